@@ -1,0 +1,75 @@
+//! The guests of the measures, and the programs that are compared.
+//!
+//! ```text
+//! guests/*.wat     one import in a loop; COUNT is replaced by how often
+//! guests/hello     a Rust program, built for wasm32-wasip2
+//! ```
+
+#![allow(clippy::disallowed_methods, reason = "asks cargo which cargo runs this bench")]
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// A guest that reads the clock `count` times.
+pub(crate) fn clock(count: u32) -> String {
+    include_str!("guests/clock.wat").replace("COUNT", &count.to_string())
+}
+
+/// A guest that draws `count` random numbers.
+pub(crate) fn random(count: u32) -> String {
+    include_str!("guests/random.wat").replace("COUNT", &count.to_string())
+}
+
+/// A guest that asks whether it may write 64 bytes and does, `count` times: two calls each.
+pub(crate) fn write(count: u32) -> String {
+    writer(count, "write", true)
+}
+
+/// A guest that writes and flushes 64 bytes `count` times: one call each, as Rust's standard library does it.
+pub(crate) fn blocking_write(count: u32) -> String {
+    writer(count, "blocking-write-and-flush", false)
+}
+
+fn writer(count: u32, function: &str, checked: bool) -> String {
+    let text = include_str!("guests/write.wat").replace("COUNT", &count.to_string());
+    text.replace("FUNCTION", function).replace("CHECKED", if checked { "1" } else { "0" })
+}
+
+/// The Rust program that prints one line.
+pub(crate) fn hello() -> PathBuf {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("guests/hello");
+    let target = target_folder().join("bench-guests");
+    cargo(&["build", "--release", "--target", "wasm32-wasip2"], &folder, Some(&target));
+    target.join("wasm32-wasip2/release/hello.wasm")
+}
+
+/// The command line tool, as a user builds it.
+pub(crate) fn fozzy() -> PathBuf {
+    cargo(&["build", "--release", "-p", "fozzy"], Path::new(env!("CARGO_MANIFEST_DIR")), None);
+    target_folder().join("release/fozzy")
+}
+
+/// The smallest embedding, `embedding.rs`.
+pub(crate) fn embedding() -> PathBuf {
+    let words = ["build", "--release", "-p", "fozzy-bench", "--example", "embedding"];
+    cargo(&words, Path::new(env!("CARGO_MANIFEST_DIR")), None);
+    target_folder().join("release/examples/embedding")
+}
+
+/// Where cargo builds: this program stands in `<target>/release/deps`.
+fn target_folder() -> PathBuf {
+    let here = std::env::current_exe().expect("a program knows where it is");
+    let folder = here.ancestors().nth(3).expect("cargo put the bench below its target folder");
+    folder.to_owned()
+}
+
+fn cargo(words: &[&str], folder: &Path, target: Option<&Path>) {
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let mut command = Command::new(cargo);
+    command.args(words).current_dir(folder);
+    if let Some(target) = target {
+        command.env("CARGO_TARGET_DIR", target);
+    }
+    let status = command.status().unwrap_or_else(|error| panic!("{command:?}: {error}"));
+    assert!(status.success(), "{command:?}: {status}");
+}

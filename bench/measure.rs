@@ -1,0 +1,107 @@
+//! Two things measured in turn, and what their times say.
+//!
+//! ```text
+//! ours, theirs, ours, theirs, …      so that a busy moment of the machine hits both
+//! ```
+//!
+//! In-process work is timed by the CPU time of this thread, which other processes do not disturb;
+//! start-up by wall time, because a user waits for all of it; a whole process's work by its CPU time.
+//! Medians are compared; the best of each shows how far noise reaches.
+
+#![allow(unsafe_code, reason = "reads two clocks that the standard library does not offer")]
+#![allow(clippy::disallowed_methods, reason = "a bench reads real clocks")]
+
+use std::process::{Command, Stdio};
+use std::time::Instant;
+
+/// Seconds of two interleaved measurements.
+pub(crate) struct Pair {
+    pub(crate) ours: Times,
+    pub(crate) theirs: Times,
+}
+
+impl Pair {
+    /// Measures both in turn, after one round that is not counted.
+    pub(crate) fn of(rounds: usize, mut ours: impl FnMut() -> f64, mut theirs: impl FnMut() -> f64) -> Pair {
+        ours();
+        theirs();
+        let rounds = (0..rounds).map(|_| (ours(), theirs()));
+        let (ours, theirs) = rounds.unzip();
+        Pair { ours: Times::new(ours), theirs: Times::new(theirs) }
+    }
+
+    /// Our median over theirs.
+    pub(crate) fn ratio(&self) -> f64 {
+        self.ours.median() / self.theirs.median()
+    }
+
+    /// Our best over theirs.
+    pub(crate) fn ratio_of_best(&self) -> f64 {
+        self.ours.best() / self.theirs.best()
+    }
+}
+
+/// Seconds of the same thing, several times.
+pub(crate) struct Times(Vec<f64>);
+
+impl Times {
+    fn new(mut seconds: Vec<f64>) -> Times {
+        assert!(!seconds.is_empty(), "nothing was measured");
+        seconds.sort_by(f64::total_cmp);
+        Times(seconds)
+    }
+
+    pub(crate) fn median(&self) -> f64 {
+        self.0[self.0.len() / 2]
+    }
+
+    pub(crate) fn best(&self) -> f64 {
+        self.0[0]
+    }
+}
+
+/// CPU seconds of this thread that `work` takes.
+pub(crate) fn thread_seconds(work: impl FnOnce()) -> f64 {
+    let before = thread_clock();
+    work();
+    thread_clock() - before
+}
+
+/// How a whole process is timed.
+#[derive(Clone, Copy)]
+pub(crate) enum Clock {
+    Wall,
+    Cpu,
+}
+
+/// Seconds of one process, which must succeed; it has no input and its output is thrown away.
+pub(crate) fn process_seconds(clock: Clock, command: &mut Command) -> f64 {
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    let (wall, cpu) = (Instant::now(), children_clock());
+    let status = command.status().unwrap_or_else(|error| panic!("{command:?}: {error}"));
+    let (wall, cpu) = (wall.elapsed().as_secs_f64(), children_clock() - cpu);
+    assert!(status.success(), "{command:?}: {status}; run it by hand to see why");
+    match clock {
+        Clock::Wall => wall,
+        Clock::Cpu => cpu,
+    }
+}
+
+fn thread_clock() -> f64 {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: the clock exists on every Linux, and the pointer is to a value of ours.
+    let result = unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &raw mut time) };
+    assert_eq!(result, 0, "the thread's CPU clock cannot be read");
+    time.tv_sec as f64 + time.tv_nsec as f64 * 1e-9
+}
+
+/// CPU time of all processes that we waited for so far; one runs at a time.
+fn children_clock() -> f64 {
+    // SAFETY: all fields are numbers, for which zero is a value.
+    let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
+    // SAFETY: the pointer is to a value of ours.
+    let result = unsafe { libc::getrusage(libc::RUSAGE_CHILDREN, &raw mut usage) };
+    assert_eq!(result, 0, "the CPU time of child processes cannot be read");
+    let seconds = |time: libc::timeval| time.tv_sec as f64 + time.tv_usec as f64 * 1e-6;
+    seconds(usage.ru_utime) + seconds(usage.ru_stime)
+}

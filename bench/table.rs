@@ -1,0 +1,79 @@
+//! One row for each measure, and the table of them.
+
+use crate::measure::Pair;
+use std::fmt::Write;
+
+/// In which unit seconds are shown.
+#[derive(Clone, Copy)]
+pub(crate) enum Unit {
+    Milliseconds,
+    Microseconds,
+    /// Nanoseconds of one of so many calls.
+    NanosecondsPerCall(u32),
+}
+
+impl Unit {
+    fn show(self, seconds: f64) -> String {
+        match self {
+            Unit::Milliseconds => format!("{:.2} ms", seconds * 1e3),
+            Unit::Microseconds => format!("{:.1} us", seconds * 1e6),
+            Unit::NanosecondsPerCall(calls) => format!("{:.1} ns", seconds * 1e9 / f64::from(calls)),
+        }
+    }
+}
+
+/// What a measure must be.
+#[derive(Clone, Copy)]
+pub(crate) enum Bound {
+    /// Our time over the other one, at the most.
+    Ratio(f64),
+    /// Our own time, in seconds, at the most.
+    Seconds(f64),
+    /// Shown for information.
+    None,
+}
+
+/// A finished measure.
+pub(crate) struct Row([String; 6]);
+
+impl Row {
+    /// A row of two times.
+    pub(crate) fn times(name: &str, pair: &Pair, unit: Unit, bound: Bound) -> Row {
+        let (ours, ratio) = (pair.ours.median(), pair.ratio());
+        let (must, met) = match bound {
+            Bound::Ratio(max) => (format!("ratio <= {max:.2}"), Some(ratio <= max)),
+            Bound::Seconds(max) => (format!("<= {}", unit.show(max)), Some(ours <= max)),
+            Bound::None => (String::new(), None),
+        };
+        let ratio = format!("{ratio:.2} (best {:.2})", pair.ratio_of_best());
+        Row([name.to_owned(), unit.show(ours), unit.show(pair.theirs.median()), ratio, must, word(met).to_owned()])
+    }
+
+    /// A row of a size, in bytes.
+    pub(crate) fn bytes(name: &str, bytes: u64, below: u64) -> Row {
+        let (ours, must) = (format!("{bytes} bytes"), format!("< {below} bytes"));
+        Row([name.to_owned(), ours, String::new(), String::new(), must, word(Some(bytes < below)).to_owned()])
+    }
+}
+
+fn word(met: Option<bool>) -> &'static str {
+    match met {
+        Some(true) => "met",
+        Some(false) => "NOT MET",
+        None => "",
+    }
+}
+
+/// The rows under their headings, in columns.
+pub(crate) fn table(rows: &[Row]) -> String {
+    let headings = ["measure", "ours", "beside it", "ratio", "must be", "met"].map(str::to_owned);
+    let lines: Vec<&[String; 6]> = std::iter::once(&headings).chain(rows.iter().map(|row| &row.0)).collect();
+    let width = |column: usize| lines.iter().map(|line| line[column].len()).max().unwrap_or(0);
+    let mut text = String::new();
+    for line in &lines {
+        let cells: Vec<String> =
+            line.iter().enumerate().map(|(column, cell)| format!("{cell:<width$}", width = width(column))).collect();
+        let _ = writeln!(text, "{}", cells.join(" | ").trim_end());
+    }
+    text
+}

@@ -1,0 +1,227 @@
+//! The verdict on one execution.
+
+use crate::own::{is_named, is_own};
+use crate::panic::{Panic, last_panic, says_out_of_memory};
+use fozzy_trace::outcome::{Frame, SourceLocation};
+use fozzy_trace::{End, Execution, Finding, FindingKind, Signature, Status, Verdict};
+
+/// Own frames that identify a trap: enough to tell call paths apart, few enough that a change further
+/// out does not make it another failure.
+const SIGNATURE_FRAMES: usize = 3;
+/// Frames shown in a finding; the whole stack would bury what matters.
+const SHOWN_FRAMES: usize = 32;
+
+/// What an execution means.
+#[must_use]
+pub fn judge(execution: &Execution) -> Verdict {
+    let backtrace = &execution.backtrace;
+    match &execution.end {
+        End::Exited { code: 0 } => Verdict { status: Status::Pass, findings: Vec::new(), signature: None },
+        End::Exited { code } => {
+            let title = format!("the program exited with code {code}");
+            let finding = Finding {
+                kind: FindingKind::TargetBehavior,
+                message: with_last_words(&title, execution),
+                title,
+                location: None,
+                backtrace: Vec::new(),
+            };
+            verdict(Status::Fail, finding, format!("exit code {code}"))
+        }
+        End::Trapped { trap } => crash(trap, execution),
+        End::Unsupported { import } => {
+            let title = format!("the program used `{import}`, which the sandbox does not support");
+            let finding = located(FindingKind::TargetBehavior, title.clone(), title, backtrace);
+            verdict(Status::Error, finding, format!("unsupported {import}"))
+        }
+        End::FuelExhausted { fuel } => {
+            let title = "the instruction budget ran out".to_owned();
+            let message = format!(
+                "{title}: {fuel} were used, by the program and by the host's work for it, without coming to an end; raise \
+                 the budget with --fuel if the program needs more"
+            );
+            let site = site("instructions", backtrace);
+            verdict(Status::Timeout, located(FindingKind::Timeout, title, message, backtrace), site)
+        }
+        End::TimeExhausted { limit } => {
+            let title = "virtual time ran out".to_owned();
+            let message = format!("{title}: the program was not done after {limit} of virtual time (--timeout)");
+            let site = site("virtual time", backtrace);
+            verdict(Status::Timeout, located(FindingKind::Timeout, title, message, backtrace), site)
+        }
+        End::Hang { waiting } => {
+            let title = "the program hangs".to_owned();
+            let message = format!(
+                "{title}: every task is blocked and no deadline is left; it waits for {}",
+                waiting.join(", and for ")
+            );
+            let site = site("hang", backtrace);
+            verdict(Status::Timeout, located(FindingKind::Hang, title, message, backtrace), site)
+        }
+    }
+}
+
+fn verdict(status: Status, finding: Finding, site: String) -> Verdict {
+    let signature = Some(Signature { kind: finding.kind, site });
+    Verdict { status, findings: vec![finding], signature }
+}
+
+fn crash(trap: &str, execution: &Execution) -> Verdict {
+    let stderr = execution.stderr.kept();
+    let backtrace = &execution.backtrace;
+    // Only `unreachable` is what aborting compiles to; another trap after a panic's text is a trap.
+    let aborted = trap.contains("unreachable");
+    if aborted && let Some(Panic { message, location }) = last_panic(stderr) {
+        let title =
+            location.as_ref().map_or_else(|| "the program panicked".to_owned(), |at| format!("panic at {}", place(at)));
+        let site = location.as_ref().map_or_else(|| site("panic", backtrace), place);
+        let finding = Finding {
+            kind: FindingKind::Panic,
+            title,
+            message,
+            location: location.or_else(|| own_location(backtrace)),
+            backtrace: shown(backtrace),
+        };
+        return verdict(Status::Crash, finding, site);
+    }
+    let title = if aborted && says_out_of_memory(stderr) { "out of memory".to_owned() } else { trap.to_owned() };
+    let message = with_last_words(&title, execution);
+    let site = site(&title, backtrace);
+    verdict(Status::Crash, located(FindingKind::Trap, title, message, backtrace), site)
+}
+
+fn located(kind: FindingKind, title: String, message: String, backtrace: &[Frame]) -> Finding {
+    Finding { kind, title, message, location: own_location(backtrace), backtrace: shown(backtrace) }
+}
+
+fn shown(backtrace: &[Frame]) -> Vec<Frame> {
+    backtrace.iter().take(SHOWN_FRAMES).cloned().collect()
+}
+
+/// Where the target's own code was, innermost.
+fn own_location(backtrace: &[Frame]) -> Option<SourceLocation> {
+    let frame = backtrace.iter().find(|frame| is_own(frame) && frame.source.file.is_some())?;
+    Some(frame.source.clone())
+}
+
+/// A trap's words and the functions that led to it; without names, their numbers in the module.
+fn site(what: &str, backtrace: &[Frame]) -> String {
+    let mut functions: Vec<&str> =
+        backtrace.iter().filter(|frame| is_own(frame)).map(|frame| &*frame.function).collect();
+    if functions.is_empty() {
+        functions = backtrace.iter().filter(|frame| !is_named(frame)).map(|frame| &*frame.function).collect();
+    }
+    // A recursion shows one function many times: how often is a count, not an identity.
+    functions.dedup();
+    functions.truncate(SIGNATURE_FRAMES);
+    if functions.is_empty() { what.to_owned() } else { format!("{what} in {}", functions.join(" < ")) }
+}
+
+fn place(at: &SourceLocation) -> String {
+    let file = at.file.as_deref().unwrap_or("?");
+    match (at.line, at.col) {
+        (Some(line), Some(col)) => format!("{file}:{line}:{col}"),
+        (Some(line), None) => format!("{file}:{line}"),
+        _ => file.to_owned(),
+    }
+}
+
+/// The title, and what the program last said on standard error.
+fn with_last_words(title: &str, execution: &Execution) -> String {
+    let said = String::from_utf8_lossy(execution.stderr.kept()).into_owned();
+    let last: Vec<&str> = said.lines().rev().filter(|line| !line.trim().is_empty()).take(3).collect();
+    if last.is_empty() {
+        return title.to_owned();
+    }
+    let lines: Vec<&str> = last.into_iter().rev().collect();
+    format!("{title}; it last said:\n{}", lines.join("\n"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fozzy_trace::{Digest, Duration, History, Instant, Output};
+
+    fn execution(end: End, stderr: &str, functions: &[&str]) -> Execution {
+        let frame = |function: &&str| Frame {
+            module: "m".into(),
+            function: (*function).to_owned(),
+            offset: 1,
+            source: SourceLocation { file: Some("src/a.rs".into()), line: Some(3), col: None },
+        };
+        let mut output = Output::default();
+        output.write(stderr.as_bytes());
+        Execution {
+            end,
+            ended_at: Instant::START,
+            history: History::default(),
+            stdout: Output::default(),
+            stderr: output,
+            fuel_used: 0,
+            memory_bytes: 0,
+            memory: Digest::of(b""),
+            backtrace: functions.iter().map(frame).collect(),
+        }
+    }
+
+    fn signature(end: End, stderr: &str, functions: &[&str]) -> (Status, String) {
+        let verdict = judge(&execution(end, stderr, functions));
+        (verdict.status, verdict.signature.map(|signature| signature.to_string()).unwrap_or_default())
+    }
+
+    #[test]
+    fn each_end_has_its_status_and_signature() {
+        let trap = |text: &str| End::Trapped { trap: text.into() };
+        let cases = [
+            (End::Exited { code: 0 }, "", Status::Pass, ""),
+            (End::Exited { code: 3 }, "", Status::Fail, "target_behavior at exit code 3"),
+            (trap("integer divide by zero"), "", Status::Crash, "trap at integer divide by zero in a < b"),
+            (
+                trap("wasm `unreachable` instruction executed"),
+                "thread 'main' panicked at src/a.rs:1:2:\nboom\n",
+                Status::Crash,
+                "panic at src/a.rs:1:2",
+            ),
+            (
+                trap("wasm `unreachable` instruction executed"),
+                "memory allocation of 9 bytes failed\n",
+                Status::Crash,
+                "trap at out of memory in a < b",
+            ),
+            (End::FuelExhausted { fuel: 9 }, "", Status::Timeout, "timeout at instructions in a < b"),
+            (End::TimeExhausted { limit: Duration(9) }, "", Status::Timeout, "timeout at virtual time in a < b"),
+            (End::Hang { waiting: vec!["x".into()] }, "", Status::Timeout, "hang at hang in a < b"),
+            (
+                End::Unsupported { import: "wasi:http/x".into() },
+                "",
+                Status::Error,
+                "target_behavior at unsupported wasi:http/x",
+            ),
+        ];
+        for (end, stderr, status, expected) in cases {
+            let found = signature(end.clone(), stderr, &["core::panicking::panic", "a", "b", "std::rt::main"]);
+            assert_eq!(found, (status, expected.to_owned()), "{end:?}");
+        }
+    }
+
+    #[test]
+    fn a_stripped_program_is_identified_by_its_functions_numbers() {
+        let trap = || End::Trapped { trap: "integer overflow".into() };
+        assert_eq!(signature(trap(), "", &["wasm-function[3]", "a"]).1, "trap at integer overflow in a");
+        let stripped = signature(trap(), "", &["wasm-function[3]", "wasm-function[9]"]).1;
+        assert_eq!(stripped, "trap at integer overflow in wasm-function[3] < wasm-function[9]");
+    }
+
+    #[test]
+    fn the_depth_of_a_recursion_is_not_part_of_its_identity() {
+        let end = || End::Trapped { trap: "call stack exhausted".into() };
+        let deep: Vec<&str> = std::iter::repeat_n("f", 60).chain(["main"]).collect();
+        assert_eq!(signature(end(), "", &deep), signature(end(), "", &["f", "main"]));
+    }
+
+    #[test]
+    fn an_exit_code_comes_with_the_last_words() {
+        let verdict = judge(&execution(End::Exited { code: 1 }, "one\ntwo\n\nthree\nfour\n", &[]));
+        assert!(verdict.findings[0].message.ends_with("two\nthree\nfour"), "{}", verdict.findings[0].message);
+    }
+}

@@ -1,0 +1,16 @@
+//! From a history to a verdict.
+//!
+//! ```text
+//! Execution { end, stderr, backtrace } ─judge─▶ Verdict { status, findings, signature }
+//! ```
+//!
+//! Invariant: a verdict is a function of the execution only, and equal failures get equal signatures:
+//! kind and site, never addresses, values or counts.
+//! Not here: printing (`fozzy-report`); what the program itself asserts (comes with the guest SDK).
+
+mod judge;
+mod own;
+mod panic;
+
+pub use judge::judge;
+pub use own::is_own;

@@ -1,0 +1,103 @@
+//! What a program says on standard error before it aborts.
+//!
+//! ```text
+//! thread 'main' (1) panicked at src/main.rs:41:9:        Rust
+//! index out of bounds: the len is 3 but the index is 7
+//! note: run with `RUST_BACKTRACE=1` …
+//!
+//! Assertion failed: n > 0 (queue.c: pop: 12)             wasi-libc
+//! panic: runtime error: index out of range               Go
+//! ```
+
+use fozzy_trace::outcome::SourceLocation;
+
+/// Bytes at the end of standard error that are searched.
+const TAIL_BYTES: usize = 16 << 10;
+
+/// A program's own account of its failure.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Panic {
+    pub(crate) message: String,
+    pub(crate) location: Option<SourceLocation>,
+}
+
+/// The last panic on standard error, if there is one.
+pub(crate) fn last_panic(stderr: &[u8]) -> Option<Panic> {
+    let tail = String::from_utf8_lossy(&stderr[stderr.len().saturating_sub(TAIL_BYTES)..]).into_owned();
+    rust(&tail).or_else(|| c_assertion(&tail)).or_else(|| go(&tail))
+}
+
+/// Whether the program said that an allocation failed.
+pub(crate) fn says_out_of_memory(stderr: &[u8]) -> bool {
+    let tail = String::from_utf8_lossy(&stderr[stderr.len().saturating_sub(TAIL_BYTES)..]).into_owned();
+    let last = tail.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("");
+    (last.starts_with("memory allocation of ") && last.ends_with(" bytes failed")) || last.contains("out of memory")
+}
+
+fn rust(tail: &str) -> Option<Panic> {
+    let start = tail.rfind("panicked at ")?;
+    let line_start = tail[..start].rfind('\n').map_or(0, |at| at + 1);
+    if !tail[line_start..].starts_with("thread '") {
+        return None;
+    }
+    let mut lines = tail[start + "panicked at ".len()..].lines();
+    let location = place(lines.next()?.trim_end_matches(':'));
+    let message: Vec<&str> =
+        lines.take_while(|line| !line.starts_with("note: ") && !line.starts_with("stack backtrace:")).collect();
+    Some(Panic { message: message.join("\n").trim_end().to_owned(), location })
+}
+
+/// `src/main.rs:41:9`
+fn place(text: &str) -> Option<SourceLocation> {
+    let mut parts = text.rsplitn(3, ':');
+    let col = parts.next()?.trim().parse().ok()?;
+    let line = parts.next()?.parse().ok()?;
+    Some(SourceLocation { file: Some(parts.next()?.to_owned()), line: Some(line), col: Some(col) })
+}
+
+fn c_assertion(tail: &str) -> Option<Panic> {
+    let line = tail.lines().rev().find(|line| line.starts_with("Assertion failed: "))?;
+    let message = line.trim_end().to_owned();
+    let inside = line.rsplit_once('(')?.1.trim_end().strip_suffix(')')?;
+    let mut parts = inside.splitn(3, ": ");
+    let (file, number) = (parts.next()?, parts.nth(1)?);
+    let location =
+        number.parse().ok().map(|line| SourceLocation { file: Some(file.to_owned()), line: Some(line), col: None });
+    Some(Panic { message, location })
+}
+
+fn go(tail: &str) -> Option<Panic> {
+    let line = tail.lines().find(|line| line.starts_with("panic: ") || line.starts_with("fatal error: "))?;
+    tail.contains("goroutine ").then(|| Panic { message: line.to_owned(), location: None })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rust_panic_has_place_and_message() {
+        let stderr = b"working\n\nthread 'main' (1) panicked at src/main.rs:41:9:\nboom 7\nmore\nnote: run with `RUST_BACKTRACE=1`\n";
+        let panic = last_panic(stderr).expect("a panic");
+        assert_eq!(panic.message, "boom 7\nmore");
+        let location = panic.location.expect("a place");
+        assert_eq!((location.file.as_deref(), location.line, location.col), (Some("src/main.rs"), Some(41), Some(9)));
+    }
+
+    #[test]
+    fn a_c_assertion_and_a_go_panic_are_recognised() {
+        let panic = last_panic(b"Assertion failed: n > 0 (queue.c: pop: 12)\n").expect("an assertion");
+        assert_eq!(panic.location.expect("a place").line, Some(12));
+        let panic = last_panic(b"panic: boom\n\ngoroutine 1 [running]:\n").expect("a panic");
+        assert_eq!(panic.message, "panic: boom");
+    }
+
+    #[test]
+    fn text_about_panics_is_no_panic() {
+        assert_eq!(last_panic(b"the log says: it panicked at noon\n"), None);
+        assert_eq!(last_panic(b""), None);
+        assert_eq!(last_panic(b"Assertion failed: (\n"), None);
+        assert!(says_out_of_memory(b"memory allocation of 4194304 bytes failed\n"));
+        assert!(!says_out_of_memory(b"ok\n"));
+    }
+}

@@ -1,0 +1,233 @@
+//! The command line, as clap reads it. `CLI.md` is generated from here.
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use fozzy_trace::Duration;
+use std::path::PathBuf;
+
+/// Deterministic execution, recording and replay of WebAssembly programs.
+#[derive(Debug, Parser)]
+#[command(name = "fozzy", version, long_about = LONG_ABOUT, disable_help_subcommand = true, max_term_width = 110)]
+pub(crate) struct Cli {
+    #[command(flatten)]
+    pub(crate) globals: Globals,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+const LONG_ABOUT: &str = "\
+Fozzy runs programs - any program that compiles to WebAssembly - in a sandbox where nothing is left to \
+chance: every import (clock, random, files, standard streams) is answered by a simulated computer. So a \
+run is a pure function of program, plan and seed; it can be recorded, replayed bit for bit on another \
+machine, and handed on as one file.";
+
+/// Flags of every command, before or after its name.
+#[derive(Debug, Args)]
+pub(crate) struct Globals {
+    /// Configuration file; a missing one means the defaults.
+    #[arg(long, global = true, value_name = "PATH", default_value = "fozzy.toml", env = "FOZZY_CONFIG")]
+    pub(crate) config: PathBuf,
+    /// Change to this directory before anything else.
+    #[arg(long, global = true, value_name = "PATH")]
+    pub(crate) cwd: Option<PathBuf>,
+    /// What fozzy says about its own work on stderr: error, warn, info, debug, trace.
+    #[arg(long, global = true, value_name = "LEVEL", default_value = "warn", env = "FOZZY_LOG")]
+    pub(crate) log: String,
+    /// Print exactly one JSON document on stdout, also for errors.
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+    /// Never print colours. NO_COLOR and non-terminals are respected anyway.
+    #[arg(long, global = true)]
+    pub(crate) no_color: bool,
+    /// Warnings about integrity are errors. This is the default.
+    #[arg(long, global = true, alias = "strict-verify", conflicts_with = "unsafe_")]
+    pub(crate) strict: bool,
+    /// Warnings about integrity stay warnings.
+    #[arg(long = "unsafe", id = "unsafe_", global = true)]
+    pub(crate) unsafe_: bool,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Run a program once in the simulated computer.
+    Run(RunArgs),
+    /// Replay a recorded trace from its file alone, and compare.
+    Replay(ReplayArgs),
+    /// Verify and show traces.
+    #[command(subcommand)]
+    Trace(TraceCommand),
+    /// Check this machine, and with --deep that a program is deterministic.
+    Doctor(DoctorArgs),
+    /// What each capability of a guest is backed by.
+    Env,
+    /// Versions of everything that results depend on.
+    Version,
+}
+
+/// Exit code: 0 pass, 1 the program says failure, 2 error or usage, 3 timeout or hang, 4 crash.
+#[derive(Debug, Args)]
+pub(crate) struct RunArgs {
+    /// A component, a wasip1 core module, the text format of either, or a folder with a Cargo.toml (built for
+    /// wasm32-wasip2).
+    pub(crate) target: PathBuf,
+    /// Accepted for habit: every run is deterministic.
+    #[arg(long)]
+    pub(crate) det: bool,
+    /// Where all random answers come from: a number, or `random` for a fresh one, which is printed first.
+    #[arg(long, value_name = "N|random", default_value = "0", value_parser = SeedArg::parse)]
+    pub(crate) seed: SeedArg,
+    #[command(flatten)]
+    pub(crate) limits: LimitArgs,
+    /// Write the run as a self-contained trace.
+    #[arg(long, value_name = "PATH")]
+    pub(crate) record: Option<PathBuf>,
+    /// What to do when the trace exists: refuse, replace it, or write `stem.N.ext`.
+    #[arg(long, value_name = "POLICY", default_value = "append")]
+    pub(crate) record_collision: CollisionArg,
+    #[command(flatten)]
+    pub(crate) world: WorldArgs,
+    /// Format of the summary.
+    #[arg(long, value_name = "FORMAT", default_value = "pretty")]
+    pub(crate) reporter: ReporterArg,
+    /// Arguments of the program.
+    #[arg(last = true, value_name = "ARGS")]
+    pub(crate) args: Vec<String>,
+}
+
+/// Bounds of an execution.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct LimitArgs {
+    /// Virtual time that the program may take, such as 250ms, 10s, 5m, 2h. Sleeping costs no real time.
+    #[arg(long, value_name = "DURATION", value_parser = Duration::parse)]
+    pub(crate) timeout: Option<Duration>,
+    /// Instructions that the program may use.
+    #[arg(long, value_name = "N", default_value_t = fozzy_trace::plan::FUEL_DEFAULT)]
+    pub(crate) fuel: u64,
+    /// Linear memory that the program may use, in MiB.
+    #[arg(long, value_name = "MIB", default_value_t = fozzy_trace::plan::MEMORY_BYTES_DEFAULT >> 20)]
+    pub(crate) mem_limit_mb: u64,
+}
+
+/// What the simulated computer has.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct WorldArgs {
+    /// Copy a real directory into the virtual disk; the program's writes never reach the real one. Without
+    /// `::GUEST` it gets the same relative path below `/`.
+    #[arg(long, value_name = "HOST[::GUEST]")]
+    pub(crate) dir: Vec<String>,
+    /// Set an environment variable. None of the real ones is visible.
+    #[arg(long, value_name = "NAME=VALUE")]
+    pub(crate) env: Vec<String>,
+    /// Read standard input from this file instead of our own, which is read when the program first looks at it.
+    #[arg(long, value_name = "PATH")]
+    pub(crate) stdin: Option<PathBuf>,
+    /// Standard input stays open after its last byte, like a terminal at which nobody types.
+    #[arg(long)]
+    pub(crate) stdin_stays_open: bool,
+    /// The wall clock at the start, in seconds since 1970.
+    #[arg(long, value_name = "SECONDS", default_value_t = fozzy_trace::plan::WALL_START_DEFAULT)]
+    pub(crate) wall_start: u64,
+    /// Leave NaN bit patterns to the processor: faster for float-heavy programs, and the trace then holds on one
+    /// family of processors only.
+    #[arg(long)]
+    pub(crate) no_canonical_nans: bool,
+}
+
+/// Exit code: that of the replayed run when it is the same run; 2 when it is not.
+#[derive(Debug, Args)]
+pub(crate) struct ReplayArgs {
+    /// A trace, a run's folder or id, or one of latest, last-pass, last-fail.
+    pub(crate) trace: String,
+    /// Replay the recorded decisions against another program, and name the first divergence.
+    #[arg(long, value_name = "TARGET")]
+    pub(crate) against: Option<PathBuf>,
+    /// Print every call of the program on stderr, as it happens.
+    #[arg(long, conflicts_with = "against")]
+    pub(crate) dump_events: bool,
+    /// Format of the summary.
+    #[arg(long, value_name = "FORMAT", default_value = "pretty")]
+    pub(crate) reporter: ReporterArg,
+}
+
+/// Traces.
+#[derive(Debug, Subcommand)]
+pub(crate) enum TraceCommand {
+    /// Check every byte of a trace.
+    Verify(TraceVerifyArgs),
+    /// Print the calls and decisions of a trace, one a line.
+    Show(TraceShowArgs),
+}
+
+/// Exit code: 0 when the trace is whole and sound, else 2.
+#[derive(Debug, Args)]
+pub(crate) struct TraceVerifyArgs {
+    /// A trace, a run's folder or id, or one of latest, last-pass, last-fail.
+    pub(crate) trace: String,
+}
+
+/// Executes the trace again, proves that it is the same run, and prints what was asked for.
+#[derive(Debug, Args)]
+pub(crate) struct TraceShowArgs {
+    /// A trace, a run's folder or id, or one of latest, last-pass, last-fail.
+    pub(crate) trace: String,
+    /// Only these calls: by index (`100..200`, `..50`, `900..`) or by virtual time (`1s..2.5s`).
+    #[arg(long, value_name = "FROM..TO")]
+    pub(crate) at: Option<String>,
+}
+
+/// Exit code: 0 when nothing is wrong, else 2.
+#[derive(Debug, Args)]
+pub(crate) struct DoctorArgs {
+    /// Audit a program too; goes with --scenario, which implies it.
+    #[arg(long, requires = "scenario")]
+    pub(crate) deep: bool,
+    /// The program to execute several times and to compare in everything; any target of `run`.
+    #[arg(long, value_name = "TARGET")]
+    pub(crate) scenario: Option<PathBuf>,
+    /// How many times it is executed, at least twice.
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(2..=10_000))]
+    pub(crate) runs: u32,
+    /// The seed of all executions.
+    #[arg(long, value_name = "N", default_value_t = 0xC0DE_C0DE)]
+    pub(crate) seed: u64,
+    #[command(flatten)]
+    pub(crate) limits: LimitArgs,
+    #[command(flatten)]
+    pub(crate) world: WorldArgs,
+    /// Arguments of the program.
+    #[arg(last = true, value_name = "ARGS")]
+    pub(crate) args: Vec<String>,
+}
+
+/// Where a seed comes from.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum SeedArg {
+    Number(u64),
+    Random,
+}
+
+impl SeedArg {
+    fn parse(text: &str) -> Result<SeedArg, String> {
+        if text == "random" {
+            return Ok(SeedArg::Random);
+        }
+        let hexadecimal = text.strip_prefix("0x").map(|digits| u64::from_str_radix(digits, 16));
+        let number = hexadecimal.unwrap_or_else(|| text.parse());
+        number.map(SeedArg::Number).map_err(|_| format!("expected a number below 2^64 or `random`, found `{text}`"))
+    }
+}
+
+/// What to do when a trace exists.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum CollisionArg {
+    Error,
+    Overwrite,
+    Append,
+}
+
+/// Formats of a summary.
+#[derive(Clone, Copy, Debug, PartialEq, ValueEnum)]
+pub(crate) enum ReporterArg {
+    Pretty,
+    Json,
+}

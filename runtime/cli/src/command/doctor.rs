@@ -1,0 +1,91 @@
+//! `fozzy doctor`: is this machine fit, and is a program deterministic here?
+
+use super::Context;
+use super::replay::{difference_document, divergence_document};
+use crate::args::DoctorArgs;
+use crate::error::CliError;
+use crate::output::EXIT_ERROR;
+use crate::target;
+use fozzy_report::document::{AuditDocument, DoctorDocument, DoctorIssue};
+use fozzy_trace::Seed;
+use std::process::ExitCode;
+
+/// A component that does nothing: whether it compiles and runs shows whether this machine is fit.
+const NOTHING: &str = r#"(component
+    (core module $m (func (export "run") (result i32) i32.const 0))
+    (core instance $i (instantiate $m))
+    (func $run (result (result)) (canon lift (core func $i "run")))
+    (instance $cli (export "run" (func $run)))
+    (export "wasi:cli/run@0.2.12" (instance $cli)))"#;
+
+pub(crate) fn doctor(context: &Context, args: &DoctorArgs) -> Result<ExitCode, CliError> {
+    let mut issues = Vec::new();
+    issues.extend(engine_issue());
+    issues.extend(store_issue(context));
+    let audit = args.scenario.as_deref().map(|scenario| audit(args, scenario)).transpose()?;
+    if let Some(audit) = audit.as_ref().filter(|audit| !audit.consistent) {
+        issues.push(DoctorIssue {
+            code: "nondeterminism".to_owned(),
+            message: format!(
+                "execution {} of {} differs from the first",
+                audit.first_mismatch_run.unwrap_or(0),
+                audit.runs
+            ),
+            hint: Some("this is a fault of fozzy: please report it with the program".to_owned()),
+        });
+    }
+    let ok = issues.is_empty();
+    let document = DoctorDocument { ok, issues, nondeterminism_signals: Vec::new(), determinism_audit: audit };
+    context.printer.document(&document)?;
+    Ok(if ok { ExitCode::SUCCESS } else { ExitCode::from(EXIT_ERROR) })
+}
+
+fn audit(args: &DoctorArgs, scenario: &std::path::Path) -> Result<AuditDocument, CliError> {
+    let loaded = target::load(scenario)?;
+    let (plan, inputs) = target::plan(&loaded.target.name, &args.args, &args.limits, &args.world)?;
+    let program = target::compile(loaded.component.clone(), &plan, &loaded.target.name)?;
+    let mut session = target::session(program, &plan, &inputs)?;
+    if let Some(stdin) = target::own_stdin(&args.world) {
+        session.read_from(stdin);
+    }
+    let seed = Seed(args.seed);
+    let found = fozzy_search::audit(&mut session, seed, args.runs as usize)?;
+    Ok(AuditDocument {
+        scenario: scenario.display().to_string(),
+        runs: found.signatures.len(),
+        seed,
+        consistent: found.is_consistent(),
+        signatures: found.signatures,
+        first_mismatch_run: found.first_mismatch,
+        difference: found.difference.map(difference_document),
+        divergence: found.divergence.map(divergence_document),
+    })
+}
+
+fn engine_issue() -> Option<DoctorIssue> {
+    let plan = fozzy_trace::Plan::default();
+    let works = fozzy_engine::load(NOTHING.as_bytes(), None)
+        .map_err(|error| CliError::new("engine", error.to_string()))
+        .and_then(|loaded| target::compile(loaded.component.into(), &plan, "the smallest program"))
+        .and_then(|program| target::session(program, &plan, &fozzy_trace::plan::Inputs::default()))
+        .and_then(|mut session| Ok(fozzy_search::audit(&mut session, Seed(0), 2)?));
+    let error = works.err()?;
+    Some(DoctorIssue {
+        code: "engine".to_owned(),
+        message: format!("the smallest program does not run on this machine: {}", error.message),
+        hint: Some("address space may be limited: see `ulimit -v`".to_owned()),
+    })
+}
+
+fn store_issue(context: &Context) -> Option<DoctorIssue> {
+    let folder = context.runs.begin();
+    let removed = folder.and_then(|folder| {
+        std::fs::remove_dir(&folder.path).map_err(|error| CliError::new("store", error.to_string()))
+    });
+    let error = removed.err()?;
+    Some(DoctorIssue {
+        code: "store".to_owned(),
+        message: error.message,
+        hint: Some("name another place with `base_dir` in fozzy.toml".to_owned()),
+    })
+}

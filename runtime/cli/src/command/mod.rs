@@ -1,0 +1,57 @@
+//! One file a command, one row in `dispatch`.
+
+mod doctor;
+mod env;
+mod replay;
+mod run;
+mod trace;
+
+use crate::args::{Cli, Command, TraceCommand};
+use crate::config::{self, Config};
+use crate::error::{CliError, at_path};
+use crate::output::Printer;
+use crate::store::RunStore;
+use fozzy_trace::Status;
+use std::process::ExitCode;
+
+/// What every command is given.
+pub(crate) struct Context {
+    pub(crate) printer: Printer,
+    pub(crate) runs: RunStore,
+    /// Whether warnings about integrity are errors.
+    pub(crate) strict: bool,
+}
+
+/// Runs the command and returns its exit code.
+pub(crate) fn dispatch(cli: Cli) -> ExitCode {
+    let printer = Printer::new(&cli.globals);
+    let result = prepare(&cli).and_then(|config| {
+        let strict = !cli.globals.unsafe_;
+        let context = Context { printer, runs: RunStore::new(&config.base_dir), strict };
+        match &cli.command {
+            Command::Run(args) => run::run(&context, args),
+            Command::Replay(args) => replay::replay(&context, args),
+            Command::Trace(TraceCommand::Verify(args)) => trace::verify(&context, args),
+            Command::Trace(TraceCommand::Show(args)) => trace::show(&context, args),
+            Command::Doctor(args) => doctor::doctor(&context, args),
+            Command::Env => env::env(&context),
+            Command::Version => env::version(&context),
+        }
+    });
+    result.unwrap_or_else(|error| printer.error(&error))
+}
+
+fn prepare(cli: &Cli) -> Result<Config, CliError> {
+    let filter = tracing_subscriber::EnvFilter::try_new(&cli.globals.log)
+        .map_err(|error| CliError::new("usage", format!("--log {}: {error}", cli.globals.log)))?;
+    let _ = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).without_time().try_init();
+    if let Some(folder) = &cli.globals.cwd {
+        std::env::set_current_dir(folder).map_err(|error| at_path("usage", "--cwd: cannot enter", folder, &error))?;
+    }
+    config::load(&cli.globals)
+}
+
+/// The exit code of a status.
+pub(crate) fn exit(status: Status) -> ExitCode {
+    ExitCode::from(status.exit_code())
+}

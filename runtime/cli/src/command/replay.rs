@@ -1,0 +1,121 @@
+//! `fozzy replay`: a trace once more, from its file alone; or its decisions against another program.
+
+use super::run::{identity, kept, print, show_output};
+use super::{Context, exit};
+use crate::args::{ReplayArgs, ReporterArg};
+use crate::error::CliError;
+use crate::output::{self, EXIT_ERROR};
+use crate::selector;
+use crate::target::{self, Loaded};
+use crate::wall::Stopwatch;
+use fozzy_engine::Session;
+use fozzy_report::{Mode, ReplaySummary, RunSummary, document, entry_line};
+use fozzy_search::{Divergence, replay as replay_recording};
+use fozzy_trace::file::{Outcome, Recording};
+use fozzy_trace::{Execution, Finding, FindingKind, Signature, Status, Verdict};
+use std::path::Path;
+use std::process::ExitCode;
+
+pub(crate) fn replay(context: &Context, args: &ReplayArgs) -> Result<ExitCode, CliError> {
+    let watch = Stopwatch::start();
+    let (path, recording) = selector::recording(&args.trace, &context.runs)?;
+    let json = context.printer.json || args.reporter == ReporterArg::Json;
+    let mut original = session_of(&recording)?;
+    let replayed = match &args.against {
+        None => same(&recording, &mut original, args, json)?,
+        Some(program) => other(&recording, &mut original, program)?,
+    };
+    let folder = context.runs.begin()?;
+    let identity = identity(&folder, recording.seed, Some(&path));
+    let outcome = Outcome::of(&replayed.execution, replayed.verdict);
+    let target = target::summary_of(&recording.target);
+    let mut summary =
+        RunSummary::of(Mode::Replay, identity, target, &outcome, kept(&replayed.execution), watch.facts());
+    summary.replay = Some(replayed.comparison);
+    let diverged = summary.replay.as_ref().is_some_and(|replay| !replay.equal);
+    context.runs.finish(&folder, &summary)?;
+    print(context, json, &summary)?;
+    // A replay that is another run proves nothing about the recorded one, whatever its status.
+    Ok(if diverged { ExitCode::from(EXIT_ERROR) } else { exit(summary.status) })
+}
+
+struct Replayed {
+    execution: Execution,
+    verdict: Verdict,
+    comparison: ReplaySummary,
+}
+
+/// A session of a recording's own component and plan.
+pub(super) fn session_of(recording: &Recording) -> Result<Session, CliError> {
+    let program = target::compile(recording.component.clone(), &recording.plan, &recording.target.name)?;
+    target::session(program, &recording.plan, &recording.inputs)
+}
+
+fn same(recording: &Recording, session: &mut Session, args: &ReplayArgs, json: bool) -> Result<Replayed, CliError> {
+    if !json {
+        session.watch(Box::new(show_output));
+    }
+    let keep = if args.dump_events { 0..u64::MAX } else { 0..0 };
+    session.follow(Box::new(|entry| output::stderr(format!("{}\n", entry_line(&entry)).as_bytes())));
+    let replayed = replay_recording(recording, session, keep)?;
+    let mut verdict = replayed.verdict;
+    if let Some(difference) = &replayed.difference {
+        let mut message = format!("{}: recorded {}, found {}", difference.what, difference.left, difference.right);
+        if let Some(stretch) = &replayed.stretch {
+            message.push_str(&format!("; the first difference is in calls {} to {}", stretch.start, stretch.end));
+        }
+        let differing = engine_difference(recording, session);
+        message.push_str(&differing);
+        // Whatever this execution came to, it is not the one that was asked for.
+        verdict.status = Status::Error;
+        verdict.signature = Some(Signature { kind: FindingKind::Divergence, site: difference.what.to_owned() });
+        verdict.findings.insert(0, divergence_finding("the replay is not the run that was recorded", message));
+    }
+    let comparison = ReplaySummary {
+        equal: replayed.difference.is_none(),
+        against: None,
+        difference: replayed.difference.map(difference_document),
+        divergence: None,
+    };
+    Ok(Replayed { execution: replayed.execution, verdict, comparison })
+}
+
+/// Another engine is the likeliest reason for a divergence, so it is said.
+fn engine_difference(recording: &Recording, session: &Session) -> String {
+    let (recorded, now) = (&recording.engine, super::run::engine_id(session.program()));
+    if *recorded == now {
+        return String::new();
+    }
+    format!(
+        "; recorded by fozzy {} (wasmtime {}, rewriter {}), replayed by fozzy {} (wasmtime {}, rewriter {})",
+        recorded.fozzy, recorded.wasmtime, recorded.rewriter, now.fozzy, now.wasmtime, now.rewriter
+    )
+}
+
+fn other(recording: &Recording, original: &mut Session, program: &Path) -> Result<Replayed, CliError> {
+    let loaded: Loaded = target::load(program)?;
+    let compiled = target::compile(loaded.component.clone(), &recording.plan, &loaded.target.name)?;
+    let mut changed = target::session(compiled, &recording.plan, &recording.inputs)?;
+    let against = fozzy_search::against(recording, original, &mut changed)?;
+    let divergence = against.divergence.map(divergence_document);
+    let comparison =
+        ReplaySummary { equal: divergence.is_none(), against: Some(loaded.summary()), difference: None, divergence };
+    Ok(Replayed { execution: against.execution, verdict: against.verdict, comparison })
+}
+
+fn divergence_finding(title: &str, message: String) -> Finding {
+    Finding { kind: FindingKind::Divergence, title: title.to_owned(), message, location: None, backtrace: Vec::new() }
+}
+
+pub(super) fn difference_document(difference: fozzy_search::Difference) -> document::Difference {
+    document::Difference { what: difference.what.to_owned(), recorded: difference.left, found: difference.right }
+}
+
+pub(super) fn divergence_document(divergence: Divergence) -> document::Divergence {
+    document::Divergence {
+        index: divergence.index,
+        virtual_time_ns: divergence.at.0,
+        recorded: divergence.recorded,
+        asked: divergence.asked,
+    }
+}

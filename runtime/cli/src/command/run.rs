@@ -1,0 +1,153 @@
+//! `fozzy run`: a program once, from its bytes to a report.
+
+use super::{Context, exit};
+use crate::args::{CollisionArg, ReporterArg, RunArgs, SeedArg};
+use crate::error::CliError;
+use crate::output;
+use crate::store::{RunFolder, TRACE_NAME, store_error};
+use crate::target;
+use crate::wall::Stopwatch;
+use fozzy_check::{is_own, judge};
+use fozzy_engine::Program;
+use fozzy_report::{Identity, Mode, RunSummary, pretty};
+use fozzy_trace::file::{EngineId, Recording, store};
+use fozzy_trace::source::Seeded;
+use fozzy_trace::{Execution, Executor, Seed, Status};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Arc;
+
+/// Calls at the beginning of an execution that stand in its trace in full, for readers without an
+/// engine. `trace show` has all of them, because it executes again.
+const ENTRIES_KEPT: u64 = 1_000;
+
+pub(crate) fn run(context: &Context, args: &RunArgs) -> Result<ExitCode, CliError> {
+    let watch = Stopwatch::start();
+    let seed = seed(context, args.seed);
+    let collision = collision(args.record_collision);
+    if let Some(path) = &args.record {
+        store::check_target(path, collision).map_err(store_error)?;
+    }
+    let loaded = target::load(&args.target)?;
+    let (mut plan, mut inputs) = target::plan(&loaded.target.name, &args.args, &args.limits, &args.world)?;
+    let program = target::compile(loaded.component.clone(), &plan, &loaded.target.name)?;
+    let mut session = target::session(program, &plan, &inputs)?;
+    let stdin = target::own_stdin(&args.world);
+    if let Some(stdin) = &stdin {
+        session.read_from(Arc::clone(stdin));
+    }
+    let json = context.printer.json || args.reporter == ReporterArg::Json;
+    if !json {
+        session.watch(Box::new(show_output));
+    }
+    let execution = session.execute(Box::new(Seeded::new(seed)), 0..ENTRIES_KEPT)?;
+    target::add_stdin(&mut plan, &mut inputs, stdin.as_ref());
+    let verdict = judge(&execution);
+    let summary_target = loaded.summary();
+    let engine = engine_id(session.program());
+    let recording = Recording::of(
+        loaded.target,
+        loaded.component,
+        plan,
+        &inputs,
+        engine,
+        &execution,
+        verdict,
+        seed,
+        Mode::Run.name(),
+    );
+
+    let folder = context.runs.begin()?;
+    let trace = write_trace(&recording, args.record.as_deref(), collision, &folder);
+    // A run that could not be kept is none: no empty folder stays behind.
+    let trace = trace.inspect_err(|_| folder.discard())?;
+    let identity = identity(&folder, seed, trace.as_deref());
+    let summary =
+        RunSummary::of(Mode::Run, identity, summary_target, &recording.outcome, kept(&execution), watch.facts());
+    context.runs.finish(&folder, &summary)?;
+    print(context, json, &summary)?;
+    Ok(exit(summary.status))
+}
+
+/// A fresh seed is drawn only when asked for, and is said before anything else.
+fn seed(context: &Context, seed: SeedArg) -> Seed {
+    match seed {
+        SeedArg::Number(number) => Seed(number),
+        SeedArg::Random => {
+            let number = uuid::Uuid::new_v4().as_u64_pair().0;
+            context.printer.remark(&format!("seed {number}\n"));
+            Seed(number)
+        }
+    }
+}
+
+fn collision(policy: CollisionArg) -> store::Collision {
+    match policy {
+        CollisionArg::Error => store::Collision::Error,
+        CollisionArg::Overwrite => store::Collision::Overwrite,
+        CollisionArg::Append => store::Collision::Append,
+    }
+}
+
+/// Passes on what the program writes while it runs.
+pub(super) fn show_output(kind: fozzy_engine::OutputKind, bytes: &[u8]) {
+    match kind {
+        fozzy_engine::OutputKind::Stdout => drop(output::stdout(bytes)),
+        fozzy_engine::OutputKind::Stderr => output::stderr(bytes),
+    }
+}
+
+/// Everything of the engine that results depend on.
+pub(super) fn engine_id(program: &Program) -> EngineId {
+    EngineId {
+        fozzy: env!("CARGO_PKG_VERSION").to_owned(),
+        wasmtime: fozzy_engine::WASMTIME_VERSION.to_owned(),
+        rewriter: fozzy_instrument::REWRITER_VERSION,
+        configuration: program.configuration(),
+    }
+}
+
+/// A recorded run is written where it was asked for; one that did not pass is kept with its run.
+fn write_trace(
+    recording: &Recording,
+    record: Option<&Path>,
+    collision: store::Collision,
+    folder: &RunFolder,
+) -> Result<Option<PathBuf>, CliError> {
+    let (path, collision) = match record {
+        Some(path) => (path.to_owned(), collision),
+        None if recording.outcome.verdict.status == Status::Pass => return Ok(None),
+        None => (folder.path.join(TRACE_NAME), store::Collision::Error),
+    };
+    let bytes = recording.to_bytes().map_err(|error| CliError::new("trace", error.to_string()))?;
+    crate::store::write_trace(&path, &bytes, collision).map(Some)
+}
+
+pub(super) fn identity(folder: &RunFolder, seed: Seed, trace: Option<&Path>) -> Identity {
+    let text = |path: &Path| path.display().to_string();
+    Identity {
+        run_id: folder.id.clone(),
+        seed,
+        trace_path: trace.map(text),
+        report_path: Some(text(&folder.path.join("report.json"))),
+        artifacts_dir: Some(text(&folder.path)),
+    }
+}
+
+/// The summary: one document on stdout, or a block for people on stderr, where it does not mix with
+/// what the program wrote.
+pub(super) fn print(context: &Context, json: bool, summary: &RunSummary) -> Result<(), CliError> {
+    if json {
+        let text =
+            serde_json::to_string_pretty(summary).map_err(|error| CliError::new("internal", error.to_string()))?;
+        context.printer.data(&format!("{text}\n"));
+    } else {
+        context.printer.remark(&pretty(summary, context.printer.style(), is_own));
+    }
+    Ok(())
+}
+
+/// What was written, as far as it was kept.
+pub(super) fn kept(execution: &Execution) -> (&[u8], &[u8]) {
+    (execution.stdout.kept(), execution.stderr.kept())
+}

@@ -1,0 +1,138 @@
+//! `fozzy trace verify` and `fozzy trace show`.
+
+use super::Context;
+use super::replay::session_of;
+use crate::args::{TraceShowArgs, TraceVerifyArgs};
+use crate::error::CliError;
+use crate::output::{self, EXIT_ERROR};
+use crate::selector;
+use crate::store::store_error;
+use fozzy_report::document::{ShowDocument, VerifyDocument};
+use fozzy_report::entry_line;
+use fozzy_trace::file::{self, store};
+use fozzy_trace::{Duration, Entry, Instant, Keep};
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::{Arc, Mutex, PoisonError};
+
+pub(crate) fn verify(context: &Context, args: &TraceVerifyArgs) -> Result<ExitCode, CliError> {
+    let path = selector::trace_path(&args.trace, &context.runs)?;
+    let bytes = store::read_trace(&path).map_err(store_error)?;
+    let found = file::verify(&bytes);
+    let ok = found.ok && (found.warnings.is_empty() || !context.strict);
+    let document = VerifyDocument {
+        ok,
+        path: path.display().to_string(),
+        version: found.version,
+        checksum_present: found.checksum_present,
+        checksum_valid: found.checksum_valid,
+        warnings: found.warnings,
+        error: found.error.map(|error| error.to_string()),
+    };
+    context.printer.document(&document)?;
+    Ok(if ok { ExitCode::SUCCESS } else { ExitCode::from(EXIT_ERROR) })
+}
+
+/// Calls that one JSON document holds at the most: some hundred megabytes. Lines of text have no bound.
+const DOCUMENT_CALLS_MAX: usize = 1 << 19;
+
+/// Which calls to show.
+enum Range {
+    Calls(Keep),
+    Time(std::ops::Range<Instant>),
+}
+
+impl Range {
+    fn contains(&self, entry: &Entry) -> bool {
+        match self {
+            Range::Calls(calls) => calls.contains(&entry.index),
+            Range::Time(span) => span.contains(&entry.at),
+        }
+    }
+}
+
+pub(crate) fn show(context: &Context, args: &TraceShowArgs) -> Result<ExitCode, CliError> {
+    let range = match &args.at {
+        None => Range::Calls(0..u64::MAX),
+        Some(text) => parse_range(text)?,
+    };
+    let (path, recording) = selector::recording(&args.trace, &context.runs)?;
+    let mut session = session_of(&recording)?;
+    let keep = match &range {
+        Range::Calls(keep) => keep.clone(),
+        Range::Time(_) => 0..u64::MAX,
+    };
+    if !context.printer.json {
+        session.follow(Box::new(move |entry| show_entry(&range, &entry)));
+        let replayed = fozzy_search::replay(&recording, &mut session, keep)?;
+        same_run(&path, replayed.difference)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let entries = Arc::new(Mutex::new(Vec::new()));
+    let gathered = Arc::clone(&entries);
+    session.follow(Box::new(move |entry| {
+        let mut entries = gathered.lock().unwrap_or_else(PoisonError::into_inner);
+        if range.contains(&entry) && entries.len() <= DOCUMENT_CALLS_MAX {
+            entries.push(entry);
+        }
+    }));
+    let replayed = fozzy_search::replay(&recording, &mut session, keep)?;
+    same_run(&path, replayed.difference)?;
+    let entries = std::mem::take(&mut *entries.lock().unwrap_or_else(PoisonError::into_inner));
+    if entries.len() > DOCUMENT_CALLS_MAX {
+        let message = format!("{}: more than {DOCUMENT_CALLS_MAX} calls for one JSON document", path.display());
+        return Err(CliError::new("usage", message).hint("name a stretch of them with --at, or leave out --json"));
+    }
+    let document = ShowDocument {
+        path: path.display().to_string(),
+        seed: recording.seed,
+        calls: recording.outcome.calls,
+        decisions: recording.outcome.decisions,
+        entries,
+    };
+    context.printer.document(&document)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Prints one call, if it was asked for. Who closes our stdout has seen enough, and the rest of a long
+/// execution would be for nobody.
+fn show_entry(range: &Range, entry: &Entry) {
+    if range.contains(entry) && !output::stdout(format!("{}\n", entry_line(entry)).as_bytes()) {
+        std::process::exit(0);
+    }
+}
+
+/// What is shown is proven to be the recorded run, or it is an error.
+fn same_run(path: &Path, difference: Option<fozzy_search::Difference>) -> Result<(), CliError> {
+    let Some(difference) = difference else { return Ok(()) };
+    let message = format!(
+        "{}: what is shown is not the recorded run; {} recorded {}, found {}",
+        path.display(),
+        difference.what,
+        difference.left,
+        difference.right
+    );
+    Err(CliError::new("divergence", message).hint(format!("fozzy replay {}", path.display())))
+}
+
+/// `100..200`, `..50`, `900..`, `1s..2.5s`.
+fn parse_range(text: &str) -> Result<Range, CliError> {
+    let refuse = || {
+        CliError::new(
+            "usage",
+            format!("--at: expected FROM..TO by call (`100..200`) or time (`1s..2.5s`), found `{text}`"),
+        )
+    };
+    let (from, to) = text.split_once("..").ok_or_else(refuse)?;
+    let is_time = [from, to].iter().any(|side| side.ends_with(|c: char| c.is_ascii_alphabetic()));
+    let side = |side: &str, absent: u64| match side {
+        "" => Ok(absent),
+        time if is_time => Duration::parse(time).map(|span| span.0).map_err(|_| refuse()),
+        number => number.parse().map_err(|_| refuse()),
+    };
+    let (from, to) = (side(from, 0)?, side(to, u64::MAX)?);
+    if from > to {
+        return Err(CliError::new("usage", format!("--at {text}: the end comes before the beginning")));
+    }
+    Ok(if is_time { Range::Time(Instant(from)..Instant(to)) } else { Range::Calls(from..to) })
+}

@@ -1,0 +1,49 @@
+//! `fozzy.toml`: strict, found upwards from the working directory.
+
+use crate::args::Globals;
+use crate::error::{CliError, at_path};
+use serde::Deserialize;
+use std::path::{Path, PathBuf};
+
+/// Settings of a project.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct Config {
+    /// Where runs are kept.
+    pub(crate) base_dir: PathBuf,
+}
+
+impl Default for Config {
+    fn default() -> Config {
+        Config { base_dir: PathBuf::from(".fozzy") }
+    }
+}
+
+/// Reads the configuration: the path given, or the nearest `fozzy.toml` above the working directory.
+pub(crate) fn load(globals: &Globals) -> Result<Config, CliError> {
+    let Some(path) = find(&globals.config) else { return Ok(Config::default()) };
+    let text = match std::fs::read_to_string(&path) {
+        Ok(text) => text,
+        Err(error) => return Err(at_path("config", "cannot read", &path, &error)),
+    };
+    let parsed = toml::Deserializer::parse(&text)
+        .map_err(|error| error.to_string())
+        .and_then(|document| serde_path_to_error::deserialize(document).map_err(|error| error.to_string()));
+    let mut config: Config =
+        parsed.map_err(|error| CliError::new("config", format!("{}: {}", path.display(), error.trim_end())))?;
+    if let (true, Some(folder)) = (config.base_dir.is_relative(), path.parent()) {
+        config.base_dir = folder.join(&config.base_dir);
+    }
+    Ok(config)
+}
+
+fn find(named: &Path) -> Option<PathBuf> {
+    if named.exists() {
+        return Some(named.to_owned());
+    }
+    if named.components().count() != 1 {
+        return None;
+    }
+    let here = std::env::current_dir().ok()?;
+    here.ancestors().skip(1).map(|folder| folder.join(named)).find(|path| path.is_file())
+}

@@ -1,0 +1,63 @@
+//! Signals: on Ctrl-C half-written files are removed, and the exit code says that it was interrupted; a
+//! file that grows past `ulimit -f` is an error of that write, as a full disk is, and not the end of us.
+
+use std::process;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc;
+use std::time::Duration;
+
+/// The shell's code for a process ended by SIGINT.
+const EXIT_INTERRUPTED: i32 = 130;
+
+/// Installs the handler. Without one (a second handler, no signals) Ctrl-C just ends the process.
+pub(crate) fn install() {
+    ignore_file_size_signal();
+    let installed = ctrlc::set_handler(|| {
+        STOPPING.store(true, Ordering::SeqCst);
+        fozzy_trace::file::store::remove_temporaries();
+        say_briefly(
+            b"\ninterrupted: no half-written file is left\n  run the same command again; it is deterministic\n",
+        );
+        process::exit(EXIT_INTERRUPTED);
+    });
+    if let Err(error) = installed {
+        tracing::debug!(%error, "no handler for Ctrl-C");
+    }
+}
+
+/// Whether the handler is at work.
+static STOPPING: AtomicBool = AtomicBool::new(false);
+
+/// Does not return once Ctrl-C was pressed: the handler ends the process. What the command then meets (its temporary
+/// file is gone) is no error to be told, and its exit code is not the one that counts.
+pub(crate) fn yield_to_handler() {
+    while STOPPING.load(Ordering::SeqCst) {
+        std::thread::park();
+    }
+}
+
+/// Longest wait for somebody to read our last words.
+const LAST_WORDS_WAIT: Duration = Duration::from_millis(200);
+
+/// Writes to stderr, unless nobody reads it: the program may be stuck there in the middle of a write, and Ctrl-C is
+/// then the only way out.
+#[allow(clippy::disallowed_methods, reason = "a signal of the real machine; no execution goes on after it")]
+fn say_briefly(words: &'static [u8]) {
+    let (said, waiting) = mpsc::channel();
+    std::thread::spawn(move || {
+        crate::output::stderr(words);
+        let _ = said.send(());
+    });
+    let _ = waiting.recv_timeout(LAST_WORDS_WAIT);
+}
+
+/// Without this the system kills the process in the middle of a write, and its temporary file stays.
+#[cfg(unix)]
+#[allow(unsafe_code, reason = "the standard library sets no signal dispositions")]
+fn ignore_file_size_signal() {
+    // SAFETY: no handler is installed: ignoring a signal runs no code of ours, and no other thread exists yet.
+    unsafe { libc::signal(libc::SIGXFSZ, libc::SIG_IGN) };
+}
+
+#[cfg(not(unix))]
+fn ignore_file_size_signal() {}

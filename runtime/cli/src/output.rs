@@ -1,0 +1,117 @@
+//! What is printed where.
+//!
+//! Data goes to stdout, everything else to stderr. A reader that closes our stdout early (`| head`) has
+//! seen enough: writing stops, the command goes on, and its exit code is the run's. Any other failure to
+//! write there (a full disk) loses data that somebody wanted: the command ends with an error.
+
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "this is the place that prints")]
+
+use crate::args::Globals;
+use crate::error::CliError;
+use fozzy_report::Style;
+use serde::Serialize;
+use std::io::{self, IsTerminal, Write};
+use std::process::ExitCode;
+use std::sync::OnceLock;
+
+/// Exit code of errors and usage.
+pub(crate) const EXIT_ERROR: u8 = 2;
+
+/// How this invocation prints.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Printer {
+    pub(crate) json: bool,
+    colour: bool,
+}
+
+impl Printer {
+    pub(crate) fn new(globals: &Globals) -> Printer {
+        let colour = !globals.no_color && anstream::AutoStream::choice(&io::stderr()) != anstream::ColorChoice::Never;
+        Printer { json: globals.json, colour }
+    }
+
+    /// Marks for what goes to stderr.
+    pub(crate) fn style(self) -> Style {
+        if self.colour { Style::COLOUR } else { Style::PLAIN }
+    }
+
+    /// Prints a document: JSON, or `key: value` lines.
+    pub(crate) fn document(self, document: &impl Serialize) -> Result<(), CliError> {
+        let value = serde_json::to_value(document).map_err(|error| CliError::new("internal", error.to_string()))?;
+        let text = if self.json { format!("{value:#}\n") } else { fozzy_report::flatten(&value) };
+        stdout(text.as_bytes());
+        Ok(())
+    }
+
+    /// Prints data for people or pipes.
+    pub(crate) fn data(self, text: &str) {
+        stdout(text.as_bytes());
+    }
+
+    /// Prints a remark on stderr.
+    pub(crate) fn remark(self, text: &str) {
+        stderr(text.as_bytes());
+    }
+
+    /// Prints an error, in the form that was asked for, and returns its exit code.
+    pub(crate) fn error(self, error: &CliError) -> ExitCode {
+        crate::interrupt::yield_to_handler();
+        if self.json {
+            let text = serde_json::to_string_pretty(&error.document()).unwrap_or_default();
+            stdout(format!("{text}\n").as_bytes());
+        } else {
+            let Style { bad, end, .. } = self.style();
+            stderr(format!("{bad}error:{end} {error}\n").as_bytes());
+        }
+        ExitCode::from(EXIT_ERROR)
+    }
+}
+
+/// Why stdout does not hold all that was written to it.
+static STDOUT_LOST: OnceLock<io::Error> = OnceLock::new();
+
+/// Writes to stdout and says whether anyone reads it; a closed pipe is silently accepted, any other failure
+/// is told by [`settle`].
+pub(crate) fn stdout(bytes: &[u8]) -> bool {
+    let mut out = io::stdout().lock();
+    let Err(error) = out.write_all(bytes).and_then(|()| out.flush()) else { return true };
+    if error.kind() != io::ErrorKind::BrokenPipe {
+        let _ = STDOUT_LOST.set(error);
+    }
+    false
+}
+
+/// The exit code of a command that had `code`: an error when its output was lost.
+pub(crate) fn settle(code: ExitCode) -> ExitCode {
+    crate::interrupt::yield_to_handler();
+    let Some(error) = STDOUT_LOST.get() else { return code };
+    stderr(format!("error: cannot write to standard output: {error}\n").as_bytes());
+    ExitCode::from(EXIT_ERROR)
+}
+
+/// Writes to stderr; a closed pipe is silently accepted.
+pub(crate) fn stderr(bytes: &[u8]) {
+    let mut out = io::stderr().lock();
+    let _ = out.write_all(bytes).and_then(|()| out.flush());
+}
+
+/// What clap has to say: help and version are data, everything else is an error.
+pub(crate) fn usage_error(error: &clap::Error, json: bool) -> ExitCode {
+    use clap::error::ErrorKind;
+    if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) {
+        let plain = error.render();
+        let text = if io::stdout().is_terminal() { plain.ansi().to_string() } else { plain.to_string() };
+        stdout(text.as_bytes());
+        return ExitCode::SUCCESS;
+    }
+    let rendered = error.render().to_string();
+    if json {
+        let message = rendered.trim_end().trim_start_matches("error: ").to_owned();
+        let document = CliError::new("usage", message).document();
+        let text = serde_json::to_string_pretty(&document).unwrap_or_default();
+        stdout(format!("{text}\n").as_bytes());
+    } else {
+        stderr(rendered.as_bytes());
+    }
+    ExitCode::from(EXIT_ERROR)
+}

@@ -1,0 +1,95 @@
+//! RUN_OR_TRACE: a file, a folder, an alias or a run id.
+//!
+//! ```text
+//! run.fozzy            an existing file
+//! .fozzy/runs/1f3…/    an existing folder
+//! latest · last-pass · last-fail     by the order in which runs finished
+//! 1f3                  a run id, or the beginning of exactly one
+//! ```
+
+use crate::error::CliError;
+use crate::store::{RunManifest, RunStore, TRACE_NAME, manifest_of, store_error};
+use fozzy_trace::Status;
+use fozzy_trace::file::{Recording, store};
+use std::path::{Path, PathBuf};
+
+/// The trace file that a selector names.
+pub(crate) fn trace_path(selector: &str, runs: &RunStore) -> Result<PathBuf, CliError> {
+    let path = Path::new(selector);
+    if path.is_dir() {
+        return trace_in(path, manifest_of(path).as_ref());
+    }
+    if path.exists() {
+        return Ok(path.to_owned());
+    }
+    let finished = runs.finished();
+    let wanted = selector.trim().to_ascii_lowercase();
+    let (folder, manifest) = match wanted.as_str() {
+        "latest" => first(&finished, &wanted, runs, |_| true)?,
+        "last-pass" => first(&finished, &wanted, runs, |manifest| manifest.status == Status::Pass)?,
+        "last-fail" => first(&finished, &wanted, runs, |manifest| manifest.status != Status::Pass)?,
+        id => by_id(&finished, id, selector, runs)?,
+    };
+    trace_in(folder, Some(manifest))
+}
+
+/// Reads the trace that a selector names, whole and verified.
+pub(crate) fn recording(selector: &str, runs: &RunStore) -> Result<(PathBuf, Recording), CliError> {
+    let path = trace_path(selector, runs)?;
+    let bytes = store::read_trace(&path).map_err(store_error)?;
+    let recording = Recording::read(&bytes).map_err(|error| {
+        CliError::new("trace", format!("{}: {error}", path.display()))
+            .hint(format!("fozzy trace verify {}", path.display()))
+    })?;
+    Ok((path, recording))
+}
+
+type Finished = [(PathBuf, RunManifest)];
+
+fn first<'a>(
+    finished: &'a Finished,
+    alias: &str,
+    runs: &RunStore,
+    fits: impl Fn(&RunManifest) -> bool,
+) -> Result<(&'a Path, &'a RunManifest), CliError> {
+    let found = finished.iter().find(|(_, manifest)| fits(manifest));
+    found.map(|(folder, manifest)| (folder.as_path(), manifest)).ok_or_else(|| {
+        CliError::new("selector", format!("`{alias}` names no run: none of that kind is in {}", runs.path().display()))
+            .hint("fozzy run TARGET --record run.fozzy")
+    })
+}
+
+fn by_id<'a>(
+    finished: &'a Finished,
+    id: &str,
+    selector: &str,
+    runs: &RunStore,
+) -> Result<(&'a Path, &'a RunManifest), CliError> {
+    let fitting: Vec<_> =
+        finished.iter().filter(|(_, manifest)| !id.is_empty() && manifest.run_id.starts_with(id)).collect();
+    match fitting.as_slice() {
+        [(folder, manifest)] => Ok((folder, manifest)),
+        [] => {
+            let message = format!(
+                "`{selector}` is no file, no folder, none of latest, last-pass, last-fail, and no run in {}",
+                runs.path().display()
+            );
+            Err(CliError::new("selector", message))
+        }
+        several => {
+            Err(CliError::new("selector", format!("`{selector}` begins {} run ids; give more of it", several.len())))
+        }
+    }
+}
+
+fn trace_in(folder: &Path, manifest: Option<&RunManifest>) -> Result<PathBuf, CliError> {
+    let named = manifest.and_then(|manifest| manifest.trace_path.as_ref()).map(PathBuf::from);
+    let candidates = [Some(folder.join(TRACE_NAME)), named];
+    candidates.into_iter().flatten().find(|path| path.is_file()).ok_or_else(|| {
+        let what = match manifest {
+            Some(manifest) => format!("run {} kept no trace: it passed and was not recorded", manifest.run_id),
+            None => format!("{} holds no {TRACE_NAME}", folder.display()),
+        };
+        CliError::new("selector", what).hint("record a run with --record run.fozzy")
+    })
+}

@@ -1,0 +1,185 @@
+//! The run store: `.fozzy/runs/<id>/`.
+//!
+//! ```text
+//! .fozzy/runs/sequence            "42\n": how many runs were finished here
+//! .fozzy/runs/<id>/report.json    RunSummary
+//! .fozzy/runs/<id>/manifest.json  identity, order, where the trace is
+//! .fozzy/runs/<id>/trace.fozzy    when the run did not pass and was not recorded elsewhere
+//! ```
+//!
+//! Invariants: runs are ordered by the sequence number that they get when they finish, under a lock, never
+//! by wall time; each file is whole or absent; the manifest is written last, so a run with a manifest is
+//! a finished one.
+
+use crate::error::CliError;
+use fozzy_report::{Mode, RunSummary};
+use fozzy_trace::file::store::{Collision, Durability, StoreError, write_atomic};
+use fozzy_trace::{Seed, Status};
+use serde::{Deserialize, Serialize};
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+
+const MANIFEST_SCHEMA: &str = "fozzy.run_manifest.v1";
+/// The trace of a run that was not recorded by name.
+pub(crate) const TRACE_NAME: &str = "trace.fozzy";
+const SEQUENCE_NAME: &str = "sequence";
+
+/// `manifest.json` of a run.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct RunManifest {
+    pub(crate) schema_version: String,
+    pub(crate) run_id: String,
+    pub(crate) sequence: u64,
+    pub(crate) mode: Mode,
+    pub(crate) status: Status,
+    pub(crate) seed: Seed,
+    pub(crate) started_at: String,
+    pub(crate) finished_at: String,
+    pub(crate) duration_ms: u64,
+    pub(crate) duration_ns: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) trace_path: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) report_path: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) artifacts_dir: Option<String>,
+    pub(crate) findings_count: usize,
+}
+
+/// The folder in which runs are kept.
+#[derive(Clone, Debug)]
+pub(crate) struct RunStore {
+    runs: PathBuf,
+}
+
+/// The folder of one run in progress.
+#[derive(Clone, Debug)]
+pub(crate) struct RunFolder {
+    pub(crate) id: String,
+    pub(crate) path: PathBuf,
+}
+
+impl RunFolder {
+    /// Removes the folder of a run that came to nothing.
+    pub(crate) fn discard(&self) {
+        let _ = fs::remove_dir(&self.path);
+    }
+}
+
+impl RunStore {
+    pub(crate) fn new(base_dir: &Path) -> RunStore {
+        RunStore { runs: base_dir.join("runs") }
+    }
+
+    /// Makes the folder of a new run.
+    pub(crate) fn begin(&self) -> Result<RunFolder, CliError> {
+        let id = uuid::Uuid::new_v4().to_string();
+        let path = self.runs.join(&id);
+        fs::create_dir_all(&path).map_err(|error| store_error(StoreError::io("create", &path, error)))?;
+        Ok(RunFolder { id, path })
+    }
+
+    /// Writes report and manifest, and gives the run its place in the order.
+    pub(crate) fn finish(&self, folder: &RunFolder, summary: &RunSummary) -> Result<(), CliError> {
+        write_json(&folder.path.join("report.json"), summary)?;
+        let locked = self.lock()?;
+        let sequence = self.last_sequence() + 1;
+        let text = format!("{sequence}\n");
+        write(&self.runs.join(SEQUENCE_NAME), text.as_bytes())?;
+        drop(locked);
+        let identity = &summary.identity;
+        let manifest = RunManifest {
+            schema_version: MANIFEST_SCHEMA.to_owned(),
+            run_id: folder.id.clone(),
+            sequence,
+            mode: summary.mode,
+            status: summary.status,
+            seed: identity.seed,
+            started_at: summary.started_at.clone(),
+            finished_at: summary.finished_at.clone(),
+            duration_ms: summary.duration_ms,
+            duration_ns: summary.duration_ns,
+            trace_path: identity.trace_path.clone(),
+            report_path: identity.report_path.clone(),
+            artifacts_dir: identity.artifacts_dir.clone(),
+            findings_count: summary.findings.len(),
+        };
+        write_json(&folder.path.join("manifest.json"), &manifest)
+    }
+
+    /// All finished runs, the latest first. Folders without a readable manifest are no finished runs.
+    pub(crate) fn finished(&self) -> Vec<(PathBuf, RunManifest)> {
+        let mut found: Vec<(PathBuf, RunManifest)> = Vec::new();
+        for entry in fs::read_dir(&self.runs).into_iter().flatten().flatten() {
+            let folder = entry.path();
+            if let Some(manifest) = manifest_of(&folder) {
+                found.push((folder, manifest));
+            }
+        }
+        found.sort_by(|(_, left), (_, right)| {
+            right.sequence.cmp(&left.sequence).then_with(|| left.run_id.cmp(&right.run_id))
+        });
+        found
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.runs
+    }
+
+    fn lock(&self) -> Result<File, CliError> {
+        let path = self.runs.join("lock");
+        let file = File::options().create(true).append(true).open(&path);
+        let locked = file.and_then(|file| file.lock().map(|()| file));
+        locked.map_err(|error| store_error(StoreError::io("lock", &path, error)))
+    }
+
+    /// The number of the last finished run; a lost or damaged counter is counted anew from the runs.
+    fn last_sequence(&self) -> u64 {
+        let counted = fs::read_to_string(self.runs.join(SEQUENCE_NAME)).ok();
+        let counted = counted.and_then(|text| text.trim().parse().ok());
+        counted.unwrap_or_else(|| self.finished().first().map_or(0, |(_, manifest)| manifest.sequence))
+    }
+}
+
+/// The manifest in a run's folder; `None` when there is none that can be read.
+pub(crate) fn manifest_of(folder: &Path) -> Option<RunManifest> {
+    let text = fs::read_to_string(folder.join("manifest.json")).ok()?;
+    let manifest: RunManifest = serde_json::from_str(&text).ok()?;
+    (manifest.schema_version == MANIFEST_SCHEMA).then_some(manifest)
+}
+
+/// Times that a trace is tried to be written while another process is choosing a name beside it, and the pause
+/// between two. A lock is held for milliseconds; at the bound the error says whose it is.
+const LOCKED_TRIES_MAX: u32 = 500;
+const LOCKED_PAUSE: std::time::Duration = std::time::Duration::from_millis(10);
+
+/// Writes a trace. The run is over and cannot be had again for nothing, so a name that another process is taking
+/// at this moment is waited for.
+#[allow(clippy::disallowed_methods, reason = "waits for another process, not for a guest")]
+pub(crate) fn write_trace(path: &Path, bytes: &[u8], collision: Collision) -> Result<PathBuf, CliError> {
+    let mut tries = 1;
+    loop {
+        match fozzy_trace::file::store::write_trace(path, bytes, collision) {
+            Err(StoreError::Locked { .. }) if tries < LOCKED_TRIES_MAX => std::thread::sleep(LOCKED_PAUSE),
+            result => return result.map_err(store_error),
+        }
+        tries += 1;
+    }
+}
+
+/// Errors of storing files, as errors of a command.
+#[allow(clippy::needless_pass_by_value, reason = "used as a function for map_err")]
+pub(crate) fn store_error(error: StoreError) -> CliError {
+    CliError::new("store", error.to_string())
+}
+
+fn write_json(path: &Path, value: &impl Serialize) -> Result<(), CliError> {
+    let text = serde_json::to_string_pretty(value).map_err(|error| CliError::new("internal", error.to_string()))?;
+    write(path, format!("{text}\n").as_bytes())
+}
+
+fn write(path: &Path, bytes: &[u8]) -> Result<(), CliError> {
+    // Reports can be made again from the trace, so they need not survive a power cut.
+    write_atomic(path, bytes, Durability::Cached).map_err(|error| store_error(StoreError::io("write", path, error)))
+}

@@ -1,0 +1,186 @@
+//! From what the user named to a program, a plan and its inputs.
+
+use crate::args::{LimitArgs, WorldArgs};
+use crate::build;
+use crate::error::{CliError, at_path};
+use crate::output;
+use fozzy_engine::{Cache, LazyInput, Program, Session, Switches};
+use fozzy_report::TargetSummary;
+use fozzy_trace::file::Target;
+use fozzy_trace::plan::{Inputs, Limits, Stdin};
+use fozzy_trace::{Digest, Plan};
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, mpsc};
+use std::time::Duration;
+
+/// Bytes of standard input that are read; more is refused, since all of it travels in the trace.
+const STDIN_BYTES_MAX: u64 = 256 << 20;
+
+/// A program that was read and recognised.
+pub(crate) struct Loaded {
+    pub(crate) target: Target,
+    pub(crate) component: Arc<[u8]>,
+}
+
+impl Loaded {
+    pub(crate) fn summary(&self) -> TargetSummary {
+        summary_of(&self.target)
+    }
+}
+
+/// The target as reports show it.
+pub(crate) fn summary_of(target: &Target) -> TargetSummary {
+    TargetSummary { name: target.name.clone(), digest: target.source, kind: target.kind.clone() }
+}
+
+/// Reads what stands at `path`, by content; a folder is built first.
+pub(crate) fn load(path: &Path) -> Result<Loaded, CliError> {
+    let metadata = std::fs::metadata(path).map_err(|error| at_path("target", "cannot read", path, &error))?;
+    let file: PathBuf = match metadata.is_dir() {
+        true if path.join("Cargo.toml").is_file() => build::build(path)?,
+        true => {
+            let message = format!("{} is a folder without a Cargo.toml", path.display());
+            return Err(CliError::new("target", message).hint("name a .wasm file or the folder of a crate"));
+        }
+        false => path.to_owned(),
+    };
+    let bytes = read(&file).map_err(|error| at_path("target", "cannot read", &file, &error))?;
+    let loaded = fozzy_engine::load(&bytes, cache().as_ref())
+        .map_err(|error| CliError::new("target", format!("{}: {error}", file.display())))?;
+    let name = file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let target = Target { name, source: Digest::of(&bytes), kind: loaded.kind.name().to_owned() };
+    Ok(Loaded { target, component: loaded.component.into() })
+}
+
+/// Reads at most one byte more than a program can have: a device without end is refused, not swallowed.
+fn read(file: &Path) -> io::Result<Vec<u8>> {
+    let limit = fozzy_engine::PROGRAM_BYTES_MAX as u64 + 1;
+    let file = std::fs::File::open(file)?;
+    let mut bytes = Vec::with_capacity(file.metadata()?.len().min(limit) as usize);
+    file.take(limit).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// Compiles a component, with the user's cache where that can be had.
+pub(crate) fn compile(component: Arc<[u8]>, plan: &Plan, name: &str) -> Result<Program, CliError> {
+    Program::new(component, Switches::of(plan), cache().as_ref())
+        .map_err(|error| CliError::new("target", format!("{name}: {error}")))
+}
+
+/// A session of `program` under `plan`.
+pub(crate) fn session(program: Program, plan: &Plan, inputs: &Inputs) -> Result<Session, CliError> {
+    Session::new(program, Arc::new(plan.clone()), inputs).map_err(|error| CliError::new("plan", error.to_string()))
+}
+
+/// The user's cache; without one everything works, only slower.
+fn cache() -> Option<Cache> {
+    match Cache::open(&cache_directory()?) {
+        Ok(cache) => Some(cache),
+        Err(error) => {
+            tracing::warn!(%error, "running without the compile cache");
+            None
+        }
+    }
+}
+
+/// Where compiled programs are kept: FOZZY_CACHE_DIR, or `fozzy` in the user's cache folder.
+#[allow(clippy::disallowed_methods, reason = "a setting of the tool; a cache cannot change what a program does")]
+fn cache_directory() -> Option<PathBuf> {
+    let named = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    named("FOZZY_CACHE_DIR")
+        .or_else(|| named("XDG_CACHE_HOME").map(|base| base.join("fozzy")))
+        .or_else(|| named("HOME").map(|home| home.join(".cache").join("fozzy")))
+}
+
+/// The plan that the flags describe.
+pub(crate) fn plan(
+    name: &str,
+    args: &[String],
+    limits: &LimitArgs,
+    world: &WorldArgs,
+) -> Result<(Plan, Inputs), CliError> {
+    let mut inputs = Inputs::default();
+    let env = world.env.iter().map(|pair| match pair.split_once('=') {
+        Some((name, value)) if !name.is_empty() => Ok((name.to_owned(), value.to_owned())),
+        _ => Err(CliError::new("usage", format!("--env: expected NAME=VALUE, found `{pair}`"))),
+    });
+    let env = env.collect::<Result<Vec<_>, _>>()?;
+    let dirs = world.dir.iter().map(|word| capture(word, &mut inputs)).collect::<Result<Vec<_>, _>>()?;
+    let bytes = inputs.add(named_stdin(world)?);
+    let limits = Limits {
+        fuel: limits.fuel,
+        time: limits.timeout,
+        memory_bytes: limits.mem_limit_mb.saturating_mul(1 << 20),
+        ..Limits::default()
+    };
+    let plan = Plan {
+        args: std::iter::once(name.to_owned()).chain(args.iter().cloned()).collect(),
+        env,
+        stdin: Stdin { bytes, stays_open: world.stdin_stays_open },
+        dirs,
+        wall_start_s: world.wall_start,
+        limits,
+        canonical_nans: !world.no_canonical_nans,
+    };
+    Ok((plan, inputs))
+}
+
+fn capture(word: &str, inputs: &mut Inputs) -> Result<fozzy_trace::plan::Mount, CliError> {
+    let (host, guest) = word.split_once("::").unwrap_or((word, word));
+    let captured = fozzy_live::capture_directory(Path::new(host), guest, inputs);
+    captured
+        .map_err(|error| CliError::new("dir", format!("--dir {word}: {error}")).hint("the form is --dir HOST::GUEST"))
+}
+
+/// Standard input from the file that was named; empty when it is our own, which is read when the program
+/// looks at it (see [`own_stdin`]).
+fn named_stdin(world: &WorldArgs) -> Result<Vec<u8>, CliError> {
+    let Some(path) = &world.stdin else { return Ok(Vec::new()) };
+    let file = std::fs::File::open(path).map_err(|error| at_path("stdin", "cannot read", path, &error))?;
+    read_input(file).map_err(|what| CliError::new("stdin", format!("{}: {what}", path.display())))
+}
+
+/// Our own standard input, unless a file was named.
+pub(crate) fn own_stdin(world: &WorldArgs) -> Option<Arc<LazyInput>> {
+    let own = || {
+        let done = remark_when_slow();
+        let read = read_input(io::stdin().lock());
+        drop(done);
+        read
+    };
+    world.stdin.is_none().then(|| Arc::new(LazyInput::new(own)))
+}
+
+/// Puts into the plan what the program read of our own input, so that the trace has it.
+pub(crate) fn add_stdin(plan: &mut Plan, inputs: &mut Inputs, own: Option<&Arc<LazyInput>>) {
+    if let Some(bytes) = own.and_then(|own| own.taken()) {
+        plan.stdin.bytes = inputs.add(bytes);
+    }
+}
+
+fn read_input(from: impl Read) -> Result<Vec<u8>, String> {
+    let mut bytes = Vec::new();
+    match from.take(STDIN_BYTES_MAX + 1).read_to_end(&mut bytes) {
+        Ok(_) if bytes.len() as u64 > STDIN_BYTES_MAX => {
+            Err(format!("standard input has more than the {STDIN_BYTES_MAX} bytes that are read"))
+        }
+        Ok(_) => Ok(bytes),
+        // A closed descriptor (`<&-`) is an empty input, as for any program.
+        Err(error) if error.raw_os_error() == Some(9) => Ok(Vec::new()),
+        Err(error) => Err(format!("cannot read standard input: {error}")),
+    }
+}
+
+/// All of standard input is read at the program's first look at it, so a pipe that nobody closes would look
+/// like a hang: after two seconds it is said what is waited for. Dropping the answer ends the watch.
+#[allow(clippy::disallowed_methods, reason = "a remark for a person, while no guest code runs")]
+fn remark_when_slow() -> mpsc::Sender<()> {
+    let (done, waiting) = mpsc::channel();
+    std::thread::spawn(move || {
+        if waiting.recv_timeout(Duration::from_secs(2)) == Err(mpsc::RecvTimeoutError::Timeout) {
+            output::stderr(b"reading standard input to its end; `< /dev/null` gives the program an empty one\n");
+        }
+    });
+    done
+}

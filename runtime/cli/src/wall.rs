@@ -1,0 +1,28 @@
+//! Wall facts: when a run happened and how long it took. They go into reports, never into traces.
+
+#![allow(clippy::disallowed_methods, reason = "the one place that reads real clocks")]
+
+use fozzy_report::WallFacts;
+use jiff::Timestamp;
+use std::time::Instant;
+
+/// A run in progress.
+pub(crate) struct Stopwatch {
+    started_at: Timestamp,
+    started: Instant,
+}
+
+impl Stopwatch {
+    pub(crate) fn start() -> Stopwatch {
+        Stopwatch { started_at: Timestamp::now(), started: Instant::now() }
+    }
+
+    pub(crate) fn facts(&self) -> WallFacts {
+        let took = self.started.elapsed();
+        WallFacts {
+            started_at: self.started_at.to_string(),
+            finished_at: Timestamp::now().to_string(),
+            duration_ns: u64::try_from(took.as_nanos()).unwrap_or(u64::MAX),
+        }
+    }
+}

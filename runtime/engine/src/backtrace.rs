@@ -1,0 +1,64 @@
+//! The guest's stack in terms of its source.
+//!
+//! ```text
+//! wasmtime frame (module "fozzy:2", offset) ─Maps─▶ original offset ─DWARF─▶ src/main.rs:41:9
+//! ```
+//!
+//! Invariant: hostile debug information costs names and lines, never a panic.
+
+use fozzy_instrument::source::Symbols;
+use fozzy_instrument::{Kind, Maps, ModuleOrdinal, RewrittenOffset};
+use fozzy_trace::outcome::{Frame, SourceLocation};
+use std::sync::Mutex;
+use wasmtime::{FrameInfo, WasmBacktrace};
+
+/// Finds functions and lines for the frames of one program.
+pub(crate) struct Symbolizer {
+    maps: Maps,
+    symbols: Mutex<Symbols>,
+}
+
+impl Symbolizer {
+    pub(crate) fn new(component: &[u8]) -> Symbolizer {
+        let instrumented = fozzy_instrument::instrument(component, &crate::program::options());
+        let maps = instrumented.map(|instrumented| instrumented.maps).unwrap_or_default();
+        Symbolizer { maps, symbols: Mutex::new(Symbols::new(component)) }
+    }
+
+    /// Whether the innermost frame stopped in the rewriter's depth check.
+    pub(crate) fn is_depth_check(&self, error: &wasmtime::Error) -> bool {
+        let frames = error.downcast_ref::<WasmBacktrace>().map(WasmBacktrace::frames).unwrap_or_default();
+        frames
+            .first()
+            .and_then(|frame| self.locate(frame))
+            .is_some_and(|(_, location)| location.kind == Kind::DepthCheck)
+    }
+
+    /// The stack that an error carries, innermost first, inlined functions included.
+    pub(crate) fn frames(&self, error: &wasmtime::Error) -> Vec<Frame> {
+        let frames = error.downcast_ref::<WasmBacktrace>().map(WasmBacktrace::frames).unwrap_or_default();
+        frames.iter().flat_map(|frame| self.source_frames(frame)).collect()
+    }
+
+    fn locate(&self, frame: &FrameInfo) -> Option<(ModuleOrdinal, fozzy_instrument::Location)> {
+        let ordinal = ModuleOrdinal::from_name(frame.module().name()?)?;
+        let offset = RewrittenOffset(u32::try_from(frame.module_offset()?).ok()?);
+        Some((ordinal, self.maps.locate(ordinal, offset)?))
+    }
+
+    fn source_frames(&self, frame: &FrameInfo) -> Vec<Frame> {
+        let Some((ordinal, location)) = self.locate(frame) else { return Vec::new() };
+        let module = &self.maps.modules()[ordinal.0 as usize];
+        let name = module.name().map_or_else(|| format!("module {}", ordinal.0), str::to_owned);
+        let offset = u64::from(location.original.0);
+        let symbols = self.symbols.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let found = symbols.frames(ordinal, location.original);
+        let frames = found.into_iter().map(|source| Frame {
+            module: name.clone(),
+            function: source.function,
+            offset,
+            source: SourceLocation { file: source.file, line: source.line, col: source.column },
+        });
+        frames.collect()
+    }
+}

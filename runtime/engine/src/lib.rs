@@ -1,0 +1,32 @@
+//! wasmtime lives here: load, instrument, compile, link, run.
+//!
+//! ```text
+//! bytes ─load─▶ component ─instrument─▶ ─compile (cached)─▶ Program
+//!                                                             │ with a Plan
+//!                                                             ▼
+//!                                    Session: Executor ──▶ Execution
+//! ```
+//!
+//! Invariants: the settings that make executions deterministic are in one function (`settings`);
+//! `unsafe` is confined to `memory` and `cache`; an error of wasmtime never crosses this crate's border.
+//! Not here: who searches (`fozzy-search`), verdicts (`fozzy-check`), files and processes of the real
+//! machine (`fozzy-cli`).
+
+mod backtrace;
+mod cache;
+mod componentize;
+mod load;
+mod memory;
+mod program;
+mod session;
+mod settings;
+
+pub use cache::{Cache, CacheError};
+/// Standard input that is read when a guest looks at it.
+pub use fozzy_host::LazyInput;
+/// Which output a guest writes to, for those who watch it.
+pub use fozzy_world::OutputKind;
+pub use load::{LoadError, Loaded, PROGRAM_BYTES_MAX, SourceKind, load};
+pub use program::{Program, ProgramError};
+pub use session::Session;
+pub use settings::{Switches, WASMTIME_VERSION};

@@ -1,0 +1,211 @@
+//! Linear memories that belong to us.
+//!
+//! ```text
+//! ┌──── byte_size ────┬──────── reserved, inaccessible ────────┬── guard ──┐
+//! base
+//! ```
+//!
+//! wasmtime asks [`HostMemories`] for each memory, synchronously and in order of instantiation, on the
+//! thread that instantiates. [`collect`] hands those memories to whoever is instantiating, who can then
+//! hash them after the guest has returned.
+//!
+//! Invariants: the digest of a memory depends on its size and bytes only; bytes from `byte_size` on are inaccessible; a region lives as long as the last of its
+//! owners (wasmtime's store, our list); fresh memory is zero.
+//! Not here: dirty tracking and restoring (checkpoints).
+
+#![allow(unsafe_code, reason = "maps memory; each block carries its argument")]
+
+use fozzy_host::MachineOutOfMemory;
+use std::cell::RefCell;
+use std::ptr::NonNull;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use wasmtime::{LinearMemory, MemoryCreator, MemoryType};
+use xxhash_rust::xxh3::Xxh3;
+
+mod touched;
+
+/// Bytes of one block of the digest; the same on machines with larger pages.
+const BLOCK_BYTES: usize = 4096;
+
+/// One mapping of address space for one linear memory.
+pub(crate) struct Region {
+    base: NonNull<u8>,
+    accessible: AtomicUsize,
+    reserved: usize,
+    mapped: usize,
+}
+
+// SAFETY: the pointer is to a private mapping that this value owns; moving it between threads moves
+// ownership of plain bytes. Writes come from wasm code only while its store runs, which is never on two
+// threads at once; we read only after it has returned.
+unsafe impl Send for Region {}
+// SAFETY: as above; `accessible` is atomic.
+unsafe impl Sync for Region {}
+
+impl Region {
+    fn map(accessible: usize, reserved: usize, guard: usize) -> Result<Region, String> {
+        let mapped = reserved.checked_add(guard).ok_or("a memory larger than the address space")?;
+        let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
+        // SAFETY: a fresh anonymous mapping at an address of the kernel's choice touches no existing memory.
+        let base = unsafe { libc::mmap(std::ptr::null_mut(), mapped.max(1), libc::PROT_NONE, flags, -1, 0) };
+        if base == libc::MAP_FAILED {
+            return Err(format!("mmap of {mapped} bytes: {}", std::io::Error::last_os_error()));
+        }
+        let base = NonNull::new(base.cast()).ok_or("mmap returned a null pointer")?;
+        let region = Region { base, accessible: AtomicUsize::new(0), reserved, mapped: mapped.max(1) };
+        region.grow(accessible)?;
+        Ok(region)
+    }
+
+    fn grow(&self, size: usize) -> Result<(), String> {
+        let old = self.accessible.load(Ordering::Relaxed);
+        if size > self.reserved {
+            return Err(format!("a memory of {size} bytes in a reservation of {}", self.reserved));
+        }
+        if size > old {
+            // SAFETY: `old..size` lies inside our own mapping, because `size` is at most `reserved`.
+            let result = unsafe {
+                libc::mprotect(self.base.as_ptr().add(old).cast(), size - old, libc::PROT_READ | libc::PROT_WRITE)
+            };
+            if result != 0 {
+                return Err(format!("mprotect: {}", std::io::Error::last_os_error()));
+            }
+            self.accessible.store(size, Ordering::Relaxed);
+        }
+        Ok(())
+    }
+
+    /// The bytes of the memory. Call it only while no guest of the owning store runs.
+    pub(crate) fn bytes(&self) -> &[u8] {
+        // SAFETY: the first `accessible` bytes are mapped readable and initialised (zero or written). No
+        // guest runs while the caller holds the slice: `Session` calls this after the last call returned.
+        unsafe { std::slice::from_raw_parts(self.base.as_ptr(), self.accessible.load(Ordering::Relaxed)) }
+    }
+
+    /// A digest of the contents: of every block that is not zero, with its number. Blocks that nobody
+    /// touched are zero, and are not even read: most of a memory never is. Call it as [`Region::bytes`].
+    pub(crate) fn digest(&self) -> u128 {
+        let (bytes, mut hasher) = (self.bytes(), Xxh3::new());
+        touched::runs(bytes, |run| {
+            for (index, block) in run.clone().step_by(BLOCK_BYTES).zip(bytes[run].chunks(BLOCK_BYTES)) {
+                if !is_zero(block) {
+                    hasher.update(&(index as u64 / BLOCK_BYTES as u64).to_le_bytes());
+                    hasher.update(block);
+                }
+            }
+        });
+        hasher.digest128()
+    }
+}
+
+fn is_zero(block: &[u8]) -> bool {
+    block.chunks(128).all(|bytes| bytes.iter().fold(0, |seen, byte| seen | byte) == 0)
+}
+
+impl Drop for Region {
+    fn drop(&mut self) {
+        // SAFETY: the mapping is ours, of this size, and no owner is left.
+        unsafe {
+            libc::munmap(self.base.as_ptr().cast(), self.mapped);
+        }
+    }
+}
+
+struct Handle(Arc<Region>);
+
+// SAFETY: `as_ptr` never changes, `byte_size..` is inaccessible, and `grow_to` keeps both; the guard
+// bytes that wasmtime asked for are mapped inaccessible behind the reservation.
+unsafe impl LinearMemory for Handle {
+    fn byte_size(&self) -> usize {
+        self.0.accessible.load(Ordering::Relaxed)
+    }
+
+    fn byte_capacity(&self) -> usize {
+        self.0.reserved
+    }
+
+    fn grow_to(&mut self, size: usize) -> wasmtime::Result<()> {
+        self.0.grow(size).map_err(|why| wasmtime::Error::new(MachineOutOfMemory::new(why)))
+    }
+
+    fn as_ptr(&self) -> *mut u8 {
+        self.0.base.as_ptr()
+    }
+}
+
+thread_local! {
+    static CREATED: RefCell<Vec<Arc<Region>>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Gives wasmtime its memories.
+pub(crate) struct HostMemories;
+
+// SAFETY: each memory is a mapping of its own with the reservation and guard that were asked for.
+unsafe impl MemoryCreator for HostMemories {
+    fn new_memory(
+        &self,
+        _: MemoryType,
+        minimum: usize,
+        maximum: Option<usize>,
+        reserved: Option<usize>,
+        guard: usize,
+    ) -> Result<Box<dyn LinearMemory>, String> {
+        let reserved = reserved.unwrap_or_else(|| maximum.unwrap_or(minimum)).max(minimum);
+        let region = Arc::new(Region::map(minimum, reserved, guard)?);
+        CREATED.with_borrow_mut(|created| created.push(Arc::clone(&region)));
+        Ok(Box::new(Handle(region)))
+    }
+}
+
+/// The memories that were created on this thread since the last call, in order of instantiation.
+pub(crate) fn collect() -> Vec<Arc<Region>> {
+    CREATED.with_borrow_mut(std::mem::take)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn memory_is_zero_grows_and_ends_at_its_reservation() {
+        let region = Region::map(65_536, 1 << 20, 65_536).expect("address space");
+        assert!(region.bytes().iter().all(|byte| *byte == 0) && region.bytes().len() == 65_536);
+        region.grow(131_072).expect("inside the reservation");
+        assert_eq!(region.bytes().len(), 131_072);
+        assert!(region.grow(2 << 20).is_err());
+    }
+
+    #[test]
+    fn the_digest_depends_on_bytes_and_not_on_touching() {
+        let region = || Region::map(16 << 20, 32 << 20, 65_536).expect("address space");
+        let write = |region: &Region, at: usize, byte: u8| {
+            assert!(at < region.bytes().len());
+            // SAFETY: inside the accessible part of a mapping that nobody else uses.
+            unsafe { region.base.as_ptr().add(at).write_volatile(byte) };
+        };
+        let (plain, other) = (region(), region());
+        for at in [5, 4096 * 7, (16 << 20) - 1] {
+            write(&plain, at, 1);
+            assert_ne!(plain.digest(), other.digest(), "at {at}");
+            write(&other, at, 1);
+            assert_eq!(plain.digest(), other.digest(), "at {at}");
+        }
+        // Touched, and zero again; read, and never written.
+        write(&other, 9 << 20, 7);
+        write(&other, 9 << 20, 0);
+        assert_eq!(other.bytes()[3 << 20], 0);
+        assert_eq!(plain.digest(), other.digest());
+        let moved = region();
+        for at in [5, 4096 * 8, (16 << 20) - 1] {
+            write(&moved, at, 1);
+        }
+        assert_ne!(plain.digest(), moved.digest());
+    }
+
+    #[test]
+    fn an_impossible_mapping_is_an_error() {
+        assert!(Region::map(0, usize::MAX, 1).is_err());
+        assert!(Region::map(0, usize::MAX / 2, 0).is_err());
+    }
+}

@@ -1,0 +1,73 @@
+//! Which pages of an anonymous mapping were ever touched, by the kernel's account of them.
+//!
+//! ```text
+//! /proc/self/pagemap   one word a page: bit 63 present, bit 62 swapped out; neither: never touched
+//! ```
+//!
+//! Invariant: every page that is not zero is named. Where the file cannot be read, all pages are.
+//! Not here: which pages changed since a moment (checkpoints).
+
+use std::fs::File;
+use std::ops::Range;
+use std::os::unix::fs::FileExt;
+use std::sync::OnceLock;
+
+/// Set for pages in memory and on their way out of it or back.
+const PRESENT_OR_SWAPPED: u64 = 1 << 63 | 1 << 62;
+/// Words read at once.
+const WORDS: usize = 512;
+/// Bytes of one word.
+const WORD_BYTES: usize = 8;
+
+/// Calls `run` for stretches of `mapping`, in order, that hold all touched pages. The mapping begins at a
+/// page and is private and anonymous; the ranges are in bytes, relative to its beginning.
+pub(super) fn runs(mapping: &[u8], mut run: impl FnMut(Range<usize>)) {
+    static PAGEMAP: OnceLock<Option<File>> = OnceLock::new();
+    let pagemap = PAGEMAP.get_or_init(|| File::open("/proc/self/pagemap").ok());
+    let (start, page) = (mapping.as_ptr() as usize, page_bytes());
+    assert!(start.is_multiple_of(page), "a mapping begins at a page");
+    let mut at = 0;
+    while at < mapping.len() {
+        let pages = (mapping.len() - at).div_ceil(page).min(WORDS);
+        let end = mapping.len().min(at + pages * page);
+        let mut words = [0; WORDS * WORD_BYTES];
+        let words = &mut words[..pages * WORD_BYTES];
+        let offset = ((start + at) / page * WORD_BYTES) as u64;
+        let read = pagemap.as_ref().is_some_and(|file| file.read_exact_at(words, offset).is_ok());
+        if read {
+            let word = |bytes: &[u8]| u64::from_ne_bytes(bytes.try_into().expect("eight bytes"));
+            let touched = words.chunks_exact(WORD_BYTES).map(|bytes| word(bytes) & PRESENT_OR_SWAPPED != 0);
+            for (index, _) in touched.enumerate().filter(|(_, touched)| *touched) {
+                run(at + index * page..end.min(at + (index + 1) * page));
+            }
+        } else {
+            run(at..end);
+        }
+        at = end;
+    }
+}
+
+#[allow(unsafe_code, reason = "asks for a constant of the machine")]
+fn page_bytes() -> usize {
+    // SAFETY: reads a constant; it has no preconditions.
+    let bytes = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
+    usize::try_from(bytes).ok().filter(|bytes| bytes.is_power_of_two()).expect("every Unix has a page size")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn written_pages_are_named_and_the_others_need_not_be() {
+        let region = super::super::Region::map(64 << 20, 64 << 20, 4096).expect("address space");
+        let bytes = region.bytes();
+        let mut named = 0;
+        runs(bytes, |run| named += run.len());
+        assert!(named == 0 || named == bytes.len(), "nothing was touched, or nothing is known: {named}");
+        assert!(bytes[5 << 20] == 0, "read, so touched");
+        let mut found = false;
+        runs(bytes, |run| found |= run.contains(&(5 << 20)));
+        assert!(found);
+    }
+}

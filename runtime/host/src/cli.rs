@@ -1,0 +1,108 @@
+//! `wasi:cli`: arguments, environment, exit, the standard streams, and terminals that are not there.
+
+use crate::bindings::wasi::cli;
+use crate::bindings::{InputStream, OutputStream, TerminalInput, TerminalOutput};
+use crate::call::{Host, Import, Stop, misuse};
+use fozzy_world::OutputKind;
+use fozzy_world::table::{Handle, InputStream as Input, OutputStream as Output};
+use wasmtime::Result;
+use wasmtime::component::Resource;
+
+const GET_ENVIRONMENT: Import = Import::new("wasi:cli/environment.get-environment");
+const GET_ARGUMENTS: Import = Import::new("wasi:cli/environment.get-arguments");
+const INITIAL_CWD: Import = Import::new("wasi:cli/environment.initial-cwd");
+const EXIT: Import = Import::new("wasi:cli/exit.exit");
+const EXIT_WITH_CODE: Import = Import::new("wasi:cli/exit.exit-with-code");
+const GET_STDIN: Import = Import::new("wasi:cli/stdin.get-stdin");
+const GET_STDOUT: Import = Import::new("wasi:cli/stdout.get-stdout");
+const GET_STDERR: Import = Import::new("wasi:cli/stderr.get-stderr");
+const GET_TERMINAL_STDIN: Import = Import::new("wasi:cli/terminal-stdin.get-terminal-stdin");
+const GET_TERMINAL_STDOUT: Import = Import::new("wasi:cli/terminal-stdout.get-terminal-stdout");
+const GET_TERMINAL_STDERR: Import = Import::new("wasi:cli/terminal-stderr.get-terminal-stderr");
+const DROP_TERMINAL: Import = Import::new("wasi:cli/terminal.drop");
+
+impl cli::environment::Host for Host {
+    fn get_environment(&mut self) -> Result<Vec<(String, String)>> {
+        self.call(GET_ENVIRONMENT, (), |host| Ok(host.world.plan.env.clone()))
+    }
+
+    fn get_arguments(&mut self) -> Result<Vec<String>> {
+        self.call(GET_ARGUMENTS, (), |host| Ok(host.world.plan.args.clone()))
+    }
+
+    fn initial_cwd(&mut self) -> Result<Option<String>> {
+        self.call(INITIAL_CWD, (), |_| Ok(Some("/".to_owned())))
+    }
+}
+
+impl cli::exit::Host for Host {
+    fn exit(&mut self, status: std::result::Result<(), ()>) -> Result<()> {
+        let code = u8::from(status.is_err());
+        self.call(EXIT, u32::from(code), |_| Err(Stop::Exit { code }))
+    }
+
+    fn exit_with_code(&mut self, code: u8) -> Result<()> {
+        self.call(EXIT_WITH_CODE, u32::from(code), |_| Err(Stop::Exit { code }))
+    }
+}
+
+impl Host {
+    fn open<T>(&mut self, import: Import, handle: Handle) -> Result<Resource<T>> {
+        let rep = self.call(import, (), |host| host.world.table.insert(handle).map_err(misuse(import)))?;
+        Ok(Resource::new_own(rep))
+    }
+}
+
+impl cli::stdin::Host for Host {
+    fn get_stdin(&mut self) -> Result<Resource<InputStream>> {
+        self.open(GET_STDIN, Handle::InputStream(Input::Stdin))
+    }
+}
+
+impl cli::stdout::Host for Host {
+    fn get_stdout(&mut self) -> Result<Resource<OutputStream>> {
+        self.open(GET_STDOUT, Handle::OutputStream(Output::Standard(OutputKind::Stdout)))
+    }
+}
+
+impl cli::stderr::Host for Host {
+    fn get_stderr(&mut self) -> Result<Resource<OutputStream>> {
+        self.open(GET_STDERR, Handle::OutputStream(Output::Standard(OutputKind::Stderr)))
+    }
+}
+
+impl cli::terminal_input::Host for Host {}
+impl cli::terminal_output::Host for Host {}
+
+impl cli::terminal_input::HostTerminalInput for Host {
+    fn drop(&mut self, handle: Resource<TerminalInput>) -> Result<()> {
+        self.call(DROP_TERMINAL, handle.rep(), |_| Ok(()))
+    }
+}
+
+impl cli::terminal_output::HostTerminalOutput for Host {
+    fn drop(&mut self, handle: Resource<TerminalOutput>) -> Result<()> {
+        self.call(DROP_TERMINAL, handle.rep(), |_| Ok(()))
+    }
+}
+
+impl cli::terminal_stdin::Host for Host {
+    fn get_terminal_stdin(&mut self) -> Result<Option<Resource<TerminalInput>>> {
+        self.call(GET_TERMINAL_STDIN, (), |_| Ok(None::<u32>))?;
+        Ok(None)
+    }
+}
+
+impl cli::terminal_stdout::Host for Host {
+    fn get_terminal_stdout(&mut self) -> Result<Option<Resource<TerminalOutput>>> {
+        self.call(GET_TERMINAL_STDOUT, (), |_| Ok(None::<u32>))?;
+        Ok(None)
+    }
+}
+
+impl cli::terminal_stderr::Host for Host {
+    fn get_terminal_stderr(&mut self) -> Result<Option<Resource<TerminalOutput>>> {
+        self.call(GET_TERMINAL_STDERR, (), |_| Ok(None::<u32>))?;
+        Ok(None)
+    }
+}

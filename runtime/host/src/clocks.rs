@@ -1,0 +1,66 @@
+//! `wasi:clocks`: readings of virtual time, and pollables for its deadlines.
+
+use crate::bindings::Pollable;
+use crate::bindings::wasi::clocks::{monotonic_clock, wall_clock};
+use crate::call::{Host, Import, misuse};
+use fozzy_trace::{Duration, Instant};
+use fozzy_world::clock::CLOCK_TICK;
+use fozzy_world::{Handle, Wait};
+use wall_clock::Datetime;
+use wasmtime::Result;
+use wasmtime::component::Resource;
+
+const NOW: Import = Import::new("wasi:clocks/monotonic-clock.now");
+const RESOLUTION: Import = Import::new("wasi:clocks/monotonic-clock.resolution");
+const SUBSCRIBE_INSTANT: Import = Import::new("wasi:clocks/monotonic-clock.subscribe-instant");
+const SUBSCRIBE_DURATION: Import = Import::new("wasi:clocks/monotonic-clock.subscribe-duration");
+const WALL_NOW: Import = Import::new("wasi:clocks/wall-clock.now");
+const WALL_RESOLUTION: Import = Import::new("wasi:clocks/wall-clock.resolution");
+
+impl Host {
+    fn subscribe(&mut self, import: Import, asked: u64, deadline: Instant) -> Result<Resource<Pollable>> {
+        let handle = Handle::Pollable(Wait::Until(deadline));
+        let rep = self.call(import, asked, |host| host.world.table.insert(handle).map_err(misuse(import)))?;
+        Ok(Resource::new_own(rep))
+    }
+}
+
+impl monotonic_clock::Host for Host {
+    fn now(&mut self) -> Result<u64> {
+        self.call(NOW, (), |host| {
+            host.world.clock.tick();
+            Ok(host.world.clock.now().0)
+        })
+    }
+
+    fn resolution(&mut self) -> Result<u64> {
+        self.call(RESOLUTION, (), |_| Ok(CLOCK_TICK.0))
+    }
+
+    fn subscribe_instant(&mut self, when: u64) -> Result<Resource<Pollable>> {
+        self.subscribe(SUBSCRIBE_INSTANT, when, Instant(when))
+    }
+
+    fn subscribe_duration(&mut self, span: u64) -> Result<Resource<Pollable>> {
+        let deadline = self.world.clock.now().after(Duration(span));
+        self.subscribe(SUBSCRIBE_DURATION, span, deadline)
+    }
+}
+
+impl wall_clock::Host for Host {
+    fn now(&mut self) -> Result<Datetime> {
+        self.call(WALL_NOW, (), |host| {
+            host.world.clock.tick();
+            Ok(datetime(host.world.clock.wall_ns()))
+        })
+    }
+
+    fn resolution(&mut self) -> Result<Datetime> {
+        self.call(WALL_RESOLUTION, (), |_| Ok(datetime(CLOCK_TICK.0)))
+    }
+}
+
+/// Nanoseconds since 1970 in WASI's two fields.
+pub(crate) fn datetime(ns: u64) -> Datetime {
+    Datetime { seconds: ns / 1_000_000_000, nanoseconds: (ns % 1_000_000_000) as u32 }
+}

@@ -1,0 +1,33 @@
+//! WIT glue: each imported function asks, is recorded, and answers, all on one path.
+//!
+//! ```text
+//! guest ─import─▶ clocks.rs │ random.rs │ streams.rs │ filesystem.rs │ …
+//!                     └────────── Host::call ──────────┘
+//!                        budget → body over World → history
+//! ```
+//!
+//! The behaviour of the computer is in `fozzy-world`; this crate translates between it and WIT, and
+//! holds the only `bindgen!`.
+//!
+//! Invariants: no import reaches anything real; every call of a guest goes through [`Host::call`], so
+//! it is counted, bounded and recorded in the same way live and replayed.
+//! Not here: compiling and running (`fozzy-engine`), live backends (`fozzy-live`).
+
+mod bindings;
+mod call;
+mod cli;
+mod clocks;
+mod filesystem;
+mod input;
+mod io;
+mod limiter;
+mod linker;
+mod random;
+mod record;
+mod streams;
+mod unsupported;
+
+pub use call::{HOST_CALL_FUEL, Host, Stop, Tee};
+pub use input::LazyInput;
+pub use limiter::{MachineOutOfMemory, MemoryLimiter};
+pub use linker::{ImportFault, add_to_linker, refused_imports};

@@ -1,0 +1,96 @@
+//! Which interfaces exist, and the refusal of those that do not.
+//!
+//! ```text
+//! wasi:cli/stdout@0.2.6   known, by semver track: served by our 0.2.12
+//! wasi:sockets/tcp@0.2.6  present, answers "not supported"
+//! acme:db/query           unknown: refused at load, by name
+//! ```
+
+use crate::bindings::Computer;
+use crate::call::Host;
+use crate::unsupported;
+use wasmtime::Engine;
+use wasmtime::Result;
+use wasmtime::component::types::ComponentItem;
+use wasmtime::component::{Component, HasSelf, Linker};
+
+/// The track of versions that we serve: any 0.2 release, by the rules of semantic versioning.
+const TRACK: &str = "0.2.";
+
+/// Interfaces that the host implements; one row for each file's impl.
+const KNOWN: &[&str] = &[
+    "wasi:cli/environment",
+    "wasi:cli/exit",
+    "wasi:cli/stdin",
+    "wasi:cli/stdout",
+    "wasi:cli/stderr",
+    "wasi:cli/terminal-input",
+    "wasi:cli/terminal-output",
+    "wasi:cli/terminal-stdin",
+    "wasi:cli/terminal-stdout",
+    "wasi:cli/terminal-stderr",
+    "wasi:clocks/monotonic-clock",
+    "wasi:clocks/wall-clock",
+    "wasi:filesystem/types",
+    "wasi:filesystem/preopens",
+    "wasi:io/error",
+    "wasi:io/poll",
+    "wasi:io/streams",
+    "wasi:random/random",
+    "wasi:random/insecure",
+    "wasi:random/insecure-seed",
+];
+
+/// One import that the sandbox does not have.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ImportFault {
+    /// The import's full name.
+    pub import: String,
+    /// What is wrong with it.
+    pub why: String,
+}
+
+/// Defines every interface of the computer, and those that are present but unsupported as far as
+/// `component` imports them.
+///
+/// # Errors
+/// When wasmtime refuses a definition, which no component can bring about.
+pub fn add_to_linker(linker: &mut Linker<Host>, component: &Component) -> Result<()> {
+    Computer::add_to_linker::<Host, HasSelf<Host>>(linker, |host| host)?;
+    let engine = linker.engine().clone();
+    for (name, item) in component.component_type().imports(&engine) {
+        if let ComponentItem::ComponentInstance(instance) = item.ty
+            && unsupported::PRESENT.iter().any(|prefix| name.starts_with(prefix))
+        {
+            unsupported::define(&engine, &mut linker.instance(name)?, name, &instance)?;
+        }
+    }
+    Ok(())
+}
+
+/// The imports of `component` that nobody here knows, in the component's order.
+#[must_use]
+pub fn refused_imports(engine: &Engine, component: &Component) -> Vec<ImportFault> {
+    let imports =
+        component.component_type().imports(engine).map(|(name, item)| (name.to_owned(), item.ty)).collect::<Vec<_>>();
+    let faults = imports.into_iter().filter_map(|(import, item)| {
+        let why = fault(&import, &item)?;
+        Some(ImportFault { import, why })
+    });
+    faults.collect()
+}
+
+fn fault(import: &str, item: &ComponentItem) -> Option<String> {
+    if !matches!(item, ComponentItem::ComponentInstance(_)) {
+        return (!matches!(item, ComponentItem::Type(_))).then(|| "a function outside any interface".to_owned());
+    }
+    let (interface, version) = import.split_once('@').unwrap_or((import, ""));
+    let ours = KNOWN.contains(&interface) || unsupported::PRESENT.iter().any(|prefix| interface.starts_with(prefix));
+    if !ours {
+        return Some("nothing here offers this interface".to_owned());
+    }
+    if version.starts_with(TRACK) {
+        return None;
+    }
+    Some(format!("version {version} is not on the track {TRACK}x that is offered"))
+}

@@ -1,0 +1,343 @@
+//! `wasi:io/streams`: bytes from standard input and files, bytes to standard output and files.
+//!
+//! Nothing here is buffered and no write is pending, so flushing and splicing complete at once; the one
+//! stream that can make a guest wait is a standard input that stays open.
+//!
+//! A stream that failed, or a file that was read to its end, is closed from then on.
+//!
+//! Contract kept with a trap: a write beyond what `check-write` permits, and more than 4096 bytes in a
+//! blocking write-and-flush.
+
+use crate::bindings::wasi::io::streams::{self, StreamError};
+use crate::bindings::{InputStream, IoError, OutputStream, Pollable};
+use crate::call::{Host, Import, Stop, misuse};
+use fozzy_world::files::Errno;
+use fozzy_world::table::{Handle, InputStream as Input, OutputStream as Output, StreamFailure};
+use fozzy_world::{TableError, Wait};
+use wasmtime::Result;
+use wasmtime::component::Resource;
+
+const READ: Import = Import::new("wasi:io/streams.input-stream.read");
+const BLOCKING_READ: Import = Import::new("wasi:io/streams.input-stream.blocking-read");
+const SKIP: Import = Import::new("wasi:io/streams.input-stream.skip");
+const BLOCKING_SKIP: Import = Import::new("wasi:io/streams.input-stream.blocking-skip");
+const SUBSCRIBE_INPUT: Import = Import::new("wasi:io/streams.input-stream.subscribe");
+const DROP_INPUT: Import = Import::new("wasi:io/streams.input-stream.drop");
+const CHECK_WRITE: Import = Import::new("wasi:io/streams.output-stream.check-write");
+const WRITE: Import = Import::new("wasi:io/streams.output-stream.write");
+const WRITE_AND_FLUSH: Import = Import::new("wasi:io/streams.output-stream.blocking-write-and-flush");
+const FLUSH: Import = Import::new("wasi:io/streams.output-stream.flush");
+const BLOCKING_FLUSH: Import = Import::new("wasi:io/streams.output-stream.blocking-flush");
+const SUBSCRIBE_OUTPUT: Import = Import::new("wasi:io/streams.output-stream.subscribe");
+const WRITE_ZEROES: Import = Import::new("wasi:io/streams.output-stream.write-zeroes");
+const ZEROES_AND_FLUSH: Import = Import::new("wasi:io/streams.output-stream.blocking-write-zeroes-and-flush");
+const SPLICE: Import = Import::new("wasi:io/streams.output-stream.splice");
+const BLOCKING_SPLICE: Import = Import::new("wasi:io/streams.output-stream.blocking-splice");
+const DROP_OUTPUT: Import = Import::new("wasi:io/streams.output-stream.drop");
+
+/// Bytes that one read returns at the most; a reader that wants more reads again.
+const READ_BYTES_MAX: u64 = 1 << 20;
+/// Bytes that `check-write` permits. Nothing is ever pending, so the answer is constant while the stream is open.
+const WRITE_BYTES_MAX: u64 = 1 << 20;
+/// Bytes that a blocking write-and-flush may carry, by the text of WASI.
+const WRITE_AND_FLUSH_BYTES_MAX: u64 = 4096;
+
+/// How an operation of a stream can fail, before it has a handle in the guest.
+#[derive(Clone, Copy)]
+pub(crate) enum Failure {
+    Closed,
+    Failed(Errno),
+}
+
+/// Whether a reader waits until there is something.
+#[derive(Clone, Copy, PartialEq)]
+enum Patience {
+    Now,
+    Blocking,
+}
+
+type StreamResult<T> = Result<std::result::Result<T, StreamError>>;
+type Attempt<T> = std::result::Result<std::result::Result<T, Failure>, Stop>;
+
+impl Host {
+    /// Reads from whatever `rep` stands for and moves its position.
+    fn read_some(&mut self, import: Import, rep: u32, len: u64, patience: Patience) -> Attempt<Vec<u8>> {
+        let len = len.min(READ_BYTES_MAX);
+        let world = &mut self.world;
+        match world.table.get_mut(rep) {
+            Ok(Handle::InputStream(Input::File { file, offset })) => {
+                let failure = match world.disk.read(file, *offset, len) {
+                    Ok((bytes, end)) if bytes.is_empty() && end && len > 0 => Failure::Closed,
+                    Ok((bytes, _)) => {
+                        *offset += bytes.len() as u64;
+                        return Ok(Ok(bytes));
+                    }
+                    Err(errno) => Failure::Failed(errno),
+                };
+                self.shut(rep);
+                Ok(Err(failure))
+            }
+            Ok(Handle::InputStream(Input::Closed)) => Ok(Err(Failure::Closed)),
+            Ok(Handle::InputStream(Input::Stdin)) => {
+                self.look_at_stdin()?;
+                if patience == Patience::Blocking && len > 0 {
+                    self.wait(&[Wait::Stdin])?;
+                }
+                let stdin = &mut self.world.stdin;
+                if stdin.is_closed() { Ok(Err(Failure::Closed)) } else { Ok(Ok(stdin.read(len).to_vec())) }
+            }
+            _ => Err(misuse(import)(TableError::WrongHandle)),
+        }
+    }
+
+    /// Writes to whatever `rep` stands for and moves its position. A full disk takes what fits, and fails.
+    fn write_all(&mut self, import: Import, rep: u32, bytes: &[u8]) -> Attempt<()> {
+        let world = &mut self.world;
+        match world.table.get_mut(rep) {
+            Ok(Handle::OutputStream(Output::Standard(kind))) => {
+                let kind = *kind;
+                self.output(kind, bytes);
+                Ok(Ok(()))
+            }
+            Ok(Handle::OutputStream(Output::File { file, offset })) => {
+                let wall = world.clock.wall_ns();
+                let written = match offset {
+                    Some(at) => world.disk.write(file, *at, bytes, wall),
+                    None => world.disk.append(file, bytes, wall),
+                };
+                let errno = match written {
+                    Ok(written) if written == bytes.len() as u64 => {
+                        *offset = offset.map(|at| at + written);
+                        return Ok(Ok(()));
+                    }
+                    Ok(_) => Errno::InsufficientSpace,
+                    Err(errno) => errno,
+                };
+                self.shut(rep);
+                Ok(Err(Failure::Failed(errno)))
+            }
+            Ok(Handle::OutputStream(Output::Closed)) => Ok(Err(Failure::Closed)),
+            _ => Err(misuse(import)(TableError::WrongHandle)),
+        }
+    }
+
+    fn write_within(&mut self, import: Import, rep: u32, bytes: &[u8], bound: u64) -> Attempt<()> {
+        if bytes.len() as u64 > bound {
+            let what = format!("{} bytes written at once, {bound} are permitted", bytes.len());
+            return Err(Stop::Misuse { import: import.name, what });
+        }
+        self.write_all(import, rep, bytes)
+    }
+
+    /// Zeroes come as a number, so their count is bounded before they are made.
+    fn zeroes_within(&mut self, import: Import, rep: u32, len: u64, bound: u64) -> Attempt<()> {
+        if len > bound {
+            let what = format!("{len} zeroes written at once, {bound} are permitted");
+            return Err(Stop::Misuse { import: import.name, what });
+        }
+        self.moved(len);
+        self.write_all(import, rep, &vec![0; len as usize])
+    }
+
+    /// What may be written now: nothing to a closed stream, which the answer says, else always the same.
+    fn permit(&self, rep: u32) -> std::result::Result<u64, Failure> {
+        match self.world.table.get(rep) {
+            Ok(Handle::OutputStream(Output::Closed)) => Err(Failure::Closed),
+            _ => Ok(WRITE_BYTES_MAX),
+        }
+    }
+
+    fn skip_some(&mut self, import: Import, rep: u32, len: u64, patience: Patience) -> Attempt<u64> {
+        let skipped = self.read_some(import, rep, len, patience)?.map(|bytes| bytes.len() as u64);
+        self.moved(skipped.as_ref().map_or(0, |bytes| *bytes));
+        Ok(skipped)
+    }
+
+    fn splice_some(&mut self, import: Import, to: u32, from: u32, len: u64, patience: Patience) -> Attempt<u64> {
+        // What cannot be written is not read.
+        match self.permit(to) {
+            Ok(_) if len == 0 => return Ok(Ok(0)),
+            Ok(_) => {}
+            Err(failure) => return Ok(Err(failure)),
+        }
+        match self.read_some(import, from, len, patience)? {
+            Ok(bytes) => {
+                self.moved(bytes.len() as u64);
+                Ok(self.write_all(import, to, &bytes)?.map(|()| bytes.len() as u64))
+            }
+            Err(failure) => Ok(Err(failure)),
+        }
+    }
+
+    /// Gives a failure its handle in the guest.
+    fn stream_result<T>(&mut self, import: Import, result: std::result::Result<T, Failure>) -> StreamResult<T> {
+        Ok(match result {
+            Ok(value) => Ok(value),
+            Err(Failure::Closed) => Err(StreamError::Closed),
+            Err(Failure::Failed(errno)) => {
+                let failure = Handle::Error(StreamFailure { errno });
+                let rep = self.world.table.insert(failure).map_err(misuse(import))?;
+                Err(StreamError::LastOperationFailed(Resource::<IoError>::new_own(rep)))
+            }
+        })
+    }
+
+    fn input_call<T: fozzy_trace::Record>(
+        &mut self,
+        import: Import,
+        handle: &Resource<InputStream>,
+        len: u64,
+        body: impl FnOnce(&mut Host) -> Attempt<T>,
+    ) -> StreamResult<T> {
+        let result = self.call(import, (handle.rep(), len), body)?;
+        self.stream_result(import, result)
+    }
+
+    fn pollable(&mut self, import: Import, rep: u32, wait: impl FnOnce(&Handle) -> Wait) -> Result<Resource<Pollable>> {
+        let rep = self.call(import, rep, |host| {
+            let wait = wait(host.world.table.get(rep).map_err(misuse(import))?);
+            host.world.table.insert(Handle::Pollable(wait)).map_err(misuse(import))
+        })?;
+        Ok(Resource::new_own(rep))
+    }
+
+    /// Drops a stream.
+    fn close_stream(&mut self, import: Import, rep: u32) -> Result<()> {
+        self.call(import, rep, |host| {
+            let stream = host.world.table.remove(rep).map_err(misuse(import))?;
+            host.release(&stream);
+            Ok(())
+        })
+    }
+
+    /// The last answer of a stream at its end, or that failed: from now on it is closed.
+    fn shut(&mut self, rep: u32) {
+        let stream = self.world.table.get_mut(rep).expect("it was just used");
+        let closed = match stream {
+            Handle::InputStream(_) => Handle::InputStream(Input::Closed),
+            _ => Handle::OutputStream(Output::Closed),
+        };
+        let stream = std::mem::replace(stream, closed);
+        self.release(&stream);
+    }
+
+    /// A file that a stream kept alive may go.
+    fn release(&mut self, stream: &Handle) {
+        if let Handle::InputStream(Input::File { file, .. }) | Handle::OutputStream(Output::File { file, .. }) = stream
+        {
+            self.world.disk.closed(file.node);
+        }
+    }
+}
+
+impl streams::Host for Host {}
+
+impl streams::HostInputStream for Host {
+    fn read(&mut self, handle: Resource<InputStream>, len: u64) -> StreamResult<Vec<u8>> {
+        let rep = handle.rep();
+        self.input_call(READ, &handle, len, |host| host.read_some(READ, rep, len, Patience::Now))
+    }
+
+    fn blocking_read(&mut self, handle: Resource<InputStream>, len: u64) -> StreamResult<Vec<u8>> {
+        let rep = handle.rep();
+        self.input_call(BLOCKING_READ, &handle, len, |host| host.read_some(BLOCKING_READ, rep, len, Patience::Blocking))
+    }
+
+    fn skip(&mut self, handle: Resource<InputStream>, len: u64) -> StreamResult<u64> {
+        let rep = handle.rep();
+        self.input_call(SKIP, &handle, len, |host| host.skip_some(SKIP, rep, len, Patience::Now))
+    }
+
+    fn blocking_skip(&mut self, handle: Resource<InputStream>, len: u64) -> StreamResult<u64> {
+        let rep = handle.rep();
+        self.input_call(BLOCKING_SKIP, &handle, len, |host| host.skip_some(BLOCKING_SKIP, rep, len, Patience::Blocking))
+    }
+
+    fn subscribe(&mut self, handle: Resource<InputStream>) -> Result<Resource<Pollable>> {
+        self.pollable(SUBSCRIBE_INPUT, handle.rep(), |handle| match handle {
+            Handle::InputStream(Input::Stdin) => Wait::Stdin,
+            _ => Wait::Nothing,
+        })
+    }
+
+    fn drop(&mut self, handle: Resource<InputStream>) -> Result<()> {
+        self.close_stream(DROP_INPUT, handle.rep())
+    }
+}
+
+impl streams::HostOutputStream for Host {
+    fn check_write(&mut self, handle: Resource<OutputStream>) -> StreamResult<u64> {
+        let rep = handle.rep();
+        let permitted = self.call(CHECK_WRITE, rep, |host| Ok(host.permit(rep)))?;
+        self.stream_result(CHECK_WRITE, permitted)
+    }
+
+    fn write(&mut self, handle: Resource<OutputStream>, bytes: Vec<u8>) -> StreamResult<()> {
+        let rep = handle.rep();
+        let result = self.call(WRITE, (rep, &bytes), |host| host.write_within(WRITE, rep, &bytes, WRITE_BYTES_MAX))?;
+        self.stream_result(WRITE, result)
+    }
+
+    fn blocking_write_and_flush(&mut self, handle: Resource<OutputStream>, bytes: Vec<u8>) -> StreamResult<()> {
+        let rep = handle.rep();
+        let result = self.call(WRITE_AND_FLUSH, (rep, &bytes), |host| {
+            host.write_within(WRITE_AND_FLUSH, rep, &bytes, WRITE_AND_FLUSH_BYTES_MAX)
+        })?;
+        self.stream_result(WRITE_AND_FLUSH, result)
+    }
+
+    fn flush(&mut self, handle: Resource<OutputStream>) -> StreamResult<()> {
+        let rep = handle.rep();
+        let flushed = self.call(FLUSH, rep, |host| Ok(host.permit(rep).map(drop)))?;
+        self.stream_result(FLUSH, flushed)
+    }
+
+    fn blocking_flush(&mut self, handle: Resource<OutputStream>) -> StreamResult<()> {
+        let rep = handle.rep();
+        let flushed = self.call(BLOCKING_FLUSH, rep, |host| Ok(host.permit(rep).map(drop)))?;
+        self.stream_result(BLOCKING_FLUSH, flushed)
+    }
+
+    fn subscribe(&mut self, handle: Resource<OutputStream>) -> Result<Resource<Pollable>> {
+        self.pollable(SUBSCRIBE_OUTPUT, handle.rep(), |_| Wait::Nothing)
+    }
+
+    fn write_zeroes(&mut self, handle: Resource<OutputStream>, len: u64) -> StreamResult<()> {
+        let rep = handle.rep();
+        let result =
+            self.call(WRITE_ZEROES, (rep, len), |host| host.zeroes_within(WRITE_ZEROES, rep, len, WRITE_BYTES_MAX))?;
+        self.stream_result(WRITE_ZEROES, result)
+    }
+
+    fn blocking_write_zeroes_and_flush(&mut self, handle: Resource<OutputStream>, len: u64) -> StreamResult<()> {
+        let rep = handle.rep();
+        let result = self.call(ZEROES_AND_FLUSH, (rep, len), |host| {
+            host.zeroes_within(ZEROES_AND_FLUSH, rep, len, WRITE_AND_FLUSH_BYTES_MAX)
+        })?;
+        self.stream_result(ZEROES_AND_FLUSH, result)
+    }
+
+    fn splice(&mut self, to: Resource<OutputStream>, from: Resource<InputStream>, len: u64) -> StreamResult<u64> {
+        let (to, from) = (to.rep(), from.rep());
+        let result =
+            self.call(SPLICE, (to, from, len), |host| host.splice_some(SPLICE, to, from, len, Patience::Now))?;
+        self.stream_result(SPLICE, result)
+    }
+
+    fn blocking_splice(
+        &mut self,
+        to: Resource<OutputStream>,
+        from: Resource<InputStream>,
+        len: u64,
+    ) -> StreamResult<u64> {
+        let (to, from) = (to.rep(), from.rep());
+        let result = self.call(BLOCKING_SPLICE, (to, from, len), |host| {
+            host.splice_some(BLOCKING_SPLICE, to, from, len, Patience::Blocking)
+        })?;
+        self.stream_result(BLOCKING_SPLICE, result)
+    }
+
+    fn drop(&mut self, handle: Resource<OutputStream>) -> Result<()> {
+        self.close_stream(DROP_OUTPUT, handle.rep())
+    }
+}

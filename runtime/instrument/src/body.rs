@@ -1,0 +1,126 @@
+//! One function body: validated, shown to the passes, and written with what they ask for.
+//!
+//! Adding a pass: give it a field in [`Bodies`], show it each operator in [`Bodies::rewrite`], and let
+//! it ask for edits there; nothing else needs to know.
+//!
+//! Invariants: a body that no pass wants to change is copied byte for byte. A body is never looked
+//! at twice: validation, facts and passes share one reading of its operators.
+
+use crate::Error;
+use crate::depth::Depth;
+use crate::edit::{BodySpans, Edits, Written, offset_u32};
+use crate::module::Module;
+use wasm_encoder::Encode;
+use wasmparser::{
+    FuncToValidate, FuncValidatorAllocations, FunctionBody, OperatorsReader, ValType, ValidatorResources,
+};
+
+/// Locals that a function may have, parameters included (wasmparser's `MAX_WASM_FUNCTION_LOCALS`).
+/// A function with no room for one more is refused.
+const LOCALS_MAX: u32 = 50_000;
+
+/// Bytes that a function body may have (wasmparser's `MAX_WASM_FUNCTION_SIZE`). A function that
+/// grows beyond is refused.
+const BODY_BYTES_MAX: usize = 7_654_321;
+
+/// What validation has found out about a body.
+#[derive(Clone, Debug)]
+pub(crate) struct BodyFacts {
+    pub(crate) spans: BodySpans,
+    /// Parameters and locals, in slots.
+    pub(crate) locals_slots: u32,
+    /// Upper bound of the operand stack's height, in slots.
+    pub(crate) operands_slots: u32,
+}
+
+/// Slots that a value takes: a vector has the size of two others.
+pub(crate) fn slots(ty: ValType) -> u32 {
+    if ty == ValType::V128 { 2 } else { 1 }
+}
+
+/// Everything that is reused from one body to the next.
+#[derive(Default)]
+pub(crate) struct Bodies {
+    allocations: FuncValidatorAllocations,
+    depth: Depth,
+    edits: Edits,
+    written: Written,
+}
+
+impl Bodies {
+    /// Validates `body` and appends what becomes of it to the code of `module`.
+    pub(crate) fn rewrite(
+        &mut self,
+        component: &[u8],
+        module: &mut Module<'_>,
+        function: FuncToValidate<ValidatorResources>,
+        body: &FunctionBody<'_>,
+    ) -> Result<(), Error> {
+        let ty = function.ty;
+        let mut validator = function.into_validator(std::mem::take(&mut self.allocations));
+        let mut locals_slots = module.signature(ty).params_slots;
+        let mut vectors = module.vectors_in_results() || module.signature(ty).vectors_in_params;
+
+        // The declarations of locals are read twice, once for their sizes and once by the validator.
+        let range = body.range();
+        let mut locals = body.get_locals_reader()?;
+        let locals_count = locals.get_count();
+        let locals_start = locals.original_position();
+        for _ in 0..locals_count {
+            let (count, ty) = locals.read()?;
+            locals_slots = locals_slots.saturating_add(count.saturating_mul(slots(ty)));
+            vectors |= ty == ValType::V128;
+        }
+        let mut reader = body.get_binary_reader();
+        validator.read_locals(&mut reader)?;
+        let operators_start = reader.original_position();
+
+        self.depth.begin();
+        let mut height_max = 0;
+        let mut operators = OperatorsReader::new(reader);
+        while !operators.eof() {
+            let at = operators.original_position();
+            let operator = operators.read()?;
+            validator.op(at, &operator)?;
+            height_max = height_max.max(validator.operand_stack_height());
+            // A vector that was pushed alone is on top now. Those that come in a group are found
+            // through the module's types.
+            vectors |= validator.get_operand_type(0) == Some(Some(ValType::V128));
+            let span = offset_u32(at)..offset_u32(operators.original_position());
+            self.depth.operator(&operator, span);
+        }
+        operators.finish()?;
+        let facts = BodyFacts {
+            spans: BodySpans {
+                start: offset_u32(range.start),
+                locals: offset_u32(locals_start)..offset_u32(operators_start),
+                locals_count,
+                operators: offset_u32(operators_start)..offset_u32(range.end),
+            },
+            locals_slots,
+            operands_slots: height_max.saturating_mul(if vectors { 2 } else { 1 }),
+        };
+
+        self.edits.reset(validator.len_locals());
+        self.allocations = validator.into_allocations();
+        if self.depth.counts(&facts) {
+            let depth = module.depth_global()?;
+            let results = module.block_type(ty)?;
+            self.depth.finish(&facts, depth, results, &mut self.edits);
+        }
+        self.edits.apply(component, &facts.spans, &mut self.written);
+        for (what, found, limit) in [
+            ("locals", self.edits.locals() as usize, LOCALS_MAX as usize),
+            ("bytes in a function", self.written.bytes.len(), BODY_BYTES_MAX),
+        ] {
+            if found > limit {
+                let (found, limit) = (found as u64, limit as u64);
+                return Err(Error::NoRoom { offset: range.start, what, found, limit });
+            }
+        }
+        offset_u32(self.written.bytes.len()).encode(&mut module.code);
+        self.written.add_to(&mut module.segments, module.code.len());
+        module.code.extend_from_slice(&self.written.bytes);
+        module.check_segments(range.start)
+    }
+}

@@ -1,0 +1,98 @@
+//! Component bytes in, instrumented bytes and maps out.
+//!
+//! ```text
+//!  component ──► walk ──► validate every section ────────────────► copied byte for byte
+//!                  └────► each core module ──► each function body
+//!                                                 │ passes look at the operators and ask for edits
+//!                                                 ▼
+//!                                     edits applied to the original bytes ──► new body + map segments
+//! ```
+//!
+//! What is put in today is the call depth limit (`depth.rs`): stack exhaustion happens at the same
+//! call on every machine, because it is counted in the guest's own code and no longer depends on
+//! the frames that a compiler happens to lay out.
+//!
+//! Invariants:
+//! - Nothing is renumbered. Types, globals and locals are only appended, so that every byte that no
+//!   pass changes is copied as it stands, and an index in a name section or in an operator stays right.
+//! - The output is a function of the input and the [`Options`]: same bytes in, same bytes out.
+//!   A change of the output is a change of [`REWRITER_VERSION`].
+//! - Hostile input is refused with an [`Error`]; it never panics. All bounds are named constants.
+//!
+//! Not done here: compiling, running, reading files, turning core modules into components.
+
+mod body;
+mod depth;
+mod edit;
+mod error;
+mod features;
+mod map;
+mod module;
+mod names;
+mod nesting;
+pub mod source;
+mod walk;
+
+#[cfg(test)]
+mod tests;
+
+pub use depth::NATIVE_STACK_BYTES_PER_SLOT;
+pub use error::Error;
+pub use features::features;
+pub use map::{Kind, Location, Maps, ModuleMap, ModuleOrdinal, OriginalOffset, RewrittenOffset};
+
+/// Version of what the rewriter emits. It belongs into every trace and every cache key: another
+/// version counts depth or spends fuel differently, so that an execution may end elsewhere.
+pub const REWRITER_VERSION: u32 = 1;
+
+/// Largest component that is accepted, in bytes. Offsets are stored as `u32`, also after the code
+/// has grown, and a hostile file should not cost gigabytes; larger ones get [`Error::TooLarge`].
+pub const COMPONENT_BYTES_MAX: usize = 256 << 20;
+
+/// Stack of one core instance when nothing else is asked for, in slots: ten thousand frames of a
+/// hundred slots each, comparable to the eight megabytes of a native main thread.
+pub const STACK_SLOTS_DEFAULT: u32 = 1 << 20;
+
+/// Largest stack that can be asked for, in slots. At [`NATIVE_STACK_BYTES_PER_SLOT`] this is
+/// already two gigabytes of native stack; more is refused with [`Error::StackSlots`].
+pub const STACK_SLOTS_MAX: u32 = 1 << 26;
+
+/// What to put in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// Stack of each core instance, in slots of one wasm value (a vector counts twice). A call
+    /// that needs more traps in its prologue, at [`Kind::DepthCheck`]. Between 1 and
+    /// [`STACK_SLOTS_MAX`].
+    pub stack_slots: u32,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options { stack_slots: STACK_SLOTS_DEFAULT }
+    }
+}
+
+/// A rewritten component, and the way back from it to the original.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Instrumented {
+    /// The component to compile and run.
+    pub component: Vec<u8>,
+    /// From offsets in [`Instrumented::component`] to offsets in the original.
+    pub maps: Maps,
+}
+
+/// Validates `component` and rewrites every core module in it, nested components included.
+///
+/// # Errors
+///
+/// Everything that [`features()`] does not allow or that is no valid component, and the bounds named
+/// in [`Error`].
+pub fn instrument(component: &[u8], options: &Options) -> Result<Instrumented, Error> {
+    if options.stack_slots == 0 || options.stack_slots > STACK_SLOTS_MAX {
+        return Err(Error::StackSlots { found: options.stack_slots });
+    }
+    if component.len() > COMPONENT_BYTES_MAX {
+        return Err(Error::TooLarge { bytes: component.len() });
+    }
+    walk::walk(component, options)
+}

@@ -1,0 +1,223 @@
+//! From offsets in the rewritten component back to offsets in the original.
+//!
+//! ```text
+//! rewritten   │ locals │ depth check │ body ...  │ br │ body ... │ epilogue │
+//! segments    │ Copied │ DepthCheck  │ Copied    │Repl│ Copied   │ Injected │
+//! original    │ linear │ ─► 1st op   │ linear    │ ─► │ linear   │ ─► end   │
+//! ```
+//!
+//! All offsets, on both sides, count **bytes from the start of the whole component**, because that
+//! is what `FrameInfo::module_offset()` of wasmtime returns for a module that is part of a component
+//! (its documentation says "module"; its parser keeps the component's positions), and what
+//! `wasm-tools` prints.
+//!
+//! Invariants: segments are ascending, start at the first function body and leave no gap up to the
+//! end of the code section. Inside a copied segment offsets run in step; every byte of another
+//! segment belongs to one operator of the original.
+//!
+//! Not mapped: sections other than code, since no frame ever points there.
+
+use std::fmt;
+use std::ops::Range;
+
+/// Which core module of a component: its position among all core modules, nested components
+/// included, in the order of the bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ModuleOrdinal(pub u32);
+
+/// Prefix of the name that each rewritten module carries in its name section.
+const NAME_PREFIX: &str = "fozzy:";
+
+impl ModuleOrdinal {
+    /// The ordinal behind a module name that the rewriter has set, such as `fozzy:3`; `None` for
+    /// any other name.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<ModuleOrdinal> {
+        let digits = name.strip_prefix(NAME_PREFIX)?;
+        let ordinal = ModuleOrdinal(digits.parse().ok()?);
+        (ordinal.to_string() == name).then_some(ordinal)
+    }
+}
+
+impl fmt::Display for ModuleOrdinal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{NAME_PREFIX}{}", self.0)
+    }
+}
+
+/// A position in the original component, in bytes from its start.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct OriginalOffset(pub u32);
+
+/// A position in the rewritten component, in bytes from its start.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct RewrittenOffset(pub u32);
+
+/// Whose code stands at an offset of the rewritten component.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// The program's own. A trap here is the program's.
+    Original,
+    /// The prologue that counts depth. A trap here is stack exhaustion, never the program's own
+    /// `unreachable`.
+    DepthCheck,
+    /// Any other code that the rewriter has put in. It cannot trap.
+    Injected,
+}
+
+/// What an offset of the rewritten component stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Location {
+    /// The operator in the original. For code that was put in: the operator it was put in for,
+    /// which for the depth check is the first one of the function.
+    pub original: OriginalOffset,
+    /// Whose code it is.
+    pub kind: Kind,
+}
+
+/// How a stretch of rewritten bytes relates to the original.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum SegmentKind {
+    /// Byte for byte the original.
+    Copied,
+    /// Does what one operator of the original did, in other words.
+    Replaced,
+    /// The prologue of the depth limit.
+    DepthCheck,
+    /// Put in.
+    Injected,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Segment {
+    /// First byte, from the start of the code section's contents.
+    rewritten: u32,
+    /// The same in the original, from the start of the component.
+    original: u32,
+    kind: SegmentKind,
+}
+
+/// Segments of one code section while it is written.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Segments(Vec<Segment>);
+
+impl Segments {
+    /// Says that the bytes from `rewritten` on, up to the next call, come from `original`.
+    pub(crate) fn push(&mut self, rewritten: u32, original: u32, kind: SegmentKind) {
+        if let Some(last) = self.0.last_mut() {
+            assert!(last.rewritten <= rewritten, "segments are written in ascending order");
+            let continues = match kind {
+                SegmentKind::Copied => {
+                    // Compared as sums, since either side may be the larger one.
+                    u64::from(last.original) + u64::from(rewritten) == u64::from(original) + u64::from(last.rewritten)
+                }
+                _ => last.original == original,
+            };
+            if last.kind == kind && continues {
+                return;
+            }
+            if last.rewritten == rewritten {
+                *last = Segment { rewritten, original, kind };
+                return;
+            }
+        }
+        self.0.push(Segment { rewritten, original, kind });
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.0.len()
+    }
+}
+
+/// One core module: where it was, where it is, and the way back.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ModuleMap {
+    pub(crate) ordinal: ModuleOrdinal,
+    pub(crate) name: Option<String>,
+    pub(crate) original: Range<u32>,
+    pub(crate) rewritten: Range<u32>,
+    /// Contents of the code section in the rewritten component; empty when there is none.
+    pub(crate) code: Range<u32>,
+    pub(crate) segments: Segments,
+}
+
+impl ModuleMap {
+    /// Which core module this is; its `to_string` is the module's name in the rewritten component.
+    #[must_use]
+    pub fn ordinal(&self) -> ModuleOrdinal {
+        self.ordinal
+    }
+
+    /// The name that the original name section gives the module.
+    #[must_use]
+    pub fn name(&self) -> Option<&str> {
+        self.name.as_deref()
+    }
+
+    /// The bytes of the module, header included, in the original component.
+    #[must_use]
+    pub fn original(&self) -> Range<OriginalOffset> {
+        OriginalOffset(self.original.start)..OriginalOffset(self.original.end)
+    }
+
+    /// The bytes of the module, header included, in the rewritten component.
+    #[must_use]
+    pub fn rewritten(&self) -> Range<RewrittenOffset> {
+        RewrittenOffset(self.rewritten.start)..RewrittenOffset(self.rewritten.end)
+    }
+
+    /// What stands at `offset`; `None` when it is not in a function body of this module.
+    #[must_use]
+    pub fn locate(&self, offset: RewrittenOffset) -> Option<Location> {
+        if !self.code.contains(&offset.0) {
+            return None;
+        }
+        let inside = offset.0 - self.code.start;
+        let after = self.segments.0.partition_point(|segment| segment.rewritten <= inside);
+        let segment = self.segments.0[after.checked_sub(1)?];
+        let (original, kind) = match segment.kind {
+            SegmentKind::Copied => (segment.original + (inside - segment.rewritten), Kind::Original),
+            SegmentKind::Replaced => (segment.original, Kind::Original),
+            SegmentKind::DepthCheck => (segment.original, Kind::DepthCheck),
+            SegmentKind::Injected => (segment.original, Kind::Injected),
+        };
+        Some(Location { original: OriginalOffset(original), kind })
+    }
+
+    /// The module stands `bytes` further on, since something was written before it.
+    pub(crate) fn shift(&mut self, bytes: u32) {
+        for range in [&mut self.rewritten, &mut self.code] {
+            *range = range.start + bytes..range.end + bytes;
+        }
+    }
+}
+
+/// The maps of all core modules of a component.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Maps {
+    pub(crate) modules: Vec<ModuleMap>,
+}
+
+impl Maps {
+    /// All core modules; the position of each is its ordinal.
+    #[must_use]
+    pub fn modules(&self) -> &[ModuleMap] {
+        &self.modules
+    }
+
+    /// What stands at `offset` (of wasmtime: `FrameInfo::module_offset()`, which counts from the
+    /// start of the whole component) in the given module; `None` when the module has no function
+    /// body there, or does not exist.
+    #[must_use]
+    pub fn locate(&self, module: ModuleOrdinal, offset: RewrittenOffset) -> Option<Location> {
+        self.modules.get(usize::try_from(module.0).ok()?)?.locate(offset)
+    }
+
+    /// Like [`Maps::locate`], finding the module by the offset alone.
+    #[must_use]
+    pub fn find(&self, offset: RewrittenOffset) -> Option<(ModuleOrdinal, Location)> {
+        let after = self.modules.partition_point(|module| module.rewritten.start <= offset.0);
+        let module = &self.modules[after.checked_sub(1)?];
+        Some((module.ordinal, module.locate(offset)?))
+    }
+}

@@ -1,0 +1,261 @@
+//! From offsets in the original component to lines of source.
+//!
+//! ```text
+//! OriginalOffset ── minus start of the code section's contents ──► DWARF address
+//!   addr2line ──► inlined frames, innermost first, and the function itself
+//!   no DWARF  ──► the name section's function name, and the offset inside the function
+//! ```
+//!
+//! DWARF of WebAssembly counts addresses from the first byte of the code section's contents, which is
+//! the count of functions
+//! (<https://yurydelendik.github.io/webassembly-dwarf/>, "Code Addresses").
+//!
+//! Invariants: whatever a component's DWARF says, the answer is a list of frames that is not empty for
+//! any offset inside a function body; what cannot be read is left out. DWARF is parsed when the first
+//! frame of its module is asked for.
+//!
+//! Not done: DWARF in separate files, `sourceMappingURL`, names of variables.
+
+use crate::map::{ModuleOrdinal, OriginalOffset};
+use crate::{COMPONENT_BYTES_MAX, edit::offset_u32, names, nesting};
+use addr2line::Context;
+use gimli::{DwarfSections, EndianArcSlice, LittleEndian, SectionId};
+use std::collections::BTreeMap;
+use std::fmt;
+use std::ops::Range;
+use std::sync::{Arc, Mutex, PoisonError};
+use wasmparser::{Encoding, Parser, Payload, TypeRef};
+
+/// Most frames that one offset may stand for, that is, the deepest inlining. Further ones, the
+/// outermost, are left out.
+const FRAMES_MAX: usize = 256;
+
+/// Most work that the index of a module's DWARF may take, in units times bytes of range lists: each
+/// unit may point at the same list, so that a small hostile file could keep us busy for hours.
+/// A program of a thousand units with five megabytes of ranges needs a tenth of this. Beyond it, the
+/// DWARF is ignored.
+const DWARF_WORK_MAX: u64 = 1 << 36;
+
+/// Longest path that is handed out, in bytes. A longer one is left out.
+const FILE_BYTES_MAX: usize = 4096;
+
+type Reader = EndianArcSlice<LittleEndian>;
+
+/// One level of a (possibly inlined) call, in the words of the source.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SourceFrame {
+    /// The function's path without a hash, or its name in the name section, or `wasm-function[3]`
+    /// with its index.
+    pub function: String,
+    /// Distance from the start of the WebAssembly function, in bytes. The same for all inlined frames.
+    pub function_offset: u32,
+    /// Source file as the compiler saw it.
+    pub file: Option<String>,
+    /// Line in the file, from 1.
+    pub line: Option<u32>,
+    /// Column in the line, from 1.
+    pub column: Option<u32>,
+}
+
+impl fmt::Display for SourceFrame {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.function)?;
+        match (&self.file, self.line, self.column) {
+            (Some(file), Some(line), Some(column)) => write!(f, " at {file}:{line}:{column}"),
+            (Some(file), Some(line), None) => write!(f, " at {file}:{line}"),
+            (Some(file), None, _) => write!(f, " at {file}"),
+            (None, ..) => write!(f, " + {:#x}", self.function_offset),
+        }
+    }
+}
+
+/// What a component knows about its source.
+#[derive(Debug, Default)]
+pub struct Symbols {
+    modules: Vec<ModuleSymbols>,
+}
+
+/// What one core module knows.
+#[derive(Default)]
+struct ModuleSymbols {
+    /// Start of the code section's contents in the component: address zero of the DWARF.
+    code_start: u32,
+    functions_imported: u32,
+    /// Function bodies, without their sizes, in ascending order.
+    bodies: Vec<Range<u32>>,
+    /// Contents of the name section.
+    names: Vec<u8>,
+    dwarf: Mutex<Dwarf>,
+}
+
+/// A module's DWARF, before and after the first question.
+#[derive(Default)]
+enum Dwarf {
+    #[default]
+    None,
+    Sections(BTreeMap<String, Arc<[u8]>>),
+    Ready(Box<Context<Reader>>),
+}
+
+impl Symbols {
+    /// Finds the core modules of the original component, their names and their DWARF.
+    ///
+    /// This is for components that [`crate::instrument`] has accepted; others give what was found up
+    /// to the first mistake, or nothing.
+    #[must_use]
+    pub fn new(component: &[u8]) -> Symbols {
+        let mut symbols = Symbols::default();
+        // Positions in `symbols.modules` of the modules that are open; `None` for components.
+        let mut open = Vec::new();
+        if component.len() > COMPONENT_BYTES_MAX || nesting::check(component).is_err() {
+            return symbols;
+        }
+        let mut parser = Parser::new(0);
+        parser.set_features(crate::features());
+        for payload in parser.parse_all(component).map_while(Result::ok) {
+            match payload {
+                Payload::Version { encoding: Encoding::Component, .. } => open.push(None),
+                Payload::Version { encoding: Encoding::Module, .. } => {
+                    open.push(Some(symbols.modules.len()));
+                    symbols.modules.push(ModuleSymbols::default());
+                }
+                Payload::End(_) => {
+                    open.pop();
+                }
+                payload => {
+                    if let Some(&Some(module)) = open.last() {
+                        symbols.modules[module].section(payload);
+                    }
+                }
+            }
+        }
+        symbols
+    }
+
+    /// The frames that stand for one operator, innermost first; empty when the offset is in no
+    /// function body of that module.
+    #[must_use]
+    pub fn frames(&self, module: ModuleOrdinal, offset: OriginalOffset) -> Vec<SourceFrame> {
+        let module = usize::try_from(module.0).ok().and_then(|module| self.modules.get(module));
+        module.map_or_else(Vec::new, |module| module.frames(offset))
+    }
+}
+
+impl ModuleSymbols {
+    fn section(&mut self, payload: Payload<'_>) {
+        match payload {
+            Payload::ImportSection(imports) => {
+                let imports = imports.into_imports().map_while(Result::ok);
+                let functions = imports.filter(|import| matches!(import.ty, TypeRef::Func(_) | TypeRef::FuncExact(_)));
+                self.functions_imported = offset_u32(functions.count());
+            }
+            Payload::CodeSectionStart { range, .. } => self.code_start = offset_u32(range.start),
+            Payload::CodeSectionEntry(body) => {
+                let Range { start, end } = body.range();
+                self.bodies.push(offset_u32(start)..offset_u32(end));
+            }
+            Payload::CustomSection(custom) if custom.name() == "name" && self.names.is_empty() => {
+                self.names = custom.data().to_vec();
+            }
+            Payload::CustomSection(custom) if custom.name().starts_with(".debug_") => {
+                let dwarf = self.dwarf.get_mut().unwrap_or_else(PoisonError::into_inner);
+                if let Dwarf::None = dwarf {
+                    *dwarf = Dwarf::Sections(BTreeMap::new());
+                }
+                if let Dwarf::Sections(sections) = dwarf {
+                    sections.insert(custom.name().to_owned(), custom.data().into());
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn frames(&self, offset: OriginalOffset) -> Vec<SourceFrame> {
+        let after = self.bodies.partition_point(|body| body.start <= offset.0);
+        let Some(position) = after.checked_sub(1) else {
+            return Vec::new();
+        };
+        let body = &self.bodies[position];
+        if !body.contains(&offset.0) {
+            return Vec::new();
+        }
+        let index = self.functions_imported + offset_u32(position);
+        let function = names::function_name(&self.names, index).unwrap_or_else(|| format!("wasm-function[{index}]"));
+        let fallback =
+            SourceFrame { function, function_offset: offset.0 - body.start, file: None, line: None, column: None };
+        let address = u64::from(offset.0 - self.code_start);
+        let frames = self.dwarf_frames(address, &fallback);
+        if frames.is_empty() { vec![fallback] } else { frames }
+    }
+
+    /// Frames that the DWARF knows for `address`; what it leaves open comes from `fallback`.
+    fn dwarf_frames(&self, address: u64, fallback: &SourceFrame) -> Vec<SourceFrame> {
+        let mut dwarf = self.dwarf.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(context) = dwarf.context() else {
+            return Vec::new();
+        };
+        let mut found = Vec::new();
+        let Ok(mut frames) = context.find_frames(address).skip_all_loads() else {
+            return found;
+        };
+        while found.len() < FRAMES_MAX
+            && let Ok(Some(frame)) = frames.next()
+        {
+            let name = frame
+                .function
+                .as_ref()
+                .and_then(|function| function.raw_name().ok().map(|name| names::readable(&name)));
+            let location = frame.location.as_ref();
+            let file = location.and_then(|location| location.file);
+            found.push(SourceFrame {
+                function: name.unwrap_or_else(|| fallback.function.clone()),
+                function_offset: fallback.function_offset,
+                file: file.filter(|file| file.len() <= FILE_BYTES_MAX).map(str::to_owned),
+                line: location.and_then(|location| location.line),
+                column: location.and_then(|location| location.column),
+            });
+        }
+        found
+    }
+}
+
+impl Dwarf {
+    /// The index, made now if this is the first question.
+    fn context(&mut self) -> Option<&Context<Reader>> {
+        if let Dwarf::Sections(sections) = self {
+            let context = index(sections);
+            *self = context.map_or(Dwarf::None, |context| Dwarf::Ready(Box::new(context)));
+        }
+        match self {
+            Dwarf::Ready(context) => Some(context),
+            _ => None,
+        }
+    }
+}
+
+/// Makes the index of a module's DWARF, unless it is malformed or costs too much.
+fn index(sections: &BTreeMap<String, Arc<[u8]>>) -> Option<Context<Reader>> {
+    let section = |id: SectionId| -> Result<Reader, gimli::Error> {
+        let bytes = sections.get(id.name()).cloned().unwrap_or_else(|| Arc::new([]));
+        Ok(Reader::new(bytes, LittleEndian))
+    };
+    let loaded = DwarfSections::load(section).ok()?;
+    let dwarf = loaded.borrow(Clone::clone);
+    let mut units = dwarf.units();
+    let mut units_count = 0u64;
+    while let Ok(Some(_)) = units.next() {
+        units_count += 1;
+    }
+    let ranges = [SectionId::DebugRanges, SectionId::DebugRngLists].into_iter();
+    let ranges_bytes = ranges.filter_map(|id| sections.get(id.name())).map(|s| s.len() as u64);
+    if units_count.saturating_mul(ranges_bytes.sum()) > DWARF_WORK_MAX {
+        return None;
+    }
+    Context::from_dwarf(dwarf).ok()
+}
+
+impl fmt::Debug for ModuleSymbols {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ModuleSymbols").field("functions", &self.bodies.len()).finish_non_exhaustive()
+    }
+}

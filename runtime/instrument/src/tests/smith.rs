@@ -1,0 +1,49 @@
+//! Generated modules: whatever is valid is rewritten into something valid, with a right map.
+
+use super::{offsets::check_map, wrap};
+use crate::features;
+use arbitrary::Unstructured;
+use wasm_smith::{Config, Module};
+use wasmparser::Validator;
+
+/// Modules generated, and bytes of randomness for each.
+const MODULES: u64 = 400;
+const BYTES: usize = 4096;
+
+/// SplitMix64, which needs no crate and is the same everywhere.
+/// <https://prng.di.unimi.it/splitmix64.c>
+fn random_bytes(seed: u64) -> Vec<u8> {
+    let mut state = seed;
+    let mut next = || {
+        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut word = state;
+        word = (word ^ (word >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        word = (word ^ (word >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        word ^ (word >> 31)
+    };
+    std::iter::repeat_with(|| next().to_le_bytes()).flatten().take(BYTES).collect()
+}
+
+#[test]
+fn generated_modules_stay_valid() {
+    let config = Config {
+        max_memories: 3,
+        max_tables: 3,
+        max_instructions: 300,
+        min_funcs: 1,
+        threads_enabled: false,
+        ..Config::default()
+    };
+    let mut accepted = 0;
+    for seed in 0..MODULES {
+        let bytes = random_bytes(seed);
+        let module = Module::new(config.clone(), &mut Unstructured::new(&bytes));
+        let component = wrap(&[module.expect("there are enough bytes").to_bytes()]);
+        // The generator knows a little more than we accept.
+        if Validator::new_with_features(features()).validate_all(&component).is_ok() {
+            check_map(&component);
+            accepted += 1;
+        }
+    }
+    assert!(accepted > MODULES / 2, "the generator makes modules that we accept: {accepted}");
+}

@@ -1,0 +1,153 @@
+//! The walk over a component: each section validated, then copied or handed to its core module.
+//!
+//! ```text
+//! component            open: [component]
+//!   core module        open: [component, module 0]       ── end ──► written into its parent
+//!   component          open: [component, component]
+//!     core module      open: [component, component, module 1]
+//! ```
+//!
+//! Sections of components are copied byte for byte: no index of theirs changes. Their custom
+//! sections are left out, except for names, since nothing that runs reads them.
+//!
+//! Invariants: the walk keeps its own stack and does not recurse, so that nesting costs a hostile
+//! file nothing but an error. A section is looked at only after the validator has accepted it.
+
+use crate::body::Bodies;
+use crate::edit::offset_u32;
+use crate::map::{Maps, ModuleMap, ModuleOrdinal};
+use crate::module::{Module, write_section};
+use crate::nesting::{self, COMPONENT_SECTION, CORE_MODULE_SECTION};
+use crate::{Error, Instrumented, Options, features};
+use wasmparser::{Encoding, Parser, Payload, ValidPayload, Validator};
+
+/// A component while the walk is inside it.
+struct Component {
+    out: Vec<u8>,
+    /// Modules inside, whose maps count from the start of `out`.
+    modules: Vec<ModuleMap>,
+}
+
+enum Open<'a> {
+    Component(Component),
+    Module(Box<Module<'a>>),
+}
+
+/// Rewrites the whole of `component`.
+pub(crate) fn walk(component: &[u8], options: &Options) -> Result<Instrumented, Error> {
+    nesting::check(component)?;
+    let mut validator = Validator::new_with_features(features());
+    let mut parser = Parser::new(0);
+    parser.set_features(features());
+    let mut bodies = Bodies::default();
+    let mut open: Vec<Open<'_>> = Vec::new();
+    let mut modules_count = 0;
+
+    for payload in parser.parse_all(component) {
+        let payload = payload?;
+        // Said before the validator has a less helpful word for it.
+        if open.is_empty() && matches!(payload, Payload::Version { encoding: Encoding::Module, .. }) {
+            return Err(Error::CoreModule);
+        }
+        let function = match validator.payload(&payload)? {
+            ValidPayload::Func(function, body) => Some((function, body)),
+            _ => None,
+        };
+        match (&payload, open.last_mut()) {
+            (Payload::Version { encoding: Encoding::Component, range, .. }, _) => {
+                let out = component[range.clone()].to_vec();
+                open.push(Open::Component(Component { out, modules: Vec::new() }));
+            }
+            (Payload::Version { encoding: Encoding::Module, range, .. }, _) => {
+                let ordinal = ModuleOrdinal(modules_count);
+                modules_count += 1;
+                open.push(Open::Module(Box::new(Module::new(ordinal, range.start, options))));
+            }
+            (Payload::End(end), _) => {
+                let closed = open.pop().expect("the parser has opened what it closes");
+                let Some(parent) = open.last_mut() else {
+                    assert_eq!(*end, component.len(), "the outermost component is all there is");
+                    return Ok(finished(closed));
+                };
+                let Open::Component(parent) = parent else { unreachable!("nothing is nested in a core module") };
+                parent.adopt(component, closed, *end);
+            }
+            // What is inside arrives by itself.
+            (Payload::ModuleSection { .. } | Payload::ComponentSection { .. }, _) => {}
+            (payload, Some(Open::Component(inner))) => inner.section(component, payload),
+            (payload, Some(Open::Module(module))) => match (payload, function) {
+                (_, Some((function, body))) => {
+                    bodies.rewrite(component, module, function, &body)?;
+                }
+                (Payload::CodeSectionStart { count, range, .. }, _) => {
+                    let types = validator.types(0).expect("the validator is inside this module");
+                    module.section(wasm_encoder::SectionId::Code as u8, range.clone());
+                    module.code_section(*count, types.global_count());
+                }
+                (payload, _) => core_section(module, payload)?,
+            },
+            (_, None) => unreachable!("a file starts with its version"),
+        }
+    }
+    unreachable!("the parser reports a file without an end")
+}
+
+/// Takes note of a section of a core module.
+fn core_section<'a>(module: &mut Module<'a>, payload: &Payload<'a>) -> Result<(), Error> {
+    match payload {
+        Payload::CustomSection(custom) => {
+            if custom.name() == "name" {
+                module.name_section(custom.data());
+            }
+            return Ok(());
+        }
+        Payload::TypeSection(reader) => module.type_section(reader)?,
+        Payload::GlobalSection(reader) => module.global_section(reader),
+        _ => {}
+    }
+    if let Some((id, range)) = payload.as_section() {
+        module.section(id, range);
+    }
+    Ok(())
+}
+
+impl Component {
+    /// Copies a section of the component itself.
+    fn section(&mut self, component: &[u8], payload: &Payload<'_>) {
+        if matches!(payload, Payload::CustomSection(custom) if custom.name() != "component-name") {
+            return;
+        }
+        let Some((id, range)) = payload.as_section() else {
+            return;
+        };
+        write_section(id, &[&component[range]], &mut self.out);
+    }
+
+    /// Writes what was closed at `end` as a section, and takes over its maps.
+    fn adopt(&mut self, component: &[u8], closed: Open<'_>, end: usize) {
+        let (id, bytes, modules) = match closed {
+            Open::Component(inner) => (COMPONENT_SECTION, inner.out, inner.modules),
+            Open::Module(module) => {
+                let (bytes, map) = module.finish(component, end);
+                (CORE_MODULE_SECTION, bytes, vec![map])
+            }
+        };
+        write_section(id, &[&bytes], &mut self.out);
+        let start = offset_u32(self.out.len() - bytes.len());
+        self.modules.extend(modules.into_iter().map(|mut map| {
+            map.shift(start);
+            map
+        }));
+    }
+}
+
+/// The outermost component is complete.
+fn finished(closed: Open<'_>) -> Instrumented {
+    let Open::Component(Component { out, modules }) = closed else {
+        unreachable!("a core module was refused at its version")
+    };
+    for (position, module) in modules.iter().enumerate() {
+        assert_eq!(module.ordinal.0 as usize, position, "modules are in the order of the bytes");
+    }
+    Instrumented { component: out, maps: Maps { modules } }
+}

@@ -1,0 +1,197 @@
+//! The documents of all other commands, with the keys that scripts know.
+
+use fozzy_trace::{Digest, Entry, Seed};
+use serde::{Deserialize, Serialize};
+
+/// An error, on standard output under `--json`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ErrorDocument {
+    /// Always `error`.
+    pub status: String,
+    /// A stable word for the kind of error.
+    pub code: String,
+    /// What, where, expected, found.
+    pub message: String,
+    /// The next command to type.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hint: Option<String>,
+}
+
+/// The first thing in which two executions differ.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Difference {
+    /// Calls, an output, end, virtual time, memory or fuel.
+    pub what: String,
+    /// As recorded, or in the first execution.
+    pub recorded: String,
+    /// As found now.
+    pub found: String,
+}
+
+/// The first call that differs.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Divergence {
+    /// Position in the history.
+    pub index: u64,
+    /// Virtual time there, in nanoseconds.
+    pub virtual_time_ns: u64,
+    /// The recorded call; absent when the recording had ended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub recorded: Option<Entry>,
+    /// The call made instead; absent when the program had ended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub asked: Option<Entry>,
+}
+
+/// `fozzy trace verify`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct VerifyDocument {
+    /// Whether the file is a whole and sound trace.
+    pub ok: bool,
+    /// The file.
+    pub path: String,
+    /// Format version, as far as it can be made out.
+    pub version: Option<u32>,
+    /// Whether it carries a checksum.
+    pub checksum_present: bool,
+    /// Whether the checksum is right.
+    pub checksum_valid: bool,
+    /// What is not wrong, but worth knowing.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
+    /// Why it is not ok.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+}
+
+/// `fozzy trace show`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ShowDocument {
+    /// The trace.
+    pub path: String,
+    /// The seed of its decisions.
+    pub seed: Seed,
+    /// All calls of the execution.
+    pub calls: u64,
+    /// Decisions among them.
+    pub decisions: u64,
+    /// The calls that were asked for.
+    pub entries: Vec<Entry>,
+}
+
+/// `fozzy version`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct VersionDocument {
+    /// Version of the package.
+    pub version: String,
+    /// Commit that it was built from, when the build was told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub commit: Option<String>,
+    /// Date of the build, when the build was told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub build_date: Option<String>,
+    /// What results depend on besides.
+    pub wasmtime: String,
+    /// Version of the rewriter.
+    pub rewriter: u32,
+    /// Version of the trace format that is written.
+    pub trace_format: u32,
+}
+
+/// What backs a capability.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Capability {
+    /// The backend's name.
+    pub backend: String,
+    /// Whether it gives the same answers every time.
+    pub deterministic: bool,
+}
+
+/// `fozzy env`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EnvDocument {
+    /// Operating system of this machine.
+    pub os: String,
+    /// Processor family of this machine.
+    pub arch: String,
+    /// The tool.
+    pub fozzy: VersionDocument,
+    /// Each capability of a guest.
+    pub capabilities: Capabilities,
+}
+
+/// Each capability of a guest, and what backs it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[allow(missing_docs, reason = "each is the capability of its name")]
+pub struct Capabilities {
+    pub time: Capability,
+    pub rng: Capability,
+    pub fs: Capability,
+    pub http: Capability,
+    pub net: Capability,
+    pub proc: Capability,
+    pub memory: Capability,
+}
+
+/// `fozzy doctor`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DoctorDocument {
+    /// Whether nothing is wrong.
+    pub ok: bool,
+    /// What is wrong with this machine or the program.
+    pub issues: Vec<DoctorIssue>,
+    /// Parts of the environment that could make results differ; the sandbox shows none to a guest.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub nondeterminism_signals: Vec<DoctorSignal>,
+    /// The audit, with `--deep`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub determinism_audit: Option<AuditDocument>,
+}
+
+/// One thing that is wrong.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DoctorIssue {
+    /// A stable word.
+    pub code: String,
+    /// What, where, expected, found.
+    pub message: String,
+    /// What to do.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hint: Option<String>,
+}
+
+/// One part of the environment that could make results differ.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DoctorSignal {
+    /// Where it comes from.
+    pub source: String,
+    /// What it is.
+    pub detail: String,
+}
+
+/// The determinism audit.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AuditDocument {
+    /// The program.
+    pub scenario: String,
+    /// Number of executions.
+    pub runs: usize,
+    /// The seed of all of them.
+    pub seed: Seed,
+    /// Whether all were equal.
+    pub consistent: bool,
+    /// One for each execution, over questions, answers, output, end, time, memory and fuel.
+    pub signatures: Vec<Digest>,
+    /// The first execution that differs from the first one, counted from one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub first_mismatch_run: Option<usize>,
+    /// In what it differs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub difference: Option<Difference>,
+    /// The first call that differs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub divergence: Option<Divergence>,
+}

@@ -1,0 +1,20 @@
+//! Verdicts and executions to every output format.
+//!
+//! ```text
+//! Outcome, Verdict, History ─▶ documents (JSON keys of the contract) ─▶ json │ text
+//! ```
+//!
+//! Invariants: documents are plain values whose keys are never renamed; text never carries what the
+//! document does not.
+//! Not here: where it is printed and whether in colour (`fozzy-cli`), other formats (JUnit, HTML).
+
+pub mod document;
+mod flatten;
+mod pretty;
+mod show;
+mod summary;
+
+pub use flatten::flatten;
+pub use pretty::{Style, pretty};
+pub use show::{divergence_lines, entry_line};
+pub use summary::{Identity, Mode, OutputSummary, ReplaySummary, RunSummary, StreamSummary, TargetSummary, WallFacts};

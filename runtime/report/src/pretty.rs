@@ -1,0 +1,186 @@
+//! A run in a few lines for a person: what happened, where, and the command that repeats it.
+
+use crate::show::divergence_lines;
+use crate::summary::{Mode, RunSummary};
+use fozzy_trace::outcome::Frame;
+use fozzy_trace::{Duration, Finding, Status};
+
+/// How to mark words. The empty style writes plain text.
+#[derive(Clone, Copy, Debug)]
+pub struct Style {
+    /// Before a good word, before a bad word, before a faint word, after any of them.
+    pub good: &'static str,
+    /// Before a bad word.
+    pub bad: &'static str,
+    /// Before what is less important.
+    pub faint: &'static str,
+    /// After each.
+    pub end: &'static str,
+}
+
+impl Style {
+    /// No marks.
+    pub const PLAIN: Style = Style { good: "", bad: "", faint: "", end: "" };
+    /// Terminal colours.
+    pub const COLOUR: Style = Style { good: "\x1b[1;32m", bad: "\x1b[1;31m", faint: "\x1b[2m", end: "\x1b[0m" };
+}
+
+/// The block that is shown for a run. `is_own` tells the target's own frames from its libraries'.
+#[must_use]
+pub fn pretty(summary: &RunSummary, style: Style, is_own: impl Fn(&Frame) -> bool) -> String {
+    let Style { good, bad, faint, end } = style;
+    let colour = if summary.status == Status::Pass { good } else { bad };
+    let mut text = format!("fozzy {} {colour}{}{end}", summary.mode.name(), summary.status.name().to_uppercase());
+    if let Some(finding) = summary.findings.first() {
+        text.push_str(&format!("  {}", finding.title));
+    }
+    text.push('\n');
+    for finding in &summary.findings {
+        text.push_str(&finding_lines(finding, style, &is_own));
+    }
+    let mut row = |key: &str, value: &str| text.push_str(&format!("  {faint}{key:<9}{end} {value}\n"));
+    row("target", &format!("{} ({})", summary.target.name, summary.target.kind));
+    row("run", &format!("{}  seed {}", summary.identity.run_id, summary.identity.seed));
+    row("used", &usage(summary));
+    if let Some(trace) = &summary.identity.trace_path {
+        row("trace", trace);
+    }
+    if let Some(report) = &summary.identity.report_path {
+        row("report", report);
+    }
+    if let Some(replay) = &summary.replay {
+        let word = match (&replay.against, replay.equal) {
+            (None, true) => format!("{good}the same run{end}: calls, output, end, virtual time, memory and fuel"),
+            (None, false) => format!("{bad}not the run that was recorded{end}"),
+            (Some(_), true) => "the changed program made the same calls to the end".to_owned(),
+            (Some(_), false) => "the changed program went another way".to_owned(),
+        };
+        row("replay", &word);
+        if let Some(difference) = &replay.difference {
+            row(
+                "differs",
+                &format!("{}: recorded {}, found {}", difference.what, difference.recorded, difference.found),
+            );
+        }
+        if let Some(divergence) = &replay.divergence {
+            text.push_str(&divergence_lines(divergence));
+        }
+    }
+    if let (Mode::Run, Some(trace), true) = (summary.mode, &summary.identity.trace_path, summary.status != Status::Pass)
+    {
+        text.push_str(&format!("replay it: fozzy replay {}\n", shell_word(trace)));
+    }
+    text
+}
+
+fn usage(summary: &RunSummary) -> String {
+    format!(
+        "{} of virtual time, {} ({}), {} instructions, {} of memory",
+        Duration(summary.virtual_time_ns),
+        counted(summary.calls, "call"),
+        counted(summary.decisions, "decision"),
+        grouped(summary.fuel_used),
+        bytes(summary.memory_bytes),
+    )
+}
+
+fn finding_lines(finding: &Finding, style: Style, is_own: impl Fn(&Frame) -> bool) -> String {
+    let mut text = String::new();
+    // The first line often repeats the title, which stands above already.
+    for line in finding.message.lines().filter(|line| *line != finding.title) {
+        text.push_str(&format!("  {line}\n"));
+    }
+    text.push_str(&frame_lines(&finding.backtrace, style, is_own));
+    text
+}
+
+/// Frames of a library, shown when the target's own cannot be told: enough to see where it was.
+const LIBRARY_FRAMES_SHOWN: usize = 10;
+
+/// The target's own frames; a stretch of its libraries' is one line, as is a recursion's.
+fn frame_lines(backtrace: &[Frame], style: Style, is_own: impl Fn(&Frame) -> bool) -> String {
+    let Style { faint, end, .. } = style;
+    let any_own = backtrace.iter().any(&is_own);
+    let shown = |(index, frame): &(usize, &Frame)| if any_own { is_own(frame) } else { *index < LIBRARY_FRAMES_SHOWN };
+    let mut text = String::new();
+    let (mut hidden, mut repeated) = (0, 0);
+    let flush = |text: &mut String, hidden: &mut usize, repeated: &mut usize| {
+        for (count, what) in [(repeated, "more of the same"), (hidden, "in libraries")] {
+            if *count > 0 {
+                text.push_str(&format!("         {faint}… {count} {what}{end}\n"));
+            }
+            *count = 0;
+        }
+    };
+    for (index, frame) in backtrace.iter().enumerate() {
+        let same = |before: usize| index >= before && backtrace[index - before].function == frame.function;
+        if !shown(&(index, frame)) {
+            hidden += 1;
+        } else if same(1) && same(2) {
+            repeated += 1;
+        } else {
+            flush(&mut text, &mut hidden, &mut repeated);
+            text.push_str(&format!("  {index:>4}  {}  {faint}{}{end}\n", frame.function, place(frame)));
+        }
+    }
+    flush(&mut text, &mut hidden, &mut repeated);
+    text
+}
+
+fn place(frame: &Frame) -> String {
+    match (&frame.source.file, frame.source.line, frame.source.col) {
+        (Some(file), Some(line), Some(col)) => format!("{file}:{line}:{col}"),
+        (Some(file), Some(line), None) => format!("{file}:{line}"),
+        _ => format!("{}+{:#x}", frame.module, frame.offset),
+    }
+}
+
+/// `1 call`, `2 calls`.
+fn counted(n: u64, noun: &str) -> String {
+    format!("{} {noun}{}", grouped(n), if n == 1 { "" } else { "s" })
+}
+
+/// `1234567` as `1,234,567`.
+fn grouped(n: u64) -> String {
+    let digits = n.to_string();
+    let mut out = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+fn bytes(n: u64) -> String {
+    match n {
+        n if n >= 1 << 20 => format!("{:.1} MiB", n as f64 / f64::from(1 << 20)),
+        n if n >= 1 << 10 => format!("{:.1} KiB", n as f64 / f64::from(1 << 10)),
+        n => format!("{n} bytes"),
+    }
+}
+
+/// A word that a shell takes as one.
+fn shell_word(text: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+=:@%".contains(c);
+    if !text.is_empty() && text.chars().all(plain) {
+        text.to_owned()
+    } else {
+        format!("'{}'", text.replace('\'', "'\\''"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_and_words_are_for_people() {
+        assert_eq!(grouped(1_234_567), "1,234,567");
+        assert_eq!((counted(1, "call"), counted(2_000, "call")), ("1 call".to_owned(), "2,000 calls".to_owned()));
+        assert_eq!(bytes(1_114_112), "1.1 MiB");
+        assert_eq!(shell_word("a b"), "'a b'");
+        assert_eq!(shell_word("run.1.fozzy"), "run.1.fozzy");
+    }
+}

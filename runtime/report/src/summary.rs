@@ -1,0 +1,214 @@
+//! The summary of a run: `report.json`, and what `--json` prints.
+//!
+//! The first group of keys is the contract of the first Fozzy; the rest is added.
+
+use fozzy_trace::file::Outcome;
+use fozzy_trace::{Digest, End, Finding, Seed, Signature, Status};
+use serde::{Deserialize, Serialize};
+
+/// Bytes of an output that stand in the summary as text; longer or binary output is named by digest only.
+const TEXT_BYTES_MAX: usize = 64 << 10;
+
+/// What kind of run it was.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Mode {
+    /// A program was run.
+    Run,
+    /// A trace was replayed.
+    Replay,
+}
+
+impl Mode {
+    /// The word in reports.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Mode::Run => "run",
+            Mode::Replay => "replay",
+        }
+    }
+}
+
+/// Which run, and where its files are.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Identity {
+    /// UUID, version 4.
+    pub run_id: String,
+    /// The seed of all decisions.
+    pub seed: Seed,
+    /// The trace that was written or replayed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trace_path: Option<String>,
+    /// This summary as a file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub report_path: Option<String>,
+    /// The folder of the run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub artifacts_dir: Option<String>,
+}
+
+/// What was run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TargetSummary {
+    /// File name.
+    pub name: String,
+    /// SHA-256 of the file as given.
+    pub digest: Digest,
+    /// `component` or `core-module`.
+    pub kind: String,
+}
+
+/// What the program wrote.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct OutputSummary {
+    /// Standard output.
+    pub stdout: StreamSummary,
+    /// Standard error.
+    pub stderr: StreamSummary,
+}
+
+/// What the program wrote to one stream.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct StreamSummary {
+    /// Bytes written.
+    pub bytes: u64,
+    /// SHA-256 of them.
+    pub sha256: Digest,
+    /// The text, when it is text and not long.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
+}
+
+impl StreamSummary {
+    fn of(bytes: u64, sha256: Digest, kept: &[u8]) -> StreamSummary {
+        let whole = kept.len() as u64 == bytes && kept.len() <= TEXT_BYTES_MAX;
+        let text = whole.then(|| String::from_utf8(kept.to_vec()).ok()).flatten();
+        StreamSummary { bytes, sha256, text }
+    }
+}
+
+/// How a replay compares with its recording.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ReplaySummary {
+    /// Whether it is the same run in calls, output, end, virtual time, memory and fuel.
+    pub equal: bool,
+    /// The program that the decisions were replayed against, when it is another one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub against: Option<TargetSummary>,
+    /// What differs first.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub difference: Option<crate::document::Difference>,
+    /// The first call that differs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub divergence: Option<crate::document::Divergence>,
+}
+
+/// The summary of a run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RunSummary {
+    /// pass, fail, error, timeout or crash.
+    pub status: Status,
+    /// run or replay.
+    pub mode: Mode,
+    /// Which run.
+    pub identity: Identity,
+    /// Wall time at the start, RFC 3339.
+    pub started_at: String,
+    /// Wall time at the end, RFC 3339.
+    pub finished_at: String,
+    /// Wall time that it took, in milliseconds.
+    pub duration_ms: u64,
+    /// Wall time that it took, in nanoseconds.
+    pub duration_ns: u64,
+    /// What was found; absent when nothing was.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub findings: Vec<Finding>,
+    /// Identity of the failure.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub signature: Option<Signature>,
+    /// What was run.
+    pub target: TargetSummary,
+    /// The program's own exit code, when it ended by itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exit_code: Option<u8>,
+    /// Virtual time at the end, in nanoseconds.
+    pub virtual_time_ns: u64,
+    /// Calls of the program to the computer.
+    pub calls: u64,
+    /// Decisions among them.
+    pub decisions: u64,
+    /// Instructions used, as wasmtime counts fuel.
+    pub fuel_used: u64,
+    /// Linear memory at the end, in bytes; it never shrinks.
+    pub memory_bytes: u64,
+    /// Digest of all linear memory at the end.
+    pub memory_digest: Digest,
+    /// Digest of all calls, arguments and answers.
+    pub history_digest: String,
+    /// What the program wrote.
+    pub output: OutputSummary,
+    /// How a replay compares.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replay: Option<ReplaySummary>,
+}
+
+/// Wall facts of a run, which are in no trace.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WallFacts {
+    /// RFC 3339.
+    pub started_at: String,
+    /// RFC 3339.
+    pub finished_at: String,
+    /// Nanoseconds between them, by a monotonic clock.
+    pub duration_ns: u64,
+}
+
+impl RunSummary {
+    /// The summary of an outcome.
+    #[must_use]
+    pub fn of(
+        mode: Mode,
+        identity: Identity,
+        target: TargetSummary,
+        outcome: &Outcome,
+        kept: (&[u8], &[u8]),
+        wall: WallFacts,
+    ) -> RunSummary {
+        let exit_code = match outcome.end {
+            End::Exited { code } => Some(code),
+            _ => None,
+        };
+        RunSummary {
+            status: outcome.verdict.status,
+            mode,
+            identity,
+            started_at: wall.started_at,
+            finished_at: wall.finished_at,
+            duration_ms: wall.duration_ns / 1_000_000,
+            duration_ns: wall.duration_ns,
+            findings: outcome.verdict.findings.clone(),
+            signature: outcome.verdict.signature.clone(),
+            target,
+            exit_code,
+            virtual_time_ns: outcome.ended_at.0,
+            calls: outcome.calls,
+            decisions: outcome.decisions,
+            fuel_used: outcome.fuel_used,
+            memory_bytes: outcome.memory_bytes,
+            memory_digest: outcome.memory,
+            history_digest: format!("{:016x}", outcome.history),
+            output: OutputSummary {
+                stdout: StreamSummary::of(outcome.stdout.bytes, outcome.stdout.sha256, kept.0),
+                stderr: StreamSummary::of(outcome.stderr.bytes, outcome.stderr.sha256, kept.1),
+            },
+            replay: None,
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! Where two executions first differ.
+//!
+//! ```text
+//! marks        = = = ≠           cheap: which stretch of calls
+//! entries            = = ≠       both executed again, that stretch kept in full: which call
+//! ```
+
+use fozzy_trace::file::{Outcome, Stream};
+use fozzy_trace::history::first_difference;
+use fozzy_trace::{DecisionSource, Entry, Execution, Executor, HarnessError, Instant, Keep};
+
+/// Calls that are looked at in full at once, while a difference is located: some ten megabytes.
+const LOCATE_CALLS_MAX: u64 = 65_536;
+
+/// The first thing in which two outcomes differ.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Difference {
+    /// What differs: `calls`, `standard output`, `end`, `memory` and so on.
+    pub what: &'static str,
+    /// On the left side.
+    pub left: String,
+    /// On the right side.
+    pub right: String,
+}
+
+/// The first call in which a replay asked or was answered otherwise.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Divergence {
+    /// Position in the history.
+    pub index: u64,
+    /// Virtual time there.
+    pub at: Instant,
+    /// The call that was recorded; `None` when the recording had ended.
+    pub recorded: Option<Entry>,
+    /// The call that was made instead; `None` when the replay had ended.
+    pub asked: Option<Entry>,
+}
+
+/// The first difference of two outcomes, in the order in which people want to know it. Verdicts follow
+/// from the rest, so they are not compared.
+#[must_use]
+pub fn compare(left: &Outcome, right: &Outcome) -> Option<Difference> {
+    let calls = |of: &Outcome| format!("{} calls with digest {:016x}", of.calls, of.history);
+    let stream = |of: &Stream| format!("{} bytes with SHA-256 {}", of.bytes, of.sha256);
+    let memory = |of: &Outcome| format!("{} bytes with digest {}", of.memory_bytes, of.memory);
+    let rows = [
+        ("calls", calls(left), calls(right)),
+        ("standard output", stream(&left.stdout), stream(&right.stdout)),
+        ("standard error", stream(&left.stderr), stream(&right.stderr)),
+        ("end", format!("{:?}", left.end), format!("{:?}", right.end)),
+        ("virtual time", left.ended_at.to_string(), right.ended_at.to_string()),
+        ("memory", memory(left), memory(right)),
+        ("fuel", left.fuel_used.to_string(), right.fuel_used.to_string()),
+    ];
+    let differing = rows.into_iter().find(|(_, left, right)| left != right);
+    differing.map(|(what, left, right)| Difference { what, left, right })
+}
+
+/// One side of a comparison: who executes it, and a fresh source for each time.
+pub struct Side<'a> {
+    /// Executes it.
+    pub executor: &'a mut dyn Executor,
+    /// Makes its source anew.
+    pub source: &'a dyn Fn() -> Box<dyn DecisionSource>,
+}
+
+impl Side<'_> {
+    /// Executes once.
+    pub(crate) fn run(&mut self, keep: Keep) -> Result<Execution, HarnessError> {
+        self.executor.execute((self.source)(), keep)
+    }
+}
+
+/// Executes both sides and names the first call in which they differ; `None` when all calls are equal.
+///
+/// # Errors
+/// When an execution fails for reasons of the machine.
+pub fn locate(recorded: &mut Side<'_>, asked: &mut Side<'_>) -> Result<Option<Divergence>, HarnessError> {
+    let (left, right) = (recorded.run(0..0)?, asked.run(0..0)?);
+    let Some(stretch) = first_difference(&left.history, &right.history) else { return Ok(None) };
+    let mut from = stretch.start;
+    while from < stretch.end {
+        let window = from..stretch.end.min(from + LOCATE_CALLS_MAX);
+        let (left, right) = (recorded.run(window.clone())?, asked.run(window.clone())?);
+        if let Some(divergence) = first_differing_entry(&left.history.entries, &right.history.entries) {
+            return Ok(Some(divergence));
+        }
+        from = window.end;
+    }
+    Ok(None)
+}
+
+pub(crate) fn first_differing_entry(recorded: &[Entry], asked: &[Entry]) -> Option<Divergence> {
+    let longer = recorded.len().max(asked.len());
+    let at = (0..longer).find(|n| recorded.get(*n) != asked.get(*n))?;
+    let (recorded, asked) = (recorded.get(at).cloned(), asked.get(at).cloned());
+    let either = recorded.as_ref().or(asked.as_ref())?;
+    Some(Divergence { index: either.index, at: either.at, recorded, asked })
+}

@@ -1,0 +1,100 @@
+//! Questions, answers and who gives them.
+//!
+//! ```text
+//! host: "64 random bytes for node 0?" ──Question──▶ DecisionSource ──▶ bytes, Origin::Seed
+//! ```
+//!
+//! A question is one point of nondeterminism. It is typed: bytes of a length, or a number below a bound,
+//! so that a shrinker knows what is simpler (zero) and a replayer knows what fits. Its site says
+//! where it was asked.
+//!
+//! Invariant: a source is a pure function of its own state and the questions so far.
+//! Not here: how answers are recorded (`history`), what they are used for (`fozzy-world`).
+
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// The number that all streams of an execution are derived from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Seed(pub u64);
+
+impl fmt::Display for Seed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// One simulated machine that runs a target instance.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct NodeId(pub u32);
+
+impl fmt::Display for NodeId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "n{}", self.0)
+    }
+}
+
+/// What a question is for. Each purpose of each node draws from a stream of its own, so that one more
+/// draw in one place shifts no other place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Purpose {
+    /// `wasi:random/random`.
+    Random,
+    /// `wasi:random/insecure`.
+    Insecure,
+    /// `wasi:random/insecure-seed`: the seed of hash maps.
+    InsecureSeed,
+}
+
+impl Purpose {
+    /// The name that stream keys are derived from. Part of the trace format: never renamed.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Purpose::Random => "random",
+            Purpose::Insecure => "insecure",
+            Purpose::InsecureSeed => "insecure-seed",
+        }
+    }
+}
+
+/// One point of nondeterminism.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Question<'a> {
+    /// The node that asks.
+    pub node: NodeId,
+    /// Which stream answers it when the seed does.
+    pub purpose: Purpose,
+    /// Where it is asked: the import's name, or the guest's own label.
+    pub site: &'a str,
+}
+
+/// Where an answer came from: what the seed determines needs no storing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// Drawn from the stream of the question; the seed gives it again.
+    Seed,
+    /// Given by a recording, a mutator or an observation; stored in the trace.
+    Explicit,
+}
+
+/// Who answers. Record, replay, mutation and enumeration are implementations of this trait.
+///
+/// Each question consumes from its stream even if the answer is explicit, so that replacing one answer
+/// leaves all later ones as they were.
+pub trait DecisionSource: Send {
+    /// A number below `bound`. The simplest answer is zero.
+    ///
+    /// # Panics
+    /// When `bound` is zero: a question without an answer is a fault of the asker.
+    fn below(&mut self, question: Question<'_>, bound: u64) -> (u64, Origin);
+
+    /// Fills `out`. The simplest answer is zeros.
+    fn fill(&mut self, question: Question<'_>, out: &mut [u8]) -> Origin;
+
+    /// The seed that the unrecorded answers come from.
+    fn seed(&self) -> Seed;
+}

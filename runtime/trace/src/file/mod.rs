@@ -1,0 +1,246 @@
+//! The `.fozzy` file: one execution, whole, in one checksummed zip.
+//!
+//! ```text
+//! $ unzip -l run.fozzy
+//!   manifest.json          format, version, engine, target, seed, mode, outcome;
+//!                          for every other entry: name, sizes, SHA-256 of its stored bytes
+//!   plan.json              arguments, environment, mounts, limits
+//!   decisions.jsonl.zst    answers that the seed does not give, then marks of the running digest
+//!   events.jsonl.zst       history entries of the window that was kept
+//!   component.wasm.zst     the component as it was given, before instrumentation
+//!   stdout.zst stderr.zst  the beginning of what the program wrote
+//!   inputs/<sha256>.zst    bytes that the plan names, each once
+//!   comment                fozzy-sha256:<64 digits> over every byte of the file before these digits
+//! ```
+//!
+//! The checksum covers the zip's own structure too, and needs nothing of ours to be checked:
+//!
+//! ```text
+//! $ head -c -64 run.fozzy | sha256sum          prints what
+//! $ tail -c 64 run.fozzy                       prints
+//! ```
+//!
+//! Invariants:
+//! - Equal recordings give equal bytes: fixed order, times (1980-01-01), modes and compression level;
+//!   a map is written in the order of its keys.
+//! - [`Recording::read`] accepts only what [`Recording::to_bytes`] can have written: the zip
+//!   structure is compared byte for byte, unknown entries and fields are refused by name.
+//! - No input, however hostile, makes reading panic, or allocate past [`UNPACKED_BYTES_MAX`] and the
+//!   structures that so many bytes can spell.
+//! - A trace reads the same after it was moved to another machine: the component and all inputs are inside.
+//!
+//! Not in it: wall times, run ids, host names, paths of the machine, compiled code. They would make two
+//! equal executions differ, and belong to the run's report.
+//! Not promised: authenticity. The checksum finds damage, not forgery; who rewrites a trace can
+//! recompute it, which is why reading distrusts a file whose checksum is right.
+
+mod container;
+mod error;
+mod manifest;
+mod read;
+mod recognise;
+mod seal;
+pub mod store;
+mod verify;
+mod write;
+
+pub use error::TraceError;
+pub use verify::{Verification, verify};
+
+use crate::history::digest_hex;
+use crate::plan::{Inputs, MountKind, Plan};
+use crate::source::Explicit;
+use crate::{Digest, End, Entry, Execution, Instant, Mark, Output, Seed, Verdict};
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+/// The version that is written. 1 to 4 were the JSON traces of the first Fozzy, which had no component.
+pub const VERSION: u32 = 5;
+/// Largest trace file, in bytes: a reader holds it in memory. Larger ones are neither written nor read.
+pub const TRACE_BYTES_MAX: u64 = 1 << 30;
+/// Most entries in the file: what a zip can count without its 64-bit extension, less its escape value.
+/// At the bound, a plan with more distinct input files cannot be recorded.
+pub const ENTRIES_MAX: usize = 0xFFFE;
+/// Bytes that all entries together may unpack to: the largest disk and a component fit twice. Beyond it
+/// a file is taken for a zip bomb, and a recording is refused.
+pub const UNPACKED_BYTES_MAX: u64 = 4 << 30;
+
+/// What a trace carries: everything that one execution depended on, and everything that it did.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Recording {
+    /// What was run, as the user named it.
+    pub target: Target,
+    /// The component that was run, before instrumentation: wasm, never compiled code.
+    pub component: Arc<[u8]>,
+    /// Arguments, environment, mounts, limits.
+    pub plan: Plan,
+    /// The bytes that the plan names, and no others.
+    pub inputs: Inputs,
+    /// What ran it.
+    pub engine: EngineId,
+    /// The seed of all answers that are not explicit.
+    pub seed: Seed,
+    /// What was done: `run`.
+    pub mode: String,
+    /// How it went.
+    pub outcome: Outcome,
+    /// Answers that the seed does not give, by number of the question.
+    pub explicit: BTreeMap<u64, Explicit>,
+    /// The running digest at intervals.
+    pub marks: Vec<Mark>,
+    /// History entries of the window that was kept.
+    pub entries: Vec<Entry>,
+    /// The beginning of standard output, up to [`OUTPUT_KEPT_BYTES_MAX`](crate::execution::OUTPUT_KEPT_BYTES_MAX).
+    pub stdout: Vec<u8>,
+    /// The beginning of standard error, under the same bound.
+    pub stderr: Vec<u8>,
+}
+
+/// What was run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub struct Target {
+    /// Name for people: the file's name without its folders.
+    pub name: String,
+    /// Digest of the file that the user gave.
+    pub source: Digest,
+    /// What that file was: `component`, `core-module`, `text`.
+    pub kind: String,
+}
+
+/// What ran it: an execution is only promised to repeat under an equal engine.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub struct EngineId {
+    /// Version of Fozzy.
+    pub fozzy: String,
+    /// Version of wasmtime.
+    pub wasmtime: String,
+    /// Version of the instrumentation.
+    pub rewriter: u32,
+    /// Digest of the settings that decide about behaviour.
+    pub configuration: Digest,
+}
+
+/// How the execution went, as far as a replay is compared with it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub struct Outcome {
+    /// What it means.
+    pub verdict: Verdict,
+    /// How it ended.
+    pub end: End,
+    /// Virtual time at the end.
+    pub ended_at: Instant,
+    /// Calls of the guest to the computer.
+    pub calls: u64,
+    /// Questions that were answered by the source.
+    pub decisions: u64,
+    /// Digest of all calls, arguments and answers.
+    #[serde(with = "digest_hex")]
+    pub history: u64,
+    /// Instructions used, as wasmtime counts fuel.
+    pub fuel_used: u64,
+    /// Bytes of linear memory at the end.
+    pub memory_bytes: u64,
+    /// Digest of all linear memories at the end.
+    pub memory: Digest,
+    /// Standard output, all of it.
+    pub stdout: Stream,
+    /// Standard error, all of it.
+    pub stderr: Stream,
+}
+
+/// All that a program wrote to one stream, by length and digest.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub struct Stream {
+    /// Bytes written.
+    pub bytes: u64,
+    /// SHA-256 of them.
+    pub sha256: Digest,
+}
+
+impl Stream {
+    fn of(output: &Output) -> Stream {
+        Stream { bytes: output.total(), sha256: output.digest() }
+    }
+}
+
+impl Outcome {
+    /// The outcome of an execution that was judged.
+    #[must_use]
+    pub fn of(execution: &Execution, verdict: Verdict) -> Outcome {
+        let history = &execution.history;
+        Outcome {
+            verdict,
+            end: execution.end.clone(),
+            ended_at: execution.ended_at,
+            calls: history.calls,
+            decisions: history.decisions,
+            history: history.digest,
+            fuel_used: execution.fuel_used,
+            memory_bytes: execution.memory_bytes,
+            memory: execution.memory,
+            stdout: Stream::of(&execution.stdout),
+            stderr: Stream::of(&execution.stderr),
+        }
+    }
+}
+
+impl Recording {
+    /// The recording of an execution. Of `inputs`, only what `plan` names is taken.
+    ///
+    /// # Panics
+    /// When the plan names bytes that `inputs` does not hold: it could not have been executed.
+    #[allow(clippy::too_many_arguments, reason = "each is one field, and a builder would let one be forgotten")]
+    #[must_use]
+    pub fn of(
+        target: Target,
+        component: impl Into<Arc<[u8]>>,
+        plan: Plan,
+        inputs: &Inputs,
+        engine: EngineId,
+        execution: &Execution,
+        verdict: Verdict,
+        seed: Seed,
+        mode: &str,
+    ) -> Recording {
+        let history = &execution.history;
+        let outcome = Outcome::of(execution, verdict);
+        let mut named = Inputs::default();
+        for digest in digests_named(&plan) {
+            named.add(inputs.get(&digest).expect("a plan that was executed has all its inputs"));
+        }
+        Recording {
+            target,
+            component: component.into(),
+            plan,
+            inputs: named,
+            engine,
+            seed,
+            mode: mode.to_owned(),
+            outcome,
+            explicit: history.explicit.clone(),
+            marks: history.marks.clone(),
+            entries: history.entries.clone(),
+            stdout: execution.stdout.kept().to_vec(),
+            stderr: execution.stderr.kept().to_vec(),
+        }
+    }
+}
+
+/// The inputs that a plan names, in the order of the file. The empty input is everywhere, so never stored.
+fn digests_named(plan: &Plan) -> BTreeSet<Digest> {
+    let files = plan.dirs.iter().flat_map(|mount| &mount.entries).filter_map(|entry| match entry.kind {
+        MountKind::File(digest) => Some(digest),
+        MountKind::Directory | MountKind::Link(_) => None,
+    });
+    let mut named: BTreeSet<Digest> = files.chain([plan.stdin.bytes]).collect();
+    named.remove(&Digest::of(b""));
+    named
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,310 @@
+//! The file: what is written is read, the same bytes twice, and no damaged byte goes unseen.
+
+mod fuzz;
+mod hostile;
+
+use super::*;
+use crate::execution::OUTPUT_KEPT_BYTES_MAX;
+use crate::outcome::{Frame, SourceLocation};
+use crate::plan::{Mount, MountEntry, Stdin};
+use crate::{Finding, FindingKind, History, NodeId, Signature, Status};
+use std::io::Cursor;
+use std::sync::LazyLock;
+
+/// The smallest component there is.
+const COMPONENT: &[u8] = b"\0asm\x0d\0\x01\0";
+
+/// A small recording with something in every field.
+fn sample() -> Recording {
+    let mut inputs = Inputs::default();
+    inputs.add(&b"nobody names this"[..]);
+    inputs.add(&b""[..]);
+    let stdin = Stdin { bytes: inputs.add(&b"typed\n"[..]), stays_open: true };
+    let entry = |path: &str, kind| MountEntry { path: path.to_owned(), kind };
+    let entries = vec![
+        entry("a", MountKind::File(inputs.add(&[7u8; 3000][..]))),
+        entry("d", MountKind::Directory),
+        entry("d/empty", MountKind::File(Digest::of(b""))),
+        entry("d/link", MountKind::Link("../a".to_owned())),
+    ];
+    let args = vec!["program".to_owned(), "--ünïcode \u{1b}[31m".to_owned()];
+    let dirs = vec![Mount { guest: "/data".to_owned(), entries }];
+    let plan = Plan { args, env: vec![("A".to_owned(), "1".to_owned())], stdin, dirs, ..Plan::default() };
+
+    let mut execution = Execution {
+        end: End::Trapped { trap: "integer divide by zero".to_owned() },
+        ended_at: Instant(1_500_000),
+        history: History { calls: 3000, decisions: 4, digest: 0x00ab_cdef_0123_4567, ..History::default() },
+        stdout: Output::default(),
+        stderr: Output::default(),
+        fuel_used: 1 << 60,
+        memory_bytes: 65536,
+        memory: Digest::of(b"memory"),
+        backtrace: Vec::new(),
+    };
+    execution.stdout.write(b"out\n");
+    execution.stderr.write(&[0, 255, b'\n']);
+    execution.history.explicit.insert(0, Explicit::Bytes("00ff".to_owned()));
+    execution.history.explicit.insert(3, Explicit::Number(u64::MAX));
+    let marks = [1024, 2048].map(|calls| Mark { calls, at: Instant(calls * 7), digest: calls });
+    execution.history.marks.extend(marks);
+    let call = "wasi:random/random.get-random-u64".to_owned();
+    let (asked, answer) = (String::new(), "\"quoted\" \n".to_owned());
+    execution.history.entries.push(Entry {
+        index: 2,
+        at: Instant(9),
+        node: NodeId(0),
+        call,
+        asked,
+        answer,
+        decision: true,
+    });
+
+    let source = SourceLocation { file: Some("src/main.rs".to_owned()), line: Some(7), col: None };
+    let frame = Frame { module: "core".to_owned(), function: "f".to_owned(), offset: 99, source: source.clone() };
+    let finding = Finding {
+        kind: FindingKind::Trap,
+        title: "trapped".to_owned(),
+        message: "line\nline".to_owned(),
+        location: Some(source),
+        backtrace: vec![frame],
+    };
+    let signature = Some(Signature { kind: FindingKind::Trap, site: "f".to_owned() });
+    let verdict = Verdict { status: Status::Crash, findings: vec![finding], signature };
+    Recording::of(target(), COMPONENT, plan, &inputs, engine(), &execution, verdict, Seed(u64::MAX), "run")
+}
+
+fn target() -> Target {
+    Target { name: "a.wasm".to_owned(), source: Digest::of(COMPONENT), kind: "component".to_owned() }
+}
+
+fn engine() -> EngineId {
+    let (fozzy, wasmtime) = ("0.1.0".to_owned(), "48.0.8".to_owned());
+    EngineId { fozzy, wasmtime, rewriter: 1, configuration: Digest::of(b"settings") }
+}
+
+/// The sample's file, made once: thousands of damaged ones begin with it.
+fn sample_bytes() -> Vec<u8> {
+    static BYTES: LazyLock<Vec<u8>> = LazyLock::new(|| bytes_of(&sample()));
+    BYTES.clone()
+}
+
+fn bytes_of(recording: &Recording) -> Vec<u8> {
+    recording.to_bytes().expect("a small recording is within all bounds")
+}
+
+/// Makes the checksum right again, as someone with bad intent would.
+fn reseal(bytes: &mut Vec<u8>) {
+    bytes.truncate(bytes.len() - 64);
+    seal::close(bytes);
+}
+
+/// The message of a file that is refused, by `read` and `verify` alike.
+fn refusal(bytes: &[u8]) -> String {
+    let error = Recording::read(bytes).expect_err("the file is to be refused");
+    let verification = verify(bytes);
+    assert!(!verification.ok && verification.error.as_ref() == Some(&error), "{verification:?}");
+    let message = error.to_string();
+    assert!(
+        message.len() < 600 && message.chars().all(|c| !c.is_control() || c == '\n'),
+        "unfit for people: {message:?}"
+    );
+    message
+}
+
+#[test]
+fn what_is_written_is_read() {
+    let recording = sample();
+    let bytes = bytes_of(&recording);
+    assert_eq!(Recording::read(&bytes).as_ref(), Ok(&recording));
+    assert!(recording.inputs.iter().count() == 2, "only what the plan names travels");
+    let expected = Verification {
+        ok: true,
+        version: Some(5),
+        checksum_present: true,
+        checksum_valid: true,
+        warnings: Vec::new(),
+        error: None,
+    };
+    assert_eq!(verify(&bytes), expected);
+}
+
+#[test]
+fn every_end_and_kind_of_finding_survives() {
+    let ends = [
+        End::Exited { code: 3 },
+        End::Trapped { trap: "unreachable".to_owned() },
+        End::Unsupported { import: "wasi:sockets/tcp".to_owned() },
+        End::FuelExhausted { fuel: u64::MAX },
+        End::TimeExhausted { limit: crate::Duration(1) },
+        End::Hang { waiting: vec!["stdin".to_owned()] },
+    ];
+    for end in ends {
+        let mut recording = sample();
+        recording.outcome.end = end;
+        recording.outcome.verdict = Verdict { status: Status::Pass, findings: Vec::new(), signature: None };
+        assert_eq!(Recording::read(&bytes_of(&recording)), Ok(recording));
+    }
+}
+
+#[test]
+fn equal_recordings_give_equal_bytes() {
+    assert_eq!(bytes_of(&sample()), bytes_of(&sample()));
+    let mut other = sample();
+    other.seed = Seed(8);
+    assert_ne!(bytes_of(&other), sample_bytes());
+}
+
+#[test]
+fn output_beyond_what_is_kept_is_cut_and_counted() {
+    let mut recording = sample();
+    let mut output = Output::default();
+    output.write(&vec![b'x'; OUTPUT_KEPT_BYTES_MAX]);
+    output.write(b"more");
+    recording.outcome.stdout = Stream::of(&output);
+    recording.stdout = output.kept().to_vec();
+    let read = Recording::read(&bytes_of(&recording)).expect("reads");
+    assert_eq!(read.stdout.len(), OUTPUT_KEPT_BYTES_MAX);
+    assert_eq!(read.outcome.stdout.bytes, OUTPUT_KEPT_BYTES_MAX as u64 + 4);
+}
+
+/// The oracle: a reader of zips that is not ours.
+#[test]
+fn other_programs_list_and_unpack_it() {
+    let bytes = sample_bytes();
+    let mut archive = zip::ZipArchive::new(Cursor::new(&bytes)).expect("a zip");
+    let comment = String::from_utf8(archive.comment().to_vec()).expect("text");
+    let digits = comment.strip_prefix("fozzy-sha256:").expect("the marker");
+    assert_eq!(digits, Digest::of(&bytes[..bytes.len() - 64]).to_string());
+    let mut names = Vec::new();
+    for index in 0..archive.len() {
+        let mut entry = archive.by_index(index).expect("an entry");
+        let mut content = Vec::new();
+        std::io::Read::read_to_end(&mut entry, &mut content).expect("its bytes, with the right CRC");
+        let date =
+            entry.last_modified().map(|at| (at.year(), at.month(), at.day(), at.hour(), at.minute(), at.second()));
+        assert_eq!(date, Some((1980, 1, 1, 0, 0, 0)));
+        assert_eq!(entry.compression(), zip::CompressionMethod::Stored);
+        assert_eq!(entry.unix_mode(), Some(0o100_644));
+        names.push(entry.name().expect("text").into_owned());
+    }
+    assert_eq!(names[..7], manifest::FIXED);
+    let manifest = container::first(&bytes, "manifest.json").expect("first");
+    let manifest: serde_json::Value = serde_json::from_slice(manifest).expect("JSON");
+    assert_eq!(manifest["format"], "fozzy");
+    assert_eq!(manifest["outcome"]["history"], "00abcdef01234567");
+    assert_eq!(manifest["outcome"]["stdout"]["bytes"], 4);
+    assert_eq!(manifest["entries"].as_array().map(Vec::len), Some(names.len() - 1));
+}
+
+/// The keys are what other programs read: a change here is a new version.
+#[test]
+fn the_keys_of_version_5_never_change() {
+    let bytes = sample_bytes();
+    let keys =
+        |value: &serde_json::Value| value.as_object().expect("an object").keys().cloned().collect::<Vec<_>>().join(" ");
+    let manifest = container::first(&bytes, "manifest.json").expect("first");
+    let manifest: serde_json::Value = serde_json::from_slice(manifest).expect("JSON");
+    assert_eq!(keys(&manifest), "format version engine target seed mode outcome entries");
+    assert_eq!(keys(&manifest["engine"]), "fozzy wasmtime rewriter configuration");
+    assert_eq!(keys(&manifest["target"]), "name source kind");
+    let outcome = "verdict end endedAt calls decisions history fuelUsed memoryBytes memory stdout stderr";
+    assert_eq!(keys(&manifest["outcome"]), outcome);
+    assert_eq!(keys(&manifest["entries"][0]), "name storedBytes bytes sha256");
+    let decisions = container::read(&bytes).expect("ours")[2].bytes;
+    let decisions = zstd::bulk::decompress(decisions, 1 << 16).expect("a frame");
+    let expected = r#"{"explicit":{"question":0,"answer":{"bytes":"00ff"}}}
+{"explicit":{"question":3,"answer":{"number":18446744073709551615}}}
+{"mark":{"calls":1024,"at":7168,"digest":"0000000000000400"}}
+{"mark":{"calls":2048,"at":14336,"digest":"0000000000000800"}}
+"#;
+    assert_eq!(String::from_utf8(decisions).as_deref(), Ok(expected));
+}
+
+#[test]
+fn every_flipped_byte_is_seen() {
+    let bytes = sample_bytes();
+    for at in 0..bytes.len() {
+        for flip in [0xFF, 1 << (at % 8)] {
+            let mut damaged = bytes.clone();
+            damaged[at] ^= flip;
+            let verification = verify(&damaged);
+            assert!(!verification.ok && !verification.checksum_valid, "byte {at}: {verification:?}");
+            let message = refusal(&damaged);
+            let said = ["damaged", "does not end with its checksum"].iter().any(|word| message.contains(word));
+            assert!(said, "byte {at}: {message}");
+        }
+    }
+}
+
+#[test]
+fn every_cut_is_seen() {
+    let bytes = sample_bytes();
+    for length in 0..bytes.len() {
+        let message = refusal(&bytes[..length]);
+        let expected = match length {
+            0 => "found an empty file",
+            1..4 => "found ",
+            4..43 => "the first",
+            _ => "it was cut short",
+        };
+        assert!(message.contains(expected), "{length}: {message}");
+    }
+    let mut longer = bytes;
+    longer.push(b'\n');
+    assert!(refusal(&longer).contains("does not end with its checksum"));
+}
+
+#[test]
+fn what_is_no_trace_is_named() {
+    let check = |bytes: &[u8], expected: &str| {
+        let message = refusal(bytes);
+        assert!(message.contains(expected), "expected `{expected}`, found `{message}`");
+        assert!(!verify(bytes).checksum_present);
+    };
+    check(b"", "found an empty file");
+    check(b"\0asm\x01\0\0\0", "found a WebAssembly core module");
+    check(COMPONENT, "found a WebAssembly component");
+    check(b"\0asm\x09\0\0\0", "found WebAssembly of an unknown version");
+    check(b"hello \x1b[31m world", "17 bytes that begin with");
+    check(b"hello world, this is quite a long text", "found text that begins with `hello world, this is qui`");
+    check(&[0x7F, b'E', b'L', b'F', 2, 1, 1], "7 bytes that begin with 7f454c46020101");
+    check(br#"{"version":1,"name":"x","steps":[]}"#, "found JSON; a scenario");
+    check(b"PK\x03\x04", "the first 4 bytes of a zip archive");
+    check(b"PK\x05\x06\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0", "an empty zip archive");
+    let others = |name: &str, data: &[u8]| container::write(&[(name.to_owned(), data.to_vec())]);
+    let unsealed = |mut bytes: Vec<u8>| {
+        bytes.truncate(bytes.len() - seal::MARKER.len());
+        bytes
+    };
+    check(&unsealed(others("word/document.xml", b"")), "a zip archive whose first entry is `word/document.xml`");
+    check(&unsealed(others("manifest.json", b"{\"manifest_version\":3}")), "a `manifest.json` that is not ours");
+}
+
+#[test]
+fn traces_of_the_first_fozzy_are_refused_by_name() {
+    let trace = br#" {"format":"fozzy-trace","version":4,"engine":{"version":"1.0"},"decisions":[],"checksum":"00"}"#;
+    let message = refusal(trace);
+    assert!(message.contains("first Fozzy (JSON, version 4)") && message.contains("record it again"), "{message}");
+    assert_eq!(verify(trace).version, Some(4));
+    assert!(refusal(br#"{"format":"fozzy-trace","ver"#).contains("version unknown"));
+}
+
+#[test]
+fn a_recording_past_a_bound_is_refused_not_written() {
+    let mut recording = sample();
+    recording.stdout = vec![0; OUTPUT_KEPT_BYTES_MAX + 1];
+    let error = recording.to_bytes().expect_err("more than is ever kept");
+    let expected = "entry `stdout.zst` is too large for a trace: 4194305 bytes, at most 4194304";
+    assert!(error.to_string().starts_with(expected), "{error}");
+
+    let mut recording = sample();
+    let files = (0..ENTRIES_MAX as u32).map(|n| {
+        let digest = recording.inputs.add(&n.to_le_bytes()[..]);
+        MountEntry { path: n.to_string(), kind: MountKind::File(digest) }
+    });
+    let entries = files.collect();
+    recording.plan.dirs.push(Mount { guest: "/many".to_owned(), entries });
+    let error = recording.to_bytes().expect_err("too many inputs");
+    assert!(error.to_string().contains("distinct input files is too large for a trace"), "{error}");
+}

@@ -1,0 +1,37 @@
+//! The words of the system, and the `.fozzy` file.
+//!
+//! ```text
+//!  plan ──┐
+//!         ├─▶ Executor ──▶ Execution { end, history, output, memory }
+//!  source ┘      │ asks                       │
+//!    ▲           ▼                            ▼
+//!    └──── question / answer            Recording ──▶ file.fozzy
+//! ```
+//!
+//! Every other crate speaks in these types: virtual time, questions and answers, the history of an
+//! execution and how it ended, and the one file that carries all of it to another machine.
+//!
+//! Invariant: nothing here reads a clock, the environment or an ambient random source; equal values
+//! serialise to equal bytes on every machine.
+//!
+//! Not here: the behaviour of the simulated computer (`fozzy-world`), verdicts (`fozzy-check`).
+
+pub mod decision;
+pub mod digest;
+pub mod execution;
+pub mod file;
+pub mod history;
+pub mod outcome;
+pub mod plan;
+pub mod record;
+pub mod source;
+pub mod time;
+
+pub use decision::{DecisionSource, NodeId, Origin, Purpose, Question, Seed};
+pub use digest::{Digest, Fold};
+pub use execution::{End, Execution, Executor, HarnessError, Output};
+pub use history::{Entry, History, Keep, Mark, Recorder, Sink};
+pub use outcome::{Finding, FindingKind, Signature, Status, Verdict};
+pub use plan::Plan;
+pub use record::Record;
+pub use time::{Duration, Instant};

@@ -1,0 +1,155 @@
+//! Answers drawn from ChaCha streams, one for each (seed, purpose, node).
+//!
+//! ```text
+//! key = SHA-256("fozzy stream 1" ‖ seed ‖ purpose ‖ node)      ChaCha12 (RFC 8439 block, 12 rounds)
+//! ```
+//!
+//! Invariant: the streams are value-stable across versions and machines; a draw of one stream never
+//! moves another.
+
+use crate::{DecisionSource, NodeId, Origin, Purpose, Question, Seed};
+use rand_chacha::ChaCha12Rng;
+use rand_core::{Rng, SeedableRng};
+use sha2::{Digest, Sha256};
+
+/// Answers everything from a seed.
+#[derive(Clone, Debug)]
+pub struct Seeded {
+    seed: Seed,
+    /// Few: purposes times nodes.
+    streams: Vec<(Purpose, NodeId, ChaCha12Rng)>,
+    /// Index of the one used last, which is usually the next one used.
+    last: usize,
+}
+
+impl Seeded {
+    /// A source that draws all answers from `seed`.
+    #[must_use]
+    pub fn new(seed: Seed) -> Seeded {
+        Seeded { seed, streams: Vec::new(), last: 0 }
+    }
+
+    #[inline]
+    fn stream(&mut self, question: Question<'_>) -> &mut ChaCha12Rng {
+        let wanted = (question.purpose, question.node);
+        if self.streams.get(self.last).is_none_or(|(purpose, node, _)| (*purpose, *node) != wanted) {
+            self.last = self.find(wanted.0, wanted.1);
+        }
+        &mut self.streams[self.last].2
+    }
+
+    /// The index of a stream, which is made at its first use.
+    #[cold]
+    fn find(&mut self, purpose: Purpose, node: NodeId) -> usize {
+        let found =
+            self.streams.iter().position(|(its_purpose, its_node, _)| (*its_purpose, *its_node) == (purpose, node));
+        found.unwrap_or_else(|| {
+            let key = Sha256::new()
+                .chain_update(b"fozzy stream 1")
+                .chain_update(self.seed.0.to_le_bytes())
+                .chain_update(purpose.name())
+                .chain_update(node.0.to_le_bytes())
+                .finalize();
+            self.streams.push((purpose, node, ChaCha12Rng::from_seed(key.into())));
+            self.streams.len() - 1
+        })
+    }
+}
+
+impl DecisionSource for Seeded {
+    fn below(&mut self, question: Question<'_>, bound: u64) -> (u64, Origin) {
+        assert!(bound > 0, "a question without an answer at {}", question.site);
+        // Multiply-shift: one draw always, so that the stream's position does not depend on the bound.
+        // Its bias is below bound / 2^64.
+        let draw = self.stream(question).next_u64();
+        let answer = (u128::from(draw) * u128::from(bound)) >> 64;
+        (answer as u64, Origin::Seed)
+    }
+
+    fn fill(&mut self, question: Question<'_>, out: &mut [u8]) -> Origin {
+        let stream = self.stream(question);
+        match <&mut [u8; 8]>::try_from(&mut *out) {
+            // The same bytes of the stream (a test holds it to that), without the general way's loops.
+            Ok(word) => *word = stream.next_u64().to_le_bytes(),
+            Err(_) => fill_any(stream, out),
+        }
+        Origin::Seed
+    }
+
+    fn seed(&self) -> Seed {
+        self.seed
+    }
+}
+
+/// Apart, so that the short way stays short.
+#[inline(never)]
+fn fill_any(stream: &mut ChaCha12Rng, out: &mut [u8]) {
+    stream.fill_bytes(out);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ask(purpose: Purpose, node: u32) -> Question<'static> {
+        Question { node: NodeId(node), purpose, site: "test" }
+    }
+
+    fn bytes(source: &mut Seeded, purpose: Purpose, node: u32) -> [u8; 8] {
+        let mut out = [0; 8];
+        assert_eq!(source.fill(ask(purpose, node), &mut out), Origin::Seed);
+        out
+    }
+
+    #[test]
+    fn streams_do_not_shift_each_other() {
+        let mut plain = Seeded::new(Seed(7));
+        let first = bytes(&mut plain, Purpose::Random, 0);
+        let second = bytes(&mut plain, Purpose::Random, 0);
+        let mut mixed = Seeded::new(Seed(7));
+        let other = bytes(&mut mixed, Purpose::Insecure, 0);
+        assert_eq!(bytes(&mut mixed, Purpose::Random, 0), first);
+        let elsewhere = bytes(&mut mixed, Purpose::Random, 1);
+        assert_eq!(bytes(&mut mixed, Purpose::Random, 0), second);
+        let all = [first, second, other, elsewhere];
+        assert!((0..4).all(|i| (0..i).all(|j| all[i] != all[j])));
+    }
+
+    #[test]
+    fn eight_bytes_are_the_next_eight_of_the_stream() {
+        let fill = |source: &mut Seeded, len: usize| {
+            let mut out = vec![0; len];
+            source.fill(ask(Purpose::Random, 0), &mut out);
+            out
+        };
+        // Lengths that are no multiple of a word, and sums that meet the end of a block at every position.
+        for first in (0..70).chain([250, 252, 253, 256, 1020, 1024]) {
+            let (mut words, mut whole) = (Seeded::new(Seed(7)), Seeded::new(Seed(7)));
+            assert_eq!(fill(&mut words, first), fill(&mut whole, first));
+            let together: Vec<u8> = (0..400).flat_map(|_| fill(&mut words, 8)).collect();
+            assert_eq!(together, fill(&mut whole, 8 * 400), "after {first} bytes");
+        }
+    }
+
+    #[test]
+    fn the_first_answers_of_seed_7_never_change() {
+        let mut source = Seeded::new(Seed(7));
+        let drawn = crate::digest::hex(&bytes(&mut source, Purpose::Random, 0));
+        assert_eq!(drawn, "a09ff50a9740c283");
+        assert_ne!(
+            bytes(&mut Seeded::new(Seed(8)), Purpose::Random, 0),
+            bytes(&mut Seeded::new(Seed(7)), Purpose::Random, 0)
+        );
+    }
+
+    #[test]
+    fn below_stays_below_and_reaches_every_answer() {
+        let mut source = Seeded::new(Seed(1));
+        let mut seen = [0u32; 6];
+        for _ in 0..6_000 {
+            seen[source.below(ask(Purpose::Random, 0), 6).0 as usize] += 1;
+        }
+        assert!(seen.iter().all(|n| (850..1150).contains(n)), "{seen:?}");
+        assert_eq!(source.below(ask(Purpose::Random, 0), 1).0, 0);
+    }
+}

@@ -1,0 +1,205 @@
+//! The disk of the simulated computer: a tree of files, directories and symbolic links in memory.
+//!
+//! ```text
+//! captured directories ──mount──▶ Disk ◀──open_at, read, write, rename_at, …── host (wasi:filesystem)
+//!                                  │
+//!                                clone ──▶ a checkpoint: shares all, copies what changes
+//! ```
+//!
+//! The operations are those of `wasi:filesystem/types`, with the answers that wasmtime-wasi gives on Linux;
+//! `fozzy-live` compares the two, operation by operation, on random trees.
+//!
+//! Invariants: the state is a function of the operations and of the times that callers pass in; names
+//! are sorted by their bytes; identities and sizes are derived, never the host's; memory is bounded by
+//! [`DiskLimits`]; a clone takes constant time.
+//! Not here: handles and streams (`fozzy-host`), the real disk (`fozzy-live`), durability.
+
+mod content;
+mod data;
+mod entries;
+mod errno;
+mod mount;
+mod node;
+mod open;
+mod path;
+mod radix;
+mod stat;
+#[cfg(test)]
+mod tests;
+
+pub use data::{FILE_BYTES_MAX, READ_BYTES_MAX};
+pub use entries::{LINKS_MAX, Listing};
+pub use errno::Errno;
+pub use mount::MountError;
+pub use node::{DIRECTORY_BYTES, NodeIndex, NodeKind, Stat};
+pub use open::{Descriptor, DescriptorFlags, OpenFlags, PathFlags};
+pub use path::{LINKS_FOLLOWED_MAX, NAME_BYTES_MAX, PATH_BYTES_MAX};
+pub use stat::{MetadataHash, NewTime, wall_ns};
+
+use content::CHUNK_BYTES;
+use node::{Body, Directory, Node};
+use radix::Radix;
+use rpds::RedBlackTreeMapSync;
+use std::sync::Arc;
+
+/// Size of a disk. What exceeds it gets `insufficient-space`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DiskLimits {
+    /// Bytes of file contents and link texts; holes cost nothing.
+    pub bytes: u64,
+    /// Files, directories and links; and as many names, hard links included. At least two, for `/` and
+    /// `/tmp`.
+    pub nodes: u64,
+}
+
+/// What of a disk is taken.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct DiskUsage {
+    /// Bytes of file contents and link texts, removed files that are still open included.
+    pub bytes: u64,
+    /// Files, directories and links, removed ones that are still open included.
+    pub nodes: u64,
+    /// Names in directories.
+    pub names: u64,
+    /// Chunks of content written since they were captured.
+    chunks: u64,
+}
+
+/// See the module.
+#[derive(Clone, Debug)]
+pub struct Disk {
+    nodes: Radix<Arc<Node>>,
+    /// Indices to use again, the latest first.
+    free: Option<Arc<FreeIndex>>,
+    /// The lowest index that was never used.
+    fresh: u32,
+    /// Nodes made so far.
+    serial: u64,
+    usage: DiskUsage,
+    limits: DiskLimits,
+}
+
+/// A list that clones share: its head is replaced, never changed.
+#[derive(Debug)]
+struct FreeIndex {
+    index: NodeIndex,
+    next: Option<Arc<FreeIndex>>,
+}
+
+impl Drop for FreeIndex {
+    /// Unlinks iteratively: a list of a million would overflow the stack.
+    fn drop(&mut self) {
+        let mut next = self.next.take();
+        while let Some(mut one) = next.and_then(Arc::into_inner) {
+            next = one.next.take();
+        }
+    }
+}
+
+impl Disk {
+    /// A disk with `/` and `/tmp`, whatever its limits.
+    #[must_use]
+    pub fn new(limits: DiskLimits, now_wall_ns: u64) -> Disk {
+        let usage = DiskUsage::default();
+        let mut disk = Disk { nodes: Radix::default(), free: None, fresh: 0, serial: 0, usage, limits };
+        disk.limits.nodes = disk.limits.nodes.clamp(2, u64::from(u32::MAX));
+        let empty = |parent| Body::Directory(Directory { parent, entries: RedBlackTreeMapSync::new_sync() });
+        let root = disk.add(empty(NodeIndex(0)), now_wall_ns).expect("the first node fits");
+        assert_eq!(root, disk.root(), "the root is the first node");
+        disk.node_mut(root).links = 2;
+        disk.make(root, "tmp".into(), empty(root), now_wall_ns).expect("the second node fits");
+        disk
+    }
+
+    /// The root directory. It is never removed.
+    #[must_use]
+    pub const fn root(&self) -> NodeIndex {
+        NodeIndex(0)
+    }
+
+    /// What is taken.
+    #[must_use]
+    pub const fn usage(&self) -> DiskUsage {
+        self.usage
+    }
+
+    /// What there is.
+    #[must_use]
+    pub const fn limits(&self) -> DiskLimits {
+        self.limits
+    }
+
+    fn node(&self, index: NodeIndex) -> &Node {
+        self.nodes.get(u64::from(index.0)).expect("a node that is linked or held is there")
+    }
+
+    fn node_mut(&mut self, index: NodeIndex) -> &mut Node {
+        Arc::make_mut(self.nodes.get_mut(u64::from(index.0)).expect("a node that is linked or held is there"))
+    }
+
+    /// What still fits. Chunks are bounded too, or one byte in each of many chunks would take far more
+    /// memory than the disk has bytes; contents without holes never meet that bound.
+    fn room(&self) -> content::Usage {
+        let chunks_max = (self.limits.bytes / CHUNK_BYTES).saturating_add(self.limits.nodes);
+        content::Usage {
+            bytes: self.limits.bytes.saturating_sub(self.usage.bytes),
+            chunks: chunks_max.saturating_sub(self.usage.chunks),
+        }
+    }
+
+    /// A node without names yet.
+    fn add(&mut self, body: Body, now_ns: u64) -> Result<NodeIndex, Errno> {
+        let bytes = bytes_of(&body);
+        if self.usage.nodes >= self.limits.nodes || bytes > self.room().bytes {
+            return Err(Errno::InsufficientSpace);
+        }
+        let index = match self.free.take() {
+            Some(free) => {
+                self.free = free.next.clone();
+                free.index
+            }
+            None => {
+                self.fresh += 1;
+                NodeIndex(self.fresh - 1)
+            }
+        };
+        self.serial += 1;
+        self.usage.nodes += 1;
+        self.usage.bytes += bytes;
+        let node = Node {
+            serial: self.serial,
+            links: 0,
+            holders: 0,
+            accessed_ns: now_ns,
+            modified_ns: now_ns,
+            changed_ns: now_ns,
+            body,
+        };
+        let old = self.nodes.insert(u64::from(index.0), Arc::new(node));
+        assert!(old.is_none(), "a free index holds no node");
+        Ok(index)
+    }
+
+    /// Removes a node that nothing leads to and nobody holds.
+    fn collect(&mut self, index: NodeIndex) {
+        let node = self.node(index);
+        if node.links > 0 || node.holders > 0 {
+            return;
+        }
+        let node = self.nodes.remove(u64::from(index.0)).expect("it was just seen");
+        self.usage.nodes -= 1;
+        self.usage.bytes -= bytes_of(&node.body);
+        if let Body::File(content) = &node.body {
+            self.usage.chunks -= content.usage().chunks;
+        }
+        self.free = Some(Arc::new(FreeIndex { index, next: self.free.take() }));
+    }
+}
+
+fn bytes_of(body: &Body) -> u64 {
+    match body {
+        Body::File(content) => content.usage().bytes,
+        Body::Directory(_) => 0,
+        Body::Link(text) => text.len() as u64,
+    }
+}

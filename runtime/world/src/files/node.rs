@@ -1,0 +1,128 @@
+//! What stands on the disk: files, directories and symbolic links, each a node with times and links.
+//!
+//! ```text
+//! index  serial  kind        links  holders
+//!   0       1    directory     3       1      "/"
+//!   1       2    directory     2       0      "/tmp"
+//!   2       5    file          0       1      removed, but still open
+//! ```
+//!
+//! Invariants: an index is reused only after its node had neither links nor holders; a serial is never
+//! reused. Not here: names (a directory holds them), rights (a descriptor holds them).
+
+use super::Errno;
+use super::content::Content;
+use rpds::RedBlackTreeMapSync;
+use std::sync::Arc;
+
+/// The place of a node on the disk. Means something only while the node is linked or held.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct NodeIndex(pub u32);
+
+/// What a node is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum NodeKind {
+    /// A directory.
+    Directory,
+    /// A regular file.
+    File,
+    /// A symbolic link.
+    Link,
+}
+
+/// What `stat` answers. Times are nanoseconds since 1970-01-01T00:00:00Z on the virtual wall clock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stat {
+    /// What it is.
+    pub kind: NodeKind,
+    /// Names that lead to it; a directory has one in its parent, one in itself and one in each
+    /// directory below.
+    pub links: u64,
+    /// Bytes of a file or of a link's text; [`DIRECTORY_BYTES`] for a directory.
+    pub size: u64,
+    /// Last access. Reading does not change it (as on a disk mounted `noatime`), so that a read is
+    /// no change of the world.
+    pub accessed_ns: u64,
+    /// Last change of the content.
+    pub modified_ns: u64,
+    /// Last change of the content or of anything above.
+    pub changed_ns: u64,
+}
+
+/// Size that every directory claims to have, in bytes: what ext4 says of a small one.
+pub const DIRECTORY_BYTES: u64 = 4096;
+
+#[derive(Clone, Debug)]
+pub(super) struct Node {
+    /// How many nodes were made before this one, plus one: its identity for all time.
+    pub(super) serial: u64,
+    /// Names that lead here.
+    pub(super) links: u64,
+    /// Descriptors and streams that hold it.
+    pub(super) holders: u64,
+    pub(super) accessed_ns: u64,
+    pub(super) modified_ns: u64,
+    pub(super) changed_ns: u64,
+    pub(super) body: Body,
+}
+
+#[derive(Clone, Debug)]
+pub(super) enum Body {
+    File(Content),
+    Directory(Directory),
+    Link(Arc<str>),
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Directory {
+    pub(super) parent: NodeIndex,
+    pub(super) entries: RedBlackTreeMapSync<Arc<str>, Entry>,
+}
+
+/// What a name in a directory leads to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Entry {
+    pub(super) node: NodeIndex,
+    /// The node's kind, which never changes: a listing need not visit the node.
+    pub(super) kind: NodeKind,
+}
+
+impl Node {
+    pub(super) fn kind(&self) -> NodeKind {
+        match self.body {
+            Body::File(_) => NodeKind::File,
+            Body::Directory(_) => NodeKind::Directory,
+            Body::Link(_) => NodeKind::Link,
+        }
+    }
+
+    pub(super) fn stat(&self) -> Stat {
+        let size = match &self.body {
+            Body::File(content) => content.size(),
+            Body::Directory(_) => DIRECTORY_BYTES,
+            Body::Link(text) => text.len() as u64,
+        };
+        Stat {
+            kind: self.kind(),
+            links: self.links,
+            size,
+            accessed_ns: self.accessed_ns,
+            modified_ns: self.modified_ns,
+            changed_ns: self.changed_ns,
+        }
+    }
+
+    /// The directory that this is.
+    pub(super) fn directory(&self) -> Result<&Directory, Errno> {
+        match &self.body {
+            Body::Directory(directory) => Ok(directory),
+            _ => Err(Errno::NotDirectory),
+        }
+    }
+
+    /// Notes that content changed.
+    pub(super) fn touch(&mut self, now_ns: u64) {
+        self.modified_ns = now_ns;
+        self.changed_ns = now_ns;
+    }
+}

@@ -1,0 +1,194 @@
+//! Descriptors: what a guest holds of a node, and how it gets one.
+//!
+//! Example: `open_at(&root, FOLLOW, "data/log", OpenFlags { create: true, .. }, WRITE, now)`.
+//!
+//! Invariants: an open descriptor keeps its node; every `open_at`, `open_root`, `open_path` and `opened`
+//! is matched by one `closed`. A read-only descriptor opens nothing that can be written.
+//! Not here: handles (the host's table), stream positions.
+
+use super::node::{Body, NodeIndex, NodeKind};
+use super::path::{Ending, Found};
+use super::{Disk, Errno};
+
+/// How paths are resolved: `path-flags` of the WIT.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PathFlags {
+    /// A symbolic link at the end of the path is followed.
+    pub symlink_follow: bool,
+}
+
+/// How a path is opened: `open-flags` of the WIT.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct OpenFlags {
+    /// Makes the file if it is missing.
+    pub create: bool,
+    /// Refuses anything but a directory.
+    pub directory: bool,
+    /// With `create`: refuses what exists.
+    pub exclusive: bool,
+    /// Empties the file.
+    pub truncate: bool,
+}
+
+/// What a descriptor is for: `descriptor-flags` of the WIT.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct DescriptorFlags {
+    /// Data can be read.
+    pub read: bool,
+    /// Data can be written.
+    pub write: bool,
+    /// Writes are synchronous, metadata too.
+    pub file_integrity_sync: bool,
+    /// Writes are synchronous.
+    pub data_integrity_sync: bool,
+    /// Reads are synchronous like writes.
+    pub requested_write_sync: bool,
+    /// Entries of the directory can be changed.
+    pub mutate_directory: bool,
+}
+
+/// An open file or directory: a plain value, from which the disk is asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Descriptor {
+    /// The node that it holds.
+    pub node: NodeIndex,
+    /// What the node is.
+    pub kind: NodeKind,
+    /// What it can be used for; `get-flags` answers them.
+    pub flags: DescriptorFlags,
+    /// Whether anything may be changed through it or through what is opened from it. A preopened
+    /// directory has it or not; all that is opened below inherits it.
+    pub writable: bool,
+}
+
+impl Descriptor {
+    /// Refuses files, in the words of wasmtime-wasi.
+    pub(super) fn need_directory(&self) -> Result<NodeIndex, Errno> {
+        match self.kind {
+            NodeKind::Directory => Ok(self.node),
+            _ => Err(Errno::NotDirectory),
+        }
+    }
+
+    /// Refuses directories, in the words of wasmtime-wasi.
+    pub(super) fn need_file(&self) -> Result<NodeIndex, Errno> {
+        match self.kind {
+            NodeKind::File => Ok(self.node),
+            _ => Err(Errno::BadDescriptor),
+        }
+    }
+
+    /// Refuses changes through a read-only descriptor.
+    pub(super) fn need_writable(&self) -> Result<(), Errno> {
+        if self.writable { Ok(()) } else { Err(Errno::NotPermitted) }
+    }
+}
+
+impl Disk {
+    /// A descriptor of the root directory, as a preopened directory gets it.
+    pub fn open_root(&mut self, writable: bool) -> Descriptor {
+        let node = self.root();
+        self.opened(node);
+        preopened(node, writable)
+    }
+
+    /// A descriptor of the directory at an absolute path of the guest, as a preopened directory gets it.
+    ///
+    /// # Errors
+    /// As [`Disk::open_at`]; `not-directory` for anything else.
+    pub fn open_path(&mut self, path: &str, writable: bool) -> Result<Descriptor, Errno> {
+        let relative = path.trim_start_matches('/');
+        let node = match relative {
+            "" => self.root(),
+            relative => self.lookup(self.root(), relative, true)?,
+        };
+        self.node(node).directory()?;
+        self.opened(node);
+        Ok(preopened(node, writable))
+    }
+
+    /// Opens what stands at `path` below `base`, making it if asked. The descriptor holds its node until
+    /// it is [`Disk::closed`].
+    ///
+    /// As in wasmtime-wasi: `create` and `truncate` open for writing whatever the flags say; what is not
+    /// opened for writing is opened for reading; synchronous modes are `unsupported`; whether entries of
+    /// a directory can be changed depends on the preopened directory alone.
+    ///
+    /// # Errors
+    /// Those of `openat` in POSIX, and `not-permitted` where the path leads out of `base`.
+    pub fn open_at(
+        &mut self,
+        base: &Descriptor,
+        path_flags: PathFlags,
+        path: &str,
+        open: OpenFlags,
+        flags: DescriptorFlags,
+        now_ns: u64,
+    ) -> Result<Descriptor, Errno> {
+        let directory = base.need_directory()?;
+        if flags.file_integrity_sync || flags.data_integrity_sync || flags.requested_write_sync {
+            return Err(Errno::Unsupported);
+        }
+        if open.directory && (open.create || open.exclusive || open.truncate) {
+            return Err(Errno::Invalid);
+        }
+        let write = flags.write || open.create || open.truncate;
+        let read = flags.read || !flags.write;
+        if write {
+            base.need_writable()?;
+        }
+        let exclusive = open.create && open.exclusive;
+        let ending = Ending { follow: path_flags.symlink_follow && !exclusive, create: open.create };
+        let node = match self.walk(directory, path, ending)? {
+            Found::Dots(_) if exclusive => return Err(Errno::Exist),
+            Found::Dots(_) if write => return Err(Errno::IsDirectory),
+            Found::Dots(node) => node,
+            Found::Name { entry: Some(entry), slash, .. } => match entry.kind {
+                _ if exclusive => return Err(Errno::Exist),
+                NodeKind::Directory if write => return Err(Errno::IsDirectory),
+                NodeKind::Directory => entry.node,
+                _ if slash => return Err(Errno::NotDirectory),
+                NodeKind::Link => return Err(Errno::Loop),
+                NodeKind::File if open.directory => return Err(Errno::NotDirectory),
+                NodeKind::File => {
+                    if open.truncate {
+                        self.resize(entry.node, 0, now_ns);
+                    }
+                    entry.node
+                }
+            },
+            Found::Name { directory, name, entry: None, .. } => {
+                if !open.create {
+                    return Err(Errno::NoEntry);
+                }
+                let name = name.into();
+                self.make(directory, name, Body::File(Default::default()), now_ns)?
+            }
+        };
+        self.opened(node);
+        let kind = self.node(node).kind();
+        let flags = match kind {
+            NodeKind::Directory => DescriptorFlags { read, mutate_directory: write, ..Default::default() },
+            _ => DescriptorFlags { read, write, ..Default::default() },
+        };
+        Ok(Descriptor { node, kind, flags, writable: base.writable })
+    }
+
+    /// Notes one more holder of `node`: a stream, or a copy of a descriptor.
+    pub fn opened(&mut self, node: NodeIndex) {
+        self.node_mut(node).holders += 1;
+    }
+
+    /// Notes one holder less. A node that nothing leads to and nobody holds is gone.
+    pub fn closed(&mut self, node: NodeIndex) {
+        let held = self.node_mut(node);
+        assert!(held.holders > 0, "more was closed than opened");
+        held.holders -= 1;
+        self.collect(node);
+    }
+}
+
+fn preopened(node: NodeIndex, writable: bool) -> Descriptor {
+    let flags = DescriptorFlags { read: true, mutate_directory: writable, ..Default::default() };
+    Descriptor { node, kind: NodeKind::Directory, flags, writable }
+}

@@ -1,0 +1,174 @@
+//! What the guest's handles mean.
+//!
+//! ```text
+//! handle in the guest ─(wasmtime's table)─▶ rep 5 ─(this table)─▶ InputStream { file 12, offset 4096 }
+//! ```
+//!
+//! Invariants: a rep is the lowest free slot's, last freed first, so numbers depend on the guest's calls
+//! only; the table is bounded by [`HANDLES_MAX`].
+//! Not here: the guest's own numbering, which wasmtime keeps.
+
+use crate::files::{Descriptor, Listing};
+use crate::{OutputKind, Wait};
+use std::fmt;
+
+/// Handles that a guest may hold at once; one more ends the execution with a trap. The same bound
+/// as wasmtime's own for a component.
+pub const HANDLES_MAX: usize = 100_000;
+
+/// What one handle stands for.
+#[derive(Clone, Debug)]
+pub enum Handle {
+    /// Something to wait for.
+    Pollable(Wait),
+    /// A stream to read.
+    InputStream(InputStream),
+    /// A stream to write.
+    OutputStream(OutputStream),
+    /// The reason why an operation of a stream failed.
+    Error(StreamFailure),
+    /// An open file or directory.
+    Descriptor(Descriptor),
+    /// A listing in progress.
+    DirectoryStream(Listing),
+}
+
+/// Where a stream reads.
+#[derive(Clone, Debug)]
+pub enum InputStream {
+    /// Standard input.
+    Stdin,
+    /// A file, from an offset on.
+    File {
+        /// The file.
+        file: Descriptor,
+        /// Where the next read begins, in bytes.
+        offset: u64,
+    },
+    /// A file that was read to its end or failed. It stays so, whatever becomes of the file, and holds nothing.
+    Closed,
+}
+
+/// Where a stream writes.
+#[derive(Clone, Debug)]
+pub enum OutputStream {
+    /// One of the standard outputs.
+    Standard(OutputKind),
+    /// A file, from an offset on.
+    File {
+        /// The file.
+        file: Descriptor,
+        /// Where the next write begins; `None` appends.
+        offset: Option<u64>,
+    },
+    /// A file at which a write failed. It stays so, and holds nothing.
+    Closed,
+}
+
+/// Why an operation of a stream failed.
+#[derive(Clone, Debug)]
+pub struct StreamFailure {
+    /// The file system's word for it.
+    pub errno: crate::files::Errno,
+}
+
+/// A handle that is not what the call needs. Wasmtime checks types before we see them, so this is a
+/// fault of a guest only where resources of one type have several meanings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TableError {
+    /// No such handle, or one of another kind.
+    WrongHandle,
+    /// [`HANDLES_MAX`] handles are open.
+    Full,
+}
+
+impl fmt::Display for TableError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            TableError::WrongHandle => f.write_str("a handle was used that is not open, or is of another kind"),
+            TableError::Full => write!(f, "more than {HANDLES_MAX} handles are open"),
+        }
+    }
+}
+
+impl std::error::Error for TableError {}
+
+/// The open handles of one guest.
+#[derive(Clone, Debug, Default)]
+pub struct Table {
+    slots: Vec<Option<Handle>>,
+    free: Vec<u32>,
+}
+
+impl Table {
+    /// Opens a handle and returns its number.
+    ///
+    /// # Errors
+    /// When [`HANDLES_MAX`] are open.
+    pub fn insert(&mut self, handle: Handle) -> Result<u32, TableError> {
+        if let Some(rep) = self.free.pop() {
+            self.slots[rep as usize] = Some(handle);
+            return Ok(rep);
+        }
+        if self.slots.len() == HANDLES_MAX {
+            return Err(TableError::Full);
+        }
+        self.slots.push(Some(handle));
+        Ok(self.slots.len() as u32 - 1)
+    }
+
+    /// Closes a handle and returns what it was.
+    ///
+    /// # Errors
+    /// When it is not open.
+    pub fn remove(&mut self, rep: u32) -> Result<Handle, TableError> {
+        let slot = self.slots.get_mut(rep as usize).ok_or(TableError::WrongHandle)?;
+        let handle = slot.take().ok_or(TableError::WrongHandle)?;
+        self.free.push(rep);
+        Ok(handle)
+    }
+
+    /// What a handle stands for.
+    ///
+    /// # Errors
+    /// When it is not open.
+    #[inline]
+    pub fn get(&self, rep: u32) -> Result<&Handle, TableError> {
+        self.slots.get(rep as usize).and_then(Option::as_ref).ok_or(TableError::WrongHandle)
+    }
+
+    /// What a handle stands for, to be changed.
+    ///
+    /// # Errors
+    /// When it is not open.
+    #[inline]
+    pub fn get_mut(&mut self, rep: u32) -> Result<&mut Handle, TableError> {
+        self.slots.get_mut(rep as usize).and_then(Option::as_mut).ok_or(TableError::WrongHandle)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_number_freed_is_the_next_one_used() {
+        let mut table = Table::default();
+        let reps: Vec<u32> = (0..3).map(|_| table.insert(Handle::Pollable(Wait::Nothing)).expect("room")).collect();
+        assert_eq!(reps, [0, 1, 2]);
+        table.remove(0).expect("open");
+        table.remove(1).expect("open");
+        assert_eq!(table.remove(1).expect_err("closed"), TableError::WrongHandle);
+        assert_eq!(table.insert(Handle::Pollable(Wait::Nothing)), Ok(1));
+        assert_eq!(table.insert(Handle::Pollable(Wait::Nothing)), Ok(0));
+    }
+
+    #[test]
+    fn the_table_is_bounded() {
+        let mut table = Table::default();
+        for _ in 0..HANDLES_MAX {
+            table.insert(Handle::Pollable(Wait::Nothing)).expect("room");
+        }
+        assert_eq!(table.insert(Handle::Pollable(Wait::Nothing)), Err(TableError::Full));
+    }
+}

@@ -1,0 +1,44 @@
+//! What a guest can wait for, and that it waits in vain.
+
+use fozzy_trace::Instant;
+use std::fmt;
+
+/// What a pollable stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wait {
+    /// Nothing: it is ready at once.
+    Nothing,
+    /// A moment of virtual time.
+    Until(Instant),
+    /// Bytes on standard input, or its end.
+    Stdin,
+}
+
+impl Wait {
+    /// When it will be over by time alone.
+    #[must_use]
+    pub fn deadline(&self) -> Option<Instant> {
+        match self {
+            Wait::Until(deadline) => Some(*deadline),
+            Wait::Nothing | Wait::Stdin => None,
+        }
+    }
+}
+
+impl fmt::Display for Wait {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Wait::Nothing => f.write_str("nothing"),
+            Wait::Until(Instant::NEVER) => f.write_str("a deadline that never comes"),
+            Wait::Until(deadline) => write!(f, "the moment {deadline}"),
+            Wait::Stdin => f.write_str("standard input, which stays open and empty"),
+        }
+    }
+}
+
+/// Every task waits, and nothing that it waits for can happen any more.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Blocked {
+    /// What is waited for.
+    pub waiting: Vec<String>,
+}

@@ -1,0 +1,32 @@
+//! What must be refused: each gives one clear error, exit code 2, no panic, and no half-written file.
+//!
+//! ```text
+//! traces      cut, flipped, forged, newer, older, a zip bomb
+//! programs    not wasm, not valid, imports nobody knows, folders, files that cannot be read
+//! disk        full, read-only, no folder, somebody else writes there
+//! pipes       the reader goes away, Ctrl-C
+//! ```
+
+mod disk;
+mod forge;
+mod pipes;
+mod programs;
+mod traces;
+
+use crate::fozzy::Fozzy;
+
+/// A program of a few bytes: reads a clock, draws a random number, ends well. Its trace is small enough for a test to change
+/// every byte of it.
+const TINY: &str = r#"(module
+  (import "wasi_snapshot_preview1" "random_get" (func $random (param i32 i32) (result i32)))
+  (memory (export "memory") 1)
+  (func (export "_start") (drop (call $random (i32.const 8) (i32.const 8)))))"#;
+
+/// A folder with `tiny.wat` and the trace of one run of it.
+fn tiny_trace() -> (Fozzy, Vec<u8>) {
+    let fozzy = Fozzy::new();
+    fozzy.write("tiny.wat", TINY);
+    fozzy.run(&["run", "tiny.wat", "--seed", "7", "--record", "tiny.fozzy"]).exits(0);
+    let bytes = fozzy.read("tiny.fozzy");
+    (fozzy, bytes)
+}

@@ -1,0 +1,154 @@
+//! Disks that do not take what is written: the run is an error, and the disk is as it was.
+
+use super::TINY;
+use crate::corpus::{self, Target};
+use crate::fozzy::{Fozzy, Ran, binary};
+use fozzy_trace::file::verify;
+use std::process::Child;
+
+/// Nothing but these lies in the folder, and no run is half there.
+#[track_caller]
+fn only(fozzy: &Fozzy, names: &[&str]) {
+    assert_eq!(fozzy.names(), names, "nothing is left behind");
+    for entry in std::fs::read_dir(fozzy.path(".fozzy/runs")).into_iter().flatten() {
+        let run = entry.expect("readable").path();
+        assert!(!run.is_dir() || run.join("manifest.json").is_file(), "{} is half a run", run.display());
+    }
+}
+
+#[test]
+fn a_file_that_may_not_grow_is_an_error_and_leaves_nothing() {
+    let fozzy = Fozzy::new();
+    fozzy.write("tiny.wat", TINY);
+    // One block of 512 bytes: less than any trace.
+    let ran = fozzy.shell("ulimit -f 1; exec fozzy run tiny.wat --record a.fozzy");
+    ran.refuses(&["cannot write `a.fozzy`", "ulimit -f", "nothing was left behind"]);
+    only(&fozzy, &["tiny.wat"]);
+}
+
+#[test]
+fn a_full_disk_is_an_error_and_leaves_nothing() {
+    let fozzy = Fozzy::new();
+    fozzy.write("tiny.wat", TINY);
+    // A disk of our own, as small as they come, needs a namespace of our own. Where that is not allowed (not root, or a
+    // container without the right), the limit on file sizes above is the same way through the code.
+    let script = format!(
+        "mkdir disk && mount -t tmpfs -o size=64k tmpfs disk || {{ echo cannot mount; exit 77; }}
+         {probe:?} run tiny.wat --record disk/fits.fozzy || exit 78
+         dd if=/dev/zero of=disk/filler bs=1k count=64 2>/dev/null
+         {probe:?} run tiny.wat --record disk/a.fozzy 2>error; echo \"exit $?\"; ls -A disk; cat error >&2",
+        probe = binary(),
+    );
+    let mut command = fozzy.command(std::path::Path::new("unshare"));
+    let Ok(output) = command.args(["-m", "sh", "-c", &script]).stdin(std::process::Stdio::null()).output() else {
+        return;
+    };
+    let ran = Ran::of(&[&script], output);
+    if !ran.out().starts_with("exit 2") {
+        assert!(ran.out().starts_with("cannot mount") || ran.err().contains("unshare"), "{ran}");
+        return;
+    }
+    assert_eq!(ran.out(), "exit 2\nfiller\nfits.fozzy\n", "{ran}");
+    let said = ran.err();
+    assert!(said.contains("the disk of `disk` is full"), "{ran}");
+}
+
+#[test]
+fn a_lost_standard_output_is_an_error() {
+    let fozzy = Fozzy::new();
+    fozzy.shell("fozzy version > /dev/full").refuses(&["standard output", "No space left"]);
+    fozzy.shell("fozzy --help > /dev/full").refuses(&["standard output"]);
+    fozzy.write("tiny.wat", TINY);
+    fozzy.shell("fozzy run tiny.wat --json > /dev/full").refuses(&["standard output"]);
+    // Closed from the beginning: nobody wanted it.
+    fozzy.shell("fozzy version >&-").exits(0);
+}
+
+#[test]
+fn names_that_cannot_be_written_are_refused_before_the_run() {
+    let fozzy = Fozzy::new();
+    fozzy.write("tiny.wat", TINY);
+    let probe = corpus::probe(Target::Wasip2).display().to_string();
+    let check = |record: &str, words: &[&str]| {
+        // The program would print: that it did not shows that it was not run.
+        fozzy.run(&["run", &probe, "--record", record, "--", "hello"]).refuses(words);
+        only(&fozzy, &["tiny.wat"]);
+    };
+    check("nowhere/a.fozzy", &["no folder `nowhere`", "mkdir -p nowhere"]);
+    check("tiny.wat/a.fozzy", &["`tiny.wat` is not a folder"]);
+    check(".", &["expected the name of a trace file"]);
+    check("a/", &["folder"]);
+    check("/dev/full", &["expected the name of a trace file"]);
+    check("/dev/null", &["expected the name of a trace file"]);
+}
+
+#[test]
+fn a_read_only_folder_is_an_error() {
+    let fozzy = Fozzy::new();
+    fozzy.write("tiny.wat", TINY);
+    // Not even root creates files there.
+    let ran = fozzy.run(&["run", "tiny.wat", "--record", "/proc/a.fozzy"]).exits(2);
+    ran.has_one_error(&["cannot write `/proc/a.fozzy`"]);
+    let wat = fozzy.path("tiny.wat").display().to_string();
+    fozzy.run(&["run", &wat, "--cwd", "/proc"]).exits(2).has_one_error(&["cannot create `.fozzy/runs"]);
+    // Root may write everywhere, unless these capabilities are taken from it; anybody else needs no help.
+    let script = "mkdir locked && chmod 555 locked
+        without=''
+        if [ \"$(id -u)\" = 0 ]; then without='setpriv --bounding-set=-dac_override,-dac_read_search'; fi
+        exec $without fozzy run tiny.wat --record locked/a.fozzy";
+    fozzy.shell(script).refuses(&["cannot write `locked/a.fozzy`", "you may not create files in `locked`"]);
+    assert_eq!(std::fs::read_dir(fozzy.path("locked")).expect("it was made").count(), 0);
+    only(&fozzy, &["locked", "tiny.wat"]);
+}
+
+#[test]
+fn a_cache_that_cannot_be_used_is_no_obstacle() {
+    let fozzy = Fozzy::new();
+    fozzy.write("tiny.wat", TINY);
+    fozzy.write("file", "in the way");
+    fozzy.shell("FOZZY_CACHE_DIR=file/cache fozzy run tiny.wat").exits(0);
+    fozzy.shell("FOZZY_CACHE_DIR=/proc/cache fozzy run tiny.wat").exits(0);
+    // Every file of a cache damaged: compiled anew, not run as it is.
+    fozzy.shell("FOZZY_CACHE_DIR=$PWD/cache fozzy run tiny.wat").exits(0);
+    let damaged = fozzy.shell(
+        "find cache -type f -exec sh -c 'printf x | dd of=\"$1\" bs=1 seek=2000 conv=notrunc 2>/dev/null' _ {} \\;
+         FOZZY_CACHE_DIR=$PWD/cache fozzy run tiny.wat",
+    );
+    damaged.exits(0);
+}
+
+#[test]
+fn two_processes_that_record_to_one_name_both_keep_their_run() {
+    const PROCESSES: usize = 6;
+    let fozzy = Fozzy::new();
+    fozzy.write("tiny.wat", TINY);
+    fozzy.run(&["run", "tiny.wat"]).exits(0);
+    let seeds: Vec<String> = (0..PROCESSES).map(|seed| seed.to_string()).collect();
+    let start = |policy: &str, seed: &String| -> Child {
+        fozzy.start(&["run", "tiny.wat", "--record", "a.fozzy", "--record-collision", policy, "--seed", seed])
+    };
+    let children: Vec<Child> = seeds.iter().map(|seed| start("append", seed)).collect();
+    for child in children {
+        Ran::of(&["run"], child.wait_with_output().expect("it ends")).exits(0);
+    }
+    let mut names: Vec<String> = (1..PROCESSES).map(|number| format!("a.{number}.fozzy")).collect();
+    names.extend(["a.fozzy".to_owned(), "tiny.wat".to_owned()]);
+    assert_eq!(fozzy.names(), names);
+    for name in names.iter().filter(|name| name.ends_with(".fozzy")) {
+        assert!(verify(&fozzy.read(name)).ok, "{name}");
+    }
+    // Overwriting, one whole trace stays; refusing, one process wins.
+    for (policy, losers) in [("overwrite", 0), ("error", PROCESSES - 1)] {
+        if policy == "error" {
+            std::fs::remove_file(fozzy.path("a.fozzy")).expect("it is there");
+        }
+        let children: Vec<Child> = seeds.iter().map(|seed| start(policy, seed)).collect();
+        let codes: Vec<Option<i32>> = children
+            .into_iter()
+            .map(|child| Ran::of(&["run"], child.wait_with_output().expect("it ends")).code)
+            .collect();
+        assert_eq!(codes.iter().filter(|code| **code == Some(2)).count(), losers, "{policy}: {codes:?}");
+        assert!(verify(&fozzy.read("a.fozzy")).ok, "{policy}");
+        assert_eq!(fozzy.names(), names, "{policy}");
+    }
+}

@@ -1,0 +1,143 @@
+//! The two hosts, each given the same arguments, environment and standard input, and an empty disk with `/tmp`.
+
+use fozzy_engine::{OutputKind, Program, Session, Switches};
+use fozzy_trace::plan::{Inputs, Stdin};
+use fozzy_trace::source::Seeded;
+use fozzy_trace::{End, Execution, Executor, Plan, Seed};
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+use wasmtime::component::{Component, Linker, ResourceTable};
+use wasmtime::{Engine, Store};
+use wasmtime_wasi::p2::bindings::sync::CommandPre;
+use wasmtime_wasi::p2::pipe::{MemoryInputPipe, MemoryOutputPipe};
+use wasmtime_wasi::{FsPerms, I32Exit, WasiCtx, WasiCtxView, WasiView};
+
+/// The program's own name.
+const NAME: &str = "conformance";
+const ENVIRONMENT: &[(&str, &str)] = &[("LANG", "C"), ("EMPTY", ""), ("PAIR", "a=b c"), ("WEITE", "gr\u{f6}\u{df}e")];
+
+/// What one run shows of itself.
+#[derive(PartialEq, Eq)]
+pub(super) struct Seen {
+    pub(super) stdout: Vec<u8>,
+    pub(super) stderr: Vec<u8>,
+    /// `exit N`, or `trap`.
+    pub(super) end: String,
+}
+
+/// A host with the guest in it.
+pub(super) trait Side {
+    /// Runs the guest once, on a fresh disk.
+    fn run(&self, arguments: &[&str], stdin: &[u8]) -> Seen;
+}
+
+fn command_line(arguments: &[&str]) -> Vec<String> {
+    [NAME].iter().chain(arguments).map(|argument| (*argument).to_owned()).collect()
+}
+
+/// The component in a file, whatever it was compiled for.
+fn component(guest: &Path) -> Vec<u8> {
+    let bytes = std::fs::read(guest).expect("the guest is built");
+    fozzy_engine::load(&bytes, None).expect("the guest is a program").component
+}
+
+/// wasmtime-wasi over a real directory.
+pub(super) struct Theirs {
+    engine: Engine,
+    program: CommandPre<State>,
+}
+
+struct State {
+    wasi: WasiCtx,
+    table: ResourceTable,
+}
+
+impl WasiView for State {
+    fn ctx(&mut self) -> WasiCtxView<'_> {
+        WasiCtxView { ctx: &mut self.wasi, table: &mut self.table }
+    }
+}
+
+impl Theirs {
+    pub(super) fn of(guest: &Path) -> Theirs {
+        let engine = Engine::default();
+        let component = Component::from_binary(&engine, &component(guest)).expect("the guest compiles");
+        let mut linker = Linker::new(&engine);
+        wasmtime_wasi::p2::add_to_linker_sync(&mut linker).expect("an empty linker takes all of WASI");
+        let instance = linker.instantiate_pre(&component).expect("the guest imports WASI only");
+        Theirs { engine, program: CommandPre::new(instance).expect("the guest is a command") }
+    }
+}
+
+impl Side for Theirs {
+    fn run(&self, arguments: &[&str], stdin: &[u8]) -> Seen {
+        let disk = tempfile::tempdir().expect("a temporary directory can be made");
+        std::fs::create_dir(disk.path().join("tmp")).expect("it is empty");
+        let outputs = [MemoryOutputPipe::new(usize::MAX), MemoryOutputPipe::new(usize::MAX)];
+        let mut builder = WasiCtx::builder();
+        builder.args(&command_line(arguments)).envs(ENVIRONMENT).initial_cwd("/");
+        builder.stdin(MemoryInputPipe::new(stdin.to_vec())).stdout(outputs[0].clone()).stderr(outputs[1].clone());
+        builder.preopened_dir(disk.path(), "/", FsPerms::ReadWrite).expect("it was just made");
+        let mut store = Store::new(&self.engine, State { wasi: builder.build(), table: ResourceTable::new() });
+        let command = self.program.instantiate(&mut store).expect("the guest instantiates");
+        let end = match command.wasi_cli_run().call_run(&mut store) {
+            Ok(Ok(())) => "exit 0".to_owned(),
+            Ok(Err(())) => "exit 1".to_owned(),
+            Err(error) => match error.downcast_ref::<I32Exit>() {
+                Some(exit) => format!("exit {}", exit.0),
+                None => "trap".to_owned(),
+            },
+        };
+        let [stdout, stderr] = outputs.map(|output| output.contents().to_vec());
+        Seen { stdout, stderr, end }
+    }
+}
+
+/// Fozzy over a virtual disk.
+pub(super) struct Ours {
+    program: Program,
+}
+
+impl Ours {
+    pub(super) fn of(guest: &Path) -> Ours {
+        let switches = Switches::of(&Plan::default());
+        let program = Program::new(component(guest).into(), switches, None).expect("the guest compiles");
+        Ours { program }
+    }
+
+    /// The names of all functions that the guest calls in one run.
+    pub(super) fn calls(&self, arguments: &[&str], stdin: &[u8]) -> BTreeSet<String> {
+        let (execution, _) = self.execute(arguments, stdin);
+        execution.history.entries.into_iter().map(|entry| entry.call).collect()
+    }
+
+    fn execute(&self, arguments: &[&str], stdin: &[u8]) -> (Execution, [Vec<u8>; 2]) {
+        let mut inputs = Inputs::default();
+        let stdin = Stdin { bytes: inputs.add(stdin.to_vec()), stays_open: false };
+        let env = ENVIRONMENT.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+        let plan = Plan { args: command_line(arguments), env, stdin, ..Plan::default() };
+        let mut session = Session::new(self.program.clone(), Arc::new(plan), &inputs).expect("a plain plan");
+        let outputs = Arc::new(Mutex::new([Vec::new(), Vec::new()]));
+        let tee = Arc::clone(&outputs);
+        session.watch(Box::new(move |kind, bytes| {
+            let mut outputs = tee.lock().expect("no writer panics");
+            outputs[usize::from(kind == OutputKind::Stderr)].extend_from_slice(bytes);
+        }));
+        let execution = session.execute(Box::new(Seeded::new(Seed(7))), 0..u64::MAX).expect("the machine is fit");
+        let outputs = std::mem::take(&mut *outputs.lock().expect("no writer panics"));
+        (execution, outputs)
+    }
+}
+
+impl Side for Ours {
+    fn run(&self, arguments: &[&str], stdin: &[u8]) -> Seen {
+        let (execution, [stdout, stderr]) = self.execute(arguments, stdin);
+        let end = match execution.end {
+            End::Exited { code } => format!("exit {code}"),
+            End::Trapped { .. } => "trap".to_owned(),
+            other => panic!("{arguments:?} ended with {other:?}"),
+        };
+        Seen { stdout, stderr, end }
+    }
+}

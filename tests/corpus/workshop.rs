@@ -1,0 +1,253 @@
+//! Workshop: turns the sources of a guest into a module, once.
+//!
+//! ```text
+//! lock ──► make(binary, inputs) ──► stamp equals inputs?  yes: the module is there already
+//!                                                         no:  remove the stamp, build, write the stamp
+//! ```
+//!
+//! Invariants: only the holder of the lock on the output folder builds; a stamp stands beside a module only if that module was
+//! built from exactly the inputs which the stamp holds. Not here: which programs there are.
+
+use std::fs::{self, File};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use super::{C_BINARY, Package, Target};
+
+/// Settings of the nested release builds. Link-time optimisation would double the time for nothing that tests look at, and the
+/// debug information that some packages ask for would quintuple the size of the module.
+const REGISTRY_PROFILE: &[(&str, &str)] = &[
+    ("CARGO_PROFILE_RELEASE_LTO", "off"),
+    ("CARGO_PROFILE_RELEASE_CODEGEN_UNITS", "16"),
+    ("CARGO_PROFILE_RELEASE_DEBUG", "false"),
+];
+
+const C_FLAGS: &[&str] = &["--target=wasm32-wasi", "-O2", "-g", "-Wall", "-Wextra", "-Werror"];
+
+/// What the C program needs of Debian: the package, and a file that tells whether it is installed.
+const DEBIAN_PACKAGES: &[(&str, &str)] = &[
+    ("clang-19", "/usr/bin/clang-19"),
+    ("lld-19", "/usr/bin/wasm-ld-19"),
+    ("wasi-libc", "/usr/lib/wasm32-wasi/libc.a"),
+    ("libclang-rt-19-dev-wasm32", "/usr/lib/llvm-19/lib/clang/19/lib/wasi/libclang_rt.builtins-wasm32.a"),
+];
+
+/// Sources and data of the guests. The path goes through `..`, so that a package beside `tests/` finds them as well.
+pub(super) fn guests_folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/guests")
+}
+
+/// `<target dir>/guests`.
+fn output_folder() -> PathBuf {
+    match option_env!("CARGO_TARGET_TMPDIR") {
+        Some(folder) => Path::new(folder).join("../guests"),
+        None => Path::new(env!("CARGO_MANIFEST_DIR")).join("../target/guests"),
+    }
+}
+
+/// The right to build: holds the lock on the output folder until it is dropped.
+pub(super) struct Workshop {
+    output: PathBuf,
+    /// `rustc -vV`, part of every stamp of a Rust program.
+    rustc: String,
+    _lock: File,
+}
+
+impl Workshop {
+    /// Waits until no other process builds, and makes sure that the toolchain has the wasm targets.
+    pub(super) fn open() -> Workshop {
+        let output = output_folder();
+        must(fs::create_dir_all(&output), "create", &output);
+        let output = must(output.canonicalize(), "find", &output);
+        let lock_path = output.join("lock");
+        let lock = must(File::create(&lock_path), "create", &lock_path);
+        must(lock.lock(), "lock", &lock_path);
+        let rustc = text(run(Command::new("rustc").arg("-vV").current_dir(guests_folder())));
+        let workshop = Workshop { output, rustc, _lock: lock };
+        workshop.add_targets();
+        workshop
+    }
+
+    fn add_targets(&self) {
+        let sysroot = text(run(Command::new("rustc").args(["--print", "sysroot"]).current_dir(guests_folder())));
+        let libraries = Path::new(sysroot.trim()).join("lib/rustlib");
+        if Target::ALL.iter().all(|target| libraries.join(target.triple()).is_dir()) {
+            return;
+        }
+        say("adding the wasm targets to the toolchain");
+        let triples = Target::ALL.map(Target::triple);
+        run(Command::new("rustup").args(["target", "add"]).args(triples).current_dir(guests_folder()));
+    }
+
+    /// A published program, compiled unchanged.
+    pub(super) fn install(&self, package: &Package, target: Target) -> PathBuf {
+        let &Package { name, version, binary } = package;
+        let inputs = format!("{name} {version} {binary} {REGISTRY_PROFILE:?}\n{}", self.rustc);
+        self.make(target, binary, &inputs, |module| {
+            let root = self.registry_build().join(target.triple());
+            let mut cargo = self.cargo(&self.registry_build());
+            cargo.args([
+                "install",
+                "--locked",
+                name,
+                "--version",
+                version,
+                "--bin",
+                binary,
+                "--target",
+                target.triple(),
+            ]);
+            cargo.args(["--no-track", "--force", "--root"]).arg(&root).envs(REGISTRY_PROFILE.iter().copied());
+            run(&mut cargo);
+            let built = root.join("bin").join(format!("{binary}.wasm"));
+            must(fs::copy(&built, module), "copy", &built);
+        })
+    }
+
+    /// A program of ours: the crate of that name among the guests, and the binary that is called like it.
+    pub(super) fn build_own(&self, name: &str, target: Target) -> PathBuf {
+        let folder = guests_folder().join(name);
+        let inputs = format!("{}\n{}", sources(&folder), self.rustc);
+        self.make(target, name, &inputs, |module| {
+            let build = self.output.join("build-own");
+            let mut cargo = self.cargo(&build);
+            cargo.args(["build", "--release", "--locked", "--target", target.triple(), "--manifest-path"]);
+            run(cargo.arg(folder.join("Cargo.toml")));
+            let built = build.join(target.triple()).join("release").join(format!("{name}.wasm"));
+            must(fs::copy(&built, module), "copy", &built);
+        })
+    }
+
+    /// The C program.
+    pub(super) fn compile_c(&self) -> PathBuf {
+        install_debian_packages();
+        let folder = guests_folder().join("c");
+        let compiler = text(run(Command::new("clang-19").arg("--version")));
+        let inputs = format!("{}\n{C_FLAGS:?}\n{compiler}", sources(&folder));
+        self.make(Target::Wasip1, C_BINARY, &inputs, |module| {
+            let source = folder.join(format!("{C_BINARY}.c"));
+            run(Command::new("clang-19").args(C_FLAGS).arg("-o").arg(module).arg(source));
+        })
+    }
+
+    /// The module of that name, built unless it is there with a stamp that equals `inputs`. The stamp goes first and comes last,
+    /// so that a build which is killed leaves none.
+    fn make(&self, target: Target, binary: &str, inputs: &str, build: impl FnOnce(&Path)) -> PathBuf {
+        let folder = self.output.join(target.triple());
+        let module = folder.join(format!("{binary}.wasm"));
+        let stamp = folder.join(format!("{binary}.stamp"));
+        let current = fs::read_to_string(&stamp).is_ok_and(|found| found == inputs);
+        if current && module.is_file() {
+            return module;
+        }
+        say(&format!("building {binary} for {}", target.triple()));
+        must(fs::create_dir_all(&folder), "create", &folder);
+        if stamp.exists() {
+            must(fs::remove_file(&stamp), "remove", &stamp);
+        }
+        build(&module);
+        must(fs::write(&stamp, inputs), "write", &stamp);
+        module
+    }
+
+    /// A cargo that knows nothing of the one that runs these tests.
+    fn cargo(&self, build: &Path) -> Command {
+        let mut cargo = Command::new("cargo");
+        for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_str().is_some_and(leads_cargo_astray)) {
+            cargo.env_remove(name);
+        }
+        cargo.env("CARGO_TARGET_DIR", build).current_dir(guests_folder());
+        cargo
+    }
+
+    /// Intermediate files of the registry's programs.
+    fn registry_build(&self) -> PathBuf {
+        self.output.join("build-registry")
+    }
+
+    /// Throws the intermediate files away: more than a gigabyte that only a new version or compiler would read again, and then
+    /// hardly any of it.
+    pub(super) fn sweep(&self) {
+        let folder = self.registry_build();
+        if folder.exists() {
+            must(fs::remove_dir_all(&folder), "remove", &folder);
+        }
+    }
+}
+
+/// Variables that cargo sets for the programs it runs, or that change how the outer build compiles. Where the registry is and how
+/// it is reached stays, and so does the choice of toolchain (`RUSTUP_TOOLCHAIN`).
+fn leads_cargo_astray(name: &str) -> bool {
+    const KEPT: [&str; 6] =
+        ["CARGO_HOME", "CARGO_NET_", "CARGO_HTTP_", "CARGO_REGISTR", "CARGO_SOURCE_", "CARGO_BUILD_JOBS"];
+    const DROPPED: [&str; 5] =
+        ["RUSTFLAGS", "RUSTDOCFLAGS", "RUSTC_WRAPPER", "RUSTC_WORKSPACE_WRAPPER", "LLVM_PROFILE_FILE"];
+    DROPPED.contains(&name) || (name.starts_with("CARGO") && !KEPT.iter().any(|kept| name.starts_with(kept)))
+}
+
+fn install_debian_packages() {
+    let missing = || DEBIAN_PACKAGES.iter().filter(|(_, file)| !Path::new(file).exists()).map(|(package, _)| *package);
+    if missing().next().is_none() {
+        return;
+    }
+    let names: Vec<&str> = missing().collect();
+    let advice = format!("the C guest needs Debian's packages {0}; next: apt-get install {0}", names.join(" "));
+    assert!(Path::new("/usr/bin/apt-get").exists(), "there is no apt-get here, and {advice}");
+    let user = text(run(Command::new("id").arg("-u")));
+    assert!(user.trim() == "0", "only root can install them, and {advice}");
+    say(&format!("installing {}", names.join(" ")));
+    run(Command::new("apt-get").arg("update"));
+    run(Command::new("apt-get")
+        .args(["install", "-y", "--no-install-recommends"])
+        .args(&names)
+        .env("DEBIAN_FRONTEND", "noninteractive"));
+    let still: Vec<&str> = missing().collect();
+    assert!(
+        still.is_empty(),
+        "apt-get succeeded, and yet there is no file of {}: {DEBIAN_PACKAGES:?}",
+        still.join(" ")
+    );
+}
+
+/// Every file below the folder, name and content, in the order of their names: what a build of it depends on.
+fn sources(folder: &Path) -> String {
+    let mut paths: Vec<PathBuf> =
+        must(fs::read_dir(folder), "list", folder).map(|entry| must(entry, "list", folder).path()).collect();
+    paths.sort();
+    let mut all = String::new();
+    for path in paths.iter().filter(|path| !path.ends_with("target")) {
+        if path.is_dir() {
+            all += &sources(path);
+        } else {
+            let name = path.file_name().unwrap_or_default().display();
+            all += &format!("--- {name}\n{}", must(fs::read_to_string(path), "read", path));
+        }
+    }
+    all
+}
+
+/// Runs the command to its end. One that cannot start or that fails ends the test with its own messages.
+fn run(command: &mut Command) -> Output {
+    let arguments: Vec<_> = command.get_args().map(|argument| argument.to_string_lossy()).collect();
+    let line = format!("{} {}", command.get_program().display(), arguments.join(" "));
+    let output = command.output().unwrap_or_else(|error| panic!("cannot start `{line}`: {error}"));
+    let (stdout, stderr) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success(), "`{line}` failed ({}):\n{stdout}{stderr}", output.status);
+    output
+}
+
+fn text(output: Output) -> String {
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+/// The value, or a panic that names the file.
+pub(super) fn must<T>(result: std::io::Result<T>, verb: &str, path: &Path) -> T {
+    result.unwrap_or_else(|error| panic!("cannot {verb} {}: {error}", path.display()))
+}
+
+/// A line about work that takes long, past the capture of the test harness: otherwise minutes of silence look like a hang.
+fn say(what: &str) {
+    // A closed stderr is no reason to fail.
+    let _ = writeln!(std::io::stderr(), "corpus: {what}");
+}

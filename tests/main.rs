@@ -1,0 +1,23 @@
+//! The one test binary: the whole of Fozzy from the outside, on real programs and on bad input.
+//!
+//! ```text
+//! goldens            what a person sees: tests/cli/<case>/{command, stdout, stderr, exit}
+//! samples            real programs: equal traces, equal replays, every seed
+//! bad_input          what must be refused, and how
+//! conformance        every function of WASI, beside wasmtime-wasi: the same answers
+//! hostile_guests     programs that try to get out of their bounds
+//! ```
+//!
+//! Not here: tests of one crate, which are in it.
+#![allow(clippy::disallowed_methods, reason = "tests start processes and threads and read settings of the test run")]
+
+mod bad_input;
+mod conformance;
+mod corpus;
+mod fozzy;
+mod goldens;
+mod hostile_guests;
+mod samples;
+mod settings;
+mod tidy;
+mod traces;

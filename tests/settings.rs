@@ -1,0 +1,182 @@
+//! A test for each setting that makes wasmtime deterministic (`runtime/engine/src/settings.rs`).
+//!
+//! ```text
+//! (func $answer (result i32) …)  ─▶  component that exits with the answer  ─▶  Execution
+//! ```
+
+use fozzy_engine::{Program, Session, Switches};
+use fozzy_trace::plan::Inputs;
+use fozzy_trace::source::Seeded;
+use fozzy_trace::{End, Execution, Executor, Plan, Seed};
+use std::sync::Arc;
+
+/// A component whose exit code is what `$answer` computes; `declarations` may hold anything of a module.
+fn component(declarations: &str) -> String {
+    format!(
+        r#"(component
+            (import "wasi:cli/exit@0.2.12" (instance $exit
+                (export "exit-with-code" (func (param "status-code" u8)))))
+            (import "wasi:io/poll@0.2.12" (instance $poll (export "pollable" (type (sub resource)))))
+            (alias export $poll "pollable" (type $pollable))
+            (import "wasi:clocks/monotonic-clock@0.2.12" (instance $clock
+                (alias outer 1 $pollable (type $p))
+                (export "pollable" (type (eq $p)))
+                (export "subscribe-duration" (func (param "when" u64) (result (own 1))))))
+            (core func $exit-core (canon lower (func $exit "exit-with-code")))
+            (core func $subscribe-core (canon lower (func $clock "subscribe-duration")))
+            (core module $m
+                (import "host" "exit" (func $exit (param i32)))
+                (import "host" "subscribe" (func $subscribe (param i64) (result i32)))
+                {declarations}
+                (func (export "run") (result i32) (call $exit (call $answer)) (i32.const 0)))
+            (core instance $i (instantiate $m (with "host" (instance
+                (export "exit" (func $exit-core))
+                (export "subscribe" (func $subscribe-core))))))
+            (func $run (result (result)) (canon lift (core func $i "run")))
+            (instance $cli (export "run" (func $run)))
+            (export "wasi:cli/run@0.2.12" (instance $cli)))"#
+    )
+}
+
+fn program(declarations: &str, plan: &Plan) -> Result<Program, String> {
+    let loaded = fozzy_engine::load(component(declarations).as_bytes(), None).map_err(|error| error.to_string())?;
+    Program::new(loaded.component.into(), Switches::of(plan), None).map_err(|error| error.to_string())
+}
+
+fn run_with(declarations: &str, plan: Plan) -> Execution {
+    let program = program(declarations, &plan).expect("a valid component");
+    let mut session = Session::new(program, Arc::new(plan), &Inputs::default()).expect("a plain plan");
+    session.execute(Box::new(Seeded::new(Seed(7))), 0..0).expect("the machine is fit")
+}
+
+fn run(declarations: &str) -> Execution {
+    run_with(declarations, Plan::default())
+}
+
+fn trap_of(execution: &Execution) -> &str {
+    match &execution.end {
+        End::Trapped { trap } => trap,
+        other => panic!("expected a trap, found {other:?}"),
+    }
+}
+
+#[test]
+fn nans_have_one_bit_pattern() {
+    // A NaN with a payload goes in; the canonical one comes out.
+    let bits = "(func $answer (result i32)
+        (i32.eq (i32.const 0x7fc00000)
+            (i32.reinterpret_f32 (f32.add (f32.const nan:0x200001) (f32.const 1)))))";
+    assert_eq!(run(bits).end, End::Exited { code: 1 });
+    if cfg!(target_arch = "x86_64") {
+        // The switch does something: without it this processor keeps the payload.
+        let plan = Plan { canonical_nans: false, ..Plan::default() };
+        assert_eq!(run_with(bits, plan).end, End::Exited { code: 0 });
+    }
+}
+
+#[test]
+fn relaxed_simd_has_one_answer() {
+    // Lane 0 selects index 16: zero by the deterministic rule, lane 0 (9) by x86's own instruction.
+    let swizzle = "(func $answer (result i32)
+        (i8x16.extract_lane_u 0 (i8x16.relaxed_swizzle
+            (v128.const i8x16 9 9 9 9 9 9 9 9 9 9 9 9 9 9 9 9)
+            (v128.const i8x16 16 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0))))";
+    assert_eq!(run(swizzle).end, End::Exited { code: 0 });
+}
+
+#[test]
+fn threads_are_refused() {
+    let shared = "(memory 1 1 shared) (func $answer (result i32) (i32.const 0))";
+    let error = program(shared, &Plan::default()).err().expect("refused");
+    assert!(error.contains("threads") || error.contains("shared"), "{error}");
+}
+
+#[test]
+fn endless_loops_end_at_the_same_instruction() {
+    let endless = "(func $answer (result i32) (loop $l (br $l)) (i32.const 0))";
+    let limits = fozzy_trace::plan::Limits { fuel: 1_000_000, ..Default::default() };
+    let plan = Plan { limits, ..Plan::default() };
+    let (one, two) = (run_with(endless, plan.clone()), run_with(endless, plan));
+    assert_eq!(one.end, End::FuelExhausted { fuel: 1_000_000 });
+    assert_eq!((one.end, one.fuel_used, one.memory), (two.end, two.fuel_used, two.memory));
+}
+
+#[test]
+fn recursion_ends_at_the_same_call() {
+    let deep = "(global $depth (mut i32) (i32.const 0)) (memory (export \"memory\") 1)
+        (func $down (global.set $depth (i32.add (global.get $depth) (i32.const 1)))
+            (i32.store (i32.const 0) (global.get $depth)) (call $down))
+        (func $answer (result i32) (call $down) (i32.const 0))";
+    let (one, two) = (run(deep), run(deep));
+    assert_eq!(trap_of(&one), "call stack exhausted");
+    // The depth reached stands in memory, so equal memory is equal depth.
+    assert_eq!(one.memory, two.memory);
+    let own = "(func $answer (result i32) (unreachable))";
+    assert_eq!(trap_of(&run(own)), "wasm `unreachable` instruction executed");
+}
+
+#[test]
+fn memory_ends_at_the_same_page() {
+    // Grows page by page until -1 and answers the pages it got.
+    let grow = "(memory 1) (func $answer (result i32)
+        (block $full (loop $more (br_if $full (i32.eq (memory.grow (i32.const 1)) (i32.const -1))) (br $more)))
+        (memory.size))";
+    let limits = fozzy_trace::plan::Limits { memory_bytes: 37 * 65_536, ..Default::default() };
+    let execution = run_with(grow, Plan { limits, ..Plan::default() });
+    assert_eq!(execution.end, End::Exited { code: 37 });
+    assert_eq!(execution.memory_bytes, 37 * 65_536);
+}
+
+#[test]
+fn growth_beyond_what_a_memory_can_be_is_refused_to_the_guest() {
+    // Beyond four gigabytes, beyond the declared maximum, by as many pages as a number can say.
+    for (memory, pages) in [("1", "65536"), ("1", "-1"), ("1 2", "5"), ("1 2", "-1")] {
+        let grow = format!(
+            "(memory {memory}) (func $answer (result i32)
+                (i32.eq (memory.grow (i32.const {pages})) (i32.const -1)))"
+        );
+        let limits = fozzy_trace::plan::Limits { memory_bytes: 8 << 30, ..Default::default() };
+        let plan = Plan { limits, ..Plan::default() };
+        assert_eq!(run_with(&grow, plan).end, End::Exited { code: 1 }, "{memory} by {pages}");
+    }
+}
+
+#[test]
+fn a_program_that_starts_too_large_is_an_error_of_the_plan() {
+    let limits = fozzy_trace::plan::Limits { memory_bytes: 65_536, ..Default::default() };
+    let plan = Plan { limits, ..Plan::default() };
+    let program = program("(memory 2) (func $answer (result i32) (i32.const 0))", &plan).expect("valid");
+    let mut session = Session::new(program, Arc::new(plan), &Inputs::default()).expect("a plain plan");
+    let error = session.execute(Box::new(Seeded::new(Seed(7))), 0..0).expect_err("too little memory");
+    assert!(error.what.contains("--mem-limit-mb"), "{}", error.what);
+}
+
+#[test]
+fn handles_are_bounded() {
+    let hoard = "(func $answer (result i32)
+        (loop $more (drop (call $subscribe (i64.const 1))) (br $more)) (i32.const 0))";
+    let (one, two) = (run(hoard), run(hoard));
+    assert!(trap_of(&one).contains("handle"), "{}", trap_of(&one));
+    assert_eq!(one.history.calls, two.history.calls);
+}
+
+#[test]
+fn tables_are_bounded() {
+    let grow = "(table $t 1 funcref) (func $answer (result i32)
+        (i32.eq (i32.const -1) (table.grow $t (ref.null func) (i32.const 0x7fffffff))))";
+    assert_eq!(run(grow).end, End::Exited { code: 1 });
+}
+
+#[test]
+fn asynchronous_components_are_refused_not_scheduled_by_chance() {
+    let text = "(component (core func (canon waitable-set.new)))";
+    let loaded = fozzy_engine::load(text.as_bytes(), None).expect("it assembles");
+    let error = Program::new(loaded.component.into(), Switches { canonical_nans: true }, None).err().expect("refused");
+    assert!(error.to_string().contains("async"), "{error}");
+}
+
+#[test]
+fn the_configuration_digest_names_the_switches() {
+    let (on, off) = (Switches { canonical_nans: true }, Switches { canonical_nans: false });
+    assert_ne!(on.configuration(), off.configuration());
+}

@@ -1,0 +1,234 @@
+//! What a machine can hold the tree to, so that review is about meaning.
+//!
+//! The crate table of `runtime/ARCHITECTURE.md` against `cargo metadata`; headers; paths that Markdown names;
+//! no ignored test; no registry's host; `unsafe` only where the architecture says; a purpose for every
+//! dependency. That `CLI.md` is what clap generates is tested in `runtime/cli/src/cli_md.rs`.
+
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// The only files that may contain `unsafe` code, besides guests and benches.
+const UNSAFE_FILES: &[&str] = &[
+    "runtime/engine/src/memory.rs",
+    "runtime/engine/src/cache.rs",
+    "runtime/engine/src/memory/touched.rs",
+    "runtime/cli/src/interrupt.rs",
+];
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..").canonicalize().expect("the repository")
+}
+
+/// Files that git tracks or would track, by their ending.
+fn files(ending: &str) -> Vec<PathBuf> {
+    let listed = Command::new("git")
+        .args(["ls-files", "--cached", "--others", "--exclude-standard"])
+        .current_dir(root())
+        .output()
+        .expect("git lists the files");
+    assert!(listed.status.success(), "git ls-files: {}", String::from_utf8_lossy(&listed.stderr));
+    let names = String::from_utf8(listed.stdout).expect("names are UTF-8");
+    let found: Vec<PathBuf> = names.lines().filter(|name| name.ends_with(ending)).map(PathBuf::from).collect();
+    found.into_iter().filter(|path| root().join(path).is_file()).collect()
+}
+
+fn read(path: &Path) -> String {
+    fs::read_to_string(root().join(path)).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// One row of the crate table.
+struct Row {
+    may_use: BTreeSet<String>,
+    never: BTreeSet<String>,
+}
+
+fn table() -> BTreeMap<String, Row> {
+    let text = read(Path::new("runtime/ARCHITECTURE.md"));
+    let start = text.find("| crate | one sentence |").expect("the crate table");
+    let rows = text[start..].lines().skip(2).take_while(|line| line.starts_with('|'));
+    let list = |cell: &str| cell.split(',').map(str::trim).filter(|w| *w != "-").map(str::to_owned).collect();
+    rows.map(|line| {
+        let cells: Vec<&str> = line.trim_matches('|').split('|').map(str::trim).collect();
+        (cells[0].trim_matches('`').to_owned(), Row { may_use: list(cells[2]), never: list(cells[3]) })
+    })
+    .collect()
+}
+
+/// Normal dependencies of each package, by name.
+fn dependencies() -> BTreeMap<String, BTreeSet<String>> {
+    let output = Command::new(env!("CARGO"))
+        .args(["metadata", "--format-version", "1", "--locked", "--offline"])
+        .current_dir(root())
+        .output()
+        .expect("cargo metadata");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let metadata: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let mut names = BTreeMap::new();
+    for package in metadata["packages"].as_array().expect("packages") {
+        names.insert(package["id"].as_str().expect("id"), package["name"].as_str().expect("name"));
+    }
+    let mut found: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for node in metadata["resolve"]["nodes"].as_array().expect("nodes") {
+        let of = found.entry(names[node["id"].as_str().expect("id")].to_owned()).or_default();
+        for dependency in node["deps"].as_array().expect("deps") {
+            let kinds = dependency["dep_kinds"].as_array().expect("kinds");
+            if kinds.iter().any(|kind| kind["kind"].is_null()) {
+                of.insert(names[dependency["pkg"].as_str().expect("pkg")].to_owned());
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn crates_use_only_what_stands_before_them() {
+    let (table, dependencies) = (table(), dependencies());
+    let folders: BTreeSet<String> = fs::read_dir(root().join("runtime"))
+        .expect("runtime/")
+        .flatten()
+        .filter(|entry| entry.path().is_dir())
+        .map(|entry| entry.file_name().to_string_lossy().into_owned())
+        .collect();
+    assert_eq!(table.keys().cloned().collect::<BTreeSet<_>>(), folders, "the crate table names other crates");
+    for (name, row) in &table {
+        let package = if name == "cli" { "fozzy".to_owned() } else { format!("fozzy-{name}") };
+        let ours = dependencies[&package].iter().filter_map(|used| used.strip_prefix("fozzy-"));
+        for used in ours {
+            assert!(row.may_use.contains(used), "fozzy-{name} uses fozzy-{used}, which its row does not allow");
+        }
+        let mut reached = BTreeSet::new();
+        let mut open = vec![package.clone()];
+        while let Some(next) = open.pop() {
+            for used in dependencies.get(&next).into_iter().flatten() {
+                if reached.insert(used.clone()) {
+                    open.push(used.clone());
+                }
+            }
+        }
+        for never in &row.never {
+            assert!(!reached.contains(never), "fozzy-{name} reaches {never}, which it must never");
+        }
+    }
+}
+
+#[test]
+fn every_module_says_what_it_is_for() {
+    for path in files(".rs") {
+        let text = read(&path);
+        let header: Vec<&str> = text.lines().take_while(|line| line.starts_with("//!")).collect();
+        let first = header.first().map_or("", |line| line.trim_start_matches("//!").trim());
+        assert!(first.len() >= 15, "{}: expected a header that gives the purpose, found `{first}`", path.display());
+    }
+}
+
+#[test]
+fn no_test_is_ignored_and_nothing_is_left_to_do() {
+    // Written so that this file does not name what it forbids.
+    let forbidden = ["#[ignore", "should_panic", "todo!(", "unimplemented!("].map(str::to_owned);
+    for path in files(".rs").into_iter().filter(|path| !path.ends_with("tests/tidy.rs")) {
+        let text = read(&path);
+        for word in &forbidden {
+            let code = text.lines().find(|line| line.contains(word) && !line.trim_start().starts_with("//"));
+            assert!(code.is_none(), "{}: {}", path.display(), code.unwrap_or_default());
+        }
+    }
+}
+
+#[test]
+fn unsafe_code_is_where_the_architecture_says() {
+    for path in files(".rs") {
+        let name = path.to_string_lossy().into_owned();
+        let apart = name.starts_with("tests/guests/") || name.starts_with("bench/") || name == "tests/tidy.rs";
+        if apart || UNSAFE_FILES.contains(&name.as_str()) {
+            continue;
+        }
+        let is_unsafe = |line: &&str| ["unsafe {", "unsafe fn", "unsafe impl"].iter().any(|word| line.contains(word));
+        let found = read(&path).lines().find(is_unsafe).map(str::to_owned);
+        assert_eq!(found, None, "{name}");
+    }
+}
+
+/// Words in backticks and targets of links that look like paths of this repository.
+fn named_paths(markdown: &str) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    let mut fenced = false;
+    for line in markdown.lines() {
+        if line.starts_with("```") {
+            fenced = !fenced;
+            continue;
+        }
+        if fenced {
+            continue;
+        }
+        let quoted = line.split('`').skip(1).step_by(2);
+        let linked = line.split("](").skip(1).filter_map(|rest| rest.split(')').next());
+        for word in quoted.chain(linked) {
+            let plain = word.chars().all(|c| c.is_ascii_alphanumeric() || "/._-".contains(c));
+            let rooted = ["runtime/", "tests/", "bench/", "wit/", "scenarios/", ".ci/"];
+            let named =
+                rooted.iter().any(|start| word.starts_with(start)) || word.ends_with(".md") || word.ends_with(".rs");
+            if plain && named {
+                found.insert(word.to_owned());
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn paths_named_in_markdown_exist() {
+    for path in files(".md") {
+        let folder = path.parent().map(Path::to_owned).unwrap_or_default();
+        for named in named_paths(&read(&path)) {
+            let bases = [root(), root().join(&folder), root().join("runtime")];
+            let exists = bases.iter().any(|base| base.join(&named).exists());
+            assert!(exists, "{} names `{named}`, which does not exist", path.display());
+        }
+    }
+}
+
+#[test]
+fn every_dependency_says_what_it_is_for() {
+    let manifest = read(Path::new("Cargo.toml"));
+    let start = manifest.find("[workspace.dependencies]").expect("the table of dependencies");
+    let mut explained = false;
+    for line in manifest[start..].lines().skip(1).take_while(|line| !line.starts_with('[')) {
+        match line {
+            line if line.starts_with('#') => explained = true,
+            "" => explained = false,
+            line if line.starts_with("fozzy-") => {}
+            line => assert!(explained, "Cargo.toml: `{line}` does not say what it is for"),
+        }
+    }
+}
+
+#[test]
+fn versions_named_in_code_are_those_of_the_manifest() {
+    let manifest = read(Path::new("Cargo.toml"));
+    let wasmtime = fozzy_engine::WASMTIME_VERSION;
+    for pinned in [
+        format!("wasmtime = {{ version = \"={wasmtime}\""),
+        format!("wasi-preview1-component-adapter-provider = \"={wasmtime}\""),
+    ] {
+        assert!(manifest.contains(&pinned), "Cargo.toml does not pin `{pinned}`, which traces and cache keys name");
+    }
+    let componentize = read(Path::new("runtime/engine/src/componentize.rs"));
+    let encoder = manifest.split("wit-component = \"=").nth(1).and_then(|rest| rest.split('"').next());
+    let named = format!("adapter {wasmtime}, encoder {}", encoder.expect("wit-component is pinned"));
+    assert!(componentize.contains(&named), "componentize.rs does not name `{named}` in its cache key");
+}
+
+#[test]
+fn no_registry_is_named_by_its_host() {
+    let hosts = [["crates", "io"], ["pypi", "org"], ["npmjs", "com"], ["debian", "org"]].map(|parts| parts.join("."));
+    for ending in [".rs", ".toml", ".md", "run", ".sh", ".py"] {
+        for path in files(ending) {
+            let text = read(&path);
+            let found = hosts.iter().find(|host| text.contains(host.as_str()));
+            assert_eq!(found, None, "{}", path.display());
+        }
+    }
+}
