@@ -163,12 +163,13 @@ impl Cache {
         Ok(())
     }
 
-    /// Removes the oldest files beyond the bound.
+    /// Removes the oldest files beyond the bound. Another process may rename or remove any of them meanwhile.
     fn prune(&self) -> io::Result<()> {
         let mut files = Vec::new();
         for entry in fs::read_dir(&self.directory)?.flatten() {
-            let metadata = entry.metadata()?;
-            files.push((metadata.accessed()?, metadata.len(), entry.path()));
+            if let Some(metadata) = unless_gone(entry.metadata())? {
+                files.push((metadata.accessed()?, metadata.len(), entry.path()));
+            }
         }
         let mut total: u64 = files.iter().map(|(_, len, _)| len).sum();
         files.sort();
@@ -176,10 +177,18 @@ impl Cache {
             if total <= CACHE_BYTES_MAX {
                 break;
             }
-            fs::remove_file(path)?;
+            unless_gone(fs::remove_file(path))?;
             total -= len;
         }
         Ok(())
+    }
+}
+
+/// What was done to a file; `None` when another process took it away first.
+fn unless_gone<T>(result: io::Result<T>) -> io::Result<Option<T>> {
+    match result {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        other => other.map(Some),
     }
 }
 

@@ -85,3 +85,21 @@ fn a_directory_that_others_can_write_is_refused() {
     fs::write(&file, b"").expect("a file");
     assert!(Cache::open(&file).is_err());
 }
+
+#[test]
+fn pruning_beside_writers_is_no_failure() {
+    let directory = tempfile::tempdir().expect("a folder");
+    let cache = Cache::open(directory.path()).expect("private");
+    std::thread::scope(|scope| {
+        for writer in 0..2u32 {
+            let cache = cache.clone();
+            // Temporary files come and go while the other one looks at the folder.
+            scope.spawn(move || {
+                for n in 0..400u32 {
+                    let key = format!("{:064x}", u64::from(writer) << 32 | u64::from(n % 7));
+                    cache.try_keep(&key, &n.to_le_bytes()).expect("the other writer is no failure");
+                }
+            });
+        }
+    });
+}
