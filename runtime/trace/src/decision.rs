@@ -11,6 +11,8 @@
 //! Invariant: a source is a pure function of its own state and the questions so far.
 //! Not here: how answers are recorded (`history`), what they are used for (`fozzy-world`).
 
+use crate::observation::{Answer, Ask, Observation};
+use crate::plan::Inputs;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -47,6 +49,14 @@ pub enum Purpose {
     Insecure,
     /// `wasi:random/insecure-seed`: the seed of hash maps.
     InsecureSeed,
+    /// Which machine goes on, when several can.
+    Schedule,
+    /// How long a packet is on its way.
+    Network,
+    /// Whether a fault strikes, and how.
+    Fault,
+    /// When the answer of the real computer arrives, in virtual time.
+    Arrival,
 }
 
 impl Purpose {
@@ -57,6 +67,10 @@ impl Purpose {
             Purpose::Random => "random",
             Purpose::Insecure => "insecure",
             Purpose::InsecureSeed => "insecure-seed",
+            Purpose::Schedule => "schedule",
+            Purpose::Network => "network",
+            Purpose::Fault => "fault",
+            Purpose::Arrival => "arrival",
         }
     }
 }
@@ -97,4 +111,21 @@ pub trait DecisionSource: Send {
 
     /// The seed that the unrecorded answers come from.
     fn seed(&self) -> Seed;
+
+    /// What the real computer answers to `ask`, if that was captured before; its bytes are put into `bytes`.
+    fn observe(&mut self, ask: &Ask, bytes: &mut Inputs) -> Observed {
+        let _ = (ask, bytes);
+        Observed::Unknown
+    }
+}
+
+/// What a source knows of an observation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Observed {
+    /// Nothing: the real computer has to be asked.
+    Unknown,
+    /// This was the answer.
+    Answer(Answer),
+    /// Another question was recorded here; `None` when the recording has no more.
+    Diverged(Option<Box<Observation>>),
 }

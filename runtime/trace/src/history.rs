@@ -13,6 +13,8 @@
 //! collisions of 64 bits); memory is bounded by the window and by [`MARKS_MAX`].
 //! Not here: what a call means (`fozzy-host`).
 
+use crate::observation::Observation;
+use crate::plan::Inputs;
 use crate::record::Record;
 use crate::source::Explicit;
 use crate::{Fold, Instant, NodeId, Origin};
@@ -76,6 +78,10 @@ pub struct History {
     pub entries: Vec<Entry>,
     /// Answers that the seed does not determine, by number of the question.
     pub explicit: BTreeMap<u64, Explicit>,
+    /// What the real computer answered, in order.
+    pub observations: Vec<Observation>,
+    /// The bytes that the observations name.
+    pub observed: Inputs,
 }
 
 /// Receives the entries of the window as they happen, instead of the history keeping them: a stretch of
@@ -129,6 +135,17 @@ impl Recorder {
             self.keep_explicit(explicit());
         }
         self.history.decisions += 1;
+    }
+
+    /// Where the bytes of observations are kept.
+    pub fn observed(&mut self) -> &mut Inputs {
+        &mut self.history.observed
+    }
+
+    /// Records what the real computer answered; the call in progress took a decision by it.
+    pub fn observation(&mut self, observation: Observation) {
+        self.decided = true;
+        self.history.observations.push(observation);
     }
 
     #[cold]

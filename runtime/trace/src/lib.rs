@@ -18,19 +18,23 @@
 
 pub mod decision;
 pub mod digest;
+pub mod errno;
 pub mod execution;
 pub mod file;
 pub mod history;
+pub mod observation;
 pub mod outcome;
 pub mod plan;
 pub mod record;
 pub mod source;
 pub mod time;
 
-pub use decision::{DecisionSource, NodeId, Origin, Purpose, Question, Seed};
+pub use decision::{DecisionSource, NodeId, Observed, Origin, Purpose, Question, Seed};
 pub use digest::{Digest, Fold};
+pub use errno::Errno;
 pub use execution::{End, Execution, Executor, HarnessError, Output};
 pub use history::{Entry, History, Keep, Mark, Recorder, Sink};
+pub use observation::{Answer, Ask, Observation, Reality};
 pub use outcome::{Finding, FindingKind, Signature, Status, Verdict};
 pub use plan::Plan;
 pub use record::Record;

@@ -1,12 +1,12 @@
-//! Virtual time: the clocks of one machine, and what moves them.
+//! Virtual time: one line for all machines, what moves it, and how a machine's clocks may differ from it.
 //!
 //! ```text
 //! read   now += 1us      so that a loop which polls the clock comes to an end
 //! block  now  = earliest deadline
 //! ```
 //!
-//! Invariants: time never goes back; the wall clock is the monotonic one plus a constant of the plan.
-//! Not here: skew and drift between nodes, steps of the wall clock (faults).
+//! Invariants: time never goes back; a machine's clocks are functions of virtual time and its [`Drift`].
+//! Not here: when a clock begins to err (faults).
 
 use fozzy_trace::{Duration, Instant};
 
@@ -14,7 +14,7 @@ use fozzy_trace::{Duration, Instant};
 /// longer tick ends polling loops sooner, and a microsecond is still below what programs wait for.
 pub const CLOCK_TICK: Duration = Duration(1_000);
 
-/// The clocks of one machine.
+/// Virtual time, and the wall clock that goes with it.
 #[derive(Clone, Debug)]
 pub struct Clock {
     now: Instant,
@@ -22,7 +22,7 @@ pub struct Clock {
 }
 
 impl Clock {
-    /// Clocks at time zero whose wall time starts at `wall_start_s` seconds after 1970.
+    /// Time zero, at `wall_start_s` seconds after 1970.
     #[must_use]
     pub fn new(wall_start_s: u64) -> Clock {
         Clock { now: Instant::START, wall_start_ns: wall_start_s.saturating_mul(1_000_000_000) }
@@ -53,5 +53,20 @@ impl Clock {
     /// The execution ends at `moment`, although the last step went past it.
     pub fn cut_at(&mut self, moment: Instant) {
         self.now = self.now.min(moment);
+    }
+}
+
+/// How the clocks of one machine differ from virtual time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Drift {
+    /// The wall clock is ahead by so many nanoseconds.
+    pub wall_offset_ns: i64,
+}
+
+impl Drift {
+    /// What the machine's wall clock shows when the true one shows `wall_ns`.
+    #[must_use]
+    pub fn wall_ns(&self, wall_ns: u64) -> u64 {
+        wall_ns.saturating_add_signed(self.wall_offset_ns)
     }
 }

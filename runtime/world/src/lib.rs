@@ -1,50 +1,95 @@
-//! The simulated computer: what a guest can see of a machine, as plain values.
+//! The simulated computer: what guests can see of machines and of the network between them, as plain values.
 //!
 //! ```text
-//! World ─┬─ clock     virtual time; moves when every guest waits, and by a tick for each reading
-//!        ├─ files     an in-memory disk; captured directories copied in
-//!        ├─ stdio     standard input as a tape, output as digests with a kept beginning
-//!        └─ table     what the guest's handles mean
+//! World ─┬─ clock      virtual time; moves when every guest waits, and by a tick for each reading
+//!        ├─ nodes ─┬─ files     an in-memory disk; captured directories copied in
+//!        │         ├─ stdio     standard input as a tape, output as digests with a kept beginning
+//!        │         └─ table     what the guest's handles mean
+//!        ├─ network    sockets and packets
+//!        └─ faults     what is planned to go wrong
 //! ```
 //!
 //! Invariants: everything is deterministic and bounded; `clone` is cheap, because a checkpoint is a
 //! clone; nothing here reaches a real clock, file, process or network.
 //! Not here: WIT (`fozzy-host`), who answers questions (`fozzy-trace`), wasm (`fozzy-engine`).
 
+pub mod chance;
 pub mod clock;
+pub mod fault;
 pub mod files;
+pub mod glob;
+pub mod http;
+pub mod network;
+pub mod node;
+pub mod process;
+pub mod signal;
 pub mod stdio;
 pub mod table;
 mod wait;
 
+pub use chance::{Chance, Moment};
 pub use clock::Clock;
+pub use fault::Faults;
 pub use files::Disk;
+pub use network::Network;
+pub use node::Node;
+pub use signal::{SignalId, Signals};
 pub use stdio::{OutputKind, Stdin};
 pub use table::{Handle, Table, TableError};
 pub use wait::{Blocked, Wait};
 
-use fozzy_trace::{Instant, NodeId, Output, Plan, plan::Inputs};
+use fozzy_trace::plan::{Inputs, Program};
+use fozzy_trace::{Digest, Instant, NodeId, Plan};
 use std::sync::Arc;
 
-/// One simulated machine with everything that a guest on it can see.
+/// Machines that a run may have at once, children included; one more is refused as the operating system
+/// refuses a process.
+pub const NODES_MAX: usize = 1_000;
+
+/// Everything that the guests of one run can see.
 #[derive(Clone, Debug)]
 pub struct World {
-    /// Which machine this is.
-    pub node: NodeId,
-    /// Arguments, environment and limits, as planned.
+    /// As planned.
     pub plan: Arc<Plan>,
+    /// The bytes that the plan names.
+    pub inputs: Arc<Inputs>,
     /// Virtual time.
     pub clock: Clock,
-    /// The disk.
-    pub disk: Disk,
-    /// Standard input.
-    pub stdin: Stdin,
-    /// Standard output so far.
-    pub stdout: Output,
-    /// Standard error so far.
-    pub stderr: Output,
-    /// The guest's open handles.
-    pub table: Table,
+    /// The machines, by their ids. The first runs the target.
+    pub nodes: Vec<Node>,
+    /// What connects them.
+    pub network: Network,
+    /// Events that happen once.
+    pub signals: Signals,
+    /// What is planned to go wrong.
+    pub faults: Faults,
+    /// Guests that the engine is to start, in this order.
+    pub launches: Vec<Launch>,
+}
+
+/// A guest that is to be started.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Launch {
+    /// The machine that it runs on.
+    pub node: NodeId,
+    /// Its component; `None` is the target.
+    pub component: Option<Digest>,
+    /// How it is called.
+    pub entry: Entry,
+}
+
+/// How a guest is called.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Entry {
+    /// `wasi:cli/run`.
+    Run,
+    /// `wasi:http/incoming-handler`, with the handles of request and response-outparam in the node's table.
+    Handle {
+        /// The incoming request.
+        request: u32,
+        /// Where the response goes.
+        outparam: u32,
+    },
 }
 
 /// The plan cannot be made into a computer.
@@ -52,11 +97,20 @@ pub struct World {
 pub enum WorldError {
     /// The plan names bytes that do not come with it.
     #[error("the plan names an input with SHA-256 {0}, which is missing")]
-    MissingInput(fozzy_trace::Digest),
+    MissingInput(Digest),
     /// A directory of the plan does not fit the disk.
     #[error(transparent)]
     Mount(#[from] files::MountError),
+    /// A fault of the plan is of no kind that there is.
+    #[error(transparent)]
+    Fault(#[from] fault::UnknownFault),
+    /// There are [`NODES_MAX`] machines.
+    #[error("more than {NODES_MAX} machines")]
+    TooManyNodes,
 }
+
+/// The name of the machine that runs the target.
+pub const MAIN: &str = "main";
 
 impl World {
     /// The computer that `plan` describes, at time zero.
@@ -65,51 +119,121 @@ impl World {
     /// When inputs are missing or a directory does not fit the disk.
     pub fn new(plan: Arc<Plan>, inputs: &Inputs) -> Result<World, WorldError> {
         let clock = Clock::new(plan.wall_start_s);
-        let limits = files::DiskLimits { bytes: plan.limits.disk_bytes, nodes: plan.limits.disk_nodes };
-        let mut disk = Disk::new(limits, clock.wall_ns());
-        for mount in &plan.dirs {
-            disk.mount(mount, inputs, clock.wall_ns())?;
-        }
-        let bytes = inputs.get(&plan.stdin.bytes).ok_or(WorldError::MissingInput(plan.stdin.bytes))?;
-        let stdin = Stdin::new(bytes, plan.stdin.stays_open);
-        Ok(World {
-            node: NodeId(0),
-            plan,
+        let names = std::iter::once(MAIN).chain(plan.nodes.iter().map(|node| node.name.as_str()));
+        let mut world = World {
+            inputs: Arc::new(inputs.clone()),
             clock,
-            disk,
-            stdin,
-            stdout: Output::default(),
-            stderr: Output::default(),
-            table: Table::default(),
-        })
+            nodes: Vec::new(),
+            network: Network::new(&plan.network, names.map(str::to_owned).collect()),
+            signals: Signals::default(),
+            faults: Faults::new(&plan.faults)?,
+            launches: Vec::new(),
+            plan: Arc::clone(&plan),
+        };
+        // The target comes first in everything that has an order.
+        world.start(MAIN.to_owned(), Arc::new(plan.main.clone()), None, Entry::Run)?;
+        for node in &plan.nodes {
+            let machine = Arc::new(node.program.machine.clone());
+            world.start(node.name.clone(), machine, Some(node.program.component), Entry::Run)?;
+        }
+        Ok(world)
     }
 
-    /// Whether what `wait` waits for is there.
+    /// One more machine, which joins while the run goes on: a child process, a server of a rule. The engine
+    /// starts its guest.
+    ///
+    /// # Errors
+    /// When inputs are missing, a directory does not fit the disk, or there are too many machines.
+    pub fn launch(&mut self, name: String, program: &Program, entry: Entry) -> Result<NodeId, WorldError> {
+        self.network.join(name.clone());
+        self.start(name, Arc::new(program.machine.clone()), Some(program.component), entry)
+    }
+
+    fn start(
+        &mut self,
+        name: String,
+        machine: Arc<fozzy_trace::plan::Machine>,
+        component: Option<Digest>,
+        entry: Entry,
+    ) -> Result<NodeId, WorldError> {
+        if self.nodes.len() == NODES_MAX {
+            return Err(WorldError::TooManyNodes);
+        }
+        let id = NodeId(self.nodes.len() as u32);
+        self.nodes.push(Node::new(id, name, machine, &self.plan.limits, &self.inputs, self.clock.wall_ns())?);
+        self.launches.push(Launch { node: id, component, entry });
+        Ok(id)
+    }
+
+    /// A machine.
+    #[inline]
     #[must_use]
-    pub fn is_ready(&self, wait: Wait) -> bool {
+    pub fn node(&self, id: NodeId) -> &Node {
+        &self.nodes[id.0 as usize]
+    }
+
+    /// A machine, to be changed.
+    #[inline]
+    pub fn node_mut(&mut self, id: NodeId) -> &mut Node {
+        &mut self.nodes[id.0 as usize]
+    }
+
+    /// What the wall clock of a machine shows, in nanoseconds since 1970. Does not move time.
+    #[must_use]
+    pub fn wall_ns(&self, id: NodeId) -> u64 {
+        self.node(id).drift.wall_ns(self.clock.wall_ns())
+    }
+
+    /// Whether what `wait` waits for is there, for the guest of `node`.
+    #[must_use]
+    pub fn is_ready(&self, node: NodeId, wait: Wait) -> bool {
         match wait {
             Wait::Nothing => true,
             Wait::Until(deadline) => deadline <= self.clock.now(),
-            Wait::Stdin => self.stdin.is_ready(),
+            Wait::Stdin => self.node(node).stdin.is_ready(),
+            Wait::Signal(signal) => self.signals.at(signal).is_some_and(|moment| moment <= self.clock.now()),
+            Wait::Socket(readiness) => self.network.is_ready(readiness),
         }
     }
 
-    /// Lets virtual time pass until one of `waits` is over.
+    /// Whether the guest of `node` can go on.
+    #[must_use]
+    pub fn can_go_on(&self, node: NodeId) -> bool {
+        let waiting = &self.node(node).waiting;
+        waiting.is_empty() || waiting.iter().any(|wait| self.is_ready(node, *wait))
+    }
+
+    /// When `wait` will be over, as far as that is known.
+    fn deadline(&self, wait: Wait) -> Option<Instant> {
+        match wait {
+            Wait::Until(deadline) => Some(deadline).filter(|deadline| *deadline < Instant::NEVER),
+            Wait::Signal(signal) => self.signals.at(signal),
+            Wait::Nothing | Wait::Stdin | Wait::Socket(_) => None,
+        }
+    }
+
+    /// Lets virtual time pass until the next thing happens that anybody could wait for: the earliest deadline of
+    /// `waits`, or an event of the network. `false` when nothing will ever happen.
+    pub fn pass_time(&mut self, waits: impl IntoIterator<Item = Wait>) -> bool {
+        let deadline = waits.into_iter().filter_map(|wait| self.deadline(wait)).min();
+        let Some(next) = deadline.into_iter().chain(self.network.next_event()).min() else { return false };
+        self.clock.advance_to(next);
+        self.network.advance(self.clock.now());
+        true
+    }
+
+    /// Lets virtual time pass until one of `waits` of the only guest is over.
     ///
     /// # Errors
     /// [`Blocked`] when that will never happen: the guest hangs.
-    pub fn block(&mut self, waits: &[Wait]) -> Result<(), Blocked> {
-        if waits.iter().any(|wait| self.is_ready(*wait)) {
-            return Ok(());
-        }
-        let deadline = waits.iter().filter_map(|wait| wait.deadline()).min();
-        match deadline {
-            Some(deadline) if deadline < Instant::NEVER => {
-                self.clock.advance_to(deadline);
-                Ok(())
+    pub fn block(&mut self, node: NodeId, waits: &[Wait]) -> Result<(), Blocked> {
+        self.network.advance(self.clock.now());
+        while !waits.iter().any(|wait| self.is_ready(node, *wait)) {
+            if !self.pass_time(waits.iter().copied()) {
+                return Err(Blocked { waiting: waits.iter().map(ToString::to_string).collect() });
             }
-            _ => Err(Blocked { waiting: waits.iter().map(ToString::to_string).collect() }),
         }
+        Ok(())
     }
 }
 
@@ -118,10 +242,13 @@ mod tests {
     use super::*;
     use fozzy_trace::{Duration, plan};
 
+    const ME: NodeId = NodeId(0);
+
     fn world(stays_open: bool) -> World {
         let mut inputs = Inputs::default();
         let bytes = inputs.add(b"ab".to_vec());
-        let plan = Plan { stdin: plan::Stdin { bytes, stays_open }, ..Plan::default() };
+        let main = plan::Machine { stdin: plan::Stdin { bytes, stays_open }, ..plan::Machine::default() };
+        let plan = Plan { main, ..Plan::default() };
         World::new(Arc::new(plan), &inputs).expect("a plain plan")
     }
 
@@ -129,34 +256,35 @@ mod tests {
     fn time_jumps_to_the_earliest_deadline() {
         let mut world = world(false);
         let hour = Instant::START.after(Duration::from_millis(3_600_000));
-        world.block(&[Wait::Until(Instant::NEVER), Wait::Until(hour)]).expect("a deadline");
+        world.block(ME, &[Wait::Until(Instant::NEVER), Wait::Until(hour)]).expect("a deadline");
         assert_eq!(world.clock.now(), hour);
-        world.block(&[Wait::Until(Instant::START)]).expect("long over");
+        world.block(ME, &[Wait::Until(Instant::START)]).expect("long over");
         assert_eq!(world.clock.now(), hour);
     }
 
     #[test]
     fn nothing_to_wait_for_is_a_hang_that_says_what_is_waited_for() {
         let mut world = world(true);
-        world.block(&[Wait::Stdin]).expect("two bytes are there");
-        assert_eq!(world.stdin.read(9), b"ab");
-        let blocked = world.block(&[Wait::Stdin, Wait::Until(Instant::NEVER)]).expect_err("hangs");
+        world.block(ME, &[Wait::Stdin]).expect("two bytes are there");
+        assert_eq!(world.node_mut(ME).stdin.read(9), b"ab");
+        let blocked = world.block(ME, &[Wait::Stdin, Wait::Until(Instant::NEVER)]).expect_err("hangs");
         assert_eq!(blocked.waiting, ["standard input, which stays open and empty", "a deadline that never comes"]);
     }
 
     #[test]
     fn a_closed_input_is_always_ready() {
         let mut world = world(false);
-        assert_eq!(world.stdin.read(1), b"a");
-        assert_eq!(world.stdin.read(9), b"b");
-        assert!(world.stdin.is_closed());
-        assert!(world.is_ready(Wait::Stdin));
+        assert_eq!(world.node_mut(ME).stdin.read(1), b"a");
+        assert_eq!(world.node_mut(ME).stdin.read(9), b"b");
+        assert!(world.node_mut(ME).stdin.is_closed());
+        assert!(world.is_ready(ME, Wait::Stdin));
     }
 
     #[test]
     fn a_missing_input_is_an_error() {
         let missing = fozzy_trace::Digest::of(b"elsewhere");
-        let plan = Plan { stdin: plan::Stdin { bytes: missing, stays_open: false }, ..Plan::default() };
+        let stdin = plan::Stdin { bytes: missing, stays_open: false };
+        let plan = Plan { main: plan::Machine { stdin, ..plan::Machine::default() }, ..Plan::default() };
         let error = World::new(Arc::new(plan), &Inputs::default()).expect_err("no bytes");
         assert!(error.to_string().contains(&missing.to_string()));
     }

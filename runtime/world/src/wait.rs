@@ -1,5 +1,7 @@
 //! What a guest can wait for, and that it waits in vain.
 
+use crate::SignalId;
+use crate::network::Readiness;
 use fozzy_trace::Instant;
 use std::fmt;
 
@@ -12,17 +14,10 @@ pub enum Wait {
     Until(Instant),
     /// Bytes on standard input, or its end.
     Stdin,
-}
-
-impl Wait {
-    /// When it will be over by time alone.
-    #[must_use]
-    pub fn deadline(&self) -> Option<Instant> {
-        match self {
-            Wait::Until(deadline) => Some(*deadline),
-            Wait::Nothing | Wait::Stdin => None,
-        }
-    }
+    /// An event that happens once.
+    Signal(SignalId),
+    /// A socket.
+    Socket(Readiness),
 }
 
 impl fmt::Display for Wait {
@@ -32,6 +27,8 @@ impl fmt::Display for Wait {
             Wait::Until(Instant::NEVER) => f.write_str("a deadline that never comes"),
             Wait::Until(deadline) => write!(f, "the moment {deadline}"),
             Wait::Stdin => f.write_str("standard input, which stays open and empty"),
+            Wait::Signal(_) => f.write_str("the end of another program"),
+            Wait::Socket(readiness) => write!(f, "a socket ({readiness:?})"),
         }
     }
 }

@@ -48,7 +48,7 @@ pub use error::TraceError;
 pub use verify::{Verification, verify};
 
 use crate::history::digest_hex;
-use crate::plan::{Inputs, MountKind, Plan};
+use crate::plan::{Inputs, Plan};
 use crate::source::Explicit;
 use crate::{Digest, End, Entry, Execution, Instant, Mark, Output, Seed, Verdict};
 use serde::{Deserialize, Serialize};
@@ -233,11 +233,7 @@ impl Recording {
 
 /// The inputs that a plan names, in the order of the file. The empty input is everywhere, so never stored.
 fn digests_named(plan: &Plan) -> BTreeSet<Digest> {
-    let files = plan.dirs.iter().flat_map(|mount| &mount.entries).filter_map(|entry| match entry.kind {
-        MountKind::File(digest) => Some(digest),
-        MountKind::Directory | MountKind::Link(_) => None,
-    });
-    let mut named: BTreeSet<Digest> = files.chain([plan.stdin.bytes]).collect();
+    let mut named = plan.digests();
     named.remove(&Digest::of(b""));
     named
 }

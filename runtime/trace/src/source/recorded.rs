@@ -7,12 +7,16 @@
 //!
 //! Invariant: the seed's stream moves at each question, explicit or not.
 //! An exception that does not fit its question (another kind, length or bound) is not used; the
-//! replayer sees the difference in the history's digest.
+//! replayer sees the difference in the history's digest. An observation is used only for the very question
+//! that it was the answer to.
 
 use super::Seeded;
-use crate::{DecisionSource, Origin, Question, Seed};
+use crate::observation::{Ask, Observation};
+use crate::plan::Inputs;
+use crate::{DecisionSource, Observed, Origin, Question, Seed};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// An answer that the seed does not determine.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -30,6 +34,10 @@ pub struct Recorded {
     seeded: Seeded,
     next: u64,
     exceptions: BTreeMap<u64, Explicit>,
+    observations: Arc<[Observation]>,
+    observed: Inputs,
+    /// Observations that were used.
+    used: usize,
 }
 
 impl Recorded {
@@ -37,7 +45,14 @@ impl Recorded {
     /// fits, and by the seed elsewhere.
     #[must_use]
     pub fn new(seed: Seed, exceptions: BTreeMap<u64, Explicit>) -> Recorded {
-        Recorded { seeded: Seeded::new(seed), next: 0, exceptions }
+        let observations = Arc::from([]);
+        Recorded { seeded: Seeded::new(seed), next: 0, exceptions, observations, observed: Inputs::default(), used: 0 }
+    }
+
+    /// The same, and the real computer answered `observations`, in this order; `observed` has their bytes.
+    #[must_use]
+    pub fn observing(self, observations: Arc<[Observation]>, observed: Inputs) -> Recorded {
+        Recorded { observations, observed, ..self }
     }
 
     fn exception(&mut self) -> Option<Explicit> {
@@ -71,6 +86,20 @@ impl DecisionSource for Recorded {
     fn seed(&self) -> Seed {
         self.seeded.seed()
     }
+
+    fn observe(&mut self, ask: &Ask, bytes: &mut Inputs) -> Observed {
+        let Some(recorded) = self.observations.get(self.used) else { return Observed::Diverged(None) };
+        if recorded.ask != *ask || !ask.fits(&recorded.answer) {
+            return Observed::Diverged(Some(Box::new(recorded.clone())));
+        }
+        self.used += 1;
+        for digest in recorded.answer.digests() {
+            if let Some(content) = self.observed.get(&digest) {
+                bytes.add(content);
+            }
+        }
+        Observed::Answer(recorded.answer.clone())
+    }
 }
 
 #[cfg(test)]
@@ -93,6 +122,22 @@ mod tests {
         assert_eq!(changed, plain);
         let unfit = [(0, Explicit::Number(5000)), (1, Explicit::Bytes("00".into()))];
         assert_eq!(draw(&unfit), plain);
+    }
+
+    #[test]
+    fn an_observation_answers_only_its_own_question() {
+        use crate::observation::{Answer, FileAnswer, FileAsk, FileOperation};
+        let ask = |offset| Ask::File(FileAsk { on: 1, operation: FileOperation::Read { offset, length: 9 } });
+        let mut observed = Inputs::default();
+        let content = observed.add(b"content".to_vec());
+        let answer = Answer::File(Ok(FileAnswer::Bytes { bytes: content, end: true }));
+        let observation = Observation { ask: ask(0), answer: answer.clone() };
+        let mut source = Recorded::new(Seed(7), BTreeMap::new()).observing(Arc::from([observation.clone()]), observed);
+        let mut bytes = Inputs::default();
+        assert_eq!(source.observe(&ask(5), &mut bytes), Observed::Diverged(Some(Box::new(observation))));
+        assert_eq!(source.observe(&ask(0), &mut bytes), Observed::Answer(answer));
+        assert_eq!(bytes.get(&content).as_deref(), Some(&b"content"[..]));
+        assert_eq!(source.observe(&ask(0), &mut bytes), Observed::Diverged(None));
     }
 
     #[test]

@@ -17,7 +17,6 @@
 mod content;
 mod data;
 mod entries;
-mod errno;
 mod mount;
 mod node;
 mod open;
@@ -29,7 +28,7 @@ mod tests;
 
 pub use data::{FILE_BYTES_MAX, READ_BYTES_MAX};
 pub use entries::{LINKS_MAX, Listing};
-pub use errno::Errno;
+pub use fozzy_trace::Errno;
 pub use mount::MountError;
 pub use node::{DIRECTORY_BYTES, NodeIndex, NodeKind, Stat};
 pub use open::{Descriptor, DescriptorFlags, OpenFlags, PathFlags};

@@ -5,12 +5,14 @@
 //! Invariant: the cases and their order are those of `wit/deps/filesystem.wit`, so that the host crate
 //! translates by a plain table. Not here: which operation gives which (see the operation).
 
+use serde::{Deserialize, Serialize};
 use std::fmt;
 
 macro_rules! errno {
     ($($(#[$doc:meta])* $case:ident = $name:literal,)*) => {
         /// An error code of `wasi:filesystem/types`.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[serde(rename_all = "kebab-case")]
         pub enum Errno {
             $($(#[$doc])* $case,)*
         }
@@ -121,7 +123,7 @@ mod tests {
 
     #[test]
     fn the_cases_are_those_of_the_wit() {
-        let wit = include_str!("../../../../wit/deps/filesystem.wit");
+        let wit = include_str!("../../../wit/deps/filesystem.wit");
         let body = wit.split("enum error-code {").nth(1).expect("the WIT declares error-code");
         let body = body.split('}').next().expect("an enum ends");
         let expected: Vec<&str> = body

@@ -1,0 +1,316 @@
+//! The plan: everything but the component and the decisions that an execution depends on.
+//!
+//! ```text
+//! --seed 7 --dir data::/data --env A=1 -- arg1 < input
+//!    └────────────┬───────────────────────────┘
+//!                Plan  +  Inputs { sha256 → bytes }       both travel in the trace
+//! ```
+//!
+//! Invariant: a plan refers to bytes by their SHA-256 only; [`Inputs`] holds each of them once.
+//! Not here: reading directories (`fozzy-live`), the TOML notation of plans (`fozzy`).
+
+pub mod fault;
+pub mod http;
+pub mod network;
+pub mod process;
+
+pub use fault::FaultPlan;
+pub use http::{HttpFailure, HttpReply, HttpRule};
+pub use network::NetworkPlan;
+pub use process::{ProcessExit, ProcessReply, ProcessRule};
+
+use crate::{Digest, Duration};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// Instructions (as wasmtime counts fuel) that an execution may use unless told otherwise: some ten
+/// seconds of computing. At the bound the outcome is `timeout`.
+pub const FUEL_DEFAULT: u64 = 10_000_000_000;
+/// Linear memory that all of a guest's memories together may reach, in bytes. At the bound
+/// `memory.grow` answers -1, on every machine at the same size.
+pub const MEMORY_BYTES_DEFAULT: u64 = 1 << 30;
+/// Size of the virtual disk in bytes; what exceeds it gets `insufficient-space`.
+pub const DISK_BYTES_DEFAULT: u64 = 1 << 30;
+/// Files, directories and links that the virtual disk holds; one more gets `insufficient-space`.
+pub const DISK_NODES_DEFAULT: u64 = 1 << 20;
+/// Where the wall clock starts: 2025-01-01T00:00:00Z, in seconds since 1970. A constant, because today's
+/// date would make every run another one.
+pub const WALL_START_DEFAULT: u64 = 1_735_689_600;
+
+/// What an execution is given besides the component and the decisions.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub struct Plan {
+    /// The machine that runs the target.
+    pub main: Machine,
+    /// Further machines, which run until the target ends.
+    pub nodes: Vec<NodePlan>,
+    /// The wall clock at the start, in seconds since 1970-01-01T00:00:00Z.
+    pub wall_start_s: u64,
+    /// Bounds of the execution.
+    pub limits: Limits,
+    /// Whether every NaN that a computation produces gets one bit pattern. Off is faster for
+    /// float-heavy guests and ties the trace to one processor family.
+    pub canonical_nans: bool,
+    /// What answers files, HTTP and processes.
+    pub backends: Backends,
+    /// Scripted HTTP, tried in this order.
+    pub http: Vec<HttpRule>,
+    /// Scripted processes, tried in this order.
+    pub processes: Vec<ProcessRule>,
+    /// The network between machines.
+    pub network: NetworkPlan,
+    /// What goes wrong.
+    pub faults: Vec<FaultPlan>,
+    /// What must not stand in a trace.
+    pub redact: Redact,
+}
+
+/// What one machine is given.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub struct Machine {
+    /// Arguments, the program's own name first.
+    pub args: Vec<String>,
+    /// Environment variables, in the order given. Nothing of the real environment is in it.
+    pub env: Vec<(String, String)>,
+    /// Standard input.
+    pub stdin: Stdin,
+    /// Directories copied into the virtual disk.
+    pub dirs: Vec<Mount>,
+}
+
+/// Another machine of the run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub struct NodePlan {
+    /// Its name, by which the others find it: a host name of the simulated network.
+    pub name: String,
+    /// What runs there.
+    pub program: Program,
+}
+
+/// A further component, and the machine that it runs on.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub struct Program {
+    /// The component, before instrumentation.
+    pub component: Digest,
+    /// What its machine is given.
+    pub machine: Machine,
+}
+
+/// What answers the guest where a real computer could.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Backend {
+    /// The simulated computer: the virtual disk, the rules.
+    Virtual,
+    /// The real computer; each answer is an observation, recorded once.
+    Host,
+}
+
+/// Which backend answers what. Clocks, entropy and sockets have no other than the virtual one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub struct Backends {
+    /// Files.
+    pub files: Backend,
+    /// Outgoing HTTP.
+    pub http: Backend,
+    /// Processes.
+    pub processes: Backend,
+}
+
+impl Default for Backends {
+    fn default() -> Backends {
+        Backends { files: Backend::Virtual, http: Backend::Virtual, processes: Backend::Virtual }
+    }
+}
+
+/// What must not stand in a trace: values under these names are replaced by [`REDACTED`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub struct Redact {
+    /// Names of HTTP headers, in small letters.
+    pub headers: Vec<String>,
+    /// Names of environment variables.
+    pub env: Vec<String>,
+}
+
+/// What stands in the place of a value that must not be in a trace. The name follows: `<redacted:cookie>`.
+pub const REDACTED: &str = "<redacted:";
+
+impl Default for Redact {
+    fn default() -> Redact {
+        let headers = ["authorization", "cookie", "proxy-authorization", "set-cookie"];
+        Redact { headers: headers.map(str::to_owned).to_vec(), env: Vec::new() }
+    }
+}
+
+/// Standard input of a guest.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub struct Stdin {
+    /// The bytes, by digest.
+    pub bytes: Digest,
+    /// Whether it stays open after its last byte, like a terminal at which nobody types.
+    pub stays_open: bool,
+}
+
+/// A directory of the virtual disk, given by content.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub struct Mount {
+    /// Absolute path in the guest, with `/` between names.
+    pub guest: String,
+    /// Its content: parents before children, names sorted.
+    pub entries: Vec<MountEntry>,
+}
+
+/// One file, directory or link of a mount.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub struct MountEntry {
+    /// Path relative to the mount, with `/` between names.
+    pub path: String,
+    /// What is there.
+    pub kind: MountKind,
+}
+
+/// What stands at a path of a mount.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub enum MountKind {
+    /// A directory.
+    Directory,
+    /// A file with this content.
+    File(Digest),
+    /// A symbolic link to this path.
+    Link(String),
+}
+
+/// Bounds of an execution. Reaching one is an outcome that the user sees.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub struct Limits {
+    /// Instructions, as wasmtime counts fuel.
+    pub fuel: u64,
+    /// Virtual time; `None` is no bound.
+    pub time: Option<Duration>,
+    /// Bytes of linear memory, over all memories of the component.
+    pub memory_bytes: u64,
+    /// Bytes on the virtual disk.
+    pub disk_bytes: u64,
+    /// Files, directories and links on the virtual disk.
+    pub disk_nodes: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Limits {
+        Limits {
+            fuel: FUEL_DEFAULT,
+            time: None,
+            memory_bytes: MEMORY_BYTES_DEFAULT,
+            disk_bytes: DISK_BYTES_DEFAULT,
+            disk_nodes: DISK_NODES_DEFAULT,
+        }
+    }
+}
+
+impl Default for Machine {
+    fn default() -> Machine {
+        Machine {
+            args: vec!["program".to_owned()],
+            env: Vec::new(),
+            stdin: Stdin { bytes: Digest::of(b""), stays_open: false },
+            dirs: Vec::new(),
+        }
+    }
+}
+
+impl Default for Plan {
+    fn default() -> Plan {
+        Plan {
+            main: Machine::default(),
+            nodes: Vec::new(),
+            wall_start_s: WALL_START_DEFAULT,
+            limits: Limits::default(),
+            canonical_nans: true,
+            backends: Backends::default(),
+            http: Vec::new(),
+            processes: Vec::new(),
+            network: NetworkPlan::default(),
+            faults: Vec::new(),
+            redact: Redact::default(),
+        }
+    }
+}
+
+impl Plan {
+    /// Every further component of the plan, with its machine.
+    pub fn programs(&self) -> impl Iterator<Item = &Program> {
+        let nodes = self.nodes.iter().map(|node| &node.program);
+        let handlers = self.http.iter().filter_map(|rule| match &rule.answer {
+            HttpReply::Component(program) => Some(program),
+            HttpReply::Response { .. } | HttpReply::Failure(_) => None,
+        });
+        let children = self.processes.iter().filter_map(|rule| match &rule.answer {
+            ProcessReply::Component(program) => Some(program),
+            ProcessReply::Output { .. } | ProcessReply::NotFound | ProcessReply::NotPermitted => None,
+        });
+        nodes.chain(handlers).chain(children)
+    }
+
+    /// The names of all bytes that the plan refers to, each once.
+    #[must_use]
+    pub fn digests(&self) -> std::collections::BTreeSet<Digest> {
+        let machines = std::iter::once(&self.main).chain(self.programs().map(|program| &program.machine));
+        let of_machines = machines.flat_map(|machine| {
+            let files = machine.dirs.iter().flat_map(|mount| &mount.entries).filter_map(|entry| match entry.kind {
+                MountKind::File(digest) => Some(digest),
+                MountKind::Directory | MountKind::Link(_) => None,
+            });
+            files.chain([machine.stdin.bytes])
+        });
+        let bodies = self.http.iter().filter_map(|rule| match &rule.answer {
+            HttpReply::Response { body, .. } => Some(*body),
+            HttpReply::Failure(_) | HttpReply::Component(_) => None,
+        });
+        let outputs = self.processes.iter().flat_map(|rule| match &rule.answer {
+            ProcessReply::Output { stdout, stderr, .. } => vec![*stdout, *stderr],
+            ProcessReply::NotFound | ProcessReply::NotPermitted | ProcessReply::Component(_) => Vec::new(),
+        });
+        let components = self.programs().map(|program| program.component);
+        of_machines.chain(bodies).chain(outputs).chain(components).collect()
+    }
+}
+
+/// Bytes that a plan refers to, each once.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Inputs {
+    blobs: BTreeMap<Digest, Arc<[u8]>>,
+}
+
+impl Inputs {
+    /// Stores bytes and returns their name.
+    pub fn add(&mut self, bytes: impl Into<Arc<[u8]>>) -> Digest {
+        let bytes = bytes.into();
+        let digest = Digest::of(&bytes);
+        self.blobs.entry(digest).or_insert(bytes);
+        digest
+    }
+
+    /// The bytes of that name. The empty input is always there.
+    #[must_use]
+    pub fn get(&self, digest: &Digest) -> Option<Arc<[u8]>> {
+        let found = self.blobs.get(digest).cloned();
+        found.or_else(|| (*digest == Digest::of(b"")).then(|| Arc::from([])))
+    }
+
+    /// All of them, by name.
+    pub fn iter(&self) -> impl Iterator<Item = (&Digest, &Arc<[u8]>)> {
+        self.blobs.iter()
+    }
+}

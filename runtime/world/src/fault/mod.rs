@@ -1,0 +1,129 @@
+//! Planned misbehaviour: which kinds there are, and whether one strikes.
+//!
+//! ```text
+//! plan    io-error on /data/* from 2s for 500ms, in one of 50 operations
+//! asked   read of /data/log at 2.1s ─▶ in the window? ─▶ a question below 1,000,000 ─▶ strikes / does not
+//! ```
+//!
+//! A kind is one file with one row in [`FAULTS`]; what it does stands where the operation is (disk, network,
+//! HTTP, processes, clock), which asks [`Moment::strikes`](crate::Moment::strikes).
+//!
+//! Invariants: without planned faults nothing is asked; the answer zero is always "does not strike", unless
+//! the rate is the whole.
+
+use crate::Chance;
+use crate::glob::matches;
+use fozzy_trace::plan::FaultPlan;
+use fozzy_trace::plan::fault::RATE_ALWAYS_PPM;
+use fozzy_trace::{Instant, NodeId, Purpose, Question};
+
+/// What the target of a fault names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FaultTarget {
+    /// An absolute path on the virtual disk.
+    Path,
+    /// A URL.
+    Url,
+    /// A command.
+    Command,
+    /// Two machines: `client->server`.
+    Link,
+    /// A machine.
+    Node,
+    /// A point that the guest named.
+    Point,
+}
+
+/// One kind of misbehaviour.
+#[derive(Debug)]
+pub struct FaultKind {
+    /// Its name in plans and on the command line.
+    pub name: &'static str,
+    /// What it does, in one sentence.
+    pub summary: &'static str,
+    /// What its target names.
+    pub target: FaultTarget,
+    /// The unit of its strength, such as `bytes`; empty when it has none.
+    pub unit: &'static str,
+    /// Strength when the plan says none.
+    pub strength: u64,
+    /// Rate when the plan says none, in millionths.
+    pub rate_ppm: u32,
+}
+
+/// Every kind, sorted by name.
+pub const FAULTS: &[&FaultKind] = &[];
+
+/// A plan names a kind that there is not.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("there is no fault of kind `{0}`")]
+pub struct UnknownFault(pub String);
+
+/// The faults of a plan, and how often each has struck.
+#[derive(Clone, Debug, Default)]
+pub struct Faults {
+    rules: Vec<Rule>,
+}
+
+#[derive(Clone, Debug)]
+struct Rule {
+    kind: &'static FaultKind,
+    plan: FaultPlan,
+    struck: u64,
+}
+
+impl Faults {
+    /// The faults that `plans` describe.
+    ///
+    /// # Errors
+    /// When a kind is unknown.
+    pub fn new(plans: &[FaultPlan]) -> Result<Faults, UnknownFault> {
+        let rules = plans.iter().map(|plan| {
+            let kind = kind_of(&plan.kind).ok_or_else(|| UnknownFault(plan.kind.clone()))?;
+            Ok(Rule { kind, plan: plan.clone(), struck: 0 })
+        });
+        Ok(Faults { rules: rules.collect::<Result<_, _>>()? })
+    }
+
+    /// Whether nothing can go wrong.
+    #[inline]
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.rules.is_empty()
+    }
+
+    /// Whether a fault of `kind` strikes `target` now, and how hard. The first rule that strikes decides.
+    pub(crate) fn strike(
+        &mut self,
+        kind: &FaultKind,
+        target: &str,
+        now: Instant,
+        node: NodeId,
+        chance: &mut dyn Chance,
+    ) -> Option<u64> {
+        let candidates = self.rules.iter_mut().filter(|rule| std::ptr::eq(rule.kind, kind) || rule.kind.name == kind.name);
+        for rule in candidates.filter(|rule| rule.is_open(now) && matches(&rule.plan.target, target)) {
+            let question = Question { node, purpose: Purpose::Fault, site: rule.kind.name };
+            let answer = chance.below(question, u64::from(RATE_ALWAYS_PPM));
+            if answer >= u64::from(RATE_ALWAYS_PPM.saturating_sub(rule.plan.rate_ppm)) {
+                rule.struck += 1;
+                return Some(rule.plan.strength.unwrap_or(kind.strength));
+            }
+        }
+        None
+    }
+}
+
+impl Rule {
+    fn is_open(&self, now: Instant) -> bool {
+        let start = Instant::START.after(self.plan.start);
+        let over = self.plan.length.is_some_and(|length| now >= start.after(length));
+        now >= start && !over && self.plan.times.is_none_or(|times| self.struck < times)
+    }
+}
+
+/// The kind of that name.
+#[must_use]
+pub fn kind_of(name: &str) -> Option<&'static FaultKind> {
+    FAULTS.iter().copied().find(|kind| kind.name == name)
+}

@@ -1,0 +1,1 @@
+//! HTTP as the guest sees it: messages, and the rules that answer.

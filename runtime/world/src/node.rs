@@ -1,0 +1,69 @@
+//! One machine of the simulated computer: its disk, its standard streams, its handles, its clock readings.
+//!
+//! Invariant: what a guest on one machine does changes another machine only through network, pipes and signals.
+
+use crate::clock::Drift;
+use crate::{Disk, Stdin, Table, Wait, WorldError, files};
+use fozzy_trace::plan::{Inputs, Limits, Machine};
+use fozzy_trace::{NodeId, Output};
+use std::sync::Arc;
+
+/// One machine.
+#[derive(Clone, Debug)]
+pub struct Node {
+    /// Which machine this is.
+    pub id: NodeId,
+    /// Its host name on the network.
+    pub name: String,
+    /// Arguments and environment, as planned.
+    pub machine: Arc<Machine>,
+    /// The disk.
+    pub disk: Disk,
+    /// Standard input.
+    pub stdin: Stdin,
+    /// Standard output so far.
+    pub stdout: Output,
+    /// Standard error so far.
+    pub stderr: Output,
+    /// The guest's open handles.
+    pub table: Table,
+    /// How its clocks differ from virtual time.
+    pub drift: Drift,
+    /// What its guest waits for; empty while it can go on.
+    pub waiting: Vec<Wait>,
+}
+
+impl Node {
+    /// The machine at its start.
+    ///
+    /// # Errors
+    /// When inputs are missing or a directory does not fit the disk.
+    pub fn new(
+        id: NodeId,
+        name: String,
+        machine: Arc<Machine>,
+        limits: &Limits,
+        inputs: &Inputs,
+        wall_ns: u64,
+    ) -> Result<Node, WorldError> {
+        let limits = files::DiskLimits { bytes: limits.disk_bytes, nodes: limits.disk_nodes };
+        let mut disk = Disk::new(limits, wall_ns);
+        for mount in &machine.dirs {
+            disk.mount(mount, inputs, wall_ns)?;
+        }
+        let bytes = inputs.get(&machine.stdin.bytes).ok_or(WorldError::MissingInput(machine.stdin.bytes))?;
+        let stdin = Stdin::new(bytes, machine.stdin.stays_open);
+        Ok(Node {
+            id,
+            name,
+            machine,
+            disk,
+            stdin,
+            stdout: Output::default(),
+            stderr: Output::default(),
+            table: Table::default(),
+            drift: Drift::default(),
+            waiting: Vec::new(),
+        })
+    }
+}

@@ -1,0 +1,1 @@
+//! Processes as the guest sees them: commands, and the rules that answer.

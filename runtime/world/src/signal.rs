@@ -1,0 +1,35 @@
+//! Events that happen once: a child ended, a response arrived.
+//!
+//! Invariant: what has happened stays so; a signal is named by its number for the whole run.
+
+use fozzy_trace::Instant;
+
+/// The name of a signal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct SignalId(u32);
+
+/// All signals of a run.
+#[derive(Clone, Debug, Default)]
+pub struct Signals {
+    /// When each happens; `None` is not known yet.
+    at: Vec<Option<Instant>>,
+}
+
+impl Signals {
+    /// A signal that nobody has fired.
+    pub fn create(&mut self) -> SignalId {
+        self.at.push(None);
+        SignalId(self.at.len() as u32 - 1)
+    }
+
+    /// It happens at `moment`. The first word counts.
+    pub fn fire(&mut self, signal: SignalId, moment: Instant) {
+        self.at[signal.0 as usize].get_or_insert(moment);
+    }
+
+    /// When it happens, as far as that is known.
+    #[must_use]
+    pub fn at(&self, signal: SignalId) -> Option<Instant> {
+        self.at[signal.0 as usize]
+    }
+}
