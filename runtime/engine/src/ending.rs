@@ -36,7 +36,7 @@ pub(crate) fn ending(
             let quiet = |end| Ok((end, Vec::new()));
             return match stop.clone() {
                 Stop::Exit { code } => quiet(End::Exited { code }),
-                Stop::Diverged { recorded, asked } => Ok((End::Diverged { recorded, asked }, frames())),
+                Stop::Diverged { recorded, asked } => Ok((End::diverged(recorded.as_deref(), &asked), frames())),
                 Stop::Hang(blocked) => Ok((End::Hang { waiting: blocked.waiting }, frames())),
                 Stop::TimeExhausted => {
                     let limit = limits.time.expect("time ran out, so it was bounded");

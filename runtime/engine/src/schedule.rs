@@ -12,7 +12,7 @@
 //! Invariants: who is next is a question, asked only when several can go on; the run ends when the target ends.
 //! Not here: what guests wait for (`fozzy-world`).
 
-use crate::ending::{Instantiating, ending, harness};
+use crate::ending::{Instantiating, ending};
 use crate::memory::{self, Region};
 use crate::program::Program;
 use crate::session::Session;
@@ -22,6 +22,7 @@ use fozzy_trace::outcome::Frame;
 use fozzy_trace::plan::Limits;
 use fozzy_trace::{End, HarnessError, NodeId, Purpose};
 use fozzy_world::{Blocked, Entry, GuestExit, Launch, Wait};
+use std::collections::BTreeMap;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -31,7 +32,8 @@ use wasmtime::component::Instance;
 
 /// How a guest ended.
 pub(crate) struct Ended {
-    pub(crate) end: End,
+    /// `None` when it was still running when the target ended.
+    pub(crate) end: Option<End>,
     pub(crate) backtrace: Vec<Frame>,
     pub(crate) fuel_used: u64,
     pub(crate) memories: Vec<Arc<Region>>,
@@ -53,11 +55,18 @@ struct Life {
     refused: bool,
 }
 
-/// Lets all guests of `run` take turns until the target ends, and answers how it ended.
-pub(crate) fn run(session: &Session, run: Box<Run>) -> (Box<Run>, Result<Ended, HarnessError>) {
+/// How the target ended, and the guests of other machines that ended before it.
+pub(crate) struct Outcome {
+    pub(crate) main: Ended,
+    pub(crate) others: BTreeMap<NodeId, Ended>,
+}
+
+/// Lets all guests of `run` take turns until the target ends.
+pub(crate) fn run(session: &Session, run: Box<Run>) -> (Box<Run>, Result<Outcome, HarnessError>) {
     let parking = Arc::new(Parking::default());
     let plan = Arc::clone(&run.world.plan);
     let mut guests: Vec<Guest<'_>> = Vec::new();
+    let mut others = BTreeMap::new();
     let mut run = run;
     drop(memory::collect());
     loop {
@@ -78,16 +87,29 @@ pub(crate) fn run(session: &Session, run: Box<Run>) -> (Box<Run>, Result<Ended, 
         let ended = end_of(&guest, &plan.limits, life);
         match ended {
             Err(error) => return (run, Err(error)),
-            Ok(ended) if guest.node == NodeId(0) => return (run, Ok(ended)),
+            Ok(main) if guest.node == NodeId(0) => {
+                // Who still runs has memories too, as they were at its last turn.
+                for guest in guests {
+                    others.insert(guest.node, still_running(guest));
+                }
+                return (run, Ok(Outcome { main, others }));
+            }
             Ok(ended) => {
                 let exit = match ended.end {
-                    End::Exited { code } => GuestExit::Code(code),
+                    Some(End::Exited { code }) => GuestExit::Code(code),
                     _ => GuestExit::Crashed,
                 };
                 run.world.guest_ended(guest.node, exit);
+                others.insert(guest.node, ended);
             }
         }
     }
+}
+
+/// A guest at the end of the run, which ends with it.
+fn still_running(guest: Guest<'_>) -> Ended {
+    drop(guest.life);
+    Ended { end: None, backtrace: Vec::new(), fuel_used: 0, memories: guest.memories }
 }
 
 /// Ends a guest that another one has killed.
@@ -191,5 +213,5 @@ fn end_of(guest: &Guest<'_>, limits: &Limits, life: Life) -> Result<Ended, Harne
         Ok(success) => (End::Exited { code: u8::from(!success) }, Vec::new()),
         Err(error) => ending(error, guest.program, limits, life.refused)?,
     };
-    Ok(Ended { end, backtrace, fuel_used: life.fuel_used, memories: guest.memories.clone() })
+    Ok(Ended { end: Some(end), backtrace, fuel_used: life.fuel_used, memories: guest.memories.clone() })
 }

@@ -12,6 +12,7 @@ use crate::memory::Region;
 use crate::program::{Program, ProgramError};
 use crate::schedule;
 use fozzy_host::{LazyInput, Run, Tee};
+use fozzy_trace::execution::NodeExecution;
 use fozzy_trace::plan::Inputs;
 use fozzy_trace::{DecisionSource, Digest, Execution, Executor, HarnessError, Keep, Plan, Reality, Recorder, Sink};
 use fozzy_world::{World, WorldError};
@@ -116,10 +117,25 @@ impl Executor for Session {
             .observing(self.reality.take());
         let (mut run, ended) = schedule::run(self, Box::new(run));
         self.reality = run.take_reality();
-        let ended = ended?;
-        let main = run.world.nodes.swap_remove(0);
+        let schedule::Outcome { main: ended, mut others } = ended?;
+        let mut machines = run.world.nodes.into_iter();
+        let main = machines.next().expect("the target's machine is the first");
+        let planned = self.start.plan.nodes.iter().zip(machines);
+        let nodes = planned.map(|(plan, node)| {
+            let ended = others.remove(&node.id);
+            NodeExecution {
+                name: plan.name.clone(),
+                end: ended.as_ref().and_then(|ended| ended.end.clone()),
+                stdout: node.stdout,
+                stderr: node.stderr,
+                memory: memory_digest(ended.as_ref().map_or(&[], |ended| &ended.memories)),
+                backtrace: ended.map(|ended| ended.backtrace).unwrap_or_default(),
+            }
+        });
         Ok(Execution {
-            end: ended.end,
+            nodes: nodes.collect(),
+            unmatched: Vec::new(),
+            end: ended.end.expect("the target has ended"),
             ended_at: run.world.clock.now(),
             history: run.recorder.finish(),
             stdout: main.stdout,

@@ -13,7 +13,7 @@
 
 use crate::run::Turn;
 use fozzy_trace::source::Explicit;
-use fozzy_trace::{NodeId, Purpose, Question, Record, digest};
+use fozzy_trace::{Ask, NodeId, Observation, Purpose, Question, Record, digest};
 use fozzy_world::{Blocked, Moment, Node, OutputKind, Stdin, TableError, Wait, World};
 use std::fmt;
 
@@ -55,10 +55,10 @@ pub enum Stop {
     Hang(Blocked),
     /// A replay asked the real computer for something else than was recorded.
     Diverged {
-        /// What was recorded.
-        recorded: String,
+        /// What was recorded; `None` when the recording has no more.
+        recorded: Option<Box<Observation>>,
         /// What was asked.
-        asked: String,
+        asked: Box<Ask>,
     },
     /// Virtual time went past its bound.
     TimeExhausted,
@@ -88,7 +88,7 @@ impl fmt::Display for Stop {
         match self {
             Stop::Exit { code } => write!(f, "exit with code {code}"),
             Stop::Hang(blocked) => write!(f, "hang: waits for {}", blocked.waiting.join(", ")),
-            Stop::Diverged { recorded, asked } => write!(f, "diverged: recorded {recorded}, asked {asked}"),
+            Stop::Diverged { .. } => f.write_str("left the recording"),
             Stop::TimeExhausted => f.write_str("virtual time exhausted"),
             Stop::FuelExhausted => f.write_str("instruction budget exhausted"),
             Stop::Machine { what } => f.write_str(what),

@@ -120,8 +120,7 @@ impl Run {
         let answer = match self.source.observe(&shown, self.recorder.observed()) {
             Observed::Answer(answer) => answer,
             Observed::Diverged(recorded) => {
-                let recorded = recorded.map_or("nothing more".to_owned(), |recorded| text(&recorded.ask));
-                return Err(Stop::Diverged { recorded, asked: text(&shown) });
+                return Err(Stop::Diverged { recorded, asked: Box::new(shown) });
             }
             Observed::Unknown => {
                 let machine = |what: String| Stop::Machine { what };
@@ -131,7 +130,7 @@ impl Run {
             }
         };
         if !ask.fits(&answer) {
-            return Err(Stop::Machine { what: format!("an answer of another kind came for {}", text(&shown)) });
+            return Err(Stop::Machine { what: format!("an answer of another kind came for {shown:?}") });
         }
         for digest in shown.digests().into_iter().chain(answer.digests()) {
             self.observed_bytes += self.kept(digest)?.len() as u64;
@@ -154,18 +153,6 @@ impl Run {
         });
         Ask::Http(HttpAsk { headers: headers.collect(), ..http.clone() })
     }
-}
-
-/// A question as people read it, in one line of bounded length.
-fn text(ask: &Ask) -> String {
-    const SHOWN_BYTES_MAX: usize = 2_000;
-    let mut text = serde_json::to_string(ask).expect("our own types are JSON");
-    if text.len() > SHOWN_BYTES_MAX {
-        let end = (0..=SHOWN_BYTES_MAX).rev().find(|end| text.is_char_boundary(*end)).unwrap_or(0);
-        text.truncate(end);
-        text.push('…');
-    }
-    text
 }
 
 /// Asks the source on behalf of a part of the computer, and records that it did.
