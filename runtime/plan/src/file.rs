@@ -115,11 +115,11 @@ pub enum ScriptBackend {
 /// reset-after), or fail, or component.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(default, rename_all = "kebab-case")]
+#[schemars(extend("required" = ["url"]))]
 pub struct HttpFile {
     /// Method, in capitals. Default: any.
     pub method: Option<String>,
     /// The whole URL, or path and query when it begins with "/". `*` stands for any characters.
-    #[schemars(required)]
     pub url: String,
     /// Headers that the request must have; in values, `*` stands for any characters.
     pub headers: Named<String>,
@@ -198,9 +198,9 @@ impl JsonSchema for HeaderValue {
 /// component.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(default, rename_all = "kebab-case")]
+#[schemars(extend("required" = ["command"]))]
 pub struct ProcessFile {
     /// The command as the program names it; `*` stands for any characters.
-    #[schemars(required)]
     pub command: String,
     /// The arguments, each with `*` for any characters. Default: any number of any.
     pub args: Option<Vec<String>>,
@@ -251,12 +251,11 @@ pub struct NetworkFile {
 /// Another machine of the run.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(default, rename_all = "kebab-case")]
+#[schemars(extend("required" = ["name", "component"]))]
 pub struct NodeFile {
     /// Its host name, by which the others find it. `main` is the target's machine.
-    #[schemars(required)]
     pub name: String,
     /// The component that runs there: a file, or the folder of a crate.
-    #[schemars(required)]
     pub component: PathBuf,
     /// What it is given.
     #[serde(flatten)]
@@ -276,9 +275,9 @@ pub enum ComponentFile {
 /// A component, and what its machine is given.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(default, rename_all = "kebab-case")]
+#[schemars(extend("required" = ["path"]))]
 pub struct ProgramFile {
     /// A file, or the folder of a crate.
-    #[schemars(required)]
     pub path: PathBuf,
     /// What its machine is given.
     #[serde(flatten)]
@@ -353,9 +352,10 @@ impl JsonSchema for Content {
 /// One fault.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(default, rename_all = "kebab-case")]
+#[schemars(extend("required" = ["kind"]))]
 pub struct FaultFile {
     /// The name of its kind.
-    #[schemars(required, schema_with = "crate::schema::fault_kinds")]
+    #[schemars(schema_with = "crate::schema::fault_kinds")]
     pub kind: String,
     /// What it strikes: a path, a URL, a command, a machine, `client->server` or the name of a point, as the kind says;
     /// `*` stands for any characters. Default: everything.

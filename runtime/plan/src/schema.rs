@@ -44,6 +44,10 @@ pub(crate) fn fault_kinds(_: &mut SchemaGenerator) -> Schema {
 fn tidy(schema: &mut Value) {
     let Value::Object(schema) = schema else { return };
     schema.remove("default");
+    if let Some(Value::String(sentence)) = schema.get_mut("description") {
+        // Line ends are those of the source.
+        *sentence = sentence.replace('\n', " ");
+    }
     if schema.get("format").is_some_and(|format| format != "date-time") {
         schema.remove("format");
     }

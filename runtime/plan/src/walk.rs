@@ -45,9 +45,9 @@ impl<'a> Walk<'a> {
             return self.choice(choices, value);
         }
         if let Some(name) = schema.get("x-notation").and_then(Value::as_str) {
-            return notation::check(name, value).is_ok() || {
-                let message = notation::check(name, value).err().unwrap_or_default();
-                self.wrong(message)
+            return match notation::check(name, value) {
+                Ok(()) => true,
+                Err(message) => self.wrong(message),
             };
         }
         match value {
@@ -108,7 +108,9 @@ impl<'a> Walk<'a> {
         }
         for key in schema.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str) {
             if !table.contains_key(key) {
-                self.wrong(format!("the key `{key}` is missing"));
+                self.path.push(key.into());
+                self.wrong("this key is missing");
+                self.path.pop();
             }
         }
         let count = |key: &str| schema.get(key).and_then(Value::as_u64);

@@ -247,7 +247,7 @@ fn targets_of_a_configuration_are_plans() {
     assert_eq!(
         message,
         "fozzy.toml:2:1: `target.\"app.wasm\".argz`: unknown key; did you mean `args`?\n\
-         fozzy.toml:3:3: `target.b.http[0]`: the rule has no answer; write `status = 200` for a response, `fail` or `component`"
+         fozzy.toml:3:1: `target.b.http[0]`: the rule has no answer; write `status = 200` for a response, `fail` or `component`"
     );
     assert!(PlanFile::parse_targets("base_dir = 'x'", Path::new("fozzy.toml")).expect("sound").is_empty());
 }

@@ -110,7 +110,7 @@ fn depth_and_size_are_refused() {
     let large = " ".repeat(PLAN_BYTES_MAX + 1);
     assert_eq!(
         problems(&large),
-        "plan.toml: it has more than the 4194304 bytes that a plan may have; put large bodies into files"
+        " it has more than the 4194304 bytes that a plan may have; put large bodies into files"
     );
 }
 

@@ -113,8 +113,11 @@ fn content_and_answers_are_said_once() {
             "3:32: `process[0].component.args`: a process gets its arguments and its input from the program that starts it",
         ],
     );
-    check("[[http]]\nstatus = 200", &["1:1: `http[0]`: the key `url` is missing"]);
-    check("[[node]]\nname = 'server'", &["1:1: `node[0]`: the key `component` is missing"]);
+    check("[[http]]\nstatus = 200", &["1:1: `http[0].url`: this key is missing"]);
+    check("[[process]]\nexit = 0", &["1:1: `process[0].command`: this key is missing"]);
+    check("[[fault]]\nrate = 1", &["1:1: `fault[0].kind`: this key is missing"]);
+    check("[[http]]\nurl = '/'\ncomponent = { env = {} }", &["3:1: `http[0].component.path`: this key is missing"]);
+    check("[[node]]\nname = 'server'", &["1:1: `node[0].component`: this key is missing"]);
 }
 
 #[test]
