@@ -21,6 +21,7 @@ pub mod glob;
 pub mod http;
 pub mod network;
 pub mod node;
+mod power;
 pub mod process;
 pub mod signal;
 pub mod stdio;
@@ -161,6 +162,9 @@ impl World {
         }
         let id = NodeId(self.nodes.len() as u32);
         self.nodes.push(Node::new(id, name, machine, &self.plan.limits, &self.inputs, self.clock.wall_ns())?);
+        if self.faults.plans(&fault::POWER_LOSS) {
+            self.node_mut(id).disk.track_durability(true);
+        }
         self.launches.push(Launch { node: id, component, entry });
         Ok(id)
     }
