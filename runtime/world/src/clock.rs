@@ -10,8 +10,8 @@
 //! Not here: the kinds of faults that make clocks err (`fault/clock_*.rs`).
 
 use crate::fault::{CLOCK_DRIFT, CLOCK_FREEZE, CLOCK_STEP};
-use crate::{Chance, Moment, World};
-use fozzy_trace::{Duration, Instant, NodeId, Purpose};
+use crate::{Moment, World};
+use fozzy_trace::{Duration, Instant, Purpose};
 
 /// What one reading of a clock costs in virtual time. Real readings take some tens of nanoseconds; a
 /// longer tick ends polling loops sooner, and a microsecond is still below what programs wait for.
@@ -153,12 +153,12 @@ impl Drift {
 }
 
 impl World {
-    /// The guest of `node` reads a clock, which moves time by a tick.
-    pub fn read_clock(&mut self, node: NodeId, dial: Dial, chance: &mut dyn Chance) -> Reading {
+    /// The guest of the moment's node reads a clock, which moves time by a tick.
+    pub fn read_clock(&mut self, dial: Dial, moment: &mut Moment<'_>) -> Reading {
         self.clock.tick();
-        let (now, faults) = (self.clock.now(), &mut self.faults);
-        let machine = &mut self.nodes[node.0 as usize];
-        machine.drift.read(dial, &self.clock, &machine.name, &mut Moment { now, node, faults, chance })
+        moment.now = self.clock.now();
+        let machine = &mut self.nodes[moment.node.0 as usize];
+        machine.drift.read(dial, &self.clock, &machine.name, moment)
     }
 }
 

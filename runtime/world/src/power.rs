@@ -12,14 +12,12 @@
 
 use crate::files::{Act, Strike, strike};
 use crate::table::{Handle, InputStream, OutputStream};
-use crate::{Chance, Moment, World};
-use fozzy_trace::NodeId;
+use crate::{Moment, World};
 
 impl World {
-    /// The machine loses power.
-    pub fn power_loss(&mut self, node: NodeId, chance: &mut dyn Chance) {
-        let (now, faults) = (self.clock.now(), &mut self.faults);
-        let machine = &mut self.nodes[node.0 as usize];
+    /// The machine of the moment loses power.
+    pub fn power_loss(&mut self, moment: &mut Moment<'_>) {
+        let machine = self.node_mut(moment.node);
         for handle in machine.table.clear() {
             match handle {
                 Handle::Descriptor(file)
@@ -30,25 +28,12 @@ impl World {
         }
         machine.stdin.rewind();
         machine.waiting.clear();
-        machine.disk.crash(&mut Moment { now, node, faults, chance });
+        machine.disk.crash(moment);
     }
 
-    /// Asks what goes wrong with an operation on a file of `node`. The path is looked up only when something is
-    /// planned at all.
-    pub fn strike_file(
-        &mut self,
-        node: NodeId,
-        act: Act,
-        path: impl FnOnce(&World) -> String,
-        chance: &mut dyn Chance,
-    ) -> Strike {
-        if self.faults.is_empty() {
-            return Strike::default();
-        }
-        let path = path(self);
-        let (now, faults) = (self.clock.now(), &mut self.faults);
-        let machine = &self.nodes[node.0 as usize];
-        strike(act, &machine.name, &path, &mut Moment { now, node, faults, chance })
+    /// Asks what goes wrong with `act` on `path`, an absolute path on the disk of the moment's machine.
+    pub fn strike_file(&self, act: Act, path: &str, moment: &mut Moment<'_>) -> Strike {
+        strike(act, &self.node(moment.node).name, path, moment)
     }
 }
 
@@ -59,12 +44,8 @@ mod tests {
     use crate::chance::tests::SeededChance;
     use fozzy_trace::plan::{FaultPlan, Inputs, Machine, Plan, Stdin};
     use fozzy_trace::source::Seeded;
-    use fozzy_trace::{Duration, Seed};
+    use fozzy_trace::{Duration, Instant, NodeId, Seed};
     use std::sync::Arc;
-
-    fn chance() -> SeededChance {
-        SeededChance(Seeded::new(Seed(1)))
-    }
 
     const ME: NodeId = NodeId(0);
 
@@ -98,7 +79,8 @@ mod tests {
         machine.stdout.write(b"seen");
         machine.waiting.push(Wait::Stdin);
 
-        world.power_loss(ME, &mut chance());
+        let (mut faults, mut chance) = (world.faults.clone(), SeededChance(Seeded::new(Seed(1))));
+        world.power_loss(&mut Moment { now: Instant::START, node: ME, faults: &mut faults, chance: &mut chance });
         let machine = world.node_mut(ME);
         assert_eq!(machine.table.insert(Handle::Pollable(Wait::Nothing)), Ok(0), "no handle is open");
         assert_eq!(machine.stdin.read(9), b"ab");
@@ -106,14 +88,5 @@ mod tests {
         let root = machine.disk.open_root(true);
         let stat = machine.disk.stat_at(&root, Default::default(), "log").expect("names are kept");
         assert_eq!(stat.size, 6);
-    }
-
-    #[test]
-    fn without_planned_faults_no_path_is_looked_up() {
-        let strike = world(Vec::new()).strike_file(ME, Act::Read, |_| unreachable!("nobody asks"), &mut chance());
-        assert_eq!(strike, Strike::default());
-        let mut world = world(vec![always("power-loss")]);
-        let strike = world.strike_file(ME, Act::Read, |_| "/a".to_owned(), &mut chance());
-        assert_eq!(strike.power_loss, Some(Duration(1_000_000_000)));
     }
 }

@@ -1,10 +1,10 @@
 //! Clocks that err: each kind alone, and that the monotonic clock never goes back under all of them.
 
 use super::*;
-use crate::Faults;
 use crate::files::tests::Lcg;
-use fozzy_trace::Question;
+use crate::{Chance, Faults};
 use fozzy_trace::plan::FaultPlan;
+use fozzy_trace::{NodeId, Question};
 
 /// Answers from a list, and zero when it is used up.
 struct Scripted(Vec<u64>);
