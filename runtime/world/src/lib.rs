@@ -21,6 +21,7 @@ pub mod glob;
 pub mod http;
 pub mod network;
 pub mod node;
+mod power;
 pub mod process;
 pub mod signal;
 pub mod stdio;
@@ -163,6 +164,9 @@ impl World {
         let end = self.signals.create();
         let wall_ns = self.clock.wall_ns();
         self.nodes.push(Node::new(id, name, machine, &self.plan.limits, &self.inputs, wall_ns, end)?);
+        if self.faults.plans(&fault::POWER_LOSS) {
+            self.node_mut(id).disk.track_durability(true);
+        }
         self.launches.push(Launch { node: id, component, entry });
         Ok(id)
     }
