@@ -18,7 +18,7 @@ use fozzy_trace::plan::{Inputs, Redact};
 use std::path::PathBuf;
 
 /// What of the real computer is there for the guest.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct LiveOptions {
     /// The directory that guests see as their root, and in which processes start. Nothing outside it is reached
     /// through files.
@@ -38,6 +38,16 @@ pub struct LiveOptions {
     pub redact: Redact,
     /// Certificates (DER) that HTTPS trusts besides Mozilla's.
     pub trusted_certificates: Vec<Vec<u8>>,
+}
+
+impl std::fmt::Debug for LiveOptions {
+    /// Without the secrets.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let LiveOptions { root, files, http, processes, path, secrets: _, redact, trusted_certificates: _ } = self;
+        let mut shown = f.debug_struct("LiveOptions");
+        shown.field("root", root).field("files", files).field("http", http).field("processes", processes);
+        shown.field("path", path).field("redact", redact).finish_non_exhaustive()
+    }
 }
 
 impl LiveOptions {

@@ -12,8 +12,8 @@
 //! while its leader is not yet reaped, so that the number cannot have become another's; a child gets none of the
 //! files that we opened, an empty signal mask and a SIGPIPE that kills (the standard library sees to all three).
 //! Not here: files that Fozzy itself was started with (its caller passes them on to all below it on purpose, as a
-//! build's job server); a process that leaves its group on purpose (`setsid`) is not followed, as no supervisor can without
-//! rights of its own.
+//! build's job server); a process that leaves its group on purpose (`setsid`), which no supervisor can follow
+//! without rights of its own.
 
 use crate::deadline::{Deadline, timespec};
 use crate::secrets::Secrets;

@@ -20,7 +20,7 @@
 
 mod line;
 mod response;
-#[cfg(test)]
+#[cfg(all(test, target_os = "linux"))]
 mod tests;
 mod url;
 

@@ -122,7 +122,8 @@ fn responses_are_answers_whatever_their_status() {
         got(b"HTTP/1.1 103 Early\r\nlink: x\r\n\r\nHTTP/1.1 200 OK\r\ncontent-length: 1\r\n\r\nx"),
         "200 [content-length=1] x"
     );
-    let chunked = b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\nconnection: close\r\n\r\n5;e=1\r\nhello\r\n1\r\n!\r\n0\r\nx-t: 1\r\n\r\n";
+    let chunked = b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\nconnection: close\r\n\r\n\
+                    5;e=1\r\nhello\r\n1\r\n!\r\n0\r\nx-t: 1\r\n\r\n";
     assert_eq!(got(chunked), "200 [] hello!");
     let packed = b"HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\ncontent-length: 3\r\n\r\n\x1f\x8b\x00";
     assert_eq!(got(packed), "200 [content-encoding=gzip, content-length=3] \\x1f\\x8b\\x00");
@@ -169,9 +170,11 @@ fn nobody_there_is_refused_and_no_name_is_dns() {
     let address = listener.local_addr().expect("bound");
     drop(listener);
     let mut inputs = Inputs::default();
+    // Names have parts of 63 bytes at the most, so that no resolver asks anybody about this one.
+    let no_name = format!("http://{}.invalid/", "n".repeat(64));
     for (url, expected) in [
         (format!("http://{address}/"), "Refused"),
-        ("http://no-such-host.invalid/".to_owned(), "Dns"),
+        (no_name, "Dns"),
         ("gopher://127.0.0.1/".to_owned(), "Reset"),
         (format!("http://{address}/a b"), "Reset"),
     ] {
@@ -298,7 +301,9 @@ fn a_server_may_answer_before_it_has_read_everything() {
 #[test]
 fn secrets_that_come_back_are_hidden_and_cookies_are_learned() {
     let mut secrets = secrets();
-    let response = b"HTTP/1.1 200 OK\r\nSet-Cookie: sid=cookie-value; Path=/\r\nx: s3cr3t\r\ncontent-length: 19\r\n\r\ns3cr3t cookie-value";
+    let response =
+        b"HTTP/1.1 200 OK\r\nSet-Cookie: sid=cookie-value; Path=/\r\nx: s3cr3t\r\ncontent-length: 19\r\n\r\n\
+                     s3cr3t cookie-value";
     let (address, thread) = says(response);
     let mut inputs = Inputs::default();
     let first = ask("GET", &format!("http://{address}/"), &mut inputs, b"");
@@ -377,4 +382,57 @@ fn https_is_spoken_with_those_who_are_trusted() {
     let ask = ask("GET", &format!("https://{address}/"), &mut inputs, b"");
     assert_eq!(http().answer(&ask, &mut secrets(), &mut inputs).expect("works"), Err(HttpFailure::Reset));
     let _ = thread.join().expect("the server works");
+}
+
+#[test]
+fn whatever_a_server_says_ends_in_an_answer_or_a_failure() {
+    const PIECES: [&str; 16] = [
+        "HTTP/1.1 200 OK",
+        "HTTP/1.1 100 Continue",
+        "\r\n",
+        "\r\n\r\n",
+        "\n",
+        "content-length: 5",
+        "transfer-encoding: chunked",
+        "5",
+        "0",
+        "hello",
+        "\r",
+        "fffffffffffffffe",
+        ": ",
+        "\0",
+        "\u{ff}",
+        "HTTP/1.0 304 x",
+    ];
+    let mut http = http();
+    // A server that hangs up leaves nothing to wait for; where it should be otherwise, the test is slow, not stuck.
+    http.bounds.head_time = Duration::from_secs(5);
+    let mut random = crate::disk_oracle::Lcg(5);
+    let mut kinds = std::collections::BTreeMap::<&str, u32>::new();
+    for _ in 0..400 {
+        // Nothing proper; a status line; or a proper head, so that the body is what surprises.
+        let mut text = match random.below(4) {
+            0 => String::new(),
+            1 => "HTTP/1.1 200 OK\r\n".to_owned(),
+            2 => "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n".to_owned(),
+            _ => "HTTP/1.1 200 OK\r\ncontent-length: 40\r\n\r\n".to_owned(),
+        };
+        for _ in 0..random.below(12) {
+            text.push_str(PIECES[random.below(16) as usize]);
+            if random.below(3) == 0 {
+                text.push_str("\r\n");
+            }
+        }
+        let shown = got_with(&http, text.leak().as_bytes());
+        let kind = if shown.ends_with(" cut") {
+            "cut"
+        } else if shown.starts_with('R') {
+            "reset"
+        } else {
+            "answer"
+        };
+        assert_ne!(shown, "Timeout");
+        *kinds.entry(kind).or_default() += 1;
+    }
+    assert!(kinds.len() == 3 && kinds.values().all(|count| *count > 3), "{kinds:?}");
 }
