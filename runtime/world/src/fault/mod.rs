@@ -11,6 +11,22 @@
 //! Invariants: without planned faults nothing is asked; the answer zero is always "does not strike", unless
 //! the rate is the whole.
 
+mod bandwidth;
+mod connection_reset;
+mod duplicate;
+mod latency;
+mod packet_loss;
+mod partition;
+mod reorder;
+
+pub(crate) use bandwidth::BANDWIDTH;
+pub(crate) use connection_reset::CONNECTION_RESET;
+pub(crate) use duplicate::DUPLICATE;
+pub(crate) use latency::LATENCY;
+pub(crate) use packet_loss::PACKET_LOSS;
+pub(crate) use partition::PARTITION;
+pub(crate) use reorder::REORDER;
+
 use crate::Chance;
 use crate::glob::matches;
 use fozzy_trace::plan::FaultPlan;
@@ -52,7 +68,15 @@ pub struct FaultKind {
 }
 
 /// Every kind, sorted by name.
-pub const FAULTS: &[&FaultKind] = &[];
+pub const FAULTS: &[&FaultKind] = &[
+    &BANDWIDTH,
+    &CONNECTION_RESET,
+    &DUPLICATE,
+    &LATENCY,
+    &PACKET_LOSS,
+    &PARTITION,
+    &REORDER,
+];
 
 /// A plan names a kind that there is not.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
