@@ -128,6 +128,11 @@ impl Table {
         Ok(handle)
     }
 
+    /// Closes all handles and returns what they were, in the order of their numbers. The next number is the first.
+    pub fn clear(&mut self) -> Vec<Handle> {
+        std::mem::take(self).slots.into_iter().flatten().collect()
+    }
+
     /// What a handle stands for.
     ///
     /// # Errors
