@@ -21,6 +21,9 @@ use crate::fault::CONNECTION_RESET;
 use fozzy_trace::{Duration, Instant, NodeId};
 use std::net::SocketAddr;
 
+/// A writer waits until there is room for so many bytes, as long as a blocking write of WASI may be: so it is not woken for a
+/// few, and whoever waits for the whole of such a write gets room for it.
+pub(super) const ROOM_BYTES_MIN: usize = 4096;
 /// Bytes that one read gives and one permission to write allows, at the most (wasmtime-wasi, `MAX_READ_SIZE_ALLOC`).
 const TRANSFER_BYTES_MAX: usize = 64 * 1024;
 
@@ -300,7 +303,8 @@ impl Network {
         if end.is_broken {
             return Ok(TRANSFER_BYTES_MAX);
         }
-        Ok(if self.is_full() { 0 } else { connection.out(side).room().min(TRANSFER_BYTES_MAX) })
+        let room = connection.out(side).room();
+        Ok(if self.is_full() || room < ROOM_BYTES_MIN { 0 } else { room.min(TRANSFER_BYTES_MAX) })
     }
 
     /// Whether all buffers together are full.

@@ -5,8 +5,8 @@
 
 use super::error::ErrorCode;
 
-/// Least size of a buffer, in bytes; what is set below becomes this (Linux, `SOCK_MIN_SNDBUF`).
-pub(super) const BUFFER_BYTES_MIN: u64 = 2_304;
+/// Least size of a buffer, in bytes; what is set below becomes this. Linux has such a bound too (`SOCK_MIN_SNDBUF`).
+pub(super) const BUFFER_BYTES_MIN: u64 = super::connection::ROOM_BYTES_MIN as u64;
 /// Greatest size of a buffer, in bytes; what is set above becomes this. Linux has such a bound too (`wmem_max`).
 pub(super) const BUFFER_BYTES_MAX: u64 = 1 << 20;
 /// Size of a buffer unless told otherwise. Linux begins with less and grows; one size serves programs that write a good
