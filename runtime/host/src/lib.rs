@@ -25,6 +25,7 @@ mod linker;
 mod random;
 mod record;
 mod run;
+mod sockets;
 mod streams;
 mod unsupported;
 
