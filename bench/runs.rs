@@ -48,14 +48,8 @@ type Group = fn() -> Vec<Row>;
 
 fn main() {
     let chosen: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
-    let groups: [(&str, Group); 6] = [
-        ("start", start),
-        ("record", record),
-        ("size", size),
-        ("calls", calls),
-        ("short", short),
-        ("net", net::net),
-    ];
+    let groups: [(&str, Group); 6] =
+        [("start", start), ("record", record), ("size", size), ("calls", calls), ("short", short), ("net", net::net)];
     let mut rows = Vec::new();
     for (name, group) in groups {
         if chosen.is_empty() || chosen.iter().any(|word| word == name) {

@@ -117,7 +117,8 @@ impl Workshop {
             run(cargo.arg(folder.join("Cargo.toml")).current_dir(&folder));
             let built = build.join(target.triple()).join("release").join(format!("{name}.wasm"));
             // A library's file has its name as an identifier.
-            let built = if built.exists() { built } else { built.with_file_name(format!("{}.wasm", name.replace('-', "_"))) };
+            let built =
+                if built.exists() { built } else { built.with_file_name(format!("{}.wasm", name.replace('-', "_"))) };
             must(fs::copy(&built, module), "copy", &built);
         })
     }
