@@ -13,12 +13,15 @@
 mod clocks;
 mod entries;
 mod file;
+mod net;
 mod open;
 mod place;
 mod show;
 mod stat;
 mod stream;
 mod system;
+mod tcp;
+mod udp;
 
 use place::Place;
 
@@ -50,8 +53,17 @@ macro_rules! cases {
     };
 }
 
-const TABLES: &[&[Case]] =
-    &[system::CASES, clocks::CASES, stream::CASES, open::CASES, file::CASES, entries::CASES, stat::CASES];
+const TABLES: &[&[Case]] = &[
+    system::CASES,
+    clocks::CASES,
+    stream::CASES,
+    open::CASES,
+    file::CASES,
+    entries::CASES,
+    stat::CASES,
+    tcp::CASES,
+    udp::CASES,
+];
 
 impl Case {
     fn name(&self) -> String {
