@@ -22,10 +22,12 @@ mod input;
 mod io;
 mod limiter;
 mod linker;
+mod live;
 mod random;
 mod record;
 mod run;
 mod streams;
+mod struck;
 mod unsupported;
 
 pub use call::{HOST_CALL_FUEL, Host, Stop};

@@ -8,8 +8,9 @@
 //! only; the table is bounded by [`HANDLES_MAX`].
 //! Not here: the guest's own numbering, which wasmtime keeps.
 
-use crate::files::{Descriptor, Listing};
+use crate::files::{Descriptor, Listing, LiveFile};
 use crate::{OutputKind, Wait};
+use fozzy_trace::observation::FileKind;
 use std::fmt;
 
 /// Handles that a guest may hold at once; one more ends the execution with a trap. The same bound
@@ -31,6 +32,10 @@ pub enum Handle {
     Descriptor(Descriptor),
     /// A listing in progress.
     DirectoryStream(Listing),
+    /// An open file or directory of the real computer.
+    LiveDescriptor(LiveFile),
+    /// What is left of a listing by the real computer, the next entry last.
+    LiveDirectoryStream(Vec<(String, FileKind)>),
 }
 
 /// Where a stream reads.
@@ -42,6 +47,13 @@ pub enum InputStream {
     File {
         /// The file.
         file: Descriptor,
+        /// Where the next read begins, in bytes.
+        offset: u64,
+    },
+    /// A file of the real computer, from an offset on.
+    LiveFile {
+        /// The file.
+        file: LiveFile,
         /// Where the next read begins, in bytes.
         offset: u64,
     },
@@ -58,6 +70,13 @@ pub enum OutputStream {
     File {
         /// The file.
         file: Descriptor,
+        /// Where the next write begins; `None` appends.
+        offset: Option<u64>,
+    },
+    /// A file of the real computer, from an offset on.
+    LiveFile {
+        /// The file.
+        file: LiveFile,
         /// Where the next write begins; `None` appends.
         offset: Option<u64>,
     },
