@@ -189,6 +189,12 @@ pub(crate) fn conformance() -> PathBuf {
     CONFORMANCE.get_or_init(|| Workshop::open().build_own("conformance", Target::Wasip2)).clone()
 }
 
+/// The guest of `faults`, a component: passes unless a planned fault strikes.
+pub(crate) fn faults() -> PathBuf {
+    static FAULTS: OnceLock<PathBuf> = OnceLock::new();
+    FAULTS.get_or_init(|| Workshop::open().build_own("faults", Target::Wasip2)).clone()
+}
+
 /// Our C program, a core module with source lines: `tally [-o REPORT] DIR`.
 pub(crate) fn c_program() -> PathBuf {
     static C_PROGRAM: OnceLock<PathBuf> = OnceLock::new();

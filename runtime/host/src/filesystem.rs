@@ -274,7 +274,9 @@ impl types::HostDescriptor for Host {
 
     fn set_size(&mut self, this: Resource<Descriptor>, size: u64) -> FsResult<()> {
         let body = |disk: &mut Disk, file: &files::Descriptor, now| disk.set_size(file, size, now);
-        self.on_disk(SET_SIZE, &this, size, Touch::Itself(Act::Change), body, |host, file| host.live_set_size(file, size))
+        self.on_disk(SET_SIZE, &this, size, Touch::Itself(Act::Change), body, |host, file| {
+            host.live_set_size(file, size)
+        })
     }
 
     fn set_times(
@@ -428,9 +430,8 @@ impl types::HostDescriptor for Host {
     }
 
     fn readlink_at(&mut self, this: Resource<Descriptor>, path: String) -> FsResult<String> {
-        let body = |disk: &mut Disk, base: &files::Descriptor, _| {
-            disk.readlink_at(base, &path).map(|text| text.to_string())
-        };
+        let body =
+            |disk: &mut Disk, base: &files::Descriptor, _| disk.readlink_at(base, &path).map(|text| text.to_string());
         self.on_disk(READLINK_AT, &this, &path, Touch::At(Act::Look, &path), body, |host, base| {
             host.live_link(base, path.clone())
         })

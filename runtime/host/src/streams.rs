@@ -372,8 +372,7 @@ impl streams::HostOutputStream for Host {
 
     async fn blocking_write_and_flush(&mut self, handle: Resource<OutputStream>, bytes: Vec<u8>) -> StreamResult<()> {
         let rep = handle.rep();
-        let attempt =
-            |host: &mut Host| host.write_within(WRITE_AND_FLUSH, rep, &bytes, WRITE_AND_FLUSH_BYTES_MAX);
+        let attempt = |host: &mut Host| host.write_within(WRITE_AND_FLUSH, rep, &bytes, WRITE_AND_FLUSH_BYTES_MAX);
         self.patiently(WRITE_AND_FLUSH, (rep, &bytes), attempt).await
     }
 
