@@ -189,10 +189,10 @@ pub(crate) fn conformance() -> PathBuf {
     CONFORMANCE.get_or_init(|| Workshop::open().build_own("conformance", Target::Wasip2)).clone()
 }
 
-/// The guest of `faults`, a component: passes unless a planned fault strikes.
-pub(crate) fn faults() -> PathBuf {
-    static FAULTS: OnceLock<PathBuf> = OnceLock::new();
-    FAULTS.get_or_init(|| Workshop::open().build_own("faults", Target::Wasip2)).clone()
+/// A guest that is a component only, of that folder under `tests/guests`: `everything`, `faults`, `net-server`, `net-client`, `http-client` or
+/// `http-handler`.
+pub(crate) fn component(name: &'static str) -> PathBuf {
+    Workshop::open().build_own(name, Target::Wasip2)
 }
 
 /// Our C program, a core module with source lines: `tally [-o REPORT] DIR`.

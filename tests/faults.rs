@@ -19,7 +19,7 @@ const SECOND: Duration = Duration(1_000_000_000);
 fn program() -> Program {
     static PROGRAM: OnceLock<Program> = OnceLock::new();
     let compile = || {
-        let bytes = std::fs::read(corpus::faults()).expect("the guest is built");
+        let bytes = std::fs::read(corpus::component("faults")).expect("the guest is built");
         let component = fozzy_engine::load(&bytes, None).expect("the guest is a program").component;
         Program::new(component.into(), Switches::of(&Plan::default()), None).expect("the guest compiles")
     };

@@ -113,8 +113,12 @@ impl Workshop {
             let build = self.output.join("build-own");
             let mut cargo = self.cargo(&build);
             cargo.args(["build", "--release", "--locked", "--target", target.triple(), "--manifest-path"]);
-            run(cargo.arg(folder.join("Cargo.toml")));
+            // From its own folder, so that its own `.cargo/config.toml` holds.
+            run(cargo.arg(folder.join("Cargo.toml")).current_dir(&folder));
             let built = build.join(target.triple()).join("release").join(format!("{name}.wasm"));
+            // A library's file has its name as an identifier.
+            let built =
+                if built.exists() { built } else { built.with_file_name(format!("{}.wasm", name.replace('-', "_"))) };
             must(fs::copy(&built, module), "copy", &built);
         })
     }

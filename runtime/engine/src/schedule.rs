@@ -107,6 +107,7 @@ pub(crate) fn run(session: &Session, run: Box<Run>) -> (Box<Run>, Result<Outcome
                     _ => GuestExit::Crashed,
                 };
                 run.world.guest_ended(guest.node, exit);
+                run.moment(guest.node, |world, moment| world.network.close_node(guest.node, moment));
                 others.insert(guest.node, ended);
             }
         }
@@ -133,6 +134,7 @@ fn end_when_killed(run: &mut Run, node: NodeId) -> bool {
     if killed {
         run.guests -= 1;
         run.world.guest_ended(node, GuestExit::Killed);
+        run.moment(node, |world, moment| world.network.close_node(node, moment));
     }
     killed
 }

@@ -14,6 +14,18 @@ pub struct OutputStream;
 pub struct Descriptor;
 /// A `wasi:filesystem/types.directory-entry-stream`.
 pub struct DirectoryEntryStream;
+/// A `wasi:sockets/network.network`.
+pub struct Network;
+/// A `wasi:sockets/ip-name-lookup.resolve-address-stream`.
+pub struct ResolveAddressStream;
+/// A `wasi:sockets/tcp.tcp-socket`.
+pub struct TcpSocket;
+/// A `wasi:sockets/udp.udp-socket`.
+pub struct UdpSocket;
+/// A `wasi:sockets/udp.incoming-datagram-stream`.
+pub struct IncomingDatagramStream;
+/// A `wasi:sockets/udp.outgoing-datagram-stream`.
+pub struct OutgoingDatagramStream;
 /// A `wasi:cli/terminal-input.terminal-input`; never handed out.
 pub struct TerminalInput;
 /// A `wasi:cli/terminal-output.terminal-output`; never handed out.
@@ -41,6 +53,12 @@ wasmtime::component::bindgen!({
         "wasi:io/streams.output-stream": OutputStream,
         "wasi:filesystem/types.descriptor": Descriptor,
         "wasi:filesystem/types.directory-entry-stream": DirectoryEntryStream,
+        "wasi:sockets/network.network": Network,
+        "wasi:sockets/ip-name-lookup.resolve-address-stream": ResolveAddressStream,
+        "wasi:sockets/tcp.tcp-socket": TcpSocket,
+        "wasi:sockets/udp.udp-socket": UdpSocket,
+        "wasi:sockets/udp.incoming-datagram-stream": IncomingDatagramStream,
+        "wasi:sockets/udp.outgoing-datagram-stream": OutgoingDatagramStream,
         "wasi:cli/terminal-input.terminal-input": TerminalInput,
         "wasi:cli/terminal-output.terminal-output": TerminalOutput,
     },

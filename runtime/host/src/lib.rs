@@ -26,6 +26,7 @@ mod live;
 mod random;
 mod record;
 mod run;
+mod sockets;
 mod streams;
 mod struck;
 mod unsupported;

@@ -2,11 +2,11 @@
 //!
 //! ```text
 //! wasi:cli/stdout@0.2.6   known, by semver track: served by our 0.2.12
-//! wasi:sockets/tcp@0.2.6  present, answers "not supported"
+//! wasi:http/types@0.2.6   present, says "not supported" when it is used
 //! acme:db/query           unknown: refused at load, by name
 //! ```
 
-use crate::bindings::Computer;
+use crate::bindings::{Computer, LinkOptions};
 use crate::call::Host;
 use crate::unsupported;
 use wasmtime::Engine;
@@ -39,6 +39,13 @@ const KNOWN: &[&str] = &[
     "wasi:random/random",
     "wasi:random/insecure",
     "wasi:random/insecure-seed",
+    "wasi:sockets/instance-network",
+    "wasi:sockets/ip-name-lookup",
+    "wasi:sockets/network",
+    "wasi:sockets/tcp",
+    "wasi:sockets/tcp-create-socket",
+    "wasi:sockets/udp",
+    "wasi:sockets/udp-create-socket",
 ];
 
 /// One import that the sandbox does not have.
@@ -56,7 +63,10 @@ pub struct ImportFault {
 /// # Errors
 /// When wasmtime refuses a definition, which no component can bring about.
 pub fn add_to_linker(linker: &mut Linker<Host>, component: &Component) -> Result<()> {
-    Computer::add_to_linker::<Host, HasSelf<Host>>(linker, |host| host)?;
+    // Marked unstable in WASI; whoever imports it gets it.
+    let mut options = LinkOptions::default();
+    options.network_error_code(true);
+    Computer::add_to_linker::<Host, HasSelf<Host>>(linker, &options, |host| host)?;
     let engine = linker.engine().clone();
     for (name, item) in component.component_type().imports(&engine) {
         if let ComponentItem::ComponentInstance(instance) = item.ty

@@ -1,7 +1,7 @@
 //! `wasi:io/streams`: bytes from standard input and files, bytes to standard output and files.
 //!
-//! Nothing here is buffered and no write is pending, so flushing and splicing complete at once; the one
-//! stream that can make a guest wait is a standard input that stays open.
+//! No write is pending, so flushing completes at once; what can make a guest wait is a standard input that stays
+//! open, and a connection.
 //!
 //! A stream that failed, or a file that was read to its end, is closed from then on.
 //!
@@ -14,6 +14,8 @@ use crate::call::{Host, Import, Progress, Stop, misuse};
 use crate::struck::{part, whole};
 use fozzy_world::files::{Act, Errno, flip_bit};
 use fozzy_world::table::{Handle, InputStream as Input, OutputStream as Output, StreamFailure};
+use fozzy_world::network;
+use fozzy_world::network::Readiness;
 use fozzy_world::{TableError, Wait};
 use wasmtime::Result;
 use wasmtime::component::Resource;
@@ -48,18 +50,19 @@ const WRITE_AND_FLUSH_BYTES_MAX: u64 = 4096;
 pub(crate) enum Failure {
     Closed,
     Failed(Errno),
+    Network(network::ErrorCode),
 }
 
 /// Whether a reader waits until there is something.
 #[derive(Clone, Copy, PartialEq)]
-enum Patience {
+pub(crate) enum Patience {
     Now,
     Blocking,
 }
 
 type StreamResult<T> = Result<std::result::Result<T, StreamError>>;
 /// What an operation of a stream comes to: it is done, it failed, or it has to wait.
-type Attempt<T> = std::result::Result<Progress<std::result::Result<T, Failure>>, Stop>;
+pub(crate) type Attempt<T> = std::result::Result<Progress<std::result::Result<T, Failure>>, Stop>;
 
 fn done<T>(value: T) -> Attempt<T> {
     Ok(Progress::Done(Ok(value)))
@@ -122,6 +125,10 @@ impl Host {
                 self.shut(rep)?;
                 failed(failure)
             }
+            Ok(Handle::InputStream(Input::Tcp(socket))) => {
+                let socket = *socket;
+                self.read_tcp(socket, len, patience)
+            }
             Ok(Handle::InputStream(Input::Closed)) => failed(Failure::Closed),
             Ok(Handle::InputStream(Input::Stdin)) => {
                 self.look_at_stdin()?;
@@ -178,6 +185,10 @@ impl Host {
                     }
                 }
             }
+            Ok(Handle::OutputStream(Output::Tcp(socket))) => {
+                let socket = *socket;
+                self.write_tcp(socket, bytes)
+            }
             Ok(Handle::OutputStream(Output::Closed)) => failed(Failure::Closed),
             _ => Err(misuse(import)(TableError::WrongHandle)),
         }
@@ -201,12 +212,27 @@ impl Host {
         self.write_all(import, rep, &vec![0; len as usize])
     }
 
-    /// What may be written now: nothing to a closed stream, which the answer says, else always the same.
+    /// What may be written now: nothing to a closed stream, which the answer says, to a connection what there is
+    /// room for, else always the same.
     fn permit(&self, rep: u32) -> std::result::Result<u64, Failure> {
         match self.node().table.get(rep) {
             Ok(Handle::OutputStream(Output::Closed)) => Err(Failure::Closed),
+            Ok(Handle::OutputStream(Output::Tcp(socket))) => self.permit_tcp(*socket),
             _ => Ok(WRITE_BYTES_MAX),
         }
+    }
+
+    /// What the writer to a stream waits for.
+    fn wait_to_write(&self, rep: u32) -> Wait {
+        match self.node().table.get(rep) {
+            Ok(Handle::OutputStream(Output::Tcp(socket))) => Wait::Socket(Readiness::Writable(*socket)),
+            _ => Wait::Nothing,
+        }
+    }
+
+    /// How much a plain write may carry: what is permitted, and anything where the answer is that it is closed.
+    fn write_bound(&self, rep: u32) -> u64 {
+        self.permit(rep).unwrap_or(WRITE_BYTES_MAX)
     }
 
     fn skip_some(&mut self, import: Import, rep: u32, len: u64, patience: Patience) -> Attempt<u64> {
@@ -222,6 +248,8 @@ impl Host {
         // What cannot be written is not read.
         let len = match self.permit(to) {
             Ok(_) if len == 0 => return done(0),
+            Ok(0) if patience == Patience::Now => return done(0),
+            Ok(0) => return Ok(Progress::Wait(vec![self.wait_to_write(to)])),
             Ok(permitted) => len.min(permitted),
             Err(failure) => return failed(failure),
         };
@@ -240,12 +268,14 @@ impl Host {
         Ok(match result {
             Ok(value) => Ok(value),
             Err(Failure::Closed) => Err(StreamError::Closed),
-            Err(Failure::Failed(errno)) => {
-                let failure = Handle::Error(StreamFailure { errno });
-                let rep = self.node_mut().table.insert(failure).map_err(misuse(import))?;
-                Err(StreamError::LastOperationFailed(Resource::<IoError>::new_own(rep)))
-            }
+            Err(Failure::Failed(errno)) => Err(self.last_failure(import, StreamFailure::File(errno))?),
+            Err(Failure::Network(error)) => Err(self.last_failure(import, StreamFailure::Network(error))?),
         })
+    }
+
+    fn last_failure(&mut self, import: Import, failure: StreamFailure) -> Result<StreamError> {
+        let rep = self.node_mut().table.insert(Handle::Error(failure)).map_err(misuse(import))?;
+        Ok(StreamError::LastOperationFailed(Resource::<IoError>::new_own(rep)))
     }
 
     /// A call that does not wait.
@@ -316,7 +346,10 @@ impl Host {
             Handle::InputStream(Input::LiveFile { file, .. }) | Handle::OutputStream(Output::LiveFile { file, .. }) => {
                 self.live_close(*file)
             }
-            _ => Ok(()),
+            stream => {
+                self.release_tcp(stream);
+                Ok(())
+            }
         }
     }
 }
@@ -349,6 +382,7 @@ impl streams::HostInputStream for Host {
     fn subscribe(&mut self, handle: Resource<InputStream>) -> Result<Resource<Pollable>> {
         self.pollable(SUBSCRIBE_INPUT, handle.rep(), |handle| match handle {
             Handle::InputStream(Input::Stdin) => Wait::Stdin,
+            Handle::InputStream(Input::Tcp(socket)) => Wait::Socket(Readiness::Readable(*socket)),
             _ => Wait::Nothing,
         })
     }
@@ -367,7 +401,8 @@ impl streams::HostOutputStream for Host {
 
     fn write(&mut self, handle: Resource<OutputStream>, bytes: Vec<u8>) -> StreamResult<()> {
         let rep = handle.rep();
-        self.now(WRITE, (rep, &bytes), |host| host.write_within(WRITE, rep, &bytes, WRITE_BYTES_MAX))
+        let write = |host: &mut Host| host.write_within(WRITE, rep, &bytes, host.write_bound(rep));
+        self.now(WRITE, (rep, &bytes), write)
     }
 
     async fn blocking_write_and_flush(&mut self, handle: Resource<OutputStream>, bytes: Vec<u8>) -> StreamResult<()> {
@@ -387,12 +422,13 @@ impl streams::HostOutputStream for Host {
     }
 
     fn subscribe(&mut self, handle: Resource<OutputStream>) -> Result<Resource<Pollable>> {
-        self.pollable(SUBSCRIBE_OUTPUT, handle.rep(), |_| Wait::Nothing)
+        let wait = self.wait_to_write(handle.rep());
+        self.pollable(SUBSCRIBE_OUTPUT, handle.rep(), |_| wait)
     }
 
     fn write_zeroes(&mut self, handle: Resource<OutputStream>, len: u64) -> StreamResult<()> {
         let rep = handle.rep();
-        self.now(WRITE_ZEROES, (rep, len), |host| host.zeroes_within(WRITE_ZEROES, rep, len, WRITE_BYTES_MAX))
+        self.now(WRITE_ZEROES, (rep, len), |host| host.zeroes_within(WRITE_ZEROES, rep, len, host.write_bound(rep)))
     }
 
     async fn blocking_write_zeroes_and_flush(&mut self, handle: Resource<OutputStream>, len: u64) -> StreamResult<()> {

@@ -1,7 +1,6 @@
 //! Interfaces that are present but not offered yet: they say so by name.
 //!
 //! ```text
-//! create-tcp-socket: func(..) -> result<tcp-socket, error-code>   answers  err(not-supported)
 //! [constructor]fields: func() -> fields                           traps    "wasi:http/types.… is not supported"
 //! ```
 //!
@@ -14,7 +13,7 @@ use wasmtime::component::types::{ComponentFunc, ComponentInstance, ComponentItem
 use wasmtime::component::{LinkerInstance, ResourceType, Type, Val};
 
 /// Prefixes of the interfaces that this file answers for.
-pub(crate) const PRESENT: &[&str] = &["wasi:sockets/", "wasi:http/"];
+pub(crate) const PRESENT: &[&str] = &["wasi:http/"];
 
 const UNSUPPORTED: Import = Import::new("unsupported");
 

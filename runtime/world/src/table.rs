@@ -9,9 +9,11 @@
 //! Not here: the guest's own numbering, which wasmtime keeps.
 
 use crate::files::{Descriptor, Listing, LiveFile};
+use crate::network::{self, TcpId, UdpId};
 use crate::{OutputKind, Wait};
 use fozzy_trace::observation::FileKind;
 use std::fmt;
+use std::net::IpAddr;
 
 /// Handles that a guest may hold at once; one more ends the execution with a trap. The same bound
 /// as wasmtime's own for a component.
@@ -36,6 +38,23 @@ pub enum Handle {
     LiveDescriptor(LiveFile),
     /// What is left of a listing by the real computer, the next entry last.
     LiveDirectoryStream(Vec<(String, FileKind)>),
+    /// The right to use the network.
+    Network,
+    /// A TCP socket.
+    TcpSocket(TcpId),
+    /// A UDP socket.
+    UdpSocket(UdpId),
+    /// The datagrams that come to a socket.
+    IncomingDatagrams(UdpId),
+    /// The datagrams that go from a socket.
+    OutgoingDatagrams {
+        /// The socket.
+        socket: UdpId,
+        /// How many may be sent before the next `check-send`.
+        permit: u64,
+    },
+    /// Addresses of a name, the first one last.
+    Addresses(Vec<IpAddr>),
 }
 
 /// Where a stream reads.
@@ -57,6 +76,8 @@ pub enum InputStream {
         /// Where the next read begins, in bytes.
         offset: u64,
     },
+    /// What a connection brings.
+    Tcp(TcpId),
     /// A file that was read to its end or failed. It stays so, whatever becomes of the file, and holds nothing.
     Closed,
 }
@@ -80,15 +101,19 @@ pub enum OutputStream {
         /// Where the next write begins; `None` appends.
         offset: Option<u64>,
     },
+    /// What a connection takes away.
+    Tcp(TcpId),
     /// A file at which a write failed. It stays so, and holds nothing.
     Closed,
 }
 
 /// Why an operation of a stream failed.
 #[derive(Clone, Debug)]
-pub struct StreamFailure {
+pub enum StreamFailure {
     /// The file system's word for it.
-    pub errno: crate::files::Errno,
+    File(crate::files::Errno),
+    /// That of the network.
+    Network(network::ErrorCode),
 }
 
 /// A handle that is not what the call needs. Wasmtime checks types before we see them, so this is a

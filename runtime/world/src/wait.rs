@@ -28,7 +28,7 @@ impl fmt::Display for Wait {
             Wait::Until(deadline) => write!(f, "the moment {deadline}"),
             Wait::Stdin => f.write_str("standard input, which stays open and empty"),
             Wait::Signal(_) => f.write_str("the end of another program"),
-            Wait::Socket(readiness) => write!(f, "a socket ({readiness:?})"),
+            Wait::Socket(readiness) => write!(f, "{readiness}"),
         }
     }
 }

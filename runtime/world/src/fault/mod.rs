@@ -11,15 +11,22 @@
 //! Invariants: without planned faults nothing is asked; the answer zero is always "does not strike", unless
 //! the rate is the whole.
 
+mod bandwidth;
 mod bit_flip;
 mod clock_drift;
 mod clock_freeze;
 mod clock_step;
+mod connection_reset;
 mod disk_full;
+mod duplicate;
 mod io_error;
+mod latency;
 mod lost_write;
+mod packet_loss;
+mod partition;
 mod power_loss;
 mod read_error;
+mod reorder;
 mod short_read;
 mod short_write;
 mod slow_disk;
@@ -27,15 +34,22 @@ mod sync_error;
 mod torn_write;
 mod write_error;
 
+pub(crate) use bandwidth::BANDWIDTH;
 pub use bit_flip::BIT_FLIP;
 pub use clock_drift::CLOCK_DRIFT;
 pub use clock_freeze::CLOCK_FREEZE;
 pub use clock_step::CLOCK_STEP;
+pub(crate) use connection_reset::CONNECTION_RESET;
 pub use disk_full::DISK_FULL;
+pub(crate) use duplicate::DUPLICATE;
 pub use io_error::IO_ERROR;
+pub(crate) use latency::LATENCY;
 pub use lost_write::LOST_WRITE;
+pub(crate) use packet_loss::PACKET_LOSS;
+pub(crate) use partition::PARTITION;
 pub use power_loss::POWER_LOSS;
 pub use read_error::READ_ERROR;
+pub(crate) use reorder::REORDER;
 pub use short_read::SHORT_READ;
 pub use short_write::SHORT_WRITE;
 pub use slow_disk::SLOW_DISK;
@@ -85,15 +99,22 @@ pub struct FaultKind {
 
 /// Every kind, sorted by name.
 pub const FAULTS: &[&FaultKind] = &[
+    &BANDWIDTH,
     &BIT_FLIP,
     &CLOCK_DRIFT,
     &CLOCK_FREEZE,
     &CLOCK_STEP,
+    &CONNECTION_RESET,
     &DISK_FULL,
+    &DUPLICATE,
     &IO_ERROR,
+    &LATENCY,
     &LOST_WRITE,
+    &PACKET_LOSS,
+    &PARTITION,
     &POWER_LOSS,
     &READ_ERROR,
+    &REORDER,
     &SHORT_READ,
     &SHORT_WRITE,
     &SLOW_DISK,
