@@ -93,6 +93,14 @@ fn every_case_is_answered_as_by_wasmtime_wasi() {
 }
 
 #[test]
+fn the_real_disk_answers_as_by_wasmtime_wasi_and_its_capture_replays_without_it() {
+    let guest = corpus::conformance();
+    let (theirs, live) = (answers(&Theirs::of(&guest)), answers(&Ours::of(&guest).live()));
+    let surprises = surprises(&theirs, &live, DIFFERENCES);
+    assert!(surprises.is_empty(), "{} of {} cases:\n{}", surprises.len(), theirs.len(), surprises.join("\n"));
+}
+
+#[test]
 fn every_function_of_the_wit_has_a_case_that_calls_it() {
     let ours = Ours::of(&corpus::conformance());
     let (mut named, mut called) = (BTreeSet::new(), ours.calls(&[], b""));

@@ -189,7 +189,7 @@ pub(crate) fn conformance() -> PathBuf {
     CONFORMANCE.get_or_init(|| Workshop::open().build_own("conformance", Target::Wasip2)).clone()
 }
 
-/// A guest that is a component only, of that folder under `tests/guests`: `everything`, `net-server`, `net-client`, `http-client` or
+/// A guest that is a component only, of that folder under `tests/guests`: `everything`, `faults`, `net-server`, `net-client`, `http-client` or
 /// `http-handler`.
 pub(crate) fn component(name: &'static str) -> PathBuf {
     Workshop::open().build_own(name, Target::Wasip2)

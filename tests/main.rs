@@ -5,6 +5,7 @@
 //! samples            real programs: equal traces, equal replays, every seed
 //! bad_input          what must be refused, and how
 //! conformance        every function of WASI, beside wasmtime-wasi: the same answers
+//! faults             programs that fail only when a planned fault strikes
 //! hostile_guests     programs that try to get out of their bounds
 //! ```
 //!
@@ -14,6 +15,7 @@
 mod bad_input;
 mod conformance;
 mod corpus;
+mod faults;
 mod fozzy;
 mod goldens;
 mod hostile_guests;

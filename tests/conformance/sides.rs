@@ -1,8 +1,9 @@
 //! The two hosts, each given the same arguments, environment and standard input, and an empty disk with `/tmp`.
 
 use fozzy_engine::{OutputKind, Program, Session, Switches};
-use fozzy_trace::plan::{Inputs, Machine, Stdin};
-use fozzy_trace::source::Seeded;
+use fozzy_live::{Live, LiveOptions};
+use fozzy_trace::plan::{Backend, Backends, Inputs, Machine, Stdin};
+use fozzy_trace::source::{Recorded, Seeded};
 use fozzy_trace::{End, Execution, Executor, Plan, Seed};
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -96,16 +97,23 @@ impl Side for Theirs {
     }
 }
 
-/// Fozzy over a virtual disk.
+/// Fozzy over a virtual disk, or over a real directory.
 pub(super) struct Ours {
     program: Program,
+    /// Over a real directory instead.
+    live: bool,
 }
 
 impl Ours {
     pub(super) fn of(guest: &Path) -> Ours {
         let switches = Switches::of(&Plan::default());
         let program = Program::new(component(guest).into(), switches, None).expect("the guest compiles");
-        Ours { program }
+        Ours { program, live: false }
+    }
+
+    /// The same program over real directories.
+    pub(super) fn live(self) -> Ours {
+        Ours { live: true, ..self }
     }
 
     /// The names of all functions that the guest calls in one run.
@@ -119,7 +127,8 @@ impl Ours {
         let stdin = Stdin { bytes: inputs.add(stdin.to_vec()), stays_open: false };
         let env = ENVIRONMENT.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
         let main = Machine { args: command_line(arguments), env, stdin, dirs: Vec::new() };
-        let plan = Plan { main, ..Plan::default() };
+        let files = if self.live { Backend::Host } else { Backend::Virtual };
+        let plan = Plan { main, backends: Backends { files, ..Backends::default() }, ..Plan::default() };
         let mut session = Session::new(self.program.clone(), Arc::new(plan), &inputs).expect("a plain plan");
         let outputs = Arc::new(Mutex::new([Vec::new(), Vec::new()]));
         let tee = Arc::clone(&outputs);
@@ -127,7 +136,22 @@ impl Ours {
             let mut outputs = tee.lock().expect("no writer panics");
             outputs[usize::from(kind == OutputKind::Stderr)].extend_from_slice(bytes);
         }));
+        let disk = tempfile::tempdir().expect("a temporary directory can be made");
+        if self.live {
+            std::fs::create_dir(disk.path().join("tmp")).expect("it is empty");
+            let options = LiveOptions { files: true, ..LiveOptions::new(disk.path()) };
+            session.observe(Box::new(Live::new(options).expect("a directory")));
+        }
         let execution = session.execute(Box::new(Seeded::new(Seed(7))), 0..u64::MAX).expect("the machine is fit");
+        drop(disk);
+        if self.live {
+            // The directory is gone; what was captured is all that a replay needs.
+            let history = &execution.history;
+            let source = Recorded::new(Seed(7), history.explicit.clone());
+            let source = source.observing(history.observations.clone().into(), history.observed.clone());
+            let replayed = session.execute(Box::new(source), 0..0).expect("the machine is fit");
+            assert_eq!((replayed.history.digest, &replayed.end), (history.digest, &execution.end), "{arguments:?}");
+        }
         let outputs = std::mem::take(&mut *outputs.lock().expect("no writer panics"));
         (execution, outputs)
     }

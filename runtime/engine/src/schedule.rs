@@ -17,10 +17,10 @@ use crate::memory::{self, Region};
 use crate::program::Program;
 use crate::session::Session;
 use crate::settings::HOSTCALL_FUEL;
-use fozzy_host::{Host, Parking, Run, Turn};
+use fozzy_host::{Host, Parking, Run, Stop, Turn};
 use fozzy_trace::outcome::Frame;
 use fozzy_trace::plan::Limits;
-use fozzy_trace::{End, HarnessError, NodeId, Purpose};
+use fozzy_trace::{Duration, End, HarnessError, NodeId, Purpose};
 use fozzy_world::{Blocked, Entry, GuestExit, Launch, Wait};
 use std::collections::BTreeMap;
 use std::future::Future;
@@ -42,6 +42,7 @@ pub(crate) struct Ended {
 /// A guest that has started and not ended.
 struct Guest<'a> {
     node: NodeId,
+    launch: Launch,
     program: &'a Program,
     life: Pin<Box<dyn Future<Output = Life> + 'a>>,
     memories: Vec<Arc<Region>>,
@@ -83,6 +84,12 @@ pub(crate) fn run(session: &Session, run: Box<Run>) -> (Box<Run>, Result<Outcome
         guest.memories.extend(memory::collect());
         let Poll::Ready(life) = polled else { continue };
         let guest = guests.swap_remove(next);
+        if let (Some(up_after), Entry::Run) = (power_loss(&life), guest.launch.entry) {
+            // It starts again as it did first, on what its disk has kept.
+            run.power_loss(guest.node, up_after);
+            guests.push(start(session, guest.launch, &plan.limits, &parking));
+            continue;
+        }
         run.guests -= 1;
         let ended = end_of(&guest, &plan.limits, life);
         match ended {
@@ -104,6 +111,14 @@ pub(crate) fn run(session: &Session, run: Box<Run>) -> (Box<Run>, Result<Outcome
                 others.insert(guest.node, ended);
             }
         }
+    }
+}
+
+/// How long the machine of a guest is down, if the guest ended because it lost power.
+fn power_loss(life: &Life) -> Option<Duration> {
+    match life.outcome.as_ref().err()?.downcast_ref::<Stop>()? {
+        Stop::PowerLoss { up_after } => Some(*up_after),
+        _ => None,
     }
 }
 
@@ -162,13 +177,15 @@ fn start<'a>(session: &'a Session, launch: Launch, limits: &'a Limits, parking: 
     let program = session.program_of(launch.component);
     let turn = Turn::new(Arc::clone(parking));
     let life = Box::pin(live(program, launch, limits.clone(), turn));
-    Guest { node: launch.node, program, life, memories: Vec::new() }
+    Guest { node: launch.node, launch, program, life, memories: Vec::new() }
 }
 
 /// The whole life of a guest, from its first turn to its last.
 async fn live(program: &Program, launch: Launch, limits: Limits, turn: Turn) -> Life {
     let mut host = Host::new(turn, launch.node, limits.memory_bytes);
     host.run.begin();
+    // After a loss of power, the guest waited for its machine.
+    host.run.world.node_mut(launch.node).waiting.clear();
     let mut store = Store::new(program.engine(), host);
     store.limiter(|host| &mut host.limiter);
     store.set_hostcall_fuel(HOSTCALL_FUEL);

@@ -22,15 +22,17 @@ mod input;
 mod io;
 mod limiter;
 mod linker;
+mod live;
 mod random;
 mod record;
 mod run;
 mod sockets;
 mod streams;
+mod struck;
 mod unsupported;
 
 pub use call::{HOST_CALL_FUEL, Host, Stop};
 pub use input::LazyInput;
 pub use limiter::{MachineOutOfMemory, MemoryLimiter};
-pub use run::{OBSERVED_BYTES_MAX, Parking, Run, Tee, Turn};
+pub use run::{OBSERVED_BYTES_MAX, Parking, RESTART_FUEL, Run, Tee, Turn};
 pub use linker::{ImportFault, add_to_linker, refused_imports};

@@ -17,8 +17,8 @@ use crate::call::Stop;
 use fozzy_trace::observation::{Answer, Ask, HttpAsk, Observation, Reality};
 use fozzy_trace::plan::REDACTED;
 use fozzy_trace::source::Explicit;
-use fozzy_trace::{DecisionSource, Digest, NodeId, Observed, Origin, Question, Recorder};
-use fozzy_world::{Blocked, Chance, Moment, OutputKind, World};
+use fozzy_trace::{DecisionSource, Digest, Duration, NodeId, Observed, Origin, Question, Recorder};
+use fozzy_world::{Blocked, Chance, Moment, OutputKind, Wait, World};
 use std::future::Future;
 use std::ops::{Deref, DerefMut};
 use std::pin::Pin;
@@ -27,6 +27,10 @@ use std::task::{Context, Poll};
 
 /// Bytes of observations that one execution may collect: they all travel in the trace.
 pub const OBSERVED_BYTES_MAX: u64 = 1 << 30;
+
+/// What starting a guest again counts in the instruction budget: one that loses power at its first call, always, comes
+/// to an end after a thousand starts of the default budget.
+pub const RESTART_FUEL: u64 = 10_000_000;
 
 /// Receives what guests write, as they write it; it cannot answer, so it cannot influence a guest.
 pub type Tee = Box<dyn FnMut(NodeId, OutputKind, &[u8]) + Send>;
@@ -101,6 +105,14 @@ impl Run {
         let result = body(&mut self.world, &mut moment);
         self.world.faults = faults;
         result
+    }
+
+    /// The machine `node` loses power, and its guest can begin again after `up_after`.
+    pub fn power_loss(&mut self, node: NodeId, up_after: Duration) {
+        self.moment(node, |world, moment| world.power_loss(moment));
+        let up = self.world.clock.now().after(up_after);
+        self.world.node_mut(node).waiting = vec![Wait::Until(up)];
+        self.work = self.work.saturating_add(RESTART_FUEL);
     }
 
     /// Keeps bytes that an [`Ask`] is about to name.

@@ -11,7 +11,8 @@
 use crate::bindings::wasi::io::streams::{self, StreamError};
 use crate::bindings::{InputStream, IoError, OutputStream, Pollable};
 use crate::call::{Host, Import, Progress, Stop, misuse};
-use fozzy_world::files::Errno;
+use crate::struck::{part, whole};
+use fozzy_world::files::{Act, Errno, flip_bit};
 use fozzy_world::table::{Handle, InputStream as Input, OutputStream as Output, StreamFailure};
 use fozzy_world::network;
 use fozzy_world::network::Readiness;
@@ -92,18 +93,36 @@ impl Host {
     /// Reads from whatever `rep` stands for and moves its position.
     fn read_some(&mut self, import: Import, rep: u32, len: u64, patience: Patience) -> Attempt<Vec<u8>> {
         let len = len.min(READ_BYTES_MAX);
+        let strike = self.strike_stream(rep, Act::Read)?;
         let node = self.node_mut();
         match node.table.get_mut(rep) {
             Ok(Handle::InputStream(Input::File { file, offset })) => {
-                let failure = match node.disk.read(file, *offset, len) {
+                let read = |()| node.disk.read(file, *offset, part(&strike, len));
+                let failure = match whole(&strike).and_then(read) {
                     Ok((bytes, end)) if bytes.is_empty() && end && len > 0 => Failure::Closed,
-                    Ok((bytes, _)) => {
+                    Ok((mut bytes, _)) => {
                         *offset += bytes.len() as u64;
+                        if strike.flips {
+                            self.moment(|_, moment| flip_bit(&mut bytes, moment));
+                        }
                         return done(bytes);
                     }
                     Err(errno) => Failure::Failed(errno),
                 };
-                self.shut(rep);
+                self.shut(rep)?;
+                failed(failure)
+            }
+            Ok(Handle::InputStream(Input::LiveFile { file, offset })) => {
+                let (file, at) = (*file, *offset);
+                let failure = match self.live_read(file, at, len)? {
+                    Ok((bytes, end)) if bytes.is_empty() && end && len > 0 => Failure::Closed,
+                    Ok((bytes, _)) => {
+                        self.move_on(rep, bytes.len() as u64);
+                        return done(bytes);
+                    }
+                    Err(errno) => Failure::Failed(errno),
+                };
+                self.shut(rep)?;
                 failed(failure)
             }
             Ok(Handle::InputStream(Input::Tcp(socket))) => {
@@ -125,6 +144,7 @@ impl Host {
 
     /// Writes to whatever `rep` stands for and moves its position. A full disk takes what fits, and fails.
     fn write_all(&mut self, import: Import, rep: u32, bytes: &[u8]) -> Attempt<()> {
+        let strike = self.strike_stream(rep, Act::Write)?;
         let wall = self.wall_ns();
         let node = self.node_mut();
         match node.table.get_mut(rep) {
@@ -134,20 +154,36 @@ impl Host {
                 done(())
             }
             Ok(Handle::OutputStream(Output::File { file, offset })) => {
-                let written = match offset {
-                    Some(at) => node.disk.write(file, *at, bytes, wall),
-                    None => node.disk.append(file, bytes, wall),
-                };
+                let taken = &bytes[..part(&strike, bytes.len() as u64) as usize];
+                let written = whole(&strike).and_then(|()| match offset {
+                    Some(at) => node.disk.write(file, *at, taken, wall),
+                    None => node.disk.append(file, taken, wall),
+                });
                 let errno = match written {
                     Ok(written) if written == bytes.len() as u64 => {
                         *offset = offset.map(|at| at + written);
                         return done(());
                     }
+                    // A stream has no word for a short write.
+                    Ok(written) if written == taken.len() as u64 => Errno::Io,
                     Ok(_) => Errno::InsufficientSpace,
                     Err(errno) => errno,
                 };
-                self.shut(rep);
+                self.shut(rep)?;
                 failed(Failure::Failed(errno))
+            }
+            Ok(Handle::OutputStream(Output::LiveFile { file, offset })) => {
+                let (file, at) = (*file, *offset);
+                match self.live_write_all(file, at, bytes)? {
+                    Ok(()) => {
+                        self.move_on(rep, bytes.len() as u64);
+                        done(())
+                    }
+                    Err(errno) => {
+                        self.shut(rep)?;
+                        failed(Failure::Failed(errno))
+                    }
+                }
             }
             Ok(Handle::OutputStream(Output::Tcp(socket))) => {
                 let socket = *socket;
@@ -276,29 +312,45 @@ impl Host {
     fn close_stream(&mut self, import: Import, rep: u32) -> Result<()> {
         self.call(import, rep, |host| {
             let stream = host.node_mut().table.remove(rep).map_err(misuse(import))?;
-            host.release(&stream);
-            Ok(())
+            host.release(&stream)
         })
     }
 
     /// The last answer of a stream at its end, or that failed: from now on it is closed.
-    fn shut(&mut self, rep: u32) {
+    fn shut(&mut self, rep: u32) -> std::result::Result<(), Stop> {
         let stream = self.node_mut().table.get_mut(rep).expect("it was just used");
         let closed = match stream {
             Handle::InputStream(_) => Handle::InputStream(Input::Closed),
             _ => Handle::OutputStream(Output::Closed),
         };
         let stream = std::mem::replace(stream, closed);
-        self.release(&stream);
+        self.release(&stream)
+    }
+
+    /// The position of a stream of a real file after `bytes` more.
+    fn move_on(&mut self, rep: u32, bytes: u64) {
+        match self.node_mut().table.get_mut(rep).expect("it was just used") {
+            Handle::InputStream(Input::LiveFile { offset, .. }) => *offset += bytes,
+            Handle::OutputStream(Output::LiveFile { offset: Some(offset), .. }) => *offset += bytes,
+            _ => {}
+        }
     }
 
     /// A file that a stream kept alive may go.
-    fn release(&mut self, stream: &Handle) {
-        if let Handle::InputStream(Input::File { file, .. }) | Handle::OutputStream(Output::File { file, .. }) = stream
-        {
-            self.node_mut().disk.closed(file.node);
+    fn release(&mut self, stream: &Handle) -> std::result::Result<(), Stop> {
+        match stream {
+            Handle::InputStream(Input::File { file, .. }) | Handle::OutputStream(Output::File { file, .. }) => {
+                self.node_mut().disk.closed(file.node);
+                Ok(())
+            }
+            Handle::InputStream(Input::LiveFile { file, .. }) | Handle::OutputStream(Output::LiveFile { file, .. }) => {
+                self.live_close(*file)
+            }
+            stream => {
+                self.release_tcp(stream);
+                Ok(())
+            }
         }
-        self.release_tcp(stream);
     }
 }
 
@@ -355,8 +407,7 @@ impl streams::HostOutputStream for Host {
 
     async fn blocking_write_and_flush(&mut self, handle: Resource<OutputStream>, bytes: Vec<u8>) -> StreamResult<()> {
         let rep = handle.rep();
-        let attempt =
-            |host: &mut Host| host.write_within(WRITE_AND_FLUSH, rep, &bytes, WRITE_AND_FLUSH_BYTES_MAX);
+        let attempt = |host: &mut Host| host.write_within(WRITE_AND_FLUSH, rep, &bytes, WRITE_AND_FLUSH_BYTES_MAX);
         self.patiently(WRITE_AND_FLUSH, (rep, &bytes), attempt).await
     }
 

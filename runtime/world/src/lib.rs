@@ -64,6 +64,8 @@ pub struct World {
     pub signals: Signals,
     /// What is planned to go wrong.
     pub faults: Faults,
+    /// Open files of the real computer, when it answers.
+    pub live: files::LiveFiles,
     /// Guests that the engine is to start, in this order.
     pub launches: Vec<Launch>,
 }
@@ -128,6 +130,7 @@ impl World {
             network: Network::new(&plan.network, names.map(str::to_owned).collect()),
             signals: Signals::default(),
             faults: Faults::new(&plan.faults)?,
+            live: files::LiveFiles::default(),
             launches: Vec::new(),
             plan: Arc::clone(&plan),
         };

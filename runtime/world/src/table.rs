@@ -8,9 +8,10 @@
 //! only; the table is bounded by [`HANDLES_MAX`].
 //! Not here: the guest's own numbering, which wasmtime keeps.
 
-use crate::files::{Descriptor, Listing};
+use crate::files::{Descriptor, Listing, LiveFile};
 use crate::network::{self, TcpId, UdpId};
 use crate::{OutputKind, Wait};
+use fozzy_trace::observation::FileKind;
 use std::fmt;
 use std::net::IpAddr;
 
@@ -33,6 +34,10 @@ pub enum Handle {
     Descriptor(Descriptor),
     /// A listing in progress.
     DirectoryStream(Listing),
+    /// An open file or directory of the real computer.
+    LiveDescriptor(LiveFile),
+    /// What is left of a listing by the real computer, the next entry last.
+    LiveDirectoryStream(Vec<(String, FileKind)>),
     /// The right to use the network.
     Network,
     /// A TCP socket.
@@ -64,6 +69,13 @@ pub enum InputStream {
         /// Where the next read begins, in bytes.
         offset: u64,
     },
+    /// A file of the real computer, from an offset on.
+    LiveFile {
+        /// The file.
+        file: LiveFile,
+        /// Where the next read begins, in bytes.
+        offset: u64,
+    },
     /// What a connection brings.
     Tcp(TcpId),
     /// A file that was read to its end or failed. It stays so, whatever becomes of the file, and holds nothing.
@@ -79,6 +91,13 @@ pub enum OutputStream {
     File {
         /// The file.
         file: Descriptor,
+        /// Where the next write begins; `None` appends.
+        offset: Option<u64>,
+    },
+    /// A file of the real computer, from an offset on.
+    LiveFile {
+        /// The file.
+        file: LiveFile,
         /// Where the next write begins; `None` appends.
         offset: Option<u64>,
     },
