@@ -31,6 +31,7 @@ pub use chance::{Chance, Moment};
 pub use clock::Clock;
 pub use fault::Faults;
 pub use files::Disk;
+pub use http::Http;
 pub use network::Network;
 pub use node::Node;
 pub use signal::{SignalId, Signals};
@@ -61,6 +62,8 @@ pub struct World {
     pub network: Network,
     /// Events that happen once.
     pub signals: Signals,
+    /// HTTP exchanges.
+    pub http: Http,
     /// What is planned to go wrong.
     pub faults: Faults,
     /// Guests that the engine is to start, in this order.
@@ -126,6 +129,7 @@ impl World {
             nodes: Vec::new(),
             network: Network::new(&plan.network, names.map(str::to_owned).collect()),
             signals: Signals::default(),
+            http: Http::default(),
             faults: Faults::new(&plan.faults)?,
             launches: Vec::new(),
             plan: Arc::clone(&plan),

@@ -9,6 +9,7 @@
 //! Not here: the guest's own numbering, which wasmtime keeps.
 
 use crate::files::{Descriptor, Listing};
+use crate::http::{BodyId, HttpHandle};
 use crate::{OutputKind, Wait};
 use std::fmt;
 
@@ -31,6 +32,8 @@ pub enum Handle {
     Descriptor(Descriptor),
     /// A listing in progress.
     DirectoryStream(Listing),
+    /// Anything of HTTP but the streams of bodies.
+    Http(Box<HttpHandle>),
 }
 
 /// Where a stream reads.
@@ -42,6 +45,13 @@ pub enum InputStream {
     File {
         /// The file.
         file: Descriptor,
+        /// Where the next read begins, in bytes.
+        offset: u64,
+    },
+    /// The body of an HTTP message, from an offset on.
+    Http {
+        /// The body.
+        body: BodyId,
         /// Where the next read begins, in bytes.
         offset: u64,
     },
@@ -61,6 +71,8 @@ pub enum OutputStream {
         /// Where the next write begins; `None` appends.
         offset: Option<u64>,
     },
+    /// The body of an HTTP message.
+    Http(BodyId),
     /// A file at which a write failed. It stays so, and holds nothing.
     Closed,
 }
@@ -126,6 +138,12 @@ impl Table {
         let handle = slot.take().ok_or(TableError::WrongHandle)?;
         self.free.push(rep);
         Ok(handle)
+    }
+
+    /// The numbers of all open handles.
+    #[must_use]
+    pub fn reps(&self) -> Vec<u32> {
+        (0..self.slots.len() as u32).filter(|rep| self.slots[*rep as usize].is_some()).collect()
     }
 
     /// What a handle stands for.

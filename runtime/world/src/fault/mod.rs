@@ -11,6 +11,20 @@
 //! Invariants: without planned faults nothing is asked; the answer zero is always "does not strike", unless
 //! the rate is the whole.
 
+mod http_dns;
+mod http_latency;
+mod http_refused;
+mod http_reset;
+mod http_status;
+mod http_timeout;
+
+pub use http_dns::HTTP_DNS;
+pub use http_latency::HTTP_LATENCY;
+pub use http_refused::HTTP_REFUSED;
+pub use http_reset::HTTP_RESET;
+pub use http_status::HTTP_STATUS;
+pub use http_timeout::HTTP_TIMEOUT;
+
 use crate::Chance;
 use crate::glob::matches;
 use fozzy_trace::plan::FaultPlan;
@@ -52,7 +66,14 @@ pub struct FaultKind {
 }
 
 /// Every kind, sorted by name.
-pub const FAULTS: &[&FaultKind] = &[];
+pub const FAULTS: &[&FaultKind] = &[
+    &HTTP_DNS,
+    &HTTP_LATENCY,
+    &HTTP_REFUSED,
+    &HTTP_RESET,
+    &HTTP_STATUS,
+    &HTTP_TIMEOUT,
+];
 
 /// A plan names a kind that there is not.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
