@@ -62,7 +62,6 @@ impl Patience {
 /// One exchange.
 #[derive(Clone, Debug)]
 pub(super) struct Exchange {
-    pub(super) caller: NodeId,
     /// Until it is sent.
     pub(super) request: Option<Request>,
     pub(super) options: RequestOptions,
@@ -94,7 +93,6 @@ impl Exchanges {
     /// When [`EXCHANGES_MAX`] are open.
     pub(super) fn open(
         &mut self,
-        caller: NodeId,
         request: Request,
         options: RequestOptions,
         now: Instant,
@@ -112,7 +110,6 @@ impl Exchanges {
         let arrived = signals.create();
         signals.fire(arrived, patience.head);
         let exchange = Exchange {
-            caller,
             request: Some(request),
             options,
             patience,

@@ -9,7 +9,7 @@
 //! A request is sent when its body is finished: rules, handlers and the real computer get it whole. Rules are tried before
 //! the real computer, so that a plan can script single answers beside a live backend.
 //!
-//! Invariants: everything here is decided at a moment of virtual time, with chance from [`Chance`]; the real computer's
+//! Invariants: everything here is decided at a moment of virtual time, with chance from [`Moment`]; the real computer's
 //! answer arrives when the latency model says, and within the guest's patience, since it did so in reality.
 
 use super::body::{BodyId, Of};
@@ -22,7 +22,7 @@ use super::response::{IncomingResponse, OutgoingResponse};
 use super::{Side, latency};
 use crate::fault::{HTTP_DNS, HTTP_LATENCY, HTTP_REFUSED, HTTP_RESET, HTTP_STATUS, HTTP_TIMEOUT};
 use crate::table::{InputStream, OutputStream};
-use crate::{Chance, Entry, Handle, Moment, World, WorldError};
+use crate::{Entry, Handle, Moment, World, WorldError};
 use fozzy_trace::observation::{HttpAnswer, HttpAsk};
 use fozzy_trace::plan::{Backend, HttpFailure, HttpReply, Program};
 use fozzy_trace::{Digest, Duration, Instant, NodeId};
@@ -43,28 +43,27 @@ pub struct LiveRequest {
 }
 
 impl World {
-    /// `outgoing-handler.handle` of the guest of `node`. When the real computer is to answer, the caller asks it.
+    /// `outgoing-handler.handle` of the guest whose moment it is. When the real computer is to answer, the caller asks it.
     ///
     /// # Errors
     /// When the request cannot be sent at all.
     pub fn http_handle(
         &mut self,
-        node: NodeId,
         request: OutgoingRequest,
         options: RequestOptions,
-        chance: &mut dyn Chance,
+        moment: &mut Moment<'_>,
     ) -> Result<(ExchangeId, Option<LiveRequest>), ErrorCode> {
         let body = request.body;
         let opened = request
             .into_request()
-            .and_then(|request| self.http.exchanges.open(node, request, options, self.clock.now(), &mut self.signals));
+            .and_then(|request| self.http.exchanges.open(request, options, self.clock.now(), &mut self.signals));
         let exchange = opened.inspect_err(|_| {
             if let Some(body) = body {
                 self.http.bodies.let_go(body, Side::Reader);
             }
         })?;
         let finished = body.is_none_or(|body| self.http.bodies.ended(body).is_some());
-        let live = if finished { self.http_send(exchange, chance) } else { None };
+        let live = if finished { self.http_send(exchange, moment) } else { None };
         Ok((exchange, live))
     }
 
@@ -76,12 +75,12 @@ impl World {
         &mut self,
         body: BodyId,
         trailers: Option<Fields>,
-        chance: &mut dyn Chance,
+        moment: &mut Moment<'_>,
     ) -> (Result<(), ErrorCode>, Option<LiveRequest>) {
         // Looked up first: a body that nobody reads is gone when it is finished.
         let exchange = self.http.exchanges.sent_with(body);
         let finished = self.http.bodies.finish(body, trailers, self.clock.now(), &mut self.signals);
-        (finished, exchange.and_then(|exchange| self.http_send(exchange, chance)))
+        (finished, exchange.and_then(|exchange| self.http_send(exchange, moment)))
     }
 
     /// The writer of a body went away without finishing it. A request with it fails.
@@ -102,7 +101,7 @@ impl World {
     }
 
     /// The request is whole: it is answered, or the real computer is to be asked.
-    fn http_send(&mut self, id: ExchangeId, chance: &mut dyn Chance) -> Option<LiveRequest> {
+    fn http_send(&mut self, id: ExchangeId, moment: &mut Moment<'_>) -> Option<LiveRequest> {
         let body = self.http.exchanges.get(id).request.as_ref().and_then(|request| request.body);
         if body.is_some_and(|body| self.http.bodies.ended(body).is_some_and(|ended| ended.is_err())) {
             self.http_cut(id);
@@ -113,9 +112,8 @@ impl World {
         }
         let exchange = self.http.exchanges.get(id);
         let request = exchange.request.take().expect("a request is sent once");
-        let (node, silence) = (exchange.caller, exchange.patience.silence());
+        let silence = exchange.patience.silence();
         let (now, url) = (self.clock.now(), request.url());
-        let mut moment = Moment { now, node, faults: &mut self.faults, chance };
         let fault = if moment.strikes(&HTTP_DNS, &url).is_some() {
             Some((now, Err(ErrorCode::unknown_host())))
         } else if moment.strikes(&HTTP_REFUSED, &url).is_some() {
@@ -225,14 +223,13 @@ impl World {
         &mut self,
         id: ExchangeId,
         answer: Result<(&HttpAnswer, Arc<[u8]>), HttpFailure>,
-        chance: &mut dyn Chance,
+        moment: &mut Moment<'_>,
     ) {
         let now = self.clock.now();
         let exchange = self.http.exchanges.get(id);
-        let (node, patience, lag, fault_cut) = (exchange.caller, exchange.patience, exchange.lag, exchange.cut_after);
+        let (patience, lag, fault_cut) = (exchange.patience, exchange.lag, exchange.cut_after);
         let bytes = answer.as_ref().map_or(0, |(_, body)| body.len() as u64);
-        let mut moment = Moment { now, node, faults: &mut self.faults, chance };
-        let travel = latency::arrival(SITE, bytes, &mut moment);
+        let travel = latency::arrival(SITE, bytes, moment);
         let at = now.after(travel).after(lag);
         match answer {
             Ok((answer, body)) => {

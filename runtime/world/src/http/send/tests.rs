@@ -11,8 +11,29 @@ use fozzy_trace::{Plan, Seed};
 const ME: NodeId = NodeId(0);
 const MS: u64 = 1_000_000;
 
-fn chance() -> SeededChance {
-    SeededChance(Seeded::new(Seed(7)))
+/// As the host does it: faults and chance stand beside the world.
+fn at_moment<R>(world: &mut World, body: impl FnOnce(&mut World, &mut Moment<'_>) -> R) -> R {
+    let mut faults = std::mem::take(&mut world.faults);
+    let mut chance = SeededChance(Seeded::new(Seed(7)));
+    let mut moment = Moment { now: world.clock.now(), node: ME, faults: &mut faults, chance: &mut chance };
+    let result = body(world, &mut moment);
+    world.faults = faults;
+    result
+}
+
+type Handled = Result<(ExchangeId, Option<LiveRequest>), ErrorCode>;
+
+fn handle(world: &mut World, request: OutgoingRequest, options: RequestOptions) -> Handled {
+    at_moment(world, |world, moment| world.http_handle(request, options, moment))
+}
+
+fn finish(world: &mut World, body: BodyId) -> (Result<(), ErrorCode>, Option<LiveRequest>) {
+    at_moment(world, |world, moment| world.http_finish(body, None, moment))
+}
+
+fn observed(world: &mut World, id: ExchangeId, answer: Result<&HttpAnswer, HttpFailure>) {
+    let answer = answer.map(|answer| (answer, Arc::from(*b"abc")));
+    at_moment(world, |world, moment| world.http_observed(id, answer, moment));
 }
 
 fn world(plan: Plan, inputs: &Inputs) -> World {
@@ -45,7 +66,7 @@ fn request() -> OutgoingRequest {
 }
 
 fn send(world: &mut World, options: RequestOptions) -> ExchangeId {
-    let (exchange, live) = world.http_handle(ME, request(), options, &mut chance()).expect("it can be sent");
+    let (exchange, live) = handle(world, request(), options).expect("it can be sent");
     assert!(live.is_none());
     exchange
 }
@@ -175,17 +196,17 @@ fn a_request_is_sent_when_its_body_is_finished() {
         let upload = open(&mut world);
         world.http.bodies.write(upload, bytes.as_bytes()).expect("it is read");
         let start = world.clock.now().0;
-        let finish = |world: &mut World| match drops {
+        let end = |world: &mut World| match drops {
             true => world.http_abort(upload),
-            false => assert_eq!(world.http_finish(upload, None, &mut chance()).0.is_ok(), bytes.len() == 2),
+            false => assert_eq!(finish(world, upload).0.is_ok(), bytes.len() == 2),
         };
         if before {
-            finish(&mut world);
+            end(&mut world);
         }
-        let sent = world.http_handle(ME, with(upload), RequestOptions::default(), &mut chance());
+        let sent = handle(&mut world, with(upload), RequestOptions::default());
         let (id, _) = sent.expect("it can be sent");
         if !before {
-            finish(&mut world);
+            end(&mut world);
         }
         let (at, response) = reply(&mut world, id);
         match bytes.len() {
@@ -196,12 +217,12 @@ fn a_request_is_sent_when_its_body_is_finished() {
     }
     // A future that is dropped before: the body is read by nobody.
     let upload = open(&mut world);
-    let sent = world.http_handle(ME, with(upload), RequestOptions::default(), &mut chance());
+    let sent = handle(&mut world, with(upload), RequestOptions::default());
     let (id, _) = sent.expect("it can be sent");
     let World { http, .. } = &mut world;
     http.exchanges.drop_future(id, &mut http.bodies);
     assert_eq!(http.bodies.write(upload, b"ab"), Err(crate::http::body::WriteError::Closed));
-    assert!(world.http_finish(upload, None, &mut chance()).1.is_none());
+    assert!(finish(&mut world, upload).1.is_none());
 }
 
 #[test]
@@ -240,7 +261,7 @@ fn a_component_handles_a_request_on_a_machine_of_its_own() {
     let response = response.expect("a response");
     assert_eq!((at, response.status), (3 * MS, 404));
     world.http.bodies.write(written, b"gone").expect("it is read");
-    assert!(world.http_finish(written, None, &mut chance()).0.is_ok());
+    assert!(finish(&mut world, written).0.is_ok());
     assert_eq!(body(&mut world, &response), ("gone".to_owned(), Ok(())));
     assert_eq!(world.clock.now().0, 6 * MS);
     // It ends without an answer, by dropping or by ending.
@@ -279,7 +300,7 @@ fn the_real_computer_is_asked_when_no_rule_answers_and_its_answer_takes_virtual_
     let mut world = world(Plan { http: vec![scripted], backends, ..Plan::default() }, &inputs("hello"));
     let ask = |world: &mut World, first_byte: Option<u64>| {
         let options = RequestOptions { first_byte_timeout: first_byte.map(Duration), ..RequestOptions::default() };
-        let (id, live) = world.http_handle(ME, request(), options, &mut chance()).expect("it can be sent");
+        let (id, live) = handle(world, request(), options).expect("it can be sent");
         let live = live.expect("a question to the real computer");
         assert_eq!((id, live.ask.url.as_str(), live.ask.method.as_str()), (live.exchange, "https://a.test/p", "GET"));
         assert_eq!(live.ask.timeout, first_byte.map(Duration));
@@ -288,7 +309,7 @@ fn the_real_computer_is_asked_when_no_rule_answers_and_its_answer_takes_virtual_
     let answer =
         |cut| HttpAnswer { status: 200, headers: vec![("host".into(), b"x".to_vec())], body: Digest::of(b"abc"), cut };
     let id = ask(&mut world, None);
-    world.http_observed(id, Ok((&answer(false), Arc::from(*b"abc"))), &mut chance());
+    observed(&mut world, id, Ok(&answer(false)));
     let (at, response) = reply(&mut world, id);
     let response = response.expect("a response");
     assert!((2 * MS..70 * MS).contains(&at), "{at}");
@@ -298,7 +319,7 @@ fn the_real_computer_is_asked_when_no_rule_answers_and_its_answer_takes_virtual_
     let again = {
         let start = world.clock.now().0;
         let id = ask(&mut world, None);
-        world.http_observed(id, Ok((&answer(true), Arc::from(*b"abc"))), &mut chance());
+        observed(&mut world, id, Ok(&answer(true)));
         let (at, response) = reply(&mut world, id);
         let response = response.expect("a response");
         assert_eq!(body(&mut world, &response), ("abc".to_owned(), Err(ErrorCode::HttpResponseIncomplete)));
@@ -308,11 +329,11 @@ fn the_real_computer_is_asked_when_no_rule_answers_and_its_answer_takes_virtual_
     // What came in time in reality comes in time here.
     let start = world.clock.now().0;
     let id = ask(&mut world, Some(MS));
-    world.http_observed(id, Ok((&answer(false), Arc::from(*b"abc"))), &mut chance());
+    observed(&mut world, id, Ok(&answer(false)));
     let (at, response) = reply(&mut world, id);
     assert_eq!((at - start, response.is_ok()), (MS, true));
     let id = ask(&mut world, None);
-    world.http_observed(id, Err(HttpFailure::Refused), &mut chance());
+    observed(&mut world, id, Err(HttpFailure::Refused));
     assert_eq!(reply(&mut world, id).1.expect_err("refused"), ErrorCode::ConnectionRefused);
 }
 
@@ -320,7 +341,7 @@ fn the_real_computer_is_asked_when_no_rule_answers_and_its_answer_takes_virtual_
 fn open_exchanges_are_bounded() {
     let mut world = world(Plan { http: vec![rule(text("", None))], ..Plan::default() }, &Inputs::default());
     let open: Vec<_> = (0..EXCHANGES_MAX).map(|_| send(&mut world, RequestOptions::default())).collect();
-    let refused = world.http_handle(ME, request(), RequestOptions::default(), &mut chance());
+    let refused = handle(&mut world, request(), RequestOptions::default());
     assert_eq!(refused.expect_err("full"), ErrorCode::ConnectionLimitReached);
     let World { http, .. } = &mut world;
     open.into_iter().for_each(|id| http.exchanges.drop_future(id, &mut http.bodies));
