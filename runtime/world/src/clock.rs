@@ -5,10 +5,13 @@
 //! block  now  = earliest deadline
 //! ```
 //!
-//! Invariants: time never goes back; a machine's clocks are functions of virtual time and its [`Drift`].
-//! Not here: when a clock begins to err (faults).
+//! Invariants: time never goes back; a machine's clocks are functions of virtual time and its [`Drift`]; its
+//! monotonic clock never goes back; deadlines are moments of virtual time.
+//! Not here: the kinds of faults that make clocks err (`fault/clock_*.rs`).
 
-use fozzy_trace::{Duration, Instant};
+use crate::fault::{CLOCK_DRIFT, CLOCK_FREEZE, CLOCK_STEP};
+use crate::{Moment, World};
+use fozzy_trace::{Duration, Instant, Purpose};
 
 /// What one reading of a clock costs in virtual time. Real readings take some tens of nanoseconds; a
 /// longer tick ends polling loops sooner, and a microsecond is still below what programs wait for.
@@ -59,14 +62,105 @@ impl Clock {
 /// How the clocks of one machine differ from virtual time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Drift {
-    /// The wall clock is ahead by so many nanoseconds.
+    /// The wall clock is ahead by so many nanoseconds, drift not counted.
     pub wall_offset_ns: i64,
+    /// Both clocks have gained so many nanoseconds.
+    gained_ns: i64,
+    /// Whether drift gains or loses; asked once.
+    gains: Option<bool>,
+    /// When the clocks were last read, and what they showed.
+    read: Instant,
+    shown: Option<Reading>,
+}
+
+/// What the clocks of a machine show.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Reading {
+    /// The monotonic clock, in nanoseconds since the execution began; never less than before.
+    pub monotonic_ns: u64,
+    /// The wall clock, in nanoseconds since 1970.
+    pub wall_ns: u64,
+}
+
+/// Which clock is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Dial {
+    /// The monotonic clock.
+    Monotonic,
+    /// The wall clock.
+    Wall,
 }
 
 impl Drift {
-    /// What the machine's wall clock shows when the true one shows `wall_ns`.
+    /// What the machine's wall clock shows when the true one shows `wall_ns`. Asks nothing: the times of files come
+    /// from it.
     #[must_use]
     pub fn wall_ns(&self, wall_ns: u64) -> u64 {
-        wall_ns.saturating_add_signed(self.wall_offset_ns)
+        wall_ns.saturating_add_signed(self.gained_ns).saturating_add_signed(self.wall_offset_ns)
+    }
+
+    fn monotonic_ns(&self, now: Instant) -> u64 {
+        let shown = self.shown.map_or(0, |shown| shown.monotonic_ns);
+        now.0.saturating_add_signed(self.gained_ns).max(shown)
+    }
+
+    /// The guest of `machine` reads a clock: planned faults may strike.
+    pub fn read(&mut self, dial: Dial, clock: &Clock, machine: &str, moment: &mut Moment<'_>) -> Reading {
+        if !moment.faults.is_empty() {
+            self.err(dial, clock, machine, moment);
+            if moment.strikes(&CLOCK_FREEZE, machine).is_some()
+                && let Some(shown) = self.shown
+            {
+                return shown;
+            }
+        }
+        let reading = Reading { monotonic_ns: self.monotonic_ns(clock.now()), wall_ns: self.wall_ns(clock.wall_ns()) };
+        self.shown = Some(reading);
+        reading
+    }
+
+    /// Drift since the last reading, and a step.
+    fn err(&mut self, dial: Dial, clock: &Clock, machine: &str, moment: &mut Moment<'_>) {
+        let elapsed = clock.now().since(self.read).0;
+        self.read = clock.now();
+        if let Some(ppm) = moment.strikes(&CLOCK_DRIFT, machine) {
+            let gains =
+                *self.gains.get_or_insert_with(|| moment.below(Purpose::Fault, "clock-drift.direction", 2) == 0);
+            let span = u128::from(elapsed) * u128::from(ppm) / 1_000_000;
+            let span = i64::try_from(span).unwrap_or(i64::MAX);
+            // A clock that loses stands still at the worst.
+            let lost = span.min(i64::try_from(elapsed).unwrap_or(i64::MAX));
+            self.gained_ns =
+                if gains { self.gained_ns.saturating_add(span) } else { self.gained_ns.saturating_sub(lost) };
+        }
+        if dial == Dial::Wall
+            && let Some(ns) = moment.strikes(&CLOCK_STEP, machine)
+        {
+            let ns = i64::try_from(ns).unwrap_or(i64::MAX);
+            let forward = moment.below(Purpose::Fault, "clock-step.direction", 2) == 0;
+            self.wall_offset_ns = self.wall_offset_ns.saturating_add(if forward { ns } else { -ns });
+        }
+    }
+
+    /// When a deadline of the monotonic clock comes in virtual time, for a guest that reads this clock.
+    #[must_use]
+    pub fn deadline(&self, monotonic_ns: u64, now: Instant) -> Instant {
+        if self.gained_ns == 0 || monotonic_ns == Instant::NEVER.0 {
+            return Instant(monotonic_ns);
+        }
+        now.after(Duration(monotonic_ns.saturating_sub(self.monotonic_ns(now))))
     }
 }
+
+impl World {
+    /// The guest of the moment's node reads a clock, which moves time by a tick.
+    pub fn read_clock(&mut self, dial: Dial, moment: &mut Moment<'_>) -> Reading {
+        self.clock.tick();
+        moment.now = self.clock.now();
+        let machine = &mut self.nodes[moment.node.0 as usize];
+        machine.drift.read(dial, &self.clock, &machine.name, moment)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -21,6 +21,7 @@ pub mod glob;
 pub mod http;
 pub mod network;
 pub mod node;
+mod power;
 pub mod process;
 pub mod signal;
 pub mod stdio;
@@ -33,7 +34,7 @@ pub use fault::Faults;
 pub use files::Disk;
 pub use http::Http;
 pub use network::Network;
-pub use node::Node;
+pub use node::{GuestExit, Node};
 pub use signal::{SignalId, Signals};
 pub use stdio::{OutputKind, Stdin};
 pub use table::{Handle, Table, TableError};
@@ -164,9 +165,24 @@ impl World {
             return Err(WorldError::TooManyNodes);
         }
         let id = NodeId(self.nodes.len() as u32);
-        self.nodes.push(Node::new(id, name, machine, &self.plan.limits, &self.inputs, self.clock.wall_ns())?);
+        let end = self.signals.create();
+        let wall_ns = self.clock.wall_ns();
+        self.nodes.push(Node::new(id, name, machine, &self.plan.limits, &self.inputs, wall_ns, end)?);
+        if self.faults.plans(&fault::POWER_LOSS) {
+            self.node_mut(id).disk.track_durability(true);
+        }
         self.launches.push(Launch { node: id, component, entry });
         Ok(id)
+    }
+
+    /// The guest of `node` ended. Whoever waits for it can go on.
+    pub fn guest_ended(&mut self, node: NodeId, exit: GuestExit) {
+        let now = self.clock.now();
+        let ended = self.node_mut(node);
+        ended.exit = Some(exit);
+        ended.waiting.clear();
+        let signal = ended.end;
+        self.signals.fire(signal, now);
     }
 
     /// A machine.

@@ -3,7 +3,7 @@
 //! Invariant: what a guest on one machine does changes another machine only through network, pipes and signals.
 
 use crate::clock::Drift;
-use crate::{Disk, Stdin, Table, Wait, WorldError, files};
+use crate::{Disk, SignalId, Stdin, Table, Wait, WorldError, files};
 use fozzy_trace::plan::{Inputs, Limits, Machine};
 use fozzy_trace::{NodeId, Output};
 use std::sync::Arc;
@@ -31,6 +31,23 @@ pub struct Node {
     pub drift: Drift,
     /// What its guest waits for; empty while it can go on.
     pub waiting: Vec<Wait>,
+    /// Fires when its guest ends.
+    pub end: SignalId,
+    /// How its guest ended.
+    pub exit: Option<GuestExit>,
+    /// Whether its guest is to be ended from outside, without a word of its own.
+    pub killed: bool,
+}
+
+/// How a guest ended, as far as other guests can see it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GuestExit {
+    /// By itself, with this code.
+    Code(u8),
+    /// By a trap, or for want of time or instructions.
+    Crashed,
+    /// From outside.
+    Killed,
 }
 
 impl Node {
@@ -45,6 +62,7 @@ impl Node {
         limits: &Limits,
         inputs: &Inputs,
         wall_ns: u64,
+        end: SignalId,
     ) -> Result<Node, WorldError> {
         let limits = files::DiskLimits { bytes: limits.disk_bytes, nodes: limits.disk_nodes };
         let mut disk = Disk::new(limits, wall_ns);
@@ -64,6 +82,9 @@ impl Node {
             table: Table::default(),
             drift: Drift::default(),
             waiting: Vec::new(),
+            end,
+            exit: None,
+            killed: false,
         })
     }
 }

@@ -29,6 +29,11 @@ impl Stdin {
         Stdin { bytes, position: 0, stays_open }
     }
 
+    /// Starts again at the first byte.
+    pub fn rewind(&mut self) {
+        self.position = 0;
+    }
+
     /// Whether a read would return at once: with bytes, or with the end.
     #[must_use]
     pub fn is_ready(&self) -> bool {

@@ -146,6 +146,11 @@ impl Table {
         (0..self.slots.len() as u32).filter(|rep| self.slots[*rep as usize].is_some()).collect()
     }
 
+    /// Closes all handles and returns what they were, in the order of their numbers. The next number is the first.
+    pub fn clear(&mut self) -> Vec<Handle> {
+        std::mem::take(self).slots.into_iter().flatten().collect()
+    }
+
     /// What a handle stands for.
     ///
     /// # Errors

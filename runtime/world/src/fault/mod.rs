@@ -11,19 +11,49 @@
 //! Invariants: without planned faults nothing is asked; the answer zero is always "does not strike", unless
 //! the rate is the whole.
 
+mod bit_flip;
+mod clock_drift;
+mod clock_freeze;
+mod clock_step;
+mod disk_full;
 mod http_dns;
 mod http_latency;
 mod http_refused;
 mod http_reset;
 mod http_status;
 mod http_timeout;
+mod io_error;
+mod lost_write;
+mod power_loss;
+mod read_error;
+mod short_read;
+mod short_write;
+mod slow_disk;
+mod sync_error;
+mod torn_write;
+mod write_error;
 
+pub use bit_flip::BIT_FLIP;
+pub use clock_drift::CLOCK_DRIFT;
+pub use clock_freeze::CLOCK_FREEZE;
+pub use clock_step::CLOCK_STEP;
+pub use disk_full::DISK_FULL;
 pub use http_dns::HTTP_DNS;
 pub use http_latency::HTTP_LATENCY;
 pub use http_refused::HTTP_REFUSED;
 pub use http_reset::HTTP_RESET;
 pub use http_status::HTTP_STATUS;
 pub use http_timeout::HTTP_TIMEOUT;
+pub use io_error::IO_ERROR;
+pub use lost_write::LOST_WRITE;
+pub use power_loss::POWER_LOSS;
+pub use read_error::READ_ERROR;
+pub use short_read::SHORT_READ;
+pub use short_write::SHORT_WRITE;
+pub use slow_disk::SLOW_DISK;
+pub use sync_error::SYNC_ERROR;
+pub use torn_write::TORN_WRITE;
+pub use write_error::WRITE_ERROR;
 
 use crate::Chance;
 use crate::glob::matches;
@@ -67,12 +97,27 @@ pub struct FaultKind {
 
 /// Every kind, sorted by name.
 pub const FAULTS: &[&FaultKind] = &[
+    &BIT_FLIP,
+    &CLOCK_DRIFT,
+    &CLOCK_FREEZE,
+    &CLOCK_STEP,
+    &DISK_FULL,
     &HTTP_DNS,
     &HTTP_LATENCY,
     &HTTP_REFUSED,
     &HTTP_RESET,
     &HTTP_STATUS,
     &HTTP_TIMEOUT,
+    &IO_ERROR,
+    &LOST_WRITE,
+    &POWER_LOSS,
+    &READ_ERROR,
+    &SHORT_READ,
+    &SHORT_WRITE,
+    &SLOW_DISK,
+    &SYNC_ERROR,
+    &TORN_WRITE,
+    &WRITE_ERROR,
 ];
 
 /// A plan names a kind that there is not.
@@ -113,6 +158,12 @@ impl Faults {
         self.rules.is_empty()
     }
 
+    /// Whether any fault of `kind` is planned, whenever and wherever.
+    #[must_use]
+    pub fn plans(&self, kind: &FaultKind) -> bool {
+        self.rules.iter().any(|rule| rule.kind.name == kind.name)
+    }
+
     /// Whether a fault of `kind` strikes `target` now, and how hard. The first rule that strikes decides.
     pub(crate) fn strike(
         &mut self,
@@ -122,7 +173,8 @@ impl Faults {
         node: NodeId,
         chance: &mut dyn Chance,
     ) -> Option<u64> {
-        let candidates = self.rules.iter_mut().filter(|rule| std::ptr::eq(rule.kind, kind) || rule.kind.name == kind.name);
+        let candidates =
+            self.rules.iter_mut().filter(|rule| std::ptr::eq(rule.kind, kind) || rule.kind.name == kind.name);
         for rule in candidates.filter(|rule| rule.is_open(now) && matches(&rule.plan.target, target)) {
             let question = Question { node, purpose: Purpose::Fault, site: rule.kind.name };
             let answer = chance.below(question, u64::from(RATE_ALWAYS_PPM));
@@ -147,4 +199,16 @@ impl Rule {
 #[must_use]
 pub fn kind_of(name: &str) -> Option<&'static FaultKind> {
     FAULTS.iter().copied().find(|kind| kind.name == name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_kinds_are_sorted_and_each_is_found_by_its_name() {
+        assert!(FAULTS.is_sorted_by(|one, next| one.name < next.name));
+        assert!(FAULTS.iter().all(|kind| kind_of(kind.name).is_some_and(|found| found.name == kind.name)));
+        assert!(FAULTS.iter().all(|kind| kind.rate_ppm <= RATE_ALWAYS_PPM && !kind.summary.is_empty()));
+    }
 }

@@ -4,7 +4,7 @@
 //!
 //! Invariants: what a write answered is what a read sees; a full disk takes as much as fits and says
 //! how much, and only then refuses; the usage of the disk is the sum over its files.
-//! Not here: streams (they call these with their own position), durability.
+//! Not here: streams (they call these with their own position), what of it survives a crash (`durable.rs`).
 
 use super::content::{CHUNK_BYTES, Usage};
 use super::node::{Body, NodeIndex};
@@ -110,22 +110,6 @@ impl Disk {
         if length > OFFSET_MAX { Err(Errno::Invalid) } else { Ok(()) }
     }
 
-    /// Makes content and metadata durable.
-    ///
-    /// # Errors
-    /// None yet; the signature is the interface's.
-    pub fn sync(&mut self, _of: &Descriptor) -> Result<(), Errno> {
-        Ok(())
-    }
-
-    /// Makes content durable.
-    ///
-    /// # Errors
-    /// None yet; the signature is the interface's.
-    pub fn sync_data(&mut self, _of: &Descriptor) -> Result<(), Errno> {
-        Ok(())
-    }
-
     fn put(&mut self, node: NodeIndex, offset: u64, bytes: &[u8], now_ns: u64) -> Result<u64, Errno> {
         if bytes.is_empty() {
             return Ok(0);
@@ -134,6 +118,9 @@ impl Disk {
             return Err(Errno::FileTooLarge);
         }
         let length = (FILE_BYTES_MAX - offset).min(bytes.len() as u64) as usize;
+        if self.durability.is_some() {
+            self.before_write(node, length as u64);
+        }
         let room = self.room();
         let at = self.node_mut(node);
         let Body::File(content) = &mut at.body else { unreachable!("need_file") };
@@ -162,10 +149,16 @@ impl Disk {
         at.touch(now_ns);
         self.usage.bytes += added.bytes;
         self.usage.chunks += added.chunks;
+        if self.durability.is_some() {
+            self.log_write(node, offset, &bytes[..done]);
+        }
         Ok(done as u64)
     }
 
     pub(super) fn resize(&mut self, node: NodeIndex, size: u64, now_ns: u64) {
+        if self.durability.is_some() {
+            self.log_resize(node, size);
+        }
         let at = self.node_mut(node);
         let Body::File(content) = &mut at.body else { unreachable!("only files have a size to set") };
         let before = content.usage();

@@ -11,6 +11,7 @@
 //! Invariants: a directory has one name; a removed directory takes no new names; link counts are exact.
 //! Not here: opening (`open.rs`), the walk itself (`path.rs`).
 
+use super::journal::Operation;
 use super::node::{Body, Directory, Entry, NodeIndex, NodeKind};
 use super::open::{Descriptor, PathFlags};
 use super::path::{Place, check_path, without_slashes};
@@ -57,6 +58,7 @@ impl Disk {
         let name = place.name.ok_or(Errno::Invalid)?;
         let entry = self.entry(place.directory, name).ok_or(Errno::NoEntry)?;
         self.need_empty(entry.node)?;
+        self.log_names(|| Operation::Remove { directory: place.directory, name: name.into(), entry });
         self.detach(place.directory, name, now_ns);
         Ok(())
     }
@@ -71,9 +73,11 @@ impl Disk {
         base.need_writable()?;
         let place = self.place(directory, path)?;
         let name = place.name.ok_or(Errno::IsDirectory)?;
-        match self.entry(place.directory, name).ok_or(Errno::NoEntry)?.kind {
+        let entry = self.entry(place.directory, name).ok_or(Errno::NoEntry)?;
+        match entry.kind {
             NodeKind::Directory => Err(Errno::IsDirectory),
             _ => {
+                self.log_names(|| Operation::Remove { directory: place.directory, name: name.into(), entry });
                 self.detach(place.directory, name, now_ns);
                 Ok(())
             }
@@ -114,10 +118,11 @@ impl Disk {
         if self.node(entry.node).links >= LINKS_MAX {
             return Err(Errno::TooManyLinks);
         }
-        self.attach(new.directory, name, entry, now_ns)?;
+        self.attach(new.directory, Arc::clone(&name), entry, now_ns)?;
         let node = self.node_mut(entry.node);
         node.links += 1;
         node.changed_ns = now_ns;
+        self.log_names(|| Operation::Add { directory: new.directory, name, entry });
         Ok(())
     }
 
@@ -194,6 +199,14 @@ impl Disk {
                 (_, NodeKind::Directory) => return Err(Errno::IsDirectory),
                 _ => {}
             }
+        }
+        self.log_names(|| Operation::Move {
+            from: (old.directory, old_name.into()),
+            to: (new.directory, new_name.into()),
+            entry: moved,
+            replaced: target,
+        });
+        if target.is_some() {
             self.detach(new.directory, new_name, now_ns);
         }
         self.take(old.directory, old_name, moved.kind, now_ns);
@@ -284,16 +297,24 @@ impl Disk {
         self.need_alive(directory)?;
         let node = self.add(body, now_ns)?;
         let kind = self.node(node).kind();
-        if let Err(error) = self.attach(directory, name, Entry { node, kind }, now_ns) {
+        let entry = Entry { node, kind };
+        if let Err(error) = self.attach(directory, Arc::clone(&name), entry, now_ns) {
             self.collect(node);
             return Err(error);
         }
         self.node_mut(node).links = if kind == NodeKind::Directory { 2 } else { 1 };
+        self.log_names(|| Operation::Add { directory, name, entry });
         Ok(node)
     }
 
     /// Writes a name into a directory that has none like it.
-    fn attach(&mut self, directory: NodeIndex, name: Arc<str>, entry: Entry, now_ns: u64) -> Result<(), Errno> {
+    pub(super) fn attach(
+        &mut self,
+        directory: NodeIndex,
+        name: Arc<str>,
+        entry: Entry,
+        now_ns: u64,
+    ) -> Result<(), Errno> {
         assert!(self.node(directory).links > 0, "callers ask whether the directory is alive");
         if self.usage.names >= self.limits.nodes {
             return Err(Errno::InsufficientSpace);
@@ -305,13 +326,16 @@ impl Disk {
         }
         let Body::Directory(at) = &mut node.body else { unreachable!("names are in directories") };
         assert!(!at.entries.contains_key(&*name), "the name is taken");
-        at.entries.insert_mut(name, entry);
+        at.entries.insert_mut(Arc::clone(&name), entry);
         self.usage.names += 1;
+        let named = self.node_mut(entry.node);
+        named.named_in = directory;
+        named.name = name;
         Ok(())
     }
 
     /// Takes a name out of a directory; the node keeps its count of links.
-    fn take(&mut self, directory: NodeIndex, name: &str, kind: NodeKind, now_ns: u64) {
+    pub(super) fn take(&mut self, directory: NodeIndex, name: &str, kind: NodeKind, now_ns: u64) {
         let node = self.node_mut(directory);
         node.touch(now_ns);
         if kind == NodeKind::Directory {

@@ -12,30 +12,39 @@
 //! Invariants: the state is a function of the operations and of the times that callers pass in; names
 //! are sorted by their bytes; identities and sizes are derived, never the host's; memory is bounded by
 //! [`DiskLimits`]; a clone takes constant time.
-//! Not here: handles and streams (`fozzy-host`), the real disk (`fozzy-live`), durability.
+//! Not here: handles and streams (`fozzy-host`), the real disk (`fozzy-live`).
 
 mod content;
+mod crash;
 mod data;
+mod durable;
 mod entries;
+mod journal;
 mod mount;
 mod node;
 mod open;
 mod path;
 mod radix;
 mod stat;
+mod strike;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
+pub use crash::SECTOR_BYTES;
 pub use data::{FILE_BYTES_MAX, READ_BYTES_MAX};
+pub use durable::{PENDING_BYTES_MAX, PENDING_CHANGES_MAX};
 pub use entries::{LINKS_MAX, Listing};
 pub use fozzy_trace::Errno;
+pub use journal::JOURNAL_OPERATIONS_MAX;
 pub use mount::MountError;
 pub use node::{DIRECTORY_BYTES, NodeIndex, NodeKind, Stat};
 pub use open::{Descriptor, DescriptorFlags, OpenFlags, PathFlags};
 pub use path::{LINKS_FOLLOWED_MAX, NAME_BYTES_MAX, PATH_BYTES_MAX};
 pub use stat::{MetadataHash, NewTime, wall_ns};
+pub use strike::{Act, Strike, flip_bit, strike};
 
 use content::CHUNK_BYTES;
+use durable::Durability;
 use node::{Body, Directory, Node};
 use radix::Radix;
 use rpds::RedBlackTreeMapSync;
@@ -76,6 +85,8 @@ pub struct Disk {
     serial: u64,
     usage: DiskUsage,
     limits: DiskLimits,
+    /// What a crash could take; `None` when none is planned.
+    durability: Option<Box<Durability>>,
 }
 
 /// A list that clones share: its head is replaced, never changed.
@@ -100,7 +111,8 @@ impl Disk {
     #[must_use]
     pub fn new(limits: DiskLimits, now_wall_ns: u64) -> Disk {
         let usage = DiskUsage::default();
-        let mut disk = Disk { nodes: Radix::default(), free: None, fresh: 0, serial: 0, usage, limits };
+        let nodes = Radix::default();
+        let mut disk = Disk { nodes, free: None, fresh: 0, serial: 0, usage, limits, durability: None };
         disk.limits.nodes = disk.limits.nodes.clamp(2, u64::from(u32::MAX));
         let empty = |parent| Body::Directory(Directory { parent, entries: RedBlackTreeMapSync::new_sync() });
         let root = disk.add(empty(NodeIndex(0)), now_wall_ns).expect("the first node fits");
@@ -149,7 +161,11 @@ impl Disk {
     /// A node without names yet.
     fn add(&mut self, body: Body, now_ns: u64) -> Result<NodeIndex, Errno> {
         let bytes = bytes_of(&body);
-        if self.usage.nodes >= self.limits.nodes || bytes > self.room().bytes {
+        let fits = |disk: &Disk| disk.usage.nodes < disk.limits.nodes && bytes <= disk.room().bytes;
+        if !fits(self) {
+            self.commit_names();
+        }
+        if !fits(self) {
             return Err(Errno::InsufficientSpace);
         }
         let index = match self.free.take() {
@@ -172,6 +188,8 @@ impl Disk {
             accessed_ns: now_ns,
             modified_ns: now_ns,
             changed_ns: now_ns,
+            named_in: self.root(),
+            name: "".into(),
             body,
         };
         let old = self.nodes.insert(u64::from(index.0), Arc::new(node));
@@ -192,6 +210,9 @@ impl Disk {
             self.usage.chunks -= content.usage().chunks;
         }
         self.free = Some(Arc::new(FreeIndex { index, next: self.free.take() }));
+        if let Some(durability) = &mut self.durability {
+            durability.forget(index);
+        }
     }
 }
 

@@ -63,6 +63,9 @@ pub(super) struct Node {
     pub(super) accessed_ns: u64,
     pub(super) modified_ns: u64,
     pub(super) changed_ns: u64,
+    /// The directory in which it got its latest name, and that name; neither need still be true.
+    pub(super) named_in: NodeIndex,
+    pub(super) name: Arc<str>,
     pub(super) body: Body,
 }
 

@@ -13,6 +13,7 @@
 
 use super::node::{Body, Entry, NodeIndex, NodeKind};
 use super::{Disk, Errno};
+use std::sync::Arc;
 
 /// Longest name, in bytes; a longer one is `name-too-long`. As on every Linux file system.
 pub const NAME_BYTES_MAX: usize = 255;
@@ -164,6 +165,60 @@ impl Disk {
             check_name(name)?;
         }
         Ok(Place { directory, name })
+    }
+
+    /// The absolute path of a node, for those who name it outside the disk; of a node with several names the
+    /// latest, of one without the one it had last.
+    #[must_use]
+    pub fn path_of(&self, node: NodeIndex) -> String {
+        let (mut names, mut at, mut bytes) = (Vec::new(), node, 0);
+        // What is removed can have been in what is removed, and its place be taken; a path has its bound anyway.
+        while at != self.root() && bytes < PATH_BYTES_MAX {
+            let Some((directory, name)) = self.name_of(at) else { break };
+            bytes += name.len() + 1;
+            names.push(name);
+            at = directory;
+        }
+        names.iter().rev().fold(String::new(), |path, name| path + "/" + name) + if names.is_empty() { "/" } else { "" }
+    }
+
+    /// The absolute path that `relative` means below `base`, by its text alone: links are not followed.
+    #[must_use]
+    pub fn path_at(&self, base: NodeIndex, relative: &str) -> String {
+        let base = self.path_of(base);
+        let mut names: Vec<&str> = base.split('/').filter(|name| !name.is_empty()).collect();
+        for name in relative.split('/') {
+            match name {
+                "" | "." => {}
+                ".." => drop(names.pop()),
+                name => names.push(name),
+            }
+        }
+        format!("/{}", names.join("/"))
+    }
+
+    /// A directory and a name in it that lead to `node`.
+    fn name_of(&self, node: NodeIndex) -> Option<(NodeIndex, Arc<str>)> {
+        let at = self.nodes.get(u64::from(node.0))?;
+        let latest = Some((at.named_in, Arc::clone(&at.name)));
+        let leads = |directory: NodeIndex, name: &str| {
+            let entries = self.nodes.get(u64::from(directory.0)).and_then(|node| node.directory().ok());
+            entries.and_then(|directory| directory.entries.get(name)).is_some_and(|entry| entry.node == node)
+        };
+        if at.links == 0 || leads(at.named_in, &at.name) {
+            return latest;
+        }
+        // The latest of several names is gone: this is rare, and the whole disk is searched.
+        let mut found = None;
+        self.nodes.for_each(&mut |index, one| {
+            if let (None, true, Ok(directory)) = (&found, one.links > 0, one.directory()) {
+                let mut entries = directory.entries.iter();
+                found = entries
+                    .find(|(_, entry)| entry.node == node)
+                    .map(|(name, _)| (NodeIndex(index as u32), Arc::clone(name)));
+            }
+        });
+        found.or(latest)
     }
 
     /// What stands at a place that has a name.

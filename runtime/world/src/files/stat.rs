@@ -206,6 +206,7 @@ impl Disk {
                 fold_node(node, fold);
             }
         });
+        self.fold_pending(fold);
     }
 
     /// The digest of [`Disk::fold`] alone.

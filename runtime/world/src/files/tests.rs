@@ -7,11 +7,11 @@ use super::*;
 use fozzy_trace::plan::{Inputs, Mount, MountEntry, MountKind};
 
 /// A small generator (Knuth's constants), so that every run tries the same.
-pub(super) struct Lcg(pub(super) u64);
+pub(crate) struct Lcg(pub(crate) u64);
 
 impl Lcg {
     /// A number below `bound`.
-    pub(super) fn below(&mut self, bound: u64) -> u64 {
+    pub(crate) fn below(&mut self, bound: u64) -> u64 {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 33) % bound
     }

@@ -1,0 +1,16 @@
+//! Clock freeze: the clocks of a machine stand still: readings repeat the last one.
+//!
+//! When it is over, the clocks are where they would have been. So it looks to a program whose virtual machine was
+//! not given the time. Deadlines still come.
+
+use super::{FaultKind, FaultTarget};
+
+/// See the module.
+pub const CLOCK_FREEZE: FaultKind = FaultKind {
+    name: "clock-freeze",
+    summary: "The clocks of a machine stand still: readings repeat the last one.",
+    target: FaultTarget::Node,
+    unit: "",
+    strength: 0,
+    rate_ppm: 1_000_000,
+};

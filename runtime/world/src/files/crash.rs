@@ -1,0 +1,154 @@
+//! A crash: the machine loses power, and what was not synced may be gone.
+//!
+//! ```text
+//! write tmp, rename tmp over conf, crash
+//!   names   question: how many of the last changes are lost?   0: the rename is durable
+//!   data    question: what of conf's writes is there?          1: none of them, so conf is empty
+//! ```
+//!
+//! Names are decided first (a prefix of the journal stays), then each file that still exists, in the order of
+//! their indices: all of its changes are kept; none; a prefix, whose next write may be torn; or each change for
+//! itself. A torn write keeps its beginning or its end up to a border of sectors, because disks write sectors whole.
+//! The two extremes have questions of their own, so that they are as likely in long logs as in short ones.
+//!
+//! The simplest answer to everything is zero, and then nothing is lost: the mildest crash.
+//!
+//! Where a plan has faults of the kinds `lost-write` or `torn-write`, only these decide about data, and all names
+//! are kept: so one kind of loss can be looked at alone.
+//!
+//! Invariants: what was synced is there; what is there was written, or is a hole of zeros between what was
+//! written. Not here: handles and the guest, which end with the machine (`World::power_loss`).
+
+use super::Disk;
+use super::content::Content;
+use super::durable::{Change, Pending};
+use super::node::{Body, NodeIndex};
+use crate::Moment;
+use crate::fault::{LOST_WRITE, TORN_WRITE};
+use fozzy_trace::Purpose;
+
+/// What a disk writes wholly or not at all, in bytes.
+pub const SECTOR_BYTES: u64 = 512;
+/// Changes of one file that are decided each for itself; those before are kept then. More questions would not make
+/// another kind of loss, only one that is harder to shrink.
+const CHANGES_DECIDED_MAX: usize = 64;
+
+/// Where the questions are asked.
+const NAMES: &str = "crash.names";
+const DATA: &str = "crash.data";
+const TEAR: &str = "crash.tear";
+
+/// What becomes of one change.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Fate {
+    Kept,
+    Lost,
+    /// Unless it lies within one unit of this size.
+    Torn(u64),
+}
+
+impl Disk {
+    /// The machine loses power, and starts again with what is on the disk. Nobody holds anything any more. Without
+    /// [`Disk::track_durability`] nothing is lost.
+    pub fn crash(&mut self, moment: &mut Moment<'_>) {
+        let restricted = moment.faults.plans(&LOST_WRITE) || moment.faults.plans(&TORN_WRITE);
+        let pending = self.names_pending();
+        if pending > 0 && !restricted {
+            for _ in 0..moment.below(Purpose::Fault, NAMES, pending + 1) {
+                self.undo_names();
+            }
+        }
+        self.commit_names();
+        for (file, pending) in self.take_pending() {
+            let content = if restricted {
+                let path = self.path_of(file);
+                survivor(&pending, moment, |_, moment| match moment.strikes(&LOST_WRITE, &path) {
+                    Some(_) => Fate::Lost,
+                    None => moment.strikes(&TORN_WRITE, &path).map_or(Fate::Kept, Fate::Torn),
+                })
+            } else {
+                let fates = fates(pending.changes.len(), moment);
+                survivor(&pending, moment, |change, _| fates[change])
+            };
+            self.replace(file, content);
+        }
+    }
+
+    fn replace(&mut self, file: NodeIndex, content: Content) {
+        let after = content.usage();
+        let Body::File(at) = &mut self.node_mut(file).body else { unreachable!("only files have changes") };
+        let before = std::mem::replace(at, content).usage();
+        self.usage.bytes = self.usage.bytes - before.bytes + after.bytes;
+        self.usage.chunks = self.usage.chunks - before.chunks + after.chunks;
+    }
+}
+
+/// What becomes of each of `changes` changes of a file.
+fn fates(changes: usize, moment: &mut Moment<'_>) -> Vec<Fate> {
+    let mut all = vec![Fate::Kept; changes];
+    if changes == 0 {
+        return all;
+    }
+    match moment.below(Purpose::Fault, DATA, 4) {
+        0 => {}
+        1 => all.fill(Fate::Lost),
+        2 => {
+            let kept = moment.below(Purpose::Fault, DATA, changes as u64) as usize;
+            all[kept..].fill(Fate::Lost);
+            all[kept] = fate(moment);
+        }
+        _ => {
+            for one in &mut all[changes.saturating_sub(CHANGES_DECIDED_MAX)..] {
+                *one = fate(moment);
+            }
+        }
+    }
+    all
+}
+
+fn fate(moment: &mut Moment<'_>) -> Fate {
+    match moment.below(Purpose::Fault, DATA, 3) {
+        0 => Fate::Kept,
+        1 => Fate::Lost,
+        _ => Fate::Torn(SECTOR_BYTES),
+    }
+}
+
+/// The content of a file after the crash.
+fn survivor(
+    pending: &Pending,
+    moment: &mut Moment<'_>,
+    mut fate: impl FnMut(usize, &mut Moment<'_>) -> Fate,
+) -> Content {
+    let mut content = pending.durable.clone();
+    for (number, change) in pending.changes.iter().enumerate() {
+        match (fate(number, moment), change) {
+            (Fate::Kept, _) => change.apply(&mut content),
+            (Fate::Torn(unit), Change::Write { offset, bytes }) => {
+                torn(*offset, bytes, unit.max(1), moment).as_ref().unwrap_or(change).apply(&mut content);
+            }
+            // A change of size is one number: it has no parts.
+            (Fate::Lost, _) | (Fate::Torn(_), Change::Size(_)) => {}
+        }
+    }
+    content
+}
+
+/// The part of a write that is there; none when it has no border of `unit` bytes inside.
+fn torn(offset: u64, bytes: &[u8], unit: u64, moment: &mut Moment<'_>) -> Option<Change> {
+    let first = (offset / unit + 1) * unit;
+    let last = (offset + bytes.len() as u64 - 1) / unit * unit;
+    let borders = (last + unit).checked_sub(first)? / unit;
+    if borders == 0 {
+        return None;
+    }
+    let border = first + moment.below(Purpose::Fault, TEAR, borders) * unit;
+    let (beginning, end) = bytes.split_at((border - offset) as usize);
+    Some(match moment.below(Purpose::Fault, TEAR, 2) {
+        0 => Change::Write { offset, bytes: beginning.into() },
+        _ => Change::Write { offset: border, bytes: end.into() },
+    })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,300 @@
+//! What of the files' contents is durable, and what a crash could still take.
+//!
+//! ```text
+//! durable content   |AAAAAAAA|
+//! changes             write 2..4, write 8..12, size 6          since then, in their order
+//! what is seen      |AABBAA|
+//! ```
+//!
+//! A write is durable after [`Disk::sync`] or [`Disk::sync_data`] of its file. Both make the size durable too:
+//! data that lies beyond the known size would be none.
+//!
+//! Nothing of this is kept unless [`Disk::track_durability`] asks for it, which is when a loss of power is planned.
+//! Then each file with unsynced changes has its durable content here (the chunks are shared until they are
+//! written to) and the changes with their bytes.
+//!
+//! Invariants: a file without entry here is wholly durable; memory is bounded by the `_MAX` below and by the
+//! limits of the disk. Not here: names (`journal.rs`), what a crash takes (`crash.rs`).
+//! Not modelled: times of files; they stay as they were last seen.
+
+use super::content::{CHUNK_BYTES, Content, Usage};
+use super::journal::Operation;
+use super::node::{Body, NodeIndex, NodeKind};
+use super::open::Descriptor;
+use super::radix::Radix;
+use super::{Disk, Errno};
+use fozzy_trace::Fold;
+use std::sync::Arc;
+
+/// Unsynced writes and changes of size that a disk keeps apart. When there are more, all become durable, as
+/// write-back would have made them by then.
+pub const PENDING_CHANGES_MAX: u64 = 4096;
+/// Bytes of unsynced writes that a disk keeps apart. When there are more, all become durable.
+pub const PENDING_BYTES_MAX: u64 = 16 << 20;
+
+/// See the module and `journal.rs`.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Durability {
+    /// Files with unsynced changes, by their index.
+    files: Radix<Arc<Pending>>,
+    /// Sums over `files`.
+    bytes: u64,
+    changes: u64,
+    durable: Usage,
+    /// Changes of names by their numbers, from `committed` up to `logged`.
+    pub(super) journal: Radix<Arc<Operation>>,
+    pub(super) committed: u64,
+    pub(super) logged: u64,
+}
+
+/// A file with changes that are not durable.
+#[derive(Clone, Debug)]
+pub(super) struct Pending {
+    pub(super) durable: Content,
+    pub(super) changes: Vec<Change>,
+    /// A sync failed: some changes are neither durable nor pending.
+    failed: bool,
+}
+
+/// One change of a file.
+#[derive(Clone, Debug)]
+pub(super) enum Change {
+    /// Bytes at an offset.
+    Write { offset: u64, bytes: Arc<[u8]> },
+    /// Cut or extended to this size.
+    Size(u64),
+}
+
+impl Change {
+    fn bytes(&self) -> u64 {
+        match self {
+            Change::Write { bytes, .. } => bytes.len() as u64,
+            Change::Size(_) => 0,
+        }
+    }
+
+    /// Performs it on a content.
+    pub(super) fn apply(&self, content: &mut Content) {
+        match self {
+            Change::Size(size) => content.set_size(*size),
+            Change::Write { offset, bytes } => write(content, *offset, bytes),
+        }
+    }
+}
+
+/// Writes bytes wherever they lie.
+pub(super) fn write(content: &mut Content, mut offset: u64, mut bytes: &[u8]) {
+    while !bytes.is_empty() {
+        let step = ((CHUNK_BYTES - offset % CHUNK_BYTES) as usize).min(bytes.len());
+        content.write(offset, &bytes[..step]);
+        offset += step as u64;
+        bytes = &bytes[step..];
+    }
+}
+
+impl Durability {
+    /// All that is pending of a file is gone: it became durable, or the file is no more.
+    pub(super) fn forget(&mut self, file: NodeIndex) -> Option<Arc<Pending>> {
+        let pending = self.files.remove(u64::from(file.0))?;
+        self.bytes -= pending.changes.iter().map(Change::bytes).sum::<u64>();
+        self.changes -= pending.changes.len() as u64;
+        self.durable.bytes -= pending.durable.usage().bytes;
+        self.durable.chunks -= pending.durable.usage().chunks;
+        Some(pending)
+    }
+
+    fn remember(&mut self, file: NodeIndex, pending: Arc<Pending>) {
+        self.bytes += pending.changes.iter().map(Change::bytes).sum::<u64>();
+        self.changes += pending.changes.len() as u64;
+        self.durable.bytes += pending.durable.usage().bytes;
+        self.durable.chunks += pending.durable.usage().chunks;
+        let old = self.files.insert(u64::from(file.0), pending);
+        assert!(old.is_none(), "a file is remembered once");
+    }
+
+    fn log(&mut self, file: NodeIndex, change: Change) {
+        self.bytes += change.bytes();
+        self.changes += 1;
+        let pending = self.files.get_mut(u64::from(file.0)).expect("a change is announced");
+        Arc::make_mut(pending).changes.push(change);
+    }
+
+    /// Writes back the changes of a file. After a failed sync what was lost by it stays lost.
+    fn write_back(&mut self, file: NodeIndex) {
+        let Some(mut pending) = self.forget(file).filter(|pending| pending.failed) else { return };
+        let at = Arc::make_mut(&mut pending);
+        for change in std::mem::take(&mut at.changes) {
+            change.apply(&mut at.durable);
+        }
+        self.remember(file, pending);
+    }
+
+    /// Files with unsynced changes, in the order of their indices.
+    fn pending(&self) -> Vec<NodeIndex> {
+        let mut all = Vec::new();
+        self.files.for_each(&mut |index, _| all.push(NodeIndex(index as u32)));
+        all
+    }
+}
+
+impl Disk {
+    /// Whether what is not synced can be lost by [`Disk::crash`]. Off at first, which costs nothing; turned on, all
+    /// that there is counts as durable.
+    pub fn track_durability(&mut self, on: bool) {
+        self.commit_names();
+        self.durability = on.then(Box::default);
+    }
+
+    /// Makes durable: of a file its content and size, of a directory the names in it and all changes of names
+    /// before.
+    ///
+    /// # Errors
+    /// None yet; the signature is the interface's.
+    pub fn sync(&mut self, of: &Descriptor) -> Result<(), Errno> {
+        match of.kind {
+            NodeKind::Directory => self.sync_directory(of),
+            NodeKind::File | NodeKind::Link => {
+                if let Some(durability) = &mut self.durability {
+                    durability.write_back(of.node);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The same as [`Disk::sync`]: there is no metadata without which content could be read.
+    ///
+    /// # Errors
+    /// None yet; the signature is the interface's.
+    pub fn sync_data(&mut self, of: &Descriptor) -> Result<(), Errno> {
+        self.sync(of)
+    }
+
+    /// A sync that fails: the unsynced changes of a file are still seen, and will never be durable, whatever later
+    /// syncs say. So ext4 and others do, which mark the pages clean (Rebello et al., "Can Applications Recover from
+    /// fsync Failures?", ATC 2020). Names stay pending.
+    pub fn fail_sync(&mut self, of: &Descriptor) {
+        let Some(durability) = &mut self.durability else { return };
+        if let Some(mut pending) = durability.forget(of.node) {
+            let at = Arc::make_mut(&mut pending);
+            at.changes.clear();
+            at.failed = true;
+            durability.remember(of.node, pending);
+        }
+    }
+
+    /// Announces a write: a disk that is full commits what holds removed files, and the durable content is kept.
+    pub(super) fn before_write(&mut self, file: NodeIndex, length: u64) {
+        let room = self.room();
+        if room.bytes < length || room.chunks < length.div_ceil(CHUNK_BYTES) + 1 {
+            self.commit_names();
+        }
+        self.keep_durable(file);
+    }
+
+    /// Notes a write that was announced.
+    pub(super) fn log_write(&mut self, file: NodeIndex, offset: u64, bytes: &[u8]) {
+        self.log_change(file, Change::Write { offset, bytes: bytes.into() });
+    }
+
+    /// Notes a change of size that is about to be made.
+    pub(super) fn log_resize(&mut self, file: NodeIndex, size: u64) {
+        self.keep_durable(file);
+        self.log_change(file, Change::Size(size));
+    }
+
+    fn log_change(&mut self, file: NodeIndex, change: Change) {
+        let durability = self.durability.as_mut().expect("callers ask");
+        durability.log(file, change);
+        if durability.changes > PENDING_CHANGES_MAX || durability.bytes > PENDING_BYTES_MAX {
+            self.write_back_all();
+        }
+    }
+
+    /// Keeps the content that is durable now, if all of it is.
+    fn keep_durable(&mut self, file: NodeIndex) {
+        let tracked = |disk: &Disk| disk.durability.as_ref().is_some_and(|d| d.files.get(u64::from(file.0)).is_some());
+        if tracked(self) {
+            return;
+        }
+        let Body::File(content) = &self.node(file).body else { unreachable!("only files are written") };
+        let durable = content.clone();
+        // Durable contents may differ from all that is seen, so they are bounded as the disk itself is.
+        if self.exceeds(durable.usage()) {
+            self.write_back_all();
+        }
+        let durability = self.durability.as_mut().expect("callers ask");
+        if durability.durable != Usage::default() && self.exceeds(durable.usage()) {
+            // Only what failed syncs left is still there; at the bound it counts as durable after all.
+            self.forget_all();
+        }
+        let pending = Pending { durable, changes: Vec::new(), failed: false };
+        self.durability.as_mut().expect("callers ask").remember(file, Arc::new(pending));
+    }
+
+    fn exceeds(&self, more: Usage) -> bool {
+        let kept = self.durability.as_ref().map_or(Usage::default(), |durability| durability.durable);
+        let chunks_max = (self.limits.bytes / CHUNK_BYTES).saturating_add(self.limits.nodes);
+        kept.bytes.saturating_add(more.bytes) > self.limits.bytes || kept.chunks + more.chunks > chunks_max
+    }
+
+    fn write_back_all(&mut self) {
+        let durability = self.durability.as_mut().expect("callers ask");
+        for file in durability.pending() {
+            durability.write_back(file);
+        }
+    }
+
+    fn forget_all(&mut self) {
+        let durability = self.durability.as_mut().expect("callers ask");
+        for file in durability.pending() {
+            durability.forget(file);
+        }
+    }
+
+    /// Takes out everything that is pending of files, in the order of their indices.
+    pub(super) fn take_pending(&mut self) -> Vec<(NodeIndex, Arc<Pending>)> {
+        let Some(durability) = &mut self.durability else { return Vec::new() };
+        let files = durability.pending();
+        files.into_iter().filter_map(|file| Some((file, durability.forget(file)?))).collect()
+    }
+
+    /// Folds in what a crash could take: two disks that look the same may differ in it.
+    pub(super) fn fold_pending(&self, fold: &mut Fold) {
+        let Some(durability) = &self.durability else { return };
+        durability.files.for_each(&mut |index, pending| {
+            fold.word(index);
+            fold.word(pending.durable.size());
+            pending.durable.for_each_piece(&mut |index, bytes| {
+                fold.word(index);
+                fold.bytes(bytes);
+            });
+            for change in &pending.changes {
+                match change {
+                    Change::Size(size) => fold.word(*size),
+                    Change::Write { offset, bytes } => {
+                        fold.word(*offset);
+                        fold.bytes(bytes);
+                    }
+                }
+            }
+        });
+        durability.journal.for_each(&mut |_, operation| {
+            let (places, entries): (Vec<_>, Vec<_>) = match &**operation {
+                Operation::Add { directory, name, entry } | Operation::Remove { directory, name, entry } => {
+                    (vec![(*directory, name)], vec![*entry])
+                }
+                Operation::Move { from, to, entry, replaced } => {
+                    let entries = std::iter::once(*entry).chain(*replaced).collect();
+                    (vec![(from.0, &from.1), (to.0, &to.1)], entries)
+                }
+            };
+            fold.word(u64::from(matches!(**operation, Operation::Remove { .. })));
+            for (directory, name) in places {
+                fold.word(u64::from(directory.0));
+                fold.bytes(name.as_bytes());
+            }
+            entries.iter().for_each(|entry| fold.word(u64::from(entry.node.0)));
+        });
+    }
+}

@@ -1,0 +1,100 @@
+//! What planned faults do to one operation on a file.
+//!
+//! ```text
+//! read /data/log ─▶ power-loss? slow-disk? io-error? read-error? short-read? bit-flip? ─▶ Strike
+//! ```
+//!
+//! The host asks before it performs the operation, and performs what is left of it: nothing after a loss of power
+//! or an error, fewer bytes after `bytes_max`. A delay comes with everything.
+//!
+//! Invariants: the order of the questions is the one above, and after an error nothing more is asked; without
+//! planned faults nothing is asked. Not here: when a fault strikes ([`Faults`](crate::Faults)).
+
+use super::Errno;
+use crate::Moment;
+use crate::fault::{
+    BIT_FLIP, DISK_FULL, FaultKind, IO_ERROR, POWER_LOSS, READ_ERROR, SHORT_READ, SHORT_WRITE, SLOW_DISK, SYNC_ERROR,
+    WRITE_ERROR,
+};
+use fozzy_trace::{Duration, Purpose};
+
+/// What is done to a file or directory, as far as faults tell it apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Act {
+    /// Reading data.
+    Read,
+    /// Writing data.
+    Write,
+    /// Making something new: a file, a directory, a name.
+    Create,
+    /// Any other change: a size, a time, a rename, a removal.
+    Change,
+    /// Making something durable.
+    Sync,
+    /// Opening what exists, listing, asking for attributes.
+    Look,
+}
+
+/// What goes wrong with an operation.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Strike {
+    /// The machine loses power before the operation, and is up again after so long.
+    pub power_loss: Option<Duration>,
+    /// Virtual time that the operation takes.
+    pub delay: Duration,
+    /// It fails with this. A failed sync of a file is [`Disk::fail_sync`](super::Disk::fail_sync).
+    pub error: Option<Errno>,
+    /// It reads or writes so many bytes at the most, at least one.
+    pub bytes_max: Option<u64>,
+    /// One bit of what is read is wrong: see [`flip_bit`].
+    pub flips: bool,
+}
+
+/// Kinds that make an act fail, and with what, in the order in which they are asked.
+const ERRORS: [(&FaultKind, &[Act], Errno); 5] = [
+    (&IO_ERROR, &[Act::Read, Act::Write, Act::Create, Act::Change, Act::Sync, Act::Look], Errno::Io),
+    (&READ_ERROR, &[Act::Read], Errno::Io),
+    (&WRITE_ERROR, &[Act::Write], Errno::Io),
+    (&DISK_FULL, &[Act::Write, Act::Create], Errno::InsufficientSpace),
+    (&SYNC_ERROR, &[Act::Sync], Errno::Io),
+];
+
+/// Asks what goes wrong with `act` on `path`, an absolute path of the disk of `machine`.
+pub fn strike(act: Act, machine: &str, path: &str, moment: &mut Moment<'_>) -> Strike {
+    let mut strike = Strike::default();
+    if moment.faults.is_empty() {
+        return strike;
+    }
+    strike.power_loss = moment.strikes(&POWER_LOSS, machine).map(Duration);
+    if strike.power_loss.is_some() {
+        return strike;
+    }
+    strike.delay = Duration(moment.strikes(&SLOW_DISK, path).unwrap_or(0));
+    for (kind, acts, errno) in ERRORS {
+        if acts.contains(&act) && moment.strikes(kind, path).is_some() {
+            strike.error = Some(errno);
+            return strike;
+        }
+    }
+    match act {
+        Act::Read => {
+            strike.bytes_max = moment.strikes(&SHORT_READ, path).map(|bytes| bytes.max(1));
+            strike.flips = moment.strikes(&BIT_FLIP, path).is_some();
+        }
+        Act::Write => strike.bytes_max = moment.strikes(&SHORT_WRITE, path).map(|bytes| bytes.max(1)),
+        Act::Create | Act::Change | Act::Sync | Act::Look => {}
+    }
+    strike
+}
+
+/// Turns one bit of what was read; which, is a question.
+pub fn flip_bit(bytes: &mut [u8], moment: &mut Moment<'_>) {
+    if bytes.is_empty() {
+        return;
+    }
+    let bit = moment.below(Purpose::Fault, "bit-flip.bit", bytes.len() as u64 * 8);
+    bytes[(bit / 8) as usize] ^= 1 << (bit % 8);
+}
+
+#[cfg(test)]
+mod tests;

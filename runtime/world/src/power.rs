@@ -1,0 +1,92 @@
+//! A machine loses power: its guest is gone, and its disk keeps what was durable.
+//!
+//! ```text
+//! guest ─ write, write, ✗      handles gone, input rewound, disk crashed      ─▶ starts again, after a while
+//! ```
+//!
+//! What was written to the standard outputs stays written, and what the guest writes next follows it: somebody saw it.
+//! Virtual time goes on for everybody.
+//!
+//! Invariant: nothing holds a node of the disk afterwards, so what had no name is gone.
+//! Not here: starting the guest again (`fozzy-engine`), ends of its connections (`network`).
+
+use crate::files::{Act, Strike, strike};
+use crate::table::{Handle, InputStream, OutputStream};
+use crate::{Moment, World};
+
+impl World {
+    /// The machine of the moment loses power.
+    pub fn power_loss(&mut self, moment: &mut Moment<'_>) {
+        let machine = self.node_mut(moment.node);
+        for handle in machine.table.clear() {
+            match handle {
+                Handle::Descriptor(file)
+                | Handle::InputStream(InputStream::File { file, .. })
+                | Handle::OutputStream(OutputStream::File { file, .. }) => machine.disk.closed(file.node),
+                _ => {}
+            }
+        }
+        machine.stdin.rewind();
+        machine.waiting.clear();
+        machine.disk.crash(moment);
+    }
+
+    /// Asks what goes wrong with `act` on `path`, an absolute path on the disk of the moment's machine.
+    pub fn strike_file(&self, act: Act, path: &str, moment: &mut Moment<'_>) -> Strike {
+        strike(act, &self.node(moment.node).name, path, moment)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Wait;
+    use crate::chance::tests::SeededChance;
+    use fozzy_trace::plan::{FaultPlan, Inputs, Machine, Plan, Stdin};
+    use fozzy_trace::source::Seeded;
+    use fozzy_trace::{Duration, Instant, NodeId, Seed};
+    use std::sync::Arc;
+
+    const ME: NodeId = NodeId(0);
+
+    fn world(faults: Vec<FaultPlan>) -> World {
+        let mut inputs = Inputs::default();
+        let stdin = Stdin { bytes: inputs.add(b"ab".to_vec()), stays_open: false };
+        let plan = Plan { main: Machine { stdin, ..Machine::default() }, faults, ..Plan::default() };
+        World::new(Arc::new(plan), &inputs).expect("a plain plan")
+    }
+
+    fn always(kind: &str) -> FaultPlan {
+        let (kind, target) = (kind.to_owned(), "*".to_owned());
+        let start = Duration(0);
+        FaultPlan { kind, target, rate_ppm: 1_000_000, start, length: None, strength: None, times: None }
+    }
+
+    #[test]
+    fn a_machine_starts_again_with_what_was_durable() {
+        let mut world = world(vec![always("power-loss"), always("lost-write")]);
+        let machine = world.node_mut(ME);
+        let root = machine.disk.open_root(true);
+        let create = crate::files::OpenFlags { create: true, ..Default::default() };
+        let flags = crate::files::DescriptorFlags { write: true, ..Default::default() };
+        let file = machine.disk.open_at(&root, Default::default(), "log", create, flags, 0).expect("new");
+        machine.disk.write(&file, 0, b"synced", 0).expect("room");
+        machine.disk.sync(&file).expect("no fault asked here");
+        machine.disk.append(&file, b", and not", 0).expect("room");
+        machine.table.insert(Handle::Descriptor(root)).expect("room");
+        machine.table.insert(Handle::OutputStream(OutputStream::File { file, offset: None })).expect("room");
+        machine.stdin.read(1);
+        machine.stdout.write(b"seen");
+        machine.waiting.push(Wait::Stdin);
+
+        let (mut faults, mut chance) = (world.faults.clone(), SeededChance(Seeded::new(Seed(1))));
+        world.power_loss(&mut Moment { now: Instant::START, node: ME, faults: &mut faults, chance: &mut chance });
+        let machine = world.node_mut(ME);
+        assert_eq!(machine.table.insert(Handle::Pollable(Wait::Nothing)), Ok(0), "no handle is open");
+        assert_eq!(machine.stdin.read(9), b"ab");
+        assert!(machine.waiting.is_empty());
+        let root = machine.disk.open_root(true);
+        let stat = machine.disk.stat_at(&root, Default::default(), "log").expect("names are kept");
+        assert_eq!(stat.size, 6);
+    }
+}
