@@ -17,7 +17,7 @@ use crate::clocks::datetime;
 use crate::record::Shown;
 use fozzy_trace::Record;
 use fozzy_world::files::{self, Errno, NewTime, NodeKind, Stat};
-use fozzy_world::table::{Handle, InputStream as Input, OutputStream as Output};
+use fozzy_world::table::{Handle, InputStream as Input, OutputStream as Output, StreamFailure};
 use fozzy_world::{Disk, TableError};
 use wasmtime::Result;
 use wasmtime::component::Resource;
@@ -125,7 +125,8 @@ impl Host {
 impl types::Host for Host {
     fn filesystem_error_code(&mut self, error: Resource<IoError>) -> Result<Option<ErrorCode>> {
         self.call(FILESYSTEM_ERROR_CODE, error.rep(), |host| match host.node_mut().table.get(error.rep()) {
-            Ok(Handle::Error(failure)) => Ok(Some(code(failure.errno))),
+            Ok(Handle::Error(StreamFailure::File(errno))) => Ok(Some(code(*errno))),
+            Ok(Handle::Error(_)) => Ok(None),
             _ => Err(misuse(FILESYSTEM_ERROR_CODE)(TableError::WrongHandle)),
         })
     }

@@ -6,7 +6,7 @@
 //! acme:db/query           unknown: refused at load, by name
 //! ```
 
-use crate::bindings::Computer;
+use crate::bindings::{Computer, LinkOptions};
 use crate::call::Host;
 use crate::unsupported;
 use wasmtime::Engine;
@@ -33,6 +33,8 @@ const KNOWN: &[&str] = &[
     "wasi:clocks/wall-clock",
     "wasi:filesystem/types",
     "wasi:filesystem/preopens",
+    "wasi:http/types",
+    "wasi:http/outgoing-handler",
     "wasi:io/error",
     "wasi:io/poll",
     "wasi:io/streams",
@@ -56,7 +58,7 @@ pub struct ImportFault {
 /// # Errors
 /// When wasmtime refuses a definition, which no component can bring about.
 pub fn add_to_linker(linker: &mut Linker<Host>, component: &Component) -> Result<()> {
-    Computer::add_to_linker::<Host, HasSelf<Host>>(linker, |host| host)?;
+    Computer::add_to_linker::<Host, HasSelf<Host>>(linker, &LinkOptions::default(), |host| host)?;
     let engine = linker.engine().clone();
     for (name, item) in component.component_type().imports(&engine) {
         if let ComponentItem::ComponentInstance(instance) = item.ty

@@ -5,6 +5,7 @@
 
 use crate::bindings::wasi::clocks::wall_clock::Datetime;
 use crate::bindings::wasi::filesystem::types as fs;
+use crate::bindings::wasi::http::types as http;
 use crate::streams::Failure;
 use fozzy_trace::{Fold, Record};
 use std::fmt::Write;
@@ -24,12 +25,14 @@ impl Record for Failure {
         match self {
             Failure::Closed => fold.word(0),
             Failure::Failed(errno) => fold.word(*errno as u64 + 1),
+            Failure::Http(error) => fold.bytes(error.to_string().as_bytes()),
         }
     }
     fn show(&self, out: &mut String) {
         match self {
             Failure::Closed => out.push_str("closed"),
             Failure::Failed(errno) => drop(write!(out, "{errno:?}")),
+            Failure::Http(error) => drop(write!(out, "{error}")),
         }
     }
 }
@@ -65,4 +68,8 @@ by_debug!(
     fs::DescriptorFlags,
     fs::MetadataHashValue,
     fs::DirectoryEntry,
+    http::ErrorCode,
+    http::HeaderError,
+    http::Method,
+    http::Scheme,
 );

@@ -12,8 +12,9 @@ use crate::bindings::wasi::io::streams::{self, StreamError};
 use crate::bindings::{InputStream, IoError, OutputStream, Pollable};
 use crate::call::{Host, Import, Progress, Stop, misuse};
 use fozzy_world::files::Errno;
+use fozzy_world::http::ErrorCode;
 use fozzy_world::table::{Handle, InputStream as Input, OutputStream as Output, StreamFailure};
-use fozzy_world::{TableError, Wait};
+use fozzy_world::{TableError, Wait, World};
 use wasmtime::Result;
 use wasmtime::component::Resource;
 
@@ -43,22 +44,23 @@ const WRITE_BYTES_MAX: u64 = 1 << 20;
 const WRITE_AND_FLUSH_BYTES_MAX: u64 = 4096;
 
 /// How an operation of a stream can fail, before it has a handle in the guest.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub(crate) enum Failure {
     Closed,
     Failed(Errno),
+    Http(ErrorCode),
 }
 
 /// Whether a reader waits until there is something.
 #[derive(Clone, Copy, PartialEq)]
-enum Patience {
+pub(crate) enum Patience {
     Now,
     Blocking,
 }
 
 type StreamResult<T> = Result<std::result::Result<T, StreamError>>;
 /// What an operation of a stream comes to: it is done, it failed, or it has to wait.
-type Attempt<T> = std::result::Result<Progress<std::result::Result<T, Failure>>, Stop>;
+pub(crate) type Attempt<T> = std::result::Result<Progress<std::result::Result<T, Failure>>, Stop>;
 
 fn done<T>(value: T) -> Attempt<T> {
     Ok(Progress::Done(Ok(value)))
@@ -103,7 +105,11 @@ impl Host {
                 self.shut(rep);
                 failed(failure)
             }
-            Ok(Handle::InputStream(Input::Closed)) => failed(Failure::Closed),
+            Ok(Handle::InputStream(Input::Closed | Input::Http { closed: true, .. })) => failed(Failure::Closed),
+            Ok(Handle::InputStream(Input::Http { body, offset, .. })) => {
+                let from = (*body, *offset);
+                self.read_body(rep, from, len, patience)
+            }
             Ok(Handle::InputStream(Input::Stdin)) => {
                 self.look_at_stdin()?;
                 if patience == Patience::Blocking && len > 0 && !self.is_ready(Wait::Stdin)? {
@@ -142,7 +148,11 @@ impl Host {
                 self.shut(rep);
                 failed(Failure::Failed(errno))
             }
-            Ok(Handle::OutputStream(Output::Closed)) => failed(Failure::Closed),
+            Ok(Handle::OutputStream(Output::Closed | Output::Http { closed: true, .. })) => failed(Failure::Closed),
+            Ok(Handle::OutputStream(Output::Http { body, .. })) => {
+                let body = *body;
+                self.write_body(rep, body, bytes)
+            }
             _ => Err(misuse(import)(TableError::WrongHandle)),
         }
     }
@@ -168,7 +178,10 @@ impl Host {
     /// What may be written now: nothing to a closed stream, which the answer says, else always the same.
     fn permit(&self, rep: u32) -> std::result::Result<u64, Failure> {
         match self.node().table.get(rep) {
-            Ok(Handle::OutputStream(Output::Closed)) => Err(Failure::Closed),
+            Ok(Handle::OutputStream(Output::Closed | Output::Http { closed: true, .. })) => Err(Failure::Closed),
+            Ok(Handle::OutputStream(Output::Http { body, .. })) if !self.run.world.http.bodies.is_read(*body) => {
+                Err(Failure::Closed)
+            }
             _ => Ok(WRITE_BYTES_MAX),
         }
     }
@@ -204,12 +217,14 @@ impl Host {
         Ok(match result {
             Ok(value) => Ok(value),
             Err(Failure::Closed) => Err(StreamError::Closed),
-            Err(Failure::Failed(errno)) => {
-                let failure = Handle::Error(StreamFailure { errno });
-                let rep = self.node_mut().table.insert(failure).map_err(misuse(import))?;
-                Err(StreamError::LastOperationFailed(Resource::<IoError>::new_own(rep)))
-            }
+            Err(Failure::Failed(errno)) => Err(self.last_failure(import, StreamFailure::File(errno))?),
+            Err(Failure::Http(error)) => Err(self.last_failure(import, StreamFailure::Http(error))?),
         })
+    }
+
+    fn last_failure(&mut self, import: Import, failure: StreamFailure) -> Result<StreamError> {
+        let rep = self.node_mut().table.insert(Handle::Error(failure)).map_err(misuse(import))?;
+        Ok(StreamError::LastOperationFailed(Resource::<IoError>::new_own(rep)))
     }
 
     /// A call that does not wait.
@@ -234,9 +249,14 @@ impl Host {
         self.stream_result(import, result)
     }
 
-    fn pollable(&mut self, import: Import, rep: u32, wait: impl FnOnce(&Handle) -> Wait) -> Result<Resource<Pollable>> {
+    fn pollable(
+        &mut self,
+        import: Import,
+        rep: u32,
+        wait: impl FnOnce(&Handle, &World) -> Wait,
+    ) -> Result<Resource<Pollable>> {
         let rep = self.call(import, rep, |host| {
-            let wait = wait(host.node_mut().table.get(rep).map_err(misuse(import))?);
+            let wait = wait(host.node().table.get(rep).map_err(misuse(import))?, &host.run.world);
             host.node_mut().table.insert(Handle::Pollable(wait)).map_err(misuse(import))
         })?;
         Ok(Resource::new_own(rep))
@@ -268,6 +288,7 @@ impl Host {
         {
             self.node_mut().disk.closed(file.node);
         }
+        self.release_body(stream);
     }
 }
 
@@ -297,8 +318,11 @@ impl streams::HostInputStream for Host {
     }
 
     fn subscribe(&mut self, handle: Resource<InputStream>) -> Result<Resource<Pollable>> {
-        self.pollable(SUBSCRIBE_INPUT, handle.rep(), |handle| match handle {
+        self.pollable(SUBSCRIBE_INPUT, handle.rep(), |handle, world| match handle {
             Handle::InputStream(Input::Stdin) => Wait::Stdin,
+            Handle::InputStream(Input::Http { body, closed: false, .. }) => {
+                Wait::Signal(world.http.bodies.readable(*body))
+            }
             _ => Wait::Nothing,
         })
     }
@@ -338,7 +362,7 @@ impl streams::HostOutputStream for Host {
     }
 
     fn subscribe(&mut self, handle: Resource<OutputStream>) -> Result<Resource<Pollable>> {
-        self.pollable(SUBSCRIBE_OUTPUT, handle.rep(), |_| Wait::Nothing)
+        self.pollable(SUBSCRIBE_OUTPUT, handle.rep(), |_, _| Wait::Nothing)
     }
 
     fn write_zeroes(&mut self, handle: Resource<OutputStream>, len: u64) -> StreamResult<()> {

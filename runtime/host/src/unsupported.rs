@@ -2,7 +2,6 @@
 //!
 //! ```text
 //! create-tcp-socket: func(..) -> result<tcp-socket, error-code>   answers  err(not-supported)
-//! [constructor]fields: func() -> fields                           traps    "wasi:http/types.… is not supported"
 //! ```
 //!
 //! Invariant: a program that merely links these interfaces runs; one that uses them learns it in the
@@ -14,7 +13,7 @@ use wasmtime::component::types::{ComponentFunc, ComponentInstance, ComponentItem
 use wasmtime::component::{LinkerInstance, ResourceType, Type, Val};
 
 /// Prefixes of the interfaces that this file answers for.
-pub(crate) const PRESENT: &[&str] = &["wasi:sockets/", "wasi:http/"];
+pub(crate) const PRESENT: &[&str] = &["wasi:sockets/"];
 
 const UNSUPPORTED: Import = Import::new("unsupported");
 

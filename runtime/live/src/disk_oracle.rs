@@ -15,14 +15,14 @@ use std::io;
 use std::os::unix::fs::{FileExt, MetadataExt};
 
 /// Directories that a side holds open at once; the first is the base of the sandbox.
-const DIRECTORIES: usize = 3;
+pub(crate) const DIRECTORIES: usize = 3;
 /// Files that a side holds open at once.
-const FILES: usize = 3;
+pub(crate) const FILES: usize = 3;
 /// `O_NOFOLLOW` of Linux on x86-64 and of the generic table.
 const O_NOFOLLOW: i32 = if cfg!(any(target_arch = "aarch64", target_arch = "arm")) { 0o100_000 } else { 0o400_000 };
 
 #[derive(Clone, Debug)]
-enum Operation {
+pub(crate) enum Operation {
     Open { base: usize, path: String, follow: bool, open: OpenFlags, read: bool, write: bool, slot: usize },
     Read { file: usize, offset: u64, length: u64 },
     Write { file: usize, offset: u64, bytes: Vec<u8> },
@@ -41,18 +41,18 @@ enum Operation {
 }
 
 /// A side of the comparison: an operation in, a line of text out.
-trait Computer {
+pub(crate) trait Computer {
     fn run(&mut self, operation: &Operation) -> String;
 }
 
-struct Virtual {
+pub(crate) struct Virtual {
     disk: Disk,
     directories: [Option<Descriptor>; DIRECTORIES],
     files: [Option<Descriptor>; FILES],
 }
 
 impl Virtual {
-    fn new() -> Virtual {
+    pub(crate) fn new() -> Virtual {
         let mut disk = Disk::new(DiskLimits { bytes: 1 << 30, nodes: 1 << 20 }, 0);
         let root = disk.open_root(true);
         disk.remove_directory_at(&root, "tmp", 0).expect("the real directory has none");
@@ -310,10 +310,10 @@ fn error_name(error: &io::Error) -> String {
 }
 
 /// Knuth's generator: the same operations in every run.
-struct Lcg(u64);
+pub(crate) struct Lcg(pub(crate) u64);
 
 impl Lcg {
-    fn below(&mut self, bound: u64) -> u64 {
+    pub(crate) fn below(&mut self, bound: u64) -> u64 {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 33) % bound
     }
@@ -352,7 +352,7 @@ impl Lcg {
         (0..length).map(|_| self.below(256) as u8).collect()
     }
 
-    fn operation(&mut self) -> Operation {
+    pub(crate) fn operation(&mut self) -> Operation {
         let base = if self.chance(3) { 1 + self.below(DIRECTORIES as u64 - 1) as usize } else { 0 };
         let to = if self.chance(3) { 1 + self.below(DIRECTORIES as u64 - 1) as usize } else { 0 };
         let file = self.below(FILES as u64) as usize;
@@ -389,7 +389,7 @@ impl Lcg {
 }
 
 /// Everything below the base, one line for each entry.
-fn tree(computer: &mut dyn Computer) -> Vec<String> {
+pub(crate) fn tree(computer: &mut dyn Computer) -> Vec<String> {
     let mut lines = Vec::new();
     let mut pending = vec![String::new()];
     while let Some(path) = pending.pop() {

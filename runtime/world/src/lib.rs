@@ -183,6 +183,7 @@ impl World {
         ended.waiting.clear();
         let signal = ended.end;
         self.signals.fire(signal, now);
+        self.http_guest_ended(node);
     }
 
     /// A machine.

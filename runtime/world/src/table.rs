@@ -9,7 +9,7 @@
 //! Not here: the guest's own numbering, which wasmtime keeps.
 
 use crate::files::{Descriptor, Listing};
-use crate::http::{BodyId, HttpHandle};
+use crate::http::{BodyId, ErrorCode, HttpHandle};
 use crate::{OutputKind, Wait};
 use std::fmt;
 
@@ -54,6 +54,8 @@ pub enum InputStream {
         body: BodyId,
         /// Where the next read begins, in bytes.
         offset: u64,
+        /// It failed, or was read to its end.
+        closed: bool,
     },
     /// A file that was read to its end or failed. It stays so, whatever becomes of the file, and holds nothing.
     Closed,
@@ -72,16 +74,23 @@ pub enum OutputStream {
         offset: Option<u64>,
     },
     /// The body of an HTTP message.
-    Http(BodyId),
+    Http {
+        /// The body.
+        body: BodyId,
+        /// A write failed.
+        closed: bool,
+    },
     /// A file at which a write failed. It stays so, and holds nothing.
     Closed,
 }
 
 /// Why an operation of a stream failed.
 #[derive(Clone, Debug)]
-pub struct StreamFailure {
+pub enum StreamFailure {
     /// The file system's word for it.
-    pub errno: crate::files::Errno,
+    File(crate::files::Errno),
+    /// That of HTTP.
+    Http(ErrorCode),
 }
 
 /// A handle that is not what the call needs. Wasmtime checks types before we see them, so this is a

@@ -47,6 +47,7 @@ const DROP_RESPONSE: Import = Import::new("wasi:http/types.outgoing-response.dro
 const WRITE: Import = Import::new("wasi:http/types.outgoing-body.write");
 const FINISH: Import = Import::new("wasi:http/types.outgoing-body.finish");
 const DROP_BODY: Import = Import::new("wasi:http/types.outgoing-body.drop");
+const SEND_INFORMATIONAL: Import = Import::new("wasi:http/types.response-outparam.send-informational");
 const SET: Import = Import::new("wasi:http/types.response-outparam.set");
 const DROP_OUTPARAM: Import = Import::new("wasi:http/types.response-outparam.drop");
 const HANDLE: Import = Import::new("wasi:http/outgoing-handler.handle");
@@ -358,6 +359,23 @@ impl types::HostOutgoingBody for Host {
 }
 
 impl types::HostResponseOutparam for Host {
+    // Unstable in WASI (feature informational-outbound-responses), so that the linker does not offer it; the text allows an
+    // implementation to refuse.
+    fn send_informational(
+        &mut self,
+        outparam: Resource<ResponseOutparam>,
+        status: u16,
+        headers: Resource<Fields>,
+    ) -> Answer<()> {
+        let asked = (outparam.rep(), status, headers.rep());
+        self.call(SEND_INFORMATIONAL, asked, |host| {
+            let node = host.node;
+            host.world().http_drop(node, headers.rep()).map_err(super::trap(SEND_INFORMATIONAL))?;
+            let is_informational = (100..200).contains(&status);
+            Ok(Err(if is_informational { ErrorCode::InternalError(None) } else { ErrorCode::HttpProtocolError }))
+        })
+    }
+
     fn set(
         &mut self,
         outparam: Resource<ResponseOutparam>,

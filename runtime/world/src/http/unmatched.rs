@@ -13,10 +13,9 @@
 
 use super::redact;
 use super::request::Request;
+use fozzy_trace::UnmatchedKind;
+use fozzy_trace::execution::UNMATCHED_MAX;
 use fozzy_trace::plan::Redact;
-
-/// Requests that are kept; more of them say nothing more to a reader. Each is as large as a request can be.
-pub const UNMATCHED_MAX: usize = 100;
 
 /// A request that no rule answers.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,6 +32,13 @@ impl Unmatched {
     fn of(request: &Request, redact: &Redact) -> Unmatched {
         let headers = redact::recorded(redact, request.headers.entries());
         Unmatched { method: request.method.as_str().to_owned(), url: request.url(), headers }
+    }
+
+    /// As it stands in an execution.
+    #[must_use]
+    pub fn in_execution(&self) -> fozzy_trace::Unmatched {
+        let asked = format!("{} {}", self.method, self.url);
+        fozzy_trace::Unmatched { kind: UnmatchedKind::Http, asked, rule: self.rule() }
     }
 
     /// A rule for a plan file that answers this request.

@@ -1,0 +1,204 @@
+//! What the real disk answers beyond what it shares with the virtual one: escapes, special files, bounds, times.
+
+use super::*;
+use fozzy_trace::Digest;
+use std::os::unix::fs::symlink;
+use tempfile::TempDir;
+
+struct Machine {
+    directory: TempDir,
+    files: Files,
+    inputs: Inputs,
+}
+
+impl Machine {
+    fn new() -> Machine {
+        let directory = tempfile::tempdir().expect("a temporary directory");
+        let files = Files::new(directory.path()).expect("it is there");
+        Machine { directory, files, inputs: Inputs::default() }
+    }
+
+    fn run(&mut self, on: u32, operation: FileOperation) -> Result<FileAnswer, Errno> {
+        self.files.answer(&FileAsk { on, operation }, &mut self.inputs)
+    }
+
+    /// Opens for reading, or for reading and writing, creating what is missing.
+    fn open(&mut self, path: &str, write: bool, opened: u32) -> Result<FileAnswer, Errno> {
+        let path = path.to_owned();
+        let operation = FileOperation::OpenAt {
+            path,
+            follow: true,
+            create: write,
+            directory: false,
+            exclusive: false,
+            truncate: false,
+            read: true,
+            write,
+            opened,
+        };
+        self.run(0, operation)
+    }
+
+    fn write(&mut self, on: u32, offset: u64, bytes: &[u8]) -> Result<FileAnswer, Errno> {
+        let bytes = self.inputs.add(bytes);
+        self.run(on, FileOperation::Write { offset, bytes })
+    }
+}
+
+const FILE: Result<FileAnswer, Errno> = Ok(FileAnswer::Opened(FileKind::File));
+
+#[test]
+fn what_is_written_is_on_the_disk_and_what_is_read_is_stored_once() {
+    let mut machine = Machine::new();
+    assert_eq!(machine.open("f", true, 1), FILE);
+    assert_eq!(machine.write(1, 0, b"hello"), Ok(FileAnswer::Written(5)));
+    let bytes = machine.inputs.add(&b" world"[..]);
+    assert_eq!(machine.run(1, FileOperation::Append { bytes }), Ok(FileAnswer::Written(6)));
+    assert_eq!(machine.run(1, FileOperation::Sync), Ok(FileAnswer::Done));
+    assert_eq!(machine.run(0, FileOperation::SyncData), Ok(FileAnswer::Done));
+    assert_eq!(std::fs::read(machine.directory.path().join("f")).expect("there"), b"hello world");
+    let read = machine.run(1, FileOperation::Read { offset: 6, length: u64::MAX >> 2 });
+    assert_eq!(read, Ok(FileAnswer::Bytes { bytes: Digest::of(b"world"), end: false }));
+    assert_eq!(&*machine.inputs.get(&Digest::of(b"world")).expect("stored"), b"world");
+    let end = machine.run(1, FileOperation::Read { offset: 11, length: 1 });
+    assert_eq!(end, Ok(FileAnswer::Bytes { bytes: Digest::of(b""), end: true }));
+    assert_eq!(machine.write(9, 0, b"x"), Err(Errno::BadDescriptor));
+    let unknown = FileOperation::Write { offset: 0, bytes: Digest::of(b"not among the inputs") };
+    assert_eq!(machine.run(1, unknown), Err(Errno::Io));
+}
+
+#[test]
+fn nothing_outside_is_reached() {
+    let mut machine = Machine::new();
+    let outside = tempfile::tempdir().expect("a temporary directory");
+    std::fs::write(outside.path().join("secret"), "never read").expect("written");
+    let absolute = outside.path().join("secret").to_str().expect("UTF-8").to_owned();
+    let up = format!("../{}/secret", outside.path().file_name().expect("named").to_string_lossy());
+    symlink(&absolute, machine.directory.path().join("absolute")).expect("linked");
+    symlink(&up, machine.directory.path().join("up")).expect("linked");
+    symlink(outside.path(), machine.directory.path().join("out")).expect("linked");
+    for path in [&absolute, &up, "absolute", "up", "..", "../..", "out/secret", "/etc/passwd", "/"] {
+        let path = path.to_string();
+        assert_eq!(machine.open(&path, false, 1), Err(Errno::NotPermitted), "{path}");
+        assert_eq!(machine.open(&path, true, 1), Err(Errno::NotPermitted), "{path}");
+        let stat = FileOperation::StatAt { path: path.clone(), follow: true };
+        assert_eq!(machine.run(0, stat), Err(Errno::NotPermitted), "{path}");
+        let times =
+            |path| FileOperation::SetTimes { path, follow: true, accessed: SetTime::Now, modified: SetTime::Now };
+        assert_eq!(machine.run(0, times(Some(path.clone()))), Err(Errno::NotPermitted), "{path}");
+    }
+    for path in [&absolute, &up, "out/new"] {
+        let path = path.to_string();
+        for operation in [
+            FileOperation::UnlinkFileAt { path: path.clone() },
+            FileOperation::CreateDirectoryAt { path: path.clone() },
+            FileOperation::SymlinkAt { text: "x".to_owned(), path: path.clone() },
+            FileOperation::RenameAt { path: "up".to_owned(), to: 0, new_path: path.clone() },
+            FileOperation::RenameAt { path: path.clone(), to: 0, new_path: "in".to_owned() },
+            FileOperation::LinkAt { path: path.clone(), follow: false, to: 0, new_path: "in".to_owned() },
+        ] {
+            assert_eq!(machine.run(0, operation.clone()), Err(Errno::NotPermitted), "{operation:?}");
+        }
+    }
+    assert_eq!(std::fs::read(outside.path().join("secret")).expect("untouched"), b"never read");
+    assert_eq!(std::fs::read_dir(outside.path()).expect("there").count(), 1);
+}
+
+#[test]
+fn pipes_sockets_and_devices_are_seen_and_never_waited_for() {
+    let mut machine = Machine::new();
+    let mode = rustix::fs::Mode::from_raw_mode(0o600);
+    let pipe = machine.directory.path().join("pipe");
+    rustix::fs::mknodat(rustix::fs::CWD, &pipe, rustix::fs::FileType::Fifo, mode, 0).expect("a pipe");
+    let _socket = std::os::unix::net::UnixListener::bind(machine.directory.path().join("socket")).expect("bound");
+    symlink("pipe", machine.directory.path().join("link")).expect("linked");
+    for path in ["pipe", "socket", "link"] {
+        for write in [false, true] {
+            assert_eq!(machine.open(path, write, 1), Err(Errno::NotPermitted), "{path}");
+        }
+    }
+    let directory = |path: &str, follow| FileOperation::OpenAt {
+        path: path.to_owned(),
+        follow,
+        create: false,
+        directory: true,
+        exclusive: false,
+        truncate: false,
+        read: true,
+        write: false,
+        opened: 1,
+    };
+    assert_eq!(machine.run(0, directory("pipe", true)), Err(Errno::NotDirectory));
+    let Ok(FileAnswer::Entries(entries)) = machine.run(0, FileOperation::ReadDirectory) else { panic!("no listing") };
+    let expected = [("link", FileKind::Link), ("pipe", FileKind::Other), ("socket", FileKind::Other)];
+    assert_eq!(entries, expected.map(|(name, kind)| (name.to_owned(), kind)));
+
+    // A device can be reached only where devices are: the root is opened there.
+    let mut devices = Files::new(Path::new("/dev")).expect("there");
+    let zero = FileOperation::OpenAt {
+        path: "zero".to_owned(),
+        follow: true,
+        create: false,
+        directory: false,
+        exclusive: false,
+        truncate: false,
+        read: true,
+        write: false,
+        opened: 1,
+    };
+    assert_eq!(devices.answer(&FileAsk { on: 0, operation: zero }, &mut Inputs::default()), Err(Errno::NotPermitted));
+}
+
+#[test]
+fn numbers_are_given_once_and_open_files_are_bounded() {
+    let mut machine = Machine::new();
+    assert_eq!(machine.open("f", true, 0), Err(Errno::BadDescriptor));
+    for number in 1..=OPEN_FILES_MAX as u32 {
+        assert_eq!(machine.open("f", true, number), FILE);
+    }
+    assert_eq!(machine.open("f", true, 7), Err(Errno::BadDescriptor));
+    assert_eq!(machine.open("f", true, 100_000), Err(Errno::InsufficientMemory));
+    for closed in [7, 7, 0, 99_999] {
+        assert_eq!(machine.run(closed, FileOperation::Close), Ok(FileAnswer::Done));
+    }
+    assert_eq!(machine.open("f", true, 100_000), FILE);
+    assert_eq!(machine.run(0, FileOperation::IsSameObject { other: 0 }), Ok(FileAnswer::Same(true)), "the root stays");
+}
+
+#[test]
+fn times_and_identities_are_the_disk_s() {
+    let mut machine = Machine::new();
+    assert_eq!(machine.open("f", true, 1), FILE);
+    let times = |path: Option<&str>, accessed, modified| FileOperation::SetTimes {
+        path: path.map(str::to_owned),
+        follow: false,
+        accessed,
+        modified,
+    };
+    let stat = |machine: &mut Machine, on| match machine.run(on, FileOperation::Stat) {
+        Ok(FileAnswer::Stat(stat)) => stat,
+        other => panic!("{other:?}"),
+    };
+    let before = stat(&mut machine, 1);
+    assert_eq!(machine.run(1, times(None, SetTime::At(5), SetTime::NoChange)), Ok(FileAnswer::Done));
+    assert_eq!((stat(&mut machine, 1).accessed_ns, stat(&mut machine, 1).modified_ns), (5, before.modified_ns));
+    let whole = 1_700_000_000_123_456_789;
+    assert_eq!(machine.run(0, times(Some("f"), SetTime::NoChange, SetTime::At(whole))), Ok(FileAnswer::Done));
+    assert_eq!((stat(&mut machine, 1).accessed_ns, stat(&mut machine, 1).modified_ns), (5, whole));
+    assert_eq!(machine.run(0, times(None, SetTime::At(7), SetTime::At(8))), Ok(FileAnswer::Done));
+    assert_eq!((stat(&mut machine, 0).accessed_ns, stat(&mut machine, 0).kind), (7, FileKind::Directory));
+    assert_eq!(machine.run(1, times(None, SetTime::Now, SetTime::Now)), Ok(FileAnswer::Done));
+    assert!(stat(&mut machine, 1).modified_ns >= before.modified_ns);
+
+    let hash = |machine: &mut Machine, on, path: Option<&str>| {
+        machine.run(on, FileOperation::MetadataHash { path: path.map(str::to_owned), follow: true })
+    };
+    let of_file = hash(&mut machine, 1, None);
+    assert_eq!(of_file, hash(&mut machine, 0, Some("f")));
+    assert_ne!(of_file, hash(&mut machine, 0, None));
+    assert_eq!(machine.open("f", false, 2), FILE);
+    assert_eq!(machine.run(1, FileOperation::IsSameObject { other: 2 }), Ok(FileAnswer::Same(true)));
+    assert_eq!(machine.run(1, FileOperation::IsSameObject { other: 0 }), Ok(FileAnswer::Same(false)));
+    assert_eq!(since_1970(-1, 5), 0);
+    assert_eq!(since_1970(i64::MAX, 5), u64::MAX);
+}

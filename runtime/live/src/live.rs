@@ -1,0 +1,206 @@
+//! The real computer behind [`Reality`]: what an execution with live backends asks, and nothing else.
+//!
+//! ```text
+//! Ask ──▶ Live { files: below the root, http, processes } ──▶ Answer
+//!              └─ Secrets: placeholders out, secrets in; and back
+//! ```
+//!
+//! Invariants: what is not switched on cannot be reached; nothing here reads the environment, so that the caller
+//! says which variables matter; every answer is bounded, in bytes and in time, by a named constant.
+//! Not here: recording (the caller's source of decisions), when an answer arrives in virtual time (`fozzy-world`).
+
+use crate::files::Files;
+use crate::http::Http;
+use crate::process::Processes;
+use crate::secrets::Secrets;
+use fozzy_trace::observation::{Answer, Ask, Reality};
+use fozzy_trace::plan::{Inputs, Redact};
+use std::path::PathBuf;
+
+/// What of the real computer is there for the guest.
+#[derive(Clone)]
+pub struct LiveOptions {
+    /// The directory that guests see as their root, and in which processes start. Nothing outside it is reached
+    /// through files.
+    pub root: PathBuf,
+    /// Whether files are live.
+    pub files: bool,
+    /// Whether HTTP is live.
+    pub http: bool,
+    /// Whether processes are live. They are as free as any program that the user starts.
+    pub processes: bool,
+    /// Where commands without a slash are looked for, in this order: the real `PATH`, split by the caller. Relative
+    /// directories are passed over. The guest's own `PATH` is its child's matter only.
+    pub path: Vec<PathBuf>,
+    /// What must not enter the sandbox: a placeholder (`<redacted:NAME>`) and the value that it stands for.
+    pub secrets: Vec<(String, String)>,
+    /// Which response headers hold more such values. Its environment names are the caller's matter.
+    pub redact: Redact,
+    /// Certificates (DER) that HTTPS trusts besides Mozilla's.
+    pub trusted_certificates: Vec<Vec<u8>>,
+}
+
+impl std::fmt::Debug for LiveOptions {
+    /// Without the secrets.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let LiveOptions { root, files, http, processes, path, secrets: _, redact, trusted_certificates: _ } = self;
+        let mut shown = f.debug_struct("LiveOptions");
+        shown.field("root", root).field("files", files).field("http", http).field("processes", processes);
+        shown.field("path", path).field("redact", redact).finish_non_exhaustive()
+    }
+}
+
+impl LiveOptions {
+    /// Nothing but `root`.
+    #[must_use]
+    pub fn new(root: impl Into<PathBuf>) -> LiveOptions {
+        LiveOptions {
+            root: root.into(),
+            files: false,
+            http: false,
+            processes: false,
+            path: Vec::new(),
+            secrets: Vec::new(),
+            redact: Redact::default(),
+            trusted_certificates: Vec::new(),
+        }
+    }
+}
+
+/// Why the real computer cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum LiveError {
+    /// The root cannot be opened.
+    #[error("cannot use `{}` as the root of live files and processes: {source}", root.display())]
+    Root {
+        /// The directory.
+        root: PathBuf,
+        /// What the operating system said.
+        source: std::io::Error,
+    },
+    /// The secrets are none.
+    #[error("cannot keep the secrets: {0}")]
+    Secrets(String),
+    /// A certificate is none.
+    #[error("cannot trust certificate {index}: {problem}")]
+    Certificate {
+        /// Its place in the list, from 0.
+        index: usize,
+        /// What is wrong with it.
+        problem: String,
+    },
+}
+
+/// See the module.
+pub struct Live {
+    files: Option<Files>,
+    http: Option<Http>,
+    processes: Option<Processes>,
+    secrets: Secrets,
+}
+
+impl std::fmt::Debug for Live {
+    /// Without the secrets.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Live")
+    }
+}
+
+impl Live {
+    /// The real computer, as far as `options` opens it.
+    ///
+    /// # Errors
+    /// For a root that is no directory, placeholders that are none and certificates that are none.
+    pub fn new(options: LiveOptions) -> Result<Live, LiveError> {
+        let failed = |source| LiveError::Root { root: options.root.clone(), source };
+        let files = options.files.then(|| Files::new(&options.root)).transpose().map_err(failed)?;
+        let http = options.http.then(|| Http::new(&options.trusted_certificates)).transpose()?;
+        let processes =
+            options.processes.then(|| Processes::new(&options.root, options.path)).transpose().map_err(failed)?;
+        let secrets = Secrets::new(&options.secrets, &options.redact).map_err(LiveError::Secrets)?;
+        Ok(Live { files, http, processes, secrets })
+    }
+}
+
+impl Reality for Live {
+    fn answer(&mut self, ask: &Ask, bytes: &mut Inputs) -> Result<Answer, String> {
+        let off = |what: &str| format!("an execution asked for live {what}, which is not switched on");
+        match ask {
+            Ask::File(ask) => {
+                let files = self.files.as_mut().ok_or_else(|| off("files"))?;
+                Ok(Answer::File(files.answer(ask, bytes)))
+            }
+            Ask::Http(ask) => {
+                let http = self.http.as_ref().ok_or_else(|| off("HTTP"))?;
+                http.answer(ask, &mut self.secrets, bytes).map(Answer::Http)
+            }
+            Ask::Process(ask) => {
+                let processes = self.processes.as_ref().ok_or_else(|| off("processes"))?;
+                processes.answer(ask, &self.secrets, bytes).map(Answer::Process)
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fozzy_trace::observation::{FileAnswer, FileAsk, FileOperation, HttpAsk, ProcessAsk};
+    use fozzy_trace::plan::HttpFailure;
+    use fozzy_trace::{Digest, Errno};
+
+    fn asks() -> [Ask; 3] {
+        let empty = Digest::of(b"");
+        let url = "no-url".to_owned();
+        let http = HttpAsk { method: "GET".to_owned(), url, headers: Vec::new(), body: empty, timeout: None };
+        let process = ProcessAsk {
+            command: String::new(),
+            args: Vec::new(),
+            env: Vec::new(),
+            cwd: None,
+            stdin: empty,
+            deadline: None,
+        };
+        let file = FileAsk { on: 5, operation: FileOperation::Stat };
+        [Ask::File(file), Ask::Http(http), Ask::Process(process)]
+    }
+
+    #[test]
+    fn only_what_is_switched_on_is_reached() {
+        let root = tempfile::tempdir().expect("a temporary directory");
+        let mut inputs = Inputs::default();
+        let mut off = Live::new(LiveOptions::new(root.path())).expect("nothing is needed");
+        for ask in asks() {
+            let error = off.answer(&ask, &mut inputs).expect_err("it is off");
+            assert!(error.contains("not switched on"), "{error}");
+        }
+        let options = LiveOptions { files: true, http: true, processes: true, ..LiveOptions::new(root.path()) };
+        let mut on = Live::new(options).expect("the root is there");
+        for ask in asks() {
+            let answer = on.answer(&ask, &mut inputs).expect("it is on");
+            assert!(ask.fits(&answer), "{answer:?}");
+            let refused = matches!(
+                answer,
+                Answer::File(Err(Errno::BadDescriptor))
+                    | Answer::Http(Err(HttpFailure::Reset))
+                    | Answer::Process(Err(fozzy_trace::observation::ProcessFailure::NotFound))
+            );
+            assert!(refused, "{answer:?}");
+        }
+        let stat = Ask::File(FileAsk { on: 0, operation: FileOperation::Stat });
+        assert!(matches!(on.answer(&stat, &mut inputs), Ok(Answer::File(Ok(FileAnswer::Stat(_))))));
+    }
+
+    #[test]
+    fn what_cannot_be_used_is_refused_by_name() {
+        let refused = |options: LiveOptions, expected: &str| {
+            let error = Live::new(options).expect_err(expected).to_string();
+            assert!(error.contains(expected), "expected `{expected}` in `{error}`");
+        };
+        refused(LiveOptions { files: true, ..LiveOptions::new("/no/such/root") }, "`/no/such/root`");
+        refused(LiveOptions { processes: true, ..LiveOptions::new("/dev/null") }, "`/dev/null`");
+        refused(LiveOptions { secrets: vec![("A".into(), "b".into())], ..LiveOptions::new("/") }, "`A`");
+        let certificate = LiveOptions { http: true, trusted_certificates: vec![vec![1]], ..LiveOptions::new("/") };
+        refused(certificate, "certificate 0");
+    }
+}
