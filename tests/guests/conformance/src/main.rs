@@ -13,6 +13,10 @@
 mod clocks;
 mod entries;
 mod file;
+mod http_exchange;
+mod http_fields;
+mod http_handler;
+mod http_message;
 mod open;
 mod place;
 mod show;
@@ -50,8 +54,19 @@ macro_rules! cases {
     };
 }
 
-const TABLES: &[&[Case]] =
-    &[system::CASES, clocks::CASES, stream::CASES, open::CASES, file::CASES, entries::CASES, stat::CASES];
+const TABLES: &[&[Case]] = &[
+    system::CASES,
+    clocks::CASES,
+    stream::CASES,
+    open::CASES,
+    file::CASES,
+    entries::CASES,
+    stat::CASES,
+    http_fields::CASES,
+    http_message::CASES,
+    http_exchange::CASES,
+    http_handler::CASES,
+];
 
 impl Case {
     fn name(&self) -> String {
