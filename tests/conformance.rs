@@ -7,10 +7,11 @@
 //!
 //! Invariants: every function of the vendored WIT has a case that really calls it, or a row of `functions::EXEMPT`; a known
 //! difference that disappears fails as well as an unknown one. Not here: sequences of file operations nobody thought of
-//! (`fozzy-live` compares random ones), HTTP.
+//! (`fozzy-live` compares random ones).
 
 mod differences;
 mod functions;
+mod http;
 mod sides;
 
 use crate::corpus::{self, Target};

@@ -14,6 +14,11 @@ pub(super) const EXEMPT: &[(&str, &str)] = &[
         "wasi:sockets/network.network-error-code",
         "unstable (feature network-error-code), and not offered by wasmtime-wasi unless asked for",
     ),
+    ("wasi:http/incoming-handler.", "exported: the cases of incoming-request are calls of it"),
+    (
+        "wasi:http/types.response-outparam.send-informational",
+        "unstable (feature informational-outbound-responses), and not implemented by wasmtime-wasi-http",
+    ),
 ];
 
 /// Every function of every interface under `wit/deps`.

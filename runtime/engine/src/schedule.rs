@@ -17,7 +17,7 @@ use crate::memory::{self, Region};
 use crate::program::Program;
 use crate::session::Session;
 use crate::settings::HOSTCALL_FUEL;
-use fozzy_host::{Host, Parking, Run, Stop, Turn};
+use fozzy_host::{Host, IncomingRequest, Parking, ResponseOutparam, Run, Stop, Turn};
 use fozzy_trace::outcome::Frame;
 use fozzy_trace::plan::Limits;
 use fozzy_trace::{Duration, End, HarnessError, NodeId, Purpose};
@@ -28,7 +28,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 use wasmtime::Store;
-use wasmtime::component::Instance;
+use wasmtime::component::{Instance, Resource};
 
 /// How a guest ended.
 pub(crate) struct Ended {
@@ -210,7 +210,14 @@ async fn call(program: &Program, entry: Entry, store: &mut Store<Host>) -> wasmt
             let (result,) = function.call_async(&mut *store, ()).await?;
             Ok(result.is_ok())
         }
-        Entry::Handle { .. } => Err(wasmtime::Error::msg("handlers are not called yet")),
+        Entry::Handle { request, outparam } => {
+            let function = export(store, &instance, program.entries().handler.as_deref(), "handle")?;
+            type Handle = (Resource<IncomingRequest>, Resource<ResponseOutparam>);
+            let function = instance.get_typed_func::<Handle, ()>(&mut *store, &function)?;
+            let handles = (Resource::new_own(request), Resource::new_own(outparam));
+            function.call_async(&mut *store, handles).await?;
+            Ok(true)
+        }
     }
 }
 

@@ -30,6 +30,28 @@ pub struct OutgoingDatagramStream;
 pub struct TerminalInput;
 /// A `wasi:cli/terminal-output.terminal-output`; never handed out.
 pub struct TerminalOutput;
+/// A `wasi:http/types.fields`.
+pub struct Fields;
+/// A `wasi:http/types.outgoing-request`.
+pub struct OutgoingRequest;
+/// A `wasi:http/types.request-options`.
+pub struct RequestOptions;
+/// A `wasi:http/types.outgoing-response`.
+pub struct OutgoingResponse;
+/// A `wasi:http/types.outgoing-body`.
+pub struct OutgoingBody;
+/// A `wasi:http/types.incoming-request`.
+pub struct IncomingRequest;
+/// A `wasi:http/types.incoming-response`.
+pub struct IncomingResponse;
+/// A `wasi:http/types.incoming-body`.
+pub struct IncomingBody;
+/// A `wasi:http/types.future-trailers`.
+pub struct FutureTrailers;
+/// A `wasi:http/types.future-incoming-response`.
+pub struct FutureIncomingResponse;
+/// A `wasi:http/types.response-outparam`.
+pub struct ResponseOutparam;
 
 wasmtime::component::bindgen!({
     path: "../../wit",
@@ -61,5 +83,16 @@ wasmtime::component::bindgen!({
         "wasi:sockets/udp.outgoing-datagram-stream": OutgoingDatagramStream,
         "wasi:cli/terminal-input.terminal-input": TerminalInput,
         "wasi:cli/terminal-output.terminal-output": TerminalOutput,
+        "wasi:http/types.fields": Fields,
+        "wasi:http/types.outgoing-request": OutgoingRequest,
+        "wasi:http/types.request-options": RequestOptions,
+        "wasi:http/types.outgoing-response": OutgoingResponse,
+        "wasi:http/types.outgoing-body": OutgoingBody,
+        "wasi:http/types.incoming-request": IncomingRequest,
+        "wasi:http/types.incoming-response": IncomingResponse,
+        "wasi:http/types.incoming-body": IncomingBody,
+        "wasi:http/types.future-trailers": FutureTrailers,
+        "wasi:http/types.future-incoming-response": FutureIncomingResponse,
+        "wasi:http/types.response-outparam": ResponseOutparam,
     },
 });

@@ -22,6 +22,7 @@ impl error::HostError for Host {
         self.call(TO_DEBUG_STRING, handle.rep(), |host| match host.node_mut().table.get(handle.rep()) {
             Ok(Handle::Error(StreamFailure::File(errno))) => Ok(format!("{errno:?}")),
             Ok(Handle::Error(StreamFailure::Network(error))) => Ok(error.to_string()),
+            Ok(Handle::Error(StreamFailure::Http(error))) => Ok(error.to_string()),
             _ => Err(misuse(TO_DEBUG_STRING)(TableError::WrongHandle)),
         })
     }

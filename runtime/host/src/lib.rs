@@ -18,6 +18,7 @@ mod call;
 mod cli;
 mod clocks;
 mod filesystem;
+mod http;
 mod input;
 mod io;
 mod limiter;
@@ -29,8 +30,8 @@ mod run;
 mod sockets;
 mod streams;
 mod struck;
-mod unsupported;
 
+pub use bindings::{IncomingRequest, ResponseOutparam};
 pub use call::{HOST_CALL_FUEL, Host, Stop};
 pub use input::LazyInput;
 pub use limiter::{MachineOutOfMemory, MemoryLimiter};

@@ -8,7 +8,6 @@
 
 use crate::bindings::{Computer, LinkOptions};
 use crate::call::Host;
-use crate::unsupported;
 use wasmtime::Engine;
 use wasmtime::Result;
 use wasmtime::component::types::ComponentItem;
@@ -33,6 +32,8 @@ const KNOWN: &[&str] = &[
     "wasi:clocks/wall-clock",
     "wasi:filesystem/types",
     "wasi:filesystem/preopens",
+    "wasi:http/types",
+    "wasi:http/outgoing-handler",
     "wasi:io/error",
     "wasi:io/poll",
     "wasi:io/streams",
@@ -57,25 +58,15 @@ pub struct ImportFault {
     pub why: String,
 }
 
-/// Defines every interface of the computer, and those that are present but unsupported as far as
-/// `component` imports them.
+/// Defines every interface of the computer.
 ///
 /// # Errors
 /// When wasmtime refuses a definition, which no component can bring about.
-pub fn add_to_linker(linker: &mut Linker<Host>, component: &Component) -> Result<()> {
+pub fn add_to_linker(linker: &mut Linker<Host>) -> Result<()> {
     // Marked unstable in WASI; whoever imports it gets it.
     let mut options = LinkOptions::default();
     options.network_error_code(true);
-    Computer::add_to_linker::<Host, HasSelf<Host>>(linker, &options, |host| host)?;
-    let engine = linker.engine().clone();
-    for (name, item) in component.component_type().imports(&engine) {
-        if let ComponentItem::ComponentInstance(instance) = item.ty
-            && unsupported::PRESENT.iter().any(|prefix| name.starts_with(prefix))
-        {
-            unsupported::define(&engine, &mut linker.instance(name)?, name, &instance)?;
-        }
-    }
-    Ok(())
+    Computer::add_to_linker::<Host, HasSelf<Host>>(linker, &options, |host| host)
 }
 
 /// The imports of `component` that nobody here knows, in the component's order.
@@ -95,8 +86,7 @@ fn fault(import: &str, item: &ComponentItem) -> Option<String> {
         return (!matches!(item, ComponentItem::Type(_))).then(|| "a function outside any interface".to_owned());
     }
     let (interface, version) = import.split_once('@').unwrap_or((import, ""));
-    let ours = KNOWN.contains(&interface) || unsupported::PRESENT.iter().any(|prefix| interface.starts_with(prefix));
-    if !ours {
+    if !KNOWN.contains(&interface) {
         return Some("nothing here offers this interface".to_owned());
     }
     if version.starts_with(TRACK) {

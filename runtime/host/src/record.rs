@@ -6,6 +6,7 @@
 use crate::bindings::wasi::clocks::wall_clock::Datetime;
 use crate::bindings::wasi::filesystem::types as fs;
 use crate::bindings::wasi::sockets::network;
+use crate::bindings::wasi::http::types as http;
 use crate::streams::Failure;
 use fozzy_trace::{Fold, Record};
 use std::fmt::Write;
@@ -26,6 +27,7 @@ impl Record for Failure {
             Failure::Closed => fold.word(0),
             Failure::Failed(errno) => fold.word(*errno as u64 + 1),
             Failure::Network(error) => fold.bytes(error.to_string().as_bytes()),
+            Failure::Http(error) => fold.bytes(error.to_string().as_bytes()),
         }
     }
     fn show(&self, out: &mut String) {
@@ -33,6 +35,7 @@ impl Record for Failure {
             Failure::Closed => out.push_str("closed"),
             Failure::Failed(errno) => drop(write!(out, "{errno:?}")),
             Failure::Network(error) => drop(write!(out, "{error}")),
+            Failure::Http(error) => drop(write!(out, "{error}")),
         }
     }
 }
@@ -69,4 +72,8 @@ by_debug!(
     fs::MetadataHashValue,
     fs::DirectoryEntry,
     network::ErrorCode,
+    http::ErrorCode,
+    http::HeaderError,
+    http::Method,
+    http::Scheme,
 );

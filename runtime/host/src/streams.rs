@@ -13,10 +13,10 @@ use crate::bindings::{InputStream, IoError, OutputStream, Pollable};
 use crate::call::{Host, Import, Progress, Stop, misuse};
 use crate::struck::{part, whole};
 use fozzy_world::files::{Act, Errno, flip_bit};
+use fozzy_world::http::ErrorCode;
+use fozzy_world::network::{self, Readiness};
 use fozzy_world::table::{Handle, InputStream as Input, OutputStream as Output, StreamFailure};
-use fozzy_world::network;
-use fozzy_world::network::Readiness;
-use fozzy_world::{TableError, Wait};
+use fozzy_world::{TableError, Wait, World};
 use wasmtime::Result;
 use wasmtime::component::Resource;
 
@@ -46,11 +46,12 @@ const WRITE_BYTES_MAX: u64 = 1 << 20;
 const WRITE_AND_FLUSH_BYTES_MAX: u64 = 4096;
 
 /// How an operation of a stream can fail, before it has a handle in the guest.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub(crate) enum Failure {
     Closed,
     Failed(Errno),
     Network(network::ErrorCode),
+    Http(ErrorCode),
 }
 
 /// Whether a reader waits until there is something.
@@ -129,7 +130,11 @@ impl Host {
                 let socket = *socket;
                 self.read_tcp(socket, len, patience)
             }
-            Ok(Handle::InputStream(Input::Closed)) => failed(Failure::Closed),
+            Ok(Handle::InputStream(Input::Closed | Input::Http { closed: true, .. })) => failed(Failure::Closed),
+            Ok(Handle::InputStream(Input::Http { body, offset, .. })) => {
+                let from = (*body, *offset);
+                self.read_body(rep, from, len, patience)
+            }
             Ok(Handle::InputStream(Input::Stdin)) => {
                 self.look_at_stdin()?;
                 if patience == Patience::Blocking && len > 0 && !self.is_ready(Wait::Stdin)? {
@@ -189,7 +194,11 @@ impl Host {
                 let socket = *socket;
                 self.write_tcp(socket, bytes)
             }
-            Ok(Handle::OutputStream(Output::Closed)) => failed(Failure::Closed),
+            Ok(Handle::OutputStream(Output::Closed | Output::Http { closed: true, .. })) => failed(Failure::Closed),
+            Ok(Handle::OutputStream(Output::Http { body, .. })) => {
+                let body = *body;
+                self.write_body(rep, body, bytes)
+            }
             _ => Err(misuse(import)(TableError::WrongHandle)),
         }
     }
@@ -216,8 +225,11 @@ impl Host {
     /// room for, else always the same.
     fn permit(&self, rep: u32) -> std::result::Result<u64, Failure> {
         match self.node().table.get(rep) {
-            Ok(Handle::OutputStream(Output::Closed)) => Err(Failure::Closed),
             Ok(Handle::OutputStream(Output::Tcp(socket))) => self.permit_tcp(*socket),
+            Ok(Handle::OutputStream(Output::Closed | Output::Http { closed: true, .. })) => Err(Failure::Closed),
+            Ok(Handle::OutputStream(Output::Http { body, .. })) if !self.run.world.http.bodies.is_read(*body) => {
+                Err(Failure::Closed)
+            }
             _ => Ok(WRITE_BYTES_MAX),
         }
     }
@@ -270,6 +282,7 @@ impl Host {
             Err(Failure::Closed) => Err(StreamError::Closed),
             Err(Failure::Failed(errno)) => Err(self.last_failure(import, StreamFailure::File(errno))?),
             Err(Failure::Network(error)) => Err(self.last_failure(import, StreamFailure::Network(error))?),
+            Err(Failure::Http(error)) => Err(self.last_failure(import, StreamFailure::Http(error))?),
         })
     }
 
@@ -300,9 +313,14 @@ impl Host {
         self.stream_result(import, result)
     }
 
-    fn pollable(&mut self, import: Import, rep: u32, wait: impl FnOnce(&Handle) -> Wait) -> Result<Resource<Pollable>> {
+    fn pollable(
+        &mut self,
+        import: Import,
+        rep: u32,
+        wait: impl FnOnce(&Handle, &World) -> Wait,
+    ) -> Result<Resource<Pollable>> {
         let rep = self.call(import, rep, |host| {
-            let wait = wait(host.node_mut().table.get(rep).map_err(misuse(import))?);
+            let wait = wait(host.node().table.get(rep).map_err(misuse(import))?, &host.run.world);
             host.node_mut().table.insert(Handle::Pollable(wait)).map_err(misuse(import))
         })?;
         Ok(Resource::new_own(rep))
@@ -348,6 +366,7 @@ impl Host {
             }
             stream => {
                 self.release_tcp(stream);
+                self.release_body(stream);
                 Ok(())
             }
         }
@@ -380,9 +399,12 @@ impl streams::HostInputStream for Host {
     }
 
     fn subscribe(&mut self, handle: Resource<InputStream>) -> Result<Resource<Pollable>> {
-        self.pollable(SUBSCRIBE_INPUT, handle.rep(), |handle| match handle {
+        self.pollable(SUBSCRIBE_INPUT, handle.rep(), |handle, world| match handle {
             Handle::InputStream(Input::Stdin) => Wait::Stdin,
             Handle::InputStream(Input::Tcp(socket)) => Wait::Socket(Readiness::Readable(*socket)),
+            Handle::InputStream(Input::Http { body, closed: false, .. }) => {
+                Wait::Signal(world.http.bodies.readable(*body))
+            }
             _ => Wait::Nothing,
         })
     }
@@ -423,7 +445,7 @@ impl streams::HostOutputStream for Host {
 
     fn subscribe(&mut self, handle: Resource<OutputStream>) -> Result<Resource<Pollable>> {
         let wait = self.wait_to_write(handle.rep());
-        self.pollable(SUBSCRIBE_OUTPUT, handle.rep(), |_| wait)
+        self.pollable(SUBSCRIBE_OUTPUT, handle.rep(), |_, _| wait)
     }
 
     fn write_zeroes(&mut self, handle: Resource<OutputStream>, len: u64) -> StreamResult<()> {

@@ -32,6 +32,7 @@ pub use chance::{Chance, Moment};
 pub use clock::Clock;
 pub use fault::Faults;
 pub use files::Disk;
+pub use http::Http;
 pub use network::Network;
 pub use node::{GuestExit, Node};
 pub use signal::{SignalId, Signals};
@@ -62,6 +63,8 @@ pub struct World {
     pub network: Network,
     /// Events that happen once.
     pub signals: Signals,
+    /// HTTP exchanges.
+    pub http: Http,
     /// What is planned to go wrong.
     pub faults: Faults,
     /// Open files of the real computer, when it answers.
@@ -129,6 +132,7 @@ impl World {
             nodes: Vec::new(),
             network: Network::new(&plan.network, names.map(str::to_owned).collect()),
             signals: Signals::default(),
+            http: Http::default(),
             faults: Faults::new(&plan.faults)?,
             live: files::LiveFiles::default(),
             launches: Vec::new(),
@@ -182,6 +186,7 @@ impl World {
         ended.waiting.clear();
         let signal = ended.end;
         self.signals.fire(signal, now);
+        self.http_guest_ended(node);
     }
 
     /// A machine.

@@ -18,6 +18,7 @@ impl World {
     /// The machine of the moment loses power.
     pub fn power_loss(&mut self, moment: &mut Moment<'_>) {
         self.network.close_node(moment.node, moment);
+        self.http_guest_ended(moment.node);
         let machine = self.node_mut(moment.node);
         for handle in machine.table.clear() {
             match handle {

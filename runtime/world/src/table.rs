@@ -9,6 +9,7 @@
 //! Not here: the guest's own numbering, which wasmtime keeps.
 
 use crate::files::{Descriptor, Listing, LiveFile};
+use crate::http::{BodyId, ErrorCode, HttpHandle};
 use crate::network::{self, TcpId, UdpId};
 use crate::{OutputKind, Wait};
 use fozzy_trace::observation::FileKind;
@@ -55,6 +56,8 @@ pub enum Handle {
     },
     /// Addresses of a name, the first one last.
     Addresses(Vec<IpAddr>),
+    /// Anything of HTTP but the streams of bodies.
+    Http(Box<HttpHandle>),
 }
 
 /// Where a stream reads.
@@ -78,6 +81,13 @@ pub enum InputStream {
     },
     /// What a connection brings.
     Tcp(TcpId),
+    /// The body of an HTTP message, from an offset on.
+    Http {
+        /// The body.
+        body: BodyId,
+        /// It failed, or was read to its end.
+        closed: bool,
+    },
     /// A file that was read to its end or failed. It stays so, whatever becomes of the file, and holds nothing.
     Closed,
 }
@@ -103,6 +113,13 @@ pub enum OutputStream {
     },
     /// What a connection takes away.
     Tcp(TcpId),
+    /// The body of an HTTP message.
+    Http {
+        /// The body.
+        body: BodyId,
+        /// A write failed.
+        closed: bool,
+    },
     /// A file at which a write failed. It stays so, and holds nothing.
     Closed,
 }
@@ -114,6 +131,8 @@ pub enum StreamFailure {
     File(crate::files::Errno),
     /// That of the network.
     Network(network::ErrorCode),
+    /// That of HTTP.
+    Http(ErrorCode),
 }
 
 /// A handle that is not what the call needs. Wasmtime checks types before we see them, so this is a
@@ -170,6 +189,12 @@ impl Table {
         let handle = slot.take().ok_or(TableError::WrongHandle)?;
         self.free.push(rep);
         Ok(handle)
+    }
+
+    /// The numbers of all open handles.
+    #[must_use]
+    pub fn reps(&self) -> Vec<u32> {
+        (0..self.slots.len() as u32).filter(|rep| self.slots[*rep as usize].is_some()).collect()
     }
 
     /// Closes all handles and returns what they were, in the order of their numbers. The next number is the first.

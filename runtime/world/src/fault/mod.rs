@@ -19,6 +19,12 @@ mod clock_step;
 mod connection_reset;
 mod disk_full;
 mod duplicate;
+mod http_dns;
+mod http_latency;
+mod http_refused;
+mod http_reset;
+mod http_status;
+mod http_timeout;
 mod io_error;
 mod latency;
 mod lost_write;
@@ -42,6 +48,12 @@ pub use clock_step::CLOCK_STEP;
 pub(crate) use connection_reset::CONNECTION_RESET;
 pub use disk_full::DISK_FULL;
 pub(crate) use duplicate::DUPLICATE;
+pub use http_dns::HTTP_DNS;
+pub use http_latency::HTTP_LATENCY;
+pub use http_refused::HTTP_REFUSED;
+pub use http_reset::HTTP_RESET;
+pub use http_status::HTTP_STATUS;
+pub use http_timeout::HTTP_TIMEOUT;
 pub use io_error::IO_ERROR;
 pub(crate) use latency::LATENCY;
 pub use lost_write::LOST_WRITE;
@@ -107,6 +119,12 @@ pub const FAULTS: &[&FaultKind] = &[
     &CONNECTION_RESET,
     &DISK_FULL,
     &DUPLICATE,
+    &HTTP_DNS,
+    &HTTP_LATENCY,
+    &HTTP_REFUSED,
+    &HTTP_RESET,
+    &HTTP_STATUS,
+    &HTTP_TIMEOUT,
     &IO_ERROR,
     &LATENCY,
     &LOST_WRITE,

@@ -13,6 +13,10 @@
 mod clocks;
 mod entries;
 mod file;
+mod http_exchange;
+mod http_fields;
+mod http_handler;
+mod http_message;
 mod net;
 mod open;
 mod place;
@@ -63,6 +67,10 @@ const TABLES: &[&[Case]] = &[
     stat::CASES,
     tcp::CASES,
     udp::CASES,
+    http_fields::CASES,
+    http_message::CASES,
+    http_exchange::CASES,
+    http_handler::CASES,
 ];
 
 impl Case {
