@@ -9,6 +9,8 @@
 //! Not here: the guest's own numbering, which wasmtime keeps.
 
 use crate::files::{Descriptor, Listing};
+use crate::pipe::PipeId;
+use crate::process::Pid;
 use crate::{OutputKind, Wait};
 use std::fmt;
 
@@ -31,6 +33,8 @@ pub enum Handle {
     Descriptor(Descriptor),
     /// A listing in progress.
     DirectoryStream(Listing),
+    /// A process that was started.
+    Child(Pid),
 }
 
 /// Where a stream reads.
@@ -45,6 +49,8 @@ pub enum InputStream {
         /// Where the next read begins, in bytes.
         offset: u64,
     },
+    /// A pipe: the output of another process.
+    Pipe(PipeId),
     /// A file that was read to its end or failed. It stays so, whatever becomes of the file, and holds nothing.
     Closed,
 }
@@ -61,6 +67,8 @@ pub enum OutputStream {
         /// Where the next write begins; `None` appends.
         offset: Option<u64>,
     },
+    /// A pipe: the input of another process.
+    Pipe(PipeId),
     /// A file at which a write failed. It stays so, and holds nothing.
     Closed,
 }
@@ -126,6 +134,17 @@ impl Table {
         let handle = slot.take().ok_or(TableError::WrongHandle)?;
         self.free.push(rep);
         Ok(handle)
+    }
+
+    /// Closes everything and returns what was open, by number.
+    pub fn clear(&mut self) -> Vec<Handle> {
+        self.free.clear();
+        std::mem::take(&mut self.slots).into_iter().flatten().collect()
+    }
+
+    /// Everything that is open, by number.
+    pub fn iter(&self) -> impl Iterator<Item = &Handle> {
+        self.slots.iter().flatten()
     }
 
     /// What a handle stands for.

@@ -11,6 +11,21 @@
 //! Invariants: without planned faults nothing is asked; the answer zero is always "does not strike", unless
 //! the rate is the whole.
 
+mod buggify;
+mod process;
+mod process_delay;
+mod process_exit;
+mod process_not_found;
+mod process_signal;
+mod process_truncate;
+
+pub use buggify::BUGGIFY;
+pub use process_delay::PROCESS_DELAY;
+pub use process_exit::PROCESS_EXIT;
+pub use process_not_found::PROCESS_NOT_FOUND;
+pub use process_signal::PROCESS_SIGNAL;
+pub use process_truncate::PROCESS_TRUNCATE;
+
 use crate::Chance;
 use crate::glob::matches;
 use fozzy_trace::plan::FaultPlan;
@@ -52,7 +67,8 @@ pub struct FaultKind {
 }
 
 /// Every kind, sorted by name.
-pub const FAULTS: &[&FaultKind] = &[];
+pub const FAULTS: &[&FaultKind] =
+    &[&BUGGIFY, &PROCESS_DELAY, &PROCESS_EXIT, &PROCESS_NOT_FOUND, &PROCESS_SIGNAL, &PROCESS_TRUNCATE];
 
 /// A plan names a kind that there is not.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -92,17 +108,21 @@ impl Faults {
         self.rules.is_empty()
     }
 
-    /// Whether a fault of `kind` strikes `target` now, and how hard. The first rule that strikes decides.
+    /// Whether a fault of `kind` strikes what all of `targets` name now, and how hard. The first rule that strikes
+    /// decides.
     pub(crate) fn strike(
         &mut self,
         kind: &FaultKind,
-        target: &str,
+        targets: &[&str],
         now: Instant,
         node: NodeId,
         chance: &mut dyn Chance,
     ) -> Option<u64> {
-        let candidates = self.rules.iter_mut().filter(|rule| std::ptr::eq(rule.kind, kind) || rule.kind.name == kind.name);
-        for rule in candidates.filter(|rule| rule.is_open(now) && matches(&rule.plan.target, target)) {
+        let candidates =
+            self.rules.iter_mut().filter(|rule| std::ptr::eq(rule.kind, kind) || rule.kind.name == kind.name);
+        for rule in candidates
+            .filter(|rule| rule.is_open(now) && targets.iter().any(|target| matches(&rule.plan.target, target)))
+        {
             let question = Question { node, purpose: Purpose::Fault, site: rule.kind.name };
             let answer = chance.below(question, u64::from(RATE_ALWAYS_PPM));
             if answer >= u64::from(RATE_ALWAYS_PPM.saturating_sub(rule.plan.rate_ppm)) {
