@@ -20,6 +20,9 @@ use std::sync::Arc;
 
 /// What a pipe holds before its writer waits, in bytes: as on Linux (`pipe(7)`).
 pub const PIPE_BYTES_MAX: u64 = 65_536;
+/// What is written at once or not at all, in bytes: as on Linux (`PIPE_BUF`). A pipe with less room than that has
+/// none, so that whoever waits for room gets enough for one blocking write of WASI.
+pub const PIPE_ATOMIC_BYTES: u64 = 4_096;
 /// What all collecting and given pipes of a run together hold, in bytes. More is refused: such bytes are whole
 /// inputs and outputs, which would otherwise grow as long as guests write.
 pub const HELD_BYTES_MAX: u64 = 1 << 28;
@@ -197,7 +200,10 @@ impl Pipes {
     pub fn room(&self, id: PipeId, now: Instant) -> Option<u64> {
         let pipe = self.get(id).filter(|pipe| pipe.reader_closes > now && pipe.writer_closes > now)?;
         Some(match &pipe.content {
-            Content::Buffer { bytes, .. } => PIPE_BYTES_MAX - bytes.len() as u64,
+            Content::Buffer { bytes, .. } => match PIPE_BYTES_MAX - bytes.len() as u64 {
+                ..PIPE_ATOMIC_BYTES => 0,
+                room => room,
+            },
             Content::Sink | Content::Collector { .. } => PIPE_BYTES_MAX,
             Content::Tape { .. } => 0,
         })

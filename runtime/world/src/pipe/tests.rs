@@ -38,8 +38,10 @@ fn the_writer_waits_at_64_kib_and_breaks_without_a_reader() {
     assert_eq!(pipes.write(id, &[7; 100_000], NOW), Some(PIPE_BYTES_MAX));
     assert_eq!(pipes.write(id, b"x", NOW), Some(0));
     assert!(!pipes.is_ready(id, PipeEnd::Write, NOW));
+    assert_eq!(bytes(pipes.read(id, PIPE_ATOMIC_BYTES - 1, NOW)).len(), 4_095);
+    assert!(!pipes.is_ready(id, PipeEnd::Write, NOW), "not enough for a whole write");
     assert_eq!(bytes(pipes.read(id, 1, NOW)), [7]);
-    assert_eq!(pipes.room(id, NOW), Some(1));
+    assert_eq!(pipes.room(id, NOW), Some(PIPE_ATOMIC_BYTES));
     pipes.close(id, PipeEnd::Read, NOW);
     assert!(pipes.is_ready(id, PipeEnd::Write, NOW));
     assert_eq!(pipes.write(id, b"x", NOW), None);
@@ -118,6 +120,7 @@ fn a_pipe_is_a_queue() {
             if below(2) == 0 {
                 let written = vec![step as u8; len as usize];
                 let room = PIPE_BYTES_MAX - (oracle.len() as u64 - given_left);
+                let room = if room < PIPE_ATOMIC_BYTES { 0 } else { room };
                 assert_eq!(pipes.room(id, NOW), Some(room));
                 assert_eq!(pipes.write(id, &written, NOW), Some(room.min(len)));
                 oracle.extend(&written[..room.min(len) as usize]);
