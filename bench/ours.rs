@@ -1,7 +1,7 @@
 //! Our side of the measures in process: a session, executed again and again.
 
 use fozzy_engine::{Program, Session, Switches};
-use fozzy_trace::plan::{Inputs, Stdin};
+use fozzy_trace::plan::{Inputs, Machine, Stdin};
 use fozzy_trace::source::Seeded;
 use fozzy_trace::{End, Executor, Plan, Seed};
 use std::sync::Arc;
@@ -16,7 +16,8 @@ impl Ours {
     pub(crate) fn new(guest: &[u8]) -> Ours {
         let mut inputs = Inputs::default();
         let bytes = inputs.add(Vec::new());
-        let plan = Plan { stdin: Stdin { bytes, stays_open: false }, ..Plan::default() };
+        let main = Machine { stdin: Stdin { bytes, stays_open: false }, ..Machine::default() };
+        let plan = Plan { main, ..Plan::default() };
         let loaded = fozzy_engine::load(guest, None).expect("the guest is a component");
         let program = Program::new(loaded.component.into(), Switches::of(&plan), None).expect("the guest compiles");
         Ours { session: Session::new(program, Arc::new(plan), &inputs).expect("a plain plan") }

@@ -1,7 +1,7 @@
 //! The two hosts, each given the same arguments, environment and standard input, and an empty disk with `/tmp`.
 
 use fozzy_engine::{OutputKind, Program, Session, Switches};
-use fozzy_trace::plan::{Inputs, Stdin};
+use fozzy_trace::plan::{Inputs, Machine, Stdin};
 use fozzy_trace::source::Seeded;
 use fozzy_trace::{End, Execution, Executor, Plan, Seed};
 use std::collections::BTreeSet;
@@ -116,11 +116,12 @@ impl Ours {
         let mut inputs = Inputs::default();
         let stdin = Stdin { bytes: inputs.add(stdin.to_vec()), stays_open: false };
         let env = ENVIRONMENT.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
-        let plan = Plan { args: command_line(arguments), env, stdin, ..Plan::default() };
+        let main = Machine { args: command_line(arguments), env, stdin, dirs: Vec::new() };
+        let plan = Plan { main, ..Plan::default() };
         let mut session = Session::new(self.program.clone(), Arc::new(plan), &inputs).expect("a plain plan");
         let outputs = Arc::new(Mutex::new([Vec::new(), Vec::new()]));
         let tee = Arc::clone(&outputs);
-        session.watch(Box::new(move |kind, bytes| {
+        session.watch(Box::new(move |_, kind, bytes| {
             let mut outputs = tee.lock().expect("no writer panics");
             outputs[usize::from(kind == OutputKind::Stderr)].extend_from_slice(bytes);
         }));

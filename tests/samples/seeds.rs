@@ -11,7 +11,7 @@ use crate::fozzy::cache_folder;
 use fozzy_check::judge;
 use fozzy_engine::{Cache, Session, Switches};
 use fozzy_trace::file::{EngineId, Recording, Target, verify};
-use fozzy_trace::plan::{Inputs, Stdin};
+use fozzy_trace::plan::{Inputs, Machine, Stdin};
 use fozzy_trace::source::Seeded;
 use fozzy_trace::{Digest, End, Executor, Plan, Seed, Status};
 use std::collections::BTreeSet;
@@ -56,7 +56,8 @@ impl Sample {
         let dirs = dirs.collect();
         let stdin = Stdin { bytes: inputs.add(program.stdin), stays_open: false };
         let words = [program.name].into_iter().chain(program.args.iter().copied()).map(str::to_owned);
-        let plan = Plan { args: words.collect(), stdin, dirs, ..Plan::default() };
+        let main = Machine { args: words.collect(), stdin, dirs, env: Vec::new() };
+        let plan = Plan { main, ..Plan::default() };
         let cache = Cache::open(&cache_folder()).expect("the target folder can be written");
         let component: Arc<[u8]> = loaded.component.into();
         let compiled = fozzy_engine::Program::new(component, Switches::of(&plan), Some(&cache)).expect("it compiles");

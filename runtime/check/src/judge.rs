@@ -2,6 +2,7 @@
 
 use crate::own::{is_named, is_own};
 use crate::panic::{Panic, last_panic, says_out_of_memory};
+use crate::unmatched::one_line;
 use fozzy_trace::outcome::{Frame, SourceLocation};
 use fozzy_trace::{End, Execution, Finding, FindingKind, Signature, Status, Verdict};
 
@@ -11,28 +12,83 @@ const SIGNATURE_FRAMES: usize = 3;
 /// Frames shown in a finding; the whole stack would bury what matters.
 const SHOWN_FRAMES: usize = 32;
 
-/// What an execution means.
+/// What an execution means: the worst that was found decides about the status, and stands first.
 #[must_use]
 pub fn judge(execution: &Execution) -> Verdict {
-    let backtrace = &execution.backtrace;
-    match &execution.end {
-        End::Exited { code: 0 } => Verdict { status: Status::Pass, findings: Vec::new(), signature: None },
+    let target = Part { stderr: execution.stderr.kept(), backtrace: &execution.backtrace };
+    let mut found: Vec<Found> = of_end(&execution.end, target).into_iter().collect();
+    for node in &execution.nodes {
+        let part = Part { stderr: node.stderr.kept(), backtrace: &node.backtrace };
+        // How another machine's program exits is its own affair, and shown; that it crashes is not.
+        let end = node.end.as_ref().filter(|end| !matches!(end, End::Exited { .. }));
+        found.extend(end.and_then(|end| of_end(end, part)).map(|found| found.on(&node.name)));
+    }
+    found.extend(crate::unmatched::found(&execution.unmatched));
+    found.sort_by_key(|found| severity(found.status));
+    let status = found.first().map_or(Status::Pass, |found| found.status);
+    let signature =
+        found.first().map(|Found { finding, site, .. }| Signature { kind: finding.kind, site: site.clone() });
+    Verdict { status, findings: found.into_iter().map(|found| found.finding).collect(), signature }
+}
+
+/// One finding, and what it makes of the run.
+pub(crate) struct Found {
+    pub(crate) status: Status,
+    pub(crate) finding: Finding,
+    pub(crate) site: String,
+}
+
+impl Found {
+    /// The same, found on another machine.
+    fn on(mut self, node: &str) -> Found {
+        let node = one_line(node);
+        self.finding.title = format!("node `{node}`: {}", self.finding.title);
+        self.finding.message = format!("node `{node}`: {}", self.finding.message);
+        self.site = format!("node {node}: {}", self.site);
+        self
+    }
+}
+
+/// The program of one machine.
+#[derive(Clone, Copy)]
+struct Part<'a> {
+    stderr: &'a [u8],
+    backtrace: &'a [Frame],
+}
+
+/// Least for the worst. That a run cannot be judged comes before what was seen in it; a crash before the
+/// waiting of those that it left alone.
+const fn severity(status: Status) -> u8 {
+    match status {
+        Status::Error => 0,
+        Status::Crash => 1,
+        Status::Timeout => 2,
+        Status::Fail => 3,
+        Status::Pass => 4,
+    }
+}
+
+/// What the end of one machine's program means; `None` when it is as it should be.
+fn of_end(end: &End, part: Part<'_>) -> Option<Found> {
+    let backtrace = part.backtrace;
+    Some(match end {
+        End::Exited { code: 0 } => return None,
         End::Exited { code } => {
             let title = format!("the program exited with code {code}");
             let finding = Finding {
                 kind: FindingKind::TargetBehavior,
-                message: with_last_words(&title, execution),
+                message: with_last_words(&title, part.stderr),
                 title,
                 location: None,
                 backtrace: Vec::new(),
             };
-            verdict(Status::Fail, finding, format!("exit code {code}"))
+            found(Status::Fail, finding, format!("exit code {code}"))
         }
-        End::Trapped { trap } => crash(trap, execution),
+        End::Trapped { trap } => crash(trap, part),
         End::Unsupported { import } => {
             let title = format!("the program used `{import}`, which the sandbox does not support");
             let finding = located(FindingKind::TargetBehavior, title.clone(), title, backtrace);
-            verdict(Status::Error, finding, format!("unsupported {import}"))
+            found(Status::Error, finding, format!("unsupported {import}"))
         }
         End::FuelExhausted { fuel } => {
             let title = "the instruction budget ran out".to_owned();
@@ -41,13 +97,13 @@ pub fn judge(execution: &Execution) -> Verdict {
                  the budget with --fuel if the program needs more"
             );
             let site = site("instructions", backtrace);
-            verdict(Status::Timeout, located(FindingKind::Timeout, title, message, backtrace), site)
+            found(Status::Timeout, located(FindingKind::Timeout, title, message, backtrace), site)
         }
         End::TimeExhausted { limit } => {
             let title = "virtual time ran out".to_owned();
             let message = format!("{title}: the program was not done after {limit} of virtual time (--timeout)");
             let site = site("virtual time", backtrace);
-            verdict(Status::Timeout, located(FindingKind::Timeout, title, message, backtrace), site)
+            found(Status::Timeout, located(FindingKind::Timeout, title, message, backtrace), site)
         }
         End::Hang { waiting } => {
             let title = "the program hangs".to_owned();
@@ -56,19 +112,26 @@ pub fn judge(execution: &Execution) -> Verdict {
                 waiting.join(", and for ")
             );
             let site = site("hang", backtrace);
-            verdict(Status::Timeout, located(FindingKind::Hang, title, message, backtrace), site)
+            found(Status::Timeout, located(FindingKind::Hang, title, message, backtrace), site)
         }
-    }
+        End::Diverged { recorded, asked } => {
+            let title = "the replay left the recording".to_owned();
+            let message = format!(
+                "{title}: it asked the real computer for something that was not recorded, and a replay asks nobody\n\
+                 recorded {recorded}\nasked    {asked}"
+            );
+            let site = site("real computer", backtrace);
+            found(Status::Error, located(FindingKind::Divergence, title, message, backtrace), site)
+        }
+    })
 }
 
-fn verdict(status: Status, finding: Finding, site: String) -> Verdict {
-    let signature = Some(Signature { kind: finding.kind, site });
-    Verdict { status, findings: vec![finding], signature }
+fn found(status: Status, finding: Finding, site: String) -> Found {
+    Found { status, finding, site }
 }
 
-fn crash(trap: &str, execution: &Execution) -> Verdict {
-    let stderr = execution.stderr.kept();
-    let backtrace = &execution.backtrace;
+fn crash(trap: &str, part: Part<'_>) -> Found {
+    let Part { stderr, backtrace, .. } = part;
     // Only `unreachable` is what aborting compiles to; another trap after a panic's text is a trap.
     let aborted = trap.contains("unreachable");
     if aborted && let Some(Panic { message, location }) = last_panic(stderr) {
@@ -82,12 +145,12 @@ fn crash(trap: &str, execution: &Execution) -> Verdict {
             location: location.or_else(|| own_location(backtrace)),
             backtrace: shown(backtrace),
         };
-        return verdict(Status::Crash, finding, site);
+        return found(Status::Crash, finding, site);
     }
     let title = if aborted && says_out_of_memory(stderr) { "out of memory".to_owned() } else { trap.to_owned() };
-    let message = with_last_words(&title, execution);
+    let message = with_last_words(&title, stderr);
     let site = site(&title, backtrace);
-    verdict(Status::Crash, located(FindingKind::Trap, title, message, backtrace), site)
+    found(Status::Crash, located(FindingKind::Trap, title, message, backtrace), site)
 }
 
 fn located(kind: FindingKind, title: String, message: String, backtrace: &[Frame]) -> Finding {
@@ -127,8 +190,8 @@ fn place(at: &SourceLocation) -> String {
 }
 
 /// The title, and what the program last said on standard error.
-fn with_last_words(title: &str, execution: &Execution) -> String {
-    let said = String::from_utf8_lossy(execution.stderr.kept()).into_owned();
+fn with_last_words(title: &str, stderr: &[u8]) -> String {
+    let said = String::from_utf8_lossy(stderr).into_owned();
     let last: Vec<&str> = said.lines().rev().filter(|line| !line.trim().is_empty()).take(3).collect();
     if last.is_empty() {
         return title.to_owned();
@@ -138,11 +201,11 @@ fn with_last_words(title: &str, execution: &Execution) -> String {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
-    use fozzy_trace::{Digest, Duration, History, Instant, Output};
+    use fozzy_trace::{Digest, Duration, History, Instant, NodeExecution, Output};
 
-    fn execution(end: End, stderr: &str, functions: &[&str]) -> Execution {
+    pub(crate) fn execution(end: End, stderr: &str, functions: &[&str]) -> Execution {
         let frame = |function: &&str| Frame {
             module: "m".into(),
             function: (*function).to_owned(),
@@ -161,7 +224,15 @@ mod tests {
             memory_bytes: 0,
             memory: Digest::of(b""),
             backtrace: functions.iter().map(frame).collect(),
+            nodes: Vec::new(),
+            unmatched: Vec::new(),
         }
+    }
+
+    fn node(name: &str, end: Option<End>, stderr: &str) -> NodeExecution {
+        let Execution { stdout, stderr, memory, backtrace, .. } =
+            execution(End::Exited { code: 0 }, stderr, &["serve"]);
+        NodeExecution { name: name.to_owned(), end, stdout, stderr, memory, backtrace }
     }
 
     fn signature(end: End, stderr: &str, functions: &[&str]) -> (Status, String) {
@@ -191,6 +262,12 @@ mod tests {
             (End::FuelExhausted { fuel: 9 }, "", Status::Timeout, "timeout at instructions in a < b"),
             (End::TimeExhausted { limit: Duration(9) }, "", Status::Timeout, "timeout at virtual time in a < b"),
             (End::Hang { waiting: vec!["x".into()] }, "", Status::Timeout, "hang at hang in a < b"),
+            (
+                End::Diverged { recorded: "r".into(), asked: "a".into() },
+                "",
+                Status::Error,
+                "divergence at real computer in a < b",
+            ),
             (
                 End::Unsupported { import: "wasi:http/x".into() },
                 "",
@@ -223,5 +300,39 @@ mod tests {
     fn an_exit_code_comes_with_the_last_words() {
         let verdict = judge(&execution(End::Exited { code: 1 }, "one\ntwo\n\nthree\nfour\n", &[]));
         assert!(verdict.findings[0].message.ends_with("two\nthree\nfour"), "{}", verdict.findings[0].message);
+    }
+
+    #[test]
+    fn a_divergence_shows_both_sides_under_each_other() {
+        let end = End::Diverged { recorded: "{\"a\":1}".into(), asked: "{\"a\":2}".into() };
+        let verdict = judge(&execution(end, "", &[]));
+        assert!(verdict.findings[0].message.ends_with("\nrecorded {\"a\":1}\nasked    {\"a\":2}"), "{verdict:?}");
+    }
+
+    #[test]
+    fn another_machine_counts_when_it_crashes_and_only_then() {
+        let trap = || End::Trapped { trap: "wasm `unreachable` instruction executed".into() };
+        let check = |end: End, nodes: Vec<NodeExecution>, expected: (Status, usize, &str)| {
+            let verdict = judge(&Execution { nodes, ..execution(end, "", &["main"]) });
+            let signature = verdict.signature.map(|signature| signature.to_string()).unwrap_or_default();
+            assert_eq!((verdict.status, verdict.findings.len(), &*signature), expected);
+        };
+        let quiet = || vec![node("a", None, ""), node("b", Some(End::Exited { code: 9 }), "said\n")];
+        let panicked = || vec![node("db", Some(trap()), "thread 'main' panicked at src/db.rs:1:2:\nboom\n")];
+        let exited = |code| End::Exited { code };
+        check(exited(0), quiet(), (Status::Pass, 0, ""));
+        check(
+            exited(0),
+            vec![node("db", Some(trap()), "")],
+            (Status::Crash, 1, "trap at node db: wasm `unreachable` instruction executed in serve"),
+        );
+        check(exited(0), panicked(), (Status::Crash, 1, "panic at node db: src/db.rs:1:2"));
+        // The crash is the cause of what the target then did, so it stands first.
+        check(exited(1), panicked(), (Status::Crash, 2, "panic at node db: src/db.rs:1:2"));
+        check(End::Hang { waiting: Vec::new() }, panicked(), (Status::Crash, 2, "panic at node db: src/db.rs:1:2"));
+        check(trap(), panicked(), (Status::Crash, 2, "trap at wasm `unreachable` instruction executed in main"));
+        let hostile = vec![node("a\n\u{1b}[31m", Some(trap()), "")];
+        let verdict = judge(&Execution { nodes: hostile, ..execution(exited(0), "", &[]) });
+        assert!(verdict.findings[0].title.starts_with("node `a\\n\\u{1b}[31m`: "), "{verdict:?}");
     }
 }

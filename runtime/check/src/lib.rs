@@ -1,7 +1,7 @@
 //! From a history to a verdict.
 //!
 //! ```text
-//! Execution { end, stderr, backtrace } ─judge─▶ Verdict { status, findings, signature }
+//! Execution { end, stderr, backtrace, nodes, unmatched } ─judge─▶ Verdict { status, findings, signature }
 //! ```
 //!
 //! Invariant: a verdict is a function of the execution only, and equal failures get equal signatures:
@@ -11,6 +11,7 @@
 mod judge;
 mod own;
 mod panic;
+mod unmatched;
 
 pub use judge::judge;
 pub use own::is_own;

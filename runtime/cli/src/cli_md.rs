@@ -19,7 +19,7 @@ stdout carries exactly one document. `NO_COLOR`, non-terminals and closed pipes 
 | code | status | when |
 |---|---|---|
 | 0 | `pass` | the program ended with code 0; a query succeeded |
-| 1 | `fail` | the program ended by itself with another code |
+| 1 | `fail` | the program ended by itself with another code, or asked for something that no rule of the plan answers |
 | 2 | `error` | usage, unreadable input, a refused trace, a replay that is not the recorded run, a program that uses what the sandbox does not support |
 | 3 | `timeout` | a budget of instructions (`--fuel`) or virtual time (`--timeout`) ran out, or the program hangs |
 | 4 | `crash` | trap, panic, abort, out of memory |
@@ -34,7 +34,7 @@ or the beginning of exactly one.
 
 | document | printed by | keys |
 |---|---|---|
-| run summary | `run`, `replay`, `report.json` | `status` `mode` `identity{runId,seed,tracePath?,reportPath?,artifactsDir?}` `startedAt` `finishedAt` `durationMs` `durationNs` `findings?[]{kind,title,message,location?{file?,line?,col?},backtrace?[]{module,function,offset,file?,line?,col?}}` `signature?{kind,site}` `target{name,digest,kind}` `exitCode?` `virtualTimeNs` `calls` `decisions` `fuelUsed` `memoryBytes` `memoryDigest` `historyDigest` `output{stdout,stderr → {bytes,sha256,text?}}` `replay?{equal,against?,difference?{what,recorded,found},divergence?{index,virtualTimeNs,recorded?,asked?}}` |
+| run summary | `run`, `replay`, `report.json` | `status` `mode` `identity{runId,seed,tracePath?,reportPath?,artifactsDir?}` `startedAt` `finishedAt` `durationMs` `durationNs` `findings?[]{kind,title,message,location?{file?,line?,col?},backtrace?[]{module,function,offset,file?,line?,col?}}` `signature?{kind,site}` `target{name,digest,kind}` `exitCode?` `virtualTimeNs` `calls` `decisions` `fuelUsed` `memoryBytes` `memoryDigest` `historyDigest` `output{stdout,stderr → {bytes,sha256,text?}}` `nodes?[]{name,state,exitCode?,memoryDigest,output}` `replay?{equal,against?,difference?{what,recorded,found},divergence?{index,virtualTimeNs,recorded?,asked?}}` |
 | manifest | `manifest.json` of a run (`fozzy.run_manifest.v1`) | `schemaVersion` `runId` `sequence` `mode` `status` `seed` `startedAt` `finishedAt` `durationMs` `durationNs` `tracePath?` `reportPath?` `artifactsDir?` `findingsCount` |
 | verification | `trace verify` | `ok` `path` `version` `checksumPresent` `checksumValid` `warnings?` `error?` |
 | history | `trace show` | `path` `seed` `calls` `decisions` `entries[]{index,at,node,call,asked,answer,decision}` |

@@ -7,7 +7,7 @@ use crate::output;
 use fozzy_engine::{Cache, LazyInput, Program, Session, Switches};
 use fozzy_report::TargetSummary;
 use fozzy_trace::file::Target;
-use fozzy_trace::plan::{Inputs, Limits, Stdin};
+use fozzy_trace::plan::{Inputs, Limits, Machine, Stdin};
 use fozzy_trace::{Digest, Plan};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -114,15 +114,14 @@ pub(crate) fn plan(
         memory_bytes: limits.mem_limit_mb.saturating_mul(1 << 20),
         ..Limits::default()
     };
-    let plan = Plan {
+    let main = Machine {
         args: std::iter::once(name.to_owned()).chain(args.iter().cloned()).collect(),
         env,
         stdin: Stdin { bytes, stays_open: world.stdin_stays_open },
         dirs,
-        wall_start_s: world.wall_start,
-        limits,
-        canonical_nans: !world.no_canonical_nans,
     };
+    let canonical_nans = !world.no_canonical_nans;
+    let plan = Plan { main, wall_start_s: world.wall_start, limits, canonical_nans, ..Plan::default() };
     Ok((plan, inputs))
 }
 
@@ -155,7 +154,7 @@ pub(crate) fn own_stdin(world: &WorldArgs) -> Option<Arc<LazyInput>> {
 /// Puts into the plan what the program read of our own input, so that the trace has it.
 pub(crate) fn add_stdin(plan: &mut Plan, inputs: &mut Inputs, own: Option<&Arc<LazyInput>>) {
     if let Some(bytes) = own.and_then(|own| own.taken()) {
-        plan.stdin.bytes = inputs.add(bytes);
+        plan.main.stdin.bytes = inputs.add(bytes);
     }
 }
 

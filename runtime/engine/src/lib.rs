@@ -15,18 +15,20 @@
 mod backtrace;
 mod cache;
 mod componentize;
+mod ending;
 mod load;
 mod memory;
 mod program;
+mod schedule;
 mod session;
 mod settings;
 
 pub use cache::{Cache, CacheError};
 /// Standard input that is read when a guest looks at it.
-pub use fozzy_host::LazyInput;
+pub use fozzy_host::{LazyInput, Tee};
 /// Which output a guest writes to, for those who watch it.
 pub use fozzy_world::OutputKind;
 pub use load::{LoadError, Loaded, PROGRAM_BYTES_MAX, SourceKind, load};
 pub use program::{Program, ProgramError};
-pub use session::Session;
+pub use session::{Session, SessionError};
 pub use settings::{Switches, WASMTIME_VERSION};

@@ -29,8 +29,18 @@ struct Inner {
     switches: Switches,
     engine: Engine,
     instance: InstancePre<Host>,
-    run: String,
+    entries: Entries,
     symbols: OnceLock<Symbolizer>,
+    cache: Option<Cache>,
+}
+
+/// The full names of the exported interfaces by which a program can be called.
+#[derive(Clone, Debug)]
+pub(crate) struct Entries {
+    /// `wasi:cli/run`.
+    pub(crate) run: Option<String>,
+    /// `wasi:http/incoming-handler`.
+    pub(crate) handler: Option<String>,
 }
 
 /// The component cannot be run.
@@ -41,7 +51,7 @@ pub enum ProgramError {
     UnknownImports(String),
     /// It exports nothing to run.
     #[error(
-        "the program has no entry point: expected an export `wasi:cli/run@0.2`, found {0}; a library or reactor has nothing to run"
+        "the program has no entry point: expected an export `wasi:cli/run@0.2` or `wasi:http/incoming-handler@0.2`, found {0}; a library or reactor has nothing to run"
     )]
     NoEntry(String),
     /// The rewriter refused it.
@@ -64,18 +74,36 @@ impl Program {
     /// When it imports what is not offered, exports nothing to run, or cannot be compiled.
     pub fn new(component: Arc<[u8]>, switches: Switches, cache: Option<&Cache>) -> Result<Program, ProgramError> {
         let engine = settings::engine(switches).map_err(|error| refused("starting wasmtime", &error))?;
+        Program::on(engine, component, switches, cache)
+    }
+
+    /// Another program for the same run.
+    ///
+    /// # Errors
+    /// As of [`Program::new`].
+    pub fn beside(&self, component: Arc<[u8]>) -> Result<Program, ProgramError> {
+        Program::on(self.inner.engine.clone(), component, self.inner.switches, self.inner.cache.as_ref())
+    }
+
+    fn on(
+        engine: Engine,
+        component: Arc<[u8]>,
+        switches: Switches,
+        cache: Option<&Cache>,
+    ) -> Result<Program, ProgramError> {
         let compiled = compiled(&engine, &component, switches, cache)?;
         let faults = fozzy_host::refused_imports(&engine, &compiled);
         if !faults.is_empty() {
             let names: Vec<String> = faults.iter().map(|fault| format!("`{}` ({})", fault.import, fault.why)).collect();
             return Err(ProgramError::UnknownImports(names.join(", ")));
         }
-        let run = entry_point(&engine, &compiled)?;
+        let entries = entry_points(&engine, &compiled)?;
         let mut linker: Linker<Host> = Linker::new(&engine);
         fozzy_host::add_to_linker(&mut linker, &compiled).map_err(|error| refused("defining the host", &error))?;
         let instance = linker.instantiate_pre(&compiled).map_err(|error| refused("linking the program", &error))?;
         let symbols = OnceLock::new();
-        let inner = Inner { original: component, switches, engine, instance, run, symbols };
+        let cache = cache.cloned();
+        let inner = Inner { original: component, switches, engine, instance, entries, symbols, cache };
         Ok(Program { inner: Arc::new(inner) })
     }
 
@@ -105,9 +133,14 @@ impl Program {
         &self.inner.instance
     }
 
-    /// The full name of the exported `wasi:cli/run` interface.
-    pub(crate) fn run_interface(&self) -> &str {
-        &self.inner.run
+    pub(crate) fn entries(&self) -> &Entries {
+        &self.inner.entries
+    }
+
+    /// Whether it can be run by itself; otherwise it handles HTTP requests only.
+    #[must_use]
+    pub fn is_command(&self) -> bool {
+        self.inner.entries.run.is_some()
     }
 
     /// Maps and symbols, made at the first use.
@@ -147,9 +180,12 @@ pub(crate) fn options() -> fozzy_instrument::Options {
     fozzy_instrument::Options { stack_slots: STACK_SLOTS }
 }
 
-fn entry_point(engine: &Engine, component: &Component) -> Result<String, ProgramError> {
+fn entry_points(engine: &Engine, component: &Component) -> Result<Entries, ProgramError> {
     let names: Vec<String> = component.component_type().exports(engine).map(|(name, _)| name.to_owned()).collect();
-    let run = names.iter().find(|name| name.starts_with("wasi:cli/run@0.2."));
-    run.cloned()
-        .ok_or_else(|| ProgramError::NoEntry(if names.is_empty() { "no exports".to_owned() } else { names.join(", ") }))
+    let find = |prefix: &str| names.iter().find(|name| name.starts_with(prefix)).cloned();
+    let entries = Entries { run: find("wasi:cli/run@0.2."), handler: find("wasi:http/incoming-handler@0.2.") };
+    if entries.run.is_none() && entries.handler.is_none() {
+        return Err(ProgramError::NoEntry(if names.is_empty() { "no exports".to_owned() } else { names.join(", ") }));
+    }
+    Ok(entries)
 }

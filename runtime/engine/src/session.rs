@@ -1,54 +1,79 @@
 //! Runs a program under a plan, once for each call of `execute`.
 //!
 //! ```text
-//! Program + Plan ─▶ Session ─execute(source)─▶ Store { Host { World } } ─▶ wasi:cli/run ─▶ Execution
+//! Program + Plan ─▶ Session ─execute(source)─▶ World ─▶ guests take turns (schedule) ─▶ Execution
 //! ```
 //!
-//! Each execution has a store of its own, because a trap poisons its store. Guests run on a fiber, so
-//! that the native stack is ours to size.
-//!
-//! Invariants: an execution depends on program, plan, inputs and source only; whatever fails for
+//! Invariants: an execution depends on programs, plan, inputs and source only; whatever fails for
 //! reasons of the machine is a [`HarnessError`].
-//! Not here: checkpoints, several nodes.
+//! Not here: checkpoints.
 
-use crate::memory::{self, Region};
-use crate::program::Program;
-use crate::settings::HOSTCALL_FUEL;
-use fozzy_host::{Host, LazyInput, MachineOutOfMemory, Stop, Tee};
-use fozzy_trace::outcome::Frame;
+use crate::memory::Region;
+use crate::program::{Program, ProgramError};
+use crate::schedule;
+use fozzy_host::{LazyInput, Run, Tee};
+use fozzy_trace::execution::NodeExecution;
 use fozzy_trace::plan::Inputs;
-use fozzy_trace::{DecisionSource, Digest, End, Execution, Executor, HarnessError, Keep, Plan, Recorder, Sink};
+use fozzy_trace::{DecisionSource, Digest, Execution, Executor, HarnessError, Keep, Plan, Reality, Recorder, Sink};
 use fozzy_world::{World, WorldError};
-use std::fmt;
-use std::future::Future;
-use std::pin::pin;
+use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::task::{Context, Poll, Waker};
-use wasmtime::{Store, Trap};
-
-/// The trap that the rewriter's depth check stands for.
-const STACK_EXHAUSTED: &str = "call stack exhausted";
 
 /// A program with a plan, ready to be executed any number of times.
 pub struct Session {
     program: Program,
+    /// The further components of the plan.
+    others: BTreeMap<Digest, Program>,
     start: World,
     tee: Option<Tee>,
     sink: Option<Sink>,
     stdin: Option<Arc<LazyInput>>,
+    reality: Option<Box<dyn Reality>>,
+}
+
+/// The plan cannot be executed.
+#[derive(Debug, thiserror::Error)]
+pub enum SessionError {
+    /// It cannot be made into a computer.
+    #[error(transparent)]
+    World(#[from] WorldError),
+    /// One of its further components cannot be run.
+    #[error("the component {component} of the plan: {error}")]
+    Program {
+        /// Its SHA-256.
+        component: Digest,
+        /// Why.
+        error: ProgramError,
+    },
+    /// The target only handles HTTP requests.
+    #[error("the target exports `wasi:http/incoming-handler` and no `wasi:cli/run`: it is called by a rule of a plan (`[[http]] component = \"…\"`)")]
+    NoCommand,
 }
 
 impl Session {
-    /// Prepares the computer that `plan` describes.
+    /// Prepares the computer that `plan` describes, and the further components that it names.
     ///
     /// # Errors
-    /// When the plan cannot be made into a computer.
-    pub fn new(program: Program, plan: Arc<Plan>, inputs: &Inputs) -> Result<Session, WorldError> {
+    /// When the plan cannot be made into a computer, or one of its components cannot be run.
+    pub fn new(program: Program, plan: Arc<Plan>, inputs: &Inputs) -> Result<Session, SessionError> {
+        if !program.is_command() {
+            return Err(SessionError::NoCommand);
+        }
+        let mut others = BTreeMap::new();
+        for other in plan.programs() {
+            let digest = other.component;
+            if !others.contains_key(&digest) {
+                let component = inputs.get(&digest).ok_or(WorldError::MissingInput(digest))?;
+                let compiled = program.beside(component);
+                let compiled = compiled.map_err(|error| SessionError::Program { component: digest, error })?;
+                others.insert(digest, compiled);
+            }
+        }
         let start = World::new(plan, inputs)?;
-        Ok(Session { program, start, tee: None, sink: None, stdin: None })
+        Ok(Session { program, others, start, tee: None, sink: None, stdin: None, reality: None })
     }
 
-    /// Shows what the guest writes in the next execution, as it writes it.
+    /// Shows what the guests write in the next execution, as they write it.
     pub fn watch(&mut self, tee: Tee) {
         self.tee = Some(tee);
     }
@@ -57,6 +82,11 @@ impl Session {
     /// it. Whoever records the execution adds what was [`LazyInput::taken`] to the plan.
     pub fn read_from(&mut self, input: Arc<LazyInput>) {
         self.stdin = Some(input);
+    }
+
+    /// What a source has not observed before, `reality` is asked for, in every execution.
+    pub fn observe(&mut self, reality: Box<dyn Reality>) {
+        self.reality = Some(reality);
     }
 
     /// Hands the calls of the next execution's window to `sink` as they happen, instead of keeping them.
@@ -69,148 +99,53 @@ impl Session {
     pub fn program(&self) -> &Program {
         &self.program
     }
+
+    /// The program of a launch: the target, or one of the plan's others.
+    pub(crate) fn program_of(&self, component: Option<Digest>) -> &Program {
+        match component {
+            None => &self.program,
+            Some(digest) => self.others.get(&digest).expect("all components of the plan were compiled"),
+        }
+    }
 }
 
 impl Executor for Session {
     fn execute(&mut self, source: Box<dyn DecisionSource>, keep: Keep) -> Result<Execution, HarnessError> {
-        let fuel = self.start.plan.limits.fuel;
         let recorder = Recorder::new(keep).streaming(self.sink.take());
-        let host = Host::new(self.start.clone(), source, recorder, self.tee.take()).reading(self.stdin.clone());
-        let mut store = Store::new(self.program.engine(), host);
-        store.limiter(|host| &mut host.limiter);
-        store.set_fuel(fuel).map_err(|error| harness(&error))?;
-        store.set_hostcall_fuel(HOSTCALL_FUEL);
-        drop(memory::collect());
-        let outcome = complete(run(&self.program, &mut store));
-        let memories = memory::collect();
-        let fuel_used = fuel - store.get_fuel().map_err(|error| harness(&error))?.min(fuel);
-        let (end, backtrace) = match outcome {
-            Ok(true) => (End::Exited { code: 0 }, Vec::new()),
-            Ok(false) => (End::Exited { code: 1 }, Vec::new()),
-            Err(error) => self.ending(&error, store.data())?,
-        };
-        let host = store.into_data();
-        let memory_bytes = memories.iter().map(|region| region.bytes().len() as u64).sum();
+        let run = Run::new(self.start.clone(), source, recorder, self.tee.take())
+            .reading(self.stdin.clone())
+            .observing(self.reality.take());
+        let (mut run, ended) = schedule::run(self, Box::new(run));
+        self.reality = run.take_reality();
+        let schedule::Outcome { main: ended, mut others } = ended?;
+        let mut machines = run.world.nodes.into_iter();
+        let main = machines.next().expect("the target's machine is the first");
+        let planned = self.start.plan.nodes.iter().zip(machines);
+        let nodes = planned.map(|(plan, node)| {
+            let ended = others.remove(&node.id);
+            NodeExecution {
+                name: plan.name.clone(),
+                end: ended.as_ref().and_then(|ended| ended.end.clone()),
+                stdout: node.stdout,
+                stderr: node.stderr,
+                memory: memory_digest(ended.as_ref().map_or(&[], |ended| &ended.memories)),
+                backtrace: ended.map(|ended| ended.backtrace).unwrap_or_default(),
+            }
+        });
         Ok(Execution {
-            end,
-            ended_at: host.world.clock.now(),
-            history: host.recorder.finish(),
-            stdout: host.world.stdout,
-            stderr: host.world.stderr,
-            fuel_used,
-            memory_bytes,
-            memory: memory_digest(&memories),
-            backtrace,
+            nodes: nodes.collect(),
+            unmatched: Vec::new(),
+            end: ended.end.expect("the target has ended"),
+            ended_at: run.world.clock.now(),
+            history: run.recorder.finish(),
+            stdout: main.stdout,
+            stderr: main.stderr,
+            fuel_used: ended.fuel_used,
+            memory_bytes: ended.memories.iter().map(|region| region.bytes().len() as u64).sum(),
+            memory: memory_digest(&ended.memories),
+            backtrace: ended.backtrace,
         })
     }
-}
-
-/// Marks errors from before the program's `run` was called. Without a frame of the guest on the stack, they are
-/// not the guest's.
-#[derive(Debug)]
-struct Instantiating;
-
-impl fmt::Display for Instantiating {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the program cannot be started")
-    }
-}
-
-/// Instantiates and calls `run`; the answer is whether it reported success.
-async fn run(program: &Program, store: &mut Store<Host>) -> wasmtime::Result<bool> {
-    let instantiated = program.instance().instantiate_async(&mut *store).await;
-    let instance = instantiated.map_err(|error| error.context(Instantiating))?;
-    let export = |store: &mut Store<Host>, parent: Option<&wasmtime::component::ComponentExportIndex>, name: &str| {
-        let found = instance.get_export_index(&mut *store, parent, name);
-        found.ok_or_else(|| wasmtime::Error::msg(format!("the export `{name}` is missing")))
-    };
-    let interface = export(store, None, program.run_interface())?;
-    let function = export(store, Some(&interface), "run")?;
-    let function = instance.get_typed_func::<(), (Result<(), ()>,)>(&mut *store, &function)?;
-    let (result,) = function.call_async(&mut *store, ()).await?;
-    Ok(result.is_ok())
-}
-
-/// Drives a future on this thread. Nothing in it waits for the real world, so it never pends for long.
-fn complete<T>(future: impl Future<Output = T>) -> T {
-    let mut future = pin!(future);
-    let mut context = Context::from_waker(Waker::noop());
-    loop {
-        if let Poll::Ready(value) = future.as_mut().poll(&mut context) {
-            return value;
-        }
-    }
-}
-
-impl Session {
-    /// What an error of wasmtime means: the end of the program, or a failure of the harness.
-    fn ending(&self, error: &wasmtime::Error, host: &Host) -> Result<(End, Vec<Frame>), HarnessError> {
-        let limits = &self.start.plan.limits;
-        if let Some(stop) = error.downcast_ref::<Stop>() {
-            let quiet = |end| Ok((end, Vec::new()));
-            return match stop.clone() {
-                Stop::Exit { code } => quiet(End::Exited { code }),
-                Stop::Hang(blocked) => Ok((End::Hang { waiting: blocked.waiting }, self.frames(error))),
-                Stop::TimeExhausted => {
-                    let limit = limits.time.expect("time ran out, so it was bounded");
-                    Ok((End::TimeExhausted { limit }, self.frames(error)))
-                }
-                Stop::FuelExhausted => Ok((End::FuelExhausted { fuel: limits.fuel }, self.frames(error))),
-                Stop::Machine { what } => Err(HarnessError { what }),
-                Stop::Unsupported { import } => Ok((End::Unsupported { import }, self.frames(error))),
-                Stop::Misuse { import, what } => {
-                    Ok((End::Trapped { trap: format!("{import}: {what}") }, self.frames(error)))
-                }
-            };
-        }
-        match error.downcast_ref::<Trap>() {
-            Some(Trap::OutOfFuel) => Ok((End::FuelExhausted { fuel: limits.fuel }, self.frames(error))),
-            Some(Trap::StackOverflow) => Err(HarnessError {
-                what:
-                    "the native stack ran out before the guest's depth counter fired; this is a fault of fozzy, please \
-                       report it with the program"
-                        .to_owned(),
-            }),
-            Some(trap) => {
-                let exhausted = *trap == Trap::UnreachableCodeReached && self.program.symbols().is_depth_check(error);
-                let words = if exhausted { STACK_EXHAUSTED.to_owned() } else { words_of(*trap) };
-                Ok((End::Trapped { trap: words }, self.frames(error)))
-            }
-            None if error.downcast_ref::<MachineOutOfMemory>().is_some() => Err(harness(error)),
-            None if error.downcast_ref::<Instantiating>().is_some() && self.frames(error).is_empty() => {
-                let why = crate::load::one_line(&error.root_cause().to_string());
-                let cap = limits.memory_bytes >> 20;
-                Err(HarnessError {
-                    what: if host.limiter.refused() {
-                        format!(
-                            "the program needs more memory to start than the {cap} MiB it is given; raise --mem-limit-mb \
-                             ({why})"
-                        )
-                    } else {
-                        format!("{Instantiating} on this machine: {why}")
-                    },
-                })
-            }
-            None => {
-                let trap = crate::load::one_line(&error.root_cause().to_string());
-                Ok((End::Trapped { trap }, self.frames(error)))
-            }
-        }
-    }
-
-    fn frames(&self, error: &wasmtime::Error) -> Vec<Frame> {
-        self.program.symbols().frames(error)
-    }
-}
-
-/// wasmtime's words for a trap, without its prefix.
-fn words_of(trap: Trap) -> String {
-    let words = trap.to_string();
-    words.strip_prefix("wasm trap: ").unwrap_or(&words).to_owned()
-}
-
-fn harness(error: &wasmtime::Error) -> HarnessError {
-    HarnessError { what: crate::load::one_line(&format!("{error:#}")) }
 }
 
 /// One digest over all memories, each with its size.

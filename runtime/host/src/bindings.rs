@@ -22,7 +22,18 @@ pub struct TerminalOutput;
 wasmtime::component::bindgen!({
     path: "../../wit",
     world: "fozzy:runtime/computer",
-    imports: { default: trappable },
+    // What may wait lets other guests go on meanwhile.
+    imports: {
+        "wasi:io/poll.poll": async | trappable,
+        "wasi:io/poll.[method]pollable.block": async | trappable,
+        "wasi:io/streams.[method]input-stream.blocking-read": async | trappable,
+        "wasi:io/streams.[method]input-stream.blocking-skip": async | trappable,
+        "wasi:io/streams.[method]output-stream.blocking-write-and-flush": async | trappable,
+        "wasi:io/streams.[method]output-stream.blocking-flush": async | trappable,
+        "wasi:io/streams.[method]output-stream.blocking-write-zeroes-and-flush": async | trappable,
+        "wasi:io/streams.[method]output-stream.blocking-splice": async | trappable,
+        default: trappable,
+    },
     with: {
         "wasi:io/poll.pollable": Pollable,
         "wasi:io/error.error": IoError,

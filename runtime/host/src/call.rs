@@ -2,19 +2,20 @@
 //!
 //! ```text
 //! budget left?  ──▶  body(world, source)  ──▶  fold + keep in the history  ──▶  answer
-//!      │ no                  │ Stop
-//!      └──────────┬──────────┘
+//!      │ no                │ Stop  ▲ │ has to wait
+//!      └──────────┬────────┘       └─┘ the other guests go on
 //!                 ▼
-//!        the execution ends here (exit, hang, budget, misuse)
+//!        the guest ends here (exit, hang, budget, misuse)
 //! ```
 //!
-//! Invariant: a call is recorded exactly once, also when it ends the execution.
+//! Invariant: a call is recorded exactly once, when it is answered, also when that ends the guest.
+//! Not here: what the guests of a run share (`run`).
 
-use crate::LazyInput;
-use fozzy_trace::{DecisionSource, Purpose, Question, Record, Recorder};
-use fozzy_world::{Blocked, OutputKind, Stdin, TableError, Wait, World};
+use crate::run::Turn;
+use fozzy_trace::source::Explicit;
+use fozzy_trace::{Ask, NodeId, Observation, Purpose, Question, Record, digest};
+use fozzy_world::{Blocked, Moment, Node, OutputKind, Stdin, TableError, Wait, World};
 use std::fmt;
-use std::sync::Arc;
 
 /// What one call of the host counts in the instruction budget, and each byte that it moves counts one: a
 /// guest that only calls would otherwise use real time without using fuel. Host work is bounded by the
@@ -50,8 +51,15 @@ pub enum Stop {
         /// 0 to 255.
         code: u8,
     },
-    /// Every task waits in vain.
+    /// Every guest waits in vain.
     Hang(Blocked),
+    /// A replay asked the real computer for something else than was recorded.
+    Diverged {
+        /// What was recorded; `None` when the recording has no more.
+        recorded: Option<Box<Observation>>,
+        /// What was asked.
+        asked: Box<Ask>,
+    },
     /// Virtual time went past its bound.
     TimeExhausted,
     /// The guest called the host more often than its instruction budget allows.
@@ -80,6 +88,7 @@ impl fmt::Display for Stop {
         match self {
             Stop::Exit { code } => write!(f, "exit with code {code}"),
             Stop::Hang(blocked) => write!(f, "hang: waits for {}", blocked.waiting.join(", ")),
+            Stop::Diverged { .. } => f.write_str("left the recording"),
             Stop::TimeExhausted => f.write_str("virtual time exhausted"),
             Stop::FuelExhausted => f.write_str("instruction budget exhausted"),
             Stop::Machine { what } => f.write_str(what),
@@ -97,39 +106,48 @@ impl From<Blocked> for Stop {
     }
 }
 
-/// Receives what a guest writes, as it writes it; it cannot answer, so it cannot influence the guest.
-pub type Tee = Box<dyn FnMut(OutputKind, &[u8]) + Send>;
+/// How far an attempt at a call came.
+pub(crate) enum Progress<R> {
+    /// This is the answer.
+    Done(R),
+    /// Not before one of these is over; then the attempt is made again.
+    Wait(Vec<Wait>),
+}
 
-/// The host of one guest instance: its computer, who answers its questions, and the history.
+/// The host of one guest: its turn at the run, and which machine is its own.
 pub struct Host {
-    /// The simulated computer.
-    pub world: World,
-    /// What happened so far.
-    pub recorder: Recorder,
+    /// What all guests of the run share, while it is this guest's turn.
+    pub run: Turn,
+    /// The guest's machine.
+    pub node: NodeId,
     /// Bounds the guest's memories.
     pub limiter: crate::MemoryLimiter,
-    source: Box<dyn DecisionSource>,
-    tee: Option<Tee>,
-    stdin: Option<Arc<LazyInput>>,
-    /// Fuel that host calls have used, and how much they may.
-    work: u64,
-    work_max: u64,
 }
 
 impl Host {
-    /// A host over `world` whose questions `source` answers.
+    /// The host of a guest on the machine `node`, which may use `memory_bytes`.
     #[must_use]
-    pub fn new(world: World, source: Box<dyn DecisionSource>, recorder: Recorder, tee: Option<Tee>) -> Host {
-        let limits = &world.plan.limits;
-        let limiter = crate::MemoryLimiter::new(limits.memory_bytes);
-        let work_max = limits.fuel;
-        Host { world, recorder, limiter, source, tee, stdin: None, work: 0, work_max }
+    pub fn new(run: Turn, node: NodeId, memory_bytes: u64) -> Host {
+        Host { run, node, limiter: crate::MemoryLimiter::new(memory_bytes) }
     }
 
-    /// Standard input comes from `input` instead of the plan, when the guest first looks at it.
-    #[must_use]
-    pub fn reading(self, input: Option<Arc<LazyInput>>) -> Host {
-        Host { stdin: input, ..self }
+    /// The whole computer.
+    #[inline]
+    pub(crate) fn world(&mut self) -> &mut World {
+        &mut self.run.world
+    }
+
+    /// The guest's machine.
+    #[inline]
+    pub(crate) fn node(&self) -> &Node {
+        self.run.world.node(self.node)
+    }
+
+    /// The guest's machine, to be changed.
+    #[inline]
+    pub(crate) fn node_mut(&mut self) -> &mut Node {
+        let node = self.node;
+        self.run.world.node_mut(node)
     }
 
     /// Performs one call: bounds it, lets `body` answer, records it.
@@ -140,22 +158,63 @@ impl Host {
         asked: A,
         body: impl FnOnce(&mut Host) -> Result<R, Stop>,
     ) -> wasmtime::Result<R> {
-        self.work += HOST_CALL_FUEL + asked.payload_bytes();
-        let outcome = if self.work <= self.work_max { body(self) } else { Err(Stop::FuelExhausted) };
+        let outcome = match self.begin(&asked) {
+            Ok(()) => body(self),
+            Err(stop) => Err(stop),
+        };
+        self.end(import, &asked, outcome)
+    }
+
+    /// Performs one call that may have to wait: `attempt` is made, and again after each wait.
+    pub(crate) async fn call_waiting<A: Record, R: Record>(
+        &mut self,
+        import: Import,
+        asked: A,
+        mut attempt: impl FnMut(&mut Host) -> Result<Progress<R>, Stop>,
+    ) -> wasmtime::Result<R> {
+        let mut outcome = self.begin(&asked).and_then(|()| attempt(self));
+        loop {
+            let waits = match outcome {
+                Ok(Progress::Done(answer)) => return self.end(import, &asked, Ok(answer)),
+                Err(stop) => return self.end(import, &asked, Err(stop)),
+                Ok(Progress::Wait(waits)) => waits,
+            };
+            outcome = match self.wait(&waits).await {
+                Ok(()) => attempt(self),
+                Err(stop) => Err(stop),
+            };
+        }
+    }
+
+    #[inline]
+    fn begin(&mut self, asked: &dyn Record) -> Result<(), Stop> {
+        self.run.work += HOST_CALL_FUEL + asked.payload_bytes();
+        if self.run.work <= self.run.work_max { Ok(()) } else { Err(Stop::FuelExhausted) }
+    }
+
+    #[inline]
+    fn end<R: Record>(
+        &mut self,
+        import: Import,
+        asked: &dyn Record,
+        outcome: Result<R, Stop>,
+    ) -> wasmtime::Result<R> {
         let outcome = match outcome {
             Ok(answer) if !self.is_overtime() => Ok(answer),
             Ok(_) => Err(self.end_of_time()),
             Err(stop) => Err(stop),
         };
-        let (node, at) = (self.world.node, self.world.clock.now());
+        let node = self.node;
+        let run = &mut *self.run;
+        let at = run.world.clock.now();
         match outcome {
             Ok(answer) => {
-                self.work += answer.payload_bytes();
-                self.recorder.call(import.id, import.name, node, at, &asked, &answer);
+                run.work += answer.payload_bytes();
+                run.recorder.call(import.id, import.name, node, at, asked, &answer);
                 Ok(answer)
             }
             Err(stop) => {
-                self.recorder.call(import.id, import.name, node, at, &asked, &stop.to_string());
+                run.recorder.call(import.id, import.name, node, at, asked, &stop.to_string());
                 Err(wasmtime::Error::new(stop))
             }
         }
@@ -163,23 +222,43 @@ impl Host {
 
     /// Counts bytes that a call moves although neither its arguments nor its answer carry them.
     pub(crate) fn moved(&mut self, bytes: u64) {
-        self.work = self.work.saturating_add(bytes);
+        self.run.work = self.run.work.saturating_add(bytes);
     }
 
     /// Asks the source for bytes; the answer belongs to the call in progress.
     #[inline]
     pub(crate) fn draw(&mut self, purpose: Purpose, site: &'static str, out: &mut [u8]) {
-        let question = Question { node: self.world.node, purpose, site };
-        let origin = self.source.fill(question, out);
-        self.recorder.decision(origin, || fozzy_trace::source::Explicit::Bytes(fozzy_trace::digest::hex(out)));
+        let question = Question { node: self.node, purpose, site };
+        let run = &mut *self.run;
+        let origin = run.source.fill(question, out);
+        run.recorder.decision(origin, || Explicit::Bytes(digest::hex(out)));
+    }
+
+    /// Lets a part of the computer do something that may ask for chance or meet a fault.
+    pub(crate) fn moment<R>(&mut self, body: impl FnOnce(&mut World, &mut Moment<'_>) -> R) -> R {
+        let node = self.node;
+        self.run.moment(node, body)
     }
 
     /// Waits until one of `waits` is over, within the bound of virtual time.
-    pub(crate) fn wait(&mut self, waits: &[Wait]) -> Result<(), Stop> {
+    async fn wait(&mut self, waits: &[Wait]) -> Result<(), Stop> {
         if waits.contains(&Wait::Stdin) {
             self.look_at_stdin()?;
         }
-        Ok(self.world.block(waits)?)
+        if waits.iter().any(|wait| self.run.world.is_ready(self.node, *wait)) {
+            return Ok(());
+        }
+        if self.run.is_alone() {
+            let node = self.node;
+            return Ok(self.run.world.block(node, waits)?);
+        }
+        self.node_mut().waiting = waits.to_vec();
+        self.run.pass_on().await;
+        self.node_mut().waiting.clear();
+        match self.run.blocked.take() {
+            Some(blocked) => Err(Stop::Hang(blocked)),
+            None => Ok(()),
+        }
     }
 
     /// Whether what `wait` waits for is there.
@@ -187,37 +266,46 @@ impl Host {
         if wait == Wait::Stdin {
             self.look_at_stdin()?;
         }
-        Ok(self.world.is_ready(wait))
+        let node = self.node;
+        let world = self.world();
+        world.network.advance(world.clock.now());
+        Ok(world.is_ready(node, wait))
     }
 
     /// The guest looks at its input: now it must be there.
     pub(crate) fn look_at_stdin(&mut self) -> Result<(), Stop> {
-        if let Some(input) = self.stdin.take() {
+        if self.node != NodeId(0) {
+            return Ok(());
+        }
+        if let Some(input) = self.run.stdin.take() {
             let bytes = input.get().map_err(|what| Stop::Machine { what })?;
-            self.world.stdin = Stdin::new(bytes, self.world.plan.stdin.stays_open);
+            let node = self.node_mut();
+            node.stdin = Stdin::new(bytes, node.machine.stdin.stays_open);
         }
         Ok(())
     }
 
     /// Adds to an output, and shows it to whoever watches.
     pub(crate) fn output(&mut self, kind: OutputKind, bytes: &[u8]) {
+        let node = self.node;
+        let run = &mut *self.run;
         match kind {
-            OutputKind::Stdout => self.world.stdout.write(bytes),
-            OutputKind::Stderr => self.world.stderr.write(bytes),
+            OutputKind::Stdout => run.world.node_mut(node).stdout.write(bytes),
+            OutputKind::Stderr => run.world.node_mut(node).stderr.write(bytes),
         }
-        if let Some(tee) = &mut self.tee {
-            tee(kind, bytes);
+        if let Some(tee) = &mut run.tee {
+            tee(node, kind, bytes);
         }
     }
 
     fn is_overtime(&self) -> bool {
-        self.world.plan.limits.time.is_some_and(|limit| self.world.clock.now().0 > limit.0)
+        self.run.world.plan.limits.time.is_some_and(|limit| self.run.world.clock.now().0 > limit.0)
     }
 
     /// The execution ends at the bound, not at the far deadline it jumped to.
     fn end_of_time(&mut self) -> Stop {
-        let limit = self.world.plan.limits.time.expect("overtime needs a bound");
-        self.world.clock.cut_at(fozzy_trace::Instant::START.after(limit));
+        let limit = self.run.world.plan.limits.time.expect("overtime needs a bound");
+        self.run.world.clock.cut_at(fozzy_trace::Instant::START.after(limit));
         Stop::TimeExhausted
     }
 }

@@ -23,11 +23,11 @@ const DROP_TERMINAL: Import = Import::new("wasi:cli/terminal.drop");
 
 impl cli::environment::Host for Host {
     fn get_environment(&mut self) -> Result<Vec<(String, String)>> {
-        self.call(GET_ENVIRONMENT, (), |host| Ok(host.world.plan.env.clone()))
+        self.call(GET_ENVIRONMENT, (), |host| Ok(host.node().machine.env.clone()))
     }
 
     fn get_arguments(&mut self) -> Result<Vec<String>> {
-        self.call(GET_ARGUMENTS, (), |host| Ok(host.world.plan.args.clone()))
+        self.call(GET_ARGUMENTS, (), |host| Ok(host.node().machine.args.clone()))
     }
 
     fn initial_cwd(&mut self) -> Result<Option<String>> {
@@ -48,7 +48,7 @@ impl cli::exit::Host for Host {
 
 impl Host {
     fn open<T>(&mut self, import: Import, handle: Handle) -> Result<Resource<T>> {
-        let rep = self.call(import, (), |host| host.world.table.insert(handle).map_err(misuse(import)))?;
+        let rep = self.call(import, (), |host| host.node_mut().table.insert(handle).map_err(misuse(import)))?;
         Ok(Resource::new_own(rep))
     }
 }

@@ -20,7 +20,7 @@ const WALL_RESOLUTION: Import = Import::new("wasi:clocks/wall-clock.resolution")
 impl Host {
     fn subscribe(&mut self, import: Import, asked: u64, deadline: Instant) -> Result<Resource<Pollable>> {
         let handle = Handle::Pollable(Wait::Until(deadline));
-        let rep = self.call(import, asked, |host| host.world.table.insert(handle).map_err(misuse(import)))?;
+        let rep = self.call(import, asked, |host| host.node_mut().table.insert(handle).map_err(misuse(import)))?;
         Ok(Resource::new_own(rep))
     }
 }
@@ -28,8 +28,8 @@ impl Host {
 impl monotonic_clock::Host for Host {
     fn now(&mut self) -> Result<u64> {
         self.call(NOW, (), |host| {
-            host.world.clock.tick();
-            Ok(host.world.clock.now().0)
+            host.world().clock.tick();
+            Ok(host.world().clock.now().0)
         })
     }
 
@@ -42,7 +42,7 @@ impl monotonic_clock::Host for Host {
     }
 
     fn subscribe_duration(&mut self, span: u64) -> Result<Resource<Pollable>> {
-        let deadline = self.world.clock.now().after(Duration(span));
+        let deadline = self.world().clock.now().after(Duration(span));
         self.subscribe(SUBSCRIBE_DURATION, span, deadline)
     }
 }
@@ -50,13 +50,20 @@ impl monotonic_clock::Host for Host {
 impl wall_clock::Host for Host {
     fn now(&mut self) -> Result<Datetime> {
         self.call(WALL_NOW, (), |host| {
-            host.world.clock.tick();
-            Ok(datetime(host.world.clock.wall_ns()))
+            host.world().clock.tick();
+            Ok(datetime(host.wall_ns()))
         })
     }
 
     fn resolution(&mut self) -> Result<Datetime> {
         self.call(WALL_RESOLUTION, (), |_| Ok(datetime(CLOCK_TICK.0)))
+    }
+}
+
+impl Host {
+    /// What the machine's wall clock shows, in nanoseconds since 1970. Does not move time.
+    pub(crate) fn wall_ns(&self) -> u64 {
+        self.run.world.wall_ns(self.node)
     }
 }
 

@@ -63,7 +63,7 @@ type Answer<T> = std::result::Result<T, Errno>;
 
 impl Host {
     fn descriptor(&self, import: Import, rep: u32) -> std::result::Result<files::Descriptor, Stop> {
-        match self.world.table.get(rep) {
+        match self.node().table.get(rep) {
             Ok(Handle::Descriptor(descriptor)) => Ok(*descriptor),
             _ => Err(misuse(import)(TableError::WrongHandle)),
         }
@@ -80,8 +80,8 @@ impl Host {
         let rep = handle.rep();
         self.call(import, (rep, asked), |host| {
             let descriptor = host.descriptor(import, rep)?;
-            let now = host.world.clock.wall_ns();
-            Ok(body(&mut host.world.disk, &descriptor, now).map_err(code))
+            let now = host.wall_ns();
+            Ok(body(&mut host.node_mut().disk, &descriptor, now).map_err(code))
         })
     }
 
@@ -96,8 +96,8 @@ impl Host {
         let (one, other) = (handles.0.rep(), handles.1.rep());
         self.call(import, (one, other, asked), |host| {
             let (one, other) = (host.descriptor(import, one)?, host.descriptor(import, other)?);
-            let now = host.world.clock.wall_ns();
-            Ok(body(&mut host.world.disk, &one, &other, now).map_err(code))
+            let now = host.wall_ns();
+            Ok(body(&mut host.node_mut().disk, &one, &other, now).map_err(code))
         })
     }
 
@@ -112,9 +112,9 @@ impl Host {
         let rep = handle.rep();
         let opened = self.call(import, (rep, asked), |host| {
             let descriptor = host.descriptor(import, rep)?;
-            let now = host.world.clock.wall_ns();
-            match grant(&mut host.world.disk, &descriptor, now) {
-                Ok(handle) => host.world.table.insert(handle).map(Ok).map_err(misuse(import)),
+            let now = host.wall_ns();
+            match grant(&mut host.node_mut().disk, &descriptor, now) {
+                Ok(handle) => host.node_mut().table.insert(handle).map(Ok).map_err(misuse(import)),
                 Err(errno) => Ok(Err(code(errno))),
             }
         })?;
@@ -124,7 +124,7 @@ impl Host {
 
 impl types::Host for Host {
     fn filesystem_error_code(&mut self, error: Resource<IoError>) -> Result<Option<ErrorCode>> {
-        self.call(FILESYSTEM_ERROR_CODE, error.rep(), |host| match host.world.table.get(error.rep()) {
+        self.call(FILESYSTEM_ERROR_CODE, error.rep(), |host| match host.node_mut().table.get(error.rep()) {
             Ok(Handle::Error(failure)) => Ok(Some(code(failure.errno))),
             _ => Err(misuse(FILESYSTEM_ERROR_CODE)(TableError::WrongHandle)),
         })
@@ -293,7 +293,7 @@ impl types::HostDescriptor for Host {
         let (one, other) = (this.rep(), other.rep());
         self.call(IS_SAME_OBJECT, (one, other), |host| {
             let (one, other) = (host.descriptor(IS_SAME_OBJECT, one)?, host.descriptor(IS_SAME_OBJECT, other)?);
-            Ok(host.world.disk.is_same_object(&one, &other))
+            Ok(host.node_mut().disk.is_same_object(&one, &other))
         })
     }
 
@@ -316,8 +316,8 @@ impl types::HostDescriptor for Host {
         let rep = this.rep();
         self.call(DROP_DESCRIPTOR, rep, |host| {
             let descriptor = host.descriptor(DROP_DESCRIPTOR, rep)?;
-            host.world.table.remove(rep).map_err(misuse(DROP_DESCRIPTOR))?;
-            host.world.disk.closed(descriptor.node);
+            host.node_mut().table.remove(rep).map_err(misuse(DROP_DESCRIPTOR))?;
+            host.node_mut().disk.closed(descriptor.node);
             Ok(())
         })
     }
@@ -327,11 +327,11 @@ impl types::HostDirectoryEntryStream for Host {
     fn read_directory_entry(&mut self, this: Resource<DirectoryEntryStream>) -> FsResult<Option<DirectoryEntry>> {
         let rep = this.rep();
         self.call(READ_DIRECTORY_ENTRY, rep, |host| {
-            let world = &mut host.world;
-            let Ok(Handle::DirectoryStream(listing)) = world.table.get_mut(rep) else {
+            let node = host.node_mut();
+            let Ok(Handle::DirectoryStream(listing)) = node.table.get_mut(rep) else {
                 return Err(misuse(READ_DIRECTORY_ENTRY)(TableError::WrongHandle));
             };
-            let next = world.disk.next_entry(listing);
+            let next = node.disk.next_entry(listing);
             Ok(Ok(next.map(|(name, node)| DirectoryEntry { type_: kind(node), name: name.to_string() })))
         })
     }
@@ -344,8 +344,8 @@ impl types::HostDirectoryEntryStream for Host {
 impl preopens::Host for Host {
     fn get_directories(&mut self) -> Result<Vec<(Resource<Descriptor>, String)>> {
         let rep = self.call(GET_DIRECTORIES, (), |host| {
-            let root = host.world.disk.open_root(true);
-            host.world.table.insert(Handle::Descriptor(root)).map_err(misuse(GET_DIRECTORIES))
+            let root = host.node_mut().disk.open_root(true);
+            host.node_mut().table.insert(Handle::Descriptor(root)).map_err(misuse(GET_DIRECTORIES))
         })?;
         Ok(vec![(Resource::new_own(rep), ROOT.to_owned())])
     }

@@ -2,7 +2,7 @@
 
 use crate::bindings::wasi::io::{error, poll};
 use crate::bindings::{IoError, Pollable};
-use crate::call::{Host, Import, Stop, misuse};
+use crate::call::{Host, Import, Progress, Stop, misuse};
 use fozzy_world::{Handle, TableError, Wait};
 use wasmtime::Result;
 use wasmtime::component::Resource;
@@ -18,7 +18,7 @@ impl error::Host for Host {}
 
 impl error::HostError for Host {
     fn to_debug_string(&mut self, handle: Resource<IoError>) -> Result<String> {
-        self.call(TO_DEBUG_STRING, handle.rep(), |host| match host.world.table.get(handle.rep()) {
+        self.call(TO_DEBUG_STRING, handle.rep(), |host| match host.node_mut().table.get(handle.rep()) {
             Ok(Handle::Error(failure)) => Ok(format!("{:?}", failure.errno)),
             _ => Err(misuse(TO_DEBUG_STRING)(TableError::WrongHandle)),
         })
@@ -32,11 +32,11 @@ impl error::HostError for Host {
 impl Host {
     /// Closes a handle that holds nothing else.
     pub(crate) fn close(&mut self, import: Import, rep: u32) -> Result<()> {
-        self.call(import, rep, |host| host.world.table.remove(rep).map(drop).map_err(misuse(import)))
+        self.call(import, rep, |host| host.node_mut().table.remove(rep).map(drop).map_err(misuse(import)))
     }
 
     fn wait_of(&self, import: Import, rep: u32) -> std::result::Result<Wait, Stop> {
-        match self.world.table.get(rep) {
+        match self.node().table.get(rep) {
             Ok(Handle::Pollable(wait)) => Ok(*wait),
             _ => Err(misuse(import)(TableError::WrongHandle)),
         }
@@ -44,19 +44,25 @@ impl Host {
 }
 
 impl poll::Host for Host {
-    fn poll(&mut self, handles: Vec<Resource<Pollable>>) -> Result<Vec<u32>> {
+    async fn poll(&mut self, handles: Vec<Resource<Pollable>>) -> Result<Vec<u32>> {
         let reps: Vec<u32> = handles.iter().map(Resource::rep).collect();
-        self.call(POLL, &reps, |host| {
+        self.call_waiting(POLL, &reps, |host| {
             if reps.is_empty() {
                 let what = "the list of pollables is empty".to_owned();
                 return Err(Stop::Misuse { import: POLL.name, what });
             }
-            let waits = reps.iter().map(|rep| host.wait_of(POLL, *rep));
-            let waits = waits.collect::<std::result::Result<Vec<Wait>, Stop>>()?;
-            host.wait(&waits)?;
-            let ready = waits.iter().enumerate().filter(|(_, wait)| host.world.is_ready(**wait));
-            Ok(ready.map(|(index, _)| index as u32).collect::<Vec<u32>>())
+            let mut waits = Vec::with_capacity(reps.len());
+            let mut ready = Vec::new();
+            for (index, rep) in reps.iter().enumerate() {
+                let wait = host.wait_of(POLL, *rep)?;
+                if host.is_ready(wait)? {
+                    ready.push(index as u32);
+                }
+                waits.push(wait);
+            }
+            Ok(if ready.is_empty() { Progress::Wait(waits) } else { Progress::Done(ready) })
         })
+        .await
     }
 }
 
@@ -64,17 +70,19 @@ impl poll::HostPollable for Host {
     fn ready(&mut self, handle: Resource<Pollable>) -> Result<bool> {
         self.call(READY, handle.rep(), |host| {
             // A loop that asks again and again whether time has come must come to an end.
-            host.world.clock.tick();
+            host.world().clock.tick();
             let wait = host.wait_of(READY, handle.rep())?;
             host.is_ready(wait)
         })
     }
 
-    fn block(&mut self, handle: Resource<Pollable>) -> Result<()> {
-        self.call(BLOCK, handle.rep(), |host| {
-            let wait = host.wait_of(BLOCK, handle.rep())?;
-            host.wait(&[wait])
+    async fn block(&mut self, handle: Resource<Pollable>) -> Result<()> {
+        let rep = handle.rep();
+        self.call_waiting(BLOCK, rep, |host| {
+            let wait = host.wait_of(BLOCK, rep)?;
+            Ok(if host.is_ready(wait)? { Progress::Done(()) } else { Progress::Wait(vec![wait]) })
         })
+        .await
     }
 
     fn drop(&mut self, handle: Resource<Pollable>) -> Result<()> {

@@ -24,10 +24,12 @@ mod limiter;
 mod linker;
 mod random;
 mod record;
+mod run;
 mod streams;
 mod unsupported;
 
-pub use call::{HOST_CALL_FUEL, Host, Stop, Tee};
+pub use call::{HOST_CALL_FUEL, Host, Stop};
 pub use input::LazyInput;
 pub use limiter::{MachineOutOfMemory, MemoryLimiter};
+pub use run::{OBSERVED_BYTES_MAX, Parking, Run, Tee, Turn};
 pub use linker::{ImportFault, add_to_linker, refused_imports};

@@ -10,7 +10,7 @@
 
 use crate::bindings::wasi::io::streams::{self, StreamError};
 use crate::bindings::{InputStream, IoError, OutputStream, Pollable};
-use crate::call::{Host, Import, Stop, misuse};
+use crate::call::{Host, Import, Progress, Stop, misuse};
 use fozzy_world::files::Errno;
 use fozzy_world::table::{Handle, InputStream as Input, OutputStream as Output, StreamFailure};
 use fozzy_world::{TableError, Wait};
@@ -57,34 +57,60 @@ enum Patience {
 }
 
 type StreamResult<T> = Result<std::result::Result<T, StreamError>>;
-type Attempt<T> = std::result::Result<std::result::Result<T, Failure>, Stop>;
+/// What an operation of a stream comes to: it is done, it failed, or it has to wait.
+type Attempt<T> = std::result::Result<Progress<std::result::Result<T, Failure>>, Stop>;
+
+fn done<T>(value: T) -> Attempt<T> {
+    Ok(Progress::Done(Ok(value)))
+}
+
+fn failed<T>(failure: Failure) -> Attempt<T> {
+    Ok(Progress::Done(Err(failure)))
+}
+
+impl<R> Progress<R> {
+    fn map<S>(self, with: impl FnOnce(R) -> S) -> Progress<S> {
+        match self {
+            Progress::Done(value) => Progress::Done(with(value)),
+            Progress::Wait(waits) => Progress::Wait(waits),
+        }
+    }
+
+    /// The answer of an attempt that was not to wait.
+    fn at_once(self) -> R {
+        match self {
+            Progress::Done(value) => value,
+            Progress::Wait(_) => unreachable!("only a patient attempt waits"),
+        }
+    }
+}
 
 impl Host {
     /// Reads from whatever `rep` stands for and moves its position.
     fn read_some(&mut self, import: Import, rep: u32, len: u64, patience: Patience) -> Attempt<Vec<u8>> {
         let len = len.min(READ_BYTES_MAX);
-        let world = &mut self.world;
-        match world.table.get_mut(rep) {
+        let node = self.node_mut();
+        match node.table.get_mut(rep) {
             Ok(Handle::InputStream(Input::File { file, offset })) => {
-                let failure = match world.disk.read(file, *offset, len) {
+                let failure = match node.disk.read(file, *offset, len) {
                     Ok((bytes, end)) if bytes.is_empty() && end && len > 0 => Failure::Closed,
                     Ok((bytes, _)) => {
                         *offset += bytes.len() as u64;
-                        return Ok(Ok(bytes));
+                        return done(bytes);
                     }
                     Err(errno) => Failure::Failed(errno),
                 };
                 self.shut(rep);
-                Ok(Err(failure))
+                failed(failure)
             }
-            Ok(Handle::InputStream(Input::Closed)) => Ok(Err(Failure::Closed)),
+            Ok(Handle::InputStream(Input::Closed)) => failed(Failure::Closed),
             Ok(Handle::InputStream(Input::Stdin)) => {
                 self.look_at_stdin()?;
-                if patience == Patience::Blocking && len > 0 {
-                    self.wait(&[Wait::Stdin])?;
+                if patience == Patience::Blocking && len > 0 && !self.is_ready(Wait::Stdin)? {
+                    return Ok(Progress::Wait(vec![Wait::Stdin]));
                 }
-                let stdin = &mut self.world.stdin;
-                if stdin.is_closed() { Ok(Err(Failure::Closed)) } else { Ok(Ok(stdin.read(len).to_vec())) }
+                let stdin = &mut self.node_mut().stdin;
+                if stdin.is_closed() { failed(Failure::Closed) } else { done(stdin.read(len).to_vec()) }
             }
             _ => Err(misuse(import)(TableError::WrongHandle)),
         }
@@ -92,31 +118,31 @@ impl Host {
 
     /// Writes to whatever `rep` stands for and moves its position. A full disk takes what fits, and fails.
     fn write_all(&mut self, import: Import, rep: u32, bytes: &[u8]) -> Attempt<()> {
-        let world = &mut self.world;
-        match world.table.get_mut(rep) {
+        let wall = self.wall_ns();
+        let node = self.node_mut();
+        match node.table.get_mut(rep) {
             Ok(Handle::OutputStream(Output::Standard(kind))) => {
                 let kind = *kind;
                 self.output(kind, bytes);
-                Ok(Ok(()))
+                done(())
             }
             Ok(Handle::OutputStream(Output::File { file, offset })) => {
-                let wall = world.clock.wall_ns();
                 let written = match offset {
-                    Some(at) => world.disk.write(file, *at, bytes, wall),
-                    None => world.disk.append(file, bytes, wall),
+                    Some(at) => node.disk.write(file, *at, bytes, wall),
+                    None => node.disk.append(file, bytes, wall),
                 };
                 let errno = match written {
                     Ok(written) if written == bytes.len() as u64 => {
                         *offset = offset.map(|at| at + written);
-                        return Ok(Ok(()));
+                        return done(());
                     }
                     Ok(_) => Errno::InsufficientSpace,
                     Err(errno) => errno,
                 };
                 self.shut(rep);
-                Ok(Err(Failure::Failed(errno)))
+                failed(Failure::Failed(errno))
             }
-            Ok(Handle::OutputStream(Output::Closed)) => Ok(Err(Failure::Closed)),
+            Ok(Handle::OutputStream(Output::Closed)) => failed(Failure::Closed),
             _ => Err(misuse(import)(TableError::WrongHandle)),
         }
     }
@@ -141,31 +167,35 @@ impl Host {
 
     /// What may be written now: nothing to a closed stream, which the answer says, else always the same.
     fn permit(&self, rep: u32) -> std::result::Result<u64, Failure> {
-        match self.world.table.get(rep) {
+        match self.node().table.get(rep) {
             Ok(Handle::OutputStream(Output::Closed)) => Err(Failure::Closed),
             _ => Ok(WRITE_BYTES_MAX),
         }
     }
 
     fn skip_some(&mut self, import: Import, rep: u32, len: u64, patience: Patience) -> Attempt<u64> {
-        let skipped = self.read_some(import, rep, len, patience)?.map(|bytes| bytes.len() as u64);
-        self.moved(skipped.as_ref().map_or(0, |bytes| *bytes));
+        let skipped = self.read_some(import, rep, len, patience)?;
+        let skipped = skipped.map(|read| read.map(|bytes| bytes.len() as u64));
+        if let Progress::Done(Ok(bytes)) = &skipped {
+            self.moved(*bytes);
+        }
         Ok(skipped)
     }
 
     fn splice_some(&mut self, import: Import, to: u32, from: u32, len: u64, patience: Patience) -> Attempt<u64> {
         // What cannot be written is not read.
-        match self.permit(to) {
-            Ok(_) if len == 0 => return Ok(Ok(0)),
-            Ok(_) => {}
-            Err(failure) => return Ok(Err(failure)),
-        }
+        let len = match self.permit(to) {
+            Ok(_) if len == 0 => return done(0),
+            Ok(permitted) => len.min(permitted),
+            Err(failure) => return failed(failure),
+        };
         match self.read_some(import, from, len, patience)? {
-            Ok(bytes) => {
+            Progress::Done(Ok(bytes)) => {
                 self.moved(bytes.len() as u64);
-                Ok(self.write_all(import, to, &bytes)?.map(|()| bytes.len() as u64))
+                Ok(self.write_all(import, to, &bytes)?.map(|written| written.map(|()| bytes.len() as u64)))
             }
-            Err(failure) => Ok(Err(failure)),
+            Progress::Done(Err(failure)) => failed(failure),
+            Progress::Wait(waits) => Ok(Progress::Wait(waits)),
         }
     }
 
@@ -176,27 +206,38 @@ impl Host {
             Err(Failure::Closed) => Err(StreamError::Closed),
             Err(Failure::Failed(errno)) => {
                 let failure = Handle::Error(StreamFailure { errno });
-                let rep = self.world.table.insert(failure).map_err(misuse(import))?;
+                let rep = self.node_mut().table.insert(failure).map_err(misuse(import))?;
                 Err(StreamError::LastOperationFailed(Resource::<IoError>::new_own(rep)))
             }
         })
     }
 
-    fn input_call<T: fozzy_trace::Record>(
+    /// A call that does not wait.
+    fn now<A: fozzy_trace::Record, T: fozzy_trace::Record>(
         &mut self,
         import: Import,
-        handle: &Resource<InputStream>,
-        len: u64,
+        asked: A,
         body: impl FnOnce(&mut Host) -> Attempt<T>,
     ) -> StreamResult<T> {
-        let result = self.call(import, (handle.rep(), len), body)?;
+        let result = self.call(import, asked, |host| Ok(body(host)?.at_once()))?;
+        self.stream_result(import, result)
+    }
+
+    /// A call that waits as long as it must.
+    async fn patiently<A: fozzy_trace::Record, T: fozzy_trace::Record>(
+        &mut self,
+        import: Import,
+        asked: A,
+        attempt: impl FnMut(&mut Host) -> Attempt<T>,
+    ) -> StreamResult<T> {
+        let result = self.call_waiting(import, asked, attempt).await?;
         self.stream_result(import, result)
     }
 
     fn pollable(&mut self, import: Import, rep: u32, wait: impl FnOnce(&Handle) -> Wait) -> Result<Resource<Pollable>> {
         let rep = self.call(import, rep, |host| {
-            let wait = wait(host.world.table.get(rep).map_err(misuse(import))?);
-            host.world.table.insert(Handle::Pollable(wait)).map_err(misuse(import))
+            let wait = wait(host.node_mut().table.get(rep).map_err(misuse(import))?);
+            host.node_mut().table.insert(Handle::Pollable(wait)).map_err(misuse(import))
         })?;
         Ok(Resource::new_own(rep))
     }
@@ -204,7 +245,7 @@ impl Host {
     /// Drops a stream.
     fn close_stream(&mut self, import: Import, rep: u32) -> Result<()> {
         self.call(import, rep, |host| {
-            let stream = host.world.table.remove(rep).map_err(misuse(import))?;
+            let stream = host.node_mut().table.remove(rep).map_err(misuse(import))?;
             host.release(&stream);
             Ok(())
         })
@@ -212,7 +253,7 @@ impl Host {
 
     /// The last answer of a stream at its end, or that failed: from now on it is closed.
     fn shut(&mut self, rep: u32) {
-        let stream = self.world.table.get_mut(rep).expect("it was just used");
+        let stream = self.node_mut().table.get_mut(rep).expect("it was just used");
         let closed = match stream {
             Handle::InputStream(_) => Handle::InputStream(Input::Closed),
             _ => Handle::OutputStream(Output::Closed),
@@ -225,7 +266,7 @@ impl Host {
     fn release(&mut self, stream: &Handle) {
         if let Handle::InputStream(Input::File { file, .. }) | Handle::OutputStream(Output::File { file, .. }) = stream
         {
-            self.world.disk.closed(file.node);
+            self.node_mut().disk.closed(file.node);
         }
     }
 }
@@ -235,22 +276,24 @@ impl streams::Host for Host {}
 impl streams::HostInputStream for Host {
     fn read(&mut self, handle: Resource<InputStream>, len: u64) -> StreamResult<Vec<u8>> {
         let rep = handle.rep();
-        self.input_call(READ, &handle, len, |host| host.read_some(READ, rep, len, Patience::Now))
+        self.now(READ, (rep, len), |host| host.read_some(READ, rep, len, Patience::Now))
     }
 
-    fn blocking_read(&mut self, handle: Resource<InputStream>, len: u64) -> StreamResult<Vec<u8>> {
+    async fn blocking_read(&mut self, handle: Resource<InputStream>, len: u64) -> StreamResult<Vec<u8>> {
         let rep = handle.rep();
-        self.input_call(BLOCKING_READ, &handle, len, |host| host.read_some(BLOCKING_READ, rep, len, Patience::Blocking))
+        let attempt = |host: &mut Host| host.read_some(BLOCKING_READ, rep, len, Patience::Blocking);
+        self.patiently(BLOCKING_READ, (rep, len), attempt).await
     }
 
     fn skip(&mut self, handle: Resource<InputStream>, len: u64) -> StreamResult<u64> {
         let rep = handle.rep();
-        self.input_call(SKIP, &handle, len, |host| host.skip_some(SKIP, rep, len, Patience::Now))
+        self.now(SKIP, (rep, len), |host| host.skip_some(SKIP, rep, len, Patience::Now))
     }
 
-    fn blocking_skip(&mut self, handle: Resource<InputStream>, len: u64) -> StreamResult<u64> {
+    async fn blocking_skip(&mut self, handle: Resource<InputStream>, len: u64) -> StreamResult<u64> {
         let rep = handle.rep();
-        self.input_call(BLOCKING_SKIP, &handle, len, |host| host.skip_some(BLOCKING_SKIP, rep, len, Patience::Blocking))
+        let attempt = |host: &mut Host| host.skip_some(BLOCKING_SKIP, rep, len, Patience::Blocking);
+        self.patiently(BLOCKING_SKIP, (rep, len), attempt).await
     }
 
     fn subscribe(&mut self, handle: Resource<InputStream>) -> Result<Resource<Pollable>> {
@@ -274,28 +317,24 @@ impl streams::HostOutputStream for Host {
 
     fn write(&mut self, handle: Resource<OutputStream>, bytes: Vec<u8>) -> StreamResult<()> {
         let rep = handle.rep();
-        let result = self.call(WRITE, (rep, &bytes), |host| host.write_within(WRITE, rep, &bytes, WRITE_BYTES_MAX))?;
-        self.stream_result(WRITE, result)
+        self.now(WRITE, (rep, &bytes), |host| host.write_within(WRITE, rep, &bytes, WRITE_BYTES_MAX))
     }
 
-    fn blocking_write_and_flush(&mut self, handle: Resource<OutputStream>, bytes: Vec<u8>) -> StreamResult<()> {
+    async fn blocking_write_and_flush(&mut self, handle: Resource<OutputStream>, bytes: Vec<u8>) -> StreamResult<()> {
         let rep = handle.rep();
-        let result = self.call(WRITE_AND_FLUSH, (rep, &bytes), |host| {
-            host.write_within(WRITE_AND_FLUSH, rep, &bytes, WRITE_AND_FLUSH_BYTES_MAX)
-        })?;
-        self.stream_result(WRITE_AND_FLUSH, result)
+        let attempt =
+            |host: &mut Host| host.write_within(WRITE_AND_FLUSH, rep, &bytes, WRITE_AND_FLUSH_BYTES_MAX);
+        self.patiently(WRITE_AND_FLUSH, (rep, &bytes), attempt).await
     }
 
     fn flush(&mut self, handle: Resource<OutputStream>) -> StreamResult<()> {
         let rep = handle.rep();
-        let flushed = self.call(FLUSH, rep, |host| Ok(host.permit(rep).map(drop)))?;
-        self.stream_result(FLUSH, flushed)
+        self.now(FLUSH, rep, |host| Ok(Progress::Done(host.permit(rep).map(drop))))
     }
 
-    fn blocking_flush(&mut self, handle: Resource<OutputStream>) -> StreamResult<()> {
+    async fn blocking_flush(&mut self, handle: Resource<OutputStream>) -> StreamResult<()> {
         let rep = handle.rep();
-        let flushed = self.call(BLOCKING_FLUSH, rep, |host| Ok(host.permit(rep).map(drop)))?;
-        self.stream_result(BLOCKING_FLUSH, flushed)
+        self.patiently(BLOCKING_FLUSH, rep, |host| Ok(Progress::Done(host.permit(rep).map(drop)))).await
     }
 
     fn subscribe(&mut self, handle: Resource<OutputStream>) -> Result<Resource<Pollable>> {
@@ -304,37 +343,29 @@ impl streams::HostOutputStream for Host {
 
     fn write_zeroes(&mut self, handle: Resource<OutputStream>, len: u64) -> StreamResult<()> {
         let rep = handle.rep();
-        let result =
-            self.call(WRITE_ZEROES, (rep, len), |host| host.zeroes_within(WRITE_ZEROES, rep, len, WRITE_BYTES_MAX))?;
-        self.stream_result(WRITE_ZEROES, result)
+        self.now(WRITE_ZEROES, (rep, len), |host| host.zeroes_within(WRITE_ZEROES, rep, len, WRITE_BYTES_MAX))
     }
 
-    fn blocking_write_zeroes_and_flush(&mut self, handle: Resource<OutputStream>, len: u64) -> StreamResult<()> {
+    async fn blocking_write_zeroes_and_flush(&mut self, handle: Resource<OutputStream>, len: u64) -> StreamResult<()> {
         let rep = handle.rep();
-        let result = self.call(ZEROES_AND_FLUSH, (rep, len), |host| {
-            host.zeroes_within(ZEROES_AND_FLUSH, rep, len, WRITE_AND_FLUSH_BYTES_MAX)
-        })?;
-        self.stream_result(ZEROES_AND_FLUSH, result)
+        let attempt = |host: &mut Host| host.zeroes_within(ZEROES_AND_FLUSH, rep, len, WRITE_AND_FLUSH_BYTES_MAX);
+        self.patiently(ZEROES_AND_FLUSH, (rep, len), attempt).await
     }
 
     fn splice(&mut self, to: Resource<OutputStream>, from: Resource<InputStream>, len: u64) -> StreamResult<u64> {
         let (to, from) = (to.rep(), from.rep());
-        let result =
-            self.call(SPLICE, (to, from, len), |host| host.splice_some(SPLICE, to, from, len, Patience::Now))?;
-        self.stream_result(SPLICE, result)
+        self.now(SPLICE, (to, from, len), |host| host.splice_some(SPLICE, to, from, len, Patience::Now))
     }
 
-    fn blocking_splice(
+    async fn blocking_splice(
         &mut self,
         to: Resource<OutputStream>,
         from: Resource<InputStream>,
         len: u64,
     ) -> StreamResult<u64> {
         let (to, from) = (to.rep(), from.rep());
-        let result = self.call(BLOCKING_SPLICE, (to, from, len), |host| {
-            host.splice_some(BLOCKING_SPLICE, to, from, len, Patience::Blocking)
-        })?;
-        self.stream_result(BLOCKING_SPLICE, result)
+        let attempt = |host: &mut Host| host.splice_some(BLOCKING_SPLICE, to, from, len, Patience::Blocking);
+        self.patiently(BLOCKING_SPLICE, (to, from, len), attempt).await
     }
 
     fn drop(&mut self, handle: Resource<OutputStream>) -> Result<()> {

@@ -17,4 +17,6 @@ mod summary;
 pub use flatten::flatten;
 pub use pretty::{Style, pretty};
 pub use show::{divergence_lines, entry_line};
-pub use summary::{Identity, Mode, OutputSummary, ReplaySummary, RunSummary, StreamSummary, TargetSummary, WallFacts};
+pub use summary::{
+    Identity, Mode, NodeSummary, OutputSummary, ReplaySummary, RunSummary, StreamSummary, TargetSummary, WallFacts,
+};

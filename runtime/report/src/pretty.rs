@@ -1,7 +1,7 @@
 //! A run in a few lines for a person: what happened, where, and the command that repeats it.
 
 use crate::show::divergence_lines;
-use crate::summary::{Mode, RunSummary};
+use crate::summary::{Mode, NodeSummary, OutputSummary, RunSummary, StreamSummary};
 use fozzy_trace::outcome::Frame;
 use fozzy_trace::{Duration, Finding, Status};
 
@@ -35,13 +35,20 @@ pub fn pretty(summary: &RunSummary, style: Style, is_own: impl Fn(&Frame) -> boo
         text.push_str(&format!("  {}", finding.title));
     }
     text.push('\n');
-    for finding in &summary.findings {
+    for (index, finding) in summary.findings.iter().enumerate() {
+        // The title of the first stands in the first line.
+        if index > 0 {
+            text.push_str(&format!("{bad}also{end} {}\n", finding.title));
+        }
         text.push_str(&finding_lines(finding, style, &is_own));
     }
     let mut row = |key: &str, value: &str| text.push_str(&format!("  {faint}{key:<9}{end} {value}\n"));
     row("target", &format!("{} ({})", summary.target.name, summary.target.kind));
     row("run", &format!("{}  seed {}", summary.identity.run_id, summary.identity.seed));
     row("used", &usage(summary));
+    for node in &summary.nodes {
+        row("node", &node_line(node));
+    }
     if let Some(trace) = &summary.identity.trace_path {
         row("trace", trace);
     }
@@ -84,11 +91,20 @@ fn usage(summary: &RunSummary) -> String {
     )
 }
 
+/// `db: exited with code 3; 120 bytes of output, none of errors`
+fn node_line(node: &NodeSummary) -> String {
+    let written = |stream: &StreamSummary| if stream.bytes == 0 { "none".to_owned() } else { bytes(stream.bytes) };
+    let OutputSummary { stdout, stderr } = &node.output;
+    let name = node.name.escape_debug();
+    format!("{name}: {}; {} of output, {} of errors", node.state, written(stdout), written(stderr))
+}
+
 fn finding_lines(finding: &Finding, style: Style, is_own: impl Fn(&Frame) -> bool) -> String {
     let mut text = String::new();
     // The first line often repeats the title, which stands above already.
     for line in finding.message.lines().filter(|line| *line != finding.title) {
-        text.push_str(&format!("  {line}\n"));
+        let margin = if line.is_empty() { "" } else { "  " };
+        text.push_str(&format!("{margin}{line}\n"));
     }
     text.push_str(&frame_lines(&finding.backtrace, style, is_own));
     text
@@ -174,6 +190,9 @@ fn shell_word(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::summary::{Identity, TargetSummary, WallFacts};
+    use fozzy_trace::file::{NodeOutcome, Outcome, Stream};
+    use fozzy_trace::{Digest, End, FindingKind, Instant, Seed, Verdict};
 
     #[test]
     fn numbers_and_words_are_for_people() {
@@ -182,5 +201,83 @@ mod tests {
         assert_eq!(bytes(1_114_112), "1.1 MiB");
         assert_eq!(shell_word("a b"), "'a b'");
         assert_eq!(shell_word("run.1.fozzy"), "run.1.fozzy");
+    }
+
+    fn stream(bytes: u64) -> Stream {
+        Stream { bytes, sha256: Digest::of(b"") }
+    }
+
+    fn summary(findings: Vec<Finding>, nodes: Vec<NodeOutcome>) -> RunSummary {
+        let outcome = Outcome {
+            verdict: Verdict { status: Status::Fail, findings, signature: None },
+            end: End::Exited { code: 1 },
+            ended_at: Instant(5),
+            calls: 1,
+            decisions: 0,
+            history: 0,
+            fuel_used: 9,
+            memory_bytes: 0,
+            memory: Digest::of(b""),
+            stdout: stream(0),
+            stderr: stream(0),
+            nodes,
+        };
+        let path = Some("run.fozzy".to_owned());
+        let identity = Identity {
+            run_id: "id".to_owned(),
+            seed: Seed(7),
+            trace_path: path,
+            report_path: None,
+            artifacts_dir: None,
+        };
+        let target = TargetSummary { name: "a.wasm".to_owned(), digest: Digest::of(b""), kind: "component".to_owned() };
+        let wall = WallFacts { started_at: String::new(), finished_at: String::new(), duration_ns: 0 };
+        RunSummary::of(Mode::Run, identity, target, &outcome, (b"", b""), wall)
+    }
+
+    /// The whole block of a run that lacked a rule and had another machine.
+    #[test]
+    fn a_missing_rule_is_an_indented_block_and_each_machine_a_line() {
+        let finding = |kind, title: &str, message: &str| {
+            let (title, message) = (title.to_owned(), message.to_owned());
+            Finding { kind, title, message, location: None, backtrace: Vec::new() }
+        };
+        let findings = vec![
+            finding(FindingKind::TargetBehavior, "the program exited with code 1", "the program exited with code 1"),
+            finding(
+                FindingKind::InputInvalid,
+                "no rule answers GET /x",
+                "no rule answers GET /x\na rule for the plan:\n\n    [[http]]\n    url = \"/x\"",
+            ),
+        ];
+        let node = |name: &str, end, out| NodeOutcome {
+            name: name.to_owned(),
+            end,
+            stdout: stream(out),
+            stderr: stream(0),
+            memory: Digest::of(b""),
+        };
+        let nodes = vec![node("db", None, 120), node("web", Some(End::Exited { code: 3 }), 0)];
+        let summary = summary(findings, nodes);
+        let expected = "\
+fozzy run FAIL  the program exited with code 1
+also no rule answers GET /x
+  a rule for the plan:
+
+      [[http]]
+      url = \"/x\"
+  target    a.wasm (component)
+  run       id  seed 7
+  used      5ns of virtual time, 1 call (0 decisions), 9 instructions, 0 bytes of memory
+  node      db: running; 120 bytes of output, none of errors
+  node      web: exited with code 3; none of output, none of errors
+  trace     run.fozzy
+replay it: fozzy replay run.fozzy
+";
+        assert_eq!(pretty(&summary, Style::PLAIN, |_| true), expected);
+        let json = serde_json::to_value(&summary).expect("JSON");
+        assert_eq!(json["nodes"][1]["exitCode"], 3);
+        assert_eq!(json["nodes"][0]["state"], "running");
+        assert_eq!(json["findings"][1]["kind"], "input_invalid");
     }
 }

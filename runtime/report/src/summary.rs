@@ -2,7 +2,7 @@
 //!
 //! The first group of keys is the contract of the first Fozzy; the rest is added.
 
-use fozzy_trace::file::Outcome;
+use fozzy_trace::file::{NodeOutcome, Outcome, Stream};
 use fozzy_trace::{Digest, End, Finding, Seed, Signature, Status};
 use serde::{Deserialize, Serialize};
 
@@ -92,6 +92,43 @@ impl StreamSummary {
     }
 }
 
+/// How another machine went.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct NodeSummary {
+    /// Its name in the plan.
+    pub name: String,
+    /// `running` when it was at the end of the target, or how it ended in a few words.
+    pub state: String,
+    /// Its program's own exit code, when it ended by itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exit_code: Option<u8>,
+    /// Digest of all its linear memory at the end.
+    pub memory_digest: Digest,
+    /// What its program wrote.
+    pub output: OutputSummary,
+}
+
+impl NodeSummary {
+    fn of(node: &NodeOutcome) -> NodeSummary {
+        let stream = |stream: &Stream| StreamSummary { bytes: stream.bytes, sha256: stream.sha256, text: None };
+        NodeSummary {
+            name: node.name.clone(),
+            state: node.end.as_ref().map_or_else(|| "running".to_owned(), End::words),
+            exit_code: exit_code(node.end.as_ref()),
+            memory_digest: node.memory,
+            output: OutputSummary { stdout: stream(&node.stdout), stderr: stream(&node.stderr) },
+        }
+    }
+}
+
+fn exit_code(end: Option<&End>) -> Option<u8> {
+    match end {
+        Some(End::Exited { code }) => Some(*code),
+        _ => None,
+    }
+}
+
 /// How a replay compares with its recording.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -154,6 +191,9 @@ pub struct RunSummary {
     pub history_digest: String,
     /// What the program wrote.
     pub output: OutputSummary,
+    /// The other machines; absent when there are none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub nodes: Vec<NodeSummary>,
     /// How a replay compares.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub replay: Option<ReplaySummary>,
@@ -181,10 +221,6 @@ impl RunSummary {
         kept: (&[u8], &[u8]),
         wall: WallFacts,
     ) -> RunSummary {
-        let exit_code = match outcome.end {
-            End::Exited { code } => Some(code),
-            _ => None,
-        };
         RunSummary {
             status: outcome.verdict.status,
             mode,
@@ -196,7 +232,7 @@ impl RunSummary {
             findings: outcome.verdict.findings.clone(),
             signature: outcome.verdict.signature.clone(),
             target,
-            exit_code,
+            exit_code: exit_code(Some(&outcome.end)),
             virtual_time_ns: outcome.ended_at.0,
             calls: outcome.calls,
             decisions: outcome.decisions,
@@ -208,6 +244,7 @@ impl RunSummary {
                 stdout: StreamSummary::of(outcome.stdout.bytes, outcome.stdout.sha256, kept.0),
                 stderr: StreamSummary::of(outcome.stderr.bytes, outcome.stderr.sha256, kept.1),
             },
+            nodes: outcome.nodes.iter().map(NodeSummary::of).collect(),
             replay: None,
         }
     }

@@ -64,7 +64,7 @@ pub fn audit(executor: &mut dyn Executor, seed: Seed, runs: usize) -> Result<Aud
 /// One digest over everything that must be equal.
 fn signature(of: &Outcome) -> Digest {
     let text = format!(
-        "{} {:016x} {} {} {:?} {} {} {} {}",
+        "{} {:016x} {} {} {:?} {} {} {} {} {:?}",
         of.calls,
         of.history,
         of.stdout.sha256,
@@ -74,6 +74,7 @@ fn signature(of: &Outcome) -> Digest {
         of.memory_bytes,
         of.memory,
         of.fuel_used,
+        of.nodes,
     );
     Digest::of(text.as_bytes())
 }

@@ -5,9 +5,9 @@
 //! entries            = = ≠       both executed again, that stretch kept in full: which call
 //! ```
 
-use fozzy_trace::file::{Outcome, Stream};
+use fozzy_trace::file::{NodeOutcome, Outcome, Stream};
 use fozzy_trace::history::first_difference;
-use fozzy_trace::{DecisionSource, Entry, Execution, Executor, HarnessError, Instant, Keep};
+use fozzy_trace::{DecisionSource, End, Entry, Execution, Executor, HarnessError, Instant, Keep};
 
 /// Calls that are looked at in full at once, while a difference is located: some ten megabytes.
 const LOCATE_CALLS_MAX: u64 = 65_536;
@@ -15,7 +15,7 @@ const LOCATE_CALLS_MAX: u64 = 65_536;
 /// The first thing in which two outcomes differ.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Difference {
-    /// What differs: `calls`, `standard output`, `end`, `memory` and so on.
+    /// What differs: `calls`, `standard output`, `end`, `memory`, `another machine` and so on.
     pub what: &'static str,
     /// On the left side.
     pub left: String,
@@ -36,10 +36,16 @@ pub struct Divergence {
     pub asked: Option<Entry>,
 }
 
-/// The first difference of two outcomes, in the order in which people want to know it. Verdicts follow
-/// from the rest, so they are not compared.
+/// The first difference of two outcomes, in the order in which people want to know it: first how a replay
+/// left the recording by asking the real computer for something else. Verdicts follow from the rest, so they are not compared.
 #[must_use]
 pub fn compare(left: &Outcome, right: &Outcome) -> Option<Difference> {
+    if left.end != right.end
+        && let End::Diverged { recorded, asked } = &right.end
+    {
+        let (left, right) = (recorded.clone(), asked.clone());
+        return Some(Difference { what: "request to the real computer", left, right });
+    }
     let calls = |of: &Outcome| format!("{} calls with digest {:016x}", of.calls, of.history);
     let stream = |of: &Stream| format!("{} bytes with SHA-256 {}", of.bytes, of.sha256);
     let memory = |of: &Outcome| format!("{} bytes with digest {}", of.memory_bytes, of.memory);
@@ -53,7 +59,25 @@ pub fn compare(left: &Outcome, right: &Outcome) -> Option<Difference> {
         ("fuel", left.fuel_used.to_string(), right.fuel_used.to_string()),
     ];
     let differing = rows.into_iter().find(|(_, left, right)| left != right);
+    let differing = differing.or_else(|| first_differing_node(&left.nodes, &right.nodes));
     differing.map(|(what, left, right)| Difference { what, left, right })
+}
+
+fn first_differing_node(left: &[NodeOutcome], right: &[NodeOutcome]) -> Option<(&'static str, String, String)> {
+    let at = (0..left.len().max(right.len())).find(|n| left.get(*n) != right.get(*n))?;
+    let side = |nodes: &[NodeOutcome]| {
+        nodes.get(at).map_or_else(
+            || "no such machine".to_owned(),
+            |NodeOutcome { name, end, stdout, stderr, memory }| {
+                let end = end.as_ref().map_or_else(|| "still running".to_owned(), |end| format!("{end:?}"));
+                format!(
+                    "`{name}`: {end}, {} bytes out ({}), {} bytes err ({}), memory {memory}",
+                    stdout.bytes, stdout.sha256, stderr.bytes, stderr.sha256
+                )
+            },
+        )
+    };
+    Some(("another machine", side(left), side(right)))
 }
 
 /// One side of a comparison: who executes it, and a fresh source for each time.

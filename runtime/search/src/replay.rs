@@ -37,10 +37,11 @@ pub struct Against {
     pub divergence: Option<Divergence>,
 }
 
-/// The decisions of a recording, as a source.
+/// The decisions of a recording and what the real computer answered, as a source.
 #[must_use]
 pub fn source_of(recording: &Recording) -> Box<dyn DecisionSource> {
-    Box::new(Recorded::new(recording.seed, recording.explicit.clone()))
+    let source = Recorded::new(recording.seed, recording.explicit.clone());
+    Box::new(source.observing(recording.observations.clone(), recording.inputs.clone()))
 }
 
 /// Replays `recording` on an executor of its own component and plan.

@@ -8,6 +8,7 @@
 //! and of the source's answers. An error of the harness is an `Err`, never an [`End`].
 
 use crate::digest::DigestWriter;
+use crate::observation::{Ask, Observation};
 use crate::outcome::Frame;
 use crate::{DecisionSource, Digest, History, Instant, Keep};
 use serde::{Deserialize, Serialize};
@@ -49,6 +50,107 @@ pub enum End {
         /// What each waits for.
         waiting: Vec<String>,
     },
+    /// A replay asked the real computer for something else than was recorded, which nobody can answer.
+    Diverged {
+        /// What was recorded at this place, as JSON, or that nothing was.
+        recorded: String,
+        /// What was asked instead, as JSON.
+        asked: String,
+    },
+}
+
+/// Characters of each side of a divergence that are shown, around the first one that differs: both fit a
+/// terminal's page. What is left out is marked by an ellipsis.
+const DIVERGED_CHARS_MAX: usize = 800;
+
+impl End {
+    /// In a few words: `exited with code 3`.
+    #[must_use]
+    pub fn words(&self) -> String {
+        match self {
+            End::Exited { code } => format!("exited with code {code}"),
+            End::Trapped { trap } => format!("trapped: {trap}"),
+            End::Unsupported { import } => format!("used `{import}`, which is not supported"),
+            End::FuelExhausted { .. } => "out of instructions".to_owned(),
+            End::TimeExhausted { .. } => "out of virtual time".to_owned(),
+            End::Hang { .. } => "hangs".to_owned(),
+            End::Diverged { .. } => "left the recording".to_owned(),
+        }
+    }
+
+    /// The end of a replay in which `asked` is not what was `recorded`; `None` when the recording has no more.
+    #[must_use]
+    pub fn diverged(recorded: Option<&Observation>, asked: &Ask) -> End {
+        let text = |ask: &Ask| serde_json::to_string(ask).expect("our own types are JSON").chars().collect();
+        let asked: Vec<char> = text(asked);
+        let Some(recorded) = recorded else {
+            let recorded = "nothing: the recording has no more answers of the real computer".to_owned();
+            return End::Diverged { recorded, asked: stretch(&asked, 0) };
+        };
+        let recorded: Vec<char> = text(&recorded.ask);
+        let equal = recorded.iter().zip(&asked).take_while(|(recorded, asked)| recorded == asked).count();
+        let longer = recorded.len().max(asked.len());
+        let from = if longer <= DIVERGED_CHARS_MAX { 0 } else { equal.saturating_sub(DIVERGED_CHARS_MAX / 2) };
+        End::Diverged { recorded: stretch(&recorded, from), asked: stretch(&asked, from) }
+    }
+}
+
+/// So much of a text as is shown, safe for a terminal.
+fn stretch(text: &[char], from: usize) -> String {
+    let from = from.min(text.len());
+    let to = text.len().min(from + DIVERGED_CHARS_MAX);
+    let mut shown = String::new();
+    shown.push_str(if from > 0 { "…" } else { "" });
+    for character in &text[from..to] {
+        if character.is_control() {
+            shown.extend(character.escape_default());
+        } else {
+            shown.push(*character);
+        }
+    }
+    shown.push_str(if to < text.len() { "…" } else { "" });
+    shown
+}
+
+/// Requests without a rule that are kept: the first ones, each different one once. A plan that is short of
+/// more is filled up in several runs; the finding of the last one says so.
+pub const UNMATCHED_MAX: usize = 32;
+
+/// A request that no rule of the plan answers. The guest was refused; the run does not pass.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unmatched {
+    /// What kind of request.
+    pub kind: UnmatchedKind,
+    /// What was asked, in one line: `GET https://api.test/orders`, `git rev-parse HEAD`.
+    pub asked: String,
+    /// A rule that answers it, in the notation of a plan file, ready to paste.
+    pub rule: String,
+}
+
+/// What can be asked of rules.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum UnmatchedKind {
+    /// An HTTP request.
+    Http,
+    /// A process.
+    Process,
+}
+
+/// What one of the other machines was. See [`Execution`] for the target's own.
+#[derive(Clone, Debug)]
+pub struct NodeExecution {
+    /// Its name in the plan.
+    pub name: String,
+    /// How it ended; `None` when it was still running when the target ended.
+    pub end: Option<End>,
+    /// Standard output.
+    pub stdout: Output,
+    /// Standard error.
+    pub stderr: Output,
+    /// Digest of all its linear memories at the end.
+    pub memory: Digest,
+    /// The stack where it trapped, innermost first; empty otherwise.
+    pub backtrace: Vec<Frame>,
 }
 
 /// What a guest wrote to one of its streams.
@@ -128,6 +230,10 @@ pub struct Execution {
     pub memory: Digest,
     /// The stack where it trapped, innermost first; empty otherwise.
     pub backtrace: Vec<Frame>,
+    /// The other machines, in the order of the plan.
+    pub nodes: Vec<NodeExecution>,
+    /// Requests that no rule answers, in their order; at the most [`UNMATCHED_MAX`].
+    pub unmatched: Vec<Unmatched>,
 }
 
 /// The harness itself could not do its work: never a verdict on the program.
@@ -145,4 +251,40 @@ pub trait Executor {
     /// # Errors
     /// When the machine, not the program, failed: no memory, native stack too small.
     fn execute(&mut self, source: Box<dyn DecisionSource>, keep: Keep) -> Result<Execution, HarnessError>;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::observation::{Answer, FileAnswer, FileAsk, FileOperation};
+
+    fn ask(path: &str) -> Ask {
+        Ask::File(FileAsk { on: 0, operation: FileOperation::UnlinkFileAt { path: path.to_owned() } })
+    }
+
+    fn sides(recorded: &str, asked: &str) -> (String, String) {
+        let recorded = Observation { ask: ask(recorded), answer: Answer::File(Ok(FileAnswer::Done)) };
+        match End::diverged(Some(&recorded), &ask(asked)) {
+            End::Diverged { recorded, asked } => (recorded, asked),
+            other => unreachable!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn a_divergence_shows_both_sides_whole_when_they_are_short() {
+        let (recorded, asked) = sides("a", "b\u{7f}\u{9b}31m");
+        assert_eq!(recorded, r#"{"file":{"on":0,"operation":{"unlink-file-at":{"path":"a"}}}}"#);
+        assert_eq!(asked, r#"{"file":{"on":0,"operation":{"unlink-file-at":{"path":"b\u{7f}\u{9b}31m"}}}}"#);
+        let End::Diverged { recorded, .. } = End::diverged(None, &ask("a")) else { unreachable!("by its making") };
+        assert!(recorded.starts_with("nothing: "));
+    }
+
+    #[test]
+    fn a_long_divergence_shows_where_it_begins() {
+        let long = "x".repeat(1 << 20);
+        let (recorded, asked) = sides(&format!("{long}1{long}"), &format!("{long}2"));
+        assert!(recorded.starts_with("…x") && recorded.contains("x1x") && recorded.ends_with("x…"), "{recorded}");
+        assert!(asked.starts_with("…x") && asked.ends_with("x2\"}}}}"), "{asked}");
+        assert!(recorded.chars().count() <= DIVERGED_CHARS_MAX + 2);
+    }
 }

@@ -32,7 +32,7 @@ pub mod time;
 pub use decision::{DecisionSource, NodeId, Observed, Origin, Purpose, Question, Seed};
 pub use digest::{Digest, Fold};
 pub use errno::Errno;
-pub use execution::{End, Execution, Executor, HarnessError, Output};
+pub use execution::{End, Execution, Executor, HarnessError, NodeExecution, Output, Unmatched, UnmatchedKind};
 pub use history::{Entry, History, Keep, Mark, Recorder, Sink};
 pub use observation::{Answer, Ask, Observation, Reality};
 pub use outcome::{Finding, FindingKind, Signature, Status, Verdict};

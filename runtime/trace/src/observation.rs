@@ -284,6 +284,7 @@ pub struct HttpAsk {
     /// Scheme, authority, path and query.
     pub url: String,
     /// Names in small letters, in the guest's order.
+    #[serde(with = "headers_text")]
     pub headers: Vec<(String, Vec<u8>)>,
     /// The body.
     pub body: Digest,
@@ -298,6 +299,7 @@ pub struct HttpAnswer {
     /// 100 to 999.
     pub status: u16,
     /// Names in small letters, in the server's order.
+    #[serde(with = "headers_text")]
     pub headers: Vec<(String, Vec<u8>)>,
     /// The body, as the server sent it.
     pub body: Digest,
@@ -377,13 +379,86 @@ impl Ask {
         }
     }
 
-    /// Whether `answer` is of the kind that this question has.
+    /// Whether `answer` is of the kind that this question has. Who uses a stored answer may rely on it,
+    /// whatever trace it comes from.
     #[must_use]
     pub fn fits(&self, answer: &Answer) -> bool {
-        matches!(
-            (self, answer),
-            (Ask::File(_), Answer::File(_)) | (Ask::Http(_), Answer::Http(_)) | (Ask::Process(_), Answer::Process(_))
-        )
+        match (self, answer) {
+            (Ask::File(ask), Answer::File(Ok(answer))) => ask.operation.fits(answer),
+            (Ask::File(ask), Answer::File(Err(_))) => ask.operation != FileOperation::Close,
+            (Ask::Http(_), Answer::Http(Ok(answer))) => (100..=999).contains(&answer.status),
+            (Ask::Http(_), Answer::Http(Err(_))) | (Ask::Process(_), Answer::Process(_)) => true,
+            (Ask::File(_) | Ask::Http(_) | Ask::Process(_), _) => false,
+        }
+    }
+}
+
+impl FileOperation {
+    fn fits(&self, answer: &FileAnswer) -> bool {
+        match self {
+            FileOperation::OpenAt { .. } => matches!(answer, FileAnswer::Opened(_)),
+            FileOperation::Read { .. } => matches!(answer, FileAnswer::Bytes { .. }),
+            FileOperation::Write { .. } | FileOperation::Append { .. } => matches!(answer, FileAnswer::Written(_)),
+            FileOperation::Stat | FileOperation::StatAt { .. } => matches!(answer, FileAnswer::Stat(_)),
+            FileOperation::ReadDirectory => matches!(answer, FileAnswer::Entries(_)),
+            FileOperation::ReadlinkAt { .. } => matches!(answer, FileAnswer::Link(_)),
+            FileOperation::IsSameObject { .. } => matches!(answer, FileAnswer::Same(_)),
+            FileOperation::MetadataHash { .. } => matches!(answer, FileAnswer::Hash { .. }),
+            FileOperation::Close
+            | FileOperation::SetSize { .. }
+            | FileOperation::SetTimes { .. }
+            | FileOperation::CreateDirectoryAt { .. }
+            | FileOperation::RemoveDirectoryAt { .. }
+            | FileOperation::UnlinkFileAt { .. }
+            | FileOperation::RenameAt { .. }
+            | FileOperation::LinkAt { .. }
+            | FileOperation::SymlinkAt { .. }
+            | FileOperation::Sync
+            | FileOperation::SyncData => matches!(answer, FileAnswer::Done),
+        }
+    }
+}
+
+impl Observation {
+    /// Whether the answer fits its question, also in the length of the bytes that are in `bytes`: nothing is
+    /// read or written that was not asked for.
+    #[must_use]
+    pub fn is_sound(&self, bytes: &Inputs) -> bool {
+        let length = |digest: &Digest| bytes.get(digest).map_or(0, |content| content.len() as u64);
+        let Ask::File(FileAsk { operation, .. }) = &self.ask else { return self.ask.fits(&self.answer) };
+        let within = match (operation, &self.answer) {
+            (FileOperation::Read { length: most, .. }, Answer::File(Ok(FileAnswer::Bytes { bytes, .. }))) => {
+                length(bytes) <= *most
+            }
+            (
+                FileOperation::Write { bytes, .. } | FileOperation::Append { bytes },
+                Answer::File(Ok(FileAnswer::Written(written))),
+            ) => *written <= length(bytes),
+            _ => true,
+        };
+        within && self.ask.fits(&self.answer)
+    }
+}
+
+/// Header values in JSON: each byte is the character of its number (isomorphic decoding, WHATWG Infra 4.6),
+/// so that a usual header reads as it is and any other comes back the same.
+mod headers_text {
+    use serde::de::Error;
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    pub(super) fn serialize<S: Serializer>(headers: &[(String, Vec<u8>)], serializer: S) -> Result<S::Ok, S::Error> {
+        let text = |value: &Vec<u8>| value.iter().map(|byte| char::from(*byte)).collect::<String>();
+        serializer.collect_seq(headers.iter().map(|(name, value)| (name, text(value))))
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<(String, Vec<u8>)>, D::Error> {
+        let headers = Vec::<(String, String)>::deserialize(deserializer)?;
+        let bytes = |(name, text): (String, String)| {
+            let value: Result<Vec<u8>, _> = text.chars().map(u8::try_from).collect();
+            let value = value.map_err(|_| Error::custom("a header's value has a character above U+00FF"))?;
+            Ok((name, value))
+        };
+        headers.into_iter().map(bytes).collect()
     }
 }
 

@@ -64,6 +64,8 @@ pub enum FindingKind {
     Hang,
     /// A check of the harness failed.
     Checker,
+    /// What the run was given is not enough: the plan has no rule for a request.
+    InputInvalid,
     /// The program ended with a code that says failure.
     TargetBehavior,
     /// A replay asked or answered something else than was recorded.
@@ -81,6 +83,7 @@ impl FindingKind {
             FindingKind::Timeout => "timeout",
             FindingKind::Hang => "hang",
             FindingKind::Checker => "checker",
+            FindingKind::InputInvalid => "input_invalid",
             FindingKind::TargetBehavior => "target_behavior",
             FindingKind::Divergence => "divergence",
         }

@@ -35,7 +35,7 @@ pub use clock::Clock;
 pub use fault::Faults;
 pub use files::Disk;
 pub use network::Network;
-pub use node::Node;
+pub use node::{GuestExit, Node};
 pub use pipe::{PipeEnd, PipeId, Pipes};
 pub use process::{Pid, Processes};
 pub use signal::{SignalId, Signals};
@@ -171,9 +171,22 @@ impl World {
             return Err(WorldError::TooManyNodes);
         }
         let id = NodeId(self.nodes.len() as u32);
-        self.nodes.push(Node::new(id, name, machine, &self.plan.limits, &self.inputs, self.clock.wall_ns())?);
+        let end = self.signals.create();
+        let wall_ns = self.clock.wall_ns();
+        self.nodes.push(Node::new(id, name, machine, &self.plan.limits, &self.inputs, wall_ns, end)?);
         self.launches.push(Launch { node: id, component, entry });
         Ok(id)
+    }
+
+    /// The guest of `node` ended. Whoever waits for it can go on.
+    pub fn guest_ended(&mut self, node: NodeId, exit: GuestExit) {
+        let now = self.clock.now();
+        let ended = self.node_mut(node);
+        ended.exit = Some(exit);
+        ended.waiting.clear();
+        let signal = ended.end;
+        self.signals.fire(signal, now);
+        self.process_ended(node, exit);
     }
 
     /// A machine.
@@ -248,6 +261,7 @@ impl World {
     /// [`Blocked`] when that will never happen: the guest hangs.
     pub fn block(&mut self, node: NodeId, waits: &[Wait]) -> Result<(), Blocked> {
         self.network.advance(self.clock.now());
+        self.end_overdue();
         while !waits.iter().any(|wait| self.is_ready(node, *wait)) {
             if !self.pass_time(waits.iter().copied()) {
                 return Err(Blocked { waiting: waits.iter().map(ToString::to_string).collect() });

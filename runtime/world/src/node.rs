@@ -5,7 +5,7 @@
 use crate::clock::Drift;
 use crate::process::ProcessNode;
 use crate::snapshots::Snapshots;
-use crate::{Disk, Stdin, Table, Wait, WorldError, files};
+use crate::{Disk, SignalId, Stdin, Table, Wait, WorldError, files};
 use fozzy_trace::plan::{Inputs, Limits, Machine};
 use fozzy_trace::{NodeId, Output};
 use std::sync::Arc;
@@ -37,8 +37,23 @@ pub struct Node {
     pub snapshots: Snapshots,
     /// Which process its guest is, if another guest started it.
     pub process: Option<ProcessNode>,
-    /// The signal that ended its guest from outside: it never goes on.
-    pub killed: Option<i32>,
+    /// Fires when its guest ends.
+    pub end: SignalId,
+    /// How its guest ended.
+    pub exit: Option<GuestExit>,
+    /// Whether its guest is to be ended from outside, without a word of its own.
+    pub killed: bool,
+}
+
+/// How a guest ended, as far as other guests can see it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GuestExit {
+    /// By itself, with this code.
+    Code(u8),
+    /// By a trap, or for want of time or instructions.
+    Crashed,
+    /// From outside.
+    Killed,
 }
 
 impl Node {
@@ -53,6 +68,7 @@ impl Node {
         limits: &Limits,
         inputs: &Inputs,
         wall_ns: u64,
+        end: SignalId,
     ) -> Result<Node, WorldError> {
         let limits = files::DiskLimits { bytes: limits.disk_bytes, nodes: limits.disk_nodes };
         let mut disk = Disk::new(limits, wall_ns);
@@ -74,7 +90,9 @@ impl Node {
             waiting: Vec::new(),
             snapshots: Snapshots::default(),
             process: None,
-            killed: None,
+            end,
+            exit: None,
+            killed: false,
         })
     }
 }

@@ -12,7 +12,7 @@ use fozzy_engine::Program;
 use fozzy_report::{Identity, Mode, RunSummary, pretty};
 use fozzy_trace::file::{EngineId, Recording, store};
 use fozzy_trace::source::Seeded;
-use fozzy_trace::{Execution, Executor, Seed, Status};
+use fozzy_trace::{Execution, Executor, NodeId, Seed, Status};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -90,8 +90,9 @@ fn collision(policy: CollisionArg) -> store::Collision {
 }
 
 /// Passes on what the program writes while it runs.
-pub(super) fn show_output(kind: fozzy_engine::OutputKind, bytes: &[u8]) {
+pub(super) fn show_output(node: NodeId, kind: fozzy_engine::OutputKind, bytes: &[u8]) {
     match kind {
+        _ if node != NodeId(0) => {}
         fozzy_engine::OutputKind::Stdout => drop(output::stdout(bytes)),
         fozzy_engine::OutputKind::Stderr => output::stderr(bytes),
     }

@@ -2,6 +2,11 @@
 
 use super::*;
 use crate::compare::{Side, locate};
+use crate::replay::replay;
+use fozzy_trace::file::{EngineId, Recording, Target};
+use fozzy_trace::observation::{FileAnswer, FileAsk, FileOperation};
+use fozzy_trace::plan::{Inputs, Plan};
+use fozzy_trace::{Answer, Ask, NodeExecution, Observation, Observed, Status};
 use fozzy_trace::{End, Execution, Instant, NodeId, Origin, Output, Purpose, Question, Recorder};
 
 /// An executor in three lines: asks for bytes `calls` times and writes them down. From the call
@@ -37,12 +42,81 @@ impl Executor for Fake {
             memory_bytes: 0,
             memory: Digest::of(b""),
             backtrace: Vec::new(),
+            nodes: Vec::new(),
+            unmatched: Vec::new(),
         })
     }
 }
 
 fn fake(calls: u64, odd: u64, spoilt: Option<usize>) -> Fake {
     Fake { calls, odd, spoilt, executions: 0 }
+}
+
+/// Asks the real computer for the file of this name, once.
+struct Reader(&'static str);
+
+impl Executor for Reader {
+    fn execute(&mut self, mut source: Box<dyn DecisionSource>, keep: Keep) -> Result<Execution, HarnessError> {
+        let mut execution = fake(3, 0, None).execute(Box::new(Seeded::new(source.seed())), keep)?;
+        let operation = FileOperation::ReadlinkAt { path: self.0.to_owned() };
+        let ask = Ask::File(FileAsk { on: 0, operation });
+        let answer = match source.observe(&ask, &mut execution.history.observed) {
+            Observed::Unknown => Answer::File(Ok(FileAnswer::Link("real".to_owned()))),
+            Observed::Answer(answer) => answer,
+            Observed::Diverged(recorded) => {
+                execution.end = End::diverged(recorded.as_deref(), &ask);
+                return Ok(execution);
+            }
+        };
+        let Answer::File(Ok(FileAnswer::Link(text))) = &answer else { unreachable!("it fits its ask") };
+        execution.stdout.write(text.as_bytes());
+        execution.history.observations.push(Observation { ask, answer });
+        Ok(execution)
+    }
+}
+
+/// A recording answers for the real computer, through the file, and for nothing that it was not asked.
+#[test]
+fn a_replay_asks_the_recording_instead_of_the_computer() {
+    let execution = Reader("a").execute(Box::new(Seeded::new(Seed(7))), 0..0).expect("executes");
+    let target = Target { name: "a".to_owned(), source: Digest::of(b""), kind: "component".to_owned() };
+    let (fozzy, wasmtime, configuration) = (String::new(), String::new(), Digest::of(b""));
+    let engine = EngineId { fozzy, wasmtime, rewriter: 1, configuration };
+    let (plan, inputs, verdict) = (Plan::default(), Inputs::default(), judge(&execution));
+    let recording = Recording::of(target, *b"", plan, &inputs, engine, &execution, verdict, Seed(7), "run");
+    let bytes = recording.to_bytes().expect("small");
+    let recording = Recording::read(&bytes).expect("what was written");
+
+    let same = replay(&recording, &mut Reader("a"), 0..0).expect("executes");
+    assert_eq!((same.difference, same.execution.stdout.kept()), (None, &b"real"[..]));
+    let other = replay(&recording, &mut Reader("b"), 0..0).expect("executes");
+    assert_eq!(other.verdict.status, Status::Error);
+    let difference = other.difference.expect("differs");
+    assert_eq!(difference.what, "request to the real computer");
+    assert!(difference.left.contains(r#""path":"a""#) && difference.right.contains(r#""path":"b""#), "{difference:?}");
+}
+
+#[test]
+fn another_machine_is_compared_too() {
+    let mut execution = fake(1, 0, None).execute(Box::new(Seeded::new(Seed(7))), 0..0).expect("executes");
+    let outcome = |execution: &Execution| Outcome::of(execution, judge(execution));
+    let node = NodeExecution {
+        name: "db".to_owned(),
+        end: None,
+        stdout: Output::default(),
+        stderr: Output::default(),
+        memory: Digest::of(b""),
+        backtrace: Vec::new(),
+    };
+    execution.nodes.push(node);
+    let before = outcome(&execution);
+    assert_eq!(compare(&before, &outcome(&execution)), None);
+    execution.nodes[0].stdout.write(b"x");
+    let difference = compare(&before, &outcome(&execution)).expect("differs");
+    assert_eq!(difference.what, "another machine");
+    assert!(difference.left.starts_with("`db`: still running, 0 bytes out"), "{difference:?}");
+    execution.nodes.clear();
+    assert_eq!(compare(&before, &outcome(&execution)).expect("differs").right, "no such machine");
 }
 
 #[test]

@@ -96,7 +96,7 @@ pub enum TraceError {
         /// Its name.
         name: String,
     },
-    /// An entry that every trace has, or that this one's plan names.
+    /// An entry that every trace has, or that this one's plan or observations name.
     #[error("malformed trace: entry `{name}` is missing")]
     MissingEntry {
         /// Its name.

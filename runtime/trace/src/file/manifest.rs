@@ -20,6 +20,8 @@ pub(super) const MANIFEST: &str = "manifest.json";
 pub(super) const PLAN: &str = "plan.json";
 /// Explicit answers, then marks.
 pub(super) const DECISIONS: &str = "decisions.jsonl.zst";
+/// What the real computer was asked and answered.
+pub(super) const OBSERVATIONS: &str = "observations.jsonl.zst";
 /// Kept entries of the history.
 pub(super) const EVENTS: &str = "events.jsonl.zst";
 /// The component.
@@ -29,11 +31,11 @@ pub(super) const STDOUT: &str = "stdout.zst";
 /// Beginning of standard error.
 pub(super) const STDERR: &str = "stderr.zst";
 /// The entries that every trace has, in their order; inputs follow, by digest.
-pub(super) const FIXED: [&str; 7] = [MANIFEST, PLAN, DECISIONS, EVENTS, COMPONENT, STDOUT, STDERR];
+pub(super) const FIXED: [&str; 8] = [MANIFEST, PLAN, DECISIONS, OBSERVATIONS, EVENTS, COMPONENT, STDOUT, STDERR];
 
 /// Manifest in bytes: one row for each of the most entries fits twice.
 const MANIFEST_BYTES_MAX: u64 = 32 << 20;
-/// Plan, decisions and events in bytes, each: a full virtual disk's names fit, and what they are parsed
+/// Plan, decisions, observations and events in bytes, each: a full virtual disk's names fit, and what they are parsed
 /// into stays within a few gigabytes.
 const TEXT_BYTES_MAX: u64 = 256 << 20;
 /// Component in bytes: larger ones take minutes to compile, and none is known.
@@ -104,7 +106,7 @@ pub(super) fn input_digest(name: &str) -> Option<Digest> {
 pub(super) fn bytes_max(name: &str) -> u64 {
     match name {
         MANIFEST => MANIFEST_BYTES_MAX,
-        PLAN | DECISIONS | EVENTS => TEXT_BYTES_MAX,
+        PLAN | DECISIONS | OBSERVATIONS | EVENTS => TEXT_BYTES_MAX,
         COMPONENT => COMPONENT_BYTES_MAX,
         STDOUT | STDERR => OUTPUT_KEPT_BYTES_MAX as u64,
         _ => INPUT_BYTES_MAX,

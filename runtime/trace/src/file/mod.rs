@@ -4,12 +4,14 @@
 //! $ unzip -l run.fozzy
 //!   manifest.json          format, version, engine, target, seed, mode, outcome;
 //!                          for every other entry: name, sizes, SHA-256 of its stored bytes
-//!   plan.json              arguments, environment, mounts, limits
+//!   plan.json              machines (arguments, environment, mounts), limits, rules, faults
 //!   decisions.jsonl.zst    answers that the seed does not give, then marks of the running digest
+//!   observations.jsonl.zst what the real computer was asked and answered, in order
 //!   events.jsonl.zst       history entries of the window that was kept
 //!   component.wasm.zst     the component as it was given, before instrumentation
 //!   stdout.zst stderr.zst  the beginning of what the program wrote
-//!   inputs/<sha256>.zst    bytes that the plan names, each once
+//!   inputs/<sha256>.zst    bytes that the plan and the observations name, each once: files, bodies,
+//!                          further components
 //!   comment                fozzy-sha256:<64 digits> over every byte of the file before these digits
 //! ```
 //!
@@ -50,7 +52,7 @@ pub use verify::{Verification, verify};
 use crate::history::digest_hex;
 use crate::plan::{Inputs, Plan};
 use crate::source::Explicit;
-use crate::{Digest, End, Entry, Execution, Instant, Mark, Output, Seed, Verdict};
+use crate::{Digest, End, Entry, Execution, Instant, Mark, NodeExecution, Observation, Output, Seed, Verdict};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -60,7 +62,7 @@ pub const VERSION: u32 = 5;
 /// Largest trace file, in bytes: a reader holds it in memory. Larger ones are neither written nor read.
 pub const TRACE_BYTES_MAX: u64 = 1 << 30;
 /// Most entries in the file: what a zip can count without its 64-bit extension, less its escape value.
-/// At the bound, a plan with more distinct input files cannot be recorded.
+/// At the bound, a run with more distinct inputs and answers cannot be recorded.
 pub const ENTRIES_MAX: usize = 0xFFFE;
 /// Bytes that all entries together may unpack to: the largest disk and a component fit twice. Beyond it
 /// a file is taken for a zip bomb, and a recording is refused.
@@ -73,9 +75,9 @@ pub struct Recording {
     pub target: Target,
     /// The component that was run, before instrumentation: wasm, never compiled code.
     pub component: Arc<[u8]>,
-    /// Arguments, environment, mounts, limits.
+    /// Machines, limits, rules, faults.
     pub plan: Plan,
-    /// The bytes that the plan names, and no others.
+    /// The bytes that the plan and the observations name, and no others.
     pub inputs: Inputs,
     /// What ran it.
     pub engine: EngineId,
@@ -89,6 +91,8 @@ pub struct Recording {
     pub explicit: BTreeMap<u64, Explicit>,
     /// The running digest at intervals.
     pub marks: Vec<Mark>,
+    /// What the real computer answered, in order.
+    pub observations: Arc<[Observation]>,
     /// History entries of the window that was kept.
     pub entries: Vec<Entry>,
     /// The beginning of standard output, up to [`OUTPUT_KEPT_BYTES_MAX`](crate::execution::OUTPUT_KEPT_BYTES_MAX).
@@ -150,6 +154,36 @@ pub struct Outcome {
     pub stdout: Stream,
     /// Standard error, all of it.
     pub stderr: Stream,
+    /// The other machines, in the order of the plan.
+    pub nodes: Vec<NodeOutcome>,
+}
+
+/// How another machine went, as far as a replay is compared with it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub struct NodeOutcome {
+    /// Its name in the plan.
+    pub name: String,
+    /// How it ended; `null` when it was still running when the target ended.
+    pub end: Option<End>,
+    /// Standard output, all of it.
+    pub stdout: Stream,
+    /// Standard error, all of it.
+    pub stderr: Stream,
+    /// Digest of all its linear memories at the end.
+    pub memory: Digest,
+}
+
+impl NodeOutcome {
+    fn of(node: &NodeExecution) -> NodeOutcome {
+        NodeOutcome {
+            name: node.name.clone(),
+            end: node.end.clone(),
+            stdout: Stream::of(&node.stdout),
+            stderr: Stream::of(&node.stderr),
+            memory: node.memory,
+        }
+    }
 }
 
 /// All that a program wrote to one stream, by length and digest.
@@ -185,15 +219,18 @@ impl Outcome {
             memory: execution.memory,
             stdout: Stream::of(&execution.stdout),
             stderr: Stream::of(&execution.stderr),
+            nodes: execution.nodes.iter().map(NodeOutcome::of).collect(),
         }
     }
 }
 
 impl Recording {
-    /// The recording of an execution. Of `inputs`, only what `plan` names is taken.
+    /// The recording of an execution. Of `inputs`, only what `plan` names is taken; the bytes of the
+    /// observations are in the history.
     ///
     /// # Panics
-    /// When the plan names bytes that `inputs` does not hold: it could not have been executed.
+    /// When the plan names bytes that `inputs` does not hold, or an observation bytes that the history does
+    /// not hold: it could not have been executed.
     #[allow(clippy::too_many_arguments, reason = "each is one field, and a builder would let one be forgotten")]
     #[must_use]
     pub fn of(
@@ -210,8 +247,9 @@ impl Recording {
         let history = &execution.history;
         let outcome = Outcome::of(execution, verdict);
         let mut named = Inputs::default();
-        for digest in digests_named(&plan) {
-            named.add(inputs.get(&digest).expect("a plan that was executed has all its inputs"));
+        for digest in digests_named(&plan, &history.observations) {
+            let bytes = inputs.get(&digest).or_else(|| history.observed.get(&digest));
+            named.add(bytes.expect("what was executed has all its inputs, and what was observed its bytes"));
         }
         Recording {
             target,
@@ -224,6 +262,7 @@ impl Recording {
             outcome,
             explicit: history.explicit.clone(),
             marks: history.marks.clone(),
+            observations: Arc::from(&*history.observations),
             entries: history.entries.clone(),
             stdout: execution.stdout.kept().to_vec(),
             stderr: execution.stderr.kept().to_vec(),
@@ -231,9 +270,14 @@ impl Recording {
     }
 }
 
-/// The inputs that a plan names, in the order of the file. The empty input is everywhere, so never stored.
-fn digests_named(plan: &Plan) -> BTreeSet<Digest> {
+/// The bytes that a plan and observations name, in the order of the file. The empty input is everywhere, so
+/// never stored.
+fn digests_named(plan: &Plan, observations: &[Observation]) -> BTreeSet<Digest> {
     let mut named = plan.digests();
+    for observation in observations {
+        named.extend(observation.ask.digests());
+        named.extend(observation.answer.digests());
+    }
     named.remove(&Digest::of(b""));
     named
 }

@@ -18,7 +18,7 @@ use crate::execution::OUTPUT_KEPT_BYTES_MAX;
 use crate::history::MARKS_MAX;
 use crate::plan::{Inputs, Plan};
 use crate::source::Explicit;
-use crate::{Digest, Entry, Mark};
+use crate::{Digest, Entry, Mark, Observation};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read;
 
@@ -74,12 +74,15 @@ fn read_5(bytes: &[u8]) -> Result<Recording, TraceError> {
 
     let plan: Plan = manifest::parse(manifest::PLAN, &take(manifest::PLAN))?;
     let (explicit, marks) = decisions(&take(manifest::DECISIONS), &manifest.outcome)?;
+    let observations = observations(&take(manifest::OBSERVATIONS))?;
     let entries = events(&take(manifest::EVENTS), &manifest.outcome)?;
     let component = take(manifest::COMPONENT).into();
     let (stdout, stderr) = (take(manifest::STDOUT), take(manifest::STDERR));
     check_stream(manifest::STDOUT, &stdout, &manifest.outcome.stdout)?;
     check_stream(manifest::STDERR, &stderr, &manifest.outcome.stderr)?;
-    let inputs = inputs(contents, &plan)?;
+    let inputs = inputs(contents, &plan, &observations)?;
+    check_observations(&observations, &inputs)?;
+    check_nodes(&manifest.outcome, &plan)?;
     let Manifest { engine, target, seed, mode, outcome, .. } = manifest;
     Ok(Recording {
         target,
@@ -92,6 +95,7 @@ fn read_5(bytes: &[u8]) -> Result<Recording, TraceError> {
         outcome,
         explicit,
         marks,
+        observations: observations.into(),
         entries,
         stdout,
         stderr,
@@ -215,6 +219,38 @@ fn decisions(content: &[u8], outcome: &Outcome) -> Result<(BTreeMap<u64, Explici
     Ok((explicit, marks))
 }
 
+/// Observations in their order.
+fn observations(content: &[u8]) -> Result<Vec<Observation>, TraceError> {
+    let mut observations = Vec::new();
+    manifest::parse_lines(manifest::OBSERVATIONS, content, |_, observation| {
+        observations.push(observation);
+        Ok(())
+    })?;
+    Ok(observations)
+}
+
+/// Each answer is one to its question: what a replay hands to the guest's computer is never of another kind.
+fn check_observations(observations: &[Observation], inputs: &Inputs) -> Result<(), TraceError> {
+    let Some(at) = observations.iter().position(|observation| !observation.is_sound(inputs)) else { return Ok(()) };
+    let show = |json: serde_json::Result<String>| quote(&json.unwrap_or_default());
+    Err(TraceError::Entry {
+        name: manifest::at_line(manifest::OBSERVATIONS, at as u64 + 1),
+        expected: format!("an answer to {}", show(serde_json::to_string(&observations[at].ask))),
+        found: show(serde_json::to_string(&observations[at].answer)),
+    })
+}
+
+/// The other machines are those of the plan, in its order.
+fn check_nodes(outcome: &Outcome, plan: &Plan) -> Result<(), TraceError> {
+    let planned: Vec<&str> = plan.nodes.iter().map(|node| &*node.name).collect();
+    let found: Vec<&str> = outcome.nodes.iter().map(|node| &*node.name).collect();
+    if planned == found {
+        return Ok(());
+    }
+    let (expected, found) = (format!("nodes {}", quote(&planned.join(", "))), quote(&found.join(", ")));
+    Err(TraceError::Entry { name: manifest::MANIFEST.to_owned(), expected, found })
+}
+
 /// Entries of the history in their order.
 fn events(content: &[u8], outcome: &Outcome) -> Result<Vec<Entry>, TraceError> {
     let mut entries: Vec<Entry> = Vec::new();
@@ -248,14 +284,15 @@ fn check_stream(name: &str, kept: &[u8], stream: &Stream) -> Result<(), TraceErr
     Ok(())
 }
 
-/// Exactly the inputs that the plan names, each with the content of its name.
-fn inputs(contents: BTreeMap<&str, Vec<u8>>, plan: &Plan) -> Result<Inputs, TraceError> {
-    let named = digests_named(plan);
+/// Exactly the inputs that the plan and the observations name, each with the content of its name.
+fn inputs(contents: BTreeMap<&str, Vec<u8>>, plan: &Plan, observations: &[Observation]) -> Result<Inputs, TraceError> {
+    let named = digests_named(plan, observations);
     let mut inputs = Inputs::default();
     for (name, content) in contents {
         let digest = manifest::input_digest(name).expect("check_names knows every entry");
         if !named.contains(&digest) {
-            return Err(TraceError::UnknownEntry { name: name.to_owned(), why: ": the plan does not name it" });
+            let why = ": neither the plan nor an observation names it";
+            return Err(TraceError::UnknownEntry { name: name.to_owned(), why });
         }
         let found = inputs.add(content);
         if found != digest {

@@ -5,9 +5,12 @@ mod hostile;
 
 use super::*;
 use crate::execution::OUTPUT_KEPT_BYTES_MAX;
+use crate::observation::{
+    FileAnswer, FileAsk, FileOperation, HttpAnswer, HttpAsk, ProcessAnswer, ProcessAsk, ProcessFailure,
+};
 use crate::outcome::{Frame, SourceLocation};
-use crate::plan::{Mount, MountEntry, Stdin};
-use crate::{Finding, FindingKind, History, NodeId, Signature, Status};
+use crate::plan::{HttpFailure, Machine, Mount, MountEntry, MountKind, NodePlan, ProcessExit, Program, Stdin};
+use crate::{Answer, Ask, Errno, Finding, FindingKind, History, NodeId, Signature, Status};
 use std::io::Cursor;
 use std::sync::LazyLock;
 
@@ -29,7 +32,8 @@ fn sample() -> Recording {
     ];
     let args = vec!["program".to_owned(), "--ünïcode \u{1b}[31m".to_owned()];
     let dirs = vec![Mount { guest: "/data".to_owned(), entries }];
-    let plan = Plan { args, env: vec![("A".to_owned(), "1".to_owned())], stdin, dirs, ..Plan::default() };
+    let main = Machine { args, env: vec![("A".to_owned(), "1".to_owned())], stdin, dirs };
+    let plan = Plan { main, nodes: vec![node(&mut inputs)], ..Plan::default() };
 
     let mut execution = Execution {
         end: End::Trapped { trap: "integer divide by zero".to_owned() },
@@ -41,8 +45,11 @@ fn sample() -> Recording {
         memory_bytes: 65536,
         memory: Digest::of(b"memory"),
         backtrace: Vec::new(),
+        nodes: vec![node_execution()],
+        unmatched: Vec::new(),
     };
     execution.stdout.write(b"out\n");
+    observe(&mut execution.history);
     execution.stderr.write(&[0, 255, b'\n']);
     execution.history.explicit.insert(0, Explicit::Bytes("00ff".to_owned()));
     execution.history.explicit.insert(3, Explicit::Number(u64::MAX));
@@ -72,6 +79,59 @@ fn sample() -> Recording {
     let signature = Some(Signature { kind: FindingKind::Trap, site: "f".to_owned() });
     let verdict = Verdict { status: Status::Crash, findings: vec![finding], signature };
     Recording::of(target(), COMPONENT, plan, &inputs, engine(), &execution, verdict, Seed(u64::MAX), "run")
+}
+
+/// Another machine, with a component and a standard input of its own.
+fn node(inputs: &mut Inputs) -> NodePlan {
+    let component = inputs.add(&b"\0asm\x0d\0\x01\0\0\x01\0"[..]);
+    let stdin = Stdin { bytes: inputs.add(&b"its stdin"[..]), stays_open: false };
+    let machine = Machine { stdin, ..Machine::default() };
+    NodePlan { name: "db".to_owned(), program: Program { component, machine } }
+}
+
+fn node_execution() -> NodeExecution {
+    let mut stdout = Output::default();
+    stdout.write(b"ready\n");
+    let (stderr, memory) = (Output::default(), Digest::of(b"its memory"));
+    NodeExecution { name: "db".to_owned(), end: None, stdout, stderr, memory, backtrace: Vec::new() }
+}
+
+/// One observation of each kind; one names bytes that the plan names too, and one names none.
+fn observe(history: &mut History) {
+    let bytes = &mut history.observed;
+    let file = |operation| Ask::File(FileAsk { on: 1, operation });
+    let read = FileAnswer::Bytes { bytes: bytes.add(&b"typed\n"[..]), end: true };
+    let write = FileOperation::Write { offset: 3, bytes: bytes.add(&b"written"[..]) };
+    let header = |name: &str, value: &[u8]| (name.to_owned(), value.to_vec());
+    let request = HttpAsk {
+        method: "POST".to_owned(),
+        url: "https://api.test/ü?q=1".to_owned(),
+        headers: vec![header("x-bytes", &[0, 0x22, 0x7F, 0x80, 0xFF]), header("accept", b"*/*")],
+        body: bytes.add(&b"request"[..]),
+        timeout: Some(crate::Duration(5)),
+    };
+    let headers = vec![header("content-type", b"text/plain")];
+    let response = HttpAnswer { status: 201, headers, body: bytes.add(&[0u8, 255][..]), cut: true };
+    let command = ProcessAsk {
+        command: "git".to_owned(),
+        args: vec!["status".to_owned()],
+        env: vec![("A".to_owned(), "1".to_owned())],
+        cwd: Some("src".to_owned()),
+        stdin: Digest::of(b""),
+        deadline: None,
+    };
+    let stdout = bytes.add(&b"clean\n"[..]);
+    let process = ProcessAnswer { exit: ProcessExit::Code(0), deadline_passed: false, stdout, stderr: Digest::of(b"") };
+    let exchanges = [
+        (file(FileOperation::Read { offset: 0, length: 100 }), Answer::File(Ok(read))),
+        (file(write), Answer::File(Ok(FileAnswer::Written(7)))),
+        (file(FileOperation::Sync), Answer::File(Err(Errno::Io))),
+        (Ask::Http(request.clone()), Answer::Http(Ok(response))),
+        (Ask::Http(request), Answer::Http(Err(HttpFailure::Refused))),
+        (Ask::Process(command.clone()), Answer::Process(Ok(process))),
+        (Ask::Process(command), Answer::Process(Err(ProcessFailure::NotFound))),
+    ];
+    history.observations.extend(exchanges.map(|(ask, answer)| Observation { ask, answer }));
 }
 
 fn target() -> Target {
@@ -117,7 +177,12 @@ fn what_is_written_is_read() {
     let recording = sample();
     let bytes = bytes_of(&recording);
     assert_eq!(Recording::read(&bytes).as_ref(), Ok(&recording));
-    assert!(recording.inputs.iter().count() == 2, "only what the plan names travels");
+    let travelling: Vec<&[u8]> = recording.inputs.iter().map(|(_, bytes)| &**bytes).collect();
+    for bytes in ["typed\n", "its stdin", "written", "request", "clean\n"] {
+        let times = travelling.iter().filter(|found| **found == bytes.as_bytes()).count();
+        assert_eq!(times, 1, "what plan and observations name travels once: {bytes}");
+    }
+    assert_eq!(travelling.len(), 8, "and nothing else does");
     let expected = Verification {
         ok: true,
         version: Some(5),
@@ -138,10 +203,12 @@ fn every_end_and_kind_of_finding_survives() {
         End::FuelExhausted { fuel: u64::MAX },
         End::TimeExhausted { limit: crate::Duration(1) },
         End::Hang { waiting: vec!["stdin".to_owned()] },
+        End::Diverged { recorded: "{}".to_owned(), asked: "\u{1b}".to_owned() },
     ];
     for end in ends {
         let mut recording = sample();
-        recording.outcome.end = end;
+        recording.outcome.end = end.clone();
+        recording.outcome.nodes[0].end = Some(end);
         recording.outcome.verdict = Verdict { status: Status::Pass, findings: Vec::new(), signature: None };
         assert_eq!(Recording::read(&bytes_of(&recording)), Ok(recording));
     }
@@ -188,7 +255,7 @@ fn other_programs_list_and_unpack_it() {
         assert_eq!(entry.unix_mode(), Some(0o100_644));
         names.push(entry.name().expect("text").into_owned());
     }
-    assert_eq!(names[..7], manifest::FIXED);
+    assert_eq!(names[..8], manifest::FIXED);
     let manifest = container::first(&bytes, "manifest.json").expect("first");
     let manifest: serde_json::Value = serde_json::from_slice(manifest).expect("JSON");
     assert_eq!(manifest["format"], "fozzy");
@@ -208,8 +275,9 @@ fn the_keys_of_version_5_never_change() {
     assert_eq!(keys(&manifest), "format version engine target seed mode outcome entries");
     assert_eq!(keys(&manifest["engine"]), "fozzy wasmtime rewriter configuration");
     assert_eq!(keys(&manifest["target"]), "name source kind");
-    let outcome = "verdict end endedAt calls decisions history fuelUsed memoryBytes memory stdout stderr";
+    let outcome = "verdict end endedAt calls decisions history fuelUsed memoryBytes memory stdout stderr nodes";
     assert_eq!(keys(&manifest["outcome"]), outcome);
+    assert_eq!(keys(&manifest["outcome"]["nodes"][0]), "name end stdout stderr memory");
     assert_eq!(keys(&manifest["entries"][0]), "name storedBytes bytes sha256");
     let decisions = container::read(&bytes).expect("ours")[2].bytes;
     let decisions = zstd::bulk::decompress(decisions, 1 << 16).expect("a frame");
@@ -219,6 +287,15 @@ fn the_keys_of_version_5_never_change() {
 {"mark":{"calls":2048,"at":14336,"digest":"0000000000000800"}}
 "#;
     assert_eq!(String::from_utf8(decisions).as_deref(), Ok(expected));
+    let observations = container::read(&bytes).expect("ours")[3].bytes;
+    let observations = zstd::bulk::decompress(observations, 1 << 16).expect("a frame");
+    let observations = String::from_utf8(observations).expect("text");
+    let digest = Digest::of(b"typed\n");
+    let ask = r#"{"ask":{"file":{"on":1,"operation":{"read":{"offset":0,"length":100}}}}"#;
+    let answer = format!(r#","answer":{{"file":{{"Ok":{{"bytes":{{"bytes":"{digest}","end":true}}}}}}}}}}"#);
+    assert_eq!(observations.lines().next(), Some(&*format!("{ask}{answer}")));
+    let headers = "\"headers\":[[\"x-bytes\",\"\\u0000\\\"\u{7f}\u{80}ÿ\"],[\"accept\",\"*/*\"]]";
+    assert!(observations.contains(headers), "{observations}");
 }
 
 #[test]
@@ -304,7 +381,7 @@ fn a_recording_past_a_bound_is_refused_not_written() {
         MountEntry { path: n.to_string(), kind: MountKind::File(digest) }
     });
     let entries = files.collect();
-    recording.plan.dirs.push(Mount { guest: "/many".to_owned(), entries });
+    recording.plan.main.dirs.push(Mount { guest: "/many".to_owned(), entries });
     let error = recording.to_bytes().expect_err("too many inputs");
-    assert!(error.to_string().contains("distinct input files is too large for a trace"), "{error}");
+    assert!(error.to_string().contains("distinct inputs is too large for a trace"), "{error}");
 }

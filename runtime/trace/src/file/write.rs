@@ -17,11 +17,11 @@ impl Recording {
     /// The file's bytes: the same for the same recording.
     ///
     /// # Errors
-    /// [`TraceError::TooLarge`], when the plan has more input than a trace holds, or another part is past
+    /// [`TraceError::TooLarge`], when plan and observations have more bytes than a trace holds, or another part is past
     /// its bound.
     ///
     /// # Panics
-    /// When the plan names an input that is not in `inputs`: no execution gives that.
+    /// When the plan or an observation names bytes that are not in `inputs`: no execution gives that.
     pub fn to_bytes(&self) -> Result<Vec<u8>, TraceError> {
         let contents = self.contents()?;
         let (mut rows, mut entries) = (Vec::new(), vec![(manifest::MANIFEST.to_owned(), Vec::new())]);
@@ -64,27 +64,30 @@ impl Recording {
             manifest::line(&mut decisions, &DecisionLine::Explicit { question, answer });
         }
         self.marks.iter().for_each(|mark| manifest::line(&mut decisions, &DecisionLine::Mark(*mark)));
+        let mut observations = Vec::new();
+        self.observations.iter().for_each(|observation| manifest::line(&mut observations, observation));
         let mut events = Vec::new();
         self.entries.iter().for_each(|entry| manifest::line(&mut events, entry));
 
         let mut contents = vec![
             (manifest::PLAN.to_owned(), manifest::pretty(&self.plan)),
             (manifest::DECISIONS.to_owned(), decisions),
+            (manifest::OBSERVATIONS.to_owned(), observations),
             (manifest::EVENTS.to_owned(), events),
             (manifest::COMPONENT.to_owned(), self.component.to_vec()),
             (manifest::STDOUT.to_owned(), self.stdout.clone()),
             (manifest::STDERR.to_owned(), self.stderr.clone()),
         ];
-        let named = digests_named(&self.plan);
+        let named = digests_named(&self.plan, &self.observations);
         let count = (manifest::FIXED.len() + named.len()) as u64;
         if count > ENTRIES_MAX as u64 {
-            let (what, max) = ("the set of distinct input files".to_owned(), ENTRIES_MAX as u64);
+            let (what, max) = ("the set of distinct inputs".to_owned(), ENTRIES_MAX as u64);
             return Err(TraceError::TooLarge { what, found: count, max, unit: "entries" });
         }
         let inputs = named.iter().map(|digest| (digest, self.inputs.get(digest)));
         let mut total = contents.iter().map(|(_, content)| content.len() as u64).sum();
         for (digest, bytes) in inputs {
-            let bytes = bytes.expect("a recording has all inputs that its plan names");
+            let bytes = bytes.expect("a recording has all inputs that its plan and its observations name");
             total += bytes.len() as u64;
             bound("the unpacked content", total, UNPACKED_BYTES_MAX)?;
             contents.push((manifest::input_name(digest), bytes.to_vec()));
@@ -107,6 +110,7 @@ impl Recording {
             ("outcome", self.outcome == other.outcome),
             ("explicit", self.explicit == other.explicit),
             ("marks", self.marks == other.marks),
+            ("observations", self.observations == other.observations),
             ("entries", self.entries == other.entries),
             ("stdout", self.stdout == other.stdout),
             ("stderr", self.stderr == other.stderr),

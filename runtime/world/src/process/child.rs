@@ -10,9 +10,9 @@
 //! has to be done for it; a number that has no record is a process that is over.
 
 use super::rules::Rules;
-use super::{Command, Ending, Output, ProcessError, SIGNAL_KILL, UnmatchedCommands};
+use super::{Command, Ending, Output, ProcessError, SIGNAL_ABORT, SIGNAL_KILL, UnmatchedCommands};
 use crate::pipe::{PipeEnd, PipeId};
-use crate::{Pipes, World};
+use crate::{GuestExit, Pipes, World};
 use fozzy_trace::plan::{ProcessExit, ProcessRule};
 use fozzy_trace::{Duration, Instant, NodeId};
 use std::collections::{BTreeMap, BTreeSet};
@@ -211,7 +211,7 @@ impl World {
     }
 
     /// Ends those processes whose deadline is over.
-    pub(crate) fn end_overdue(&mut self) {
+    pub fn end_overdue(&mut self) {
         let now = self.clock.now();
         while let Some(&(at, pid)) = self.processes.deadlines.first().filter(|(at, _)| *at <= now) {
             self.processes.deadlines.remove(&(at, pid));
@@ -230,20 +230,24 @@ impl World {
         child.close_streams(&mut self.pipes, at);
         self.processes.pending.remove(&pid);
         self.processes.deadlines.remove(&(child.deadline, pid));
-        let ProcessExit::Signal(signal) = ending.exit else { unreachable!("force is a signal") };
         if let Kind::Component(node) = child.kind
             && goes_on
         {
-            self.node_mut(node).killed = Some(signal);
+            self.node_mut(node).killed = true;
             self.let_go(node);
         }
         self.processes.forget(pid);
     }
 
-    /// The guest of `node` has ended in this way. If it is a process of another guest, that one learns it.
-    pub fn guest_ended(&mut self, node: NodeId, exit: ProcessExit) {
+    /// The guest of `node` has ended. If it is a process of another guest, that one learns it.
+    pub(crate) fn process_ended(&mut self, node: NodeId, exit: GuestExit) {
         let now = self.clock.now();
         self.let_go(node);
+        let exit = match exit {
+            GuestExit::Code(code) => ProcessExit::Code(i32::from(code)),
+            GuestExit::Crashed => ProcessExit::Signal(SIGNAL_ABORT),
+            GuestExit::Killed => ProcessExit::Signal(SIGNAL_KILL),
+        };
         let Some(ProcessNode { pid, .. }) = self.node(node).process else { return };
         let Some(child) = self.processes.children.get_mut(&pid).filter(|child| child.end.is_none()) else { return };
         let (at, ending) = child.own_end(now, exit);

@@ -127,7 +127,7 @@ fn entries_twice_missing_or_in_another_order_are_refused_by_name() {
     check(&twice, "entry `stdout.zst` stands in it twice");
     let missing = with_entries(|entries| entries.retain(|(name, _)| name != "events.jsonl.zst"));
     check(&missing, "entry `events.jsonl.zst` is missing");
-    let swapped = with_entries(|entries| entries.swap(5, 6));
+    let swapped = with_entries(|entries| entries.swap(6, 7));
     check(&swapped, "expected `stdout.zst` in its place");
     let mut late = entries_of(&sample_bytes());
     late.swap(0, 1);
@@ -137,7 +137,7 @@ fn entries_twice_missing_or_in_another_order_are_refused_by_name() {
         &with_manifest(&sample_bytes(), |manifest| {
             manifest["entries"].as_array_mut().expect("rows").pop();
         }),
-        "expected a row for each of 8 entries, found 7 rows",
+        "expected a row for each of 15 entries, found 14 rows",
     );
     check(
         &with_manifest(&sample_bytes(), |manifest| {
@@ -153,7 +153,7 @@ fn inputs_are_exactly_what_the_plan_names() {
         let content = b"nobody names this";
         let name = manifest::input_name(&Digest::of(content));
         entries.push((name, pack(content)));
-        let inputs = &mut entries[7..];
+        let inputs = &mut entries[8..];
         inputs.sort();
     });
     let name = manifest::input_name(&Digest::of(b"nobody names this"));
@@ -162,17 +162,19 @@ fn inputs_are_exactly_what_the_plan_names() {
         let row = json!({"name": name, "storedBytes": stored.len(), "bytes": 17, "sha256": Digest::of(&stored)});
         let rows = manifest["entries"].as_array_mut().expect("rows");
         rows.push(row);
-        rows[6..].sort_by_key(|row| row["name"].to_string());
+        rows[7..].sort_by_key(|row| row["name"].to_string());
     });
-    check(&unnamed, &format!("unknown entry `{name}`: the plan does not name it"));
+    check(&unnamed, &format!("unknown entry `{name}`: neither the plan nor an observation names it"));
     let typed = manifest::input_name(&Digest::of(b"typed\n"));
     check(&with_content(&typed, b"TYPED\n"), &format!("entry `{typed}`: expected the content that its name is"));
     let mut plan = sample().plan;
-    plan.stdin.bytes = Digest::of(b"elsewhere");
+    plan.main.stdin.bytes = Digest::of(b"elsewhere");
     // Both the old input, which nobody names now, and the new one are wrong; either may be said first.
     check(&with_content("plan.json", &manifest::pretty(&plan)), "malformed trace: ");
     plan = sample().plan;
-    plan.dirs[0].entries.push(MountEntry { path: "z".to_owned(), kind: MountKind::File(Digest::of(b"elsewhere")) });
+    plan.main.dirs[0]
+        .entries
+        .push(MountEntry { path: "z".to_owned(), kind: MountKind::File(Digest::of(b"elsewhere")) });
     let absent = manifest::input_name(&Digest::of(b"elsewhere"));
     check(&with_content("plan.json", &manifest::pretty(&plan)), &format!("entry `{absent}` is missing"));
 }
@@ -214,7 +216,7 @@ fn bombs_stop_at_what_they_declare() {
             }
         }
     });
-    check(&declared, "entry `decisions.jsonl.zst`: expected 268435456 bytes when unpacked");
+    check(&declared, "the unpacked content is too large for a trace");
 }
 
 #[test]
@@ -257,7 +259,7 @@ fn a_zip_that_is_not_plain_is_refused() {
         }),
         "expected a directory that ends at",
     );
-    for count in [0u16, 1, 8, 10, 40_000, 0xFFFE] {
+    for count in [0u16, 1, 15, 17, 40_000, 0xFFFE] {
         let counted = patched(|bytes| {
             let end = directory(bytes, 0).1;
             bytes[end + 8..end + 10].copy_from_slice(&count.to_le_bytes());
@@ -347,7 +349,7 @@ fn fields_and_values_that_no_trace_has_are_refused_by_key() {
     check(&manifest(|m| m["entries"][0]["bytes"] = json!(1)), "entry `plan.json`: expected 1 bytes");
     check(&manifest(|m| *m = json!({})), "entry `manifest.json`: at `.`: missing field `format`");
     check(&manifest(|m| *m = json!([1, 2])), "entry `manifest.json`: at ");
-    check(&with_content("plan.json", b"{}"), "entry `plan.json`: at `.`: missing field `args`");
+    check(&with_content("plan.json", b"{}"), "entry `plan.json`: at `.`: missing field `main`");
     check(&with_content("plan.json", &[b"[".repeat(100_000), b"]".repeat(100_000)].concat()), "entry `plan.json`");
     let mut plan = serde_json::to_value(sample().plan).expect("JSON");
     plan["limits"]["color"] = json!("red");
@@ -398,4 +400,71 @@ fn lines_that_contradict_the_outcome_are_refused_by_number() {
     check(&with_content("events.jsonl.zst", &line), "expected an index from 0 below 3000, found 3000");
     check(&with_content("stdout.zst", b"out"), "entry `stdout.zst`: expected 4 bytes, as the outcome says, found 3");
     check(&with_content("stdout.zst", b"owt\n"), "entry `stdout.zst`: expected SHA-256");
+}
+
+/// The sample's observations, one a line, changed as text.
+fn with_observations(change: impl FnOnce(String) -> String) -> Vec<u8> {
+    let mut text = Vec::new();
+    sample().observations.iter().for_each(|observation| manifest::line(&mut text, observation));
+    let text = change(String::from_utf8(text).expect("text"));
+    with_content("observations.jsonl.zst", text.as_bytes())
+}
+
+#[test]
+fn observations_are_exchanges_that_could_have_been() {
+    let replaced = |from: &str, to: &str| {
+        with_observations(|text| {
+            assert!(text.contains(from), "{from} is to stand in {text}");
+            text.replacen(from, to, 1)
+        })
+    };
+    assert_eq!(Recording::read(&with_observations(|text| text)), Ok(sample()));
+    let line = |n: u64| format!("entry `observations.jsonl.zst line {n}`: expected an answer to");
+    // Another kind, another operation's answer, more bytes than were asked for or given.
+    check(&replaced(r#""answer":{"file":{"Err":"io"}}"#, r#""answer":{"http":{"Err":"reset"}}"#), &line(3));
+    check(&replaced(r#""operation":"sync""#, r#""operation":"close""#), &line(3));
+    check(&replaced(r#""operation":"sync""#, r#""operation":"unsync""#), "unknown variant `unsync`");
+    check(&replaced(r#"{"Ok":{"written":7}}"#, r#"{"Ok":"done"}"#), &line(2));
+    check(&replaced(r#"{"written":7}"#, r#"{"written":8}"#), &line(2));
+    check(&replaced(r#""length":100"#, r#""length":5"#), &line(1));
+    check(&replaced(r#""status":201"#, r#""status":42"#), &line(4));
+    check(&replaced(r#""status":201"#, r#""status":70000"#), "line 4`: at `answer.http");
+    check(&replaced(r#""*/*""#, "\"\u{100}\""), "a character above U+00FF");
+    check(&replaced(r#""offset":0"#, r#""offset":-1"#), "line 1`: at `ask.file");
+    check(&replaced(r#""cut":true"#, r#""cut":true,"extra":1"#), "unknown field `extra`");
+    check(&replaced(r#"{"ask""#, r#"{"at":1,"ask""#), "unknown field `at`");
+    check(&with_observations(|text| text.trim_end().to_owned()), "line 7`: expected a newline at its end");
+    check(&with_observations(|text| format!("\n{text}")), "line 1`: at `.`");
+    check(&with_observations(|text| format!("{text}{}", "[".repeat(100_000))), "line 8`: expected a newline");
+    check(&with_observations(|text| format!("{text}{}\n", "[".repeat(100_000))), "line 8`: at");
+}
+
+#[test]
+fn the_bytes_of_observations_are_exactly_there() {
+    // Without observations their bytes are nobody's; with one more, its bytes are missing.
+    check(&with_observations(|_| String::new()), ": neither the plan nor an observation names it");
+    let absent = Digest::of(b"elsewhere");
+    let file = FileAsk { on: 0, operation: FileOperation::Append { bytes: absent } };
+    let answer = Answer::File(Ok(FileAnswer::Written(0)));
+    let mut more = Vec::new();
+    manifest::line(&mut more, &Observation { ask: Ask::File(file), answer });
+    let more = String::from_utf8(more).expect("text");
+    let missing = format!("entry `{}` is missing", manifest::input_name(&absent));
+    check(&with_observations(|text| text + &more), &missing);
+    // What only an observation names is checked against its name too.
+    let request = manifest::input_name(&Digest::of(b"request"));
+    check(&with_content(&request, b"REQUEST"), &format!("entry `{request}`: expected the content that its name is"));
+}
+
+#[test]
+fn nodes_are_read_as_strictly() {
+    let manifest = |change: fn(&mut Value)| with_manifest(&sample_bytes(), change);
+    check(&manifest(|m| m["outcome"]["nodes"][0]["extra"] = json!(1)), "unknown field `extra`");
+    check(&manifest(|m| m["outcome"]["nodes"] = json!(7)), "at `outcome.nodes`");
+    check(&manifest(|m| drop(m["outcome"].as_object_mut().map(|m| m.remove("nodes")))), "missing field `nodes`");
+    check(&manifest(|m| m["outcome"]["nodes"][0]["end"] = json!({"end": "diverged"})), "missing field `recorded`");
+    let mut plan = sample().plan;
+    plan.nodes[0].program.component = Digest::of(b"elsewhere");
+    // Both the old component, which nobody names now, and the new one are wrong; either may be said first.
+    check(&with_content("plan.json", &manifest::pretty(&plan)), "malformed trace: ");
 }

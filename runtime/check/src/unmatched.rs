@@ -1,0 +1,123 @@
+//! Requests that no rule of the plan answers: each is a finding with the rule to paste.
+//!
+//! ```text
+//! no rule answers GET https://api.test/orders
+//! the program was refused; a rule for the plan:
+//!
+//!     [[http]]
+//!     url = "https://api.test/orders"
+//!     …
+//! ```
+//!
+//! Invariant: one finding for each different request, in the order of the first; their identity is the
+//! request without what varies: the query of a URL, the arguments of a command.
+//! Not here: what the program was answered (the host), the notation of rules (`fozzy`).
+
+use crate::judge::Found;
+use fozzy_trace::execution::UNMATCHED_MAX;
+use fozzy_trace::{Finding, FindingKind, Status, Unmatched, UnmatchedKind};
+
+/// Characters of a request in a title; what follows is cut. The rule has it whole.
+const ASKED_CHARS_MAX: usize = 200;
+
+/// A finding for each request.
+pub(crate) fn found(unmatched: &[Unmatched]) -> Vec<Found> {
+    let mut found: Vec<Found> = Vec::new();
+    for (index, request) in unmatched.iter().enumerate() {
+        if !unmatched[..index].contains(request) {
+            found.push(finding(request));
+        }
+    }
+    if unmatched.len() >= UNMATCHED_MAX
+        && let Some(last) = found.last_mut()
+    {
+        last.finding
+            .message
+            .push_str(&format!("\nonly the first {UNMATCHED_MAX} requests are shown: there may be more"));
+    }
+    found
+}
+
+fn finding(request: &Unmatched) -> Found {
+    let Unmatched { kind, asked, rule } = request;
+    let title = format!("no rule answers {}", one_line(asked));
+    let mut message = format!("{title}\nthe program was refused; a rule for the plan:\n");
+    for line in rule.lines() {
+        let margin = if line.trim().is_empty() { "" } else { "    " };
+        message.push_str(&format!("\n{margin}{}", line.trim_end()));
+    }
+    let finding = Finding { kind: FindingKind::InputInvalid, title, message, location: None, backtrace: Vec::new() };
+    let identity = match kind {
+        UnmatchedKind::Http => asked.split(['?', '#']).next(),
+        UnmatchedKind::Process => asked.split(' ').next(),
+    };
+    let site = format!("no rule answers {}", one_line(identity.unwrap_or(asked)));
+    Found { status: Status::Fail, finding, site }
+}
+
+/// A guest's own words in one line of bounded length that does nothing to a terminal.
+pub(crate) fn one_line(text: &str) -> String {
+    let mut line = String::new();
+    for (count, character) in text.chars().enumerate() {
+        if count == ASKED_CHARS_MAX {
+            line.push('…');
+            break;
+        }
+        if character.is_control() {
+            line.extend(character.escape_default());
+        } else {
+            line.push(character);
+        }
+    }
+    line
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::judge;
+    use crate::judge::tests::execution;
+    use fozzy_trace::{End, Execution};
+
+    fn request(kind: UnmatchedKind, asked: &str) -> Unmatched {
+        Unmatched { kind, asked: asked.to_owned(), rule: "[[http]]\nstatus = 200\n\n[http.headers]\n".to_owned() }
+    }
+
+    #[test]
+    fn each_different_request_is_a_finding_with_its_rule() {
+        let get = || request(UnmatchedKind::Http, "GET https://api.test/orders?page=7");
+        let git = || request(UnmatchedKind::Process, "git rev-parse HEAD");
+        let unmatched = vec![get(), git(), get()];
+        let verdict = judge(&Execution { unmatched, ..execution(End::Exited { code: 0 }, "", &[]) });
+        assert_eq!((verdict.status, verdict.findings.len()), (Status::Fail, 2));
+        assert_eq!(
+            verdict.signature.map(|signature| signature.to_string()).as_deref(),
+            Some("input_invalid at no rule answers GET https://api.test/orders")
+        );
+        assert_eq!(
+            verdict.findings[0].message,
+            "no rule answers GET https://api.test/orders?page=7\nthe program was refused; a rule for the plan:\n\n    \
+             [[http]]\n    status = 200\n\n    [http.headers]"
+        );
+        let verdict = judge(&Execution { unmatched: vec![git()], ..execution(End::Exited { code: 3 }, "", &[]) });
+        let titles: Vec<&str> = verdict.findings.iter().map(|finding| &*finding.title).collect();
+        assert_eq!(titles, ["the program exited with code 3", "no rule answers git rev-parse HEAD"]);
+    }
+
+    #[test]
+    fn a_hostile_request_stays_one_short_line() {
+        let found = found(&[request(UnmatchedKind::Process, &format!("a\n\u{1b}[31m{}", "b".repeat(1 << 20)))]);
+        let title = &found[0].finding.title;
+        assert!(title.starts_with("no rule answers a\\n\\u{1b}[31mb") && title.ends_with("b…"), "{title}");
+        assert!(title.len() < 300 && found[0].site.len() < 300);
+    }
+
+    #[test]
+    fn that_there_may_be_more_is_said() {
+        let many: Vec<Unmatched> =
+            (0..UNMATCHED_MAX).map(|n| request(UnmatchedKind::Http, &format!("GET /{n}"))).collect();
+        let found = found(&many);
+        assert!(found[UNMATCHED_MAX - 1].finding.message.ends_with("there may be more"));
+        assert!(!found[0].finding.message.contains("there may be more"));
+    }
+}

@@ -1,0 +1,217 @@
+//! Who goes on: the guests of a run take turns on one thread.
+//!
+//! ```text
+//!   can go on        main ─┐            nobody can: virtual time moves to the next deadline or packet;
+//!                  server ─┼─question─▶ one of them runs until it waits or ends
+//!                   child ─┘            nothing will ever happen: a hang
+//! ```
+//!
+//! Each guest is a store of its own, because a trap poisons its store, and a fiber, so that it can wait in
+//! the middle of a call. A guest that is alone never leaves its fiber: it lets time pass by itself.
+//!
+//! Invariants: who is next is a question, asked only when several can go on; the run ends when the target ends.
+//! Not here: what guests wait for (`fozzy-world`).
+
+use crate::ending::{Instantiating, ending};
+use crate::memory::{self, Region};
+use crate::program::Program;
+use crate::session::Session;
+use crate::settings::HOSTCALL_FUEL;
+use fozzy_host::{Host, Parking, Run, Turn};
+use fozzy_trace::outcome::Frame;
+use fozzy_trace::plan::Limits;
+use fozzy_trace::{End, HarnessError, NodeId, Purpose};
+use fozzy_world::{Blocked, Entry, GuestExit, Launch, Wait};
+use std::collections::BTreeMap;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
+use wasmtime::Store;
+use wasmtime::component::Instance;
+
+/// How a guest ended.
+pub(crate) struct Ended {
+    /// `None` when it was still running when the target ended.
+    pub(crate) end: Option<End>,
+    pub(crate) backtrace: Vec<Frame>,
+    pub(crate) fuel_used: u64,
+    pub(crate) memories: Vec<Arc<Region>>,
+}
+
+/// A guest that has started and not ended.
+struct Guest<'a> {
+    node: NodeId,
+    program: &'a Program,
+    life: Pin<Box<dyn Future<Output = Life> + 'a>>,
+    memories: Vec<Arc<Region>>,
+}
+
+/// What a guest leaves behind.
+struct Life {
+    outcome: wasmtime::Result<bool>,
+    fuel_used: u64,
+    /// Whether it was refused memory.
+    refused: bool,
+}
+
+/// How the target ended, and the guests of other machines that ended before it.
+pub(crate) struct Outcome {
+    pub(crate) main: Ended,
+    pub(crate) others: BTreeMap<NodeId, Ended>,
+}
+
+/// Lets all guests of `run` take turns until the target ends.
+pub(crate) fn run(session: &Session, run: Box<Run>) -> (Box<Run>, Result<Outcome, HarnessError>) {
+    let parking = Arc::new(Parking::default());
+    let plan = Arc::clone(&run.world.plan);
+    let mut guests: Vec<Guest<'_>> = Vec::new();
+    let mut others = BTreeMap::new();
+    let mut run = run;
+    drop(memory::collect());
+    loop {
+        for launch in std::mem::take(&mut run.world.launches) {
+            guests.push(start(session, launch, &plan.limits, &parking));
+            run.guests += 1;
+        }
+        guests.retain(|guest| !end_when_killed(&mut run, guest.node));
+        let next = choose(&mut run, &guests);
+        parking.put(run);
+        let guest = &mut guests[next];
+        let polled = guest.life.as_mut().poll(&mut Context::from_waker(Waker::noop()));
+        run = parking.take();
+        guest.memories.extend(memory::collect());
+        let Poll::Ready(life) = polled else { continue };
+        let guest = guests.swap_remove(next);
+        run.guests -= 1;
+        let ended = end_of(&guest, &plan.limits, life);
+        match ended {
+            Err(error) => return (run, Err(error)),
+            Ok(main) if guest.node == NodeId(0) => {
+                // Who still runs has memories too, as they were at its last turn.
+                for guest in guests {
+                    others.insert(guest.node, still_running(guest));
+                }
+                return (run, Ok(Outcome { main, others }));
+            }
+            Ok(ended) => {
+                let exit = match ended.end {
+                    Some(End::Exited { code }) => GuestExit::Code(code),
+                    _ => GuestExit::Crashed,
+                };
+                run.world.guest_ended(guest.node, exit);
+                others.insert(guest.node, ended);
+            }
+        }
+    }
+}
+
+/// A guest at the end of the run, which ends with it.
+fn still_running(guest: Guest<'_>) -> Ended {
+    drop(guest.life);
+    Ended { end: None, backtrace: Vec::new(), fuel_used: 0, memories: guest.memories }
+}
+
+/// Ends a guest that another one has killed.
+fn end_when_killed(run: &mut Run, node: NodeId) -> bool {
+    let killed = run.world.node(node).killed;
+    if killed {
+        run.guests -= 1;
+        run.world.guest_ended(node, GuestExit::Killed);
+    }
+    killed
+}
+
+/// The index of the guest that goes on. When nobody ever can, it is the target, which is told so.
+fn choose(run: &mut Run, guests: &[Guest<'_>]) -> usize {
+    let main = || guests.iter().position(|guest| guest.node == NodeId(0)).expect("the target has not ended");
+    run.world.network.advance(run.world.clock.now());
+    loop {
+        // In the order of nodes, whatever order they stand in here.
+        let mut ready: Vec<usize> = (0..guests.len()).filter(|n| run.world.can_go_on(guests[*n].node)).collect();
+        ready.sort_unstable_by_key(|n| guests[*n].node);
+        match ready.len() {
+            0 => {}
+            1 => return ready[0],
+            several => {
+                let next = run.moment(guests[ready[0]].node, |_, moment| {
+                    moment.below(Purpose::Schedule, "next guest", several as u64)
+                });
+                return ready[next as usize];
+            }
+        }
+        let waits: Vec<(NodeId, Wait)> = guests
+            .iter()
+            .flat_map(|guest| run.world.node(guest.node).waiting.iter().map(|wait| (guest.node, *wait)))
+            .collect();
+        if !run.world.pass_time(waits.iter().map(|(_, wait)| *wait)) {
+            let name = |node: NodeId| match guests.len() {
+                1 => String::new(),
+                _ => format!("{}: ", run.world.node(node).name),
+            };
+            let waiting = waits.iter().map(|(node, wait)| format!("{}{wait}", name(*node))).collect();
+            run.blocked = Some(Blocked { waiting });
+            return main();
+        }
+    }
+}
+
+fn start<'a>(session: &'a Session, launch: Launch, limits: &'a Limits, parking: &Arc<Parking>) -> Guest<'a> {
+    let program = session.program_of(launch.component);
+    let turn = Turn::new(Arc::clone(parking));
+    let life = Box::pin(live(program, launch, limits.clone(), turn));
+    Guest { node: launch.node, program, life, memories: Vec::new() }
+}
+
+/// The whole life of a guest, from its first turn to its last.
+async fn live(program: &Program, launch: Launch, limits: Limits, turn: Turn) -> Life {
+    let mut host = Host::new(turn, launch.node, limits.memory_bytes);
+    host.run.begin();
+    let mut store = Store::new(program.engine(), host);
+    store.limiter(|host| &mut host.limiter);
+    store.set_hostcall_fuel(HOSTCALL_FUEL);
+    let outcome = match store.set_fuel(limits.fuel) {
+        Ok(()) => call(program, launch.entry, &mut store).await,
+        Err(error) => Err(error),
+    };
+    let fuel_used = limits.fuel - store.get_fuel().unwrap_or(0).min(limits.fuel);
+    let mut host = store.into_data();
+    host.run.end();
+    Life { outcome, fuel_used, refused: host.limiter.refused() }
+}
+
+/// Instantiates a program and calls it; the answer is whether it reported success.
+async fn call(program: &Program, entry: Entry, store: &mut Store<Host>) -> wasmtime::Result<bool> {
+    let instantiated = program.instance().instantiate_async(&mut *store).await;
+    let instance = instantiated.map_err(|error| error.context(Instantiating))?;
+    match entry {
+        Entry::Run => {
+            let function = export(store, &instance, program.entries().run.as_deref(), "run")?;
+            let function = instance.get_typed_func::<(), (Result<(), ()>,)>(&mut *store, &function)?;
+            let (result,) = function.call_async(&mut *store, ()).await?;
+            Ok(result.is_ok())
+        }
+        Entry::Handle { .. } => Err(wasmtime::Error::msg("handlers are not called yet")),
+    }
+}
+
+/// The function `name` of an exported interface.
+fn export(
+    store: &mut Store<Host>,
+    instance: &Instance,
+    interface: Option<&str>,
+    name: &str,
+) -> wasmtime::Result<wasmtime::component::ComponentExportIndex> {
+    let missing = || wasmtime::Error::msg(format!("the export `{name}` is missing"));
+    let interface = interface.ok_or_else(missing)?;
+    let interface = instance.get_export_index(&mut *store, None, interface).ok_or_else(missing)?;
+    instance.get_export_index(&mut *store, Some(&interface), name).ok_or_else(missing)
+}
+
+fn end_of(guest: &Guest<'_>, limits: &Limits, life: Life) -> Result<Ended, HarnessError> {
+    let (end, backtrace) = match &life.outcome {
+        Ok(success) => (End::Exited { code: u8::from(!success) }, Vec::new()),
+        Err(error) => ending(error, guest.program, limits, life.refused)?,
+    };
+    Ok(Ended { end: Some(end), backtrace, fuel_used: life.fuel_used, memories: guest.memories.clone() })
+}

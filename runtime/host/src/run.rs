@@ -1,0 +1,253 @@
+//! What all guests of one run share, and whose turn it is.
+//!
+//! ```text
+//! Run { world, source, recorder }        there is one, and only the guest whose turn it is holds it
+//!
+//!   server's turn ──waits──▶ parked ──the engine chooses──▶ client's turn ──waits──▶ parked ──▶ …
+//! ```
+//!
+//! The run is handed from guest to guest as a whole, so nothing of it is shared at any moment, nothing is
+//! locked on the way of a call, and the order of everything that happens is the order of turns.
+//!
+//! Invariant: exactly one of the guests and the engine holds the run.
+//! Not here: who is next (`fozzy-engine`).
+
+use crate::LazyInput;
+use crate::call::Stop;
+use fozzy_trace::observation::{Answer, Ask, HttpAsk, Observation, Reality};
+use fozzy_trace::plan::REDACTED;
+use fozzy_trace::source::Explicit;
+use fozzy_trace::{DecisionSource, Digest, NodeId, Observed, Origin, Question, Recorder};
+use fozzy_world::{Blocked, Chance, Moment, OutputKind, World};
+use std::future::Future;
+use std::ops::{Deref, DerefMut};
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll};
+
+/// Bytes of observations that one execution may collect: they all travel in the trace.
+pub const OBSERVED_BYTES_MAX: u64 = 1 << 30;
+
+/// Receives what guests write, as they write it; it cannot answer, so it cannot influence a guest.
+pub type Tee = Box<dyn FnMut(NodeId, OutputKind, &[u8]) + Send>;
+
+/// What all guests of one run share.
+pub struct Run {
+    /// The simulated computer.
+    pub world: World,
+    /// What happened so far.
+    pub recorder: Recorder,
+    /// Guests that have started and not ended.
+    pub guests: usize,
+    /// Why nobody can go on, for the guest that is to hear it.
+    pub blocked: Option<Blocked>,
+    pub(crate) source: Box<dyn DecisionSource>,
+    pub(crate) tee: Option<Tee>,
+    pub(crate) stdin: Option<Arc<LazyInput>>,
+    reality: Option<Box<dyn Reality>>,
+    observed_bytes: u64,
+    /// Fuel that host calls have used, and how much they may.
+    pub(crate) work: u64,
+    pub(crate) work_max: u64,
+}
+
+impl Run {
+    /// A run of `world` whose questions `source` answers.
+    #[must_use]
+    pub fn new(world: World, source: Box<dyn DecisionSource>, recorder: Recorder, tee: Option<Tee>) -> Run {
+        let work_max = world.plan.limits.fuel;
+        Run {
+            world,
+            recorder,
+            guests: 0,
+            blocked: None,
+            source,
+            tee,
+            stdin: None,
+            reality: None,
+            observed_bytes: 0,
+            work: 0,
+            work_max,
+        }
+    }
+
+    /// Standard input comes from `input` instead of the plan, when the target first looks at it.
+    #[must_use]
+    pub fn reading(self, input: Option<Arc<LazyInput>>) -> Run {
+        Run { stdin: input, ..self }
+    }
+
+    /// What the source has not observed before, `reality` is asked for.
+    #[must_use]
+    pub fn observing(self, reality: Option<Box<dyn Reality>>) -> Run {
+        Run { reality, ..self }
+    }
+
+    /// The real computer again, for the next run.
+    pub fn take_reality(&mut self) -> Option<Box<dyn Reality>> {
+        self.reality.take()
+    }
+
+    /// Whether no other guest could go on, or begin, while this one waits.
+    pub(crate) fn is_alone(&self) -> bool {
+        self.guests == 1 && self.world.launches.is_empty()
+    }
+
+    /// Lets a part of the computer do something that may ask for chance or meet a fault, for `node`.
+    pub fn moment<R>(&mut self, node: NodeId, body: impl FnOnce(&mut World, &mut Moment<'_>) -> R) -> R {
+        let mut faults = std::mem::take(&mut self.world.faults);
+        let mut asking = Asking { source: &mut *self.source, recorder: &mut self.recorder };
+        let mut moment = Moment { now: self.world.clock.now(), node, faults: &mut faults, chance: &mut asking };
+        let result = body(&mut self.world, &mut moment);
+        self.world.faults = faults;
+        result
+    }
+
+    /// Keeps bytes that an [`Ask`] is about to name.
+    pub(crate) fn keep(&mut self, bytes: &[u8]) -> Digest {
+        self.recorder.observed().add(bytes)
+    }
+
+    /// Bytes that an [`Answer`] named.
+    pub(crate) fn kept(&mut self, digest: Digest) -> Result<Arc<[u8]>, Stop> {
+        let found = self.recorder.observed().get(&digest);
+        found.ok_or_else(|| Stop::Machine { what: format!("the bytes {digest} of an observation are missing") })
+    }
+
+    /// Asks the real computer, or the recording of what it answered; recorded before anybody judges it.
+    pub(crate) fn observe(&mut self, ask: &Ask) -> Result<Answer, Stop> {
+        let shown = self.redacted(ask);
+        let answer = match self.source.observe(&shown, self.recorder.observed()) {
+            Observed::Answer(answer) => answer,
+            Observed::Diverged(recorded) => {
+                return Err(Stop::Diverged { recorded, asked: Box::new(shown) });
+            }
+            Observed::Unknown => {
+                let machine = |what: String| Stop::Machine { what };
+                let reality = self.reality.as_mut();
+                let reality = reality.ok_or_else(|| machine("the plan asks for a host backend, and none is there".to_owned()))?;
+                reality.answer(ask, self.recorder.observed()).map_err(machine)?
+            }
+        };
+        if !ask.fits(&answer) {
+            return Err(Stop::Machine { what: format!("an answer of another kind came for {shown:?}") });
+        }
+        for digest in shown.digests().into_iter().chain(answer.digests()) {
+            self.observed_bytes += self.kept(digest)?.len() as u64;
+        }
+        if self.observed_bytes > OBSERVED_BYTES_MAX {
+            let what = format!("the host backends moved more than the {OBSERVED_BYTES_MAX} bytes that a trace can carry");
+            return Err(Stop::Machine { what });
+        }
+        self.recorder.observation(Observation { ask: shown, answer: answer.clone() });
+        Ok(answer)
+    }
+
+    /// The question as it may stand in a trace.
+    fn redacted(&self, ask: &Ask) -> Ask {
+        let Ask::Http(http) = ask else { return ask.clone() };
+        let hidden = &self.world.plan.redact.headers;
+        let headers = http.headers.iter().map(|(name, value)| match hidden.contains(name) {
+            true => (name.clone(), format!("{REDACTED}{name}>").into_bytes()),
+            false => (name.clone(), value.clone()),
+        });
+        Ask::Http(HttpAsk { headers: headers.collect(), ..http.clone() })
+    }
+}
+
+/// Asks the source on behalf of a part of the computer, and records that it did.
+struct Asking<'a> {
+    source: &'a mut dyn DecisionSource,
+    recorder: &'a mut Recorder,
+}
+
+impl Chance for Asking<'_> {
+    fn below(&mut self, question: Question<'_>, bound: u64) -> u64 {
+        let (answer, origin): (u64, Origin) = self.source.below(question, bound);
+        self.recorder.decision(origin, || Explicit::Number(answer));
+        answer
+    }
+}
+
+/// Where the run stands between two turns.
+#[derive(Default)]
+pub struct Parking(Mutex<Option<Box<Run>>>);
+
+impl Parking {
+    /// Leaves the run for whoever is next.
+    pub fn put(&self, run: Box<Run>) {
+        let old = self.0.lock().unwrap_or_else(PoisonError::into_inner).replace(run);
+        assert!(old.is_none(), "there is one run");
+    }
+
+    /// Takes the run.
+    ///
+    /// # Panics
+    /// When it is not there: somebody else holds it.
+    #[must_use]
+    pub fn take(&self) -> Box<Run> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).take().expect("the run is parked between turns")
+    }
+}
+
+/// The run, while it is a guest's turn; nothing, while the guest is parked.
+pub struct Turn {
+    run: Option<Box<Run>>,
+    parking: Arc<Parking>,
+}
+
+impl Turn {
+    /// A guest that gets the run from `parking` when its turn comes.
+    #[must_use]
+    pub fn new(parking: Arc<Parking>) -> Turn {
+        Turn { run: None, parking }
+    }
+
+    /// The turn begins.
+    pub fn begin(&mut self) {
+        self.run = Some(self.parking.take());
+    }
+
+    /// The turn ends, and does not come again.
+    pub fn end(&mut self) {
+        self.parking.put(self.run.take().expect("only who has the turn ends it"));
+    }
+
+    /// Ends this turn, and begins another when the engine gives it.
+    pub(crate) async fn pass_on(&mut self) {
+        self.end();
+        Once(false).await;
+        self.begin();
+    }
+}
+
+impl Deref for Turn {
+    type Target = Run;
+
+    #[inline]
+    fn deref(&self) -> &Run {
+        self.run.as_deref().expect("a guest acts in its own turn only")
+    }
+}
+
+impl DerefMut for Turn {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut Run {
+        self.run.as_deref_mut().expect("a guest acts in its own turn only")
+    }
+}
+
+/// Pends once.
+struct Once(bool);
+
+impl Future for Once {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<()> {
+        if self.0 {
+            return Poll::Ready(());
+        }
+        self.0 = true;
+        Poll::Pending
+    }
+}

@@ -1,0 +1,383 @@
+//! What a schema cannot say: what stands across keys, and the forms of names, paths and patterns.
+//!
+//! Example: a rule with `status` and `fail` has two answers.
+//!
+//! Not here: what needs the real computer or the merged plan (`resolve.rs`).
+
+use crate::file::{
+    ComponentFile, Content, FaultFile, HttpFile, MachineFile, NodeFile, OtherContent, PlanFile, ProcessFile,
+};
+use crate::nearest::hint;
+use crate::notation::Size;
+use crate::problem::{Problems, Step, quoted};
+use fozzy_live::normalise_guest_path;
+use fozzy_trace::Duration;
+use fozzy_world::fault::{FaultKind, FaultTarget};
+use fozzy_world::{MAIN, NODES_MAX};
+use std::collections::BTreeSet;
+use std::path::Path;
+
+/// Most entries of one table or list of a plan file: rules, faults, variables, files. Each request is compared with
+/// the rules one after the other; beyond it the plan is refused.
+pub const RULES_MAX: usize = 10_000;
+
+/// Adds what is wrong with `file`; `kinds` are the kinds of faults that there are.
+pub(crate) fn check(file: &PlanFile, kinds: &[&FaultKind], problems: &mut Problems) {
+    let mut check = Check { path: Vec::new(), problems };
+    check.machine(&file.machine);
+    for (key, size) in [("memory", file.limits.memory), ("disk", file.limits.disk)] {
+        if size == Some(Size(0)) {
+            check.at2("limits", key, |check| check.wrong("expected more than 0 bytes"));
+        }
+    }
+    file.http.iter().enumerate().for_each(|(i, rule)| check.at2("http", i, |check| check.http(rule)));
+    file.process.iter().enumerate().for_each(|(i, rule)| check.at2("process", i, |check| check.process(rule)));
+    check.nodes(&file.node);
+    file.fault.iter().enumerate().for_each(|(i, fault)| check.at2("fault", i, |check| check.fault(fault, kinds)));
+    for (i, name) in file.redact.headers.iter().enumerate() {
+        check.at2("redact", "headers", |check| check.at(i, |check| check.must(check_header_name(name))));
+    }
+    for (i, name) in file.redact.env.iter().enumerate() {
+        check.at2("redact", "env", |check| check.at(i, |check| check.must(check_env_name(name))));
+    }
+}
+
+struct Check<'a> {
+    path: Vec<Step>,
+    problems: &'a mut Problems,
+}
+
+impl Check<'_> {
+    fn wrong(&mut self, message: impl Into<String>) {
+        self.problems.add(&self.path, message);
+    }
+
+    fn must(&mut self, found: Result<(), String>) {
+        if let Err(message) = found {
+            self.wrong(message);
+        }
+    }
+
+    fn at(&mut self, step: impl Into<Step>, look: impl FnOnce(&mut Self)) {
+        self.path.push(step.into());
+        look(self);
+        self.path.pop();
+    }
+
+    fn at2(&mut self, first: impl Into<Step>, second: impl Into<Step>, look: impl FnOnce(&mut Self)) {
+        self.at(first, |check| check.at(second, look));
+    }
+
+    fn machine(&mut self, machine: &MachineFile) {
+        for (i, arg) in machine.args.iter().flatten().enumerate() {
+            self.at2("args", i, |check| check.must(check_no_nul(arg)));
+        }
+        for (name, value) in machine.env.iter() {
+            self.at2("env", name, |check| check.must(check_env_name(name).and_then(|()| check_no_nul(value))));
+        }
+        if let Some(content) = &machine.stdin {
+            self.at("stdin", |check| check.content(content));
+        }
+        let mut dirs = BTreeSet::new();
+        for (guest, host) in machine.dirs.iter() {
+            self.at2("dirs", guest, |check| {
+                check.must(check_host_path(host));
+                match check_guest_path(guest) {
+                    Ok(guest) if !dirs.insert(guest.clone()) => {
+                        check.wrong(format!("{} stands here twice", quoted(&guest)))
+                    }
+                    Ok(_) => {}
+                    Err(message) => check.wrong(message),
+                }
+            });
+        }
+        let mut files: BTreeSet<String> = BTreeSet::new();
+        for (guest, content) in machine.files.iter() {
+            self.at2("files", guest, |check| {
+                check.content(content);
+                let path = match check_guest_path(guest) {
+                    Ok(path) => path,
+                    Err(message) => return check.wrong(message),
+                };
+                if path == "/" || dirs.contains(&path) {
+                    return check.wrong("expected the path of a file, found that of a directory");
+                }
+                // Neither may be a folder of the other: sorted, what lies below a path stands right behind it, but for
+                // names that go on after the path with a byte before `/`.
+                let below =
+                    files.range(format!("{path}/")..).next().filter(|next| next.starts_with(&format!("{path}/")));
+                let above = path.match_indices('/').skip(1).map(|(at, _)| &path[..at]).find(|top| files.contains(*top));
+                if let Some(other) = below.map(String::as_str).or(above) {
+                    return check.wrong(format!("a file cannot be a directory too, as it is for {}", quoted(other)));
+                }
+                if !files.insert(path.clone()) {
+                    check.wrong(format!("{} stands here twice", quoted(&path)));
+                }
+            });
+        }
+    }
+
+    fn content(&mut self, content: &Content) {
+        if let Content::Other(OtherContent::File(path)) = content {
+            self.at("file", |check| check.must(check_host_path(path)));
+        }
+    }
+
+    fn component(&mut self, component: &ComponentFile, of_process: bool) {
+        match component {
+            ComponentFile::Path(path) => self.must(check_host_path(path)),
+            ComponentFile::Program(program) => {
+                self.at("path", |check| check.must(check_host_path(&program.path)));
+                self.machine(&program.machine);
+                let given = [
+                    ("args", program.machine.args.is_some()),
+                    ("stdin", program.machine.stdin.is_some()),
+                    ("stdin-stays-open", program.machine.stdin_stays_open.is_some()),
+                ];
+                for (key, _) in given.into_iter().filter(|(_, given)| of_process && *given) {
+                    let message = "a process gets its arguments and its input from the program that starts it";
+                    self.at(key, |check| check.wrong(message));
+                }
+            }
+        }
+    }
+
+    fn http(&mut self, rule: &HttpFile) {
+        if let Some(method) = &rule.method {
+            self.at("method", |check| check.must(check_method(method)));
+        }
+        self.at("url", |check| check.must(check_url(&rule.url)));
+        for (name, value) in rule.headers.iter() {
+            self.at2("headers", name, |check| check.must(check_header(name, value)));
+        }
+        for (name, value) in rule.response_headers.iter() {
+            let values = value.values();
+            let found = values.iter().try_for_each(|value| check_header(name, value));
+            self.at2("response-headers", name, |check| check.must(check_header_name(name).and(found)));
+        }
+        if let Some(body) = &rule.body {
+            self.at("body", |check| check.content(body));
+        }
+        if let Some(component) = &rule.component {
+            self.at("component", |check| check.component(component, false));
+        }
+        let of_response = [
+            ("status", rule.status.is_some()),
+            ("response-headers", !rule.response_headers.is_empty()),
+            ("body", rule.body.is_some()),
+            ("json", rule.json.is_some()),
+            ("reset-after", rule.reset_after.is_some()),
+        ];
+        let others = [("fail", rule.fail.is_some()), ("component", rule.component.is_some())];
+        self.one_answer(&of_response, &others, "`status = 200` for a response, `fail` or `component`");
+        if rule.body.is_some() && rule.json.is_some() {
+            self.at("json", |check| check.wrong("the rule has a `body` already"));
+        }
+    }
+
+    fn process(&mut self, rule: &ProcessFile) {
+        self.at("command", |check| check.must(check_pattern(&rule.command, "a command")));
+        for (i, arg) in rule.args.iter().flatten().enumerate() {
+            self.at2("args", i, |check| check.must(check_no_nul(arg)));
+        }
+        for (key, content) in [("stdout", &rule.stdout), ("stderr", &rule.stderr)] {
+            content.iter().for_each(|content| self.at(key, |check| check.content(content)));
+        }
+        if let Some(component) = &rule.component {
+            self.at("component", |check| check.component(component, true));
+        }
+        let of_end = [
+            ("exit", rule.exit.is_some()),
+            ("signal", rule.signal.is_some()),
+            ("stdout", rule.stdout.is_some()),
+            ("stderr", rule.stderr.is_some()),
+        ];
+        let others = [("fail", rule.fail.is_some()), ("component", rule.component.is_some())];
+        self.one_answer(&of_end, &others, "`exit = 0` for an end, `fail` or `component`");
+        if rule.exit.is_some() && rule.signal.is_some() {
+            self.at("signal", |check| check.wrong("the rule has an `exit` already; a process ends once"));
+        }
+    }
+
+    /// A rule answers in one way: by the keys of `usual`, or by one of `others`.
+    fn one_answer(&mut self, usual: &[(&'static str, bool)], others: &[(&'static str, bool)], choices: &str) {
+        let given = |keys: &[(&'static str, bool)]| keys.iter().find(|(_, given)| *given).map(|(key, _)| *key);
+        match (given(usual), given(others)) {
+            (None, None) => self.wrong(format!("the rule has no answer; write {choices}")),
+            (Some(usual), Some(other)) => {
+                self.at(other, |check| check.wrong(format!("the rule has `{usual}`, which is another answer already")));
+            }
+            _ if others.iter().all(|(_, given)| *given) => {
+                let (first, second) = (others[0].0, others[1].0);
+                self.at(second, |check| {
+                    check.wrong(format!("the rule has `{first}`, which is another answer already"))
+                });
+            }
+            _ => {}
+        }
+    }
+
+    fn nodes(&mut self, nodes: &[NodeFile]) {
+        if nodes.len() >= NODES_MAX {
+            self.at("node", |check| {
+                check.wrong(format!("expected fewer than {NODES_MAX} machines, found {}", nodes.len()));
+            });
+        }
+        let mut names = BTreeSet::new();
+        for (i, node) in nodes.iter().enumerate() {
+            self.at2("node", i, |check| {
+                check.at("name", |check| match check_host_name(&node.name) {
+                    Ok(()) if !names.insert(node.name.to_ascii_lowercase()) => {
+                        check.wrong(format!("another machine has the name {} already", quoted(&node.name)));
+                    }
+                    found => check.must(found),
+                });
+                check.at("component", |check| check.must(check_host_path(&node.component)));
+                check.machine(&node.machine);
+            });
+        }
+    }
+
+    fn fault(&mut self, fault: &FaultFile, kinds: &[&FaultKind]) {
+        let names = kinds.iter().map(|kind| kind.name);
+        let Some(kind) = kinds.iter().find(|kind| kind.name == fault.kind) else {
+            let message = format!("there is no fault of kind {}{}", quoted(&fault.kind), hint(&fault.kind, names));
+            return self.at("kind", |check| check.wrong(message));
+        };
+        if let Some(target) = &fault.target {
+            self.at("target", |check| check.must(check_target(kind, target)));
+        }
+        if let Some(strength) = fault.strength {
+            self.at("strength", |check| check.must(strength.in_unit(kind.unit).map(drop)));
+        }
+        if fault.length.is_some_and(|length| length.0 == Duration(0)) {
+            self.at("length", |check| check.wrong("a fault of no length never strikes; leave `length` out for no end"));
+        }
+    }
+}
+
+/// Whether a target has the form that its kind wants.
+pub(crate) fn check_target(kind: &FaultKind, target: &str) -> Result<(), String> {
+    let of_kind = |what: &str| Err(format!("`{}` strikes {what}, found {}", kind.name, quoted(target)));
+    if target == "*" {
+        return Ok(());
+    }
+    let machine =
+        |name: &str| !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"-.*".contains(&b));
+    match kind.target {
+        FaultTarget::Path if !target.starts_with(['/', '*']) => of_kind("paths: expected one such as `/data/*`"),
+        FaultTarget::Url => check_url(target),
+        FaultTarget::Link => match target.split_once("->") {
+            Some((from, to)) if machine(from) && machine(to) => Ok(()),
+            _ => of_kind("links: expected two machines such as `main->server` or `*->server`"),
+        },
+        FaultTarget::Node if !machine(target) => of_kind("machines: expected a name such as `main`"),
+        FaultTarget::Path | FaultTarget::Command | FaultTarget::Node | FaultTarget::Point => {
+            check_pattern(target, "a target")
+        }
+    }
+}
+
+/// A host name: RFC 1123, section 2.1, as a machine of the run may have it.
+fn check_host_name(name: &str) -> Result<(), String> {
+    if name.eq_ignore_ascii_case(MAIN) || name.eq_ignore_ascii_case("localhost") {
+        return Err(format!(
+            "expected another name, since {} is taken: it is the target's machine, or each itself",
+            quoted(name)
+        ));
+    }
+    let label = |label: &str| {
+        let plain = label.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
+        (1..=63).contains(&label.len()) && plain && !label.starts_with('-') && !label.ends_with('-')
+    };
+    let last_is_number = name.rsplit('.').next().is_some_and(|last| last.bytes().all(|byte| byte.is_ascii_digit()));
+    match name.len() <= 253 && name.split('.').all(label) && !last_is_number {
+        true => Ok(()),
+        false => Err(format!(
+            "expected a host name (letters, digits and `-` in labels of at most 63, RFC 1123), found {}",
+            quoted(name)
+        )),
+    }
+}
+
+/// A token: RFC 9110, section 5.6.2.
+fn is_token(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte))
+}
+
+fn check_method(method: &str) -> Result<(), String> {
+    let capitals = method.to_ascii_uppercase();
+    match is_token(method) {
+        true if capitals == method => Ok(()),
+        true => Err(format!("expected a method in capitals: `{capitals}`")),
+        false => Err(format!("expected a method such as `GET`, found {}; leave it out for any", quoted(method))),
+    }
+}
+
+/// A pattern that a request can match: URLs, or paths. A star before them is allowed.
+fn check_url(url: &str) -> Result<(), String> {
+    let expected = "a URL such as `https://api.test/*`, or a path such as `/orders/*`";
+    if url.bytes().any(|byte| byte <= b' ' || byte == 0x7f) {
+        return Err(format!("expected {expected}, without spaces and control characters, found {}", quoted(url)));
+    }
+    let scheme = url.split_once("://").map(|(scheme, _)| scheme);
+    match (url.starts_with(['/', '*']), scheme) {
+        (true, _) => Ok(()),
+        (false, Some(scheme)) if fozzy_world::glob::matches(scheme, "http") => Ok(()),
+        (false, Some(scheme)) if fozzy_world::glob::matches(scheme, "https") => Ok(()),
+        _ => Err(format!("expected {expected}, found {}", quoted(url))),
+    }
+}
+
+fn check_header_name(name: &str) -> Result<(), String> {
+    match is_token(name) {
+        true => Ok(()),
+        false => Err(format!("expected the name of a header (RFC 9110, section 5.1), found {}", quoted(name))),
+    }
+}
+
+fn check_header(name: &str, value: &str) -> Result<(), String> {
+    check_header_name(name)?;
+    match value.bytes().any(|byte| (byte < b' ' && byte != b'\t') || byte == 0x7f) {
+        true => Err(format!(
+            "a value of a header has no control characters (RFC 9110, section 5.5), found {}",
+            quoted(value)
+        )),
+        false => Ok(()),
+    }
+}
+
+fn check_env_name(name: &str) -> Result<(), String> {
+    match name.is_empty() || name.contains(['=', '\0']) {
+        true => Err(format!("expected the name of a variable, without `=`, found {}", quoted(name))),
+        false => Ok(()),
+    }
+}
+
+fn check_no_nul(text: &str) -> Result<(), String> {
+    match text.contains('\0') {
+        true => Err("a NUL character cannot be given to a program".to_owned()),
+        false => Ok(()),
+    }
+}
+
+fn check_pattern(text: &str, what: &str) -> Result<(), String> {
+    match text.is_empty() {
+        true => Err(format!("expected {what}, found nothing; `*` is any")),
+        false => check_no_nul(text),
+    }
+}
+
+fn check_host_path(path: &Path) -> Result<(), String> {
+    match path.as_os_str().is_empty() {
+        true => Err("expected a path, found nothing".to_owned()),
+        false => Ok(()),
+    }
+}
+
+fn check_guest_path(path: &str) -> Result<String, String> {
+    match path.starts_with('/') {
+        true => normalise_guest_path(path).map_err(|error| error.to_string()),
+        false => Err(format!("expected an absolute path of the guest, such as `/data`, found {}", quoted(path))),
+    }
+}

@@ -1,0 +1,135 @@
+//! Faults on the command line: `--faults io-error,disk-full@/data/*:2%`.
+//!
+//! ```text
+//! disk-full @ /data/* : 2% = 64KiB     kind or group, target, rate, strength; all but the first can be left out
+//! ```
+//!
+//! Rate and strength are looked for from the end, so a target may have `:` and `=` in it, as URLs have
+//! (`http-reset@http://api.test:8080/*:2%`). A target with a comma needs a plan file.
+
+use crate::check::check_target;
+use crate::file::FaultFile;
+use crate::nearest::hint;
+use crate::notation::{Rate, Strength};
+use crate::problem::quoted;
+use fozzy_trace::Duration;
+use fozzy_trace::plan::FaultPlan;
+use fozzy_world::fault::{FAULTS, FaultKind, FaultTarget};
+
+/// The groups of kinds that [`parse_fault_words`] knows, besides `all`.
+pub const FAULT_GROUPS: &[&str] = &["clock", "disk", "http", "net", "node", "point", "process"];
+
+/// Why words on the command line are no faults.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{word}`: {message}")]
+pub struct FaultWordsError {
+    /// The word in question.
+    pub word: String,
+    /// What was expected, and what was found.
+    pub message: String,
+}
+
+/// The group of a kind, by what it strikes: paths are `disk`, URLs `http`, commands `process`, links `net`, machines
+/// `node`, or `clock` when its name begins so, and points of the guest `point`.
+#[must_use]
+pub fn group_of(kind: &FaultKind) -> &'static str {
+    match kind.target {
+        FaultTarget::Path => "disk",
+        FaultTarget::Url => "http",
+        FaultTarget::Command => "process",
+        FaultTarget::Link => "net",
+        FaultTarget::Node if kind.name.starts_with("clock") => "clock",
+        FaultTarget::Node => "node",
+        FaultTarget::Point => "point",
+    }
+}
+
+/// Reads `--faults`: kinds and groups with commas between them, each with `@target`, `:rate` and `=strength` if
+/// wanted. A group stands for its kinds, each with its own rate; `all` for every kind.
+///
+/// # Errors
+/// For the first word that is none.
+pub fn parse_fault_words(words: &str) -> Result<Vec<FaultFile>, FaultWordsError> {
+    parse_among(words, FAULTS)
+}
+
+pub(crate) fn parse_among(words: &str, kinds: &[&FaultKind]) -> Result<Vec<FaultFile>, FaultWordsError> {
+    let mut faults = Vec::new();
+    for word in words.split(',').map(str::trim) {
+        let found = parse_word(word, kinds);
+        faults.extend(found.map_err(|message| FaultWordsError { word: word.to_owned(), message })?);
+    }
+    Ok(faults)
+}
+
+fn parse_word(word: &str, kinds: &[&FaultKind]) -> Result<Vec<FaultFile>, String> {
+    let name_end = word.find(['@', ':', '=']).unwrap_or(word.len());
+    let (name, rest) = word.split_at(name_end);
+    let has_target = rest.starts_with('@');
+    // Behind a target, what cannot be read as a strength or a rate belongs to the target.
+    let (rest, strength) = behind(rest, '=', has_target, Strength::parse)?;
+    let (rest, rate) = behind(rest, ':', has_target, Rate::parse)?;
+    let target = match rest.strip_prefix('@') {
+        Some("") => return Err("expected a target behind `@`, found nothing".to_owned()),
+        Some(target) => Some(target),
+        None if rest.is_empty() => None,
+        None => return Err(format!("expected `kind@target:rate=strength`, found {} behind the kind", quoted(rest))),
+    };
+    let named: Vec<&FaultKind> = match kinds.iter().find(|kind| kind.name == name) {
+        Some(kind) => vec![kind],
+        None => kinds.iter().copied().filter(|kind| name == "all" || group_of(kind) == name).collect(),
+    };
+    if named.is_empty() {
+        if name == "all" || FAULT_GROUPS.contains(&name) {
+            return Err("there is no kind of fault in this group".to_owned());
+        }
+        let known = kinds.iter().map(|kind| kind.name).chain(FAULT_GROUPS.iter().copied()).chain(["all"]);
+        return Err(format!("there is no fault of this kind{}", hint(name, known)));
+    }
+    let fault = |kind: &FaultKind| {
+        target.map_or(Ok(()), |target| check_target(kind, target))?;
+        strength.map_or(Ok(()), |strength| strength.in_unit(kind.unit).map(drop))?;
+        let target = target.map(str::to_owned);
+        Ok(FaultFile { kind: kind.name.to_owned(), target, rate, strength, ..FaultFile::default() })
+    };
+    named.into_iter().map(fault).collect()
+}
+
+/// Splits off what stands behind the last `mark`, if it can be read.
+fn behind<'w, T>(
+    word: &'w str,
+    mark: char,
+    may_be_target: bool,
+    parse: impl Fn(&str) -> Result<T, String>,
+) -> Result<(&'w str, Option<T>), String> {
+    let Some((before, text)) = word.rsplit_once(mark) else { return Ok((word, None)) };
+    match parse(text) {
+        Ok(value) => Ok((before, Some(value))),
+        Err(_) if may_be_target && !text.ends_with('%') => Ok((word, None)),
+        Err(message) => Err(message),
+    }
+}
+
+impl FaultFile {
+    /// The planned fault, with the kind's own rate where none is given.
+    ///
+    /// # Errors
+    /// A sentence, when there is no such kind or it has another unit.
+    pub fn plan(&self) -> Result<FaultPlan, String> {
+        self.plan_among(FAULTS)
+    }
+
+    pub(crate) fn plan_among(&self, kinds: &[&FaultKind]) -> Result<FaultPlan, String> {
+        let kind = kinds.iter().find(|kind| kind.name == self.kind);
+        let kind = kind.ok_or_else(|| format!("there is no fault of kind {}", quoted(&self.kind)))?;
+        Ok(FaultPlan {
+            kind: kind.name.to_owned(),
+            target: self.target.clone().unwrap_or_else(|| "*".to_owned()),
+            rate_ppm: self.rate.map_or(kind.rate_ppm, |rate| rate.0),
+            start: self.start.map_or(Duration(0), |start| start.0),
+            length: self.length.map(|length| length.0),
+            strength: self.strength.map(|strength| strength.in_unit(kind.unit)).transpose()?,
+            times: self.times,
+        })
+    }
+}

@@ -1,0 +1,426 @@
+//! A plan file as it is written: one type for each table, one field for each key.
+//!
+//! The comments here are what the JSON Schema says of the keys. Strictness is not in these types but in the walk
+//! over the schema that is made of them (`walk.rs`), since serde cannot refuse unknown keys beside `flatten`.
+//! Paths of the real computer are joined with the folder of the file when it is read.
+
+use crate::named::Named;
+use crate::notation::{Bandwidth, Rate, Size, Span, Strength, WallStart};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::Deserialize;
+use std::borrow::Cow;
+use std::path::PathBuf;
+
+/// Everything but the program and the seed that an execution depends on. Paths of the real computer are relative to
+/// the folder of this file.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
+#[serde(default, rename_all = "kebab-case")]
+pub struct PlanFile {
+    /// The machine that runs the target.
+    #[serde(flatten)]
+    pub machine: MachineFile,
+    /// The wall clock at the start: 2025-01-01T00:00:00Z, or the seconds since 1970. Default: just this.
+    pub wall_start: Option<WallStart>,
+    /// Whether every NaN that a computation produces gets one bit pattern. Off is faster for float-heavy programs, and
+    /// ties a trace to one family of processors. Default: true.
+    pub canonical_nans: Option<bool>,
+    /// Bounds of the execution.
+    pub limits: LimitsFile,
+    /// What answers the program where the real computer could.
+    pub backends: BackendsFile,
+    /// Scripted HTTP: rules for outgoing requests, tried in this order. A request that none matches is a finding.
+    pub http: Vec<HttpFile>,
+    /// Scripted processes: rules for commands, tried in this order. A command that none matches is a finding.
+    pub process: Vec<ProcessFile>,
+    /// The network between the machines of the run.
+    pub network: NetworkFile,
+    /// Further machines. They run until the target ends.
+    pub node: Vec<NodeFile>,
+    /// What goes wrong. Whether a fault strikes is a decision: recorded, replayed and shrunk.
+    pub fault: Vec<FaultFile>,
+    /// What must not stand in a trace.
+    pub redact: RedactFile,
+}
+
+/// What one machine is given.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
+#[serde(default, rename_all = "kebab-case")]
+pub struct MachineFile {
+    /// Arguments of the program, without its name.
+    pub args: Option<Vec<String>>,
+    /// Environment variables. Nothing of the real environment is visible.
+    pub env: Named<String>,
+    /// Standard input. Default: empty; for the target of a run, the input of fozzy itself.
+    pub stdin: Option<Content>,
+    /// Whether standard input stays open after its last byte, like a terminal at which nobody types. Default: false.
+    pub stdin_stays_open: Option<bool>,
+    /// Real directories, copied onto the virtual disk: path in the guest = path of the real directory. Writes of the
+    /// program never reach the real one.
+    pub dirs: Named<PathBuf>,
+    /// Single files of the virtual disk: path in the guest = content. One takes the place of a file that came with a
+    /// directory.
+    pub files: Named<Content>,
+}
+
+/// Bounds of an execution. Reaching one is an outcome that you see.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
+#[serde(default, rename_all = "kebab-case")]
+pub struct LimitsFile {
+    /// Instructions, as wasmtime counts fuel. Default: 10000000000, some ten seconds of computing.
+    #[schemars(range(min = 1))]
+    pub fuel: Option<u64>,
+    /// Virtual time, such as "5s". Default: no bound.
+    pub timeout: Option<Span>,
+    /// Linear memory of one program, such as "256MiB". Default: 1GiB.
+    pub memory: Option<Size>,
+    /// Bytes on a virtual disk, such as "100MB". Default: 1GiB.
+    pub disk: Option<Size>,
+    /// Files, directories and links on a virtual disk. Default: 1048576.
+    pub disk_nodes: Option<u64>,
+}
+
+/// What answers the program where the real computer could. Clocks, entropy and sockets are always simulated.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
+#[serde(default, rename_all = "kebab-case")]
+pub struct BackendsFile {
+    /// Files. Default: virtual.
+    pub files: Option<FilesBackend>,
+    /// Outgoing HTTP. Default: scripted.
+    pub http: Option<ScriptBackend>,
+    /// Processes. Default: scripted.
+    pub processes: Option<ScriptBackend>,
+}
+
+/// What answers operations on files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum FilesBackend {
+    /// The virtual disk.
+    Virtual,
+    /// The real working directory; each answer is recorded once and replayed.
+    Host,
+}
+
+/// What answers requests and commands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum ScriptBackend {
+    /// The rules of the plan.
+    Scripted,
+    /// The real computer; each answer is recorded once and replayed.
+    Host,
+}
+
+/// A rule: which request gets which answer. The answer is a response (status, response-headers, body or json,
+/// reset-after), or fail, or component.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
+#[serde(default, rename_all = "kebab-case")]
+#[schemars(extend("required" = ["url"]))]
+pub struct HttpFile {
+    /// Method, in capitals. Default: any.
+    pub method: Option<String>,
+    /// The whole URL, or path and query when it begins with "/". `*` stands for any characters.
+    pub url: String,
+    /// Headers that the request must have; in values, `*` stands for any characters.
+    pub headers: Named<String>,
+    /// How many requests the rule answers before the next rules are tried. Default: all.
+    #[schemars(range(min = 1))]
+    pub times: Option<u64>,
+    /// Virtual time from the request to the head of the response, such as "20ms". Default: none.
+    pub delay: Option<Span>,
+    /// Status of the response. Default: 200.
+    #[schemars(range(min = 100, max = 999))]
+    pub status: Option<u16>,
+    /// Headers of the response; a list is a header that stands several times.
+    pub response_headers: Named<HeaderValue>,
+    /// Body of the response. Default: empty.
+    pub body: Option<Content>,
+    /// Body of the response as JSON, with `content-type: application/json` unless response-headers say another.
+    pub json: Option<serde_json::Value>,
+    /// The connection breaks after so many bytes of the body.
+    pub reset_after: Option<Size>,
+    /// No response.
+    pub fail: Option<HttpFailureFile>,
+    /// A component that exports wasi:http/incoming-handler answers, each request in an instance of its own.
+    pub component: Option<ComponentFile>,
+}
+
+/// Why there is no response.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum HttpFailureFile {
+    /// The name of the host is unknown.
+    Dns,
+    /// Nobody listens.
+    Refused,
+    /// The connection breaks before the response.
+    Reset,
+    /// No response within the time that the request allows, or ever.
+    Timeout,
+}
+
+/// One value of a header, or several.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(untagged)]
+pub enum HeaderValue {
+    /// The header stands once.
+    One(String),
+    /// It stands so many times.
+    Many(Vec<String>),
+}
+
+impl HeaderValue {
+    /// The values, in order.
+    #[must_use]
+    pub fn values(&self) -> &[String] {
+        match self {
+            HeaderValue::One(value) => std::slice::from_ref(value),
+            HeaderValue::Many(values) => values,
+        }
+    }
+}
+
+impl JsonSchema for HeaderValue {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "HeaderValue".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": ["string", "array"], "items": { "type": "string" } })
+    }
+}
+
+/// A rule: which command goes how. It ends (exit or signal, stdout, stderr), or fails to start (fail), or is a
+/// component.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
+#[serde(default, rename_all = "kebab-case")]
+#[schemars(extend("required" = ["command"]))]
+pub struct ProcessFile {
+    /// The command as the program names it; `*` stands for any characters.
+    pub command: String,
+    /// The arguments, each with `*` for any characters. Default: any number of any.
+    pub args: Option<Vec<String>>,
+    /// How many commands the rule answers before the next rules are tried. Default: all.
+    #[schemars(range(min = 1))]
+    pub times: Option<u64>,
+    /// Virtual time from start to end, such as "2s". Default: none.
+    pub delay: Option<Span>,
+    /// It ends by itself with this code. Default: 0.
+    #[schemars(range(min = -2_147_483_648, max = 2_147_483_647))]
+    pub exit: Option<i32>,
+    /// It ends by this signal.
+    #[schemars(range(min = 1, max = 64))]
+    pub signal: Option<i32>,
+    /// What it writes to standard output. Default: nothing.
+    pub stdout: Option<Content>,
+    /// What it writes to standard error. Default: nothing.
+    pub stderr: Option<Content>,
+    /// It does not start.
+    pub fail: Option<ProcessFailureFile>,
+    /// Another component is the process, with a disk, clock readings and entropy of its own. Arguments and standard
+    /// input are those that the program gives.
+    pub component: Option<ComponentFile>,
+}
+
+/// Why a command does not start.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum ProcessFailureFile {
+    /// There is no such command.
+    NotFound,
+    /// There is one, and it may not be run.
+    NotPermitted,
+}
+
+/// The network between the machines of the run. Loopback inside a machine takes no time.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
+#[serde(default, rename_all = "kebab-case")]
+pub struct NetworkFile {
+    /// Least time of a packet on its way. Default: "100us", two machines on one switch.
+    pub latency: Option<Span>,
+    /// Up to so much more, drawn for each packet. Default: none.
+    pub jitter: Option<Span>,
+    /// Bytes in a second in each direction between two machines, such as "10MB/s". Default: no bound.
+    pub bandwidth: Option<Bandwidth>,
+}
+
+/// Another machine of the run.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
+#[serde(default, rename_all = "kebab-case")]
+#[schemars(extend("required" = ["name", "component"]))]
+pub struct NodeFile {
+    /// Its host name, by which the others find it. `main` is the target's machine.
+    pub name: String,
+    /// The component that runs there: a file, or the folder of a crate.
+    pub component: PathBuf,
+    /// What it is given.
+    #[serde(flatten)]
+    pub machine: MachineFile,
+}
+
+/// A component: its path, or a table of its path and what its machine is given.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(untagged)]
+pub enum ComponentFile {
+    /// A file, or the folder of a crate.
+    Path(PathBuf),
+    /// With more.
+    Program(ProgramFile),
+}
+
+/// A component, and what its machine is given.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
+#[serde(default, rename_all = "kebab-case")]
+#[schemars(extend("required" = ["path"]))]
+pub struct ProgramFile {
+    /// A file, or the folder of a crate.
+    pub path: PathBuf,
+    /// What its machine is given.
+    #[serde(flatten)]
+    pub machine: MachineFile,
+}
+
+impl JsonSchema for ComponentFile {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "Component".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let mut schema = ProgramFile::json_schema(generator);
+        schema.insert("type".to_owned(), ["string", "object"].as_slice().into());
+        schema.remove("description");
+        schema
+    }
+}
+
+/// Bytes: a text as it is, or a table that says where they are or how they are written.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(untagged)]
+pub enum Content {
+    /// UTF-8.
+    Text(String),
+    /// Elsewhere, or in another form.
+    Other(OtherContent),
+}
+
+/// Content that is not written as a plain text.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum OtherContent {
+    /// The same as a plain text.
+    Text(String),
+    /// The bytes of a real file.
+    File(PathBuf),
+    /// RFC 4648, section 4; white space is ignored.
+    Base64(String),
+    /// JSON, without white space, keys in the order given.
+    Json(serde_json::Value),
+}
+
+impl JsonSchema for Content {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "Content".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "type": ["string", "object"],
+            "properties": {
+                "text": { "type": "string", "description": "The same as a plain text." },
+                "file": { "type": "string", "description": "The bytes of a real file." },
+                "base64": { "type": "string", "description": "Bytes in base64.", "x-notation": "base64" },
+                "json": { "description": "JSON, without white space, keys in the order given." },
+            },
+            "minProperties": 1,
+            "maxProperties": 1,
+        })
+    }
+}
+
+/// One fault.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
+#[serde(default, rename_all = "kebab-case")]
+#[schemars(extend("required" = ["kind"]))]
+pub struct FaultFile {
+    /// The name of its kind.
+    #[schemars(schema_with = "crate::schema::fault_kinds")]
+    pub kind: String,
+    /// What it strikes: a path, a URL, a command, a machine, `client->server` or the name of a point, as the kind says;
+    /// `*` stands for any characters. Default: everything.
+    pub target: Option<String>,
+    /// How often: 0.02, "2%" or "1/50" of the operations that it could strike. Default: the kind's.
+    pub rate: Option<Rate>,
+    /// From when on, in virtual time. Default: from the start.
+    pub start: Option<Span>,
+    /// For how long. Default: to the end.
+    pub length: Option<Span>,
+    /// How hard: a number in the kind's unit, or a duration or a size such as "64KiB". Default: the kind's.
+    pub strength: Option<Strength>,
+    /// How many times at the most. Default: no bound.
+    #[schemars(range(min = 1))]
+    pub times: Option<u64>,
+}
+
+/// What must not stand in a trace: values under these names are replaced by a placeholder.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
+#[serde(default, rename_all = "kebab-case")]
+pub struct RedactFile {
+    /// Names of HTTP headers, besides authorization, cookie, proxy-authorization and set-cookie.
+    pub headers: Vec<String>,
+    /// Names of environment variables.
+    pub env: Vec<String>,
+    /// Whether the four headers above are redacted. Default: true.
+    pub defaults: Option<bool>,
+}
+
+impl PlanFile {
+    /// Joins every relative path of the real computer with `folder`.
+    pub(crate) fn rebase(&mut self, folder: &std::path::Path) {
+        let mut join = |path: &mut PathBuf| *path = folder.join(&*path);
+        self.machine.paths(&mut join);
+        for node in &mut self.node {
+            join(&mut node.component);
+            node.machine.paths(&mut join);
+        }
+        let handlers = self.http.iter_mut().filter_map(|rule| rule.component.as_mut());
+        for component in handlers.chain(self.process.iter_mut().filter_map(|rule| rule.component.as_mut())) {
+            match component {
+                ComponentFile::Path(path) => join(path),
+                ComponentFile::Program(program) => {
+                    join(&mut program.path);
+                    program.machine.paths(&mut join);
+                }
+            }
+        }
+        let bodies = self.http.iter_mut().filter_map(|rule| rule.body.as_mut());
+        let outputs = self.process.iter_mut().flat_map(|rule| rule.stdout.iter_mut().chain(rule.stderr.iter_mut()));
+        bodies.chain(outputs).for_each(|content| content.paths(&mut join));
+    }
+}
+
+impl MachineFile {
+    fn paths(&mut self, join: &mut dyn FnMut(&mut PathBuf)) {
+        self.dirs.values_mut().for_each(&mut *join);
+        self.stdin.iter_mut().chain(self.files.values_mut()).for_each(|content| content.paths(join));
+    }
+}
+
+impl Content {
+    fn paths(&mut self, join: &mut dyn FnMut(&mut PathBuf)) {
+        if let Content::Other(OtherContent::File(path)) = self {
+            join(path);
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! One plan file over another: flags over `plan.toml` over `fozzy.toml`.
+//!
+//! - One value (a number, a text, `args`, `stdin`): the upper one, if it stands there.
+//! - A table of names (`env`, `dirs`, `files`): the names of both; for a name of both, the upper value.
+//! - Rules (`http`, `process`) and faults: the upper ones first, then the lower ones, so that the upper ones decide.
+//! - Machines: those of both; of two with one name, the upper one as a whole.
+//! - `redact`: the names of both, so that nothing above can uncover what is hidden below.
+//!
+//! Invariants: a plan over an empty one, and an empty one over a plan, is that plan; merging is associative.
+
+use crate::file::{BackendsFile, LimitsFile, MachineFile, NetworkFile, PlanFile, RedactFile};
+
+impl PlanFile {
+    /// This plan, and below it what it leaves open.
+    #[must_use]
+    pub fn over(self, lower: PlanFile) -> PlanFile {
+        PlanFile {
+            machine: self.machine.over(lower.machine),
+            wall_start: self.wall_start.or(lower.wall_start),
+            canonical_nans: self.canonical_nans.or(lower.canonical_nans),
+            limits: self.limits.over(lower.limits),
+            backends: self.backends.over(lower.backends),
+            http: both(self.http, lower.http),
+            process: both(self.process, lower.process),
+            network: self.network.over(lower.network),
+            node: {
+                let hidden = |name: &str| self.node.iter().any(|node| node.name.eq_ignore_ascii_case(name));
+                let below = lower.node.into_iter().filter(|node| !hidden(&node.name)).collect();
+                both(self.node, below)
+            },
+            fault: both(self.fault, lower.fault),
+            redact: self.redact.over(lower.redact),
+        }
+    }
+}
+
+fn both<T>(mut upper: Vec<T>, lower: Vec<T>) -> Vec<T> {
+    upper.extend(lower);
+    upper
+}
+
+impl MachineFile {
+    fn over(self, lower: MachineFile) -> MachineFile {
+        MachineFile {
+            args: self.args.or(lower.args),
+            env: self.env.over(lower.env),
+            stdin: self.stdin.or(lower.stdin),
+            stdin_stays_open: self.stdin_stays_open.or(lower.stdin_stays_open),
+            dirs: self.dirs.over(lower.dirs),
+            files: self.files.over(lower.files),
+        }
+    }
+}
+
+impl LimitsFile {
+    fn over(self, lower: LimitsFile) -> LimitsFile {
+        LimitsFile {
+            fuel: self.fuel.or(lower.fuel),
+            timeout: self.timeout.or(lower.timeout),
+            memory: self.memory.or(lower.memory),
+            disk: self.disk.or(lower.disk),
+            disk_nodes: self.disk_nodes.or(lower.disk_nodes),
+        }
+    }
+}
+
+impl BackendsFile {
+    fn over(self, lower: BackendsFile) -> BackendsFile {
+        BackendsFile {
+            files: self.files.or(lower.files),
+            http: self.http.or(lower.http),
+            processes: self.processes.or(lower.processes),
+        }
+    }
+}
+
+impl NetworkFile {
+    fn over(self, lower: NetworkFile) -> NetworkFile {
+        NetworkFile {
+            latency: self.latency.or(lower.latency),
+            jitter: self.jitter.or(lower.jitter),
+            bandwidth: self.bandwidth.or(lower.bandwidth),
+        }
+    }
+}
+
+impl RedactFile {
+    fn over(self, lower: RedactFile) -> RedactFile {
+        RedactFile {
+            headers: both(self.headers, lower.headers),
+            env: both(self.env, lower.env),
+            defaults: self.defaults.or(lower.defaults),
+        }
+    }
+}

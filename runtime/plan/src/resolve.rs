@@ -1,0 +1,399 @@
+//! From a merged plan file to a plan and its inputs: everything that it names is read now, and never again.
+//!
+//! ```text
+//! PlanFile ──┬─ files, directories ──▶ Inputs { sha256 → bytes }
+//!            ├─ components ─ loader ─▶      〃
+//!            └─────────────────────────▶ Plan, which refers to them by digest
+//! ```
+//!
+//! Invariant: all problems are found, not only the first. `Inputs` may then hold bytes that nothing refers to.
+
+use crate::check::check;
+use crate::file::{
+    ComponentFile, Content, FaultFile, FilesBackend, HttpFailureFile, HttpFile, MachineFile, OtherContent, PlanFile,
+    ProcessFailureFile, ProcessFile, RedactFile, ScriptBackend,
+};
+use crate::problem::{PlanError, Problems, Step};
+use fozzy_live::{capture_directory, normalise_guest_path};
+use fozzy_trace::plan::{
+    Backend, Backends, HttpFailure, HttpReply, HttpRule, Inputs, Limits, Machine, Mount, MountEntry, MountKind,
+    NetworkPlan, NodePlan, ProcessExit, ProcessReply, ProcessRule, Program, Redact, Stdin, WALL_START_DEFAULT,
+};
+use fozzy_trace::{Digest, Duration, Plan};
+use fozzy_world::MAIN;
+use fozzy_world::fault::{FAULTS, FaultTarget, kind_of};
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+/// Most bytes of one file that a plan names: what standard input may have, too. Beyond it the plan is refused.
+pub const FILE_BYTES_MAX: u64 = 256 << 20;
+
+/// Reads a component: a file or the folder of a crate, made into a component; or a sentence that says why not.
+pub type Loader<'a> = dyn FnMut(&Path) -> Result<Vec<u8>, String> + 'a;
+
+/// A plan file, read in full.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Resolved {
+    /// The plan; what the file leaves open has its default.
+    pub plan: Plan,
+    /// Whether standard input is given; if not, the plan has an empty one, and the command line may use its own.
+    pub stdin_given: bool,
+}
+
+impl PlanFile {
+    /// Reads everything that the plan names, and makes the plan of it. `program` is the target's own name, which it gets
+    /// as its first argument. `loader` is called once for each path of a component.
+    ///
+    /// # Errors
+    /// Everything that is missing, cannot be read or is too large, and what contradicts itself only now that the files
+    /// are merged. The error names keys of the merged plan: the rules above come first.
+    pub fn resolve(&self, program: &str, loader: &mut Loader<'_>, inputs: &mut Inputs) -> Result<Resolved, PlanError> {
+        self.resolve_collecting(program, loader, inputs)
+            .map_err(|problems| PlanError { path: None, problems: problems.finish(|_| None) })
+    }
+
+    pub(crate) fn resolve_collecting(
+        &self,
+        program: &str,
+        loader: &mut Loader<'_>,
+        inputs: &mut Inputs,
+    ) -> Result<Resolved, Problems> {
+        let mut problems = Problems::default();
+        // Again, because this plan may be built from flags or merged.
+        check(self, FAULTS, &mut problems);
+        if !problems.is_empty() {
+            return Err(problems);
+        }
+        let mut resolve = Resolve { path: Vec::new(), problems, loader, loaded: BTreeMap::new(), inputs };
+        let plan = resolve.plan(self, program);
+        match resolve.problems.is_empty() {
+            true => Ok(Resolved { plan, stdin_given: self.machine.stdin.is_some() }),
+            false => Err(resolve.problems),
+        }
+    }
+}
+
+struct Resolve<'a, 'l> {
+    path: Vec<Step>,
+    problems: Problems,
+    loader: &'a mut Loader<'l>,
+    /// What the loader said, so that one component for ten machines is built once and complained of once.
+    loaded: BTreeMap<PathBuf, Option<Digest>>,
+    inputs: &'a mut Inputs,
+}
+
+impl Resolve<'_, '_> {
+    fn at<T>(&mut self, step: impl Into<Step>, look: impl FnOnce(&mut Self) -> T) -> T {
+        self.path.push(step.into());
+        let found = look(self);
+        self.path.pop();
+        found
+    }
+
+    fn each<T, U>(&mut self, key: &str, items: &[T], look: impl Fn(&mut Self, &T) -> U) -> Vec<U> {
+        self.at(key, |resolve| {
+            items.iter().enumerate().map(|(i, item)| resolve.at(i, |resolve| look(resolve, item))).collect()
+        })
+    }
+
+    fn plan(&mut self, file: &PlanFile, program: &str) -> Plan {
+        let limits = Limits::default();
+        let network = NetworkPlan::default();
+        let files = |backend| match backend {
+            Some(FilesBackend::Host) => Backend::Host,
+            Some(FilesBackend::Virtual) | None => Backend::Virtual,
+        };
+        let script = |backend| match backend {
+            Some(ScriptBackend::Host) => Backend::Host,
+            Some(ScriptBackend::Scripted) | None => Backend::Virtual,
+        };
+        let names: BTreeSet<String> = file.node.iter().map(|node| node.name.to_ascii_lowercase()).collect();
+        Plan {
+            main: self.machine(&file.machine, program),
+            nodes: self.each("node", &file.node, |resolve, node| NodePlan {
+                name: node.name.to_ascii_lowercase(),
+                program: resolve
+                    .at("component", |resolve| resolve.component(&node.component))
+                    .with(|name| resolve.machine(&node.machine, name)),
+            }),
+            wall_start_s: file.wall_start.map_or(WALL_START_DEFAULT, |start| start.0),
+            limits: Limits {
+                fuel: file.limits.fuel.unwrap_or(limits.fuel),
+                time: file.limits.timeout.map(|span| span.0).or(limits.time),
+                memory_bytes: file.limits.memory.map_or(limits.memory_bytes, |size| size.0),
+                disk_bytes: file.limits.disk.map_or(limits.disk_bytes, |size| size.0),
+                disk_nodes: file.limits.disk_nodes.unwrap_or(limits.disk_nodes),
+            },
+            canonical_nans: file.canonical_nans.unwrap_or(true),
+            backends: Backends {
+                files: files(file.backends.files),
+                http: script(file.backends.http),
+                processes: script(file.backends.processes),
+            },
+            http: self.each("http", &file.http, Resolve::http),
+            processes: self.each("process", &file.process, Resolve::process),
+            network: NetworkPlan {
+                latency: file.network.latency.map_or(network.latency, |span| span.0),
+                jitter: file.network.jitter.map_or(network.jitter, |span| span.0),
+                bandwidth_bytes_per_s: file.network.bandwidth.map(|bandwidth| bandwidth.0),
+            },
+            faults: {
+                let faults = self.each("fault", &file.fault, |resolve, fault| resolve.fault(fault, &names));
+                faults.into_iter().flatten().collect()
+            },
+            redact: redact(&file.redact),
+        }
+    }
+
+    fn wrong(&mut self, message: impl Into<String>) {
+        self.problems.add(&self.path, message);
+    }
+
+    fn machine(&mut self, machine: &MachineFile, program: &str) -> Machine {
+        let stdin = machine.stdin.as_ref().map(|content| self.at("stdin", |resolve| resolve.content(content)));
+        Machine {
+            args: std::iter::once(program.to_owned()).chain(machine.args.iter().flatten().cloned()).collect(),
+            env: machine.env.iter().map(|(name, value)| (name.to_owned(), value.clone())).collect(),
+            stdin: Stdin {
+                bytes: stdin.unwrap_or_else(|| Digest::of(b"")),
+                stays_open: machine.stdin_stays_open.unwrap_or(false),
+            },
+            dirs: self.mounts(machine),
+        }
+    }
+
+    /// The directories, each a mount, and the single files in a mount at the root.
+    fn mounts(&mut self, machine: &MachineFile) -> Vec<Mount> {
+        let mut mounts = Vec::new();
+        for (guest, host) in machine.dirs.iter() {
+            match capture_directory(host, guest, self.inputs) {
+                Ok(mount) => mounts.push(mount),
+                Err(error) => self.at("dirs", |resolve| resolve.at(guest, |resolve| resolve.wrong(error.to_string()))),
+            }
+        }
+        // Sorted by name, as a mount wants its entries; a folder sorts before what is in it.
+        let mut entries = BTreeMap::new();
+        for (guest, content) in machine.files.iter() {
+            let digest = self.at("files", |resolve| resolve.at(guest, |resolve| resolve.content(content)));
+            let path = normalise_guest_path(guest).expect("the check has seen it");
+            if let Err(problem) = take_place(&mut mounts, &path) {
+                self.at("files", |resolve| resolve.at(guest, |resolve| resolve.wrong(problem)));
+            }
+            let path = &path[1..];
+            for (end, _) in path.match_indices('/') {
+                entries.insert(path[..end].split('/').map(str::to_owned).collect::<Vec<_>>(), MountKind::Directory);
+            }
+            entries.insert(path.split('/').map(str::to_owned).collect(), MountKind::File(digest));
+        }
+        if !entries.is_empty() {
+            let entry = |(path, kind): (Vec<String>, MountKind)| MountEntry { path: path.join("/"), kind };
+            mounts.push(Mount { guest: "/".to_owned(), entries: entries.into_iter().map(entry).collect() });
+        }
+        mounts
+    }
+
+    fn content(&mut self, content: &Content) -> Digest {
+        let bytes = match content {
+            Content::Text(text) | Content::Other(OtherContent::Text(text)) => Ok(text.clone().into_bytes()),
+            Content::Other(OtherContent::Json(value)) => Ok(value.to_string().into_bytes()),
+            Content::Other(OtherContent::Base64(text)) => crate::base64::decode(text),
+            Content::Other(OtherContent::File(path)) => read_file(path),
+        };
+        match bytes {
+            Ok(bytes) => self.inputs.add(bytes),
+            Err(message) => {
+                self.wrong(message);
+                Digest::of(b"")
+            }
+        }
+    }
+
+    /// The component, and its name for its machine's arguments.
+    fn component(&mut self, path: &Path) -> Component {
+        let digest = match self.loaded.get(path) {
+            Some(known) => *known,
+            None => {
+                let loaded = (self.loader)(path);
+                let digest = match loaded {
+                    Ok(bytes) => Some(self.inputs.add(bytes)),
+                    Err(message) => {
+                        self.wrong(message);
+                        None
+                    }
+                };
+                self.loaded.insert(path.to_owned(), digest);
+                digest
+            }
+        };
+        let name = path.file_name().map_or_else(|| "program".to_owned(), |name| name.to_string_lossy().into_owned());
+        Component { digest: digest.unwrap_or_else(|| Digest::of(b"")), name }
+    }
+
+    fn program(&mut self, component: &ComponentFile) -> Program {
+        self.at("component", |resolve| match component {
+            ComponentFile::Path(path) => {
+                resolve.component(path).with(|name| resolve.machine(&MachineFile::default(), name))
+            }
+            ComponentFile::Program(program) => resolve
+                .at("path", |resolve| resolve.component(&program.path))
+                .with(|name| resolve.machine(&program.machine, name)),
+        })
+    }
+
+    fn http(&mut self, rule: &HttpFile) -> HttpRule {
+        let answer = if let Some(failure) = rule.fail {
+            HttpReply::Failure(match failure {
+                HttpFailureFile::Dns => HttpFailure::Dns,
+                HttpFailureFile::Refused => HttpFailure::Refused,
+                HttpFailureFile::Reset => HttpFailure::Reset,
+                HttpFailureFile::Timeout => HttpFailure::Timeout,
+            })
+        } else if let Some(component) = &rule.component {
+            HttpReply::Component(self.program(component))
+        } else {
+            self.response(rule)
+        };
+        HttpRule {
+            method: rule.method.clone(),
+            url: rule.url.clone(),
+            headers: rule.headers.iter().map(|(name, value)| (name.to_ascii_lowercase(), value.clone())).collect(),
+            times: rule.times,
+            delay: rule.delay.map_or(Duration(0), |delay| delay.0),
+            answer,
+        }
+    }
+
+    fn response(&mut self, rule: &HttpFile) -> HttpReply {
+        let mut headers = Vec::new();
+        for (name, values) in rule.response_headers.iter() {
+            headers.extend(values.values().iter().map(|value| (name.to_ascii_lowercase(), value.clone())));
+        }
+        let body = match (&rule.body, &rule.json) {
+            (Some(body), _) => self.at("body", |resolve| resolve.content(body)),
+            (None, Some(json)) => {
+                if !headers.iter().any(|(name, _)| name == "content-type") {
+                    headers.push(("content-type".to_owned(), "application/json".to_owned()));
+                }
+                self.inputs.add(json.to_string().into_bytes())
+            }
+            (None, None) => Digest::of(b""),
+        };
+        let reset_after = rule.reset_after.map(|size| size.0);
+        HttpReply::Response { status: rule.status.unwrap_or(200), headers, body, reset_after }
+    }
+
+    fn process(&mut self, rule: &ProcessFile) -> ProcessRule {
+        let answer = if let Some(failure) = rule.fail {
+            match failure {
+                ProcessFailureFile::NotFound => ProcessReply::NotFound,
+                ProcessFailureFile::NotPermitted => ProcessReply::NotPermitted,
+            }
+        } else if let Some(component) = &rule.component {
+            ProcessReply::Component(self.program(component))
+        } else {
+            let mut output = |key: &str, content: &Option<Content>| match content {
+                Some(content) => self.at(key, |resolve| resolve.content(content)),
+                None => Digest::of(b""),
+            };
+            let (stdout, stderr) = (output("stdout", &rule.stdout), output("stderr", &rule.stderr));
+            let code = ProcessExit::Code(rule.exit.unwrap_or(0));
+            ProcessReply::Output { exit: rule.signal.map_or(code, ProcessExit::Signal), stdout, stderr }
+        };
+        ProcessRule {
+            command: rule.command.clone(),
+            args: rule.args.clone(),
+            times: rule.times,
+            delay: rule.delay.map_or(Duration(0), |delay| delay.0),
+            answer,
+        }
+    }
+
+    fn fault(&mut self, fault: &FaultFile, nodes: &BTreeSet<String>) -> Option<fozzy_trace::plan::FaultPlan> {
+        let mut plan = match fault.plan() {
+            Ok(plan) => plan,
+            Err(message) => {
+                self.wrong(message);
+                return None;
+            }
+        };
+        // Machines are known only now. Their names are in small letters everywhere.
+        let machines: Vec<&str> = match kind_of(&plan.kind)?.target {
+            FaultTarget::Node => vec![&plan.target],
+            FaultTarget::Link => plan.target.split("->").collect(),
+            FaultTarget::Path | FaultTarget::Url | FaultTarget::Command | FaultTarget::Point => return Some(plan),
+        };
+        for name in machines.into_iter().map(str::to_ascii_lowercase).filter(|name| !name.contains('*')) {
+            if name != MAIN && !nodes.contains(&name) {
+                let hint = crate::nearest::hint(&name, nodes.iter().map(String::as_str).chain([MAIN]));
+                self.at("target", |resolve| resolve.wrong(format!("there is no machine `{name}`{hint}")));
+            }
+        }
+        plan.target.make_ascii_lowercase();
+        Some(plan)
+    }
+}
+
+struct Component {
+    digest: Digest,
+    name: String,
+}
+
+impl Component {
+    fn with(self, machine: impl FnOnce(&str) -> Machine) -> Program {
+        Program { component: self.digest, machine: machine(&self.name) }
+    }
+}
+
+/// Makes place for a single file: takes away a file or link that came with a directory.
+fn take_place(mounts: &mut [Mount], path: &str) -> Result<(), String> {
+    for mount in mounts {
+        let below = if mount.guest == "/" { path.strip_prefix('/') } else { path.strip_prefix(&mount.guest) };
+        let Some(relative) = below.map(|below| below.trim_start_matches('/')) else { continue };
+        if mount.guest != "/" && !path[mount.guest.len()..].starts_with('/') {
+            continue;
+        }
+        let leads_through = |entry: &MountEntry| {
+            relative.strip_prefix(&entry.path).is_some_and(|rest| rest.starts_with('/'))
+                && entry.kind != MountKind::Directory
+        };
+        if let Some(entry) = mount.entries.iter().find(|entry| leads_through(entry)) {
+            return Err(format!("`{}` is no directory in `{}`, so nothing can be in it", entry.path, mount.guest));
+        }
+        if let Some(at) = mount.entries.iter().position(|entry| entry.path == relative) {
+            if mount.entries[at].kind == MountKind::Directory {
+                return Err(format!("there is a directory `{relative}` in `{}` already", mount.guest));
+            }
+            mount.entries.remove(at);
+        }
+    }
+    Ok(())
+}
+
+fn read_file(path: &Path) -> Result<Vec<u8>, String> {
+    let cannot = |error: std::io::Error| format!("cannot read `{}`: {error}", path.display());
+    // Asked before it is opened: opening a pipe would wait for a writer.
+    let metadata = std::fs::metadata(path).map_err(cannot)?;
+    if !metadata.is_file() {
+        return Err(format!("cannot read `{}`: expected a file, found something else", path.display()));
+    }
+    let mut bytes = Vec::new();
+    let file = std::fs::File::open(path).map_err(cannot)?;
+    file.take(FILE_BYTES_MAX + 1).read_to_end(&mut bytes).map_err(cannot)?;
+    match bytes.len() as u64 > FILE_BYTES_MAX {
+        true => {
+            Err(format!("cannot read `{}`: it has more than the {FILE_BYTES_MAX} bytes that are read", path.display()))
+        }
+        false => Ok(bytes),
+    }
+}
+
+fn redact(file: &RedactFile) -> Redact {
+    let defaults = Redact::default();
+    let mut headers: BTreeSet<String> = file.headers.iter().map(|name| name.to_ascii_lowercase()).collect();
+    if file.defaults.unwrap_or(true) {
+        headers.extend(defaults.headers);
+    }
+    let env: BTreeSet<String> = defaults.env.into_iter().chain(file.env.iter().cloned()).collect();
+    Redact { headers: headers.into_iter().collect(), env: env.into_iter().collect() }
+}

@@ -1,0 +1,220 @@
+//! The sentences that users read, each with its place.
+
+use super::problems;
+
+/// The golden of one message: text, and the problems that it has.
+#[track_caller]
+fn check(text: &str, expected: &[&str]) {
+    assert_eq!(problems(text), expected.join("\n"), "{text}");
+}
+
+#[test]
+fn unknown_keys_come_with_the_nearest_known_one() {
+    check("[network]\nlatensy = '1ms'", &["2:1: `network.latensy`: unknown key; did you mean `latency`?"]);
+    check("stdin_stays_open = true", &["1:1: `stdin_stays_open`: unknown key; did you mean `stdin-stays-open`?"]);
+    check(
+        "[backends]\nsockets = 'host'",
+        &["2:1: `backends.sockets`: unknown key; known are `files`, `http`, `processes`"],
+    );
+    check(
+        "[[http]]\nurl = '/a'\nstatus = 200\n[[http]]\nurl = '/b'\nstauts = 200",
+        &["6:1: `http[1].stauts`: unknown key; did you mean `status`?"],
+    );
+    check("[limits]\nmemory-mb = 64", &["2:1: `limits.memory-mb`: unknown key; did you mean `memory`?"]);
+    check("[[nodes]]\nname = 'a'", &["1:3: `nodes`: unknown key; did you mean `node`?"]);
+}
+
+#[test]
+fn wrong_types_and_words() {
+    check("args = '--verbose'", &["1:1: `args`: expected an array, found the string `--verbose`"]);
+    check("args = ['a', 1]", &["1:14: `args[1]`: expected a string, found `1`"]);
+    check("canonical-nans = 'yes'", &["1:1: `canonical-nans`: expected `true` or `false`, found the string `yes`"]);
+    check("limits = 5", &["1:1: `limits`: expected a table, found `5`"]);
+    check("stdin = 7", &["1:1: `stdin`: expected a string or a table, found `7`"]);
+    check("limits.fuel = 0", &["1:8: `limits.fuel`: expected a number of at least 1, found 0"]);
+    check("limits.fuel = 1.5", &["1:8: `limits.fuel`: expected an integer, found `1.5`"]);
+    check("[[http]]\nurl = '/'\nstatus = 99", &["3:1: `http[0].status`: expected a number from 100 to 999, found 99"]);
+    check(
+        "[backends]\nfiles = 'hots'",
+        &["2:1: `backends.files`: expected one of `virtual`, `host`, found `hots`; did you mean `host`?"],
+    );
+    check(
+        "[[http]]\nurl = '/'\nfail = 'refuse'",
+        &[
+            "3:1: `http[0].fail`: expected one of `dns`, `refused`, `reset`, `timeout`, found `refuse`; did you mean `refused`?",
+        ],
+    );
+}
+
+#[test]
+fn quantities() {
+    check("limits.timeout = 5", &["1:8: `limits.timeout`: expected a string, found `5`"]);
+    check(
+        "limits.timeout = '5 sec'",
+        &[
+            "1:8: `limits.timeout`: expected a duration such as \"250ms\", \"10s\", \"5m\" or \"2h\" (units ns, us, ms, s, m, h), found `5 sec`",
+        ],
+    );
+    check(
+        "limits.memory = '64M'",
+        &["1:8: `limits.memory`: expected a size such as 4096, \"64MiB\" or \"1GB\", found `64M`"],
+    );
+    check("limits.disk = -1", &["1:8: `limits.disk`: expected a whole number, not negative, found -1"]);
+    check("limits.disk = 0", &["1:8: `limits.disk`: expected more than 0 bytes"]);
+    check(
+        "network.bandwidth = '10mbit'",
+        &["1:9: `network.bandwidth`: expected bytes in a second, such as 1000000 or \"10MB/s\", found `10mbit`"],
+    );
+    check(
+        "wall-start = 'today'",
+        &["1:1: `wall-start`: expected a moment such as 2025-01-01T00:00:00Z or the seconds since 1970, found `today`"],
+    );
+    check(
+        "wall-start = 1960-01-01T00:00:00Z",
+        &["1:1: `wall-start`: expected a moment not before 1970, found `1960-01-01T00:00:00Z`"],
+    );
+    check(
+        "stdin = { base64 = 'a' }",
+        &["1:11: `stdin.base64`: expected base64 in groups of four characters, found 1 characters"],
+    );
+}
+
+#[test]
+fn content_and_answers_are_said_once() {
+    check(
+        "stdin = { file = 'a', text = 'b' }",
+        &["1:1: `stdin`: expected exactly one key of `text`, `file`, `base64`, `json`, found 2"],
+    );
+    check("stdin = { flie = 'a' }", &["1:11: `stdin.flie`: unknown key; did you mean `file`?"]);
+    check(
+        "[[http]]\nurl = '/'",
+        &["1:1: `http[0]`: the rule has no answer; write `status = 200` for a response, `fail` or `component`"],
+    );
+    check(
+        "[[http]]\nurl = '/'\nstatus = 200\nfail = 'dns'",
+        &["4:1: `http[0].fail`: the rule has `status`, which is another answer already"],
+    );
+    check(
+        "[[http]]\nurl = '/'\nfail = 'dns'\ncomponent = 'a.wasm'",
+        &["4:1: `http[0].component`: the rule has `fail`, which is another answer already"],
+    );
+    check("[[http]]\nurl = '/'\nbody = ''\njson = 1", &["4:1: `http[0].json`: the rule has a `body` already"]);
+    check(
+        "[[process]]\ncommand = 'a'\nexit = 1\nsignal = 9",
+        &["4:1: `process[0].signal`: the rule has an `exit` already; a process ends once"],
+    );
+    check(
+        "[[process]]\ncommand = 'git'\nargs = ['*']",
+        &["1:1: `process[0]`: the rule has no answer; write `exit = 0` for an end, `fail` or `component`"],
+    );
+    check(
+        "[[process]]\ncommand = 'a'\ncomponent = { path = 'a.wasm', args = ['b'] }",
+        &[
+            "3:32: `process[0].component.args`: a process gets its arguments and its input from the program that starts it",
+        ],
+    );
+    check("[[http]]\nstatus = 200", &["1:1: `http[0].url`: this key is missing"]);
+    check("[[process]]\nexit = 0", &["1:1: `process[0].command`: this key is missing"]);
+    check("[[fault]]\nrate = 1", &["1:1: `fault[0].kind`: this key is missing"]);
+    check("[[http]]\nurl = '/'\ncomponent = { env = {} }", &["3:1: `http[0].component.path`: this key is missing"]);
+    check("[[node]]\nname = 'server'", &["1:1: `node[0].component`: this key is missing"]);
+}
+
+#[test]
+fn names_paths_and_patterns() {
+    let node = |name: &str| format!("[[node]]\ncomponent = 'a.wasm'\nname = '{name}'");
+    for name in ["main", "LOCALHOST"] {
+        let message = format!(
+            "3:1: `node[0].name`: expected another name, since `{name}` is taken: it is the target's machine, or each itself"
+        );
+        check(&node(name), &[&message]);
+    }
+    for name in ["", "a_b", "-a", "a-", "a..b", "127.0.0.1", "a b", &"a".repeat(64)] {
+        assert!(problems(&node(name)).contains("expected a host name"), "{name}");
+    }
+    for name in ["a", "db-1", "api.test", "3com.example", &"a".repeat(63)] {
+        assert_eq!(problems(&node(name)), "", "{name}");
+    }
+    check(
+        &format!("{}\n{}", node("db"), node("DB")),
+        &["6:1: `node[1].name`: another machine has the name `DB` already"],
+    );
+    let http = |line: &str| format!("[[http]]\nstatus = 200\n{line}");
+    check(
+        &http("url = 'api.test/a'"),
+        &[
+            "3:1: `http[0].url`: expected a URL such as `https://api.test/*`, or a path such as `/orders/*`, found `api.test/a`",
+        ],
+    );
+    for url in ["ftp://a/", "", "https://a/ b"] {
+        assert!(problems(&http(&format!("url = '{url}'"))).contains("expected a URL"), "{url}");
+    }
+    for url in ["/", "*", "*/orders", "http*://a/", "https://a/?q=*"] {
+        assert_eq!(problems(&http(&format!("url = '{url}'"))), "", "{url}");
+    }
+    check(&http("url = '/'\nmethod = 'post'"), &["4:1: `http[0].method`: expected a method in capitals: `POST`"]);
+    check(
+        &http("url = '/'\nheaders = { 'a b' = '*' }"),
+        &["4:13: `http[0].headers.\"a b\"`: expected the name of a header (RFC 9110, section 5.1), found `a b`"],
+    );
+    check(
+        &http("url = '/'\nresponse-headers = { a = [\"1\", \"x\\n\"] }"),
+        &[
+            "4:22: `http[0].response-headers.a`: a value of a header has no control characters (RFC 9110, section 5.5), found `x\\n`",
+        ],
+    );
+    check("env = { 'A=B' = '1' }", &["1:9: `env.\"A=B\"`: expected the name of a variable, without `=`, found `A=B`"]);
+    check(
+        "dirs = { data = 'd' }",
+        &["1:10: `dirs.data`: expected an absolute path of the guest, such as `/data`, found `data`"],
+    );
+    check("dirs = { '/a' = 'd', '/a/' = 'e' }", &["1:22: `dirs.\"/a/\"`: `/a` stands here twice"]);
+    check("dirs = { '/a' = '' }", &["1:10: `dirs.\"/a\"`: expected a path, found nothing"]);
+    check(
+        "files = { '/a/b' = '', '/a' = '' }",
+        &["1:24: `files.\"/a\"`: a file cannot be a directory too, as it is for `/a/b`"],
+    );
+    check(
+        "files = { '/a' = '', '/a.b' = '', '/a/b/c' = '' }",
+        &["1:35: `files.\"/a/b/c\"`: a file cannot be a directory too, as it is for `/a`"],
+    );
+    check("files = { '/' = '' }", &["1:11: `files.\"/\"`: expected the path of a file, found that of a directory"]);
+}
+
+#[test]
+fn all_problems_are_found_in_the_order_of_the_text_and_none_is_a_consequence() {
+    let text = "
+wall-start = 'x'
+colour = 'red'
+[[http]]
+url = 'nowhere'
+fial = 'dns'
+[[node]]
+name = 'main'
+component = ''
+";
+    let found = problems(text);
+    let starts = [
+        "2:1: `wall-start`",
+        "3:1: `colour`",
+        "5:1: `http[0].url`",
+        "6:1: `http[0].fial`",
+        "8:1: `node[0].name`",
+        "9:1: `node[0].component`",
+    ];
+    assert_eq!(found.lines().count(), starts.len(), "{found}");
+    for (line, start) in found.lines().zip(starts) {
+        assert!(line.starts_with(start), "{line} {start}");
+    }
+}
+
+#[test]
+fn what_is_no_toml_is_said_with_its_place() {
+    let found = problems("args = [\nenv = 1");
+    assert!(found.starts_with("1:") || found.starts_with("2:"), "{found}");
+    assert!(found.contains("no TOML"), "{found}");
+    assert!(problems("a = 1\na = 2").starts_with("2:1: no TOML: duplicate key"), "{}", problems("a = 1\na = 2"));
+    // Columns count characters.
+    check("env = { 'é' = 1 }", &["1:9: `env.\"é\"`: expected a string, found `1`"]);
+    check("args = [\"é\", 2]", &["1:14: `args[1]`: expected a string, found `2`"]);
+}
