@@ -5,6 +5,7 @@
 //! samples            real programs: equal traces, equal replays, every seed
 //! bad_input          what must be refused, and how
 //! conformance        every function of WASI, beside wasmtime-wasi: the same answers
+//! processes          commands of a guest: scripted, other components, the real computer
 //! hostile_guests     programs that try to get out of their bounds
 //! ```
 //!
@@ -17,6 +18,7 @@ mod corpus;
 mod fozzy;
 mod goldens;
 mod hostile_guests;
+mod processes;
 mod samples;
 mod settings;
 mod tidy;

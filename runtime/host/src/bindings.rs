@@ -18,6 +18,8 @@ pub struct DirectoryEntryStream;
 pub struct TerminalInput;
 /// A `wasi:cli/terminal-output.terminal-output`; never handed out.
 pub struct TerminalOutput;
+/// A `fozzy:process/run.child`.
+pub struct Child;
 
 wasmtime::component::bindgen!({
     path: "../../wit",
@@ -32,6 +34,8 @@ wasmtime::component::bindgen!({
         "wasi:io/streams.[method]output-stream.blocking-flush": async | trappable,
         "wasi:io/streams.[method]output-stream.blocking-write-zeroes-and-flush": async | trappable,
         "wasi:io/streams.[method]output-stream.blocking-splice": async | trappable,
+        "fozzy:process/run.run": async | trappable,
+        "fozzy:process/run.[method]child.wait": async | trappable,
         default: trappable,
     },
     with: {
@@ -41,6 +45,7 @@ wasmtime::component::bindgen!({
         "wasi:io/streams.output-stream": OutputStream,
         "wasi:filesystem/types.descriptor": Descriptor,
         "wasi:filesystem/types.directory-entry-stream": DirectoryEntryStream,
+        "fozzy:process/run.child": Child,
         "wasi:cli/terminal-input.terminal-input": TerminalInput,
         "wasi:cli/terminal-output.terminal-output": TerminalOutput,
     },

@@ -17,14 +17,17 @@ mod bindings;
 mod call;
 mod cli;
 mod clocks;
+mod faults;
 mod filesystem;
 mod input;
 mod io;
 mod limiter;
 mod linker;
+mod process;
 mod random;
 mod record;
 mod run;
+mod snapshots;
 mod streams;
 mod unsupported;
 

@@ -241,6 +241,15 @@ fn error(error: ProcessError) -> run::Error {
     }
 }
 
+/// An environment as it may stand in a trace.
+pub(crate) fn redacted(env: &[(String, String)], secret: &[String]) -> Vec<(String, String)> {
+    let shown = env.iter().map(|(name, value)| match secret.contains(name) {
+        true => (name.clone(), format!("{REDACTED}{name}>")),
+        false => (name.clone(), value.clone()),
+    });
+    shown.collect()
+}
+
 /// A command as it stands in the history: secret values of its environment do not.
 struct Asked {
     words: Vec<String>,
@@ -251,13 +260,9 @@ struct Asked {
 
 impl Asked {
     fn new(command: &run::Command, secret: &[String]) -> Asked {
-        let env = command.env.iter().map(|(name, value)| match secret.contains(name) {
-            true => (name.clone(), format!("{REDACTED}{name}>")),
-            false => (name.clone(), value.clone()),
-        });
         Asked {
             words: std::iter::once(&command.command).chain(&command.args).cloned().collect(),
-            env: env.collect(),
+            env: redacted(&command.env, secret),
             rest: (command.cwd.clone(), command.deadline),
             stdin: command.stdin.clone(),
         }

@@ -1,7 +1,7 @@
 //! `wasi:io/streams`: bytes from standard input and files, bytes to standard output and files.
 //!
-//! Nothing here is buffered and no write is pending, so flushing and splicing complete at once; the one
-//! stream that can make a guest wait is a standard input that stays open.
+//! No write is pending, so flushing completes at once; what can make a guest wait is a standard input that stays
+//! open, and a pipe to another process.
 //!
 //! A stream that failed, or a file that was read to its end, is closed from then on.
 //!
@@ -13,7 +13,9 @@ use crate::bindings::{InputStream, IoError, OutputStream, Pollable};
 use crate::call::{Host, Import, Progress, Stop, misuse};
 use fozzy_world::files::Errno;
 use fozzy_world::table::{Handle, InputStream as Input, OutputStream as Output, StreamFailure};
-use fozzy_world::{TableError, Wait};
+use fozzy_world::pipe::Read;
+use fozzy_world::process::ProcessNode;
+use fozzy_world::{OutputKind, PipeEnd, PipeId, TableError, Wait};
 use wasmtime::Result;
 use wasmtime::component::Resource;
 
@@ -100,10 +102,17 @@ impl Host {
                     }
                     Err(errno) => Failure::Failed(errno),
                 };
-                self.shut(rep);
+                self.shut(rep)?;
                 failed(failure)
             }
             Ok(Handle::InputStream(Input::Closed)) => failed(Failure::Closed),
+            Ok(Handle::InputStream(Input::Pipe(pipe))) => {
+                let pipe = *pipe;
+                self.read_pipe(rep, pipe, Wait::Pipe(pipe, PipeEnd::Read), len, patience)
+            }
+            Ok(Handle::InputStream(Input::Stdin)) if let Some(process) = node.process => {
+                self.read_pipe(rep, process.stdin, Wait::Stdin, len, patience)
+            }
             Ok(Handle::InputStream(Input::Stdin)) => {
                 self.look_at_stdin()?;
                 if patience == Patience::Blocking && len > 0 && !self.is_ready(Wait::Stdin)? {
@@ -121,8 +130,15 @@ impl Host {
         let wall = self.wall_ns();
         let node = self.node_mut();
         match node.table.get_mut(rep) {
+            Ok(Handle::OutputStream(Output::Pipe(pipe))) => {
+                let pipe = *pipe;
+                self.write_pipe(rep, pipe, bytes)
+            }
             Ok(Handle::OutputStream(Output::Standard(kind))) => {
                 let kind = *kind;
+                if let Some(process) = node.process {
+                    return self.write_pipe(rep, pipe_of(&process, kind), bytes);
+                }
                 self.output(kind, bytes);
                 done(())
             }
@@ -139,11 +155,60 @@ impl Host {
                     Ok(_) => Errno::InsufficientSpace,
                     Err(errno) => errno,
                 };
-                self.shut(rep);
+                self.shut(rep)?;
                 failed(Failure::Failed(errno))
             }
             Ok(Handle::OutputStream(Output::Closed)) => failed(Failure::Closed),
             _ => Err(misuse(import)(TableError::WrongHandle)),
+        }
+    }
+
+    /// Reads from a pipe; `wait` is how its reader waits. The pipe may be the output of a process that the real
+    /// computer is to run only now.
+    fn read_pipe(&mut self, rep: u32, pipe: PipeId, wait: Wait, len: u64, patience: Patience) -> Attempt<Vec<u8>> {
+        if !self.is_ready(wait)? && len > 0 {
+            if patience == Patience::Blocking {
+                return Ok(Progress::Wait(vec![wait]));
+            }
+            // A loop that reads again and again must come to an end.
+            self.world().clock.tick();
+        }
+        let world = self.world();
+        match world.pipes.read(pipe, len, world.clock.now()) {
+            Read::Bytes(bytes) => done(bytes),
+            Read::End => {
+                self.shut(rep)?;
+                failed(Failure::Closed)
+            }
+        }
+    }
+
+    /// Writes to a pipe, all at once; who has to wait for room gets enough for the longest blocking write.
+    fn write_pipe(&mut self, rep: u32, pipe: PipeId, bytes: &[u8]) -> Attempt<()> {
+        let world = self.world();
+        let now = world.clock.now();
+        match world.pipes.room(pipe, now) {
+            None => {
+                self.shut(rep)?;
+                failed(Failure::Closed)
+            }
+            Some(room) if room < bytes.len() as u64 => Ok(Progress::Wait(vec![Wait::Pipe(pipe, PipeEnd::Write)])),
+            Some(_) => {
+                let written = world.pipes.write(pipe, bytes, now);
+                assert_eq!(written, Some(bytes.len() as u64), "there was room");
+                done(())
+            }
+        }
+    }
+
+    /// The pipe that an output stream leads to, if it does.
+    fn pipe_behind(&self, rep: u32) -> Option<PipeId> {
+        match self.node().table.get(rep) {
+            Ok(Handle::OutputStream(Output::Pipe(pipe))) => Some(*pipe),
+            Ok(Handle::OutputStream(Output::Standard(kind))) => {
+                self.node().process.map(|process| pipe_of(&process, *kind))
+            }
+            _ => None,
         }
     }
 
@@ -165,12 +230,27 @@ impl Host {
         self.write_all(import, rep, &vec![0; len as usize])
     }
 
-    /// What may be written now: nothing to a closed stream, which the answer says, else always the same.
+    /// What may be written now: nothing to a closed stream, which the answer says, to a pipe what there is room
+    /// for, else always the same.
     fn permit(&self, rep: u32) -> std::result::Result<u64, Failure> {
+        if let Some(pipe) = self.pipe_behind(rep) {
+            let world = &self.run.world;
+            return world.pipes.room(pipe, world.clock.now()).ok_or(Failure::Closed);
+        }
         match self.node().table.get(rep) {
             Ok(Handle::OutputStream(Output::Closed)) => Err(Failure::Closed),
             _ => Ok(WRITE_BYTES_MAX),
         }
+    }
+
+    /// What the writer to a stream waits for.
+    fn wait_to_write(&self, rep: u32) -> Wait {
+        self.pipe_behind(rep).map_or(Wait::Nothing, |pipe| Wait::Pipe(pipe, PipeEnd::Write))
+    }
+
+    /// How much a plain write may carry: what is permitted, and anything where the answer is that it is closed.
+    fn write_bound(&self, rep: u32) -> u64 {
+        self.permit(rep).unwrap_or(WRITE_BYTES_MAX)
     }
 
     fn skip_some(&mut self, import: Import, rep: u32, len: u64, patience: Patience) -> Attempt<u64> {
@@ -186,6 +266,8 @@ impl Host {
         // What cannot be written is not read.
         let len = match self.permit(to) {
             Ok(_) if len == 0 => return done(0),
+            Ok(0) if patience == Patience::Now => return done(0),
+            Ok(0) => return Ok(Progress::Wait(vec![self.wait_to_write(to)])),
             Ok(permitted) => len.min(permitted),
             Err(failure) => return failed(failure),
         };
@@ -246,28 +328,41 @@ impl Host {
     fn close_stream(&mut self, import: Import, rep: u32) -> Result<()> {
         self.call(import, rep, |host| {
             let stream = host.node_mut().table.remove(rep).map_err(misuse(import))?;
-            host.release(&stream);
-            Ok(())
+            host.release(&stream)
         })
     }
 
     /// The last answer of a stream at its end, or that failed: from now on it is closed.
-    fn shut(&mut self, rep: u32) {
+    fn shut(&mut self, rep: u32) -> std::result::Result<(), Stop> {
         let stream = self.node_mut().table.get_mut(rep).expect("it was just used");
         let closed = match stream {
             Handle::InputStream(_) => Handle::InputStream(Input::Closed),
             _ => Handle::OutputStream(Output::Closed),
         };
         let stream = std::mem::replace(stream, closed);
-        self.release(&stream);
+        self.release(&stream)
     }
 
-    /// A file that a stream kept alive may go.
-    fn release(&mut self, stream: &Handle) {
-        if let Handle::InputStream(Input::File { file, .. }) | Handle::OutputStream(Output::File { file, .. }) = stream
-        {
-            self.node_mut().disk.closed(file.node);
+    /// A file that a stream kept alive may go; a pipe closes.
+    fn release(&mut self, stream: &Handle) -> std::result::Result<(), Stop> {
+        match stream {
+            Handle::InputStream(Input::File { file, .. }) | Handle::OutputStream(Output::File { file, .. }) => {
+                self.node_mut().disk.closed(file.node);
+                Ok(())
+            }
+            Handle::InputStream(Input::Pipe(pipe)) | Handle::OutputStream(Output::Pipe(pipe)) => {
+                self.close_pipe(stream, *pipe)
+            }
+            _ => Ok(()),
         }
+    }
+}
+
+/// The pipe that an output of a process leads to.
+fn pipe_of(process: &ProcessNode, kind: OutputKind) -> PipeId {
+    match kind {
+        OutputKind::Stdout => process.stdout,
+        OutputKind::Stderr => process.stderr,
     }
 }
 
@@ -299,6 +394,7 @@ impl streams::HostInputStream for Host {
     fn subscribe(&mut self, handle: Resource<InputStream>) -> Result<Resource<Pollable>> {
         self.pollable(SUBSCRIBE_INPUT, handle.rep(), |handle| match handle {
             Handle::InputStream(Input::Stdin) => Wait::Stdin,
+            Handle::InputStream(Input::Pipe(pipe)) => Wait::Pipe(*pipe, PipeEnd::Read),
             _ => Wait::Nothing,
         })
     }
@@ -317,7 +413,8 @@ impl streams::HostOutputStream for Host {
 
     fn write(&mut self, handle: Resource<OutputStream>, bytes: Vec<u8>) -> StreamResult<()> {
         let rep = handle.rep();
-        self.now(WRITE, (rep, &bytes), |host| host.write_within(WRITE, rep, &bytes, WRITE_BYTES_MAX))
+        let write = |host: &mut Host| host.write_within(WRITE, rep, &bytes, host.write_bound(rep));
+        self.now(WRITE, (rep, &bytes), write)
     }
 
     async fn blocking_write_and_flush(&mut self, handle: Resource<OutputStream>, bytes: Vec<u8>) -> StreamResult<()> {
@@ -338,12 +435,13 @@ impl streams::HostOutputStream for Host {
     }
 
     fn subscribe(&mut self, handle: Resource<OutputStream>) -> Result<Resource<Pollable>> {
-        self.pollable(SUBSCRIBE_OUTPUT, handle.rep(), |_| Wait::Nothing)
+        let wait = self.wait_to_write(handle.rep());
+        self.pollable(SUBSCRIBE_OUTPUT, handle.rep(), |_| wait)
     }
 
     fn write_zeroes(&mut self, handle: Resource<OutputStream>, len: u64) -> StreamResult<()> {
         let rep = handle.rep();
-        self.now(WRITE_ZEROES, (rep, len), |host| host.zeroes_within(WRITE_ZEROES, rep, len, WRITE_BYTES_MAX))
+        self.now(WRITE_ZEROES, (rep, len), |host| host.zeroes_within(WRITE_ZEROES, rep, len, host.write_bound(rep)))
     }
 
     async fn blocking_write_zeroes_and_flush(&mut self, handle: Resource<OutputStream>, len: u64) -> StreamResult<()> {

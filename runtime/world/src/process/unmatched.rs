@@ -72,6 +72,13 @@ impl UnmatchedCommands {
 }
 
 impl Unmatched {
+    /// Command and arguments in one line.
+    #[must_use]
+    pub fn line(&self) -> String {
+        let args = self.args.as_ref().map_or(vec!["…"], |args| args.iter().map(String::as_str).collect());
+        std::iter::once(self.command.as_str()).chain(args).collect::<Vec<_>>().join(" ")
+    }
+
     /// The rule that would answer it, for a plan.
     #[must_use]
     pub fn rule(&self) -> String {
