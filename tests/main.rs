@@ -6,6 +6,7 @@
 //! bad_input          what must be refused, and how
 //! conformance        every function of WASI, beside wasmtime-wasi: the same answers
 //! faults             programs that fail only when a planned fault strikes
+//! processes          commands of a guest: scripted, other components, the real computer
 //! hostile_guests     programs that try to get out of their bounds
 //! ```
 //!
@@ -19,6 +20,7 @@ mod faults;
 mod fozzy;
 mod goldens;
 mod hostile_guests;
+mod processes;
 mod samples;
 mod settings;
 mod tidy;

@@ -108,7 +108,9 @@ impl Workshop {
     /// A program of ours: the crate of that name among the guests, and the binary that is called like it.
     pub(super) fn build_own(&self, name: &str, target: Target) -> PathBuf {
         let folder = guests_folder().join(name);
-        let inputs = format!("{}\n{}", sources(&folder), self.rustc);
+        // Some of them are built against our WIT.
+        let wit = sources(&guests_folder().join("../../wit"));
+        let inputs = format!("{}\n{wit}\n{}", sources(&folder), self.rustc);
         self.make(target, name, &inputs, |module| {
             let build = self.output.join("build-own");
             let mut cargo = self.cargo(&build);

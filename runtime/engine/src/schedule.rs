@@ -143,6 +143,7 @@ fn end_when_killed(run: &mut Run, node: NodeId) -> bool {
 fn choose(run: &mut Run, guests: &[Guest<'_>]) -> usize {
     let main = || guests.iter().position(|guest| guest.node == NodeId(0)).expect("the target has not ended");
     run.world.network.advance(run.world.clock.now());
+    run.world.end_overdue();
     loop {
         // In the order of nodes, whatever order they stand in here.
         let mut ready: Vec<usize> = (0..guests.len()).filter(|n| run.world.can_go_on(guests[*n].node)).collect();

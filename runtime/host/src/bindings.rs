@@ -52,6 +52,8 @@ pub struct FutureTrailers;
 pub struct FutureIncomingResponse;
 /// A `wasi:http/types.response-outparam`.
 pub struct ResponseOutparam;
+/// A `fozzy:process/run.child`.
+pub struct Child;
 
 wasmtime::component::bindgen!({
     path: "../../wit",
@@ -66,6 +68,8 @@ wasmtime::component::bindgen!({
         "wasi:io/streams.[method]output-stream.blocking-flush": async | trappable,
         "wasi:io/streams.[method]output-stream.blocking-write-zeroes-and-flush": async | trappable,
         "wasi:io/streams.[method]output-stream.blocking-splice": async | trappable,
+        "fozzy:process/run.run": async | trappable,
+        "fozzy:process/run.[method]child.wait": async | trappable,
         default: trappable,
     },
     with: {
@@ -81,6 +85,7 @@ wasmtime::component::bindgen!({
         "wasi:sockets/udp.udp-socket": UdpSocket,
         "wasi:sockets/udp.incoming-datagram-stream": IncomingDatagramStream,
         "wasi:sockets/udp.outgoing-datagram-stream": OutgoingDatagramStream,
+        "fozzy:process/run.child": Child,
         "wasi:cli/terminal-input.terminal-input": TerminalInput,
         "wasi:cli/terminal-output.terminal-output": TerminalOutput,
         "wasi:http/types.fields": Fields,

@@ -251,6 +251,9 @@ impl Host {
         if waits.contains(&Wait::Stdin) {
             self.look_at_stdin()?;
         }
+        for wait in waits {
+            self.run_if_awaited(*wait)?;
+        }
         if waits.iter().any(|wait| self.run.world.is_ready(self.node, *wait)) {
             return Ok(());
         }
@@ -272,9 +275,11 @@ impl Host {
         if wait == Wait::Stdin {
             self.look_at_stdin()?;
         }
+        self.run_if_awaited(wait)?;
         let node = self.node;
         let world = self.world();
         world.network.advance(world.clock.now());
+        world.end_overdue();
         Ok(world.is_ready(node, wait))
     }
 

@@ -3,6 +3,8 @@
 //! The rare ones are folded through their `Debug` text: stable, complete and short to write. What a
 //! guest calls a million times a second has a direct fold.
 
+use crate::bindings::fozzy::files::snapshots;
+use crate::bindings::fozzy::process::run;
 use crate::bindings::wasi::clocks::wall_clock::Datetime;
 use crate::bindings::wasi::filesystem::types as fs;
 use crate::bindings::wasi::sockets::network;
@@ -76,4 +78,7 @@ by_debug!(
     http::HeaderError,
     http::Method,
     http::Scheme,
+    run::Ending,
+    run::Error,
+    snapshots::Error,
 );

@@ -14,7 +14,7 @@
 
 use crate::LazyInput;
 use crate::call::Stop;
-use fozzy_trace::observation::{Answer, Ask, HttpAsk, Observation, Reality};
+use fozzy_trace::observation::{Answer, Ask, HttpAsk, Observation, ProcessAsk, Reality};
 use fozzy_trace::plan::REDACTED;
 use fozzy_trace::source::Explicit;
 use fozzy_trace::{DecisionSource, Digest, Duration, NodeId, Observed, Origin, Question, Recorder};
@@ -157,7 +157,14 @@ impl Run {
 
     /// The question as it may stand in a trace.
     fn redacted(&self, ask: &Ask) -> Ask {
-        let Ask::Http(http) = ask else { return ask.clone() };
+        let http = match ask {
+            Ask::Http(http) => http,
+            Ask::Process(process) => {
+                let env = crate::process::redacted(&process.env, &self.world.plan.redact.env);
+                return Ask::Process(ProcessAsk { env, ..process.clone() });
+            }
+            Ask::File(_) => return ask.clone(),
+        };
         let hidden = &self.world.plan.redact.headers;
         let headers = http.headers.iter().map(|(name, value)| match hidden.contains(name) {
             true => (name.clone(), format!("{REDACTED}{name}>").into_bytes()),

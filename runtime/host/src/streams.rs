@@ -1,7 +1,7 @@
 //! `wasi:io/streams`: bytes from standard input and files, bytes to standard output and files.
 //!
 //! No write is pending, so flushing completes at once; what can make a guest wait is a standard input that stays
-//! open, and a connection.
+//! open, a connection, and a pipe to another process.
 //!
 //! A stream that failed, or a file that was read to its end, is closed from then on.
 //!
@@ -16,7 +16,9 @@ use fozzy_world::files::{Act, Errno, flip_bit};
 use fozzy_world::http::ErrorCode;
 use fozzy_world::network::{self, Readiness};
 use fozzy_world::table::{Handle, InputStream as Input, OutputStream as Output, StreamFailure};
-use fozzy_world::{TableError, Wait, World};
+use fozzy_world::pipe::Read;
+use fozzy_world::process::ProcessNode;
+use fozzy_world::{OutputKind, PipeEnd, PipeId, TableError, Wait, World};
 use wasmtime::Result;
 use wasmtime::component::Resource;
 
@@ -135,6 +137,13 @@ impl Host {
                 let from = (*body, *offset);
                 self.read_body(rep, from, len, patience)
             }
+            Ok(Handle::InputStream(Input::Pipe(pipe))) => {
+                let pipe = *pipe;
+                self.read_pipe(rep, pipe, Wait::Pipe(pipe, PipeEnd::Read), len, patience)
+            }
+            Ok(Handle::InputStream(Input::Stdin)) if let Some(process) = node.process => {
+                self.read_pipe(rep, process.stdin, Wait::Stdin, len, patience)
+            }
             Ok(Handle::InputStream(Input::Stdin)) => {
                 self.look_at_stdin()?;
                 if patience == Patience::Blocking && len > 0 && !self.is_ready(Wait::Stdin)? {
@@ -153,8 +162,15 @@ impl Host {
         let wall = self.wall_ns();
         let node = self.node_mut();
         match node.table.get_mut(rep) {
+            Ok(Handle::OutputStream(Output::Pipe(pipe))) => {
+                let pipe = *pipe;
+                self.write_pipe(rep, pipe, bytes)
+            }
             Ok(Handle::OutputStream(Output::Standard(kind))) => {
                 let kind = *kind;
+                if let Some(process) = node.process {
+                    return self.write_pipe(rep, pipe_of(&process, kind), bytes);
+                }
                 self.output(kind, bytes);
                 done(())
             }
@@ -203,6 +219,55 @@ impl Host {
         }
     }
 
+    /// Reads from a pipe; `wait` is how its reader waits. The pipe may be the output of a process that the real
+    /// computer is to run only now.
+    fn read_pipe(&mut self, rep: u32, pipe: PipeId, wait: Wait, len: u64, patience: Patience) -> Attempt<Vec<u8>> {
+        if !self.is_ready(wait)? && len > 0 {
+            if patience == Patience::Blocking {
+                return Ok(Progress::Wait(vec![wait]));
+            }
+            // A loop that reads again and again must come to an end.
+            self.world().clock.tick();
+        }
+        let world = self.world();
+        match world.pipes.read(pipe, len, world.clock.now()) {
+            Read::Bytes(bytes) => done(bytes),
+            Read::End => {
+                self.shut(rep)?;
+                failed(Failure::Closed)
+            }
+        }
+    }
+
+    /// Writes to a pipe, all at once; who has to wait for room gets enough for the longest blocking write.
+    fn write_pipe(&mut self, rep: u32, pipe: PipeId, bytes: &[u8]) -> Attempt<()> {
+        let world = self.world();
+        let now = world.clock.now();
+        match world.pipes.room(pipe, now) {
+            None => {
+                self.shut(rep)?;
+                failed(Failure::Closed)
+            }
+            Some(room) if room < bytes.len() as u64 => Ok(Progress::Wait(vec![Wait::Pipe(pipe, PipeEnd::Write)])),
+            Some(_) => {
+                let written = world.pipes.write(pipe, bytes, now);
+                assert_eq!(written, Some(bytes.len() as u64), "there was room");
+                done(())
+            }
+        }
+    }
+
+    /// The pipe that an output stream leads to, if it does.
+    fn pipe_behind(&self, rep: u32) -> Option<PipeId> {
+        match self.node().table.get(rep) {
+            Ok(Handle::OutputStream(Output::Pipe(pipe))) => Some(*pipe),
+            Ok(Handle::OutputStream(Output::Standard(kind))) => {
+                self.node().process.map(|process| pipe_of(&process, *kind))
+            }
+            _ => None,
+        }
+    }
+
     fn write_within(&mut self, import: Import, rep: u32, bytes: &[u8], bound: u64) -> Attempt<()> {
         if bytes.len() as u64 > bound {
             let what = format!("{} bytes written at once, {bound} are permitted", bytes.len());
@@ -221,9 +286,13 @@ impl Host {
         self.write_all(import, rep, &vec![0; len as usize])
     }
 
-    /// What may be written now: nothing to a closed stream, which the answer says, to a connection what there is
-    /// room for, else always the same.
+    /// What may be written now: nothing to a closed stream, which the answer says, to a connection or a pipe what
+    /// there is room for, else always the same.
     fn permit(&self, rep: u32) -> std::result::Result<u64, Failure> {
+        if let Some(pipe) = self.pipe_behind(rep) {
+            let world = &self.run.world;
+            return world.pipes.room(pipe, world.clock.now()).ok_or(Failure::Closed);
+        }
         match self.node().table.get(rep) {
             Ok(Handle::OutputStream(Output::Tcp(socket))) => self.permit_tcp(*socket),
             Ok(Handle::OutputStream(Output::Closed | Output::Http { closed: true, .. })) => Err(Failure::Closed),
@@ -236,6 +305,9 @@ impl Host {
 
     /// What the writer to a stream waits for.
     fn wait_to_write(&self, rep: u32) -> Wait {
+        if let Some(pipe) = self.pipe_behind(rep) {
+            return Wait::Pipe(pipe, PipeEnd::Write);
+        }
         match self.node().table.get(rep) {
             Ok(Handle::OutputStream(Output::Tcp(socket))) => Wait::Socket(Readiness::Writable(*socket)),
             _ => Wait::Nothing,
@@ -354,7 +426,7 @@ impl Host {
         }
     }
 
-    /// A file that a stream kept alive may go.
+    /// A file that a stream kept alive may go; a connection or a pipe closes.
     fn release(&mut self, stream: &Handle) -> std::result::Result<(), Stop> {
         match stream {
             Handle::InputStream(Input::File { file, .. }) | Handle::OutputStream(Output::File { file, .. }) => {
@@ -364,12 +436,23 @@ impl Host {
             Handle::InputStream(Input::LiveFile { file, .. }) | Handle::OutputStream(Output::LiveFile { file, .. }) => {
                 self.live_close(*file)
             }
+            Handle::InputStream(Input::Pipe(pipe)) | Handle::OutputStream(Output::Pipe(pipe)) => {
+                self.close_pipe(stream, *pipe)
+            }
             stream => {
                 self.release_tcp(stream);
                 self.release_body(stream);
                 Ok(())
             }
         }
+    }
+}
+
+/// The pipe that an output of a process leads to.
+fn pipe_of(process: &ProcessNode, kind: OutputKind) -> PipeId {
+    match kind {
+        OutputKind::Stdout => process.stdout,
+        OutputKind::Stderr => process.stderr,
     }
 }
 
@@ -405,6 +488,7 @@ impl streams::HostInputStream for Host {
             Handle::InputStream(Input::Http { body, closed: false, .. }) => {
                 Wait::Signal(world.http.bodies.readable(*body))
             }
+            Handle::InputStream(Input::Pipe(pipe)) => Wait::Pipe(*pipe, PipeEnd::Read),
             _ => Wait::Nothing,
         })
     }
@@ -446,6 +530,7 @@ impl streams::HostOutputStream for Host {
     fn subscribe(&mut self, handle: Resource<OutputStream>) -> Result<Resource<Pollable>> {
         let wait = self.wait_to_write(handle.rep());
         self.pollable(SUBSCRIBE_OUTPUT, handle.rep(), |_, _| wait)
+        self.pollable(SUBSCRIBE_OUTPUT, handle.rep(), |_| wait)
     }
 
     fn write_zeroes(&mut self, handle: Resource<OutputStream>, len: u64) -> StreamResult<()> {

@@ -11,6 +11,8 @@
 use crate::files::{Descriptor, Listing, LiveFile};
 use crate::http::{BodyId, ErrorCode, HttpHandle};
 use crate::network::{self, TcpId, UdpId};
+use crate::pipe::PipeId;
+use crate::process::Pid;
 use crate::{OutputKind, Wait};
 use fozzy_trace::observation::FileKind;
 use std::fmt;
@@ -58,6 +60,8 @@ pub enum Handle {
     Addresses(Vec<IpAddr>),
     /// Anything of HTTP but the streams of bodies.
     Http(Box<HttpHandle>),
+    /// A process that was started.
+    Child(Pid),
 }
 
 /// Where a stream reads.
@@ -85,9 +89,13 @@ pub enum InputStream {
     Http {
         /// The body.
         body: BodyId,
+        /// Where the next read begins, in bytes.
+        offset: u64,
         /// It failed, or was read to its end.
         closed: bool,
     },
+    /// A pipe: the output of another process.
+    Pipe(PipeId),
     /// A file that was read to its end or failed. It stays so, whatever becomes of the file, and holds nothing.
     Closed,
 }
@@ -120,6 +128,8 @@ pub enum OutputStream {
         /// A write failed.
         closed: bool,
     },
+    /// A pipe: the input of another process.
+    Pipe(PipeId),
     /// A file at which a write failed. It stays so, and holds nothing.
     Closed,
 }
@@ -200,6 +210,15 @@ impl Table {
     /// Closes all handles and returns what they were, in the order of their numbers. The next number is the first.
     pub fn clear(&mut self) -> Vec<Handle> {
         std::mem::take(self).slots.into_iter().flatten().collect()
+    /// Closes everything and returns what was open, by number.
+    pub fn clear(&mut self) -> Vec<Handle> {
+        self.free.clear();
+        std::mem::take(&mut self.slots).into_iter().flatten().collect()
+    }
+
+    /// Everything that is open, by number.
+    pub fn iter(&self) -> impl Iterator<Item = &Handle> {
+        self.slots.iter().flatten()
     }
 
     /// What a handle stands for.

@@ -13,6 +13,7 @@
 
 mod bandwidth;
 mod bit_flip;
+mod buggify;
 mod clock_drift;
 mod clock_freeze;
 mod clock_step;
@@ -31,6 +32,12 @@ mod lost_write;
 mod packet_loss;
 mod partition;
 mod power_loss;
+mod process;
+mod process_delay;
+mod process_exit;
+mod process_not_found;
+mod process_signal;
+mod process_truncate;
 mod read_error;
 mod reorder;
 mod short_read;
@@ -42,6 +49,7 @@ mod write_error;
 
 pub(crate) use bandwidth::BANDWIDTH;
 pub use bit_flip::BIT_FLIP;
+pub use buggify::BUGGIFY;
 pub use clock_drift::CLOCK_DRIFT;
 pub use clock_freeze::CLOCK_FREEZE;
 pub use clock_step::CLOCK_STEP;
@@ -60,6 +68,11 @@ pub use lost_write::LOST_WRITE;
 pub(crate) use packet_loss::PACKET_LOSS;
 pub(crate) use partition::PARTITION;
 pub use power_loss::POWER_LOSS;
+pub use process_delay::PROCESS_DELAY;
+pub use process_exit::PROCESS_EXIT;
+pub use process_not_found::PROCESS_NOT_FOUND;
+pub use process_signal::PROCESS_SIGNAL;
+pub use process_truncate::PROCESS_TRUNCATE;
 pub use read_error::READ_ERROR;
 pub(crate) use reorder::REORDER;
 pub use short_read::SHORT_READ;
@@ -113,12 +126,14 @@ pub struct FaultKind {
 pub const FAULTS: &[&FaultKind] = &[
     &BANDWIDTH,
     &BIT_FLIP,
+    &BUGGIFY,
     &CLOCK_DRIFT,
     &CLOCK_FREEZE,
     &CLOCK_STEP,
     &CONNECTION_RESET,
     &DISK_FULL,
     &DUPLICATE,
+    &F,
     &HTTP_DNS,
     &HTTP_LATENCY,
     &HTTP_REFUSED,
@@ -131,6 +146,11 @@ pub const FAULTS: &[&FaultKind] = &[
     &PACKET_LOSS,
     &PARTITION,
     &POWER_LOSS,
+    &PROCESS_DELAY,
+    &PROCESS_EXIT,
+    &PROCESS_NOT_FOUND,
+    &PROCESS_SIGNAL,
+    &PROCESS_TRUNCATE,
     &READ_ERROR,
     &REORDER,
     &SHORT_READ,
@@ -185,18 +205,21 @@ impl Faults {
         self.rules.iter().any(|rule| rule.kind.name == kind.name)
     }
 
-    /// Whether a fault of `kind` strikes `target` now, and how hard. The first rule that strikes decides.
+    /// Whether a fault of `kind` strikes what all of `targets` name now, and how hard. The first rule that strikes
+    /// decides.
     pub(crate) fn strike(
         &mut self,
         kind: &FaultKind,
-        target: &str,
+        targets: &[&str],
         now: Instant,
         node: NodeId,
         chance: &mut dyn Chance,
     ) -> Option<u64> {
         let candidates =
             self.rules.iter_mut().filter(|rule| std::ptr::eq(rule.kind, kind) || rule.kind.name == kind.name);
-        for rule in candidates.filter(|rule| rule.is_open(now) && matches(&rule.plan.target, target)) {
+        for rule in candidates
+            .filter(|rule| rule.is_open(now) && targets.iter().any(|target| matches(&rule.plan.target, target)))
+        {
             let question = Question { node, purpose: Purpose::Fault, site: rule.kind.name };
             let answer = chance.below(question, u64::from(RATE_ALWAYS_PPM));
             if answer >= u64::from(RATE_ALWAYS_PPM.saturating_sub(rule.plan.rate_ppm)) {
