@@ -190,3 +190,6 @@ impl World {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;
