@@ -210,10 +210,6 @@ impl Table {
     /// Closes all handles and returns what they were, in the order of their numbers. The next number is the first.
     pub fn clear(&mut self) -> Vec<Handle> {
         std::mem::take(self).slots.into_iter().flatten().collect()
-    /// Closes everything and returns what was open, by number.
-    pub fn clear(&mut self) -> Vec<Handle> {
-        self.free.clear();
-        std::mem::take(&mut self.slots).into_iter().flatten().collect()
     }
 
     /// Everything that is open, by number.

@@ -133,7 +133,6 @@ pub const FAULTS: &[&FaultKind] = &[
     &CONNECTION_RESET,
     &DISK_FULL,
     &DUPLICATE,
-    &F,
     &HTTP_DNS,
     &HTTP_LATENCY,
     &HTTP_REFUSED,
