@@ -25,15 +25,12 @@ mod io;
 mod limiter;
 mod linker;
 mod live;
-mod random;
-mod record;
-mod run;
-mod sockets;
 mod process;
 mod random;
 mod record;
 mod run;
 mod snapshots;
+mod sockets;
 mod streams;
 mod struck;
 

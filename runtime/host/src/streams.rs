@@ -530,7 +530,6 @@ impl streams::HostOutputStream for Host {
     fn subscribe(&mut self, handle: Resource<OutputStream>) -> Result<Resource<Pollable>> {
         let wait = self.wait_to_write(handle.rep());
         self.pollable(SUBSCRIBE_OUTPUT, handle.rep(), |_, _| wait)
-        self.pollable(SUBSCRIBE_OUTPUT, handle.rep(), |_| wait)
     }
 
     fn write_zeroes(&mut self, handle: Resource<OutputStream>, len: u64) -> StreamResult<()> {
