@@ -43,6 +43,15 @@ pub(crate) fn hello() -> PathBuf {
     target.join("wasm32-wasip2/release/hello.wasm")
 }
 
+/// The web server or client of that name under `tests/guests`: for this machine, and as a component.
+pub(crate) fn networked(name: &str) -> (PathBuf, PathBuf) {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/guests").join(name);
+    let target = target_folder().join("bench-guests");
+    cargo(&["build", "--release", "--locked"], &folder, Some(&target));
+    cargo(&["build", "--release", "--locked", "--target", "wasm32-wasip2"], &folder, Some(&target));
+    (target.join("release").join(name), target.join("wasm32-wasip2/release").join(format!("{name}.wasm")))
+}
+
 /// The command line tool, as a user builds it.
 pub(crate) fn fozzy() -> PathBuf {
     cargo(&["build", "--release", "-p", "fozzy"], Path::new(env!("CARGO_MANIFEST_DIR")), None);

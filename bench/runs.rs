@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! cargo bench -p fozzy-bench                 everything, some minutes
-//! cargo bench -p fozzy-bench -- calls short  some groups only: start, calls, short, record, size
+//! cargo bench -p fozzy-bench -- calls short  some groups only: start, calls, short, record, size, net
 //! ```
 //!
 //! Both sides of a row are measured in turn in the same minutes, so its ratio holds on a busy machine,
@@ -13,6 +13,7 @@
 
 mod guests;
 mod measure;
+mod net;
 mod ours;
 mod table;
 mod theirs;
@@ -47,8 +48,8 @@ type Group = fn() -> Vec<Row>;
 
 fn main() {
     let chosen: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
-    let groups: [(&str, Group); 5] =
-        [("start", start), ("record", record), ("size", size), ("calls", calls), ("short", short)];
+    let groups: [(&str, Group); 6] =
+        [("start", start), ("record", record), ("size", size), ("calls", calls), ("short", short), ("net", net::net)];
     let mut rows = Vec::new();
     for (name, group) in groups {
         if chosen.is_empty() || chosen.iter().any(|word| word == name) {

@@ -49,6 +49,16 @@ impl Row {
         Row([name.to_owned(), unit.show(ours), unit.show(pair.theirs.median()), ratio, must, word(met).to_owned()])
     }
 
+    /// A row of two rates: so many requests in each of two times. The ratio is ours over theirs, and must be at least `least`.
+    pub(crate) fn rates(name: &str, pair: &Pair, requests: u32, least: Option<f64>) -> Row {
+        let rate = |seconds: f64| format!("{:.0} requests/s", f64::from(requests) / seconds);
+        let ratio = pair.ratio().recip();
+        let must = least.map_or_else(String::new, |least| format!("ratio >= {least:.2}"));
+        let met = word(least.map(|least| ratio >= least)).to_owned();
+        let shown = format!("{ratio:.2} (best {:.2})", pair.ratio_of_best().recip());
+        Row([name.to_owned(), rate(pair.ours.median()), rate(pair.theirs.median()), shown, must, met])
+    }
+
     /// A row of a size, in bytes.
     pub(crate) fn bytes(name: &str, bytes: u64, below: u64) -> Row {
         let (ours, must) = (format!("{bytes} bytes"), format!("< {below} bytes"));

@@ -7,10 +7,11 @@
 //!
 //! Invariants: every function of the vendored WIT has a case that really calls it, or a row of `functions::EXEMPT`; a known
 //! difference that disappears fails as well as an unknown one. Not here: sequences of file operations nobody thought of
-//! (`fozzy-live` compares random ones), HTTP and sockets.
+//! (`fozzy-live` compares random ones).
 
 mod differences;
 mod functions;
+mod http;
 mod sides;
 
 use crate::corpus::{self, Target};
@@ -90,6 +91,14 @@ fn every_case_is_answered_as_by_wasmtime_wasi() {
     assert!(surprises.is_empty(), "{} of {} cases:\n{}", surprises.len(), theirs.len(), surprises.join("\n"));
     assert!(ours.len() >= CASES_MIN, "{} cases", ours.len());
     println!("conformance: {} cases, {} known differences", ours.len(), DIFFERENCES.len());
+}
+
+#[test]
+fn the_real_disk_answers_as_by_wasmtime_wasi_and_its_capture_replays_without_it() {
+    let guest = corpus::conformance();
+    let (theirs, live) = (answers(&Theirs::of(&guest)), answers(&Ours::of(&guest).live()));
+    let surprises = surprises(&theirs, &live, DIFFERENCES);
+    assert!(surprises.is_empty(), "{} of {} cases:\n{}", surprises.len(), theirs.len(), surprises.join("\n"));
 }
 
 #[test]

@@ -189,6 +189,19 @@ pub(crate) fn conformance() -> PathBuf {
     CONFORMANCE.get_or_init(|| Workshop::open().build_own("conformance", Target::Wasip2)).clone()
 }
 
+/// A guest that is a component only, of that folder under `tests/guests`: `everything`,
+/// `faults`, `net-server`,
+/// `net-client`, `http-client` or `http-handler`.
+pub(crate) fn component(name: &'static str) -> PathBuf {
+    Workshop::open().build_own(name, Target::Wasip2)
+}
+
+/// The guest that runs other programs, a component: it calls `fozzy:process`, `fozzy:faults` and `fozzy:files`.
+pub(crate) fn commands() -> PathBuf {
+    static COMMANDS: OnceLock<PathBuf> = OnceLock::new();
+    COMMANDS.get_or_init(|| Workshop::open().build_own("commands", Target::Wasip2)).clone()
+}
+
 /// Our C program, a core module with source lines: `tally [-o REPORT] DIR`.
 pub(crate) fn c_program() -> PathBuf {
     static C_PROGRAM: OnceLock<PathBuf> = OnceLock::new();

@@ -50,7 +50,8 @@ pub(crate) fn binary() -> &'static Path {
             Some(other) => other,
         };
         let built = Command::new(env!("CARGO"))
-            .args(["build", "--quiet", "-p", "fozzy", "--profile", profile, "--target-dir"])
+            // The whole workspace with its tests, so that features are those that `cargo test` has built already.
+            .args(["build", "--quiet", "--workspace", "--bin", "fozzy", "--test", "all", "--profile", profile, "--target-dir"])
             .arg(target_folder())
             .current_dir(repository())
             .stdin(Stdio::null())

@@ -7,6 +7,8 @@
 //! conformance        every function of WASI, beside wasmtime-wasi: the same answers
 //! border             programs of any host calls with any arguments
 //! purity             guests run where no file, clock or random source can be reached
+//! faults             programs that fail only when a planned fault strikes
+//! processes          commands of a guest: scripted, other components, the real computer
 //! hostile_guests     programs that try to get out of their bounds
 //! ```
 //!
@@ -18,9 +20,11 @@ mod bad_input;
 mod border;
 mod conformance;
 mod corpus;
+mod faults;
 mod fozzy;
 mod goldens;
 mod hostile_guests;
+mod processes;
 mod purity;
 mod samples;
 mod settings;

@@ -1,8 +1,10 @@
 //! The two hosts, each given the same arguments, environment and standard input, and an empty disk with `/tmp`.
 
+use super::http::{self, Hooks, Server};
 use fozzy_engine::{OutputKind, Program, Session, Switches};
-use fozzy_trace::plan::{Inputs, Machine, Stdin};
-use fozzy_trace::source::Seeded;
+use fozzy_live::{Live, LiveOptions};
+use fozzy_trace::plan::{Backend, Backends, Inputs, Machine, Stdin};
+use fozzy_trace::source::{Recorded, Seeded};
 use fozzy_trace::{End, Execution, Executor, Plan, Seed};
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -12,6 +14,8 @@ use wasmtime::{Engine, Store};
 use wasmtime_wasi::p2::bindings::sync::CommandPre;
 use wasmtime_wasi::p2::pipe::{MemoryInputPipe, MemoryOutputPipe};
 use wasmtime_wasi::{FsPerms, I32Exit, WasiCtx, WasiCtxView, WasiView};
+use wasmtime_wasi_http::p2::bindings::sync::ProxyPre;
+use wasmtime_wasi_http::{WasiHttpCtx, WasiHttpCtxView, WasiHttpView};
 
 /// The program's own name.
 const NAME: &str = "conformance";
@@ -46,10 +50,15 @@ fn component(guest: &Path) -> Vec<u8> {
 pub(super) struct Theirs {
     engine: Engine,
     program: CommandPre<State>,
+    /// For the requests that the guest sends to itself, when it handles some.
+    handler: Option<ProxyPre<State>>,
+    server: Server,
 }
 
-struct State {
+pub(super) struct State {
     wasi: WasiCtx,
+    http: WasiHttpCtx,
+    hooks: Hooks,
     table: ResourceTable,
 }
 
@@ -59,14 +68,30 @@ impl WasiView for State {
     }
 }
 
+impl WasiHttpView for State {
+    fn http(&mut self) -> WasiHttpCtxView<'_> {
+        WasiHttpCtxView { ctx: &mut self.http, hooks: &mut self.hooks, table: &mut self.table }
+    }
+}
+
+impl State {
+    /// A guest that sees nothing of the machine: it handles a request.
+    pub(super) fn bare(hooks: Hooks) -> State {
+        State { wasi: WasiCtx::builder().build(), http: WasiHttpCtx::new(), hooks, table: ResourceTable::new() }
+    }
+}
+
 impl Theirs {
     pub(super) fn of(guest: &Path) -> Theirs {
         let engine = Engine::default();
         let component = Component::from_binary(&engine, &component(guest)).expect("the guest compiles");
         let mut linker = Linker::new(&engine);
         wasmtime_wasi::p2::add_to_linker_sync(&mut linker).expect("an empty linker takes all of WASI");
+        wasmtime_wasi_http::p2::add_only_http_to_linker_sync(&mut linker).expect("HTTP is beside the rest");
         let instance = linker.instantiate_pre(&component).expect("the guest imports WASI only");
-        Theirs { engine, program: CommandPre::new(instance).expect("the guest is a command") }
+        let handler = ProxyPre::new(instance.clone()).ok();
+        let program = CommandPre::new(instance).expect("the guest is a command");
+        Theirs { engine, program, handler, server: Server::start() }
     }
 }
 
@@ -78,8 +103,12 @@ impl Side for Theirs {
         let mut builder = WasiCtx::builder();
         builder.args(&command_line(arguments)).envs(ENVIRONMENT).initial_cwd("/");
         builder.stdin(MemoryInputPipe::new(stdin.to_vec())).stdout(outputs[0].clone()).stderr(outputs[1].clone());
+        // The cases use loopback only.
+        builder.inherit_network().allow_ip_name_lookup(true);
         builder.preopened_dir(disk.path(), "/", FsPerms::ReadWrite).expect("it was just made");
-        let mut store = Store::new(&self.engine, State { wasi: builder.build(), table: ResourceTable::new() });
+        let hooks = Hooks { server: self.server.address(), handler: self.handler.clone() };
+        let state = State { wasi: builder.build(), ..State::bare(hooks) };
+        let mut store = Store::new(&self.engine, state);
         let command = self.program.instantiate(&mut store).expect("the guest instantiates");
         let end = match command.wasi_cli_run().call_run(&mut store) {
             Ok(Ok(())) => "exit 0".to_owned(),
@@ -94,16 +123,25 @@ impl Side for Theirs {
     }
 }
 
-/// Fozzy over a virtual disk.
+/// Fozzy over a virtual disk, or over a real directory.
 pub(super) struct Ours {
+    component: Vec<u8>,
     program: Program,
+    /// Over a real directory instead.
+    live: bool,
 }
 
 impl Ours {
     pub(super) fn of(guest: &Path) -> Ours {
         let switches = Switches::of(&Plan::default());
-        let program = Program::new(component(guest).into(), switches, None).expect("the guest compiles");
-        Ours { program }
+        let component = component(guest);
+        let program = Program::new(component.clone().into(), switches, None).expect("the guest compiles");
+        Ours { component, program, live: false }
+    }
+
+    /// The same program over real directories.
+    pub(super) fn live(self) -> Ours {
+        Ours { live: true, ..self }
     }
 
     /// The names of all functions that the guest calls in one run.
@@ -117,7 +155,11 @@ impl Ours {
         let stdin = Stdin { bytes: inputs.add(stdin.to_vec()), stays_open: false };
         let env = ENVIRONMENT.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
         let main = Machine { args: command_line(arguments), env, stdin, dirs: Vec::new() };
-        let plan = Plan { main, ..Plan::default() };
+        let files = if self.live { Backend::Host } else { Backend::Virtual };
+        let backends = Backends { files, ..Backends::default() };
+        // The guest handles requests itself, if it can; it is compiled again only if a rule says so.
+        let http = http::rules(&self.component, &mut inputs);
+        let plan = Plan { main, backends, http, ..Plan::default() };
         let mut session = Session::new(self.program.clone(), Arc::new(plan), &inputs).expect("a plain plan");
         let outputs = Arc::new(Mutex::new([Vec::new(), Vec::new()]));
         let tee = Arc::clone(&outputs);
@@ -125,7 +167,22 @@ impl Ours {
             let mut outputs = tee.lock().expect("no writer panics");
             outputs[usize::from(kind == OutputKind::Stderr)].extend_from_slice(bytes);
         }));
+        let disk = tempfile::tempdir().expect("a temporary directory can be made");
+        if self.live {
+            std::fs::create_dir(disk.path().join("tmp")).expect("it is empty");
+            let options = LiveOptions { files: true, ..LiveOptions::new(disk.path()) };
+            session.observe(Box::new(Live::new(options).expect("a directory")));
+        }
         let execution = session.execute(Box::new(Seeded::new(Seed(7))), 0..u64::MAX).expect("the machine is fit");
+        drop(disk);
+        if self.live {
+            // The directory is gone; what was captured is all that a replay needs.
+            let history = &execution.history;
+            let source = Recorded::new(Seed(7), history.explicit.clone());
+            let source = source.observing(history.observations.clone().into(), history.observed.clone());
+            let replayed = session.execute(Box::new(source), 0..0).expect("the machine is fit");
+            assert_eq!((replayed.history.digest, &replayed.end), (history.digest, &execution.end), "{arguments:?}");
+        }
         let outputs = std::mem::take(&mut *outputs.lock().expect("no writer panics"));
         (execution, outputs)
     }

@@ -108,13 +108,19 @@ impl Workshop {
     /// A program of ours: the crate of that name among the guests, and the binary that is called like it.
     pub(super) fn build_own(&self, name: &str, target: Target) -> PathBuf {
         let folder = guests_folder().join(name);
-        let inputs = format!("{}\n{}", sources(&folder), self.rustc);
+        // Some of them are built against our WIT.
+        let wit = sources(&guests_folder().join("../../wit"));
+        let inputs = format!("{}\n{wit}\n{}", sources(&folder), self.rustc);
         self.make(target, name, &inputs, |module| {
             let build = self.output.join("build-own");
             let mut cargo = self.cargo(&build);
             cargo.args(["build", "--release", "--locked", "--target", target.triple(), "--manifest-path"]);
-            run(cargo.arg(folder.join("Cargo.toml")));
+            // From its own folder, so that its own `.cargo/config.toml` holds.
+            run(cargo.arg(folder.join("Cargo.toml")).current_dir(&folder));
             let built = build.join(target.triple()).join("release").join(format!("{name}.wasm"));
+            // A library's file has its name as an identifier.
+            let built =
+                if built.exists() { built } else { built.with_file_name(format!("{}.wasm", name.replace('-', "_"))) };
             must(fs::copy(&built, module), "copy", &built);
         })
     }

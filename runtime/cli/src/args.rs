@@ -2,6 +2,7 @@
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use fozzy_trace::Duration;
+use serde::Deserialize;
 use std::path::PathBuf;
 
 /// Deterministic execution, recording and replay of WebAssembly programs.
@@ -38,6 +39,15 @@ pub(crate) struct Globals {
     /// Never print colours. NO_COLOR and non-terminals are respected anyway.
     #[arg(long, global = true)]
     pub(crate) no_color: bool,
+    /// What answers operations on files: the virtual disk, or the real working directory, recorded.
+    #[arg(long, global = true, value_name = "BACKEND")]
+    pub(crate) fs_backend: Option<FilesArg>,
+    /// What answers outgoing HTTP: the rules of the plan, or real servers, recorded.
+    #[arg(long, global = true, value_name = "BACKEND")]
+    pub(crate) http_backend: Option<ScriptArg>,
+    /// What answers processes: the rules of the plan, or real programs, recorded.
+    #[arg(long, global = true, value_name = "BACKEND")]
+    pub(crate) proc_backend: Option<ScriptArg>,
     /// Warnings about integrity are errors. This is the default.
     #[arg(long, global = true, alias = "strict-verify", conflicts_with = "unsafe_")]
     pub(crate) strict: bool,
@@ -56,6 +66,10 @@ pub(crate) enum Command {
     /// Verify and show traces.
     #[command(subcommand)]
     Trace(TraceCommand),
+    /// Check a plan file: its text, and everything that it names.
+    Validate(ValidateArgs),
+    /// Print the JSON Schema of a kind of file.
+    Schema(SchemaArgs),
     /// Check this machine, and with --deep that a program is deterministic.
     Doctor(DoctorArgs),
     /// What each capability of a guest is backed by.
@@ -100,17 +114,25 @@ pub(crate) struct LimitArgs {
     /// Virtual time that the program may take, such as 250ms, 10s, 5m, 2h. Sleeping costs no real time.
     #[arg(long, value_name = "DURATION", value_parser = Duration::parse)]
     pub(crate) timeout: Option<Duration>,
-    /// Instructions that the program may use.
-    #[arg(long, value_name = "N", default_value_t = fozzy_trace::plan::FUEL_DEFAULT)]
-    pub(crate) fuel: u64,
-    /// Linear memory that the program may use, in MiB.
-    #[arg(long, value_name = "MIB", default_value_t = fozzy_trace::plan::MEMORY_BYTES_DEFAULT >> 20)]
-    pub(crate) mem_limit_mb: u64,
+    /// Instructions that the program may use [default: 10000000000]
+    #[arg(long, value_name = "N")]
+    pub(crate) fuel: Option<u64>,
+    /// Linear memory that the program may use, in MiB [default: 1024]
+    #[arg(long, value_name = "MIB")]
+    pub(crate) mem_limit_mb: Option<u64>,
 }
 
 /// What the simulated computer has.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct WorldArgs {
+    /// A plan file: environment, directories, scripted HTTP and processes, further machines, faults. What flags say
+    /// goes before it; `fozzy schema plan` describes it.
+    #[arg(long, value_name = "PATH")]
+    pub(crate) plan: Option<PathBuf>,
+    /// What goes wrong: kinds and groups of faults, as `disk,http-reset@https://a/*:2%=4KiB` (target, rate, strength);
+    /// `fozzy schema plan` lists them.
+    #[arg(long, value_name = "KIND[@TARGET][:RATE][=STRENGTH],…")]
+    pub(crate) faults: Vec<String>,
     /// Copy a real directory into the virtual disk; the program's writes never reach the real one. Without
     /// `::GUEST` it gets the same relative path below `/`.
     #[arg(long, value_name = "HOST[::GUEST]")]
@@ -124,9 +146,9 @@ pub(crate) struct WorldArgs {
     /// Standard input stays open after its last byte, like a terminal at which nobody types.
     #[arg(long)]
     pub(crate) stdin_stays_open: bool,
-    /// The wall clock at the start, in seconds since 1970.
-    #[arg(long, value_name = "SECONDS", default_value_t = fozzy_trace::plan::WALL_START_DEFAULT)]
-    pub(crate) wall_start: u64,
+    /// The wall clock at the start, in seconds since 1970 [default: 1735689600]
+    #[arg(long, value_name = "SECONDS")]
+    pub(crate) wall_start: Option<u64>,
     /// Leave NaN bit patterns to the processor: faster for float-heavy programs, and the trace then holds on one
     /// family of processors only.
     #[arg(long)]
@@ -197,6 +219,43 @@ pub(crate) struct DoctorArgs {
     /// Arguments of the program.
     #[arg(last = true, value_name = "ARGS")]
     pub(crate) args: Vec<String>,
+}
+
+/// Exit code: 0 when nothing is wrong, else 2.
+#[derive(Debug, Args)]
+pub(crate) struct ValidateArgs {
+    /// A plan file.
+    pub(crate) file: PathBuf,
+}
+
+/// Exit code: 0.
+#[derive(Debug, Args)]
+pub(crate) struct SchemaArgs {
+    /// Which kind of file.
+    pub(crate) kind: SchemaKind,
+}
+
+/// Kinds of files with a schema.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum SchemaKind {
+    /// The plan of a run (TOML).
+    Plan,
+}
+
+/// Backends of files.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize, ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum FilesArg {
+    Virtual,
+    Host,
+}
+
+/// Backends of what can be scripted.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize, ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum ScriptArg {
+    Scripted,
+    Host,
 }
 
 /// Where a seed comes from.

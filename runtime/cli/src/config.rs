@@ -1,8 +1,11 @@
 //! `fozzy.toml`: strict, found upwards from the working directory.
 
-use crate::args::Globals;
+use crate::args::{FilesArg, Globals, ScriptArg};
 use crate::error::{CliError, at_path};
+use fozzy_plan::PlanFile;
 use serde::Deserialize;
+use serde::de::IgnoredAny;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// Settings of a project.
@@ -11,11 +14,29 @@ use std::path::{Path, PathBuf};
 pub(crate) struct Config {
     /// Where runs are kept.
     pub(crate) base_dir: PathBuf,
+    /// What answers operations on files, when neither a flag nor a plan says it.
+    pub(crate) fs_backend: Option<FilesArg>,
+    /// The same for outgoing HTTP.
+    pub(crate) http_backend: Option<ScriptArg>,
+    /// The same for processes.
+    pub(crate) proc_backend: Option<ScriptArg>,
+    /// Plans of targets, by their names: read again by those who know plans.
+    target: IgnoredAny,
+    /// Those plans.
+    #[serde(skip)]
+    pub(crate) targets: BTreeMap<String, PlanFile>,
 }
 
 impl Default for Config {
     fn default() -> Config {
-        Config { base_dir: PathBuf::from(".fozzy") }
+        Config {
+            base_dir: PathBuf::from(".fozzy"),
+            fs_backend: None,
+            http_backend: None,
+            proc_backend: None,
+            target: IgnoredAny,
+            targets: BTreeMap::new(),
+        }
     }
 }
 
@@ -31,6 +52,8 @@ pub(crate) fn load(globals: &Globals) -> Result<Config, CliError> {
         .and_then(|document| serde_path_to_error::deserialize(document).map_err(|error| error.to_string()));
     let mut config: Config =
         parsed.map_err(|error| CliError::new("config", format!("{}: {}", path.display(), error.trim_end())))?;
+    config.targets =
+        PlanFile::parse_targets(&text, &path).map_err(|error| CliError::new("config", error.to_string()))?;
     if let (true, Some(folder)) = (config.base_dir.is_relative(), path.parent()) {
         config.base_dir = folder.join(&config.base_dir);
     }

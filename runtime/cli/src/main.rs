@@ -19,6 +19,7 @@ mod config;
 mod error;
 mod interrupt;
 mod output;
+mod plan;
 mod selector;
 mod store;
 mod target;

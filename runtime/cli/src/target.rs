@@ -1,13 +1,13 @@
 //! From what the user named to a program, a plan and its inputs.
 
-use crate::args::{LimitArgs, WorldArgs};
+use crate::args::WorldArgs;
 use crate::build;
 use crate::error::{CliError, at_path};
 use crate::output;
 use fozzy_engine::{Cache, LazyInput, Program, Session, Switches};
 use fozzy_report::TargetSummary;
 use fozzy_trace::file::Target;
-use fozzy_trace::plan::{Inputs, Limits, Machine, Stdin};
+use fozzy_trace::plan::Inputs;
 use fozzy_trace::{Digest, Plan};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -93,62 +93,23 @@ fn cache_directory() -> Option<PathBuf> {
         .or_else(|| named("HOME").map(|home| home.join(".cache").join("fozzy")))
 }
 
-/// The plan that the flags describe.
-pub(crate) fn plan(
-    name: &str,
-    args: &[String],
-    limits: &LimitArgs,
-    world: &WorldArgs,
-) -> Result<(Plan, Inputs), CliError> {
-    let mut inputs = Inputs::default();
-    let env = world.env.iter().map(|pair| match pair.split_once('=') {
-        Some((name, value)) if !name.is_empty() => Ok((name.to_owned(), value.to_owned())),
-        _ => Err(CliError::new("usage", format!("--env: expected NAME=VALUE, found `{pair}`"))),
-    });
-    let env = env.collect::<Result<Vec<_>, _>>()?;
-    let dirs = world.dir.iter().map(|word| capture(word, &mut inputs)).collect::<Result<Vec<_>, _>>()?;
-    let bytes = inputs.add(named_stdin(world)?);
-    let limits = Limits {
-        fuel: limits.fuel,
-        time: limits.timeout,
-        memory_bytes: limits.mem_limit_mb.saturating_mul(1 << 20),
-        ..Limits::default()
-    };
-    let main = Machine {
-        args: std::iter::once(name.to_owned()).chain(args.iter().cloned()).collect(),
-        env,
-        stdin: Stdin { bytes, stays_open: world.stdin_stays_open },
-        dirs,
-    };
-    let canonical_nans = !world.no_canonical_nans;
-    let plan = Plan { main, wall_start_s: world.wall_start, limits, canonical_nans, ..Plan::default() };
-    Ok((plan, inputs))
-}
-
-fn capture(word: &str, inputs: &mut Inputs) -> Result<fozzy_trace::plan::Mount, CliError> {
-    let (host, guest) = word.split_once("::").unwrap_or((word, word));
-    let captured = fozzy_live::capture_directory(Path::new(host), guest, inputs);
-    captured
-        .map_err(|error| CliError::new("dir", format!("--dir {word}: {error}")).hint("the form is --dir HOST::GUEST"))
-}
-
-/// Standard input from the file that was named; empty when it is our own, which is read when the program
-/// looks at it (see [`own_stdin`]).
-fn named_stdin(world: &WorldArgs) -> Result<Vec<u8>, CliError> {
-    let Some(path) = &world.stdin else { return Ok(Vec::new()) };
+/// Standard input from the file that was named; `None` when none was.
+pub(crate) fn named_stdin(world: &WorldArgs) -> Result<Option<Vec<u8>>, CliError> {
+    let Some(path) = &world.stdin else { return Ok(None) };
     let file = std::fs::File::open(path).map_err(|error| at_path("stdin", "cannot read", path, &error))?;
-    read_input(file).map_err(|what| CliError::new("stdin", format!("{}: {what}", path.display())))
+    let bytes = read_input(file).map_err(|what| CliError::new("stdin", format!("{}: {what}", path.display())))?;
+    Ok(Some(bytes))
 }
 
-/// Our own standard input, unless a file was named.
-pub(crate) fn own_stdin(world: &WorldArgs) -> Option<Arc<LazyInput>> {
+/// Our own standard input, which is read when the program looks at it.
+pub(crate) fn own_stdin() -> Arc<LazyInput> {
     let own = || {
         let done = remark_when_slow();
         let read = read_input(io::stdin().lock());
         drop(done);
         read
     };
-    world.stdin.is_none().then(|| Arc::new(LazyInput::new(own)))
+    Arc::new(LazyInput::new(own))
 }
 
 /// Puts into the plan what the program read of our own input, so that the trace has it.

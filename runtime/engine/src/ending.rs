@@ -38,6 +38,8 @@ pub(crate) fn ending(
                 Stop::Exit { code } => quiet(End::Exited { code }),
                 Stop::Diverged { recorded, asked } => Ok((End::diverged(recorded.as_deref(), &asked), frames())),
                 Stop::Hang(blocked) => Ok((End::Hang { waiting: blocked.waiting }, frames())),
+                // Only a command starts again; a handler's request is gone with the machine.
+                Stop::PowerLoss { .. } => Ok((End::Trapped { trap: "the machine lost power".to_owned() }, frames())),
                 Stop::TimeExhausted => {
                     let limit = limits.time.expect("time ran out, so it was bounded");
                     Ok((End::TimeExhausted { limit }, frames()))

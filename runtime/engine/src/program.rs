@@ -99,7 +99,7 @@ impl Program {
         }
         let entries = entry_points(&engine, &compiled)?;
         let mut linker: Linker<Host> = Linker::new(&engine);
-        fozzy_host::add_to_linker(&mut linker, &compiled).map_err(|error| refused("defining the host", &error))?;
+        fozzy_host::add_to_linker(&mut linker).map_err(|error| refused("defining the host", &error))?;
         let instance = linker.instantiate_pre(&compiled).map_err(|error| refused("linking the program", &error))?;
         let symbols = OnceLock::new();
         let cache = cache.cloned();

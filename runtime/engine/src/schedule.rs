@@ -17,10 +17,10 @@ use crate::memory::{self, Region};
 use crate::program::Program;
 use crate::session::Session;
 use crate::settings::HOSTCALL_FUEL;
-use fozzy_host::{Host, Parking, Run, Turn};
+use fozzy_host::{Host, IncomingRequest, Parking, ResponseOutparam, Run, Stop, Turn};
 use fozzy_trace::outcome::Frame;
 use fozzy_trace::plan::Limits;
-use fozzy_trace::{End, HarnessError, NodeId, Purpose};
+use fozzy_trace::{Duration, End, HarnessError, NodeId, Purpose};
 use fozzy_world::{Blocked, Entry, GuestExit, Launch, Wait};
 use std::collections::BTreeMap;
 use std::future::Future;
@@ -28,7 +28,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 use wasmtime::Store;
-use wasmtime::component::Instance;
+use wasmtime::component::{Instance, Resource};
 
 /// How a guest ended.
 pub(crate) struct Ended {
@@ -42,6 +42,7 @@ pub(crate) struct Ended {
 /// A guest that has started and not ended.
 struct Guest<'a> {
     node: NodeId,
+    launch: Launch,
     program: &'a Program,
     life: Pin<Box<dyn Future<Output = Life> + 'a>>,
     memories: Vec<Arc<Region>>,
@@ -83,6 +84,12 @@ pub(crate) fn run(session: &Session, run: Box<Run>) -> (Box<Run>, Result<Outcome
         guest.memories.extend(memory::collect());
         let Poll::Ready(life) = polled else { continue };
         let guest = guests.swap_remove(next);
+        if let (Some(up_after), Entry::Run) = (power_loss(&life), guest.launch.entry) {
+            // It starts again as it did first, on what its disk has kept.
+            run.power_loss(guest.node, up_after);
+            guests.push(start(session, guest.launch, &plan.limits, &parking));
+            continue;
+        }
         run.guests -= 1;
         let ended = end_of(&guest, &plan.limits, life);
         match ended {
@@ -100,9 +107,18 @@ pub(crate) fn run(session: &Session, run: Box<Run>) -> (Box<Run>, Result<Outcome
                     _ => GuestExit::Crashed,
                 };
                 run.world.guest_ended(guest.node, exit);
+                run.moment(guest.node, |world, moment| world.network.close_node(guest.node, moment));
                 others.insert(guest.node, ended);
             }
         }
+    }
+}
+
+/// How long the machine of a guest is down, if the guest ended because it lost power.
+fn power_loss(life: &Life) -> Option<Duration> {
+    match life.outcome.as_ref().err()?.downcast_ref::<Stop>()? {
+        Stop::PowerLoss { up_after } => Some(*up_after),
+        _ => None,
     }
 }
 
@@ -118,6 +134,7 @@ fn end_when_killed(run: &mut Run, node: NodeId) -> bool {
     if killed {
         run.guests -= 1;
         run.world.guest_ended(node, GuestExit::Killed);
+        run.moment(node, |world, moment| world.network.close_node(node, moment));
     }
     killed
 }
@@ -126,6 +143,7 @@ fn end_when_killed(run: &mut Run, node: NodeId) -> bool {
 fn choose(run: &mut Run, guests: &[Guest<'_>]) -> usize {
     let main = || guests.iter().position(|guest| guest.node == NodeId(0)).expect("the target has not ended");
     run.world.network.advance(run.world.clock.now());
+    run.world.end_overdue();
     loop {
         // In the order of nodes, whatever order they stand in here.
         let mut ready: Vec<usize> = (0..guests.len()).filter(|n| run.world.can_go_on(guests[*n].node)).collect();
@@ -160,13 +178,15 @@ fn start<'a>(session: &'a Session, launch: Launch, limits: &'a Limits, parking: 
     let program = session.program_of(launch.component);
     let turn = Turn::new(Arc::clone(parking));
     let life = Box::pin(live(program, launch, limits.clone(), turn));
-    Guest { node: launch.node, program, life, memories: Vec::new() }
+    Guest { node: launch.node, launch, program, life, memories: Vec::new() }
 }
 
 /// The whole life of a guest, from its first turn to its last.
 async fn live(program: &Program, launch: Launch, limits: Limits, turn: Turn) -> Life {
     let mut host = Host::new(turn, launch.node, limits.memory_bytes);
     host.run.begin();
+    // After a loss of power, the guest waited for its machine.
+    host.run.world.node_mut(launch.node).waiting.clear();
     let mut store = Store::new(program.engine(), host);
     store.limiter(|host| &mut host.limiter);
     store.set_hostcall_fuel(HOSTCALL_FUEL);
@@ -191,7 +211,14 @@ async fn call(program: &Program, entry: Entry, store: &mut Store<Host>) -> wasmt
             let (result,) = function.call_async(&mut *store, ()).await?;
             Ok(result.is_ok())
         }
-        Entry::Handle { .. } => Err(wasmtime::Error::msg("handlers are not called yet")),
+        Entry::Handle { request, outparam } => {
+            let function = export(store, &instance, program.entries().handler.as_deref(), "handle")?;
+            type Handle = (Resource<IncomingRequest>, Resource<ResponseOutparam>);
+            let function = instance.get_typed_func::<Handle, ()>(&mut *store, &function)?;
+            let handles = (Resource::new_own(request), Resource::new_own(outparam));
+            function.call_async(&mut *store, handles).await?;
+            Ok(true)
+        }
     }
 }
 

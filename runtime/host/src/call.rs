@@ -13,7 +13,7 @@
 
 use crate::run::Turn;
 use fozzy_trace::source::Explicit;
-use fozzy_trace::{Ask, NodeId, Observation, Purpose, Question, Record, digest};
+use fozzy_trace::{Ask, Duration, NodeId, Observation, Purpose, Question, Record, digest};
 use fozzy_world::{Blocked, Moment, Node, OutputKind, Stdin, TableError, Wait, World};
 use std::fmt;
 
@@ -60,6 +60,11 @@ pub enum Stop {
         /// What was asked.
         asked: Box<Ask>,
     },
+    /// The machine lost power at this call, and starts again after a while.
+    PowerLoss {
+        /// Virtual time from the loss to the start.
+        up_after: Duration,
+    },
     /// Virtual time went past its bound.
     TimeExhausted,
     /// The guest called the host more often than its instruction budget allows.
@@ -89,6 +94,7 @@ impl fmt::Display for Stop {
             Stop::Exit { code } => write!(f, "exit with code {code}"),
             Stop::Hang(blocked) => write!(f, "hang: waits for {}", blocked.waiting.join(", ")),
             Stop::Diverged { .. } => f.write_str("left the recording"),
+            Stop::PowerLoss { up_after } => write!(f, "the machine loses power, for {up_after}"),
             Stop::TimeExhausted => f.write_str("virtual time exhausted"),
             Stop::FuelExhausted => f.write_str("instruction budget exhausted"),
             Stop::Machine { what } => f.write_str(what),
@@ -245,6 +251,9 @@ impl Host {
         if waits.contains(&Wait::Stdin) {
             self.look_at_stdin()?;
         }
+        for wait in waits {
+            self.run_if_awaited(*wait)?;
+        }
         if waits.iter().any(|wait| self.run.world.is_ready(self.node, *wait)) {
             return Ok(());
         }
@@ -266,9 +275,11 @@ impl Host {
         if wait == Wait::Stdin {
             self.look_at_stdin()?;
         }
+        self.run_if_awaited(wait)?;
         let node = self.node;
         let world = self.world();
         world.network.advance(world.clock.now());
+        world.end_overdue();
         Ok(world.is_ready(node, wait))
     }
 

@@ -4,7 +4,7 @@ use crate::bindings::Pollable;
 use crate::bindings::wasi::clocks::{monotonic_clock, wall_clock};
 use crate::call::{Host, Import, misuse};
 use fozzy_trace::{Duration, Instant};
-use fozzy_world::clock::CLOCK_TICK;
+use fozzy_world::clock::{CLOCK_TICK, Dial, Reading};
 use fozzy_world::{Handle, Wait};
 use wall_clock::Datetime;
 use wasmtime::Result;
@@ -27,10 +27,7 @@ impl Host {
 
 impl monotonic_clock::Host for Host {
     fn now(&mut self) -> Result<u64> {
-        self.call(NOW, (), |host| {
-            host.world().clock.tick();
-            Ok(host.world().clock.now().0)
-        })
+        self.call(NOW, (), |host| Ok(host.read_clock(Dial::Monotonic).monotonic_ns))
     }
 
     fn resolution(&mut self) -> Result<u64> {
@@ -38,7 +35,8 @@ impl monotonic_clock::Host for Host {
     }
 
     fn subscribe_instant(&mut self, when: u64) -> Result<Resource<Pollable>> {
-        self.subscribe(SUBSCRIBE_INSTANT, when, Instant(when))
+        let deadline = self.node().drift.deadline(when, self.run.world.clock.now());
+        self.subscribe(SUBSCRIBE_INSTANT, when, deadline)
     }
 
     fn subscribe_duration(&mut self, span: u64) -> Result<Resource<Pollable>> {
@@ -49,10 +47,7 @@ impl monotonic_clock::Host for Host {
 
 impl wall_clock::Host for Host {
     fn now(&mut self) -> Result<Datetime> {
-        self.call(WALL_NOW, (), |host| {
-            host.world().clock.tick();
-            Ok(datetime(host.wall_ns()))
-        })
+        self.call(WALL_NOW, (), |host| Ok(datetime(host.read_clock(Dial::Wall).wall_ns)))
     }
 
     fn resolution(&mut self) -> Result<Datetime> {
@@ -61,6 +56,16 @@ impl wall_clock::Host for Host {
 }
 
 impl Host {
+    /// The guest reads a clock, which moves time by a tick, and at which faults may strike.
+    #[inline]
+    fn read_clock(&mut self, dial: Dial) -> Reading {
+        if self.run.world.faults.is_empty() {
+            self.world().clock.tick();
+            return Reading { monotonic_ns: self.run.world.clock.now().0, wall_ns: self.wall_ns() };
+        }
+        self.moment(|world, moment| world.read_clock(dial, moment))
+    }
+
     /// What the machine's wall clock shows, in nanoseconds since 1970. Does not move time.
     pub(crate) fn wall_ns(&self) -> u64 {
         self.run.world.wall_ns(self.node)

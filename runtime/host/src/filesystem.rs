@@ -1,7 +1,8 @@
 //! `wasi:filesystem`: translation only; the disk is in `fozzy-world`.
 //!
 //! ```text
-//! descriptor handle ─▶ Descriptor (plain value) ─▶ Disk::operation ─▶ Errno ─▶ error-code
+//! descriptor handle ─┬▶ Descriptor (plain value) ─▶ faults ─▶ Disk::operation ─▶ Errno ─▶ error-code
+//!                    └▶ LiveFile ─▶ a question to the real computer (`live`) ────────┘
 //! ```
 //!
 //! Invariant: every descriptor and stream that is opened holds its node until it is dropped.
@@ -14,10 +15,13 @@ use crate::bindings::wasi::filesystem::{preopens, types};
 use crate::bindings::{Descriptor, DirectoryEntryStream, InputStream, IoError, OutputStream};
 use crate::call::{Host, Import, Stop, misuse};
 use crate::clocks::datetime;
+use crate::live::Live;
 use crate::record::Shown;
+use crate::struck::{part, whole};
 use fozzy_trace::Record;
-use fozzy_world::files::{self, Errno, NewTime, NodeKind, Stat};
-use fozzy_world::table::{Handle, InputStream as Input, OutputStream as Output};
+use fozzy_trace::observation::{FileKind, FileOperation, FileStat, SetTime};
+use fozzy_world::files::{self, Act, Errno, LiveFile, NewTime, NodeKind, Stat, Strike, flip_bit};
+use fozzy_world::table::{Handle, InputStream as Input, OutputStream as Output, StreamFailure};
 use fozzy_world::{Disk, TableError};
 use wasmtime::Result;
 use wasmtime::component::Resource;
@@ -61,27 +65,77 @@ const ROOT: &str = "/";
 type FsResult<T> = Result<std::result::Result<T, ErrorCode>>;
 type Answer<T> = std::result::Result<T, Errno>;
 
+/// What a descriptor handle stands for.
+#[derive(Clone, Copy)]
+enum Held {
+    Disk(files::Descriptor),
+    Live(LiveFile),
+}
+
+/// What an operation is to planned faults.
+#[derive(Clone, Copy)]
+enum Touch<'a> {
+    /// Nothing that reaches the disk.
+    Nothing,
+    /// An act on what the descriptor holds.
+    Itself(Act),
+    /// An act on what stands at a path below it.
+    At(Act, &'a str),
+    /// Opening a path, which makes something new if nothing is there.
+    Open(&'a str, PathFlags, OpenFlags),
+}
+
 impl Host {
-    fn descriptor(&self, import: Import, rep: u32) -> std::result::Result<files::Descriptor, Stop> {
+    fn held(&self, import: Import, rep: u32) -> std::result::Result<Held, Stop> {
         match self.node().table.get(rep) {
-            Ok(Handle::Descriptor(descriptor)) => Ok(*descriptor),
+            Ok(Handle::Descriptor(descriptor)) => Ok(Held::Disk(*descriptor)),
+            Ok(Handle::LiveDescriptor(file)) => Ok(Held::Live(*file)),
             _ => Err(misuse(import)(TableError::WrongHandle)),
         }
     }
 
-    /// One operation of the disk on one descriptor: `body` gets the disk, the descriptor and the wall time.
+    fn strike(&mut self, on: &files::Descriptor, touch: Touch<'_>) -> std::result::Result<Strike, Stop> {
+        match touch {
+            Touch::Nothing => Ok(Strike::default()),
+            Touch::Itself(act) => self.strike_file(on, act, None),
+            Touch::At(act, path) => self.strike_file(on, act, Some(path)),
+            Touch::Open(path, flags, open) => {
+                if self.run.world.faults.is_empty() {
+                    return Ok(Strike::default());
+                }
+                let missing = || self.node().disk.stat_at(on, path_flags(flags), path).is_err();
+                let act = match open {
+                    open if open.contains(OpenFlags::CREATE) && missing() => Act::Create,
+                    open if open.contains(OpenFlags::TRUNCATE) => Act::Change,
+                    _ => Act::Look,
+                };
+                self.strike_file(on, act, Some(path))
+            }
+        }
+    }
+
+    /// One operation on one descriptor: `body` gets the disk, the descriptor and the wall time; `live` asks the real
+    /// computer instead.
     fn on_disk<T: Record>(
         &mut self,
         import: Import,
         handle: &Resource<Descriptor>,
         asked: impl Record,
+        touch: Touch<'_>,
         body: impl FnOnce(&mut Disk, &files::Descriptor, u64) -> Answer<T>,
+        live: impl FnOnce(&mut Host, LiveFile) -> Live<T>,
     ) -> FsResult<T> {
         let rep = handle.rep();
         self.call(import, (rep, asked), |host| {
-            let descriptor = host.descriptor(import, rep)?;
-            let now = host.wall_ns();
-            Ok(body(&mut host.node_mut().disk, &descriptor, now).map_err(code))
+            let answer = match host.held(import, rep)? {
+                Held::Live(file) => live(host, file)?,
+                Held::Disk(descriptor) => {
+                    let strike = host.strike(&descriptor, touch)?;
+                    let now = host.wall_ns();
+                    whole(&strike).and_then(|()| body(&mut host.node_mut().disk, &descriptor, now))
+                }
+            };
+            Ok(answer.map_err(code))
         })
     }
 
@@ -91,30 +145,53 @@ impl Host {
         import: Import,
         handles: (&Resource<Descriptor>, &Resource<Descriptor>),
         asked: impl Record,
+        touch: Touch<'_>,
         body: impl FnOnce(&mut Disk, &files::Descriptor, &files::Descriptor, u64) -> Answer<T>,
+        live: impl FnOnce(&mut Host, LiveFile, LiveFile) -> Live<T>,
     ) -> FsResult<T> {
         let (one, other) = (handles.0.rep(), handles.1.rep());
         self.call(import, (one, other, asked), |host| {
-            let (one, other) = (host.descriptor(import, one)?, host.descriptor(import, other)?);
-            let now = host.wall_ns();
-            Ok(body(&mut host.node_mut().disk, &one, &other, now).map_err(code))
+            let answer = match (host.held(import, one)?, host.held(import, other)?) {
+                (Held::Live(one), Held::Live(other)) => live(host, one, other)?,
+                (Held::Disk(one), Held::Disk(other)) => {
+                    let strike = host.strike(&one, touch)?;
+                    let now = host.wall_ns();
+                    whole(&strike).and_then(|()| body(&mut host.node_mut().disk, &one, &other, now))
+                }
+                _ => unreachable!("a machine has files of one kind"),
+            };
+            Ok(answer.map_err(code))
         })
     }
 
-    /// Opens a handle that the disk has granted; `grant` holds the node for it.
+    /// Opens a handle that the disk or the real computer has granted; `grant` holds the node for it, and a live file
+    /// is held here.
     fn on_disk_open<R>(
         &mut self,
         import: Import,
         handle: &Resource<Descriptor>,
         asked: impl Record,
+        touch: Touch<'_>,
         grant: impl FnOnce(&mut Disk, &files::Descriptor, u64) -> Answer<Handle>,
+        live: impl FnOnce(&mut Host, LiveFile) -> Live<Handle>,
     ) -> FsResult<Resource<R>> {
         let rep = handle.rep();
         let opened = self.call(import, (rep, asked), |host| {
-            let descriptor = host.descriptor(import, rep)?;
-            let now = host.wall_ns();
-            match grant(&mut host.node_mut().disk, &descriptor, now) {
-                Ok(handle) => host.node_mut().table.insert(handle).map(Ok).map_err(misuse(import)),
+            let granted = match host.held(import, rep)? {
+                Held::Live(file) => live(host, file)?,
+                Held::Disk(descriptor) => {
+                    let strike = host.strike(&descriptor, touch)?;
+                    let now = host.wall_ns();
+                    whole(&strike).and_then(|()| grant(&mut host.node_mut().disk, &descriptor, now))
+                }
+            };
+            match granted {
+                Ok(handle) => {
+                    if let Some(file) = live_file(&handle) {
+                        host.world().live.opened(file);
+                    }
+                    host.node_mut().table.insert(handle).map(Ok).map_err(misuse(import))
+                }
                 Err(errno) => Ok(Err(code(errno))),
             }
         })?;
@@ -125,7 +202,8 @@ impl Host {
 impl types::Host for Host {
     fn filesystem_error_code(&mut self, error: Resource<IoError>) -> Result<Option<ErrorCode>> {
         self.call(FILESYSTEM_ERROR_CODE, error.rep(), |host| match host.node_mut().table.get(error.rep()) {
-            Ok(Handle::Error(failure)) => Ok(Some(code(failure.errno))),
+            Ok(Handle::Error(StreamFailure::File(errno))) => Ok(Some(code(*errno))),
+            Ok(Handle::Error(_)) => Ok(None),
             _ => Err(misuse(FILESYSTEM_ERROR_CODE)(TableError::WrongHandle)),
         })
     }
@@ -133,47 +211,73 @@ impl types::Host for Host {
 
 impl types::HostDescriptor for Host {
     fn read_via_stream(&mut self, this: Resource<Descriptor>, offset: u64) -> FsResult<Resource<InputStream>> {
-        self.on_disk_open(READ_VIA_STREAM, &this, offset, |disk, file, _| {
+        let grant = |disk: &mut Disk, file: &files::Descriptor, _| {
             disk.check_read_stream(file)?;
             disk.opened(file.node);
             Ok(Handle::InputStream(Input::File { file: *file, offset }))
+        };
+        self.on_disk_open(READ_VIA_STREAM, &this, offset, Touch::Nothing, grant, |_, file| {
+            let stream = Handle::InputStream(Input::LiveFile { file, offset });
+            Ok(file.need_file().map(|()| stream).map_err(|_| Errno::IsDirectory))
         })
     }
 
     fn write_via_stream(&mut self, this: Resource<Descriptor>, offset: u64) -> FsResult<Resource<OutputStream>> {
-        self.on_disk_open(WRITE_VIA_STREAM, &this, offset, |disk, file, _| {
+        let grant = |disk: &mut Disk, file: &files::Descriptor, _| {
             disk.check_write_stream(file)?;
             disk.opened(file.node);
             Ok(Handle::OutputStream(Output::File { file: *file, offset: Some(offset) }))
+        };
+        self.on_disk_open(WRITE_VIA_STREAM, &this, offset, Touch::Nothing, grant, |_, file| {
+            let stream = Handle::OutputStream(Output::LiveFile { file, offset: Some(offset) });
+            Ok(file.need_file().map(|()| stream))
         })
     }
 
     fn append_via_stream(&mut self, this: Resource<Descriptor>) -> FsResult<Resource<OutputStream>> {
-        self.on_disk_open(APPEND_VIA_STREAM, &this, (), |disk, file, _| {
+        let grant = |disk: &mut Disk, file: &files::Descriptor, _| {
             disk.check_write_stream(file)?;
             disk.opened(file.node);
             Ok(Handle::OutputStream(Output::File { file: *file, offset: None }))
+        };
+        self.on_disk_open(APPEND_VIA_STREAM, &this, (), Touch::Nothing, grant, |_, file| {
+            let stream = Handle::OutputStream(Output::LiveFile { file, offset: None });
+            Ok(file.need_file().map(|()| stream))
         })
     }
 
     fn advise(&mut self, this: Resource<Descriptor>, offset: u64, length: u64, advice: Advice) -> FsResult<()> {
-        self.on_disk(ADVISE, &this, (offset, length, Shown(advice)), |disk, file, _| disk.advise(file, offset, length))
+        let asked = (offset, length, Shown(advice));
+        let body = |disk: &mut Disk, file: &files::Descriptor, _| disk.advise(file, offset, length);
+        // There is nothing that a real disk would have to know.
+        self.on_disk(ADVISE, &this, asked, Touch::Nothing, body, |_, file| {
+            let possible = i64::try_from(length).is_ok();
+            Ok(file.need_file().and(if possible { Ok(()) } else { Err(Errno::Invalid) }))
+        })
     }
 
     fn sync_data(&mut self, this: Resource<Descriptor>) -> FsResult<()> {
-        self.on_disk(SYNC_DATA, &this, (), |disk, file, _| disk.sync_data(file))
+        let body = |disk: &mut Disk, file: &files::Descriptor, _| disk.sync_data(file);
+        self.on_disk(SYNC_DATA, &this, (), Touch::Itself(Act::Sync), body, |host, file| {
+            host.live_done(file, FileOperation::SyncData)
+        })
     }
 
     fn get_flags(&mut self, this: Resource<Descriptor>) -> FsResult<DescriptorFlags> {
-        self.on_disk(GET_FLAGS, &this, (), |disk, of, _| Ok(flags_out(disk.get_flags(of))))
+        let body = |disk: &mut Disk, of: &files::Descriptor, _| Ok(flags_out(disk.get_flags(of)));
+        self.on_disk(GET_FLAGS, &this, (), Touch::Nothing, body, |_, file| Ok(Ok(flags_out(file.flags))))
     }
 
     fn get_type(&mut self, this: Resource<Descriptor>) -> FsResult<DescriptorType> {
-        self.on_disk(GET_TYPE, &this, (), |disk, of, _| Ok(kind(disk.get_type(of))))
+        let body = |disk: &mut Disk, of: &files::Descriptor, _| Ok(kind(disk.get_type(of)));
+        self.on_disk(GET_TYPE, &this, (), Touch::Nothing, body, |_, file| Ok(Ok(kind(file.kind))))
     }
 
     fn set_size(&mut self, this: Resource<Descriptor>, size: u64) -> FsResult<()> {
-        self.on_disk(SET_SIZE, &this, size, |disk, file, now| disk.set_size(file, size, now))
+        let body = |disk: &mut Disk, file: &files::Descriptor, now| disk.set_size(file, size, now);
+        self.on_disk(SET_SIZE, &this, size, Touch::Itself(Act::Change), body, |host, file| {
+            host.live_set_size(file, size)
+        })
     }
 
     fn set_times(
@@ -182,38 +286,88 @@ impl types::HostDescriptor for Host {
         accessed: NewTimestamp,
         modified: NewTimestamp,
     ) -> FsResult<()> {
-        self.on_disk(SET_TIMES, &this, (Shown(accessed), Shown(modified)), |disk, of, now| {
+        let asked = (Shown(accessed), Shown(modified));
+        let body = |disk: &mut Disk, of: &files::Descriptor, now| {
             disk.set_times(of, new_time(accessed)?, new_time(modified)?, now)
+        };
+        self.on_disk(SET_TIMES, &this, asked, Touch::Itself(Act::Change), body, |host, file| {
+            match set_times(None, false, accessed, modified) {
+                Ok(operation) => host.live_done(file, operation),
+                Err(errno) => Ok(Err(errno)),
+            }
         })
     }
 
     fn read(&mut self, this: Resource<Descriptor>, length: u64, offset: u64) -> FsResult<(Vec<u8>, bool)> {
-        self.on_disk(READ, &this, (length, offset), |disk, file, _| disk.read(file, offset, length))
+        let rep = this.rep();
+        self.call(READ, (rep, length, offset), |host| {
+            let answer = match host.held(READ, rep)? {
+                Held::Live(file) => host.live_read(file, offset, length)?,
+                Held::Disk(file) => {
+                    let strike = host.strike(&file, Touch::Itself(Act::Read))?;
+                    let read = |()| host.node_mut().disk.read(&file, offset, part(&strike, length));
+                    let mut answer = whole(&strike).and_then(read);
+                    if let (true, Ok((bytes, _))) = (strike.flips, &mut answer) {
+                        host.moment(|_, moment| flip_bit(bytes, moment));
+                    }
+                    answer
+                }
+            };
+            Ok(answer.map_err(code))
+        })
     }
 
     fn write(&mut self, this: Resource<Descriptor>, bytes: Vec<u8>, offset: u64) -> FsResult<u64> {
-        self.on_disk(WRITE, &this, (&bytes, offset), |disk, file, now| disk.write(file, offset, &bytes, now))
+        let rep = this.rep();
+        self.call(WRITE, (rep, &bytes, offset), |host| {
+            let answer = match host.held(WRITE, rep)? {
+                Held::Live(file) => host.live_write(file, Some(offset), &bytes)?,
+                Held::Disk(file) => {
+                    let strike = host.strike(&file, Touch::Itself(Act::Write))?;
+                    let now = host.wall_ns();
+                    let bytes = &bytes[..part(&strike, bytes.len() as u64) as usize];
+                    whole(&strike).and_then(|()| host.node_mut().disk.write(&file, offset, bytes, now))
+                }
+            };
+            Ok(answer.map_err(code))
+        })
     }
 
     fn read_directory(&mut self, this: Resource<Descriptor>) -> FsResult<Resource<DirectoryEntryStream>> {
-        self.on_disk_open(READ_DIRECTORY, &this, (), |disk, of, _| Ok(Handle::DirectoryStream(disk.list(of)?)))
+        let grant = |disk: &mut Disk, of: &files::Descriptor, _| Ok(Handle::DirectoryStream(disk.list(of)?));
+        self.on_disk_open(READ_DIRECTORY, &this, (), Touch::Itself(Act::Look), grant, |host, file| {
+            Ok(host.live_list(file)?.map(Handle::LiveDirectoryStream))
+        })
     }
 
     fn sync(&mut self, this: Resource<Descriptor>) -> FsResult<()> {
-        self.on_disk(SYNC, &this, (), |disk, of, _| disk.sync(of))
+        let body = |disk: &mut Disk, of: &files::Descriptor, _| disk.sync(of);
+        self.on_disk(SYNC, &this, (), Touch::Itself(Act::Sync), body, |host, file| {
+            host.live_done(file, FileOperation::Sync)
+        })
     }
 
     fn create_directory_at(&mut self, this: Resource<Descriptor>, path: String) -> FsResult<()> {
-        self.on_disk(CREATE_DIRECTORY_AT, &this, &path, |disk, base, now| disk.create_directory_at(base, &path, now))
+        let body = |disk: &mut Disk, base: &files::Descriptor, now| disk.create_directory_at(base, &path, now);
+        self.on_disk(CREATE_DIRECTORY_AT, &this, &path, Touch::At(Act::Create, &path), body, |host, base| {
+            host.live_done(base, FileOperation::CreateDirectoryAt { path: path.clone() })
+        })
     }
 
     fn stat(&mut self, this: Resource<Descriptor>) -> FsResult<DescriptorStat> {
-        self.on_disk(STAT, &this, (), |disk, of, _| Ok(stat(&disk.stat(of))))
+        let body = |disk: &mut Disk, of: &files::Descriptor, _| Ok(stat(&disk.stat(of)));
+        self.on_disk(STAT, &this, (), Touch::Itself(Act::Look), body, |host, file| {
+            Ok(host.live_stat(file, FileOperation::Stat)?.map(live_stat))
+        })
     }
 
     fn stat_at(&mut self, this: Resource<Descriptor>, flags: PathFlags, path: String) -> FsResult<DescriptorStat> {
-        self.on_disk(STAT_AT, &this, (Shown(flags), &path), |disk, base, _| {
+        let body = |disk: &mut Disk, base: &files::Descriptor, _| {
             disk.stat_at(base, path_flags(flags), &path).map(|found| stat(&found))
+        };
+        self.on_disk(STAT_AT, &this, (Shown(flags), &path), Touch::At(Act::Look, &path), body, |host, base| {
+            let operation = FileOperation::StatAt { path: path.clone(), follow: path_flags(flags).symlink_follow };
+            Ok(host.live_stat(base, operation)?.map(live_stat))
         })
     }
 
@@ -226,8 +380,14 @@ impl types::HostDescriptor for Host {
         modified: NewTimestamp,
     ) -> FsResult<()> {
         let asked = (Shown(flags), &path, Shown((accessed, modified)));
-        self.on_disk(SET_TIMES_AT, &this, asked, |disk, base, now| {
+        let body = |disk: &mut Disk, base: &files::Descriptor, now| {
             disk.set_times_at(base, path_flags(flags), &path, new_time(accessed)?, new_time(modified)?, now)
+        };
+        self.on_disk(SET_TIMES_AT, &this, asked, Touch::At(Act::Change, &path), body, |host, base| {
+            match set_times(Some(path.clone()), path_flags(flags).symlink_follow, accessed, modified) {
+                Ok(operation) => host.live_done(base, operation),
+                Err(errno) => Ok(Err(errno)),
+            }
         })
     }
 
@@ -239,8 +399,15 @@ impl types::HostDescriptor for Host {
         there: Resource<Descriptor>,
         new: String,
     ) -> FsResult<()> {
-        self.on_disk_with(LINK_AT, (&this, &there), (Shown(flags), &old, &new), |disk, base, there, now| {
+        let asked = (Shown(flags), &old, &new);
+        let follow = path_flags(flags).symlink_follow;
+        let body = |disk: &mut Disk, base: &files::Descriptor, there: &files::Descriptor, now| {
             disk.link_at(base, path_flags(flags), &old, there, &new, now)
+        };
+        let touch = Touch::At(Act::Create, &old);
+        self.on_disk_with(LINK_AT, (&this, &there), asked, touch, body, |host, base, there| {
+            let (path, new_path) = (old.clone(), new.clone());
+            host.live_done(base, FileOperation::LinkAt { path, follow, to: there.number, new_path })
         })
     }
 
@@ -253,20 +420,29 @@ impl types::HostDescriptor for Host {
         wanted: DescriptorFlags,
     ) -> FsResult<Resource<Descriptor>> {
         let asked = (Shown(flags), &path, Shown((open, wanted)));
-        self.on_disk_open(OPEN_AT, &this, asked, |disk, base, now| {
+        let grant = |disk: &mut Disk, base: &files::Descriptor, now| {
             let opened = disk.open_at(base, path_flags(flags), &path, open_flags(open), flags_in(wanted), now)?;
             Ok(Handle::Descriptor(opened))
+        };
+        self.on_disk_open(OPEN_AT, &this, asked, Touch::Open(&path, flags, open), grant, |host, base| {
+            let opened = host.live_open(base, path_flags(flags), path.clone(), open_flags(open), flags_in(wanted))?;
+            Ok(opened.map(Handle::LiveDescriptor))
         })
     }
 
     fn readlink_at(&mut self, this: Resource<Descriptor>, path: String) -> FsResult<String> {
-        self.on_disk(READLINK_AT, &this, &path, |disk, base, _| {
-            disk.readlink_at(base, &path).map(|text| text.to_string())
+        let body =
+            |disk: &mut Disk, base: &files::Descriptor, _| disk.readlink_at(base, &path).map(|text| text.to_string());
+        self.on_disk(READLINK_AT, &this, &path, Touch::At(Act::Look, &path), body, |host, base| {
+            host.live_link(base, path.clone())
         })
     }
 
     fn remove_directory_at(&mut self, this: Resource<Descriptor>, path: String) -> FsResult<()> {
-        self.on_disk(REMOVE_DIRECTORY_AT, &this, &path, |disk, base, now| disk.remove_directory_at(base, &path, now))
+        let body = |disk: &mut Disk, base: &files::Descriptor, now| disk.remove_directory_at(base, &path, now);
+        self.on_disk(REMOVE_DIRECTORY_AT, &this, &path, Touch::At(Act::Change, &path), body, |host, base| {
+            host.live_done(base, FileOperation::RemoveDirectoryAt { path: path.clone() })
+        })
     }
 
     fn rename_at(
@@ -276,29 +452,47 @@ impl types::HostDescriptor for Host {
         there: Resource<Descriptor>,
         new: String,
     ) -> FsResult<()> {
-        self.on_disk_with(RENAME_AT, (&this, &there), (&old, &new), |disk, base, there, now| {
+        let body = |disk: &mut Disk, base: &files::Descriptor, there: &files::Descriptor, now| {
             disk.rename_at(base, &old, there, &new, now)
+        };
+        let touch = Touch::At(Act::Change, &old);
+        self.on_disk_with(RENAME_AT, (&this, &there), (&old, &new), touch, body, |host, base, there| {
+            let (path, new_path) = (old.clone(), new.clone());
+            host.live_done(base, FileOperation::RenameAt { path, to: there.number, new_path })
         })
     }
 
     fn symlink_at(&mut self, this: Resource<Descriptor>, text: String, path: String) -> FsResult<()> {
-        self.on_disk(SYMLINK_AT, &this, (&text, &path), |disk, base, now| disk.symlink_at(base, &text, &path, now))
+        let body = |disk: &mut Disk, base: &files::Descriptor, now| disk.symlink_at(base, &text, &path, now);
+        self.on_disk(SYMLINK_AT, &this, (&text, &path), Touch::At(Act::Create, &path), body, |host, base| {
+            host.live_done(base, FileOperation::SymlinkAt { text: text.clone(), path: path.clone() })
+        })
     }
 
     fn unlink_file_at(&mut self, this: Resource<Descriptor>, path: String) -> FsResult<()> {
-        self.on_disk(UNLINK_FILE_AT, &this, &path, |disk, base, now| disk.unlink_file_at(base, &path, now))
+        let body = |disk: &mut Disk, base: &files::Descriptor, now| disk.unlink_file_at(base, &path, now);
+        self.on_disk(UNLINK_FILE_AT, &this, &path, Touch::At(Act::Change, &path), body, |host, base| {
+            host.live_done(base, FileOperation::UnlinkFileAt { path: path.clone() })
+        })
     }
 
     fn is_same_object(&mut self, this: Resource<Descriptor>, other: Resource<Descriptor>) -> Result<bool> {
         let (one, other) = (this.rep(), other.rep());
         self.call(IS_SAME_OBJECT, (one, other), |host| {
-            let (one, other) = (host.descriptor(IS_SAME_OBJECT, one)?, host.descriptor(IS_SAME_OBJECT, other)?);
-            Ok(host.node_mut().disk.is_same_object(&one, &other))
+            match (host.held(IS_SAME_OBJECT, one)?, host.held(IS_SAME_OBJECT, other)?) {
+                (Held::Live(one), Held::Live(other)) => host.live_is_same(one, other),
+                (Held::Disk(one), Held::Disk(other)) => Ok(host.node().disk.is_same_object(&one, &other)),
+                _ => unreachable!("a machine has files of one kind"),
+            }
         })
     }
 
     fn metadata_hash(&mut self, this: Resource<Descriptor>) -> FsResult<MetadataHashValue> {
-        self.on_disk(METADATA_HASH, &this, (), |disk, of, _| Ok(hash(disk.metadata_hash(of))))
+        let body = |disk: &mut Disk, of: &files::Descriptor, _| Ok(hash(disk.metadata_hash(of)));
+        self.on_disk(METADATA_HASH, &this, (), Touch::Itself(Act::Look), body, |host, file| {
+            let operation = FileOperation::MetadataHash { path: None, follow: false };
+            Ok(host.live_hash(file, operation)?.map(hash))
+        })
     }
 
     fn metadata_hash_at(
@@ -307,18 +501,28 @@ impl types::HostDescriptor for Host {
         flags: PathFlags,
         path: String,
     ) -> FsResult<MetadataHashValue> {
-        self.on_disk(METADATA_HASH_AT, &this, (Shown(flags), &path), |disk, base, _| {
+        let body = |disk: &mut Disk, base: &files::Descriptor, _| {
             disk.metadata_hash_at(base, path_flags(flags), &path).map(hash)
+        };
+        self.on_disk(METADATA_HASH_AT, &this, (Shown(flags), &path), Touch::At(Act::Look, &path), body, |host, base| {
+            let follow = path_flags(flags).symlink_follow;
+            let operation = FileOperation::MetadataHash { path: Some(path.clone()), follow };
+            Ok(host.live_hash(base, operation)?.map(hash))
         })
     }
 
     fn drop(&mut self, this: Resource<Descriptor>) -> Result<()> {
         let rep = this.rep();
         self.call(DROP_DESCRIPTOR, rep, |host| {
-            let descriptor = host.descriptor(DROP_DESCRIPTOR, rep)?;
+            let held = host.held(DROP_DESCRIPTOR, rep)?;
             host.node_mut().table.remove(rep).map_err(misuse(DROP_DESCRIPTOR))?;
-            host.node_mut().disk.closed(descriptor.node);
-            Ok(())
+            match held {
+                Held::Live(file) => host.live_close(file),
+                Held::Disk(descriptor) => {
+                    host.node_mut().disk.closed(descriptor.node);
+                    Ok(())
+                }
+            }
         })
     }
 }
@@ -328,11 +532,17 @@ impl types::HostDirectoryEntryStream for Host {
         let rep = this.rep();
         self.call(READ_DIRECTORY_ENTRY, rep, |host| {
             let node = host.node_mut();
-            let Ok(Handle::DirectoryStream(listing)) = node.table.get_mut(rep) else {
-                return Err(misuse(READ_DIRECTORY_ENTRY)(TableError::WrongHandle));
+            let next = match node.table.get_mut(rep) {
+                Ok(Handle::DirectoryStream(listing)) => {
+                    let next = node.disk.next_entry(listing);
+                    next.map(|(name, node)| DirectoryEntry { type_: kind(node), name: name.to_string() })
+                }
+                Ok(Handle::LiveDirectoryStream(rest)) => {
+                    rest.pop().map(|(name, kind)| DirectoryEntry { type_: live_kind(kind), name })
+                }
+                _ => return Err(misuse(READ_DIRECTORY_ENTRY)(TableError::WrongHandle)),
             };
-            let next = node.disk.next_entry(listing);
-            Ok(Ok(next.map(|(name, node)| DirectoryEntry { type_: kind(node), name: name.to_string() })))
+            Ok(Ok(next))
         })
     }
 
@@ -344,11 +554,40 @@ impl types::HostDirectoryEntryStream for Host {
 impl preopens::Host for Host {
     fn get_directories(&mut self) -> Result<Vec<(Resource<Descriptor>, String)>> {
         let rep = self.call(GET_DIRECTORIES, (), |host| {
-            let root = host.node_mut().disk.open_root(true);
-            host.node_mut().table.insert(Handle::Descriptor(root)).map_err(misuse(GET_DIRECTORIES))
+            let root = match host.has_live_files() {
+                true => Handle::LiveDescriptor(LiveFile::root()),
+                false => Handle::Descriptor(host.node_mut().disk.open_root(true)),
+            };
+            host.node_mut().table.insert(root).map_err(misuse(GET_DIRECTORIES))
         })?;
         Ok(vec![(Resource::new_own(rep), ROOT.to_owned())])
     }
+}
+
+/// The real file that a new handle holds.
+fn live_file(handle: &Handle) -> Option<LiveFile> {
+    match handle {
+        Handle::LiveDescriptor(file)
+        | Handle::InputStream(Input::LiveFile { file, .. })
+        | Handle::OutputStream(Output::LiveFile { file, .. }) => Some(*file),
+        _ => None,
+    }
+}
+
+fn set_times(
+    path: Option<String>,
+    follow: bool,
+    accessed: NewTimestamp,
+    modified: NewTimestamp,
+) -> Answer<FileOperation> {
+    let time = |time| {
+        Ok(match new_time(time)? {
+            NewTime::NoChange => SetTime::NoChange,
+            NewTime::Now => SetTime::Now,
+            NewTime::At(ns) => SetTime::At(ns),
+        })
+    };
+    Ok(FileOperation::SetTimes { path, follow, accessed: time(accessed)?, modified: time(modified)? })
 }
 
 fn path_flags(flags: PathFlags) -> files::PathFlags {
@@ -398,6 +637,26 @@ fn kind(kind: NodeKind) -> DescriptorType {
 fn stat(stat: &Stat) -> DescriptorStat {
     DescriptorStat {
         type_: kind(stat.kind),
+        link_count: stat.links,
+        size: stat.size,
+        data_access_timestamp: Some(datetime(stat.accessed_ns)),
+        data_modification_timestamp: Some(datetime(stat.modified_ns)),
+        status_change_timestamp: Some(datetime(stat.changed_ns)),
+    }
+}
+
+fn live_kind(kind: FileKind) -> DescriptorType {
+    match kind {
+        FileKind::File => DescriptorType::RegularFile,
+        FileKind::Directory => DescriptorType::Directory,
+        FileKind::Link => DescriptorType::SymbolicLink,
+        FileKind::Other => DescriptorType::Unknown,
+    }
+}
+
+fn live_stat(stat: FileStat) -> DescriptorStat {
+    DescriptorStat {
+        type_: live_kind(stat.kind),
         link_count: stat.links,
         size: stat.size,
         data_access_timestamp: Some(datetime(stat.accessed_ns)),

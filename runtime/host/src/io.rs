@@ -3,6 +3,7 @@
 use crate::bindings::wasi::io::{error, poll};
 use crate::bindings::{IoError, Pollable};
 use crate::call::{Host, Import, Progress, Stop, misuse};
+use fozzy_world::table::StreamFailure;
 use fozzy_world::{Handle, TableError, Wait};
 use wasmtime::Result;
 use wasmtime::component::Resource;
@@ -19,7 +20,9 @@ impl error::Host for Host {}
 impl error::HostError for Host {
     fn to_debug_string(&mut self, handle: Resource<IoError>) -> Result<String> {
         self.call(TO_DEBUG_STRING, handle.rep(), |host| match host.node_mut().table.get(handle.rep()) {
-            Ok(Handle::Error(failure)) => Ok(format!("{:?}", failure.errno)),
+            Ok(Handle::Error(StreamFailure::File(errno))) => Ok(format!("{errno:?}")),
+            Ok(Handle::Error(StreamFailure::Network(error))) => Ok(error.to_string()),
+            Ok(Handle::Error(StreamFailure::Http(error))) => Ok(error.to_string()),
             _ => Err(misuse(TO_DEBUG_STRING)(TableError::WrongHandle)),
         })
     }

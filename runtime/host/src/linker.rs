@@ -2,20 +2,23 @@
 //!
 //! ```text
 //! wasi:cli/stdout@0.2.6   known, by semver track: served by our 0.2.12
-//! wasi:sockets/tcp@0.2.6  present, answers "not supported"
+//! wasi:http/types@0.2.6   present, says "not supported" when it is used
 //! acme:db/query           unknown: refused at load, by name
 //! ```
 
-use crate::bindings::Computer;
+use crate::bindings::{Computer, LinkOptions};
 use crate::call::Host;
-use crate::unsupported;
 use wasmtime::Engine;
 use wasmtime::Result;
 use wasmtime::component::types::ComponentItem;
 use wasmtime::component::{Component, HasSelf, Linker};
 
-/// The track of versions that we serve: any 0.2 release, by the rules of semantic versioning.
+/// The track of WASI versions that we serve: any 0.2 release, by the rules of semantic versioning.
 const TRACK: &str = "0.2.";
+/// The track of our own packages.
+const OWN_TRACK: &str = "0.1.";
+/// How the names of our own packages begin.
+const OWN: &str = "fozzy:";
 
 /// Interfaces that the host implements; one row for each file's impl.
 const KNOWN: &[&str] = &[
@@ -33,12 +36,24 @@ const KNOWN: &[&str] = &[
     "wasi:clocks/wall-clock",
     "wasi:filesystem/types",
     "wasi:filesystem/preopens",
+    "wasi:http/types",
+    "wasi:http/outgoing-handler",
     "wasi:io/error",
     "wasi:io/poll",
     "wasi:io/streams",
     "wasi:random/random",
     "wasi:random/insecure",
     "wasi:random/insecure-seed",
+    "wasi:sockets/instance-network",
+    "wasi:sockets/ip-name-lookup",
+    "wasi:sockets/network",
+    "wasi:sockets/tcp",
+    "wasi:sockets/tcp-create-socket",
+    "wasi:sockets/udp",
+    "wasi:sockets/udp-create-socket",
+    "fozzy:process/run",
+    "fozzy:faults/points",
+    "fozzy:files/snapshots",
 ];
 
 /// One import that the sandbox does not have.
@@ -50,22 +65,15 @@ pub struct ImportFault {
     pub why: String,
 }
 
-/// Defines every interface of the computer, and those that are present but unsupported as far as
-/// `component` imports them.
+/// Defines every interface of the computer.
 ///
 /// # Errors
 /// When wasmtime refuses a definition, which no component can bring about.
-pub fn add_to_linker(linker: &mut Linker<Host>, component: &Component) -> Result<()> {
-    Computer::add_to_linker::<Host, HasSelf<Host>>(linker, |host| host)?;
-    let engine = linker.engine().clone();
-    for (name, item) in component.component_type().imports(&engine) {
-        if let ComponentItem::ComponentInstance(instance) = item.ty
-            && unsupported::PRESENT.iter().any(|prefix| name.starts_with(prefix))
-        {
-            unsupported::define(&engine, &mut linker.instance(name)?, name, &instance)?;
-        }
-    }
-    Ok(())
+pub fn add_to_linker(linker: &mut Linker<Host>) -> Result<()> {
+    // Marked unstable in WASI; whoever imports it gets it.
+    let mut options = LinkOptions::default();
+    options.network_error_code(true);
+    Computer::add_to_linker::<Host, HasSelf<Host>>(linker, &options, |host| host)
 }
 
 /// The imports of `component` that nobody here knows, in the component's order.
@@ -85,12 +93,12 @@ fn fault(import: &str, item: &ComponentItem) -> Option<String> {
         return (!matches!(item, ComponentItem::Type(_))).then(|| "a function outside any interface".to_owned());
     }
     let (interface, version) = import.split_once('@').unwrap_or((import, ""));
-    let ours = KNOWN.contains(&interface) || unsupported::PRESENT.iter().any(|prefix| interface.starts_with(prefix));
-    if !ours {
+    if !KNOWN.contains(&interface) {
         return Some("nothing here offers this interface".to_owned());
     }
-    if version.starts_with(TRACK) {
+    let track = if interface.starts_with(OWN) { OWN_TRACK } else { TRACK };
+    if version.starts_with(track) {
         return None;
     }
-    Some(format!("version {version} is not on the track {TRACK}x that is offered"))
+    Some(format!("version {version} is not on the track {track}x that is offered"))
 }

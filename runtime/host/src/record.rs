@@ -3,8 +3,12 @@
 //! The rare ones are folded through their `Debug` text: stable, complete and short to write. What a
 //! guest calls a million times a second has a direct fold.
 
+use crate::bindings::fozzy::files::snapshots;
+use crate::bindings::fozzy::process::run;
 use crate::bindings::wasi::clocks::wall_clock::Datetime;
 use crate::bindings::wasi::filesystem::types as fs;
+use crate::bindings::wasi::sockets::network;
+use crate::bindings::wasi::http::types as http;
 use crate::streams::Failure;
 use fozzy_trace::{Fold, Record};
 use std::fmt::Write;
@@ -24,12 +28,16 @@ impl Record for Failure {
         match self {
             Failure::Closed => fold.word(0),
             Failure::Failed(errno) => fold.word(*errno as u64 + 1),
+            Failure::Network(error) => fold.bytes(error.to_string().as_bytes()),
+            Failure::Http(error) => fold.bytes(error.to_string().as_bytes()),
         }
     }
     fn show(&self, out: &mut String) {
         match self {
             Failure::Closed => out.push_str("closed"),
             Failure::Failed(errno) => drop(write!(out, "{errno:?}")),
+            Failure::Network(error) => drop(write!(out, "{error}")),
+            Failure::Http(error) => drop(write!(out, "{error}")),
         }
     }
 }
@@ -65,4 +73,12 @@ by_debug!(
     fs::DescriptorFlags,
     fs::MetadataHashValue,
     fs::DirectoryEntry,
+    network::ErrorCode,
+    http::ErrorCode,
+    http::HeaderError,
+    http::Method,
+    http::Scheme,
+    run::Ending,
+    run::Error,
+    snapshots::Error,
 );

@@ -14,11 +14,11 @@
 
 use crate::LazyInput;
 use crate::call::Stop;
-use fozzy_trace::observation::{Answer, Ask, HttpAsk, Observation, Reality};
+use fozzy_trace::observation::{Answer, Ask, HttpAsk, Observation, ProcessAsk, Reality};
 use fozzy_trace::plan::REDACTED;
 use fozzy_trace::source::Explicit;
-use fozzy_trace::{DecisionSource, Digest, NodeId, Observed, Origin, Question, Recorder};
-use fozzy_world::{Blocked, Chance, Moment, OutputKind, World};
+use fozzy_trace::{DecisionSource, Digest, Duration, NodeId, Observed, Origin, Question, Recorder};
+use fozzy_world::{Blocked, Chance, Moment, OutputKind, Wait, World};
 use std::future::Future;
 use std::ops::{Deref, DerefMut};
 use std::pin::Pin;
@@ -27,6 +27,10 @@ use std::task::{Context, Poll};
 
 /// Bytes of observations that one execution may collect: they all travel in the trace.
 pub const OBSERVED_BYTES_MAX: u64 = 1 << 30;
+
+/// What starting a guest again counts in the instruction budget: one that loses power at its first call, always, comes
+/// to an end after a thousand starts of the default budget.
+pub const RESTART_FUEL: u64 = 10_000_000;
 
 /// Receives what guests write, as they write it; it cannot answer, so it cannot influence a guest.
 pub type Tee = Box<dyn FnMut(NodeId, OutputKind, &[u8]) + Send>;
@@ -103,6 +107,14 @@ impl Run {
         result
     }
 
+    /// The machine `node` loses power, and its guest can begin again after `up_after`.
+    pub fn power_loss(&mut self, node: NodeId, up_after: Duration) {
+        self.moment(node, |world, moment| world.power_loss(moment));
+        let up = self.world.clock.now().after(up_after);
+        self.world.node_mut(node).waiting = vec![Wait::Until(up)];
+        self.work = self.work.saturating_add(RESTART_FUEL);
+    }
+
     /// Keeps bytes that an [`Ask`] is about to name.
     pub(crate) fn keep(&mut self, bytes: &[u8]) -> Digest {
         self.recorder.observed().add(bytes)
@@ -145,7 +157,14 @@ impl Run {
 
     /// The question as it may stand in a trace.
     fn redacted(&self, ask: &Ask) -> Ask {
-        let Ask::Http(http) = ask else { return ask.clone() };
+        let http = match ask {
+            Ask::Http(http) => http,
+            Ask::Process(process) => {
+                let env = crate::process::redacted(&process.env, &self.world.plan.redact.env);
+                return Ask::Process(ProcessAsk { env, ..process.clone() });
+            }
+            Ask::File(_) => return ask.clone(),
+        };
         let hidden = &self.world.plan.redact.headers;
         let headers = http.headers.iter().map(|(name, value)| match hidden.contains(name) {
             true => (name.clone(), format!("{REDACTED}{name}>").into_bytes()),

@@ -1,7 +1,7 @@
 //! `wasi:io/streams`: bytes from standard input and files, bytes to standard output and files.
 //!
-//! Nothing here is buffered and no write is pending, so flushing and splicing complete at once; the one
-//! stream that can make a guest wait is a standard input that stays open.
+//! No write is pending, so flushing completes at once; what can make a guest wait is a standard input that stays
+//! open, a connection, and a pipe to another process.
 //!
 //! A stream that failed, or a file that was read to its end, is closed from then on.
 //!
@@ -11,9 +11,14 @@
 use crate::bindings::wasi::io::streams::{self, StreamError};
 use crate::bindings::{InputStream, IoError, OutputStream, Pollable};
 use crate::call::{Host, Import, Progress, Stop, misuse};
-use fozzy_world::files::Errno;
+use crate::struck::{part, whole};
+use fozzy_world::files::{Act, Errno, flip_bit};
+use fozzy_world::http::ErrorCode;
+use fozzy_world::network::{self, Readiness};
 use fozzy_world::table::{Handle, InputStream as Input, OutputStream as Output, StreamFailure};
-use fozzy_world::{TableError, Wait};
+use fozzy_world::pipe::Read;
+use fozzy_world::process::ProcessNode;
+use fozzy_world::{OutputKind, PipeEnd, PipeId, TableError, Wait, World};
 use wasmtime::Result;
 use wasmtime::component::Resource;
 
@@ -43,22 +48,24 @@ const WRITE_BYTES_MAX: u64 = 1 << 20;
 const WRITE_AND_FLUSH_BYTES_MAX: u64 = 4096;
 
 /// How an operation of a stream can fail, before it has a handle in the guest.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub(crate) enum Failure {
     Closed,
     Failed(Errno),
+    Network(network::ErrorCode),
+    Http(ErrorCode),
 }
 
 /// Whether a reader waits until there is something.
 #[derive(Clone, Copy, PartialEq)]
-enum Patience {
+pub(crate) enum Patience {
     Now,
     Blocking,
 }
 
 type StreamResult<T> = Result<std::result::Result<T, StreamError>>;
 /// What an operation of a stream comes to: it is done, it failed, or it has to wait.
-type Attempt<T> = std::result::Result<Progress<std::result::Result<T, Failure>>, Stop>;
+pub(crate) type Attempt<T> = std::result::Result<Progress<std::result::Result<T, Failure>>, Stop>;
 
 fn done<T>(value: T) -> Attempt<T> {
     Ok(Progress::Done(Ok(value)))
@@ -89,21 +96,54 @@ impl Host {
     /// Reads from whatever `rep` stands for and moves its position.
     fn read_some(&mut self, import: Import, rep: u32, len: u64, patience: Patience) -> Attempt<Vec<u8>> {
         let len = len.min(READ_BYTES_MAX);
+        let strike = self.strike_stream(rep, Act::Read)?;
         let node = self.node_mut();
         match node.table.get_mut(rep) {
             Ok(Handle::InputStream(Input::File { file, offset })) => {
-                let failure = match node.disk.read(file, *offset, len) {
+                let read = |()| node.disk.read(file, *offset, part(&strike, len));
+                let failure = match whole(&strike).and_then(read) {
                     Ok((bytes, end)) if bytes.is_empty() && end && len > 0 => Failure::Closed,
-                    Ok((bytes, _)) => {
+                    Ok((mut bytes, _)) => {
                         *offset += bytes.len() as u64;
+                        if strike.flips {
+                            self.moment(|_, moment| flip_bit(&mut bytes, moment));
+                        }
                         return done(bytes);
                     }
                     Err(errno) => Failure::Failed(errno),
                 };
-                self.shut(rep);
+                self.shut(rep)?;
                 failed(failure)
             }
-            Ok(Handle::InputStream(Input::Closed)) => failed(Failure::Closed),
+            Ok(Handle::InputStream(Input::LiveFile { file, offset })) => {
+                let (file, at) = (*file, *offset);
+                let failure = match self.live_read(file, at, len)? {
+                    Ok((bytes, end)) if bytes.is_empty() && end && len > 0 => Failure::Closed,
+                    Ok((bytes, _)) => {
+                        self.move_on(rep, bytes.len() as u64);
+                        return done(bytes);
+                    }
+                    Err(errno) => Failure::Failed(errno),
+                };
+                self.shut(rep)?;
+                failed(failure)
+            }
+            Ok(Handle::InputStream(Input::Tcp(socket))) => {
+                let socket = *socket;
+                self.read_tcp(socket, len, patience)
+            }
+            Ok(Handle::InputStream(Input::Closed | Input::Http { closed: true, .. })) => failed(Failure::Closed),
+            Ok(Handle::InputStream(Input::Http { body, offset, .. })) => {
+                let from = (*body, *offset);
+                self.read_body(rep, from, len, patience)
+            }
+            Ok(Handle::InputStream(Input::Pipe(pipe))) => {
+                let pipe = *pipe;
+                self.read_pipe(rep, pipe, Wait::Pipe(pipe, PipeEnd::Read), len, patience)
+            }
+            Ok(Handle::InputStream(Input::Stdin)) if let Some(process) = node.process => {
+                self.read_pipe(rep, process.stdin, Wait::Stdin, len, patience)
+            }
             Ok(Handle::InputStream(Input::Stdin)) => {
                 self.look_at_stdin()?;
                 if patience == Patience::Blocking && len > 0 && !self.is_ready(Wait::Stdin)? {
@@ -118,32 +158,113 @@ impl Host {
 
     /// Writes to whatever `rep` stands for and moves its position. A full disk takes what fits, and fails.
     fn write_all(&mut self, import: Import, rep: u32, bytes: &[u8]) -> Attempt<()> {
+        let strike = self.strike_stream(rep, Act::Write)?;
         let wall = self.wall_ns();
         let node = self.node_mut();
         match node.table.get_mut(rep) {
+            Ok(Handle::OutputStream(Output::Pipe(pipe))) => {
+                let pipe = *pipe;
+                self.write_pipe(rep, pipe, bytes)
+            }
             Ok(Handle::OutputStream(Output::Standard(kind))) => {
                 let kind = *kind;
+                if let Some(process) = node.process {
+                    return self.write_pipe(rep, pipe_of(&process, kind), bytes);
+                }
                 self.output(kind, bytes);
                 done(())
             }
             Ok(Handle::OutputStream(Output::File { file, offset })) => {
-                let written = match offset {
-                    Some(at) => node.disk.write(file, *at, bytes, wall),
-                    None => node.disk.append(file, bytes, wall),
-                };
+                let taken = &bytes[..part(&strike, bytes.len() as u64) as usize];
+                let written = whole(&strike).and_then(|()| match offset {
+                    Some(at) => node.disk.write(file, *at, taken, wall),
+                    None => node.disk.append(file, taken, wall),
+                });
                 let errno = match written {
                     Ok(written) if written == bytes.len() as u64 => {
                         *offset = offset.map(|at| at + written);
                         return done(());
                     }
+                    // A stream has no word for a short write.
+                    Ok(written) if written == taken.len() as u64 => Errno::Io,
                     Ok(_) => Errno::InsufficientSpace,
                     Err(errno) => errno,
                 };
-                self.shut(rep);
+                self.shut(rep)?;
                 failed(Failure::Failed(errno))
             }
-            Ok(Handle::OutputStream(Output::Closed)) => failed(Failure::Closed),
+            Ok(Handle::OutputStream(Output::LiveFile { file, offset })) => {
+                let (file, at) = (*file, *offset);
+                match self.live_write_all(file, at, bytes)? {
+                    Ok(()) => {
+                        self.move_on(rep, bytes.len() as u64);
+                        done(())
+                    }
+                    Err(errno) => {
+                        self.shut(rep)?;
+                        failed(Failure::Failed(errno))
+                    }
+                }
+            }
+            Ok(Handle::OutputStream(Output::Tcp(socket))) => {
+                let socket = *socket;
+                self.write_tcp(socket, bytes)
+            }
+            Ok(Handle::OutputStream(Output::Closed | Output::Http { closed: true, .. })) => failed(Failure::Closed),
+            Ok(Handle::OutputStream(Output::Http { body, .. })) => {
+                let body = *body;
+                self.write_body(rep, body, bytes)
+            }
             _ => Err(misuse(import)(TableError::WrongHandle)),
+        }
+    }
+
+    /// Reads from a pipe; `wait` is how its reader waits. The pipe may be the output of a process that the real
+    /// computer is to run only now.
+    fn read_pipe(&mut self, rep: u32, pipe: PipeId, wait: Wait, len: u64, patience: Patience) -> Attempt<Vec<u8>> {
+        if !self.is_ready(wait)? && len > 0 {
+            if patience == Patience::Blocking {
+                return Ok(Progress::Wait(vec![wait]));
+            }
+            // A loop that reads again and again must come to an end.
+            self.world().clock.tick();
+        }
+        let world = self.world();
+        match world.pipes.read(pipe, len, world.clock.now()) {
+            Read::Bytes(bytes) => done(bytes),
+            Read::End => {
+                self.shut(rep)?;
+                failed(Failure::Closed)
+            }
+        }
+    }
+
+    /// Writes to a pipe, all at once; who has to wait for room gets enough for the longest blocking write.
+    fn write_pipe(&mut self, rep: u32, pipe: PipeId, bytes: &[u8]) -> Attempt<()> {
+        let world = self.world();
+        let now = world.clock.now();
+        match world.pipes.room(pipe, now) {
+            None => {
+                self.shut(rep)?;
+                failed(Failure::Closed)
+            }
+            Some(room) if room < bytes.len() as u64 => Ok(Progress::Wait(vec![Wait::Pipe(pipe, PipeEnd::Write)])),
+            Some(_) => {
+                let written = world.pipes.write(pipe, bytes, now);
+                assert_eq!(written, Some(bytes.len() as u64), "there was room");
+                done(())
+            }
+        }
+    }
+
+    /// The pipe that an output stream leads to, if it does.
+    fn pipe_behind(&self, rep: u32) -> Option<PipeId> {
+        match self.node().table.get(rep) {
+            Ok(Handle::OutputStream(Output::Pipe(pipe))) => Some(*pipe),
+            Ok(Handle::OutputStream(Output::Standard(kind))) => {
+                self.node().process.map(|process| pipe_of(&process, *kind))
+            }
+            _ => None,
         }
     }
 
@@ -165,12 +286,37 @@ impl Host {
         self.write_all(import, rep, &vec![0; len as usize])
     }
 
-    /// What may be written now: nothing to a closed stream, which the answer says, else always the same.
+    /// What may be written now: nothing to a closed stream, which the answer says, to a connection or a pipe what
+    /// there is room for, else always the same.
     fn permit(&self, rep: u32) -> std::result::Result<u64, Failure> {
+        if let Some(pipe) = self.pipe_behind(rep) {
+            let world = &self.run.world;
+            return world.pipes.room(pipe, world.clock.now()).ok_or(Failure::Closed);
+        }
         match self.node().table.get(rep) {
-            Ok(Handle::OutputStream(Output::Closed)) => Err(Failure::Closed),
+            Ok(Handle::OutputStream(Output::Tcp(socket))) => self.permit_tcp(*socket),
+            Ok(Handle::OutputStream(Output::Closed | Output::Http { closed: true, .. })) => Err(Failure::Closed),
+            Ok(Handle::OutputStream(Output::Http { body, .. })) if !self.run.world.http.bodies.is_read(*body) => {
+                Err(Failure::Closed)
+            }
             _ => Ok(WRITE_BYTES_MAX),
         }
+    }
+
+    /// What the writer to a stream waits for.
+    fn wait_to_write(&self, rep: u32) -> Wait {
+        if let Some(pipe) = self.pipe_behind(rep) {
+            return Wait::Pipe(pipe, PipeEnd::Write);
+        }
+        match self.node().table.get(rep) {
+            Ok(Handle::OutputStream(Output::Tcp(socket))) => Wait::Socket(Readiness::Writable(*socket)),
+            _ => Wait::Nothing,
+        }
+    }
+
+    /// How much a plain write may carry: what is permitted, and anything where the answer is that it is closed.
+    fn write_bound(&self, rep: u32) -> u64 {
+        self.permit(rep).unwrap_or(WRITE_BYTES_MAX)
     }
 
     fn skip_some(&mut self, import: Import, rep: u32, len: u64, patience: Patience) -> Attempt<u64> {
@@ -186,6 +332,8 @@ impl Host {
         // What cannot be written is not read.
         let len = match self.permit(to) {
             Ok(_) if len == 0 => return done(0),
+            Ok(0) if patience == Patience::Now => return done(0),
+            Ok(0) => return Ok(Progress::Wait(vec![self.wait_to_write(to)])),
             Ok(permitted) => len.min(permitted),
             Err(failure) => return failed(failure),
         };
@@ -204,12 +352,15 @@ impl Host {
         Ok(match result {
             Ok(value) => Ok(value),
             Err(Failure::Closed) => Err(StreamError::Closed),
-            Err(Failure::Failed(errno)) => {
-                let failure = Handle::Error(StreamFailure { errno });
-                let rep = self.node_mut().table.insert(failure).map_err(misuse(import))?;
-                Err(StreamError::LastOperationFailed(Resource::<IoError>::new_own(rep)))
-            }
+            Err(Failure::Failed(errno)) => Err(self.last_failure(import, StreamFailure::File(errno))?),
+            Err(Failure::Network(error)) => Err(self.last_failure(import, StreamFailure::Network(error))?),
+            Err(Failure::Http(error)) => Err(self.last_failure(import, StreamFailure::Http(error))?),
         })
+    }
+
+    fn last_failure(&mut self, import: Import, failure: StreamFailure) -> Result<StreamError> {
+        let rep = self.node_mut().table.insert(Handle::Error(failure)).map_err(misuse(import))?;
+        Ok(StreamError::LastOperationFailed(Resource::<IoError>::new_own(rep)))
     }
 
     /// A call that does not wait.
@@ -234,9 +385,14 @@ impl Host {
         self.stream_result(import, result)
     }
 
-    fn pollable(&mut self, import: Import, rep: u32, wait: impl FnOnce(&Handle) -> Wait) -> Result<Resource<Pollable>> {
+    fn pollable(
+        &mut self,
+        import: Import,
+        rep: u32,
+        wait: impl FnOnce(&Handle, &World) -> Wait,
+    ) -> Result<Resource<Pollable>> {
         let rep = self.call(import, rep, |host| {
-            let wait = wait(host.node_mut().table.get(rep).map_err(misuse(import))?);
+            let wait = wait(host.node().table.get(rep).map_err(misuse(import))?, &host.run.world);
             host.node_mut().table.insert(Handle::Pollable(wait)).map_err(misuse(import))
         })?;
         Ok(Resource::new_own(rep))
@@ -246,28 +402,57 @@ impl Host {
     fn close_stream(&mut self, import: Import, rep: u32) -> Result<()> {
         self.call(import, rep, |host| {
             let stream = host.node_mut().table.remove(rep).map_err(misuse(import))?;
-            host.release(&stream);
-            Ok(())
+            host.release(&stream)
         })
     }
 
     /// The last answer of a stream at its end, or that failed: from now on it is closed.
-    fn shut(&mut self, rep: u32) {
+    fn shut(&mut self, rep: u32) -> std::result::Result<(), Stop> {
         let stream = self.node_mut().table.get_mut(rep).expect("it was just used");
         let closed = match stream {
             Handle::InputStream(_) => Handle::InputStream(Input::Closed),
             _ => Handle::OutputStream(Output::Closed),
         };
         let stream = std::mem::replace(stream, closed);
-        self.release(&stream);
+        self.release(&stream)
     }
 
-    /// A file that a stream kept alive may go.
-    fn release(&mut self, stream: &Handle) {
-        if let Handle::InputStream(Input::File { file, .. }) | Handle::OutputStream(Output::File { file, .. }) = stream
-        {
-            self.node_mut().disk.closed(file.node);
+    /// The position of a stream of a real file after `bytes` more.
+    fn move_on(&mut self, rep: u32, bytes: u64) {
+        match self.node_mut().table.get_mut(rep).expect("it was just used") {
+            Handle::InputStream(Input::LiveFile { offset, .. }) => *offset += bytes,
+            Handle::OutputStream(Output::LiveFile { offset: Some(offset), .. }) => *offset += bytes,
+            _ => {}
         }
+    }
+
+    /// A file that a stream kept alive may go; a connection or a pipe closes.
+    fn release(&mut self, stream: &Handle) -> std::result::Result<(), Stop> {
+        match stream {
+            Handle::InputStream(Input::File { file, .. }) | Handle::OutputStream(Output::File { file, .. }) => {
+                self.node_mut().disk.closed(file.node);
+                Ok(())
+            }
+            Handle::InputStream(Input::LiveFile { file, .. }) | Handle::OutputStream(Output::LiveFile { file, .. }) => {
+                self.live_close(*file)
+            }
+            Handle::InputStream(Input::Pipe(pipe)) | Handle::OutputStream(Output::Pipe(pipe)) => {
+                self.close_pipe(stream, *pipe)
+            }
+            stream => {
+                self.release_tcp(stream);
+                self.release_body(stream);
+                Ok(())
+            }
+        }
+    }
+}
+
+/// The pipe that an output of a process leads to.
+fn pipe_of(process: &ProcessNode, kind: OutputKind) -> PipeId {
+    match kind {
+        OutputKind::Stdout => process.stdout,
+        OutputKind::Stderr => process.stderr,
     }
 }
 
@@ -297,8 +482,13 @@ impl streams::HostInputStream for Host {
     }
 
     fn subscribe(&mut self, handle: Resource<InputStream>) -> Result<Resource<Pollable>> {
-        self.pollable(SUBSCRIBE_INPUT, handle.rep(), |handle| match handle {
+        self.pollable(SUBSCRIBE_INPUT, handle.rep(), |handle, world| match handle {
             Handle::InputStream(Input::Stdin) => Wait::Stdin,
+            Handle::InputStream(Input::Tcp(socket)) => Wait::Socket(Readiness::Readable(*socket)),
+            Handle::InputStream(Input::Http { body, closed: false, .. }) => {
+                Wait::Signal(world.http.bodies.readable(*body))
+            }
+            Handle::InputStream(Input::Pipe(pipe)) => Wait::Pipe(*pipe, PipeEnd::Read),
             _ => Wait::Nothing,
         })
     }
@@ -317,13 +507,13 @@ impl streams::HostOutputStream for Host {
 
     fn write(&mut self, handle: Resource<OutputStream>, bytes: Vec<u8>) -> StreamResult<()> {
         let rep = handle.rep();
-        self.now(WRITE, (rep, &bytes), |host| host.write_within(WRITE, rep, &bytes, WRITE_BYTES_MAX))
+        let write = |host: &mut Host| host.write_within(WRITE, rep, &bytes, host.write_bound(rep));
+        self.now(WRITE, (rep, &bytes), write)
     }
 
     async fn blocking_write_and_flush(&mut self, handle: Resource<OutputStream>, bytes: Vec<u8>) -> StreamResult<()> {
         let rep = handle.rep();
-        let attempt =
-            |host: &mut Host| host.write_within(WRITE_AND_FLUSH, rep, &bytes, WRITE_AND_FLUSH_BYTES_MAX);
+        let attempt = |host: &mut Host| host.write_within(WRITE_AND_FLUSH, rep, &bytes, WRITE_AND_FLUSH_BYTES_MAX);
         self.patiently(WRITE_AND_FLUSH, (rep, &bytes), attempt).await
     }
 
@@ -338,12 +528,14 @@ impl streams::HostOutputStream for Host {
     }
 
     fn subscribe(&mut self, handle: Resource<OutputStream>) -> Result<Resource<Pollable>> {
-        self.pollable(SUBSCRIBE_OUTPUT, handle.rep(), |_| Wait::Nothing)
+        let wait = self.wait_to_write(handle.rep());
+        self.pollable(SUBSCRIBE_OUTPUT, handle.rep(), |_, _| wait)
+        self.pollable(SUBSCRIBE_OUTPUT, handle.rep(), |_| wait)
     }
 
     fn write_zeroes(&mut self, handle: Resource<OutputStream>, len: u64) -> StreamResult<()> {
         let rep = handle.rep();
-        self.now(WRITE_ZEROES, (rep, len), |host| host.zeroes_within(WRITE_ZEROES, rep, len, WRITE_BYTES_MAX))
+        self.now(WRITE_ZEROES, (rep, len), |host| host.zeroes_within(WRITE_ZEROES, rep, len, host.write_bound(rep)))
     }
 
     async fn blocking_write_zeroes_and_flush(&mut self, handle: Resource<OutputStream>, len: u64) -> StreamResult<()> {

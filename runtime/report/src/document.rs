@@ -195,3 +195,29 @@ pub struct AuditDocument {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub divergence: Option<Divergence>,
 }
+
+/// `fozzy validate`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ValidateDocument {
+    /// Whether nothing is wrong.
+    pub ok: bool,
+    /// The file, as it was named.
+    pub file: String,
+    /// Everything that is wrong with it.
+    pub problems: Vec<PlanProblem>,
+}
+
+/// One thing that is wrong with a plan.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PlanProblem {
+    /// From 1; none when it is in no one place.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub line: Option<u32>,
+    /// In characters, from 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub column: Option<u32>,
+    /// The key in question; empty for the whole file.
+    pub key: String,
+    /// What was expected, what was found, and often what to write.
+    pub message: String,
+}

@@ -39,7 +39,13 @@ impl Moment<'_> {
     /// Whether a fault of `kind` strikes `target` now, and how hard, in the kind's unit.
     #[inline]
     pub fn strikes(&mut self, kind: &FaultKind, target: &str) -> Option<u64> {
-        if self.faults.is_empty() { None } else { self.faults.strike(kind, target, self.now, self.node, self.chance) }
+        self.strikes_any(kind, &[target])
+    }
+
+    /// The same for what has several names, any of which a plan may use; it is asked once.
+    #[inline]
+    pub fn strikes_any(&mut self, kind: &FaultKind, targets: &[&str]) -> Option<u64> {
+        if self.faults.is_empty() { None } else { self.faults.strike(kind, targets, self.now, self.node, self.chance) }
     }
 }
 

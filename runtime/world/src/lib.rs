@@ -13,6 +13,7 @@
 //! clone; nothing here reaches a real clock, file, process or network.
 //! Not here: WIT (`fozzy-host`), who answers questions (`fozzy-trace`), wasm (`fozzy-engine`).
 
+pub mod arrival;
 pub mod chance;
 pub mod clock;
 pub mod fault;
@@ -21,9 +22,11 @@ pub mod glob;
 pub mod http;
 pub mod network;
 pub mod node;
+pub mod pipe;
 mod power;
 pub mod process;
 pub mod signal;
+pub mod snapshots;
 pub mod stdio;
 pub mod table;
 mod wait;
@@ -32,8 +35,11 @@ pub use chance::{Chance, Moment};
 pub use clock::Clock;
 pub use fault::Faults;
 pub use files::Disk;
+pub use http::Http;
 pub use network::Network;
 pub use node::{GuestExit, Node};
+pub use pipe::{PipeEnd, PipeId, Pipes};
+pub use process::{Pid, Processes};
 pub use signal::{SignalId, Signals};
 pub use stdio::{OutputKind, Stdin};
 pub use table::{Handle, Table, TableError};
@@ -62,8 +68,16 @@ pub struct World {
     pub network: Network,
     /// Events that happen once.
     pub signals: Signals,
+    /// HTTP exchanges.
+    pub http: Http,
+    /// Processes that guests started.
+    pub processes: Processes,
+    /// Bytes between processes.
+    pub pipes: Pipes,
     /// What is planned to go wrong.
     pub faults: Faults,
+    /// Open files of the real computer, when it answers.
+    pub live: files::LiveFiles,
     /// Guests that the engine is to start, in this order.
     pub launches: Vec<Launch>,
 }
@@ -127,7 +141,11 @@ impl World {
             nodes: Vec::new(),
             network: Network::new(&plan.network, names.map(str::to_owned).collect()),
             signals: Signals::default(),
+            http: Http::default(),
+            processes: Processes::new(&plan.processes),
+            pipes: Pipes::default(),
             faults: Faults::new(&plan.faults)?,
+            live: files::LiveFiles::default(),
             launches: Vec::new(),
             plan: Arc::clone(&plan),
         };
@@ -179,6 +197,8 @@ impl World {
         ended.waiting.clear();
         let signal = ended.end;
         self.signals.fire(signal, now);
+        self.http_guest_ended(node);
+        self.process_ended(node, exit);
     }
 
     /// A machine.
@@ -206,9 +226,14 @@ impl World {
         match wait {
             Wait::Nothing => true,
             Wait::Until(deadline) => deadline <= self.clock.now(),
-            Wait::Stdin => self.node(node).stdin.is_ready(),
+            Wait::Stdin => match &self.node(node).process {
+                Some(process) => self.pipes.is_ready(process.stdin, PipeEnd::Read, self.clock.now()),
+                None => self.node(node).stdin.is_ready(),
+            },
             Wait::Signal(signal) => self.signals.at(signal).is_some_and(|moment| moment <= self.clock.now()),
             Wait::Socket(readiness) => self.network.is_ready(readiness),
+            Wait::Pipe(pipe, end) => self.pipes.is_ready(pipe, end, self.clock.now()),
+            Wait::Process(pid) => self.processes.is_over(pid, self.clock.now()),
         }
     }
 
@@ -224,6 +249,8 @@ impl World {
         match wait {
             Wait::Until(deadline) => Some(deadline).filter(|deadline| *deadline < Instant::NEVER),
             Wait::Signal(signal) => self.signals.at(signal),
+            Wait::Pipe(pipe, end) => self.pipes.deadline(pipe, end),
+            Wait::Process(pid) => self.processes.over_at(pid),
             Wait::Nothing | Wait::Stdin | Wait::Socket(_) => None,
         }
     }
@@ -232,8 +259,10 @@ impl World {
     /// `waits`, or an event of the network. `false` when nothing will ever happen.
     pub fn pass_time(&mut self, waits: impl IntoIterator<Item = Wait>) -> bool {
         let deadline = waits.into_iter().filter_map(|wait| self.deadline(wait)).min();
-        let Some(next) = deadline.into_iter().chain(self.network.next_event()).min() else { return false };
+        let events = self.network.next_event().into_iter().chain(self.processes.next_deadline());
+        let Some(next) = deadline.into_iter().chain(events).min() else { return false };
         self.clock.advance_to(next);
+        self.end_overdue();
         self.network.advance(self.clock.now());
         true
     }
@@ -244,6 +273,7 @@ impl World {
     /// [`Blocked`] when that will never happen: the guest hangs.
     pub fn block(&mut self, node: NodeId, waits: &[Wait]) -> Result<(), Blocked> {
         self.network.advance(self.clock.now());
+        self.end_overdue();
         while !waits.iter().any(|wait| self.is_ready(node, *wait)) {
             if !self.pass_time(waits.iter().copied()) {
                 return Err(Blocked { waiting: waits.iter().map(ToString::to_string).collect() });

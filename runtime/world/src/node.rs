@@ -3,6 +3,8 @@
 //! Invariant: what a guest on one machine does changes another machine only through network, pipes and signals.
 
 use crate::clock::Drift;
+use crate::process::ProcessNode;
+use crate::snapshots::Snapshots;
 use crate::{Disk, SignalId, Stdin, Table, Wait, WorldError, files};
 use fozzy_trace::plan::{Inputs, Limits, Machine};
 use fozzy_trace::{NodeId, Output};
@@ -31,6 +33,10 @@ pub struct Node {
     pub drift: Drift,
     /// What its guest waits for; empty while it can go on.
     pub waiting: Vec<Wait>,
+    /// Its disk at earlier moments.
+    pub snapshots: Snapshots,
+    /// Which process its guest is, if another guest started it.
+    pub process: Option<ProcessNode>,
     /// Fires when its guest ends.
     pub end: SignalId,
     /// How its guest ended.
@@ -82,6 +88,8 @@ impl Node {
             table: Table::default(),
             drift: Drift::default(),
             waiting: Vec::new(),
+            snapshots: Snapshots::default(),
+            process: None,
             end,
             exit: None,
             killed: false,

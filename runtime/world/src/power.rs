@@ -8,7 +8,7 @@
 //! Virtual time goes on for everybody.
 //!
 //! Invariant: nothing holds a node of the disk afterwards, so what had no name is gone.
-//! Not here: starting the guest again (`fozzy-engine`), ends of its connections (`network`).
+//! Not here: starting the guest again (`fozzy-engine`), what peers see of its connections (`network`).
 
 use crate::files::{Act, Strike, strike};
 use crate::table::{Handle, InputStream, OutputStream};
@@ -17,6 +17,8 @@ use crate::{Moment, World};
 impl World {
     /// The machine of the moment loses power.
     pub fn power_loss(&mut self, moment: &mut Moment<'_>) {
+        self.network.close_node(moment.node, moment);
+        self.http_guest_ended(moment.node);
         let machine = self.node_mut(moment.node);
         for handle in machine.table.clear() {
             match handle {

@@ -27,6 +27,13 @@ impl Signals {
         self.at[signal.0 as usize].get_or_insert(moment);
     }
 
+    /// It happens at `moment`, unless it happens before. A moment that was still to come may move closer: an answer that
+    /// arrives before the deadline.
+    pub fn hasten(&mut self, signal: SignalId, moment: Instant) {
+        let at = &mut self.at[signal.0 as usize];
+        *at = Some(at.map_or(moment, |at| at.min(moment)));
+    }
+
     /// When it happens, as far as that is known.
     #[must_use]
     pub fn at(&self, signal: SignalId) -> Option<Instant> {

@@ -8,9 +8,15 @@
 //! only; the table is bounded by [`HANDLES_MAX`].
 //! Not here: the guest's own numbering, which wasmtime keeps.
 
-use crate::files::{Descriptor, Listing};
+use crate::files::{Descriptor, Listing, LiveFile};
+use crate::http::{BodyId, ErrorCode, HttpHandle};
+use crate::network::{self, TcpId, UdpId};
+use crate::pipe::PipeId;
+use crate::process::Pid;
 use crate::{OutputKind, Wait};
+use fozzy_trace::observation::FileKind;
 use std::fmt;
+use std::net::IpAddr;
 
 /// Handles that a guest may hold at once; one more ends the execution with a trap. The same bound
 /// as wasmtime's own for a component.
@@ -31,6 +37,31 @@ pub enum Handle {
     Descriptor(Descriptor),
     /// A listing in progress.
     DirectoryStream(Listing),
+    /// An open file or directory of the real computer.
+    LiveDescriptor(LiveFile),
+    /// What is left of a listing by the real computer, the next entry last.
+    LiveDirectoryStream(Vec<(String, FileKind)>),
+    /// The right to use the network.
+    Network,
+    /// A TCP socket.
+    TcpSocket(TcpId),
+    /// A UDP socket.
+    UdpSocket(UdpId),
+    /// The datagrams that come to a socket.
+    IncomingDatagrams(UdpId),
+    /// The datagrams that go from a socket.
+    OutgoingDatagrams {
+        /// The socket.
+        socket: UdpId,
+        /// How many may be sent before the next `check-send`.
+        permit: u64,
+    },
+    /// Addresses of a name, the first one last.
+    Addresses(Vec<IpAddr>),
+    /// Anything of HTTP but the streams of bodies.
+    Http(Box<HttpHandle>),
+    /// A process that was started.
+    Child(Pid),
 }
 
 /// Where a stream reads.
@@ -45,6 +76,26 @@ pub enum InputStream {
         /// Where the next read begins, in bytes.
         offset: u64,
     },
+    /// A file of the real computer, from an offset on.
+    LiveFile {
+        /// The file.
+        file: LiveFile,
+        /// Where the next read begins, in bytes.
+        offset: u64,
+    },
+    /// What a connection brings.
+    Tcp(TcpId),
+    /// The body of an HTTP message, from an offset on.
+    Http {
+        /// The body.
+        body: BodyId,
+        /// Where the next read begins, in bytes.
+        offset: u64,
+        /// It failed, or was read to its end.
+        closed: bool,
+    },
+    /// A pipe: the output of another process.
+    Pipe(PipeId),
     /// A file that was read to its end or failed. It stays so, whatever becomes of the file, and holds nothing.
     Closed,
 }
@@ -61,15 +112,37 @@ pub enum OutputStream {
         /// Where the next write begins; `None` appends.
         offset: Option<u64>,
     },
+    /// A file of the real computer, from an offset on.
+    LiveFile {
+        /// The file.
+        file: LiveFile,
+        /// Where the next write begins; `None` appends.
+        offset: Option<u64>,
+    },
+    /// What a connection takes away.
+    Tcp(TcpId),
+    /// The body of an HTTP message.
+    Http {
+        /// The body.
+        body: BodyId,
+        /// A write failed.
+        closed: bool,
+    },
+    /// A pipe: the input of another process.
+    Pipe(PipeId),
     /// A file at which a write failed. It stays so, and holds nothing.
     Closed,
 }
 
 /// Why an operation of a stream failed.
 #[derive(Clone, Debug)]
-pub struct StreamFailure {
+pub enum StreamFailure {
     /// The file system's word for it.
-    pub errno: crate::files::Errno,
+    File(crate::files::Errno),
+    /// That of the network.
+    Network(network::ErrorCode),
+    /// That of HTTP.
+    Http(ErrorCode),
 }
 
 /// A handle that is not what the call needs. Wasmtime checks types before we see them, so this is a
@@ -128,9 +201,24 @@ impl Table {
         Ok(handle)
     }
 
+    /// The numbers of all open handles.
+    #[must_use]
+    pub fn reps(&self) -> Vec<u32> {
+        (0..self.slots.len() as u32).filter(|rep| self.slots[*rep as usize].is_some()).collect()
+    }
+
     /// Closes all handles and returns what they were, in the order of their numbers. The next number is the first.
     pub fn clear(&mut self) -> Vec<Handle> {
         std::mem::take(self).slots.into_iter().flatten().collect()
+    /// Closes everything and returns what was open, by number.
+    pub fn clear(&mut self) -> Vec<Handle> {
+        self.free.clear();
+        std::mem::take(&mut self.slots).into_iter().flatten().collect()
+    }
+
+    /// Everything that is open, by number.
+    pub fn iter(&self) -> impl Iterator<Item = &Handle> {
+        self.slots.iter().flatten()
     }
 
     /// What a handle stands for.

@@ -2,6 +2,8 @@
 
 use crate::SignalId;
 use crate::network::Readiness;
+use crate::pipe::{PipeEnd, PipeId};
+use crate::process::Pid;
 use fozzy_trace::Instant;
 use std::fmt;
 
@@ -18,6 +20,10 @@ pub enum Wait {
     Signal(SignalId),
     /// A socket.
     Socket(Readiness),
+    /// Bytes in a pipe or its end, or room in it or that it breaks.
+    Pipe(PipeId, PipeEnd),
+    /// The end of a process.
+    Process(Pid),
 }
 
 impl fmt::Display for Wait {
@@ -28,7 +34,10 @@ impl fmt::Display for Wait {
             Wait::Until(deadline) => write!(f, "the moment {deadline}"),
             Wait::Stdin => f.write_str("standard input, which stays open and empty"),
             Wait::Signal(_) => f.write_str("the end of another program"),
-            Wait::Socket(readiness) => write!(f, "a socket ({readiness:?})"),
+            Wait::Socket(readiness) => write!(f, "{readiness}"),
+            Wait::Pipe(_, PipeEnd::Read) => f.write_str("the output of another process"),
+            Wait::Pipe(_, PipeEnd::Write) => f.write_str("another process to read its input"),
+            Wait::Process(pid) => write!(f, "the end of process {pid}"),
         }
     }
 }

@@ -5,6 +5,7 @@ use super::replay::{difference_document, divergence_document};
 use crate::args::DoctorArgs;
 use crate::error::CliError;
 use crate::output::EXIT_ERROR;
+use crate::plan::plan;
 use crate::target;
 use fozzy_report::document::{AuditDocument, DoctorDocument, DoctorIssue};
 use fozzy_trace::Seed;
@@ -22,7 +23,7 @@ pub(crate) fn doctor(context: &Context, args: &DoctorArgs) -> Result<ExitCode, C
     let mut issues = Vec::new();
     issues.extend(engine_issue());
     issues.extend(store_issue(context));
-    let audit = args.scenario.as_deref().map(|scenario| audit(args, scenario)).transpose()?;
+    let audit = args.scenario.as_deref().map(|scenario| audit(context, args, scenario)).transpose()?;
     if let Some(audit) = audit.as_ref().filter(|audit| !audit.consistent) {
         issues.push(DoctorIssue {
             code: "nondeterminism".to_owned(),
@@ -40,12 +41,17 @@ pub(crate) fn doctor(context: &Context, args: &DoctorArgs) -> Result<ExitCode, C
     Ok(if ok { ExitCode::SUCCESS } else { ExitCode::from(EXIT_ERROR) })
 }
 
-fn audit(args: &DoctorArgs, scenario: &std::path::Path) -> Result<AuditDocument, CliError> {
+fn audit(context: &Context, args: &DoctorArgs, scenario: &std::path::Path) -> Result<AuditDocument, CliError> {
     let loaded = target::load(scenario)?;
-    let (plan, inputs) = target::plan(&loaded.target.name, &args.args, &args.limits, &args.world)?;
-    let program = target::compile(loaded.component.clone(), &plan, &loaded.target.name)?;
-    let mut session = target::session(program, &plan, &inputs)?;
-    if let Some(stdin) = target::own_stdin(&args.world) {
+    let name = &loaded.target.name;
+    let planned = plan(&context.globals, &context.config, name, &args.args, &args.limits, &args.world)?;
+    if planned.is_live() {
+        let message = "the real computer may answer otherwise each time, so an audit under a host backend proves nothing";
+        return Err(CliError::new("usage", message).hint("record a run, and replay it: `fozzy run --record …`"));
+    }
+    let program = target::compile(loaded.component.clone(), &planned.plan, name)?;
+    let mut session = target::session(program, &planned.plan, &planned.inputs)?;
+    if let Some(stdin) = planned.stdin {
         session.read_from(stdin);
     }
     let seed = Seed(args.seed);

@@ -1,6 +1,7 @@
 //! `fozzy env` and `fozzy version`: what runs here, and on what.
 
 use super::Context;
+use crate::args::{FilesArg, ScriptArg};
 use crate::error::CliError;
 use fozzy_report::document::{Capabilities, Capability, EnvDocument, VersionDocument};
 use std::process::ExitCode;
@@ -12,6 +13,13 @@ pub(crate) fn version(context: &Context) -> Result<ExitCode, CliError> {
 
 pub(crate) fn env(context: &Context) -> Result<ExitCode, CliError> {
     let deterministic = |backend: &str| Capability { backend: backend.to_owned(), deterministic: true };
+    // A live answer is recorded, and so the same in every replay; the next run may get another one.
+    let host = || Capability { backend: "host".to_owned(), deterministic: false };
+    let (globals, config) = (&context.globals, &context.config);
+    let scripted = |flag: Option<ScriptArg>, setting| match flag.or(setting) {
+        Some(ScriptArg::Host) => host(),
+        Some(ScriptArg::Scripted) | None => deterministic("scripted"),
+    };
     let document = EnvDocument {
         os: std::env::consts::OS.to_owned(),
         arch: std::env::consts::ARCH.to_owned(),
@@ -19,10 +27,13 @@ pub(crate) fn env(context: &Context) -> Result<ExitCode, CliError> {
         capabilities: Capabilities {
             time: deterministic("virtual"),
             rng: deterministic("seeded"),
-            fs: deterministic("virtual"),
-            http: deterministic("unsupported"),
-            net: deterministic("unsupported"),
-            proc: deterministic("unsupported"),
+            fs: match globals.fs_backend.or(config.fs_backend) {
+                Some(FilesArg::Host) => host(),
+                Some(FilesArg::Virtual) | None => deterministic("virtual"),
+            },
+            http: scripted(globals.http_backend, config.http_backend),
+            net: deterministic("simulated"),
+            proc: scripted(globals.proc_backend, config.proc_backend),
             memory: deterministic("virtual"),
         },
     };

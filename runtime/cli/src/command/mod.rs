@@ -5,8 +5,9 @@ mod env;
 mod replay;
 mod run;
 mod trace;
+mod validate;
 
-use crate::args::{Cli, Command, TraceCommand};
+use crate::args::{Cli, Command, Globals, TraceCommand};
 use crate::config::{self, Config};
 use crate::error::{CliError, at_path};
 use crate::output::Printer;
@@ -18,6 +19,8 @@ use std::process::ExitCode;
 pub(crate) struct Context {
     pub(crate) printer: Printer,
     pub(crate) runs: RunStore,
+    pub(crate) globals: Globals,
+    pub(crate) config: Config,
     /// Whether warnings about integrity are errors.
     pub(crate) strict: bool,
 }
@@ -25,14 +28,17 @@ pub(crate) struct Context {
 /// Runs the command and returns its exit code.
 pub(crate) fn dispatch(cli: Cli) -> ExitCode {
     let printer = Printer::new(&cli.globals);
-    let result = prepare(&cli).and_then(|config| {
-        let strict = !cli.globals.unsafe_;
-        let context = Context { printer, runs: RunStore::new(&config.base_dir), strict };
-        match &cli.command {
+    let result = prepare(&cli.globals).and_then(|config| {
+        let Cli { globals, command } = cli;
+        let strict = !globals.unsafe_;
+        let context = Context { printer, runs: RunStore::new(&config.base_dir), globals, config, strict };
+        match &command {
             Command::Run(args) => run::run(&context, args),
             Command::Replay(args) => replay::replay(&context, args),
             Command::Trace(TraceCommand::Verify(args)) => trace::verify(&context, args),
             Command::Trace(TraceCommand::Show(args)) => trace::show(&context, args),
+            Command::Validate(args) => validate::validate(&context, args),
+            Command::Schema(args) => validate::schema(&context, args),
             Command::Doctor(args) => doctor::doctor(&context, args),
             Command::Env => env::env(&context),
             Command::Version => env::version(&context),
@@ -41,14 +47,14 @@ pub(crate) fn dispatch(cli: Cli) -> ExitCode {
     result.unwrap_or_else(|error| printer.error(&error))
 }
 
-fn prepare(cli: &Cli) -> Result<Config, CliError> {
-    let filter = tracing_subscriber::EnvFilter::try_new(&cli.globals.log)
-        .map_err(|error| CliError::new("usage", format!("--log {}: {error}", cli.globals.log)))?;
+fn prepare(globals: &Globals) -> Result<Config, CliError> {
+    let filter = tracing_subscriber::EnvFilter::try_new(&globals.log)
+        .map_err(|error| CliError::new("usage", format!("--log {}: {error}", globals.log)))?;
     let _ = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).without_time().try_init();
-    if let Some(folder) = &cli.globals.cwd {
+    if let Some(folder) = &globals.cwd {
         std::env::set_current_dir(folder).map_err(|error| at_path("usage", "--cwd: cannot enter", folder, &error))?;
     }
-    config::load(&cli.globals)
+    config::load(globals)
 }
 
 /// The exit code of a status.

@@ -53,7 +53,7 @@ pub(super) fn session_of(recording: &Recording) -> Result<Session, CliError> {
 
 fn same(recording: &Recording, session: &mut Session, args: &ReplayArgs, json: bool) -> Result<Replayed, CliError> {
     if !json {
-        session.watch(Box::new(show_output));
+        session.watch(show_output(&recording.plan));
     }
     let keep = if args.dump_events { 0..u64::MAX } else { 0..0 };
     session.follow(Box::new(|entry| output::stderr(format!("{}\n", entry_line(&entry)).as_bytes())));

@@ -4,15 +4,17 @@ use super::{Context, exit};
 use crate::args::{CollisionArg, ReporterArg, RunArgs, SeedArg};
 use crate::error::CliError;
 use crate::output;
+use crate::plan::plan;
 use crate::store::{RunFolder, TRACE_NAME, store_error};
 use crate::target;
 use crate::wall::Stopwatch;
 use fozzy_check::{is_own, judge};
-use fozzy_engine::Program;
+use fozzy_engine::{OutputKind, Program, Tee};
 use fozzy_report::{Identity, Mode, RunSummary, pretty};
 use fozzy_trace::file::{EngineId, Recording, store};
 use fozzy_trace::source::Seeded;
-use fozzy_trace::{Execution, Executor, NodeId, Seed, Status};
+use fozzy_trace::{Execution, Executor, NodeId, Plan, Seed, Status};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -29,27 +31,28 @@ pub(crate) fn run(context: &Context, args: &RunArgs) -> Result<ExitCode, CliErro
         store::check_target(path, collision).map_err(store_error)?;
     }
     let loaded = target::load(&args.target)?;
-    let (mut plan, mut inputs) = target::plan(&loaded.target.name, &args.args, &args.limits, &args.world)?;
-    let program = target::compile(loaded.component.clone(), &plan, &loaded.target.name)?;
-    let mut session = target::session(program, &plan, &inputs)?;
-    let stdin = target::own_stdin(&args.world);
-    if let Some(stdin) = &stdin {
+    let name = &loaded.target.name;
+    let mut planned = plan(&context.globals, &context.config, name, &args.args, &args.limits, &args.world)?;
+    let program = target::compile(loaded.component.clone(), &planned.plan, name)?;
+    let mut session = target::session(program, &planned.plan, &planned.inputs)?;
+    if let Some(stdin) = &planned.stdin {
         session.read_from(Arc::clone(stdin));
     }
+    planned.open(&mut session)?;
     let json = context.printer.json || args.reporter == ReporterArg::Json;
     if !json {
-        session.watch(Box::new(show_output));
+        session.watch(show_output(&planned.plan));
     }
     let execution = session.execute(Box::new(Seeded::new(seed)), 0..ENTRIES_KEPT)?;
-    target::add_stdin(&mut plan, &mut inputs, stdin.as_ref());
+    planned.add_stdin();
     let verdict = judge(&execution);
     let summary_target = loaded.summary();
     let engine = engine_id(session.program());
     let recording = Recording::of(
         loaded.target,
         loaded.component,
-        plan,
-        &inputs,
+        planned.plan,
+        &planned.inputs,
         engine,
         &execution,
         verdict,
@@ -89,13 +92,25 @@ fn collision(policy: CollisionArg) -> store::Collision {
     }
 }
 
-/// Passes on what the program writes while it runs.
-pub(super) fn show_output(node: NodeId, kind: fozzy_engine::OutputKind, bytes: &[u8]) {
-    match kind {
-        _ if node != NodeId(0) => {}
-        fozzy_engine::OutputKind::Stdout => drop(output::stdout(bytes)),
-        fozzy_engine::OutputKind::Stderr => output::stderr(bytes),
-    }
+/// Passes on what the programs write while they run: the target's own words as they are, those of other machines
+/// on stderr, each line after the machine's name.
+pub(super) fn show_output(plan: &Plan) -> Tee {
+    let names: Vec<String> = plan.nodes.iter().map(|node| node.name.clone()).collect();
+    let mut lines: BTreeMap<NodeId, Vec<u8>> = BTreeMap::new();
+    Box::new(move |node, kind, bytes| match (node, kind) {
+        (NodeId(0), OutputKind::Stdout) => drop(output::stdout(bytes)),
+        (NodeId(0), OutputKind::Stderr) => output::stderr(bytes),
+        (NodeId(number), _) => {
+            let Some(name) = names.get(number as usize - 1) else { return };
+            let line = lines.entry(node).or_default();
+            line.extend_from_slice(bytes);
+            while let Some(end) = line.iter().position(|byte| *byte == b'\n') {
+                let rest = line.split_off(end + 1);
+                output::stderr(&[name.as_bytes(), b" | ", line].concat());
+                *line = rest;
+            }
+        }
+    })
 }
 
 /// Everything of the engine that results depend on.

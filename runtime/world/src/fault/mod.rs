@@ -11,15 +11,35 @@
 //! Invariants: without planned faults nothing is asked; the answer zero is always "does not strike", unless
 //! the rate is the whole.
 
+mod bandwidth;
 mod bit_flip;
+mod buggify;
 mod clock_drift;
 mod clock_freeze;
 mod clock_step;
+mod connection_reset;
 mod disk_full;
+mod duplicate;
+mod http_dns;
+mod http_latency;
+mod http_refused;
+mod http_reset;
+mod http_status;
+mod http_timeout;
 mod io_error;
+mod latency;
 mod lost_write;
+mod packet_loss;
+mod partition;
 mod power_loss;
+mod process;
+mod process_delay;
+mod process_exit;
+mod process_not_found;
+mod process_signal;
+mod process_truncate;
 mod read_error;
+mod reorder;
 mod short_read;
 mod short_write;
 mod slow_disk;
@@ -27,15 +47,34 @@ mod sync_error;
 mod torn_write;
 mod write_error;
 
+pub(crate) use bandwidth::BANDWIDTH;
 pub use bit_flip::BIT_FLIP;
+pub use buggify::BUGGIFY;
 pub use clock_drift::CLOCK_DRIFT;
 pub use clock_freeze::CLOCK_FREEZE;
 pub use clock_step::CLOCK_STEP;
+pub(crate) use connection_reset::CONNECTION_RESET;
 pub use disk_full::DISK_FULL;
+pub(crate) use duplicate::DUPLICATE;
+pub use http_dns::HTTP_DNS;
+pub use http_latency::HTTP_LATENCY;
+pub use http_refused::HTTP_REFUSED;
+pub use http_reset::HTTP_RESET;
+pub use http_status::HTTP_STATUS;
+pub use http_timeout::HTTP_TIMEOUT;
 pub use io_error::IO_ERROR;
+pub(crate) use latency::LATENCY;
 pub use lost_write::LOST_WRITE;
+pub(crate) use packet_loss::PACKET_LOSS;
+pub(crate) use partition::PARTITION;
 pub use power_loss::POWER_LOSS;
+pub use process_delay::PROCESS_DELAY;
+pub use process_exit::PROCESS_EXIT;
+pub use process_not_found::PROCESS_NOT_FOUND;
+pub use process_signal::PROCESS_SIGNAL;
+pub use process_truncate::PROCESS_TRUNCATE;
 pub use read_error::READ_ERROR;
+pub(crate) use reorder::REORDER;
 pub use short_read::SHORT_READ;
 pub use short_write::SHORT_WRITE;
 pub use slow_disk::SLOW_DISK;
@@ -85,15 +124,35 @@ pub struct FaultKind {
 
 /// Every kind, sorted by name.
 pub const FAULTS: &[&FaultKind] = &[
+    &BANDWIDTH,
     &BIT_FLIP,
+    &BUGGIFY,
     &CLOCK_DRIFT,
     &CLOCK_FREEZE,
     &CLOCK_STEP,
+    &CONNECTION_RESET,
     &DISK_FULL,
+    &DUPLICATE,
+    &F,
+    &HTTP_DNS,
+    &HTTP_LATENCY,
+    &HTTP_REFUSED,
+    &HTTP_RESET,
+    &HTTP_STATUS,
+    &HTTP_TIMEOUT,
     &IO_ERROR,
+    &LATENCY,
     &LOST_WRITE,
+    &PACKET_LOSS,
+    &PARTITION,
     &POWER_LOSS,
+    &PROCESS_DELAY,
+    &PROCESS_EXIT,
+    &PROCESS_NOT_FOUND,
+    &PROCESS_SIGNAL,
+    &PROCESS_TRUNCATE,
     &READ_ERROR,
+    &REORDER,
     &SHORT_READ,
     &SHORT_WRITE,
     &SLOW_DISK,
@@ -146,18 +205,21 @@ impl Faults {
         self.rules.iter().any(|rule| rule.kind.name == kind.name)
     }
 
-    /// Whether a fault of `kind` strikes `target` now, and how hard. The first rule that strikes decides.
+    /// Whether a fault of `kind` strikes what all of `targets` name now, and how hard. The first rule that strikes
+    /// decides.
     pub(crate) fn strike(
         &mut self,
         kind: &FaultKind,
-        target: &str,
+        targets: &[&str],
         now: Instant,
         node: NodeId,
         chance: &mut dyn Chance,
     ) -> Option<u64> {
         let candidates =
             self.rules.iter_mut().filter(|rule| std::ptr::eq(rule.kind, kind) || rule.kind.name == kind.name);
-        for rule in candidates.filter(|rule| rule.is_open(now) && matches(&rule.plan.target, target)) {
+        for rule in candidates
+            .filter(|rule| rule.is_open(now) && targets.iter().any(|target| matches(&rule.plan.target, target)))
+        {
             let question = Question { node, purpose: Purpose::Fault, site: rule.kind.name };
             let answer = chance.below(question, u64::from(RATE_ALWAYS_PPM));
             if answer >= u64::from(RATE_ALWAYS_PPM.saturating_sub(rule.plan.rate_ppm)) {

@@ -2,8 +2,8 @@
 //!
 //! Example: strength 1: a writer that does not look at the count loses the rest.
 //!
-//! A stream has no word for it in blocking writes: there the beginning is written, and then it fails with `io`, as
-//! when a disk breaks in the middle of a write.
+//! A stream has no word for it: there the beginning is written, and then it fails with `io`, as when a disk breaks in
+//! the middle of a write.
 
 use super::{FaultKind, FaultTarget};
 

@@ -1,38 +1,247 @@
-//! The simulated network between the machines of a run.
+//! The simulated network between the machines of a run, and inside each.
+//!
+//! ```text
+//! machine 0: socket ─▶ connection ─▶ pipe ─▶ link 0->1 ─▶ event at 2.1 ms ─▶ socket :machine 1
+//!            answers of wasi:sockets  bytes    time, loss    arrives            the guest's poll is ready
+//! ```
+//!
+//! Invariants: plain values, so a clone is a checkpoint; what happens at the same moment happens in the order in which it
+//! was caused; time, loss and faults are decided when something is sent, so [`Network::advance`] asks nobody. Bounds are
+//! below; each is met as a real machine meets its own (no room, no socket, a lost datagram).
+//! Not here: who waits (`World`), WIT (`fozzy-host`), wasi:http (`crate::http`).
 
-use fozzy_trace::Instant;
+mod address;
+mod connection;
+mod error;
+mod event;
+mod link;
+mod lookup;
+mod options;
+mod pipe;
+mod ports;
+mod slab;
+mod tcp;
+#[cfg(test)]
+mod tests;
+mod udp;
+
+pub use address::Family;
+pub use error::{ErrorCode, StreamEnd};
+pub use options::{Options, SetOption};
+pub use tcp::Shutdown;
+pub use udp::DATAGRAMS_MAX;
+
+use crate::Moment;
+use connection::Connection;
+use event::{Event, Events};
 use fozzy_trace::plan::NetworkPlan;
+use fozzy_trace::{Instant, NodeId};
+use link::Links;
+use ports::Ports;
+use slab::{Key, Slab};
+use std::collections::BTreeMap;
+use std::fmt;
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+use tcp::TcpSocket;
+use udp::UdpSocket;
+
+/// Sockets that one machine may have; one more is `new-socket-limit`. Enough for a busy server, and each is small.
+pub const SOCKETS_MAX: u32 = 10_000;
+/// Connections of all machines, those included that nobody has accepted or closed to the end. With more, requests for
+/// connections are ignored.
+pub const CONNECTIONS_MAX: usize = 1 << 16;
+/// Packets on their way at once. With more, datagrams are lost and streams take nothing.
+pub const PACKETS_MAX: usize = 1 << 18;
+/// Bytes that all sockets hold together. With more, datagrams are lost and streams take nothing.
+pub const HELD_BYTES_MAX: usize = 256 << 20;
+
+/// A TCP socket.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct TcpId(Key);
+
+/// A UDP socket.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct UdpId(Key);
 
 /// What a guest waits for at a socket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Readiness {}
+pub enum Readiness {
+    /// The end of what was started, or a connection to accept.
+    Socket(TcpId),
+    /// Bytes, or the end of them.
+    Readable(TcpId),
+    /// Room for bytes.
+    Writable(TcpId),
+    /// A datagram.
+    Datagram(UdpId),
+}
+
+impl fmt::Display for Readiness {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Readiness::Socket(_) => "a connection",
+            Readiness::Readable(_) => "bytes from a connection",
+            Readiness::Writable(_) => "room to write to a connection",
+            Readiness::Datagram(_) => "a datagram",
+        })
+    }
+}
 
 /// Sockets and packets of all machines.
 #[derive(Clone, Debug)]
-pub struct Network {}
+pub struct Network {
+    /// By machine.
+    names: Vec<Arc<str>>,
+    /// By machine.
+    hosts: Vec<Host>,
+    links: Links,
+    events: Events,
+    tcp: Slab<TcpSocket>,
+    udp: Slab<UdpSocket>,
+    connections: Slab<Connection>,
+    /// Bytes in pipes, inboxes and datagrams on their way.
+    held: usize,
+}
+
+/// What the kernel of one machine knows of its sockets.
+#[derive(Clone, Debug, Default)]
+struct Host {
+    sockets: u32,
+    tcp_ports: Ports,
+    udp_ports: Ports,
+    listeners: BTreeMap<(u16, IpAddr), TcpId>,
+    receivers: BTreeMap<(u16, IpAddr), UdpId>,
+}
+
+/// Who is bound to the address, or to all addresses.
+fn bound_to<T: Copy>(sockets: &BTreeMap<(u16, IpAddr), T>, to: SocketAddr) -> Option<T> {
+    let everywhere = address::unspecified(Family::of(to.ip()));
+    sockets.get(&(to.port(), to.ip())).or_else(|| sockets.get(&(to.port(), everywhere))).copied()
+}
+
+/// Whether somebody is bound so that nobody else can be bound to the address.
+fn excludes<T>(sockets: &BTreeMap<(u16, IpAddr), T>, address: SocketAddr) -> bool {
+    let lowest = (address.port(), IpAddr::from([0; 4]));
+    let highest = (address.port(), IpAddr::from([u8::MAX; 16]));
+    sockets.range(lowest..=highest).any(|((_, ip), _)| address::overlap(*ip, address.ip()))
+}
+
+impl Host {
+    fn listener(&self, to: SocketAddr) -> Option<TcpId> {
+        bound_to(&self.listeners, to)
+    }
+
+    fn receiver(&self, to: SocketAddr) -> Option<UdpId> {
+        bound_to(&self.receivers, to)
+    }
+
+    fn is_listened_at(&self, address: SocketAddr) -> bool {
+        excludes(&self.listeners, address)
+    }
+
+    fn is_received_at(&self, address: SocketAddr) -> bool {
+        excludes(&self.receivers, address)
+    }
+}
 
 impl Network {
     /// A network of machines with these names, in the order of their ids. The first runs the target.
     #[must_use]
-    pub fn new(_plan: &NetworkPlan, _names: Vec<String>) -> Network {
-        Network {}
+    pub fn new(plan: &NetworkPlan, names: Vec<String>) -> Network {
+        let mut network = Network {
+            names: Vec::new(),
+            hosts: Vec::new(),
+            links: Links::new(plan),
+            events: Events::default(),
+            tcp: Slab::default(),
+            udp: Slab::default(),
+            connections: Slab::default(),
+            held: 0,
+        };
+        for name in names {
+            network.join(name);
+        }
+        network
     }
 
     /// One more machine, which joins while the run goes on.
-    pub fn join(&mut self, _name: String) {}
+    pub fn join(&mut self, name: String) {
+        self.names.push(name.into());
+        self.hosts.push(Host::default());
+    }
+
+    /// The program of a machine has ended: its sockets close as a kernel closes them. The machine stays, and refuses
+    /// connections.
+    pub fn close_node(&mut self, node: NodeId, moment: &mut Moment<'_>) {
+        let tcp: Vec<Key> = self.tcp.iter().filter(|(_, socket)| socket.node == node).map(|(key, _)| key).collect();
+        let udp: Vec<Key> = self.udp.iter().filter(|(_, socket)| socket.node == node).map(|(key, _)| key).collect();
+        for key in tcp {
+            self.tcp_close(TcpId(key), moment);
+        }
+        for key in udp {
+            self.udp_close(UdpId(key));
+        }
+        self.advance(moment.now);
+    }
+
+    /// The addresses of a name: of a machine, of `localhost`, or the address that it is.
+    ///
+    /// # Errors
+    /// `invalid-argument` for what cannot be a name, `name-unresolvable` for an unknown one.
+    pub fn resolve(&self, name: &str) -> Result<Vec<IpAddr>, ErrorCode> {
+        lookup::resolve(name, &self.names)
+    }
 
     /// When the next packet arrives or timer expires; `None` when nothing is on its way.
     #[must_use]
     pub fn next_event(&self) -> Option<Instant> {
-        None
+        self.events.next()
     }
 
     /// Performs every arrival and timer that is due at `now`.
-    pub fn advance(&mut self, _now: Instant) {}
+    pub fn advance(&mut self, now: Instant) {
+        while let Some((at, event)) = self.events.pop(now) {
+            self.happen(event, at);
+        }
+    }
 
-    /// Whether what is waited for is there.
+    fn happen(&mut self, event: Event, at: Instant) {
+        match event {
+            Event::Syn(syn) => self.syn_arrives(syn, at),
+            Event::ConnectEnds { socket, result } => self.connect_ends(socket, result, at),
+            Event::Acceptable { listener, connection, back } => self.becomes_acceptable(listener, connection, back, at),
+            Event::Bytes { connection, from, count, back } => self.bytes_arrive(connection, from, count, back, at),
+            Event::Fin { connection, from } => self.fin_arrives(connection, from),
+            Event::Reset { connection, to } => self.breaks(connection, to, ErrorCode::ConnectionReset),
+            Event::GiveUp { connection, to } => self.breaks(connection, to, ErrorCode::Timeout),
+            Event::Datagram(datagram) => self.datagram_arrives(*datagram, at),
+            Event::Unheard { socket, to } => self.datagram_unheard(socket, to),
+        }
+    }
+
+    /// Whether what is waited for is there. What a closed socket was waited for is.
     #[must_use]
     pub fn is_ready(&self, readiness: Readiness) -> bool {
-        match readiness {}
+        match readiness {
+            Readiness::Socket(id) => self.tcp_is_ready(id),
+            Readiness::Readable(id) => self.tcp_is_readable(id),
+            Readiness::Writable(id) => self.tcp_is_writable(id),
+            Readiness::Datagram(id) => self.udp_is_readable(id),
+        }
+    }
+
+    fn host_mut(&mut self, node: NodeId) -> &mut Host {
+        &mut self.hosts[node.0 as usize]
+    }
+
+    /// One more socket of the machine.
+    fn count_socket(&mut self, node: NodeId) -> Result<(), ErrorCode> {
+        let host = self.host_mut(node);
+        if host.sockets >= SOCKETS_MAX {
+            return Err(ErrorCode::NewSocketLimit);
+        }
+        host.sockets += 1;
+        Ok(())
     }
 }

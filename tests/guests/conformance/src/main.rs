@@ -13,12 +13,19 @@
 mod clocks;
 mod entries;
 mod file;
+mod http_exchange;
+mod http_fields;
+mod http_handler;
+mod http_message;
+mod net;
 mod open;
 mod place;
 mod show;
 mod stat;
 mod stream;
 mod system;
+mod tcp;
+mod udp;
 
 use place::Place;
 
@@ -50,8 +57,21 @@ macro_rules! cases {
     };
 }
 
-const TABLES: &[&[Case]] =
-    &[system::CASES, clocks::CASES, stream::CASES, open::CASES, file::CASES, entries::CASES, stat::CASES];
+const TABLES: &[&[Case]] = &[
+    system::CASES,
+    clocks::CASES,
+    stream::CASES,
+    open::CASES,
+    file::CASES,
+    entries::CASES,
+    stat::CASES,
+    tcp::CASES,
+    udp::CASES,
+    http_fields::CASES,
+    http_message::CASES,
+    http_exchange::CASES,
+    http_handler::CASES,
+];
 
 impl Case {
     fn name(&self) -> String {

@@ -5,6 +5,7 @@
 //! Not here: times, inode numbers and debug strings. A case turns these into booleans first.
 
 use wasip2::filesystem::types::{DescriptorFlags, DescriptorType, ErrorCode, filesystem_error_code};
+use wasip2::http::types::{ErrorCode as HttpError, HeaderError, Method, Scheme, http_error_code};
 use wasip2::io::streams::StreamError;
 
 /// Bytes that are shown one by one; of more, the number and a sum.
@@ -145,7 +146,31 @@ impl Show for StreamError {
     fn show(&self) -> String {
         match self {
             StreamError::Closed => "closed".to_owned(),
-            StreamError::LastOperationFailed(error) => format!("failed ({})", filesystem_error_code(error).show()),
+            StreamError::LastOperationFailed(error) => match http_error_code(error) {
+                Some(code) => format!("failed ({})", code.show()),
+                None => format!("failed ({})", filesystem_error_code(error).show()),
+            },
         }
     }
 }
+
+impl Show for HttpError {
+    /// What stands in an internal error is its host's own.
+    fn show(&self) -> String {
+        match self {
+            HttpError::InternalError(_) => "InternalError".to_owned(),
+            other => format!("{other:?}").trim_start_matches("ErrorCode::").to_owned(),
+        }
+    }
+}
+
+macro_rules! by_debug {
+    ($($kind:ty),*) => {$(
+        impl Show for $kind {
+            fn show(&self) -> String {
+                format!("{self:?}")
+            }
+        }
+    )*};
+}
+by_debug!(HeaderError, Method, Scheme);

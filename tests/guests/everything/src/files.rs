@@ -28,7 +28,7 @@ pub(crate) fn files(report: &mut Report) {
     report.refused("files.outside", fs::read("/../../outside"));
     walk(report, folder);
     report.attempt("files.remove_dir_all", fs::remove_dir_all(folder));
-    report.see("files.gone", folder.exists());
+    report.see("files.folder_exists", folder.exists());
 }
 
 /// Writing, appending, overwriting within, cutting and reading back.
@@ -93,7 +93,7 @@ fn names(report: &mut Report, folder: &Path) {
     report.attempt("files.write_second", fs::write(&second, "22"));
     report.attempt("files.rename_over", fs::rename(&first, &second));
     report.look("files.renamed", fs::read_to_string(&second));
-    report.see("files.first_is_gone", first.exists());
+    report.see("files.first_exists", first.exists());
     report.attempt("files.rename_folder", fs::rename(folder.join("hold/lower"), folder.join("lower")));
     for index in [7, 3, 11, 5] {
         let name = folder.join("lower").join(format!("crate-{index}"));

@@ -11,7 +11,8 @@ const ANY_PORT: (Ipv4Addr, u16) = (Ipv4Addr::LOCALHOST, 0);
 
 pub(crate) fn names(report: &mut Report) {
     for name in ["localhost", "127.0.0.1"] {
-        let found = (name, 80).to_socket_addrs().map(|addresses| addresses.filter(SocketAddr::is_ipv4).collect::<Vec<_>>());
+        let found =
+            (name, 80).to_socket_addrs().map(|addresses| addresses.filter(SocketAddr::is_ipv4).collect::<Vec<_>>());
         report.look("net.lookup", found);
     }
     report.refused("net.lookup_unknown", ("no-such-host.invalid", 80).to_socket_addrs());
@@ -70,9 +71,11 @@ fn stream(report: &mut Report, mut near: &TcpStream, mut far: &TcpStream) {
     let (mut written, mut back, mut right) = (0, 0, true);
     let mut idle = std::time::Duration::ZERO;
     while back < bytes.len() && idle < crate::PATIENCE {
-        let sent = if written < bytes.len() { near.write(&bytes[written..]) } else { Err(ErrorKind::WouldBlock.into()) };
+        let sent =
+            if written < bytes.len() { near.write(&bytes[written..]) } else { Err(ErrorKind::WouldBlock.into()) };
         let came = far.read(&mut part);
-        let blocks = |result: &io::Result<usize>| result.as_ref().is_err_and(|error| error.kind() == ErrorKind::WouldBlock);
+        let blocks =
+            |result: &io::Result<usize>| result.as_ref().is_err_and(|error| error.kind() == ErrorKind::WouldBlock);
         if blocks(&sent) && blocks(&came) {
             std::thread::sleep(crate::PAUSE);
             idle += crate::PAUSE;

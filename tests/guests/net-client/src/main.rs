@@ -1,4 +1,4 @@
-//! Net client: reqwest on tokio, on one thread; asks a `net-server` again and again and checks each answer.
+//! Net client: hyper on tokio, on one thread; asks a `net-server` again and again and checks each answer.
 //!
 //! ```text
 //! net-client http://server:8080 --requests 10000 --connections 1
@@ -7,21 +7,28 @@
 //!
 //! Request `i` is a GET of `/hello` for even `i`, and a POST to `/echo` for odd `i`; connection `c` of `n` makes the requests whose
 //! number leaves the rest `c` when divided by `n`. Without a time in it, the line is the same wherever it runs. A failed request is
-//! counted and the next one made; the exit code is 0 if all was well, and 1 otherwise.
+//! counted and the next one made, over a new connection if need be; the exit code is 0 if all was well, and 1 otherwise.
 
-use reqwest::dns::{Addrs, Name, Resolve, Resolving};
-use reqwest::{Client, StatusCode};
+use http_body_util::{BodyExt, Full};
+use hyper::body::Bytes;
+use hyper::client::conn::http1::{self, SendRequest};
+use hyper::{Request, Response, StatusCode, body::Incoming, header::HOST};
+use hyper_util::rt::TokioIo;
+use std::error::Error;
 use std::net::ToSocketAddrs;
 use std::process::ExitCode;
-use std::sync::Arc;
+use tokio::net::TcpStream;
 
 const USAGE: &str = "usage: net-client URL [--requests N] [--connections N]";
 /// Failures that are shown; the others are counted only.
 const FAILURES_SHOWN: u64 = 5;
 
+type Failure = Box<dyn Error + Send + Sync>;
+
 /// What is to be done.
 struct Order {
-    url: String,
+    /// Host and port.
+    authority: String,
     requests: u64,
     connections: u64,
 }
@@ -55,8 +62,9 @@ fn main() -> ExitCode {
 }
 
 fn order(mut words: impl Iterator<Item = String>) -> Result<Order, String> {
-    let url = words.next().ok_or("which URL?")?.trim_end_matches('/').to_owned();
-    let mut order = Order { url, requests: 1, connections: 1 };
+    let url = words.next().ok_or("which URL?")?;
+    let authority = url.strip_prefix("http://").ok_or("only http:// is spoken here")?.trim_end_matches('/').to_owned();
+    let mut order = Order { authority, requests: 1, connections: 1 };
     while let Some(flag) = words.next() {
         let number = words.next().ok_or_else(|| format!("{flag} wants a number"))?;
         let number = number.parse().map_err(|error| format!("{flag} {number}: {error}"))?;
@@ -73,7 +81,7 @@ async fn fulfil(order: &Order) -> Tally {
     let tasks: Vec<_> = (0..order.connections)
         .map(|first| {
             let numbers = (first..order.requests).step_by(usize::try_from(order.connections).expect("it fits"));
-            tokio::spawn(exchange(order.url.clone(), numbers))
+            tokio::spawn(exchange(order.authority.clone(), numbers))
         })
         .collect();
     let mut all = Tally::default();
@@ -88,12 +96,11 @@ async fn fulfil(order: &Order) -> Tally {
 }
 
 /// The requests of one connection, one after the other.
-async fn exchange(url: String, numbers: impl Iterator<Item = u64>) -> Tally {
-    let client = Client::builder().dns_resolver(Arc::new(Lookup)).no_proxy().build().expect("a client can be made");
-    let (hello, echo) = (format!("{url}/hello"), format!("{url}/echo"));
+async fn exchange(authority: String, numbers: impl Iterator<Item = u64>) -> Tally {
+    let mut server = Server { authority, connection: None };
     let mut tally = Tally::default();
     for number in numbers {
-        let asked = if number % 2 == 0 { greet(&client, &hello).await } else { repeat(&client, &echo, number).await };
+        let asked = if number % 2 == 0 { server.greet().await } else { server.repeat(number).await };
         match asked {
             Ok(None) => tally.greetings += 1,
             Ok(Some(bytes)) => {
@@ -101,6 +108,7 @@ async fn exchange(url: String, numbers: impl Iterator<Item = u64>) -> Tally {
                 tally.echoed_bytes += bytes;
             }
             Err(error) => {
+                server.connection = None;
                 tally.failures += 1;
                 if tally.failures <= FAILURES_SHOWN {
                     eprintln!("net-client: request {number}: {error}");
@@ -111,28 +119,52 @@ async fn exchange(url: String, numbers: impl Iterator<Item = u64>) -> Tally {
     tally
 }
 
-async fn greet(client: &Client, url: &str) -> Result<Option<usize>, String> {
-    let response = client.get(url).send().await.map_err(|error| format!("{error:?}"))?;
-    let (status, body) = (response.status(), response.bytes().await.map_err(|error| format!("{error:?}"))?);
-    if status == StatusCode::OK && &body[..] == b"hello" { Ok(None) } else { Err(format!("{status} {body:?}")) }
+/// The server, as one connection sees it.
+struct Server {
+    authority: String,
+    connection: Option<SendRequest<Full<Bytes>>>,
 }
 
-/// How many bytes came back.
-async fn repeat(client: &Client, url: &str, number: u64) -> Result<Option<usize>, String> {
-    let message = format!("message {number}: the sea was calm");
-    let response = client.post(url).body(message.clone()).send().await.map_err(|error| format!("{error:?}"))?;
-    let (status, body) = (response.status(), response.bytes().await.map_err(|error| format!("{error:?}"))?);
-    let right = status == StatusCode::OK && &body[..] == message.as_bytes();
-    if right { Ok(Some(body.len())) } else { Err(format!("{status} {body:?}")) }
-}
-
-/// Names are looked up by the standard library, in place: reqwest's own way wants a thread for it.
-struct Lookup;
-
-impl Resolve for Lookup {
-    fn resolve(&self, name: Name) -> Resolving {
-        let found = (name.as_str(), 0).to_socket_addrs();
-        let found = found.map(|addresses| Box::new(addresses) as Addrs).map_err(Into::into);
-        Box::pin(std::future::ready(found))
+impl Server {
+    async fn greet(&mut self) -> Result<Option<usize>, Failure> {
+        let request = Request::get("/hello").header(HOST, &self.authority).body(Full::default())?;
+        let body = expect_ok(self.send(request).await?).await?;
+        if &body[..] == b"hello" { Ok(None) } else { Err(format!("answered {body:?}").into()) }
     }
+
+    /// How many bytes came back.
+    async fn repeat(&mut self, number: u64) -> Result<Option<usize>, Failure> {
+        let message = Bytes::from(format!("message {number}: the sea was calm"));
+        let request = Request::post("/echo").header(HOST, &self.authority).body(Full::new(message.clone()))?;
+        let body = expect_ok(self.send(request).await?).await?;
+        if body == message { Ok(Some(body.len())) } else { Err(format!("answered {body:?}").into()) }
+    }
+
+    async fn send(&mut self, request: Request<Full<Bytes>>) -> Result<Response<Incoming>, Failure> {
+        let mut connection = match self.connection.take() {
+            Some(connection) if !connection.is_closed() => connection,
+            _ => connect(&self.authority).await?,
+        };
+        connection.ready().await?;
+        let response = connection.send_request(request).await?;
+        self.connection = Some(connection);
+        Ok(response)
+    }
+}
+
+async fn connect(authority: &str) -> Result<SendRequest<Full<Bytes>>, Failure> {
+    // Resolved by the standard library: tokio's own lookup wants a thread.
+    let addresses: Vec<_> = authority.to_socket_addrs()?.collect();
+    let stream = TcpStream::connect(&addresses[..]).await?;
+    stream.set_nodelay(true)?;
+    let (sender, connection) = http1::handshake(TokioIo::new(stream)).await?;
+    // It ends with the connection; its errors reach the request that they hit as well.
+    tokio::spawn(async move { drop(connection.await) });
+    Ok(sender)
+}
+
+async fn expect_ok(response: Response<Incoming>) -> Result<Bytes, Failure> {
+    let status = response.status();
+    let body = response.into_body().collect().await?.to_bytes();
+    if status == StatusCode::OK { Ok(body) } else { Err(format!("{status} {body:?}").into()) }
 }

@@ -11,12 +11,16 @@
 //! The first line on stdout names the address, so that whoever asked for port 0 learns the port. The same source is built for the
 //! machine that the tests run on and for wasm32-wasip2.
 
+#[cfg(target_os = "wasi")]
+mod wasi_fcntl;
+
 use axum::Router;
 use axum::body::Bytes;
 use axum::extract::{Request, State};
 use axum::middleware::{self, Next};
 use axum::response::Response;
 use axum::routing::{get, post};
+use axum::serve::ListenerExt;
 use std::io::Write;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -65,6 +69,10 @@ async fn serve(address: &str, wanted: Option<u64>) -> std::io::Result<u64> {
         .route("/echo", post(async |body: Bytes| body))
         .layer(middleware::from_fn_with_state(Arc::clone(&count), counted));
     let stop = Arc::clone(&count);
+    let listener = listener.tap_io(|stream| {
+        // Slower without, and otherwise the same.
+        let _ = stream.set_nodelay(true);
+    });
     axum::serve(listener, app).with_graceful_shutdown(async move { stop.complete.notified().await }).await?;
     Ok(count.seen.load(Ordering::Relaxed))
 }

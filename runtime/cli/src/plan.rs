@@ -1,0 +1,192 @@
+//! From flags, plan file and settings to a plan, its inputs, and the real computer as far as it was opened.
+//!
+//! ```text
+//! defaults < fozzy.toml < fozzy.toml [target."app.wasm"] < --plan < flags ──▶ Planned
+//! ```
+//!
+//! Not here: the notation of plan files (`fozzy-plan`).
+
+use crate::args::{FilesArg, Globals, LimitArgs, ScriptArg, WorldArgs};
+use crate::config::Config;
+use crate::error::{CliError, at_path};
+use crate::target;
+use fozzy_engine::{LazyInput, Session};
+use fozzy_live::{Live, LiveOptions};
+use fozzy_plan::{BackendsFile, FilesBackend, LimitsFile, MachineFile, PlanFile, ScriptBackend, Size, Span, WallStart};
+use fozzy_trace::plan::{Backend, Backends, Inputs, Machine, Mount, REDACTED};
+use fozzy_trace::Plan;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// A plan with everything that it needs.
+pub(crate) struct Planned {
+    pub(crate) plan: Plan,
+    pub(crate) inputs: Inputs,
+    /// Our own standard input, when no other was given.
+    pub(crate) stdin: Option<Arc<LazyInput>>,
+    /// Values that the sandbox never sees, each with what stands for it there.
+    secrets: Vec<(String, String)>,
+}
+
+/// The plan for the program `name`.
+pub(crate) fn plan(
+    globals: &Globals,
+    config: &Config,
+    name: &str,
+    args: &[String],
+    limits: &LimitArgs,
+    world: &WorldArgs,
+) -> Result<Planned, CliError> {
+    let file = of_flags(args, limits, world)?;
+    let file = of_backends(globals.fs_backend, globals.http_backend, globals.proc_backend).over(file);
+    let file = match &world.plan {
+        Some(path) => file.over(read(path)?),
+        None => file,
+    };
+    let file = file.over(config.targets.get(name).cloned().unwrap_or_default());
+    let file = file.over(of_backends(config.fs_backend, config.http_backend, config.proc_backend));
+    let mut inputs = Inputs::default();
+    let mut loader = |path: &Path| load(path);
+    let resolved = file.resolve(name, &mut loader, &mut inputs).map_err(plan_error)?;
+    let mut plan = resolved.plan;
+    for word in &world.dir {
+        plan.main.dirs.push(capture(word, &mut inputs)?);
+    }
+    let named = target::named_stdin(world)?;
+    let stdin = (named.is_none() && !resolved.stdin_given).then(target::own_stdin);
+    if let Some(bytes) = named {
+        plan.main.stdin.bytes = inputs.add(bytes);
+    }
+    if plan.backends.files == Backend::Host && !plan.main.dirs.is_empty() {
+        let message = "directories are copied onto the virtual disk, and files are answered by the real one";
+        return Err(CliError::new("plan", message).hint("leave out --dir and [dirs], or --fs-backend host"));
+    }
+    let secrets = hide_secrets(&mut plan);
+    Ok(Planned { plan, inputs, stdin, secrets })
+}
+
+/// Reads a plan file.
+pub(crate) fn read(path: &Path) -> Result<PlanFile, CliError> {
+    let text = fozzy_plan::read_text(path).map_err(plan_error)?;
+    PlanFile::parse(&text, path).map_err(plan_error)
+}
+
+/// Reads a component that a plan names.
+pub(crate) fn load(path: &Path) -> Result<Vec<u8>, String> {
+    target::load(path).map(|loaded| loaded.component.to_vec()).map_err(|error| error.to_string())
+}
+
+pub(crate) fn plan_error(error: fozzy_plan::PlanError) -> CliError {
+    CliError::new("plan", error.to_string()).hint("`fozzy schema plan` describes every key")
+}
+
+impl Planned {
+    /// Opens the real computer to `session` as far as the plan says so.
+    pub(crate) fn open(&self, session: &mut Session) -> Result<(), CliError> {
+        let Backends { files, http, processes } = self.plan.backends;
+        if [files, http, processes].iter().all(|backend| *backend == Backend::Virtual) {
+            return Ok(());
+        }
+        let here = std::env::current_dir().map_err(|error| at_path("plan", "cannot use", Path::new("."), &error))?;
+        let options = LiveOptions {
+            files: files == Backend::Host,
+            http: http == Backend::Host,
+            processes: processes == Backend::Host,
+            path: search_path(),
+            secrets: self.secrets.clone(),
+            redact: self.plan.redact.clone(),
+            ..LiveOptions::new(here)
+        };
+        let live = Live::new(options).map_err(|error| CliError::new("plan", error.to_string()))?;
+        session.observe(Box::new(live));
+        Ok(())
+    }
+
+    /// Whether the real computer takes part.
+    pub(crate) fn is_live(&self) -> bool {
+        let Backends { files, http, processes } = self.plan.backends;
+        [files, http, processes].contains(&Backend::Host)
+    }
+
+    /// Puts into the plan what the program read of our own input, so that the trace has it.
+    pub(crate) fn add_stdin(&mut self) {
+        if let Some(bytes) = self.stdin.as_ref().and_then(|own| own.taken()) {
+            self.plan.main.stdin.bytes = self.inputs.add(bytes);
+        }
+    }
+}
+
+/// Where real commands are looked for.
+#[allow(clippy::disallowed_methods, reason = "a fact of the real computer, for real processes only")]
+fn search_path() -> Vec<PathBuf> {
+    std::env::var_os("PATH").map(|path| std::env::split_paths(&path).collect()).unwrap_or_default()
+}
+
+/// The values of redacted environment variables never enter the sandbox: their place is taken by words that the
+/// real computer's side exchanges.
+fn hide_secrets(plan: &mut Plan) -> Vec<(String, String)> {
+    let hidden = plan.redact.env.clone();
+    let mut secrets = Vec::new();
+    let mut hide = |machine: &mut Machine| {
+        for (name, value) in machine.env.iter_mut().filter(|(name, _)| hidden.contains(name)) {
+            let placeholder = format!("{REDACTED}{name}>");
+            if *value != placeholder {
+                secrets.push((placeholder.clone(), std::mem::replace(value, placeholder)));
+            }
+        }
+    };
+    hide(&mut plan.main);
+    plan.nodes.iter_mut().for_each(|node| hide(&mut node.program.machine));
+    secrets
+}
+
+fn capture(word: &str, inputs: &mut Inputs) -> Result<Mount, CliError> {
+    let (host, guest) = word.split_once("::").unwrap_or((word, word));
+    let captured = fozzy_live::capture_directory(Path::new(host), guest, inputs);
+    captured
+        .map_err(|error| CliError::new("dir", format!("--dir {word}: {error}")).hint("the form is --dir HOST::GUEST"))
+}
+
+/// What the flags say, but for what they name by paths.
+fn of_flags(args: &[String], limits: &LimitArgs, world: &WorldArgs) -> Result<PlanFile, CliError> {
+    let mut env = fozzy_plan::Named::default();
+    for pair in &world.env {
+        match pair.split_once('=') {
+            Some((name, value)) if !name.is_empty() => env.set(name, value.to_owned()),
+            _ => return Err(CliError::new("usage", format!("--env: expected NAME=VALUE, found `{pair}`"))),
+        }
+    }
+    let mut fault = Vec::new();
+    for words in &world.faults {
+        let parsed = fozzy_plan::parse_fault_words(words);
+        fault.extend(parsed.map_err(|error| CliError::new("usage", format!("--faults: {error}")))?);
+    }
+    let machine = MachineFile {
+        args: (!args.is_empty()).then(|| args.to_vec()),
+        env,
+        stdin_stays_open: world.stdin_stays_open.then_some(true),
+        ..MachineFile::default()
+    };
+    let limits = LimitsFile {
+        fuel: limits.fuel,
+        timeout: limits.timeout.map(Span),
+        memory: limits.mem_limit_mb.map(|mib| Size(mib.saturating_mul(1 << 20))),
+        ..LimitsFile::default()
+    };
+    let canonical_nans = world.no_canonical_nans.then_some(false);
+    let wall_start = world.wall_start.map(WallStart);
+    Ok(PlanFile { machine, limits, fault, wall_start, canonical_nans, ..PlanFile::default() })
+}
+
+fn of_backends(files: Option<FilesArg>, http: Option<ScriptArg>, processes: Option<ScriptArg>) -> PlanFile {
+    let script = |backend| match backend {
+        ScriptArg::Scripted => ScriptBackend::Scripted,
+        ScriptArg::Host => ScriptBackend::Host,
+    };
+    let files = files.map(|backend| match backend {
+        FilesArg::Virtual => FilesBackend::Virtual,
+        FilesArg::Host => FilesBackend::Host,
+    });
+    let backends = BackendsFile { files, http: http.map(script), processes: processes.map(script) };
+    PlanFile { backends, ..PlanFile::default() }
+}

@@ -1,0 +1,186 @@
+//! `wasi:sockets`: translation only; the network is in `fozzy-world`.
+//!
+//! ```text
+//! tcp-socket handle ─▶ TcpId ─▶ Network::tcp_operation ─▶ ErrorCode ─▶ error-code
+//! ```
+//!
+//! Invariants: every handle of a socket and of its streams holds the socket until it is dropped; an answer `would-block`
+//! costs virtual time, so that a loop which asks again and again comes to an end.
+
+mod lookup;
+mod stream;
+mod tcp;
+mod udp;
+
+use crate::bindings::wasi::sockets::network::{
+    ErrorCode, IpAddress, IpAddressFamily, IpSocketAddress, Ipv4SocketAddress, Ipv6SocketAddress,
+};
+use crate::bindings::wasi::sockets::{instance_network, network};
+use crate::bindings::{IoError, Network as NetworkHandle, Pollable};
+use crate::call::{Host, Import, Stop, misuse};
+use fozzy_trace::Record;
+use fozzy_world::network::{self as world, Family};
+use fozzy_world::table::{Handle, StreamFailure};
+use fozzy_world::{Moment, Network, TableError, Wait};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use wasmtime::Result;
+use wasmtime::component::Resource;
+
+const INSTANCE_NETWORK: Import = Import::new("wasi:sockets/instance-network.instance-network");
+const NETWORK_ERROR_CODE: Import = Import::new("wasi:sockets/network.network-error-code");
+const DROP_NETWORK: Import = Import::new("wasi:sockets/network.network.drop");
+
+/// What a function of WASI answers.
+type SocketResult<T> = Result<std::result::Result<T, ErrorCode>>;
+/// What the network answers.
+type Answer<T> = std::result::Result<T, world::ErrorCode>;
+
+impl Host {
+    /// Lets the network do something, after everything that is due by now.
+    fn on_network<R>(&mut self, body: impl FnOnce(&mut Network, &mut Moment<'_>) -> R) -> R {
+        self.moment(|world, moment| {
+            world.network.advance(moment.now);
+            body(&mut world.network, moment)
+        })
+    }
+
+    /// One operation on the network: `body` does it, and gives its handles if it makes any.
+    fn socket_call<T: Record>(
+        &mut self,
+        import: Import,
+        asked: impl Record,
+        body: impl FnOnce(&mut Host) -> std::result::Result<Answer<T>, Stop>,
+    ) -> SocketResult<T> {
+        self.call(import, asked, |host| {
+            let answer = body(host)?;
+            if matches!(answer, Err(world::ErrorCode::WouldBlock)) {
+                host.world().clock.tick();
+            }
+            Ok(answer.map_err(code))
+        })
+    }
+
+    /// The guest needs the right to use the network.
+    fn check_network(&self, import: Import, handle: &Resource<NetworkHandle>) -> std::result::Result<(), Stop> {
+        match self.node().table.get(handle.rep()) {
+            Ok(Handle::Network) => Ok(()),
+            _ => Err(wrong(import)),
+        }
+    }
+
+    /// Gives a handle of its own to something new.
+    fn handle(&mut self, import: Import, handle: Handle) -> std::result::Result<u32, Stop> {
+        self.node_mut().table.insert(handle).map_err(misuse(import))
+    }
+
+    /// A pollable for what a handle stands for.
+    fn subscribe_to(
+        &mut self,
+        import: Import,
+        rep: u32,
+        wait: impl FnOnce(&Handle) -> Option<Wait>,
+    ) -> Result<Resource<Pollable>> {
+        let pollable = self.call(import, rep, |host| {
+            let wait = host.node().table.get(rep).ok().and_then(wait).ok_or_else(|| wrong(import))?;
+            host.handle(import, Handle::Pollable(wait))
+        })?;
+        Ok(Resource::new_own(pollable))
+    }
+}
+
+fn wrong(import: Import) -> Stop {
+    misuse(import)(TableError::WrongHandle)
+}
+
+impl instance_network::Host for Host {
+    fn instance_network(&mut self) -> Result<Resource<NetworkHandle>> {
+        let rep = self.call(INSTANCE_NETWORK, (), |host| host.handle(INSTANCE_NETWORK, Handle::Network))?;
+        Ok(Resource::new_own(rep))
+    }
+}
+
+impl network::Host for Host {
+    fn network_error_code(&mut self, error: Resource<IoError>) -> Result<Option<ErrorCode>> {
+        self.call(NETWORK_ERROR_CODE, error.rep(), |host| match host.node().table.get(error.rep()) {
+            Ok(Handle::Error(StreamFailure::Network(error))) => Ok(Some(code(*error))),
+            Ok(Handle::Error(_)) => Ok(None),
+            _ => Err(wrong(NETWORK_ERROR_CODE)),
+        })
+    }
+}
+
+impl network::HostNetwork for Host {
+    fn drop(&mut self, handle: Resource<NetworkHandle>) -> Result<()> {
+        self.close(DROP_NETWORK, handle.rep())
+    }
+}
+
+fn code(error: world::ErrorCode) -> ErrorCode {
+    match error {
+        world::ErrorCode::Unknown => ErrorCode::Unknown,
+        world::ErrorCode::AccessDenied => ErrorCode::AccessDenied,
+        world::ErrorCode::InvalidArgument => ErrorCode::InvalidArgument,
+        world::ErrorCode::Timeout => ErrorCode::Timeout,
+        world::ErrorCode::ConcurrencyConflict => ErrorCode::ConcurrencyConflict,
+        world::ErrorCode::NotInProgress => ErrorCode::NotInProgress,
+        world::ErrorCode::WouldBlock => ErrorCode::WouldBlock,
+        world::ErrorCode::InvalidState => ErrorCode::InvalidState,
+        world::ErrorCode::NewSocketLimit => ErrorCode::NewSocketLimit,
+        world::ErrorCode::AddressNotBindable => ErrorCode::AddressNotBindable,
+        world::ErrorCode::AddressInUse => ErrorCode::AddressInUse,
+        world::ErrorCode::RemoteUnreachable => ErrorCode::RemoteUnreachable,
+        world::ErrorCode::ConnectionRefused => ErrorCode::ConnectionRefused,
+        world::ErrorCode::ConnectionReset => ErrorCode::ConnectionReset,
+        world::ErrorCode::DatagramTooLarge => ErrorCode::DatagramTooLarge,
+        world::ErrorCode::NameUnresolvable => ErrorCode::NameUnresolvable,
+    }
+}
+
+fn family(family: IpAddressFamily) -> Family {
+    match family {
+        IpAddressFamily::Ipv4 => Family::Ipv4,
+        IpAddressFamily::Ipv6 => Family::Ipv6,
+    }
+}
+
+fn wit_family(family: Family) -> IpAddressFamily {
+    match family {
+        Family::Ipv4 => IpAddressFamily::Ipv4,
+        Family::Ipv6 => IpAddressFamily::Ipv6,
+    }
+}
+
+fn socket_address(address: IpSocketAddress) -> SocketAddr {
+    match address {
+        IpSocketAddress::Ipv4(Ipv4SocketAddress { port, address: (a, b, c, d) }) => {
+            SocketAddr::new(Ipv4Addr::new(a, b, c, d).into(), port)
+        }
+        // Flow and scope mean nothing in this network.
+        IpSocketAddress::Ipv6(Ipv6SocketAddress { port, address: (a, b, c, d, e, f, g, h), .. }) => {
+            SocketAddr::new(Ipv6Addr::new(a, b, c, d, e, f, g, h).into(), port)
+        }
+    }
+}
+
+fn wit_socket_address(address: SocketAddr) -> IpSocketAddress {
+    let port = address.port();
+    match wit_address(address.ip()) {
+        IpAddress::Ipv4(address) => IpSocketAddress::Ipv4(Ipv4SocketAddress { port, address }),
+        IpAddress::Ipv6(address) => {
+            IpSocketAddress::Ipv6(Ipv6SocketAddress { port, flow_info: 0, address, scope_id: 0 })
+        }
+    }
+}
+
+fn wit_address(ip: IpAddr) -> IpAddress {
+    match ip {
+        IpAddr::V4(ip) => {
+            let [a, b, c, d] = ip.octets();
+            IpAddress::Ipv4((a, b, c, d))
+        }
+        IpAddr::V6(ip) => {
+            let [a, b, c, d, e, f, g, h] = ip.segments();
+            IpAddress::Ipv6((a, b, c, d, e, f, g, h))
+        }
+    }
+}

@@ -1,0 +1,117 @@
+//! Which scripted rule answers a request.
+//!
+//! ```text
+//! GET https://api.test/orders/7  ─▶  rule 0: POST ..        no
+//!                                    rule 1: /orders/*      yes, and not used up: it answers
+//! ```
+//!
+//! A rule's URL that begins with `/` is compared with path and query, every other with the whole URL; scheme and host are
+//! in small letters in both.
+//!
+//! Invariant: the first rule that matches and is not used up answers, and only its count goes up.
+
+use super::request::Request;
+use crate::glob::matches;
+use fozzy_trace::plan::HttpRule;
+use std::borrow::Cow;
+
+/// How often each rule has answered.
+#[derive(Clone, Debug, Default)]
+pub struct Rules {
+    used: Vec<u64>,
+}
+
+impl Rules {
+    /// The rule of `rules` that answers `request`; it has then been used once more.
+    pub(super) fn choose<'a>(&mut self, rules: &'a [HttpRule], request: &Request) -> Option<&'a HttpRule> {
+        self.used.resize(rules.len(), 0);
+        let url = request.url();
+        let fresh = |used: u64, rule: &HttpRule| rule.times.is_none_or(|times| used < times);
+        let mut both = self.used.iter_mut().zip(rules);
+        let (used, rule) = both.find(|(used, rule)| fresh(**used, rule) && describes(rule, request, &url))?;
+        *used += 1;
+        Some(rule)
+    }
+}
+
+fn describes(rule: &HttpRule, request: &Request, url: &str) -> bool {
+    let method = rule.method.as_ref().is_none_or(|method| method == request.method.as_str());
+    let path = rule.url.starts_with('/');
+    let place =
+        if path { matches(&rule.url, &request.path_with_query) } else { matches(&in_small_letters(&rule.url), url) };
+    let has = |(name, pattern): &(String, String)| {
+        request.headers.get(name).any(|value| matches(pattern, &String::from_utf8_lossy(value)))
+    };
+    method && place && rule.headers.iter().all(has)
+}
+
+/// The pattern of a URL, with scheme and host as [`Request::url`] writes them.
+fn in_small_letters(pattern: &str) -> Cow<'_, str> {
+    let Some(host) = pattern.find("://").map(|at| at + "://".len()) else { return Cow::Borrowed(pattern) };
+    let path = pattern[host..].find('/').map_or(pattern.len(), |at| host + at);
+    let user = pattern[..path].rfind('@').map_or(host, |at| at + 1);
+    let (scheme, user, host) = (&pattern[..host], &pattern[host..user], &pattern[user..path]);
+    Cow::Owned(format!("{}{user}{}{}", scheme.to_ascii_lowercase(), host.to_ascii_lowercase(), &pattern[path..]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::http::fields::Fields;
+    use crate::http::message::Method;
+    use crate::http::request::OutgoingRequest;
+    use fozzy_trace::Duration;
+    use fozzy_trace::plan::{HttpFailure, HttpReply};
+
+    fn rule(method: Option<&str>, url: &str) -> HttpRule {
+        HttpRule {
+            method: method.map(str::to_owned),
+            url: url.to_owned(),
+            headers: Vec::new(),
+            times: None,
+            delay: Duration::default(),
+            answer: HttpReply::Failure(HttpFailure::Dns),
+        }
+    }
+
+    fn request(method: Method, path: &str) -> Request {
+        let headers = Fields::from_list([("Accept".to_owned(), b"text/html".to_vec())]).expect("valid");
+        let (authority, path_with_query) = (Some("API.test".to_owned()), Some(path.to_owned()));
+        let request = OutgoingRequest { method, authority, path_with_query, ..OutgoingRequest::new(headers) };
+        request.into_request().expect("it can be sent")
+    }
+
+    #[test]
+    fn the_first_rule_that_describes_the_request_answers() {
+        let accepting = |pattern: &str| HttpRule {
+            headers: vec![("accept".to_owned(), pattern.to_owned())],
+            ..rule(None, "/with")
+        };
+        let rules = [
+            rule(Some("POST"), "https://Api.TEST/a"),
+            rule(None, "/a"),
+            rule(None, "HTTPS://*.test/b*"),
+            accepting("text/*"),
+            rule(None, "/with"),
+        ];
+        let chosen = |method, path| {
+            let found = Rules::default().choose(&rules, &request(method, path));
+            found.map(|rule| rules.iter().position(|other| other == rule).expect("one of them"))
+        };
+        assert_eq!(chosen(Method::Post, "/a"), Some(0));
+        assert_eq!(chosen(Method::Get, "/a"), Some(1));
+        assert_eq!(chosen(Method::Get, "/a?x"), None);
+        assert_eq!(chosen(Method::Get, "/b/c?x"), Some(2));
+        assert_eq!(chosen(Method::Get, "/B"), None);
+        assert_eq!(chosen(Method::Put, "/with"), Some(3));
+    }
+
+    #[test]
+    fn a_rule_is_used_up() {
+        let rules =
+            [HttpRule { times: Some(2), ..rule(None, "/a") }, HttpRule { times: Some(1), ..rule(Some("GET"), "/a") }];
+        let mut state = Rules::default();
+        let mut chosen = || state.choose(&rules, &request(Method::Get, "/a")).map(|rule| rule.method.is_some());
+        assert_eq!([chosen(), chosen(), chosen(), chosen()], [Some(false), Some(false), Some(true), None]);
+    }
+}

@@ -1,0 +1,332 @@
+//! What becomes of a request: who answers it, what, and when.
+//!
+//! ```text
+//! handle ─▶ body finished? ─▶ a fault? ─▶ a rule? ─┬─▶ response or failure, after its delay
+//!              │ not yet                           └─▶ component: a machine of its own handles it
+//!              └─ waits                no rule: the real computer is asked, or the request is remembered as unmatched
+//! ```
+//!
+//! A request is sent when its body is finished: rules, handlers and the real computer get it whole. Rules are tried before
+//! the real computer, so that a plan can script single answers beside a live backend.
+//!
+//! Invariants: everything here is decided at a moment of virtual time, with chance from [`Moment`]; the real computer's
+//! answer arrives when the latency model says, and within the guest's patience, since it did so in reality.
+
+use super::body::{BodyId, Of};
+use super::error::ErrorCode;
+use super::exchange::ExchangeId;
+use super::fields::Fields;
+use super::handle::HttpHandle;
+use super::request::{IncomingRequest, OutgoingRequest, Request, RequestOptions};
+use super::response::{IncomingResponse, OutgoingResponse};
+use super::{Side, latency};
+use crate::fault::{HTTP_DNS, HTTP_LATENCY, HTTP_REFUSED, HTTP_RESET, HTTP_STATUS, HTTP_TIMEOUT};
+use crate::table::{InputStream, OutputStream};
+use crate::{Entry, Handle, Moment, World, WorldError};
+use fozzy_trace::observation::{HttpAnswer, HttpAsk};
+use fozzy_trace::plan::{Backend, HttpFailure, HttpReply, Program};
+use fozzy_trace::{Digest, Duration, Instant, NodeId};
+use std::sync::Arc;
+
+/// The site of the questions that are asked here.
+const SITE: &str = "wasi:http/outgoing-handler.handle";
+
+/// A request that the real computer is to answer, whole.
+#[derive(Clone, Debug)]
+pub struct LiveRequest {
+    /// Which exchange waits for the answer: [`World::http_observed`].
+    pub exchange: ExchangeId,
+    /// The question, secrets included.
+    pub ask: HttpAsk,
+    /// The bytes of its body.
+    pub body: Arc<[u8]>,
+}
+
+impl World {
+    /// `outgoing-handler.handle` of the guest whose moment it is. When the real computer is to answer, the caller asks it.
+    ///
+    /// # Errors
+    /// When the request cannot be sent at all.
+    pub fn http_handle(
+        &mut self,
+        request: OutgoingRequest,
+        options: RequestOptions,
+        moment: &mut Moment<'_>,
+    ) -> Result<(ExchangeId, Option<LiveRequest>), ErrorCode> {
+        let body = request.body;
+        let opened = request
+            .into_request()
+            .and_then(|request| self.http.exchanges.open(request, options, self.clock.now(), &mut self.signals));
+        let exchange = opened.inspect_err(|_| {
+            if let Some(body) = body {
+                self.http.bodies.let_go(body, Side::Reader);
+            }
+        })?;
+        let finished = body.is_none_or(|body| self.http.bodies.ended(body).is_some());
+        let live = if finished { self.http_send(exchange, moment) } else { None };
+        Ok((exchange, live))
+    }
+
+    /// `outgoing-body.finish`. When that completes a request which the real computer is to answer, the caller asks it.
+    ///
+    /// # Errors
+    /// When the body has another length than was promised.
+    pub fn http_finish(
+        &mut self,
+        body: BodyId,
+        trailers: Option<Fields>,
+        moment: &mut Moment<'_>,
+    ) -> (Result<(), ErrorCode>, Option<LiveRequest>) {
+        // Looked up first: a body that nobody reads is gone when it is finished.
+        let exchange = self.http.exchanges.sent_with(body);
+        let finished = self.http.bodies.finish(body, trailers, self.clock.now(), &mut self.signals);
+        (finished, exchange.and_then(|exchange| self.http_send(exchange, moment)))
+    }
+
+    /// The writer of a body went away without finishing it. A request with it fails.
+    pub(super) fn http_abort(&mut self, body: BodyId) {
+        let exchange = self.http.exchanges.sent_with(body);
+        self.http.bodies.abort(body, self.clock.now(), &mut self.signals);
+        if let Some(exchange) = exchange {
+            self.http_cut(exchange);
+        }
+    }
+
+    /// The request's body will never be whole.
+    fn http_cut(&mut self, exchange: ExchangeId) {
+        if let Some(body) = self.http.exchanges.get(exchange).request.take().and_then(|request| request.body) {
+            self.http.bodies.let_go(body, Side::Reader);
+        }
+        self.http_reply(exchange, self.clock.now(), Err(ErrorCode::HttpProtocolError));
+    }
+
+    /// The request is whole: it is answered, or the real computer is to be asked.
+    fn http_send(&mut self, id: ExchangeId, moment: &mut Moment<'_>) -> Option<LiveRequest> {
+        let body = self.http.exchanges.get(id).request.as_ref().and_then(|request| request.body);
+        if body.is_some_and(|body| self.http.bodies.ended(body).is_some_and(|ended| ended.is_err())) {
+            self.http_cut(id);
+            return None;
+        }
+        if let Some(body) = body {
+            self.http.exchanges.sent_with(body);
+        }
+        let exchange = self.http.exchanges.get(id);
+        let request = exchange.request.take().expect("a request is sent once");
+        let silence = exchange.patience.silence();
+        let (now, url) = (self.clock.now(), request.url());
+        let fault = if moment.strikes(&HTTP_DNS, &url).is_some() {
+            Some((now, Err(ErrorCode::unknown_host())))
+        } else if moment.strikes(&HTTP_REFUSED, &url).is_some() {
+            Some((now, Err(ErrorCode::ConnectionRefused)))
+        } else if moment.strikes(&HTTP_TIMEOUT, &url).is_some() {
+            Some((silence.0, Err(silence.1)))
+        } else {
+            moment.strikes(&HTTP_STATUS, &url).map(|status| (now, Ok(status)))
+        };
+        exchange.lag = Duration(moment.strikes(&HTTP_LATENCY, &url).unwrap_or(0));
+        exchange.cut_after = moment.strikes(&HTTP_RESET, &url);
+        if let Some((at, reply)) = fault {
+            self.http_let_go_request(&request);
+            let reply = reply.map(|status| self.http_response(status as u16, Fields::default(), Arc::from([]), None));
+            self.http_reply(id, at, reply);
+            return None;
+        }
+        let plan = Arc::clone(&self.plan);
+        match self.http.rules.choose(&plan.http, &request) {
+            Some(rule) => {
+                self.http.exchanges.get(id).lag.0 = self.http.exchanges.get(id).lag.0.saturating_add(rule.delay.0);
+                self.http_scripted(id, request, &rule.answer);
+                None
+            }
+            None if plan.backends.http == Backend::Host => Some(self.http_live(id, &request)),
+            None => {
+                self.http.unmatched.add(&request, &plan.redact);
+                self.http_let_go_request(&request);
+                self.http_reply(id, now, Err(ErrorCode::DestinationNotFound));
+                None
+            }
+        }
+    }
+
+    fn http_scripted(&mut self, id: ExchangeId, request: Request, answer: &HttpReply) {
+        let exchange = self.http.exchanges.get(id);
+        let (at, silence) = (self.clock.now().after(exchange.lag), exchange.patience.silence());
+        match answer {
+            HttpReply::Response { status, headers, body, reset_after } => {
+                let cut_after = exchange.cut_after.into_iter().chain(*reset_after).min();
+                self.http_let_go_request(&request);
+                let headers = headers.iter().map(|(name, value)| (name.clone(), value.clone().into_bytes()));
+                let reply = match self.inputs.get(body) {
+                    Some(bytes) => Ok(self.http_response(*status, Fields::received(headers), bytes, cut_after)),
+                    None => Err(ErrorCode::InternalError(Some(WorldError::MissingInput(*body).to_string()))),
+                };
+                self.http_reply(id, at, reply);
+            }
+            HttpReply::Failure(failure) => {
+                self.http_let_go_request(&request);
+                let (at, error) = failed(*failure, at, silence);
+                self.http_reply(id, at, Err(error));
+            }
+            HttpReply::Component(program) => self.http_launch(id, request, program),
+        }
+    }
+
+    /// A machine of its own handles the request.
+    fn http_launch(&mut self, id: ExchangeId, request: Request, program: &Program) {
+        let name = format!("http-handler-{}", id.0);
+        let launched = self.launch(name, program, Entry::Handle { request: 0, outparam: 0 });
+        let node = match launched {
+            Ok(node) => node,
+            Err(error) => {
+                let error = match error {
+                    WorldError::TooManyNodes => ErrorCode::ConnectionLimitReached,
+                    other => ErrorCode::InternalError(Some(other.to_string())),
+                };
+                self.http_let_go_request(&request);
+                return self.http_reply(id, self.clock.now(), Err(error));
+            }
+        };
+        let signals = &mut self.signals;
+        let body = request.body.unwrap_or_else(|| self.http.bodies.whole(Of::Request, Arc::from([]), None, signals));
+        self.http.exchanges.get(id).handler = Some(node);
+        let incoming = IncomingRequest { request, body: Some(body) };
+        let request = self.http_open(node, HttpHandle::IncomingRequest(incoming));
+        let outparam = self.http_open(node, HttpHandle::ResponseOutparam(id));
+        match (request, outparam, self.launches.last_mut()) {
+            (Ok(request), Ok(outparam), Some(launch)) => launch.entry = Entry::Handle { request, outparam },
+            // There is no room for the fields of one more request: nobody is started.
+            _ => {
+                self.launches.pop();
+                self.http_guest_ended(node);
+            }
+        }
+    }
+
+    /// The question to the real computer.
+    fn http_live(&mut self, id: ExchangeId, request: &Request) -> LiveRequest {
+        let body: Arc<[u8]> =
+            request.body.map_or_else(|| Arc::from([]), |body| Arc::from(self.http.bodies.bytes(body)));
+        self.http_let_go_request(request);
+        let headers = request.headers.entries().iter().map(|(name, value)| (name.to_ascii_lowercase(), value.clone()));
+        let ask = HttpAsk {
+            method: request.method.as_str().to_owned(),
+            url: request.url(),
+            headers: headers.collect(),
+            body: Digest::of(&body),
+            timeout: self.http.exchanges.get(id).options.first_byte_timeout,
+        };
+        LiveRequest { exchange: id, ask, body }
+    }
+
+    /// The real computer has answered; `body` holds the bytes that its answer names.
+    pub fn http_observed(
+        &mut self,
+        id: ExchangeId,
+        answer: Result<(&HttpAnswer, Arc<[u8]>), HttpFailure>,
+        moment: &mut Moment<'_>,
+    ) {
+        let now = self.clock.now();
+        let exchange = self.http.exchanges.get(id);
+        let (patience, lag, fault_cut) = (exchange.patience, exchange.lag, exchange.cut_after);
+        let bytes = answer.as_ref().map_or(0, |(_, body)| body.len() as u64);
+        let travel = latency::arrival(SITE, bytes, moment);
+        let at = now.after(travel).after(lag);
+        match answer {
+            Ok((answer, body)) => {
+                let cut = answer.cut.then_some(bytes);
+                let cut_after = fault_cut.into_iter().chain(cut).min();
+                let headers = Fields::received(answer.headers.iter().cloned());
+                let response = self.http_response(answer.status, headers, body, cut_after);
+                // It arrived in time in reality; only a planned delay makes it late.
+                let at = if lag.0 == 0 { at.min(patience.head) } else { at };
+                self.http_reply(id, at, Ok(response));
+            }
+            Err(failure) => {
+                let (at, error) = failed(failure, at, patience.silence());
+                self.http_reply(id, at, Err(error));
+            }
+        }
+    }
+
+    /// `response-outparam.set` of a handler.
+    pub fn http_respond(&mut self, id: ExchangeId, response: Result<OutgoingResponse, ErrorCode>) {
+        let exchange = self.http.exchanges.get(id);
+        let (at, lag, cut_after) = (self.clock.now().after(exchange.lag), exchange.lag, exchange.cut_after);
+        let reply = response.map(|response| match response.body {
+            Some(body) => {
+                self.http.bodies.travels(body, lag, cut_after);
+                IncomingResponse { status: response.status(), headers: response.headers, body: Some(body) }
+            }
+            None => self.http_response(response.status(), response.headers, Arc::from([]), cut_after),
+        });
+        self.http_reply(id, at, reply);
+    }
+
+    /// A handler goes without having answered.
+    pub(super) fn http_unanswered(&mut self, id: ExchangeId) {
+        self.http_reply(id, self.clock.now(), Err(ErrorCode::ConnectionTerminated));
+    }
+
+    /// The guest of `node` has ended, in whatever way: its handles go, what it has not answered will not be answered, and the
+    /// bodies that it has not finished are cut.
+    pub fn http_guest_ended(&mut self, node: NodeId) {
+        let reps = self.node(node).table.reps();
+        for rep in &reps {
+            match self.node(node).table.get(*rep) {
+                Ok(Handle::InputStream(InputStream::Http { body, .. })) => {
+                    self.http.bodies.drop_stream(*body, Side::Reader);
+                }
+                Ok(Handle::OutputStream(OutputStream::Http { body, .. })) => self.http.bodies.drop_stream(*body, Side::Writer),
+                _ => continue,
+            }
+            let _ = self.node_mut(node).table.remove(*rep);
+        }
+        // What is no handle of HTTP is refused, and left to whoever it belongs to.
+        for rep in reps {
+            let _ = self.http_drop(node, rep);
+        }
+        for exchange in self.http.exchanges.unanswered_by(node) {
+            self.http_unanswered(exchange);
+        }
+        for body in self.http.bodies.abort_all_of(node, self.clock.now(), &mut self.signals) {
+            if let Some(exchange) = self.http.exchanges.sent_with(body) {
+                self.http_cut(exchange);
+            }
+        }
+    }
+
+    fn http_reply(&mut self, id: ExchangeId, at: Instant, reply: Result<IncomingResponse, ErrorCode>) {
+        self.http.exchanges.reply(id, at, reply, &mut self.http.bodies, &mut self.signals);
+    }
+
+    fn http_response(
+        &mut self,
+        status: u16,
+        headers: Fields,
+        bytes: Arc<[u8]>,
+        cut_after: Option<u64>,
+    ) -> IncomingResponse {
+        let body = self.http.bodies.whole(Of::Response, bytes, cut_after, &mut self.signals);
+        IncomingResponse { status, headers: headers.frozen(), body: Some(body) }
+    }
+
+    /// The request was answered without its body.
+    fn http_let_go_request(&mut self, request: &Request) {
+        if let Some(body) = request.body {
+            self.http.bodies.let_go(body, Side::Reader);
+        }
+    }
+}
+
+/// When the guest learns of a failure, and what.
+fn failed(failure: HttpFailure, at: Instant, silence: (Instant, ErrorCode)) -> (Instant, ErrorCode) {
+    match failure {
+        HttpFailure::Dns => (at, ErrorCode::unknown_host()),
+        HttpFailure::Refused => (at, ErrorCode::ConnectionRefused),
+        HttpFailure::Reset => (at, ErrorCode::ConnectionTerminated),
+        HttpFailure::Timeout => silence,
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,349 @@
+//! A TCP connection: two pipes, and how they end.
+//!
+//! ```text
+//! shut down to send   client ── FIN behind the last byte ──▶ server reads to the end, may still write
+//! closed              the same, when the closed end had read everything; otherwise RST
+//! written to a closed end      bytes ──▶ gone     ◀── RST
+//! RST arrives         readable bytes stay, then one `connection-reset`, then closed; writers are told at once
+//! ```
+//!
+//! The answers are those of Linux as wasmtime-wasi shows them (its `p2/tcp.rs`).
+//! Invariant: a connection is removed when both ends are closed; what is still on its way then finds nothing.
+
+use super::error::{ErrorCode, StreamEnd};
+use super::event::{Event, Side};
+use super::link::{Path, SEND_RETRIES};
+use super::pipe::{Fin, Pipe};
+use super::slab::Key;
+use super::{HELD_BYTES_MAX, Network, PACKETS_MAX};
+use crate::Moment;
+use crate::fault::CONNECTION_RESET;
+use fozzy_trace::{Duration, Instant, NodeId};
+use std::net::SocketAddr;
+
+/// A writer waits until there is room for so many bytes, as long as a blocking write of WASI may be: so it is not woken for a
+/// few, and whoever waits for the whole of such a write gets room for it.
+pub(super) const ROOM_BYTES_MIN: usize = 4096;
+/// Bytes that one read gives and one permission to write allows, at the most (wasmtime-wasi, `MAX_READ_SIZE_ALLOC`).
+const TRANSFER_BYTES_MAX: usize = 64 * 1024;
+
+/// One end of a connection.
+#[derive(Clone, Debug)]
+pub(super) struct End {
+    pub(super) node: NodeId,
+    pub(super) local: SocketAddr,
+    pub(super) remote: SocketAddr,
+    /// Its socket is no more.
+    is_closed: bool,
+    /// The connection is no more.
+    is_broken: bool,
+    /// Why, until somebody was told.
+    error: Option<ErrorCode>,
+    /// The reader was told of the end, or wanted it.
+    is_read_over: bool,
+    /// What every writer is told.
+    write_end: Option<StreamEnd>,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Connection {
+    client: End,
+    server: End,
+    /// From client to server.
+    up: Pipe,
+    /// From server to client.
+    down: Pipe,
+}
+
+impl End {
+    pub(super) fn new(node: NodeId, local: SocketAddr, remote: SocketAddr) -> End {
+        End {
+            node,
+            local,
+            remote,
+            is_closed: false,
+            is_broken: false,
+            error: None,
+            is_read_over: false,
+            write_end: None,
+        }
+    }
+}
+
+impl Connection {
+    pub(super) fn new(client: End, server: End, up: Pipe, down: Pipe) -> Connection {
+        Connection { client, server, up, down }
+    }
+
+    pub(super) fn end(&self, side: Side) -> &End {
+        match side {
+            Side::Client => &self.client,
+            Side::Server => &self.server,
+        }
+    }
+
+    fn end_mut(&mut self, side: Side) -> &mut End {
+        match side {
+            Side::Client => &mut self.client,
+            Side::Server => &mut self.server,
+        }
+    }
+
+    /// What `side` sends.
+    fn out(&self, side: Side) -> &Pipe {
+        match side {
+            Side::Client => &self.up,
+            Side::Server => &self.down,
+        }
+    }
+
+    /// What `side` sends.
+    pub(super) fn out_mut(&mut self, side: Side) -> &mut Pipe {
+        match side {
+            Side::Client => &mut self.up,
+            Side::Server => &mut self.down,
+        }
+    }
+
+    fn path(&self, from: Side) -> Path {
+        Path { from: self.end(from).node, to: self.end(from.other()).node }
+    }
+
+    /// Whether a read answers at once.
+    pub(super) fn is_readable(&self, side: Side) -> bool {
+        let (end, pipe) = (self.end(side), self.out(side.other()));
+        end.is_read_over || end.is_broken || pipe.readable() > 0 || pipe.fin == Fin::Arrived
+    }
+
+    /// Whether a writer is told at once that it cannot write.
+    pub(super) fn is_write_over(&self, side: Side) -> bool {
+        let end = self.end(side);
+        end.write_end.is_some() || end.is_broken || self.out(side).fin != Fin::Open
+    }
+}
+
+impl Network {
+    /// Sends what can be sent.
+    fn pump(&mut self, key: Key, from: Side, moment: &mut Moment<'_>) {
+        let Network { connections, links, events, names, .. } = self;
+        let Some(connection) = connections.get_mut(key) else { return };
+        let path = connection.path(from);
+        let pipe = connection.out_mut(from);
+        while let Some(bytes) = pipe.segment() {
+            match links.insist(path, names, bytes, SEND_RETRIES, moment) {
+                Ok(arrival) => {
+                    let arrival = arrival.max(pipe.last_arrival);
+                    pipe.sent(bytes, arrival);
+                    let back = arrival.since(moment.now);
+                    events.push(arrival, Event::Bytes { connection: key, from, count: bytes, back });
+                }
+                Err(end) => {
+                    pipe.is_stalled = true;
+                    events.push(end.max(pipe.last_arrival), Event::GiveUp { connection: key, to: from });
+                }
+            }
+        }
+        if pipe.is_fin_due() {
+            match links.insist(path, names, 0, SEND_RETRIES, moment) {
+                Ok(arrival) => {
+                    pipe.fin = Fin::Sent;
+                    pipe.last_arrival = arrival.max(pipe.last_arrival);
+                    events.push(pipe.last_arrival, Event::Fin { connection: key, from });
+                }
+                Err(end) => {
+                    pipe.is_stalled = true;
+                    events.push(end.max(pipe.last_arrival), Event::GiveUp { connection: key, to: from });
+                }
+            }
+        }
+    }
+
+    /// Sends RST, behind what is on its way; nothing else follows. It is not repeated: a later packet of the other end gets
+    /// another.
+    fn send_reset(&mut self, key: Key, from: Side, moment: &mut Moment<'_>) {
+        let Network { connections, links, events, names, held, .. } = self;
+        let Some(connection) = connections.get_mut(key) else { return };
+        let path = connection.path(from);
+        let pipe = connection.out_mut(from);
+        *held -= pipe.forget_waiting();
+        if let Some(arrival) = links.attempt(path, names, 0, moment) {
+            events.push(arrival.max(pipe.last_arrival), Event::Reset { connection: key, to: from.other() });
+        }
+    }
+
+    pub(super) fn bytes_arrive(&mut self, key: Key, from: Side, count: usize, back: Duration, now: Instant) {
+        let Some(connection) = self.connections.get_mut(key) else { return };
+        let reader = connection.end(from.other());
+        let (is_closed, is_unwanted) = (reader.is_closed, reader.is_closed || reader.is_read_over);
+        let pipe = connection.out_mut(from);
+        if pipe.arrive(count) && is_unwanted {
+            self.held -= pipe.discard();
+            if is_closed {
+                self.events.push(now.after(back), Event::Reset { connection: key, to: from });
+            }
+        }
+    }
+
+    pub(super) fn fin_arrives(&mut self, key: Key, from: Side) {
+        let Some(connection) = self.connections.get_mut(key) else { return };
+        connection.out_mut(from).fin = Fin::Arrived;
+    }
+
+    /// The end `to` learns that the connection is no more, because of `error`.
+    pub(super) fn breaks(&mut self, key: Key, to: Side, error: ErrorCode) {
+        let Some(connection) = self.connections.get_mut(key) else { return };
+        // Behind the end of what is received, Linux says EPIPE, which is `closed` here.
+        let was_over = connection.out(to.other()).fin == Fin::Arrived;
+        let end = connection.end_mut(to);
+        if end.is_closed || end.is_broken {
+            return;
+        }
+        end.is_broken = true;
+        end.error = (!was_over).then_some(error);
+        self.held -= connection.out_mut(to).forget_waiting();
+        self.held -= connection.out_mut(to.other()).cut();
+    }
+
+    /// The socket of an end is no more.
+    pub(super) fn close_end(&mut self, key: Key, side: Side, moment: &mut Moment<'_>) {
+        let Some(connection) = self.connections.get_mut(key) else { return };
+        let was_broken = connection.end(side).is_broken;
+        connection.end_mut(side).is_closed = true;
+        let incoming = connection.out_mut(side.other());
+        let has_unread = incoming.has_unread();
+        self.held -= incoming.discard();
+        match (was_broken, has_unread) {
+            (true, _) => {}
+            (false, true) => self.send_reset(key, side, moment),
+            (false, false) => self.end_writing(key, side, moment),
+        }
+        self.remove_if_over(key);
+    }
+
+    /// The socket of an end is no more, and will say nothing of it: the other end learns it `back` from now.
+    pub(super) fn abandon_end(&mut self, key: Key, side: Side, now: Instant, back: Duration) {
+        let Some(connection) = self.connections.get_mut(key) else { return };
+        connection.end_mut(side).is_closed = true;
+        self.held -= connection.out_mut(side.other()).discard();
+        self.events.push(now.after(back), Event::Reset { connection: key, to: side.other() });
+        self.remove_if_over(key);
+    }
+
+    fn remove_if_over(&mut self, key: Key) {
+        let is_over = |connection: &Connection| connection.client.is_closed && connection.server.is_closed;
+        if self.connections.get(key).is_some_and(is_over)
+            && let Some(connection) = self.connections.remove(key)
+        {
+            self.held -= connection.up.len() + connection.down.len();
+        }
+    }
+
+    /// Nothing more is written.
+    pub(super) fn end_writing(&mut self, key: Key, side: Side, moment: &mut Moment<'_>) {
+        let Some(connection) = self.connections.get_mut(key) else { return };
+        let pipe = connection.out_mut(side);
+        if pipe.fin == Fin::Open {
+            pipe.fin = Fin::Wanted;
+            self.pump(key, side, moment);
+        }
+    }
+
+    /// Nothing more is read.
+    pub(super) fn end_reading(&mut self, key: Key, side: Side) {
+        let Some(connection) = self.connections.get_mut(key) else { return };
+        connection.end_mut(side).is_read_over = true;
+        self.held -= connection.out_mut(side.other()).discard();
+    }
+
+    /// Bytes that have arrived, at most `max`; none when there are none yet.
+    pub(super) fn read(
+        &mut self,
+        key: Key,
+        side: Side,
+        max: usize,
+        moment: &mut Moment<'_>,
+    ) -> Result<Vec<u8>, StreamEnd> {
+        let Some(connection) = self.connections.get_mut(key) else { return Err(StreamEnd::Closed) };
+        let end = connection.end(side);
+        if end.is_read_over {
+            return Err(StreamEnd::Closed);
+        }
+        if max == 0 {
+            return Ok(Vec::new());
+        }
+        let is_broken = end.is_broken;
+        let pipe = connection.out_mut(side.other());
+        if pipe.readable() > 0 {
+            let bytes = pipe.read(max.min(TRANSFER_BYTES_MAX));
+            self.held -= bytes.len();
+            self.pump(key, side.other(), moment);
+            return Ok(bytes);
+        }
+        let is_over = pipe.fin == Fin::Arrived;
+        if !is_over && !is_broken {
+            return Ok(Vec::new());
+        }
+        let end = connection.end_mut(side);
+        end.is_read_over = true;
+        let error = if is_over { None } else { end.error.take() };
+        Err(error.map_or(StreamEnd::Closed, StreamEnd::Failed))
+    }
+
+    /// Bytes that may be written.
+    pub(super) fn permit(&self, key: Key, side: Side) -> Result<usize, StreamEnd> {
+        let Some(connection) = self.connections.get(key) else { return Err(StreamEnd::Closed) };
+        let end = connection.end(side);
+        if let Some(told) = end.write_end {
+            return Err(told);
+        }
+        if connection.out(side).fin != Fin::Open {
+            return Err(StreamEnd::Closed);
+        }
+        // The write itself tells what is wrong, as with a real socket.
+        if end.is_broken {
+            return Ok(TRANSFER_BYTES_MAX);
+        }
+        let room = connection.out(side).room();
+        Ok(if self.is_full() || room < ROOM_BYTES_MIN { 0 } else { room.min(TRANSFER_BYTES_MAX) })
+    }
+
+    /// Whether all buffers together are full.
+    pub(super) fn is_full(&self) -> bool {
+        self.held >= HELD_BYTES_MAX || self.events.len() >= PACKETS_MAX
+    }
+
+    /// Writes bytes, no more than were permitted.
+    pub(super) fn write(
+        &mut self,
+        key: Key,
+        side: Side,
+        bytes: &[u8],
+        moment: &mut Moment<'_>,
+    ) -> Result<(), StreamEnd> {
+        self.permit(key, side)?;
+        let Some(connection) = self.connections.get_mut(key) else { return Err(StreamEnd::Closed) };
+        if bytes.is_empty() {
+            return Ok(());
+        }
+        let path = connection.path(side);
+        if !moment.faults.is_empty()
+            && !path.is_inside()
+            && !connection.end(side).is_broken
+            && moment.strikes(&CONNECTION_RESET, &self.links.name(path, &self.names)).is_some()
+        {
+            self.send_reset(key, side, moment);
+            self.breaks(key, side, ErrorCode::ConnectionReset);
+        }
+        let Some(connection) = self.connections.get_mut(key) else { return Err(StreamEnd::Closed) };
+        let end = connection.end_mut(side);
+        if end.is_broken {
+            let told = end.error.take().map_or(StreamEnd::Closed, StreamEnd::Failed);
+            end.write_end = Some(told);
+            return Err(told);
+        }
+        connection.out_mut(side).write(bytes);
+        self.held += bytes.len();
+        self.pump(key, side, moment);
+        Ok(())
+    }
+}

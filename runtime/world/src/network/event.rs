@@ -1,0 +1,102 @@
+//! What will happen in the network, in the order of virtual time.
+//!
+//! Invariant: what happens at the same moment happens in the order in which it was caused.
+
+use super::error::ErrorCode;
+use super::slab::Key;
+use super::{TcpId, UdpId};
+use fozzy_trace::{Duration, Instant, NodeId};
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+
+/// One of the two ends of a connection: the one that connected, the one that accepted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Side {
+    Client,
+    Server,
+}
+
+impl Side {
+    pub(super) fn other(self) -> Side {
+        match self {
+            Side::Client => Side::Server,
+            Side::Server => Side::Client,
+        }
+    }
+}
+
+/// Something that arrives or expires.
+#[derive(Clone, Debug)]
+pub(super) enum Event {
+    /// A machine is asked for a connection.
+    Syn(Syn),
+    /// An attempt to connect is over.
+    ConnectEnds { socket: TcpId, result: Result<Key, ErrorCode> },
+    /// A connection is ready to be accepted.
+    Acceptable { listener: TcpId, connection: Key, back: Duration },
+    /// Bytes arrive that `from` sent. An answer takes `back`.
+    Bytes { connection: Key, from: Side, count: usize, back: Duration },
+    /// `from` has nothing more to say.
+    Fin { connection: Key, from: Side },
+    /// The end `to` learns that the connection is no more.
+    Reset { connection: Key, to: Side },
+    /// The end `to` has waited for an acknowledgement in vain.
+    GiveUp { connection: Key, to: Side },
+    /// A datagram arrives.
+    Datagram(Box<Datagram>),
+    /// A sender learns that nobody receives its datagrams.
+    Unheard { socket: UdpId, to: SocketAddr },
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Syn {
+    pub(super) socket: TcpId,
+    pub(super) machine: NodeId,
+    pub(super) from: SocketAddr,
+    pub(super) to: SocketAddr,
+    /// How long it was on its way.
+    pub(super) there: Duration,
+    /// When the answer arrives after this did, or how long after it the client gives up.
+    pub(super) back: Result<Duration, Duration>,
+    /// How often it was ignored.
+    pub(super) ignored: u32,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Datagram {
+    pub(super) socket: UdpId,
+    pub(super) machine: NodeId,
+    pub(super) from: SocketAddr,
+    pub(super) to: SocketAddr,
+    pub(super) bytes: Vec<u8>,
+    /// How long it was on its way.
+    pub(super) there: Duration,
+}
+
+#[derive(Clone, Debug, Default)]
+pub(super) struct Events {
+    queue: BTreeMap<(Instant, u64), Event>,
+    pushed: u64,
+}
+
+impl Events {
+    pub(super) fn push(&mut self, at: Instant, event: Event) {
+        self.queue.insert((at, self.pushed), event);
+        self.pushed += 1;
+    }
+
+    pub(super) fn next(&self) -> Option<Instant> {
+        self.queue.first_key_value().map(|((at, _), _)| *at)
+    }
+
+    /// The next one, if it is due at `now`.
+    pub(super) fn pop(&mut self, now: Instant) -> Option<(Instant, Event)> {
+        let first = self.queue.first_entry()?;
+        let at = first.key().0;
+        (at <= now).then(|| (at, first.remove()))
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.queue.len()
+    }
+}

@@ -1,0 +1,163 @@
+//! How long packets are on their way from one machine to another, and which are lost.
+//!
+//! ```text
+//! sent ─▶ waits for the line ─▶ bytes / bandwidth ─▶ latency + jitter ─▶ arrives      (or is lost)
+//! lost ─▶ 1 s ─▶ again, lost ─▶ 2 s ─▶ again ─▶ …                                     (TCP only)
+//! ```
+//!
+//! Invariants: everything is decided when the packet is sent, its repetitions too: whether a fault strikes at a later
+//! moment is asked for that moment. Inside a machine nothing takes time and nothing is lost.
+//! Not modelled: lost acknowledgements, congestion windows.
+
+use crate::Moment;
+use crate::fault::{BANDWIDTH, LATENCY, PACKET_LOSS, PARTITION};
+use fozzy_trace::plan::NetworkPlan;
+use fozzy_trace::{Duration, Instant, NodeId, Purpose};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// Headers of IP and TCP, which the line carries with each packet.
+const HEADER_BYTES: u64 = 40;
+/// After so long without an answer a packet is sent again: the initial timeout of RFC 6298, section 2.1, which is also
+/// the least one that section 2.4 allows.
+const RETRANSMISSION: Duration = Duration::from_millis(1_000);
+/// It doubles up to this (Linux, `TCP_RTO_MAX`; RFC 6298, section 2.5, wants a minute at the least).
+const RETRANSMISSION_MAX: Duration = Duration::from_millis(120_000);
+/// How often a request for a connection is repeated (Linux, `tcp_syn_retries`). Then `timeout`, after 127 s.
+pub(super) const CONNECT_RETRIES: u32 = 6;
+/// How often bytes are repeated (Linux, `tcp_retries2`). Then `timeout`, after some twenty minutes.
+pub(super) const SEND_RETRIES: u32 = 15;
+
+/// From which machine to which.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Path {
+    pub(super) from: NodeId,
+    pub(super) to: NodeId,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Links {
+    plan: NetworkPlan,
+    links: BTreeMap<Path, Link>,
+}
+
+#[derive(Clone, Debug)]
+struct Link {
+    /// `client->server`
+    name: Arc<str>,
+    /// When the line has carried what was sent before.
+    free: Instant,
+}
+
+impl Path {
+    pub(super) fn back(self) -> Path {
+        Path { from: self.to, to: self.from }
+    }
+
+    pub(super) fn is_inside(self) -> bool {
+        self.from == self.to
+    }
+}
+
+impl Links {
+    pub(super) fn new(plan: &NetworkPlan) -> Links {
+        Links { plan: plan.clone(), links: BTreeMap::new() }
+    }
+
+    /// The name of a link as faults say it.
+    pub(super) fn name(&mut self, path: Path, machines: &[Arc<str>]) -> Arc<str> {
+        Arc::clone(&self.link(path, machines).name)
+    }
+
+    fn link(&mut self, path: Path, machines: &[Arc<str>]) -> &mut Link {
+        self.links.entry(path).or_insert_with(|| {
+            let [from, to] = [path.from, path.to].map(|node| &machines[node.0 as usize]);
+            Link { name: format!("{from}->{to}").into(), free: Instant::START }
+        })
+    }
+
+    /// When a packet of `bytes` arrives that is sent now; `None` when it never does.
+    pub(super) fn attempt(
+        &mut self,
+        path: Path,
+        machines: &[Arc<str>],
+        bytes: usize,
+        moment: &mut Moment<'_>,
+    ) -> Option<Instant> {
+        self.send(path, machines, bytes, true, moment)
+    }
+
+    /// When a packet arrives that is repeated until it does, or when its sender gives up.
+    pub(super) fn insist(
+        &mut self,
+        path: Path,
+        machines: &[Arc<str>],
+        bytes: usize,
+        retries: u32,
+        moment: &mut Moment<'_>,
+    ) -> Result<Instant, Instant> {
+        let (mut now, mut timeout) = (moment.now, RETRANSMISSION);
+        for attempt in 0..=retries {
+            let mut then = later(moment, now);
+            // A repetition goes between other packets and makes none of them wait.
+            if let Some(arrival) = self.send(path, machines, bytes, attempt == 0, &mut then) {
+                return Ok(arrival);
+            }
+            now = now.after(timeout);
+            timeout = Duration(timeout.0 * 2).min(RETRANSMISSION_MAX);
+        }
+        Err(now)
+    }
+
+    fn send(
+        &mut self,
+        path: Path,
+        machines: &[Arc<str>],
+        bytes: usize,
+        in_line: bool,
+        moment: &mut Moment<'_>,
+    ) -> Option<Instant> {
+        if path.is_inside() {
+            return Some(moment.now);
+        }
+        let NetworkPlan { latency, jitter, bandwidth_bytes_per_s } = self.plan;
+        let link = self.link(path, machines);
+        let (mut latency, mut bandwidth) = (latency, bandwidth_bytes_per_s);
+        let mut lost = false;
+        if !moment.faults.is_empty() {
+            lost =
+                moment.strikes(&PARTITION, &link.name).is_some() || moment.strikes(&PACKET_LOSS, &link.name).is_some();
+            let extra = moment.strikes(&LATENCY, &link.name).unwrap_or(0);
+            latency = Duration(latency.0.saturating_add(extra));
+            let narrow = moment.strikes(&BANDWIDTH, &link.name);
+            bandwidth = bandwidth.into_iter().chain(narrow).min();
+        }
+        let mut sent = moment.now;
+        if let Some(bandwidth) = bandwidth {
+            sent = if in_line { sent.max(link.free) } else { sent };
+            sent = sent.after(serialization(bytes as u64 + HEADER_BYTES, bandwidth));
+            link.free = if in_line { sent } else { link.free };
+        }
+        let jitter = match jitter {
+            Duration(0) => 0,
+            Duration(jitter) => moment.below(Purpose::Network, &link.name, jitter.saturating_add(1)),
+        };
+        (!lost).then(|| sent.after(latency).after(Duration(jitter)))
+    }
+}
+
+/// How long a line of that bandwidth carries so many bytes. No bandwidth at all is taken for one byte a second.
+fn serialization(bytes: u64, bytes_per_s: u64) -> Duration {
+    let ns = u128::from(bytes) * 1_000_000_000 / u128::from(bytes_per_s.max(1));
+    Duration(u64::try_from(ns).unwrap_or(u64::MAX))
+}
+
+/// How long the next repetition is put off after `ignored` of them.
+pub(super) fn retransmission(ignored: u32) -> Duration {
+    Duration(RETRANSMISSION.0 << ignored.min(30)).min(RETRANSMISSION_MAX)
+}
+
+/// The same asker at another moment.
+pub(super) fn later<'a>(moment: &'a mut Moment<'_>, now: Instant) -> Moment<'a> {
+    Moment { now, node: moment.node, faults: &mut *moment.faults, chance: &mut *moment.chance }
+}

@@ -1,0 +1,570 @@
+//! TCP sockets as `wasi:sockets/tcp` shows them.
+//!
+//! ```text
+//! unbound ─ start-bind ─ finish-bind ─▶ bound ─ start-listen ─ finish-listen ─▶ listening ─ accept ─▶ connected
+//!    └──────────────────┬──────────────────┘
+//!                 start-connect ─▶ connecting ─ finish-connect ─▶ connected
+//!                                                            └──▶ closed (refused, unreachable, timeout)
+//! ```
+//!
+//! What is answered in which state is wasmtime-wasi's (its `sockets/tcp.rs` and `p2/host/tcp.rs`), and so Linux's with
+//! `SO_REUSEADDR`. Invariant: the kernel connects; the program that listens need not run for that.
+//! Not here: bytes (`connection`).
+
+use super::address::{self, Family, Route};
+use super::connection::{Connection, End};
+use super::error::{ErrorCode, StreamEnd};
+use super::event::{Event, Side, Syn};
+use super::link::{self, CONNECT_RETRIES, Path, later};
+use super::options::{Options, SetOption};
+use super::pipe::Pipe;
+use super::slab::Key;
+use super::{CONNECTIONS_MAX, Network, TcpId};
+use crate::Moment;
+use fozzy_trace::{Duration, Instant, NodeId};
+use std::collections::VecDeque;
+use std::net::SocketAddr;
+
+/// Connections that wait to be accepted, unless told otherwise (the value of Rust's and of wasmtime's library).
+const BACKLOG_DEFAULT: u64 = 128;
+/// At the most; what is set above becomes this (Linux, `somaxconn`). More requests are ignored, and repeated.
+const BACKLOG_MAX: u64 = 4_096;
+/// So long a machine looks for the owner of an address of its own network (Linux: three questions, a second each).
+const NOBODY_ANSWERS: Duration = Duration::from_millis(3_000);
+
+/// What to shut down.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shutdown {
+    /// Reading.
+    Receive,
+    /// Writing.
+    Send,
+    /// Reading and writing.
+    Both,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct TcpSocket {
+    pub(super) node: NodeId,
+    family: Family,
+    state: State,
+    operation: Option<Operation>,
+    /// What it is bound to.
+    bound: Option<SocketAddr>,
+    /// The port that is to be given back.
+    port: Option<u16>,
+    backlog: u64,
+    options: Options,
+    /// Handles of the guest that need it.
+    handles: u32,
+}
+
+#[derive(Clone, Debug)]
+enum State {
+    Idle,
+    Connecting(Option<Result<Key, ErrorCode>>),
+    Connected(Key, Side),
+    Listening(Listening),
+    Closed(ErrorCode),
+}
+
+#[derive(Clone, Debug, Default)]
+struct Listening {
+    /// Ready to be accepted.
+    queue: VecDeque<Key>,
+    /// Soon ready to be accepted.
+    coming: usize,
+}
+
+/// What was started and not yet finished.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Operation {
+    Bind,
+    Connect,
+    Listen,
+}
+
+impl TcpSocket {
+    fn new(node: NodeId, family: Family, state: State, options: Options) -> TcpSocket {
+        let backlog = BACKLOG_DEFAULT;
+        TcpSocket { node, family, state, operation: None, bound: None, port: None, backlog, options, handles: 1 }
+    }
+
+    /// Whether its options can be seen and set.
+    fn is_open(&self) -> Result<(), ErrorCode> {
+        match &self.state {
+            State::Idle | State::Connected(..) | State::Listening(_) => Ok(()),
+            State::Connecting(_) => Err(ErrorCode::InvalidState),
+            State::Closed(error) => Err(*error),
+        }
+    }
+
+    /// Begins an operation that needs a fresh socket.
+    fn is_free(&self) -> Result<(), ErrorCode> {
+        match (self.operation, &self.state) {
+            (Some(_), _) => Err(ErrorCode::ConcurrencyConflict),
+            (None, State::Idle) => Ok(()),
+            (None, _) => Err(ErrorCode::InvalidState),
+        }
+    }
+
+    fn finish(&mut self, operation: Operation) -> Result<(), ErrorCode> {
+        if self.operation != Some(operation) {
+            return Err(ErrorCode::NotInProgress);
+        }
+        self.operation = None;
+        Ok(())
+    }
+}
+
+impl Network {
+    /// A new socket of `node`, with one handle.
+    ///
+    /// # Errors
+    /// `new-socket-limit`.
+    pub fn tcp_create(&mut self, node: NodeId, family: Family) -> Result<TcpId, ErrorCode> {
+        self.count_socket(node)?;
+        Ok(TcpId(self.tcp.insert(TcpSocket::new(node, family, State::Idle, Options::default()))))
+    }
+
+    fn tcp(&self, id: TcpId) -> &TcpSocket {
+        self.tcp.get(id.0).expect("a socket lives as long as its handles")
+    }
+
+    fn tcp_mut(&mut self, id: TcpId) -> &mut TcpSocket {
+        self.tcp.get_mut(id.0).expect("a socket lives as long as its handles")
+    }
+
+    /// One more handle needs the socket.
+    pub fn tcp_retain(&mut self, id: TcpId) {
+        self.tcp_mut(id).handles += 1;
+    }
+
+    /// One handle fewer needs the socket; without any it closes, as a process closes a descriptor.
+    pub fn tcp_release(&mut self, id: TcpId, moment: &mut Moment<'_>) {
+        let Some(socket) = self.tcp.get_mut(id.0) else { return };
+        socket.handles -= 1;
+        if socket.handles == 0 {
+            self.tcp_close(id, moment);
+            self.advance(moment.now);
+        }
+    }
+
+    pub(super) fn tcp_close(&mut self, id: TcpId, moment: &mut Moment<'_>) {
+        let Some(socket) = self.tcp.remove(id.0) else { return };
+        let host = self.host_mut(socket.node);
+        host.sockets -= 1;
+        if let Some(port) = socket.port {
+            host.tcp_ports.give_back(port);
+        }
+        match socket.state {
+            State::Connected(key, side) => self.close_end(key, side, moment),
+            State::Connecting(Some(Ok(key))) => self.close_end(key, Side::Client, moment),
+            State::Listening(listening) => {
+                let address = socket.bound.expect("only what is bound listens");
+                self.host_mut(socket.node).listeners.remove(&(address.port(), address.ip()));
+                for key in listening.queue {
+                    self.abandon_end(key, Side::Server, moment.now, Duration(0));
+                }
+            }
+            State::Idle | State::Connecting(_) | State::Closed(_) => {}
+        }
+    }
+
+    /// `start-bind`.
+    ///
+    /// # Errors
+    /// As `wasi:sockets/tcp` says.
+    pub fn tcp_start_bind(&mut self, id: TcpId, address: SocketAddr) -> Result<(), ErrorCode> {
+        let socket = self.tcp(id);
+        if socket.operation.is_some() {
+            return Err(ErrorCode::ConcurrencyConflict);
+        }
+        if socket.bound.is_some() || !matches!(socket.state, State::Idle) {
+            return Err(ErrorCode::InvalidState);
+        }
+        if !address::is_unicast(address.ip()) || !address::is_of_family(address.ip(), socket.family) {
+            return Err(ErrorCode::InvalidArgument);
+        }
+        let node = socket.node;
+        if !address::is_bindable(node, address.ip()) {
+            return Err(ErrorCode::AddressNotBindable);
+        }
+        let host = self.host_mut(node);
+        let port = match address.port() {
+            0 => host.tcp_ports.take_any()?,
+            // Only those that listen exclude each other: WASI wants `SO_REUSEADDR`.
+            _ if host.is_listened_at(address) => return Err(ErrorCode::AddressInUse),
+            port => {
+                host.tcp_ports.take(port);
+                port
+            }
+        };
+        let socket = self.tcp_mut(id);
+        socket.bound = Some(SocketAddr::new(address.ip(), port));
+        socket.port = Some(port);
+        socket.operation = Some(Operation::Bind);
+        Ok(())
+    }
+
+    /// `finish-bind`.
+    ///
+    /// # Errors
+    /// `not-in-progress`.
+    pub fn tcp_finish_bind(&mut self, id: TcpId) -> Result<(), ErrorCode> {
+        self.tcp_mut(id).finish(Operation::Bind)
+    }
+
+    /// `start-connect`.
+    ///
+    /// # Errors
+    /// As `wasi:sockets/tcp` says. That nobody is there is told by [`Network::tcp_finish_connect`].
+    pub fn tcp_start_connect(
+        &mut self,
+        id: TcpId,
+        remote: SocketAddr,
+        moment: &mut Moment<'_>,
+    ) -> Result<(), ErrorCode> {
+        let socket = self.tcp(id);
+        socket.is_free()?;
+        let is_address = address::is_unicast(remote.ip()) && address::is_of_family(remote.ip(), socket.family);
+        if !is_address || !address::is_remote(remote) {
+            return Err(ErrorCode::InvalidArgument);
+        }
+        let attempt = self.tcp_attempt(id, address::plain(remote), moment);
+        let socket = self.tcp_mut(id);
+        socket.operation = Some(Operation::Connect);
+        socket.state = State::Connecting(attempt.err().map(Err));
+        self.advance(moment.now);
+        Ok(())
+    }
+
+    /// Sends the request for a connection; the answer is an event.
+    fn tcp_attempt(&mut self, id: TcpId, remote: SocketAddr, moment: &mut Moment<'_>) -> Result<(), ErrorCode> {
+        let (node, bound) = (self.tcp(id).node, self.tcp(id).bound);
+        let ip = address::source(node, bound.map(|bound| bound.ip()), remote.ip())?;
+        let route = address::route(node, remote.ip(), self.hosts.len());
+        if route == Route::None {
+            return Err(ErrorCode::RemoteUnreachable);
+        }
+        let port = match bound {
+            Some(bound) => bound.port(),
+            None => {
+                let port = self.host_mut(node).tcp_ports.take_any()?;
+                self.tcp_mut(id).port = Some(port);
+                port
+            }
+        };
+        let Route::Machine(machine) = route else {
+            let result = Err(ErrorCode::RemoteUnreachable);
+            self.events.push(moment.now.after(NOBODY_ANSWERS), Event::ConnectEnds { socket: id, result });
+            return Ok(());
+        };
+        let path = Path { from: node, to: machine };
+        match self.links.insist(path, &self.names, 0, CONNECT_RETRIES, moment) {
+            Err(end) => {
+                self.events.push(end, Event::ConnectEnds { socket: id, result: Err(ErrorCode::Timeout) });
+            }
+            Ok(arrival) => {
+                let answer = &mut later(moment, arrival);
+                let back = self.links.insist(path.back(), &self.names, 0, CONNECT_RETRIES, answer);
+                let back = back.map(|at| at.since(arrival)).map_err(|at| at.since(arrival));
+                let (from, there) = (SocketAddr::new(ip, port), arrival.since(moment.now));
+                let syn = Syn { socket: id, machine, from, to: remote, there, back, ignored: 0 };
+                self.events.push(arrival, Event::Syn(syn));
+            }
+        }
+        Ok(())
+    }
+
+    /// A request for a connection arrives.
+    pub(super) fn syn_arrives(&mut self, syn: Syn, now: Instant) {
+        let Some(client) = self.tcp.get(syn.socket.0) else { return };
+        let client_options = client.options.clone();
+        let mut ends = |at, result| self.events.push(at, Event::ConnectEnds { socket: syn.socket, result });
+        let back = match syn.back {
+            Ok(back) => back,
+            Err(gave_up) => return ends(now.after(gave_up), Err(ErrorCode::Timeout)),
+        };
+        let Some(listener) = self.hosts[syn.machine.0 as usize].listener(syn.to) else {
+            return ends(now.after(back), Err(ErrorCode::ConnectionRefused));
+        };
+        let socket = self.tcp.get_mut(listener.0).expect("who listens is removed from the listeners when it closes");
+        let State::Listening(listening) = &mut socket.state else { panic!("only listening sockets are listeners") };
+        let waiting = (listening.queue.len() + listening.coming) as u64;
+        if waiting >= socket.backlog || self.connections.len() >= CONNECTIONS_MAX {
+            let pause = link::retransmission(syn.ignored);
+            if syn.ignored == CONNECT_RETRIES {
+                return ends(now.after(pause), Err(ErrorCode::Timeout));
+            }
+            return self.events.push(now.after(pause), Event::Syn(Syn { ignored: syn.ignored + 1, ..syn }));
+        }
+        listening.coming += 1;
+        let (client, server) = (&client_options, &socket.options);
+        let mut up = Pipe::new(client.send_buffer as usize, server.receive_buffer as usize);
+        let mut down = Pipe::new(server.send_buffer as usize, client.receive_buffer as usize);
+        // What the client sends arrives behind its acknowledgement, what the server sends behind its own.
+        let answered = now.after(back);
+        let acceptable = answered.after(syn.there);
+        (up.last_arrival, down.last_arrival) = (acceptable, answered);
+        let node = self.tcp.get(syn.socket.0).expect("found above").node;
+        let client = End::new(node, syn.from, syn.to);
+        let server = End::new(syn.machine, syn.to, syn.from);
+        let connection = self.connections.insert(Connection::new(client, server, up, down));
+        self.events.push(answered, Event::ConnectEnds { socket: syn.socket, result: Ok(connection) });
+        self.events.push(acceptable, Event::Acceptable { listener, connection, back: syn.there });
+    }
+
+    pub(super) fn connect_ends(&mut self, id: TcpId, result: Result<Key, ErrorCode>, now: Instant) {
+        match (self.tcp.get_mut(id.0), result) {
+            (Some(socket), result) => socket.state = State::Connecting(Some(result)),
+            // It was closed meanwhile.
+            (None, Ok(key)) => self.abandon_end(key, Side::Client, now, Duration(0)),
+            (None, Err(_)) => {}
+        }
+    }
+
+    pub(super) fn becomes_acceptable(&mut self, listener: TcpId, connection: Key, back: Duration, now: Instant) {
+        match self.tcp.get_mut(listener.0).map(|socket| &mut socket.state) {
+            Some(State::Listening(listening)) => {
+                listening.coming -= 1;
+                listening.queue.push_back(connection);
+            }
+            _ => self.abandon_end(connection, Side::Server, now, back),
+        }
+    }
+
+    /// `finish-connect`: afterwards the socket has streams to read and to write.
+    ///
+    /// # Errors
+    /// As `wasi:sockets/tcp` says.
+    pub fn tcp_finish_connect(&mut self, id: TcpId) -> Result<(), ErrorCode> {
+        let socket = self.tcp_mut(id);
+        let result = match &socket.state {
+            State::Connecting(None) => return Err(ErrorCode::WouldBlock),
+            State::Connecting(Some(result)) => *result,
+            _ => return Err(ErrorCode::NotInProgress),
+        };
+        socket.finish(Operation::Connect)?;
+        match result {
+            Ok(key) => socket.state = State::Connected(key, Side::Client),
+            Err(error) => socket.state = State::Closed(error),
+        }
+        result.map(|_| ())
+    }
+
+    /// `start-listen`.
+    ///
+    /// # Errors
+    /// As `wasi:sockets/tcp` says.
+    pub fn tcp_start_listen(&mut self, id: TcpId) -> Result<(), ErrorCode> {
+        let socket = self.tcp(id);
+        socket.is_free()?;
+        let (node, address) = (socket.node, socket.bound.ok_or(ErrorCode::InvalidState)?);
+        let host = self.host_mut(node);
+        if host.is_listened_at(address) {
+            return Err(ErrorCode::AddressInUse);
+        }
+        host.listeners.insert((address.port(), address.ip()), id);
+        let socket = self.tcp_mut(id);
+        socket.state = State::Listening(Listening::default());
+        socket.operation = Some(Operation::Listen);
+        Ok(())
+    }
+
+    /// `finish-listen`.
+    ///
+    /// # Errors
+    /// `not-in-progress`.
+    pub fn tcp_finish_listen(&mut self, id: TcpId) -> Result<(), ErrorCode> {
+        self.tcp_mut(id).finish(Operation::Listen)
+    }
+
+    /// `accept`: a socket with one handle, which is connected.
+    ///
+    /// # Errors
+    /// As `wasi:sockets/tcp` says.
+    pub fn tcp_accept(&mut self, id: TcpId) -> Result<TcpId, ErrorCode> {
+        let socket = self.tcp(id);
+        let State::Listening(listening) = &socket.state else { return Err(ErrorCode::InvalidState) };
+        let key = *listening.queue.front().ok_or(ErrorCode::WouldBlock)?;
+        let mut accepted =
+            TcpSocket::new(socket.node, socket.family, State::Connected(key, Side::Server), socket.options.clone());
+        let connection = self.connections.get(key).expect("what waits to be accepted is not closed at this end");
+        accepted.bound = Some(connection.end(Side::Server).local);
+        self.count_socket(accepted.node)?;
+        if let State::Listening(listening) = &mut self.tcp_mut(id).state {
+            listening.queue.pop_front();
+        }
+        Ok(TcpId(self.tcp.insert(accepted)))
+    }
+
+    /// `local-address`.
+    ///
+    /// # Errors
+    /// As `wasi:sockets/tcp` says.
+    pub fn tcp_local_address(&self, id: TcpId) -> Result<SocketAddr, ErrorCode> {
+        let socket = self.tcp(id);
+        match &socket.state {
+            State::Idle | State::Listening(_) => socket.bound.ok_or(ErrorCode::InvalidState),
+            State::Connecting(_) => Err(ErrorCode::InvalidState),
+            State::Connected(key, side) => self.tcp_end(*key, *side).map(|end| end.local),
+            State::Closed(error) => Err(*error),
+        }
+    }
+
+    /// `remote-address`.
+    ///
+    /// # Errors
+    /// As `wasi:sockets/tcp` says.
+    pub fn tcp_remote_address(&self, id: TcpId) -> Result<SocketAddr, ErrorCode> {
+        match &self.tcp(id).state {
+            State::Connected(key, side) => self.tcp_end(*key, *side).map(|end| end.remote),
+            State::Closed(error) => Err(*error),
+            State::Idle | State::Listening(_) | State::Connecting(_) => Err(ErrorCode::InvalidState),
+        }
+    }
+
+    fn tcp_end(&self, key: Key, side: Side) -> Result<&End, ErrorCode> {
+        self.connections.get(key).map(|connection| connection.end(side)).ok_or(ErrorCode::InvalidState)
+    }
+
+    /// `is-listening`.
+    #[must_use]
+    pub fn tcp_is_listening(&self, id: TcpId) -> bool {
+        matches!(self.tcp(id).state, State::Listening(_))
+    }
+
+    /// `address-family`.
+    #[must_use]
+    pub fn tcp_family(&self, id: TcpId) -> Family {
+        self.tcp(id).family
+    }
+
+    /// `set-listen-backlog-size`.
+    ///
+    /// # Errors
+    /// As `wasi:sockets/tcp` says.
+    pub fn tcp_set_backlog(&mut self, id: TcpId, value: u64) -> Result<(), ErrorCode> {
+        if value == 0 {
+            return Err(ErrorCode::InvalidArgument);
+        }
+        let socket = self.tcp_mut(id);
+        match &socket.state {
+            State::Idle | State::Listening(_) => socket.backlog = value.min(BACKLOG_MAX),
+            State::Closed(error) => return Err(*error),
+            State::Connecting(_) | State::Connected(..) => return Err(ErrorCode::InvalidState),
+        }
+        Ok(())
+    }
+
+    /// The options of the socket.
+    ///
+    /// # Errors
+    /// `invalid-state` while it connects; why it is closed, when it is.
+    pub fn tcp_options(&self, id: TcpId) -> Result<&Options, ErrorCode> {
+        let socket = self.tcp(id);
+        socket.is_open()?;
+        Ok(&socket.options)
+    }
+
+    /// Sets an option of the socket.
+    ///
+    /// # Errors
+    /// `invalid-argument` for zero; otherwise as [`Network::tcp_options`].
+    pub fn tcp_set_option(&mut self, id: TcpId, option: SetOption) -> Result<(), ErrorCode> {
+        let socket = self.tcp_mut(id);
+        let value = option.check();
+        match option {
+            // In the order in which wasmtime-wasi looks.
+            SetOption::HopLimit(_) | SetOption::ReceiveBuffer(_) | SetOption::SendBuffer(_) => {
+                socket.is_open().and(value)?;
+            }
+            _ => value.and(socket.is_open())?,
+        }
+        socket.options.set(option);
+        let (receive, send) = (socket.options.receive_buffer as usize, socket.options.send_buffer as usize);
+        if let State::Connected(key, side) = socket.state
+            && let Some(connection) = self.connections.get_mut(key)
+        {
+            connection.out_mut(side).send_buffer = send;
+            connection.out_mut(side.other()).receive_buffer = receive;
+        }
+        Ok(())
+    }
+
+    /// `shutdown`.
+    ///
+    /// # Errors
+    /// `invalid-state` when it is not connected.
+    pub fn tcp_shutdown(&mut self, id: TcpId, what: Shutdown, moment: &mut Moment<'_>) -> Result<(), ErrorCode> {
+        let State::Connected(key, side) = self.tcp(id).state else { return Err(ErrorCode::InvalidState) };
+        if matches!(what, Shutdown::Receive | Shutdown::Both) {
+            self.end_reading(key, side);
+        }
+        if matches!(what, Shutdown::Send | Shutdown::Both) {
+            self.end_writing(key, side, moment);
+        }
+        self.advance(moment.now);
+        Ok(())
+    }
+
+    /// Bytes that have arrived, at most `max`; none when there are none yet.
+    ///
+    /// # Errors
+    /// When there will be no more.
+    pub fn tcp_read(&mut self, id: TcpId, max: usize, moment: &mut Moment<'_>) -> Result<Vec<u8>, StreamEnd> {
+        let (key, side) = self.tcp_connection(id)?;
+        let bytes = self.read(key, side, max, moment);
+        self.advance(moment.now);
+        bytes
+    }
+
+    /// How many bytes may be written; none when there is no room yet.
+    ///
+    /// # Errors
+    /// When nothing can be written any more.
+    pub fn tcp_check_write(&self, id: TcpId) -> Result<usize, StreamEnd> {
+        let (key, side) = self.tcp_connection(id)?;
+        self.permit(key, side)
+    }
+
+    /// Writes all of `bytes`, which must be no more than was permitted.
+    ///
+    /// # Errors
+    /// When nothing can be written any more.
+    pub fn tcp_write(&mut self, id: TcpId, bytes: &[u8], moment: &mut Moment<'_>) -> Result<(), StreamEnd> {
+        let (key, side) = self.tcp_connection(id)?;
+        let written = self.write(key, side, bytes, moment);
+        self.advance(moment.now);
+        written
+    }
+
+    fn tcp_connection(&self, id: TcpId) -> Result<(Key, Side), StreamEnd> {
+        match self.tcp.get(id.0).map(|socket| &socket.state) {
+            Some(State::Connected(key, side)) => Ok((*key, *side)),
+            _ => Err(StreamEnd::Closed),
+        }
+    }
+
+    /// Whether an operation of the socket can be finished, or a connection accepted.
+    pub(super) fn tcp_is_ready(&self, id: TcpId) -> bool {
+        let Some(socket) = self.tcp.get(id.0) else { return true };
+        match (&socket.state, socket.operation) {
+            (State::Connecting(result), _) => result.is_some(),
+            (State::Listening(listening), None) => !listening.queue.is_empty(),
+            _ => true,
+        }
+    }
+
+    pub(super) fn tcp_is_readable(&self, id: TcpId) -> bool {
+        let Ok((key, side)) = self.tcp_connection(id) else { return true };
+        self.connections.get(key).is_none_or(|connection| connection.is_readable(side))
+    }
+
+    pub(super) fn tcp_is_writable(&self, id: TcpId) -> bool {
+        let Ok((key, side)) = self.tcp_connection(id) else { return true };
+        let is_over = |connection: &Connection| connection.is_write_over(side);
+        self.connections.get(key).is_none_or(is_over) || self.permit(key, side) != Ok(0)
+    }
+}

@@ -1,0 +1,115 @@
+//! Planned faults of the network: what each does, and when.
+
+use super::*;
+
+fn within(kind: &str, start_ms: u64, length_ms: u64) -> FaultPlan {
+    let (start, length) = (Duration::from_millis(start_ms), Some(Duration::from_millis(length_ms)));
+    FaultPlan { start, length, ..always(kind, 0) }
+}
+
+#[test]
+fn bytes_that_a_partition_loses_are_sent_again_ever_later() {
+    let mut lab = Lab::faulty(&[within("partition", 1_000, 9_000)]);
+    let (client, server) = lab.pair();
+    lab.now = millis(2_000);
+    lab.write(client, b"first").expect("the sender cannot know");
+    // Sent at 2 s, 3 s, 5 s, 9 s and 17 s; the partition ends at 10 s.
+    lab.now = millis(16_000);
+    lab.write(client, b"second").expect("the sender cannot know");
+    assert_eq!((lab.read_next(server), lab.now), (Ok(b"firstsecond".to_vec()), millis(17_010)));
+    lab.end();
+}
+
+#[test]
+fn a_partition_that_stays_is_a_timeout() {
+    let mut lab = Lab::faulty(&[FaultPlan { target: "*->server".to_owned(), ..within("partition", 1_000, u64::MAX) }]);
+    let (client, server) = lab.pair();
+    lab.now = millis(1_000);
+    assert_eq!(lab.connect(SERVER_ADDRESS), Err(ErrorCode::Timeout));
+    assert_eq!(lab.now, millis(128_000));
+    lab.write(client, b"x").expect("the sender cannot know");
+    lab.write(server, b"the other direction").expect("connected");
+    assert_eq!(lab.read_next(client), Ok(b"the other direction".to_vec()));
+    assert_eq!(lab.read_next(client), Err(StreamEnd::Failed(ErrorCode::Timeout)));
+    assert_eq!(lab.write(client, b"x"), Err(StreamEnd::Closed));
+    assert_eq!(lab.read(server), Ok(Vec::new()));
+    lab.end();
+}
+
+#[test]
+fn lost_answers_delay_a_connection() {
+    let lost = FaultPlan { target: "server->client".to_owned(), times: Some(2), ..always("packet-loss", 0) };
+    let mut lab = Lab::faulty(&[lost]);
+    lab.listen(SERVER, SERVER_ADDRESS);
+    lab.connect(SERVER_ADDRESS).expect("the third answer arrives");
+    assert_eq!(lab.now, millis(3_020));
+    lab.end();
+}
+
+#[test]
+fn loss_duplication_and_order_of_datagrams() {
+    let once = |kind: &str| FaultPlan { times: Some(1), ..always(kind, 5_000_000) };
+    for (kind, expected) in [("packet-loss", "bc"), ("duplicate", "aabc"), ("reorder", "bca"), ("partition", "bc")] {
+        let mut lab = Lab::faulty(&[once(kind)]);
+        let server = lab.udp(SERVER, "0.0.0.0:53", None);
+        let client = lab.udp(CLIENT, "0.0.0.0:0", Some("10.0.0.2:53"));
+        for bytes in [b"a", b"b", b"c"] {
+            lab.send(client, bytes, None).expect("the sender cannot know");
+        }
+        lab.settle();
+        assert_eq!(lab.received(server).concat(), expected, "{kind}");
+        lab.end();
+    }
+}
+
+#[test]
+fn latency_and_bandwidth_add_up() {
+    let plan = NetworkPlan { bandwidth_bytes_per_s: Some(1_000_000), ..NetworkPlan::default() };
+    let faults = [always("latency", 50_000_000), FaultPlan { start: Duration(1), ..always("bandwidth", 1_000) }];
+    let mut lab = Lab::with(NetworkPlan { latency: Duration::from_millis(10), ..plan }, &faults, 0);
+    let server = lab.udp(SERVER, "0.0.0.0:53", None);
+    let client = lab.udp(CLIENT, "0.0.0.0:0", Some("10.0.0.2:53"));
+    // 40 bytes of headers: a millisecond at first, a second after the fault begins, and another that waits for it.
+    lab.send(client, &[0; 960], None).expect("sent");
+    assert_eq!(lab.wait(Readiness::Datagram(server)), millis(61));
+    lab.network.udp_receive(server, 9).expect("it is there");
+    for _ in 0..2 {
+        lab.send(client, &[0; 960], None).expect("sent");
+    }
+    for second in [1_000, 2_000] {
+        assert_eq!(lab.wait(Readiness::Datagram(server)), millis(61 + second + 60));
+        lab.network.udp_receive(server, 9).expect("it is there");
+    }
+    lab.end();
+}
+
+#[test]
+fn a_reset_strikes_the_writer_at_once_and_the_reader_behind_the_bytes() {
+    let mut lab = Lab::faulty(&[within("connection-reset", 100, 1_000)]);
+    let (client, server) = lab.pair();
+    lab.now = millis(99);
+    lab.write(client, b"before").expect("not yet");
+    lab.now = millis(100);
+    let reset = Err(StreamEnd::Failed(ErrorCode::ConnectionReset));
+    assert_eq!(lab.write(client, b"struck"), reset);
+    assert_eq!(lab.write(client, b"again"), reset);
+    assert_eq!(lab.read(client), Err(StreamEnd::Closed));
+    lab.settle();
+    assert_eq!(lab.read(server), Ok(b"before".to_vec()));
+    assert_eq!(lab.read(server), Err(StreamEnd::Failed(ErrorCode::ConnectionReset)));
+    lab.end();
+}
+
+#[test]
+fn nothing_strikes_inside_a_machine() {
+    let faults = FAULTS_OF_THE_NETWORK.map(|kind| always(kind, 1));
+    let mut lab = Lab::faulty(&faults);
+    lab.listen(CLIENT, "0.0.0.0:80");
+    let client = lab.connect("10.0.0.1:80").expect("itself");
+    lab.write(client, b"x").expect("itself");
+    assert_eq!(lab.now, Instant::START);
+    lab.end();
+}
+
+const FAULTS_OF_THE_NETWORK: [&str; 7] =
+    ["bandwidth", "connection-reset", "duplicate", "latency", "packet-loss", "partition", "reorder"];

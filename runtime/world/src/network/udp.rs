@@ -1,0 +1,371 @@
+//! UDP sockets as `wasi:sockets/udp` shows them.
+//!
+//! ```text
+//! unbound ─ start-bind ─ finish-bind ─▶ bound ─ stream(none) ─▶ sends to anybody, hears anybody
+//!                                          └── stream(peer) ─▶ sends to the peer, hears the peer only
+//! ```
+//!
+//! What is answered in which state is wasmtime-wasi's (its `sockets/udp.rs` and `p2/host/udp.rs`), and so Linux's.
+//! Invariant: a datagram arrives whole or not at all. Those for a full buffer are lost.
+//! Not here: broadcast and multicast.
+
+use super::address::{self, Family, Route};
+use super::error::ErrorCode;
+use super::event::{Datagram, Event};
+use super::link::Path;
+use super::options::{Options, SetOption};
+use super::{Network, UdpId};
+use crate::Moment;
+use crate::fault::{DUPLICATE, REORDER};
+use fozzy_trace::{Duration, Instant, NodeId};
+use std::collections::VecDeque;
+use std::net::{IpAddr, SocketAddr};
+
+/// Datagrams that one call sends or receives at the most (wasmtime-wasi, `MAX_DATAGRAMS`).
+pub const DATAGRAMS_MAX: u64 = 16;
+/// One call receives no more datagrams when it has so many bytes (wasmtime-wasi, `MAX_READ_SIZE_ALLOC`).
+const RECEIVE_BYTES_MAX: usize = 64 * 1024;
+/// Headers of UDP and IPv4; of UDP alone. With the content, IP has 16 bits for the length.
+const HEADERS_BYTES: (usize, usize) = (28, 8);
+/// What a datagram costs in a buffer beside its content, so that empty ones fill it too (as in Linux, about).
+const OVERHEAD_BYTES: usize = 512;
+
+#[derive(Clone, Debug)]
+pub(super) struct UdpSocket {
+    pub(super) node: NodeId,
+    family: Family,
+    is_binding: bool,
+    /// What it is bound to.
+    bound: Option<SocketAddr>,
+    /// The same, or the address towards the peer.
+    local: Option<SocketAddr>,
+    peer: Option<SocketAddr>,
+    options: Options,
+    inbox: VecDeque<(SocketAddr, Vec<u8>)>,
+    inbox_bytes: usize,
+    /// What the next operation is told.
+    error: Option<ErrorCode>,
+    /// Handles of the guest that need it, and those of them that are streams.
+    handles: u32,
+    streams: u32,
+}
+
+impl Network {
+    /// A new socket of `node`, with one handle.
+    ///
+    /// # Errors
+    /// `new-socket-limit`.
+    pub fn udp_create(&mut self, node: NodeId, family: Family) -> Result<UdpId, ErrorCode> {
+        self.count_socket(node)?;
+        Ok(UdpId(self.udp.insert(UdpSocket {
+            node,
+            family,
+            is_binding: false,
+            bound: None,
+            local: None,
+            peer: None,
+            options: Options::default(),
+            inbox: VecDeque::new(),
+            inbox_bytes: 0,
+            error: None,
+            handles: 1,
+            streams: 0,
+        })))
+    }
+
+    fn udp(&self, id: UdpId) -> &UdpSocket {
+        self.udp.get(id.0).expect("a socket lives as long as its handles")
+    }
+
+    fn udp_mut(&mut self, id: UdpId) -> &mut UdpSocket {
+        self.udp.get_mut(id.0).expect("a socket lives as long as its handles")
+    }
+
+    /// The socket's own handle is dropped. Without any handle it closes.
+    pub fn udp_release(&mut self, id: UdpId) {
+        let Some(socket) = self.udp.get_mut(id.0) else { return };
+        socket.handles -= 1;
+        if socket.handles == 0 {
+            self.udp_close(id);
+        }
+    }
+
+    /// The handle of one of its streams is dropped.
+    pub fn udp_release_stream(&mut self, id: UdpId) {
+        let Some(socket) = self.udp.get_mut(id.0) else { return };
+        socket.streams -= 1;
+        self.udp_release(id);
+    }
+
+    pub(super) fn udp_close(&mut self, id: UdpId) {
+        let Some(socket) = self.udp.remove(id.0) else { return };
+        self.held -= socket.inbox.iter().map(|(_, bytes)| bytes.len()).sum::<usize>();
+        let host = self.host_mut(socket.node);
+        host.sockets -= 1;
+        if let Some(bound) = socket.bound {
+            host.udp_ports.give_back(bound.port());
+            host.receivers.remove(&(bound.port(), bound.ip()));
+        }
+    }
+
+    /// `start-bind`.
+    ///
+    /// # Errors
+    /// As `wasi:sockets/udp` says.
+    pub fn udp_start_bind(&mut self, id: UdpId, address: SocketAddr) -> Result<(), ErrorCode> {
+        let socket = self.udp(id);
+        if socket.is_binding {
+            return Err(ErrorCode::ConcurrencyConflict);
+        }
+        if socket.bound.is_some() {
+            return Err(ErrorCode::InvalidState);
+        }
+        if !address::is_of_family(address.ip(), socket.family) {
+            return Err(ErrorCode::InvalidArgument);
+        }
+        let node = socket.node;
+        if !address::is_bindable(node, address.ip()) {
+            return Err(ErrorCode::AddressNotBindable);
+        }
+        let host = self.host_mut(node);
+        let port = match address.port() {
+            0 => host.udp_ports.take_any()?,
+            _ if host.is_received_at(address) => return Err(ErrorCode::AddressInUse),
+            port => {
+                host.udp_ports.take(port);
+                port
+            }
+        };
+        let bound = SocketAddr::new(address.ip(), port);
+        host.receivers.insert((port, bound.ip()), id);
+        let socket = self.udp_mut(id);
+        (socket.bound, socket.local, socket.is_binding) = (Some(bound), Some(bound), true);
+        Ok(())
+    }
+
+    /// `finish-bind`.
+    ///
+    /// # Errors
+    /// `not-in-progress`.
+    pub fn udp_finish_bind(&mut self, id: UdpId) -> Result<(), ErrorCode> {
+        let is_binding = &mut self.udp_mut(id).is_binding;
+        if std::mem::take(is_binding) { Ok(()) } else { Err(ErrorCode::NotInProgress) }
+    }
+
+    /// Whether streams of an earlier call of `stream` are still held; then `stream` is against its contract.
+    #[must_use]
+    pub fn udp_has_streams(&self, id: UdpId) -> bool {
+        self.udp(id).streams > 0
+    }
+
+    /// `stream`: afterwards the socket has two more handles, a stream in each direction.
+    ///
+    /// # Errors
+    /// As `wasi:sockets/udp` says.
+    pub fn udp_stream(&mut self, id: UdpId, remote: Option<SocketAddr>) -> Result<(), ErrorCode> {
+        let socket = self.udp(id);
+        let bound = socket.bound.ok_or(ErrorCode::InvalidState)?;
+        let (node, family) = (socket.node, socket.family);
+        let remote = remote.map(address::plain);
+        let local = match remote {
+            None => bound,
+            Some(remote) => {
+                if !address::is_of_family(remote.ip(), family) || !address::is_remote(remote) {
+                    return Err(ErrorCode::InvalidArgument);
+                }
+                if address::route(node, remote.ip(), self.hosts.len()) == Route::None {
+                    return Err(ErrorCode::RemoteUnreachable);
+                }
+                SocketAddr::new(address::source(node, Some(bound.ip()), remote.ip())?, bound.port())
+            }
+        };
+        let socket = self.udp_mut(id);
+        (socket.local, socket.peer) = (Some(local), remote);
+        socket.handles += 2;
+        socket.streams += 2;
+        // Only the peer is heard, also of those that were there before.
+        if let Some(remote) = remote {
+            let inbox = std::mem::take(&mut socket.inbox).into_iter();
+            let (kept, dropped): (VecDeque<_>, VecDeque<_>) = inbox.partition(|(from, _)| *from == remote);
+            socket.inbox = kept;
+            let bytes: usize = dropped.iter().map(|(_, bytes)| bytes.len()).sum();
+            socket.inbox_bytes -= bytes + dropped.len() * OVERHEAD_BYTES;
+            self.held -= bytes;
+        }
+        Ok(())
+    }
+
+    /// `local-address`.
+    ///
+    /// # Errors
+    /// `invalid-state` when it is not bound.
+    pub fn udp_local_address(&self, id: UdpId) -> Result<SocketAddr, ErrorCode> {
+        self.udp(id).local.ok_or(ErrorCode::InvalidState)
+    }
+
+    /// `remote-address`.
+    ///
+    /// # Errors
+    /// `invalid-state` when it has no peer.
+    pub fn udp_remote_address(&self, id: UdpId) -> Result<SocketAddr, ErrorCode> {
+        self.udp(id).peer.ok_or(ErrorCode::InvalidState)
+    }
+
+    /// `address-family`.
+    #[must_use]
+    pub fn udp_family(&self, id: UdpId) -> Family {
+        self.udp(id).family
+    }
+
+    /// The options of the socket.
+    #[must_use]
+    pub fn udp_options(&self, id: UdpId) -> &Options {
+        &self.udp(id).options
+    }
+
+    /// Sets an option of the socket.
+    ///
+    /// # Errors
+    /// `invalid-argument` for zero.
+    pub fn udp_set_option(&mut self, id: UdpId, option: SetOption) -> Result<(), ErrorCode> {
+        option.check()?;
+        self.udp_mut(id).options.set(option);
+        Ok(())
+    }
+
+    /// `check-send`: how many datagrams the next [`Network::udp_send`] calls may send together. Never zero: what finds no
+    /// room is lost on its way.
+    #[must_use]
+    pub fn udp_check_send(&self) -> u64 {
+        DATAGRAMS_MAX
+    }
+
+    /// Sends one datagram.
+    ///
+    /// # Errors
+    /// As `wasi:sockets/udp` says.
+    pub fn udp_send(
+        &mut self,
+        id: UdpId,
+        bytes: Vec<u8>,
+        remote: Option<SocketAddr>,
+        moment: &mut Moment<'_>,
+    ) -> Result<(), ErrorCode> {
+        if bytes.len() > usize::from(u16::MAX) {
+            return Err(ErrorCode::DatagramTooLarge);
+        }
+        let socket = self.udp_mut(id);
+        let to = match (remote.map(address::plain), socket.peer) {
+            (Some(to), _) if !address::is_of_family(to.ip(), socket.family) || !address::is_remote(to) => {
+                return Err(ErrorCode::InvalidArgument);
+            }
+            (Some(to), Some(peer)) if to != peer => return Err(ErrorCode::InvalidArgument),
+            (None, None) => return Err(ErrorCode::InvalidArgument),
+            (Some(to), _) | (None, Some(to)) => to,
+        };
+        if let Some(error) = socket.error.take() {
+            return Err(error);
+        }
+        let headers = if to.is_ipv4() { HEADERS_BYTES.0 } else { HEADERS_BYTES.1 };
+        if bytes.len() + headers > usize::from(u16::MAX) {
+            return Err(ErrorCode::DatagramTooLarge);
+        }
+        if matches!(to.ip(), IpAddr::V4(ip) if ip.is_broadcast()) {
+            return Err(ErrorCode::AccessDenied);
+        }
+        let (node, local) = (socket.node, socket.local.ok_or(ErrorCode::InvalidState)?);
+        let from = SocketAddr::new(address::source(node, Some(local.ip()), to.ip())?, local.port());
+        match address::route(node, to.ip(), self.hosts.len()) {
+            Route::None => return Err(ErrorCode::RemoteUnreachable),
+            Route::Nobody => {}
+            Route::Machine(machine) => {
+                let there = Duration(0);
+                self.udp_transmit(Datagram { socket: id, machine, from, to, bytes, there }, node, moment);
+                self.advance(moment.now);
+            }
+        }
+        Ok(())
+    }
+
+    /// Sends a datagram on its way, maybe twice, maybe never.
+    fn udp_transmit(&mut self, datagram: Datagram, node: NodeId, moment: &mut Moment<'_>) {
+        let path = Path { from: node, to: datagram.machine };
+        let (mut copies, mut held_back) = (1, Duration(0));
+        if !path.is_inside() && !moment.faults.is_empty() {
+            let link = self.links.name(path, &self.names);
+            copies += u8::from(moment.strikes(&DUPLICATE, &link).is_some());
+            held_back = Duration(moment.strikes(&REORDER, &link).unwrap_or(0));
+        }
+        for _ in 0..copies {
+            let arrival = self.links.attempt(path, &self.names, datagram.bytes.len(), moment);
+            if let Some(arrival) = arrival.filter(|_| !self.is_full()) {
+                let arrival = arrival.after(held_back);
+                let there = arrival.since(moment.now);
+                self.held += datagram.bytes.len();
+                self.events.push(arrival, Event::Datagram(Box::new(Datagram { there, ..datagram.clone() })));
+            }
+        }
+    }
+
+    pub(super) fn datagram_arrives(&mut self, datagram: Datagram, now: Instant) {
+        let Datagram { socket: sender, machine, from, to, bytes, there } = datagram;
+        let receiver = self.hosts[machine.0 as usize].receiver(to);
+        let hears = |socket: &UdpSocket| {
+            let is_address = socket.local.is_some_and(|local| address::overlap(local.ip(), to.ip()));
+            is_address && socket.peer.is_none_or(|peer| peer == from)
+        };
+        match receiver.and_then(|id| self.udp.get_mut(id.0)).filter(|socket| hears(socket)) {
+            Some(socket) => {
+                let cost = bytes.len() + OVERHEAD_BYTES;
+                // One always fits, however small the buffer.
+                let has_room = socket.inbox_bytes + cost <= socket.options.receive_buffer as usize;
+                if has_room || socket.inbox.is_empty() {
+                    socket.inbox_bytes += cost;
+                    socket.inbox.push_back((from, bytes));
+                } else {
+                    self.held -= bytes.len();
+                }
+            }
+            None => {
+                self.held -= bytes.len();
+                self.events.push(now.after(there), Event::Unheard { socket: sender, to });
+            }
+        }
+    }
+
+    /// A machine says that nobody listens there. Only who has that peer is told.
+    pub(super) fn datagram_unheard(&mut self, id: UdpId, to: SocketAddr) {
+        if let Some(socket) = self.udp.get_mut(id.0)
+            && socket.peer == Some(to)
+        {
+            socket.error = Some(ErrorCode::ConnectionRefused);
+        }
+    }
+
+    /// `receive`: datagrams that have arrived, at most `max`, each with its sender.
+    ///
+    /// # Errors
+    /// `connection-refused` when the peer's machine said so.
+    pub fn udp_receive(&mut self, id: UdpId, max: u64) -> Result<Vec<(SocketAddr, Vec<u8>)>, ErrorCode> {
+        let socket = self.udp_mut(id);
+        let (max, mut bytes) = (max.min(DATAGRAMS_MAX) as usize, 0);
+        let mut received = Vec::new();
+        if max > 0
+            && let Some(error) = socket.error.take()
+        {
+            return Err(error);
+        }
+        while received.len() < max && bytes < RECEIVE_BYTES_MAX {
+            let Some(datagram) = socket.inbox.pop_front() else { break };
+            bytes += datagram.1.len();
+            socket.inbox_bytes -= datagram.1.len() + OVERHEAD_BYTES;
+            received.push(datagram);
+        }
+        self.held -= bytes;
+        Ok(received)
+    }
+
+    pub(super) fn udp_is_readable(&self, id: UdpId) -> bool {
+        self.udp.get(id.0).is_none_or(|socket| !socket.inbox.is_empty() || socket.error.is_some())
+    }
+}

@@ -1,0 +1,324 @@
+//! Processes that were started, and how each ends.
+//!
+//! ```text
+//! started ──▶ its end is known, and lies ahead (scripted, captured) ──▶ over
+//!    │                         │ kill, deadline: an earlier end
+//!    └──────▶ its end is not known yet (component) ──▶ over
+//! ```
+//!
+//! Invariant: the record of a process is kept while a handle of it is open, or while something of ours still
+//! has to be done for it; a number that has no record is a process that is over.
+
+use super::rules::Rules;
+use super::{Command, Ending, Output, ProcessError, SIGNAL_ABORT, SIGNAL_KILL, UnmatchedCommands};
+use crate::pipe::{PipeEnd, PipeId};
+use crate::{GuestExit, Pipes, World};
+use fozzy_trace::plan::{ProcessExit, ProcessRule};
+use fozzy_trace::{Duration, Instant, NodeId};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::sync::Arc;
+
+/// The number of a process. The target is process 1, which nobody started.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Pid(pub u32);
+
+impl fmt::Display for Pid {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// A standard stream of a process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stream {
+    /// Its input, which the parent writes.
+    Stdin,
+    /// Its output, which the parent reads.
+    Stdout,
+    /// Its error output, which the parent reads.
+    Stderr,
+}
+
+/// A machine whose guest is a process of another guest: its standard streams are pipes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ProcessNode {
+    /// Which process.
+    pub pid: Pid,
+    /// Standard input.
+    pub stdin: PipeId,
+    /// Standard output.
+    pub stdout: PipeId,
+    /// Standard error.
+    pub stderr: PipeId,
+}
+
+/// All processes of a run.
+#[derive(Clone, Debug)]
+pub struct Processes {
+    pub(super) rules: Rules,
+    pub(super) children: BTreeMap<Pid, Child>,
+    /// Those of the real computer that were not run yet.
+    pub(super) pending: BTreeSet<Pid>,
+    /// When components have to be ended.
+    pub(super) deadlines: BTreeSet<(Instant, Pid)>,
+    pub(super) unmatched: UnmatchedCommands,
+    /// The last number that was given.
+    pub(super) last: u32,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Child {
+    pub(super) kind: Kind,
+    pub(super) streams: Streams,
+    /// Later than this it does not end.
+    pub(super) deadline: Instant,
+    /// Its own end is seen so much later.
+    pub(super) delay: Duration,
+    /// A fault says how it ends.
+    pub(super) struck: Option<ProcessExit>,
+    /// A fault says how much of standard output arrives.
+    pub(super) stdout_max: Option<u64>,
+    /// When and how it ends, as far as that is known.
+    pub(super) end: Option<(Instant, Result<Ending, ProcessError>)>,
+    /// Whether a guest has a handle of it.
+    pub(super) watched: bool,
+}
+
+#[derive(Clone, Debug)]
+pub(super) enum Kind {
+    Scripted,
+    Component(NodeId),
+    /// The real computer's; the command until it is run.
+    Host(Option<Box<Command>>),
+}
+
+/// Where the standard streams of a process are.
+#[derive(Clone, Debug)]
+pub(super) enum Streams {
+    /// Pipes, and whether the parent took its end of each.
+    Pipes { pipes: [PipeId; 3], taken: [bool; 3] },
+    /// Nobody reads along: the outputs are here.
+    Whole { stdout: Arc<[u8]>, stderr: Arc<[u8]> },
+    /// Nobody reads along: the outputs will be in these.
+    Collectors { stdout: PipeId, stderr: PipeId },
+}
+
+impl Processes {
+    /// No processes yet, and these rules.
+    #[must_use]
+    pub fn new(rules: &[ProcessRule]) -> Processes {
+        Processes {
+            rules: Rules::new(rules),
+            children: BTreeMap::new(),
+            pending: BTreeSet::new(),
+            deadlines: BTreeSet::new(),
+            unmatched: UnmatchedCommands::default(),
+            last: 1,
+        }
+    }
+
+    /// Commands that no rule answered.
+    #[must_use]
+    pub fn unmatched(&self) -> &UnmatchedCommands {
+        &self.unmatched
+    }
+
+    /// When a process is over, as far as that is known. One without a record is.
+    #[must_use]
+    pub fn over_at(&self, pid: Pid) -> Option<Instant> {
+        match self.children.get(&pid) {
+            Some(child) => child.end.as_ref().map(|(at, _)| *at),
+            None => Some(Instant::START),
+        }
+    }
+
+    /// Whether a process is over.
+    #[must_use]
+    pub fn is_over(&self, pid: Pid, now: Instant) -> bool {
+        self.over_at(pid).is_some_and(|at| at <= now)
+    }
+
+    /// How a process ended; `None` while it goes on.
+    ///
+    /// # Panics
+    /// When nobody has a handle of it.
+    #[must_use]
+    pub fn ending(&self, pid: Pid, now: Instant) -> Option<Result<Ending, ProcessError>> {
+        let child = self.children.get(&pid).expect("a handle keeps the record");
+        child.end.as_ref().filter(|(at, _)| *at <= now).map(|(_, ending)| ending.clone())
+    }
+
+    /// When the next process has to be ended.
+    #[must_use]
+    pub(crate) fn next_deadline(&self) -> Option<Instant> {
+        self.deadlines.first().map(|(at, _)| *at)
+    }
+
+    /// Forgets a process that nobody has a handle of and for which nothing is left to do.
+    pub(super) fn forget(&mut self, pid: Pid) {
+        if self.children.get(&pid).is_some_and(|child| !child.watched && (child.end.is_some() || child.is_scripted())) {
+            self.children.remove(&pid);
+        }
+    }
+}
+
+impl Child {
+    fn is_scripted(&self) -> bool {
+        matches!(self.kind, Kind::Scripted)
+    }
+
+    /// When and how it ends that would end by itself at `at`: faults and the deadline have their say.
+    pub(super) fn own_end(&self, at: Instant, exit: ProcessExit) -> (Instant, Ending) {
+        let at = at.after(self.delay);
+        if at > self.deadline {
+            return (self.deadline, Ending { exit: ProcessExit::Signal(SIGNAL_KILL), deadline_passed: true });
+        }
+        (at, Ending { exit: self.struck.unwrap_or(exit), deadline_passed: false })
+    }
+
+    /// The process lets go of its streams at `at`.
+    pub(super) fn close_streams(&self, pipes: &mut Pipes, at: Instant) {
+        if let Streams::Pipes { pipes: [stdin, stdout, stderr], .. } = self.streams {
+            pipes.close_at(stdin, PipeEnd::Read, at);
+            pipes.close_at(stdout, PipeEnd::Write, at);
+            pipes.close_at(stderr, PipeEnd::Write, at);
+        }
+    }
+}
+
+impl World {
+    /// The parent's end of a standard stream of a process; `None` when it was taken before.
+    pub fn take_stream(&mut self, pid: Pid, stream: Stream) -> Option<PipeId> {
+        let Streams::Pipes { pipes, taken } = &mut self.processes.children.get_mut(&pid)?.streams else { return None };
+        let was_taken = std::mem::replace(&mut taken[stream as usize], true);
+        (!was_taken).then_some(pipes[stream as usize])
+    }
+
+    /// Nobody will write to the standard input of a process any more, unless the parent took the stream.
+    pub fn close_untaken_stdin(&mut self, pid: Pid) {
+        if let Some(pipe) = self.take_stream(pid, Stream::Stdin) {
+            self.pipes.close(pipe, PipeEnd::Write, self.clock.now());
+        }
+    }
+
+    /// Ends a process by `signal` now, unless it is over. Signal 0 does nothing.
+    pub fn kill(&mut self, pid: Pid, signal: i32) {
+        if signal != 0 {
+            let ending = Ending { exit: ProcessExit::Signal(signal), deadline_passed: false };
+            self.end_by_force(pid, self.clock.now(), ending);
+        }
+    }
+
+    /// Ends those processes whose deadline is over.
+    pub fn end_overdue(&mut self) {
+        let now = self.clock.now();
+        while let Some(&(at, pid)) = self.processes.deadlines.first().filter(|(at, _)| *at <= now) {
+            self.processes.deadlines.remove(&(at, pid));
+            let ending = Ending { exit: ProcessExit::Signal(SIGNAL_KILL), deadline_passed: true };
+            self.end_by_force(pid, at, ending);
+        }
+    }
+
+    fn end_by_force(&mut self, pid: Pid, at: Instant, ending: Ending) {
+        let Some(child) = self.processes.children.get_mut(&pid) else { return };
+        if child.end.as_ref().is_some_and(|(end, _)| *end <= at) {
+            return;
+        }
+        let goes_on = child.end.is_none();
+        child.end = Some((at, Ok(ending)));
+        child.close_streams(&mut self.pipes, at);
+        self.processes.pending.remove(&pid);
+        self.processes.deadlines.remove(&(child.deadline, pid));
+        if let Kind::Component(node) = child.kind
+            && goes_on
+        {
+            self.node_mut(node).killed = true;
+            self.let_go(node);
+        }
+        self.processes.forget(pid);
+    }
+
+    /// The guest of `node` has ended. If it is a process of another guest, that one learns it.
+    pub(crate) fn process_ended(&mut self, node: NodeId, exit: GuestExit) {
+        let now = self.clock.now();
+        self.let_go(node);
+        let exit = match exit {
+            GuestExit::Code(code) => ProcessExit::Code(i32::from(code)),
+            GuestExit::Crashed => ProcessExit::Signal(SIGNAL_ABORT),
+            GuestExit::Killed => ProcessExit::Signal(SIGNAL_KILL),
+        };
+        let Some(ProcessNode { pid, .. }) = self.node(node).process else { return };
+        let Some(child) = self.processes.children.get_mut(&pid).filter(|child| child.end.is_none()) else { return };
+        let (at, ending) = child.own_end(now, exit);
+        child.end = Some((at, Ok(ending)));
+        child.close_streams(&mut self.pipes, at);
+        self.processes.deadlines.remove(&(child.deadline, pid));
+        self.processes.forget(pid);
+    }
+
+    /// A guest that is gone holds nothing: neither its own standard streams nor those of processes that it started.
+    fn let_go(&mut self, node: NodeId) {
+        let now = self.clock.now();
+        for handle in self.node_mut(node).table.clear() {
+            self.close_handle(&handle);
+        }
+        if let Some(ProcessNode { pid, stdin, stdout, stderr }) = self.node(node).process {
+            self.pipes.close(stdin, PipeEnd::Read, now);
+            // Its output ends when its end is seen, which may be later.
+            let delay = self.processes.children.get(&pid).map_or(Duration::default(), |child| child.delay);
+            for output in [stdout, stderr] {
+                self.pipes.close(output, PipeEnd::Write, now.after(delay));
+            }
+        }
+    }
+
+    /// A handle that led to another process was dropped, with its guest or by it; other handles are left alone.
+    pub fn close_handle(&mut self, handle: &crate::Handle) {
+        use crate::table::{InputStream, OutputStream};
+        let now = self.clock.now();
+        match handle {
+            crate::Handle::Child(pid) => self.drop_child(*pid),
+            crate::Handle::InputStream(InputStream::Pipe(pipe)) => self.pipes.close(*pipe, PipeEnd::Read, now),
+            crate::Handle::OutputStream(OutputStream::Pipe(pipe)) => self.pipes.close(*pipe, PipeEnd::Write, now),
+            _ => {}
+        }
+    }
+
+    /// The handle of a process was dropped: what was not taken of its streams closes, and it goes on.
+    fn drop_child(&mut self, pid: Pid) {
+        let now = self.clock.now();
+        let ends = [(Stream::Stdin, PipeEnd::Write), (Stream::Stdout, PipeEnd::Read), (Stream::Stderr, PipeEnd::Read)];
+        for (stream, end) in ends {
+            if let Some(pipe) = self.take_stream(pid, stream) {
+                self.pipes.close(pipe, end, now);
+            }
+        }
+        if let Some(child) = self.processes.children.get_mut(&pid) {
+            child.watched = false;
+            self.processes.forget(pid);
+        }
+    }
+
+    /// The result of a process that was started as a whole and is over; it is forgotten.
+    ///
+    /// # Errors
+    /// When it did not run, or wrote more than can be held.
+    ///
+    /// # Panics
+    /// When it was started otherwise, or goes on.
+    pub fn take_output(&mut self, pid: Pid) -> Result<Output, ProcessError> {
+        let now = self.clock.now();
+        let child = self.processes.children.remove(&pid).expect("it was started as a whole");
+        let (at, ending) = child.end.expect("it is over");
+        assert!(at <= now, "it is over");
+        let (stdout, stderr) = match child.streams {
+            Streams::Whole { stdout, stderr } => (Some(stdout.to_vec()), Some(stderr.to_vec())),
+            Streams::Collectors { stdout, stderr } => (self.pipes.collect(stdout), self.pipes.collect(stderr)),
+            Streams::Pipes { .. } => unreachable!("it was started as a whole"),
+        };
+        let ending = ending?;
+        let (Some(stdout), Some(stderr)) = (stdout, stderr) else { return Err(ProcessError::OutputTooLarge) };
+        Ok(Output { ending, stdout, stderr })
+    }
+}

@@ -1,0 +1,145 @@
+//! Processes of the real computer: run once, as a whole, when their input is complete.
+//!
+//! ```text
+//! start ──▶ pending ──input complete──▶ asked ──▶ answer ──▶ its output and its end, after a virtual latency
+//! ```
+//!
+//! The input is complete when the parent has dropped its stream, or waits for the process or for its output
+//! without having taken the stream.
+//!
+//! Invariant: a process is asked for once at the most; one that was killed before is never run.
+
+use super::child::{Child, Kind, Streams};
+use super::start::cut;
+use super::{Command, Ending, Mode, Pid, ProcessError, SIGNAL_KILL, Stream};
+use crate::arrival::arrival;
+use crate::pipe::{PipeId, TooMuchHeld};
+use crate::{Moment, PipeEnd, Wait, World};
+use fozzy_trace::Instant;
+use fozzy_trace::plan::ProcessExit;
+use std::sync::Arc;
+
+/// Who asks for the latency of answers.
+const SITE: &str = "fozzy:process/run";
+
+/// How a process of the real computer went.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Captured {
+    /// How it ended.
+    pub exit: ProcessExit,
+    /// Whether its deadline ended it.
+    pub deadline_passed: bool,
+    /// To standard output.
+    pub stdout: Arc<[u8]>,
+    /// To standard error.
+    pub stderr: Arc<[u8]>,
+}
+
+impl World {
+    /// A process that is to be run later.
+    pub(super) fn promise_host(
+        &mut self,
+        mut command: Command,
+        mode: Mode,
+        mut child: Child,
+    ) -> Result<Pid, ProcessError> {
+        if mode == Mode::Streaming {
+            let given = std::mem::take(&mut command.stdin);
+            let stdin = self.pipes.collector(given).map_err(|TooMuchHeld| too_much())?;
+            let pipes = [stdin, self.pipes.promise(), self.pipes.promise()];
+            child.streams = Streams::Pipes { pipes, taken: [false; 3] };
+        }
+        child.kind = Kind::Host(Some(Box::new(command)));
+        let pid = self.processes.add(child);
+        self.processes.pending.insert(pid);
+        Ok(pid)
+    }
+
+    /// The process of the real computer, not run yet, that `wait` waits for, if its input is complete by that:
+    /// nobody took the stream.
+    #[must_use]
+    pub fn awaited_host(&self, wait: Wait) -> Option<Pid> {
+        self.processes.pending.iter().copied().find(|pid| match &self.processes.children[pid].streams {
+            Streams::Pipes { pipes: [_, stdout, stderr], taken } => {
+                let outputs = [*stdout, *stderr].map(|pipe| Wait::Pipe(pipe, PipeEnd::Read));
+                !taken[Stream::Stdin as usize] && (wait == Wait::Process(*pid) || outputs.contains(&wait))
+            }
+            Streams::Whole { .. } | Streams::Collectors { .. } => wait == Wait::Process(*pid),
+        })
+    }
+
+    /// The process of the real computer, not run yet, whose input goes through `pipe`. When that closes, its input
+    /// is complete.
+    #[must_use]
+    pub fn host_reading(&self, pipe: PipeId) -> Option<Pid> {
+        let reads = |pid: &Pid| matches!(self.processes.children[pid].streams, Streams::Pipes { pipes, .. } if pipes[0] == pipe);
+        self.processes.pending.iter().copied().find(reads)
+    }
+
+    /// What the real computer is to run for `pid`, whose input is complete; `None` when it was asked before or will
+    /// never be run.
+    pub fn host_command(&mut self, pid: Pid) -> Option<Command> {
+        if !self.processes.pending.remove(&pid) {
+            return None;
+        }
+        let now = self.clock.now();
+        self.close_untaken_stdin(pid);
+        let child = self.processes.children.get_mut(&pid).expect("what is pending is there");
+        let Kind::Host(command) = &mut child.kind else { unreachable!("only these are pending") };
+        let mut command = command.take().expect("it is asked for once");
+        if let Streams::Pipes { pipes: [stdin, ..], .. } = child.streams {
+            match self.pipes.collect(stdin) {
+                Some(bytes) => command.stdin = bytes,
+                None => {
+                    child.end = Some((now, Err(too_much())));
+                    child.close_streams(&mut self.pipes, now);
+                    self.processes.forget(pid);
+                    return None;
+                }
+            }
+        }
+        Some(*command)
+    }
+
+    /// The real computer has answered for `pid`: the guest sees it after a virtual latency, at its deadline at the
+    /// latest. A process that ran there in time has not missed its deadline here.
+    pub fn host_answered(&mut self, pid: Pid, answer: Result<Captured, ProcessError>, moment: &mut Moment<'_>) {
+        let bytes = answer.as_ref().map_or(0, |captured| (captured.stdout.len() + captured.stderr.len()) as u64);
+        let latency = arrival(moment, SITE, bytes);
+        let Some(child) = self.processes.children.get_mut(&pid) else { return };
+        let arrives = moment.now.after(latency);
+        let at = arrives.after(child.delay).min(child.deadline).max(moment.now);
+        let captured = match answer {
+            Ok(captured) => captured,
+            Err(error) => {
+                child.end = Some((at, Err(error)));
+                child.close_streams(&mut self.pipes, at);
+                self.processes.forget(pid);
+                return;
+            }
+        };
+        let missed = captured.deadline_passed || moment.now.after(child.delay) > child.deadline;
+        let (at, ending) = match missed && child.deadline < Instant::NEVER {
+            true => {
+                let ending = Ending { exit: ProcessExit::Signal(SIGNAL_KILL), deadline_passed: true };
+                (child.deadline.max(moment.now), ending)
+            }
+            false => (at, Ending { exit: child.struck.unwrap_or(captured.exit), deadline_passed: false }),
+        };
+        child.end = Some((at, Ok(ending)));
+        let (stdout, stderr) = (cut(captured.stdout, child.stdout_max), captured.stderr);
+        match &mut child.streams {
+            Streams::Pipes { pipes: [_, to_stdout, to_stderr], .. } => {
+                self.pipes.fill(*to_stdout, stdout, at);
+                self.pipes.fill(*to_stderr, stderr, at);
+            }
+            streams => *streams = Streams::Whole { stdout, stderr },
+        }
+        child.close_streams(&mut self.pipes, at);
+        self.processes.forget(pid);
+    }
+}
+
+fn too_much() -> ProcessError {
+    ProcessError::Other("its input is larger than what can be held".to_owned())
+}

@@ -1,0 +1,375 @@
+//! Processes on a whole computer: rules, faults, ends, pipes, captures.
+
+use super::*;
+use crate::chance::tests::SeededChance;
+use crate::fault::FAULTS;
+use crate::pipe::{PipeEnd, Read};
+use crate::{GuestExit, Handle, Moment, Wait, World};
+use fozzy_trace::plan::{
+    Backend, Backends, FaultPlan, Inputs, Machine, ProcessExit, ProcessReply, ProcessRule, Program,
+};
+use fozzy_trace::source::Seeded;
+use fozzy_trace::{Digest, Duration, Instant, NodeId, Plan, Seed};
+use std::sync::Arc;
+
+const ME: NodeId = NodeId(0);
+const SECOND: Duration = Duration(1_000_000_000);
+
+#[derive(Default)]
+struct Given {
+    inputs: Inputs,
+    plan: Plan,
+}
+
+impl Given {
+    fn rule(mut self, command: &str, args: Option<&[&str]>, answer: ProcessReply) -> Given {
+        let args = args.map(|args| args.iter().map(|&arg| arg.to_owned()).collect());
+        let rule = ProcessRule { command: command.to_owned(), args, times: None, delay: SECOND, answer };
+        self.plan.processes.push(rule);
+        self
+    }
+
+    fn scripted(mut self, command: &str, args: Option<&[&str]>, code: i32, stdout: &str) -> Given {
+        let stdout = self.inputs.add(stdout.as_bytes().to_vec());
+        let exit = ProcessExit::Code(code);
+        self.rule(command, args, ProcessReply::Output { exit, stdout, stderr: Digest::of(b"") })
+    }
+
+    fn component(self, command: &str) -> Given {
+        let machine =
+            Machine { env: vec![("A".into(), "plan".into()), ("B".into(), "plan".into())], ..Machine::default() };
+        let mut given =
+            self.rule(command, None, ProcessReply::Component(Program { component: Digest::of(b"c"), machine }));
+        given.plan.processes.last_mut().expect("just added").delay = Duration(0);
+        given
+    }
+
+    fn fault(mut self, kind: &str, target: &str, strength: u64) -> Given {
+        let (kind, target) = (kind.to_owned(), target.to_owned());
+        let (start, length, strength) = (Duration(0), None, Some(strength));
+        self.plan.faults.push(FaultPlan { kind, target, rate_ppm: 1_000_000, start, length, strength, times: None });
+        self
+    }
+
+    fn host(mut self) -> Given {
+        self.plan.backends = Backends { processes: Backend::Host, ..Backends::default() };
+        self
+    }
+
+    fn world(self) -> World {
+        let mut world = World::new(Arc::new(self.plan), &self.inputs).expect("a good plan");
+        world.launches.clear();
+        world
+    }
+}
+
+fn given() -> Given {
+    Given::default()
+}
+
+fn command(line: &str) -> Command {
+    let mut words = line.split(' ').map(str::to_owned);
+    Command { command: words.next().expect("a command"), args: words.collect(), ..Command::default() }
+}
+
+fn within<R>(world: &mut World, body: impl FnOnce(&mut World, &mut Moment<'_>) -> R) -> R {
+    let mut faults = std::mem::take(&mut world.faults);
+    let mut chance = SeededChance(Seeded::new(Seed(7)));
+    let mut moment = Moment { now: world.clock.now(), node: ME, faults: &mut faults, chance: &mut chance };
+    let result = body(world, &mut moment);
+    world.faults = faults;
+    result
+}
+
+fn start(world: &mut World, command: Command, mode: Mode) -> Result<Pid, ProcessError> {
+    within(world, |world, moment| world.start_process(command, mode, moment))
+}
+
+fn wait(world: &mut World, pid: Pid) {
+    world.block(ME, &[Wait::Process(pid)]).expect("it ends");
+}
+
+/// How a command goes, as text: `2s code 0 "stdout"`.
+fn run(world: &mut World, command: Command) -> String {
+    let begun = world.clock.now();
+    let pid = match start(world, command, Mode::Whole) {
+        Ok(pid) => pid,
+        Err(error) => return error.to_string(),
+    };
+    wait(world, pid);
+    match world.take_output(pid) {
+        Ok(Output { ending, stdout, .. }) => format!(
+            "{} {:?}{} {:?}",
+            world.clock.now().since(begun),
+            ending.exit,
+            if ending.deadline_passed { " late" } else { "" },
+            String::from_utf8_lossy(&stdout)
+        ),
+        Err(error) => error.to_string(),
+    }
+}
+
+#[test]
+fn the_first_rule_that_matches_and_is_left_answers() {
+    let mut given = given()
+        .scripted("git", Some(&["push", "*"]), 1, "pushed")
+        .scripted("git", Some(&["push", "*"]), 0, "pushed again")
+        .scripted("/usr/*", None, 3, "any")
+        .rule("secret", None, ProcessReply::NotPermitted)
+        .rule("gone", None, ProcessReply::NotFound);
+    given.plan.processes[0].times = Some(1);
+    let mut world = given.world();
+    assert_eq!(run(&mut world, command("git push origin")), r#"1s Code(1) "pushed""#);
+    assert_eq!(run(&mut world, command("git push origin")), r#"1s Code(0) "pushed again""#);
+    assert_eq!(run(&mut world, command("git push origin main")), "not found");
+    assert_eq!(run(&mut world, command("/usr/bin/env a b c")), r#"1s Code(3) "any""#);
+    assert_eq!(run(&mut world, command("secret")), "not permitted");
+    assert_eq!(run(&mut world, command("gone")), "not found");
+    let unmatched: Vec<String> = world.processes.unmatched().commands().iter().map(Unmatched::rule).collect();
+    assert_eq!(unmatched.len(), 1, "a rule that says so is no finding");
+    assert!(unmatched[0].contains(r#"args = ["push", "origin", "main"]"#));
+    assert_eq!((world.processes.children.len(), world.pipes.count()), (0, 0));
+}
+
+#[test]
+fn faults_strike_what_their_target_names() {
+    let git = || given().scripted("git", None, 0, "abcdef");
+    let cases = [
+        (git().fault("process-not-found", "git", 0), "not found"),
+        (git().fault("process-exit", "git push*", 7), r#"1s Code(7) "abcdef""#),
+        (git().fault("process-signal", "*", 15).fault("process-exit", "*", 7), r#"1s Signal(15) "abcdef""#),
+        (git().fault("process-signal", "*", u64::MAX), r#"1s Signal(64) "abcdef""#),
+        (git().fault("process-truncate", "git", 2), r#"1s Code(0) "ab""#),
+        (git().fault("process-delay", "git", SECOND.0), r#"2s Code(0) "abcdef""#),
+        (git().fault("process-exit", "push", 7), r#"1s Code(0) "abcdef""#),
+    ];
+    for (given, expected) in cases {
+        let faults = format!("{:?}", given.plan.faults);
+        assert_eq!(run(&mut given.world(), command("git push")), expected, "{faults}");
+    }
+    assert!(FAULTS.is_sorted_by_key(|kind| kind.name));
+}
+
+#[test]
+fn a_deadline_ends_what_goes_on() {
+    let mut world = given().scripted("sleep", None, 0, "begun").world();
+    let with = |deadline| Command { deadline: Some(deadline), ..command("sleep") };
+    assert_eq!(run(&mut world, with(SECOND)), r#"1s Code(0) "begun""#);
+    assert_eq!(run(&mut world, with(Duration(500_000_000))), r#"500ms Signal(9) late "begun""#);
+}
+
+#[test]
+fn a_scripted_child_streams_until_it_ends_or_is_killed() {
+    for killed in [false, true] {
+        let mut world = given().scripted("cat", None, 4, "hello").world();
+        let pid = start(&mut world, command("cat"), Mode::Streaming).expect("a rule");
+        let streams = [Stream::Stdin, Stream::Stdout].map(|stream| world.take_stream(pid, stream));
+        let [Some(stdin), Some(stdout)] = streams else { panic!("nobody took them") };
+        assert_eq!(world.take_stream(pid, Stream::Stdin), None);
+        let now = world.clock.now();
+        assert_eq!(world.pipes.write(stdin, b"ignored", now), Some(7));
+        assert_eq!(world.pipes.read(stdout, 99, now), Read::Bytes(b"hello".to_vec()));
+        assert!(!world.is_ready(ME, Wait::Pipe(stdout, PipeEnd::Read)));
+        assert_eq!(world.processes.ending(pid, now), None);
+        if killed {
+            world.clock.advance_to(Instant(5));
+            world.kill(pid, 0);
+            world.kill(pid, 15);
+            world.kill(pid, 9);
+        }
+        world.block(ME, &[Wait::Pipe(stdout, PipeEnd::Read)]).expect("it ends");
+        let now = world.clock.now();
+        assert_eq!(now, if killed { Instant(5) } else { Instant::START.after(SECOND) });
+        assert_eq!(world.pipes.read(stdout, 99, now), Read::End);
+        assert_eq!(world.pipes.write(stdin, b"x", now), None);
+        let exit = if killed { ProcessExit::Signal(15) } else { ProcessExit::Code(4) };
+        assert_eq!(world.processes.ending(pid, now), Some(Ok(Ending { exit, deadline_passed: false })));
+        for handle in [
+            Handle::Child(pid),
+            Handle::InputStream(crate::table::InputStream::Pipe(stdout)),
+            Handle::OutputStream(crate::table::OutputStream::Pipe(stdin)),
+        ] {
+            world.close_handle(&handle);
+        }
+        assert_eq!((world.processes.children.len(), world.pipes.count()), (0, 0));
+        assert!(world.is_ready(ME, Wait::Process(pid)));
+    }
+}
+
+#[test]
+fn a_component_is_a_machine_with_pipes() {
+    let mut world = given().component("tools/My_Tool*").world();
+    let mut asked = command("tools/My_Tool -v");
+    asked.stdin = b"first ".to_vec();
+    asked.env = vec![("B".into(), "guest".into())];
+    let pid = start(&mut world, asked, Mode::Streaming).expect("a rule");
+    let child = world.launches[0].node;
+    assert_eq!(world.launches[0].component, Some(Digest::of(b"c")));
+    let node = world.node(child);
+    assert_eq!((node.name.as_str(), &node.machine.args[..]), ("my-tool-2", &["tools/My_Tool".into(), "-v".into()][..]));
+    assert_eq!(node.machine.env, [("A".to_owned(), "plan".to_owned()), ("B".to_owned(), "guest".to_owned())]);
+    let inside = node.process.expect("it is a process");
+    let stdin = world.take_stream(pid, Stream::Stdin).expect("nobody took it");
+    let stdout = world.take_stream(pid, Stream::Stdout).expect("nobody took it");
+    let now = world.clock.now();
+    assert_eq!(world.pipes.write(stdin, b"then", now), Some(4));
+    assert!(world.is_ready(child, Wait::Stdin));
+    assert_eq!(world.pipes.read(inside.stdin, 99, now), Read::Bytes(b"first then".to_vec()));
+    assert!(!world.is_ready(child, Wait::Stdin));
+    world.pipes.write(inside.stdout, b"answer", now);
+    assert!(world.is_ready(ME, Wait::Pipe(stdout, PipeEnd::Read)));
+    assert!(!world.is_ready(ME, Wait::Process(pid)));
+    world.guest_ended(child, GuestExit::Code(3));
+    assert_eq!(world.pipes.read(stdout, 99, now), Read::Bytes(b"answer".to_vec()));
+    assert_eq!(world.pipes.read(stdout, 99, now), Read::End);
+    assert_eq!(world.pipes.write(stdin, b"x", now), None);
+    let ending = Ending { exit: ProcessExit::Code(3), deadline_passed: false };
+    assert_eq!(world.processes.ending(pid, now), Some(Ok(ending)));
+}
+
+#[test]
+fn a_component_is_ended_by_its_deadline_and_by_force() {
+    for deadline in [None, Some(SECOND)] {
+        let mut world = given().component("c").world();
+        let asked = Command { deadline, ..command("c") };
+        let pid = start(&mut world, asked, Mode::Streaming).expect("a rule");
+        let child = world.launches[0].node;
+        if deadline.is_none() {
+            world.kill(pid, 2);
+        }
+        wait(&mut world, pid);
+        let (signal, at) = if deadline.is_none() { (2, 0) } else { (9, SECOND.0) };
+        assert_eq!((world.node(child).killed, world.clock.now()), (true, Instant(at)));
+        // What the engine says afterwards changes nothing.
+        world.guest_ended(child, GuestExit::Code(0));
+        let ending = Ending { exit: ProcessExit::Signal(signal), deadline_passed: deadline.is_some() };
+        assert_eq!(world.processes.ending(pid, world.clock.now()), Some(Ok(ending)));
+        assert!(world.processes.deadlines.is_empty());
+    }
+}
+
+#[test]
+fn faults_and_whole_outputs_of_components() {
+    let given = given().component("c").fault("process-truncate", "c", 3).fault("process-delay", "c", 50);
+    let mut world = given.fault("process-exit", "c", 8).world();
+    let asked = Command { stdin: b"in".to_vec(), ..command("c") };
+    let pid = start(&mut world, asked, Mode::Whole).expect("a rule");
+    let child = world.launches[0].node;
+    let inside = world.node(child).process.expect("it is a process");
+    let now = world.clock.now();
+    assert_eq!(world.pipes.read(inside.stdin, 9, now), Read::Bytes(b"in".to_vec()));
+    assert_eq!(world.pipes.read(inside.stdin, 9, now), Read::End);
+    assert_eq!(world.pipes.write(inside.stdout, b"whole", now), Some(5));
+    assert_eq!(world.pipes.write(inside.stderr, b"error", now), Some(5));
+    world.guest_ended(child, GuestExit::Code(0));
+    wait(&mut world, pid);
+    assert_eq!(world.clock.now(), Instant(50));
+    let ending = Ending { exit: ProcessExit::Code(8), deadline_passed: false };
+    let expected = Output { ending, stdout: b"who".to_vec(), stderr: b"error".to_vec() };
+    assert_eq!(world.take_output(pid), Ok(expected));
+    assert_eq!((world.processes.children.len(), world.pipes.count()), (0, 0));
+}
+
+#[test]
+fn a_guest_that_is_gone_lets_go_of_its_own_children() {
+    let mut world = given().component("c").world();
+    let outer = start(&mut world, command("c"), Mode::Streaming).expect("a rule");
+    let (node, grandchild) =
+        (world.launches[0].node, start(&mut world, command("c"), Mode::Streaming).expect("a rule"));
+    let inside = world.node(world.launches[1].node).process.expect("it is a process");
+    world.node_mut(node).table.insert(Handle::Child(grandchild)).expect("room");
+    world.kill(outer, 9);
+    assert_eq!(world.pipes.read(inside.stdin, 9, Instant::START), Read::End);
+    assert_eq!(world.pipes.write(inside.stdout, b"x", Instant::START), None);
+    assert_eq!(world.processes.ending(outer, Instant::START).map(|ending| ending.is_ok()), Some(true));
+}
+
+fn captured(stdout: &str) -> Captured {
+    let stdout = Arc::from(stdout.as_bytes());
+    Captured { exit: ProcessExit::Code(0), deadline_passed: false, stdout, stderr: Arc::from([]) }
+}
+
+#[test]
+fn the_real_computer_is_asked_when_the_input_is_complete() {
+    let mut world = given().scripted("git", None, 0, "scripted").host().world();
+    assert_eq!(run(&mut world, command("git status")), r#"1s Code(0) "scripted""#);
+    // A taken stream completes the input when it closes; one that was not taken, when somebody waits.
+    for taken in [true, false] {
+        let asked = Command { stdin: b"a".to_vec(), ..command("cat") };
+        let pid = start(&mut world, asked, Mode::Streaming).expect("the host may have it");
+        let stdout = world.take_stream(pid, Stream::Stdout).expect("nobody took it");
+        let awaited = [Wait::Process(pid), Wait::Pipe(stdout, PipeEnd::Read)];
+        let stdin = if taken {
+            let stdin = world.take_stream(pid, Stream::Stdin).expect("nobody took it");
+            assert_eq!(world.pipes.write(stdin, b"b", world.clock.now()), Some(1));
+            assert_eq!(awaited.map(|wait| world.awaited_host(wait)), [None, None]);
+            assert_eq!(world.host_reading(stdin), Some(pid));
+            world.pipes.close(stdin, PipeEnd::Write, world.clock.now());
+            b"ab".to_vec()
+        } else {
+            assert_eq!(awaited.map(|wait| world.awaited_host(wait)), [Some(pid), Some(pid)]);
+            b"a".to_vec()
+        };
+        assert_eq!(world.host_command(pid).map(|command| command.stdin), Some(stdin));
+        assert_eq!(world.host_command(pid), None, "it is asked once");
+        within(&mut world, |world, moment| world.host_answered(pid, Ok(captured("out")), moment));
+        let before = world.clock.now();
+        assert_eq!(world.pipes.read(stdout, 9, before), Read::Bytes(Vec::new()), "the answer is on its way");
+        wait(&mut world, pid);
+        assert!(world.clock.now() > before);
+        assert_eq!(world.pipes.read(stdout, 9, world.clock.now()), Read::Bytes(b"out".to_vec()));
+        assert_eq!(world.pipes.read(stdout, 9, world.clock.now()), Read::End);
+    }
+}
+
+#[test]
+fn what_was_captured_keeps_to_deadline_and_faults() {
+    let answered = |given: Given, asked: Command, answer: Result<Captured, ProcessError>| {
+        let mut world = given.host().world();
+        let pid = start(&mut world, asked, Mode::Whole).expect("the host may have it");
+        assert_eq!(world.awaited_host(Wait::Process(pid)), Some(pid));
+        world.host_command(pid).expect("it was not asked");
+        within(&mut world, |world, moment| world.host_answered(pid, answer, moment));
+        wait(&mut world, pid);
+        (world.clock.now(), world.take_output(pid).map(|output| (output.ending, output.stdout)))
+    };
+    let ending = |exit, deadline_passed| Ending { exit, deadline_passed };
+    let soon = Command { deadline: Some(Duration(10)), ..command("x") };
+    let killed = (ending(ProcessExit::Signal(9), true), b"out".to_vec());
+    let in_time = (ending(ProcessExit::Code(0), false), b"out".to_vec());
+    let late = Captured { deadline_passed: true, exit: ProcessExit::Signal(9), ..captured("out") };
+    assert_eq!(answered(given(), soon.clone(), Ok(late)), (Instant(10), Ok(killed.clone())));
+    assert_eq!(answered(given(), soon.clone(), Ok(captured("out"))), (Instant(10), Ok(in_time)));
+    let delayed = given().fault("process-delay", "x", 50);
+    assert_eq!(answered(delayed, soon, Ok(captured("out"))), (Instant(10), Ok(killed)));
+    let cut = given().fault("process-truncate", "x", 1).fault("process-signal", "x", 6);
+    let expected = (ending(ProcessExit::Signal(6), false), b"o".to_vec());
+    assert_eq!(answered(cut, command("x"), Ok(captured("out"))).1, Ok(expected));
+    assert_eq!(answered(given(), command("x"), Err(ProcessError::NotFound)).1, Err(ProcessError::NotFound));
+}
+
+#[test]
+fn a_pending_process_that_is_killed_is_never_run() {
+    let mut world = given().host().world();
+    let pid = start(&mut world, command("x"), Mode::Streaming).expect("the host may have it");
+    world.kill(pid, 15);
+    assert_eq!((world.awaited_host(Wait::Process(pid)), world.host_command(pid)), (None, None));
+    assert!(world.processes.is_over(pid, world.clock.now()));
+}
+
+#[test]
+fn hostile_commands_are_refused_and_bounded() {
+    let mut world = given().scripted("*", None, 0, "").component("never").world();
+    let huge = Command { args: vec!["x".repeat(ARGUMENT_BYTES_MAX)], ..command("c") };
+    assert!(matches!(start(&mut world, huge, Mode::Whole), Err(ProcessError::Other(why)) if why.contains("2097152")));
+    for _ in 0..PROCESSES_MAX {
+        start(&mut world, command("c"), Mode::Streaming).expect("room");
+    }
+    assert_eq!(start(&mut world, command("c"), Mode::Streaming), Err(ProcessError::TooMany));
+    let mut world = given().component("*").world();
+    let started = (0..2_000).map(|_| start(&mut world, command("/../\u{0}é"), Mode::Streaming));
+    let refused = started.collect::<Vec<_>>().into_iter().filter(|start| *start == Err(ProcessError::TooMany)).count();
+    assert_eq!(refused, 2_000 - (crate::NODES_MAX - 1));
+    assert_eq!(world.pipes.count(), 3 * (crate::NODES_MAX - 1), "what was refused left nothing");
+    assert_eq!(world.node(NodeId(1)).name, "process-2");
+}

@@ -1,0 +1,132 @@
+//! Faults of files and clocks: for each kind a run that passes, and fails only with it.
+//!
+//! ```text
+//! faults read                       exit 0
+//! faults read, bit-flip on /tmp/*   exit 1, `other bytes`, the same each time, and in a replay
+//! ```
+//!
+//! Not here: what each kind does to each operation (`fozzy-world`), faults of the network, HTTP and processes.
+
+use crate::corpus;
+use fozzy_engine::{Program, Session, Switches};
+use fozzy_trace::plan::{FaultPlan, Inputs, Machine};
+use fozzy_trace::source::{Recorded, Seeded};
+use fozzy_trace::{Duration, End, Execution, Executor, Plan, Seed};
+use std::sync::{Arc, OnceLock};
+
+const SECOND: Duration = Duration(1_000_000_000);
+
+fn program() -> Program {
+    static PROGRAM: OnceLock<Program> = OnceLock::new();
+    let compile = || {
+        let bytes = std::fs::read(corpus::component("faults")).expect("the guest is built");
+        let component = fozzy_engine::load(&bytes, None).expect("the guest is a program").component;
+        Program::new(component.into(), Switches::of(&Plan::default()), None).expect("the guest compiles")
+    };
+    PROGRAM.get_or_init(compile).clone()
+}
+
+/// A fault that always strikes.
+fn always(kind: &str, target: &str) -> FaultPlan {
+    FaultPlan {
+        kind: kind.to_owned(),
+        target: target.to_owned(),
+        rate_ppm: 1_000_000,
+        start: Duration(0),
+        length: None,
+        strength: None,
+        times: None,
+    }
+}
+
+/// One loss of power, at the first operation after the guest has slept.
+fn one_loss() -> FaultPlan {
+    FaultPlan { start: SECOND, times: Some(1), ..always("power-loss", "main") }
+}
+
+/// Runs a mode of the guest, and asserts that another run and the replay of the recorded answers are the same run.
+fn run(mode: &str, faults: &[FaultPlan], seed: u64) -> Execution {
+    let main = Machine { args: vec!["faults".to_owned(), mode.to_owned()], ..Machine::default() };
+    let plan = Arc::new(Plan { main, faults: faults.to_vec(), ..Plan::default() });
+    let mut session = Session::new(program(), plan, &Inputs::default()).expect("a plain plan");
+    let first = session.execute(Box::new(Seeded::new(Seed(seed))), 0..0).expect("the machine is fit");
+    let explicit = first.history.explicit.clone();
+    let again = session.execute(Box::new(Recorded::new(Seed(seed), explicit)), 0..0).expect("the machine is fit");
+    assert_eq!(again.history.digest, first.history.digest, "{mode} is the same run again");
+    assert_eq!((&again.end, again.ended_at, again.memory), (&first.end, first.ended_at, first.memory));
+    first
+}
+
+fn words(execution: &Execution) -> String {
+    String::from_utf8_lossy(execution.stderr.kept()).trim().to_owned()
+}
+
+/// The mode passes by itself, and fails with these words with the faults.
+#[track_caller]
+fn check(mode: &str, faults: &[FaultPlan], expected: &str) {
+    let passed = run(mode, &[], 7);
+    assert_eq!(passed.end, End::Exited { code: 0 }, "{mode} without faults: {}", words(&passed));
+    let failed = run(mode, faults, 7);
+    assert_eq!(failed.end, End::Exited { code: 1 }, "{mode} with faults");
+    let said = words(&failed);
+    assert!(said.contains(expected), "{mode}: expected `{expected}`, said `{said}`");
+}
+
+#[test]
+fn each_kind_makes_a_run_fail_that_passes_without_it() {
+    let on_files = |kind| always(kind, "/tmp/*");
+    check("write", &[on_files("io-error")], "faults: ");
+    check("write", &[on_files("write-error")], "faults: ");
+    check("write", &[on_files("disk-full")], "faults: ");
+    check("make", &[on_files("disk-full")], "faults: ");
+    check("read", &[on_files("read-error")], "faults: ");
+    check("read", &[on_files("bit-flip")], "other bytes");
+    check("read-once", &[on_files("short-read")], "a short read");
+    check("write-once", &[on_files("short-write")], "faults: ");
+    check("sync", &[on_files("sync-error")], "faults: ");
+    check("quick", &[on_files("slow-disk")], "a slow disk");
+    let on_main = |kind| always(kind, "main");
+    check(
+        "wall",
+        &[FaultPlan { times: Some(1), start: Duration(1500), ..on_main("clock-step") }],
+        "another time of day",
+    );
+    check("sleep", &[FaultPlan { strength: Some(100_000), ..on_main("clock-drift") }], "a second of another length");
+    check("moving", &[on_main("clock-freeze")], "the clock stands still");
+    check("restart", &[one_loss(), always("lost-write", "/tmp/*")], "half of what was saved");
+    check("restart", &[one_loss(), always("torn-write", "/tmp/*")], "half of what was saved");
+}
+
+#[test]
+fn faults_elsewhere_change_nothing() {
+    for kind in ["io-error", "read-error", "write-error", "disk-full", "bit-flip", "slow-disk"] {
+        let passed = run("read", &[always(kind, "/elsewhere/*")], 7);
+        assert_eq!(
+            (passed.end, passed.history.decisions),
+            (End::Exited { code: 0 }, run("read", &[], 7).history.decisions)
+        );
+    }
+}
+
+#[test]
+fn after_a_loss_of_power_the_program_starts_again() {
+    let restarted = run("restart-synced", &[one_loss()], 7);
+    assert_eq!(restarted.end, End::Exited { code: 0 }, "{}", words(&restarted));
+    assert_eq!(restarted.stdout.kept(), b"started\nstarted\n");
+    assert!(restarted.ended_at.0 >= 2 * SECOND.0, "the machine was down for a second");
+}
+
+#[test]
+fn what_was_synced_is_there_for_every_seed_and_the_rest_is_not() {
+    let ends = |mode| (0..30).map(|seed| run(mode, &[one_loss()], seed).end).collect::<Vec<_>>();
+    assert!(ends("restart-synced").iter().all(|end| *end == End::Exited { code: 0 }));
+    let unsynced = ends("restart");
+    let found = unsynced.iter().filter(|end| **end == End::Exited { code: 1 }).count();
+    assert!((3..28).contains(&found), "{found} of 30 seeds find the missing sync");
+}
+
+#[test]
+fn a_machine_that_always_loses_power_comes_to_an_end() {
+    let ended = run("write", &[FaultPlan { strength: Some(1), ..always("power-loss", "main") }], 7);
+    assert!(matches!(ended.end, End::FuelExhausted { .. }), "{:?}", ended.end);
+}
