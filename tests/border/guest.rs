@@ -18,7 +18,7 @@
 //! pointer can lead anywhere. Addresses wrap in [`SCRATCH_BYTES`]; operations are taken modulo their number, so that each
 //! byte string is a program.
 
-use super::vocabulary::Vocabulary;
+use super::vocabulary::{Call, Vocabulary};
 use std::fmt::Write;
 use wit_component::{ComponentEncoder, StringEncoding};
 use wit_parser::abi::WasmType;
@@ -41,7 +41,12 @@ const SLOTS: u32 = 0x1000;
 
 /// The component.
 pub(super) fn component(vocabulary: &Vocabulary) -> Vec<u8> {
-    let mut module = wat::parse_str(text(vocabulary)).unwrap_or_else(|error| panic!("{error}"));
+    encoded(vocabulary, &text(vocabulary))
+}
+
+/// The component of a core module of the vocabulary's world.
+pub(super) fn encoded(vocabulary: &Vocabulary, text: &str) -> Vec<u8> {
+    let mut module = wat::parse_str(text).unwrap_or_else(|error| panic!("{error}"));
     let Vocabulary { resolve, world, .. } = vocabulary;
     wit_component::embed_component_metadata(&mut module, resolve, *world, StringEncoding::UTF8).expect("its own world");
     let encoder = ComponentEncoder::default().validate(true).module(&module).expect("it has its world");
@@ -57,16 +62,24 @@ const fn core_type(ty: WasmType) -> &'static str {
     }
 }
 
-fn text(vocabulary: &Vocabulary) -> String {
-    let (mut imports, mut calls, mut names) = (String::new(), String::new(), String::new());
-    for (index, call) in vocabulary.calls.iter().enumerate() {
-        let list = |what: &str, types: &[WasmType]| {
-            let types: Vec<&str> = types.iter().map(|ty| core_type(*ty)).collect();
-            if types.is_empty() { String::new() } else { format!("({what} {})", types.join(" ")) }
-        };
+/// Imports of everything, each function under its own name: `(call $wasi:io/poll.pollable.block …)`.
+pub(super) fn imports(vocabulary: &Vocabulary) -> String {
+    let list = |what: &str, types: &[WasmType]| {
+        let types: Vec<&str> = types.iter().map(|ty| core_type(*ty)).collect();
+        if types.is_empty() { String::new() } else { format!("({what} {})", types.join(" ")) }
+    };
+    let line = |call: &Call| {
         let (params, results) = (list("param", &call.signature.params), list("result", &call.signature.results));
-        let _ = writeln!(imports, "(import {:?} {:?} (func $f{index} {params} {results}))", call.module, call.field);
-        let mut invocation = format!("(call $f{index}");
+        format!("(import {:?} {:?} (func ${} {params} {results}))\n", call.module, call.field, call.name())
+    };
+    vocabulary.calls.iter().map(line).collect()
+}
+
+fn text(vocabulary: &Vocabulary) -> String {
+    let imports = imports(vocabulary);
+    let (mut calls, mut names) = (String::new(), String::new());
+    for (index, call) in vocabulary.calls.iter().enumerate() {
+        let mut invocation = format!("(call ${}", call.name());
         for (at, ty) in call.signature.params.iter().enumerate() {
             let value = format!("(i64.load (i32.const {}))", ARGUMENTS + 8 * at as u32);
             let _ = match core_type(*ty) {
@@ -86,8 +99,6 @@ fn text(vocabulary: &Vocabulary) -> String {
         let _ = write!(names, " $c{index}");
     }
     let count = vocabulary.calls.len();
-    let stdin = vocabulary.position("wasi:cli/stdin@", "get-stdin");
-    let read = vocabulary.position("wasi:io/streams@", "[method]input-stream.blocking-read");
     format!(
         r#"(module
 {imports}
@@ -138,7 +149,7 @@ fn text(vocabulary: &Vocabulary) -> String {
 (func (export "wasi:cli/run@0.2.12#run") (result i32)
   (local $pc i32) (local $end i32) (local $a i32) (local $b i32) (local $c i32) (local $d i64)
   (local $ran i32) (local $keep i32) (local $at i32) (local $count i32)
-  (call $f{read} (call $f{stdin}) (i64.const {PROGRAM_BYTES_MAX}) (i32.const {SCRATCH}))
+  (call $wasi:io/streams.input-stream.blocking-read (call $wasi:cli/stdin.get-stdin) (i64.const {PROGRAM_BYTES_MAX}) (i32.const {SCRATCH}))
   (if (i32.load8_u (i32.const {SCRATCH})) (then (return (i32.const 0))))
   (local.set $pc (i32.load offset=4 (i32.const {SCRATCH})))
   (local.set $end (i32.add (local.get $pc) (i32.and (i32.load offset=8 (i32.const {SCRATCH})) (i32.const -16))))

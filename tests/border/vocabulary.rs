@@ -44,10 +44,11 @@ pub(super) enum What {
 }
 
 impl Call {
-    /// The name in a history: `wasi:io/poll.pollable.block`.
+    /// The name in a history: `wasi:io/poll.pollable.block`; `wasi:io/poll.pollable.drop`, which no history has.
     pub(super) fn name(&self) -> String {
         let interface = self.module.split('@').next().unwrap_or_default();
-        format!("{interface}.{}", self.field.rsplit(']').next().unwrap_or_default())
+        let end = if matches!(self.what, What::Drop(_)) { ".drop" } else { "" };
+        format!("{interface}.{}{end}", self.field.rsplit(']').next().unwrap_or_default())
     }
 }
 
@@ -110,12 +111,6 @@ impl Vocabulary {
             What::Function(function) => Some((index as u16, &**function)),
             What::Drop(_) => None,
         })
-    }
-
-    /// Position of the import.
-    pub(super) fn position(&self, interface: &str, field: &str) -> usize {
-        let found = self.calls.iter().position(|call| call.module.starts_with(interface) && call.field == field);
-        found.unwrap_or_else(|| panic!("the vendored WIT has {interface} {field}"))
     }
 
     /// The class of a resource, whatever name it is used under.
