@@ -5,6 +5,8 @@
 //! samples            real programs: equal traces, equal replays, every seed
 //! bad_input          what must be refused, and how
 //! conformance        every function of WASI, beside wasmtime-wasi: the same answers
+//! border             programs of any host calls with any arguments
+//! purity             guests run where no file, clock or random source can be reached
 //! faults             programs that fail only when a planned fault strikes
 //! processes          commands of a guest: scripted, other components, the real computer
 //! hostile_guests     programs that try to get out of their bounds
@@ -13,7 +15,9 @@
 //! Not here: tests of one crate, which are in it.
 #![allow(clippy::disallowed_methods, reason = "tests start processes and threads and read settings of the test run")]
 
+mod alone;
 mod bad_input;
+mod border;
 mod conformance;
 mod corpus;
 mod faults;
@@ -21,6 +25,7 @@ mod fozzy;
 mod goldens;
 mod hostile_guests;
 mod processes;
+mod purity;
 mod samples;
 mod settings;
 mod tidy;
