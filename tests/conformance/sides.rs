@@ -104,7 +104,7 @@ impl Side for Theirs {
         builder.args(&command_line(arguments)).envs(ENVIRONMENT).initial_cwd("/");
         builder.stdin(MemoryInputPipe::new(stdin.to_vec())).stdout(outputs[0].clone()).stderr(outputs[1].clone());
         // The cases use loopback only.
-        builder.inherit_network().allow_ip_name_lookup(true);
+        builder.inherit_network().allow_ip_name_lookup(true).allow_tcp(true).allow_udp(true);
         builder.preopened_dir(disk.path(), "/", FsPerms::ReadWrite).expect("it was just made");
         let hooks = Hooks { server: self.server.address(), handler: self.handler.clone() };
         let state = State { wasi: builder.build(), ..State::bare(hooks) };

@@ -355,7 +355,7 @@ cases! {
     };
 
     Together "io/streams.input-stream.read" "a connection without bytes" |_d| {
-        let Pair { client, .. } = pair();
+        let Pair { client, server: _server } = pair();
         (client.input.read(9).map(Bytes), client.input.read(0).map(Bytes), client.input.subscribe().ready())
     };
     Together "io/streams.input-stream.blocking-read" "a connection, in pieces and to the end" |_d| {
@@ -402,16 +402,16 @@ cases! {
         (before, after, server.input.read(9).map(Bytes))
     };
     Together "io/streams.output-stream.check-write" "a connection" |_d| {
-        let Pair { client, .. } = pair();
+        let Pair { client, server: _server } = pair();
         client.output.subscribe().block();
         client.output.check_write().map(|permitted| permitted >= 4096)
     };
     Together "io/streams.output-stream.write" "to a connection, nothing" |_d| {
-        let Pair { client, .. } = pair();
+        let Pair { client, server: _server } = pair();
         (client.output.check_write().is_ok(), client.output.write(b""), client.output.flush())
     };
     Alone "io/streams.output-stream.write" "to a connection more than it permits" |_d| {
-        let Pair { client, .. } = pair();
+        let Pair { client, server: _server } = pair();
         let permitted = client.output.check_write().unwrap();
         (client.output.write(&vec![0; permitted as usize + 1]), true)
     };
