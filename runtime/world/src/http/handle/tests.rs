@@ -72,7 +72,8 @@ impl Guest {
                 let _ = self.world.http_change(node, rep, |fields| fields.append("a", value))?;
             }
             2 => {
-                let HttpHandle::Fields(headers) = self.world.http_take(node, rep)? else { return Ok(()) };
+                let HttpHandle::Fields(_) = self.world.http_get(node, rep)? else { return Ok(()) };
+                let HttpHandle::Fields(headers) = self.world.http_take(node, rep)? else { unreachable!() };
                 let path = self.below(if room { 5 } else { 3 });
                 let (authority, path_with_query) = (Some("a".to_owned()), Some(format!("/{path}")));
                 let request = OutgoingRequest { authority, path_with_query, ..OutgoingRequest::new(headers) };

@@ -83,7 +83,8 @@ fn what_is_too_large_is_refused_and_what_does_not_fit_is_lost() {
     for _ in 0..100_000 {
         lab.send(one, b"", None).expect("always");
     }
-    assert_eq!(lab.network.udp_receive(two, u64::MAX).expect("some fit").len(), 4);
+    // The least buffer, filled by what datagrams cost beside their content.
+    assert_eq!(lab.network.udp_receive(two, u64::MAX).expect("some fit").len(), 8);
     lab.end();
 }
 
