@@ -10,7 +10,7 @@
 
 use crate::corpus;
 use fozzy_engine::{OutputKind, Program, Session, Switches};
-use fozzy_trace::observation::{Ask, Answer, ProcessAnswer, ProcessAsk, ProcessFailure};
+use fozzy_trace::observation::{Answer, Ask, ProcessAnswer, ProcessAsk, ProcessFailure};
 use fozzy_trace::plan::{self, Backend, FaultPlan, Inputs, Machine, ProcessExit, ProcessReply, ProcessRule};
 use fozzy_trace::source::Seeded;
 use fozzy_trace::{Digest, Duration, End, Execution, Executor, Plan, Reality, Seed};
@@ -154,15 +154,15 @@ fn a_component_is_a_process_with_a_machine_of_its_own() {
     assert_eq!(own[4], r#"input \"hello\""#);
     assert!(own[5].contains("to standard error"), "{own:?}");
     assert_eq!(given.run("run self trap").lines().next(), Some("signal 6 \"before\\n\" \"\""));
-    assert_eq!(given.run("run self run self upper").lines().next(), Some(r#"code 0 "code 7 \"\" \"\"\n0ms\n" """#));
+    assert_eq!(given.run("run self run self upper").lines().next(), Some(r#"code 0 "code 1 \"\" \"\"\n0ms\n" """#));
 }
 
 #[test]
 fn streams_go_both_ways() {
     let given = given().component();
-    assert_eq!(given.run("talk self upper"), "child 2 \"GIVEN\\nONE\\nTWO\\n\"\ncode 7\n");
+    assert_eq!(given.run("talk self upper"), "child 2 \"GIVEN\\nONE\\nTWO\\n\"\ncode 1\n");
     assert_eq!(given.run("drain self flood 1000000"), "1000000 bytes\ncode 0\n");
-    assert_eq!(given.run("shut self flood 1000000"), "code 9\n");
+    assert_eq!(given.run("shut self flood 1000000"), "code 1\n");
     assert_eq!(given.run("race 300 100 200"), "[1]\n");
     // Nobody reads what the child writes, and the parent waits for its end.
     let stuck = given.run("wait self flood 1000000");
