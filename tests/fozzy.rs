@@ -51,7 +51,18 @@ pub(crate) fn binary() -> &'static Path {
         };
         let built = Command::new(env!("CARGO"))
             // The whole workspace with its tests, so that features are those that `cargo test` has built already.
-            .args(["build", "--quiet", "--workspace", "--bin", "fozzy", "--test", "all", "--profile", profile, "--target-dir"])
+            .args([
+                "build",
+                "--quiet",
+                "--workspace",
+                "--bin",
+                "fozzy",
+                "--test",
+                "all",
+                "--profile",
+                profile,
+                "--target-dir",
+            ])
             .arg(target_folder())
             .current_dir(repository())
             .stdin(Stdio::null())

@@ -16,6 +16,8 @@ const UNSAFE_FILES: &[&str] = &[
     "runtime/engine/src/cache.rs",
     "runtime/engine/src/memory/touched.rs",
     "runtime/cli/src/interrupt.rs",
+    "tests/purity/cage.rs",
+    "tests/purity.rs",
 ];
 
 fn root() -> PathBuf {

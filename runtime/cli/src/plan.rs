@@ -13,8 +13,8 @@ use crate::target;
 use fozzy_engine::{LazyInput, Session};
 use fozzy_live::{Live, LiveOptions};
 use fozzy_plan::{BackendsFile, FilesBackend, LimitsFile, MachineFile, PlanFile, ScriptBackend, Size, Span, WallStart};
-use fozzy_trace::plan::{Backend, Backends, Inputs, Machine, Mount, REDACTED};
 use fozzy_trace::Plan;
+use fozzy_trace::plan::{Backend, Backends, Inputs, Machine, Mount, REDACTED};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 

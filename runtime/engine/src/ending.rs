@@ -32,67 +32,63 @@ pub(crate) fn ending(
     refused: bool,
 ) -> Result<(End, Vec<Frame>), HarnessError> {
     let frames = || program.symbols().frames(error);
-        if let Some(stop) = error.downcast_ref::<Stop>() {
-            let quiet = |end| Ok((end, Vec::new()));
-            return match stop.clone() {
-                Stop::Exit { code } => quiet(End::Exited { code }),
-                Stop::Diverged { recorded, asked } => Ok((End::diverged(recorded.as_deref(), &asked), frames())),
-                Stop::Hang(blocked) => Ok((End::Hang { waiting: blocked.waiting }, frames())),
-                // Only a command starts again; a handler's request is gone with the machine.
-                Stop::PowerLoss { .. } => Ok((End::Trapped { trap: "the machine lost power".to_owned() }, frames())),
-                Stop::TimeExhausted => {
-                    let limit = limits.time.expect("time ran out, so it was bounded");
-                    Ok((End::TimeExhausted { limit }, frames()))
-                }
-                Stop::FuelExhausted => Ok((End::FuelExhausted { fuel: limits.fuel }, frames())),
-                Stop::Machine { what } => Err(HarnessError { what }),
-                Stop::Unsupported { import } => Ok((End::Unsupported { import }, frames())),
-                Stop::Misuse { import, what } => {
-                    Ok((End::Trapped { trap: format!("{import}: {what}") }, frames()))
-                }
-            };
-        }
-        match error.downcast_ref::<Trap>() {
-            Some(Trap::OutOfFuel) => Ok((End::FuelExhausted { fuel: limits.fuel }, frames())),
-            Some(Trap::StackOverflow) => Err(HarnessError {
-                what:
-                    "the native stack ran out before the guest's depth counter fired; this is a fault of fozzy, please \
+    if let Some(stop) = error.downcast_ref::<Stop>() {
+        let quiet = |end| Ok((end, Vec::new()));
+        return match stop.clone() {
+            Stop::Exit { code } => quiet(End::Exited { code }),
+            Stop::Diverged { recorded, asked } => Ok((End::diverged(recorded.as_deref(), &asked), frames())),
+            Stop::Hang(blocked) => Ok((End::Hang { waiting: blocked.waiting }, frames())),
+            // Only a command starts again; a handler's request is gone with the machine.
+            Stop::PowerLoss { .. } => Ok((End::Trapped { trap: "the machine lost power".to_owned() }, frames())),
+            Stop::TimeExhausted => {
+                let limit = limits.time.expect("time ran out, so it was bounded");
+                Ok((End::TimeExhausted { limit }, frames()))
+            }
+            Stop::FuelExhausted => Ok((End::FuelExhausted { fuel: limits.fuel }, frames())),
+            Stop::Machine { what } => Err(HarnessError { what }),
+            Stop::Unsupported { import } => Ok((End::Unsupported { import }, frames())),
+            Stop::Misuse { import, what } => Ok((End::Trapped { trap: format!("{import}: {what}") }, frames())),
+        };
+    }
+    match error.downcast_ref::<Trap>() {
+        Some(Trap::OutOfFuel) => Ok((End::FuelExhausted { fuel: limits.fuel }, frames())),
+        Some(Trap::StackOverflow) => Err(HarnessError {
+            what: "the native stack ran out before the guest's depth counter fired; this is a fault of fozzy, please \
                        report it with the program"
-                        .to_owned(),
-            }),
-            Some(trap) => {
-                let exhausted = *trap == Trap::UnreachableCodeReached && program.symbols().is_depth_check(error);
-                let words = if exhausted { STACK_EXHAUSTED.to_owned() } else { words_of(*trap) };
-                Ok((End::Trapped { trap: words }, frames()))
-            }
-            None if error.downcast_ref::<MachineOutOfMemory>().is_some() => Err(harness(error)),
-            None if error.downcast_ref::<Instantiating>().is_some() && frames().is_empty() => {
-                let why = crate::load::one_line(&error.root_cause().to_string());
-                let cap = limits.memory_bytes >> 20;
-                Err(HarnessError {
-                    what: if refused {
-                        format!(
-                            "the program needs more memory to start than the {cap} MiB it is given; raise --mem-limit-mb \
+                .to_owned(),
+        }),
+        Some(trap) => {
+            let exhausted = *trap == Trap::UnreachableCodeReached && program.symbols().is_depth_check(error);
+            let words = if exhausted { STACK_EXHAUSTED.to_owned() } else { words_of(*trap) };
+            Ok((End::Trapped { trap: words }, frames()))
+        }
+        None if error.downcast_ref::<MachineOutOfMemory>().is_some() => Err(harness(error)),
+        None if error.downcast_ref::<Instantiating>().is_some() && frames().is_empty() => {
+            let why = crate::load::one_line(&error.root_cause().to_string());
+            let cap = limits.memory_bytes >> 20;
+            Err(HarnessError {
+                what: if refused {
+                    format!(
+                        "the program needs more memory to start than the {cap} MiB it is given; raise --mem-limit-mb \
                              ({why})"
-                        )
-                    } else {
-                        format!("{Instantiating} on this machine: {why}")
-                    },
-                })
-            }
-            None => {
-                let trap = crate::load::one_line(&error.root_cause().to_string());
-                Ok((End::Trapped { trap }, frames()))
-            }
+                    )
+                } else {
+                    format!("{Instantiating} on this machine: {why}")
+                },
+            })
+        }
+        None => {
+            let trap = crate::load::one_line(&error.root_cause().to_string());
+            Ok((End::Trapped { trap }, frames()))
         }
     }
+}
 
 /// wasmtime's words for a trap, without its prefix.
 fn words_of(trap: Trap) -> String {
     let words = trap.to_string();
     words.strip_prefix("wasm trap: ").unwrap_or(&words).to_owned()
 }
-
 
 pub(crate) fn harness(error: &wasmtime::Error) -> HarnessError {
     HarnessError { what: crate::load::one_line(&format!("{error:#}")) }

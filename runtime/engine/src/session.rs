@@ -18,6 +18,7 @@ use fozzy_trace::{DecisionSource, Digest, Execution, Executor, HarnessError, Kee
 use fozzy_world::http::Unmatched;
 use fozzy_world::{World, WorldError};
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::sync::Arc;
 
 /// A program with a plan, ready to be executed any number of times.
@@ -47,7 +48,9 @@ pub enum SessionError {
         error: ProgramError,
     },
     /// The target only handles HTTP requests.
-    #[error("the target exports `wasi:http/incoming-handler` and no `wasi:cli/run`: it is called by a rule of a plan (`[[http]] component = \"…\"`)")]
+    #[error(
+        "the target exports `wasi:http/incoming-handler` and no `wasi:cli/run`: it is called by a rule of a plan (`[[http]] component = \"…\"`)"
+    )]
     NoCommand,
 }
 
@@ -62,12 +65,11 @@ impl Session {
         }
         let mut others = BTreeMap::new();
         for other in plan.programs() {
-            let digest = other.component;
-            if !others.contains_key(&digest) {
-                let component = inputs.get(&digest).ok_or(WorldError::MissingInput(digest))?;
-                let compiled = program.beside(component);
-                let compiled = compiled.map_err(|error| SessionError::Program { component: digest, error })?;
-                others.insert(digest, compiled);
+            let component = other.component;
+            if let Entry::Vacant(place) = others.entry(component) {
+                let bytes = inputs.get(&component).ok_or(WorldError::MissingInput(component))?;
+                let compiled = program.beside(bytes);
+                place.insert(compiled.map_err(|error| SessionError::Program { component, error })?);
             }
         }
         let start = World::new(plan, inputs)?;

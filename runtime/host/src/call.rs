@@ -199,12 +199,7 @@ impl Host {
     }
 
     #[inline]
-    fn end<R: Record>(
-        &mut self,
-        import: Import,
-        asked: &dyn Record,
-        outcome: Result<R, Stop>,
-    ) -> wasmtime::Result<R> {
+    fn end<R: Record>(&mut self, import: Import, asked: &dyn Record, outcome: Result<R, Stop>) -> wasmtime::Result<R> {
         let outcome = match outcome {
             Ok(answer) if !self.is_overtime() => Ok(answer),
             Ok(_) => Err(self.end_of_time()),

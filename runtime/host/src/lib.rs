@@ -38,5 +38,5 @@ pub use bindings::{IncomingRequest, ResponseOutparam};
 pub use call::{HOST_CALL_FUEL, Host, Stop};
 pub use input::LazyInput;
 pub use limiter::{MachineOutOfMemory, MemoryLimiter};
-pub use run::{OBSERVED_BYTES_MAX, Parking, RESTART_FUEL, Run, Tee, Turn};
 pub use linker::{ImportFault, add_to_linker, refused_imports};
+pub use run::{OBSERVED_BYTES_MAX, Parking, RESTART_FUEL, Run, Tee, Turn};

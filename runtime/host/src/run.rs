@@ -137,7 +137,8 @@ impl Run {
             Observed::Unknown => {
                 let machine = |what: String| Stop::Machine { what };
                 let reality = self.reality.as_mut();
-                let reality = reality.ok_or_else(|| machine("the plan asks for a host backend, and none is there".to_owned()))?;
+                let reality =
+                    reality.ok_or_else(|| machine("the plan asks for a host backend, and none is there".to_owned()))?;
                 reality.answer(ask, self.recorder.observed()).map_err(machine)?
             }
         };
@@ -148,7 +149,8 @@ impl Run {
             self.observed_bytes += self.kept(digest)?.len() as u64;
         }
         if self.observed_bytes > OBSERVED_BYTES_MAX {
-            let what = format!("the host backends moved more than the {OBSERVED_BYTES_MAX} bytes that a trace can carry");
+            let what =
+                format!("the host backends moved more than the {OBSERVED_BYTES_MAX} bytes that a trace can carry");
             return Err(Stop::Machine { what });
         }
         self.recorder.observation(Observation { ask: shown, answer: answer.clone() });

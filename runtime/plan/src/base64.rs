@@ -7,7 +7,7 @@
 /// A sentence.
 pub(crate) fn decode(text: &str) -> Result<Vec<u8>, String> {
     let digits: Vec<u8> = text.bytes().filter(|byte| !byte.is_ascii_whitespace()).collect();
-    if digits.len() % 4 != 0 {
+    if !digits.len().is_multiple_of(4) {
         return Err(format!("expected base64 in groups of four characters, found {} characters", digits.len()));
     }
     let padding = digits.iter().rev().take_while(|digit| **digit == b'=').count();

@@ -96,12 +96,12 @@ fn parse_word(word: &str, kinds: &[&FaultKind]) -> Result<Vec<FaultFile>, String
 }
 
 /// Splits off what stands behind the last `mark`, if it can be read.
-fn behind<'w, T>(
-    word: &'w str,
+fn behind<T>(
+    word: &str,
     mark: char,
     may_be_target: bool,
     parse: impl Fn(&str) -> Result<T, String>,
-) -> Result<(&'w str, Option<T>), String> {
+) -> Result<(&str, Option<T>), String> {
     let Some((before, text)) = word.rsplit_once(mark) else { return Ok((word, None)) };
     match parse(text) {
         Ok(value) => Ok((before, Some(value))),

@@ -46,7 +46,8 @@ fn audit(context: &Context, args: &DoctorArgs, scenario: &std::path::Path) -> Re
     let name = &loaded.target.name;
     let planned = plan(&context.globals, &context.config, name, &args.args, &args.limits, &args.world)?;
     if planned.is_live() {
-        let message = "the real computer may answer otherwise each time, so an audit under a host backend proves nothing";
+        let message =
+            "the real computer may answer otherwise each time, so an audit under a host backend proves nothing";
         return Err(CliError::new("usage", message).hint("record a run, and replay it: `fozzy run --record …`"));
     }
     let program = target::compile(loaded.component.clone(), &planned.plan, name)?;

@@ -82,9 +82,11 @@ impl types::HostFields for Host {
     }
 
     fn has(&mut self, fields: Resource<Fields>, name: String) -> Result<bool> {
-        self.call(HAS, (fields.rep(), &name), |host| {
-            Ok(of_kind!(host.http(HAS, fields.rep())?, HAS, Fields).has(&name))
-        })
+        self.call(
+            HAS,
+            (fields.rep(), &name),
+            |host| Ok(of_kind!(host.http(HAS, fields.rep())?, HAS, Fields).has(&name)),
+        )
     }
 
     fn set(&mut self, fields: Resource<Fields>, name: String, values: Vec<Vec<u8>>) -> Changed<()> {

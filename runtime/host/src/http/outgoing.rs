@@ -161,11 +161,7 @@ impl types::HostOutgoingRequest for Host {
         self.of_request(METHOD, handle.rep(), |request| method(&request.method))
     }
 
-    fn set_method(
-        &mut self,
-        handle: Resource<OutgoingRequest>,
-        method: Method,
-    ) -> Result<std::result::Result<(), ()>> {
+    fn set_method(&mut self, handle: Resource<OutgoingRequest>, method: Method) -> Result<std::result::Result<(), ()>> {
         let method = from_method(&method);
         let (asked, is_valid) = ((handle.rep(), method.as_str().to_owned()), method.is_valid());
         self.set_request(SET_METHOD, asked, is_valid, |request| request.method = method)

@@ -1,4 +1,4 @@
-//! Responses.
+//! Responses, those that a guest makes and those that it gets.
 //!
 //! Invariant: a status is from 100 to 999.
 

@@ -276,7 +276,9 @@ impl World {
                 Ok(Handle::InputStream(InputStream::Http { body, .. })) => {
                     self.http.bodies.drop_stream(*body, Side::Reader);
                 }
-                Ok(Handle::OutputStream(OutputStream::Http { body, .. })) => self.http.bodies.drop_stream(*body, Side::Writer),
+                Ok(Handle::OutputStream(OutputStream::Http { body, .. })) => {
+                    self.http.bodies.drop_stream(*body, Side::Writer)
+                }
                 _ => continue,
             }
             let _ = self.node_mut(node).table.remove(*rep);

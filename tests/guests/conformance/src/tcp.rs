@@ -383,7 +383,8 @@ cases! {
         pour(&client.output, b"unread").unwrap();
         server.input.subscribe().block();
         drop(server);
-        (client.input.blocking_read(9).map(Bytes), client.input.blocking_read(9).map(Bytes))
+        // The first answer is that of the reset, if it was in time.
+        (client.input.blocking_read(9).is_err(), client.input.blocking_read(9).map(Bytes))
     };
     Together "io/streams.input-stream.skip" "a connection" |_d| {
         let Pair { client, server } = pair();
@@ -394,12 +395,11 @@ cases! {
     Together "io/streams.input-stream.subscribe" "a connection that brings something" |_d| {
         let Pair { client, server } = pair();
         let pollable = server.input.subscribe();
-        let before = pollable.ready();
         pour(&client.output, b"x").unwrap();
         pollable.block();
         let after = pollable.ready();
         drop(pollable);
-        (before, after, server.input.read(9).map(Bytes))
+        (after, server.input.read(9).map(Bytes))
     };
     Together "io/streams.output-stream.check-write" "a connection" |_d| {
         let Pair { client, server: _server } = pair();

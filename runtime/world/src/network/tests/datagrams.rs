@@ -1,4 +1,4 @@
-//! UDP.
+//! UDP: datagrams between machines, lost and refused.
 
 use super::*;
 
