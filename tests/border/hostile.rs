@@ -72,6 +72,7 @@ const FILE: &str = "(local.set $f (call $open (call $root) (i32.const 32) (i32.c
 
 /// Name, code, end.
 fn cases() -> Vec<(&'static str, String, Ends)> {
+    let lent = "handle limit exceeded";
     let full = "handles are open";
     let mut cases = vec![
         ("a million pollables", times(MILLION, &format!("(drop {NOW})")), Trapped(full)),
@@ -86,15 +87,15 @@ fn cases() -> Vec<(&'static str, String, Ends)> {
             "every pollable there can be, polled until the budget is gone",
             times(90_000, &format!("(i32.store (i32.add (i32.const 65536) (i32.mul (local.get $n) (i32.const 4))) {NOW})"))
                 + &forever("(call $wasi:io/poll.poll (i32.const 65540) (i32.const 90000) (i32.const 1024))"),
-            OutOfFuel,
+            // Lent handles count as held ones meanwhile.
+            Trapped(lent),
         ),
         (
             "one pollable a million times in one poll",
             format!("(local.set $h {NOW})")
                 + &times(MILLION, "(i32.store (i32.add (i32.const 65536) (i32.mul (local.get $n) (i32.const 4))) (local.get $h))")
                 + "(call $wasi:io/poll.poll (i32.const 65540) (i32.const 1000000) (i32.const 1024))",
-            // The answer names each place: four megabytes, for which this guest has room.
-            Well,
+            Trapped(lent),
         ),
         (
             "waiting for everything and nothing",
@@ -199,8 +200,8 @@ fn cases() -> Vec<(&'static str, String, Ends)> {
                  (local.set $f (call $open (call $root) (i32.const 56) (i32.const 8) (i32.const 1) (i32.const 3)))
                  (call $wasi:filesystem/types.descriptor.drop (local.get $f))",
             ),
-            // `$root` leaves a handle behind each time.
-            Trapped(full),
+            // `$root` leaves a handle behind each time, until not even one more can be lent.
+            Trapped(lent),
         ),
     ];
     cases.extend(wrong_handles());

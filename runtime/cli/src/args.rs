@@ -129,9 +129,9 @@ pub(crate) struct WorldArgs {
     /// goes before it; `fozzy schema plan` describes it.
     #[arg(long, value_name = "PATH")]
     pub(crate) plan: Option<PathBuf>,
-    /// What goes wrong: kinds and groups of faults, as `disk,http-reset@https://a/*:2%=4KiB` (target, rate, strength);
-    /// `fozzy schema plan` lists them.
-    #[arg(long, value_name = "KIND[@TARGET][:RATE][=STRENGTH],…")]
+    /// What goes wrong: kinds and groups of faults, each with @TARGET, :RATE and =STRENGTH if need be, as
+    /// `disk,http-reset@https://a/*:2%=4KiB`; `fozzy schema plan` lists them.
+    #[arg(long, value_name = "KINDS")]
     pub(crate) faults: Vec<String>,
     /// Copy a real directory into the virtual disk; the program's writes never reach the real one. Without
     /// `::GUEST` it gets the same relative path below `/`.
