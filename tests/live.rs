@@ -90,8 +90,8 @@ fn http_replays_when_the_server_has_stopped() {
     const TOKEN: &str = "s3cr3t-of-the-api";
     let server = Server::start();
     let fozzy = Fozzy::new();
-    fozzy
-        .write("plan.toml", "[redact]\nenv = [\"TOKEN\"]\nheaders = [\"authorization\", \"cookie\", \"set-cookie\"]\n");
+    // It names no headers: those that hold secrets everywhere are known.
+    fozzy.write("plan.toml", "[redact]\nenv = [\"TOKEN\"]\n");
     let guest = http_client();
     let live = ["--http-backend", "host", "--plan", "plan.toml", "--env", &format!("TOKEN={TOKEN}"), "--record", TRACE];
     let (orders, missing) = (server.url("/orders?page=1"), server.url("/missing"));
