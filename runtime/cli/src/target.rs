@@ -112,13 +112,6 @@ pub(crate) fn own_stdin() -> Arc<LazyInput> {
     Arc::new(LazyInput::new(own))
 }
 
-/// Puts into the plan what the program read of our own input, so that the trace has it.
-pub(crate) fn add_stdin(plan: &mut Plan, inputs: &mut Inputs, own: Option<&Arc<LazyInput>>) {
-    if let Some(bytes) = own.and_then(|own| own.taken()) {
-        plan.main.stdin.bytes = inputs.add(bytes);
-    }
-}
-
 fn read_input(from: impl Read) -> Result<Vec<u8>, String> {
     let mut bytes = Vec::new();
     match from.take(STDIN_BYTES_MAX + 1).read_to_end(&mut bytes) {
