@@ -8,7 +8,7 @@
 //! ```
 
 mod disk;
-mod forge;
+pub(crate) mod forge;
 mod pipes;
 mod programs;
 mod traces;

@@ -9,6 +9,7 @@
 //! purity             guests run where no file, clock or random source can be reached
 //! faults             programs that fail only when a planned fault strikes
 //! processes          commands of a guest: scripted, other components, the real computer
+//! live               the real computer captured, and replayed when what answered is gone
 //! hostile_guests     programs that try to get out of their bounds
 //! ```
 //!
@@ -24,6 +25,7 @@ mod faults;
 mod fozzy;
 mod goldens;
 mod hostile_guests;
+mod live;
 mod processes;
 mod purity;
 mod samples;

@@ -10,12 +10,12 @@ use serde_json::{Value, json};
 use std::io::{Cursor, Read};
 
 /// Names and stored bytes, in the order of the file.
-pub(super) type Entries = Vec<(String, Vec<u8>)>;
+pub(crate) type Entries = Vec<(String, Vec<u8>)>;
 
-pub(super) const MANIFEST: &str = "manifest.json";
+pub(crate) const MANIFEST: &str = "manifest.json";
 
 /// The entries of a trace.
-pub(super) fn unpack(trace: &[u8]) -> Entries {
+pub(crate) fn unpack(trace: &[u8]) -> Entries {
     let mut zip = zip::ZipArchive::new(Cursor::new(trace)).expect("any zip reader opens a trace");
     (0..zip.len())
         .map(|index| {
@@ -28,12 +28,12 @@ pub(super) fn unpack(trace: &[u8]) -> Entries {
 }
 
 /// The stored bytes of one entry.
-pub(super) fn entry<'a>(entries: &'a mut Entries, name: &str) -> &'a mut Vec<u8> {
+pub(crate) fn entry<'a>(entries: &'a mut Entries, name: &str) -> &'a mut Vec<u8> {
     &mut entries.iter_mut().find(|(found, _)| found == name).expect("an entry of that name").1
 }
 
 /// Changes the manifest.
-pub(super) fn manifest(entries: &mut Entries, change: impl FnOnce(&mut Value)) {
+pub(crate) fn manifest(entries: &mut Entries, change: impl FnOnce(&mut Value)) {
     let bytes = entry(entries, MANIFEST);
     let mut document: Value = serde_json::from_slice(bytes).expect("it is JSON");
     change(&mut document);
@@ -41,13 +41,13 @@ pub(super) fn manifest(entries: &mut Entries, change: impl FnOnce(&mut Value)) {
 }
 
 /// The row of one entry in the manifest.
-pub(super) fn row<'a>(manifest: &'a mut Value, name: &str) -> &'a mut Value {
+pub(crate) fn row<'a>(manifest: &'a mut Value, name: &str) -> &'a mut Value {
     let rows = manifest["entries"].as_array_mut().expect("rows");
     rows.iter_mut().find(|row| row["name"] == name).expect("a row of that name")
 }
 
 /// A trace of these entries; sizes and digests in the manifest are made right first.
-pub(super) fn pack(mut entries: Entries) -> Vec<u8> {
+pub(crate) fn pack(mut entries: Entries) -> Vec<u8> {
     let stored = entries.clone();
     manifest(&mut entries, |document| {
         for row in document["entries"].as_array_mut().into_iter().flatten() {
@@ -93,7 +93,7 @@ fn zip(entries: &Entries) -> Vec<u8> {
 }
 
 /// Appends the checksum.
-pub(super) fn seal(mut bytes: Vec<u8>) -> Vec<u8> {
+pub(crate) fn seal(mut bytes: Vec<u8>) -> Vec<u8> {
     let digest = Digest::of(&bytes);
     bytes.extend(digest.to_string().as_bytes());
     bytes
