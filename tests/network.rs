@@ -75,7 +75,7 @@ fn another_seed_is_another_interleaving_with_the_same_result() {
 
 #[test]
 fn lost_packets_cost_time_and_nothing_else() {
-    let execution = pair(&asks(REQUESTS_FEW, 2), fault("packet-loss", 50_000), 0..0).check(7);
+    let execution = pair(&asks(REQUESTS_FEW, 2), fault("packet-loss", 300_000), 0..0).check(7);
     all_answered(&execution, REQUESTS_FEW);
     let without = pair(&asks(REQUESTS_FEW, 2), Plan::default(), 0..0).check(7);
     assert!(execution.ended_at > without.ended_at, "no packet was lost");
