@@ -8,6 +8,8 @@
 //! border             programs of any host calls with any arguments
 //! purity             guests run where no file, clock or random source can be reached
 //! faults             programs that fail only when a planned fault strikes
+//! everything         a guest that uses everything, under every kind of fault
+//! network            two machines of one run, a client and a server
 //! processes          commands of a guest: scripted, other components, the real computer
 //! live               the real computer captured, and replayed when what answered is gone
 //! hostile_guests     programs that try to get out of their bounds
@@ -21,13 +23,16 @@ mod bad_input;
 mod border;
 mod conformance;
 mod corpus;
+mod everything;
 mod faults;
 mod fozzy;
 mod goldens;
 mod hostile_guests;
 mod live;
+mod network;
 mod processes;
 mod purity;
+mod recorded;
 mod samples;
 mod settings;
 mod tidy;

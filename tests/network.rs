@@ -1,0 +1,108 @@
+//! Two machines of one run: hyper on tokio asks axum on tokio over the simulated network.
+//!
+//! ```text
+//! main: net-client http://server:8080 ──latency, jitter, faults──▶ server: net-server 0.0.0.0:8080
+//! ```
+//!
+//! `FOZZY_LONG=1` makes the 10,000 requests that the issue demands; otherwise it is fewer of them.
+
+use crate::recorded::{Recorded, component, machine};
+use fozzy_trace::plan::{self, FaultPlan, Inputs, NetworkPlan, NodePlan};
+use fozzy_trace::{Duration, End, Execution, Plan};
+
+/// What the issue demands.
+const REQUESTS: u64 = 10_000;
+/// In each run of the tests.
+const REQUESTS_SHORT: u64 = 500;
+/// Where faults make each request last minutes of virtual time.
+const REQUESTS_FEW: u64 = 20;
+const MILLISECOND: Duration = Duration(1_000_000);
+/// All calls: few enough where they are looked at.
+const ALL: fozzy_trace::Keep = 0..u64::MAX;
+
+/// A guest on `main` with that command line, and the server on `server`.
+fn pair(line: &str, plan: Plan, keep: fozzy_trace::Keep) -> Recorded {
+    let name = if line.starts_with("net-client") { "net-client" } else { "net-server" };
+    let mut inputs = Inputs::default();
+    let server = inputs.add(component("net-server"));
+    let program = plan::Program { component: server, machine: machine("net-server 0.0.0.0:8080") };
+    let nodes = vec![NodePlan { name: "server".to_owned(), program }];
+    Recorded::new(name, Plan { main: machine(line), nodes, ..plan }, inputs, keep)
+}
+
+fn asks(requests: u64, connections: u64) -> String {
+    format!("net-client http://server:8080 --requests {requests} --connections {connections}")
+}
+
+fn fault(kind: &str, rate_ppm: u32) -> Plan {
+    let (kind, target) = (kind.to_owned(), "main->server".to_owned());
+    let rule = FaultPlan { kind, target, rate_ppm, start: Duration(0), length: None, strength: None, times: None };
+    Plan { faults: vec![rule], ..Plan::default() }
+}
+
+fn stdout(execution: &Execution) -> String {
+    String::from_utf8_lossy(execution.stdout.kept()).into_owned()
+}
+
+/// Ended well, and every request was answered.
+#[track_caller]
+fn all_answered(execution: &Execution, requests: u64) {
+    let shown = stdout(execution);
+    let said = String::from_utf8_lossy(execution.stderr.kept());
+    assert_eq!(execution.end, End::Exited { code: 0 }, "{shown}{said}");
+    assert!(shown.starts_with(&format!("{requests} requests")) && shown.ends_with(" 0 failures\n"), "{shown}{said}");
+}
+
+#[test]
+fn all_requests_are_answered_and_every_run_is_the_same() {
+    let requests = if std::env::var_os("FOZZY_LONG").is_some() { REQUESTS } else { REQUESTS_SHORT };
+    all_answered(&pair(&asks(requests, 1), Plan::default(), 0..0).check(7), requests);
+}
+
+#[test]
+fn another_seed_is_another_interleaving_with_the_same_result() {
+    let network = NetworkPlan { jitter: MILLISECOND, ..NetworkPlan::default() };
+    let mut both = pair(&asks(REQUESTS_FEW, 4), Plan { network, ..Plan::default() }, ALL);
+    let [one, other] = [1, 2].map(|seed| both.check(seed));
+    all_answered(&one, REQUESTS_FEW);
+    assert_eq!(stdout(&one), stdout(&other));
+    let calls = |execution: &Execution| {
+        let calls = execution.history.entries.iter().map(|entry| (entry.node, entry.call.clone()));
+        calls.collect::<Vec<_>>()
+    };
+    assert!(calls(&one) != calls(&other), "the same order of calls under another jitter");
+}
+
+#[test]
+fn lost_packets_cost_time_and_nothing_else() {
+    let execution = pair(&asks(REQUESTS_FEW, 2), fault("packet-loss", 300_000), 0..0).check(7);
+    all_answered(&execution, REQUESTS_FEW);
+    let without = pair(&asks(REQUESTS_FEW, 2), Plan::default(), 0..0).check(7);
+    assert!(execution.ended_at > without.ended_at, "no packet was lost");
+}
+
+#[test]
+fn a_client_that_is_cut_off_gives_up() {
+    let execution = pair(&asks(REQUESTS_FEW, 1), fault("partition", 1_000_000), 0..0).check(7);
+    assert_eq!(execution.end, End::Exited { code: 1 });
+    assert!(stdout(&execution).ends_with(&format!(" {REQUESTS_FEW} failures\n")), "{}", stdout(&execution));
+}
+
+#[test]
+fn where_nobody_listens_the_connection_is_refused() {
+    let line = format!("net-client http://server:9 --requests {REQUESTS_FEW}");
+    let execution = pair(&line, Plan::default(), 0..0).check(7);
+    assert_eq!(execution.end, End::Exited { code: 1 });
+    let said = String::from_utf8_lossy(execution.stderr.kept()).to_lowercase();
+    assert!(said.contains("refused"), "{said}");
+}
+
+#[test]
+fn a_hang_names_every_machine_that_waits() {
+    // Both serve, and nobody asks.
+    let execution = pair("net-server 0.0.0.0:8080", Plan::default(), 0..0).check(7);
+    let End::Hang { waiting } = &execution.end else { panic!("{:?}", execution.end) };
+    for node in ["main", "server"] {
+        assert!(waiting.iter().any(|line| line.contains(node)), "{node} is not named: {waiting:?}");
+    }
+}

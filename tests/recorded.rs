@@ -1,0 +1,80 @@
+//! A guest with its plan, ready for any seed: run twice, recorded, read back and replayed, equal each time.
+//!
+//! ```text
+//! seed n ─▶ run ─▶ bytes      = bytes ◀─ run ◀─ seed n
+//!                    └─▶ Recording ─▶ replay = run
+//! ```
+//!
+//! Not here: which guests and plans; those are the callers'.
+
+use crate::corpus;
+use crate::fozzy::cache_folder;
+use fozzy_check::judge;
+use fozzy_engine::{Cache, Program, Session, Switches};
+use fozzy_trace::file::{EngineId, Recording, Target};
+use fozzy_trace::plan::{Inputs, Machine};
+use fozzy_trace::source::Seeded;
+use fozzy_trace::{Digest, Execution, Executor, Keep, Plan, Seed};
+use std::sync::Arc;
+
+/// A component of the corpus under one plan.
+pub(crate) struct Recorded {
+    session: Session,
+    target: Target,
+    plan: Plan,
+    inputs: Inputs,
+    keep: Keep,
+}
+
+/// The component of that name.
+pub(crate) fn component(name: &'static str) -> Vec<u8> {
+    let bytes = std::fs::read(corpus::component(name)).expect("the guest is built");
+    fozzy_engine::load(&bytes, None).expect("the guest is a program").component
+}
+
+/// A machine with these words on its command line.
+pub(crate) fn machine(line: &str) -> Machine {
+    Machine { args: line.split(' ').map(str::to_owned).collect(), ..Machine::default() }
+}
+
+impl Recorded {
+    /// Compiles the guest; `keep` says which calls an execution holds.
+    pub(crate) fn new(name: &'static str, plan: Plan, inputs: Inputs, keep: Keep) -> Recorded {
+        let component = component(name);
+        let target = Target { name: name.to_owned(), source: Digest::of(&component), kind: "component".to_owned() };
+        let cache = Cache::open(&cache_folder()).expect("the target folder can be written");
+        let program = Program::new(component.into(), Switches::of(&plan), Some(&cache)).expect("it compiles");
+        let session = Session::new(program, Arc::new(plan.clone()), &inputs).expect("a plan of ours");
+        Recorded { session, target, plan, inputs, keep }
+    }
+
+    fn run(&mut self, seed: u64) -> (Execution, Vec<u8>) {
+        let seed = Seed(seed);
+        let source = Box::new(Seeded::new(seed));
+        let execution = self.session.execute(source, self.keep.clone()).expect("no guest makes the harness fail");
+        let program = self.session.program();
+        let engine = EngineId {
+            fozzy: "test".into(),
+            wasmtime: fozzy_engine::WASMTIME_VERSION.into(),
+            rewriter: fozzy_instrument::REWRITER_VERSION,
+            configuration: program.configuration(),
+        };
+        let (target, component, plan) = (self.target.clone(), program.component().clone(), self.plan.clone());
+        let verdict = judge(&execution);
+        let recording = Recording::of(target, component, plan, &self.inputs, engine, &execution, verdict, seed, "run");
+        (execution, recording.to_bytes().expect("it fits"))
+    }
+
+    /// One execution, after it was shown that a second and a replay are the same.
+    #[track_caller]
+    pub(crate) fn check(&mut self, seed: u64) -> Execution {
+        let (first, bytes) = self.run(seed);
+        let (_, again) = self.run(seed);
+        assert!(bytes == again, "seed {seed}: two runs, two traces");
+        let read = Recording::read(&bytes).expect("written a moment ago");
+        let replayed = fozzy_search::replay(&read, &mut self.session, 0..0).expect("no guest makes the harness fail");
+        assert_eq!(replayed.difference, None, "seed {seed}: replayed");
+        assert_eq!(replayed.execution.stdout.kept(), first.stdout.kept(), "seed {seed}: replayed");
+        first
+    }
+}
