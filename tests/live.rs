@@ -299,8 +299,11 @@ fn plans_are_checked_without_a_run() {
         checked["problems"].as_array().expect("problems").iter().map(Value::to_string).collect();
     assert_eq!((problems.len(), &checked["ok"]), (2, &json!(false)), "{problems:#?}");
     assert!(problems[0].contains("did you mean `latency`?") && problems[1].contains("http[0].url"), "{problems:#?}");
-    fozzy.run(&["run", "any.wasm", "--plan", "bad.toml"]).exits(2);
-    fozzy.run(&["validate", "none.toml"]).refuses(&["none.toml"]);
+    let refused = fozzy.run(&["validate", "none.toml"]).refuses(&["none.toml: cannot read it"]);
+    assert!(!refused.err().contains("schema"), "no schema helps who has no file: {refused}");
+    fozzy.write("tiny.wat", "(module (memory (export \"memory\") 1) (func (export \"_start\")))");
+    let refused = fozzy.run(&["run", "tiny.wat", "--plan", "bad.toml"]).refuses(&["bad.toml:2:1", "latensy"]);
+    assert!(refused.err().ends_with("\n  `fozzy schema plan` describes every key\n"), "{refused}");
 
     // A schema is JSON whether or not it is asked for, and says which kind.
     let schema = fozzy.run(&["schema", "plan"]).exits(0).json();

@@ -77,7 +77,10 @@ pub(crate) fn load(path: &Path) -> Result<Vec<u8>, String> {
 }
 
 pub(crate) fn plan_error(error: fozzy_plan::PlanError) -> CliError {
-    CliError::new("plan", error.to_string()).hint("`fozzy schema plan` describes every key")
+    let refused = CliError::new("plan", error.to_string());
+    // It does not help who has no file, or one that is no text.
+    let of_a_key = error.problems.iter().any(|problem| !problem.key.is_empty());
+    if of_a_key { refused.hint("`fozzy schema plan` describes every key") } else { refused }
 }
 
 impl Planned {
