@@ -34,14 +34,8 @@ impl CliError {
 
 impl fmt::Display for CliError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (number, line) in self.message.split('\n').enumerate() {
-            // One error is one line with what belongs to it below, indented: each problem of a plan, for example.
-            match (number, line.starts_with(' ')) {
-                (0, _) => f.write_str(line)?,
-                (_, true) => write!(f, "\n{line}")?,
-                (_, false) => write!(f, "\n  {line}")?,
-            }
-        }
+        // One error is one line with what belongs to it below, indented: each problem of a plan, for example.
+        f.write_str(&self.message.replace('\n', "\n  "))?;
         match &self.hint {
             Some(hint) => write!(f, "\n  {hint}"),
             None => Ok(()),
