@@ -50,19 +50,10 @@ pub(crate) fn binary() -> &'static Path {
             Some(other) => other,
         };
         let built = Command::new(env!("CARGO"))
-            // The whole workspace with its tests, so that features are those that `cargo test` has built already.
-            .args([
-                "build",
-                "--quiet",
-                "--workspace",
-                "--bin",
-                "fozzy",
-                "--test",
-                "all",
-                "--profile",
-                profile,
-                "--target-dir",
-            ])
+            // The whole workspace and one target of tests, so that features are those that `cargo test` has built already;
+            // not this binary, which must not be replaced while it runs.
+            .args(["build", "--quiet", "--workspace", "--bin", "fozzy", "--example", "embedding"])
+            .args(["--profile", profile, "--target-dir"])
             .arg(target_folder())
             .current_dir(repository())
             .stdin(Stdio::null())
