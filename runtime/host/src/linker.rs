@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! wasi:cli/stdout@0.2.6   known, by semver track: served by our 0.2.12
-//! wasi:http/types@0.2.6   present, says "not supported" when it is used
+//! fozzy:process/run@0.1.0  ours, on a track of its own
 //! acme:db/query           unknown: refused at load, by name
 //! ```
 

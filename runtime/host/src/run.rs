@@ -14,10 +14,10 @@
 
 use crate::LazyInput;
 use crate::call::Stop;
-use fozzy_trace::observation::{Answer, Ask, HttpAsk, Observation, ProcessAsk, Reality};
-use fozzy_trace::plan::REDACTED;
+use fozzy_trace::observation::{Answer, Ask, Observation, ProcessAsk, Reality};
 use fozzy_trace::source::Explicit;
 use fozzy_trace::{DecisionSource, Digest, Duration, NodeId, Observed, Origin, Question, Recorder};
+use fozzy_world::http::redact::recorded_ask;
 use fozzy_world::{Blocked, Chance, Moment, OutputKind, Wait, World};
 use std::future::Future;
 use std::ops::{Deref, DerefMut};
@@ -159,20 +159,15 @@ impl Run {
 
     /// The question as it may stand in a trace.
     fn redacted(&self, ask: &Ask) -> Ask {
-        let http = match ask {
-            Ask::Http(http) => http,
+        let redact = &self.world.plan.redact;
+        match ask {
+            Ask::Http(http) => Ask::Http(recorded_ask(redact, http)),
             Ask::Process(process) => {
-                let env = crate::process::redacted(&process.env, &self.world.plan.redact.env);
-                return Ask::Process(ProcessAsk { env, ..process.clone() });
+                let env = crate::process::redacted(&process.env, &redact.env);
+                Ask::Process(ProcessAsk { env, ..process.clone() })
             }
-            Ask::File(_) => return ask.clone(),
-        };
-        let hidden = &self.world.plan.redact.headers;
-        let headers = http.headers.iter().map(|(name, value)| match hidden.contains(name) {
-            true => (name.clone(), format!("{REDACTED}{name}>").into_bytes()),
-            false => (name.clone(), value.clone()),
-        });
-        Ask::Http(HttpAsk { headers: headers.collect(), ..http.clone() })
+            Ask::File(_) => ask.clone(),
+        }
     }
 }
 
