@@ -21,6 +21,7 @@
 //!
 //! Not done here: compiling, running, reading files, turning core modules into components.
 
+mod access;
 mod body;
 mod depth;
 mod edit;
@@ -30,15 +31,18 @@ mod map;
 mod module;
 mod names;
 mod nesting;
+mod shape;
 pub mod source;
 mod walk;
 
 #[cfg(test)]
 mod tests;
 
+pub use access::{ACCESSOR_HEADER_BYTES, Access, LOAD, MintedResource, SAVE, SLOT_BYTES, TAG_BYTES};
 pub use depth::NATIVE_STACK_BYTES_PER_SLOT;
 pub use error::Error;
 pub use features::features;
+pub use shape::Obstacle;
 pub use map::{Kind, Location, Maps, ModuleMap, ModuleOrdinal, OriginalOffset, RewrittenOffset};
 
 /// Version of what the rewriter emits. It belongs into every trace and every cache key: another
@@ -64,11 +68,13 @@ pub struct Options {
     /// that needs more traps in its prologue, at [`Kind::DepthCheck`]. Between 1 and
     /// [`STACK_SLOTS_MAX`].
     pub stack_slots: u32,
+    /// Whether to look for obstacles to checkpoints, and to append an accessor if there are none.
+    pub access: bool,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Options { stack_slots: STACK_SLOTS_DEFAULT }
+        Options { stack_slots: STACK_SLOTS_DEFAULT, access: false }
     }
 }
 
@@ -79,6 +85,10 @@ pub struct Instrumented {
     pub component: Vec<u8>,
     /// From offsets in [`Instrumented::component`] to offsets in the original.
     pub maps: Maps,
+    /// How its state is reached, when [`Options::access`] was asked for and nothing stands in the way.
+    pub access: Option<Access>,
+    /// What stands in the way of that; empty when it was not asked for.
+    pub obstacles: Vec<Obstacle>,
 }
 
 /// Validates `component` and rewrites every core module in it, nested components included.

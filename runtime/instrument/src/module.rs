@@ -19,7 +19,7 @@ use crate::map::{ModuleMap, ModuleOrdinal, Segments};
 use crate::{Error, Options, body, names};
 use std::ops::Range;
 use wasm_encoder::reencode::{Reencode, RoundtripReencoder};
-use wasm_encoder::{BlockType, ConstExpr, Encode, GlobalType, Module as Binary, SectionId, TypeSection};
+use wasm_encoder::{BlockType, ConstExpr, Encode, ExportKind, GlobalType, Module as Binary, SectionId, TypeSection};
 use wasmparser::{CompositeInnerType, FromReader, SectionLimited, TypeSectionReader, ValType};
 
 /// Entries that a module's index space may have (wasmparser's `MAX_WASM_TYPES`, `MAX_WASM_GLOBALS`).
@@ -90,6 +90,10 @@ pub(crate) struct Module<'a> {
     globals_count: u32,
     depth_used: bool,
 
+    exports: Option<List>,
+    /// What is exported beyond the original's exports.
+    pub(crate) added_exports: Vec<(String, ExportKind, u32)>,
+
     /// Contents of the new code section.
     pub(crate) code: Vec<u8>,
     pub(crate) segments: Segments,
@@ -111,9 +115,15 @@ impl<'a> Module<'a> {
             globals: None,
             globals_count: 0,
             depth_used: false,
+            exports: None,
+            added_exports: Vec::new(),
             code: Vec::new(),
             segments: Segments::default(),
         }
+    }
+
+    pub(crate) fn ordinal(&self) -> ModuleOrdinal {
+        self.ordinal
     }
 
     /// Takes note of a section that will be copied or extended.
@@ -151,6 +161,11 @@ impl<'a> Module<'a> {
     /// Takes note of the globals that the module defines.
     pub(crate) fn global_section<T: FromReader<'a>>(&mut self, reader: &SectionLimited<'a, T>) {
         self.globals = Some(List::of(reader));
+    }
+
+    /// Takes note of the exports.
+    pub(crate) fn export_section<T: FromReader<'a>>(&mut self, reader: &SectionLimited<'a, T>) {
+        self.exports = Some(List::of(reader));
     }
 
     /// The code section starts; the module has `globals_count` globals, imported ones included.
@@ -226,6 +241,7 @@ impl<'a> Module<'a> {
                     self.write_types(component, &mut out);
                 }
                 (SectionId::Global, _) if self.depth_used => self.write_globals(component, &mut out),
+                (SectionId::Export, _) if !self.added_exports.is_empty() => self.write_exports(component, &mut out),
                 (SectionId::Code, Some(_)) => {
                     write_section(id as u8, &[&self.code], &mut out);
                     code = out.len() - self.code.len()..out.len();
@@ -253,6 +269,14 @@ impl<'a> Module<'a> {
         }
         let list = self.types.as_ref().expect("functions have types");
         write_list(SectionId::Type, Some(list), component, added.len(), &body_of(&added), out);
+    }
+
+    fn write_exports(&self, component: &[u8], out: &mut Vec<u8>) {
+        let mut added = wasm_encoder::ExportSection::new();
+        for (name, kind, index) in &self.added_exports {
+            added.export(name, *kind, *index);
+        }
+        write_list(SectionId::Export, self.exports.as_ref(), component, added.len(), &body_of(&added), out);
     }
 
     fn write_globals(&self, component: &[u8], out: &mut Vec<u8>) {

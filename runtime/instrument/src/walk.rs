@@ -18,7 +18,8 @@ use crate::edit::offset_u32;
 use crate::map::{Maps, ModuleMap, ModuleOrdinal};
 use crate::module::{Module, write_section};
 use crate::nesting::{self, COMPONENT_SECTION, CORE_MODULE_SECTION};
-use crate::{Error, Instrumented, Options, features};
+use crate::shape::Shape;
+use crate::{Error, Instrumented, Options, access, features};
 use wasmparser::{Encoding, Parser, Payload, ValidPayload, Validator};
 
 /// A component while the walk is inside it.
@@ -42,6 +43,7 @@ pub(crate) fn walk(component: &[u8], options: &Options) -> Result<Instrumented, 
     let mut bodies = Bodies::default();
     let mut open: Vec<Open<'_>> = Vec::new();
     let mut modules_count = 0;
+    let mut shape = Shape::default();
 
     for payload in parser.parse_all(component) {
         let payload = payload?;
@@ -51,8 +53,15 @@ pub(crate) fn walk(component: &[u8], options: &Options) -> Result<Instrumented, 
         }
         let function = match validator.payload(&payload)? {
             ValidPayload::Func(function, body) => Some((function, body)),
+            ValidPayload::End(types) => {
+                shape.finish(&types);
+                None
+            }
             _ => None,
         };
+        if options.access {
+            shape.payload(&payload)?;
+        }
         match (&payload, open.last_mut()) {
             (Payload::Version { encoding: Encoding::Component, range, .. }, _) => {
                 let out = component[range.clone()].to_vec();
@@ -67,10 +76,10 @@ pub(crate) fn walk(component: &[u8], options: &Options) -> Result<Instrumented, 
                 let closed = open.pop().expect("the parser has opened what it closes");
                 let Some(parent) = open.last_mut() else {
                     assert_eq!(*end, component.len(), "the outermost component is all there is");
-                    return Ok(finished(closed));
+                    return Ok(finished(closed, component, options, &shape));
                 };
                 let Open::Component(parent) = parent else { unreachable!("nothing is nested in a core module") };
-                parent.adopt(component, closed, *end);
+                parent.adopt(component, closed, *end, &shape);
             }
             // What is inside arrives by itself.
             (Payload::ModuleSection { .. } | Payload::ComponentSection { .. }, _) => {}
@@ -103,6 +112,7 @@ fn core_section<'a>(module: &mut Module<'a>, payload: &Payload<'a>) -> Result<()
         }
         Payload::TypeSection(reader) => module.type_section(reader)?,
         Payload::GlobalSection(reader) => module.global_section(reader),
+        Payload::ExportSection(reader) => module.export_section(reader),
         _ => {}
     }
     if let Some((id, range)) = payload.as_section() {
@@ -124,10 +134,11 @@ impl Component {
     }
 
     /// Writes what was closed at `end` as a section, and takes over its maps.
-    fn adopt(&mut self, component: &[u8], closed: Open<'_>, end: usize) {
+    fn adopt(&mut self, component: &[u8], closed: Open<'_>, end: usize, shape: &Shape) {
         let (id, bytes, modules) = match closed {
             Open::Component(inner) => (COMPONENT_SECTION, inner.out, inner.modules),
-            Open::Module(module) => {
+            Open::Module(mut module) => {
+                shape.export_state(&mut module);
                 let (bytes, map) = module.finish(component, end);
                 (CORE_MODULE_SECTION, bytes, vec![map])
             }
@@ -142,12 +153,13 @@ impl Component {
 }
 
 /// The outermost component is complete.
-fn finished(closed: Open<'_>) -> Instrumented {
-    let Open::Component(Component { out, modules }) = closed else {
+fn finished(closed: Open<'_>, component: &[u8], options: &Options, shape: &Shape) -> Instrumented {
+    let Open::Component(Component { mut out, modules }) = closed else {
         unreachable!("a core module was refused at its version")
     };
     for (position, module) in modules.iter().enumerate() {
         assert_eq!(module.ordinal.0 as usize, position, "modules are in the order of the bytes");
     }
-    Instrumented { component: out, maps: Maps { modules } }
+    let access = (options.access && shape.obstacles.is_empty()).then(|| access::append(component, shape, &mut out));
+    Instrumented { component: out, maps: Maps { modules }, access, obstacles: shape.obstacles.clone() }
 }

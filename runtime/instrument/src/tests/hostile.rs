@@ -69,7 +69,7 @@ fn messages_say_what_and_where() {
         "the component has 268435457 bytes, more than the 268435456 that are accepted"
     );
     for stack_slots in [0, STACK_SLOTS_MAX + 1] {
-        let error = instrument(&wrap(&[]), &Options { stack_slots });
+        let error = instrument(&wrap(&[]), &Options { stack_slots, ..Options::default() });
         assert_eq!(error, Err(Error::StackSlots { found: stack_slots }));
     }
 }
