@@ -6,6 +6,7 @@
 //!
 //! Invariant: hostile debug information costs names and lines, never a panic.
 
+use crate::build::Build;
 use fozzy_instrument::source::Symbols;
 use fozzy_instrument::{Kind, Maps, ModuleOrdinal, RewrittenOffset};
 use fozzy_trace::outcome::{Frame, SourceLocation};
@@ -19,8 +20,8 @@ pub(crate) struct Symbolizer {
 }
 
 impl Symbolizer {
-    pub(crate) fn new(component: &[u8]) -> Symbolizer {
-        let instrumented = fozzy_instrument::instrument(component, &crate::program::options());
+    pub(crate) fn new(component: &[u8], build: &Build) -> Symbolizer {
+        let instrumented = fozzy_instrument::instrument(component, &build.options());
         let maps = instrumented.map(|instrumented| instrumented.maps).unwrap_or_default();
         Symbolizer { maps, symbols: Mutex::new(Symbols::new(component)) }
     }

@@ -13,16 +13,19 @@
 //! machine (`fozzy-cli`).
 
 mod backtrace;
+mod build;
 mod cache;
 mod componentize;
 mod ending;
 mod load;
 mod memory;
 mod program;
+mod reactor;
 mod schedule;
 mod session;
 mod settings;
 
+pub use build::Build;
 pub use cache::{Cache, CacheError};
 /// Standard input that is read when a guest looks at it.
 pub use fozzy_host::{LazyInput, Tee};
@@ -30,5 +33,8 @@ pub use fozzy_host::{LazyInput, Tee};
 pub use fozzy_world::OutputKind;
 pub use load::{LoadError, Loaded, PROGRAM_BYTES_MAX, SourceKind, load};
 pub use program::{Program, ProgramError};
+pub use reactor::{
+    CHECKPOINT_BYTES_DEFAULT, CallError, CheckpointId, Function, Holdings, Reactor, ReactorError, Restored, TrackerKind,
+};
 pub use session::{Session, SessionError};
 pub use settings::{Switches, WASMTIME_VERSION};

@@ -23,6 +23,7 @@
 
 use crate::shape::{self, ImportedResource, ModuleShape, Shape};
 use fozzy_trace::Digest;
+use serde::{Deserialize, Serialize};
 use wasm_encoder as to;
 use wasm_encoder::reencode::{Reencode, RoundtripReencoder};
 use wasmparser::ValType;
@@ -42,7 +43,7 @@ pub const SAVE: &str = "fozzy-save";
 pub const LOAD: &str = "fozzy-load";
 
 /// How the state of an instrumented component is reached.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Access {
     /// What the accessor's memory begins with: the first bytes of the SHA-256 of the original component and of
     /// a word, which no component can contain itself.
@@ -54,7 +55,7 @@ pub struct Access {
 }
 
 /// A resource type of an import, and the exports that mint and drop its handles.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MintedResource {
     /// The interface that it comes from, with its version.
     pub interface: String,
