@@ -239,7 +239,9 @@ impl Table {
     #[must_use]
     pub fn same_places(&self, other: &Table, kind: impl Fn(&Handle) -> &'static str) -> bool {
         let same = |(one, two): (&Option<Handle>, &Option<Handle>)| one.as_ref().map(&kind) == two.as_ref().map(&kind);
-        self.slots.len() == other.slots.len() && self.free == other.free && self.slots.iter().zip(&other.slots).all(same)
+        self.slots.len() == other.slots.len()
+            && self.free == other.free
+            && self.slots.iter().zip(&other.slots).all(same)
     }
 
     /// Everything that is open, by number.

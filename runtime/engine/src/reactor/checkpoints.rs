@@ -149,7 +149,16 @@ pub(super) struct Checkpoints {
 
 impl Checkpoints {
     pub(super) fn new(bytes_max: u64) -> Checkpoints {
-        Checkpoints { entries: BTreeMap::new(), held: BTreeSet::new(), next: 0, tick: 0, bytes: 0, bytes_max, since: Vec::new(), first: None }
+        Checkpoints {
+            entries: BTreeMap::new(),
+            held: BTreeSet::new(),
+            next: 0,
+            tick: 0,
+            bytes: 0,
+            bytes_max,
+            since: Vec::new(),
+            first: None,
+        }
     }
 
     /// Adds the first one, at which the computer was as in `run` (without what the instantiation did).
@@ -176,7 +185,16 @@ impl Checkpoints {
         if state.is_some() {
             self.held.insert((self.tick, id));
         }
-        let entry = Entry { parent, steps, state, digest: None, bytes, used: self.tick, discarded: false, children: Vec::new() };
+        let entry = Entry {
+            parent,
+            steps,
+            state,
+            digest: None,
+            bytes,
+            used: self.tick,
+            discarded: false,
+            children: Vec::new(),
+        };
         self.entries.insert(id, entry);
         self.bytes += bytes;
         self.evict(id);
@@ -188,9 +206,11 @@ impl Checkpoints {
         let Some(kept) = &state.kept else { return 0 };
         let parent = parent.and_then(|parent| self.entries[&parent].state.as_ref()?.kept.as_ref());
         let empty = Image::default();
-        let pages = kept.images.iter().enumerate().map(|(n, image)| {
-            image.bytes_beside(parent.and_then(|parent| parent.images.get(n)).unwrap_or(&empty))
-        });
+        let pages = kept
+            .images
+            .iter()
+            .enumerate()
+            .map(|(n, image)| image.bytes_beside(parent.and_then(|parent| parent.images.get(n)).unwrap_or(&empty)));
         pages.sum::<u64>() + kept.globals.len() as u64 + size_of::<State>() as u64
     }
 
@@ -290,7 +310,9 @@ impl Checkpoints {
         if let Some(entry) = self.entries.get_mut(&id.0) {
             entry.discarded = true;
         }
-        while let Some(leaf) = at.filter(|at| self.entries.get(at).is_some_and(|e| e.discarded && e.children.is_empty())) {
+        while let Some(leaf) =
+            at.filter(|at| self.entries.get(at).is_some_and(|e| e.discarded && e.children.is_empty()))
+        {
             let entry = self.entries.remove(&leaf).expect("just seen");
             at = entry.parent;
             if let Some(parent) = at.and_then(|parent| self.entries.get_mut(&parent)) {

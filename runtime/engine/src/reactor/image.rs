@@ -52,7 +52,10 @@ impl Image {
         self.bytes = bytes;
         self.chunks.resize(pages.div_ceil(CHUNK_PAGES), None);
         let beyond = pages % CHUNK_PAGES;
-        if shrinks && beyond > 0 && let Some(Some(chunk)) = self.chunks.last_mut() {
+        if shrinks
+            && beyond > 0
+            && let Some(Some(chunk)) = self.chunks.last_mut()
+        {
             Arc::make_mut(chunk).0[beyond..].fill(None);
         }
     }

@@ -230,8 +230,7 @@ impl Live {
         let (Some(accessor), Some(kept)) = (&mut self.accessor, state.kept()) else { return Ok(false) };
         unmetered(&mut self.store, kept.fuel)?;
         let host = self.store.data();
-        let moment =
-            Moment { state: state.id(), calls: host.run.recorder.calls(), work: host.run.work() };
+        let moment = Moment { state: state.id(), calls: host.run.recorder.calls(), work: host.run.work() };
         if accessor.at != Some(moment) {
             let now = host.run.world.node(host.node).table.clone();
             let target = &kept.run.world.node(NodeId(0)).table;
@@ -274,7 +273,12 @@ impl Live {
     }
 
     pub(super) fn track(&mut self, kind: TrackerKind) -> Result<(), String> {
-        let Some(accessor) = &mut self.accessor else { return Err("the component's state cannot be reached".to_owned()) };
+        let Some(accessor) = &mut self.accessor else {
+            return Err("the component's state cannot be reached".to_owned());
+        };
+        if kind == TrackerKind::Marks && self.marks.is_empty() {
+            return Err("this build of the component has no marks, or not for all that is written".to_owned());
+        }
         accessor.memories.track(kind, &self.marks)
     }
 

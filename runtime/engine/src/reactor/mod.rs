@@ -332,7 +332,9 @@ fn again(error: CallError) -> HarnessError {
     match error {
         CallError::Harness(error) => error,
         other => HarnessError {
-            what: format!("a call that succeeded before did not when it was made again ({other}); this is a fault of fozzy"),
+            what: format!(
+                "a call that succeeded before did not when it was made again ({other}); this is a fault of fozzy"
+            ),
         },
     }
 }

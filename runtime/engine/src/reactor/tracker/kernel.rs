@@ -72,23 +72,13 @@ impl Pagemap {
     }
 
     /// Adds the pages of `bytes` that were written since they were protected, and protects them again.
-    pub(crate) fn written(
-        &mut self,
-        region: &Region,
-        bytes: Range<usize>,
-        pages: &mut Vec<u32>,
-    ) -> Result<(), String> {
+    pub(crate) fn written(&mut self, region: &Region, bytes: Range<usize>, pages: &mut Vec<u32>) -> Result<(), String> {
         let arg = ScanArg { flags: PROTECT_MATCHING | CHECK_PROTECTED, category_mask: WRITTEN, ..ScanArg::default() };
         self.scan(region, bytes, arg, pages)
     }
 
     /// Adds the pages of `bytes`, a private mapping of a file, that are no longer the file's.
-    pub(crate) fn private(
-        &mut self,
-        region: &Region,
-        bytes: Range<usize>,
-        pages: &mut Vec<u32>,
-    ) -> Result<(), String> {
+    pub(crate) fn private(&mut self, region: &Region, bytes: Range<usize>, pages: &mut Vec<u32>) -> Result<(), String> {
         let arg = ScanArg {
             category_inverted: FILE | ZERO_PAGE,
             category_mask: FILE | ZERO_PAGE,
@@ -182,8 +172,7 @@ impl Userfaultfd {
         let fd = i32::try_from(fd).ok().filter(|fd| *fd >= 0).ok_or_else(|| failed("userfaultfd"))?;
         // SAFETY: the descriptor is new, and nobody else owns it.
         let fd = unsafe { OwnedFd::from_raw_fd(fd) };
-        let mut api =
-            UffdApi { api: UFFD_API, features: FEATURE_WP_ASYNC | FEATURE_WP_UNPOPULATED, ioctls: 0 };
+        let mut api = UffdApi { api: UFFD_API, features: FEATURE_WP_ASYNC | FEATURE_WP_UNPOPULATED, ioctls: 0 };
         // SAFETY: `api` is the structure that this ioctl reads and writes.
         if unsafe { libc::ioctl(fd.as_raw_fd(), UFFDIO_API, &raw mut api) } != 0 {
             return Err(failed("UFFDIO_API"));

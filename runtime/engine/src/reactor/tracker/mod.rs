@@ -74,6 +74,8 @@ fn touched_from(region: &Region, start: usize, pages: &mut Vec<u32>) {
     }
     region.touched(|run| {
         let run = run.start.max(start)..run.end;
-        pages.extend((run.start / PAGE_BYTES..run.end.div_ceil(PAGE_BYTES).max(run.start / PAGE_BYTES)).map(|page| page as u32));
+        pages.extend(
+            (run.start / PAGE_BYTES..run.end.div_ceil(PAGE_BYTES).max(run.start / PAGE_BYTES)).map(|page| page as u32),
+        );
     });
 }
