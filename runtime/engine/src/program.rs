@@ -177,7 +177,7 @@ fn compiled(
 
 /// What the rewriter is asked for; the symbolizer asks for the same to get the same maps.
 pub(crate) fn options() -> fozzy_instrument::Options {
-    fozzy_instrument::Options { stack_slots: STACK_SLOTS }
+    fozzy_instrument::Options { stack_slots: STACK_SLOTS, ..fozzy_instrument::Options::default() }
 }
 
 fn entry_points(engine: &Engine, component: &Component) -> Result<Entries, ProgramError> {

@@ -16,8 +16,12 @@
 use crate::body::Bodies;
 use crate::edit::offset_u32;
 use crate::map::{Maps, ModuleMap, ModuleOrdinal};
-use crate::module::{Module, write_section};
+use crate::module::{Finished, Module, write_section};
 use crate::nesting::{self, COMPONENT_SECTION, CORE_MODULE_SECTION};
+use crate::options::Coverage;
+use crate::side::{SideMemory, SideTag};
+use crate::sites::Sites;
+use crate::survey::survey;
 use crate::{Error, Instrumented, Options, features};
 use wasmparser::{Encoding, Parser, Payload, ValidPayload, Validator};
 
@@ -26,6 +30,7 @@ struct Component {
     out: Vec<u8>,
     /// Modules inside, whose maps count from the start of `out`.
     modules: Vec<ModuleMap>,
+    side_memories: Vec<SideMemory>,
 }
 
 enum Open<'a> {
@@ -36,6 +41,8 @@ enum Open<'a> {
 /// Rewrites the whole of `component`.
 pub(crate) fn walk(component: &[u8], options: &Options) -> Result<Instrumented, Error> {
     nesting::check(component)?;
+    let surveyed = if options.coverage == Coverage::None { Vec::new() } else { survey(component)? };
+    let tag = (options.coverage != Coverage::None).then(|| SideTag::of(component));
     let mut validator = Validator::new_with_features(features());
     let mut parser = Parser::new(0);
     parser.set_features(features());
@@ -56,21 +63,22 @@ pub(crate) fn walk(component: &[u8], options: &Options) -> Result<Instrumented, 
         match (&payload, open.last_mut()) {
             (Payload::Version { encoding: Encoding::Component, range, .. }, _) => {
                 let out = component[range.clone()].to_vec();
-                open.push(Open::Component(Component { out, modules: Vec::new() }));
+                open.push(Open::Component(Component { out, modules: Vec::new(), side_memories: Vec::new() }));
             }
             (Payload::Version { encoding: Encoding::Module, range, .. }, _) => {
                 let ordinal = ModuleOrdinal(modules_count);
+                let name = surveyed.get(modules_count as usize).and_then(|module| module.name.as_deref());
                 modules_count += 1;
-                open.push(Open::Module(Box::new(Module::new(ordinal, range.start, options))));
+                open.push(Open::Module(Box::new(Module::new(ordinal, range.start, options, name))));
             }
             (Payload::End(end), _) => {
                 let closed = open.pop().expect("the parser has opened what it closes");
                 let Some(parent) = open.last_mut() else {
                     assert_eq!(*end, component.len(), "the outermost component is all there is");
-                    return Ok(finished(closed));
+                    return Ok(finished(closed, bodies.sites, tag));
                 };
                 let Open::Component(parent) = parent else { unreachable!("nothing is nested in a core module") };
-                parent.adopt(component, closed, *end);
+                parent.adopt(component, closed, *end, tag.as_ref())?;
             }
             // What is inside arrives by itself.
             (Payload::ModuleSection { .. } | Payload::ComponentSection { .. }, _) => {}
@@ -82,7 +90,7 @@ pub(crate) fn walk(component: &[u8], options: &Options) -> Result<Instrumented, 
                 (Payload::CodeSectionStart { count, range, .. }, _) => {
                     let types = validator.types(0).expect("the validator is inside this module");
                     module.section(wasm_encoder::SectionId::Code as u8, range.clone());
-                    module.code_section(*count, types.global_count());
+                    module.code_section(*count, types);
                 }
                 (payload, _) => core_section(module, payload)?,
             },
@@ -103,6 +111,8 @@ fn core_section<'a>(module: &mut Module<'a>, payload: &Payload<'a>) -> Result<()
         }
         Payload::TypeSection(reader) => module.type_section(reader)?,
         Payload::GlobalSection(reader) => module.global_section(reader),
+        Payload::MemorySection(reader) => module.memory_section(reader),
+        Payload::DataSection(reader) => module.data_section(reader),
         _ => {}
     }
     if let Some((id, range)) = payload.as_section() {
@@ -124,11 +134,15 @@ impl Component {
     }
 
     /// Writes what was closed at `end` as a section, and takes over its maps.
-    fn adopt(&mut self, component: &[u8], closed: Open<'_>, end: usize) {
+    fn adopt(&mut self, component: &[u8], closed: Open<'_>, end: usize, tag: Option<&SideTag>) -> Result<(), Error> {
         let (id, bytes, modules) = match closed {
-            Open::Component(inner) => (COMPONENT_SECTION, inner.out, inner.modules),
+            Open::Component(inner) => {
+                self.side_memories.extend(inner.side_memories);
+                (COMPONENT_SECTION, inner.out, inner.modules)
+            }
             Open::Module(module) => {
-                let (bytes, map) = module.finish(component, end);
+                let Finished { bytes, map, side } = module.finish(component, end, tag)?;
+                self.side_memories.extend(side);
                 (CORE_MODULE_SECTION, bytes, vec![map])
             }
         };
@@ -138,16 +152,17 @@ impl Component {
             map.shift(start);
             map
         }));
+        Ok(())
     }
 }
 
 /// The outermost component is complete.
-fn finished(closed: Open<'_>) -> Instrumented {
-    let Open::Component(Component { out, modules }) = closed else {
+fn finished(closed: Open<'_>, sites: Sites, tag: Option<SideTag>) -> Instrumented {
+    let Open::Component(Component { out, modules, side_memories }) = closed else {
         unreachable!("a core module was refused at its version")
     };
     for (position, module) in modules.iter().enumerate() {
         assert_eq!(module.ordinal.0 as usize, position, "modules are in the order of the bytes");
     }
-    Instrumented { component: out, maps: Maps { modules } }
+    Instrumented { component: out, maps: Maps { modules }, sites, side_memories, tag }
 }

@@ -155,7 +155,7 @@ fn names_are_kept_and_lead_back() {
 #[test]
 fn the_stack_is_as_large_as_asked_for() {
     let input = wrap(&[wat::parse_str("(module (func $f call $f))").expect("parses")]);
-    let output = instrument(&input, &Options { stack_slots: 1234 }).expect("accepted");
+    let output = instrument(&input, &Options { stack_slots: 1234, ..Options::default() }).expect("accepted");
     let payloads = Parser::new(0).parse_all(&output.component).map(|payload| payload.expect("parses"));
     let globals = payloads.filter_map(|payload| match payload {
         Payload::GlobalSection(globals) => Some(globals),
