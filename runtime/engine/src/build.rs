@@ -9,7 +9,7 @@
 //! Not here: the rewriting (`fozzy-instrument`), the settings of wasmtime (`settings`).
 
 use crate::settings::STACK_SLOTS;
-use fozzy_instrument::{Access, Instrumented, Options};
+use fozzy_instrument::{Access, Coverage, Instrumented, ModuleChoice, Options, SideMemory, SideTag};
 use serde::{Deserialize, Serialize};
 
 /// What is put into a program.
@@ -19,12 +19,16 @@ pub struct Build {
     pub fuel: bool,
     /// Let its state be reached from outside, for checkpoints.
     pub access: bool,
+    /// How edges are counted.
+    pub coverage: Coverage,
+    /// Which modules get coverage.
+    pub modules: ModuleChoice,
 }
 
 impl Default for Build {
     /// For a run from beginning to end.
     fn default() -> Self {
-        Build { fuel: true, access: false }
+        Build { fuel: true, access: false, coverage: Coverage::None, modules: ModuleChoice::Own }
     }
 }
 
@@ -32,7 +36,7 @@ impl Build {
     /// For search: calls from outside, checkpoints, and no fuel.
     #[must_use]
     pub fn fast() -> Build {
-        Build { fuel: false, access: true }
+        Build { fuel: false, access: true, coverage: Coverage::SetOnce, ..Build::default() }
     }
 
     /// For verdicts on what search has found: as [`Build::fast`], with fuel.
@@ -43,13 +47,23 @@ impl Build {
 
     /// What the rewriter is asked for; the symbolizer asks for the same to get the same maps.
     pub(crate) fn options(&self) -> Options {
-        Options { stack_slots: STACK_SLOTS, access: self.access }
+        Options {
+            stack_slots: STACK_SLOTS,
+            access: self.access,
+            coverage: self.coverage,
+            modules: self.modules.clone(),
+            ..Options::default()
+        }
     }
 }
 
 /// What is known of a compiled program beside its code; kept with it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Facts {
+    /// What the memories begin with that were put in.
+    pub(crate) tag: Option<SideTag>,
+    /// What is in them, but for the accessor's.
+    pub(crate) side_memories: Vec<SideMemory>,
     /// How its state is reached.
     pub(crate) access: Option<Access>,
     /// Why it cannot be, one sentence each.
@@ -59,6 +73,8 @@ pub(crate) struct Facts {
 impl Facts {
     pub(crate) fn of(instrumented: &Instrumented) -> Facts {
         Facts {
+            tag: instrumented.tag,
+            side_memories: instrumented.side_memories.clone(),
             access: instrumented.access.clone(),
             obstacles: instrumented.obstacles.iter().map(ToString::to_string).collect(),
         }

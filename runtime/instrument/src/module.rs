@@ -16,15 +16,23 @@
 
 use crate::edit::offset_u32;
 use crate::map::{ModuleMap, ModuleOrdinal, Segments};
+use crate::options::Coverage;
+use crate::side::{Layout, SideMemory, SideTag, WASM_PAGE_BYTES};
 use crate::{Error, Options, body, names};
+use std::collections::BTreeMap;
 use std::ops::Range;
 use wasm_encoder::reencode::{Reencode, RoundtripReencoder};
 use wasm_encoder::{BlockType, ConstExpr, Encode, ExportKind, GlobalType, Module as Binary, SectionId, TypeSection};
-use wasmparser::{CompositeInnerType, FromReader, SectionLimited, TypeSectionReader, ValType};
+use wasmparser::types::{CoreTypeId, TypesRef};
+use wasmparser::{CompositeInnerType, FromReader, SectionLimited, TypeSectionReader, UnpackedIndex, ValType};
 
 /// Entries that a module's index space may have (wasmparser's `MAX_WASM_TYPES`, `MAX_WASM_GLOBALS`).
 /// A module that has no room for what is appended is refused.
 const INDEX_MAX: u32 = 1_000_000;
+
+/// The same for memories and data segments (`MAX_WASM_MEMORIES`, `MAX_WASM_DATA_SEGMENTS`).
+const MEMORIES_MAX: u32 = 100;
+const DATA_SEGMENTS_MAX: u32 = 100_000;
 
 /// Most segments that one module's map may have. Programs stay far below; a hostile one could make
 /// the map many times larger than itself, and is refused.
@@ -70,11 +78,24 @@ impl List {
     }
 }
 
+/// Parameters and results.
+type FunctionType = (Vec<wasm_encoder::ValType>, Vec<wasm_encoder::ValType>);
+
+/// A module as it will stand in the output.
+pub(crate) struct Finished {
+    pub(crate) bytes: Vec<u8>,
+    /// Counts from the start of the bytes.
+    pub(crate) map: ModuleMap,
+    pub(crate) side: Option<SideMemory>,
+}
+
 /// A core module while the walk is inside it.
 pub(crate) struct Module<'a> {
-    ordinal: ModuleOrdinal,
+    pub(crate) ordinal: ModuleOrdinal,
     start: usize,
     stack_slots: u32,
+    /// What this module gets, whatever others get.
+    pub(crate) coverage: Coverage,
     sections: Vec<(u8, Range<usize>)>,
     names: Option<&'a [u8]>,
 
@@ -82,8 +103,10 @@ pub(crate) struct Module<'a> {
     /// One for each type index; types other than functions have none.
     signatures: Vec<Option<Signature>>,
     vectors_in_results: bool,
-    /// Results of the function types that are appended, each without parameters.
-    block_types: Vec<Vec<ValType>>,
+    /// Function types that are appended, and which of them each is.
+    added_types: BTreeMap<FunctionType, u32>,
+    /// Indices of types by what the validator calls them.
+    type_indices: BTreeMap<CoreTypeId, u32>,
 
     globals: Option<List>,
     /// All globals of the original, imported ones included.
@@ -93,6 +116,13 @@ pub(crate) struct Module<'a> {
     exports: Option<List>,
     /// What is exported beyond the original's exports.
     pub(crate) added_exports: Vec<(String, ExportKind, u32)>,
+    memories: Option<List>,
+    /// Index of the side memory: behind all memories of the original, imported ones included.
+    pub(crate) side_memory: u32,
+    pub(crate) layout: Layout,
+    /// Edges that have a byte so far.
+    pub(crate) kept: u32,
+    data: Option<List>,
 
     /// Contents of the new code section.
     pub(crate) code: Vec<u8>,
@@ -101,22 +131,30 @@ pub(crate) struct Module<'a> {
 
 impl<'a> Module<'a> {
     /// A module whose header is at `start`.
-    pub(crate) fn new(ordinal: ModuleOrdinal, start: usize, options: &Options) -> Module<'a> {
+    pub(crate) fn new(ordinal: ModuleOrdinal, start: usize, options: &Options, name: Option<&str>) -> Module<'a> {
+        let chosen = options.modules.includes(name);
         Module {
             ordinal,
             start,
             stack_slots: options.stack_slots,
+            coverage: if chosen { options.coverage } else { Coverage::None },
             sections: Vec::new(),
             names: None,
             types: None,
             signatures: Vec::new(),
             vectors_in_results: false,
-            block_types: Vec::new(),
+            added_types: BTreeMap::new(),
+            type_indices: BTreeMap::new(),
             globals: None,
             globals_count: 0,
             depth_used: false,
             exports: None,
             added_exports: Vec::new(),
+            memories: None,
+            side_memory: 0,
+            layout: Layout::new(0, false),
+            kept: 0,
+            data: None,
             code: Vec::new(),
             segments: Segments::default(),
         }
@@ -168,9 +206,24 @@ impl<'a> Module<'a> {
         self.exports = Some(List::of(reader));
     }
 
-    /// The code section starts; the module has `globals_count` globals, imported ones included.
-    pub(crate) fn code_section(&mut self, bodies: u32, globals_count: u32) {
-        self.globals_count = globals_count;
+    /// Takes note of the memories that the module defines.
+    pub(crate) fn memory_section<T: FromReader<'a>>(&mut self, reader: &SectionLimited<'a, T>) {
+        self.memories = Some(List::of(reader));
+    }
+
+    /// Takes note of the data segments.
+    pub(crate) fn data_section<T: FromReader<'a>>(&mut self, reader: &SectionLimited<'a, T>) {
+        self.data = Some(List::of(reader));
+    }
+
+    /// The code section starts, and `types` says what stands before it.
+    pub(crate) fn code_section(&mut self, bodies: u32, types: TypesRef<'_>) {
+        self.globals_count = types.global_count();
+        self.side_memory = types.memory_count();
+        if self.coverage != Coverage::None {
+            let indices = 0..types.core_type_count_in_module();
+            self.type_indices = indices.map(|index| (types.core_type_at_in_module(index), index)).collect();
+        }
         bodies.encode(&mut self.code);
     }
 
@@ -195,19 +248,49 @@ impl<'a> Module<'a> {
     pub(crate) fn block_type(&mut self, ty: u32) -> Result<BlockType, Error> {
         let signature = self.signature(ty);
         match signature.results[..] {
-            [] => return Ok(BlockType::Empty),
-            [result] => return Ok(BlockType::Result(encoded(result))),
-            _ if !signature.params => return Ok(BlockType::FunctionType(ty)),
-            _ => {}
+            [_, _, ..] if !signature.params => Ok(BlockType::FunctionType(ty)),
+            _ => {
+                let results = signature.results.clone();
+                self.block(&[], &results)
+            }
         }
-        let known = self.block_types.iter().position(|results| *results == signature.results);
-        let position = known.unwrap_or(self.block_types.len());
-        if known.is_none() {
-            self.block_types.push(signature.results.clone());
+    }
+
+    /// Type of a block.
+    pub(crate) fn block(&mut self, params: &[ValType], results: &[ValType]) -> Result<BlockType, Error> {
+        Ok(match (params, results) {
+            ([], []) => BlockType::Empty,
+            ([], [result]) => BlockType::Result(self.encoded(*result)),
+            _ => BlockType::FunctionType(self.function_type(params, results)?),
+        })
+    }
+
+    /// Index of a function type, which is appended when it is not there yet.
+    fn function_type(&mut self, params: &[ValType], results: &[ValType]) -> Result<u32, Error> {
+        let [params, results] = [params, results].map(|types| types.iter().map(|ty| self.encoded(*ty)).collect());
+        let added = offset_u32(self.added_types.len());
+        let position = *self.added_types.entry((params, results)).or_insert(added);
+        let index = offset_u32(self.signatures.len()) + position;
+        self.room("types", index + 1)?;
+        Ok(index)
+    }
+
+    /// A value type as the parser or the validator gives it, with the module's own type indices.
+    fn encoded(&self, ty: ValType) -> wasm_encoder::ValType {
+        struct Indices<'m>(&'m BTreeMap<CoreTypeId, u32>);
+        impl Reencode for Indices<'_> {
+            type Error = std::convert::Infallible;
+            fn type_index_unpacked(
+                &mut self,
+                index: UnpackedIndex,
+            ) -> Result<u32, wasm_encoder::reencode::Error<Self::Error>> {
+                match index {
+                    UnpackedIndex::Id(id) => Ok(*self.0.get(&id).expect("the type is one of this module")),
+                    index => RoundtripReencoder.type_index_unpacked(index),
+                }
+            }
         }
-        let index = self.signatures.len() + position;
-        self.room("types", offset_u32(index + 1))?;
-        Ok(BlockType::FunctionType(offset_u32(index)))
+        Indices(&self.type_indices).val_type(ty).expect("types that were just read have module indices")
     }
 
     /// Refuses a map that has grown too large, at the function that starts at `offset`.
@@ -220,16 +303,22 @@ impl<'a> Module<'a> {
     }
 
     fn room(&self, what: &'static str, found: u32) -> Result<(), Error> {
-        if found > INDEX_MAX {
-            let (found, limit) = (u64::from(found), u64::from(INDEX_MAX));
+        self.room_below(what, found, INDEX_MAX)
+    }
+
+    fn room_below(&self, what: &'static str, found: u32, limit: u32) -> Result<(), Error> {
+        if found > limit {
+            let (found, limit) = (u64::from(found), u64::from(limit));
             return Err(Error::NoRoom { offset: self.start, what, found, limit });
         }
         Ok(())
     }
 
-    /// Writes the module, which ended at `end` in the original. The map counts from the start of
-    /// the returned bytes.
-    pub(crate) fn finish(self, component: &[u8], end: usize) -> (Vec<u8>, ModuleMap) {
+    /// Writes the module, which ended at `end` in the original. `tag` is what its side memory starts
+    /// with.
+    pub(crate) fn finish(self, component: &[u8], end: usize, tag: Option<&SideTag>) -> Result<Finished, Error> {
+        let side = self.side()?;
+        let tag = tag.filter(|_| side.is_some());
         let mut out = Vec::with_capacity(end - self.start + self.code.len());
         out.extend_from_slice(&Binary::HEADER);
         let mut code = 0..0;
@@ -237,11 +326,14 @@ impl<'a> Module<'a> {
             let original = self.sections.iter().find(|(found, _)| *found == id as u8);
             let original = original.map(|(_, range)| &component[range.clone()]);
             match (id, original) {
-                (SectionId::Type, _) if !self.block_types.is_empty() => {
+                (SectionId::Type, _) if !self.added_types.is_empty() => {
                     self.write_types(component, &mut out);
                 }
                 (SectionId::Global, _) if self.depth_used => self.write_globals(component, &mut out),
                 (SectionId::Export, _) if !self.added_exports.is_empty() => self.write_exports(component, &mut out),
+                (SectionId::Memory, _) if let Some(side) = &side => self.write_memories(side, component, &mut out),
+                (SectionId::DataCount, Some(_)) if tag.is_some() => self.write_data_count(&mut out),
+                (SectionId::Data, _) if let Some(tag) = tag => self.write_data(tag, component, &mut out),
                 (SectionId::Code, Some(_)) => {
                     write_section(id as u8, &[&self.code], &mut out);
                     code = out.len() - self.code.len()..out.len();
@@ -259,13 +351,50 @@ impl<'a> Module<'a> {
             code: offset_u32(code.start)..offset_u32(code.end),
             segments: self.segments,
         };
-        (out, map)
+        Ok(Finished { bytes: out, map, side })
+    }
+
+    /// The side memory, when anything is put into it.
+    fn side(&self) -> Result<Option<SideMemory>, Error> {
+        if self.kept == 0 {
+            return Ok(None);
+        }
+        self.room_below("memories", self.side_memory + 1, MEMORIES_MAX)?;
+        self.room_below("data segments", self.data.as_ref().map_or(0, |data| data.count) + 1, DATA_SEGMENTS_MAX)?;
+        Ok(Some(self.layout.complete(self.ordinal, self.kept, 0)))
+    }
+
+    fn write_memories(&self, side: &SideMemory, component: &[u8], out: &mut Vec<u8>) {
+        let pages = u64::from(side.bytes / WASM_PAGE_BYTES);
+        let mut added = wasm_encoder::MemorySection::new();
+        added.memory(wasm_encoder::MemoryType {
+            minimum: pages,
+            maximum: Some(pages),
+            memory64: false,
+            shared: false,
+            page_size_log2: None,
+        });
+        write_list(SectionId::Memory, self.memories.as_ref(), component, added.len(), &body_of(&added), out);
+    }
+
+    fn write_data_count(&self, out: &mut Vec<u8>) {
+        let mut count = Vec::new();
+        (self.data.as_ref().map_or(0, |data| data.count) + 1).encode(&mut count);
+        write_section(SectionId::DataCount as u8, &[&count], out);
+    }
+
+    fn write_data(&self, tag: &SideTag, component: &[u8], out: &mut Vec<u8>) {
+        let mut added = wasm_encoder::DataSection::new();
+        added.active(self.side_memory, &ConstExpr::i32_const(0), tag.header(self.ordinal));
+        write_list(SectionId::Data, self.data.as_ref(), component, added.len(), &body_of(&added), out);
     }
 
     fn write_types(&self, component: &[u8], out: &mut Vec<u8>) {
         let mut added = TypeSection::new();
-        for results in &self.block_types {
-            added.ty().function([], results.iter().copied().map(encoded));
+        let mut types: Vec<_> = self.added_types.iter().collect();
+        types.sort_by_key(|(_, position)| **position);
+        for ((params, results), _) in types {
+            added.ty().function(params.iter().copied(), results.iter().copied());
         }
         let list = self.types.as_ref().expect("functions have types");
         write_list(SectionId::Type, Some(list), component, added.len(), &body_of(&added), out);
@@ -315,9 +444,4 @@ pub(crate) fn write_section(id: u8, parts: &[&[u8]], out: &mut Vec<u8>) {
     for part in parts {
         out.extend_from_slice(part);
     }
-}
-
-/// A value type as the parser gives it, with the module's own type indices.
-fn encoded(ty: ValType) -> wasm_encoder::ValType {
-    RoundtripReencoder.val_type(ty).expect("types that were just read have module indices")
 }

@@ -17,7 +17,7 @@ use crate::memory::{self, Region};
 use crate::program::Program;
 use crate::settings::HOSTCALL_FUEL;
 use fozzy_host::{Host, Parking, Run, Turn};
-use fozzy_instrument::{ACCESSOR_HEADER_BYTES, Access, LOAD, SAVE, SLOT_BYTES};
+use fozzy_instrument::{ACCESSOR, ACCESSOR_HEADER_BYTES, Access, LOAD, SAVE, SLOT_BYTES};
 use fozzy_trace::{DecisionSource, HarnessError, NodeId};
 use fozzy_world::World;
 use std::marker::PhantomData;
@@ -122,7 +122,8 @@ impl Live {
     /// Finds the accessor among the instance's memories and exports.
     fn reach(&mut self, access: &Access, regions: Vec<Arc<Region>>) -> Result<(), CallError> {
         let failed = |error: wasmtime::Error| CallError::Harness(harness(&error));
-        let is_accessor = |region: &Arc<Region>| region.bytes().starts_with(&access.tag);
+        let tag = self.program.facts().tag.expect("an accessor has a tag");
+        let is_accessor = |region: &Arc<Region>| tag.recognise(region.bytes()) == Some(ACCESSOR);
         let (accessors, regions): (Vec<_>, Vec<_>) = regions.into_iter().partition(is_accessor);
         let [region] = <[Arc<Region>; 1]>::try_from(accessors).map_err(|found| {
             CallError::Harness(HarnessError { what: format!("{} accessors were found, expected one", found.len()) })
