@@ -9,12 +9,10 @@
 //! `FOZZY_LONG=1` makes the 10,000 walks that the issue demands of each way; otherwise it is fewer of them.
 
 use crate::corpus;
-use fozzy_engine::{
-    Build, CallError, CheckpointId, Function, Program, Reactor, ReactorError, Restored, Switches, TrackerKind,
-};
+use fozzy_engine::{Build, CallError, CheckpointId, Function, Program, Reactor, Restored, Switches, TrackerKind};
 use fozzy_trace::plan::{self, Inputs};
 use fozzy_trace::source::Seeded;
-use fozzy_trace::{End, Plan, Seed};
+use fozzy_trace::{Plan, Seed};
 use std::sync::{Arc, OnceLock};
 
 const WALKS: u64 = 10_000;

@@ -80,6 +80,13 @@ impl Facts {
         }
     }
 
+    /// Bytes of the memories that were put in, when each module is instantiated once. The guest's own bound does not
+    /// count them.
+    pub(crate) fn appended_bytes(&self) -> u64 {
+        let accessor = self.access.as_ref().map_or(0, Access::memory_bytes);
+        accessor + self.side_memories.iter().map(|side| u64::from(side.bytes)).sum::<u64>()
+    }
+
     pub(crate) fn read(bytes: &[u8]) -> Option<Facts> {
         serde_json::from_slice(bytes).ok()
     }

@@ -24,6 +24,7 @@ mod reactor;
 mod schedule;
 mod session;
 mod settings;
+mod sides;
 
 pub use build::Build;
 pub use cache::{Cache, CacheError};

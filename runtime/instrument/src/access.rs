@@ -22,7 +22,7 @@
 //! Not here: whether a component may be given one (`shape`).
 
 use crate::shape::{self, ImportedResource, ModuleShape, Shape};
-use crate::side::{ACCESSOR, HEADER_BYTES, SideTag};
+use crate::side::{ACCESSOR, HEADER_BYTES, SideTag, WASM_PAGE_BYTES};
 use serde::{Deserialize, Serialize};
 use wasm_encoder as to;
 use wasm_encoder::reencode::{Reencode, RoundtripReencoder};
@@ -46,6 +46,14 @@ pub struct Access {
     pub globals: usize,
     /// Resource types whose handles can be minted and dropped.
     pub resources: Vec<MintedResource>,
+}
+
+impl Access {
+    /// Bytes of the accessor's memory.
+    #[must_use]
+    pub fn memory_bytes(&self) -> u64 {
+        ((ACCESSOR_HEADER_BYTES + self.globals * SLOT_BYTES) as u64).next_multiple_of(u64::from(WASM_PAGE_BYTES))
+    }
 }
 
 /// A resource type of an import, and the exports that mint and drop its handles.
@@ -149,7 +157,7 @@ fn accessor_module(shape: &Shape, tag: &SideTag) -> AccessorModule {
 
     let own = memories.len() as u32;
     let mut own_memory = to::MemorySection::new();
-    let pages = (ACCESSOR_HEADER_BYTES + globals.len() * SLOT_BYTES).div_ceil(65_536) as u64;
+    let pages = (ACCESSOR_HEADER_BYTES + globals.len() * SLOT_BYTES).div_ceil(WASM_PAGE_BYTES as usize) as u64;
     own_memory.memory(to::MemoryType {
         minimum: pages,
         maximum: Some(pages),

@@ -16,8 +16,9 @@ use crate::ending::{Instantiating, ending, harness};
 use crate::memory::{self, Region};
 use crate::program::Program;
 use crate::settings::HOSTCALL_FUEL;
+use crate::sides::Told;
 use fozzy_host::{Host, Parking, Run, Turn};
-use fozzy_instrument::{ACCESSOR, ACCESSOR_HEADER_BYTES, Access, LOAD, SAVE, SLOT_BYTES};
+use fozzy_instrument::{ACCESSOR_HEADER_BYTES, Access, LOAD, SAVE, SLOT_BYTES};
 use fozzy_trace::{DecisionSource, HarnessError, NodeId};
 use fozzy_world::World;
 use std::marker::PhantomData;
@@ -71,6 +72,7 @@ pub(super) struct Live {
     /// `None` when the state cannot be reached.
     accessor: Option<Accessor>,
     obstacles: Vec<String>,
+    told: Told,
     marks: MarkSites,
     /// Pages that were copied in instances before this one.
     copied_before: u64,
@@ -92,7 +94,10 @@ impl Live {
         turn.begin();
         let limits = turn.world.plan.limits.clone();
         drop(memory::collect());
-        let mut store = Store::new(program.engine(), Host::new(turn, NodeId(0), limits.memory_bytes));
+        let mut store = Store::new(
+            program.engine(),
+            Host::new(turn, NodeId(0), limits.memory_bytes + program.facts().appended_bytes()),
+        );
         store.limiter(|host| &mut host.limiter);
         store.set_hostcall_fuel(HOSTCALL_FUEL);
         if program.how().fuel {
@@ -102,7 +107,7 @@ impl Live {
             Ok(instance) => instance,
             Err(error) => return Err(ended(program, &store, &error.context(Instantiating))),
         };
-        let regions = memory::collect();
+        let told = Told::apart(memory::collect(), program.facts());
         let mut live = Live {
             store,
             instance,
@@ -110,24 +115,22 @@ impl Live {
             program: program.clone(),
             accessor: None,
             obstacles: program.facts().obstacles.clone(),
+            told,
             marks: Vec::new(),
             copied_before: 0,
         };
         if let Some(access) = &program.facts().access {
-            live.reach(access, regions)?;
+            live.reach(access)?;
         }
         Ok(live)
     }
 
     /// Finds the accessor among the instance's memories and exports.
-    fn reach(&mut self, access: &Access, regions: Vec<Arc<Region>>) -> Result<(), CallError> {
+    fn reach(&mut self, access: &Access) -> Result<(), CallError> {
         let failed = |error: wasmtime::Error| CallError::Harness(harness(&error));
-        let tag = self.program.facts().tag.expect("an accessor has a tag");
-        let is_accessor = |region: &Arc<Region>| tag.recognise(region.bytes()) == Some(ACCESSOR);
-        let (accessors, regions): (Vec<_>, Vec<_>) = regions.into_iter().partition(is_accessor);
-        let [region] = <[Arc<Region>; 1]>::try_from(accessors).map_err(|found| {
-            CallError::Harness(HarnessError { what: format!("{} accessors were found, expected one", found.len()) })
-        })?;
+        let missing = || CallError::Harness(HarnessError { what: "the accessor's memory is missing".to_owned() });
+        let region = self.told.accessor.clone().ok_or_else(missing)?;
+        let regions = self.told.guest.clone();
         let machine = |what: String| CallError::Harness(HarnessError { what });
         let memories = Memories::new(regions, TrackerKind::Compared, &self.marks).map_err(machine)?;
         let (store, instance) = (&mut self.store, &self.instance);
@@ -141,6 +144,11 @@ impl Live {
             at: None,
         });
         Ok(())
+    }
+
+    /// The instance's memories.
+    pub(super) fn told(&self) -> &Told {
+        &self.told
     }
 
     pub(super) fn obstacles(&self) -> &[String] {

@@ -28,6 +28,7 @@ pub use tracker::TrackerKind;
 use crate::program::Program;
 use checkpoints::Checkpoints;
 use fozzy_host::Run;
+use fozzy_instrument::ModuleOrdinal;
 use fozzy_trace::outcome::Frame;
 use fozzy_trace::plan::{Backends, Inputs};
 use fozzy_trace::{DecisionSource, End, HarnessError, History, Instant, Plan, Recorder};
@@ -295,6 +296,16 @@ impl Reactor {
     #[must_use]
     pub fn memory_bytes(&self) -> u64 {
         self.live.memory_bytes()
+    }
+
+    /// The coverage bytes of each module since they were cleared; see [`fozzy_instrument::Sites::hits`].
+    pub fn coverage(&self) -> impl Iterator<Item = (ModuleOrdinal, &[u8])> {
+        self.live.told().coverage()
+    }
+
+    /// Sets all coverage bytes to zero. Restores do not touch them.
+    pub fn clear_coverage(&mut self) {
+        self.live.told().clear_coverage();
     }
 
     /// The simulated computer, to be looked at.
