@@ -14,6 +14,7 @@ use crate::build::{Build, Facts};
 use crate::cache::Cache;
 use crate::settings::{self, Switches};
 use fozzy_host::Host;
+use fozzy_instrument::Sites;
 use fozzy_trace::Digest;
 use std::sync::{Arc, OnceLock};
 use wasmtime::Engine;
@@ -174,6 +175,12 @@ impl Program {
     /// What is known of the component beside its code.
     pub(crate) fn facts(&self) -> &Facts {
         &self.inner.facts
+    }
+
+    /// The edges that coverage bytes stand for; empty in a build without coverage.
+    #[must_use]
+    pub fn sites(&self) -> &Sites {
+        self.symbols().sites()
     }
 
     /// How it was compiled.
