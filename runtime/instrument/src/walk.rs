@@ -21,7 +21,8 @@ use crate::nesting::{self, COMPONENT_SECTION, CORE_MODULE_SECTION};
 use crate::options::Coverage;
 use crate::side::{SideMemory, SideTag};
 use crate::sites::Sites;
-use crate::survey::survey;
+use crate::survey::{Survey, survey};
+use crate::verdict::{MarksReason, MarksVerdict};
 use crate::{Error, Instrumented, Options, features};
 use wasmparser::{Encoding, Parser, Payload, ValidPayload, Validator};
 
@@ -41,8 +42,9 @@ enum Open<'a> {
 /// Rewrites the whole of `component`.
 pub(crate) fn walk(component: &[u8], options: &Options) -> Result<Instrumented, Error> {
     nesting::check(component)?;
-    let surveyed = if options.coverage == Coverage::None { Vec::new() } else { survey(component)? };
-    let tag = (options.coverage != Coverage::None).then(|| SideTag::of(component));
+    let needs_side = options.coverage != Coverage::None || options.comparisons || options.marks;
+    let mut surveyed = if needs_side { survey(component)? } else { Survey::default() };
+    let tag = needs_side.then(|| SideTag::of(component));
     let mut validator = Validator::new_with_features(features());
     let mut parser = Parser::new(0);
     parser.set_features(features());
@@ -67,17 +69,23 @@ pub(crate) fn walk(component: &[u8], options: &Options) -> Result<Instrumented, 
             }
             (Payload::Version { encoding: Encoding::Module, range, .. }, _) => {
                 let ordinal = ModuleOrdinal(modules_count);
-                let name = surveyed.get(modules_count as usize).and_then(|module| module.name.as_deref());
+                let known = surveyed.modules.get_mut(modules_count as usize).map(std::mem::take).unwrap_or_default();
                 modules_count += 1;
-                open.push(Open::Module(Box::new(Module::new(ordinal, range.start, options, name))));
+                open.push(Open::Module(Box::new(Module::new(ordinal, range.start, options, known))));
             }
             (Payload::End(end), _) => {
                 let closed = open.pop().expect("the parser has opened what it closes");
                 let Some(parent) = open.last_mut() else {
                     assert_eq!(*end, component.len(), "the outermost component is all there is");
-                    return Ok(finished(closed, bodies.sites, tag));
+                    let marks = options.marks.then_some(surveyed.verdict);
+                    return Ok(finished(closed, bodies.sites, tag, marks));
                 };
                 let Open::Component(parent) = parent else { unreachable!("nothing is nested in a core module") };
+                if let Open::Module(module) = &closed
+                    && module.import_escapes
+                {
+                    surveyed.verdict.because(MarksReason::ImportEscapes(module.ordinal));
+                }
                 parent.adopt(component, closed, *end, tag.as_ref())?;
             }
             // What is inside arrives by itself.
@@ -110,7 +118,10 @@ fn core_section<'a>(module: &mut Module<'a>, payload: &Payload<'a>) -> Result<()
             return Ok(());
         }
         Payload::TypeSection(reader) => module.type_section(reader)?,
+        Payload::ImportSection(reader) => module.import_section(reader)?,
+        Payload::FunctionSection(reader) => module.function_section(reader)?,
         Payload::GlobalSection(reader) => module.global_section(reader),
+        Payload::ExportSection(reader) => module.export_section(reader),
         Payload::MemorySection(reader) => module.memory_section(reader),
         Payload::DataSection(reader) => module.data_section(reader),
         _ => {}
@@ -157,12 +168,12 @@ impl Component {
 }
 
 /// The outermost component is complete.
-fn finished(closed: Open<'_>, sites: Sites, tag: Option<SideTag>) -> Instrumented {
+fn finished(closed: Open<'_>, sites: Sites, tag: Option<SideTag>, marks: Option<MarksVerdict>) -> Instrumented {
     let Open::Component(Component { out, modules, side_memories }) = closed else {
         unreachable!("a core module was refused at its version")
     };
     for (position, module) in modules.iter().enumerate() {
         assert_eq!(module.ordinal.0 as usize, position, "modules are in the order of the bytes");
     }
-    Instrumented { component: out, maps: Maps { modules }, sites, side_memories, tag }
+    Instrumented { component: out, maps: Maps { modules }, sites, side_memories, tag, marks }
 }
