@@ -28,7 +28,9 @@ mod edges;
 mod edit;
 mod error;
 mod features;
+mod helpers;
 mod map;
+mod marks;
 mod module;
 mod names;
 mod nesting;
@@ -38,6 +40,7 @@ mod side;
 mod sites;
 pub mod source;
 mod survey;
+mod verdict;
 mod walk;
 
 #[cfg(test)]
@@ -48,6 +51,7 @@ pub use depth::NATIVE_STACK_BYTES_PER_SLOT;
 pub use error::Error;
 pub use features::features;
 pub use map::{Kind, Location, Maps, ModuleMap, ModuleOrdinal, OriginalOffset, RewrittenOffset};
+pub use marks::STRADDLE_BYTES;
 pub use options::{Coverage, ModuleChoice, Options, hit_class};
 pub use shape::Obstacle;
 pub use side::{
@@ -55,6 +59,7 @@ pub use side::{
     MARKS, SideMemory, SideTag,
 };
 pub use sites::{EDGES_MAX, Edge, EdgeId, EdgeKind, Sites, Stretch};
+pub use verdict::{MarksReason, MarksVerdict};
 
 /// Version of what the rewriter emits. It belongs into every trace and every cache key: another
 /// version counts depth or spends fuel differently, so that an execution may end elsewhere.
@@ -85,6 +90,8 @@ pub struct Instrumented {
     pub side_memories: Vec<SideMemory>,
     /// What each side memory starts with; `None` when nothing was asked for that needs one.
     pub tag: Option<SideTag>,
+    /// Whether marks can be relied upon; `None` when they were not asked for.
+    pub marks: Option<MarksVerdict>,
     /// How its state is reached, when [`Options::access`] was asked for and nothing stands in the way.
     pub access: Option<Access>,
     /// What stands in the way of that; empty when it was not asked for.

@@ -22,7 +22,8 @@ use crate::options::Coverage;
 use crate::shape::Shape;
 use crate::side::{SideMemory, SideTag};
 use crate::sites::Sites;
-use crate::survey::survey;
+use crate::survey::{Survey, survey};
+use crate::verdict::{MarksReason, MarksVerdict};
 use crate::{Error, Instrumented, Options, access, features};
 use wasmparser::{Encoding, Parser, Payload, ValidPayload, Validator};
 
@@ -42,9 +43,9 @@ enum Open<'a> {
 /// Rewrites the whole of `component`.
 pub(crate) fn walk(component: &[u8], options: &Options) -> Result<Instrumented, Error> {
     nesting::check(component)?;
-    let surveyed = if options.coverage == Coverage::None { Vec::new() } else { survey(component)? };
-    let beside = options.coverage != Coverage::None;
-    let tag = (beside || options.access).then(|| SideTag::of(component));
+    let needs_side = options.coverage != Coverage::None || options.comparisons || options.marks;
+    let mut surveyed = if needs_side { survey(component)? } else { Survey::default() };
+    let tag = (needs_side || options.access).then(|| SideTag::of(component));
     let mut validator = Validator::new_with_features(features());
     let mut parser = Parser::new(0);
     parser.set_features(features());
@@ -77,18 +78,24 @@ pub(crate) fn walk(component: &[u8], options: &Options) -> Result<Instrumented, 
             }
             (Payload::Version { encoding: Encoding::Module, range, .. }, _) => {
                 let ordinal = ModuleOrdinal(modules_count);
-                let name = surveyed.get(modules_count as usize).and_then(|module| module.name.as_deref());
+                let known = surveyed.modules.get_mut(modules_count as usize).map(std::mem::take).unwrap_or_default();
                 modules_count += 1;
-                open.push(Open::Module(Box::new(Module::new(ordinal, range.start, options, name))));
+                open.push(Open::Module(Box::new(Module::new(ordinal, range.start, options, known))));
             }
             (Payload::End(end), _) => {
                 let closed = open.pop().expect("the parser has opened what it closes");
                 let Some(parent) = open.last_mut() else {
                     assert_eq!(*end, component.len(), "the outermost component is all there is");
-                    return Ok(finished(closed, options.access.then_some(&shape), bodies.sites, tag));
+                    let marks = options.marks.then_some(surveyed.verdict);
+                    return Ok(finished(closed, options.access.then_some(&shape), bodies.sites, tag, marks));
                 };
                 let Open::Component(parent) = parent else { unreachable!("nothing is nested in a core module") };
-                parent.adopt(component, closed, *end, &shape, tag.as_ref().filter(|_| beside))?;
+                if let Open::Module(module) = &closed
+                    && module.import_escapes
+                {
+                    surveyed.verdict.because(MarksReason::ImportEscapes(module.ordinal));
+                }
+                parent.adopt(component, closed, *end, &shape, tag.as_ref().filter(|_| needs_side))?;
             }
             // What is inside arrives by itself.
             (Payload::ModuleSection { .. } | Payload::ComponentSection { .. }, _) => {}
@@ -120,6 +127,8 @@ fn core_section<'a>(module: &mut Module<'a>, payload: &Payload<'a>) -> Result<()
             return Ok(());
         }
         Payload::TypeSection(reader) => module.type_section(reader)?,
+        Payload::ImportSection(reader) => module.import_section(reader)?,
+        Payload::FunctionSection(reader) => module.function_section(reader)?,
         Payload::GlobalSection(reader) => module.global_section(reader),
         Payload::ExportSection(reader) => module.export_section(reader),
         Payload::MemorySection(reader) => module.memory_section(reader),
@@ -176,7 +185,13 @@ impl Component {
 }
 
 /// The outermost component is complete.
-fn finished(closed: Open<'_>, shape: Option<&Shape>, sites: Sites, tag: Option<SideTag>) -> Instrumented {
+fn finished(
+    closed: Open<'_>,
+    shape: Option<&Shape>,
+    sites: Sites,
+    tag: Option<SideTag>,
+    marks: Option<MarksVerdict>,
+) -> Instrumented {
     let Open::Component(Component { mut out, modules, side_memories }) = closed else {
         unreachable!("a core module was refused at its version")
     };
@@ -186,5 +201,5 @@ fn finished(closed: Open<'_>, shape: Option<&Shape>, sites: Sites, tag: Option<S
     let reached = shape.filter(|shape| shape.obstacles.is_empty()).zip(tag.as_ref());
     let access = reached.map(|(shape, tag)| access::append(tag, shape, &mut out));
     let obstacles = shape.map(|shape| shape.obstacles.clone()).unwrap_or_default();
-    Instrumented { component: out, maps: Maps { modules }, sites, side_memories, tag, access, obstacles }
+    Instrumented { component: out, maps: Maps { modules }, sites, side_memories, tag, marks, access, obstacles }
 }
