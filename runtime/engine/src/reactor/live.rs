@@ -131,8 +131,12 @@ impl Live {
         let missing = || CallError::Harness(HarnessError { what: "the accessor's memory is missing".to_owned() });
         let region = self.told.accessor.clone().ok_or_else(missing)?;
         let regions = self.told.guest.clone();
+        if self.program.facts().marks_are_sound && regions.len() == 1 {
+            self.marks = self.told.marks();
+        }
+        let kind = if self.marks.is_empty() { TrackerKind::Compared } else { TrackerKind::Marks };
         let machine = |what: String| CallError::Harness(HarnessError { what });
-        let memories = Memories::new(regions, TrackerKind::Compared, &self.marks).map_err(machine)?;
+        let memories = Memories::new(regions, kind, &self.marks).map_err(machine)?;
         let (store, instance) = (&mut self.store, &self.instance);
         self.accessor = Some(Accessor {
             region,
@@ -225,6 +229,7 @@ impl Live {
         metered(&mut self.store, fuel)?;
         let slots = ACCESSOR_HEADER_BYTES..ACCESSOR_HEADER_BYTES + accessor.slots;
         let globals = accessor.region.bytes()[slots].into();
+        accessor.memories.choose().map_err(machine)?;
         let images = accessor.memories.capture().map_err(machine)?;
         let host = self.store.data();
         let run = host.run.fork();
@@ -301,6 +306,13 @@ impl Live {
 
     pub(super) fn pages_copied(&self) -> u64 {
         self.copied_before + self.accessor.as_ref().map_or(0, |accessor| accessor.memories.copied)
+    }
+
+    /// Whether every page that was written was seen: looks at all of them.
+    pub(super) fn verify(&mut self) -> Result<(), HarnessError> {
+        self.capture()?;
+        let Some(accessor) = &self.accessor else { return Ok(()) };
+        accessor.memories.check().map_err(|what| HarnessError { what })
     }
 
     pub(super) fn digest(&mut self) -> Result<u64, HarnessError> {

@@ -326,6 +326,17 @@ impl Reactor {
         self.live.run().recorder.so_far()
     }
 
+    /// Looks at every byte of memory for a write that was not seen. Every thousandth capture and restore does so by itself.
+    ///
+    /// # Errors
+    /// When there is one, which is a fault of ours; when the guest has ended, or the machine fails.
+    pub fn verify(&mut self) -> Result<(), CallError> {
+        if self.over {
+            return Err(CallError::Over);
+        }
+        Ok(self.live.verify()?)
+    }
+
     /// A digest of memories, globals, handles, virtual time and history: equal for equal states.
     ///
     /// # Errors
