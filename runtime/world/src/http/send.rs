@@ -199,6 +199,7 @@ impl World {
             _ => {
                 self.launches.pop();
                 self.http_guest_ended(node);
+                self.leave(node);
             }
         }
     }
