@@ -30,6 +30,7 @@ mod fozzy;
 mod goldens;
 mod hostile_guests;
 mod live;
+mod machines;
 mod network;
 mod processes;
 mod purity;

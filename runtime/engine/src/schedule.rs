@@ -106,9 +106,11 @@ pub(crate) fn run(session: &Session, run: Box<Run>) -> (Box<Run>, Result<Outcome
                     Some(End::Exited { code }) => GuestExit::Code(code),
                     _ => GuestExit::Crashed,
                 };
-                run.world.guest_ended(guest.node, exit);
-                run.moment(guest.node, |world, moment| world.network.close_node(guest.node, moment));
-                others.insert(guest.node, ended);
+                run.moment(guest.node, |world, moment| world.guest_ended(guest.node, exit, moment));
+                // Of those that were launched, nothing is told: their parents know how they ended.
+                if guest.node.0 as usize <= plan.nodes.len() {
+                    others.insert(guest.node, ended);
+                }
             }
         }
     }
@@ -133,8 +135,7 @@ fn end_when_killed(run: &mut Run, node: NodeId) -> bool {
     let killed = run.world.node(node).killed;
     if killed {
         run.guests -= 1;
-        run.world.guest_ended(node, GuestExit::Killed);
-        run.moment(node, |world, moment| world.network.close_node(node, moment));
+        run.moment(node, |world, moment| world.guest_ended(node, GuestExit::Killed, moment));
     }
     killed
 }

@@ -129,7 +129,7 @@ impl Executor for Session {
             rule: command.rule(),
         });
         let unmatched = requests.chain(commands).collect();
-        let mut machines = run.world.nodes.into_iter();
+        let mut machines = run.world.nodes.into_iter().flatten();
         let main = machines.next().expect("the target's machine is the first");
         let planned = self.start.plan.nodes.iter().zip(machines);
         let nodes = planned.map(|(plan, node)| {

@@ -16,8 +16,8 @@ use sha2::{Digest, Sha256};
 #[derive(Clone, Debug)]
 pub struct Seeded {
     seed: Seed,
-    /// Few: purposes times nodes.
-    streams: Vec<(Purpose, NodeId, ChaCha12Rng)>,
+    /// Sorted by node, then purpose: new machines come at the end.
+    streams: Vec<(NodeId, Purpose, ChaCha12Rng)>,
     /// Index of the one used last, which is usually the next one used.
     last: usize,
 }
@@ -31,27 +31,26 @@ impl Seeded {
 
     #[inline]
     fn stream(&mut self, question: Question<'_>) -> &mut ChaCha12Rng {
-        let wanted = (question.purpose, question.node);
-        if self.streams.get(self.last).is_none_or(|(purpose, node, _)| (*purpose, *node) != wanted) {
-            self.last = self.find(wanted.0, wanted.1);
+        let wanted = (question.node, question.purpose);
+        if self.streams.get(self.last).is_none_or(|(node, purpose, _)| (*node, *purpose) != wanted) {
+            self.last = self.find(question.node, question.purpose);
         }
         &mut self.streams[self.last].2
     }
 
     /// The index of a stream, which is made at its first use.
     #[cold]
-    fn find(&mut self, purpose: Purpose, node: NodeId) -> usize {
-        let found =
-            self.streams.iter().position(|(its_purpose, its_node, _)| (*its_purpose, *its_node) == (purpose, node));
-        found.unwrap_or_else(|| {
+    fn find(&mut self, node: NodeId, purpose: Purpose) -> usize {
+        let found = self.streams.binary_search_by_key(&(node, purpose), |(node, purpose, _)| (*node, *purpose));
+        found.unwrap_or_else(|place| {
             let key = Sha256::new()
                 .chain_update(b"fozzy stream 1")
                 .chain_update(self.seed.0.to_le_bytes())
                 .chain_update(purpose.name())
                 .chain_update(node.0.to_le_bytes())
                 .finalize();
-            self.streams.push((purpose, node, ChaCha12Rng::from_seed(key.into())));
-            self.streams.len() - 1
+            self.streams.insert(place, (node, purpose, ChaCha12Rng::from_seed(key.into())));
+            place
         })
     }
 }
