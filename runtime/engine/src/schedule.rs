@@ -202,7 +202,7 @@ async fn live(program: &Program, launch: Launch, limits: Limits, turn: Turn) -> 
 
 /// Instantiates a program and calls it; the answer is whether it reported success.
 async fn call(program: &Program, entry: Entry, store: &mut Store<Host>) -> wasmtime::Result<bool> {
-    let instantiated = program.instance().instantiate_async(&mut *store).await;
+    let instantiated = program.instance()?.instantiate_async(&mut *store).await;
     let instance = instantiated.map_err(|error| error.context(Instantiating))?;
     match entry {
         Entry::Run => {

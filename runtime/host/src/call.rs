@@ -128,13 +128,15 @@ pub struct Host {
     pub node: NodeId,
     /// Bounds the guest's memories.
     pub limiter: crate::MemoryLimiter,
+    /// Whether the guest's handles are being rebuilt: dropping one has no meaning then.
+    pub rebuilding: bool,
 }
 
 impl Host {
     /// The host of a guest on the machine `node`, which may use `memory_bytes`.
     #[must_use]
     pub fn new(run: Turn, node: NodeId, memory_bytes: u64) -> Host {
-        Host { run, node, limiter: crate::MemoryLimiter::new(memory_bytes) }
+        Host { run, node, limiter: crate::MemoryLimiter::new(memory_bytes), rebuilding: false }
     }
 
     /// The whole computer.

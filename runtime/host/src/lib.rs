@@ -13,6 +13,7 @@
 //! it is counted, bounded and recorded in the same way live and replayed.
 //! Not here: compiling and running (`fozzy-engine`), live backends (`fozzy-live`).
 
+mod alone;
 mod bindings;
 mod call;
 mod cli;
@@ -34,6 +35,7 @@ mod sockets;
 mod streams;
 mod struck;
 
+pub use alone::{add_alone_to_linker, resource_of};
 pub use bindings::{IncomingRequest, ResponseOutparam};
 pub use call::{HOST_CALL_FUEL, Host, Stop};
 pub use input::LazyInput;

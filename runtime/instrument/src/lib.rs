@@ -21,7 +21,9 @@
 //!
 //! Not done here: compiling, running, reading files, turning core modules into components.
 
+mod access;
 mod body;
+mod compare;
 mod depth;
 mod edges;
 mod edit;
@@ -34,6 +36,7 @@ mod module;
 mod names;
 mod nesting;
 mod options;
+mod shape;
 mod side;
 mod sites;
 pub mod source;
@@ -44,15 +47,21 @@ mod walk;
 #[cfg(test)]
 mod tests;
 
+pub use access::{ACCESSOR_HEADER_BYTES, Access, LOAD, MintedResource, SAVE, SLOT_BYTES};
+pub use compare::{
+    COMPARED_BYTES_MAX, COMPARISON_BYTES, COMPARISONS_MAX, COMPARISONS_PER_SITE, Comparison, ComparisonKind,
+    ComparisonSite, Comparisons,
+};
 pub use depth::NATIVE_STACK_BYTES_PER_SLOT;
 pub use error::Error;
 pub use features::features;
 pub use map::{Kind, Location, Maps, ModuleMap, ModuleOrdinal, OriginalOffset, RewrittenOffset};
 pub use marks::STRADDLE_BYTES;
 pub use options::{Coverage, ModuleChoice, Options, hit_class};
+pub use shape::Obstacle;
 pub use side::{
-    HEADER_BYTES, HEADER_ENTRIES_AT, HEADER_LOST_AT, HEADER_SWITCH_AT, LAYOUT_VERSION, MARKED_PAGE_BYTES, MARKS,
-    SideMemory, SideTag,
+    ACCESSOR, HEADER_BYTES, HEADER_ENTRIES_AT, HEADER_LOST_AT, HEADER_SWITCH_AT, LAYOUT_VERSION, MARKED_PAGE_BYTES,
+    MARKS, SideMemory, SideTag,
 };
 pub use sites::{EDGES_MAX, Edge, EdgeId, EdgeKind, Sites, Stretch};
 pub use verdict::{MarksReason, MarksVerdict};
@@ -82,12 +91,18 @@ pub struct Instrumented {
     pub maps: Maps,
     /// The edges of the chosen modules; empty without coverage.
     pub sites: Sites,
+    /// The comparisons of the chosen modules; empty unless asked for.
+    pub comparisons: Comparisons,
     /// What was put beside the memories of each module that needs it, in the order of the bytes.
     pub side_memories: Vec<SideMemory>,
     /// What each side memory starts with; `None` when nothing was asked for that needs one.
     pub tag: Option<SideTag>,
     /// Whether marks can be relied upon; `None` when they were not asked for.
     pub marks: Option<MarksVerdict>,
+    /// How its state is reached, when [`Options::access`] was asked for and nothing stands in the way.
+    pub access: Option<Access>,
+    /// What stands in the way of that; empty when it was not asked for.
+    pub obstacles: Vec<Obstacle>,
 }
 
 /// Validates `component` and rewrites every core module in it, nested components included.

@@ -17,12 +17,13 @@
 //!
 //! Not mapped: sections other than code, since no frame ever points there.
 
+use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::ops::Range;
 
 /// Which core module of a component: its position among all core modules, nested components
 /// included, in the order of the bytes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct ModuleOrdinal(pub u32);
 
 /// Prefix of the name that each rewritten module carries in its name section.

@@ -22,6 +22,8 @@ pub struct Options {
     pub marks: bool,
     /// Which modules get coverage and comparisons. Depth and marks are always for all of them.
     pub modules: ModuleChoice,
+    /// Look for obstacles to checkpoints, and append an accessor if there are none.
+    pub access: bool,
 }
 
 impl Default for Options {
@@ -32,6 +34,7 @@ impl Default for Options {
             comparisons: false,
             marks: false,
             modules: ModuleChoice::Own,
+            access: false,
         }
     }
 }

@@ -18,7 +18,11 @@
 
 use crate::ModuleOrdinal;
 use fozzy_trace::Digest;
+use serde::{Deserialize, Serialize};
 use std::ops::Range;
+
+/// What stands in the header of the accessor's memory where others have the ordinal of their module.
+pub const ACCESSOR: ModuleOrdinal = ModuleOrdinal(u32::MAX);
 
 /// Bytes of the header.
 pub const HEADER_BYTES: u32 = 64;
@@ -49,7 +53,7 @@ pub const MARKS: u32 = 1 << (32 - MARKED_PAGE_BITS);
 const ALIGNMENT: u32 = 64;
 
 /// First bytes of each side memory of a component.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct SideTag(pub [u8; 16]);
 
 impl SideTag {
@@ -79,7 +83,7 @@ impl SideTag {
 }
 
 /// Where what is in the side memory of one module. All ranges are bytes from the start of that memory.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SideMemory {
     /// Whose it is.
     pub module: ModuleOrdinal,

@@ -3,6 +3,7 @@
 //! That a rewritten program still behaves like the original is tested beside the engine, where
 //! programs can be run.
 
+mod access;
 mod edges;
 mod exits;
 mod golden;

@@ -19,11 +19,11 @@ use crate::map::{Maps, ModuleMap, ModuleOrdinal};
 use crate::module::{Finished, Module, write_section};
 use crate::nesting::{self, COMPONENT_SECTION, CORE_MODULE_SECTION};
 use crate::options::Coverage;
+use crate::shape::Shape;
 use crate::side::{SideMemory, SideTag};
-use crate::sites::Sites;
 use crate::survey::{Survey, survey};
 use crate::verdict::{MarksReason, MarksVerdict};
-use crate::{Error, Instrumented, Options, features};
+use crate::{Error, Instrumented, Options, access, features};
 use wasmparser::{Encoding, Parser, Payload, ValidPayload, Validator};
 
 /// A component while the walk is inside it.
@@ -42,15 +42,16 @@ enum Open<'a> {
 /// Rewrites the whole of `component`.
 pub(crate) fn walk(component: &[u8], options: &Options) -> Result<Instrumented, Error> {
     nesting::check(component)?;
-    let needs_side = options.coverage != Coverage::None || options.comparisons || options.marks;
-    let mut surveyed = if needs_side { survey(component)? } else { Survey::default() };
-    let tag = needs_side.then(|| SideTag::of(component));
+    let beside = options.coverage != Coverage::None || options.comparisons || options.marks;
+    let mut surveyed = if beside { survey(component)? } else { Survey::default() };
+    let tag = (beside || options.access).then(|| SideTag::of(component));
     let mut validator = Validator::new_with_features(features());
     let mut parser = Parser::new(0);
     parser.set_features(features());
     let mut bodies = Bodies::default();
     let mut open: Vec<Open<'_>> = Vec::new();
     let mut modules_count = 0;
+    let mut shape = Shape::default();
 
     for payload in parser.parse_all(component) {
         let payload = payload?;
@@ -60,8 +61,15 @@ pub(crate) fn walk(component: &[u8], options: &Options) -> Result<Instrumented, 
         }
         let function = match validator.payload(&payload)? {
             ValidPayload::Func(function, body) => Some((function, body)),
+            ValidPayload::End(types) => {
+                shape.finish(&types);
+                None
+            }
             _ => None,
         };
+        if options.access {
+            shape.payload(&payload)?;
+        }
         match (&payload, open.last_mut()) {
             (Payload::Version { encoding: Encoding::Component, range, .. }, _) => {
                 let out = component[range.clone()].to_vec();
@@ -78,7 +86,7 @@ pub(crate) fn walk(component: &[u8], options: &Options) -> Result<Instrumented, 
                 let Some(parent) = open.last_mut() else {
                     assert_eq!(*end, component.len(), "the outermost component is all there is");
                     let marks = options.marks.then_some(surveyed.verdict);
-                    return Ok(finished(closed, bodies.sites, tag, marks));
+                    return Ok(finished(closed, options.access.then_some(&shape), bodies, tag, marks));
                 };
                 let Open::Component(parent) = parent else { unreachable!("nothing is nested in a core module") };
                 if let Open::Module(module) = &closed
@@ -86,7 +94,7 @@ pub(crate) fn walk(component: &[u8], options: &Options) -> Result<Instrumented, 
                 {
                     surveyed.verdict.because(MarksReason::ImportEscapes(module.ordinal));
                 }
-                parent.adopt(component, closed, *end, tag.as_ref())?;
+                parent.adopt(component, closed, *end, &shape, tag.as_ref().filter(|_| beside))?;
             }
             // What is inside arrives by itself.
             (Payload::ModuleSection { .. } | Payload::ComponentSection { .. }, _) => {}
@@ -145,13 +153,21 @@ impl Component {
     }
 
     /// Writes what was closed at `end` as a section, and takes over its maps.
-    fn adopt(&mut self, component: &[u8], closed: Open<'_>, end: usize, tag: Option<&SideTag>) -> Result<(), Error> {
+    fn adopt(
+        &mut self,
+        component: &[u8],
+        closed: Open<'_>,
+        end: usize,
+        shape: &Shape,
+        tag: Option<&SideTag>,
+    ) -> Result<(), Error> {
         let (id, bytes, modules) = match closed {
             Open::Component(inner) => {
                 self.side_memories.extend(inner.side_memories);
                 (COMPONENT_SECTION, inner.out, inner.modules)
             }
-            Open::Module(module) => {
+            Open::Module(mut module) => {
+                shape.export_state(&mut module);
                 let Finished { bytes, map, side } = module.finish(component, end, tag)?;
                 self.side_memories.extend(side);
                 (CORE_MODULE_SECTION, bytes, vec![map])
@@ -168,12 +184,23 @@ impl Component {
 }
 
 /// The outermost component is complete.
-fn finished(closed: Open<'_>, sites: Sites, tag: Option<SideTag>, marks: Option<MarksVerdict>) -> Instrumented {
-    let Open::Component(Component { out, modules, side_memories }) = closed else {
+fn finished(
+    closed: Open<'_>,
+    shape: Option<&Shape>,
+    bodies: Bodies,
+    tag: Option<SideTag>,
+    marks: Option<MarksVerdict>,
+) -> Instrumented {
+    let Open::Component(Component { mut out, modules, side_memories }) = closed else {
         unreachable!("a core module was refused at its version")
     };
     for (position, module) in modules.iter().enumerate() {
         assert_eq!(module.ordinal.0 as usize, position, "modules are in the order of the bytes");
     }
-    Instrumented { component: out, maps: Maps { modules }, sites, side_memories, tag, marks }
+    let reached = shape.filter(|shape| shape.obstacles.is_empty()).zip(tag.as_ref());
+    let access = reached.map(|(shape, tag)| access::append(tag, shape, &mut out));
+    let obstacles = shape.map(|shape| shape.obstacles.clone()).unwrap_or_default();
+    let Bodies { sites, comparisons, .. } = bodies;
+    let maps = Maps { modules };
+    Instrumented { component: out, maps, sites, comparisons, side_memories, tag, marks, access, obstacles }
 }

@@ -79,6 +79,10 @@ impl DecisionSource for Seeded {
     fn seed(&self) -> Seed {
         self.seed
     }
+
+    fn fork(&self) -> Box<dyn DecisionSource> {
+        Box::new(self.clone())
+    }
 }
 
 /// Apart, so that the short way stays short.
