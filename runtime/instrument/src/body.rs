@@ -7,6 +7,7 @@
 //! at twice: validation, facts and passes share one reading of its operators.
 
 use crate::Error;
+use crate::compare::{Compare, Comparisons};
 use crate::depth::Depth;
 use crate::edges::Edges;
 use crate::edit::{BodySpans, Edits, Written, offset_u32};
@@ -49,6 +50,9 @@ pub(crate) struct Bodies {
     depth: Depth,
     edges: Edges,
     marks: Marks,
+    compare: Compare,
+    /// The comparisons of the component so far.
+    pub(crate) comparisons: Comparisons,
     /// The edges of the component so far.
     pub(crate) sites: Sites,
     edits: Edits,
@@ -91,6 +95,7 @@ impl Bodies {
         if module.marks {
             self.marks.begin();
         }
+        self.compare.begin();
         let mut height_max = 0;
         let mut operators = OperatorsReader::new(reader);
         while !operators.eof() {
@@ -109,6 +114,9 @@ impl Bodies {
             self.depth.operator(&operator, span.clone());
             if covers {
                 self.edges.operator(&operator, span.clone(), &validator);
+            }
+            if module.comparisons && reachable {
+                self.compare.operator(&operator, &span);
             }
             if module.marks {
                 if let Operator::RefFunc { function_index } = operator {
@@ -139,6 +147,10 @@ impl Bodies {
         }
         if covers {
             self.edges.finish(&facts.spans, index, module, &mut self.sites, &mut self.edits)?;
+        }
+        if module.comparisons {
+            let start = facts.spans.operators.start;
+            self.compare.finish(index, start, module, &mut self.comparisons, &mut self.edits)?;
         }
         if module.marks {
             self.marks.finish(module, &mut self.edits)?;

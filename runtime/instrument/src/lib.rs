@@ -23,6 +23,7 @@
 
 mod access;
 mod body;
+mod compare;
 mod depth;
 mod edges;
 mod edit;
@@ -47,6 +48,10 @@ mod walk;
 mod tests;
 
 pub use access::{ACCESSOR_HEADER_BYTES, Access, LOAD, MintedResource, SAVE, SLOT_BYTES};
+pub use compare::{
+    COMPARED_BYTES_MAX, COMPARISON_BYTES, COMPARISONS_MAX, COMPARISONS_PER_SITE, Comparison, ComparisonKind,
+    ComparisonSite, Comparisons,
+};
 pub use depth::NATIVE_STACK_BYTES_PER_SLOT;
 pub use error::Error;
 pub use features::features;
@@ -86,6 +91,8 @@ pub struct Instrumented {
     pub maps: Maps,
     /// The edges of the chosen modules; empty without coverage.
     pub sites: Sites,
+    /// The comparisons of the chosen modules; empty unless asked for.
+    pub comparisons: Comparisons,
     /// What was put beside the memories of each module that needs it, in the order of the bytes.
     pub side_memories: Vec<SideMemory>,
     /// What each side memory starts with; `None` when nothing was asked for that needs one.

@@ -14,8 +14,9 @@
 //! custom sections only the names are kept: all others that tools know hold offsets that are wrong now
 //! (DWARF, branch hints, source maps) or are not read after linking.
 
+use crate::compare::{Compares, LOG_BYTES, fits};
 use crate::edit::offset_u32;
-use crate::helpers::Helper;
+use crate::helpers::{Helper, Surroundings};
 use crate::map::{ModuleMap, ModuleOrdinal, SegmentKind, Segments};
 use crate::options::Coverage;
 use crate::side::{Layout, SideMemory, SideTag, WASM_PAGE_BYTES};
@@ -68,7 +69,7 @@ const SECTION_ORDER: [SectionId; 13] = [
 pub(crate) struct Signature {
     pub(crate) params_slots: u32,
     pub(crate) vectors_in_params: bool,
-    params: bool,
+    params: Vec<ValType>,
     results: Vec<ValType>,
     writes: bool,
 }
@@ -132,9 +133,6 @@ pub(crate) struct Module<'a> {
     globals_count: u32,
     depth_used: bool,
 
-    /// What is exported beyond the original's exports.
-    pub(crate) added_exports: Vec<(String, ExportKind, u32)>,
-
     /// Types of all functions of the original, imported ones first.
     function_types: Vec<u32>,
     functions_imported: u32,
@@ -150,12 +148,19 @@ pub(crate) struct Module<'a> {
     pub(crate) import_escapes: bool,
     surveyed: Surveyed,
 
+    /// What is exported beyond the original's exports.
+    pub(crate) added_exports: Vec<(String, ExportKind, u32)>,
+    /// Memory 0 is there and has 32-bit addresses.
+    memory32: bool,
     memories: Option<List>,
     /// Index of the side memory: behind all memories of the original, imported ones included.
     pub(crate) side_memory: u32,
     pub(crate) layout: Layout,
     /// Edges that have a byte so far.
     pub(crate) kept: u32,
+    /// Whether comparisons are logged here, and how many there are so far.
+    pub(crate) comparisons: bool,
+    pub(crate) compared: u32,
     data: Option<List>,
 
     /// How many function bodies the original has.
@@ -169,6 +174,7 @@ impl<'a> Module<'a> {
     /// A module whose header is at `start`.
     pub(crate) fn new(ordinal: ModuleOrdinal, start: usize, options: &Options, surveyed: Surveyed) -> Module<'a> {
         let chosen = options.modules.includes(surveyed.name.as_deref());
+        let comparisons = options.comparisons && chosen;
         Module {
             ordinal,
             start,
@@ -184,7 +190,6 @@ impl<'a> Module<'a> {
             globals: None,
             globals_count: 0,
             depth_used: false,
-            added_exports: Vec::new(),
             function_types: Vec::new(),
             functions_imported: 0,
             functions: None,
@@ -194,9 +199,13 @@ impl<'a> Module<'a> {
             marks_used: false,
             import_escapes: false,
             surveyed,
+            memory32: false,
+            added_exports: Vec::new(),
             memories: None,
             side_memory: 0,
-            layout: Layout::new(0, options.marks),
+            layout: Layout::new(if comparisons { LOG_BYTES } else { 0 }, options.marks),
+            comparisons,
+            compared: 0,
             kept: 0,
             data: None,
             bodies: 0,
@@ -233,7 +242,7 @@ impl<'a> Module<'a> {
                 self.signatures.push(Some(Signature {
                     params_slots: function.params().iter().copied().map(body::slots).sum(),
                     vectors_in_params: function.params().contains(&ValType::V128),
-                    params: !function.params().is_empty(),
+                    params: function.params().to_vec(),
                     writes: may_return_through_memory(function.params(), function.results()),
                     results: results.to_vec(),
                 }));
@@ -307,15 +316,22 @@ impl<'a> Module<'a> {
             self.type_indices = indices.map(|index| (types.core_type_at_in_module(index), index)).collect();
         }
         // Marks of 64-bit memories are not even tried.
-        let memory64 = self.side_memory > 0 && types.memory_at(0).memory64;
-        self.marks &= !memory64;
+        self.memory32 = self.side_memory > 0 && !types.memory_at(0).memory64;
+        self.marks &= self.memory32 || self.side_memory == 0;
         self.bodies = bodies;
+    }
+
+    /// What a function compares, going by its name.
+    pub(crate) fn compares(&self, function: u32) -> Option<Compares> {
+        let compares = *self.surveyed.compares.get(&function)?;
+        let signature = self.signature(self.type_of(function));
+        (self.memory32 && fits(compares, &signature.params)).then_some(compares)
     }
 
     /// Index of an appended function.
     pub(crate) fn helper(&mut self, helper: Helper) -> Result<u32, Error> {
-        if let Some(used) = helper.uses() {
-            self.helper(used)?;
+        for used in helper.uses() {
+            self.helper(*used)?;
         }
         let known = self.helpers.iter().position(|found| *found == helper);
         let position = known.unwrap_or(self.helpers.len());
@@ -350,7 +366,7 @@ impl<'a> Module<'a> {
     pub(crate) fn block_type(&mut self, ty: u32) -> Result<BlockType, Error> {
         let signature = self.signature(ty);
         match signature.results[..] {
-            [_, _, ..] if !signature.params => Ok(BlockType::FunctionType(ty)),
+            [_, _, ..] if signature.params.is_empty() => Ok(BlockType::FunctionType(ty)),
             _ => {
                 let results = signature.results.clone();
                 self.block(&[], &results)
@@ -419,7 +435,7 @@ impl<'a> Module<'a> {
     /// Writes the module, which ended at `end` in the original. `tag` is what its side memory starts
     /// with.
     pub(crate) fn finish(mut self, component: &[u8], end: usize, tag: Option<&SideTag>) -> Result<Finished, Error> {
-        let exports = self.changed_exports()?;
+        let exports = self.exports()?;
         let types = self.write_helpers()?;
         let side = self.side()?;
         let tag = tag.filter(|_| side.is_some());
@@ -465,19 +481,19 @@ impl<'a> Module<'a> {
         Ok(Finished { bytes: out, map, side })
     }
 
-    /// The exports, with wrappers for what is used as `realloc`, and what is exported beyond; `None` when they are the
-    /// original's.
-    fn changed_exports(&mut self) -> Result<Option<ExportSection>, Error> {
-        let wrapped = self.marks && !self.surveyed.reallocs.is_empty();
-        if !wrapped && self.added_exports.is_empty() {
+    /// The exports, with wrappers for what is used as `realloc` and with those that are added; `None` when they stay as
+    /// they are.
+    fn exports(&mut self) -> Result<Option<ExportSection>, Error> {
+        let wraps = self.marks && !self.surveyed.reallocs.is_empty();
+        if !wraps && self.added_exports.is_empty() {
             return Ok(None);
         }
         let mut exports = ExportSection::new();
         for export in self.exports.take().into_iter().flatten() {
             let export = export?;
             let function = matches!(export.kind, ExternalKind::Func | ExternalKind::FuncExact);
-            let realloc = wrapped && function && self.surveyed.is_realloc(export.name);
-            let index = if realloc && !self.imports_function(export.index) {
+            let is_realloc = wraps && function && self.surveyed.reallocs.contains(export.name);
+            let index = if is_realloc && !self.imports_function(export.index) {
                 self.marks_used = true;
                 self.helper(Helper::Realloc(export.index))?
             } else {
@@ -498,9 +514,11 @@ impl<'a> Module<'a> {
         for helper in self.helpers.clone() {
             let (params, results) = helper.signature();
             types.push(self.function_type(params, results)?);
-            let range = if helper.uses().is_some() { self.helper(Helper::Range)? } else { 0 };
+            let used = helper.uses().iter().map(|used| self.helper(*used)).collect::<Result<_, _>>()?;
+            let counts = self.layout.complete(self.ordinal, self.kept, self.compared).comparison_counts.start;
+            let around = Surroundings { memory: self.side_memory, layout: &self.layout, counts, used };
             self.segments.push(offset_u32(self.code.len()), 0, SegmentKind::Helper);
-            helper.body(self.side_memory, &self.layout, range).encode(&mut self.code);
+            helper.body(&around).encode(&mut self.code);
         }
         Ok(types)
     }
@@ -515,12 +533,12 @@ impl<'a> Module<'a> {
 
     /// The side memory, when anything is put into it.
     fn side(&self) -> Result<Option<SideMemory>, Error> {
-        if self.kept == 0 && !self.marks_used {
+        if self.kept == 0 && self.compared == 0 && !self.marks_used {
             return Ok(None);
         }
         self.room_below("memories", self.side_memory + 1, MEMORIES_MAX)?;
         self.room_below("data segments", self.data.as_ref().map_or(0, |data| data.count) + 1, DATA_SEGMENTS_MAX)?;
-        Ok(Some(self.layout.complete(self.ordinal, self.kept, 0)))
+        Ok(Some(self.layout.complete(self.ordinal, self.kept, self.compared)))
     }
 
     fn write_memories(&self, side: &SideMemory, component: &[u8], out: &mut Vec<u8>) {

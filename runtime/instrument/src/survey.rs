@@ -8,9 +8,10 @@
 //! Invariants: nothing here is validated; what cannot be read ends in an error, as it would in the walk, and an index
 //! that leads nowhere is as good as unknown.
 
+use crate::compare::{Compares, compares};
 use crate::verdict::{MarksReason, MarksVerdict};
 use crate::{Error, ModuleOrdinal, features, names};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use wasmparser::{
     CanonicalFunction, CanonicalOption, ComponentAlias, ComponentExternalKind, ComponentOuterAliasKind,
     ComponentTypeRef, CompositeInnerType, ConstExpr, ElementItems, Encoding, ExternalKind, FunctionBody, Instance,
@@ -21,6 +22,8 @@ use wasmparser::{
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Surveyed {
     pub(crate) name: Option<String>,
+    /// Functions that compare memory, going by their names.
+    pub(crate) compares: BTreeMap<u32, Compares>,
     /// Exports that the canonical ABI uses as `realloc`.
     pub(crate) reallocs: BTreeSet<String>,
     /// For each type, whether a call of such a function may write through a return pointer.
@@ -141,15 +144,12 @@ impl Surveyed {
         self.memories_imported + self.memories_defined > 0
     }
 
-    /// Whether the canonical ABI uses an export of that name as `realloc`.
-    pub(crate) fn is_realloc(&self, export: &str) -> bool {
-        self.reallocs.contains(export)
-    }
-
     fn section(&mut self, payload: &Payload<'_>) -> Result<(), Error> {
         match payload {
             Payload::CustomSection(custom) if custom.name() == "name" => {
                 self.name = self.name.take().or_else(|| names::module_name(custom.data()));
+                let named = names::functions(custom.data());
+                self.compares.extend(named.filter_map(|(index, name)| Some((index, compares(name)?))));
             }
             Payload::TypeSection(reader) => {
                 for group in reader.clone() {
@@ -216,6 +216,7 @@ impl Surveyed {
                     match export.kind {
                         ExternalKind::Func | ExternalKind::FuncExact => {
                             self.exports.push((export.name.to_owned(), export.index));
+                            self.compares.extend(compares(export.name).map(|compares| (export.index, compares)));
                         }
                         ExternalKind::Table => self.shares_table = true,
                         ExternalKind::Memory | ExternalKind::Global | ExternalKind::Tag => {}

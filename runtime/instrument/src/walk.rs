@@ -21,7 +21,6 @@ use crate::nesting::{self, COMPONENT_SECTION, CORE_MODULE_SECTION};
 use crate::options::Coverage;
 use crate::shape::Shape;
 use crate::side::{SideMemory, SideTag};
-use crate::sites::Sites;
 use crate::survey::{Survey, survey};
 use crate::verdict::{MarksReason, MarksVerdict};
 use crate::{Error, Instrumented, Options, access, features};
@@ -43,9 +42,9 @@ enum Open<'a> {
 /// Rewrites the whole of `component`.
 pub(crate) fn walk(component: &[u8], options: &Options) -> Result<Instrumented, Error> {
     nesting::check(component)?;
-    let needs_side = options.coverage != Coverage::None || options.comparisons || options.marks;
-    let mut surveyed = if needs_side { survey(component)? } else { Survey::default() };
-    let tag = (needs_side || options.access).then(|| SideTag::of(component));
+    let beside = options.coverage != Coverage::None || options.comparisons || options.marks;
+    let mut surveyed = if beside { survey(component)? } else { Survey::default() };
+    let tag = (beside || options.access).then(|| SideTag::of(component));
     let mut validator = Validator::new_with_features(features());
     let mut parser = Parser::new(0);
     parser.set_features(features());
@@ -87,7 +86,7 @@ pub(crate) fn walk(component: &[u8], options: &Options) -> Result<Instrumented, 
                 let Some(parent) = open.last_mut() else {
                     assert_eq!(*end, component.len(), "the outermost component is all there is");
                     let marks = options.marks.then_some(surveyed.verdict);
-                    return Ok(finished(closed, options.access.then_some(&shape), bodies.sites, tag, marks));
+                    return Ok(finished(closed, options.access.then_some(&shape), bodies, tag, marks));
                 };
                 let Open::Component(parent) = parent else { unreachable!("nothing is nested in a core module") };
                 if let Open::Module(module) = &closed
@@ -95,7 +94,7 @@ pub(crate) fn walk(component: &[u8], options: &Options) -> Result<Instrumented, 
                 {
                     surveyed.verdict.because(MarksReason::ImportEscapes(module.ordinal));
                 }
-                parent.adopt(component, closed, *end, &shape, tag.as_ref().filter(|_| needs_side))?;
+                parent.adopt(component, closed, *end, &shape, tag.as_ref().filter(|_| beside))?;
             }
             // What is inside arrives by itself.
             (Payload::ModuleSection { .. } | Payload::ComponentSection { .. }, _) => {}
@@ -188,7 +187,7 @@ impl Component {
 fn finished(
     closed: Open<'_>,
     shape: Option<&Shape>,
-    sites: Sites,
+    bodies: Bodies,
     tag: Option<SideTag>,
     marks: Option<MarksVerdict>,
 ) -> Instrumented {
@@ -201,5 +200,7 @@ fn finished(
     let reached = shape.filter(|shape| shape.obstacles.is_empty()).zip(tag.as_ref());
     let access = reached.map(|(shape, tag)| access::append(tag, shape, &mut out));
     let obstacles = shape.map(|shape| shape.obstacles.clone()).unwrap_or_default();
-    Instrumented { component: out, maps: Maps { modules }, sites, side_memories, tag, marks, access, obstacles }
+    let Bodies { sites, comparisons, .. } = bodies;
+    let maps = Maps { modules };
+    Instrumented { component: out, maps, sites, comparisons, side_memories, tag, marks, access, obstacles }
 }

@@ -12,6 +12,7 @@
 //! Invariants: everything here is decided at a moment of virtual time, with chance from [`Moment`]; the real computer's
 //! answer arrives when the latency model says, and within the guest's patience, since it did so in reality.
 
+use super::Side;
 use super::body::{BodyId, Of};
 use super::error::ErrorCode;
 use super::exchange::ExchangeId;
@@ -19,7 +20,6 @@ use super::fields::Fields;
 use super::handle::HttpHandle;
 use super::request::{IncomingRequest, OutgoingRequest, Request, RequestOptions};
 use super::response::{IncomingResponse, OutgoingResponse};
-use super::Side;
 use crate::arrival;
 use crate::fault::{HTTP_DNS, HTTP_LATENCY, HTTP_REFUSED, HTTP_RESET, HTTP_STATUS, HTTP_TIMEOUT};
 use crate::table::{InputStream, OutputStream};

@@ -72,7 +72,11 @@ impl World {
         let Some(rule) = rule else {
             if self.plan.backends.processes == Backend::Host {
                 let struck = Struck::ask(moment, targets);
-                return self.promise_host(command, mode, Child::new(moment.node, Duration::default(), deadline, struck));
+                return self.promise_host(
+                    command,
+                    mode,
+                    Child::new(moment.node, Duration::default(), deadline, struck),
+                );
             }
             self.processes.unmatched.remember(moment.node, moment.now, &command);
             return Err(ProcessError::NotFound);
