@@ -129,6 +129,7 @@ impl Executor for Session {
             rule: command.rule(),
         });
         let unmatched = requests.chain(commands).collect();
+        let facts = run.world.facts;
         let mut machines = run.world.nodes.into_iter();
         let main = machines.next().expect("the target's machine is the first");
         let planned = self.start.plan.nodes.iter().zip(machines);
@@ -146,6 +147,7 @@ impl Executor for Session {
         Ok(Execution {
             nodes: nodes.collect(),
             unmatched,
+            facts,
             end: ended.end.expect("the target has ended"),
             ended_at: run.world.clock.now(),
             history: run.recorder.finish(),

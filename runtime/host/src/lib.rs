@@ -13,10 +13,13 @@
 //! it is counted, bounded and recorded in the same way live and replayed.
 //! Not here: compiling and running (`fozzy-engine`), live backends (`fozzy-live`).
 
+mod allocations;
 mod bindings;
 mod call;
+mod choices;
 mod cli;
 mod clocks;
+mod events;
 mod faults;
 mod filesystem;
 mod http;
@@ -25,7 +28,9 @@ mod io;
 mod limiter;
 mod linker;
 mod live;
+mod operations;
 mod process;
+mod properties;
 mod random;
 mod record;
 mod run;
@@ -33,6 +38,7 @@ mod snapshots;
 mod sockets;
 mod streams;
 mod struck;
+mod time;
 
 pub use bindings::{IncomingRequest, ResponseOutparam};
 pub use call::{HOST_CALL_FUEL, Host, Stop};
