@@ -14,11 +14,13 @@
 
 mod backtrace;
 mod cache;
+mod catalogue;
 mod componentize;
 mod ending;
 mod load;
 mod memory;
 mod program;
+mod scenario;
 mod schedule;
 mod session;
 mod settings;

@@ -34,6 +34,7 @@ mod properties;
 mod random;
 mod record;
 mod run;
+mod scenario;
 mod snapshots;
 mod sockets;
 mod streams;

@@ -25,6 +25,7 @@ pub mod node;
 pub mod pipe;
 mod power;
 pub mod process;
+mod restart;
 pub mod signal;
 pub mod snapshots;
 pub mod spans;
