@@ -78,12 +78,14 @@
 mod backtrace;
 mod build;
 mod cache;
+mod catalogue;
 mod componentize;
 mod ending;
 mod load;
 mod memory;
 mod program;
 mod reactor;
+mod scenario;
 mod schedule;
 mod session;
 mod settings;
