@@ -12,7 +12,7 @@ use crate::corpus;
 use fozzy_engine::{Build, CallError, CheckpointId, Function, Program, Reactor, Restored, Switches, TrackerKind};
 use fozzy_trace::plan::{self, Inputs};
 use fozzy_trace::source::Seeded;
-use fozzy_trace::{Plan, Seed};
+use fozzy_trace::{End, Plan, Seed};
 use std::sync::{Arc, OnceLock};
 
 const WALKS: u64 = 10_000;
@@ -302,4 +302,33 @@ fn many_checkpoints_of_a_large_guest_share_their_pages() {
     }
     all.into_iter().for_each(|checkpoint| reactor.discard(checkpoint));
     assert_eq!(reactor.holdings().checkpoints, base.checkpoints);
+}
+
+#[test]
+fn a_runaway_is_cut_and_the_exact_build_gives_the_verdict() {
+    let limits = plan::Limits { fuel: 30_000_000, ..plan::Limits::default() };
+    let plan = Arc::new(Plan { limits, ..Plan::default() });
+    let source = Box::new(Seeded::new(Seed(1)));
+    let mut reactor = Reactor::start(fast(), plan, &Inputs::default(), source).expect("the walker starts");
+    reactor.watch(std::time::Duration::from_millis(300)).expect("it has coverage");
+    let (mut step, kinds) = step_of(&mut reactor);
+    reactor.call(&mut step, (0, 5)).expect("it answers");
+    let before = reactor.checkpoint().expect("between calls");
+    reactor.call(&mut step, (0, 6)).expect("it answers");
+    let error = reactor.call(&mut step, (kinds as u32 + 3, 0)).expect_err("it never ends");
+    assert!(matches!(error, CallError::Runaway), "{error}");
+    let exact = program(component(), &Build::exact());
+    let (mut repeated, failed) = reactor.repeat_in(&exact).expect("the exact build starts");
+    let failed = failed.expect("the exact build has fuel");
+    assert!(matches!(&failed, CallError::Ended { end: End::FuelExhausted { .. }, .. }), "{failed}");
+    assert!(matches!(repeated.checkpoint(), Err(CallError::Over)));
+    // The instance that was cut is done with, and the next one is watched too.
+    assert_eq!(reactor.restore(before).expect("it comes back"), Restored::Fresh);
+    reactor.call(&mut step, (0, 6)).expect("it answers");
+    assert!(matches!(reactor.call(&mut step, (kinds as u32 + 3, 0)), Err(CallError::Runaway)));
+    assert_eq!(reactor.restore(before).expect("it comes back"), Restored::Fresh);
+    // What ends in both builds ends the same in both.
+    let trap = reactor.call(&mut step, (kinds as u32 + 1, 0)).expect_err("it traps");
+    let (_, again) = reactor.repeat_in(&exact).expect("the exact build starts");
+    assert_eq!(format!("{trap:?}"), format!("{:?}", again.expect("it traps there too")));
 }
