@@ -197,6 +197,7 @@ async fn live(program: &Program, launch: Launch, limits: Limits, turn: Turn) -> 
     };
     let fuel_used = limits.fuel - store.get_fuel().unwrap_or(0).min(limits.fuel);
     let mut host = store.into_data();
+    let outcome = host.ended(outcome);
     host.run.end();
     Life { outcome, fuel_used, refused: host.limiter.refused() }
 }

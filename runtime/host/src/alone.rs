@@ -153,19 +153,17 @@ fn waiting_functions(linker: &mut Linker<Host>) -> Result<()> {
     streams.func_wrap("[method]input-stream.blocking-skip", |mut store, (this, len): (In, u64)| {
         Ok((now(store.data_mut().blocking_skip(this, len))?,))
     })?;
-    streams.func_wrap(
-        "[method]output-stream.blocking-write-and-flush",
-        |mut store, (this, bytes): (Out, Vec<u8>)| Ok((now(store.data_mut().blocking_write_and_flush(this, bytes))?,)),
-    )?;
+    streams
+        .func_wrap("[method]output-stream.blocking-write-and-flush", |mut store, (this, bytes): (Out, Vec<u8>)| {
+            Ok((now(store.data_mut().blocking_write_and_flush(this, bytes))?,))
+        })?;
     streams.func_wrap("[method]output-stream.blocking-flush", |mut store, (this,): (Out,)| {
         Ok((now(store.data_mut().blocking_flush(this))?,))
     })?;
-    streams.func_wrap(
-        "[method]output-stream.blocking-write-zeroes-and-flush",
-        |mut store, (this, len): (Out, u64)| {
+    streams
+        .func_wrap("[method]output-stream.blocking-write-zeroes-and-flush", |mut store, (this, len): (Out, u64)| {
             Ok((now(store.data_mut().blocking_write_zeroes_and_flush(this, len))?,))
-        },
-    )?;
+        })?;
     streams.func_wrap("[method]output-stream.blocking-splice", |mut store, (to, from, len): (Out, In, u64)| {
         Ok((now(store.data_mut().blocking_splice(to, from, len))?,))
     })?;

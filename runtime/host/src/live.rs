@@ -12,9 +12,9 @@
 //! Not here: performing the operations (`fozzy-live`), their translation from WIT (`filesystem`).
 
 use crate::call::{Host, Stop};
+use fozzy_trace::NodeId;
 use fozzy_trace::observation::{Answer as Observed, Ask, FileAnswer, FileAsk, FileKind, FileOperation, FileStat};
 use fozzy_trace::plan::Backend;
-use fozzy_trace::NodeId;
 use fozzy_world::arrival::{FILES, arrival};
 use fozzy_world::files::{
     DescriptorFlags, Errno, LiveFile, MetadataHash, NodeKind, OpenFlags, PathFlags, READ_BYTES_MAX,

@@ -101,8 +101,11 @@ const DROP: u32 = 2;
 pub(crate) fn append(component: &[u8], shape: &Shape, out: &mut Vec<u8>) -> Access {
     let tag = tag(component);
     let module = accessor_module(shape, &tag);
-    let resources: Vec<MintedResource> =
-        shape.resources.iter().map(|r| MintedResource { interface: r.interface.clone(), name: r.name.clone() }).collect();
+    let resources: Vec<MintedResource> = shape
+        .resources
+        .iter()
+        .map(|r| MintedResource { interface: r.interface.clone(), name: r.name.clone() })
+        .collect();
     append_sections(shape, &module.bytes, &resources, out);
     Access { tag, globals: module.globals, resources }
 }
@@ -147,8 +150,7 @@ fn accessor_module(shape: &Shape, tag: &[u8; TAG_BYTES]) -> AccessorModule {
             globals.push(*ty);
         }
         for (index, wide) in &module.memories {
-            let ty =
-                to::MemoryType { minimum: 0, maximum: None, memory64: *wide, shared: false, page_size_log2: None };
+            let ty = to::MemoryType { minimum: 0, maximum: None, memory64: *wide, shared: false, page_size_log2: None };
             imports.import(&from, &memory_name(*index), to::EntityType::Memory(ty));
             memories.push(*wide);
         }
@@ -178,7 +180,11 @@ fn accessor_module(shape: &Shape, tag: &[u8; TAG_BYTES]) -> AccessorModule {
     let mut load = to::Function::new([]);
     for (memory, wide) in memories.iter().enumerate() {
         let mut sink = load.instructions();
-        if *wide { sink.i64_const(0) } else { sink.i32_const(0) };
+        if *wide {
+            sink.i64_const(0)
+        } else {
+            sink.i32_const(0)
+        };
         sink.memory_grow(memory as u32).drop();
     }
     for (position, ty) in globals.iter().enumerate() {
@@ -270,9 +276,8 @@ fn append_sections(shape: &Shape, module: &[u8], resources: &[MintedResource], o
     types.function().params([("handle", u32_type)]).result(None);
 
     let mut instances = to::InstanceSection::new();
-    let mut arguments: Vec<(String, to::ModuleArg)> = reached(shape)
-        .map(|(instance, _)| (instance_name(instance), to::ModuleArg::Instance(instance)))
-        .collect();
+    let mut arguments: Vec<(String, to::ModuleArg)> =
+        reached(shape).map(|(instance, _)| (instance_name(instance), to::ModuleArg::Instance(instance))).collect();
     let mut next_instance = counts.core_instances;
     if !items.is_empty() {
         instances.export_items(items.iter().map(|(name, index)| (name.as_str(), to::ExportKind::Func, *index)));

@@ -20,9 +20,7 @@ use std::fmt;
 use wasm_encoder::ExportKind;
 use wasmparser::component_types::{ComponentAnyTypeId, ComponentEntityType};
 use wasmparser::types::Types;
-use wasmparser::{
-    CanonicalFunction, ComponentTypeRef, FunctionBody, Instance, Operator, Payload, TypeRef, ValType,
-};
+use wasmparser::{CanonicalFunction, ComponentTypeRef, FunctionBody, Instance, Operator, Payload, TypeRef, ValType};
 
 /// Something in a component that no one outside can read back or set again.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -340,7 +338,8 @@ impl Shape {
     pub(crate) fn export_state(&self, module: &mut Module<'_>) {
         let Some(shape) = self.modules.get(&module.ordinal().0).filter(|_| self.obstacles.is_empty()) else { return };
         let globals = shape.globals.iter().map(|(index, _)| (access::global_name(*index), ExportKind::Global, *index));
-        let memories = shape.memories.iter().map(|(index, _)| (access::memory_name(*index), ExportKind::Memory, *index));
+        let memories =
+            shape.memories.iter().map(|(index, _)| (access::memory_name(*index), ExportKind::Memory, *index));
         module.added_exports.extend(globals.chain(memories));
     }
 
@@ -352,7 +351,8 @@ impl Shape {
             let Some(item) = types.component_item_for_import(interface) else { continue };
             let ComponentEntityType::Instance(ty) = item.ty else { continue };
             for (name, export) in &types[ty].exports {
-                let ComponentEntityType::Type { created: ComponentAnyTypeId::Resource(resource), .. } = export.ty else {
+                let ComponentEntityType::Type { created: ComponentAnyTypeId::Resource(resource), .. } = export.ty
+                else {
                     continue;
                 };
                 if !known.contains(&resource.resource()) {

@@ -29,6 +29,7 @@ pub mod signal;
 pub mod snapshots;
 pub mod stdio;
 pub mod table;
+pub mod unmatched;
 mod wait;
 
 pub use chance::{Chance, Moment};
@@ -43,6 +44,7 @@ pub use process::{Pid, Processes};
 pub use signal::{SignalId, Signals};
 pub use stdio::{OutputKind, Stdin};
 pub use table::{Handle, Table, TableError};
+pub use unmatched::UnmatchedRequests;
 pub use wait::{Blocked, Wait};
 
 use fozzy_trace::plan::{Inputs, Program};
@@ -80,6 +82,8 @@ pub struct World {
     pub processes: Processes,
     /// Bytes between processes.
     pub pipes: Pipes,
+    /// What no rule answered.
+    pub unmatched: UnmatchedRequests,
     /// What is planned to go wrong.
     pub faults: Faults,
     /// Open files of the real computer, when it answers.
@@ -151,6 +155,7 @@ impl World {
             http: Http::default(),
             processes: Processes::new(&plan.processes),
             pipes: Pipes::default(),
+            unmatched: UnmatchedRequests::default(),
             faults: Faults::new(&plan.faults)?,
             live: files::LiveFiles::default(),
             launches: Vec::new(),

@@ -95,7 +95,10 @@ fn each_obstacle_is_named() {
     assert!(module("(module (table 1 funcref) (memory 1) (func (drop (memory.grow (i32.const 1)))))").is_empty());
 
     let whole = |inner: &str| obstacles(&text(&format!("(component {inner})")));
-    assert!(whole("(core module $m) (core instance (instantiate $m)) (core instance (instantiate $m))")[0].contains("more than once"));
+    assert!(
+        whole("(core module $m) (core instance (instantiate $m)) (core instance (instantiate $m))")[0]
+            .contains("more than once")
+    );
     assert!(whole("(component (core module))")[0].contains("inside"));
     assert!(whole("(component (import \"f\" (func $f)) (core func (canon lower (func $f))))")[0].contains("inside"));
     assert!(whole("(import \"m\" (core module))")[0].contains("outside"));

@@ -12,6 +12,7 @@
 //! Invariants: everything here is decided at a moment of virtual time, with chance from [`Moment`]; the real computer's
 //! answer arrives when the latency model says, and within the guest's patience, since it did so in reality.
 
+use super::Side;
 use super::body::{BodyId, Of};
 use super::error::ErrorCode;
 use super::exchange::ExchangeId;
@@ -19,11 +20,10 @@ use super::fields::Fields;
 use super::handle::HttpHandle;
 use super::request::{IncomingRequest, OutgoingRequest, Request, RequestOptions};
 use super::response::{IncomingResponse, OutgoingResponse};
-use super::Side;
 use crate::arrival;
 use crate::fault::{HTTP_DNS, HTTP_LATENCY, HTTP_REFUSED, HTTP_RESET, HTTP_STATUS, HTTP_TIMEOUT};
 use crate::table::{InputStream, OutputStream};
-use crate::{Entry, Handle, Moment, World, WorldError};
+use crate::{Entry, Handle, Moment, World, WorldError, unmatched};
 use fozzy_trace::observation::{HttpAnswer, HttpAsk};
 use fozzy_trace::plan::{Backend, HttpFailure, HttpReply, Program};
 use fozzy_trace::{Digest, Duration, Instant, NodeId};
@@ -141,7 +141,7 @@ impl World {
             }
             None if plan.backends.http == Backend::Host => Some(self.http_live(id, &request)),
             None => {
-                self.http.unmatched.add(&request, &plan.redact);
+                self.unmatched.add(unmatched::request(&request));
                 self.http_let_go_request(&request);
                 self.http_reply(id, now, Err(ErrorCode::DestinationNotFound));
                 None
