@@ -202,6 +202,7 @@ async fn live(program: &Program, launch: Launch, limits: Limits, turn: Turn) -> 
         }
     };
     let fuel_used = limits.fuel - fuel_left.min(limits.fuel);
+    let outcome = host.ended(outcome);
     host.run.end();
     Life { outcome, fuel_used, refused: host.limiter.refused() }
 }

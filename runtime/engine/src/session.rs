@@ -13,10 +13,9 @@ use crate::memory::Region;
 use crate::program::{Program, ProgramError};
 use crate::schedule;
 use fozzy_host::{LazyInput, Run, Tee};
-use fozzy_trace::execution::{self, NodeExecution, UnmatchedKind};
+use fozzy_trace::execution::NodeExecution;
 use fozzy_trace::plan::Inputs;
 use fozzy_trace::{DecisionSource, Digest, Execution, Executor, HarnessError, Keep, Plan, Reality, Recorder, Sink};
-use fozzy_world::http::Unmatched;
 use fozzy_world::{World, WorldError};
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -137,14 +136,7 @@ impl Executor for Session {
         let (mut run, ended) = schedule::run(self, Box::new(run));
         self.reality = run.take_reality();
         let schedule::Outcome { main: ended, mut others } = ended?;
-        let requests = run.world.http.unmatched.kept().iter().map(Unmatched::in_execution);
-        let commands = run.world.processes.unmatched().commands().iter();
-        let commands = commands.map(|command| execution::Unmatched {
-            kind: UnmatchedKind::Process,
-            asked: command.line(),
-            rule: command.rule(),
-        });
-        let unmatched = requests.chain(commands).collect();
+        let unmatched = run.world.unmatched;
         let facts = run.world.facts;
         let mut machines = run.world.nodes.into_iter().flatten();
         let main = machines.next().expect("the target's machine is the first");
@@ -162,7 +154,8 @@ impl Executor for Session {
         });
         Ok(Execution {
             nodes: nodes.collect(),
-            unmatched,
+            unmatched: unmatched.kept().to_vec(),
+            unmatched_more: unmatched.more(),
             facts,
             end: ended.end.expect("the target has ended"),
             ended_at: run.world.clock.now(),
