@@ -13,6 +13,7 @@
 //! processes          commands of a guest: scripted, other components, the real computer
 //! live               the real computer captured, and replayed when what answered is gone
 //! reactors           components called from outside, brought back from checkpoints
+//! instrumented       rewritten programs beside the originals
 //! hostile_guests     programs that try to get out of their bounds
 //! ```
 //!
@@ -29,6 +30,7 @@ mod faults;
 mod fozzy;
 mod goldens;
 mod hostile_guests;
+mod instrumented;
 mod live;
 mod machines;
 mod network;

@@ -47,6 +47,9 @@ pub enum Coverage {
     None,
     /// A byte for each kept edge is set to 1: one store of a constant to a constant address.
     SetOnce,
+    /// Like [`Coverage::SetOnce`], with a byte also for each edge that follows from others. It is what the
+    /// kept edges are compared with, in tests and measures.
+    Every,
     /// A byte for each kept edge counts up to 255 and stays there; [`crate::hit_class`] sorts counts
     /// as libFuzzer does.
     Counters,
