@@ -20,7 +20,7 @@ use crate::schedule::{export, store};
 use fozzy_host::{Host, Stop};
 use fozzy_trace::choice::check_name;
 use fozzy_trace::facts::{Failure, FailureKind, FlowStats, ScenarioStats};
-use fozzy_trace::plan::{SEQUENCES_MAX, ScenarioPlan};
+use fozzy_trace::plan::{ScenarioKind, ScenarioPlan};
 use fozzy_world::Node;
 use std::collections::BTreeSet;
 use wasmtime::Store;
@@ -111,24 +111,9 @@ struct Drive<'a> {
     fuel: u64,
 }
 
-/// A kind of scenario, each with streams of its own.
-#[derive(Clone, Copy)]
-enum Kind {
-    Stateful,
-    Fuzz,
-    Property,
-}
-
-impl Kind {
-    /// The number that tells the parts of a sequence from those of other kinds.
-    fn stream(self, sequence: u32) -> u32 {
-        sequence + self as u32 * SEQUENCES_MAX
-    }
-}
-
 /// Functions that are called in turn: fuzz targets or properties.
 struct Functions<'a> {
-    kind: Kind,
+    kind: ScenarioKind,
     interface: &'a str,
     /// The place of the first of them among the flows.
     first: usize,
@@ -145,7 +130,9 @@ impl Drive<'_> {
                 self.sequence(&interface, sequence).await?;
             }
         }
-        for (kind, names, interface) in [(Kind::Fuzz, "targets", fuzz), (Kind::Property, "properties", property)] {
+        for (kind, names, interface) in
+            [(ScenarioKind::Fuzz, "targets", fuzz), (ScenarioKind::Property, "properties", property)]
+        {
             let Some(interface) = interface else { continue };
             let functions = self.functions(kind, &interface, names).await?;
             for round in 0..self.plan.sequences {
@@ -212,7 +199,12 @@ impl Drive<'_> {
     }
 
     /// The functions of an interface, which are then among the flows.
-    async fn functions<'n>(&mut self, kind: Kind, interface: &'n str, names: &str) -> wasmtime::Result<Functions<'n>> {
+    async fn functions<'n>(
+        &mut self,
+        kind: ScenarioKind,
+        interface: &'n str,
+        names: &str,
+    ) -> wasmtime::Result<Functions<'n>> {
         let (mut store, instance) = self.instance().await;
         let listed = match instance {
             Ok(instance) => ask::<(Vec<String>,)>(&mut store, &instance, interface, names).await,
@@ -249,7 +241,7 @@ async fn steps(
     sequence: u32,
     steps: u32,
 ) -> wasmtime::Result<()> {
-    let stream = Kind::Stateful.stream(sequence);
+    let stream = ScenarioKind::Stateful.stream(sequence);
     let begin = function::<(u32,), ()>(store, instance, interface, "begin-sequence")?;
     let step = function::<(u32,), (StepResult,)>(store, instance, interface, "step")?;
     let end = function::<(u32,), ()>(store, instance, interface, "end-sequence")?;
@@ -288,8 +280,8 @@ async fn calls(
         Check(TypedFunc<(u32,), ()>),
     }
     let call = match kind {
-        Kind::Fuzz => Call::Fuzz(function(store, instance, interface, "run")?),
-        Kind::Stateful | Kind::Property => Call::Check(function(store, instance, interface, "check")?),
+        ScenarioKind::Fuzz => Call::Fuzz(function(store, instance, interface, "run")?),
+        ScenarioKind::Stateful | ScenarioKind::Property => Call::Check(function(store, instance, interface, "check")?),
     };
     Drive::stats(store.data_mut()).sequences += 1;
     for step in 0..steps {
@@ -351,8 +343,8 @@ fn flow_of(stats: &mut ScenarioStats, flow: u32) -> wasmtime::Result<&mut FlowSt
 
 /// What is wrong with a description.
 fn check(info: &Info) -> Result<(), String> {
-    check_names("flow", info.flows.iter().map(|flow| flow.name.as_str()))?;
-    check_names("invariant", info.invariants.iter().map(|invariant| invariant.name.as_str()))?;
+    check_names("flows", info.flows.iter().map(|flow| flow.name.as_str()))?;
+    check_names("invariants", info.invariants.iter().map(|invariant| invariant.name.as_str()))?;
     if info.flows.is_empty() {
         return Err("the scenario has no flow".to_owned());
     }
@@ -372,7 +364,7 @@ fn check_names<'a>(what: &str, names: impl Iterator<Item = &'a str>) -> Result<(
     for name in names {
         check_name(name).map_err(|error| format!("{what} `{}`: {error}", name.escape_debug()))?;
         if !known.insert(name) {
-            return Err(format!("two of {what} are called `{}`", name.escape_debug()));
+            return Err(format!("two of the {what} are called `{}`", name.escape_debug()));
         }
         if known.len() > PARTS_MAX {
             return Err(format!("{what}: more than {PARTS_MAX}"));
@@ -407,7 +399,7 @@ mod tests {
         assert_eq!(said(vec![flow("a", 1), flow("b", 0)], &[1, 10]), "");
         assert!(said(vec![], &[]).contains("no flow"));
         assert!(said(vec![flow("a", 0), flow("b", 0)], &[]).contains("weight 0"));
-        assert!(said(vec![flow("a", 1), flow("a", 2)], &[]).contains("two of flow are called `a`"));
+        assert!(said(vec![flow("a", 1), flow("a", 2)], &[]).contains("two of the flows are called `a`"));
         assert!(said(vec![flow("", 1)], &[]).contains("a name has 0 bytes"));
         assert!(said(vec![flow("a", 1)], &[1, 0]).contains("`1` has the period 0"));
     }
