@@ -152,6 +152,8 @@ impl Drive<'_> {
 
     /// A new instance on the machine as it was at the start.
     async fn instance(&mut self) -> (Store<Host>, wasmtime::Result<Instance>) {
+        // Only the memories of the last instance are part of how the execution ended.
+        drop(memory::collect());
         let mut host = self.host.take().expect("no instance has it");
         let (node, start) = (host.node, &self.start);
         host.run.moment(node, |world, moment| world.begin_again(start, moment));
@@ -163,14 +165,10 @@ impl Drive<'_> {
         (store, instance.map_err(|error| error.context(Instantiating)))
     }
 
-    /// The instance is done with. Its memories are let go, but for those of the one that failed: they are part of how
-    /// the execution ended.
-    fn over(&mut self, store: Store<Host>, failed: bool) {
+    /// The instance is done with.
+    fn over(&mut self, store: Store<Host>) {
         self.fuel = store.get_fuel().unwrap_or(0);
         self.host = Some(store.into_data());
-        if !failed {
-            drop(memory::collect());
-        }
     }
 
     async fn describe(&mut self, interface: &str) -> wasmtime::Result<()> {
@@ -179,7 +177,7 @@ impl Drive<'_> {
             Ok(instance) => ask::<(Info,)>(&mut store, &instance, interface, "describe").await,
             Err(error) => Err(error),
         };
-        self.over(store, info.is_err());
+        self.over(store);
         let (info,) = info?;
         check(&info).map_err(|why| invalid("description", &why))?;
         let stats = Self::stats(self.host());
@@ -194,7 +192,7 @@ impl Drive<'_> {
             Ok(instance) => steps(&mut store, &instance, interface, sequence, self.plan.flows).await,
             Err(error) => Err(error),
         };
-        self.over(store, outcome.is_err());
+        self.over(store);
         outcome
     }
 
@@ -210,7 +208,7 @@ impl Drive<'_> {
             Ok(instance) => ask::<(Vec<String>,)>(&mut store, &instance, interface, names).await,
             Err(error) => Err(error),
         };
-        self.over(store, listed.is_err());
+        self.over(store);
         let (listed,) = listed?;
         check_names(names, listed.iter().map(String::as_str)).map_err(|why| invalid(names, &why))?;
         if listed.is_empty() {
@@ -228,7 +226,7 @@ impl Drive<'_> {
             Ok(instance) => calls(&mut store, &instance, functions, round, self.plan.flows).await,
             Err(error) => Err(error),
         };
-        self.over(store, outcome.is_err());
+        self.over(store);
         outcome
     }
 }
