@@ -9,11 +9,13 @@
 //! Not here: where it is printed and whether in colour (`fozzy-cli`), other formats (JUnit, HTML).
 
 pub mod document;
+mod facts;
 mod flatten;
 mod pretty;
 mod show;
 mod summary;
 
+pub use facts::{FlowSummary, MemorySummary, PropertySummary, ScenarioSummary};
 pub use flatten::flatten;
 pub use pretty::{Style, pretty};
 pub use show::{divergence_lines, entry_line};
