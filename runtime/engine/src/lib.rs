@@ -16,6 +16,7 @@ mod backtrace;
 mod build;
 mod cache;
 mod componentize;
+mod coverage;
 mod ending;
 mod load;
 mod memory;
@@ -28,6 +29,7 @@ mod sides;
 
 pub use build::Build;
 pub use cache::{Cache, CacheError};
+pub use coverage::Covered;
 /// Standard input that is read when a guest looks at it.
 pub use fozzy_host::{LazyInput, Tee};
 /// Which output a guest writes to, for those who watch it.
