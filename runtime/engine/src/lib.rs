@@ -80,6 +80,7 @@ mod build;
 mod cache;
 mod catalogue;
 mod componentize;
+mod coverage;
 mod ending;
 mod load;
 mod memory;
@@ -93,6 +94,7 @@ mod sides;
 
 pub use build::Build;
 pub use cache::{Cache, CacheError};
+pub use coverage::Covered;
 /// Standard input that is read when a guest looks at it.
 pub use fozzy_host::{LazyInput, Tee};
 /// Edges of a program, and how they are counted; see [`Reactor::coverage`].
