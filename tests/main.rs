@@ -12,6 +12,7 @@
 //! network            two machines of one run, a client and a server
 //! processes          commands of a guest: scripted, other components, the real computer
 //! live               the real computer captured, and replayed when what answered is gone
+//! reactors           components called from outside, brought back from checkpoints
 //! hostile_guests     programs that try to get out of their bounds
 //! ```
 //!
@@ -33,6 +34,7 @@ mod machines;
 mod network;
 mod processes;
 mod purity;
+mod reactors;
 mod recorded;
 mod samples;
 mod settings;

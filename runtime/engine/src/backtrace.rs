@@ -6,8 +6,9 @@
 //!
 //! Invariant: hostile debug information costs names and lines, never a panic.
 
+use crate::build::Build;
 use fozzy_instrument::source::Symbols;
-use fozzy_instrument::{Kind, Maps, ModuleOrdinal, RewrittenOffset};
+use fozzy_instrument::{Kind, Maps, ModuleOrdinal, RewrittenOffset, Sites};
 use fozzy_trace::outcome::{Frame, SourceLocation};
 use std::sync::Mutex;
 use wasmtime::{FrameInfo, WasmBacktrace};
@@ -15,14 +16,20 @@ use wasmtime::{FrameInfo, WasmBacktrace};
 /// Finds functions and lines for the frames of one program.
 pub(crate) struct Symbolizer {
     maps: Maps,
+    sites: Sites,
     symbols: Mutex<Symbols>,
 }
 
 impl Symbolizer {
-    pub(crate) fn new(component: &[u8]) -> Symbolizer {
-        let instrumented = fozzy_instrument::instrument(component, &crate::program::options());
-        let maps = instrumented.map(|instrumented| instrumented.maps).unwrap_or_default();
-        Symbolizer { maps, symbols: Mutex::new(Symbols::new(component)) }
+    pub(crate) fn new(component: &[u8], build: &Build) -> Symbolizer {
+        let instrumented = fozzy_instrument::instrument(component, &build.options());
+        let (maps, sites) = instrumented.map(|found| (found.maps, found.sites)).unwrap_or_default();
+        Symbolizer { maps, sites, symbols: Mutex::new(Symbols::new(component)) }
+    }
+
+    /// The edges of a build with coverage.
+    pub(crate) fn sites(&self) -> &Sites {
+        &self.sites
     }
 
     /// Whether the innermost frame stopped in the rewriter's depth check.

@@ -15,6 +15,7 @@
 use crate::ending::{Instantiating, ending};
 use crate::memory::{self, Region};
 use crate::program::Program;
+use crate::scenario;
 use crate::session::Session;
 use crate::settings::HOSTCALL_FUEL;
 use fozzy_host::{Host, IncomingRequest, Parking, ResponseOutparam, Run, Stop, Turn};
@@ -188,23 +189,36 @@ async fn live(program: &Program, launch: Launch, limits: Limits, turn: Turn) -> 
     host.run.begin();
     // After a loss of power, the guest waited for its machine.
     host.run.world.node_mut(launch.node).waiting.clear();
-    let mut store = Store::new(program.engine(), host);
-    store.limiter(|host| &mut host.limiter);
-    store.set_hostcall_fuel(HOSTCALL_FUEL);
-    let outcome = match store.set_fuel(limits.fuel) {
-        Ok(()) => call(program, launch.entry, &mut store).await,
-        Err(error) => Err(error),
+    let (mut host, outcome, fuel_left) = match launch.entry {
+        Entry::Run if program.is_scenario() => scenario::drive(program, host, limits.fuel).await,
+        entry => {
+            let (mut store, filled) = store(program, host, limits.fuel);
+            let outcome = match filled {
+                Ok(()) => call(program, entry, &mut store).await,
+                Err(error) => Err(error),
+            };
+            let fuel_left = store.get_fuel().unwrap_or(0);
+            (store.into_data(), outcome, fuel_left)
+        }
     };
-    let fuel_used = limits.fuel - store.get_fuel().unwrap_or(0).min(limits.fuel);
-    let mut host = store.into_data();
     let outcome = host.ended(outcome);
+    let fuel_used = limits.fuel - fuel_left.min(limits.fuel);
     host.run.end();
     Life { outcome, fuel_used, refused: host.limiter.refused() }
 }
 
+/// A store for one instance of `program`, with so much fuel.
+pub(crate) fn store(program: &Program, host: Host, fuel: u64) -> (Store<Host>, wasmtime::Result<()>) {
+    let mut store = Store::new(program.engine(), host);
+    store.limiter(|host| &mut host.limiter);
+    store.set_hostcall_fuel(HOSTCALL_FUEL);
+    let filled = store.set_fuel(fuel);
+    (store, filled)
+}
+
 /// Instantiates a program and calls it; the answer is whether it reported success.
 async fn call(program: &Program, entry: Entry, store: &mut Store<Host>) -> wasmtime::Result<bool> {
-    let instantiated = program.instance().instantiate_async(&mut *store).await;
+    let instantiated = program.instance()?.instantiate_async(&mut *store).await;
     let instance = instantiated.map_err(|error| error.context(Instantiating))?;
     match entry {
         Entry::Run => {
@@ -225,7 +239,7 @@ async fn call(program: &Program, entry: Entry, store: &mut Store<Host>) -> wasmt
 }
 
 /// The function `name` of an exported interface.
-fn export(
+pub(crate) fn export(
     store: &mut Store<Host>,
     instance: &Instance,
     interface: Option<&str>,

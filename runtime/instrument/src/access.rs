@@ -22,19 +22,17 @@
 //! Not here: whether a component may be given one (`shape`).
 
 use crate::shape::{self, ImportedResource, ModuleShape, Shape};
-use fozzy_trace::Digest;
+use crate::side::{ACCESSOR, HEADER_BYTES, SideTag, WASM_PAGE_BYTES};
+use serde::{Deserialize, Serialize};
 use wasm_encoder as to;
 use wasm_encoder::reencode::{Reencode, RoundtripReencoder};
 use wasmparser::ValType;
 
-/// Bytes at the start of the accessor's memory: the component's tag, then zeros.
-pub const ACCESSOR_HEADER_BYTES: usize = 64;
+/// Bytes at the start of the accessor's memory: as of every side memory.
+pub const ACCESSOR_HEADER_BYTES: usize = HEADER_BYTES as usize;
 
 /// Bytes of one global's slot in the accessor's memory, after the header.
 pub const SLOT_BYTES: usize = 16;
-
-/// Bytes of the tag at the start of the accessor's memory.
-pub const TAG_BYTES: usize = 16;
 
 /// Names of the appended exports.
 pub const SAVE: &str = "fozzy-save";
@@ -42,19 +40,24 @@ pub const SAVE: &str = "fozzy-save";
 pub const LOAD: &str = "fozzy-load";
 
 /// How the state of an instrumented component is reached.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Access {
-    /// What the accessor's memory begins with: the first bytes of the SHA-256 of the original component and of
-    /// a word, which no component can contain itself.
-    pub tag: [u8; TAG_BYTES],
     /// Mutable globals, each with a slot.
     pub globals: usize,
     /// Resource types whose handles can be minted and dropped.
     pub resources: Vec<MintedResource>,
 }
 
+impl Access {
+    /// Bytes of the accessor's memory.
+    #[must_use]
+    pub fn memory_bytes(&self) -> u64 {
+        ((ACCESSOR_HEADER_BYTES + self.globals * SLOT_BYTES) as u64).next_multiple_of(u64::from(WASM_PAGE_BYTES))
+    }
+}
+
 /// A resource type of an import, and the exports that mint and drop its handles.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MintedResource {
     /// The interface that it comes from, with its version.
     pub interface: String,
@@ -97,24 +100,16 @@ const NOTHING: u32 = 0;
 const MINT: u32 = 1;
 const DROP: u32 = 2;
 
-/// Appends the accessor of the component of `shape`, whose original is `component`, to `out`.
-pub(crate) fn append(component: &[u8], shape: &Shape, out: &mut Vec<u8>) -> Access {
-    let tag = tag(component);
-    let module = accessor_module(shape, &tag);
+/// Appends the accessor of the component of `shape` to `out`. Its memory begins as a side memory does.
+pub(crate) fn append(tag: &SideTag, shape: &Shape, out: &mut Vec<u8>) -> Access {
+    let module = accessor_module(shape, tag);
     let resources: Vec<MintedResource> = shape
         .resources
         .iter()
         .map(|r| MintedResource { interface: r.interface.clone(), name: r.name.clone() })
         .collect();
     append_sections(shape, &module.bytes, &resources, out);
-    Access { tag, globals: module.globals, resources }
-}
-
-fn tag(component: &[u8]) -> [u8; TAG_BYTES] {
-    let mut bytes = b"fozzy accessor\0".to_vec();
-    bytes.extend_from_slice(component);
-    let digest = Digest::of(&bytes);
-    digest.0[..TAG_BYTES].try_into().expect("a digest is longer than the tag")
+    Access { globals: module.globals, resources }
 }
 
 /// Core modules that have something to reach, with their instances.
@@ -132,7 +127,7 @@ struct AccessorModule {
     globals: usize,
 }
 
-fn accessor_module(shape: &Shape, tag: &[u8; TAG_BYTES]) -> AccessorModule {
+fn accessor_module(shape: &Shape, tag: &SideTag) -> AccessorModule {
     let mut types = to::TypeSection::new();
     types.ty().function([], []);
     types.ty().function([to::ValType::I32], [to::ValType::I32]);
@@ -162,7 +157,7 @@ fn accessor_module(shape: &Shape, tag: &[u8; TAG_BYTES]) -> AccessorModule {
 
     let own = memories.len() as u32;
     let mut own_memory = to::MemorySection::new();
-    let pages = (ACCESSOR_HEADER_BYTES + globals.len() * SLOT_BYTES).div_ceil(65_536) as u64;
+    let pages = (ACCESSOR_HEADER_BYTES + globals.len() * SLOT_BYTES).div_ceil(WASM_PAGE_BYTES as usize) as u64;
     own_memory.memory(to::MemoryType {
         minimum: pages,
         maximum: Some(pages),
@@ -235,7 +230,7 @@ fn accessor_module(shape: &Shape, tag: &[u8; TAG_BYTES]) -> AccessorModule {
     }
 
     let mut data = to::DataSection::new();
-    data.active(own, &to::ConstExpr::i32_const(0), tag.iter().copied());
+    data.active(own, &to::ConstExpr::i32_const(0), tag.header(ACCESSOR));
     let mut module = to::Module::new();
     module.section(&types).section(&imports).section(&functions).section(&own_memory);
     module.section(&exports).section(&code).section(&data);

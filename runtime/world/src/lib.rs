@@ -25,8 +25,10 @@ pub mod node;
 pub mod pipe;
 mod power;
 pub mod process;
+mod restart;
 pub mod signal;
 pub mod snapshots;
+pub mod spans;
 pub mod stdio;
 pub mod table;
 pub mod unmatched;
@@ -42,13 +44,14 @@ pub use node::{GuestExit, Node};
 pub use pipe::{PipeEnd, PipeId, Pipes};
 pub use process::{Pid, Processes};
 pub use signal::{SignalId, Signals};
+pub use spans::Spans;
 pub use stdio::{OutputKind, Stdin};
 pub use table::{Handle, Table, TableError};
 pub use unmatched::UnmatchedRequests;
 pub use wait::{Blocked, Wait};
 
 use fozzy_trace::plan::{Inputs, Program};
-use fozzy_trace::{Digest, Instant, NodeId, Plan};
+use fozzy_trace::{Digest, Facts, Instant, NodeId, Plan};
 use std::sync::Arc;
 
 /// Machines that a run may have at once, children included; one more is refused as the operating system
@@ -90,6 +93,10 @@ pub struct World {
     pub live: files::LiveFiles,
     /// Guests that the engine is to start, in this order.
     pub launches: Vec<Launch>,
+    /// What guests told about themselves.
+    pub facts: Facts,
+    /// Stretches of time that guests have begun and not ended.
+    pub spans: Spans,
 }
 
 /// A guest that is to be started.
@@ -159,6 +166,8 @@ impl World {
             faults: Faults::new(&plan.faults)?,
             live: files::LiveFiles::default(),
             launches: Vec::new(),
+            facts: Facts::default(),
+            spans: Spans::default(),
             plan: Arc::clone(&plan),
         };
         // The target comes first in everything that has an order.

@@ -65,7 +65,7 @@ fn a_component_without_state_is_reached_too() {
 
 #[test]
 fn the_tag_depends_on_the_component() {
-    let tag = |text: &str| accessed(&component(text)).access.expect("no obstacle").tag;
+    let tag = |text: &str| accessed(&component(text)).tag.expect("no obstacle");
     assert_ne!(tag("(module (memory 1))"), tag("(module (memory 2))"));
 }
 

@@ -105,5 +105,5 @@ fn no_room_for_another_local() {
     let module = |locals: &str| format!("(module (func $f (local {locals}) call $f))");
     let error = refused(&component(&module(&"i32 ".repeat(50_000))));
     assert!(matches!(error, Error::NoRoom { what: "locals", found: 50_001, .. }), "{error}");
-    super::instrumented(&component(&module(&"i32 ".repeat(49_999))));
+    super::instrumented_with(&component(&module(&"i32 ".repeat(49_999))), &Options::default());
 }

@@ -45,6 +45,7 @@ impl Executor for Fake {
             nodes: Vec::new(),
             unmatched: Vec::new(),
             unmatched_more: 0,
+            facts: fozzy_trace::Facts::default(),
         })
     }
 }

@@ -48,6 +48,7 @@ fn sample() -> Recording {
         nodes: vec![node_execution()],
         unmatched: Vec::new(),
         unmatched_more: 0,
+        facts: crate::Facts::default(),
     };
     execution.stdout.write(b"out\n");
     observe(&mut execution.history);
