@@ -15,7 +15,7 @@ use wasmparser::{Parser, Payload};
 use wasmtime::{Config, Engine, Instance, Memory, Module, Store, Trap, Val, WasmBacktrace};
 
 /// Modules that are generated, and with `FOZZY_LONG`.
-const MODULES: u64 = 400;
+const MODULES: u64 = 160;
 const MODULES_LONG: u64 = 20_000;
 /// Bytes of randomness for each.
 const BYTES: u64 = 8192;
