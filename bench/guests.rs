@@ -52,6 +52,14 @@ pub(crate) fn parsers() -> PathBuf {
     target.join("wasm32-wasip1/release/parsers.wasm")
 }
 
+/// The component whose functions are called from outside.
+pub(crate) fn walker() -> PathBuf {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/guests/walker");
+    let target = target_folder().join("bench-guests");
+    cargo(&["build", "--release", "--locked", "--target", "wasm32-wasip2"], &folder, Some(&target));
+    target.join("wasm32-wasip2/release/walker.wasm")
+}
+
 /// The web server or client of that name under `tests/guests`: for this machine, and as a component.
 pub(crate) fn networked(name: &str) -> (PathBuf, PathBuf) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/guests").join(name);

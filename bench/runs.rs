@@ -2,7 +2,8 @@
 //!
 //! ```text
 //! cargo bench -p fozzy-bench                 everything, some minutes
-//! cargo bench -p fozzy-bench -- calls short  some groups only: start, calls, short, record, size, net, coverage
+//! cargo bench -p fozzy-bench -- calls short  some groups only: start, calls, short, record, size, net,
+//!                                            checkpoints, coverage
 //! ```
 //!
 //! Both sides of a row are measured in turn in the same minutes, so its ratio holds on a busy machine,
@@ -11,6 +12,7 @@
 
 #![allow(clippy::print_stdout, reason = "the table is the result")]
 
+mod checkpoints;
 mod guests;
 mod instrumented;
 mod measure;
@@ -49,7 +51,7 @@ type Group = fn() -> Vec<Row>;
 
 fn main() {
     let chosen: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
-    let groups: [(&str, Group); 7] = [
+    let groups: [(&str, Group); 8] = [
         ("start", start),
         ("record", record),
         ("size", size),
@@ -57,6 +59,7 @@ fn main() {
         ("short", short),
         ("net", net::net),
         ("coverage", instrumented::coverage),
+        ("checkpoints", checkpoints::checkpoints),
     ];
     let mut rows = Vec::new();
     for (name, group) in groups {

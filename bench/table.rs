@@ -70,6 +70,11 @@ impl Row {
         Row([name.to_owned(), rate(pair.ours.median()), rate(pair.theirs.median()), shown, must, met])
     }
 
+    /// A row of something that this machine or this build does not have.
+    pub(crate) fn missing(name: &str, why: &str) -> Row {
+        Row([name.to_owned(), "-".to_owned(), String::new(), why.to_owned(), String::new(), String::new()])
+    }
+
     /// A row of a size, in bytes.
     pub(crate) fn bytes(name: &str, bytes: u64, below: u64) -> Row {
         let (ours, must) = (format!("{bytes} bytes"), format!("< {below} bytes"));

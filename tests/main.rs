@@ -32,6 +32,7 @@ mod goldens;
 mod hostile_guests;
 mod instrumented;
 mod live;
+mod machines;
 mod network;
 mod processes;
 mod purity;

@@ -3,6 +3,7 @@
 use crate::own::{is_named, is_own};
 use crate::panic::{Panic, last_panic, says_out_of_memory};
 use crate::unmatched::one_line;
+use fozzy_trace::facts::{Failure, FailureKind};
 use fozzy_trace::outcome::{Frame, SourceLocation};
 use fozzy_trace::{End, Execution, Finding, FindingKind, Signature, Status, Verdict};
 
@@ -114,6 +115,7 @@ fn of_end(end: &End, part: Part<'_>) -> Option<Found> {
             let site = site("hang", backtrace);
             found(Status::Timeout, located(FindingKind::Hang, title, message, backtrace), site)
         }
+        End::Failed { failure } => failed(failure, backtrace),
         End::Diverged { recorded, asked } => {
             let title = "the replay left the recording".to_owned();
             let message = format!(
@@ -124,6 +126,27 @@ fn of_end(end: &End, part: Part<'_>) -> Option<Found> {
             found(Status::Error, located(FindingKind::Divergence, title, message, backtrace), site)
         }
     })
+}
+
+/// The program's own judgement. A scenario that cannot be run is no verdict on what it tests.
+fn failed(failure: &Failure, backtrace: &[Frame]) -> Found {
+    let Failure { kind, site, message } = failure;
+    let (status, kind) = match kind {
+        FailureKind::Assertion => (Status::Fail, FindingKind::Assertion),
+        FailureKind::Invariant => (Status::Fail, FindingKind::Invariant),
+        FailureKind::Deadlock => (Status::Fail, FindingKind::Hang),
+        FailureKind::Invalid => (Status::Error, FindingKind::InputInvalid),
+    };
+    let message = printable(message);
+    let title = message.lines().next().unwrap_or_default().to_owned();
+    found(status, located(kind, title, message, backtrace), one_line(site))
+}
+
+/// A program's own words, safe for a terminal; lines stay lines.
+fn printable(text: &str) -> String {
+    text.chars()
+        .flat_map(|c| if c.is_control() && c != '\n' { c.escape_default().collect() } else { vec![c] })
+        .collect()
 }
 
 fn found(status: Status, finding: Finding, site: String) -> Found {
@@ -226,6 +249,7 @@ pub(crate) mod tests {
             backtrace: functions.iter().map(frame).collect(),
             nodes: Vec::new(),
             unmatched: Vec::new(),
+            facts: fozzy_trace::Facts::default(),
         }
     }
 
@@ -262,6 +286,18 @@ pub(crate) mod tests {
             (End::FuelExhausted { fuel: 9 }, "", Status::Timeout, "timeout at instructions in a < b"),
             (End::TimeExhausted { limit: Duration(9) }, "", Status::Timeout, "timeout at virtual time in a < b"),
             (End::Hang { waiting: vec!["x".into()] }, "", Status::Timeout, "hang at hang in a < b"),
+            (
+                End::Failed { failure: Failure::new(FailureKind::Assertion, "total", "`total` does not hold\n3 of 4") },
+                "",
+                Status::Fail,
+                "assertion at total",
+            ),
+            (
+                End::Failed { failure: Failure::new(FailureKind::Invalid, "flows", "no flow") },
+                "",
+                Status::Error,
+                "input_invalid at flows",
+            ),
             (
                 End::Diverged { recorded: "r".into(), asked: "a".into() },
                 "",

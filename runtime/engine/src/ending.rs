@@ -40,6 +40,7 @@ pub(crate) fn ending(
             Stop::Hang(blocked) => Ok((End::Hang { waiting: blocked.waiting }, frames())),
             // Only a command starts again; a handler's request is gone with the machine.
             Stop::PowerLoss { .. } => Ok((End::Trapped { trap: "the machine lost power".to_owned() }, frames())),
+            Stop::Failed(failure) => Ok((End::Failed { failure: *failure }, frames())),
             Stop::TimeExhausted => {
                 let limit = limits.time.expect("time ran out, so it was bounded");
                 Ok((End::TimeExhausted { limit }, frames()))

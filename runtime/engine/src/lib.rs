@@ -78,12 +78,14 @@
 mod backtrace;
 mod build;
 mod cache;
+mod catalogue;
 mod componentize;
 mod ending;
 mod load;
 mod memory;
 mod program;
 mod reactor;
+mod scenario;
 mod schedule;
 mod session;
 mod settings;
@@ -91,10 +93,10 @@ mod sides;
 
 pub use build::Build;
 pub use cache::{Cache, CacheError};
-/// Edges of a program, and how they are counted; see [`Reactor::coverage`].
-pub use fozzy_instrument::{Coverage, ModuleChoice, Sites};
 /// Standard input that is read when a guest looks at it.
 pub use fozzy_host::{LazyInput, Tee};
+/// Edges of a program, and how they are counted; see [`Reactor::coverage`].
+pub use fozzy_instrument::{Coverage, ModuleChoice, Sites};
 /// Which output a guest writes to, for those who watch it.
 pub use fozzy_world::OutputKind;
 pub use load::{LoadError, Loaded, PROGRAM_BYTES_MAX, SourceKind, load};

@@ -8,6 +8,7 @@
 //! reasons of the machine is a [`HarnessError`].
 //! Not here: checkpoints.
 
+use crate::catalogue;
 use crate::memory::Region;
 use crate::program::{Program, ProgramError};
 use crate::schedule;
@@ -47,6 +48,12 @@ pub enum SessionError {
         /// Why.
         error: ProgramError,
     },
+    /// The properties that the target declares are not fit.
+    #[error("the target's properties: {why}")]
+    Catalogue {
+        /// What is wrong.
+        why: String,
+    },
     /// The target only handles HTTP requests.
     #[error(
         "the target exports `wasi:http/incoming-handler` and no `wasi:cli/run`: it is called by a rule of a plan (`[[http]] component = \"…\"`)"
@@ -72,7 +79,16 @@ impl Session {
                 place.insert(compiled.map_err(|error| SessionError::Program { component, error })?);
             }
         }
-        let start = World::new(plan, inputs)?;
+        let mut start = World::new(plan, inputs)?;
+        for row in catalogue::read(program.component()) {
+            let declared = start.facts.properties.declare(row.kind, &row.name, &row.place);
+            let wrong = |why: String| SessionError::Catalogue { why };
+            match declared {
+                Ok(None) => {}
+                Ok(Some(failure)) => return Err(wrong(failure.message)),
+                Err(error) => return Err(wrong(error.to_string())),
+            }
+        }
         Ok(Session { program, others, start, tee: None, sink: None, stdin: None, reality: None })
     }
 
@@ -129,7 +145,8 @@ impl Executor for Session {
             rule: command.rule(),
         });
         let unmatched = requests.chain(commands).collect();
-        let mut machines = run.world.nodes.into_iter();
+        let facts = run.world.facts;
+        let mut machines = run.world.nodes.into_iter().flatten();
         let main = machines.next().expect("the target's machine is the first");
         let planned = self.start.plan.nodes.iter().zip(machines);
         let nodes = planned.map(|(plan, node)| {
@@ -146,6 +163,7 @@ impl Executor for Session {
         Ok(Execution {
             nodes: nodes.collect(),
             unmatched,
+            facts,
             end: ended.end.expect("the target has ended"),
             ended_at: run.world.clock.now(),
             history: run.recorder.finish(),

@@ -48,6 +48,12 @@ impl Told {
         self.sides.iter().map(|(side, region)| (side.module, &region.bytes()[bytes(&side.coverage)]))
     }
 
+    /// The marks of written pages of each module; they are all for the one memory that there is.
+    pub(crate) fn marks(&self) -> Vec<(Arc<Region>, Range<usize>)> {
+        let marked = self.sides.iter().filter(|(side, _)| !side.marks.is_empty());
+        marked.map(|(side, region)| (Arc::clone(region), bytes(&side.marks))).collect()
+    }
+
     /// Sets all coverage bytes to zero. Call it while no guest runs.
     pub(crate) fn clear_coverage(&self) {
         for (side, region) in &self.sides {

@@ -50,6 +50,11 @@ pub enum End {
         /// What each waits for.
         waiting: Vec<String>,
     },
+    /// The program judges itself, and has failed.
+    Failed {
+        /// Why.
+        failure: crate::facts::Failure,
+    },
     /// A replay asked the real computer for something else than was recorded, which nobody can answer.
     Diverged {
         /// What was recorded at this place, as JSON, or that nothing was.
@@ -74,6 +79,7 @@ impl End {
             End::FuelExhausted { .. } => "out of instructions".to_owned(),
             End::TimeExhausted { .. } => "out of virtual time".to_owned(),
             End::Hang { .. } => "hangs".to_owned(),
+            End::Failed { failure } => format!("failed: {}", failure.site.escape_debug()),
             End::Diverged { .. } => "left the recording".to_owned(),
         }
     }
@@ -234,6 +240,8 @@ pub struct Execution {
     pub nodes: Vec<NodeExecution>,
     /// Requests that no rule answers, in their order; at the most [`UNMATCHED_MAX`].
     pub unmatched: Vec<Unmatched>,
+    /// What the programs told about themselves.
+    pub facts: crate::Facts,
 }
 
 /// The harness itself could not do its work: never a verdict on the program.

@@ -44,6 +44,7 @@ impl Executor for Fake {
             backtrace: Vec::new(),
             nodes: Vec::new(),
             unmatched: Vec::new(),
+            facts: fozzy_trace::Facts::default(),
         })
     }
 }

@@ -47,6 +47,7 @@ fn sample() -> Recording {
         backtrace: Vec::new(),
         nodes: vec![node_execution()],
         unmatched: Vec::new(),
+        facts: crate::Facts::default(),
     };
     execution.stdout.write(b"out\n");
     observe(&mut execution.history);

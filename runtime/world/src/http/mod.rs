@@ -17,7 +17,6 @@ pub mod error;
 pub mod exchange;
 pub mod fields;
 pub mod handle;
-pub mod latency;
 pub mod message;
 pub mod redact;
 pub mod request;

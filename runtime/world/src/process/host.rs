@@ -12,7 +12,7 @@
 use super::child::{Child, Kind, Streams};
 use super::start::cut;
 use super::{Command, Ending, Mode, Pid, ProcessError, SIGNAL_KILL, Stream};
-use crate::arrival::arrival;
+use crate::arrival::{PROCESSES, arrival};
 use crate::pipe::{PipeId, TooMuchHeld};
 use crate::{Moment, PipeEnd, Wait, World};
 use fozzy_trace::Instant;
@@ -105,7 +105,7 @@ impl World {
     /// latest. A process that ran there in time has not missed its deadline here.
     pub fn host_answered(&mut self, pid: Pid, answer: Result<Captured, ProcessError>, moment: &mut Moment<'_>) {
         let bytes = answer.as_ref().map_or(0, |captured| (captured.stdout.len() + captured.stderr.len()) as u64);
-        let latency = arrival(moment, SITE, bytes);
+        let latency = arrival(moment, PROCESSES, SITE, bytes);
         let Some(child) = self.processes.children.get_mut(&pid) else { return };
         let arrives = moment.now.after(latency);
         let at = arrives.after(child.delay).min(child.deadline).max(moment.now);

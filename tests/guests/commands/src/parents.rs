@@ -13,6 +13,18 @@ pub const TABLE: &[(&str, Behaviour)] = &[
             Command { stdin: args[0].clone().into_bytes(), env: vec![env("GIVEN", "1")], ..command(&args[1..]) };
         show(&given)
     }),
+    // One after another, all of which must go the same way.
+    ("run-many", |args| {
+        let count: usize = args[0].parse().expect("a number");
+        let one = || {
+            let Output { status: ended, deadline_passed, stdout, .. } = run::run(&command(&args[1..])).expect("it runs");
+            format!("{} {:?}", status(ended, deadline_passed), String::from_utf8_lossy(&stdout))
+        };
+        let first = one();
+        assert!((1..count).all(|_| one() == first), "one went another way than {first}");
+        println!("{count} of {first}");
+        ExitCode::SUCCESS
+    }),
     ("run-within", |args| {
         let deadline = args[0].parse::<u64>().expect("milliseconds") * 1_000_000;
         show(&Command { deadline: Some(deadline), ..command(&args[1..]) })

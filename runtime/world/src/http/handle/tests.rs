@@ -172,7 +172,7 @@ impl Guest {
     fn use_stream(&mut self, node: NodeId, rep: u32) -> Result<(), HandleError> {
         let drops = self.below(3) == 0;
         let World { http, signals, clock, nodes, .. } = &mut self.world;
-        let table = &mut nodes[node.0 as usize].table;
+        let table = &mut nodes[node.0 as usize].as_mut().expect("nobody has ended").table;
         let (body, side) = match table.get(rep)? {
             Handle::InputStream(InputStream::Http { body, .. }) => (*body, Side::Reader),
             Handle::OutputStream(OutputStream::Http { body, .. }) => (*body, Side::Writer),
