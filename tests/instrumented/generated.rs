@@ -15,7 +15,7 @@ use wasmparser::{Parser, Payload};
 use wasmtime::{Config, Engine, Instance, Memory, Module, Store, Trap, Val, WasmBacktrace};
 
 /// Modules that are generated, and with `FOZZY_LONG`.
-const MODULES: u64 = 400;
+const MODULES: u64 = 160;
 const MODULES_LONG: u64 = 20_000;
 /// Bytes of randomness for each.
 const BYTES: u64 = 8192;
@@ -25,6 +25,8 @@ const FUEL: u64 = 20_000;
 const FUEL_AFTER: u64 = 1 << 40;
 /// The name under which the side memory is exported for the test.
 const SIDE: &str = "side memory of the test";
+/// The name under which the global that counts depth is exported for the test.
+const DEPTH: &str = "depth of the test";
 
 /// SplitMix64. <https://prng.di.unimi.it/splitmix64.c>
 fn random_bytes(seed: u64) -> Vec<u8> {
@@ -83,11 +85,13 @@ fn rewritten(component: &[u8], options: &Options) -> (Instrumented, Vec<u8>) {
     let range = output.maps.modules()[0].rewritten();
     let bytes = &output.component[range.start.0 as usize..range.end.0 as usize];
     let mut module = wasm_encoder::Module::new();
-    let mut memories = 0;
+    let (mut memories, mut globals) = (0, 0);
+    let counts_depth = globals_of(bytes) > globals_of(module_in(component));
     for payload in Parser::new(0).parse_all(bytes) {
         let payload = payload.expect("it was just written");
         match &payload {
             Payload::MemorySection(reader) => memories += reader.count(),
+            Payload::GlobalSection(reader) => globals += reader.count(),
             Payload::CodeSectionEntry(_) | Payload::CustomSection(_) => continue,
             _ => {}
         }
@@ -97,12 +101,32 @@ fn rewritten(component: &[u8], options: &Options) -> (Instrumented, Vec<u8>) {
             if !output.side_memories.is_empty() {
                 exports.export(SIDE, ExportKind::Memory, memories - 1);
             }
+            if counts_depth {
+                exports.export(DEPTH, ExportKind::Global, globals - 1);
+            }
             module.section(&exports);
         } else if let Some((id, range)) = payload.as_section() {
             module.section(&RawSection { id, data: &bytes[range] });
         }
     }
     (output, module.finish())
+}
+
+/// The only core module in a component.
+fn module_in(component: &[u8]) -> &[u8] {
+    let modules = Parser::new(0).parse_all(component).filter_map(|payload| match payload.expect("it is valid") {
+        Payload::ModuleSection { unchecked_range, .. } => Some(unchecked_range),
+        _ => None,
+    });
+    &component[modules.last().expect("it has one")]
+}
+
+fn globals_of(module: &[u8]) -> u32 {
+    let sections = Parser::new(0).parse_all(module).map(|payload| match payload.expect("it is valid") {
+        Payload::GlobalSection(reader) => reader.count(),
+        _ => 0,
+    });
+    sections.sum()
 }
 
 /// A module that runs, and what is known of its rewriting.
@@ -166,7 +190,14 @@ impl Running {
         let ended = function.call(&mut self.store, &arguments, &mut results);
         let mut at = None;
         let end = match ended {
-            Ok(()) => Ok(results.iter().map(shown).collect()),
+            Ok(()) => {
+                // Whatever way a call has left by, the depth is what it was.
+                if let Some(depth) = self.instance.get_global(&mut self.store, DEPTH) {
+                    let slots = depth.get(&mut self.store).i32().map(i32::cast_unsigned);
+                    assert_eq!(slots, Some(fozzy_instrument::STACK_SLOTS_DEFAULT), "{name}({argument})");
+                }
+                Ok(results.iter().map(shown).collect())
+            }
             Err(error) => {
                 let frame =
                     error.downcast_ref::<WasmBacktrace>().and_then(|trace| trace.frames().first()?.module_offset());
@@ -196,9 +227,9 @@ impl Running {
     }
 
     fn globals(&mut self) -> Vec<String> {
-        let exports: Vec<_> =
-            self.instance.exports(&mut self.store).filter_map(wasmtime::Export::into_global).collect();
-        exports.into_iter().map(|global| shown(&global.get(&mut self.store))).collect()
+        let exports = self.instance.exports(&mut self.store).filter(|export| export.name() != DEPTH);
+        let globals: Vec<_> = exports.filter_map(wasmtime::Export::into_global).collect();
+        globals.into_iter().map(|global| shown(&global.get(&mut self.store))).collect()
     }
 
     fn hits(&mut self, at: Option<OriginalOffset>) -> Vec<bool> {

@@ -96,8 +96,9 @@ fn step(draw: &mut Draw<'_>, sink: &mut InstructionSink<'_>, function: u32, dept
     match draw.below(if depth < DEPTH_MAX { 14 } else { 7 }) {
         0..=3 => store(draw, sink, function, depth),
         4 => {
+            // In bounds most of the time.
             value(draw, sink, function, depth);
-            sink.local_set(if local == FRAME { PARAMETER } else { local });
+            sink.i32_const(0x3_ffff).i32_and().local_set(if local == FRAME { PARAMETER } else { local });
         }
         5 => {
             // In bounds most of the time, and never much.

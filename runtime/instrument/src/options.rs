@@ -1,4 +1,4 @@
-//! What to put in: one switch for each pass, everything off but the depth limit.
+//! What to put in: one switch for each pass, all off but the depth limit.
 //!
 //! Invariant: with the defaults the output is what it was before there were switches, so that traces
 //! and caches of plain runs stay valid.
@@ -12,6 +12,9 @@ pub struct Options {
     /// that needs more traps in its prologue, at [`crate::Kind::DepthCheck`]. Between 1 and
     /// [`crate::STACK_SLOTS_MAX`].
     pub stack_slots: u32,
+    /// Limit the depth of calls. Without it, how deep a program can call depends on compiled code, so that what overflows
+    /// the stack has to be repeated with it.
+    pub depth: bool,
     /// How edges are counted.
     pub coverage: Coverage,
     /// Log the operands of comparisons. They are written only while the host has set
@@ -30,6 +33,7 @@ impl Default for Options {
     fn default() -> Self {
         Options {
             stack_slots: STACK_SLOTS_DEFAULT,
+            depth: true,
             coverage: Coverage::None,
             comparisons: false,
             marks: false,
