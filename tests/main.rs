@@ -12,6 +12,7 @@
 //! network            two machines of one run, a client and a server
 //! processes          commands of a guest: scripted, other components, the real computer
 //! live               the real computer captured, and replayed when what answered is gone
+//! scenarios          what was planted in scenarios/ is found, and nothing else
 //! hostile_guests     programs that try to get out of their bounds
 //! ```
 //!
@@ -34,6 +35,7 @@ mod processes;
 mod purity;
 mod recorded;
 mod samples;
+mod scenarios;
 mod settings;
 mod tidy;
 mod traces;
