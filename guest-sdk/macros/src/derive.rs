@@ -1,4 +1,4 @@
-//! `#[derive(Draw)]`.
+//! What `derive(Draw)` makes of a type: fields in their order, of an enum the variant first.
 
 use proc_macro2::TokenStream;
 use quote::quote;

@@ -1,4 +1,4 @@
-//! `#[fuzz]` and `#[property]`.
+//! What the attributes `fuzz` and `property` make of functions.
 
 use proc_macro2::{Span, TokenStream};
 use quote::quote;

@@ -1,4 +1,4 @@
-//! `#[scenario]`.
+//! What the attribute `scenario` makes of an `impl` block.
 
 use crate::functions::argument;
 use proc_macro2::{Span, TokenStream};

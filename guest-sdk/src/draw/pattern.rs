@@ -7,6 +7,8 @@
 //! A repetition without an upper end adds up to eight. What looks around (`^ $ \b`) matches the empty string here, so a
 //! pattern that needs it is not always matched.
 //!
+//! Classes (`.`, `\w`, `[^a]`) are of ASCII, and what is drawn for them too.
+//!
 //! Invariant: what is drawn for a part is a string of that part.
 
 use crate::{host, site};
@@ -28,7 +30,7 @@ pub fn matching(pattern: &str) -> String {
 /// The same, with a site.
 #[must_use]
 pub fn matching_at(site: &str, pattern: &str) -> String {
-    let hir = regex_syntax::ParserBuilder::new().unicode(false).utf8(true).build().parse(pattern);
+    let hir = regex_syntax::ParserBuilder::new().unicode(false).utf8(false).build().parse(pattern);
     let hir =
         hir.unwrap_or_else(|error| host::invalid(site, &format!("at `{site}`: not a regular expression: {error}")));
     let mut out = Vec::new();
@@ -50,7 +52,9 @@ fn write(site: &str, hir: &Hir, out: &mut Vec<u8>) {
             out.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes());
         }
         HirKind::Class(Class::Bytes(class)) => {
-            let ranges = class.iter().map(|range| (u32::from(range.start()), u32::from(range.end())));
+            // Of a class of bytes, those that are characters by themselves.
+            let ascii = class.iter().filter(|range| range.start() < 0x80);
+            let ranges = ascii.map(|range| (u32::from(range.start()), u32::from(range.end().min(0x7F))));
             out.push(of_ranges(site, ranges.collect()) as u8);
         }
         HirKind::Repetition(repetition) => {
