@@ -1,4 +1,4 @@
-//! Strings.
+//! Strings: from alphabets, from regular expressions, and random ones.
 
 use super::{Draw, LENGTH_MAX, length, numbers};
 use crate::{host, site};
