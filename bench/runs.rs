@@ -3,7 +3,7 @@
 //! ```text
 //! cargo bench -p fozzy-bench                 everything, some minutes
 //! cargo bench -p fozzy-bench -- calls short  some groups only: start, calls, short, record, size, net,
-//!                                            checkpoints
+//!                                            checkpoints, coverage
 //! ```
 //!
 //! Both sides of a row are measured in turn in the same minutes, so its ratio holds on a busy machine,
@@ -14,6 +14,7 @@
 
 mod checkpoints;
 mod guests;
+mod instrumented;
 mod measure;
 mod net;
 mod ours;
@@ -50,13 +51,14 @@ type Group = fn() -> Vec<Row>;
 
 fn main() {
     let chosen: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
-    let groups: [(&str, Group); 7] = [
+    let groups: [(&str, Group); 8] = [
         ("start", start),
         ("record", record),
         ("size", size),
         ("calls", calls),
         ("short", short),
         ("net", net::net),
+        ("coverage", instrumented::coverage),
         ("checkpoints", checkpoints::checkpoints),
     ];
     let mut rows = Vec::new();

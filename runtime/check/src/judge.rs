@@ -17,7 +17,11 @@ const SHOWN_FRAMES: usize = 32;
 #[must_use]
 pub fn judge(execution: &Execution) -> Verdict {
     let target = Part { stderr: execution.stderr.kept(), backtrace: &execution.backtrace };
+    let place = execution.facts.scenario.as_ref().and_then(|scenario| scenario.place());
     let mut found: Vec<Found> = of_end(&execution.end, target).into_iter().collect();
+    for Found { finding, .. } in &mut found {
+        finding.message.extend(place.iter().map(|place| format!("\nin {place}")));
+    }
     for node in &execution.nodes {
         let part = Part { stderr: node.stderr.kept(), backtrace: &node.backtrace };
         // How another machine's program exits is its own affair, and shown; that it crashes is not.

@@ -140,7 +140,7 @@ impl Bodies {
 
         self.edits.reset(validator.len_locals());
         self.allocations = validator.into_allocations();
-        if self.depth.counts(&facts) {
+        if module.depth && self.depth.counts(&facts) {
             let depth = module.depth_global()?;
             let results = module.block_type(ty)?;
             self.depth.finish(&facts, depth, results, &mut self.edits);

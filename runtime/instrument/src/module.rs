@@ -114,6 +114,8 @@ pub(crate) struct Module<'a> {
     pub(crate) ordinal: ModuleOrdinal,
     start: usize,
     stack_slots: u32,
+    /// Whether calls are counted.
+    pub(crate) depth: bool,
     /// What this module gets, whatever others get.
     pub(crate) coverage: Coverage,
     sections: Vec<(u8, Range<usize>)>,
@@ -179,6 +181,7 @@ impl<'a> Module<'a> {
             ordinal,
             start,
             stack_slots: options.stack_slots,
+            depth: options.depth,
             coverage: if chosen { options.coverage } else { Coverage::None },
             sections: Vec::new(),
             names: None,

@@ -30,7 +30,8 @@ pub(crate) fn replay(context: &Context, args: &ReplayArgs) -> Result<ExitCode, C
     let outcome = Outcome::of(&replayed.execution, replayed.verdict);
     let target = target::summary_of(&recording.target);
     let mut summary =
-        RunSummary::of(Mode::Replay, identity, target, &outcome, kept(&replayed.execution), watch.facts());
+        RunSummary::of(Mode::Replay, identity, target, &outcome, kept(&replayed.execution), watch.facts())
+            .telling(&replayed.execution.facts);
     summary.replay = Some(replayed.comparison);
     let diverged = summary.replay.as_ref().is_some_and(|replay| !replay.equal);
     context.runs.finish(&folder, &summary)?;
