@@ -14,6 +14,7 @@
 //! live               the real computer captured, and replayed when what answered is gone
 //! reactors           components called from outside, brought back from checkpoints
 //! instrumented       rewritten programs beside the originals
+//! scenarios          what was planted in scenarios/ is found, and nothing else
 //! hostile_guests     programs that try to get out of their bounds
 //! ```
 //!
@@ -39,6 +40,7 @@ mod purity;
 mod reactors;
 mod recorded;
 mod samples;
+mod scenarios;
 mod settings;
 mod tidy;
 mod traces;

@@ -2,6 +2,7 @@
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use fozzy_trace::Duration;
+use fozzy_trace::plan::{FLOWS_MAX, SEQUENCES_MAX};
 use serde::Deserialize;
 use std::path::PathBuf;
 
@@ -63,6 +64,8 @@ pub(crate) enum Command {
     Run(RunArgs),
     /// Replay a recorded trace from its file alone, and compare.
     Replay(ReplayArgs),
+    /// Show which functions, lines and edges recorded runs have reached.
+    Coverage(CoverageArgs),
     /// Verify and show traces.
     #[command(subcommand)]
     Trace(TraceCommand),
@@ -82,7 +85,7 @@ pub(crate) enum Command {
 #[derive(Debug, Args)]
 pub(crate) struct RunArgs {
     /// A component, a wasip1 core module, the text format of either, or a folder with a Cargo.toml (built for
-    /// wasm32-wasip2).
+    /// wasm32-wasip2). A component that exports `fozzy:scenario` is driven step by step.
     pub(crate) target: PathBuf,
     /// Accepted for habit: every run is deterministic.
     #[arg(long)]
@@ -90,6 +93,12 @@ pub(crate) struct RunArgs {
     /// Where all random answers come from: a number, or `random` for a fresh one, which is printed first.
     #[arg(long, value_name = "N|random", default_value = "0", value_parser = SeedArg::parse)]
     pub(crate) seed: SeedArg,
+    /// Sequences of a scenario, each from the start state; of fuzz targets and properties, rounds [default: 10]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(SEQUENCES_MAX)))]
+    pub(crate) sequences: Option<u32>,
+    /// Flows of each sequence of a scenario; of fuzz targets and properties, calls of each round [default: 100]
+    #[arg(long, value_name = "M", value_parser = clap::value_parser!(u32).range(1..=i64::from(FLOWS_MAX)))]
+    pub(crate) flows: Option<u32>,
     #[command(flatten)]
     pub(crate) limits: LimitArgs,
     /// Write the run as a self-contained trace.
@@ -169,6 +178,44 @@ pub(crate) struct ReplayArgs {
     /// Format of the summary.
     #[arg(long, value_name = "FORMAT", default_value = "pretty")]
     pub(crate) reporter: ReporterArg,
+}
+
+/// Executes recorded runs again in a build that notes which edges are taken. Exit code: 0, or 2 when a run cannot be
+/// executed again as it was recorded.
+#[derive(Debug, Args)]
+pub(crate) struct CoverageArgs {
+    /// A trace, a run's folder or id, or one of latest, last-pass, last-fail; or a folder with traces, all of them together.
+    pub(crate) run: String,
+    /// What to write: a table for people, an lcov tracefile, one page of HTML, or the document with everything.
+    #[arg(long, value_name = "FORMAT", default_value = "summary")]
+    pub(crate) format: CoverageFormatArg,
+    /// Write it to this file instead of standard output.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) out: Option<PathBuf>,
+    /// How many functions that were never called, and branches that went one way only, the summary lists.
+    #[arg(long, value_name = "N", default_value_t = 12)]
+    pub(crate) uncovered: usize,
+    /// Show the files of dependencies and of the toolchain one by one, not only their sum.
+    #[arg(long)]
+    pub(crate) all: bool,
+    /// Look only at core modules with this name; `*` stands for all, generated ones too.
+    #[arg(long, value_name = "NAME", num_args = 1..)]
+    pub(crate) instrument: Vec<String>,
+    /// Count how often, up to 255 for each guest, instead of whether.
+    #[arg(long)]
+    pub(crate) counters: bool,
+    /// Sources are shown from below this folder only.
+    #[arg(long, value_name = "FOLDER", default_value = ".")]
+    pub(crate) sources: Vec<PathBuf>,
+}
+
+/// Formats of coverage.
+#[derive(Clone, Copy, Debug, PartialEq, ValueEnum)]
+pub(crate) enum CoverageFormatArg {
+    Summary,
+    Lcov,
+    Html,
+    Json,
 }
 
 /// Traces.

@@ -8,7 +8,7 @@
 
 use crate::build::Build;
 use fozzy_instrument::source::Symbols;
-use fozzy_instrument::{Kind, Maps, ModuleOrdinal, RewrittenOffset, Sites};
+use fozzy_instrument::{Kind, Maps, ModuleOrdinal, OriginalOffset, RewrittenOffset, Sites};
 use fozzy_trace::outcome::{Frame, SourceLocation};
 use std::sync::Mutex;
 use wasmtime::{FrameInfo, WasmBacktrace};
@@ -23,13 +23,28 @@ pub(crate) struct Symbolizer {
 impl Symbolizer {
     pub(crate) fn new(component: &[u8], build: &Build) -> Symbolizer {
         let instrumented = fozzy_instrument::instrument(component, &build.options());
-        let (maps, sites) = instrumented.map(|found| (found.maps, found.sites)).unwrap_or_default();
+        let found = instrumented.map(|instrumented| (instrumented.maps, instrumented.sites));
+        let (maps, sites) = found.unwrap_or_default();
         Symbolizer { maps, sites, symbols: Mutex::new(Symbols::new(component)) }
     }
 
-    /// The edges of a build with coverage.
+    /// The core modules of the program.
+    pub(crate) fn maps(&self) -> &Maps {
+        &self.maps
+    }
+
+    /// The edges of the program.
     pub(crate) fn sites(&self) -> &Sites {
         &self.sites
+    }
+
+    /// Where an error has cut off code that has edges: the operator in the innermost frame. A call that was too deep has
+    /// reached nothing of its function.
+    pub(crate) fn cut(&self, error: &wasmtime::Error) -> Option<OriginalOffset> {
+        let innermost = error.downcast_ref::<WasmBacktrace>()?.frames().first()?;
+        let (module, location) = self.locate(innermost)?;
+        let counted = location.kind != Kind::DepthCheck && self.sites.kept(module) > 0;
+        counted.then_some(location.original)
     }
 
     /// Whether the innermost frame stopped in the rewriter's depth check.

@@ -80,6 +80,7 @@ mod build;
 mod cache;
 mod catalogue;
 mod componentize;
+mod coverage;
 mod ending;
 mod load;
 mod memory;
@@ -93,10 +94,11 @@ mod sides;
 
 pub use build::Build;
 pub use cache::{Cache, CacheError};
+pub use coverage::Covered;
 /// Standard input that is read when a guest looks at it.
 pub use fozzy_host::{LazyInput, Tee};
 /// Edges of a program, and how they are counted; see [`Reactor::coverage`].
-pub use fozzy_instrument::{Coverage, ModuleChoice, Sites};
+pub use fozzy_instrument::{Comparison, Coverage, ModuleChoice, Sites};
 /// Which output a guest writes to, for those who watch it.
 pub use fozzy_world::OutputKind;
 pub use load::{LoadError, Loaded, PROGRAM_BYTES_MAX, SourceKind, load};

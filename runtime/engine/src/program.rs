@@ -15,7 +15,7 @@ use crate::cache::Cache;
 use crate::scenario::Scenarios;
 use crate::settings::{self, Switches};
 use fozzy_host::Host;
-use fozzy_instrument::Sites;
+use fozzy_instrument::{Maps, Sites};
 use fozzy_trace::Digest;
 use std::sync::{Arc, OnceLock};
 use wasmtime::Engine;
@@ -82,7 +82,20 @@ impl Program {
     /// # Errors
     /// When it imports what is not offered, exports nothing to run, or cannot be compiled.
     pub fn new(component: Arc<[u8]>, switches: Switches, cache: Option<&Cache>) -> Result<Program, ProgramError> {
-        let program = Program::build(component, switches, &Build::default(), cache)?;
+        Program::new_as(component, switches, &Build::default(), cache)
+    }
+
+    /// As [`Program::new`], built in another way: with coverage, for example.
+    ///
+    /// # Errors
+    /// As of [`Program::new`].
+    pub fn new_as(
+        component: Arc<[u8]>,
+        switches: Switches,
+        build: &Build,
+        cache: Option<&Cache>,
+    ) -> Result<Program, ProgramError> {
+        let program = Program::build(component, switches, build, cache)?;
         let entries = &program.inner.entries;
         if entries.run.is_none() && entries.handler.is_none() && !entries.scenario.is_any() {
             let names: Vec<String> = program.exports().collect();
@@ -191,6 +204,12 @@ impl Program {
     #[must_use]
     pub fn how(&self) -> &Build {
         &self.inner.build
+    }
+
+    /// The core modules.
+    #[must_use]
+    pub fn maps(&self) -> &Maps {
+        self.symbols().maps()
     }
 
     /// Linked for guests that take turns.

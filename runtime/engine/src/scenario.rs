@@ -20,7 +20,7 @@ use crate::schedule::{export, store};
 use fozzy_host::{Host, Stop};
 use fozzy_trace::choice::check_name;
 use fozzy_trace::facts::{Failure, FailureKind, FlowStats, ScenarioStats};
-use fozzy_trace::plan::{SEQUENCES_MAX, ScenarioPlan};
+use fozzy_trace::plan::{ScenarioKind, ScenarioPlan};
 use fozzy_world::Node;
 use std::collections::BTreeSet;
 use wasmtime::Store;
@@ -111,24 +111,9 @@ struct Drive<'a> {
     fuel: u64,
 }
 
-/// A kind of scenario, each with streams of its own.
-#[derive(Clone, Copy)]
-enum Kind {
-    Stateful,
-    Fuzz,
-    Property,
-}
-
-impl Kind {
-    /// The number that tells the parts of a sequence from those of other kinds.
-    fn stream(self, sequence: u32) -> u32 {
-        sequence + self as u32 * SEQUENCES_MAX
-    }
-}
-
 /// Functions that are called in turn: fuzz targets or properties.
 struct Functions<'a> {
-    kind: Kind,
+    kind: ScenarioKind,
     interface: &'a str,
     /// The place of the first of them among the flows.
     first: usize,
@@ -145,7 +130,9 @@ impl Drive<'_> {
                 self.sequence(&interface, sequence).await?;
             }
         }
-        for (kind, names, interface) in [(Kind::Fuzz, "targets", fuzz), (Kind::Property, "properties", property)] {
+        for (kind, names, interface) in
+            [(ScenarioKind::Fuzz, "targets", fuzz), (ScenarioKind::Property, "properties", property)]
+        {
             let Some(interface) = interface else { continue };
             let functions = self.functions(kind, &interface, names).await?;
             for round in 0..self.plan.sequences {
@@ -165,6 +152,8 @@ impl Drive<'_> {
 
     /// A new instance on the machine as it was at the start.
     async fn instance(&mut self) -> (Store<Host>, wasmtime::Result<Instance>) {
+        // Only the memories of the last instance are part of how the execution ended.
+        drop(memory::collect());
         let mut host = self.host.take().expect("no instance has it");
         let (node, start) = (host.node, &self.start);
         host.run.moment(node, |world, moment| world.begin_again(start, moment));
@@ -179,14 +168,10 @@ impl Drive<'_> {
         (store, instance.map_err(|error| error.context(Instantiating)))
     }
 
-    /// The instance is done with. Its memories are let go, but for those of the one that failed: they are part of how
-    /// the execution ended.
-    fn over(&mut self, store: Store<Host>, failed: bool) {
+    /// The instance is done with.
+    fn over(&mut self, store: Store<Host>) {
         self.fuel = store.get_fuel().unwrap_or(0);
         self.host = Some(store.into_data());
-        if !failed {
-            drop(memory::collect());
-        }
     }
 
     async fn describe(&mut self, interface: &str) -> wasmtime::Result<()> {
@@ -195,7 +180,7 @@ impl Drive<'_> {
             Ok(instance) => ask::<(Info,)>(&mut store, &instance, interface, "describe").await,
             Err(error) => Err(error),
         };
-        self.over(store, info.is_err());
+        self.over(store);
         let (info,) = info?;
         check(&info).map_err(|why| invalid("description", &why))?;
         let stats = Self::stats(self.host());
@@ -210,18 +195,23 @@ impl Drive<'_> {
             Ok(instance) => steps(&mut store, &instance, interface, sequence, self.plan.flows).await,
             Err(error) => Err(error),
         };
-        self.over(store, outcome.is_err());
+        self.over(store);
         outcome
     }
 
     /// The functions of an interface, which are then among the flows.
-    async fn functions<'n>(&mut self, kind: Kind, interface: &'n str, names: &str) -> wasmtime::Result<Functions<'n>> {
+    async fn functions<'n>(
+        &mut self,
+        kind: ScenarioKind,
+        interface: &'n str,
+        names: &str,
+    ) -> wasmtime::Result<Functions<'n>> {
         let (mut store, instance) = self.instance().await;
         let listed = match instance {
             Ok(instance) => ask::<(Vec<String>,)>(&mut store, &instance, interface, names).await,
             Err(error) => Err(error),
         };
-        self.over(store, listed.is_err());
+        self.over(store);
         let (listed,) = listed?;
         check_names(names, listed.iter().map(String::as_str)).map_err(|why| invalid(names, &why))?;
         if listed.is_empty() {
@@ -239,7 +229,7 @@ impl Drive<'_> {
             Ok(instance) => calls(&mut store, &instance, functions, round, self.plan.flows).await,
             Err(error) => Err(error),
         };
-        self.over(store, outcome.is_err());
+        self.over(store);
         outcome
     }
 }
@@ -252,7 +242,7 @@ async fn steps(
     sequence: u32,
     steps: u32,
 ) -> wasmtime::Result<()> {
-    let stream = Kind::Stateful.stream(sequence);
+    let stream = ScenarioKind::Stateful.stream(sequence);
     let begin = function::<(u32,), ()>(store, instance, interface, "begin-sequence")?;
     let step = function::<(u32,), (StepResult,)>(store, instance, interface, "step")?;
     let end = function::<(u32,), ()>(store, instance, interface, "end-sequence")?;
@@ -291,8 +281,8 @@ async fn calls(
         Check(TypedFunc<(u32,), ()>),
     }
     let call = match kind {
-        Kind::Fuzz => Call::Fuzz(function(store, instance, interface, "run")?),
-        Kind::Stateful | Kind::Property => Call::Check(function(store, instance, interface, "check")?),
+        ScenarioKind::Fuzz => Call::Fuzz(function(store, instance, interface, "run")?),
+        ScenarioKind::Stateful | ScenarioKind::Property => Call::Check(function(store, instance, interface, "check")?),
     };
     Drive::stats(store.data_mut()).sequences += 1;
     for step in 0..steps {
@@ -354,8 +344,8 @@ fn flow_of(stats: &mut ScenarioStats, flow: u32) -> wasmtime::Result<&mut FlowSt
 
 /// What is wrong with a description.
 fn check(info: &Info) -> Result<(), String> {
-    check_names("flow", info.flows.iter().map(|flow| flow.name.as_str()))?;
-    check_names("invariant", info.invariants.iter().map(|invariant| invariant.name.as_str()))?;
+    check_names("flows", info.flows.iter().map(|flow| flow.name.as_str()))?;
+    check_names("invariants", info.invariants.iter().map(|invariant| invariant.name.as_str()))?;
     if info.flows.is_empty() {
         return Err("the scenario has no flow".to_owned());
     }
@@ -375,7 +365,7 @@ fn check_names<'a>(what: &str, names: impl Iterator<Item = &'a str>) -> Result<(
     for name in names {
         check_name(name).map_err(|error| format!("{what} `{}`: {error}", name.escape_debug()))?;
         if !known.insert(name) {
-            return Err(format!("two of {what} are called `{}`", name.escape_debug()));
+            return Err(format!("two of the {what} are called `{}`", name.escape_debug()));
         }
         if known.len() > PARTS_MAX {
             return Err(format!("{what}: more than {PARTS_MAX}"));
@@ -410,7 +400,7 @@ mod tests {
         assert_eq!(said(vec![flow("a", 1), flow("b", 0)], &[1, 10]), "");
         assert!(said(vec![], &[]).contains("no flow"));
         assert!(said(vec![flow("a", 0), flow("b", 0)], &[]).contains("weight 0"));
-        assert!(said(vec![flow("a", 1), flow("a", 2)], &[]).contains("two of flow are called `a`"));
+        assert!(said(vec![flow("a", 1), flow("a", 2)], &[]).contains("two of the flows are called `a`"));
         assert!(said(vec![flow("", 1)], &[]).contains("a name has 0 bytes"));
         assert!(said(vec![flow("a", 1)], &[1, 0]).contains("`1` has the period 0"));
     }

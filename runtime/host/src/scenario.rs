@@ -9,6 +9,7 @@
 //! Not here: which calls are made, and in which order (`fozzy-engine`).
 
 use crate::call::{Host, Import};
+use fozzy_trace::choice;
 use fozzy_trace::facts::Position;
 use fozzy_trace::{Part, Purpose};
 use wasmtime::Result;
@@ -18,10 +19,6 @@ const STEP: Import = Import::new("fozzy:scenario/stateful.step");
 const END_SEQUENCE: Import = Import::new("fozzy:scenario/stateful.end-sequence");
 const FUZZ: Import = Import::new("fozzy:scenario/fuzz.run");
 const CHECK: Import = Import::new("fozzy:scenario/property.check");
-
-/// Most inputs of a fuzz target that are made up are shorter than 2 to this power; each length between two powers is as
-/// likely as the next. Longer ones are for those who search by coverage.
-const INPUT_BITS_MAX: u64 = 12;
 
 impl Host {
     /// A sequence begins; `stream` tells the parts of a scenario's kinds apart.
@@ -73,13 +70,8 @@ impl Host {
         self.at(Position { sequence: Some(round), step: Some(step), flow: Some(flow) });
         self.call(FUZZ, target, |host| {
             let purpose = Purpose::Choice(host.part);
-            let bits = host.below(purpose, "input length in bits", INPUT_BITS_MAX + 1);
-            // 0, 1, 2 to 3, 4 to 7 and so on.
-            let length = match bits.checked_sub(1) {
-                None => 0,
-                Some(bits) => (1 << bits) + host.below(purpose, "input length", 1 << bits),
-            };
-            let mut input = vec![0; length as usize];
+            let length = choice::input_length(|bound| host.below(purpose, "input length", bound));
+            let mut input = vec![0; length];
             host.draw(purpose, "input", &mut input);
             Ok(input)
         })

@@ -222,6 +222,51 @@ impl Sites {
         reached
     }
 
+    /// How often each edge was taken, by position, when `bytes` are counters: what is left out adds up from what tells it.
+    /// Zero exactly where [`Sites::hits`] is false.
+    #[must_use]
+    pub fn counts<'b>(&self, bytes: impl Fn(ModuleOrdinal) -> &'b [u8], trap: Option<OriginalOffset>) -> Vec<u64> {
+        let mut counts = vec![0_u64; self.edges.len()];
+        let trapped = trap.and_then(|offset| self.block_at(offset)).and_then(|block| self.blocks[block as usize].sole);
+        for function in self.functions.iter().rev() {
+            let bytes = bytes(function.module);
+            for position in function.edges.clone().rev() {
+                counts[position as usize] = match self.edges[position as usize].source {
+                    Source::Kept(byte) => bytes.get(byte as usize).map_or(0, |byte| u64::from(*byte)),
+                    Source::AnyOf { start, end } => {
+                        let told = counts[start as usize..end as usize].iter();
+                        let told = told.fold(0, |sum: u64, count| sum.saturating_add(*count));
+                        told.saturating_add(u64::from(trapped == Some(position)))
+                    }
+                };
+            }
+        }
+        counts
+    }
+
+    /// How often each block was reached, from what [`Sites::counts`] has found and the same `trap`. Zero exactly where
+    /// [`Sites::blocks_hit`] is false.
+    #[must_use]
+    pub fn block_counts(&self, counts: &[u64], trap: Option<OriginalOffset>) -> Vec<u64> {
+        let count = |edge: u32| counts.get(edge as usize).copied().unwrap_or(0);
+        let mut reached = vec![0_u64; self.blocks.len()];
+        for (position, block) in self.blocks.iter().enumerate() {
+            let ins = self.ins[block.ins.start as usize..block.ins.end as usize].iter();
+            let entered = ins.fold(0_u64, |sum, into| {
+                sum.saturating_add(match *into {
+                    In::Edge(edge) => count(edge),
+                    In::Flow(block) => reached[block as usize],
+                })
+            });
+            let left = block.outs.clone().fold(0_u64, |sum, edge| sum.saturating_add(count(edge)));
+            reached[position] = entered.max(left);
+        }
+        if let Some(block) = trap.and_then(|offset| self.block_at(offset)) {
+            reached[block as usize] = reached[block as usize].max(1);
+        }
+        reached
+    }
+
     /// Number of blocks.
     #[must_use]
     pub fn blocks(&self) -> usize {

@@ -6,14 +6,17 @@
 //!
 //! Invariants: documents are plain values whose keys are never renamed; text never carries what the
 //! document does not.
-//! Not here: where it is printed and whether in colour (`fozzy-cli`), other formats (JUnit, HTML).
+//! Not here: where it is printed and whether in colour (`fozzy-cli`), other formats (JUnit).
 
+pub mod coverage;
 pub mod document;
+mod facts;
 mod flatten;
 mod pretty;
 mod show;
 mod summary;
 
+pub use facts::{FlowSummary, MemorySummary, PropertySummary, ScenarioSummary};
 pub use flatten::flatten;
 pub use pretty::{Style, pretty};
 pub use show::{divergence_lines, entry_line};

@@ -123,6 +123,17 @@ pub fn weighted(weights: &[u32], below: impl FnOnce(u64) -> u64) -> Result<u32, 
     unreachable!("the answer is below the sum of the weights")
 }
 
+/// Most made-up inputs of fuzz targets are shorter than 2 to this power. Longer ones are for those who search by coverage.
+const INPUT_BITS_MAX: u64 = 12;
+
+/// The length of a made-up input of a fuzz target: each length between two powers of two is as likely as the next.
+pub fn input_length(mut below: impl FnMut(u64) -> u64) -> usize {
+    match below(INPUT_BITS_MAX + 1).checked_sub(1) {
+        None => 0,
+        Some(bits) => (1 << bits) + below(1 << bits) as usize,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -31,6 +31,7 @@ pub mod snapshots;
 pub mod spans;
 pub mod stdio;
 pub mod table;
+pub mod unmatched;
 mod wait;
 
 pub use chance::{Chance, Moment};
@@ -46,6 +47,7 @@ pub use signal::{SignalId, Signals};
 pub use spans::Spans;
 pub use stdio::{OutputKind, Stdin};
 pub use table::{Handle, Table, TableError};
+pub use unmatched::UnmatchedRequests;
 pub use wait::{Blocked, Wait};
 
 use fozzy_trace::plan::{Inputs, Program};
@@ -83,6 +85,8 @@ pub struct World {
     pub processes: Processes,
     /// Bytes between processes.
     pub pipes: Pipes,
+    /// What no rule answered.
+    pub unmatched: UnmatchedRequests,
     /// What is planned to go wrong.
     pub faults: Faults,
     /// Open files of the real computer, when it answers.
@@ -158,6 +162,7 @@ impl World {
             http: Http::default(),
             processes: Processes::new(&plan.processes),
             pipes: Pipes::default(),
+            unmatched: UnmatchedRequests::default(),
             faults: Faults::new(&plan.faults)?,
             live: files::LiveFiles::default(),
             launches: Vec::new(),

@@ -240,7 +240,7 @@ fn failed(seen: &Seen<'_>) -> Failure {
         _ => format!("`{}` does not hold", seen.name),
     };
     let message = match seen.details {
-        Some(details) => format!("{title}: {}", cut(details, DETAILS_BYTES_MAX)),
+        Some(details) => format!("{title}\n{}", cut(details, DETAILS_BYTES_MAX)),
         None => title,
     };
     Failure::new(FailureKind::Assertion, seen.name, &message)
@@ -289,7 +289,7 @@ mod tests {
         let failure = properties.see(Seen { details: Some("3 of 4"), ..seen(PropertyKind::Always, false) });
         let failure = failure.expect("a name").expect("a failure");
         assert_eq!((failure.kind, &*failure.site), (FailureKind::Assertion, "p"));
-        assert_eq!(failure.message, "`p` does not hold: 3 of 4");
+        assert_eq!(failure.message, "`p` does not hold\n3 of 4");
     }
 
     #[test]

@@ -80,6 +80,25 @@ pub struct ScenarioPlan {
     pub flows: u32,
 }
 
+/// Ways in which a program can be driven from outside. The parts of each have numbers of their own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ScenarioKind {
+    /// Steps of a scenario with a state.
+    Stateful,
+    /// Functions that take bytes.
+    Fuzz,
+    /// Functions that draw what they need.
+    Property,
+}
+
+impl ScenarioKind {
+    /// The number that stands for a sequence of this kind among the parts of a run.
+    #[must_use]
+    pub const fn stream(self, sequence: u32) -> u32 {
+        sequence + self as u32 * SEQUENCES_MAX
+    }
+}
+
 /// Sequences that a run can have. The bound leaves room for their numbers among streams of choices.
 pub const SEQUENCES_MAX: u32 = 1 << 30;
 /// Steps that a sequence can have. As above.

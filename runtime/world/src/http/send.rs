@@ -23,7 +23,7 @@ use super::response::{IncomingResponse, OutgoingResponse};
 use crate::arrival;
 use crate::fault::{HTTP_DNS, HTTP_LATENCY, HTTP_REFUSED, HTTP_RESET, HTTP_STATUS, HTTP_TIMEOUT};
 use crate::table::{InputStream, OutputStream};
-use crate::{Entry, Handle, Moment, World, WorldError};
+use crate::{Entry, Handle, Moment, World, WorldError, unmatched};
 use fozzy_trace::observation::{HttpAnswer, HttpAsk};
 use fozzy_trace::plan::{Backend, HttpFailure, HttpReply, Program};
 use fozzy_trace::{Digest, Duration, Instant, NodeId};
@@ -141,7 +141,7 @@ impl World {
             }
             None if plan.backends.http == Backend::Host => Some(self.http_live(id, &request)),
             None => {
-                self.http.unmatched.add(&request, &plan.redact);
+                self.unmatched.add(unmatched::request(&request));
                 self.http_let_go_request(&request);
                 self.http_reply(id, now, Err(ErrorCode::DestinationNotFound));
                 None

@@ -10,7 +10,7 @@
 //! has to be done for it; a number that has no record is a process that is over.
 
 use super::rules::Rules;
-use super::{Command, Ending, Output, ProcessError, SIGNAL_ABORT, SIGNAL_KILL, UnmatchedCommands};
+use super::{Command, Ending, Output, ProcessError, SIGNAL_ABORT, SIGNAL_KILL};
 use crate::pipe::{PipeEnd, PipeId};
 use crate::{GuestExit, Pipes, World};
 use fozzy_trace::plan::{ProcessExit, ProcessRule};
@@ -62,7 +62,6 @@ pub struct Processes {
     pub(super) pending: BTreeSet<Pid>,
     /// When components have to be ended.
     pub(super) deadlines: BTreeSet<(Instant, Pid)>,
-    pub(super) unmatched: UnmatchedCommands,
     /// The last number that was given.
     pub(super) last: u32,
 }
@@ -115,15 +114,8 @@ impl Processes {
             children: BTreeMap::new(),
             pending: BTreeSet::new(),
             deadlines: BTreeSet::new(),
-            unmatched: UnmatchedCommands::default(),
             last: 1,
         }
-    }
-
-    /// Commands that no rule answered.
-    #[must_use]
-    pub fn unmatched(&self) -> &UnmatchedCommands {
-        &self.unmatched
     }
 
     /// When a process is over, as far as that is known. One without a record is.

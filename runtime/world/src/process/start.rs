@@ -4,7 +4,7 @@ use super::child::{Child, Kind, Streams};
 use super::{ARGUMENT_BYTES_MAX, Command, Pid, ProcessError, ProcessNode, SIGNAL_MAX};
 use crate::fault::{PROCESS_DELAY, PROCESS_EXIT, PROCESS_NOT_FOUND, PROCESS_SIGNAL, PROCESS_TRUNCATE};
 use crate::pipe::{PipeEnd, TooMuchHeld};
-use crate::{Entry, Moment, World, WorldError};
+use crate::{Entry, Moment, World, WorldError, unmatched};
 use fozzy_trace::plan::{Backend, ProcessExit, ProcessReply, Program};
 use fozzy_trace::{Digest, Duration, Instant, NodeId};
 use std::sync::Arc;
@@ -78,7 +78,7 @@ impl World {
                     Child::new(moment.node, Duration::default(), deadline, struck),
                 );
             }
-            self.processes.unmatched.remember(moment.node, moment.now, &command);
+            self.unmatched.add(unmatched::command(&command));
             return Err(ProcessError::NotFound);
         };
         match &rule.answer {

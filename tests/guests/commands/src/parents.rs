@@ -53,6 +53,22 @@ pub const TABLE: &[(&str, Behaviour)] = &[
         println!("{:?}", String::from_utf8_lossy(&rest(&child.stdout().expect("not taken"))));
         show_ending(child.wait())
     }),
+    // Ends, and still holds a child with the stream to its input.
+    ("leave", |args| {
+        let child = run::spawn(&Command { stdin: b"given ".to_vec(), ..command(&args[1..]) }).expect("it starts");
+        let stdin = child.stdin().expect("not taken");
+        stdin.blocking_write_and_flush(b"fed").expect("it reads");
+        let other = run::spawn(&command(&args[1..])).expect("it starts");
+        std::mem::forget((child, stdin, other));
+        match args[0].as_str() {
+            "exit" => std::process::exit(0),
+            "trap" => std::process::abort(),
+            "spin" => loop {
+                std::hint::black_box(0);
+            },
+            _ => ExitCode::SUCCESS,
+        }
+    }),
     ("wait", |args| show_ending(run::spawn(&command(args)).expect("it starts").wait())),
     ("kill-first", |args| {
         let child = run::spawn(&command(args)).expect("it starts");

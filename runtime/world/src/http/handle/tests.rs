@@ -202,7 +202,9 @@ fn whatever_a_guest_does_nothing_panics_and_nothing_stays() {
             // Most calls are refused: that is what makes the guest hostile.
             let _ = guest.act();
         }
-        exchanges += guest.world.http.unmatched.count() + guest.world.nodes.len() as u64 - 1;
+        exchanges +=
+            (guest.world.unmatched.kept().len() as u64) + guest.world.unmatched.more() + guest.world.nodes.len() as u64
+                - 1;
         for node in 0..guest.world.nodes.len() {
             guest.world.http_guest_ended(NodeId(node as u32));
         }
