@@ -162,7 +162,6 @@ impl Seen {
             End::Hang { .. } => "hang",
             End::FuelExhausted { .. } => "fuel",
             End::TimeExhausted { .. } => "time",
-            End::Unsupported { .. } => "unsupported",
             End::Failed { .. } => "failed",
             End::Diverged { .. } => "diverged",
         };

@@ -12,6 +12,8 @@
 //! network            two machines of one run, a client and a server
 //! processes          commands of a guest: scripted, other components, the real computer
 //! live               the real computer captured, and replayed when what answered is gone
+//! reactors           components called from outside, brought back from checkpoints
+//! instrumented       rewritten programs beside the originals
 //! scenarios          what was planted in scenarios/ is found, and nothing else
 //! hostile_guests     programs that try to get out of their bounds
 //! ```
@@ -29,10 +31,13 @@ mod faults;
 mod fozzy;
 mod goldens;
 mod hostile_guests;
+mod instrumented;
 mod live;
+mod machines;
 mod network;
 mod processes;
 mod purity;
+mod reactors;
 mod recorded;
 mod samples;
 mod scenarios;

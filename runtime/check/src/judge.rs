@@ -28,7 +28,7 @@ pub fn judge(execution: &Execution) -> Verdict {
         let end = node.end.as_ref().filter(|end| !matches!(end, End::Exited { .. }));
         found.extend(end.and_then(|end| of_end(end, part)).map(|found| found.on(&node.name)));
     }
-    found.extend(crate::unmatched::found(&execution.unmatched));
+    found.extend(crate::unmatched::found(&execution.unmatched, execution.unmatched_more));
     found.sort_by_key(|found| severity(found.status));
     let status = found.first().map_or(Status::Pass, |found| found.status);
     let signature =
@@ -90,11 +90,6 @@ fn of_end(end: &End, part: Part<'_>) -> Option<Found> {
             found(Status::Fail, finding, format!("exit code {code}"))
         }
         End::Trapped { trap } => crash(trap, part),
-        End::Unsupported { import } => {
-            let title = format!("the program used `{import}`, which the sandbox does not support");
-            let finding = located(FindingKind::TargetBehavior, title.clone(), title, backtrace);
-            found(Status::Error, finding, format!("unsupported {import}"))
-        }
         End::FuelExhausted { fuel } => {
             let title = "the instruction budget ran out".to_owned();
             let message = format!(
@@ -253,6 +248,7 @@ pub(crate) mod tests {
             backtrace: functions.iter().map(frame).collect(),
             nodes: Vec::new(),
             unmatched: Vec::new(),
+            unmatched_more: 0,
             facts: fozzy_trace::Facts::default(),
         }
     }
@@ -307,12 +303,6 @@ pub(crate) mod tests {
                 "",
                 Status::Error,
                 "divergence at real computer in a < b",
-            ),
-            (
-                End::Unsupported { import: "wasi:http/x".into() },
-                "",
-                Status::Error,
-                "target_behavior at unsupported wasi:http/x",
             ),
         ];
         for (end, stderr, status, expected) in cases {

@@ -64,6 +64,8 @@ pub(crate) enum Command {
     Run(RunArgs),
     /// Replay a recorded trace from its file alone, and compare.
     Replay(ReplayArgs),
+    /// Show which functions, lines and edges recorded runs have reached.
+    Coverage(CoverageArgs),
     /// Verify and show traces.
     #[command(subcommand)]
     Trace(TraceCommand),
@@ -176,6 +178,44 @@ pub(crate) struct ReplayArgs {
     /// Format of the summary.
     #[arg(long, value_name = "FORMAT", default_value = "pretty")]
     pub(crate) reporter: ReporterArg,
+}
+
+/// Executes recorded runs again in a build that notes which edges are taken. Exit code: 0, or 2 when a run cannot be
+/// executed again as it was recorded.
+#[derive(Debug, Args)]
+pub(crate) struct CoverageArgs {
+    /// A trace, a run's folder or id, or one of latest, last-pass, last-fail; or a folder with traces, all of them together.
+    pub(crate) run: String,
+    /// What to write: a table for people, an lcov tracefile, one page of HTML, or the document with everything.
+    #[arg(long, value_name = "FORMAT", default_value = "summary")]
+    pub(crate) format: CoverageFormatArg,
+    /// Write it to this file instead of standard output.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) out: Option<PathBuf>,
+    /// How many functions that were never called, and branches that went one way only, the summary lists.
+    #[arg(long, value_name = "N", default_value_t = 12)]
+    pub(crate) uncovered: usize,
+    /// Show the files of dependencies and of the toolchain one by one, not only their sum.
+    #[arg(long)]
+    pub(crate) all: bool,
+    /// Look only at core modules with this name; `*` stands for all, generated ones too.
+    #[arg(long, value_name = "NAME", num_args = 1..)]
+    pub(crate) instrument: Vec<String>,
+    /// Count how often, up to 255 for each guest, instead of whether.
+    #[arg(long)]
+    pub(crate) counters: bool,
+    /// Sources are shown from below this folder only.
+    #[arg(long, value_name = "FOLDER", default_value = ".")]
+    pub(crate) sources: Vec<PathBuf>,
+}
+
+/// Formats of coverage.
+#[derive(Clone, Copy, Debug, PartialEq, ValueEnum)]
+pub(crate) enum CoverageFormatArg {
+    Summary,
+    Lcov,
+    Html,
+    Json,
 }
 
 /// Traces.

@@ -22,17 +22,25 @@ pub(crate) const EXIT_ERROR: u8 = 2;
 pub(crate) struct Printer {
     pub(crate) json: bool,
     colour: bool,
+    colour_stdout: bool,
 }
 
 impl Printer {
     pub(crate) fn new(globals: &Globals) -> Printer {
-        let colour = !globals.no_color && anstream::AutoStream::choice(&io::stderr()) != anstream::ColorChoice::Never;
-        Printer { json: globals.json, colour }
+        let coloured = |choice| !globals.no_color && choice != anstream::ColorChoice::Never;
+        let colour = coloured(anstream::AutoStream::choice(&io::stderr()));
+        let colour_stdout = coloured(anstream::AutoStream::choice(&io::stdout()));
+        Printer { json: globals.json, colour, colour_stdout }
     }
 
     /// Marks for what goes to stderr.
     pub(crate) fn style(self) -> Style {
         if self.colour { Style::COLOUR } else { Style::PLAIN }
+    }
+
+    /// Marks for what goes to stdout.
+    pub(crate) fn stdout_style(self) -> Style {
+        if self.colour_stdout { Style::COLOUR } else { Style::PLAIN }
     }
 
     /// Prints a document: JSON, or `key: value` lines.

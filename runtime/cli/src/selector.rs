@@ -7,7 +7,7 @@
 //! 1f3                  a run id, or the beginning of exactly one
 //! ```
 
-use crate::error::CliError;
+use crate::error::{CliError, at_path};
 use crate::store::{RunManifest, RunStore, TRACE_NAME, manifest_of, store_error};
 use fozzy_trace::Status;
 use fozzy_trace::file::{Recording, store};
@@ -36,12 +36,51 @@ pub(crate) fn trace_path(selector: &str, runs: &RunStore) -> Result<PathBuf, Cli
 /// Reads the trace that a selector names, whole and verified.
 pub(crate) fn recording(selector: &str, runs: &RunStore) -> Result<(PathBuf, Recording), CliError> {
     let path = trace_path(selector, runs)?;
-    let bytes = store::read_trace(&path).map_err(store_error)?;
-    let recording = Recording::read(&bytes).map_err(|error| {
+    let recording = read(&path)?;
+    Ok((path, recording))
+}
+
+/// Reads a trace, whole and verified.
+pub(crate) fn read(path: &Path) -> Result<Recording, CliError> {
+    let bytes = store::read_trace(path).map_err(store_error)?;
+    Recording::read(&bytes).map_err(|error| {
         CliError::new("trace", format!("{}: {error}", path.display()))
             .hint(format!("fozzy trace verify {}", path.display()))
-    })?;
-    Ok((path, recording))
+    })
+}
+
+/// Folders inside of each other in which traces are looked for. A corpus has two; deeper ones are not looked into.
+const CORPUS_DEPTH_MAX: usize = 8;
+
+/// The traces that a selector names: one, or all `.fozzy` files below a folder that is not a run's own, by name.
+pub(crate) fn corpus(selector: &str, runs: &RunStore) -> Result<Vec<PathBuf>, CliError> {
+    let path = Path::new(selector);
+    if !path.is_dir() || path.join(TRACE_NAME).is_file() || manifest_of(path).is_some() {
+        return Ok(vec![trace_path(selector, runs)?]);
+    }
+    let mut found = Vec::new();
+    collect(path, CORPUS_DEPTH_MAX, &mut found)?;
+    found.sort();
+    match found.is_empty() {
+        true => Err(CliError::new("selector", format!("{} holds no .fozzy file", path.display()))
+            .hint("record a run with --record run.fozzy")),
+        false => Ok(found),
+    }
+}
+
+fn collect(folder: &Path, depth: usize, found: &mut Vec<PathBuf>) -> Result<(), CliError> {
+    let failed = |error: std::io::Error| at_path("selector", "cannot list", folder, &error);
+    for entry in std::fs::read_dir(folder).map_err(failed)? {
+        let entry = entry.map_err(failed)?;
+        let (kind, path) = (entry.file_type().map_err(failed)?, entry.path());
+        // Links are not followed, since they may lead in circles.
+        if kind.is_dir() && depth > 1 {
+            collect(&path, depth - 1, found)?;
+        } else if kind.is_file() && path.extension().is_some_and(|ending| ending == "fozzy") {
+            found.push(path);
+        }
+    }
+    Ok(())
 }
 
 type Finished = [(PathBuf, RunManifest)];

@@ -4,7 +4,7 @@ use crate::args::WorldArgs;
 use crate::build;
 use crate::error::{CliError, at_path};
 use crate::output;
-use fozzy_engine::{Cache, LazyInput, Program, Session, Switches};
+use fozzy_engine::{Build, Cache, LazyInput, Program, Session, Switches};
 use fozzy_report::TargetSummary;
 use fozzy_trace::file::Target;
 use fozzy_trace::plan::Inputs;
@@ -64,7 +64,12 @@ fn read(file: &Path) -> io::Result<Vec<u8>> {
 
 /// Compiles a component, with the user's cache where that can be had.
 pub(crate) fn compile(component: Arc<[u8]>, plan: &Plan, name: &str) -> Result<Program, CliError> {
-    Program::new(component, Switches::of(plan), cache().as_ref())
+    compile_as(component, plan, name, &Build::default())
+}
+
+/// Compiles a component in another way than for a plain run.
+pub(crate) fn compile_as(component: Arc<[u8]>, plan: &Plan, name: &str, build: &Build) -> Result<Program, CliError> {
+    Program::new_as(component, Switches::of(plan), build, cache().as_ref())
         .map_err(|error| CliError::new("target", format!("{name}: {error}")))
 }
 

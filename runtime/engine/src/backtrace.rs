@@ -6,8 +6,9 @@
 //!
 //! Invariant: hostile debug information costs names and lines, never a panic.
 
+use crate::build::Build;
 use fozzy_instrument::source::Symbols;
-use fozzy_instrument::{Kind, Maps, ModuleOrdinal, RewrittenOffset};
+use fozzy_instrument::{Kind, Maps, ModuleOrdinal, OriginalOffset, RewrittenOffset, Sites};
 use fozzy_trace::outcome::{Frame, SourceLocation};
 use std::sync::Mutex;
 use wasmtime::{FrameInfo, WasmBacktrace};
@@ -15,14 +16,35 @@ use wasmtime::{FrameInfo, WasmBacktrace};
 /// Finds functions and lines for the frames of one program.
 pub(crate) struct Symbolizer {
     maps: Maps,
+    sites: Sites,
     symbols: Mutex<Symbols>,
 }
 
 impl Symbolizer {
-    pub(crate) fn new(component: &[u8]) -> Symbolizer {
-        let instrumented = fozzy_instrument::instrument(component, &crate::program::options());
-        let maps = instrumented.map(|instrumented| instrumented.maps).unwrap_or_default();
-        Symbolizer { maps, symbols: Mutex::new(Symbols::new(component)) }
+    pub(crate) fn new(component: &[u8], build: &Build) -> Symbolizer {
+        let instrumented = fozzy_instrument::instrument(component, &build.options());
+        let found = instrumented.map(|instrumented| (instrumented.maps, instrumented.sites));
+        let (maps, sites) = found.unwrap_or_default();
+        Symbolizer { maps, sites, symbols: Mutex::new(Symbols::new(component)) }
+    }
+
+    /// The core modules of the program.
+    pub(crate) fn maps(&self) -> &Maps {
+        &self.maps
+    }
+
+    /// The edges of the program.
+    pub(crate) fn sites(&self) -> &Sites {
+        &self.sites
+    }
+
+    /// Where an error has cut off code that has edges: the operator in the innermost frame. A call that was too deep has
+    /// reached nothing of its function.
+    pub(crate) fn cut(&self, error: &wasmtime::Error) -> Option<OriginalOffset> {
+        let innermost = error.downcast_ref::<WasmBacktrace>()?.frames().first()?;
+        let (module, location) = self.locate(innermost)?;
+        let counted = location.kind != Kind::DepthCheck && self.sites.kept(module) > 0;
+        counted.then_some(location.original)
     }
 
     /// Whether the innermost frame stopped in the rewriter's depth check.

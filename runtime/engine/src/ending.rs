@@ -47,7 +47,6 @@ pub(crate) fn ending(
             }
             Stop::FuelExhausted => Ok((End::FuelExhausted { fuel: limits.fuel }, frames())),
             Stop::Machine { what } => Err(HarnessError { what }),
-            Stop::Unsupported { import } => Ok((End::Unsupported { import }, frames())),
             Stop::Misuse { import, what } => Ok((End::Trapped { trap: format!("{import}: {what}") }, frames())),
         };
     }

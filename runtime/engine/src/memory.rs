@@ -11,7 +11,7 @@
 //!
 //! Invariants: the digest of a memory depends on its size and bytes only; bytes from `byte_size` on are inaccessible; a region lives as long as the last of its
 //! owners (wasmtime's store, our list); fresh memory is zero.
-//! Not here: dirty tracking and restoring (checkpoints).
+//! Not here: dirty tracking and restoring (`reactor`).
 
 #![allow(unsafe_code, reason = "maps memory; each block carries its argument")]
 
@@ -59,7 +59,7 @@ impl Region {
     }
 
     fn grow(&self, size: usize) -> Result<(), String> {
-        let old = self.accessible.load(Ordering::Relaxed);
+        let old = self.len();
         if size > self.reserved {
             return Err(format!("a memory of {size} bytes in a reservation of {}", self.reserved));
         }
@@ -81,6 +81,64 @@ impl Region {
         // SAFETY: the first `accessible` bytes are mapped readable and initialised (zero or written). No
         // guest runs while the caller holds the slice: `Session` calls this after the last call returned.
         unsafe { std::slice::from_raw_parts(self.base.as_ptr(), self.accessible.load(Ordering::Relaxed)) }
+    }
+
+    /// Where the memory begins.
+    pub(crate) fn base(&self) -> *mut u8 {
+        self.base.as_ptr()
+    }
+
+    /// Bytes that the guest can reach.
+    pub(crate) fn len(&self) -> usize {
+        self.accessible.load(Ordering::Relaxed)
+    }
+
+    /// Sets the size. What is cut off is zero when it comes back. Call it as [`Region::bytes`].
+    pub(crate) fn resize(&self, size: usize) -> Result<(), String> {
+        let old = self.len();
+        if size >= old {
+            return self.grow(size);
+        }
+        let (tail, length) = (self.base.as_ptr().wrapping_add(size), old - size);
+        let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE | libc::MAP_FIXED;
+        // SAFETY: `size..old` lies inside our own mapping, which a fresh one replaces; no guest runs, and no
+        // slice of ours is alive: `bytes` borrows for as long as its caller looks.
+        let mapped = unsafe { libc::mmap(tail.cast(), length, libc::PROT_NONE, flags, -1, 0) };
+        if mapped == libc::MAP_FAILED {
+            return Err(format!("mmap of {length} bytes: {}", std::io::Error::last_os_error()));
+        }
+        self.accessible.store(size, Ordering::Relaxed);
+        Ok(())
+    }
+
+    /// Writes `bytes` at `offset`, inside the memory. Call it as [`Region::bytes`].
+    pub(crate) fn write(&self, offset: usize, bytes: &[u8]) {
+        let end = offset.checked_add(bytes.len()).expect("an offset inside a memory");
+        assert!(end <= self.len(), "a write of {} bytes at {offset} into {}", bytes.len(), self.len());
+        // SAFETY: the destination lies in the accessible part of our own mapping, as was just checked; no guest
+        // runs while we are here, and `bytes` cannot lie in it: slices of a region end before it is written.
+        unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), self.base.as_ptr().add(offset), bytes.len()) }
+    }
+
+    /// Sets `range` to zero. Call it as [`Region::bytes`].
+    pub(crate) fn clear(&self, range: std::ops::Range<usize>) {
+        assert!(range.start <= range.end && range.end <= self.len(), "{range:?} of {}", self.len());
+        // SAFETY: as of `write`.
+        unsafe { std::ptr::write_bytes(self.base.as_ptr().add(range.start), 0, range.len()) }
+    }
+
+    /// Makes the memory inaccessible, or accessible again. A guest that touches it meanwhile traps; nobody else may.
+    pub(crate) fn forbid(&self, forbidden: bool) {
+        let protection = if forbidden { libc::PROT_NONE } else { libc::PROT_READ | libc::PROT_WRITE };
+        // SAFETY: the range is the accessible part of our own mapping; its bytes do not change. Wasm code that touches it
+        // while it is inaccessible faults inside the reservation of its memory, which wasmtime answers with a trap.
+        let result = unsafe { libc::mprotect(self.base.as_ptr().cast(), self.len(), protection) };
+        assert_eq!(result, 0, "mprotect of a mapping of ours: {}", std::io::Error::last_os_error());
+    }
+
+    /// Calls `each` for stretches, in order, that hold all bytes that are not zero. Call it as [`Region::bytes`].
+    pub(crate) fn touched(&self, each: impl FnMut(std::ops::Range<usize>)) {
+        touched::runs(self.bytes(), each);
     }
 
     /// A digest of the contents: of every block that is not zero, with its number. Blocks that nobody

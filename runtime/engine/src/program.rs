@@ -10,10 +10,12 @@
 //! Invariant: imports that nobody offers are refused here, by name, before anything runs.
 
 use crate::backtrace::Symbolizer;
+use crate::build::{Build, Facts};
 use crate::cache::Cache;
 use crate::scenario::Scenarios;
-use crate::settings::{self, STACK_SLOTS, Switches};
+use crate::settings::{self, Switches};
 use fozzy_host::Host;
+use fozzy_instrument::{Maps, Sites};
 use fozzy_trace::Digest;
 use std::sync::{Arc, OnceLock};
 use wasmtime::Engine;
@@ -28,8 +30,12 @@ pub struct Program {
 struct Inner {
     original: Arc<[u8]>,
     switches: Switches,
+    build: Build,
     engine: Engine,
-    instance: InstancePre<Host>,
+    compiled: Component,
+    facts: Facts,
+    instance: OnceLock<InstancePre<Host>>,
+    alone: OnceLock<InstancePre<Host>>,
     entries: Entries,
     symbols: OnceLock<Symbolizer>,
     cache: Option<Cache>,
@@ -71,43 +77,94 @@ pub enum ProgramError {
 }
 
 impl Program {
-    /// Instruments and compiles a validated component, or takes it from the cache.
+    /// Instruments and compiles a validated component to be run, or takes it from the cache.
     ///
     /// # Errors
     /// When it imports what is not offered, exports nothing to run, or cannot be compiled.
     pub fn new(component: Arc<[u8]>, switches: Switches, cache: Option<&Cache>) -> Result<Program, ProgramError> {
-        let engine = settings::engine(switches).map_err(|error| refused("starting wasmtime", &error))?;
-        Program::on(engine, component, switches, cache)
+        Program::new_as(component, switches, &Build::default(), cache)
+    }
+
+    /// As [`Program::new`], built in another way: with coverage, for example.
+    ///
+    /// # Errors
+    /// As of [`Program::new`].
+    pub fn new_as(
+        component: Arc<[u8]>,
+        switches: Switches,
+        build: &Build,
+        cache: Option<&Cache>,
+    ) -> Result<Program, ProgramError> {
+        let program = Program::build(component, switches, build, cache)?;
+        let entries = &program.inner.entries;
+        if entries.run.is_none() && entries.handler.is_none() && !entries.scenario.is_any() {
+            let names: Vec<String> = program.exports().collect();
+            let found = if names.is_empty() { "no exports".to_owned() } else { names.join(", ") };
+            return Err(ProgramError::NoEntry(found));
+        }
+        program.instance().map_err(|error| refused("linking the program", &error))?;
+        Ok(program)
+    }
+
+    /// Instruments and compiles a validated component as `build` says, whatever it exports.
+    ///
+    /// # Errors
+    /// When it imports what is not offered, or cannot be compiled.
+    pub fn build(
+        component: Arc<[u8]>,
+        switches: Switches,
+        build: &Build,
+        cache: Option<&Cache>,
+    ) -> Result<Program, ProgramError> {
+        let engine = settings::engine(switches, build).map_err(|error| refused("starting wasmtime", &error))?;
+        Program::on(engine, component, switches, build, cache)
     }
 
     /// Another program for the same run.
     ///
     /// # Errors
-    /// As of [`Program::new`].
+    /// As of [`Program::build`].
     pub fn beside(&self, component: Arc<[u8]>) -> Result<Program, ProgramError> {
-        Program::on(self.inner.engine.clone(), component, self.inner.switches, self.inner.cache.as_ref())
+        let Inner { engine, switches, build, cache, .. } = &*self.inner;
+        Program::on(engine.clone(), component, *switches, build, cache.as_ref())
     }
 
     fn on(
         engine: Engine,
         component: Arc<[u8]>,
         switches: Switches,
+        build: &Build,
         cache: Option<&Cache>,
     ) -> Result<Program, ProgramError> {
-        let compiled = compiled(&engine, &component, switches, cache)?;
-        let faults = fozzy_host::refused_imports(&engine, &compiled);
+        let (compiled, facts) = compiled(&engine, &component, switches, build, cache)?;
+        let faults = fozzy_host::refused_imports(&engine, &compiled, facts.access.is_some());
         if !faults.is_empty() {
             let names: Vec<String> = faults.iter().map(|fault| format!("`{}` ({})", fault.import, fault.why)).collect();
             return Err(ProgramError::UnknownImports(names.join(", ")));
         }
-        let entries = entry_points(&engine, &compiled)?;
-        let mut linker: Linker<Host> = Linker::new(&engine);
-        fozzy_host::add_to_linker(&mut linker).map_err(|error| refused("defining the host", &error))?;
-        let instance = linker.instantiate_pre(&compiled).map_err(|error| refused("linking the program", &error))?;
-        let symbols = OnceLock::new();
-        let cache = cache.cloned();
-        let inner = Inner { original: component, switches, engine, instance, entries, symbols, cache };
+        let entries = entry_points(&engine, &compiled);
+        let inner = Inner {
+            original: component,
+            switches,
+            build: build.clone(),
+            engine,
+            compiled,
+            facts,
+            instance: OnceLock::new(),
+            alone: OnceLock::new(),
+            entries,
+            symbols: OnceLock::new(),
+            cache: cache.cloned(),
+        };
         Ok(Program { inner: Arc::new(inner) })
+    }
+
+    /// The names that the component exports.
+    pub fn exports(&self) -> impl Iterator<Item = String> {
+        let engine = self.inner.engine.clone();
+        let names: Vec<String> =
+            self.inner.compiled.component_type().exports(&engine).map(|(name, _)| name.to_owned()).collect();
+        names.into_iter().filter(|name| !name.starts_with("fozzy-"))
     }
 
     /// The component as it was before instrumentation.
@@ -132,8 +189,43 @@ impl Program {
         &self.inner.engine
     }
 
-    pub(crate) fn instance(&self) -> &InstancePre<Host> {
-        &self.inner.instance
+    /// What is known of the component beside its code.
+    pub(crate) fn facts(&self) -> &Facts {
+        &self.inner.facts
+    }
+
+    /// The edges that coverage bytes stand for; empty in a build without coverage.
+    #[must_use]
+    pub fn sites(&self) -> &Sites {
+        self.symbols().sites()
+    }
+
+    /// How it was compiled.
+    #[must_use]
+    pub fn how(&self) -> &Build {
+        &self.inner.build
+    }
+
+    /// The edges that coverage counts; none in a build without it.
+    #[must_use]
+    pub fn sites(&self) -> &Sites {
+        self.symbols().sites()
+    }
+
+    /// The core modules.
+    #[must_use]
+    pub fn maps(&self) -> &Maps {
+        self.symbols().maps()
+    }
+
+    /// Linked for guests that take turns.
+    pub(crate) fn instance(&self) -> Result<&InstancePre<Host>, wasmtime::Error> {
+        linked(&self.inner, &self.inner.instance, fozzy_host::add_to_linker)
+    }
+
+    /// Linked for a guest that is alone and called from outside.
+    pub(crate) fn alone(&self) -> Result<&InstancePre<Host>, wasmtime::Error> {
+        linked(&self.inner, &self.inner.alone, fozzy_host::add_alone_to_linker)
     }
 
     pub(crate) fn entries(&self) -> &Entries {
@@ -154,7 +246,7 @@ impl Program {
 
     /// Maps and symbols, made at the first use.
     pub(crate) fn symbols(&self) -> &Symbolizer {
-        self.inner.symbols.get_or_init(|| Symbolizer::new(&self.inner.original))
+        self.inner.symbols.get_or_init(|| Symbolizer::new(&self.inner.original, &self.inner.build))
     }
 }
 
@@ -162,34 +254,49 @@ fn refused(what: &'static str, error: &wasmtime::Error) -> ProgramError {
     ProgramError::Engine { what, why: crate::load::one_line(&format!("{error:#}")) }
 }
 
+fn linked<'a>(
+    inner: &Inner,
+    place: &'a OnceLock<InstancePre<Host>>,
+    define: impl FnOnce(&mut Linker<Host>) -> wasmtime::Result<()>,
+) -> wasmtime::Result<&'a InstancePre<Host>> {
+    if place.get().is_none() {
+        let mut linker: Linker<Host> = Linker::new(&inner.engine);
+        define(&mut linker)?;
+        let instance = linker.instantiate_pre(&inner.compiled)?;
+        // Whoever was quicker linked the same.
+        let _ = place.set(instance);
+    }
+    Ok(place.get().expect("was just set"))
+}
+
 fn compiled(
     engine: &Engine,
     component: &[u8],
     switches: Switches,
+    build: &Build,
     cache: Option<&Cache>,
-) -> Result<Component, ProgramError> {
-    let configuration = switches.configuration();
-    let cached = cache.map(|cache| (cache, Cache::code_key(component, &configuration.0, engine)));
+) -> Result<(Component, Facts), ProgramError> {
+    let configuration = format!("{}\n{build:?}", switches.configuration());
+    let cached = cache.map(|cache| (cache, Cache::code_key(component, configuration.as_bytes(), engine)));
+    let facts_key = |key: &str| format!("{key}-facts");
     if let Some((cache, key)) = &cached
+        && let Some(facts) = cache.bytes(&facts_key(key)).and_then(|bytes| Facts::read(&bytes))
         && let Some(found) = cache.code(engine, key)
     {
-        return Ok(found);
+        return Ok((found, facts));
     }
-    let instrumented = fozzy_instrument::instrument(component, &options())?;
+    let instrumented = fozzy_instrument::instrument(component, &build.options())?;
+    let facts = Facts::of(&instrumented);
     let compiled = Component::from_binary(engine, &instrumented.component)
         .map_err(|error| refused("compiling the program", &error))?;
     if let Some((cache, key)) = &cached {
+        cache.keep(&facts_key(key), &facts.write());
         cache.keep_code(key, &compiled);
     }
-    Ok(compiled)
+    Ok((compiled, facts))
 }
 
-/// What the rewriter is asked for; the symbolizer asks for the same to get the same maps.
-pub(crate) fn options() -> fozzy_instrument::Options {
-    fozzy_instrument::Options { stack_slots: STACK_SLOTS }
-}
-
-fn entry_points(engine: &Engine, component: &Component) -> Result<Entries, ProgramError> {
+fn entry_points(engine: &Engine, component: &Component) -> Entries {
     let names: Vec<String> = component.component_type().exports(engine).map(|(name, _)| name.to_owned()).collect();
     let find = |prefix: &str| names.iter().find(|name| name.starts_with(prefix)).cloned();
     let scenario = Scenarios {
@@ -198,9 +305,5 @@ fn entry_points(engine: &Engine, component: &Component) -> Result<Entries, Progr
         property: find("fozzy:scenario/property@0.1."),
     };
     let (run, handler) = (find("wasi:cli/run@0.2."), find("wasi:http/incoming-handler@0.2."));
-    let entries = Entries { run, handler, scenario };
-    if entries.run.is_none() && entries.handler.is_none() && !entries.scenario.is_any() {
-        return Err(ProgramError::NoEntry(if names.is_empty() { "no exports".to_owned() } else { names.join(", ") }));
-    }
-    Ok(entries)
+    Entries { run, handler, scenario }
 }

@@ -159,7 +159,10 @@ impl Drive<'_> {
         host.run.moment(node, |world, moment| world.begin_again(start, moment));
         let (mut store, filled) = store(self.program, host, self.fuel);
         let instance = match filled {
-            Ok(()) => self.program.instance().instantiate_async(&mut store).await,
+            Ok(()) => match self.program.instance() {
+                Ok(instance) => instance.instantiate_async(&mut store).await,
+                Err(error) => Err(error),
+            },
             Err(error) => Err(error),
         };
         (store, instance.map_err(|error| error.context(Instantiating)))

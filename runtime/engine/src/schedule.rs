@@ -12,16 +12,19 @@
 //! Invariants: who is next is a question, asked only when several can go on; the run ends when the target ends.
 //! Not here: what guests wait for (`fozzy-world`).
 
+use crate::coverage::Covered;
 use crate::ending::{Instantiating, ending};
 use crate::memory::{self, Region};
 use crate::program::Program;
 use crate::scenario;
 use crate::session::Session;
 use crate::settings::HOSTCALL_FUEL;
+use crate::sides::Told;
 use fozzy_host::{Host, IncomingRequest, Parking, ResponseOutparam, Run, Stop, Turn};
+use fozzy_instrument::Coverage;
 use fozzy_trace::outcome::Frame;
 use fozzy_trace::plan::Limits;
-use fozzy_trace::{Duration, End, HarnessError, NodeId, Purpose};
+use fozzy_trace::{Digest, Duration, End, HarnessError, NodeId, Purpose};
 use fozzy_world::{Blocked, Entry, GuestExit, Launch, Wait};
 use std::collections::BTreeMap;
 use std::future::Future;
@@ -37,6 +40,7 @@ pub(crate) struct Ended {
     pub(crate) end: Option<End>,
     pub(crate) backtrace: Vec<Frame>,
     pub(crate) fuel_used: u64,
+    /// Its own, without what was put beside them.
     pub(crate) memories: Vec<Arc<Region>>,
 }
 
@@ -47,6 +51,13 @@ struct Guest<'a> {
     program: &'a Program,
     life: Pin<Box<dyn Future<Output = Life> + 'a>>,
     memories: Vec<Arc<Region>>,
+}
+
+impl Guest<'_> {
+    /// Its memories, and those that were put beside them. They are looked at while nobody runs.
+    fn told(&self) -> Told {
+        Told::apart(self.memories.clone(), self.program.facts())
+    }
 }
 
 /// What a guest leaves behind.
@@ -61,6 +72,8 @@ struct Life {
 pub(crate) struct Outcome {
     pub(crate) main: Ended,
     pub(crate) others: BTreeMap<NodeId, Ended>,
+    /// By component; the target's is `None`.
+    pub(crate) covered: BTreeMap<Option<Digest>, Covered>,
 }
 
 /// Lets all guests of `run` take turns until the target ends.
@@ -69,6 +82,7 @@ pub(crate) fn run(session: &Session, run: Box<Run>) -> (Box<Run>, Result<Outcome
     let plan = Arc::clone(&run.world.plan);
     let mut guests: Vec<Guest<'_>> = Vec::new();
     let mut others = BTreeMap::new();
+    let mut covered = BTreeMap::new();
     let mut run = run;
     drop(memory::collect());
     loop {
@@ -76,7 +90,7 @@ pub(crate) fn run(session: &Session, run: Box<Run>) -> (Box<Run>, Result<Outcome
             guests.push(start(session, launch, &plan.limits, &parking));
             run.guests += 1;
         }
-        guests.retain(|guest| !end_when_killed(&mut run, guest.node));
+        guests.retain(|guest| !end_when_killed(&mut run, guest, &mut covered));
         let next = choose(&mut run, &guests);
         parking.put(run);
         let guest = &mut guests[next];
@@ -85,6 +99,7 @@ pub(crate) fn run(session: &Session, run: Box<Run>) -> (Box<Run>, Result<Outcome
         guest.memories.extend(memory::collect());
         let Poll::Ready(life) = polled else { continue };
         let guest = guests.swap_remove(next);
+        cover(&mut covered, &guest, life.outcome.as_ref().err());
         if let (Some(up_after), Entry::Run) = (power_loss(&life), guest.launch.entry) {
             // It starts again as it did first, on what its disk has kept.
             run.power_loss(guest.node, up_after);
@@ -98,20 +113,33 @@ pub(crate) fn run(session: &Session, run: Box<Run>) -> (Box<Run>, Result<Outcome
             Ok(main) if guest.node == NodeId(0) => {
                 // Who still runs has memories too, as they were at its last turn.
                 for guest in guests {
+                    cover(&mut covered, &guest, None);
                     others.insert(guest.node, still_running(guest));
                 }
-                return (run, Ok(Outcome { main, others }));
+                return (run, Ok(Outcome { main, others, covered }));
             }
             Ok(ended) => {
                 let exit = match ended.end {
                     Some(End::Exited { code }) => GuestExit::Code(code),
                     _ => GuestExit::Crashed,
                 };
-                run.world.guest_ended(guest.node, exit);
-                run.moment(guest.node, |world, moment| world.network.close_node(guest.node, moment));
-                others.insert(guest.node, ended);
+                run.moment(guest.node, |world, moment| world.guest_ended(guest.node, exit, moment));
+                // Of those that were launched, nothing is told: their parents know how they ended.
+                if guest.node.0 as usize <= plan.nodes.len() {
+                    others.insert(guest.node, ended);
+                }
             }
         }
+    }
+}
+
+/// Adds what a guest has covered that has just ended, by `error` perhaps, or that is not going on.
+fn cover(covered: &mut BTreeMap<Option<Digest>, Covered>, guest: &Guest<'_>, error: Option<&wasmtime::Error>) {
+    let coverage = guest.program.how().coverage;
+    if coverage != Coverage::None {
+        let cut = error.and_then(|error| guest.program.symbols().cut(error));
+        let found = Covered::of(guest.program, &guest.told(), cut);
+        covered.entry(guest.launch.component).or_default().merge(&found, coverage);
     }
 }
 
@@ -125,17 +153,19 @@ fn power_loss(life: &Life) -> Option<Duration> {
 
 /// A guest at the end of the run, which ends with it.
 fn still_running(guest: Guest<'_>) -> Ended {
+    let memories = guest.told().guest;
     drop(guest.life);
-    Ended { end: None, backtrace: Vec::new(), fuel_used: 0, memories: guest.memories }
+    Ended { end: None, backtrace: Vec::new(), fuel_used: 0, memories }
 }
 
 /// Ends a guest that another one has killed.
-fn end_when_killed(run: &mut Run, node: NodeId) -> bool {
+fn end_when_killed(run: &mut Run, guest: &Guest<'_>, covered: &mut BTreeMap<Option<Digest>, Covered>) -> bool {
+    let node = guest.node;
     let killed = run.world.node(node).killed;
     if killed {
+        cover(covered, guest, None);
         run.guests -= 1;
-        run.world.guest_ended(node, GuestExit::Killed);
-        run.moment(node, |world, moment| world.network.close_node(node, moment));
+        run.moment(node, |world, moment| world.guest_ended(node, GuestExit::Killed, moment));
     }
     killed
 }
@@ -178,13 +208,15 @@ fn choose(run: &mut Run, guests: &[Guest<'_>]) -> usize {
 fn start<'a>(session: &'a Session, launch: Launch, limits: &'a Limits, parking: &Arc<Parking>) -> Guest<'a> {
     let program = session.program_of(launch.component);
     let turn = Turn::new(Arc::clone(parking));
-    let life = Box::pin(live(program, launch, limits.clone(), turn));
+    let limits = Limits { fuel: session.fuel(limits.fuel), ..limits.clone() };
+    let life = Box::pin(live(program, launch, limits, turn));
     Guest { node: launch.node, launch, program, life, memories: Vec::new() }
 }
 
 /// The whole life of a guest, from its first turn to its last.
 async fn live(program: &Program, launch: Launch, limits: Limits, turn: Turn) -> Life {
-    let mut host = Host::new(turn, launch.node, limits.memory_bytes);
+    let memory_bytes = limits.memory_bytes.saturating_add(program.facts().appended_bytes());
+    let mut host = Host::new(turn, launch.node, memory_bytes);
     host.run.begin();
     // After a loss of power, the guest waited for its machine.
     host.run.world.node_mut(launch.node).waiting.clear();
@@ -201,6 +233,7 @@ async fn live(program: &Program, launch: Launch, limits: Limits, turn: Turn) -> 
         }
     };
     let fuel_used = limits.fuel - fuel_left.min(limits.fuel);
+    let outcome = host.ended(outcome);
     host.run.end();
     Life { outcome, fuel_used, refused: host.limiter.refused() }
 }
@@ -216,7 +249,7 @@ pub(crate) fn store(program: &Program, host: Host, fuel: u64) -> (Store<Host>, w
 
 /// Instantiates a program and calls it; the answer is whether it reported success.
 async fn call(program: &Program, entry: Entry, store: &mut Store<Host>) -> wasmtime::Result<bool> {
-    let instantiated = program.instance().instantiate_async(&mut *store).await;
+    let instantiated = program.instance()?.instantiate_async(&mut *store).await;
     let instance = instantiated.map_err(|error| error.context(Instantiating))?;
     match entry {
         Entry::Run => {
@@ -254,5 +287,5 @@ fn end_of(guest: &Guest<'_>, limits: &Limits, life: Life) -> Result<Ended, Harne
         Ok(success) => (End::Exited { code: u8::from(!success) }, Vec::new()),
         Err(error) => ending(error, guest.program, limits, life.refused)?,
     };
-    Ok(Ended { end: Some(end), backtrace, fuel_used: life.fuel_used, memories: guest.memories.clone() })
+    Ok(Ended { end: Some(end), backtrace, fuel_used: life.fuel_used, memories: guest.told().guest })
 }

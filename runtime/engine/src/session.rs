@@ -9,14 +9,14 @@
 //! Not here: checkpoints.
 
 use crate::catalogue;
+use crate::coverage::Covered;
 use crate::memory::Region;
 use crate::program::{Program, ProgramError};
 use crate::schedule;
 use fozzy_host::{LazyInput, Run, Tee};
-use fozzy_trace::execution::{self, NodeExecution, UnmatchedKind};
+use fozzy_trace::execution::NodeExecution;
 use fozzy_trace::plan::Inputs;
 use fozzy_trace::{DecisionSource, Digest, Execution, Executor, HarnessError, Keep, Plan, Reality, Recorder, Sink};
-use fozzy_world::http::Unmatched;
 use fozzy_world::{World, WorldError};
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -32,6 +32,9 @@ pub struct Session {
     sink: Option<Sink>,
     stdin: Option<Arc<LazyInput>>,
     reality: Option<Box<dyn Reality>>,
+    /// The fuel of each guest is that of the plan times this.
+    fuel_times: u64,
+    covered: BTreeMap<Digest, Covered>,
 }
 
 /// The plan cannot be executed.
@@ -89,7 +92,17 @@ impl Session {
                 Err(error) => return Err(wrong(error.to_string())),
             }
         }
-        Ok(Session { program, others, start, tee: None, sink: None, stdin: None, reality: None })
+        Ok(Session {
+            program,
+            others,
+            start,
+            tee: None,
+            sink: None,
+            stdin: None,
+            reality: None,
+            fuel_times: 1,
+            covered: BTreeMap::new(),
+        })
     }
 
     /// Shows what the guests write in the next execution, as they write it.
@@ -113,6 +126,29 @@ impl Session {
         self.sink = Some(sink);
     }
 
+    /// Gives every guest so many times the fuel of the plan: code that counts its edges uses more of it.
+    pub fn fuel_times(&mut self, times: u64) {
+        self.fuel_times = times.max(1);
+    }
+
+    pub(crate) fn fuel(&self, planned: u64) -> u64 {
+        planned.saturating_mul(self.fuel_times)
+    }
+
+    /// What the guests of the last execution have covered, by component; empty when the program was built without
+    /// coverage.
+    #[must_use]
+    pub fn coverage(&self) -> &BTreeMap<Digest, Covered> {
+        &self.covered
+    }
+
+    /// The program of a component of the plan, the target included; `None` when there is none of that digest.
+    #[must_use]
+    pub fn program_named(&self, component: Digest) -> Option<&Program> {
+        let target = || (Digest::of(self.program.component()) == component).then_some(&self.program);
+        self.others.get(&component).or_else(target)
+    }
+
     /// The program that is executed.
     #[must_use]
     pub fn program(&self) -> &Program {
@@ -128,6 +164,18 @@ impl Session {
     }
 }
 
+impl Session {
+    /// What was covered, by digest: a further component of the plan may be the target itself.
+    fn by_digest(&self, covered: BTreeMap<Option<Digest>, Covered>) -> BTreeMap<Digest, Covered> {
+        let mut found: BTreeMap<Digest, Covered> = BTreeMap::new();
+        for (component, covered) in covered {
+            let digest = component.unwrap_or_else(|| Digest::of(self.program.component()));
+            found.entry(digest).or_default().merge(&covered, self.program.how().coverage);
+        }
+        found
+    }
+}
+
 impl Executor for Session {
     fn execute(&mut self, source: Box<dyn DecisionSource>, keep: Keep) -> Result<Execution, HarnessError> {
         let recorder = Recorder::new(keep).streaming(self.sink.take());
@@ -136,17 +184,11 @@ impl Executor for Session {
             .observing(self.reality.take());
         let (mut run, ended) = schedule::run(self, Box::new(run));
         self.reality = run.take_reality();
-        let schedule::Outcome { main: ended, mut others } = ended?;
-        let requests = run.world.http.unmatched.kept().iter().map(Unmatched::in_execution);
-        let commands = run.world.processes.unmatched().commands().iter();
-        let commands = commands.map(|command| execution::Unmatched {
-            kind: UnmatchedKind::Process,
-            asked: command.line(),
-            rule: command.rule(),
-        });
-        let unmatched = requests.chain(commands).collect();
+        let schedule::Outcome { main: ended, mut others, covered } = ended?;
+        self.covered = self.by_digest(covered);
+        let unmatched = run.world.unmatched;
         let facts = run.world.facts;
-        let mut machines = run.world.nodes.into_iter();
+        let mut machines = run.world.nodes.into_iter().flatten();
         let main = machines.next().expect("the target's machine is the first");
         let planned = self.start.plan.nodes.iter().zip(machines);
         let nodes = planned.map(|(plan, node)| {
@@ -162,7 +204,8 @@ impl Executor for Session {
         });
         Ok(Execution {
             nodes: nodes.collect(),
-            unmatched,
+            unmatched: unmatched.kept().to_vec(),
+            unmatched_more: unmatched.more(),
             facts,
             end: ended.end.expect("the target has ended"),
             ended_at: run.world.clock.now(),

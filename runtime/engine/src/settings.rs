@@ -2,6 +2,7 @@
 //!
 //! Not here: what the host answers (`fozzy-host`), the call depth (`fozzy-instrument`).
 
+use crate::build::Build;
 use crate::memory::HostMemories;
 use fozzy_trace::Digest;
 use std::num::NonZeroUsize;
@@ -60,7 +61,7 @@ impl Switches {
 }
 
 /// wasmtime, with every source of nondeterminism closed.
-pub(crate) fn deterministic(switches: Switches) -> Config {
+pub(crate) fn deterministic(switches: Switches, build: &Build) -> Config {
     let mut config = Config::new();
 
     // Floats: one bit pattern for every NaN that a computation produces; without it the payload depends
@@ -71,8 +72,8 @@ pub(crate) fn deterministic(switches: Switches) -> Config {
     // Threads: compiled out of wasmtime here, and no memory can be shared between stores either.
     config.shared_memory(false);
     // Endless loops: instructions are counted and end at the same one everywhere. Epochs would end
-    // them by wall time.
-    config.consume_fuel(true);
+    // them by wall time. A build for search has neither: what runs away there is repeated.
+    config.consume_fuel(build.fuel);
     config.epoch_interruption(false);
     // Stack depth: bounded by the rewriter's counter; the native stack is so large that it never decides.
     config.max_wasm_stack(NATIVE_STACK_BYTES);
@@ -99,6 +100,6 @@ pub(crate) fn deterministic(switches: Switches) -> Config {
 }
 
 /// An engine with these settings.
-pub(crate) fn engine(switches: Switches) -> Result<Engine, wasmtime::Error> {
-    Engine::new(&deterministic(switches))
+pub(crate) fn engine(switches: Switches, build: &Build) -> Result<Engine, wasmtime::Error> {
+    Engine::new(&deterministic(switches, build))
 }

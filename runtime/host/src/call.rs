@@ -77,11 +77,6 @@ pub enum Stop {
         /// One sentence.
         what: String,
     },
-    /// The sandbox does not offer this import.
-    Unsupported {
-        /// Its full name.
-        import: String,
-    },
     /// The guest used an import against its contract, which WASI answers with a trap.
     Misuse {
         /// The import.
@@ -89,6 +84,13 @@ pub enum Stop {
         /// What was wrong.
         what: String,
     },
+}
+
+impl Stop {
+    /// Whether the guest ended by what it did itself, and not because somebody stopped it.
+    pub(crate) fn is_own(&self) -> bool {
+        matches!(self, Stop::Exit { .. } | Stop::Misuse { .. })
+    }
 }
 
 impl fmt::Display for Stop {
@@ -102,7 +104,6 @@ impl fmt::Display for Stop {
             Stop::TimeExhausted => f.write_str("virtual time exhausted"),
             Stop::FuelExhausted => f.write_str("instruction budget exhausted"),
             Stop::Machine { what } => f.write_str(what),
-            Stop::Unsupported { import } => write!(f, "`{import}` is not supported"),
             Stop::Misuse { import, what } => write!(f, "{import}: {what}"),
         }
     }
@@ -134,13 +135,16 @@ pub struct Host {
     pub part: Part,
     /// Bounds the guest's memories.
     pub limiter: crate::MemoryLimiter,
+    /// Whether the guest's handles are being rebuilt: dropping one has no meaning then.
+    pub rebuilding: bool,
 }
 
 impl Host {
     /// The host of a guest on the machine `node`, which may use `memory_bytes`.
     #[must_use]
     pub fn new(run: Turn, node: NodeId, memory_bytes: u64) -> Host {
-        Host { run, node, part: Part::WHOLE, limiter: crate::MemoryLimiter::new(memory_bytes) }
+        let limiter = crate::MemoryLimiter::new(memory_bytes);
+        Host { run, node, part: Part::WHOLE, limiter, rebuilding: false }
     }
 
     /// The whole computer.

@@ -14,6 +14,7 @@
 //! Not here: compiling and running (`fozzy-engine`), live backends (`fozzy-live`).
 
 mod allocations;
+mod alone;
 mod bindings;
 mod call;
 mod choices;
@@ -41,6 +42,7 @@ mod streams;
 mod struck;
 mod time;
 
+pub use alone::{add_alone_to_linker, resource_of};
 pub use bindings::{IncomingRequest, ResponseOutparam};
 pub use call::{HOST_CALL_FUEL, Host, Stop};
 pub use input::LazyInput;

@@ -92,6 +92,36 @@ impl Run {
         self.reality.take()
     }
 
+    /// A run that goes on from here on its own: what it asks is answered as it would be here. Nobody watches it,
+    /// and no real computer answers it.
+    #[must_use]
+    pub fn fork(&self) -> Run {
+        Run {
+            world: self.world.clone(),
+            recorder: self.recorder.fork(),
+            guests: self.guests,
+            blocked: self.blocked.clone(),
+            source: self.source.fork(),
+            tee: None,
+            stdin: None,
+            reality: None,
+            observed_bytes: self.observed_bytes,
+            work: self.work,
+            work_max: self.work_max,
+        }
+    }
+
+    /// Has `source` answer from here on.
+    pub fn answer_from(&mut self, source: Box<dyn DecisionSource>) {
+        self.source = source;
+    }
+
+    /// What host calls have used of the budget.
+    #[must_use]
+    pub fn work(&self) -> u64 {
+        self.work
+    }
+
     /// Whether no other guest could go on, or begin, while this one waits.
     pub(crate) fn is_alone(&self) -> bool {
         self.guests == 1 && self.world.launches.is_empty()

@@ -7,12 +7,17 @@
 //! at twice: validation, facts and passes share one reading of its operators.
 
 use crate::Error;
+use crate::compare::{Compare, Comparisons};
 use crate::depth::Depth;
+use crate::edges::Edges;
 use crate::edit::{BodySpans, Edits, Written, offset_u32};
+use crate::marks::Marks;
 use crate::module::Module;
+use crate::options::Coverage;
+use crate::sites::Sites;
 use wasm_encoder::Encode;
 use wasmparser::{
-    FuncToValidate, FuncValidatorAllocations, FunctionBody, OperatorsReader, ValType, ValidatorResources,
+    FuncToValidate, FuncValidatorAllocations, FunctionBody, Operator, OperatorsReader, ValType, ValidatorResources,
 };
 
 /// Locals that a function may have, parameters included (wasmparser's `MAX_WASM_FUNCTION_LOCALS`).
@@ -43,6 +48,13 @@ pub(crate) fn slots(ty: ValType) -> u32 {
 pub(crate) struct Bodies {
     allocations: FuncValidatorAllocations,
     depth: Depth,
+    edges: Edges,
+    marks: Marks,
+    compare: Compare,
+    /// The comparisons of the component so far.
+    pub(crate) comparisons: Comparisons,
+    /// The edges of the component so far.
+    pub(crate) sites: Sites,
     edits: Edits,
     written: Written,
 }
@@ -56,7 +68,8 @@ impl Bodies {
         function: FuncToValidate<ValidatorResources>,
         body: &FunctionBody<'_>,
     ) -> Result<(), Error> {
-        let ty = function.ty;
+        let (ty, index) = (function.ty, function.index);
+        let covers = module.coverage != Coverage::None;
         let mut validator = function.into_validator(std::mem::take(&mut self.allocations));
         let mut locals_slots = module.signature(ty).params_slots;
         let mut vectors = module.vectors_in_results() || module.signature(ty).vectors_in_params;
@@ -76,18 +89,42 @@ impl Bodies {
         let operators_start = reader.original_position();
 
         self.depth.begin();
+        if covers {
+            self.edges.begin(offset_u32(operators_start));
+        }
+        if module.marks {
+            self.marks.begin();
+        }
+        self.compare.begin();
         let mut height_max = 0;
         let mut operators = OperatorsReader::new(reader);
         while !operators.eof() {
             let at = operators.original_position();
             let operator = operators.read()?;
+            if covers {
+                self.edges.before(&operator, &validator);
+            }
+            let reachable = validator.get_control_frame(0).is_some_and(|frame| !frame.unreachable);
             validator.op(at, &operator)?;
             height_max = height_max.max(validator.operand_stack_height());
             // A vector that was pushed alone is on top now. Those that come in a group are found
             // through the module's types.
             vectors |= validator.get_operand_type(0) == Some(Some(ValType::V128));
             let span = offset_u32(at)..offset_u32(operators.original_position());
-            self.depth.operator(&operator, span);
+            self.depth.operator(&operator, span.clone());
+            if covers {
+                self.edges.operator(&operator, span.clone(), &validator);
+            }
+            if module.comparisons && reachable {
+                self.compare.operator(&operator, &span);
+            }
+            if module.marks {
+                if let Operator::RefFunc { function_index } = operator {
+                    module.note_reference(function_index);
+                }
+                let base = validator.get_control_frame(0).map_or(0, |frame| offset_u32(frame.height));
+                self.marks.operator(&operator, span, base..validator.operand_stack_height(), reachable, module);
+            }
         }
         operators.finish()?;
         let facts = BodyFacts {
@@ -103,10 +140,20 @@ impl Bodies {
 
         self.edits.reset(validator.len_locals());
         self.allocations = validator.into_allocations();
-        if self.depth.counts(&facts) {
+        if module.depth && self.depth.counts(&facts) {
             let depth = module.depth_global()?;
             let results = module.block_type(ty)?;
             self.depth.finish(&facts, depth, results, &mut self.edits);
+        }
+        if covers {
+            self.edges.finish(&facts.spans, index, module, &mut self.sites, &mut self.edits)?;
+        }
+        if module.comparisons {
+            let start = facts.spans.operators.start;
+            self.compare.finish(index, start, module, &mut self.comparisons, &mut self.edits)?;
+        }
+        if module.marks {
+            self.marks.finish(module, &mut self.edits)?;
         }
         self.edits.apply(component, &facts.spans, &mut self.written);
         for (what, found, limit) in [

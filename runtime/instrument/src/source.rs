@@ -141,7 +141,44 @@ impl Symbols {
     }
 }
 
+/// A stretch of code that one line of source stands for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SourceLine {
+    /// Its first operator.
+    pub offset: OriginalOffset,
+    /// Source file as the compiler saw it.
+    pub file: String,
+    /// Line in the file, from 1.
+    pub line: u32,
+}
+
+impl Symbols {
+    /// The lines that stand for the operators of a range, in their order; empty without DWARF.
+    #[must_use]
+    pub fn lines(&self, module: ModuleOrdinal, range: Range<OriginalOffset>) -> Vec<SourceLine> {
+        let module = usize::try_from(module.0).ok().and_then(|module| self.modules.get(module));
+        module.map_or_else(Vec::new, |module| module.lines(range))
+    }
+}
+
 impl ModuleSymbols {
+    fn lines(&self, range: Range<OriginalOffset>) -> Vec<SourceLine> {
+        let mut dwarf = self.dwarf.lock().unwrap_or_else(PoisonError::into_inner);
+        let (Some(context), Some(start)) = (dwarf.context(), range.start.0.checked_sub(self.code_start)) else {
+            return Vec::new();
+        };
+        let low = u64::from(start);
+        let high = low + u64::from(range.end.0.saturating_sub(range.start.0));
+        let Ok(rows) = context.find_location_range(low, high) else { return Vec::new() };
+        let rows = rows.filter_map(|(address, _, location)| {
+            let (file, line) = (location.file?, location.line?);
+            let offset = u32::try_from(address.max(low)).ok()?.checked_add(self.code_start)?;
+            let sound = line > 0 && file.len() <= FILE_BYTES_MAX;
+            sound.then(|| SourceLine { offset: OriginalOffset(offset), file: file.to_owned(), line })
+        });
+        rows.collect()
+    }
+
     fn section(&mut self, payload: Payload<'_>) {
         match payload {
             Payload::ImportSection(imports) => {

@@ -3,6 +3,8 @@
 //! That a rewritten program still behaves like the original is tested beside the engine, where
 //! programs can be run.
 
+mod access;
+mod edges;
 mod exits;
 mod golden;
 mod hostile;
@@ -10,7 +12,7 @@ mod offsets;
 mod smith;
 mod symbols;
 
-use crate::{Error, Instrumented, Options, features, instrument};
+use crate::{Coverage, Error, Instrumented, ModuleChoice, Options, features, instrument};
 use wasm_encoder::{Component, RawSection};
 use wasmparser::{Operator, Parser, Payload, Validator};
 
@@ -28,15 +30,34 @@ fn component(module: &str) -> Vec<u8> {
     wrap(&[wat::parse_str(module).expect("the test's module parses")])
 }
 
+/// Instruments in every way, and returns what the default gives.
+fn instrumented(component: &[u8]) -> Instrumented {
+    for options in ways() {
+        instrumented_with(component, &options);
+    }
+    instrumented_with(component, &Options::default())
+}
+
+/// One of each choice, and everything at once.
+fn ways() -> [Options; 5] {
+    let all = Options { modules: ModuleChoice::All, ..Options::default() };
+    [
+        Options { coverage: Coverage::SetOnce, ..all.clone() },
+        Options { coverage: Coverage::Counters, ..all.clone() },
+        Options { marks: true, ..all.clone() },
+        Options { comparisons: true, ..all.clone() },
+        Options { coverage: Coverage::SetOnce, marks: true, comparisons: true, ..all },
+    ]
+}
+
 /// Instruments and checks what must hold for every component: the output is valid under the same
 /// features, and a second rewrite gives the same.
-fn instrumented(component: &[u8]) -> Instrumented {
-    let options = Options::default();
-    let output = instrument(component, &options).expect("the component is accepted");
+fn instrumented_with(component: &[u8], options: &Options) -> Instrumented {
+    let output = instrument(component, options).expect("the component is accepted");
     if let Err(error) = Validator::new_with_features(features()).validate_all(&output.component) {
         panic!("the output is invalid: {error}");
     }
-    assert_eq!(instrument(component, &options).as_ref(), Ok(&output));
+    assert_eq!(instrument(component, options).as_ref(), Ok(&output));
     output
 }
 

@@ -14,11 +14,17 @@
 //! file nothing but an error. A section is looked at only after the validator has accepted it.
 
 use crate::body::Bodies;
+use crate::catalogue::{CATALOGUE_SECTION, Catalogue};
 use crate::edit::offset_u32;
 use crate::map::{Maps, ModuleMap, ModuleOrdinal};
-use crate::module::{Module, write_section};
+use crate::module::{Finished, Module, write_section};
 use crate::nesting::{self, COMPONENT_SECTION, CORE_MODULE_SECTION};
-use crate::{Error, Instrumented, Options, features};
+use crate::options::Coverage;
+use crate::shape::Shape;
+use crate::side::{SideMemory, SideTag};
+use crate::survey::{Survey, survey};
+use crate::verdict::{MarksReason, MarksVerdict};
+use crate::{Error, Instrumented, Options, access, features};
 use wasmparser::{Encoding, Parser, Payload, ValidPayload, Validator};
 
 /// A component while the walk is inside it.
@@ -26,6 +32,7 @@ struct Component {
     out: Vec<u8>,
     /// Modules inside, whose maps count from the start of `out`.
     modules: Vec<ModuleMap>,
+    side_memories: Vec<SideMemory>,
 }
 
 enum Open<'a> {
@@ -36,12 +43,17 @@ enum Open<'a> {
 /// Rewrites the whole of `component`.
 pub(crate) fn walk(component: &[u8], options: &Options) -> Result<Instrumented, Error> {
     nesting::check(component)?;
+    let beside = options.coverage != Coverage::None || options.comparisons || options.marks;
+    let mut surveyed = if beside { survey(component)? } else { Survey::default() };
+    let tag = (beside || options.access).then(|| SideTag::of(component));
     let mut validator = Validator::new_with_features(features());
     let mut parser = Parser::new(0);
     parser.set_features(features());
     let mut bodies = Bodies::default();
     let mut open: Vec<Open<'_>> = Vec::new();
     let mut modules_count = 0;
+    let mut shape = Shape::default();
+    let mut catalogue = Catalogue::default();
 
     for payload in parser.parse_all(component) {
         let payload = payload?;
@@ -51,26 +63,41 @@ pub(crate) fn walk(component: &[u8], options: &Options) -> Result<Instrumented, 
         }
         let function = match validator.payload(&payload)? {
             ValidPayload::Func(function, body) => Some((function, body)),
+            ValidPayload::End(types) => {
+                shape.finish(&types);
+                None
+            }
             _ => None,
         };
+        if options.access {
+            shape.payload(&payload)?;
+        }
         match (&payload, open.last_mut()) {
             (Payload::Version { encoding: Encoding::Component, range, .. }, _) => {
                 let out = component[range.clone()].to_vec();
-                open.push(Open::Component(Component { out, modules: Vec::new() }));
+                open.push(Open::Component(Component { out, modules: Vec::new(), side_memories: Vec::new() }));
             }
             (Payload::Version { encoding: Encoding::Module, range, .. }, _) => {
                 let ordinal = ModuleOrdinal(modules_count);
+                let known = surveyed.modules.get_mut(modules_count as usize).map(std::mem::take).unwrap_or_default();
                 modules_count += 1;
-                open.push(Open::Module(Box::new(Module::new(ordinal, range.start, options))));
+                open.push(Open::Module(Box::new(Module::new(ordinal, range.start, options, known))));
             }
             (Payload::End(end), _) => {
                 let closed = open.pop().expect("the parser has opened what it closes");
                 let Some(parent) = open.last_mut() else {
                     assert_eq!(*end, component.len(), "the outermost component is all there is");
-                    return Ok(finished(closed));
+                    let marks = options.marks.then_some(surveyed.verdict);
+                    let finished = finished(closed, options.access.then_some(&shape), bodies, tag, marks);
+                    return Ok(Instrumented { catalogue: catalogue.records, ..finished });
                 };
                 let Open::Component(parent) = parent else { unreachable!("nothing is nested in a core module") };
-                parent.adopt(component, closed, *end);
+                if let Open::Module(module) = &closed
+                    && module.import_escapes
+                {
+                    surveyed.verdict.because(MarksReason::ImportEscapes(module.ordinal));
+                }
+                parent.adopt(component, closed, *end, &shape, tag.as_ref().filter(|_| beside))?;
             }
             // What is inside arrives by itself.
             (Payload::ModuleSection { .. } | Payload::ComponentSection { .. }, _) => {}
@@ -82,7 +109,10 @@ pub(crate) fn walk(component: &[u8], options: &Options) -> Result<Instrumented, 
                 (Payload::CodeSectionStart { count, range, .. }, _) => {
                     let types = validator.types(0).expect("the validator is inside this module");
                     module.section(wasm_encoder::SectionId::Code as u8, range.clone());
-                    module.code_section(*count, types.global_count());
+                    module.code_section(*count, types);
+                }
+                (Payload::CustomSection(custom), _) if custom.name() == CATALOGUE_SECTION => {
+                    catalogue.add(module.ordinal, custom.data())?;
                 }
                 (payload, _) => core_section(module, payload)?,
             },
@@ -102,7 +132,12 @@ fn core_section<'a>(module: &mut Module<'a>, payload: &Payload<'a>) -> Result<()
             return Ok(());
         }
         Payload::TypeSection(reader) => module.type_section(reader)?,
+        Payload::ImportSection(reader) => module.import_section(reader)?,
+        Payload::FunctionSection(reader) => module.function_section(reader)?,
         Payload::GlobalSection(reader) => module.global_section(reader),
+        Payload::ExportSection(reader) => module.export_section(reader),
+        Payload::MemorySection(reader) => module.memory_section(reader),
+        Payload::DataSection(reader) => module.data_section(reader),
         _ => {}
     }
     if let Some((id, range)) = payload.as_section() {
@@ -124,11 +159,23 @@ impl Component {
     }
 
     /// Writes what was closed at `end` as a section, and takes over its maps.
-    fn adopt(&mut self, component: &[u8], closed: Open<'_>, end: usize) {
+    fn adopt(
+        &mut self,
+        component: &[u8],
+        closed: Open<'_>,
+        end: usize,
+        shape: &Shape,
+        tag: Option<&SideTag>,
+    ) -> Result<(), Error> {
         let (id, bytes, modules) = match closed {
-            Open::Component(inner) => (COMPONENT_SECTION, inner.out, inner.modules),
-            Open::Module(module) => {
-                let (bytes, map) = module.finish(component, end);
+            Open::Component(inner) => {
+                self.side_memories.extend(inner.side_memories);
+                (COMPONENT_SECTION, inner.out, inner.modules)
+            }
+            Open::Module(mut module) => {
+                shape.export_state(&mut module);
+                let Finished { bytes, map, side } = module.finish(component, end, tag)?;
+                self.side_memories.extend(side);
                 (CORE_MODULE_SECTION, bytes, vec![map])
             }
         };
@@ -138,16 +185,39 @@ impl Component {
             map.shift(start);
             map
         }));
+        Ok(())
     }
 }
 
 /// The outermost component is complete.
-fn finished(closed: Open<'_>) -> Instrumented {
-    let Open::Component(Component { out, modules }) = closed else {
+fn finished(
+    closed: Open<'_>,
+    shape: Option<&Shape>,
+    bodies: Bodies,
+    tag: Option<SideTag>,
+    marks: Option<MarksVerdict>,
+) -> Instrumented {
+    let Open::Component(Component { mut out, modules, side_memories }) = closed else {
         unreachable!("a core module was refused at its version")
     };
     for (position, module) in modules.iter().enumerate() {
         assert_eq!(module.ordinal.0 as usize, position, "modules are in the order of the bytes");
     }
-    Instrumented { component: out, maps: Maps { modules } }
+    let reached = shape.filter(|shape| shape.obstacles.is_empty()).zip(tag.as_ref());
+    let access = reached.map(|(shape, tag)| access::append(tag, shape, &mut out));
+    let obstacles = shape.map(|shape| shape.obstacles.clone()).unwrap_or_default();
+    let Bodies { sites, comparisons, .. } = bodies;
+    let maps = Maps { modules };
+    Instrumented {
+        component: out,
+        maps,
+        sites,
+        comparisons,
+        side_memories,
+        tag,
+        marks,
+        access,
+        obstacles,
+        catalogue: Vec::new(),
+    }
 }

@@ -6,8 +6,9 @@
 //!
 //! Invariants: documents are plain values whose keys are never renamed; text never carries what the
 //! document does not.
-//! Not here: where it is printed and whether in colour (`fozzy-cli`), other formats (JUnit, HTML).
+//! Not here: where it is printed and whether in colour (`fozzy-cli`), other formats (JUnit).
 
+pub mod coverage;
 pub mod document;
 mod facts;
 mod flatten;

@@ -73,12 +73,7 @@ pub fn pretty(summary: &RunSummary, style: Style, is_own: impl Fn(&Frame) -> boo
             (Some(_), false) => "the changed program went another way".to_owned(),
         };
         row("replay", &word);
-        if let Some(difference) = &replay.difference {
-            row(
-                "differs",
-                &format!("{}: recorded {}, found {}", difference.what, difference.recorded, difference.found),
-            );
-        }
+        // What differs stands in the finding.
         if let Some(divergence) = &replay.divergence {
             text.push_str(&divergence_lines(divergence));
         }

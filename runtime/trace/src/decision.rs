@@ -150,6 +150,9 @@ pub trait DecisionSource: Send {
     /// The seed that the unrecorded answers come from.
     fn seed(&self) -> Seed;
 
+    /// Another source that will give the answers that this one would give from here on.
+    fn fork(&self) -> Box<dyn DecisionSource>;
+
     /// What the real computer answers to `ask`, if that was captured before; its bytes are put into `bytes`.
     fn observe(&mut self, ask: &Ask, bytes: &mut Inputs) -> Observed {
         let _ = (ask, bytes);

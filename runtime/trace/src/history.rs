@@ -121,6 +121,32 @@ impl Recorder {
         Recorder { sink, ..self }
     }
 
+    /// A recorder that goes on from here on its own; it hands nothing to the sink.
+    #[must_use]
+    pub fn fork(&self) -> Recorder {
+        Recorder {
+            history: self.history.clone(),
+            fold: self.fold,
+            keep: self.keep.clone(),
+            sink: None,
+            interval: self.interval,
+            next_mark: self.next_mark,
+            decided: self.decided,
+        }
+    }
+
+    /// Questions that the source has answered so far.
+    #[must_use]
+    pub fn decisions(&self) -> u64 {
+        self.history.decisions
+    }
+
+    /// What has happened so far.
+    #[must_use]
+    pub fn so_far(&self) -> History {
+        self.fork().finish()
+    }
+
     /// Calls so far.
     #[must_use]
     pub fn calls(&self) -> u64 {

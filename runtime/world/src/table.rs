@@ -212,6 +212,38 @@ impl Table {
         std::mem::take(self).slots.into_iter().flatten().collect()
     }
 
+    /// Places that the table has, open and free.
+    #[must_use]
+    pub fn places(&self) -> usize {
+        self.slots.len()
+    }
+
+    /// The number that the next handle gets.
+    #[must_use]
+    pub fn next_place(&self) -> usize {
+        self.free.last().map_or(self.slots.len(), |place| *place as usize)
+    }
+
+    /// The places that are free; the last one is given next.
+    #[must_use]
+    pub fn free(&self) -> &[u32] {
+        &self.free
+    }
+
+    /// The handles that are open, with their numbers.
+    pub fn open(&self) -> impl Iterator<Item = (u32, &Handle)> {
+        self.slots.iter().enumerate().filter_map(|(place, slot)| Some((place as u32, slot.as_ref()?)))
+    }
+
+    /// Whether another table has the same places open, with handles of the same `kind`, and frees in the same order.
+    #[must_use]
+    pub fn same_places(&self, other: &Table, kind: impl Fn(&Handle) -> &'static str) -> bool {
+        let same = |(one, two): (&Option<Handle>, &Option<Handle>)| one.as_ref().map(&kind) == two.as_ref().map(&kind);
+        self.slots.len() == other.slots.len()
+            && self.free == other.free
+            && self.slots.iter().zip(&other.slots).all(same)
+    }
+
     /// Everything that is open, by number.
     pub fn iter(&self) -> impl Iterator<Item = &Handle> {
         self.slots.iter().flatten()

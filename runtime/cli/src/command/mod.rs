@@ -1,5 +1,6 @@
 //! One file a command, one row in `dispatch`.
 
+mod coverage;
 mod doctor;
 mod env;
 mod replay;
@@ -35,6 +36,7 @@ pub(crate) fn dispatch(cli: Cli) -> ExitCode {
         match &command {
             Command::Run(args) => run::run(&context, args),
             Command::Replay(args) => replay::replay(&context, args),
+            Command::Coverage(args) => coverage::coverage(&context, args),
             Command::Trace(TraceCommand::Verify(args)) => trace::verify(&context, args),
             Command::Trace(TraceCommand::Show(args)) => trace::show(&context, args),
             Command::Validate(args) => validate::validate(&context, args),

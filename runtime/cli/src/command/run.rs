@@ -40,7 +40,7 @@ pub(crate) fn run(context: &Context, args: &RunArgs) -> Result<ExitCode, CliErro
     if let Some(stdin) = &planned.stdin {
         session.read_from(Arc::clone(stdin));
     }
-    planned.open(&mut session)?;
+    planned.open(&mut session, &context.config.base_dir)?;
     let json = context.printer.json || args.reporter == ReporterArg::Json;
     if !json {
         session.watch(show_output(&planned.plan));

@@ -69,7 +69,7 @@ fn messages_say_what_and_where() {
         "the component has 268435457 bytes, more than the 268435456 that are accepted"
     );
     for stack_slots in [0, STACK_SLOTS_MAX + 1] {
-        let error = instrument(&wrap(&[]), &Options { stack_slots });
+        let error = instrument(&wrap(&[]), &Options { stack_slots, ..Options::default() });
         assert_eq!(error, Err(Error::StackSlots { found: stack_slots }));
     }
 }
@@ -105,5 +105,5 @@ fn no_room_for_another_local() {
     let module = |locals: &str| format!("(module (func $f (local {locals}) call $f))");
     let error = refused(&component(&module(&"i32 ".repeat(50_000))));
     assert!(matches!(error, Error::NoRoom { what: "locals", found: 50_001, .. }), "{error}");
-    super::instrumented(&component(&module(&"i32 ".repeat(49_999))));
+    super::instrumented_with(&component(&module(&"i32 ".repeat(49_999))), &Options::default());
 }

@@ -87,6 +87,10 @@ impl DecisionSource for Recorded {
         self.seeded.seed()
     }
 
+    fn fork(&self) -> Box<dyn DecisionSource> {
+        Box::new(self.clone())
+    }
+
     fn observe(&mut self, ask: &Ask, bytes: &mut Inputs) -> Observed {
         let Some(recorded) = self.observations.get(self.used) else { return Observed::Diverged(None) };
         if recorded.ask != *ask || !ask.fits(&recorded.answer) {

@@ -19,8 +19,8 @@ use sha2::{Digest, Sha256};
 #[derive(Clone, Debug)]
 pub struct Seeded {
     seed: Seed,
-    /// Few: purposes times nodes.
-    streams: Vec<(Purpose, NodeId, ChaCha12Rng)>,
+    /// Sorted by node, then purpose: new machines come at the end.
+    streams: Vec<(NodeId, Purpose, ChaCha12Rng)>,
     /// Index of the one used last, which is usually the next one used.
     last: usize,
 }
@@ -34,33 +34,33 @@ impl Seeded {
 
     #[inline]
     fn stream(&mut self, question: Question<'_>) -> &mut ChaCha12Rng {
-        let wanted = (question.purpose, question.node);
-        if self.streams.get(self.last).is_none_or(|(purpose, node, _)| (*purpose, *node) != wanted) {
-            self.last = self.find(wanted.0, wanted.1);
+        let wanted = (question.node, question.purpose);
+        if self.streams.get(self.last).is_none_or(|(node, purpose, _)| (*node, *purpose) != wanted) {
+            self.last = self.find(question.node, question.purpose);
         }
         &mut self.streams[self.last].2
     }
 
     /// The index of a stream, which is made at its first use.
     #[cold]
-    fn find(&mut self, purpose: Purpose, node: NodeId) -> usize {
+    fn find(&mut self, node: NodeId, purpose: Purpose) -> usize {
         // Names tell purposes apart, and parts not: of a program's choices there is one stream at a time.
-        let is_it = |its_purpose: Purpose, its_node| its_purpose.name() == purpose.name() && its_node == node;
-        let found = self.streams.iter().position(|(its_purpose, its_node, _)| is_it(*its_purpose, *its_node));
-        let index = found.unwrap_or_else(|| {
+        let found = self.streams.binary_search_by_key(&(node, purpose.name()), |(node, its, _)| (*node, its.name()));
+        let is_new = found.is_err();
+        let index = found.unwrap_or_else(|place| {
             let key = Sha256::new()
                 .chain_update(b"fozzy stream 1")
                 .chain_update(self.seed.0.to_le_bytes())
                 .chain_update(purpose.name())
                 .chain_update(node.0.to_le_bytes())
                 .finalize();
-            self.streams.push((purpose, node, ChaCha12Rng::from_seed(key.into())));
-            self.streams.len() - 1
+            self.streams.insert(place, (node, purpose, ChaCha12Rng::from_seed(key.into())));
+            place
         });
         if let (stream, Purpose::Choice(part)) = (&mut self.streams[index], purpose)
-            && (found.is_none() || stream.0 != purpose)
+            && (is_new || stream.1 != purpose)
         {
-            stream.0 = purpose;
+            stream.1 = purpose;
             stream.2.set_stream(part.stream());
             stream.2.set_word_pos(0);
         }
@@ -90,6 +90,10 @@ impl DecisionSource for Seeded {
 
     fn seed(&self) -> Seed {
         self.seed
+    }
+
+    fn fork(&self) -> Box<dyn DecisionSource> {
+        Box::new(self.clone())
     }
 }
 
@@ -139,7 +143,9 @@ mod tests {
         let mut source = Seeded::new(Seed(7));
         for (draws, (part, expected)) in parts.iter().zip(&alone).enumerate() {
             assert_eq!(bytes(&mut source, Purpose::Choice(*part), 0), *expected);
-            (0..draws).for_each(|_| drop(bytes(&mut source, Purpose::Choice(*part), 0)));
+            (0..draws).for_each(|_| {
+                bytes(&mut source, Purpose::Choice(*part), 0);
+            });
             bytes(&mut source, Purpose::Random, 0);
         }
         assert_eq!(bytes(&mut source, Purpose::Choice(parts[2]), 0), alone[2], "a part that comes again begins again");

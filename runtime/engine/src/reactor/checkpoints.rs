@@ -1,0 +1,359 @@
+//! The checkpoints of a reactor: a tree of states, and the calls from each to the next.
+//!
+//! ```text
+//! first ──calls──▶ A ──calls──▶ B        A and B share the pages that did not change
+//!                  └───calls──▶ C        a state may be evicted; the calls never are
+//! ```
+//!
+//! Invariants: a checkpoint without its state can be reached by calling again from an ancestor that has one, or
+//! from the beginning; the bytes of all states stay below the bound, the longest unused going first.
+//! Not here: capturing and restoring (`live`).
+
+use super::image::Image;
+use super::live::{Function, Live};
+use super::{CallError, Holdings};
+use fozzy_host::{MemoryLimiter, Run};
+use fozzy_trace::{DecisionSource, NodeId};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use wasmtime::component::{ComponentNamedList, Lift, Lower};
+
+/// A checkpoint of one reactor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct CheckpointId(u64);
+
+/// Everything that is brought back.
+pub(super) struct Kept {
+    pub(super) images: Vec<Image>,
+    pub(super) globals: Box<[u8]>,
+    pub(super) run: Run,
+    pub(super) limiter: MemoryLimiter,
+    pub(super) fuel: Option<u64>,
+}
+
+/// The state of a reactor at one moment.
+pub(super) struct State {
+    id: u64,
+    /// `None` when it could not be reached.
+    kept: Option<Kept>,
+}
+
+impl State {
+    pub(super) fn unreached(id: u64) -> State {
+        State { id, kept: None }
+    }
+
+    pub(super) fn reached(
+        id: u64,
+        images: Vec<Image>,
+        globals: Box<[u8]>,
+        run: Run,
+        limiter: MemoryLimiter,
+        fuel: Option<u64>,
+    ) -> State {
+        State { id, kept: Some(Kept { images, globals, run, limiter, fuel }) }
+    }
+
+    /// Distinguishes it from all others of this process.
+    pub(super) fn id(&self) -> u64 {
+        self.id
+    }
+
+    pub(super) fn kept(&self) -> Option<&Kept> {
+        self.kept.as_ref()
+    }
+
+    /// Equal for equal states; zero when the state could not be reached.
+    pub(super) fn digest(&self) -> u64 {
+        let Some(kept) = &self.kept else { return 0 };
+        let mut hasher = xxhash_rust::xxh3::Xxh3::new();
+        for image in &kept.images {
+            hasher.update(&image.digest().to_le_bytes());
+        }
+        hasher.update(&kept.globals);
+        let table = &kept.run.world.node(NodeId(0)).table;
+        for (place, handle) in table.open() {
+            hasher.update(format!("{place} {}\n", fozzy_host::resource_of(handle)).as_bytes());
+        }
+        hasher.update(format!("free {:?}\n", table.free()).as_bytes());
+        let history = kept.run.recorder.so_far();
+        for number in [kept.run.world.clock.now().0, history.calls, history.digest, kept.run.work()] {
+            hasher.update(&number.to_le_bytes());
+        }
+        hasher.digest()
+    }
+}
+
+/// Something that was done between two checkpoints.
+pub(super) trait Step: Send + Sync {
+    /// Does it again.
+    fn repeat(&self, live: &mut Live) -> Result<(), CallError>;
+}
+
+struct Called<P, R> {
+    function: Function<P, R>,
+    arguments: P,
+}
+
+impl<P, R> Step for Called<P, R>
+where
+    P: ComponentNamedList + Lower + Clone + Send + Sync,
+    R: ComponentNamedList + Lift,
+{
+    fn repeat(&self, live: &mut Live) -> Result<(), CallError> {
+        live.call(&mut self.function.clone(), self.arguments.clone()).map(drop)
+    }
+}
+
+struct AnsweredFrom(std::sync::Mutex<Box<dyn DecisionSource>>);
+
+impl Step for AnsweredFrom {
+    fn repeat(&self, live: &mut Live) -> Result<(), CallError> {
+        let source = self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner).fork();
+        live.answer_from(source);
+        Ok(())
+    }
+}
+
+type Steps = Arc<[Box<dyn Step>]>;
+
+struct Entry {
+    parent: Option<u64>,
+    /// What was done since the parent.
+    steps: Steps,
+    state: Option<Arc<State>>,
+    /// Of the state, once it was evicted.
+    digest: Option<u64>,
+    /// Bytes that its state holds beside its parent's.
+    bytes: u64,
+    /// When it was made or restored last, in ticks of our own.
+    used: u64,
+    /// Nobody will ask for it again; it is only a way to others.
+    discarded: bool,
+    children: Vec<u64>,
+}
+
+/// All checkpoints of one reactor.
+pub(super) struct Checkpoints {
+    entries: BTreeMap<u64, Entry>,
+    /// The checkpoints that hold a state, by when they were used.
+    held: BTreeSet<(u64, u64)>,
+    next: u64,
+    tick: u64,
+    bytes: u64,
+    bytes_max: u64,
+    /// What was done since the last checkpoint or restore.
+    since: Vec<Box<dyn Step>>,
+    first: Option<Run>,
+}
+
+impl Checkpoints {
+    pub(super) fn new(bytes_max: u64) -> Checkpoints {
+        Checkpoints {
+            entries: BTreeMap::new(),
+            held: BTreeSet::new(),
+            next: 0,
+            tick: 0,
+            bytes: 0,
+            bytes_max,
+            since: Vec::new(),
+            first: None,
+        }
+    }
+
+    /// Adds the first one, at which the computer was as in `run` (without what the instantiation did).
+    pub(super) fn add_root(&mut self, state: State, first: Run) -> CheckpointId {
+        self.first = Some(first);
+        self.insert(None, state)
+    }
+
+    /// Adds one that was reached from `parent` by what was done since.
+    pub(super) fn add(&mut self, parent: CheckpointId, state: State) -> CheckpointId {
+        self.insert(Some(parent.0), state)
+    }
+
+    fn insert(&mut self, parent: Option<u64>, state: State) -> CheckpointId {
+        let id = self.next;
+        self.next += 1;
+        self.tick += 1;
+        let steps = std::mem::take(&mut self.since).into();
+        let bytes = self.bytes_of(parent, &state);
+        if let Some(parent) = parent.and_then(|parent| self.entries.get_mut(&parent)) {
+            parent.children.push(id);
+        }
+        let state = state.kept.is_some().then(|| Arc::new(state));
+        if state.is_some() {
+            self.held.insert((self.tick, id));
+        }
+        let entry = Entry {
+            parent,
+            steps,
+            state,
+            digest: None,
+            bytes,
+            used: self.tick,
+            discarded: false,
+            children: Vec::new(),
+        };
+        self.entries.insert(id, entry);
+        self.bytes += bytes;
+        self.evict(id);
+        CheckpointId(id)
+    }
+
+    /// What a state holds beside that of its parent, if that is held.
+    fn bytes_of(&self, parent: Option<u64>, state: &State) -> u64 {
+        let Some(kept) = &state.kept else { return 0 };
+        let parent = parent.and_then(|parent| self.entries[&parent].state.as_ref()?.kept.as_ref());
+        let empty = Image::default();
+        let pages = kept
+            .images
+            .iter()
+            .enumerate()
+            .map(|(n, image)| image.bytes_beside(parent.and_then(|parent| parent.images.get(n)).unwrap_or(&empty)));
+        pages.sum::<u64>() + kept.globals.len() as u64 + size_of::<State>() as u64
+    }
+
+    /// Lets go of a state. What its children shared with it is theirs alone now.
+    fn let_go(&mut self, id: u64) -> Option<Arc<State>> {
+        let entry = self.entries.get_mut(&id)?;
+        let state = entry.state.take()?;
+        self.held.remove(&(entry.used, id));
+        self.bytes -= std::mem::take(&mut entry.bytes);
+        for child in entry.children.clone() {
+            let Some(state) = self.entries[&child].state.clone() else { continue };
+            let bytes = self.bytes_of(Some(id), &state);
+            let entry = self.entries.get_mut(&child).expect("just seen");
+            self.bytes = self.bytes - entry.bytes + bytes;
+            entry.bytes = bytes;
+        }
+        Some(state)
+    }
+
+    /// Notes a call that is about to be made.
+    #[inline]
+    pub(super) fn called<P, R>(&mut self, function: &Function<P, R>, arguments: &P)
+    where
+        P: ComponentNamedList + Lower + Clone + Send + Sync + 'static,
+        R: ComponentNamedList + Lift + 'static,
+    {
+        self.since.push(Box::new(Called { function: function.clone(), arguments: arguments.clone() }));
+    }
+
+    /// Notes that another source answers.
+    pub(super) fn answered_from(&mut self, source: &dyn DecisionSource) {
+        self.since.push(Box::new(AnsweredFrom(std::sync::Mutex::new(source.fork()))));
+    }
+
+    /// What was done since the last checkpoint does not matter any more.
+    #[inline]
+    pub(super) fn forget_calls(&mut self) {
+        self.since.clear();
+    }
+
+    /// The state of a checkpoint, if it is held.
+    pub(super) fn state(&mut self, id: CheckpointId) -> Option<&Arc<State>> {
+        self.tick += 1;
+        let entry = self.entries.get_mut(&id.0).expect("a checkpoint of this reactor that was not discarded");
+        if entry.state.is_some() {
+            self.held.remove(&(entry.used, id.0));
+            self.held.insert((self.tick, id.0));
+        }
+        entry.used = self.tick;
+        entry.state.as_ref()
+    }
+
+    /// The nearest state on the way to a checkpoint, and what was done since then.
+    pub(super) fn way_to(&self, id: CheckpointId) -> (Option<Arc<State>>, Vec<&dyn Step>) {
+        let mut ways = Vec::new();
+        let mut at = Some(id.0);
+        let mut from = None;
+        while let Some(entry) = at.and_then(|at| self.entries.get(&at)) {
+            if let Some(state) = &entry.state {
+                from = Some(Arc::clone(state));
+                break;
+            }
+            ways.push(&entry.steps);
+            at = entry.parent;
+        }
+        (from, ways.into_iter().rev().flat_map(|steps| steps.iter().map(|step| &**step)).collect())
+    }
+
+    /// Everything that was done since the start, through `base`, up to now.
+    pub(super) fn since_start(&self, base: CheckpointId) -> Vec<&dyn Step> {
+        let mut ways = vec![];
+        let mut at = Some(base.0);
+        while let Some(entry) = at.and_then(|at| self.entries.get(&at)) {
+            ways.push(&entry.steps[..]);
+            at = entry.parent;
+        }
+        let steps = ways.into_iter().rev().flatten().chain(&self.since);
+        steps.map(|step| &**step).collect()
+    }
+
+    /// The run with which the first instance began.
+    pub(super) fn first_run(&self) -> &Run {
+        self.first.as_ref().expect("the first checkpoint is made with the reactor")
+    }
+
+    /// Whether a checkpoint that was evicted had another state than `state`.
+    pub(super) fn is_another(&self, id: CheckpointId, state: &State) -> bool {
+        self.entries[&id.0].digest.is_some_and(|digest| digest != state.digest())
+    }
+
+    /// Holds the state of a checkpoint again.
+    pub(super) fn keep(&mut self, id: CheckpointId, state: State) {
+        let parent = self.entries[&id.0].parent;
+        let bytes = self.bytes_of(parent, &state);
+        let entry = self.entries.get_mut(&id.0).expect("looked up before");
+        if state.kept.is_some() {
+            entry.state = Some(Arc::new(state));
+            entry.bytes = bytes;
+            self.held.insert((entry.used, id.0));
+            self.bytes += bytes;
+            self.evict(id.0);
+        }
+    }
+
+    /// Forgets a checkpoint, and everything that was only a way to it.
+    pub(super) fn discard(&mut self, id: CheckpointId) {
+        let mut at = Some(id.0);
+        self.let_go(id.0);
+        if let Some(entry) = self.entries.get_mut(&id.0) {
+            entry.discarded = true;
+        }
+        while let Some(leaf) =
+            at.filter(|at| self.entries.get(at).is_some_and(|e| e.discarded && e.children.is_empty()))
+        {
+            let entry = self.entries.remove(&leaf).expect("just seen");
+            at = entry.parent;
+            if let Some(parent) = at.and_then(|parent| self.entries.get_mut(&parent)) {
+                parent.children.retain(|child| *child != leaf);
+            }
+        }
+    }
+
+    pub(super) fn hold_at_most(&mut self, bytes: u64) {
+        self.bytes_max = bytes;
+        self.evict(u64::MAX);
+    }
+
+    /// Evicts the longest unused states until the bound is kept; not that of `spared`, which is in use.
+    fn evict(&mut self, spared: u64) {
+        while self.bytes > self.bytes_max {
+            let Some(&(_, oldest)) = self.held.iter().find(|(_, id)| *id != spared) else { return };
+            let digest = self.let_go(oldest).map(|state| state.digest());
+            self.entries.get_mut(&oldest).expect("it was held").digest = digest;
+        }
+    }
+
+    pub(super) fn holdings(&self) -> Holdings {
+        let exist = self.entries.values().filter(|entry| !entry.discarded);
+        Holdings {
+            checkpoints: exist.count() as u64,
+            with_state: self.held.len() as u64,
+            bytes: self.bytes,
+            pages_copied: 0,
+        }
+    }
+}

@@ -1,0 +1,107 @@
+//! The guest's own table of handles: what it is, by our model of it, and how it is made to be what it was.
+//!
+//! ```text
+//! the guest's index of a handle = its number in the world's table + 1     both are stacks of free places
+//!
+//! model      slots 1 2 3 4 5      free, last one first: 4 2
+//! rebuild    drop what is open ─▶ mint every place anew ─▶ drop the places that are to be free, in order
+//! ```
+//!
+//! The component model gives a new handle the place that was freed last, and so does our table, call by
+//! call (Canonical ABI, `class Table`). That they agree is not taken on trust: at each checkpoint the accessor mints
+//! a handle and drops it again, and the place it got must be the one that the model says comes next.
+//!
+//! Invariant: destructors are silent during a rebuild, and the world's table is not touched.
+//! Not here: what handles mean (`fozzy-world`).
+
+use fozzy_host::{Host, resource_of};
+use fozzy_instrument::Access;
+use fozzy_world::Table;
+use std::collections::BTreeMap;
+use wasmtime::Store;
+use wasmtime::component::{Instance, TypedFunc};
+
+/// The number of a handle that only holds a place.
+const FILLER: u32 = u32::MAX;
+
+/// The functions that mint and drop handles of one resource type.
+struct Minting {
+    make: TypedFunc<(u32,), (u32,)>,
+    drop: TypedFunc<(u32,), ()>,
+}
+
+/// The table of handles of one instance.
+pub(crate) struct Handles {
+    by_resource: BTreeMap<String, Minting>,
+    /// Places that the guest's table ever had; the world's table may have been shorter since.
+    places: usize,
+}
+
+impl Handles {
+    /// The handles of a fresh instance.
+    pub(crate) fn new(store: &mut Store<Host>, instance: &Instance, access: &Access) -> wasmtime::Result<Handles> {
+        let mut by_resource = BTreeMap::new();
+        for resource in &access.resources {
+            let make = instance.get_typed_func(&mut *store, &resource.make())?;
+            let drop = instance.get_typed_func(&mut *store, &resource.drop())?;
+            by_resource.insert(resource.name.clone(), Minting { make, drop });
+        }
+        Ok(Handles { by_resource, places: 0 })
+    }
+
+    /// Notes how large `table` has become. Call it before the world gets another table.
+    pub(crate) fn seen(&mut self, table: &Table) {
+        self.places = self.places.max(table.places());
+    }
+
+    /// Whether the guest's table is as the model of it says: the next place that it gives.
+    pub(crate) fn agree(&mut self, store: &mut Store<Host>) -> wasmtime::Result<bool> {
+        let table = &store.data().run.world.node(store.data().node).table;
+        self.places = self.places.max(table.places());
+        let expected = table.next_place() + 1;
+        let Some(minting) = self.by_resource.values().next() else { return Ok(true) };
+        store.data_mut().rebuilding = true;
+        let (found,) = minting.make.call(&mut *store, (FILLER,))?;
+        minting.drop.call(&mut *store, (found,))?;
+        store.data_mut().rebuilding = false;
+        // A place beyond all that were there is there from now on.
+        self.places = self.places.max(found as usize);
+        Ok(found as usize == expected)
+    }
+
+    /// Makes the guest's table, of which `now` is the model, one of which `target` is. `false` when it turns out not
+    /// to be what the model says: then it is spoilt.
+    pub(crate) fn rebuild(&mut self, store: &mut Store<Host>, now: &Table, target: &Table) -> wasmtime::Result<bool> {
+        self.seen(now);
+        if now.same_places(target, resource_of) {
+            return Ok(true);
+        }
+        let Some(filler) = self.by_resource.values().next() else { return Ok(false) };
+        store.data_mut().rebuilding = true;
+        // Free places, the one given next at the end: first those beyond the model's table, then the model's.
+        let mut free: Vec<u32> = (now.places() as u32 + 1..=self.places as u32).rev().collect();
+        free.extend(now.free().iter().map(|place| place + 1));
+        for (place, handle) in now.open() {
+            let Some(minting) = self.by_resource.get(resource_of(handle)) else { return Ok(false) };
+            minting.drop.call(&mut *store, (place + 1,))?;
+            free.push(place + 1);
+        }
+        self.places = self.places.max(target.places());
+        let fresh = free.len() as u32 + 1..=self.places as u32;
+        for index in free.into_iter().rev().chain(fresh) {
+            let open = target.get(index - 1).ok();
+            let minting = open.map_or(Some(filler), |handle| self.by_resource.get(resource_of(handle)));
+            let Some(minting) = minting else { return Ok(false) };
+            let (found,) = minting.make.call(&mut *store, (if open.is_some() { index - 1 } else { FILLER },))?;
+            if found != index {
+                return Ok(false);
+            }
+        }
+        let beyond = (target.places() as u32 + 1..=self.places as u32).rev();
+        for index in beyond.chain(target.free().iter().map(|place| place + 1)) {
+            filler.drop.call(&mut *store, (index,))?;
+        }
+        store.data_mut().rebuilding = false;
+        Ok(true)
+    }
+}

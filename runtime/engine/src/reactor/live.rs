@@ -1,0 +1,375 @@
+//! One instance, and what of it is captured and restored.
+//!
+//! ```text
+//! accessor's memory   [tag │ slot 0 │ slot 1 …]     save: globals ─▶ slots     load: slots ─▶ globals
+//! ```
+//!
+//! Invariant: an instance whose guest has ended is never used again: its store is poisoned.
+//! Not here: which checkpoints there are (`checkpoints`).
+
+use super::checkpoints::State;
+use super::handles::Handles;
+use super::memories::{MarkSites, Memories};
+use super::tracker::TrackerKind;
+use super::watchdog::Watchdog;
+use super::{CallError, again};
+use crate::ending::{Instantiating, ending, harness};
+use crate::memory::{self, Region};
+use crate::program::Program;
+use crate::settings::HOSTCALL_FUEL;
+use crate::sides::Told;
+use fozzy_host::{Host, Parking, Run, Turn};
+use fozzy_instrument::{ACCESSOR_HEADER_BYTES, Access, LOAD, SAVE, SLOT_BYTES};
+use fozzy_trace::{DecisionSource, HarnessError, NodeId};
+use fozzy_world::World;
+use std::marker::PhantomData;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+use wasmtime::Store;
+use wasmtime::component::{ComponentNamedList, Instance, Lift, Lower, TypedFunc};
+
+/// An exported function of a reactor.
+pub struct Function<P, R> {
+    pub(super) name: Arc<str>,
+    found: TypedFunc<P, R>,
+    /// The instance that it was found in.
+    instance: u64,
+    types: PhantomData<fn(P) -> R>,
+}
+
+impl<P, R> Clone for Function<P, R> {
+    fn clone(&self) -> Self {
+        Function { name: Arc::clone(&self.name), found: self.found, instance: self.instance, types: PhantomData }
+    }
+}
+
+/// Reaches the state that is not in memories.
+struct Accessor {
+    region: Arc<Region>,
+    save: TypedFunc<(), ()>,
+    load: TypedFunc<(), ()>,
+    /// Bytes of all slots.
+    slots: usize,
+    handles: Handles,
+    memories: Memories,
+    /// What the instance went on from, if nothing but memories and globals can have changed since.
+    at: Option<Moment>,
+}
+
+/// Marks a state of the computer: it changes with every call of the host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Moment {
+    state: u64,
+    calls: u64,
+    work: u64,
+}
+
+/// One instance.
+pub(super) struct Live {
+    store: Store<Host>,
+    instance: Instance,
+    id: u64,
+    program: Program,
+    /// `None` when the state cannot be reached.
+    accessor: Option<Accessor>,
+    obstacles: Vec<String>,
+    told: Told,
+    marks: MarkSites,
+    watchdog: Option<Watchdog>,
+    /// How long a call may take in real time, if it is watched.
+    limit: Option<Duration>,
+    /// Pages that were copied in instances before this one.
+    copied_before: u64,
+}
+
+/// Distinguishes instances, and states, of this process.
+fn next_id() -> u64 {
+    static NEXT: AtomicU64 = AtomicU64::new(1);
+    NEXT.fetch_add(1, Ordering::Relaxed)
+}
+
+impl Live {
+    /// Instantiates `program` and hands it `run`.
+    pub(super) fn start(program: &Program, run: Run) -> Result<Live, CallError> {
+        let failed = |error: wasmtime::Error| CallError::Harness(harness(&error));
+        let parking = Arc::new(Parking::default());
+        parking.put(Box::new(run));
+        let mut turn = Turn::new(parking);
+        turn.begin();
+        let limits = turn.world.plan.limits.clone();
+        drop(memory::collect());
+        let mut store = Store::new(
+            program.engine(),
+            Host::new(turn, NodeId(0), limits.memory_bytes + program.facts().appended_bytes()),
+        );
+        store.limiter(|host| &mut host.limiter);
+        store.set_hostcall_fuel(HOSTCALL_FUEL);
+        if program.how().fuel {
+            store.set_fuel(limits.fuel).map_err(failed)?;
+        }
+        let instance = match program.alone().map_err(failed)?.instantiate(&mut store) {
+            Ok(instance) => instance,
+            Err(error) => return Err(ended(program, &store, &error.context(Instantiating))),
+        };
+        let told = Told::apart(memory::collect(), program.facts());
+        let mut live = Live {
+            store,
+            instance,
+            id: next_id(),
+            program: program.clone(),
+            accessor: None,
+            obstacles: program.facts().obstacles.clone(),
+            told,
+            marks: Vec::new(),
+            watchdog: None,
+            limit: None,
+            copied_before: 0,
+        };
+        if let Some(access) = &program.facts().access {
+            live.reach(access)?;
+        }
+        Ok(live)
+    }
+
+    /// Finds the accessor among the instance's memories and exports.
+    fn reach(&mut self, access: &Access) -> Result<(), CallError> {
+        let failed = |error: wasmtime::Error| CallError::Harness(harness(&error));
+        let missing = || CallError::Harness(HarnessError { what: "the accessor's memory is missing".to_owned() });
+        let region = self.told.accessor.clone().ok_or_else(missing)?;
+        let regions = self.told.guest.clone();
+        if self.program.facts().marks_are_sound && regions.len() == 1 {
+            self.marks = self.told.marks();
+        }
+        let kind = if self.marks.is_empty() { TrackerKind::Compared } else { TrackerKind::Marks };
+        let machine = |what: String| CallError::Harness(HarnessError { what });
+        let memories = Memories::new(regions, kind, &self.marks).map_err(machine)?;
+        let (store, instance) = (&mut self.store, &self.instance);
+        self.accessor = Some(Accessor {
+            region,
+            save: instance.get_typed_func(&mut *store, SAVE).map_err(failed)?,
+            load: instance.get_typed_func(&mut *store, LOAD).map_err(failed)?,
+            slots: access.globals * SLOT_BYTES,
+            handles: Handles::new(store, instance, access).map_err(failed)?,
+            memories,
+            at: None,
+        });
+        Ok(())
+    }
+
+    /// The instance's memories.
+    pub(super) fn told(&self) -> &Told {
+        &self.told
+    }
+
+    pub(super) fn obstacles(&self) -> &[String] {
+        &self.obstacles
+    }
+
+    pub(super) fn run(&self) -> &Run {
+        &self.store.data().run
+    }
+
+    pub(super) fn answer_from(&mut self, source: Box<dyn DecisionSource>) {
+        self.store.data_mut().run.answer_from(source);
+        if let Some(accessor) = &mut self.accessor {
+            accessor.at = None;
+        }
+    }
+
+    pub(super) fn function<P, R>(&mut self, name: &str) -> Result<Function<P, R>, CallError>
+    where
+        P: ComponentNamedList + Lower,
+        R: ComponentNamedList + Lift,
+    {
+        let refused = |why: String| CallError::Function { name: name.to_owned(), why };
+        let missing = || {
+            let names: Vec<String> = self.program.exports().collect();
+            refused(format!("not found; the component exports {}", names.join(", ")))
+        };
+        let index = match name.split_once('#') {
+            Some((interface, function)) => {
+                let interface = self.instance.get_export_index(&mut self.store, None, interface);
+                let interface = interface.ok_or_else(missing)?;
+                self.instance.get_export_index(&mut self.store, Some(&interface), function)
+            }
+            None => self.instance.get_export_index(&mut self.store, None, name),
+        };
+        let index = index.ok_or_else(missing)?;
+        let found = self.instance.get_typed_func(&mut self.store, index);
+        let found = found.map_err(|error| refused(crate::load::one_line(&format!("{error:#}"))))?;
+        Ok(Function { name: name.into(), found, instance: self.id, types: PhantomData })
+    }
+
+    #[inline]
+    pub(super) fn call<P, R>(&mut self, function: &mut Function<P, R>, arguments: P) -> Result<R, CallError>
+    where
+        P: ComponentNamedList + Lower,
+        R: ComponentNamedList + Lift,
+    {
+        if function.instance != self.id {
+            *function = self.function(&function.name)?;
+        }
+        if let Some(watchdog) = &mut self.watchdog {
+            watchdog.begin();
+        }
+        let result = function.found.call(&mut self.store, arguments);
+        let cut = self.watchdog.as_mut().is_some_and(Watchdog::end);
+        match result {
+            Ok(result) => Ok(result),
+            Err(_) if cut => Err(CallError::Runaway),
+            Err(error) => Err(ended(&self.program, &self.store, &error)),
+        }
+    }
+
+    /// Cuts calls that take longer than `limit` in real time.
+    pub(super) fn watch(&mut self, limit: Duration) -> Result<(), String> {
+        let covered = self.told.sides.iter().filter(|(side, _)| !side.coverage.is_empty());
+        let sides: Vec<Arc<Region>> = covered.map(|(_, region)| Arc::clone(region)).collect();
+        if sides.is_empty() {
+            return Err("this build of the component has no coverage, by which a runaway could be cut".to_owned());
+        }
+        self.watchdog = Some(Watchdog::new(sides, limit)?);
+        self.limit = Some(limit);
+        Ok(())
+    }
+
+    /// What is kept of the state; without an accessor that is nothing but a digest.
+    pub(super) fn capture(&mut self) -> Result<State, HarnessError> {
+        let machine = |what: String| HarnessError { what };
+        let failed = |error: wasmtime::Error| harness(&error);
+        let id = next_id();
+        let fuel = self.store.get_fuel().ok();
+        let Some(accessor) = &mut self.accessor else { return Ok(State::unreached(id)) };
+        unmetered(&mut self.store, fuel)?;
+        if !accessor.handles.agree(&mut self.store).map_err(failed)? {
+            self.obstacles.push("its table of handles is not as our model of it says".to_owned());
+            self.accessor = None;
+            metered(&mut self.store, fuel)?;
+            return Ok(State::unreached(id));
+        }
+        if accessor.slots > 0 {
+            accessor.save.call(&mut self.store, ()).map_err(failed)?;
+        }
+        metered(&mut self.store, fuel)?;
+        let slots = ACCESSOR_HEADER_BYTES..ACCESSOR_HEADER_BYTES + accessor.slots;
+        let globals = accessor.region.bytes()[slots].into();
+        accessor.memories.choose().map_err(machine)?;
+        let images = accessor.memories.capture().map_err(machine)?;
+        let host = self.store.data();
+        let run = host.run.fork();
+        accessor.at = Some(Moment { state: id, calls: run.recorder.calls(), work: run.work() });
+        let limiter = host.limiter.clone();
+        Ok(State::reached(id, images, globals, run, limiter, fuel))
+    }
+
+    /// Brings back `state` in this instance. `false` when that cannot be done: the instance is spoilt then.
+    pub(super) fn restore(&mut self, state: &State) -> Result<bool, HarnessError> {
+        let failed = |error: wasmtime::Error| harness(&error);
+        let (Some(accessor), Some(kept)) = (&mut self.accessor, state.kept()) else { return Ok(false) };
+        unmetered(&mut self.store, kept.fuel)?;
+        let host = self.store.data();
+        let moment = Moment { state: state.id(), calls: host.run.recorder.calls(), work: host.run.work() };
+        if accessor.at != Some(moment) {
+            let now = host.run.world.node(host.node).table.clone();
+            let target = &kept.run.world.node(NodeId(0)).table;
+            if !accessor.handles.rebuild(&mut self.store, &now, target).map_err(failed)? {
+                return Ok(false);
+            }
+            let host = self.store.data_mut();
+            *host.run = kept.run.fork();
+            let (calls, work) = (host.run.recorder.calls(), host.run.work());
+            accessor.at = Some(Moment { state: state.id(), calls, work });
+        }
+        let host = self.store.data_mut();
+        host.limiter = kept.limiter.clone();
+        let resized = accessor.memories.restore(&kept.images).map_err(|what| HarnessError { what })?;
+        if resized || accessor.slots > 0 {
+            accessor.region.write(ACCESSOR_HEADER_BYTES, &kept.globals);
+            accessor.load.call(&mut self.store, ()).map_err(failed)?;
+        }
+        metered(&mut self.store, kept.fuel)?;
+        Ok(true)
+    }
+
+    /// Brings back `state` in a fresh instance.
+    pub(super) fn restart(&mut self, program: &Program, start: &World, state: &State) -> Result<(), HarnessError> {
+        let kept = state.kept().expect("a state that is restored was reached");
+        let mut run = kept.run.fork();
+        run.world = start.clone();
+        self.begin_again(program, run)?;
+        if self.restore(state)? {
+            return Ok(());
+        }
+        let what = "a checkpoint could not be restored into a fresh instance; this is a fault of fozzy".to_owned();
+        Err(HarnessError { what })
+    }
+
+    /// Goes on with a fresh instance, which is watched and tracked as this one was.
+    pub(super) fn begin_again(&mut self, program: &Program, run: Run) -> Result<(), HarnessError> {
+        let (copied, limit, kind) = (self.pages_copied(), self.limit, self.tracker());
+        *self = Live::start(program, run).map_err(again)?;
+        self.copied_before = copied;
+        let machine = |what: String| HarnessError { what };
+        if let Some(limit) = limit {
+            self.watch(limit).map_err(machine)?;
+        }
+        match kind {
+            Some(kind) if self.tracker() != Some(kind) => self.track(kind).map_err(machine),
+            _ => Ok(()),
+        }
+    }
+
+    pub(super) fn track(&mut self, kind: TrackerKind) -> Result<(), String> {
+        let Some(accessor) = &mut self.accessor else {
+            return Err("the component's state cannot be reached".to_owned());
+        };
+        if kind == TrackerKind::Marks && self.marks.is_empty() {
+            return Err("this build of the component has no marks, or not for all that is written".to_owned());
+        }
+        accessor.memories.track(kind, &self.marks)
+    }
+
+    pub(super) fn tracker(&self) -> Option<TrackerKind> {
+        self.accessor.as_ref()?.memories.kind()
+    }
+
+    pub(super) fn memory_bytes(&self) -> u64 {
+        self.accessor.as_ref().map_or(0, |accessor| accessor.memories.bytes())
+    }
+
+    pub(super) fn pages_copied(&self) -> u64 {
+        self.copied_before + self.accessor.as_ref().map_or(0, |accessor| accessor.memories.copied)
+    }
+
+    /// Whether every page that was written was seen: looks at all of them.
+    pub(super) fn verify(&mut self) -> Result<(), HarnessError> {
+        self.capture()?;
+        let Some(accessor) = &self.accessor else { return Ok(()) };
+        accessor.memories.check().map_err(|what| HarnessError { what })
+    }
+
+    pub(super) fn digest(&mut self) -> Result<u64, HarnessError> {
+        Ok(self.capture()?.digest())
+    }
+}
+
+/// The accessor's code is not the guest's, and runs although the guest's fuel may be used up. `fuel` is what is left
+/// of it, if this build has any.
+fn unmetered(store: &mut Store<Host>, fuel: Option<u64>) -> Result<(), HarnessError> {
+    fuel.map_or(Ok(()), |_| store.set_fuel(u64::MAX).map_err(|error| harness(&error)))
+}
+
+/// The guest has `fuel` again.
+fn metered(store: &mut Store<Host>, fuel: Option<u64>) -> Result<(), HarnessError> {
+    fuel.map_or(Ok(()), |fuel| store.set_fuel(fuel).map_err(|error| harness(&error)))
+}
+
+/// What an error of a call means.
+fn ended(program: &Program, store: &Store<Host>, error: &wasmtime::Error) -> CallError {
+    let host = store.data();
+    match ending(error, program, &host.run.world.plan.limits, host.limiter.refused()) {
+        Ok((end, backtrace)) => CallError::Ended { end, backtrace },
+        Err(error) => CallError::Harness(error),
+    }
+}

@@ -1,0 +1,223 @@
+//! The memories of one instance: what they held last, which pages were written since, and the way back.
+//!
+//! ```text
+//! capture   written pages that differ ─▶ a new image, sharing the rest with the last one
+//! restore   written pages + pages at which the images differ ─▶ copied from the image
+//! ```
+//!
+//! Invariant: after both, memory and image are equal. Every [`CHECK_INTERVAL`]th time this is looked at,
+//! byte by byte, and a difference is an error that says so: nothing is ever restored wrongly in silence.
+//! Not here: globals and handles (`mod`).
+
+use super::image::{Image, PAGE_BYTES, Page};
+use super::tracker::{Compared, Marks, Protected, Scanned, Tracker, TrackerKind, thread_cpu_ns};
+use crate::memory::Region;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// How often a capture or restore is checked whole.
+const CHECK_INTERVAL: u64 = 1024;
+
+/// Restores by which the cost of a tracker is found, and the pages that are written for each.
+const COST_TRIALS: usize = 4;
+const COST_PAGES: usize = 8;
+
+/// Where marks are: a side memory, and its bytes for the pages of the memory in question.
+pub(crate) type MarkSites = Vec<(Arc<Region>, Range<usize>)>;
+
+/// One memory that is tracked.
+struct Tracked {
+    region: Arc<Region>,
+    /// What it held when it was captured or restored last.
+    image: Image,
+    tracker: Box<dyn Tracker>,
+}
+
+/// All memories of one instance, in the order of instantiation.
+pub(crate) struct Memories {
+    tracked: Vec<Tracked>,
+    pages: Vec<u32>,
+    until_check: u64,
+    /// Bytes of the memories when the way of tracking was chosen; `None` when somebody else chose it.
+    chosen_at: Option<u64>,
+    /// Pages that were copied by restores.
+    pub(crate) copied: u64,
+}
+
+impl Memories {
+    /// Tracks `regions` from now on with a tracker of the given kind; `marks` are for the only memory there is.
+    pub(crate) fn new(regions: Vec<Arc<Region>>, kind: TrackerKind, marks: &MarkSites) -> Result<Memories, String> {
+        let mut tracked = Vec::with_capacity(regions.len());
+        for region in regions {
+            let image = image_of(&region);
+            let tracker: Box<dyn Tracker> = match kind {
+                TrackerKind::Marks => Box::new(Marks::new(marks.clone())),
+                TrackerKind::Protected => Box::new(Protected::new(&region)?),
+                TrackerKind::Scanned => Box::new(Scanned::new(&region)?),
+                TrackerKind::Compared => Box::new(Compared),
+            };
+            tracked.push(Tracked { region, image, tracker });
+        }
+        Ok(Memories { tracked, pages: Vec::new(), until_check: CHECK_INTERVAL, chosen_at: Some(0), copied: 0 })
+    }
+
+    /// Tracks in another way from now on. What was written before is captured first.
+    pub(crate) fn track(&mut self, kind: TrackerKind, marks: &MarkSites) -> Result<(), String> {
+        let images = self.capture()?;
+        let regions = self.tracked.drain(..).map(|tracked| tracked.region).collect();
+        let copied = self.copied;
+        *self = Memories::new(regions, kind, marks)?;
+        (self.copied, self.chosen_at) = (copied, None);
+        // The images that others share pages with.
+        for (tracked, image) in self.tracked.iter_mut().zip(images) {
+            tracked.image = image;
+        }
+        Ok(())
+    }
+
+    /// Chooses the cheapest way of tracking by trying them, when the memories have become much larger since the last
+    /// choice. Marks cost what they cost already, and are always kept.
+    pub(crate) fn choose(&mut self) -> Result<(), String> {
+        let bytes = self.bytes();
+        let due = self.chosen_at.is_some_and(|at| bytes > 2 * at);
+        if !due || self.kind().is_none_or(|kind| kind == TrackerKind::Marks) {
+            return Ok(());
+        }
+        let mut costs = Vec::new();
+        for kind in [TrackerKind::Compared, TrackerKind::Scanned, TrackerKind::Protected] {
+            // What this machine does not have is not chosen.
+            if self.track(kind, &MarkSites::new()).is_ok() {
+                costs.push((self.cost()?, kind));
+            }
+        }
+        let (_, cheapest) = costs.into_iter().min().ok_or("no way to find written pages")?;
+        self.track(cheapest, &MarkSites::new())?;
+        self.chosen_at = Some(bytes);
+        Ok(())
+    }
+
+    /// CPU time of the cheapest of a few restores, in which some pages were written.
+    fn cost(&mut self) -> Result<u64, String> {
+        let images = self.images();
+        let mut least = u64::MAX;
+        for _ in 0..COST_TRIALS {
+            let begin = thread_cpu_ns();
+            for Tracked { region, image, .. } in &self.tracked {
+                for page in 0..(image.len() / PAGE_BYTES).min(COST_PAGES) {
+                    // The same bytes: only the kernel sees a difference.
+                    region.write(page * PAGE_BYTES, &image.page(page)[..1]);
+                }
+            }
+            self.restore(&images)?;
+            least = least.min(thread_cpu_ns() - begin);
+        }
+        Ok(least)
+    }
+
+    pub(crate) fn kind(&self) -> Option<TrackerKind> {
+        self.tracked.first().map(|tracked| tracked.tracker.kind())
+    }
+
+    /// Bytes of all memories.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.tracked.iter().map(|tracked| tracked.region.len() as u64).sum()
+    }
+
+    /// What the memories hold now.
+    pub(crate) fn capture(&mut self) -> Result<Vec<Image>, String> {
+        let check = self.is_check_due();
+        for Tracked { region, image, tracker } in &mut self.tracked {
+            self.pages.clear();
+            tracker.written(region, image, &mut self.pages)?;
+            image.resize(region.len());
+            for page in &self.pages {
+                image.set(*page as usize, page_of(region, *page as usize));
+            }
+            tracker.settled(region, image, &[])?;
+            if check {
+                check_equal(region, image, tracker.kind())?;
+            }
+        }
+        Ok(self.images())
+    }
+
+    /// What the memories held when they were captured or restored last.
+    pub(crate) fn images(&self) -> Vec<Image> {
+        self.tracked.iter().map(|tracked| tracked.image.clone()).collect()
+    }
+
+    /// Has the memories hold `images`; `true` when one of them changed its size, which its engine has to be told.
+    pub(crate) fn restore(&mut self, images: &[Image]) -> Result<bool, String> {
+        assert_eq!(images.len(), self.tracked.len(), "images of another program");
+        let check = self.is_check_due();
+        let mut resized = false;
+        for (Tracked { region, image, tracker }, target) in self.tracked.iter_mut().zip(images) {
+            self.pages.clear();
+            tracker.written(region, image, &mut self.pages)?;
+            image.differing(target, |page| self.pages.push(page as u32));
+            if image.len() != target.len() {
+                // Pages that only one of them has are not in question above.
+                let both = image.len().min(target.len()) / PAGE_BYTES;
+                self.pages.extend((both..target.len() / PAGE_BYTES).map(|page| page as u32));
+            }
+            if region.len() != target.len() {
+                region.resize(target.len())?;
+                resized = true;
+            }
+            let count = (target.len() / PAGE_BYTES) as u32;
+            self.pages.retain(|page| *page < count);
+            for page in &self.pages {
+                region.write(*page as usize * PAGE_BYTES, target.page(*page as usize));
+            }
+            self.copied += self.pages.len() as u64;
+            tracker.settled(region, target, &self.pages)?;
+            image.clone_from(target);
+            if check {
+                check_equal(region, image, tracker.kind())?;
+            }
+        }
+        Ok(resized)
+    }
+
+    fn is_check_due(&mut self) -> bool {
+        self.until_check -= 1;
+        if self.until_check == 0 {
+            self.until_check = CHECK_INTERVAL;
+        }
+        self.until_check == CHECK_INTERVAL
+    }
+
+    /// Compares memories and images whole, after a capture or restore.
+    pub(crate) fn check(&self) -> Result<(), String> {
+        self.tracked.iter().try_for_each(|tracked| check_equal(&tracked.region, &tracked.image, tracked.tracker.kind()))
+    }
+}
+
+/// What a memory holds.
+fn image_of(region: &Region) -> Image {
+    let mut image = Image::default();
+    image.resize(region.len());
+    region.touched(|run| {
+        for page in run.start / PAGE_BYTES..run.end.div_ceil(PAGE_BYTES) {
+            image.set(page, page_of(region, page));
+        }
+    });
+    image
+}
+
+fn page_of(region: &Region, page: usize) -> &Page {
+    let start = page * PAGE_BYTES;
+    region.bytes()[start..start + PAGE_BYTES].try_into().expect("a page")
+}
+
+fn check_equal(region: &Region, image: &Image, kind: TrackerKind) -> Result<(), String> {
+    let differs = |page: &usize| image.page(*page) != page_of(region, *page);
+    match (0..region.len() / PAGE_BYTES).find(differs) {
+        None => Ok(()),
+        Some(page) => Err(format!(
+            "the tracker `{}` did not see that page {page} was written; this is a fault of fozzy, please report it \
+             with the program",
+            kind.name()
+        )),
+    }
+}

@@ -1,0 +1,393 @@
+//! A component that is called from outside, and whose state can be kept and brought back.
+//!
+//! ```text
+//! start ─▶ call ─▶ checkpoint A ─▶ call ─▶ call ─▶ checkpoint B
+//!                      ▲                              │
+//!                      └────────── restore ───────────┘
+//!
+//! state of a checkpoint   memories (pages shared) · globals · handles · world, source and history · fuel
+//! ways to restore         in place │ into a fresh instance, after a trap │ by calling everything again
+//! ```
+//!
+//! Invariants: after a restore the instance answers each call as it would have then; a component whose state
+//! cannot be reached is restored by calling again, never otherwise. Checkpoints are only taken between calls. A
+//! trace never depends on a checkpoint.
+//! Not here: which calls are worth making (`fozzy-search`).
+
+mod checkpoints;
+mod handles;
+mod image;
+mod live;
+mod memories;
+mod tracker;
+mod watchdog;
+
+pub use checkpoints::CheckpointId;
+pub use live::Function;
+pub use tracker::TrackerKind;
+
+use crate::program::Program;
+use checkpoints::Checkpoints;
+use fozzy_host::Run;
+use fozzy_instrument::ModuleOrdinal;
+use fozzy_trace::outcome::Frame;
+use fozzy_trace::plan::{Backends, Inputs};
+use fozzy_trace::{DecisionSource, End, HarnessError, History, Instant, Plan, Recorder};
+use fozzy_world::{World, WorldError};
+use live::Live;
+use std::sync::Arc;
+use wasmtime::component::{ComponentNamedList, Lift, Lower};
+
+/// Bytes that the checkpoints of one reactor hold, when nothing else is asked for.
+pub const CHECKPOINT_BYTES_DEFAULT: u64 = 1 << 30;
+
+/// The plan cannot be used for a component that is called from outside.
+#[derive(Debug, thiserror::Error)]
+pub enum ReactorError {
+    /// It cannot be made into a computer.
+    #[error(transparent)]
+    World(#[from] WorldError),
+    /// It asks for the real computer, or for guests beside this one.
+    #[error("a component that is called from outside is alone in a simulated computer, and the plan has {0}")]
+    NotAlone(&'static str),
+    /// It cannot be started.
+    #[error(transparent)]
+    Harness(#[from] HarnessError),
+    /// It ended while it was started.
+    #[error("the component ended while it was instantiated: {0}")]
+    Start(String),
+}
+
+/// A call that gave no result.
+#[derive(Debug, thiserror::Error)]
+pub enum CallError {
+    /// The guest ended in it. It can be called again after a restore.
+    #[error("the guest ended: {end:?}")]
+    Ended {
+        /// How.
+        end: End,
+        /// Its stack, innermost first.
+        backtrace: Vec<Frame>,
+    },
+    /// The guest was cut because it took too long, in a build without fuel. That is no verdict: [`Reactor::repeat_in`] a
+    /// build with fuel gives one.
+    #[error("the guest was cut because it took too long; repeat it in an exact build")]
+    Runaway,
+    /// The guest has ended before.
+    #[error("the guest has ended; restore a checkpoint first")]
+    Over,
+    /// There is no such function, or it has another type.
+    #[error("the exported function `{name}`: {why}")]
+    Function {
+        /// Its name.
+        name: String,
+        /// What is wrong.
+        why: String,
+    },
+    /// The machine, not the guest, failed.
+    #[error(transparent)]
+    Harness(#[from] HarnessError),
+}
+
+/// How a checkpoint was restored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Restored {
+    /// The instance that there was got the state.
+    InPlace,
+    /// A fresh instance got the state.
+    Fresh,
+    /// A fresh instance was called again.
+    Repeated {
+        /// How many calls that took.
+        calls: u64,
+    },
+}
+
+/// What checkpoints hold, and how restores went.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Holdings {
+    /// Checkpoints that exist.
+    pub checkpoints: u64,
+    /// Of these, how many have their state; the others are restored by calling again.
+    pub with_state: u64,
+    /// Bytes of pages and tables that they hold.
+    pub bytes: u64,
+    /// Pages that restores have copied so far.
+    pub pages_copied: u64,
+}
+
+/// A component that is called from outside.
+pub struct Reactor {
+    program: Program,
+    start: World,
+    live: Live,
+    checkpoints: Checkpoints,
+    /// The checkpoint that the instance went on from.
+    base: CheckpointId,
+    /// Whether the guest has ended.
+    over: bool,
+}
+
+impl Reactor {
+    /// Instantiates `program` on the computer that `plan` describes; `source` answers its questions.
+    ///
+    /// # Errors
+    /// When the plan is not for a guest that is alone, or the component cannot be instantiated.
+    pub fn start(
+        program: Program,
+        plan: Arc<Plan>,
+        inputs: &Inputs,
+        source: Box<dyn DecisionSource>,
+    ) -> Result<Reactor, ReactorError> {
+        if plan.programs().next().is_some() {
+            return Err(ReactorError::NotAlone("further components"));
+        }
+        if plan.backends != Backends::default() {
+            return Err(ReactorError::NotAlone("backends of the real computer"));
+        }
+        let mut start = World::new(plan, inputs)?;
+        start.launches.clear();
+        let mut run = Run::new(start.clone(), source, Recorder::new(0..0), None);
+        run.guests = 1;
+        Reactor::with_run(program, start, run)
+    }
+
+    fn with_run(program: Program, start: World, run: Run) -> Result<Reactor, ReactorError> {
+        let first = run.fork();
+        let mut live = Live::start(&program, run).map_err(|error| match error {
+            CallError::Harness(error) => ReactorError::Harness(error),
+            other => ReactorError::Start(other.to_string()),
+        })?;
+        let mut checkpoints = Checkpoints::new(CHECKPOINT_BYTES_DEFAULT);
+        let state = live.capture()?;
+        let base = checkpoints.add_root(state, first);
+        Ok(Reactor { program, start, live, checkpoints, base, over: false })
+    }
+
+    /// The program.
+    #[must_use]
+    pub fn program(&self) -> &Program {
+        &self.program
+    }
+
+    /// Why checkpoints are restored by calling again, one sentence each; empty when their state can be reached.
+    #[must_use]
+    pub fn obstacles(&self) -> &[String] {
+        self.live.obstacles()
+    }
+
+    /// An exported function, such as `run` or `ns:package/interface@1.0.0#name`.
+    ///
+    /// # Errors
+    /// When there is none of that name and type.
+    pub fn function<P, R>(&mut self, name: &str) -> Result<Function<P, R>, CallError>
+    where
+        P: ComponentNamedList + Lower,
+        R: ComponentNamedList + Lift,
+    {
+        self.live.function(name)
+    }
+
+    /// Calls a function.
+    ///
+    /// # Errors
+    /// When the guest ends in it, or has ended before.
+    pub fn call<P, R>(&mut self, function: &mut Function<P, R>, arguments: P) -> Result<R, CallError>
+    where
+        P: ComponentNamedList + Lower + Clone + Send + Sync + 'static,
+        R: ComponentNamedList + Lift + 'static,
+    {
+        if self.over {
+            return Err(CallError::Over);
+        }
+        self.checkpoints.called(function, &arguments);
+        let result = self.live.call(function, arguments);
+        self.over = matches!(result, Err(CallError::Ended { .. } | CallError::Runaway | CallError::Harness(_)));
+        result
+    }
+
+    /// Has `source` answer the questions from here on.
+    pub fn answer_from(&mut self, source: Box<dyn DecisionSource>) {
+        self.checkpoints.answered_from(&*source);
+        self.live.answer_from(source);
+    }
+
+    /// Keeps the state as it is now.
+    ///
+    /// # Errors
+    /// [`CallError::Over`] when the guest has ended; otherwise when the machine fails.
+    pub fn checkpoint(&mut self) -> Result<CheckpointId, CallError> {
+        if self.over {
+            return Err(CallError::Over);
+        }
+        let state = self.live.capture()?;
+        self.base = self.checkpoints.add(self.base, state);
+        Ok(self.base)
+    }
+
+    /// Brings back the state of a checkpoint, and says how.
+    ///
+    /// # Errors
+    /// When the machine fails, or what was called again did something else than the first time.
+    ///
+    /// # Panics
+    /// When `checkpoint` is of another reactor.
+    pub fn restore(&mut self, checkpoint: CheckpointId) -> Result<Restored, HarnessError> {
+        self.checkpoints.forget_calls();
+        let restored = match self.checkpoints.state(checkpoint) {
+            Some(state) if !self.over && self.live.restore(state)? => Restored::InPlace,
+            Some(state) => {
+                self.live.restart(&self.program, &self.start, &**state)?;
+                Restored::Fresh
+            }
+            None => Restored::Repeated { calls: self.repeat(checkpoint)? },
+        };
+        (self.base, self.over) = (checkpoint, false);
+        Ok(restored)
+    }
+
+    /// Goes back to the nearest checkpoint before that has its state, and calls everything since again.
+    fn repeat(&mut self, checkpoint: CheckpointId) -> Result<u64, HarnessError> {
+        let (from, steps) = self.checkpoints.way_to(checkpoint);
+        match from {
+            Some(state) if !self.over && self.live.restore(&state)? => {}
+            Some(state) => self.live.restart(&self.program, &self.start, &state)?,
+            None => {
+                let run = self.checkpoints.first_run().fork();
+                self.live.begin_again(&self.program, run)?;
+            }
+        }
+        for step in &steps {
+            step.repeat(&mut self.live).map_err(again)?;
+        }
+        let calls = steps.len() as u64;
+        let state = self.live.capture()?;
+        if self.checkpoints.is_another(checkpoint, &state) {
+            let what = "a checkpoint was restored by calling again, and its state came out differently; this is a fault \
+                        of fozzy, please report it with the program";
+            return Err(HarnessError { what: what.to_owned() });
+        }
+        self.checkpoints.keep(checkpoint, state);
+        Ok(calls)
+    }
+
+    /// Cuts calls that take longer than `limit`, in real time: for builds without fuel.
+    ///
+    /// # Errors
+    /// When the build has no coverage, or the machine fails.
+    pub fn watch(&mut self, limit: std::time::Duration) -> Result<(), String> {
+        self.live.watch(limit)
+    }
+
+    /// Makes all calls since the start again, in an instance of another build of the same component, up to the first
+    /// that fails there; the answer is that failure, if there was one.
+    ///
+    /// # Errors
+    /// When the instance cannot be made.
+    pub fn repeat_in(&self, program: &Program) -> Result<(Reactor, Option<CallError>), ReactorError> {
+        assert_eq!(program.component(), self.program.component(), "another build of the same component");
+        let mut other = Reactor::with_run(program.clone(), self.start.clone(), self.checkpoints.first_run().fork())?;
+        let failed =
+            self.checkpoints.since_start(self.base).into_iter().find_map(|step| step.repeat(&mut other.live).err());
+        other.over = failed.is_some();
+        Ok((other, failed))
+    }
+
+    /// Forgets a checkpoint. What was made from it stays, and the way to it is kept for that.
+    pub fn discard(&mut self, checkpoint: CheckpointId) {
+        self.checkpoints.discard(checkpoint);
+    }
+
+    /// Bounds the bytes that checkpoints hold; beyond them the longest unused lose their state.
+    pub fn hold_at_most(&mut self, bytes: u64) {
+        self.checkpoints.hold_at_most(bytes);
+    }
+
+    /// What checkpoints hold.
+    #[must_use]
+    pub fn holdings(&self) -> Holdings {
+        Holdings { pages_copied: self.live.pages_copied(), ..self.checkpoints.holdings() }
+    }
+
+    /// Finds written pages in this way from now on.
+    ///
+    /// # Errors
+    /// When this machine or this component does not have it, in one sentence.
+    pub fn track(&mut self, kind: TrackerKind) -> Result<(), String> {
+        self.live.track(kind)
+    }
+
+    /// How written pages are found; `None` when the component's state cannot be reached or it has no memory.
+    #[must_use]
+    pub fn tracker(&self) -> Option<TrackerKind> {
+        self.live.tracker()
+    }
+
+    /// Bytes of linear memory.
+    #[must_use]
+    pub fn memory_bytes(&self) -> u64 {
+        self.live.memory_bytes()
+    }
+
+    /// The coverage bytes of each module since they were cleared; see [`fozzy_instrument::Sites::hits`].
+    pub fn coverage(&self) -> impl Iterator<Item = (ModuleOrdinal, &[u8])> {
+        self.live.told().coverage()
+    }
+
+    /// Sets all coverage bytes to zero. Restores do not touch them.
+    pub fn clear_coverage(&mut self) {
+        self.live.told().clear_coverage();
+    }
+
+    /// The simulated computer, to be looked at.
+    #[must_use]
+    pub fn world(&self) -> &World {
+        &self.live.run().world
+    }
+
+    /// Virtual time.
+    #[must_use]
+    pub fn now(&self) -> Instant {
+        self.world().clock.now()
+    }
+
+    /// What happened so far.
+    #[must_use]
+    pub fn history(&self) -> History {
+        self.live.run().recorder.so_far()
+    }
+
+    /// Looks at every byte of memory for a write that was not seen. Every thousandth capture and restore does so by itself.
+    ///
+    /// # Errors
+    /// When there is one, which is a fault of ours; when the guest has ended, or the machine fails.
+    pub fn verify(&mut self) -> Result<(), CallError> {
+        if self.over {
+            return Err(CallError::Over);
+        }
+        Ok(self.live.verify()?)
+    }
+
+    /// A digest of memories, globals, handles, virtual time and history: equal for equal states.
+    ///
+    /// # Errors
+    /// When the machine fails.
+    pub fn digest(&mut self) -> Result<u64, CallError> {
+        if self.over {
+            return Err(CallError::Over);
+        }
+        Ok(self.live.digest()?)
+    }
+}
+
+/// A call that succeeded before did not.
+fn again(error: CallError) -> HarnessError {
+    match error {
+        CallError::Harness(error) => error,
+        other => HarnessError {
+            what: format!(
+                "a call that succeeded before did not when it was made again ({other}); this is a fault of fozzy"
+            ),
+        },
+    }
+}

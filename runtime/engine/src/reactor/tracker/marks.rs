@@ -1,0 +1,85 @@
+//! Marks that the guest's own code sets: one byte for each page, in a memory that the guest cannot reach.
+//!
+//! The rewriter marks the page where a store begins, or the first of several that are near each other. What it writes may reach
+//! into the next page, so that the first bytes of each page behind a marked one are compared.
+//!
+//! Invariant: the rewriter's verdict says that every write of a guest, and of the host on its behalf, is marked.
+//! Not here: putting the marks in (`fozzy-instrument`).
+
+use super::{Tracker, TrackerKind};
+use crate::memory::Region;
+use crate::reactor::image::{Image, PAGE_BYTES};
+use std::ops::Range;
+use std::sync::Arc;
+
+/// How far what one mark stands for may reach into the next page.
+const STRADDLE_BYTES: usize = fozzy_instrument::STRADDLE_BYTES as usize;
+
+/// Marks looked at together.
+const WORD: usize = 64;
+
+/// Where the marks of one memory are; several modules may write to it, each with marks of its own.
+pub(crate) struct Marks {
+    /// Side memories, and where in each the marks are.
+    marks: Vec<(Arc<Region>, Range<usize>)>,
+    /// Stretches of side memories in which marks were found and not cleared yet.
+    found: Vec<(usize, Range<usize>)>,
+}
+
+impl Marks {
+    /// Nothing is marked.
+    pub(crate) fn new(marks: Vec<(Arc<Region>, Range<usize>)>) -> Marks {
+        for (side, range) in &marks {
+            side.touched(|run| {
+                let run = run.start.max(range.start)..run.end.min(range.end);
+                if !run.is_empty() {
+                    side.clear(run);
+                }
+            });
+        }
+        Marks { marks, found: Vec::new() }
+    }
+}
+
+impl Tracker for Marks {
+    fn written(&mut self, region: &Region, image: &Image, pages: &mut Vec<u32>) -> Result<(), String> {
+        let count = region.len() / PAGE_BYTES;
+        let first = pages.len();
+        for (position, (side, range)) in self.marks.iter().enumerate() {
+            let marks = &side.bytes()[range.clone()];
+            let marks = &marks[..count.min(marks.len())];
+            for (word, bytes) in marks.chunks(WORD).enumerate() {
+                if bytes.iter().fold(0, |seen, mark| seen | mark) == 0 {
+                    continue;
+                }
+                let start = range.start + word * WORD;
+                self.found.push((position, start..start + bytes.len()));
+                let set = bytes.iter().enumerate().filter(|(_, mark)| **mark != 0);
+                pages.extend(set.map(|(index, _)| (word * WORD + index) as u32));
+            }
+        }
+        let live = region.bytes();
+        for position in first..pages.len() {
+            let next = pages[position] as usize + 1;
+            // Marked ones are named already; what follows the last one of a run is looked at.
+            if next < count && pages.get(position + 1) != Some(&(next as u32)) {
+                let start = next * PAGE_BYTES;
+                if live[start..start + STRADDLE_BYTES] != image.page(next)[..STRADDLE_BYTES] {
+                    pages.push(next as u32);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn settled(&mut self, _: &Region, _: &Image, _: &[u32]) -> Result<(), String> {
+        for (position, stretch) in self.found.drain(..) {
+            self.marks[position].0.clear(stretch);
+        }
+        Ok(())
+    }
+
+    fn kind(&self) -> TrackerKind {
+        TrackerKind::Marks
+    }
+}

@@ -1,0 +1,315 @@
+//! The accessor: what is appended to a component so that its state can be saved and set from outside.
+//!
+//! ```text
+//! core module 0 ─ exports fozzy-g1, fozzy-m0 ─┐
+//! core module 1 ─ exports fozzy-g0 ───────────┤
+//!                                             ▼
+//!                 accessor module   [header │ one slot a global]  its own memory
+//!                        │ save   globals ─▶ slots
+//!                        │ load   slots ─▶ globals, and every memory looks up its size again
+//!                        │ mint   a number ─▶ a handle of an imported resource type (through an import)
+//!                        └ drop   a handle away
+//! lifted and exported:  fozzy-save  fozzy-load  fozzy-mint-pollable  fozzy-drop-pollable …
+//! ```
+//!
+//! All of it stands behind everything else, so that no index of the component changes.
+//!
+//! Why a `memory.grow` by nothing: an engine keeps the size of a memory beside its code and reads it again
+//! when the memory grows, so that this is how it learns that the memory was cut from outside.
+//!
+//! Invariants: appended names begin with [`shape::RESERVED`], which the component does not use itself. Slots are in
+//! the order of modules and of their globals.
+//! Not here: whether a component may be given one (`shape`).
+
+use crate::shape::{self, ImportedResource, ModuleShape, Shape};
+use crate::side::{ACCESSOR, HEADER_BYTES, SideTag, WASM_PAGE_BYTES};
+use serde::{Deserialize, Serialize};
+use wasm_encoder as to;
+use wasm_encoder::reencode::{Reencode, RoundtripReencoder};
+use wasmparser::ValType;
+
+/// Bytes at the start of the accessor's memory: as of every side memory.
+pub const ACCESSOR_HEADER_BYTES: usize = HEADER_BYTES as usize;
+
+/// Bytes of one global's slot in the accessor's memory, after the header.
+pub const SLOT_BYTES: usize = 16;
+
+/// Names of the appended exports.
+pub const SAVE: &str = "fozzy-save";
+/// See [`SAVE`].
+pub const LOAD: &str = "fozzy-load";
+
+/// How the state of an instrumented component is reached.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Access {
+    /// Mutable globals, each with a slot.
+    pub globals: usize,
+    /// Resource types whose handles can be minted and dropped.
+    pub resources: Vec<MintedResource>,
+}
+
+impl Access {
+    /// Bytes of the accessor's memory.
+    #[must_use]
+    pub fn memory_bytes(&self) -> u64 {
+        ((ACCESSOR_HEADER_BYTES + self.globals * SLOT_BYTES) as u64).next_multiple_of(u64::from(WASM_PAGE_BYTES))
+    }
+}
+
+/// A resource type of an import, and the exports that mint and drop its handles.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MintedResource {
+    /// The interface that it comes from, with its version.
+    pub interface: String,
+    /// Its name there, such as `pollable`.
+    pub name: String,
+}
+
+impl MintedResource {
+    /// The name of the import that makes a handle from a number.
+    #[must_use]
+    pub fn mint(&self) -> String {
+        format!("fozzy-mint-{}", self.name)
+    }
+
+    /// The name of the export that calls [`MintedResource::mint`].
+    #[must_use]
+    pub fn make(&self) -> String {
+        format!("fozzy-make-{}", self.name)
+    }
+
+    /// The name of the export that drops a handle.
+    #[must_use]
+    pub fn drop(&self) -> String {
+        format!("fozzy-drop-{}", self.name)
+    }
+}
+
+/// The name under which a module exports its global to the accessor.
+pub(crate) fn global_name(index: u32) -> String {
+    format!("{}g{index}", shape::RESERVED)
+}
+
+/// The name under which a module exports its memory to the accessor.
+pub(crate) fn memory_name(index: u32) -> String {
+    format!("{}m{index}", shape::RESERVED)
+}
+
+/// Core function types of the accessor module, in this order; component function types likewise.
+const NOTHING: u32 = 0;
+const MINT: u32 = 1;
+const DROP: u32 = 2;
+
+/// Appends the accessor of the component of `shape` to `out`. Its memory begins as a side memory does.
+pub(crate) fn append(tag: &SideTag, shape: &Shape, out: &mut Vec<u8>) -> Access {
+    let module = accessor_module(shape, tag);
+    let resources: Vec<MintedResource> = shape
+        .resources
+        .iter()
+        .map(|r| MintedResource { interface: r.interface.clone(), name: r.name.clone() })
+        .collect();
+    append_sections(shape, &module.bytes, &resources, out);
+    Access { globals: module.globals, resources }
+}
+
+/// Core modules that have something to reach, with their instances.
+fn reached(shape: &Shape) -> impl Iterator<Item = (u32, &ModuleShape)> {
+    let reached = |module: &ModuleShape| !module.globals.is_empty() || !module.memories.is_empty();
+    shape.modules.values().filter(move |module| reached(module)).filter_map(|module| Some((module.instance?, module)))
+}
+
+fn instance_name(instance: u32) -> String {
+    format!("i{instance}")
+}
+
+struct AccessorModule {
+    bytes: Vec<u8>,
+    globals: usize,
+}
+
+fn accessor_module(shape: &Shape, tag: &SideTag) -> AccessorModule {
+    let mut types = to::TypeSection::new();
+    types.ty().function([], []);
+    types.ty().function([to::ValType::I32], [to::ValType::I32]);
+    types.ty().function([to::ValType::I32], []);
+
+    let mut imports = to::ImportSection::new();
+    let mut globals: Vec<ValType> = Vec::new();
+    let mut memories: Vec<bool> = Vec::new();
+    for (instance, module) in reached(shape) {
+        let from = instance_name(instance);
+        for (index, ty) in &module.globals {
+            let val_type = RoundtripReencoder.val_type(*ty).expect("numbers have no index");
+            let ty_of = to::GlobalType { val_type, mutable: true, shared: false };
+            imports.import(&from, &global_name(*index), to::EntityType::Global(ty_of));
+            globals.push(*ty);
+        }
+        for (index, wide) in &module.memories {
+            let ty = to::MemoryType { minimum: 0, maximum: None, memory64: *wide, shared: false, page_size_log2: None };
+            imports.import(&from, &memory_name(*index), to::EntityType::Memory(ty));
+            memories.push(*wide);
+        }
+    }
+    for resource in &shape.resources {
+        imports.import("resources", &format!("mint-{}", resource.name), to::EntityType::Function(MINT));
+        imports.import("resources", &format!("drop-{}", resource.name), to::EntityType::Function(DROP));
+    }
+
+    let own = memories.len() as u32;
+    let mut own_memory = to::MemorySection::new();
+    let pages = (ACCESSOR_HEADER_BYTES + globals.len() * SLOT_BYTES).div_ceil(WASM_PAGE_BYTES as usize) as u64;
+    own_memory.memory(to::MemoryType {
+        minimum: pages,
+        maximum: Some(pages),
+        memory64: false,
+        shared: false,
+        page_size_log2: None,
+    });
+
+    let slot = |position: usize| to::MemArg {
+        offset: (ACCESSOR_HEADER_BYTES + position * SLOT_BYTES) as u64,
+        align: 0,
+        memory_index: own,
+    };
+    let mut save = to::Function::new([]);
+    let mut load = to::Function::new([]);
+    for (memory, wide) in memories.iter().enumerate() {
+        let mut sink = load.instructions();
+        if *wide {
+            sink.i64_const(0)
+        } else {
+            sink.i32_const(0)
+        };
+        sink.memory_grow(memory as u32).drop();
+    }
+    for (position, ty) in globals.iter().enumerate() {
+        let (global, at) = (position as u32, slot(position));
+        let mut sink = save.instructions();
+        sink.i32_const(0).global_get(global);
+        match ty {
+            ValType::I32 => sink.i32_store(at),
+            ValType::I64 => sink.i64_store(at),
+            ValType::F32 => sink.f32_store(at),
+            ValType::F64 => sink.f64_store(at),
+            ValType::V128 => sink.v128_store(at),
+            ValType::Ref(_) => unreachable!("references are an obstacle"),
+        };
+        let mut sink = load.instructions();
+        sink.i32_const(0);
+        match ty {
+            ValType::I32 => sink.i32_load(at),
+            ValType::I64 => sink.i64_load(at),
+            ValType::F32 => sink.f32_load(at),
+            ValType::F64 => sink.f64_load(at),
+            ValType::V128 => sink.v128_load(at),
+            ValType::Ref(_) => unreachable!("references are an obstacle"),
+        };
+        sink.global_set(global);
+    }
+    save.instructions().end();
+    load.instructions().end();
+
+    let (mut functions, mut code) = (to::FunctionSection::new(), to::CodeSection::new());
+    let mut exports = to::ExportSection::new();
+    let mut next = 2 * shape.resources.len() as u32;
+    let mut define = |name: &str, ty: u32, body: &to::Function| {
+        functions.function(ty);
+        code.function(body);
+        exports.export(name, to::ExportKind::Func, next);
+        next += 1;
+    };
+    define(SAVE, NOTHING, &save);
+    define(LOAD, NOTHING, &load);
+    for (position, resource) in shape.resources.iter().enumerate() {
+        let position = position as u32;
+        for (name, ty, callee) in [("make", MINT, 2 * position), ("drop", DROP, 2 * position + 1)] {
+            let mut body = to::Function::new([]);
+            body.instructions().local_get(0).call(callee).end();
+            define(&format!("fozzy-{name}-{}", resource.name), ty, &body);
+        }
+    }
+
+    let mut data = to::DataSection::new();
+    data.active(own, &to::ConstExpr::i32_const(0), tag.header(ACCESSOR));
+    let mut module = to::Module::new();
+    module.section(&types).section(&imports).section(&functions).section(&own_memory);
+    module.section(&exports).section(&code).section(&data);
+    AccessorModule { bytes: module.finish(), globals: globals.len() }
+}
+
+/// Writes the component's part: imports that mint, the accessor's instance, its functions lifted and exported.
+fn append_sections(shape: &Shape, module: &[u8], resources: &[MintedResource], out: &mut Vec<u8>) {
+    let counts = shape.counts;
+    let (mut next_type, mut next_function, mut next_core) = (counts.types, counts.functions, counts.core_functions);
+    let (mut aliases, mut types) = (to::ComponentAliasSection::new(), to::ComponentTypeSection::new());
+    let (mut imports, mut lowered) = (to::ComponentImportSection::new(), to::CanonicalFunctionSection::new());
+    let u32_type = to::ComponentValType::Primitive(to::PrimitiveValType::U32);
+
+    // Aliases come first, so that each resource has the type index `counts.types + position`.
+    for ImportedResource { instance, name, .. } in &shape.resources {
+        aliases.alias(to::Alias::InstanceExport { instance: *instance, kind: to::ComponentExportKind::Type, name });
+        next_type += 1;
+    }
+    let mut items = Vec::new();
+    for (position, resource) in resources.iter().enumerate() {
+        let resource_type = counts.types + position as u32;
+        types.defined_type().own(resource_type);
+        let own = to::ComponentValType::Type(next_type);
+        types.function().params([("rep", u32_type)]).result(Some(own));
+        imports.import(&resource.mint(), to::ComponentTypeRef::Func(next_type + 1));
+        next_type += 2;
+        lowered.lower(next_function, []);
+        next_function += 1;
+        lowered.resource_drop(resource_type);
+        items.push((format!("mint-{}", resource.name), next_core));
+        items.push((format!("drop-{}", resource.name), next_core + 1));
+        next_core += 2;
+    }
+    let lifted_types = next_type;
+    types.function().params::<_, to::ComponentValType>([]).result(None);
+    types.function().params([("rep", u32_type)]).result(Some(u32_type));
+    types.function().params([("handle", u32_type)]).result(None);
+
+    let mut instances = to::InstanceSection::new();
+    let mut arguments: Vec<(String, to::ModuleArg)> =
+        reached(shape).map(|(instance, _)| (instance_name(instance), to::ModuleArg::Instance(instance))).collect();
+    let mut next_instance = counts.core_instances;
+    if !items.is_empty() {
+        instances.export_items(items.iter().map(|(name, index)| (name.as_str(), to::ExportKind::Func, *index)));
+        arguments.push(("resources".to_owned(), to::ModuleArg::Instance(next_instance)));
+        next_instance += 1;
+    }
+    instances.instantiate(counts.core_modules, arguments.iter().map(|(name, argument)| (name.as_str(), *argument)));
+
+    let names = [SAVE, LOAD].map(|name| (name.to_owned(), NOTHING)).into_iter();
+    let names = names.chain(resources.iter().flat_map(|resource| [(resource.make(), MINT), (resource.drop(), DROP)]));
+    let (mut functions, mut lifted) = (to::ComponentAliasSection::new(), to::CanonicalFunctionSection::new());
+    let mut exports = to::ComponentExportSection::new();
+    for (name, ty) in names {
+        functions.alias(to::Alias::CoreInstanceExport {
+            instance: next_instance,
+            kind: to::ExportKind::Func,
+            name: &name,
+        });
+        lifted.lift(next_core, lifted_types + ty, []);
+        next_core += 1;
+        // Exports become functions of the index space too, behind all that are lifted here.
+        exports.export(name.as_str(), to::ComponentExportKind::Func, next_function, None);
+        next_function += 1;
+    }
+
+    let mut append = |section: &dyn to::ComponentSection| section.append_to_component(out);
+    if !resources.is_empty() {
+        append(&aliases);
+    }
+    append(&types);
+    if !resources.is_empty() {
+        append(&imports);
+        append(&lowered);
+    }
+    append(&to::RawSection { id: crate::nesting::CORE_MODULE_SECTION, data: module });
+    append(&instances);
+    append(&functions);
+    append(&lifted);
+    append(&exports);
+}

@@ -1,0 +1,105 @@
+//! What to put in: one switch for each pass, all off but the depth limit.
+//!
+//! Invariant: with the defaults the output is what it was before there were switches, so that traces
+//! and caches of plain runs stay valid.
+
+use crate::STACK_SLOTS_DEFAULT;
+
+/// What to put in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// Stack of each core instance, in slots of one wasm value (a vector counts twice). A call
+    /// that needs more traps in its prologue, at [`crate::Kind::DepthCheck`]. Between 1 and
+    /// [`crate::STACK_SLOTS_MAX`].
+    pub stack_slots: u32,
+    /// Limit the depth of calls. Without it, how deep a program can call depends on compiled code, so that what overflows
+    /// the stack has to be repeated with it.
+    pub depth: bool,
+    /// How edges are counted.
+    pub coverage: Coverage,
+    /// Log the operands of comparisons. They are written only while the host has set
+    /// [`crate::HEADER_SWITCH_AT`]; asking still takes a call for each comparison, so that this is
+    /// meant for a second build of the same component.
+    pub comparisons: bool,
+    /// Mark each page of memory 0 that is written.
+    pub marks: bool,
+    /// Which modules get coverage and comparisons. Depth and marks are always for all of them.
+    pub modules: ModuleChoice,
+    /// Look for obstacles to checkpoints, and append an accessor if there are none.
+    pub access: bool,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options {
+            stack_slots: STACK_SLOTS_DEFAULT,
+            depth: true,
+            coverage: Coverage::None,
+            comparisons: false,
+            marks: false,
+            modules: ModuleChoice::Own,
+            access: false,
+        }
+    }
+}
+
+/// How edges are counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Coverage {
+    /// Not at all.
+    #[default]
+    None,
+    /// A byte for each kept edge is set to 1: one store of a constant to a constant address.
+    SetOnce,
+    /// Like [`Coverage::SetOnce`], with a byte also for each edge that follows from others. It is what the
+    /// kept edges are compared with, in tests and measures.
+    Every,
+    /// A byte for each kept edge counts up to 255 and stays there; [`crate::hit_class`] sorts counts
+    /// as libFuzzer does.
+    Counters,
+}
+
+/// Which modules get coverage and comparisons.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum ModuleChoice {
+    /// All that a program's author has written: not the shims, fixups and adapters that
+    /// wit-component puts in, which it names `wit-component:...`.
+    #[default]
+    Own,
+    /// Those whose original name section gives them one of these names.
+    Named(Vec<String>),
+    /// All of them.
+    All,
+}
+
+/// How the modules that wit-component generates are named.
+/// <https://github.com/bytecodealliance/wasm-tools/blob/main/crates/wit-component/src/encoding.rs>
+const GENERATED: [&str; 3] = ["wit-component:shim", "wit-component:fixups", "wit-component:adapter:"];
+
+impl ModuleChoice {
+    /// Whether a module of that name is chosen.
+    #[must_use]
+    pub fn includes(&self, name: Option<&str>) -> bool {
+        match self {
+            ModuleChoice::Own => {
+                !name.is_some_and(|name| GENERATED.iter().any(|generated| name.starts_with(generated)))
+            }
+            ModuleChoice::Named(names) => name.is_some_and(|name| names.iter().any(|named| named == name)),
+            ModuleChoice::All => true,
+        }
+    }
+}
+
+/// Class of a counter's value, from 0 for "not hit" to 8: 1, 2, 3, 4-7, 8-15, 16-31, 32-127, 128 and more, as in libFuzzer.
+/// <https://github.com/llvm/llvm-project/blob/main/compiler-rt/lib/fuzzer/FuzzerTracePC.h> (`CounterToFeature`)
+#[must_use]
+pub fn hit_class(count: u8) -> u8 {
+    match count {
+        0..=3 => count,
+        4..=7 => 4,
+        8..=15 => 5,
+        16..=31 => 6,
+        32..=127 => 7,
+        128..=255 => 8,
+    }
+}

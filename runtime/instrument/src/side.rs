@@ -1,0 +1,139 @@
+//! The side memory: one further memory of a core module, where put-in code leaves what the host reads in place.
+//!
+//! ```text
+//! 0        64                 LOG_END          4096            4096 + 1 MiB
+//! │ header │ comparison log   │ free │ marks   │ coverage bytes │ counts of the log │ end
+//!            if asked for              if asked for
+//! ```
+//!
+//! What has a fixed size stands first, since the addresses of everything else must be known while functions are
+//! still being rewritten. The header, written by a data segment, is
+//! `tag (16 bytes), module ordinal (u32), layout version (u32), switch (u32), entries (u32), lost (u32)`, little-endian.
+//!
+//! Invariants: the memory is defined in the module, behind all of its own memories; it is not exported; its smallest size is
+//! its largest. The tag is the beginning of the SHA-256 of the original component, which no guest
+//! can contain, so that a memory that starts with it is ours.
+//!
+//! Not here: who creates the memory, and finds it again among all that an instance creates.
+
+use crate::ModuleOrdinal;
+use fozzy_trace::Digest;
+use serde::{Deserialize, Serialize};
+use std::ops::Range;
+
+/// What stands in the header of the accessor's memory where others have the ordinal of their module.
+pub const ACCESSOR: ModuleOrdinal = ModuleOrdinal(u32::MAX);
+
+/// Bytes of the header.
+pub const HEADER_BYTES: u32 = 64;
+
+/// Where in the header the host switches the comparison log on (a u32 other than zero) and off.
+pub const HEADER_SWITCH_AT: u32 = 24;
+
+/// Where in the header the number of entries of the comparison log stands (u32). The host sets it to zero to start again.
+pub const HEADER_ENTRIES_AT: u32 = 28;
+
+/// Where in the header it stands how many entries did not fit (u32, wrapping). The host sets it to zero.
+pub const HEADER_LOST_AT: u32 = 32;
+
+/// Version of the layout. Another one reads nothing of this one.
+pub const LAYOUT_VERSION: u32 = 1;
+
+/// Bytes of a page of wasm.
+pub(crate) const WASM_PAGE_BYTES: u32 = 1 << 16;
+
+/// Pages that marks stand for: those of a host, not those of wasm.
+pub const MARKED_PAGE_BYTES: u32 = 1 << MARKED_PAGE_BITS;
+pub(crate) const MARKED_PAGE_BITS: u32 = 12;
+
+/// One mark for each page of a 32-bit memory.
+pub const MARKS: u32 = 1 << (32 - MARKED_PAGE_BITS);
+
+/// Parts other than the marks start at multiples of this, which is a cache line.
+const ALIGNMENT: u32 = 64;
+
+/// First bytes of each side memory of a component.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct SideTag(pub [u8; 16]);
+
+impl SideTag {
+    /// The tag of an original component.
+    #[must_use]
+    pub fn of(component: &[u8]) -> SideTag {
+        let digest = Digest::of(component).0;
+        let mut tag = [0; 16];
+        tag.copy_from_slice(&digest[..16]);
+        SideTag(tag)
+    }
+
+    /// Which module's side memory starts with `bytes`; `None` when it is none of this component, or of another layout.
+    #[must_use]
+    pub fn recognise(&self, bytes: &[u8]) -> Option<ModuleOrdinal> {
+        let (tag, rest) = bytes.split_at_checked(self.0.len())?;
+        let (ordinal, rest) = rest.split_first_chunk()?;
+        let (version, _) = rest.split_first_chunk()?;
+        let ours = tag == self.0 && u32::from_le_bytes(*version) == LAYOUT_VERSION;
+        ours.then_some(ModuleOrdinal(u32::from_le_bytes(*ordinal)))
+    }
+
+    /// The beginning of the header.
+    pub(crate) fn header(&self, ordinal: ModuleOrdinal) -> Vec<u8> {
+        [&self.0[..], &ordinal.0.to_le_bytes(), &LAYOUT_VERSION.to_le_bytes()].concat()
+    }
+}
+
+/// Where what is in the side memory of one module. All ranges are bytes from the start of that memory.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SideMemory {
+    /// Whose it is.
+    pub module: ModuleOrdinal,
+    /// Size of the memory.
+    pub bytes: u32,
+    /// One byte for each kept edge; empty without coverage. The host clears it.
+    pub coverage: Range<u32>,
+    /// Entries of the comparison log, [`crate::COMPARISON_BYTES`] each; empty without it.
+    pub comparisons: Range<u32>,
+    /// How often each comparison was logged; the host clears it together with the log.
+    pub comparison_counts: Range<u32>,
+    /// One byte for each page of memory 0, 1 when it was written to; empty without marks. The host clears it, and
+    /// only while no function of the guest is active, since a function may mark pages before it writes to them.
+    pub marks: Range<u32>,
+}
+
+/// The part of the layout that is known before functions are rewritten.
+#[derive(Clone, Debug)]
+pub(crate) struct Layout {
+    pub(crate) comparisons: Range<u32>,
+    pub(crate) marks: Range<u32>,
+    /// Where coverage bytes start.
+    pub(crate) coverage: u32,
+}
+
+impl Layout {
+    pub(crate) fn new(comparisons_bytes: u32, marks: bool) -> Layout {
+        let comparisons = HEADER_BYTES..HEADER_BYTES + comparisons_bytes;
+        let marks = if marks {
+            let start = comparisons.end.next_multiple_of(MARKED_PAGE_BYTES);
+            start..start + MARKS
+        } else {
+            comparisons.end..comparisons.end
+        };
+        let coverage = marks.end.next_multiple_of(ALIGNMENT);
+        Layout { comparisons, marks, coverage }
+    }
+
+    /// The whole of it, once it is known how many edges and comparisons there are.
+    pub(crate) fn complete(&self, module: ModuleOrdinal, kept: u32, comparisons: u32) -> SideMemory {
+        let coverage = self.coverage..self.coverage + kept;
+        let counts = coverage.end.next_multiple_of(ALIGNMENT);
+        let comparison_counts = counts..counts + comparisons;
+        SideMemory {
+            module,
+            bytes: comparison_counts.end.next_multiple_of(WASM_PAGE_BYTES),
+            coverage,
+            comparisons: self.comparisons.clone(),
+            comparison_counts,
+            marks: self.marks.clone(),
+        }
+    }
+}

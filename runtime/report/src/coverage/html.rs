@@ -1,0 +1,231 @@
+//! Coverage as one page: a table of files, and each file's source with what was hit.
+//!
+//! ```text
+//! totals   ███████░░  81.2 %
+//! files    path · lines · functions · edges          each a link to
+//! source   41 │ 1 │ if header.len() > 4 {            green: hit · red: not hit · yellow: hit, and a branch of it was not taken
+//! ```
+//!
+//! Invariants: nothing is loaded from anywhere, scripts sort the table and switch the colours and do nothing else; every
+//! word of a component or source is escaped. Style and script are in files of their own beside this one.
+
+use super::summary::{common_folder, one_way, percent, what};
+use super::{
+    ComponentCoverage, CoverageDocument, CoverageFormat, CoverageView, EdgeCoverage, FileCoverage, Ratio, Totals,
+};
+use std::collections::BTreeMap;
+
+pub(super) const HTML: CoverageFormat = CoverageFormat { name: "html", shows_sources: true, write };
+
+const STYLE: &str = include_str!("page.css");
+const SCRIPT: &str = include_str!("page.js");
+
+/// Functions and branches that are listed of a file whose source is not shown. A runtime without debug information has ten
+/// thousands of them; at the bound it is said how many are left out, and the other formats have them all.
+const ROWS_MAX: usize = 1000;
+
+fn write(document: &CoverageDocument, view: &CoverageView) -> String {
+    let files: Vec<(&ComponentCoverage, &FileCoverage)> = document.shown(view.all).collect();
+    let folded: Vec<&FileCoverage> = document
+        .files()
+        .map(|(_, file)| file)
+        .filter(|file| !files.iter().any(|(_, shown)| std::ptr::eq(*shown, *file)))
+        .collect();
+    let prefix = common_folder(document);
+    let names: Vec<String> = document.components.iter().map(|component| component.name.clone()).collect();
+    let title = escape(&format!("coverage of {}", names.join(", ")));
+    let mut page = format!(
+        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>{title}</title>\n\
+         <style>\n{STYLE}</style>\n</head>\n<body>\n<header>\n<h1>{title}</h1>\n<p class=\"faint\">{}</p>\n\
+         <button id=\"theme\" type=\"button\" title=\"dark or light\">◐</button>\n</header>\n<main>\n",
+        escape(&traces(document)),
+    );
+    page.push_str(&cards(document.totals));
+    for remark in &document.remarks {
+        page.push_str(&format!("<p class=\"remark\">{}</p>\n", escape(remark)));
+    }
+    page.push_str(&table(&files, &folded, &prefix));
+    page.push_str(LEGEND);
+    for (position, (component, file)) in files.iter().enumerate() {
+        page.push_str(&section(position, component, file, view, &prefix, document.components.len() > 1));
+    }
+    page.push_str(&format!("</main>\n<script>\n{SCRIPT}</script>\n</body>\n</html>\n"));
+    page
+}
+
+const LEGEND: &str = "<p class=\"legend\"><span class=\"hit\">hit</span><span class=\"part\">hit, and a branch not taken</span>\
+                      <span class=\"miss\">not hit</span><span>no code</span></p>\n";
+
+fn traces(document: &CoverageDocument) -> String {
+    match document.traces.as_slice() {
+        [one] => format!("1 execution: {one}"),
+        several => format!("{} executions together", several.len()),
+    }
+}
+
+fn cards(totals: Totals) -> String {
+    let rows = [("lines", totals.lines), ("functions", totals.functions), ("edges", totals.edges)];
+    let cards = rows.map(|(name, ratio)| {
+        format!(
+            "<div class=\"card\"><span class=\"name\">{name}</span><strong>{}</strong>{}<span class=\"faint\">{} of {}</span></div>\n",
+            percent(ratio), bar(ratio), ratio.hit, ratio.total
+        )
+    });
+    format!("<section class=\"cards\">\n{}</section>\n", cards.concat())
+}
+
+fn bar(ratio: Ratio) -> String {
+    let share = ratio.per_mille().unwrap_or(0);
+    format!("<span class=\"bar {}\"><i style=\"width:{}.{}%\"></i></span>", class(ratio), share / 10, share % 10)
+}
+
+fn class(ratio: Ratio) -> &'static str {
+    match ratio.per_mille() {
+        None => "none",
+        Some(800..) => "good",
+        Some(..500) => "bad",
+        Some(_) => "fair",
+    }
+}
+
+fn table(files: &[(&ComponentCoverage, &FileCoverage)], folded: &[&FileCoverage], prefix: &str) -> String {
+    let cell = |ratio: Ratio| {
+        let order = ratio.per_mille().map_or(-1, |share| i64::try_from(share).unwrap_or(i64::MAX));
+        let of = if ratio.total == 0 { String::new() } else { format!("{}/{}", ratio.hit, ratio.total) };
+        format!(
+            "<td data-order=\"{order}\">{}<span class=\"percent\">{}</span><span class=\"faint of\">{of}</span></td>",
+            bar(ratio),
+            percent(ratio)
+        )
+    };
+    let row = |name: &str, totals: Totals, class: &str| {
+        let cells = [totals.lines, totals.functions, totals.edges].map(cell).concat();
+        format!("<tr{class}><td>{name}</td>{cells}</tr>\n")
+    };
+    let mut text = String::from(
+        "<table id=\"files\">\n<thead><tr><th>file</th><th>lines</th><th>functions</th><th>edges</th></tr></thead>\n<tbody>\n",
+    );
+    for (position, (_, file)) in files.iter().enumerate() {
+        let name = escape(file.path.strip_prefix(prefix).unwrap_or(&file.path));
+        text.push_str(&row(&format!("<a href=\"#file-{position}\">{name}</a>"), file.totals, ""));
+    }
+    text.push_str("</tbody>\n");
+    if !folded.is_empty() {
+        let name = format!("{} files of dependencies and toolchain (--all shows them)", folded.len());
+        let sum = Totals::of(folded.iter().copied());
+        text.push_str(&format!("<tfoot>{}</tfoot>\n", row(&name, sum, " class=\"faint\"")));
+    }
+    text.push_str("</table>\n");
+    text
+}
+
+fn section(
+    position: usize,
+    component: &ComponentCoverage,
+    file: &FileCoverage,
+    view: &CoverageView,
+    prefix: &str,
+    several: bool,
+) -> String {
+    let name = escape(file.path.strip_prefix(prefix).unwrap_or(&file.path));
+    let of =
+        if several { format!(" <span class=\"faint\">in {}</span>", escape(&component.name)) } else { String::new() };
+    let open = if position < 8 { " open" } else { "" };
+    let ratio = file.totals.lines;
+    let ratio = if ratio.total == 0 { file.totals.edges } else { ratio };
+    let mut text = format!(
+        "<details id=\"file-{position}\"{open}>\n<summary><code>{name}</code>{of} <span class=\"percent {}\">{}</span></summary>\n",
+        class(ratio),
+        percent(ratio)
+    );
+    match view.sources.get(&file.path) {
+        Some(source) => text.push_str(&lines(file, source)),
+        None => text.push_str(&without_source(file)),
+    }
+    text.push_str("</details>\n");
+    text
+}
+
+/// The source, each line with its number, how often it was hit, and what never happened in it.
+fn lines(file: &FileCoverage, source: &str) -> String {
+    let hits: BTreeMap<u32, u64> = file.lines.iter().map(|line| (line.line, line.hits)).collect();
+    let mut missing: BTreeMap<u32, Vec<&EdgeCoverage>> = BTreeMap::new();
+    for edge in one_way(file) {
+        missing.entry(edge.line.unwrap_or(0)).or_default().push(edge);
+    }
+    let mut text = String::from("<pre class=\"source\">");
+    for (number, line) in (1_u32..).zip(source.lines()) {
+        let notes = missing.get(&number).map(Vec::as_slice).unwrap_or_default();
+        let (class, count) = match hits.get(&number) {
+            None => ("", String::new()),
+            Some(0) => ("miss", "0".to_owned()),
+            Some(count) if notes.is_empty() => ("hit", count.to_string()),
+            Some(count) => ("part", count.to_string()),
+        };
+        let notes: Vec<String> = notes
+            .iter()
+            .map(|edge| {
+                edge.column.map_or_else(|| what(edge).to_owned(), |column| format!("column {column}: {}", what(edge)))
+            })
+            .collect();
+        let title = if notes.is_empty() { String::new() } else { format!(" title=\"{}\"", escape(&notes.join("\n"))) };
+        text.push_str(&format!(
+            "<span class=\"line {class}\"{title}><b>{number}</b><u>{count}</u><code>{}</code></span>",
+            escape(line)
+        ));
+    }
+    text.push_str("</pre>\n");
+    // What the compiler saw is not what lies here now.
+    let last = u32::try_from(source.lines().count()).unwrap_or(u32::MAX);
+    if file.lines.iter().any(|line| line.line > last) {
+        text.push_str("<p class=\"remark\">The program has lines that this file has not: it was changed since.</p>\n");
+    }
+    text
+}
+
+/// What is known of a file that cannot be shown.
+fn without_source(file: &FileCoverage) -> String {
+    let why = if file.has_source {
+        "The source is not readable here: --sources FOLDER says where it lies."
+    } else {
+        "There is no debug information for this code: build with -g to see its lines. Its functions:"
+    };
+    let mut text = format!("<p class=\"remark\">{why}</p>\n<table class=\"functions\">\n");
+    for function in file.functions.iter().take(ROWS_MAX) {
+        let class = if function.hits > 0 { "hit" } else { "miss" };
+        let place = function.line.map_or_else(|| format!("{:#x}", function.offset), |line| format!("line {line}"));
+        text.push_str(&format!(
+            "<tr class=\"{class}\"><td><code>{}</code></td><td>{place}</td><td>{}</td></tr>\n",
+            escape(&function.name),
+            function.hits
+        ));
+    }
+    text.push_str("</table>\n");
+    let more = file.functions.len().saturating_sub(ROWS_MAX);
+    if more > 0 {
+        text.push_str(&format!("<p class=\"remark\">and {more} more functions; --format json has them all</p>\n"));
+    }
+    text
+}
+
+/// A word for HTML, in text and in attributes.
+fn escape(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\'' => out.push_str("&#39;"),
+            '\t' | '\n' => out.push(c),
+            // Characters that would turn the text around or vanish are shown.
+            c if c.is_control() || ('\u{202a}'..='\u{202e}').contains(&c) || ('\u{2066}'..='\u{2069}').contains(&c) => {
+                out.push('\u{fffd}');
+            }
+            c => out.push(c),
+        }
+    }
+    out
+}
