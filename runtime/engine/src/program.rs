@@ -206,12 +206,6 @@ impl Program {
         &self.inner.build
     }
 
-    /// The edges that coverage counts; none in a build without it.
-    #[must_use]
-    pub fn sites(&self) -> &Sites {
-        self.symbols().sites()
-    }
-
     /// The core modules.
     #[must_use]
     pub fn maps(&self) -> &Maps {
