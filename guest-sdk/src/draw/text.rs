@@ -1,4 +1,4 @@
-//! Strings: from alphabets, from regular expressions, and random ones.
+//! Strings, and the characters that they are made of.
 
 use super::{Draw, LENGTH_MAX, length, numbers};
 use crate::{host, site};

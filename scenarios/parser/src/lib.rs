@@ -56,8 +56,18 @@ fn parse_anything(data: &[u8]) {
     sometimes!(!settings.is_empty(), "there is a setting");
 }
 
+/// A few settings with much that is special in them.
+struct Tricky(Settings);
+
+impl Draw for Tricky {
+    fn draw(site: &str) -> Tricky {
+        let word = || draw::string_of_at(site, "ab=\\\n", 0..=4);
+        Tricky((0..draw::range_at(site, 0..=3)).map(|_| (word(), word())).collect())
+    }
+}
+
 #[property]
-fn round_trip(settings: Settings) {
+fn round_trip(Tricky(settings): Tricky) {
     let text = write(&settings);
     always!(parse(text.as_bytes()) == settings, "what is written is read", "{settings:?} is written as {text:?}");
 }

@@ -64,7 +64,7 @@ impl Guest for Misfit {
             "allocation" => {
                 let mut all: Vec<Vec<u8>> = Vec::new();
                 loop {
-                    all.push(black_box(vec![1; 1 << 20]));
+                    all.push(black_box(Vec::with_capacity(1 << 20)));
                 }
             }
             "deadlock" => task::block_on(async { task::Notify::new().notified().await }),
