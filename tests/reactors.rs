@@ -301,6 +301,12 @@ fn many_checkpoints_of_a_large_guest_share_their_pages() {
         reactor.verify().expect("every write was seen");
     }
     all.into_iter().for_each(|checkpoint| reactor.discard(checkpoint));
+    // The one that the instance goes on from is discarded too, and a way still.
+    let after = reactor.checkpoint().expect("between calls");
+    assert_eq!(reactor.restore(first).expect("it comes back"), Restored::InPlace);
+    assert_eq!(reactor.restore(after).expect("it comes back"), Restored::InPlace);
+    reactor.restore(first).expect("it comes back");
+    reactor.discard(after);
     assert_eq!(reactor.holdings().checkpoints, base.checkpoints);
 }
 

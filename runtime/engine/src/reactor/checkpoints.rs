@@ -24,7 +24,7 @@ pub struct CheckpointId(u64);
 
 /// Everything that is brought back.
 pub(super) struct Kept {
-    pub(super) images: Vec<Image>,
+    pub(super) images: Vec<Arc<Image>>,
     pub(super) globals: Box<[u8]>,
     pub(super) run: Run,
     pub(super) limiter: MemoryLimiter,
@@ -45,7 +45,7 @@ impl State {
 
     pub(super) fn reached(
         id: u64,
-        images: Vec<Image>,
+        images: Vec<Arc<Image>>,
         globals: Box<[u8]>,
         run: Run,
         limiter: MemoryLimiter,
@@ -139,6 +139,8 @@ pub(super) struct Checkpoints {
     /// The checkpoints that hold a state, by when they were used.
     held: BTreeSet<(u64, u64)>,
     next: u64,
+    /// The checkpoint that the instance went on from; it stays, discarded or not.
+    here: u64,
     tick: u64,
     bytes: u64,
     bytes_max: u64,
@@ -153,6 +155,7 @@ impl Checkpoints {
             entries: BTreeMap::new(),
             held: BTreeSet::new(),
             next: 0,
+            here: 0,
             tick: 0,
             bytes: 0,
             bytes_max,
@@ -197,6 +200,7 @@ impl Checkpoints {
         };
         self.entries.insert(id, entry);
         self.bytes += bytes;
+        self.here = id;
         self.evict(id);
         CheckpointId(id)
     }
@@ -205,7 +209,7 @@ impl Checkpoints {
     fn bytes_of(&self, parent: Option<u64>, state: &State) -> u64 {
         let Some(kept) = &state.kept else { return 0 };
         let parent = parent.and_then(|parent| self.entries[&parent].state.as_ref()?.kept.as_ref());
-        let empty = Image::default();
+        let empty = Arc::new(Image::default());
         let pages = kept
             .images
             .iter()
@@ -253,8 +257,12 @@ impl Checkpoints {
 
     /// The state of a checkpoint, if it is held.
     pub(super) fn state(&mut self, id: CheckpointId) -> Option<&Arc<State>> {
-        self.tick += 1;
         let entry = self.entries.get_mut(&id.0).expect("a checkpoint of this reactor that was not discarded");
+        if entry.used == self.tick {
+            // It was the last one used as well.
+            return entry.state.as_ref();
+        }
+        self.tick += 1;
         if entry.state.is_some() {
             self.held.remove(&(entry.used, id.0));
             self.held.insert((self.tick, id.0));
@@ -317,16 +325,26 @@ impl Checkpoints {
 
     /// Forgets a checkpoint, and everything that was only a way to it.
     pub(super) fn discard(&mut self, id: CheckpointId) {
-        let mut at = Some(id.0);
         self.let_go(id.0);
         if let Some(entry) = self.entries.get_mut(&id.0) {
             entry.discarded = true;
         }
-        while let Some(leaf) =
-            at.filter(|at| self.entries.get(at).is_some_and(|e| e.discarded && e.children.is_empty()))
+        self.prune(id.0);
+    }
+
+    /// The instance goes on from this checkpoint.
+    pub(super) fn arrive(&mut self, id: CheckpointId) {
+        let left = std::mem::replace(&mut self.here, id.0);
+        self.prune(left);
+    }
+
+    /// Removes a checkpoint that was discarded and leads nowhere, and then its ancestors that are so too.
+    fn prune(&mut self, id: u64) {
+        let mut at = Some(id);
+        while let Some(leaf) = at.filter(|at| *at != self.here)
+            && self.entries.get(&leaf).is_some_and(|entry| entry.discarded && entry.children.is_empty())
         {
-            let entry = self.entries.remove(&leaf).expect("just seen");
-            at = entry.parent;
+            at = self.entries.remove(&leaf).expect("just seen").parent;
             if let Some(parent) = at.and_then(|parent| self.entries.get_mut(&parent)) {
                 parent.children.retain(|child| *child != leaf);
             }

@@ -242,6 +242,7 @@ impl Reactor {
             }
             None => Restored::Repeated { calls: self.repeat(checkpoint)? },
         };
+        self.checkpoints.arrive(checkpoint);
         (self.base, self.over) = (checkpoint, false);
         Ok(restored)
     }
