@@ -24,7 +24,7 @@ const FUEL: u64 = 20_000;
 /// What the rewritten module gets: marking a whole memory takes a million rounds of a loop.
 const FUEL_AFTER: u64 = 1 << 40;
 /// The name under which the side memory is exported for the test.
-const SIDE: &str = "side memory of the test";
+pub(super) const SIDE: &str = "side memory of the test";
 /// The name under which the global that counts depth is exported for the test.
 const DEPTH: &str = "depth of the test";
 
@@ -80,7 +80,7 @@ fn engine() -> Engine {
 }
 
 /// The core module in a component that consists of it, with its side memory exported.
-fn rewritten(component: &[u8], options: &Options) -> (Instrumented, Vec<u8>) {
+pub(super) fn rewritten(component: &[u8], options: &Options) -> (Instrumented, Vec<u8>) {
     let output = instrument(component, options).expect("a valid component");
     let range = output.maps.modules()[0].rewritten();
     let bytes = &output.component[range.start.0 as usize..range.end.0 as usize];
