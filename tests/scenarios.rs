@@ -103,6 +103,7 @@ scenarios! {
     the_counter_loses_a_carry "counter";
     the_bank_lets_a_customer_owe "bank";
     the_queue_loses_a_wake_up "queue";
+    the_cache_loses_what_was_not_synced "cache";
     the_parser_reads_beyond_its_input "parser";
 }
 

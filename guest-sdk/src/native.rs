@@ -117,11 +117,14 @@ pub fn run<S: Scenario>(settings: Settings) -> Report {
     report
 }
 
+/// A function that takes bytes, with its name.
+pub type Target = (&'static str, fn(&[u8]));
+
 /// Calls functions that take bytes, in turn.
 ///
 /// # Panics
 /// When one does.
-pub fn fuzz(targets: &[(&'static str, fn(&[u8]))], settings: Settings) {
+pub fn fuzz(targets: &[Target], settings: Settings) {
     host::begin(settings.seed);
     each(targets, ScenarioKind::Fuzz, settings, |target| target(&host::input()));
 }

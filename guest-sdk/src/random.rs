@@ -21,6 +21,9 @@ use std::panic::Location;
 pub const PRINTABLE: &str =
     "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~ \t\n\r\u{b}\u{c}";
 
+/// What a value must satisfy.
+type Predicate<T> = Box<dyn Fn(&T) -> bool>;
+
 /// True with this probability.
 #[must_use]
 #[track_caller]
@@ -29,7 +32,6 @@ pub fn random_bool(true_prob: f64) -> bool {
 }
 
 /// A number from `min` to `max`, both included. Without further settings all are equally likely.
-#[must_use]
 #[track_caller]
 pub fn random_int<T: Int>(min: T, max: T) -> RandomInt<T> {
     let site = site::of(Location::caller());
@@ -139,7 +141,6 @@ impl<T: Int> RandomInt<T> {
 }
 
 /// A string of `min` to `max` characters, all lengths equally likely.
-#[must_use]
 #[track_caller]
 pub fn random_string(min: usize, max: usize) -> RandomString {
     RandomString { site: site::of(Location::caller()), min, max, alphabet: None, predicate: None }
@@ -152,7 +153,7 @@ pub struct RandomString {
     min: usize,
     max: usize,
     alphabet: Option<Vec<char>>,
-    predicate: Option<Box<dyn Fn(&str) -> bool>>,
+    predicate: Option<Predicate<str>>,
 }
 
 impl RandomString {
@@ -178,7 +179,6 @@ impl RandomString {
 }
 
 /// `min` to `max` bytes, all lengths equally likely.
-#[must_use]
 #[track_caller]
 pub fn random_bytes(min: usize, max: usize) -> RandomBytes {
     RandomBytes { site: site::of(Location::caller()), min, max, predicate: None }
@@ -190,7 +190,7 @@ pub struct RandomBytes {
     site: &'static str,
     min: usize,
     max: usize,
-    predicate: Option<Box<dyn Fn(&[u8]) -> bool>>,
+    predicate: Option<Predicate<[u8]>>,
 }
 
 impl RandomBytes {

@@ -82,6 +82,23 @@ pub fn restore_files(name: &str) -> Result<(), String> {
     host::restore_files(name)
 }
 
+/// From now on it is known what [`lose_power`] leaves; everything that is on the disk now is durable.
+///
+/// # Errors
+/// In words: real files.
+pub fn watch_power() -> Result<(), String> {
+    host::watch_power()
+}
+
+/// The disk is what a loss of power leaves of it: what was synced, and of the rest whatever is drawn. The scenario goes on,
+/// with its model; all files are to be closed before.
+///
+/// # Errors
+/// In words: open files, a disk that is not watched, real files.
+pub fn lose_power() -> Result<(), String> {
+    host::lose_power()
+}
+
 /// An operation of a client, for checkers that judge whole histories. One that is dropped without an end counts as
 /// unknown.
 #[derive(Debug)]

@@ -328,6 +328,135 @@ pub mod fozzy {
         }
     }
     pub mod files {
+        /// What the disk keeps when power is lost, without losing the program: a scenario keeps its model, and looks at what is left.
+        ///
+        /// ```text
+        /// watch()   write, rename, sync …   close all   lose()   ─▶ only what was synced is certain to be there
+        /// ```
+        #[allow(dead_code, async_fn_in_trait, unused_imports, clippy::all)]
+        pub mod power {
+            #[used]
+            #[doc(hidden)]
+            static __FORCE_SECTION_REF: fn() = super::super::super::__link_custom_section_describing_imports;
+            use super::super::super::_rt;
+            /// Why it was not done.
+            #[derive(Clone, Copy)]
+            pub enum Error {
+                /// Files or directories other than the root are open.
+                Busy,
+                /// The disk was not watched before.
+                NotWatched,
+                /// The files of this run are those of the real computer.
+                Unsupported,
+            }
+            impl ::core::fmt::Debug for Error {
+                fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                    match self {
+                        Error::Busy => f.debug_tuple("Error::Busy").finish(),
+                        Error::NotWatched => f.debug_tuple("Error::NotWatched").finish(),
+                        Error::Unsupported => f.debug_tuple("Error::Unsupported").finish(),
+                    }
+                }
+            }
+            impl ::core::fmt::Display for Error {
+                fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                    write!(f, "{:?}", self)
+                }
+            }
+            impl ::core::error::Error for Error {}
+            #[allow(unused_unsafe, clippy::all)]
+            /// From now on it is known what is durable; everything that is there now is.
+            #[allow(async_fn_in_trait)]
+            pub fn watch() -> Result<(), Error> {
+                unsafe {
+                    #[repr(align(1))]
+                    struct RetArea([::core::mem::MaybeUninit<u8>; 2]);
+                    let mut ret_area = RetArea([::core::mem::MaybeUninit::uninit(); 2]);
+                    let ptr0 = ret_area.0.as_mut_ptr().cast::<u8>();
+                    #[cfg(target_arch = "wasm32")]
+                    #[link(wasm_import_module = "fozzy:files/power@0.1.0")]
+                    unsafe extern "C" {
+                        #[link_name = "watch"]
+                        fn wit_import1(_: *mut u8);
+                    }
+                    #[cfg(not(target_arch = "wasm32"))]
+                    unsafe extern "C" fn wit_import1(_: *mut u8) {
+                        unreachable!()
+                    }
+                    wit_import1(ptr0);
+                    let l2 = i32::from(*ptr0.add(0).cast::<u8>());
+                    let result5 = match l2 {
+                        0 => {
+                            let e = ();
+                            Ok(e)
+                        }
+                        1 => {
+                            let e = {
+                                let l3 = i32::from(*ptr0.add(1).cast::<u8>());
+                                let v4 = match l3 {
+                                    0 => Error::Busy,
+                                    1 => Error::NotWatched,
+                                    n => {
+                                        debug_assert_eq!(n, 2, "invalid enum discriminant");
+                                        Error::Unsupported
+                                    }
+                                };
+                                v4
+                            };
+                            Err(e)
+                        }
+                        _ => _rt::invalid_enum_discriminant(),
+                    };
+                    result5
+                }
+            }
+            #[allow(unused_unsafe, clippy::all)]
+            /// The disk is what a loss of power leaves of it. What was not synced is there, in part, or not: that is a question.
+            #[allow(async_fn_in_trait)]
+            pub fn lose() -> Result<(), Error> {
+                unsafe {
+                    #[repr(align(1))]
+                    struct RetArea([::core::mem::MaybeUninit<u8>; 2]);
+                    let mut ret_area = RetArea([::core::mem::MaybeUninit::uninit(); 2]);
+                    let ptr0 = ret_area.0.as_mut_ptr().cast::<u8>();
+                    #[cfg(target_arch = "wasm32")]
+                    #[link(wasm_import_module = "fozzy:files/power@0.1.0")]
+                    unsafe extern "C" {
+                        #[link_name = "lose"]
+                        fn wit_import1(_: *mut u8);
+                    }
+                    #[cfg(not(target_arch = "wasm32"))]
+                    unsafe extern "C" fn wit_import1(_: *mut u8) {
+                        unreachable!()
+                    }
+                    wit_import1(ptr0);
+                    let l2 = i32::from(*ptr0.add(0).cast::<u8>());
+                    let result5 = match l2 {
+                        0 => {
+                            let e = ();
+                            Ok(e)
+                        }
+                        1 => {
+                            let e = {
+                                let l3 = i32::from(*ptr0.add(1).cast::<u8>());
+                                let v4 = match l3 {
+                                    0 => Error::Busy,
+                                    1 => Error::NotWatched,
+                                    n => {
+                                        debug_assert_eq!(n, 2, "invalid enum discriminant");
+                                        Error::Unsupported
+                                    }
+                                };
+                                v4
+                            };
+                            Err(e)
+                        }
+                        _ => _rt::invalid_enum_discriminant(),
+                    };
+                    result5
+                }
+            }
+        }
         /// The whole file tree of this machine, kept and brought back by name: the way to begin many tries at one state.
         ///
         /// Both take the same small time, however large the tree is. Snapshots live as long as the run.
@@ -1356,9 +1485,9 @@ mod _rt {
 #[unsafe(link_section = "component-type:wit-bindgen:0.57.1:fozzy:sdk:tools:encoded world")]
 #[doc(hidden)]
 #[allow(clippy::octal_escapes)]
-pub static __WIT_BINDGEN_COMPONENT_TYPE: [u8; 1520] = *b"\
-\0asm\x0d\0\x01\0\0\x19\x16wit-component-encoding\x04\0\x07\xf4\x0a\x01A\x02\x01\
-A\x10\x01B\x0e\x01@\x02\x04sites\x05countw\0w\x04\0\x06choose\x01\0\x01@\x03\x04\
+pub static __WIT_BINDGEN_COMPONENT_TYPE: [u8; 1629] = *b"\
+\0asm\x0d\0\x01\0\0\x19\x16wit-component-encoding\x04\0\x07\xe1\x0b\x01A\x02\x01\
+A\x12\x01B\x0e\x01@\x02\x04sites\x05countw\0w\x04\0\x06choose\x01\0\x01@\x03\x04\
 sites\x03minx\x03maxx\0x\x04\0\x03int\x01\x01\x01@\x02\x04sites\x0bprobabilityu\0\
 \x7f\x04\0\x04bool\x01\x02\x01p}\x01@\x02\x04sites\x06lengthw\0\x03\x04\0\x05byt\
 es\x01\x04\x01py\x01@\x02\x04sites\x07weights\x05\0y\x04\0\x08weighted\x01\x06\x01\
@@ -1367,30 +1496,33 @@ es\x01\x04\x01py\x01@\x02\x04sites\x07weights\x05\0y\x04\0\x08weighted\x01\x06\x
 \0\x05enter\x01\x01\x01@\x01\x04spanw\x01\0\x04\0\x05leave\x01\x02\x03\0\x1afozz\
 y:events/journal@0.1.0\x05\x01\x01B\x05\x01@\x01\x05points\0\x7f\x04\0\x07buggif\
 y\x01\0\x01kw\x01@\x01\x05points\0\x01\x04\0\x0cbuggify-with\x01\x02\x03\0\x19fo\
-zzy:faults/points@0.1.0\x05\x02\x01B\x0a\x01q\x05\x09not-found\0\0\x04busy\0\0\x0c\
-invalid-name\0\0\x08too-many\0\0\x0bunsupported\0\0\x04\0\x05error\x03\0\0\x01j\0\
-\x01\x01\x01@\x01\x04names\0\x02\x04\0\x08snapshot\x01\x03\x04\0\x07restore\x01\x03\
-\x04\0\x06forget\x01\x03\x01ps\x01@\0\0\x04\x04\0\x05names\x01\x05\x03\0\x1bfozz\
-y:files/snapshots@0.1.0\x05\x03\x01B\x08\x01@\x03\x06clienty\x09operations\x05in\
-puts\0w\x04\0\x06invoke\x01\0\x01@\x02\x09operationw\x06outputs\x01\0\x04\0\x02o\
-k\x01\x01\x01@\x02\x09operationw\x05errors\x01\0\x04\0\x04fail\x01\x02\x01@\x02\x09\
-operationw\x04notes\x01\0\x04\0\x04info\x01\x03\x03\0\x1efozzy:history/operation\
-s@0.1.0\x05\x04\x01B\x06\x01@\x03\x07addressw\x05bytesw\x04sites\x01\0\x04\0\x09\
-allocated\x01\0\x01@\x01\x07addressw\x01\0\x04\0\x05freed\x01\x01\x01@\x01\x05by\
-tesw\x01\0\x04\0\x07refused\x01\x02\x03\0\x1efozzy:memory/allocations@0.1.0\x05\x05\
-\x01B\x12\x01m\x04\x04less\x07at-most\x07greater\x08at-least\x04\0\x0acomparison\
-\x03\0\0\x01m\x03\x09invariant\x08deadlock\x07invalid\x04\0\x07failure\x03\0\x02\
-\x01ks\x01@\x03\x04names\x05holds\x7f\x07details\x04\x01\0\x04\0\x06always\x01\x05\
-\x04\0\x15always-or-unreachable\x01\x05\x04\0\x09sometimes\x01\x05\x01@\x01\x04n\
-ames\x01\0\x04\0\x09reachable\x01\x06\x01@\x02\x04names\x07details\x04\x01\0\x04\
-\0\x0bunreachable\x01\x07\x01@\x05\x04names\x04leftu\x0acomparison\x01\x05rightu\
-\x07details\x04\x01\0\x04\0\x0dalways-number\x01\x08\x04\0\x10sometimes-number\x01\
-\x08\x01@\x03\x07failure\x03\x04sites\x07messages\x01\0\x04\0\x04fail\x01\x09\x03\
-\0!fozzy:properties/assertions@0.1.0\x05\x06\x01B\x05\x01@\x01\x0bnanosecondsw\x01\
-\0\x04\0\x07advance\x01\0\x01@\0\x01\0\x04\0\x06freeze\x01\x01\x04\0\x08unfreeze\
-\x01\x01\x03\0\x18fozzy:time/control@0.1.0\x05\x07\x04\0\x0ffozzy:sdk/tools\x04\0\
-\x0b\x0b\x01\0\x05tools\x03\0\0\0G\x09producers\x01\x0cprocessed-by\x02\x0dwit-c\
-omponent\x070.247.0\x10wit-bindgen-rust\x060.57.1";
+zzy:faults/points@0.1.0\x05\x02\x01B\x06\x01q\x03\x04busy\0\0\x0bnot-watched\0\0\
+\x0bunsupported\0\0\x04\0\x05error\x03\0\0\x01j\0\x01\x01\x01@\0\0\x02\x04\0\x05\
+watch\x01\x03\x04\0\x04lose\x01\x03\x03\0\x17fozzy:files/power@0.1.0\x05\x03\x01\
+B\x0a\x01q\x05\x09not-found\0\0\x04busy\0\0\x0cinvalid-name\0\0\x08too-many\0\0\x0b\
+unsupported\0\0\x04\0\x05error\x03\0\0\x01j\0\x01\x01\x01@\x01\x04names\0\x02\x04\
+\0\x08snapshot\x01\x03\x04\0\x07restore\x01\x03\x04\0\x06forget\x01\x03\x01ps\x01\
+@\0\0\x04\x04\0\x05names\x01\x05\x03\0\x1bfozzy:files/snapshots@0.1.0\x05\x04\x01\
+B\x08\x01@\x03\x06clienty\x09operations\x05inputs\0w\x04\0\x06invoke\x01\0\x01@\x02\
+\x09operationw\x06outputs\x01\0\x04\0\x02ok\x01\x01\x01@\x02\x09operationw\x05er\
+rors\x01\0\x04\0\x04fail\x01\x02\x01@\x02\x09operationw\x04notes\x01\0\x04\0\x04\
+info\x01\x03\x03\0\x1efozzy:history/operations@0.1.0\x05\x05\x01B\x06\x01@\x03\x07\
+addressw\x05bytesw\x04sites\x01\0\x04\0\x09allocated\x01\0\x01@\x01\x07addressw\x01\
+\0\x04\0\x05freed\x01\x01\x01@\x01\x05bytesw\x01\0\x04\0\x07refused\x01\x02\x03\0\
+\x1efozzy:memory/allocations@0.1.0\x05\x06\x01B\x12\x01m\x04\x04less\x07at-most\x07\
+greater\x08at-least\x04\0\x0acomparison\x03\0\0\x01m\x03\x09invariant\x08deadloc\
+k\x07invalid\x04\0\x07failure\x03\0\x02\x01ks\x01@\x03\x04names\x05holds\x7f\x07\
+details\x04\x01\0\x04\0\x06always\x01\x05\x04\0\x15always-or-unreachable\x01\x05\
+\x04\0\x09sometimes\x01\x05\x01@\x01\x04names\x01\0\x04\0\x09reachable\x01\x06\x01\
+@\x02\x04names\x07details\x04\x01\0\x04\0\x0bunreachable\x01\x07\x01@\x05\x04nam\
+es\x04leftu\x0acomparison\x01\x05rightu\x07details\x04\x01\0\x04\0\x0dalways-num\
+ber\x01\x08\x04\0\x10sometimes-number\x01\x08\x01@\x03\x07failure\x03\x04sites\x07\
+messages\x01\0\x04\0\x04fail\x01\x09\x03\0!fozzy:properties/assertions@0.1.0\x05\
+\x07\x01B\x05\x01@\x01\x0bnanosecondsw\x01\0\x04\0\x07advance\x01\0\x01@\0\x01\0\
+\x04\0\x06freeze\x01\x01\x04\0\x08unfreeze\x01\x01\x03\0\x18fozzy:time/control@0\
+.1.0\x05\x08\x04\0\x0ffozzy:sdk/tools\x04\0\x0b\x0b\x01\0\x05tools\x03\0\0\0G\x09\
+producers\x01\x0cprocessed-by\x02\x0dwit-component\x070.247.0\x10wit-bindgen-rus\
+t\x060.57.1";
 #[inline(never)]
 #[doc(hidden)]
 pub fn __link_custom_section_describing_imports() {

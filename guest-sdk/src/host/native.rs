@@ -205,6 +205,14 @@ pub(crate) fn restore_files(_name: &str) -> Result<(), String> {
     Err("natively, files are those of the real computer".to_owned())
 }
 
+pub(crate) fn watch_power() -> Result<(), String> {
+    Err("natively, files are those of the real computer".to_owned())
+}
+
+pub(crate) fn lose_power() -> Result<(), String> {
+    Err("natively, files are those of the real computer".to_owned())
+}
+
 /// Virtual time since the run began.
 pub(crate) fn now() -> Duration {
     with(|context| {

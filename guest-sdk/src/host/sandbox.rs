@@ -4,7 +4,7 @@ use super::{Comparison, Failure};
 use crate::bindings::tools::fozzy::choices::draws;
 use crate::bindings::tools::fozzy::events::journal;
 use crate::bindings::tools::fozzy::faults::points;
-use crate::bindings::tools::fozzy::files::snapshots;
+use crate::bindings::tools::fozzy::files::{power, snapshots};
 use crate::bindings::tools::fozzy::history::operations;
 use crate::bindings::tools::fozzy::properties::assertions;
 use crate::bindings::tools::fozzy::time::control;
@@ -122,6 +122,14 @@ pub(crate) fn snapshot_files(name: &str) -> Result<(), String> {
 
 pub(crate) fn restore_files(name: &str) -> Result<(), String> {
     snapshots::restore(name).map_err(|error| format!("{error:?}"))
+}
+
+pub(crate) fn watch_power() -> Result<(), String> {
+    power::watch().map_err(|error| format!("{error:?}"))
+}
+
+pub(crate) fn lose_power() -> Result<(), String> {
+    power::lose().map_err(|error| format!("{error:?}"))
 }
 
 /// Virtual time since some moment.

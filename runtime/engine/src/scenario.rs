@@ -304,14 +304,9 @@ async fn calls(
 }
 
 /// Calls a function that only answers.
-async fn ask<R: ComponentNamedList + Lift>(
-    store: &mut Store<Host>,
-    instance: &Instance,
-    interface: &str,
-    name: &str,
-) -> wasmtime::Result<R>
+async fn ask<R>(store: &mut Store<Host>, instance: &Instance, interface: &str, name: &str) -> wasmtime::Result<R>
 where
-    R: 'static + Send + Sync,
+    R: ComponentNamedList + Lift + Send + Sync + 'static,
 {
     let function = function::<(), R>(store, instance, interface, name)?;
     function.call_async(store, ()).await

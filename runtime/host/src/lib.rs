@@ -30,6 +30,7 @@ mod limiter;
 mod linker;
 mod live;
 mod operations;
+mod power;
 mod process;
 mod properties;
 mod random;

@@ -54,6 +54,7 @@ const KNOWN: &[&str] = &[
     "fozzy:process/run",
     "fozzy:faults/points",
     "fozzy:files/snapshots",
+    "fozzy:files/power",
     "fozzy:choices/draws",
     "fozzy:events/journal",
     "fozzy:history/operations",

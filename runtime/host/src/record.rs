@@ -3,7 +3,7 @@
 //! The rare ones are folded through their `Debug` text: stable, complete and short to write. What a
 //! guest calls a million times a second has a direct fold.
 
-use crate::bindings::fozzy::files::snapshots;
+use crate::bindings::fozzy::files::{power, snapshots};
 use crate::bindings::fozzy::process::run;
 use crate::bindings::wasi::clocks::wall_clock::Datetime;
 use crate::bindings::wasi::filesystem::types as fs;
@@ -81,4 +81,5 @@ by_debug!(
     run::Ending,
     run::Error,
     snapshots::Error,
+    power::Error,
 );

@@ -60,8 +60,7 @@ impl Snapshots {
     /// When there is none of that name, or something other than the root is open.
     pub fn restore(&self, name: &str, disk: &mut Disk, table: &Table) -> Result<(), SnapshotError> {
         let kept = self.0.get(name).ok_or(SnapshotError::NotFound)?;
-        let root = disk.root();
-        if table.iter().filter_map(held).any(|node| node != root) {
+        if is_busy(disk, table) {
             return Err(SnapshotError::Busy);
         }
         *disk = kept.clone();
@@ -81,6 +80,13 @@ impl Snapshots {
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.0.keys().map(String::as_str)
     }
+}
+
+/// Whether the handles of `table` hold something of `disk` other than its root.
+#[must_use]
+pub fn is_busy(disk: &Disk, table: &Table) -> bool {
+    let root = disk.root();
+    table.iter().filter_map(held).any(|node| node != root)
 }
 
 /// The node that a handle holds on the disk. A listing holds none: it was read when it was opened.

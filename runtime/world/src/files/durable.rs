@@ -145,6 +145,12 @@ impl Disk {
         self.durability = on.then(Box::default);
     }
 
+    /// Whether [`Disk::crash`] knows what was durable.
+    #[must_use]
+    pub fn tracks_durability(&self) -> bool {
+        self.durability.is_some()
+    }
+
     /// Makes durable: of a file its content and size, of a directory the names in it and all changes of names
     /// before.
     ///
