@@ -20,6 +20,7 @@ mod coverage;
 mod ending;
 mod load;
 mod memory;
+mod ports;
 mod program;
 mod reactor;
 mod schedule;
@@ -35,6 +36,7 @@ pub use fozzy_host::{LazyInput, Tee};
 /// Which output a guest writes to, for those who watch it.
 pub use fozzy_world::OutputKind;
 pub use load::{LoadError, Loaded, PROGRAM_BYTES_MAX, SourceKind, load};
+pub use ports::{Port, Ports};
 pub use program::{Program, ProgramError};
 pub use reactor::{
     CHECKPOINT_BYTES_DEFAULT, CallError, CheckpointId, Function, Holdings, Reactor, ReactorError, Restored, TrackerKind,

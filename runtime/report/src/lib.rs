@@ -11,6 +11,7 @@
 pub mod coverage;
 pub mod document;
 mod flatten;
+pub mod inspect;
 mod pretty;
 mod show;
 mod summary;
