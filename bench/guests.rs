@@ -3,6 +3,7 @@
 //! ```text
 //! guests/*.wat     one import in a loop; COUNT is replaced by how often
 //! guests/hello     a Rust program, built for wasm32-wasip2
+//! guests/parsers   a JSON parser and a regular expression, a core module
 //! ```
 
 #![allow(clippy::disallowed_methods, reason = "asks cargo which cargo runs this bench")]
@@ -41,6 +42,22 @@ pub(crate) fn hello() -> PathBuf {
     let target = target_folder().join("bench-guests");
     cargo(&["build", "--release", "--target", "wasm32-wasip2"], &folder, Some(&target));
     target.join("wasm32-wasip2/release/hello.wasm")
+}
+
+/// The parsers, a core module.
+pub(crate) fn parsers() -> PathBuf {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("guests/parsers");
+    let target = target_folder().join("bench-guests");
+    cargo(&["build", "--release", "--locked", "--target", "wasm32-wasip1"], &folder, Some(&target));
+    target.join("wasm32-wasip1/release/parsers.wasm")
+}
+
+/// The component whose functions are called from outside.
+pub(crate) fn walker() -> PathBuf {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/guests/walker");
+    let target = target_folder().join("bench-guests");
+    cargo(&["build", "--release", "--locked", "--target", "wasm32-wasip2"], &folder, Some(&target));
+    target.join("wasm32-wasip2/release/walker.wasm")
 }
 
 /// The web server or client of that name under `tests/guests`: for this machine, and as a component.

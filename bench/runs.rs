@@ -2,7 +2,8 @@
 //!
 //! ```text
 //! cargo bench -p fozzy-bench                 everything, some minutes
-//! cargo bench -p fozzy-bench -- calls short  some groups only: start, calls, short, record, size, net
+//! cargo bench -p fozzy-bench -- calls short  some groups only: start, calls, short, record, size, net,
+//!                                            checkpoints, coverage
 //! ```
 //!
 //! Both sides of a row are measured in turn in the same minutes, so its ratio holds on a busy machine,
@@ -11,7 +12,9 @@
 
 #![allow(clippy::print_stdout, reason = "the table is the result")]
 
+mod checkpoints;
 mod guests;
+mod instrumented;
 mod measure;
 mod net;
 mod ours;
@@ -48,8 +51,16 @@ type Group = fn() -> Vec<Row>;
 
 fn main() {
     let chosen: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
-    let groups: [(&str, Group); 6] =
-        [("start", start), ("record", record), ("size", size), ("calls", calls), ("short", short), ("net", net::net)];
+    let groups: [(&str, Group); 8] = [
+        ("start", start),
+        ("record", record),
+        ("size", size),
+        ("calls", calls),
+        ("short", short),
+        ("net", net::net),
+        ("coverage", instrumented::coverage),
+        ("checkpoints", checkpoints::checkpoints),
+    ];
     let mut rows = Vec::new();
     for (name, group) in groups {
         if chosen.is_empty() || chosen.iter().any(|word| word == name) {

@@ -49,6 +49,17 @@ impl Row {
         Row([name.to_owned(), unit.show(ours), unit.show(pair.theirs.median()), ratio, must, word(met).to_owned()])
     }
 
+    /// A row of the best times of several rounds, in milliseconds; `bound` is a ratio or nothing.
+    pub(crate) fn best(name: &str, ours: f64, theirs: f64, bound: Bound) -> Row {
+        let (ratio, unit) = (ours / theirs, Unit::Milliseconds);
+        let (must, met) = match bound {
+            Bound::Ratio(max) => (format!("ratio <= {max:.2}"), Some(ratio <= max)),
+            Bound::Seconds(max) => (format!("<= {}", unit.show(max)), Some(ours <= max)),
+            Bound::None => (String::new(), None),
+        };
+        Row([name.to_owned(), unit.show(ours), unit.show(theirs), format!("{ratio:.2}"), must, word(met).to_owned()])
+    }
+
     /// A row of two rates: so many requests in each of two times. The ratio is ours over theirs, and must be at least `least`.
     pub(crate) fn rates(name: &str, pair: &Pair, requests: u32, least: Option<f64>) -> Row {
         let rate = |seconds: f64| format!("{:.0} requests/s", f64::from(requests) / seconds);
@@ -57,6 +68,11 @@ impl Row {
         let met = word(least.map(|least| ratio >= least)).to_owned();
         let shown = format!("{ratio:.2} (best {:.2})", pair.ratio_of_best().recip());
         Row([name.to_owned(), rate(pair.ours.median()), rate(pair.theirs.median()), shown, must, met])
+    }
+
+    /// A row of something that this machine or this build does not have.
+    pub(crate) fn missing(name: &str, why: &str) -> Row {
+        Row([name.to_owned(), "-".to_owned(), String::new(), why.to_owned(), String::new(), String::new()])
     }
 
     /// A row of a size, in bytes.

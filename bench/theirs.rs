@@ -21,9 +21,17 @@ pub(crate) struct Theirs {
     program: CommandPre<State>,
 }
 
-struct State {
+/// What a store of theirs holds.
+pub(crate) struct State {
     wasi: WasiCtx,
     table: ResourceTable,
+}
+
+impl State {
+    /// Without arguments, files or output.
+    pub(crate) fn quiet() -> State {
+        State { wasi: WasiCtx::builder().build(), table: ResourceTable::new() }
+    }
 }
 
 impl WasiView for State {

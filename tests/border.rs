@@ -162,7 +162,7 @@ impl Seen {
             End::Hang { .. } => "hang",
             End::FuelExhausted { .. } => "fuel",
             End::TimeExhausted { .. } => "time",
-            End::Unsupported { .. } => "unsupported",
+            End::Failed { .. } => "failed",
             End::Diverged { .. } => "diverged",
         };
         *self.ends.entry(end).or_default() += 1;

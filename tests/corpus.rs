@@ -197,6 +197,11 @@ pub(crate) fn component(name: &'static str) -> PathBuf {
     Workshop::open().build_own(name, Target::Wasip2)
 }
 
+/// A scenario of the folder `scenarios`, with its planted fault or without.
+pub(crate) fn scenario(name: &str, fixed: bool) -> PathBuf {
+    Workshop::open().build_scenario(name, fixed)
+}
+
 /// The guest that runs other programs, a component: it calls `fozzy:process`, `fozzy:faults` and `fozzy:files`.
 pub(crate) fn commands() -> PathBuf {
     static COMMANDS: OnceLock<PathBuf> = OnceLock::new();

@@ -83,6 +83,8 @@ fn diverges(ran: Ran, recorded: &str, asked: &str) {
         messages.iter().flat_map(|message| message.lines()).any(|line| line.starts_with(word) && line.contains(part))
     };
     assert!(side("recorded ", recorded) && side("asked ", asked), "{messages:#?}");
+    let shown = messages.iter().flat_map(|message| message.lines()).filter(|line| line.contains(recorded)).count();
+    assert_eq!(shown, 1, "both sides are shown once: {messages:#?}");
 }
 
 #[test]
@@ -183,6 +185,49 @@ fn files_replay_when_the_directory_is_deleted() {
             replays(&trace, &recorded);
         }
     }
+}
+
+#[test]
+fn the_run_store_is_not_among_the_files() {
+    let fozzy = Fozzy::new();
+    let guest = corpus::probe(Target::Wasip2);
+    let live = ["--fs-backend", "host"];
+    fozzy.run(&words(&live, &guest, &["write", "mine", "words"])).exits(0);
+    fozzy.run(&words(&live, &guest, &["ls", "missing"])).exits(1);
+    assert!(fozzy.path(".fozzy/runs/sequence").exists(), "two runs are kept");
+    let listed = fozzy.run(&words(&live, &guest, &["ls", "."])).exits(0).json();
+    assert!(text(&listed).contains("mine") && !text(&listed).contains(".fozzy"), "{listed:#}");
+    fozzy.run(&words(&live, &guest, &["read", ".fozzy/runs/sequence"])).exits(1);
+    fozzy.run(&words(&live, &guest, &["write", ".fozzy/runs/sequence", "0"])).exits(1);
+
+    fozzy.write("fozzy.toml", "base_dir = \"kept\"\n");
+    fozzy.run(&words(&live, &guest, &["ls", "."])).exits(0);
+    assert!(fozzy.path("kept/runs/sequence").exists(), "the run is kept there");
+    let listed = fozzy.run(&words(&live, &guest, &["ls", "."])).exits(0).json();
+    assert!(text(&listed).contains(".fozzy") && !text(&listed).contains("kept"), "{listed:#}");
+}
+
+#[test]
+fn a_secret_is_one_wherever_the_sandbox_is_given_it() {
+    const TOKEN: &str = "s3cr3t-of-the-tool";
+    let fozzy = Fozzy::new();
+    fozzy.write("plan.toml", "[redact]\nenv = [\"TOKEN\"]\n");
+    let guest = corpus::commands();
+    let (token, copy) = (format!("TOKEN={TOKEN}"), format!("COPY=Bearer {TOKEN}"));
+    let given = ["--plan", "plan.toml", "--env", &token, "--env", &copy, "--record", TRACE];
+    let own = fozzy.run(&words(&given, &guest, &["own", &format!("--token={TOKEN}")])).exits(0).json();
+    assert!(text(&own).contains(r#"args ["--token=<redacted:TOKEN>"]"#), "{own:#}");
+    assert!(text(&own).contains("COPY=Bearer <redacted:TOKEN>"), "{own:#}");
+    replays(&fozzy.read(TRACE), &own);
+    assert!(!holds(&fozzy.read(TRACE), TOKEN), "the trace holds it");
+
+    let live = [&given[..], &["--record-collision", "overwrite", "--proc-backend", "host"]].concat();
+    let script = "printf %s \"$0\" > got; echo \"it is $0\"";
+    let ran = fozzy.run(&words(&live, &guest, &["run", "sh", "-c", script, TOKEN])).exits(0).json();
+    assert_eq!(fozzy.read("got"), TOKEN.as_bytes(), "the real computer is given it");
+    assert!(text(&ran).contains("it is <redacted:TOKEN>"), "{ran:#}");
+    assert!(!holds(&fozzy.read(TRACE), TOKEN), "the trace holds it");
+    assert!(fozzy.shell(&format!("rm got; ! grep -r {TOKEN} .")).code == Some(0), "it is kept somewhere");
 }
 
 /// A program of the real computer that notes each of its runs.

@@ -14,6 +14,8 @@
 //! live               the real computer captured, and replayed when what answered is gone
 //! coverage           what recorded runs have reached, in C, Rust and JavaScript
 //! reactors           components called from outside, brought back from checkpoints
+//! instrumented       rewritten programs beside the originals
+//! scenarios          what was planted in scenarios/ is found, and nothing else
 //! hostile_guests     programs that try to get out of their bounds
 //! ```
 //!
@@ -31,13 +33,16 @@ mod faults;
 mod fozzy;
 mod goldens;
 mod hostile_guests;
+mod instrumented;
 mod live;
+mod machines;
 mod network;
 mod processes;
 mod purity;
 mod reactors;
 mod recorded;
 mod samples;
+mod scenarios;
 mod settings;
 mod tidy;
 mod traces;

@@ -215,6 +215,7 @@ impl Reality for OneProgram {
 fn the_real_computer_answers_once() {
     let mut given = given().scripted("git", 0, "scripted");
     given.plan.backends.processes = Backend::Host;
+    given.plan.limits.fuel = 50_000_000;
     given.plan.redact.env = vec!["GIVEN".to_owned()];
     let asked = Arc::new(Mutex::new(Vec::new()));
     let live = |line: &str| {
@@ -237,4 +238,14 @@ fn the_real_computer_answers_once() {
     assert_eq!((shown.as_str(), asks.len()), ("\"given fed\"\ncode 0\n", 1));
     assert_eq!(live("drain cat").1, "0 bytes\ncode 0\n");
     assert_eq!(live("kill-first cat").2, [], "what was killed before is never run");
+    // Its input is complete as well when its parent ends, in whatever way of its own; then it is run.
+    for way in ["return", "exit", "trap"] {
+        let (execution, _, asks) = live(&format!("leave {way} cat"));
+        let given = asks.iter().map(|ask| ask.stdin).collect::<Vec<_>>();
+        assert_eq!(given, [Digest::of(b"given fed"), Digest::of(b"")], "{way}");
+        assert_eq!(execution.history.observations.len(), 2, "{way}");
+    }
+    let (execution, _, asks) = live("leave spin cat");
+    assert!(matches!(execution.end, End::FuelExhausted { .. }), "{:?}", execution.end);
+    assert_eq!(asks, [], "nothing is asked after the budget");
 }

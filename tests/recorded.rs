@@ -14,7 +14,7 @@ use fozzy_engine::{Build, Cache, Program, Session, Switches};
 use fozzy_trace::file::{EngineId, Recording, Target};
 use fozzy_trace::plan::{Inputs, Machine};
 use fozzy_trace::source::Seeded;
-use fozzy_trace::{Digest, Execution, Executor, Keep, Plan, Seed};
+use fozzy_trace::{DecisionSource, Digest, Execution, Executor, Keep, Plan, Seed};
 use std::sync::Arc;
 
 /// A component of the corpus under one plan.
@@ -76,6 +76,11 @@ impl Recorded {
     /// One execution as a trace.
     pub(crate) fn trace(&mut self, seed: u64) -> Vec<u8> {
         self.run(seed).1
+    }
+
+    /// One execution whose questions `source` answers.
+    pub(crate) fn execute(&mut self, source: Box<dyn DecisionSource>) -> Execution {
+        self.session.execute(source, 0..0).expect("no guest makes the harness fail")
     }
 
     /// One execution, after it was shown that a second and a replay are the same.

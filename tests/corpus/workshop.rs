@@ -115,9 +115,7 @@ impl Workshop {
     /// A program of ours: the crate of that name among the guests, and the binary that is called like it.
     pub(super) fn build_own(&self, name: &str, target: Target) -> PathBuf {
         let folder = guests_folder().join(name);
-        // Some of them are built against our WIT.
-        let wit = sources(&guests_folder().join("../../wit"));
-        let inputs = format!("{}\n{wit}\n{}", sources(&folder), self.rustc);
+        let inputs = format!("{}\n{}\n{}", sources(&folder), self.shared(), self.rustc);
         self.make(target, name, &inputs, |module| {
             let build = self.output.join("build-own");
             let mut cargo = self.cargo(&build);
@@ -128,6 +126,31 @@ impl Workshop {
             // A library's file has its name as an identifier.
             let built =
                 if built.exists() { built } else { built.with_file_name(format!("{}.wasm", name.replace('-', "_"))) };
+            must(fs::copy(&built, module), "copy", &built);
+        })
+    }
+
+    /// What some of our programs are built against: our WIT, and the SDK.
+    fn shared(&self) -> String {
+        let repository = guests_folder().join("../..");
+        let folders = ["wit", "guest-sdk/src", "guest-sdk/macros/src"];
+        folders.map(|folder| sources(&repository.join(folder))).join("\n")
+    }
+
+    /// A scenario of ours, with its planted fault or without.
+    pub(super) fn build_scenario(&self, name: &str, fixed: bool) -> PathBuf {
+        let folder = guests_folder().join("../../scenarios").join(name);
+        let inputs = format!("{}\n{}\n{fixed} {}", sources(&folder), self.shared(), self.rustc);
+        let binary = if fixed { format!("{name}-fixed") } else { name.to_owned() };
+        self.make(Target::Wasip2, &binary, &inputs, |module| {
+            // One folder for all of them, so that the SDK is compiled once.
+            let build = self.output.join("build-scenarios");
+            let mut cargo = self.cargo(&build);
+            cargo.args(["build", "--release", "--locked", "--target", Target::Wasip2.triple(), "--manifest-path"]);
+            cargo.arg(folder.join("Cargo.toml")).args(fixed.then_some("--features=fixed")).current_dir(&folder);
+            run(&mut cargo);
+            let built = build.join(Target::Wasip2.triple()).join("release");
+            let built = built.join(format!("{}.wasm", name.replace('-', "_")));
             must(fs::copy(&built, module), "copy", &built);
         })
     }

@@ -3,6 +3,7 @@
 use crate::own::{is_named, is_own};
 use crate::panic::{Panic, last_panic, says_out_of_memory};
 use crate::unmatched::one_line;
+use fozzy_trace::facts::{Failure, FailureKind};
 use fozzy_trace::outcome::{Frame, SourceLocation};
 use fozzy_trace::{End, Execution, Finding, FindingKind, Signature, Status, Verdict};
 
@@ -16,14 +17,18 @@ const SHOWN_FRAMES: usize = 32;
 #[must_use]
 pub fn judge(execution: &Execution) -> Verdict {
     let target = Part { stderr: execution.stderr.kept(), backtrace: &execution.backtrace };
+    let place = execution.facts.scenario.as_ref().and_then(|scenario| scenario.place());
     let mut found: Vec<Found> = of_end(&execution.end, target).into_iter().collect();
+    for Found { finding, .. } in &mut found {
+        finding.message.extend(place.iter().map(|place| format!("\nin {place}")));
+    }
     for node in &execution.nodes {
         let part = Part { stderr: node.stderr.kept(), backtrace: &node.backtrace };
         // How another machine's program exits is its own affair, and shown; that it crashes is not.
         let end = node.end.as_ref().filter(|end| !matches!(end, End::Exited { .. }));
         found.extend(end.and_then(|end| of_end(end, part)).map(|found| found.on(&node.name)));
     }
-    found.extend(crate::unmatched::found(&execution.unmatched));
+    found.extend(crate::unmatched::found(&execution.unmatched, execution.unmatched_more));
     found.sort_by_key(|found| severity(found.status));
     let status = found.first().map_or(Status::Pass, |found| found.status);
     let signature =
@@ -85,11 +90,6 @@ fn of_end(end: &End, part: Part<'_>) -> Option<Found> {
             found(Status::Fail, finding, format!("exit code {code}"))
         }
         End::Trapped { trap } => crash(trap, part),
-        End::Unsupported { import } => {
-            let title = format!("the program used `{import}`, which the sandbox does not support");
-            let finding = located(FindingKind::TargetBehavior, title.clone(), title, backtrace);
-            found(Status::Error, finding, format!("unsupported {import}"))
-        }
         End::FuelExhausted { fuel } => {
             let title = "the instruction budget ran out".to_owned();
             let message = format!(
@@ -114,6 +114,7 @@ fn of_end(end: &End, part: Part<'_>) -> Option<Found> {
             let site = site("hang", backtrace);
             found(Status::Timeout, located(FindingKind::Hang, title, message, backtrace), site)
         }
+        End::Failed { failure } => failed(failure, backtrace),
         End::Diverged { recorded, asked } => {
             let title = "the replay left the recording".to_owned();
             let message = format!(
@@ -124,6 +125,27 @@ fn of_end(end: &End, part: Part<'_>) -> Option<Found> {
             found(Status::Error, located(FindingKind::Divergence, title, message, backtrace), site)
         }
     })
+}
+
+/// The program's own judgement. A scenario that cannot be run is no verdict on what it tests.
+fn failed(failure: &Failure, backtrace: &[Frame]) -> Found {
+    let Failure { kind, site, message } = failure;
+    let (status, kind) = match kind {
+        FailureKind::Assertion => (Status::Fail, FindingKind::Assertion),
+        FailureKind::Invariant => (Status::Fail, FindingKind::Invariant),
+        FailureKind::Deadlock => (Status::Fail, FindingKind::Hang),
+        FailureKind::Invalid => (Status::Error, FindingKind::InputInvalid),
+    };
+    let message = printable(message);
+    let title = message.lines().next().unwrap_or_default().to_owned();
+    found(status, located(kind, title, message, backtrace), one_line(site))
+}
+
+/// A program's own words, safe for a terminal; lines stay lines.
+fn printable(text: &str) -> String {
+    text.chars()
+        .flat_map(|c| if c.is_control() && c != '\n' { c.escape_default().collect() } else { vec![c] })
+        .collect()
 }
 
 fn found(status: Status, finding: Finding, site: String) -> Found {
@@ -226,6 +248,8 @@ pub(crate) mod tests {
             backtrace: functions.iter().map(frame).collect(),
             nodes: Vec::new(),
             unmatched: Vec::new(),
+            unmatched_more: 0,
+            facts: fozzy_trace::Facts::default(),
         }
     }
 
@@ -263,16 +287,22 @@ pub(crate) mod tests {
             (End::TimeExhausted { limit: Duration(9) }, "", Status::Timeout, "timeout at virtual time in a < b"),
             (End::Hang { waiting: vec!["x".into()] }, "", Status::Timeout, "hang at hang in a < b"),
             (
+                End::Failed { failure: Failure::new(FailureKind::Assertion, "total", "`total` does not hold\n3 of 4") },
+                "",
+                Status::Fail,
+                "assertion at total",
+            ),
+            (
+                End::Failed { failure: Failure::new(FailureKind::Invalid, "flows", "no flow") },
+                "",
+                Status::Error,
+                "input_invalid at flows",
+            ),
+            (
                 End::Diverged { recorded: "r".into(), asked: "a".into() },
                 "",
                 Status::Error,
                 "divergence at real computer in a < b",
-            ),
-            (
-                End::Unsupported { import: "wasi:http/x".into() },
-                "",
-                Status::Error,
-                "target_behavior at unsupported wasi:http/x",
             ),
         ];
         for (end, stderr, status, expected) in cases {

@@ -15,6 +15,7 @@ const LIBRARY_PATHS: &[&str] = &[
     "libc-top-half",
     "libc-bottom-half",
     "/dlmalloc",
+    "guest-sdk/src/",
 ];
 
 /// Beginnings of function names that belong to a runtime, for programs without debug information.

@@ -30,7 +30,9 @@ pub(crate) fn last_panic(stderr: &[u8]) -> Option<Panic> {
 /// Whether the program said that an allocation failed.
 pub(crate) fn says_out_of_memory(stderr: &[u8]) -> bool {
     let tail = String::from_utf8_lossy(&stderr[stderr.len().saturating_sub(TAIL_BYTES)..]).into_owned();
-    let last = tail.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("");
+    // Rust may add how to get a backtrace.
+    let said = |line: &&str| !line.trim().is_empty() && !line.starts_with("note: run with `RUST_BACKTRACE");
+    let last = tail.lines().rev().find(said).unwrap_or("");
     (last.starts_with("memory allocation of ") && last.ends_with(" bytes failed")) || last.contains("out of memory")
 }
 
@@ -98,6 +100,8 @@ mod tests {
         assert_eq!(last_panic(b""), None);
         assert_eq!(last_panic(b"Assertion failed: (\n"), None);
         assert!(says_out_of_memory(b"memory allocation of 4194304 bytes failed\n"));
+        let noted = b"memory allocation of 9 bytes failed\nnote: run with `RUST_BACKTRACE=1` environment variable\n";
+        assert!(says_out_of_memory(noted));
         assert!(!says_out_of_memory(b"ok\n"));
     }
 }

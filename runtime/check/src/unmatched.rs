@@ -20,20 +20,20 @@ use fozzy_trace::{Finding, FindingKind, Status, Unmatched, UnmatchedKind};
 /// Characters of a request in a title; what follows is cut. The rule has it whole.
 const ASKED_CHARS_MAX: usize = 200;
 
-/// A finding for each request.
-pub(crate) fn found(unmatched: &[Unmatched]) -> Vec<Found> {
+/// A finding for each request; the last one says how often `more` were asked for.
+pub(crate) fn found(unmatched: &[Unmatched], more: u64) -> Vec<Found> {
     let mut found: Vec<Found> = Vec::new();
     for (index, request) in unmatched.iter().enumerate() {
         if !unmatched[..index].contains(request) {
             found.push(finding(request));
         }
     }
-    if unmatched.len() >= UNMATCHED_MAX
+    if more > 0
         && let Some(last) = found.last_mut()
     {
         last.finding
             .message
-            .push_str(&format!("\nonly the first {UNMATCHED_MAX} requests are shown: there may be more"));
+            .push_str(&format!("\nand {more} more; the first {UNMATCHED_MAX} different ones are shown"));
     }
     found
 }
@@ -106,18 +106,18 @@ mod tests {
 
     #[test]
     fn a_hostile_request_stays_one_short_line() {
-        let found = found(&[request(UnmatchedKind::Process, &format!("a\n\u{1b}[31m{}", "b".repeat(1 << 20)))]);
+        let found = found(&[request(UnmatchedKind::Process, &format!("a\n\u{1b}[31m{}", "b".repeat(1 << 20)))], 0);
         let title = &found[0].finding.title;
         assert!(title.starts_with("no rule answers a\\n\\u{1b}[31mb") && title.ends_with("b…"), "{title}");
         assert!(title.len() < 300 && found[0].site.len() < 300);
     }
 
     #[test]
-    fn that_there_may_be_more_is_said() {
+    fn that_there_are_more_is_said() {
         let many: Vec<Unmatched> =
             (0..UNMATCHED_MAX).map(|n| request(UnmatchedKind::Http, &format!("GET /{n}"))).collect();
-        let found = found(&many);
-        assert!(found[UNMATCHED_MAX - 1].finding.message.ends_with("there may be more"));
-        assert!(!found[0].finding.message.contains("there may be more"));
+        let said = |more| found(&many, more)[UNMATCHED_MAX - 1].finding.message.clone();
+        assert!(said(7).ends_with("\nand 7 more; the first 32 different ones are shown"), "{}", said(7));
+        assert!(!said(0).contains("more") && !found(&many, 7)[0].finding.message.contains("more"));
     }
 }

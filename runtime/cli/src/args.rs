@@ -2,6 +2,7 @@
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use fozzy_trace::Duration;
+use fozzy_trace::plan::{FLOWS_MAX, SEQUENCES_MAX};
 use serde::Deserialize;
 use std::path::PathBuf;
 
@@ -86,7 +87,7 @@ pub(crate) enum Command {
 #[derive(Debug, Args)]
 pub(crate) struct RunArgs {
     /// A component, a wasip1 core module, the text format of either, or a folder with a Cargo.toml (built for
-    /// wasm32-wasip2).
+    /// wasm32-wasip2). A component that exports `fozzy:scenario` is driven step by step.
     pub(crate) target: PathBuf,
     /// Accepted for habit: every run is deterministic.
     #[arg(long)]
@@ -94,6 +95,12 @@ pub(crate) struct RunArgs {
     /// Where all random answers come from: a number, or `random` for a fresh one, which is printed first.
     #[arg(long, value_name = "N|random", default_value = "0", value_parser = SeedArg::parse)]
     pub(crate) seed: SeedArg,
+    /// Sequences of a scenario, each from the start state; of fuzz targets and properties, rounds [default: 10]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(SEQUENCES_MAX)))]
+    pub(crate) sequences: Option<u32>,
+    /// Flows of each sequence of a scenario; of fuzz targets and properties, calls of each round [default: 100]
+    #[arg(long, value_name = "M", value_parser = clap::value_parser!(u32).range(1..=i64::from(FLOWS_MAX)))]
+    pub(crate) flows: Option<u32>,
     #[command(flatten)]
     pub(crate) limits: LimitArgs,
     /// Write the run as a self-contained trace.

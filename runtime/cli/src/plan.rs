@@ -14,7 +14,7 @@ use fozzy_engine::{LazyInput, Session};
 use fozzy_live::{Live, LiveOptions};
 use fozzy_plan::{BackendsFile, FilesBackend, LimitsFile, MachineFile, PlanFile, ScriptBackend, Size, Span, WallStart};
 use fozzy_trace::Plan;
-use fozzy_trace::plan::{Backend, Backends, Inputs, Machine, Mount, REDACTED};
+use fozzy_trace::plan::{Backend, Backends, HttpReply, Inputs, Machine, Mount, ProcessReply, REDACTED};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -61,7 +61,7 @@ pub(crate) fn plan(
         let message = "directories are copied onto the virtual disk, and files are answered by the real one";
         return Err(CliError::new("plan", message).hint("leave out --dir and [dirs], or --fs-backend host"));
     }
-    let secrets = hide_secrets(&mut plan);
+    let secrets = hide_secrets(&mut plan)?;
     Ok(Planned { plan, inputs, stdin, secrets })
 }
 
@@ -84,14 +84,15 @@ pub(crate) fn plan_error(error: fozzy_plan::PlanError) -> CliError {
 }
 
 impl Planned {
-    /// Opens the real computer to `session` as far as the plan says so.
-    pub(crate) fn open(&self, session: &mut Session) -> Result<(), CliError> {
+    /// Opens the real computer to `session` as far as the plan says so, without the run store at `store`.
+    pub(crate) fn open(&self, session: &mut Session, store: &Path) -> Result<(), CliError> {
         let Backends { files, http, processes } = self.plan.backends;
         if [files, http, processes].iter().all(|backend| *backend == Backend::Virtual) {
             return Ok(());
         }
         let here = std::env::current_dir().map_err(|error| at_path("plan", "cannot use", Path::new("."), &error))?;
         let options = LiveOptions {
+            hidden: below(&here, store),
             files: files == Backend::Host,
             http: http == Backend::Host,
             processes: processes == Backend::Host,
@@ -119,6 +120,14 @@ impl Planned {
     }
 }
 
+/// The path of `store` below `root`, if it stands there. It need not exist yet.
+fn below(root: &Path, store: &Path) -> Option<PathBuf> {
+    let (root, store) = (root.canonicalize().ok()?, std::path::absolute(store).ok()?);
+    let real = store.canonicalize().ok();
+    let found = real.as_deref().unwrap_or(&store).strip_prefix(&root).ok()?.to_owned();
+    (!found.as_os_str().is_empty()).then_some(found)
+}
+
 /// Where real commands are looked for.
 #[allow(clippy::disallowed_methods, reason = "a fact of the real computer, for real processes only")]
 fn search_path() -> Vec<PathBuf> {
@@ -126,21 +135,41 @@ fn search_path() -> Vec<PathBuf> {
 }
 
 /// The values of redacted environment variables never enter the sandbox: their place is taken by words that the
-/// real computer's side exchanges.
-fn hide_secrets(plan: &mut Plan) -> Vec<(String, String)> {
+/// real computer's side exchanges, also where they stand in arguments or other variables of any machine. What cannot be
+/// known: values that are shorter than [`SECRET_BYTES_MIN`](fozzy_live::SECRET_BYTES_MIN), and copies in files, standard
+/// input, rules or the program itself.
+fn hide_secrets(plan: &mut Plan) -> Result<Vec<(String, String)>, CliError> {
     let hidden = plan.redact.env.clone();
+    let mut machines = machines(plan);
     let mut secrets = Vec::new();
-    let mut hide = |machine: &mut Machine| {
+    for machine in &mut machines {
         for (name, value) in machine.env.iter_mut().filter(|(name, _)| hidden.contains(name)) {
             let placeholder = format!("{REDACTED}{name}>");
             if *value != placeholder {
                 secrets.push((placeholder.clone(), std::mem::replace(value, placeholder)));
             }
         }
-    };
-    hide(&mut plan.main);
-    plan.nodes.iter_mut().for_each(|node| hide(&mut node.program.machine));
-    secrets
+    }
+    let texts = machines.into_iter().flat_map(|machine| {
+        let Machine { args, env, .. } = machine;
+        args.iter_mut().chain(env.iter_mut().map(|(_, value)| value))
+    });
+    fozzy_live::hide_known(&secrets, texts).map_err(|error| CliError::new("plan", error))?;
+    Ok(secrets)
+}
+
+/// All machines of a plan, those that its rules start too.
+fn machines(plan: &mut Plan) -> Vec<&mut Machine> {
+    let nodes = plan.nodes.iter_mut().map(|node| &mut node.program.machine);
+    let handlers = plan.http.iter_mut().filter_map(|rule| match &mut rule.answer {
+        HttpReply::Component(program) => Some(&mut program.machine),
+        HttpReply::Response { .. } | HttpReply::Failure(_) => None,
+    });
+    let children = plan.processes.iter_mut().filter_map(|rule| match &mut rule.answer {
+        ProcessReply::Component(program) => Some(&mut program.machine),
+        ProcessReply::Output { .. } | ProcessReply::NotFound | ProcessReply::NotPermitted => None,
+    });
+    std::iter::once(&mut plan.main).chain(nodes).chain(handlers).chain(children).collect()
 }
 
 fn capture(word: &str, inputs: &mut Inputs) -> Result<Mount, CliError> {

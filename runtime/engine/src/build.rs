@@ -9,7 +9,7 @@
 //! Not here: the rewriting (`fozzy-instrument`), the settings of wasmtime (`settings`).
 
 use crate::settings::STACK_SLOTS;
-use fozzy_instrument::{Access, Coverage, Instrumented, ModuleChoice, Options, SideMemory, SideTag};
+use fozzy_instrument::{Access, Coverage, Instrumented, MarksVerdict, ModuleChoice, Options, SideMemory, SideTag};
 use serde::{Deserialize, Serialize};
 
 /// What is put into a program.
@@ -19,6 +19,10 @@ pub struct Build {
     pub fuel: bool,
     /// Let its state be reached from outside, for checkpoints.
     pub access: bool,
+    /// Mark written pages, so that restores need not look for them.
+    pub marks: bool,
+    /// Log what is compared, while the log is switched on: see [`crate::Reactor::log_comparisons`].
+    pub comparisons: bool,
     /// How edges are counted.
     pub coverage: Coverage,
     /// Which modules get coverage.
@@ -28,7 +32,14 @@ pub struct Build {
 impl Default for Build {
     /// For a run from beginning to end.
     fn default() -> Self {
-        Build { fuel: true, access: false, coverage: Coverage::None, modules: ModuleChoice::Own }
+        Build {
+            fuel: true,
+            access: false,
+            marks: false,
+            comparisons: false,
+            coverage: Coverage::None,
+            modules: ModuleChoice::Own,
+        }
     }
 }
 
@@ -36,7 +47,7 @@ impl Build {
     /// For search: calls from outside, checkpoints, and no fuel.
     #[must_use]
     pub fn fast() -> Build {
-        Build { fuel: false, access: true, coverage: Coverage::SetOnce, ..Build::default() }
+        Build { fuel: false, access: true, marks: true, coverage: Coverage::SetOnce, ..Build::default() }
     }
 
     /// For verdicts on what search has found: as [`Build::fast`], with fuel.
@@ -50,6 +61,8 @@ impl Build {
         Options {
             stack_slots: STACK_SLOTS,
             access: self.access,
+            marks: self.marks,
+            comparisons: self.comparisons,
             coverage: self.coverage,
             modules: self.modules.clone(),
             ..Options::default()
@@ -68,6 +81,9 @@ pub(crate) struct Facts {
     pub(crate) access: Option<Access>,
     /// Why it cannot be, one sentence each.
     pub(crate) obstacles: Vec<String>,
+    /// Whether every written page is marked. A contract of the rewriter's is met by our imports: what they return
+    /// through memory has less than a page, `wasi:filesystem`'s `descriptor-stat` with 96 bytes being the longest.
+    pub(crate) marks_are_sound: bool,
 }
 
 impl Facts {
@@ -76,6 +92,7 @@ impl Facts {
             tag: instrumented.tag,
             side_memories: instrumented.side_memories.clone(),
             access: instrumented.access.clone(),
+            marks_are_sound: instrumented.marks.as_ref().is_some_and(MarksVerdict::sound),
             obstacles: instrumented.obstacles.iter().map(ToString::to_string).collect(),
         }
     }

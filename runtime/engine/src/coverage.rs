@@ -37,7 +37,7 @@ impl Covered {
         let edges = sites.counts(|module| bytes.get(&module).map_or(&[], Vec::as_slice), cut);
         let blocks = sites.block_counts(&edges, cut);
         let mut covered = Covered { edges, blocks };
-        if program.how().coverage == Coverage::SetOnce {
+        if program.how().coverage != Coverage::Counters {
             for count in covered.edges.iter_mut().chain(&mut covered.blocks) {
                 *count = (*count).min(1);
             }
@@ -54,7 +54,7 @@ impl Covered {
             for (into, from) in into.iter_mut().zip(from) {
                 *into = match coverage {
                     Coverage::Counters => into.saturating_add(*from),
-                    Coverage::None | Coverage::SetOnce => (*into).max(*from),
+                    Coverage::None | Coverage::SetOnce | Coverage::Every => (*into).max(*from),
                 };
             }
         }

@@ -40,13 +40,13 @@ pub(crate) fn ending(
             Stop::Hang(blocked) => Ok((End::Hang { waiting: blocked.waiting }, frames())),
             // Only a command starts again; a handler's request is gone with the machine.
             Stop::PowerLoss { .. } => Ok((End::Trapped { trap: "the machine lost power".to_owned() }, frames())),
+            Stop::Failed(failure) => Ok((End::Failed { failure: *failure }, frames())),
             Stop::TimeExhausted => {
                 let limit = limits.time.expect("time ran out, so it was bounded");
                 Ok((End::TimeExhausted { limit }, frames()))
             }
             Stop::FuelExhausted => Ok((End::FuelExhausted { fuel: limits.fuel }, frames())),
             Stop::Machine { what } => Err(HarnessError { what }),
-            Stop::Unsupported { import } => Ok((End::Unsupported { import }, frames())),
             Stop::Misuse { import, what } => Ok((End::Trapped { trap: format!("{import}: {what}") }, frames())),
         };
     }

@@ -7,6 +7,69 @@
 //!                                    Session: Executor ──▶ Execution
 //! ```
 //!
+//! # Example
+//!
+//! A component that is called from outside, brought back from checkpoints, and covered:
+//!
+//! ```
+//! use fozzy_engine::{Build, CallError, Program, Reactor, Restored, Switches, load};
+//! use fozzy_trace::plan::Inputs;
+//! use fozzy_trace::source::Seeded;
+//! use fozzy_trace::{End, Plan, Seed};
+//! use std::sync::Arc;
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! // Load: a component, a core module, or the text of one. Here is an account that must not go below zero.
+//! let loaded = load(
+//!     br#"(component
+//!         (core module $account
+//!             (memory 1)
+//!             (func (export "pay") (param i32) (result i32)
+//!                 (i32.store (i32.const 0) (i32.sub (i32.load (i32.const 0)) (local.get 0)))
+//!                 (if (i32.lt_s (i32.load (i32.const 0)) (i32.const 0)) (then unreachable))
+//!                 (i32.load (i32.const 0)))
+//!             (data (i32.const 0) "\64"))
+//!         (core instance $it (instantiate $account))
+//!         (func (export "pay") (param "amount" u32) (result u32) (canon lift (core func $it "pay"))))"#,
+//!     None,
+//! )?;
+//!
+//! // Compile: instrumented, as search wants it. With a cache it is compiled once.
+//! let program = Program::build(loaded.component.into(), Switches { canonical_nans: true }, &Build::fast(), None)?;
+//!
+//! // Instantiate on a simulated computer, whose open questions a seed answers.
+//! let source = Box::new(Seeded::new(Seed(7)));
+//! let mut reactor = Reactor::start(program, Arc::new(Plan::default()), &Inputs::default(), source)?;
+//!
+//! // Call an exported function, by its type.
+//! let mut pay = reactor.function::<(u32,), (u32,)>("pay")?;
+//! assert_eq!(reactor.call(&mut pay, (30,))?, (70,));
+//!
+//! // Keep the state, go on, and come back.
+//! let rich = reactor.checkpoint()?;
+//! assert_eq!(reactor.call(&mut pay, (60,))?, (10,));
+//! assert_eq!(reactor.restore(rich)?, Restored::InPlace);
+//!
+//! // A trap ends the guest, until a checkpoint is restored: then a fresh instance gets its state.
+//! reactor.clear_coverage();
+//! let error = reactor.call(&mut pay, (71,)).expect_err("below zero");
+//! assert!(matches!(error, CallError::Ended { end: End::Trapped { .. }, .. }));
+//!
+//! // Coverage: one byte for each kept edge, read in place; `sites` says what they stand for.
+//! let bytes: Vec<Vec<u8>> = reactor.coverage().map(|(_, bytes)| bytes.to_vec()).collect();
+//! let sites = reactor.program().sites();
+//! let hits = sites.hits(|module| &bytes[module.0 as usize], None);
+//! assert_eq!((hits.len(), hits.iter().filter(|hit| **hit).count()), (3, 2), "entry, then, else");
+//!
+//! assert_eq!(reactor.restore(rich)?, Restored::Fresh);
+//! assert_eq!(reactor.call(&mut pay, (70,))?, (0,));
+//!
+//! // Decisions: everything that was asked, and answered by the source, stands in the history.
+//! assert_eq!(reactor.history().decisions, 0);
+//! # Ok(())
+//! # }
+//! ```
+//!
 //! Invariants: the settings that make executions deterministic are in one function (`settings`);
 //! `unsafe` is confined to `memory` and `cache`; an error of wasmtime never crosses this crate's border.
 //! Not here: who searches (`fozzy-search`), verdicts (`fozzy-check`), files and processes of the real
@@ -15,6 +78,7 @@
 mod backtrace;
 mod build;
 mod cache;
+mod catalogue;
 mod componentize;
 mod coverage;
 mod ending;
@@ -23,6 +87,7 @@ mod memory;
 mod ports;
 mod program;
 mod reactor;
+mod scenario;
 mod schedule;
 mod session;
 mod settings;
@@ -33,6 +98,8 @@ pub use cache::{Cache, CacheError};
 pub use coverage::Covered;
 /// Standard input that is read when a guest looks at it.
 pub use fozzy_host::{LazyInput, Tee};
+/// Edges of a program, and how they are counted; see [`Reactor::coverage`].
+pub use fozzy_instrument::{Comparison, Coverage, ModuleChoice, Sites};
 /// Which output a guest writes to, for those who watch it.
 pub use fozzy_world::OutputKind;
 pub use load::{LoadError, Loaded, PROGRAM_BYTES_MAX, SourceKind, load};

@@ -127,6 +127,15 @@ impl Region {
         unsafe { std::ptr::write_bytes(self.base.as_ptr().add(range.start), 0, range.len()) }
     }
 
+    /// Makes the memory inaccessible, or accessible again. A guest that touches it meanwhile traps; nobody else may.
+    pub(crate) fn forbid(&self, forbidden: bool) {
+        let protection = if forbidden { libc::PROT_NONE } else { libc::PROT_READ | libc::PROT_WRITE };
+        // SAFETY: the range is the accessible part of our own mapping; its bytes do not change. Wasm code that touches it
+        // while it is inaccessible faults inside the reservation of its memory, which wasmtime answers with a trap.
+        let result = unsafe { libc::mprotect(self.base.as_ptr().cast(), self.len(), protection) };
+        assert_eq!(result, 0, "mprotect of a mapping of ours: {}", std::io::Error::last_os_error());
+    }
+
     /// Calls `each` for stretches, in order, that hold all bytes that are not zero. Call it as [`Region::bytes`].
     pub(crate) fn touched(&self, each: impl FnMut(std::ops::Range<usize>)) {
         touched::runs(self.bytes(), each);

@@ -12,6 +12,7 @@
 use crate::backtrace::Symbolizer;
 use crate::build::{Build, Facts};
 use crate::cache::Cache;
+use crate::scenario::Scenarios;
 use crate::settings::{self, Switches};
 use fozzy_host::Host;
 use fozzy_instrument::{Maps, Sites};
@@ -47,6 +48,8 @@ pub(crate) struct Entries {
     pub(crate) run: Option<String>,
     /// `wasi:http/incoming-handler`.
     pub(crate) handler: Option<String>,
+    /// `fozzy:scenario/…`.
+    pub(crate) scenario: Scenarios,
 }
 
 /// The component cannot be run.
@@ -57,7 +60,7 @@ pub enum ProgramError {
     UnknownImports(String),
     /// It exports nothing to run.
     #[error(
-        "the program has no entry point: expected an export `wasi:cli/run@0.2` or `wasi:http/incoming-handler@0.2`, found {0}; a library or reactor has nothing to run"
+        "the program has no entry point: expected an export `wasi:cli/run@0.2`, `wasi:http/incoming-handler@0.2` or one of `fozzy:scenario@0.1`, found {0}; a library or reactor has nothing to run"
     )]
     NoEntry(String),
     /// The rewriter refused it.
@@ -93,7 +96,8 @@ impl Program {
         cache: Option<&Cache>,
     ) -> Result<Program, ProgramError> {
         let program = Program::build(component, switches, build, cache)?;
-        if program.inner.entries.run.is_none() && program.inner.entries.handler.is_none() {
+        let entries = &program.inner.entries;
+        if entries.run.is_none() && entries.handler.is_none() && !entries.scenario.is_any() {
             let names: Vec<String> = program.exports().collect();
             let found = if names.is_empty() { "no exports".to_owned() } else { names.join(", ") };
             return Err(ProgramError::NoEntry(found));
@@ -190,16 +194,16 @@ impl Program {
         &self.inner.facts
     }
 
+    /// The edges that coverage bytes stand for; empty in a build without coverage.
+    #[must_use]
+    pub fn sites(&self) -> &Sites {
+        self.symbols().sites()
+    }
+
     /// How it was compiled.
     #[must_use]
     pub fn how(&self) -> &Build {
         &self.inner.build
-    }
-
-    /// The edges that coverage counts; none in a build without it.
-    #[must_use]
-    pub fn sites(&self) -> &Sites {
-        self.symbols().sites()
     }
 
     /// The core modules.
@@ -225,7 +229,13 @@ impl Program {
     /// Whether it can be run by itself; otherwise it handles HTTP requests only.
     #[must_use]
     pub fn is_command(&self) -> bool {
-        self.inner.entries.run.is_some()
+        self.inner.entries.run.is_some() || self.is_scenario()
+    }
+
+    /// Whether it is driven step by step: it exports interfaces of `fozzy:scenario`, and does not run by itself.
+    #[must_use]
+    pub fn is_scenario(&self) -> bool {
+        self.inner.entries.run.is_none() && self.inner.entries.scenario.is_any()
     }
 
     /// Maps and symbols, made at the first use.
@@ -283,5 +293,11 @@ fn compiled(
 fn entry_points(engine: &Engine, component: &Component) -> Entries {
     let names: Vec<String> = component.component_type().exports(engine).map(|(name, _)| name.to_owned()).collect();
     let find = |prefix: &str| names.iter().find(|name| name.starts_with(prefix)).cloned();
-    Entries { run: find("wasi:cli/run@0.2."), handler: find("wasi:http/incoming-handler@0.2.") }
+    let scenario = Scenarios {
+        stateful: find("fozzy:scenario/stateful@0.1."),
+        fuzz: find("fozzy:scenario/fuzz@0.1."),
+        property: find("fozzy:scenario/property@0.1."),
+    };
+    let (run, handler) = (find("wasi:cli/run@0.2."), find("wasi:http/incoming-handler@0.2."));
+    Entries { run, handler, scenario }
 }

@@ -16,6 +16,7 @@ use crate::coverage::Covered;
 use crate::ending::{Instantiating, ending};
 use crate::memory::{self, Region};
 use crate::program::Program;
+use crate::scenario;
 use crate::session::Session;
 use crate::settings::HOSTCALL_FUEL;
 use crate::sides::Told;
@@ -122,9 +123,11 @@ pub(crate) fn run(session: &Session, run: Box<Run>) -> (Box<Run>, Result<Outcome
                     Some(End::Exited { code }) => GuestExit::Code(code),
                     _ => GuestExit::Crashed,
                 };
-                run.world.guest_ended(guest.node, exit);
-                run.moment(guest.node, |world, moment| world.network.close_node(guest.node, moment));
-                others.insert(guest.node, ended);
+                run.moment(guest.node, |world, moment| world.guest_ended(guest.node, exit, moment));
+                // Of those that were launched, nothing is told: their parents know how they ended.
+                if guest.node.0 as usize <= plan.nodes.len() {
+                    others.insert(guest.node, ended);
+                }
             }
         }
     }
@@ -162,8 +165,7 @@ fn end_when_killed(run: &mut Run, guest: &Guest<'_>, covered: &mut BTreeMap<Opti
     if killed {
         cover(covered, guest, None);
         run.guests -= 1;
-        run.world.guest_ended(node, GuestExit::Killed);
-        run.moment(node, |world, moment| world.network.close_node(node, moment));
+        run.moment(node, |world, moment| world.guest_ended(node, GuestExit::Killed, moment));
     }
     killed
 }
@@ -218,17 +220,31 @@ async fn live(program: &Program, launch: Launch, limits: Limits, turn: Turn) -> 
     host.run.begin();
     // After a loss of power, the guest waited for its machine.
     host.run.world.node_mut(launch.node).waiting.clear();
+    let (mut host, outcome, fuel_left) = match launch.entry {
+        Entry::Run if program.is_scenario() => scenario::drive(program, host, limits.fuel).await,
+        entry => {
+            let (mut store, filled) = store(program, host, limits.fuel);
+            let outcome = match filled {
+                Ok(()) => call(program, entry, &mut store).await,
+                Err(error) => Err(error),
+            };
+            let fuel_left = store.get_fuel().unwrap_or(0);
+            (store.into_data(), outcome, fuel_left)
+        }
+    };
+    let fuel_used = limits.fuel - fuel_left.min(limits.fuel);
+    let outcome = host.ended(outcome);
+    host.run.end();
+    Life { outcome, fuel_used, refused: host.limiter.refused() }
+}
+
+/// A store for one instance of `program`, with so much fuel.
+pub(crate) fn store(program: &Program, host: Host, fuel: u64) -> (Store<Host>, wasmtime::Result<()>) {
     let mut store = Store::new(program.engine(), host);
     store.limiter(|host| &mut host.limiter);
     store.set_hostcall_fuel(HOSTCALL_FUEL);
-    let outcome = match store.set_fuel(limits.fuel) {
-        Ok(()) => call(program, launch.entry, &mut store).await,
-        Err(error) => Err(error),
-    };
-    let fuel_used = limits.fuel - store.get_fuel().unwrap_or(0).min(limits.fuel);
-    let mut host = store.into_data();
-    host.run.end();
-    Life { outcome, fuel_used, refused: host.limiter.refused() }
+    let filled = store.set_fuel(fuel);
+    (store, filled)
 }
 
 /// Instantiates a program and calls it; the answer is whether it reported success.
@@ -254,7 +270,7 @@ async fn call(program: &Program, entry: Entry, store: &mut Store<Host>) -> wasmt
 }
 
 /// The function `name` of an exported interface.
-fn export(
+pub(crate) fn export(
     store: &mut Store<Host>,
     instance: &Instance,
     interface: Option<&str>,

@@ -8,15 +8,15 @@
 //! reasons of the machine is a [`HarnessError`].
 //! Not here: checkpoints.
 
+use crate::catalogue;
 use crate::coverage::Covered;
 use crate::memory::Region;
 use crate::program::{Program, ProgramError};
 use crate::schedule;
 use fozzy_host::{LazyInput, Run, Tee};
-use fozzy_trace::execution::{self, NodeExecution, UnmatchedKind};
+use fozzy_trace::execution::NodeExecution;
 use fozzy_trace::plan::Inputs;
 use fozzy_trace::{DecisionSource, Digest, Execution, Executor, HarnessError, Keep, Plan, Reality, Recorder, Sink};
-use fozzy_world::http::Unmatched;
 use fozzy_world::{World, WorldError};
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -51,6 +51,12 @@ pub enum SessionError {
         /// Why.
         error: ProgramError,
     },
+    /// The properties that the target declares are not fit.
+    #[error("the target's properties: {why}")]
+    Catalogue {
+        /// What is wrong.
+        why: String,
+    },
     /// The target only handles HTTP requests.
     #[error(
         "the target exports `wasi:http/incoming-handler` and no `wasi:cli/run`: it is called by a rule of a plan (`[[http]] component = \"…\"`)"
@@ -76,7 +82,16 @@ impl Session {
                 place.insert(compiled.map_err(|error| SessionError::Program { component, error })?);
             }
         }
-        let start = World::new(plan, inputs)?;
+        let mut start = World::new(plan, inputs)?;
+        for row in catalogue::read(program.component()) {
+            let declared = start.facts.properties.declare(row.kind, &row.name, &row.place);
+            let wrong = |why: String| SessionError::Catalogue { why };
+            match declared {
+                Ok(None) => {}
+                Ok(Some(failure)) => return Err(wrong(failure.message)),
+                Err(error) => return Err(wrong(error.to_string())),
+            }
+        }
         Ok(Session {
             program,
             others,
@@ -171,15 +186,9 @@ impl Executor for Session {
         self.reality = run.take_reality();
         let schedule::Outcome { main: ended, mut others, covered } = ended?;
         self.covered = self.by_digest(covered);
-        let requests = run.world.http.unmatched.kept().iter().map(Unmatched::in_execution);
-        let commands = run.world.processes.unmatched().commands().iter();
-        let commands = commands.map(|command| execution::Unmatched {
-            kind: UnmatchedKind::Process,
-            asked: command.line(),
-            rule: command.rule(),
-        });
-        let unmatched = requests.chain(commands).collect();
-        let mut machines = run.world.nodes.into_iter();
+        let unmatched = run.world.unmatched;
+        let facts = run.world.facts;
+        let mut machines = run.world.nodes.into_iter().flatten();
         let main = machines.next().expect("the target's machine is the first");
         let planned = self.start.plan.nodes.iter().zip(machines);
         let nodes = planned.map(|(plan, node)| {
@@ -195,7 +204,9 @@ impl Executor for Session {
         });
         Ok(Execution {
             nodes: nodes.collect(),
-            unmatched,
+            unmatched: unmatched.kept().to_vec(),
+            unmatched_more: unmatched.more(),
+            facts,
             end: ended.end.expect("the target has ended"),
             ended_at: run.world.clock.now(),
             history: run.recorder.finish(),

@@ -12,8 +12,9 @@
 //! Not here: what the guests of a run share (`run`).
 
 use crate::run::Turn;
+use fozzy_trace::facts::Failure;
 use fozzy_trace::source::Explicit;
-use fozzy_trace::{Ask, Duration, NodeId, Observation, Purpose, Question, Record, digest};
+use fozzy_trace::{Ask, Duration, NodeId, Observation, Part, Purpose, Question, Record, digest};
 use fozzy_world::{Blocked, Moment, Node, OutputKind, Stdin, TableError, Wait, World};
 use std::fmt;
 
@@ -65,6 +66,8 @@ pub enum Stop {
         /// Virtual time from the loss to the start.
         up_after: Duration,
     },
+    /// The guest judges itself, and has failed.
+    Failed(Box<Failure>),
     /// Virtual time went past its bound.
     TimeExhausted,
     /// The guest called the host more often than its instruction budget allows.
@@ -73,11 +76,6 @@ pub enum Stop {
     Machine {
         /// One sentence.
         what: String,
-    },
-    /// The sandbox does not offer this import.
-    Unsupported {
-        /// Its full name.
-        import: String,
     },
     /// The guest used an import against its contract, which WASI answers with a trap.
     Misuse {
@@ -88,6 +86,13 @@ pub enum Stop {
     },
 }
 
+impl Stop {
+    /// Whether the guest ended by what it did itself, and not because somebody stopped it.
+    pub(crate) fn is_own(&self) -> bool {
+        matches!(self, Stop::Exit { .. } | Stop::Misuse { .. })
+    }
+}
+
 impl fmt::Display for Stop {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -95,10 +100,10 @@ impl fmt::Display for Stop {
             Stop::Hang(blocked) => write!(f, "hang: waits for {}", blocked.waiting.join(", ")),
             Stop::Diverged { .. } => f.write_str("left the recording"),
             Stop::PowerLoss { up_after } => write!(f, "the machine loses power, for {up_after}"),
+            Stop::Failed(failure) => write!(f, "failed: {}", failure.message),
             Stop::TimeExhausted => f.write_str("virtual time exhausted"),
             Stop::FuelExhausted => f.write_str("instruction budget exhausted"),
             Stop::Machine { what } => f.write_str(what),
-            Stop::Unsupported { import } => write!(f, "`{import}` is not supported"),
             Stop::Misuse { import, what } => write!(f, "{import}: {what}"),
         }
     }
@@ -126,6 +131,8 @@ pub struct Host {
     pub run: Turn,
     /// The guest's machine.
     pub node: NodeId,
+    /// Which part of the guest's run this is, for its choices.
+    pub part: Part,
     /// Bounds the guest's memories.
     pub limiter: crate::MemoryLimiter,
     /// Whether the guest's handles are being rebuilt: dropping one has no meaning then.
@@ -136,7 +143,8 @@ impl Host {
     /// The host of a guest on the machine `node`, which may use `memory_bytes`.
     #[must_use]
     pub fn new(run: Turn, node: NodeId, memory_bytes: u64) -> Host {
-        Host { run, node, limiter: crate::MemoryLimiter::new(memory_bytes), rebuilding: false }
+        let limiter = crate::MemoryLimiter::new(memory_bytes);
+        Host { run, node, part: Part::WHOLE, limiter, rebuilding: false }
     }
 
     /// The whole computer.
@@ -230,11 +238,21 @@ impl Host {
 
     /// Asks the source for bytes; the answer belongs to the call in progress.
     #[inline]
-    pub(crate) fn draw(&mut self, purpose: Purpose, site: &'static str, out: &mut [u8]) {
+    pub(crate) fn draw(&mut self, purpose: Purpose, site: &str, out: &mut [u8]) {
         let question = Question { node: self.node, purpose, site };
         let run = &mut *self.run;
         let origin = run.source.fill(question, out);
         run.recorder.decision(origin, || Explicit::Bytes(digest::hex(out)));
+    }
+
+    /// Asks the source for a number; the answer belongs to the call in progress.
+    #[inline]
+    pub(crate) fn below(&mut self, purpose: Purpose, site: &str, bound: u64) -> u64 {
+        let question = Question { node: self.node, purpose, site };
+        let run = &mut *self.run;
+        let (answer, origin) = run.source.below(question, bound);
+        run.recorder.decision(origin, || Explicit::Number(answer));
+        answer
     }
 
     /// Lets a part of the computer do something that may ask for chance or meet a fault.

@@ -13,11 +13,14 @@
 //! it is counted, bounded and recorded in the same way live and replayed.
 //! Not here: compiling and running (`fozzy-engine`), live backends (`fozzy-live`).
 
+mod allocations;
 mod alone;
 mod bindings;
 mod call;
+mod choices;
 mod cli;
 mod clocks;
+mod events;
 mod faults;
 mod filesystem;
 mod http;
@@ -26,14 +29,18 @@ mod io;
 mod limiter;
 mod linker;
 mod live;
+mod operations;
 mod process;
+mod properties;
 mod random;
 mod record;
 mod run;
+mod scenario;
 mod snapshots;
 mod sockets;
 mod streams;
 mod struck;
+mod time;
 
 pub use alone::{add_alone_to_linker, resource_of};
 pub use bindings::{IncomingRequest, ResponseOutparam};

@@ -54,6 +54,12 @@ const KNOWN: &[&str] = &[
     "fozzy:process/run",
     "fozzy:faults/points",
     "fozzy:files/snapshots",
+    "fozzy:choices/draws",
+    "fozzy:events/journal",
+    "fozzy:history/operations",
+    "fozzy:memory/allocations",
+    "fozzy:properties/assertions",
+    "fozzy:time/control",
 ];
 
 /// One import that the sandbox does not have.

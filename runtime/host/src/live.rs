@@ -12,17 +12,16 @@
 //! Not here: performing the operations (`fozzy-live`), their translation from WIT (`filesystem`).
 
 use crate::call::{Host, Stop};
+use fozzy_trace::NodeId;
 use fozzy_trace::observation::{Answer as Observed, Ask, FileAnswer, FileAsk, FileKind, FileOperation, FileStat};
 use fozzy_trace::plan::Backend;
-use fozzy_trace::{Duration, NodeId, Purpose};
+use fozzy_world::arrival::{FILES, arrival};
 use fozzy_world::files::{
     DescriptorFlags, Errno, LiveFile, MetadataHash, NodeKind, OpenFlags, PathFlags, READ_BYTES_MAX,
 };
 
-/// What an operation on a real file takes at least in virtual time, and how much more at the most: those of a
-/// solid-state disk.
-const FILE_LATENCY: Duration = Duration(10_000);
-const FILE_JITTER: Duration = Duration(90_000);
+/// Who asks for the latency of answers.
+const SITE: &str = "wasi:filesystem";
 /// Largest offset that the interface can mean.
 const OFFSET_MAX: u64 = i64::MAX as u64;
 
@@ -47,9 +46,9 @@ impl Host {
     fn ask_file(&mut self, file: LiveFile, operation: FileOperation) -> Live<FileAnswer> {
         let ask = Ask::File(FileAsk { on: file.number, operation });
         let answer = self.run.observe(&ask)?;
-        let jitter = self.moment(|_, moment| moment.below(Purpose::Arrival, "file", FILE_JITTER.0 + 1));
+        let latency = self.moment(|_, moment| arrival(moment, FILES, SITE, 0));
         let clock = &mut self.world().clock;
-        clock.advance_to(clock.now().after(FILE_LATENCY).after(Duration(jitter)));
+        clock.advance_to(clock.now().after(latency));
         match answer {
             Observed::File(answer) => Ok(answer),
             Observed::Http(_) | Observed::Process(_) => unreachable!("`observe` compares the kinds"),

@@ -79,6 +79,25 @@ impl Host {
         }
     }
 
+    /// The guest has ended as `outcome` says. If it did so by itself, its processes of the real computer that still waited
+    /// for input get the end of it, and run; one that was stopped asks the real computer for nothing more.
+    pub fn ended<T>(&mut self, outcome: Result<T>) -> Result<T> {
+        let stopped = match &outcome {
+            Ok(_) => false,
+            Err(error) => {
+                error.downcast_ref() == Some(&wasmtime::Trap::OutOfFuel)
+                    || error.downcast_ref::<Stop>().is_some_and(|stop| !stop.is_own())
+            }
+        };
+        if !stopped {
+            let node = self.node;
+            for pid in self.world().unrun_hosts(node) {
+                self.run_on_host(pid).map_err(wasmtime::Error::new)?;
+            }
+        }
+        outcome
+    }
+
     fn run_on_host(&mut self, pid: Pid) -> std::result::Result<(), Stop> {
         let Some(command) = self.world().host_command(pid) else { return Ok(()) };
         let process::Command { command, args, env, cwd, stdin, deadline } = command;

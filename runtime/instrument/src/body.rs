@@ -7,15 +7,17 @@
 //! at twice: validation, facts and passes share one reading of its operators.
 
 use crate::Error;
+use crate::compare::{Compare, Comparisons};
 use crate::depth::Depth;
 use crate::edges::Edges;
 use crate::edit::{BodySpans, Edits, Written, offset_u32};
+use crate::marks::Marks;
 use crate::module::Module;
 use crate::options::Coverage;
 use crate::sites::Sites;
 use wasm_encoder::Encode;
 use wasmparser::{
-    FuncToValidate, FuncValidatorAllocations, FunctionBody, OperatorsReader, ValType, ValidatorResources,
+    FuncToValidate, FuncValidatorAllocations, FunctionBody, Operator, OperatorsReader, ValType, ValidatorResources,
 };
 
 /// Locals that a function may have, parameters included (wasmparser's `MAX_WASM_FUNCTION_LOCALS`).
@@ -47,6 +49,10 @@ pub(crate) struct Bodies {
     allocations: FuncValidatorAllocations,
     depth: Depth,
     edges: Edges,
+    marks: Marks,
+    compare: Compare,
+    /// The comparisons of the component so far.
+    pub(crate) comparisons: Comparisons,
     /// The edges of the component so far.
     pub(crate) sites: Sites,
     edits: Edits,
@@ -86,6 +92,10 @@ impl Bodies {
         if covers {
             self.edges.begin(offset_u32(operators_start));
         }
+        if module.marks {
+            self.marks.begin();
+        }
+        self.compare.begin();
         let mut height_max = 0;
         let mut operators = OperatorsReader::new(reader);
         while !operators.eof() {
@@ -94,6 +104,7 @@ impl Bodies {
             if covers {
                 self.edges.before(&operator, &validator);
             }
+            let reachable = validator.get_control_frame(0).is_some_and(|frame| !frame.unreachable);
             validator.op(at, &operator)?;
             height_max = height_max.max(validator.operand_stack_height());
             // A vector that was pushed alone is on top now. Those that come in a group are found
@@ -102,7 +113,17 @@ impl Bodies {
             let span = offset_u32(at)..offset_u32(operators.original_position());
             self.depth.operator(&operator, span.clone());
             if covers {
-                self.edges.operator(&operator, span, &validator);
+                self.edges.operator(&operator, span.clone(), &validator);
+            }
+            if module.comparisons && reachable {
+                self.compare.operator(&operator, &span);
+            }
+            if module.marks {
+                if let Operator::RefFunc { function_index } = operator {
+                    module.note_reference(function_index);
+                }
+                let base = validator.get_control_frame(0).map_or(0, |frame| offset_u32(frame.height));
+                self.marks.operator(&operator, span, base..validator.operand_stack_height(), reachable, module);
             }
         }
         operators.finish()?;
@@ -119,13 +140,20 @@ impl Bodies {
 
         self.edits.reset(validator.len_locals());
         self.allocations = validator.into_allocations();
-        if self.depth.counts(&facts) {
+        if module.depth && self.depth.counts(&facts) {
             let depth = module.depth_global()?;
             let results = module.block_type(ty)?;
             self.depth.finish(&facts, depth, results, &mut self.edits);
         }
         if covers {
             self.edges.finish(&facts.spans, index, module, &mut self.sites, &mut self.edits)?;
+        }
+        if module.comparisons {
+            let start = facts.spans.operators.start;
+            self.compare.finish(index, start, module, &mut self.comparisons, &mut self.edits)?;
+        }
+        if module.marks {
+            self.marks.finish(module, &mut self.edits)?;
         }
         self.edits.apply(component, &facts.spans, &mut self.written);
         for (what, found, limit) in [

@@ -176,7 +176,7 @@ impl Marker {
         let at = MemArg { offset: u64::from(self.start) + u64::from(byte), align: 0, memory_index: self.memory };
         match self.coverage {
             Coverage::None => {}
-            Coverage::SetOnce => {
+            Coverage::SetOnce | Coverage::Every => {
                 code.i32_const(0).i32_const(1).i32_store8(at);
             }
             Coverage::Counters => {
@@ -497,9 +497,10 @@ impl Edges {
         edits: &mut Edits,
     ) -> Result<(), Error> {
         self.told_by.clear();
+        let every = module.coverage == Coverage::Every;
         self.told_by.extend(self.drafts.iter().map(|draft| {
             let block = &self.blocks[draft.alone_into? as usize];
-            (block.straight && !block.outs.is_empty()).then(|| block.outs.clone())
+            (!every && block.straight && !block.outs.is_empty()).then(|| block.outs.clone())
         }));
         let first = module.kept;
         let drafted = Drafted {

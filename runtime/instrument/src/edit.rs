@@ -47,8 +47,8 @@ pub(crate) struct Edits {
     list: Vec<Edit>,
     /// Encoded operators of all edits, one after the other.
     code: Vec<u8>,
-    /// Locals of type i32 that are appended to the function's own.
-    locals_i32: u32,
+    /// Locals that are appended to the function's own: how many, of which type.
+    appended: Vec<(u32, ValType)>,
     /// First index that an appended local gets.
     locals_start: u32,
 }
@@ -71,19 +71,28 @@ impl Edits {
     pub(crate) fn reset(&mut self, locals: u32) {
         self.list.clear();
         self.code.clear();
-        self.locals_i32 = 0;
+        self.appended.clear();
         self.locals_start = locals;
     }
 
     /// Appends a local of type i32 and returns its index.
     pub(crate) fn local_i32(&mut self) -> u32 {
-        self.locals_i32 += 1;
-        self.locals_start + self.locals_i32 - 1
+        self.local(ValType::I32)
+    }
+
+    /// Appends a local and returns its index.
+    pub(crate) fn local(&mut self, ty: ValType) -> u32 {
+        let index = self.locals();
+        match self.appended.last_mut() {
+            Some((count, last)) if *last == ty => *count += 1,
+            _ => self.appended.push((1, ty)),
+        }
+        index
     }
 
     /// Number of locals of the function, parameters and appended ones included.
     pub(crate) fn locals(&self) -> u32 {
-        self.locals_start + self.locals_i32
+        self.locals_start + self.appended.iter().map(|(count, _)| count).sum::<u32>()
     }
 
     /// Puts operators in at `at`, for the sake of the original operator at `anchor`.
@@ -132,11 +141,11 @@ impl Edits {
         written.marks.clear();
 
         written.mark(spans.start, SegmentKind::Copied);
-        (spans.locals_count + u32::from(self.locals_i32 > 0)).encode(&mut written.bytes);
+        (spans.locals_count + offset_u32(self.appended.len())).encode(&mut written.bytes);
         written.bytes.extend_from_slice(slice(component, &spans.locals));
-        if self.locals_i32 > 0 {
-            self.locals_i32.encode(&mut written.bytes);
-            ValType::I32.encode(&mut written.bytes);
+        for (count, ty) in &self.appended {
+            count.encode(&mut written.bytes);
+            ty.encode(&mut written.bytes);
         }
 
         let mut copied = spans.operators.start;

@@ -23,12 +23,16 @@
 
 mod access;
 mod body;
+mod catalogue;
+mod compare;
 mod depth;
 mod edges;
 mod edit;
 mod error;
 mod features;
+mod helpers;
 mod map;
+mod marks;
 mod module;
 mod names;
 mod nesting;
@@ -38,16 +42,23 @@ mod side;
 mod sites;
 pub mod source;
 mod survey;
+mod verdict;
 mod walk;
 
 #[cfg(test)]
 mod tests;
 
 pub use access::{ACCESSOR_HEADER_BYTES, Access, LOAD, MintedResource, SAVE, SLOT_BYTES};
+pub use catalogue::CATALOGUE_BYTES_MAX;
+pub use compare::{
+    COMPARED_BYTES_MAX, COMPARISON_BYTES, COMPARISONS_MAX, COMPARISONS_PER_SITE, Comparison, ComparisonKind,
+    ComparisonSite, Comparisons,
+};
 pub use depth::NATIVE_STACK_BYTES_PER_SLOT;
 pub use error::Error;
 pub use features::features;
 pub use map::{Kind, Location, Maps, ModuleMap, ModuleOrdinal, OriginalOffset, RewrittenOffset};
+pub use marks::STRADDLE_BYTES;
 pub use options::{Coverage, ModuleChoice, Options, hit_class};
 pub use shape::Obstacle;
 pub use side::{
@@ -55,6 +66,7 @@ pub use side::{
     MARKS, SideMemory, SideTag,
 };
 pub use sites::{EDGES_MAX, Edge, EdgeId, EdgeKind, Sites, Stretch};
+pub use verdict::{MarksReason, MarksVerdict};
 
 /// Version of what the rewriter emits. It belongs into every trace and every cache key: another
 /// version counts depth or spends fuel differently, so that an execution may end elsewhere.
@@ -81,10 +93,17 @@ pub struct Instrumented {
     pub maps: Maps,
     /// The edges of the chosen modules; empty without coverage.
     pub sites: Sites,
+    /// The comparisons of the chosen modules; empty unless asked for.
+    pub comparisons: Comparisons,
+    /// Records of the assertion catalogue, as they stand in the original: for each custom section `fozzy:catalogue` its
+    /// module and its contents.
+    pub catalogue: Vec<(ModuleOrdinal, Vec<u8>)>,
     /// What was put beside the memories of each module that needs it, in the order of the bytes.
     pub side_memories: Vec<SideMemory>,
     /// What each side memory starts with; `None` when nothing was asked for that needs one.
     pub tag: Option<SideTag>,
+    /// Whether marks can be relied upon; `None` when they were not asked for.
+    pub marks: Option<MarksVerdict>,
     /// How its state is reached, when [`Options::access`] was asked for and nothing stands in the way.
     pub access: Option<Access>,
     /// What stands in the way of that; empty when it was not asked for.

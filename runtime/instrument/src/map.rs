@@ -87,11 +87,13 @@ pub(crate) enum SegmentKind {
     DepthCheck,
     /// Put in.
     Injected,
+    /// A function that the original does not have.
+    Helper,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Segment {
-    /// First byte, from the start of the code section's contents.
+    /// First byte, from the start of the first function body.
     rewritten: u32,
     /// The same in the original, from the start of the component.
     original: u32,
@@ -137,7 +139,7 @@ pub struct ModuleMap {
     pub(crate) name: Option<String>,
     pub(crate) original: Range<u32>,
     pub(crate) rewritten: Range<u32>,
-    /// Contents of the code section in the rewritten component; empty when there is none.
+    /// The function bodies in the rewritten component; empty when there is none.
     pub(crate) code: Range<u32>,
     pub(crate) segments: Segments,
 }
@@ -167,7 +169,8 @@ impl ModuleMap {
         RewrittenOffset(self.rewritten.start)..RewrittenOffset(self.rewritten.end)
     }
 
-    /// What stands at `offset`; `None` when it is not in a function body of this module.
+    /// What stands at `offset`; `None` when it is not in a function body of the original module, as in a function
+    /// that the rewriter has appended.
     #[must_use]
     pub fn locate(&self, offset: RewrittenOffset) -> Option<Location> {
         if !self.code.contains(&offset.0) {
@@ -181,6 +184,7 @@ impl ModuleMap {
             SegmentKind::Replaced => (segment.original, Kind::Original),
             SegmentKind::DepthCheck => (segment.original, Kind::DepthCheck),
             SegmentKind::Injected => (segment.original, Kind::Injected),
+            SegmentKind::Helper => return None,
         };
         Some(Location { original: OriginalOffset(original), kind })
     }

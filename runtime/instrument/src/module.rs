@@ -14,17 +14,25 @@
 //! custom sections only the names are kept: all others that tools know hold offsets that are wrong now
 //! (DWARF, branch hints, source maps) or are not read after linking.
 
+use crate::compare::{Compares, LOG_BYTES, fits};
 use crate::edit::offset_u32;
-use crate::map::{ModuleMap, ModuleOrdinal, Segments};
+use crate::helpers::{Helper, Surroundings};
+use crate::map::{ModuleMap, ModuleOrdinal, SegmentKind, Segments};
 use crate::options::Coverage;
 use crate::side::{Layout, SideMemory, SideTag, WASM_PAGE_BYTES};
+use crate::survey::{Surveyed, may_return_through_memory};
 use crate::{Error, Options, body, names};
 use std::collections::BTreeMap;
 use std::ops::Range;
 use wasm_encoder::reencode::{Reencode, RoundtripReencoder};
-use wasm_encoder::{BlockType, ConstExpr, Encode, ExportKind, GlobalType, Module as Binary, SectionId, TypeSection};
+use wasm_encoder::{
+    BlockType, ConstExpr, Encode, ExportKind, ExportSection, GlobalType, Module as Binary, SectionId, TypeSection,
+};
 use wasmparser::types::{CoreTypeId, TypesRef};
-use wasmparser::{CompositeInnerType, FromReader, SectionLimited, TypeSectionReader, UnpackedIndex, ValType};
+use wasmparser::{
+    CompositeInnerType, ExportSectionReader, ExternalKind, FromReader, FunctionSectionReader, ImportSectionReader,
+    SectionLimited, TypeRef, TypeSectionReader, UnpackedIndex, ValType,
+};
 
 /// Entries that a module's index space may have (wasmparser's `MAX_WASM_TYPES`, `MAX_WASM_GLOBALS`).
 /// A module that has no room for what is appended is refused.
@@ -61,8 +69,20 @@ const SECTION_ORDER: [SectionId; 13] = [
 pub(crate) struct Signature {
     pub(crate) params_slots: u32,
     pub(crate) vectors_in_params: bool,
-    params: bool,
+    params: Vec<ValType>,
     results: Vec<ValType>,
+    writes: bool,
+}
+
+impl Signature {
+    /// Whether a lowered function of this type may write its result through its last parameter.
+    pub(crate) fn may_return_through_memory(&self) -> bool {
+        self.writes
+    }
+
+    pub(crate) fn results_count(&self) -> u32 {
+        offset_u32(self.results.len())
+    }
 }
 
 /// Contents of a section that is a list, so that entries can be appended to it.
@@ -94,6 +114,8 @@ pub(crate) struct Module<'a> {
     pub(crate) ordinal: ModuleOrdinal,
     start: usize,
     stack_slots: u32,
+    /// Whether calls are counted.
+    pub(crate) depth: bool,
     /// What this module gets, whatever others get.
     pub(crate) coverage: Coverage,
     sections: Vec<(u8, Range<usize>)>,
@@ -113,30 +135,53 @@ pub(crate) struct Module<'a> {
     globals_count: u32,
     depth_used: bool,
 
-    exports: Option<List>,
+    /// Types of all functions of the original, imported ones first.
+    function_types: Vec<u32>,
+    functions_imported: u32,
+    functions: Option<List>,
+    exports: Option<ExportSectionReader<'a>>,
+    /// What is appended behind the functions.
+    helpers: Vec<Helper>,
+
+    /// Whether written pages are marked here, and whether there was anything to mark.
+    pub(crate) marks: bool,
+    pub(crate) marks_used: bool,
+    /// An import that may write is called through a reference.
+    pub(crate) import_escapes: bool,
+    surveyed: Surveyed,
+
     /// What is exported beyond the original's exports.
     pub(crate) added_exports: Vec<(String, ExportKind, u32)>,
+    /// Memory 0 is there and has 32-bit addresses.
+    memory32: bool,
     memories: Option<List>,
     /// Index of the side memory: behind all memories of the original, imported ones included.
     pub(crate) side_memory: u32,
     pub(crate) layout: Layout,
     /// Edges that have a byte so far.
     pub(crate) kept: u32,
+    /// Whether comparisons are logged here, and how many there are so far.
+    pub(crate) comparisons: bool,
+    pub(crate) compared: u32,
     data: Option<List>,
 
-    /// Contents of the new code section.
+    /// How many function bodies the original has.
+    bodies: u32,
+    /// The new function bodies.
     pub(crate) code: Vec<u8>,
     pub(crate) segments: Segments,
 }
 
 impl<'a> Module<'a> {
     /// A module whose header is at `start`.
-    pub(crate) fn new(ordinal: ModuleOrdinal, start: usize, options: &Options, name: Option<&str>) -> Module<'a> {
-        let chosen = options.modules.includes(name);
+    pub(crate) fn new(ordinal: ModuleOrdinal, start: usize, options: &Options, surveyed: Surveyed) -> Module<'a> {
+        let chosen = options.modules.includes(surveyed.name.as_deref());
+        let comparisons = options.comparisons && chosen;
         Module {
             ordinal,
             start,
             stack_slots: options.stack_slots,
+            depth: options.depth,
             coverage: if chosen { options.coverage } else { Coverage::None },
             sections: Vec::new(),
             names: None,
@@ -148,13 +193,25 @@ impl<'a> Module<'a> {
             globals: None,
             globals_count: 0,
             depth_used: false,
+            function_types: Vec::new(),
+            functions_imported: 0,
+            functions: None,
             exports: None,
+            helpers: Vec::new(),
+            marks: options.marks,
+            marks_used: false,
+            import_escapes: false,
+            surveyed,
+            memory32: false,
             added_exports: Vec::new(),
             memories: None,
             side_memory: 0,
-            layout: Layout::new(0, false),
+            layout: Layout::new(if comparisons { LOG_BYTES } else { 0 }, options.marks),
+            comparisons,
+            compared: 0,
             kept: 0,
             data: None,
+            bodies: 0,
             code: Vec::new(),
             segments: Segments::default(),
         }
@@ -188,7 +245,8 @@ impl<'a> Module<'a> {
                 self.signatures.push(Some(Signature {
                     params_slots: function.params().iter().copied().map(body::slots).sum(),
                     vectors_in_params: function.params().contains(&ValType::V128),
-                    params: !function.params().is_empty(),
+                    params: function.params().to_vec(),
+                    writes: may_return_through_memory(function.params(), function.results()),
                     results: results.to_vec(),
                 }));
             }
@@ -201,9 +259,45 @@ impl<'a> Module<'a> {
         self.globals = Some(List::of(reader));
     }
 
+    /// Takes note of the imports.
+    pub(crate) fn import_section(&mut self, reader: &ImportSectionReader<'a>) -> Result<(), Error> {
+        for import in reader.clone().into_imports() {
+            if let TypeRef::Func(ty) | TypeRef::FuncExact(ty) = import?.ty {
+                self.function_types.push(ty);
+            }
+        }
+        self.functions_imported = offset_u32(self.function_types.len());
+        Ok(())
+    }
+
+    /// Takes note of the functions that the module defines.
+    pub(crate) fn function_section(&mut self, reader: &FunctionSectionReader<'a>) -> Result<(), Error> {
+        self.functions = Some(List::of(reader));
+        for ty in reader.clone() {
+            self.function_types.push(ty?);
+        }
+        Ok(())
+    }
+
     /// Takes note of the exports.
-    pub(crate) fn export_section<T: FromReader<'a>>(&mut self, reader: &SectionLimited<'a, T>) {
-        self.exports = Some(List::of(reader));
+    pub(crate) fn export_section(&mut self, reader: &ExportSectionReader<'a>) {
+        self.exports = Some(reader.clone());
+    }
+
+    /// Index of the type of a function.
+    pub(crate) fn type_of(&self, function: u32) -> u32 {
+        self.function_types[function as usize]
+    }
+
+    /// A reference to a function is taken in code.
+    pub(crate) fn note_reference(&mut self, function: u32) {
+        let writes = self.signature(self.type_of(function)).may_return_through_memory();
+        self.import_escapes |= writes && self.imports_function(function);
+    }
+
+    /// Whether a function is imported.
+    pub(crate) fn imports_function(&self, function: u32) -> bool {
+        function < self.functions_imported
     }
 
     /// Takes note of the memories that the module defines.
@@ -224,7 +318,34 @@ impl<'a> Module<'a> {
             let indices = 0..types.core_type_count_in_module();
             self.type_indices = indices.map(|index| (types.core_type_at_in_module(index), index)).collect();
         }
-        bodies.encode(&mut self.code);
+        // Marks of 64-bit memories are not even tried.
+        self.memory32 = self.side_memory > 0 && !types.memory_at(0).memory64;
+        self.marks &= self.memory32 || self.side_memory == 0;
+        self.bodies = bodies;
+    }
+
+    /// What a function compares, going by its name.
+    pub(crate) fn compares(&self, function: u32) -> Option<Compares> {
+        let compares = *self.surveyed.compares.get(&function)?;
+        let signature = self.signature(self.type_of(function));
+        (self.memory32 && fits(compares, &signature.params)).then_some(compares)
+    }
+
+    /// Index of an appended function.
+    pub(crate) fn helper(&mut self, helper: Helper) -> Result<u32, Error> {
+        for used in helper.uses() {
+            self.helper(*used)?;
+        }
+        let known = self.helpers.iter().position(|found| *found == helper);
+        let position = known.unwrap_or(self.helpers.len());
+        let index = offset_u32(self.function_types.len() + position);
+        if known.is_none() {
+            self.room("functions", index + 1)?;
+            let (params, results) = helper.signature();
+            self.function_type(params, results)?;
+            self.helpers.push(helper);
+        }
+        Ok(index)
     }
 
     /// The function type with this index.
@@ -248,7 +369,7 @@ impl<'a> Module<'a> {
     pub(crate) fn block_type(&mut self, ty: u32) -> Result<BlockType, Error> {
         let signature = self.signature(ty);
         match signature.results[..] {
-            [_, _, ..] if !signature.params => Ok(BlockType::FunctionType(ty)),
+            [_, _, ..] if signature.params.is_empty() => Ok(BlockType::FunctionType(ty)),
             _ => {
                 let results = signature.results.clone();
                 self.block(&[], &results)
@@ -316,7 +437,9 @@ impl<'a> Module<'a> {
 
     /// Writes the module, which ended at `end` in the original. `tag` is what its side memory starts
     /// with.
-    pub(crate) fn finish(self, component: &[u8], end: usize, tag: Option<&SideTag>) -> Result<Finished, Error> {
+    pub(crate) fn finish(mut self, component: &[u8], end: usize, tag: Option<&SideTag>) -> Result<Finished, Error> {
+        let exports = self.exports()?;
+        let types = self.write_helpers()?;
         let side = self.side()?;
         let tag = tag.filter(|_| side.is_some());
         let mut out = Vec::with_capacity(end - self.start + self.code.len());
@@ -330,12 +453,19 @@ impl<'a> Module<'a> {
                     self.write_types(component, &mut out);
                 }
                 (SectionId::Global, _) if self.depth_used => self.write_globals(component, &mut out),
-                (SectionId::Export, _) if !self.added_exports.is_empty() => self.write_exports(component, &mut out),
                 (SectionId::Memory, _) if let Some(side) = &side => self.write_memories(side, component, &mut out),
                 (SectionId::DataCount, Some(_)) if tag.is_some() => self.write_data_count(&mut out),
                 (SectionId::Data, _) if let Some(tag) = tag => self.write_data(tag, component, &mut out),
+                (SectionId::Function, Some(_)) if !types.is_empty() => {
+                    self.write_functions(&types, component, &mut out)
+                }
+                (SectionId::Export, _) if let Some(exports) = &exports => {
+                    write_section(id as u8, &[&body_with_count(exports)], &mut out);
+                }
                 (SectionId::Code, Some(_)) => {
-                    write_section(id as u8, &[&self.code], &mut out);
+                    let mut count = Vec::new();
+                    (self.bodies + offset_u32(types.len())).encode(&mut count);
+                    write_section(id as u8, &[&count, &self.code], &mut out);
                     code = out.len() - self.code.len()..out.len();
                 }
                 (_, Some(original)) => write_section(id as u8, &[original], &mut out),
@@ -354,14 +484,64 @@ impl<'a> Module<'a> {
         Ok(Finished { bytes: out, map, side })
     }
 
+    /// The exports, with wrappers for what is used as `realloc` and with those that are added; `None` when they stay as
+    /// they are.
+    fn exports(&mut self) -> Result<Option<ExportSection>, Error> {
+        let wraps = self.marks && !self.surveyed.reallocs.is_empty();
+        if !wraps && self.added_exports.is_empty() {
+            return Ok(None);
+        }
+        let mut exports = ExportSection::new();
+        for export in self.exports.take().into_iter().flatten() {
+            let export = export?;
+            let function = matches!(export.kind, ExternalKind::Func | ExternalKind::FuncExact);
+            let is_realloc = wraps && function && self.surveyed.reallocs.contains(export.name);
+            let index = if is_realloc && !self.imports_function(export.index) {
+                self.marks_used = true;
+                self.helper(Helper::Realloc(export.index))?
+            } else {
+                export.index
+            };
+            let kind = RoundtripReencoder.export_kind(export.kind).expect("kinds that were just read can be written");
+            exports.export(export.name, kind, index);
+        }
+        for (name, kind, index) in &self.added_exports {
+            exports.export(name, *kind, *index);
+        }
+        Ok(Some(exports))
+    }
+
+    /// Writes the bodies of the helpers, and returns the index of each one's type.
+    fn write_helpers(&mut self) -> Result<Vec<u32>, Error> {
+        let mut types = Vec::new();
+        for helper in self.helpers.clone() {
+            let (params, results) = helper.signature();
+            types.push(self.function_type(params, results)?);
+            let used = helper.uses().iter().map(|used| self.helper(*used)).collect::<Result<_, _>>()?;
+            let counts = self.layout.complete(self.ordinal, self.kept, self.compared).comparison_counts.start;
+            let around = Surroundings { memory: self.side_memory, layout: &self.layout, counts, used };
+            self.segments.push(offset_u32(self.code.len()), 0, SegmentKind::Helper);
+            helper.body(&around).encode(&mut self.code);
+        }
+        Ok(types)
+    }
+
+    fn write_functions(&self, types: &[u32], component: &[u8], out: &mut Vec<u8>) {
+        let mut added = wasm_encoder::FunctionSection::new();
+        for ty in types {
+            added.function(*ty);
+        }
+        write_list(SectionId::Function, self.functions.as_ref(), component, added.len(), &body_of(&added), out);
+    }
+
     /// The side memory, when anything is put into it.
     fn side(&self) -> Result<Option<SideMemory>, Error> {
-        if self.kept == 0 {
+        if self.kept == 0 && self.compared == 0 && !self.marks_used {
             return Ok(None);
         }
         self.room_below("memories", self.side_memory + 1, MEMORIES_MAX)?;
         self.room_below("data segments", self.data.as_ref().map_or(0, |data| data.count) + 1, DATA_SEGMENTS_MAX)?;
-        Ok(Some(self.layout.complete(self.ordinal, self.kept, 0)))
+        Ok(Some(self.layout.complete(self.ordinal, self.kept, self.compared)))
     }
 
     fn write_memories(&self, side: &SideMemory, component: &[u8], out: &mut Vec<u8>) {
@@ -400,14 +580,6 @@ impl<'a> Module<'a> {
         write_list(SectionId::Type, Some(list), component, added.len(), &body_of(&added), out);
     }
 
-    fn write_exports(&self, component: &[u8], out: &mut Vec<u8>) {
-        let mut added = wasm_encoder::ExportSection::new();
-        for (name, kind, index) in &self.added_exports {
-            added.export(name, *kind, *index);
-        }
-        write_list(SectionId::Export, self.exports.as_ref(), component, added.len(), &body_of(&added), out);
-    }
-
     fn write_globals(&self, component: &[u8], out: &mut Vec<u8>) {
         let mut added = wasm_encoder::GlobalSection::new();
         let ty = GlobalType { val_type: wasm_encoder::ValType::I32, mutable: true, shared: false };
@@ -420,11 +592,19 @@ impl<'a> Module<'a> {
 
 /// The entries of a list section, without its size and count.
 fn body_of(section: &impl Encode) -> Vec<u8> {
+    let mut bytes = body_with_count(section);
+    let mut reader = wasmparser::BinaryReader::new(&bytes, 0);
+    reader.read_var_u32().expect("a list starts with its count");
+    let start = reader.original_position();
+    bytes.split_off(start)
+}
+
+/// The contents of a section, without its size.
+fn body_with_count(section: &impl Encode) -> Vec<u8> {
     let mut bytes = Vec::new();
     section.encode(&mut bytes);
     let mut reader = wasmparser::BinaryReader::new(&bytes, 0);
     reader.read_var_u32().expect("a section starts with its size");
-    reader.read_var_u32().expect("a list starts with its count");
     let start = reader.original_position();
     bytes.split_off(start)
 }

@@ -49,6 +49,16 @@ pub(crate) fn module_name(section: &[u8]) -> Option<String> {
     })
 }
 
+/// All functions that have a name, as the section gives it.
+pub(crate) fn functions(section: &[u8]) -> impl Iterator<Item = (u32, &str)> {
+    let names = NameSectionReader::new(BinaryReader::new(section, 0)).map_while(Result::ok);
+    let maps = names.filter_map(|name| match name {
+        Name::Function(map) => Some(map.into_iter().map_while(Result::ok)),
+        _ => None,
+    });
+    maps.flatten().map(|naming| (naming.index, naming.name))
+}
+
 /// The name of a function, readable.
 pub(crate) fn function_name(section: &[u8], index: u32) -> Option<String> {
     let name =

@@ -1,4 +1,4 @@
-//! What to put in: one switch for each pass, everything off but the depth limit.
+//! What to put in: one switch for each pass, all off but the depth limit.
 //!
 //! Invariant: with the defaults the output is what it was before there were switches, so that traces
 //! and caches of plain runs stay valid.
@@ -12,6 +12,9 @@ pub struct Options {
     /// that needs more traps in its prologue, at [`crate::Kind::DepthCheck`]. Between 1 and
     /// [`crate::STACK_SLOTS_MAX`].
     pub stack_slots: u32,
+    /// Limit the depth of calls. Without it, how deep a program can call depends on compiled code, so that what overflows
+    /// the stack has to be repeated with it.
+    pub depth: bool,
     /// How edges are counted.
     pub coverage: Coverage,
     /// Log the operands of comparisons. They are written only while the host has set
@@ -30,6 +33,7 @@ impl Default for Options {
     fn default() -> Self {
         Options {
             stack_slots: STACK_SLOTS_DEFAULT,
+            depth: true,
             coverage: Coverage::None,
             comparisons: false,
             marks: false,
@@ -47,6 +51,9 @@ pub enum Coverage {
     None,
     /// A byte for each kept edge is set to 1: one store of a constant to a constant address.
     SetOnce,
+    /// Like [`Coverage::SetOnce`], with a byte also for each edge that follows from others. It is what the
+    /// kept edges are compared with, in tests and measures.
+    Every,
     /// A byte for each kept edge counts up to 255 and stays there; [`crate::hit_class`] sorts counts
     /// as libFuzzer does.
     Counters,

@@ -14,6 +14,7 @@
 //! file nothing but an error. A section is looked at only after the validator has accepted it.
 
 use crate::body::Bodies;
+use crate::catalogue::{CATALOGUE_SECTION, Catalogue};
 use crate::edit::offset_u32;
 use crate::map::{Maps, ModuleMap, ModuleOrdinal};
 use crate::module::{Finished, Module, write_section};
@@ -21,8 +22,8 @@ use crate::nesting::{self, COMPONENT_SECTION, CORE_MODULE_SECTION};
 use crate::options::Coverage;
 use crate::shape::Shape;
 use crate::side::{SideMemory, SideTag};
-use crate::sites::Sites;
-use crate::survey::survey;
+use crate::survey::{Survey, survey};
+use crate::verdict::{MarksReason, MarksVerdict};
 use crate::{Error, Instrumented, Options, access, features};
 use wasmparser::{Encoding, Parser, Payload, ValidPayload, Validator};
 
@@ -42,8 +43,8 @@ enum Open<'a> {
 /// Rewrites the whole of `component`.
 pub(crate) fn walk(component: &[u8], options: &Options) -> Result<Instrumented, Error> {
     nesting::check(component)?;
-    let surveyed = if options.coverage == Coverage::None { Vec::new() } else { survey(component)? };
-    let beside = options.coverage != Coverage::None;
+    let beside = options.coverage != Coverage::None || options.comparisons || options.marks;
+    let mut surveyed = if beside { survey(component)? } else { Survey::default() };
     let tag = (beside || options.access).then(|| SideTag::of(component));
     let mut validator = Validator::new_with_features(features());
     let mut parser = Parser::new(0);
@@ -52,6 +53,7 @@ pub(crate) fn walk(component: &[u8], options: &Options) -> Result<Instrumented, 
     let mut open: Vec<Open<'_>> = Vec::new();
     let mut modules_count = 0;
     let mut shape = Shape::default();
+    let mut catalogue = Catalogue::default();
 
     for payload in parser.parse_all(component) {
         let payload = payload?;
@@ -77,17 +79,24 @@ pub(crate) fn walk(component: &[u8], options: &Options) -> Result<Instrumented, 
             }
             (Payload::Version { encoding: Encoding::Module, range, .. }, _) => {
                 let ordinal = ModuleOrdinal(modules_count);
-                let name = surveyed.get(modules_count as usize).and_then(|module| module.name.as_deref());
+                let known = surveyed.modules.get_mut(modules_count as usize).map(std::mem::take).unwrap_or_default();
                 modules_count += 1;
-                open.push(Open::Module(Box::new(Module::new(ordinal, range.start, options, name))));
+                open.push(Open::Module(Box::new(Module::new(ordinal, range.start, options, known))));
             }
             (Payload::End(end), _) => {
                 let closed = open.pop().expect("the parser has opened what it closes");
                 let Some(parent) = open.last_mut() else {
                     assert_eq!(*end, component.len(), "the outermost component is all there is");
-                    return Ok(finished(closed, options.access.then_some(&shape), bodies.sites, tag));
+                    let marks = options.marks.then_some(surveyed.verdict);
+                    let finished = finished(closed, options.access.then_some(&shape), bodies, tag, marks);
+                    return Ok(Instrumented { catalogue: catalogue.records, ..finished });
                 };
                 let Open::Component(parent) = parent else { unreachable!("nothing is nested in a core module") };
+                if let Open::Module(module) = &closed
+                    && module.import_escapes
+                {
+                    surveyed.verdict.because(MarksReason::ImportEscapes(module.ordinal));
+                }
                 parent.adopt(component, closed, *end, &shape, tag.as_ref().filter(|_| beside))?;
             }
             // What is inside arrives by itself.
@@ -101,6 +110,9 @@ pub(crate) fn walk(component: &[u8], options: &Options) -> Result<Instrumented, 
                     let types = validator.types(0).expect("the validator is inside this module");
                     module.section(wasm_encoder::SectionId::Code as u8, range.clone());
                     module.code_section(*count, types);
+                }
+                (Payload::CustomSection(custom), _) if custom.name() == CATALOGUE_SECTION => {
+                    catalogue.add(module.ordinal, custom.data())?;
                 }
                 (payload, _) => core_section(module, payload)?,
             },
@@ -120,6 +132,8 @@ fn core_section<'a>(module: &mut Module<'a>, payload: &Payload<'a>) -> Result<()
             return Ok(());
         }
         Payload::TypeSection(reader) => module.type_section(reader)?,
+        Payload::ImportSection(reader) => module.import_section(reader)?,
+        Payload::FunctionSection(reader) => module.function_section(reader)?,
         Payload::GlobalSection(reader) => module.global_section(reader),
         Payload::ExportSection(reader) => module.export_section(reader),
         Payload::MemorySection(reader) => module.memory_section(reader),
@@ -176,7 +190,13 @@ impl Component {
 }
 
 /// The outermost component is complete.
-fn finished(closed: Open<'_>, shape: Option<&Shape>, sites: Sites, tag: Option<SideTag>) -> Instrumented {
+fn finished(
+    closed: Open<'_>,
+    shape: Option<&Shape>,
+    bodies: Bodies,
+    tag: Option<SideTag>,
+    marks: Option<MarksVerdict>,
+) -> Instrumented {
     let Open::Component(Component { mut out, modules, side_memories }) = closed else {
         unreachable!("a core module was refused at its version")
     };
@@ -186,5 +206,18 @@ fn finished(closed: Open<'_>, shape: Option<&Shape>, sites: Sites, tag: Option<S
     let reached = shape.filter(|shape| shape.obstacles.is_empty()).zip(tag.as_ref());
     let access = reached.map(|(shape, tag)| access::append(tag, shape, &mut out));
     let obstacles = shape.map(|shape| shape.obstacles.clone()).unwrap_or_default();
-    Instrumented { component: out, maps: Maps { modules }, sites, side_memories, tag, access, obstacles }
+    let Bodies { sites, comparisons, .. } = bodies;
+    let maps = Maps { modules };
+    Instrumented {
+        component: out,
+        maps,
+        sites,
+        comparisons,
+        side_memories,
+        tag,
+        marks,
+        access,
+        obstacles,
+        catalogue: Vec::new(),
+    }
 }

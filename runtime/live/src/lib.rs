@@ -29,4 +29,4 @@ pub use guest_path::{GuestPathError, normalise_guest_path};
 pub use http::{HTTP_BODY_BYTES_MAX, HTTP_HEAD_BYTES_MAX, HTTP_HEAD_TIME_MAX, HTTP_HEADERS_MAX, HTTP_TIME_MAX};
 pub use live::{Live, LiveError, LiveOptions};
 pub use process::{PROCESS_LINGER_MAX, PROCESS_OUTPUT_BYTES_MAX, PROCESS_TIME_MAX};
-pub use secrets::{SECRET_BYTES_MIN, SECRETS_LEARNED_MAX};
+pub use secrets::{SECRET_BYTES_MIN, SECRETS_LEARNED_MAX, hide_known};

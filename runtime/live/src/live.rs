@@ -23,6 +23,8 @@ pub struct LiveOptions {
     /// The directory that guests see as their root, and in which processes start. Nothing outside it is reached
     /// through files.
     pub root: PathBuf,
+    /// What of it guests do not see: a path below the root, without `.` and `..`.
+    pub hidden: Option<PathBuf>,
     /// Whether files are live.
     pub files: bool,
     /// Whether HTTP is live.
@@ -43,9 +45,15 @@ pub struct LiveOptions {
 impl std::fmt::Debug for LiveOptions {
     /// Without the secrets.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let LiveOptions { root, files, http, processes, path, secrets: _, redact, trusted_certificates: _ } = self;
+        let LiveOptions { root, hidden, files, http, processes, path, secrets: _, redact, trusted_certificates: _ } =
+            self;
         let mut shown = f.debug_struct("LiveOptions");
-        shown.field("root", root).field("files", files).field("http", http).field("processes", processes);
+        shown
+            .field("root", root)
+            .field("hidden", hidden)
+            .field("files", files)
+            .field("http", http)
+            .field("processes", processes);
         shown.field("path", path).field("redact", redact).finish_non_exhaustive()
     }
 }
@@ -56,6 +64,7 @@ impl LiveOptions {
     pub fn new(root: impl Into<PathBuf>) -> LiveOptions {
         LiveOptions {
             root: root.into(),
+            hidden: None,
             files: false,
             http: false,
             processes: false,
@@ -113,7 +122,8 @@ impl Live {
     /// For a root that is no directory, placeholders that are none and certificates that are none.
     pub fn new(options: LiveOptions) -> Result<Live, LiveError> {
         let failed = |source| LiveError::Root { root: options.root.clone(), source };
-        let files = options.files.then(|| Files::new(&options.root)).transpose().map_err(failed)?;
+        let files =
+            options.files.then(|| Files::new(&options.root, options.hidden.clone())).transpose().map_err(failed)?;
         let http = options.http.then(|| Http::new(&options.trusted_certificates)).transpose()?;
         let processes =
             options.processes.then(|| Processes::new(&options.root, options.path)).transpose().map_err(failed)?;

@@ -215,6 +215,24 @@ fn secret_part(name: &str, value: &[u8]) -> std::ops::Range<usize> {
     }
 }
 
+/// Puts placeholders in the place of all values of `known`, pairs of placeholder and value, that stand in `texts`.
+///
+/// # Errors
+/// One sentence, for a placeholder that is none, and for values beyond what can be searched for.
+pub fn hide_known<'a>(
+    known: &[(String, String)],
+    texts: impl IntoIterator<Item = &'a mut String>,
+) -> Result<(), String> {
+    let secrets = Secrets::new(known, &Redact::default())?;
+    for text in texts {
+        let hidden = String::from_utf8_lossy(&secrets.hide(text.as_bytes())).into_owned();
+        if hidden != *text {
+            *text = hidden;
+        }
+    }
+    Ok(())
+}
+
 /// Everything but letters, digits and `-._~` as `%XX` (RFC 3986, section 2.3).
 fn percent_encoded(bytes: &[u8]) -> String {
     let one = |byte: &u8| match byte {

@@ -143,6 +143,8 @@ impl Resolve<'_, '_> {
                 faults.into_iter().flatten().collect()
             },
             redact: redact(&file.redact),
+            // Whether the target is a scenario is not known here.
+            scenario: None,
         }
     }
 

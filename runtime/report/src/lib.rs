@@ -10,12 +10,14 @@
 
 pub mod coverage;
 pub mod document;
+mod facts;
 mod flatten;
 pub mod inspect;
 mod pretty;
 mod show;
 mod summary;
 
+pub use facts::{FlowSummary, MemorySummary, PropertySummary, ScenarioSummary};
 pub use flatten::flatten;
 pub use pretty::{Style, pretty};
 pub use show::{divergence_lines, entry_line};

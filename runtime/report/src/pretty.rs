@@ -1,5 +1,6 @@
 //! A run in a few lines for a person: what happened, where, and the command that repeats it.
 
+use crate::facts::{MemorySummary, property_lines, scenario_lines};
 use crate::show::divergence_lines;
 use crate::summary::{Mode, NodeSummary, OutputSummary, RunSummary, StreamSummary};
 use fozzy_trace::outcome::Frame;
@@ -49,6 +50,15 @@ pub fn pretty(summary: &RunSummary, style: Style, is_own: impl Fn(&Frame) -> boo
     for node in &summary.nodes {
         row("node", &node_line(node));
     }
+    for (index, line) in summary.scenario.iter().flat_map(scenario_lines).enumerate() {
+        row(if index == 0 { "scenario" } else { "" }, &line);
+    }
+    for line in property_lines(&summary.properties, style) {
+        row("property", &line);
+    }
+    if let Some(memory) = &summary.memory {
+        row("memory", &memory_line(memory));
+    }
     if let Some(trace) = &summary.identity.trace_path {
         row("trace", trace);
     }
@@ -63,12 +73,7 @@ pub fn pretty(summary: &RunSummary, style: Style, is_own: impl Fn(&Frame) -> boo
             (Some(_), false) => "the changed program went another way".to_owned(),
         };
         row("replay", &word);
-        if let Some(difference) = &replay.difference {
-            row(
-                "differs",
-                &format!("{}: recorded {}, found {}", difference.what, difference.recorded, difference.found),
-            );
-        }
+        // What differs stands in the finding.
         if let Some(divergence) = &replay.divergence {
             text.push_str(&divergence_lines(divergence));
         }
@@ -78,6 +83,13 @@ pub fn pretty(summary: &RunSummary, style: Style, is_own: impl Fn(&Frame) -> boo
         text.push_str(&format!("replay it: fozzy replay {}\n", shell_word(trace)));
     }
     text
+}
+
+/// `120 allocations, 118 freed, peak 4.0 KiB, 2 never freed (48 bytes)`
+fn memory_line(memory: &MemorySummary) -> String {
+    let (made, freed) = (counted(memory.alloc_count, "allocation"), grouped(memory.free_count));
+    let left = format!("{} never freed ({})", grouped(memory.leaked_allocs), bytes(memory.leaked_bytes));
+    format!("{made}, {freed} freed, peak {}, {left}", bytes(memory.peak_bytes))
 }
 
 fn usage(summary: &RunSummary) -> String {
@@ -152,12 +164,12 @@ fn place(frame: &Frame) -> String {
 }
 
 /// `1 call`, `2 calls`.
-fn counted(n: u64, noun: &str) -> String {
+pub(crate) fn counted(n: u64, noun: &str) -> String {
     format!("{} {noun}{}", grouped(n), if n == 1 { "" } else { "s" })
 }
 
 /// `1234567` as `1,234,567`.
-fn grouped(n: u64) -> String {
+pub(crate) fn grouped(n: u64) -> String {
     let digits = n.to_string();
     let mut out = String::new();
     for (index, digit) in digits.chars().enumerate() {

@@ -2,8 +2,9 @@
 //!
 //! The first group of keys is the contract of the first Fozzy; the rest is added.
 
+use crate::facts::{MemorySummary, PropertySummary, ScenarioSummary};
 use fozzy_trace::file::{NodeOutcome, Outcome, Stream};
-use fozzy_trace::{Digest, End, Finding, Seed, Signature, Status};
+use fozzy_trace::{Digest, End, Facts, Finding, Seed, Signature, Status};
 use serde::{Deserialize, Serialize};
 
 /// Bytes of an output that stand in the summary as text; longer or binary output is named by digest only.
@@ -147,7 +148,7 @@ pub struct ReplaySummary {
 }
 
 /// The summary of a run.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RunSummary {
     /// pass, fail, error, timeout or crash.
@@ -194,6 +195,15 @@ pub struct RunSummary {
     /// The other machines; absent when there are none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub nodes: Vec<NodeSummary>,
+    /// What a scenario did; absent for a program that runs by itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scenario: Option<ScenarioSummary>,
+    /// The properties of the program, by name; absent when it has none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub properties: Vec<PropertySummary>,
+    /// What the program's allocator told; absent when it told nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory: Option<MemorySummary>,
     /// How a replay compares.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub replay: Option<ReplaySummary>,
@@ -245,7 +255,21 @@ impl RunSummary {
                 stderr: StreamSummary::of(outcome.stderr.bytes, outcome.stderr.sha256, kept.1),
             },
             nodes: outcome.nodes.iter().map(NodeSummary::of).collect(),
+            scenario: None,
+            properties: Vec::new(),
+            memory: None,
             replay: None,
+        }
+    }
+
+    /// The same, with what the program told about itself.
+    #[must_use]
+    pub fn telling(self, facts: &Facts) -> RunSummary {
+        RunSummary {
+            scenario: facts.scenario.as_ref().map(ScenarioSummary::of),
+            properties: PropertySummary::all(&facts.properties),
+            memory: MemorySummary::of(&facts.allocations),
+            ..self
         }
     }
 }

@@ -57,6 +57,43 @@ pub enum Purpose {
     Fault,
     /// When the answer of the real computer arrives, in virtual time.
     Arrival,
+    /// What a program draws through `fozzy:choices`, in this part of its run.
+    Choice(Part),
+}
+
+/// A part of a program's run whose choices come from a stream of their own: one call of a scenario. Leaving a part
+/// out shifts no choice of another. A part that comes again begins its stream again.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Part(u64);
+
+impl Part {
+    /// Everything of a program that has no parts, and of a scenario before its first sequence.
+    pub const WHOLE: Part = Part(0);
+
+    /// A sequence before its first step. There are less than 2^32 - 1 sequences.
+    #[must_use]
+    pub const fn beginning(sequence: u32) -> Part {
+        Part((sequence as u64 + 1) << 32)
+    }
+
+    /// A step of a sequence. There are less than 2^32 - 2 of them.
+    #[must_use]
+    pub const fn step(sequence: u32, step: u32) -> Part {
+        Part(Part::beginning(sequence).0 + 1 + step as u64)
+    }
+
+    /// A sequence after its last step.
+    #[must_use]
+    pub const fn ending(sequence: u32) -> Part {
+        Part(Part::beginning(sequence).0 + u32::MAX as u64)
+    }
+
+    /// The number of the stream.
+    #[must_use]
+    pub const fn stream(self) -> u64 {
+        self.0
+    }
 }
 
 impl Purpose {
@@ -71,6 +108,7 @@ impl Purpose {
             Purpose::Network => "network",
             Purpose::Fault => "fault",
             Purpose::Arrival => "arrival",
+            Purpose::Choice(_) => "choice",
         }
     }
 }

@@ -30,11 +30,6 @@ pub enum End {
         /// The trap's standard words, such as `integer divide by zero`.
         trap: String,
     },
-    /// The program called what the sandbox does not offer.
-    Unsupported {
-        /// The import's name.
-        import: String,
-    },
     /// The instruction budget ran out.
     FuelExhausted {
         /// The budget.
@@ -49,6 +44,11 @@ pub enum End {
     Hang {
         /// What each waits for.
         waiting: Vec<String>,
+    },
+    /// The program judges itself, and has failed.
+    Failed {
+        /// Why.
+        failure: crate::facts::Failure,
     },
     /// A replay asked the real computer for something else than was recorded, which nobody can answer.
     Diverged {
@@ -70,10 +70,10 @@ impl End {
         match self {
             End::Exited { code } => format!("exited with code {code}"),
             End::Trapped { trap } => format!("trapped: {trap}"),
-            End::Unsupported { import } => format!("used `{import}`, which is not supported"),
             End::FuelExhausted { .. } => "out of instructions".to_owned(),
             End::TimeExhausted { .. } => "out of virtual time".to_owned(),
             End::Hang { .. } => "hangs".to_owned(),
+            End::Failed { failure } => format!("failed: {}", failure.site.escape_debug()),
             End::Diverged { .. } => "left the recording".to_owned(),
         }
     }
@@ -112,8 +112,8 @@ fn stretch(text: &[char], from: usize) -> String {
     shown
 }
 
-/// Requests without a rule that are kept: the first ones, each different one once. A plan that is short of
-/// more is filled up in several runs; the finding of the last one says so.
+/// Requests and commands without a rule that are kept: the first ones, each different one once. A plan that is short of
+/// more is filled up in several runs; the finding of the last one says how many more there were.
 pub const UNMATCHED_MAX: usize = 32;
 
 /// A request that no rule of the plan answers. The guest was refused; the run does not pass.
@@ -234,6 +234,10 @@ pub struct Execution {
     pub nodes: Vec<NodeExecution>,
     /// Requests that no rule answers, in their order; at the most [`UNMATCHED_MAX`].
     pub unmatched: Vec<Unmatched>,
+    /// How often further ones were asked for.
+    pub unmatched_more: u64,
+    /// What the programs told about themselves.
+    pub facts: crate::Facts,
 }
 
 /// The harness itself could not do its work: never a verdict on the program.

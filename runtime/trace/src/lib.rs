@@ -16,10 +16,12 @@
 //!
 //! Not here: the behaviour of the simulated computer (`fozzy-world`), verdicts (`fozzy-check`).
 
+pub mod choice;
 pub mod decision;
 pub mod digest;
 pub mod errno;
 pub mod execution;
+pub mod facts;
 pub mod file;
 pub mod history;
 pub mod observation;
@@ -29,10 +31,11 @@ pub mod record;
 pub mod source;
 pub mod time;
 
-pub use decision::{DecisionSource, NodeId, Observed, Origin, Purpose, Question, Seed};
+pub use decision::{DecisionSource, NodeId, Observed, Origin, Part, Purpose, Question, Seed};
 pub use digest::{Digest, Fold};
 pub use errno::Errno;
 pub use execution::{End, Execution, Executor, HarnessError, NodeExecution, Output, Unmatched, UnmatchedKind};
+pub use facts::{Facts, Failure, FailureKind};
 pub use history::{Entry, History, Keep, Mark, Recorder, Sink};
 pub use observation::{Answer, Ask, Observation, Reality};
 pub use outcome::{Finding, FindingKind, Signature, Status, Verdict};

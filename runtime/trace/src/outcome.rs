@@ -54,6 +54,8 @@ impl Status {
 pub enum FindingKind {
     /// A property that must hold did not.
     Assertion,
+    /// What must hold between the steps of a scenario did not.
+    Invariant,
     /// The program panicked.
     Panic,
     /// The program trapped: out of bounds, division by zero, stack exhausted, unreachable.
@@ -78,6 +80,7 @@ impl FindingKind {
     pub const fn name(self) -> &'static str {
         match self {
             FindingKind::Assertion => "assertion",
+            FindingKind::Invariant => "invariant",
             FindingKind::Panic => "panic",
             FindingKind::Trap => "trap",
             FindingKind::Timeout => "timeout",

@@ -3,6 +3,7 @@
 //! ```text
 //! read   now += 1us      so that a loop which polls the clock comes to an end
 //! block  now  = earliest deadline
+//! frozen: a reading leaves time as it is
 //! ```
 //!
 //! Invariants: time never goes back; a machine's clocks are functions of virtual time and its [`Drift`]; its
@@ -21,6 +22,8 @@ pub const CLOCK_TICK: Duration = Duration(1_000);
 #[derive(Clone, Debug)]
 pub struct Clock {
     now: Instant,
+    /// Whether readings leave time as it is.
+    frozen: bool,
     wall_start_ns: u64,
 }
 
@@ -28,7 +31,7 @@ impl Clock {
     /// Time zero, at `wall_start_s` seconds after 1970.
     #[must_use]
     pub fn new(wall_start_s: u64) -> Clock {
-        Clock { now: Instant::START, wall_start_ns: wall_start_s.saturating_mul(1_000_000_000) }
+        Clock { now: Instant::START, frozen: false, wall_start_ns: wall_start_s.saturating_mul(1_000_000_000) }
     }
 
     /// The current moment. For our own use: it does not move time.
@@ -43,9 +46,16 @@ impl Clock {
         self.wall_start_ns.saturating_add(self.now.0)
     }
 
-    /// A guest reads the time: it moves by one tick.
+    /// A guest reads the time: it moves by one tick, unless it is frozen.
     pub fn tick(&mut self) {
-        self.now = self.now.after(CLOCK_TICK);
+        if !self.frozen {
+            self.now = self.now.after(CLOCK_TICK);
+        }
+    }
+
+    /// From now on readings leave time as it is, or move it again.
+    pub fn freeze(&mut self, frozen: bool) {
+        self.frozen = frozen;
     }
 
     /// Lets time pass until `moment`; earlier moments change nothing.
@@ -157,7 +167,7 @@ impl World {
     pub fn read_clock(&mut self, dial: Dial, moment: &mut Moment<'_>) -> Reading {
         self.clock.tick();
         moment.now = self.clock.now();
-        let machine = &mut self.nodes[moment.node.0 as usize];
+        let machine = self.nodes[moment.node.0 as usize].as_mut().expect("its guest reads the clock");
         machine.drift.read(dial, &self.clock, &machine.name, moment)
     }
 }

@@ -25,10 +25,13 @@ pub mod node;
 pub mod pipe;
 mod power;
 pub mod process;
+mod restart;
 pub mod signal;
 pub mod snapshots;
+pub mod spans;
 pub mod stdio;
 pub mod table;
+pub mod unmatched;
 mod wait;
 
 pub use chance::{Chance, Moment};
@@ -41,17 +44,22 @@ pub use node::{GuestExit, Node};
 pub use pipe::{PipeEnd, PipeId, Pipes};
 pub use process::{Pid, Processes};
 pub use signal::{SignalId, Signals};
+pub use spans::Spans;
 pub use stdio::{OutputKind, Stdin};
 pub use table::{Handle, Table, TableError};
+pub use unmatched::UnmatchedRequests;
 pub use wait::{Blocked, Wait};
 
 use fozzy_trace::plan::{Inputs, Program};
-use fozzy_trace::{Digest, Instant, NodeId, Plan};
+use fozzy_trace::{Digest, Facts, Instant, NodeId, Plan};
 use std::sync::Arc;
 
 /// Machines that a run may have at once, children included; one more is refused as the operating system
 /// refuses a process.
 pub const NODES_MAX: usize = 1_000;
+/// Machines that a run may start in all: of each that has gone, its name and its place remain. One more is refused like
+/// one too many at once.
+pub const NODES_STARTED_MAX: usize = 100_000;
 
 /// Everything that the guests of one run can see.
 #[derive(Clone, Debug)]
@@ -62,8 +70,11 @@ pub struct World {
     pub inputs: Arc<Inputs>,
     /// Virtual time.
     pub clock: Clock,
-    /// The machines, by their ids. The first runs the target.
-    pub nodes: Vec<Node>,
+    /// The machines, by their ids. The first runs the target, and those of the plan follow: they stay. Those that were
+    /// launched go with their guests.
+    pub nodes: Vec<Option<Box<Node>>>,
+    /// How many of them are there.
+    pub living: usize,
     /// What connects them.
     pub network: Network,
     /// Events that happen once.
@@ -74,12 +85,18 @@ pub struct World {
     pub processes: Processes,
     /// Bytes between processes.
     pub pipes: Pipes,
+    /// What no rule answered.
+    pub unmatched: UnmatchedRequests,
     /// What is planned to go wrong.
     pub faults: Faults,
     /// Open files of the real computer, when it answers.
     pub live: files::LiveFiles,
     /// Guests that the engine is to start, in this order.
     pub launches: Vec<Launch>,
+    /// What guests told about themselves.
+    pub facts: Facts,
+    /// Stretches of time that guests have begun and not ended.
+    pub spans: Spans,
 }
 
 /// A guest that is to be started.
@@ -119,8 +136,8 @@ pub enum WorldError {
     /// A fault of the plan is of no kind that there is.
     #[error(transparent)]
     Fault(#[from] fault::UnknownFault),
-    /// There are [`NODES_MAX`] machines.
-    #[error("more than {NODES_MAX} machines")]
+    /// There are [`NODES_MAX`] machines, or there were [`NODES_STARTED_MAX`].
+    #[error("more than {NODES_MAX} machines at once, or {NODES_STARTED_MAX} in all")]
     TooManyNodes,
 }
 
@@ -139,14 +156,18 @@ impl World {
             inputs: Arc::new(inputs.clone()),
             clock,
             nodes: Vec::new(),
+            living: 0,
             network: Network::new(&plan.network, names.map(str::to_owned).collect()),
             signals: Signals::default(),
             http: Http::default(),
             processes: Processes::new(&plan.processes),
             pipes: Pipes::default(),
+            unmatched: UnmatchedRequests::default(),
             faults: Faults::new(&plan.faults)?,
             live: files::LiveFiles::default(),
             launches: Vec::new(),
+            facts: Facts::default(),
+            spans: Spans::default(),
             plan: Arc::clone(&plan),
         };
         // The target comes first in everything that has an order.
@@ -175,13 +196,15 @@ impl World {
         component: Option<Digest>,
         entry: Entry,
     ) -> Result<NodeId, WorldError> {
-        if self.nodes.len() == NODES_MAX {
+        if self.living == NODES_MAX || self.nodes.len() == NODES_STARTED_MAX {
             return Err(WorldError::TooManyNodes);
         }
         let id = NodeId(self.nodes.len() as u32);
         let end = self.signals.create();
         let wall_ns = self.clock.wall_ns();
-        self.nodes.push(Node::new(id, name, machine, &self.plan.limits, &self.inputs, wall_ns, end)?);
+        let node = Node::new(id, name, machine, &self.plan.limits, &self.inputs, wall_ns, end)?;
+        self.nodes.push(Some(Box::new(node)));
+        self.living += 1;
         if self.faults.plans(&fault::POWER_LOSS) {
             self.node_mut(id).disk.track_durability(true);
         }
@@ -189,8 +212,8 @@ impl World {
         Ok(id)
     }
 
-    /// The guest of `node` ended. Whoever waits for it can go on.
-    pub fn guest_ended(&mut self, node: NodeId, exit: GuestExit) {
+    /// The guest of `node` ended. Whoever waits for it can go on; a machine that was launched for it goes with it.
+    pub fn guest_ended(&mut self, node: NodeId, exit: GuestExit, moment: &mut Moment<'_>) {
         let now = self.clock.now();
         let ended = self.node_mut(node);
         ended.exit = Some(exit);
@@ -199,19 +222,36 @@ impl World {
         self.signals.fire(signal, now);
         self.http_guest_ended(node);
         self.process_ended(node, exit);
+        self.network.close_node(node, moment);
+        self.leave(node);
+    }
+
+    /// The machine `node` goes, unless it is one of the plan.
+    pub(crate) fn leave(&mut self, node: NodeId) {
+        if node.0 as usize > self.plan.nodes.len() {
+            self.nodes[node.0 as usize] = None;
+            self.living -= 1;
+            self.network.leave(node);
+        }
     }
 
     /// A machine.
+    ///
+    /// # Panics
+    /// When it has gone: only its guest, and what acts for that, names it.
     #[inline]
     #[must_use]
     pub fn node(&self, id: NodeId) -> &Node {
-        &self.nodes[id.0 as usize]
+        self.nodes[id.0 as usize].as_ref().expect("the machine has not gone")
     }
 
     /// A machine, to be changed.
+    ///
+    /// # Panics
+    /// When it has gone.
     #[inline]
     pub fn node_mut(&mut self, id: NodeId) -> &mut Node {
-        &mut self.nodes[id.0 as usize]
+        self.nodes[id.0 as usize].as_mut().expect("the machine has not gone")
     }
 
     /// What the wall clock of a machine shows, in nanoseconds since 1970. Does not move time.

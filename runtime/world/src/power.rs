@@ -2,13 +2,19 @@
 //!
 //! ```text
 //! guest ─ write, write, ✗      handles gone, input rewound, disk crashed      ─▶ starts again, after a while
+//! its connections              reset: what it had not sent is gone
+//! HTTP that it takes part in   its requests are cut, what it was to answer is not answered
+//! its processes, and theirs    end by SIGKILL; one of the real computer that was not run yet never is
 //! ```
 //!
 //! What was written to the standard outputs stays written, and what the guest writes next follows it: somebody saw it.
 //! Virtual time goes on for everybody.
 //!
-//! Invariant: nothing holds a node of the disk afterwards, so what had no name is gone.
-//! Not here: starting the guest again (`fozzy-engine`), what peers see of its connections (`network`).
+//! A guest that is itself a process of another one keeps its standard streams: it is started again under its number.
+//!
+//! Invariant: nothing holds anything for the machine afterwards: no node of its disk, so what had no name is gone, no
+//! end of a pipe, no socket, no exchange.
+//! Not here: starting the guest again (`fozzy-engine`).
 
 use crate::files::{Act, Strike, strike};
 use crate::table::{Handle, InputStream, OutputStream};
@@ -17,17 +23,23 @@ use crate::{Moment, World};
 impl World {
     /// The machine of the moment loses power.
     pub fn power_loss(&mut self, moment: &mut Moment<'_>) {
-        self.network.close_node(moment.node, moment);
+        let lost = self.processes_lost(moment.node);
+        for node in std::iter::once(moment.node).chain(lost) {
+            self.network.lose_node(node, moment);
+        }
         self.http_guest_ended(moment.node);
-        let machine = self.node_mut(moment.node);
-        for handle in machine.table.clear() {
+        for handle in self.node_mut(moment.node).table.clear() {
             match handle {
                 Handle::Descriptor(file)
                 | Handle::InputStream(InputStream::File { file, .. })
-                | Handle::OutputStream(OutputStream::File { file, .. }) => machine.disk.closed(file.node),
-                _ => {}
+                | Handle::OutputStream(OutputStream::File { file, .. }) => {
+                    self.node_mut(moment.node).disk.closed(file.node);
+                }
+                other => self.close_handle(&other),
             }
         }
+        self.disown(moment.node);
+        let machine = self.node_mut(moment.node);
         machine.stdin.rewind();
         machine.waiting.clear();
         machine.disk.crash(moment);

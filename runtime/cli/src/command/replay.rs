@@ -10,7 +10,7 @@ use crate::target::{self, Loaded};
 use crate::wall::Stopwatch;
 use fozzy_engine::Session;
 use fozzy_report::{Mode, ReplaySummary, RunSummary, document, entry_line};
-use fozzy_search::{Divergence, replay as replay_recording};
+use fozzy_search::{Difference, Divergence, replay as replay_recording};
 use fozzy_trace::file::{Outcome, Recording};
 use fozzy_trace::{Execution, Finding, FindingKind, Signature, Status, Verdict};
 use std::path::Path;
@@ -30,7 +30,8 @@ pub(crate) fn replay(context: &Context, args: &ReplayArgs) -> Result<ExitCode, C
     let outcome = Outcome::of(&replayed.execution, replayed.verdict);
     let target = target::summary_of(&recording.target);
     let mut summary =
-        RunSummary::of(Mode::Replay, identity, target, &outcome, kept(&replayed.execution), watch.facts());
+        RunSummary::of(Mode::Replay, identity, target, &outcome, kept(&replayed.execution), watch.facts())
+            .telling(&replayed.execution.facts);
     summary.replay = Some(replayed.comparison);
     let diverged = summary.replay.as_ref().is_some_and(|replay| !replay.equal);
     context.runs.finish(&folder, &summary)?;
@@ -60,16 +61,23 @@ fn same(recording: &Recording, session: &mut Session, args: &ReplayArgs, json: b
     let replayed = replay_recording(recording, session, keep)?;
     let mut verdict = replayed.verdict;
     if let Some(difference) = &replayed.difference {
-        let mut message = format!("{}: recorded {}, found {}", difference.what, difference.left, difference.right);
+        let mut place = String::new();
         if let Some(stretch) = &replayed.stretch {
-            message.push_str(&format!("; the first difference is in calls {} to {}", stretch.start, stretch.end));
+            place.push_str(&format!("; the first difference is in calls {} to {}", stretch.start, stretch.end));
         }
-        let differing = engine_difference(recording, session);
-        message.push_str(&differing);
+        place.push_str(&engine_difference(recording, session));
         // Whatever this execution came to, it is not the one that was asked for.
         verdict.status = Status::Error;
         verdict.signature = Some(Signature { kind: FindingKind::Divergence, site: difference.what.to_owned() });
-        verdict.findings.insert(0, divergence_finding("the replay is not the run that was recorded", message));
+        match verdict.findings.iter_mut().find(|finding| finding.kind == FindingKind::Divergence) {
+            // The program's own end has shown both sides.
+            Some(finding) => finding.message.push_str(&place),
+            None => {
+                let Difference { what, left, right } = difference;
+                let message = format!("{what}: recorded {left}, found {right}{place}");
+                verdict.findings.insert(0, divergence_finding("the replay is not the run that was recorded", message));
+            }
+        }
     }
     let comparison = ReplaySummary {
         equal: replayed.difference.is_none(),

@@ -12,6 +12,7 @@ use fozzy_check::{is_own, judge};
 use fozzy_engine::{OutputKind, Program, Tee};
 use fozzy_report::{Identity, Mode, RunSummary, pretty};
 use fozzy_trace::file::{EngineId, Recording, store};
+use fozzy_trace::plan::ScenarioPlan;
 use fozzy_trace::source::Seeded;
 use fozzy_trace::{Execution, Executor, NodeId, Plan, Seed, Status};
 use std::collections::BTreeMap;
@@ -34,11 +35,12 @@ pub(crate) fn run(context: &Context, args: &RunArgs) -> Result<ExitCode, CliErro
     let name = &loaded.target.name;
     let mut planned = plan(&context.globals, &context.config, name, &args.args, &args.limits, &args.world)?;
     let program = target::compile(loaded.component.clone(), &planned.plan, name)?;
+    planned.plan.scenario = scenario(&program, args)?;
     let mut session = target::session(program, &planned.plan, &planned.inputs)?;
     if let Some(stdin) = &planned.stdin {
         session.read_from(Arc::clone(stdin));
     }
-    planned.open(&mut session)?;
+    planned.open(&mut session, &context.config.base_dir)?;
     let json = context.printer.json || args.reporter == ReporterArg::Json;
     if !json {
         session.watch(show_output(&planned.plan));
@@ -66,10 +68,25 @@ pub(crate) fn run(context: &Context, args: &RunArgs) -> Result<ExitCode, CliErro
     let trace = trace.inspect_err(|_| folder.discard())?;
     let identity = identity(&folder, seed, trace.as_deref());
     let summary =
-        RunSummary::of(Mode::Run, identity, summary_target, &recording.outcome, kept(&execution), watch.facts());
+        RunSummary::of(Mode::Run, identity, summary_target, &recording.outcome, kept(&execution), watch.facts())
+            .telling(&execution.facts);
     context.runs.finish(&folder, &summary)?;
     print(context, json, &summary)?;
     Ok(exit(summary.status))
+}
+
+/// How far a scenario is driven; a program that drives itself has no sequences.
+fn scenario(program: &Program, args: &RunArgs) -> Result<Option<ScenarioPlan>, CliError> {
+    let default = ScenarioPlan::default();
+    if program.is_scenario() {
+        let sequences = args.sequences.unwrap_or(default.sequences);
+        return Ok(Some(ScenarioPlan { sequences, flows: args.flows.unwrap_or(default.flows) }));
+    }
+    if args.sequences.is_none() && args.flows.is_none() {
+        return Ok(None);
+    }
+    let message = "the program runs by itself: it exports `wasi:cli/run`, and no interface of `fozzy:scenario`";
+    Err(CliError::new("target", message).hint("leave out --sequences and --flows"))
 }
 
 /// A fresh seed is drawn only when asked for, and is said before anything else.

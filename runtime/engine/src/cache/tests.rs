@@ -1,6 +1,7 @@
 //! The cache under damage, races and wrong owners; what it returns is always what was kept, or nothing.
 
 use super::*;
+use crate::build::Build;
 use crate::settings::{Switches, engine};
 
 const SWITCHES: Switches = Switches { canonical_nans: true };
@@ -22,7 +23,7 @@ fn contents(directory: &Path) -> Vec<PathBuf> {
 fn code_is_kept_and_found_again() {
     let directory = tempfile::tempdir().expect("a folder");
     let cache = Cache::open(directory.path()).expect("private");
-    let engine = engine(SWITCHES).expect("an engine");
+    let engine = engine(SWITCHES, &Build::default()).expect("an engine");
     let key = Cache::code_key(b"component", b"settings", &engine);
     assert!(cache.code(&engine, &key).is_none());
     cache.keep_code(&key, &smallest(&engine));

@@ -11,9 +11,9 @@
 
 use super::image::Image;
 use super::live::{Function, Live};
-use super::{Holdings, again};
+use super::{CallError, Holdings};
 use fozzy_host::{MemoryLimiter, Run};
-use fozzy_trace::{DecisionSource, HarnessError, NodeId};
+use fozzy_trace::{DecisionSource, NodeId};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use wasmtime::component::{ComponentNamedList, Lift, Lower};
@@ -87,7 +87,7 @@ impl State {
 /// Something that was done between two checkpoints.
 pub(super) trait Step: Send + Sync {
     /// Does it again.
-    fn repeat(&self, live: &mut Live) -> Result<(), HarnessError>;
+    fn repeat(&self, live: &mut Live) -> Result<(), CallError>;
 }
 
 struct Called<P, R> {
@@ -100,15 +100,15 @@ where
     P: ComponentNamedList + Lower + Clone + Send + Sync,
     R: ComponentNamedList + Lift,
 {
-    fn repeat(&self, live: &mut Live) -> Result<(), HarnessError> {
-        live.call(&mut self.function.clone(), self.arguments.clone()).map(drop).map_err(again)
+    fn repeat(&self, live: &mut Live) -> Result<(), CallError> {
+        live.call(&mut self.function.clone(), self.arguments.clone()).map(drop)
     }
 }
 
 struct AnsweredFrom(std::sync::Mutex<Box<dyn DecisionSource>>);
 
 impl Step for AnsweredFrom {
-    fn repeat(&self, live: &mut Live) -> Result<(), HarnessError> {
+    fn repeat(&self, live: &mut Live) -> Result<(), CallError> {
         let source = self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner).fork();
         live.answer_from(source);
         Ok(())
@@ -277,6 +277,18 @@ impl Checkpoints {
             at = entry.parent;
         }
         (from, ways.into_iter().rev().flat_map(|steps| steps.iter().map(|step| &**step)).collect())
+    }
+
+    /// Everything that was done since the start, through `base`, up to now.
+    pub(super) fn since_start(&self, base: CheckpointId) -> Vec<&dyn Step> {
+        let mut ways = vec![];
+        let mut at = Some(base.0);
+        while let Some(entry) = at.and_then(|at| self.entries.get(&at)) {
+            ways.push(&entry.steps[..]);
+            at = entry.parent;
+        }
+        let steps = ways.into_iter().rev().flatten().chain(&self.since);
+        steps.map(|step| &**step).collect()
     }
 
     /// The run with which the first instance began.

@@ -11,6 +11,7 @@ use super::checkpoints::State;
 use super::handles::Handles;
 use super::memories::{MarkSites, Memories};
 use super::tracker::TrackerKind;
+use super::watchdog::Watchdog;
 use super::{CallError, again};
 use crate::ending::{Instantiating, ending, harness};
 use crate::memory::{self, Region};
@@ -24,6 +25,7 @@ use fozzy_world::World;
 use std::marker::PhantomData;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 use wasmtime::Store;
 use wasmtime::component::{ComponentNamedList, Instance, Lift, Lower, TypedFunc};
 
@@ -74,6 +76,9 @@ pub(super) struct Live {
     obstacles: Vec<String>,
     told: Told,
     marks: MarkSites,
+    watchdog: Option<Watchdog>,
+    /// How long a call may take in real time, if it is watched.
+    limit: Option<Duration>,
     /// Pages that were copied in instances before this one.
     copied_before: u64,
 }
@@ -117,6 +122,8 @@ impl Live {
             obstacles: program.facts().obstacles.clone(),
             told,
             marks: Vec::new(),
+            watchdog: None,
+            limit: None,
             copied_before: 0,
         };
         if let Some(access) = &program.facts().access {
@@ -131,8 +138,12 @@ impl Live {
         let missing = || CallError::Harness(HarnessError { what: "the accessor's memory is missing".to_owned() });
         let region = self.told.accessor.clone().ok_or_else(missing)?;
         let regions = self.told.guest.clone();
+        if self.program.facts().marks_are_sound && regions.len() == 1 {
+            self.marks = self.told.marks();
+        }
+        let kind = if self.marks.is_empty() { TrackerKind::Compared } else { TrackerKind::Marks };
         let machine = |what: String| CallError::Harness(HarnessError { what });
-        let memories = Memories::new(regions, TrackerKind::Compared, &self.marks).map_err(machine)?;
+        let memories = Memories::new(regions, kind, &self.marks).map_err(machine)?;
         let (store, instance) = (&mut self.store, &self.instance);
         self.accessor = Some(Accessor {
             region,
@@ -199,10 +210,28 @@ impl Live {
         if function.instance != self.id {
             *function = self.function(&function.name)?;
         }
-        match function.found.call(&mut self.store, arguments) {
+        if let Some(watchdog) = &mut self.watchdog {
+            watchdog.begin();
+        }
+        let result = function.found.call(&mut self.store, arguments);
+        let cut = self.watchdog.as_mut().is_some_and(Watchdog::end);
+        match result {
             Ok(result) => Ok(result),
+            Err(_) if cut => Err(CallError::Runaway),
             Err(error) => Err(ended(&self.program, &self.store, &error)),
         }
+    }
+
+    /// Cuts calls that take longer than `limit` in real time.
+    pub(super) fn watch(&mut self, limit: Duration) -> Result<(), String> {
+        let covered = self.told.sides.iter().filter(|(side, _)| !side.coverage.is_empty());
+        let sides: Vec<Arc<Region>> = covered.map(|(_, region)| Arc::clone(region)).collect();
+        if sides.is_empty() {
+            return Err("this build of the component has no coverage, by which a runaway could be cut".to_owned());
+        }
+        self.watchdog = Some(Watchdog::new(sides, limit)?);
+        self.limit = Some(limit);
+        Ok(())
     }
 
     /// What is kept of the state; without an accessor that is nothing but a digest.
@@ -225,6 +254,7 @@ impl Live {
         metered(&mut self.store, fuel)?;
         let slots = ACCESSOR_HEADER_BYTES..ACCESSOR_HEADER_BYTES + accessor.slots;
         let globals = accessor.region.bytes()[slots].into();
+        accessor.memories.choose().map_err(machine)?;
         let images = accessor.memories.capture().map_err(machine)?;
         let host = self.store.data();
         let run = host.run.fork();
@@ -267,18 +297,27 @@ impl Live {
         let kept = state.kept().expect("a state that is restored was reached");
         let mut run = kept.run.fork();
         run.world = start.clone();
-        let kind = self.tracker();
-        let copied = self.pages_copied();
-        *self = Live::start(program, run).map_err(again)?;
-        self.copied_before = copied;
-        if let Some(kind) = kind {
-            self.track(kind).map_err(|what| HarnessError { what })?;
-        }
+        self.begin_again(program, run)?;
         if self.restore(state)? {
             return Ok(());
         }
         let what = "a checkpoint could not be restored into a fresh instance; this is a fault of fozzy".to_owned();
         Err(HarnessError { what })
+    }
+
+    /// Goes on with a fresh instance, which is watched and tracked as this one was.
+    pub(super) fn begin_again(&mut self, program: &Program, run: Run) -> Result<(), HarnessError> {
+        let (copied, limit, kind) = (self.pages_copied(), self.limit, self.tracker());
+        *self = Live::start(program, run).map_err(again)?;
+        self.copied_before = copied;
+        let machine = |what: String| HarnessError { what };
+        if let Some(limit) = limit {
+            self.watch(limit).map_err(machine)?;
+        }
+        match kind {
+            Some(kind) if self.tracker() != Some(kind) => self.track(kind).map_err(machine),
+            _ => Ok(()),
+        }
     }
 
     pub(super) fn track(&mut self, kind: TrackerKind) -> Result<(), String> {
@@ -301,6 +340,13 @@ impl Live {
 
     pub(super) fn pages_copied(&self) -> u64 {
         self.copied_before + self.accessor.as_ref().map_or(0, |accessor| accessor.memories.copied)
+    }
+
+    /// Whether every page that was written was seen: looks at all of them.
+    pub(super) fn verify(&mut self) -> Result<(), HarnessError> {
+        self.capture()?;
+        let Some(accessor) = &self.accessor else { return Ok(()) };
+        accessor.memories.check().map_err(|what| HarnessError { what })
     }
 
     pub(super) fn digest(&mut self) -> Result<u64, HarnessError> {

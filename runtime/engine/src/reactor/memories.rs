@@ -10,13 +10,17 @@
 //! Not here: globals and handles (`mod`).
 
 use super::image::{Image, PAGE_BYTES, Page};
-use super::tracker::{Compared, Marks, Protected, Scanned, Tracker, TrackerKind};
+use super::tracker::{Compared, Marks, Protected, Scanned, Tracker, TrackerKind, thread_cpu_ns};
 use crate::memory::Region;
 use std::ops::Range;
 use std::sync::Arc;
 
 /// How often a capture or restore is checked whole.
 const CHECK_INTERVAL: u64 = 1024;
+
+/// Restores by which the cost of a tracker is found, and the pages that are written for each.
+const COST_TRIALS: usize = 4;
+const COST_PAGES: usize = 8;
 
 /// Where marks are: a side memory, and its bytes for the pages of the memory in question.
 pub(crate) type MarkSites = Vec<(Arc<Region>, Range<usize>)>;
@@ -34,6 +38,8 @@ pub(crate) struct Memories {
     tracked: Vec<Tracked>,
     pages: Vec<u32>,
     until_check: u64,
+    /// Bytes of the memories when the way of tracking was chosen; `None` when somebody else chose it.
+    chosen_at: Option<u64>,
     /// Pages that were copied by restores.
     pub(crate) copied: u64,
 }
@@ -52,7 +58,7 @@ impl Memories {
             };
             tracked.push(Tracked { region, image, tracker });
         }
-        Ok(Memories { tracked, pages: Vec::new(), until_check: CHECK_INTERVAL, copied: 0 })
+        Ok(Memories { tracked, pages: Vec::new(), until_check: CHECK_INTERVAL, chosen_at: Some(0), copied: 0 })
     }
 
     /// Tracks in another way from now on. What was written before is captured first.
@@ -61,12 +67,51 @@ impl Memories {
         let regions = self.tracked.drain(..).map(|tracked| tracked.region).collect();
         let copied = self.copied;
         *self = Memories::new(regions, kind, marks)?;
-        self.copied = copied;
+        (self.copied, self.chosen_at) = (copied, None);
         // The images that others share pages with.
         for (tracked, image) in self.tracked.iter_mut().zip(images) {
             tracked.image = image;
         }
         Ok(())
+    }
+
+    /// Chooses the cheapest way of tracking by trying them, when the memories have become much larger since the last
+    /// choice. Marks cost what they cost already, and are always kept.
+    pub(crate) fn choose(&mut self) -> Result<(), String> {
+        let bytes = self.bytes();
+        let due = self.chosen_at.is_some_and(|at| bytes > 2 * at);
+        if !due || self.kind().is_none_or(|kind| kind == TrackerKind::Marks) {
+            return Ok(());
+        }
+        let mut costs = Vec::new();
+        for kind in [TrackerKind::Compared, TrackerKind::Scanned, TrackerKind::Protected] {
+            // What this machine does not have is not chosen.
+            if self.track(kind, &MarkSites::new()).is_ok() {
+                costs.push((self.cost()?, kind));
+            }
+        }
+        let (_, cheapest) = costs.into_iter().min().ok_or("no way to find written pages")?;
+        self.track(cheapest, &MarkSites::new())?;
+        self.chosen_at = Some(bytes);
+        Ok(())
+    }
+
+    /// CPU time of the cheapest of a few restores, in which some pages were written.
+    fn cost(&mut self) -> Result<u64, String> {
+        let images = self.images();
+        let mut least = u64::MAX;
+        for _ in 0..COST_TRIALS {
+            let begin = thread_cpu_ns();
+            for Tracked { region, image, .. } in &self.tracked {
+                for page in 0..(image.len() / PAGE_BYTES).min(COST_PAGES) {
+                    // The same bytes: only the kernel sees a difference.
+                    region.write(page * PAGE_BYTES, &image.page(page)[..1]);
+                }
+            }
+            self.restore(&images)?;
+            least = least.min(thread_cpu_ns() - begin);
+        }
+        Ok(least)
     }
 
     pub(crate) fn kind(&self) -> Option<TrackerKind> {
@@ -142,8 +187,7 @@ impl Memories {
         self.until_check == CHECK_INTERVAL
     }
 
-    /// Compares memories and images whole.
-    #[cfg(test)]
+    /// Compares memories and images whole, after a capture or restore.
     pub(crate) fn check(&self) -> Result<(), String> {
         self.tracked.iter().try_for_each(|tracked| check_equal(&tracked.region, &tracked.image, tracked.tracker.kind()))
     }

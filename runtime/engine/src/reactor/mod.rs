@@ -20,6 +20,7 @@ mod image;
 mod live;
 mod memories;
 mod tracker;
+mod watchdog;
 
 pub use checkpoints::CheckpointId;
 pub use live::Function;
@@ -28,7 +29,7 @@ pub use tracker::TrackerKind;
 use crate::program::Program;
 use checkpoints::Checkpoints;
 use fozzy_host::Run;
-use fozzy_instrument::ModuleOrdinal;
+use fozzy_instrument::{Comparison, ModuleOrdinal};
 use fozzy_trace::outcome::Frame;
 use fozzy_trace::plan::{Backends, Inputs};
 use fozzy_trace::{DecisionSource, End, HarnessError, History, Instant, Plan, Recorder};
@@ -68,6 +69,10 @@ pub enum CallError {
         /// Its stack, innermost first.
         backtrace: Vec<Frame>,
     },
+    /// The guest was cut because it took too long, in a build without fuel. That is no verdict: [`Reactor::repeat_in`] a
+    /// build with fuel gives one.
+    #[error("the guest was cut because it took too long; repeat it in an exact build")]
+    Runaway,
     /// The guest has ended before.
     #[error("the guest has ended; restore a checkpoint first")]
     Over,
@@ -144,6 +149,10 @@ impl Reactor {
         start.launches.clear();
         let mut run = Run::new(start.clone(), source, Recorder::new(0..0), None);
         run.guests = 1;
+        Reactor::with_run(program, start, run)
+    }
+
+    fn with_run(program: Program, start: World, run: Run) -> Result<Reactor, ReactorError> {
         let first = run.fork();
         let mut live = Live::start(&program, run).map_err(|error| match error {
             CallError::Harness(error) => ReactorError::Harness(error),
@@ -193,7 +202,7 @@ impl Reactor {
         }
         self.checkpoints.called(function, &arguments);
         let result = self.live.call(function, arguments);
-        self.over = matches!(result, Err(CallError::Ended { .. } | CallError::Harness(_)));
+        self.over = matches!(result, Err(CallError::Ended { .. } | CallError::Runaway | CallError::Harness(_)));
         result
     }
 
@@ -245,11 +254,11 @@ impl Reactor {
             Some(state) => self.live.restart(&self.program, &self.start, &state)?,
             None => {
                 let run = self.checkpoints.first_run().fork();
-                self.live = Live::start(&self.program, run).map_err(again)?;
+                self.live.begin_again(&self.program, run)?;
             }
         }
         for step in &steps {
-            step.repeat(&mut self.live)?;
+            step.repeat(&mut self.live).map_err(again)?;
         }
         let calls = steps.len() as u64;
         let state = self.live.capture()?;
@@ -260,6 +269,28 @@ impl Reactor {
         }
         self.checkpoints.keep(checkpoint, state);
         Ok(calls)
+    }
+
+    /// Cuts calls that take longer than `limit`, in real time: for builds without fuel.
+    ///
+    /// # Errors
+    /// When the build has no coverage, or the machine fails.
+    pub fn watch(&mut self, limit: std::time::Duration) -> Result<(), String> {
+        self.live.watch(limit)
+    }
+
+    /// Makes all calls since the start again, in an instance of another build of the same component, up to the first
+    /// that fails there; the answer is that failure, if there was one.
+    ///
+    /// # Errors
+    /// When the instance cannot be made.
+    pub fn repeat_in(&self, program: &Program) -> Result<(Reactor, Option<CallError>), ReactorError> {
+        assert_eq!(program.component(), self.program.component(), "another build of the same component");
+        let mut other = Reactor::with_run(program.clone(), self.start.clone(), self.checkpoints.first_run().fork())?;
+        let failed =
+            self.checkpoints.since_start(self.base).into_iter().find_map(|step| step.repeat(&mut other.live).err());
+        other.over = failed.is_some();
+        Ok((other, failed))
     }
 
     /// Forgets a checkpoint. What was made from it stays, and the way to it is kept for that.
@@ -303,6 +334,16 @@ impl Reactor {
         self.live.told().coverage()
     }
 
+    /// Switches the log of comparisons on or off, and empties it. A fresh instance begins with it switched off.
+    pub fn log_comparisons(&mut self, on: bool) {
+        self.live.told().log_comparisons(on);
+    }
+
+    /// What was compared since the log was switched on, module by module, in the order of execution.
+    pub fn comparisons(&self) -> impl Iterator<Item = (ModuleOrdinal, Comparison)> {
+        self.live.told().comparisons()
+    }
+
     /// Sets all coverage bytes to zero. Restores do not touch them.
     pub fn clear_coverage(&mut self) {
         self.live.told().clear_coverage();
@@ -324,6 +365,17 @@ impl Reactor {
     #[must_use]
     pub fn history(&self) -> History {
         self.live.run().recorder.so_far()
+    }
+
+    /// Looks at every byte of memory for a write that was not seen. Every thousandth capture and restore does so by itself.
+    ///
+    /// # Errors
+    /// When there is one, which is a fault of ours; when the guest has ended, or the machine fails.
+    pub fn verify(&mut self) -> Result<(), CallError> {
+        if self.over {
+            return Err(CallError::Over);
+        }
+        Ok(self.live.verify()?)
     }
 
     /// A digest of memories, globals, handles, virtual time and history: equal for equal states.

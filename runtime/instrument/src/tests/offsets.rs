@@ -1,6 +1,6 @@
 //! The map, against both components read independently.
 
-use super::{bodies, component, instrumented, wrap};
+use super::{bodies, component, instrumented, instrumented_with, ways, wrap};
 use crate::{Kind, ModuleOrdinal, OriginalOffset, RewrittenOffset};
 use std::collections::BTreeSet;
 use wasmparser::Operator;
@@ -46,14 +46,59 @@ pub(super) fn check_map(input: &[u8]) {
     }
 }
 
+/// Checks the map of a component in which everything is put in: each original operator is reached, by itself or by what stands
+/// for it, and appended functions lead nowhere.
+pub(super) fn check_map_of_all_ways(input: &[u8]) {
+    for options in ways() {
+        let output = instrumented_with(input, &options);
+        let (originals, mut rewrittens) = (bodies(input), bodies(&output.component));
+        rewrittens.retain(|body| {
+            let located: Vec<_> = body.iter().map(|(at, _)| output.maps.find(RewrittenOffset(*at))).collect();
+            assert!(located.iter().all(Option::is_some) || located.iter().all(Option::is_none));
+            located[0].is_some()
+        });
+        assert_eq!(originals.len(), rewrittens.len());
+        for (original, rewritten) in originals.iter().zip(&rewrittens) {
+            let mut reached = BTreeSet::new();
+            for (offset, operator) in rewritten {
+                let (_, location) = output.maps.find(RewrittenOffset(*offset)).expect("checked above");
+                let position = original.binary_search_by_key(&location.original, |(at, _)| OriginalOffset(*at));
+                let was = &original[position.expect("locations are starts of operators")].1;
+                if location.kind == Kind::Original {
+                    let same = format!("{was:?}") == format!("{operator:?}");
+                    // These are written in other words, each standing for the one operator.
+                    let replaced = matches!(
+                        was,
+                        Operator::Return
+                            | Operator::BrIf { .. }
+                            | Operator::BrTable { .. }
+                            | Operator::BrOnNull { .. }
+                            | Operator::BrOnNonNull { .. }
+                            | Operator::BrOnCast { .. }
+                            | Operator::BrOnCastFail { .. }
+                    );
+                    let first = reached.insert(location.original);
+                    assert!(replaced || same && first, "{was:?} became {operator:?}");
+                }
+                let traps = *operator == Operator::Unreachable && location.kind == Kind::Injected;
+                assert!(!traps, "only the depth check may trap");
+            }
+            assert!(original.iter().all(|(at, _)| reached.contains(&OriginalOffset(*at))));
+        }
+    }
+}
+
 #[test]
 fn every_operator_maps_back() {
     let counted = "(module (func $f (param i32) (result i32)
         block loop local.get 0 return end end i32.const 0 call $f call $f))";
     let leaf = "(module (func (result i32) i32.const 0 return))";
     let tail = "(module (tag $t) (func $f block try_table (catch $t 0) call $f end end return_call $f))";
-    for module in [counted, leaf, tail] {
+    let branches = "(module (memory 1) (func (param i32)
+        block block local.get 0 br_table 0 1 0 end local.get 0 br_if 0 local.get 0 local.get 0 i32.store end))";
+    for module in [counted, leaf, tail, branches] {
         check_map(&component(module));
+        check_map_of_all_ways(&component(module));
     }
     let parse = |module| wat::parse_str(module).expect("parses");
     check_map(&wrap(&[parse(leaf), parse(counted), parse("(module)"), parse(tail), parse(leaf)]));

@@ -1,13 +1,15 @@
 //! Generated modules: whatever is valid is rewritten into something valid, with a right map.
 
-use super::{offsets::check_map, wrap};
+use super::offsets::{check_map, check_map_of_all_ways};
+use super::wrap;
 use crate::features;
 use arbitrary::Unstructured;
 use wasm_smith::{Config, Module};
 use wasmparser::Validator;
 
-/// Modules generated, and bytes of randomness for each.
+/// Modules generated, also with `FOZZY_LONG`, and bytes of randomness for each.
 const MODULES: u64 = 400;
+const MODULES_LONG: u64 = 50_000;
 const BYTES: usize = 4096;
 
 /// SplitMix64, which needs no crate and is the same everywhere.
@@ -25,25 +27,31 @@ fn random_bytes(seed: u64) -> Vec<u8> {
 }
 
 #[test]
+#[allow(clippy::disallowed_methods, reason = "reads a setting of the test run")]
 fn generated_modules_stay_valid() {
+    let modules = if std::env::var_os("FOZZY_LONG").is_some() { MODULES_LONG } else { MODULES };
     let config = Config {
         max_memories: 3,
         max_tables: 3,
         max_instructions: 300,
         min_funcs: 1,
         threads_enabled: false,
+        gc_enabled: true,
+        exceptions_enabled: true,
+        tail_call_enabled: true,
         ..Config::default()
     };
     let mut accepted = 0;
-    for seed in 0..MODULES {
+    for seed in 0..modules {
         let bytes = random_bytes(seed);
         let module = Module::new(config.clone(), &mut Unstructured::new(&bytes));
         let component = wrap(&[module.expect("there are enough bytes").to_bytes()]);
         // The generator knows a little more than we accept.
         if Validator::new_with_features(features()).validate_all(&component).is_ok() {
             check_map(&component);
+            check_map_of_all_ways(&component);
             accepted += 1;
         }
     }
-    assert!(accepted > MODULES / 2, "the generator makes modules that we accept: {accepted}");
+    assert!(accepted > modules / 2, "the generator makes modules that we accept: {accepted}");
 }

@@ -10,11 +10,12 @@
 //!
 //! Invariants: nothing outside the root is reached, by `..`, by an absolute path or by a link, because the kernel
 //! resolves every path beneath an open directory; devices, pipes and sockets are seen and never opened, so that no
-//! operation waits for anybody; memory and open files are bounded by the constants below; listings are sorted.
+//! operation waits for anybody; the run store does not exist for guests (`hidden.rs`); memory and open files are bounded by the constants below; listings are sorted.
 //! Not here: rights of descriptors and positions of streams (`fozzy-host`), secrets: what a file holds is
 //! recorded as it is.
 
 mod errors;
+mod hidden;
 mod open;
 #[cfg(all(test, target_os = "linux"))]
 mod oracle;
@@ -32,7 +33,7 @@ use std::collections::BTreeMap;
 use std::fs::{File, FileTimes};
 use std::io;
 use std::os::unix::fs::FileExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// Files and directories that are open at once, besides the root. Half of what a process may commonly have; the
@@ -45,6 +46,8 @@ pub const DIRECTORY_ENTRIES_MAX: usize = 100_000;
 /// See the module.
 pub(crate) struct Files {
     root: Open,
+    /// Below the root, and not there for guests.
+    hidden: Option<PathBuf>,
     open: BTreeMap<u32, Open>,
 }
 
@@ -79,17 +82,18 @@ impl Open {
 }
 
 impl Files {
-    /// The disk below `root`.
+    /// The disk below `root`, without what stands at `hidden` below it.
     ///
     /// # Errors
     /// What the operating system says of that directory.
-    pub(crate) fn new(root: &Path) -> io::Result<Files> {
+    pub(crate) fn new(root: &Path, hidden: Option<PathBuf>) -> io::Result<Files> {
         let root = fs::open_ambient_dir(root, cap_std::ambient_authority())?;
-        Ok(Files { root: Open::Directory(root), open: BTreeMap::new() })
+        Ok(Files { root: Open::Directory(root), hidden, open: BTreeMap::new() })
     }
 
     /// Performs one operation.
     pub(crate) fn answer(&mut self, ask: &FileAsk, bytes: &mut Inputs) -> Result<FileAnswer, Errno> {
+        self.refuse_hidden(ask)?;
         match &ask.operation {
             FileOperation::Close => {
                 self.open.remove(&ask.on);
@@ -132,7 +136,10 @@ impl Files {
             FileOperation::SetTimes { path, follow, accessed, modified } => {
                 set_times(on, path.as_deref(), *follow, *accessed, *modified)
             }
-            FileOperation::ReadDirectory => list(on.directory()?),
+            FileOperation::ReadDirectory => {
+                let directory = on.directory()?;
+                list(directory, self.hidden_in(directory)?.and_then(|hidden| hidden.to_str()))
+            }
             FileOperation::CreateDirectoryAt { path } => {
                 fs::create_dir(on.directory()?, path.as_ref(), &DirOptions::new()).done()
             }
@@ -335,7 +342,8 @@ fn file_time(time: SetTime) -> Option<std::time::SystemTime> {
     }
 }
 
-fn list(directory: &File) -> Result<FileAnswer, Errno> {
+/// The entries of a directory, but for `hidden`.
+fn list(directory: &File, hidden: Option<&str>) -> Result<FileAnswer, Errno> {
     let mut entries = Vec::new();
     for entry in fs::read_base_dir(directory).or_errno()? {
         let entry = entry.or_errno()?;
@@ -343,7 +351,9 @@ fn list(directory: &File) -> Result<FileAnswer, Errno> {
             return Err(Errno::Overflow);
         }
         let name = entry.file_name().into_string().map_err(|_| Errno::IllegalByteSequence)?;
-        entries.push((name, kind(entry.file_type().or_errno()?)));
+        if hidden != Some(name.as_str()) {
+            entries.push((name, kind(entry.file_type().or_errno()?)));
+        }
     }
     entries.sort_by(|(one, _), (other, _)| one.cmp(other));
     Ok(FileAnswer::Entries(entries))

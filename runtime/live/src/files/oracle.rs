@@ -20,7 +20,7 @@ struct Live {
 
 impl Live {
     fn new(directory: &Path) -> Live {
-        let files = Files::new(directory).expect("a temporary directory");
+        let files = Files::new(directory, None).expect("a temporary directory");
         Live { files, inputs: Inputs::default(), directories: [0, NEVER, NEVER], opened: [NEVER; FILES], next: 1 }
     }
 

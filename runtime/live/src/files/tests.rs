@@ -14,7 +14,7 @@ struct Machine {
 impl Machine {
     fn new() -> Machine {
         let directory = tempfile::tempdir().expect("a temporary directory");
-        let files = Files::new(directory.path()).expect("it is there");
+        let files = Files::new(directory.path(), None).expect("it is there");
         Machine { directory, files, inputs: Inputs::default() }
     }
 
@@ -134,7 +134,7 @@ fn pipes_sockets_and_devices_are_seen_and_never_waited_for() {
     assert_eq!(entries, expected.map(|(name, kind)| (name.to_owned(), kind)));
 
     // A device can be reached only where devices are: the root is opened there.
-    let mut devices = Files::new(Path::new("/dev")).expect("there");
+    let mut devices = Files::new(Path::new("/dev"), None).expect("there");
     let zero = FileOperation::OpenAt {
         path: "zero".to_owned(),
         follow: true,
@@ -201,4 +201,62 @@ fn times_and_identities_are_the_disk_s() {
     assert_eq!(machine.run(1, FileOperation::IsSameObject { other: 0 }), Ok(FileAnswer::Same(false)));
     assert_eq!(since_1970(-1, 5), 0);
     assert_eq!(since_1970(i64::MAX, 5), u64::MAX);
+}
+
+#[test]
+fn the_run_store_is_not_there() {
+    let mut machine = Machine::new();
+    let root = machine.directory.path().to_owned();
+    std::fs::create_dir_all(root.join(".fozzy/runs")).expect("room");
+    std::fs::write(root.join(".fozzy/runs/sequence"), "7\n").expect("room");
+    std::fs::write(root.join("seen"), "").expect("room");
+    std::fs::create_dir(root.join("sub")).expect("room");
+    symlink(".fozzy/runs", root.join("link")).expect("room");
+    machine.files = Files::new(&root, Some(".fozzy".into())).expect("it is there");
+    let gone = Err(Errno::NoEntry);
+    for path in [
+        ".fozzy",
+        ".fozzy/",
+        "./.fozzy/runs/sequence",
+        "sub/../.fozzy/runs",
+        ".fozzy/../.fozzy",
+        "link/sequence",
+        "link",
+        ".fozzy/new",
+        "link/new",
+    ] {
+        for write in [false, true] {
+            assert_eq!(machine.open(path, write, 1), gone, "{path}");
+        }
+        let path = || path.to_owned();
+        assert_eq!(machine.run(0, FileOperation::StatAt { path: path(), follow: true }), gone, "{}", path());
+        assert_eq!(
+            machine.run(0, FileOperation::RenameAt { path: "seen".into(), to: 0, new_path: format!("{}/x", path()) }),
+            gone
+        );
+        assert_eq!(machine.run(0, FileOperation::MetadataHash { path: Some(path()), follow: true }), gone);
+    }
+    for operation in [
+        FileOperation::CreateDirectoryAt { path: ".fozzy".into() },
+        FileOperation::RemoveDirectoryAt { path: ".fozzy/runs".into() },
+        FileOperation::UnlinkFileAt { path: "link/sequence".into() },
+        FileOperation::LinkAt { path: ".fozzy/runs/sequence".into(), follow: false, to: 0, new_path: "mine".into() },
+        FileOperation::SymlinkAt { text: "x".into(), path: ".fozzy/x".into() },
+        FileOperation::RenameAt { path: ".fozzy".into(), to: 0, new_path: "mine".into() },
+    ] {
+        assert_eq!(machine.run(0, operation.clone()), gone, "{operation:?}");
+    }
+    let listed = |machine: &mut Machine, on| match machine.run(on, FileOperation::ReadDirectory) {
+        Ok(FileAnswer::Entries(entries)) => entries.into_iter().map(|(name, _)| name).collect::<Vec<_>>(),
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(listed(&mut machine, 0), ["link", "seen", "sub"]);
+    // The root once more, and another directory that has the name.
+    std::fs::create_dir(root.join("sub/.fozzy")).expect("room");
+    assert_eq!(machine.open(".", false, 1), Ok(FileAnswer::Opened(FileKind::Directory)));
+    assert_eq!(listed(&mut machine, 1), ["link", "seen", "sub"]);
+    assert_eq!(machine.run(1, FileOperation::StatAt { path: ".fozzy".into(), follow: true }), gone);
+    assert_eq!(machine.open("sub", false, 2), Ok(FileAnswer::Opened(FileKind::Directory)));
+    assert_eq!(listed(&mut machine, 2), [".fozzy"]);
+    assert!(root.join(".fozzy/runs/sequence").exists());
 }

@@ -44,6 +44,8 @@ impl Executor for Fake {
             backtrace: Vec::new(),
             nodes: Vec::new(),
             unmatched: Vec::new(),
+            unmatched_more: 0,
+            facts: fozzy_trace::Facts::default(),
         })
     }
 }

@@ -47,6 +47,8 @@ fn sample() -> Recording {
         backtrace: Vec::new(),
         nodes: vec![node_execution()],
         unmatched: Vec::new(),
+        unmatched_more: 0,
+        facts: crate::Facts::default(),
     };
     execution.stdout.write(b"out\n");
     observe(&mut execution.history);
@@ -199,7 +201,6 @@ fn every_end_and_kind_of_finding_survives() {
     let ends = [
         End::Exited { code: 3 },
         End::Trapped { trap: "unreachable".to_owned() },
-        End::Unsupported { import: "wasi:sockets/tcp".to_owned() },
         End::FuelExhausted { fuel: u64::MAX },
         End::TimeExhausted { limit: crate::Duration(1) },
         End::Hang { waiting: vec!["stdin".to_owned()] },

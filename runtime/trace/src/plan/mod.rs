@@ -65,6 +65,49 @@ pub struct Plan {
     pub faults: Vec<FaultPlan>,
     /// What must not stand in a trace.
     pub redact: Redact,
+    /// How far a scenario is driven; nothing for a program that drives itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scenario: Option<ScenarioPlan>,
+}
+
+/// How far a scenario is driven.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub struct ScenarioPlan {
+    /// Sequences, each from the start state; of fuzz targets and properties, rounds.
+    pub sequences: u32,
+    /// Steps of each sequence.
+    pub flows: u32,
+}
+
+/// Ways in which a program can be driven from outside. The parts of each have numbers of their own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ScenarioKind {
+    /// Steps of a scenario with a state.
+    Stateful,
+    /// Functions that take bytes.
+    Fuzz,
+    /// Functions that draw what they need.
+    Property,
+}
+
+impl ScenarioKind {
+    /// The number that stands for a sequence of this kind among the parts of a run.
+    #[must_use]
+    pub const fn stream(self, sequence: u32) -> u32 {
+        sequence + self as u32 * SEQUENCES_MAX
+    }
+}
+
+/// Sequences that a run can have. The bound leaves room for their numbers among streams of choices.
+pub const SEQUENCES_MAX: u32 = 1 << 30;
+/// Steps that a sequence can have. As above.
+pub const FLOWS_MAX: u32 = 1 << 30;
+
+impl Default for ScenarioPlan {
+    fn default() -> ScenarioPlan {
+        ScenarioPlan { sequences: 10, flows: 100 }
+    }
 }
 
 /// What one machine is given.
@@ -244,6 +287,7 @@ impl Default for Plan {
             network: NetworkPlan::default(),
             faults: Vec::new(),
             redact: Redact::default(),
+            scenario: None,
         }
     }
 }

@@ -4,6 +4,9 @@
 //! key = SHA-256("fozzy stream 1" ‖ seed ‖ purpose ‖ node)      ChaCha12 (RFC 8439 block, 12 rounds)
 //! ```
 //!
+//! Choices of a program have one key, and each part of its run one of that key's 2^64 streams (ChaCha's nonce): going on
+//! to the next part hashes nothing.
+//!
 //! Invariant: the streams are value-stable across versions and machines; a draw of one stream never
 //! moves another.
 
@@ -16,8 +19,8 @@ use sha2::{Digest, Sha256};
 #[derive(Clone, Debug)]
 pub struct Seeded {
     seed: Seed,
-    /// Few: purposes times nodes.
-    streams: Vec<(Purpose, NodeId, ChaCha12Rng)>,
+    /// Sorted by node, then purpose: new machines come at the end.
+    streams: Vec<(NodeId, Purpose, ChaCha12Rng)>,
     /// Index of the one used last, which is usually the next one used.
     last: usize,
 }
@@ -31,28 +34,37 @@ impl Seeded {
 
     #[inline]
     fn stream(&mut self, question: Question<'_>) -> &mut ChaCha12Rng {
-        let wanted = (question.purpose, question.node);
-        if self.streams.get(self.last).is_none_or(|(purpose, node, _)| (*purpose, *node) != wanted) {
-            self.last = self.find(wanted.0, wanted.1);
+        let wanted = (question.node, question.purpose);
+        if self.streams.get(self.last).is_none_or(|(node, purpose, _)| (*node, *purpose) != wanted) {
+            self.last = self.find(question.node, question.purpose);
         }
         &mut self.streams[self.last].2
     }
 
     /// The index of a stream, which is made at its first use.
     #[cold]
-    fn find(&mut self, purpose: Purpose, node: NodeId) -> usize {
-        let found =
-            self.streams.iter().position(|(its_purpose, its_node, _)| (*its_purpose, *its_node) == (purpose, node));
-        found.unwrap_or_else(|| {
+    fn find(&mut self, node: NodeId, purpose: Purpose) -> usize {
+        // Names tell purposes apart, and parts not: of a program's choices there is one stream at a time.
+        let found = self.streams.binary_search_by_key(&(node, purpose.name()), |(node, its, _)| (*node, its.name()));
+        let is_new = found.is_err();
+        let index = found.unwrap_or_else(|place| {
             let key = Sha256::new()
                 .chain_update(b"fozzy stream 1")
                 .chain_update(self.seed.0.to_le_bytes())
                 .chain_update(purpose.name())
                 .chain_update(node.0.to_le_bytes())
                 .finalize();
-            self.streams.push((purpose, node, ChaCha12Rng::from_seed(key.into())));
-            self.streams.len() - 1
-        })
+            self.streams.insert(place, (node, purpose, ChaCha12Rng::from_seed(key.into())));
+            place
+        });
+        if let (stream, Purpose::Choice(part)) = (&mut self.streams[index], purpose)
+            && (is_new || stream.1 != purpose)
+        {
+            stream.1 = purpose;
+            stream.2.set_stream(part.stream());
+            stream.2.set_word_pos(0);
+        }
+        index
     }
 }
 
@@ -117,6 +129,27 @@ mod tests {
         assert_eq!(bytes(&mut mixed, Purpose::Random, 0), second);
         let all = [first, second, other, elsewhere];
         assert!((0..4).all(|i| (0..i).all(|j| all[i] != all[j])));
+    }
+
+    #[test]
+    fn each_part_of_a_program_has_a_stream_of_its_own() {
+        use crate::decision::Part;
+        let parts =
+            [Part::WHOLE, Part::beginning(0), Part::step(0, 0), Part::step(0, 1), Part::step(1, 0), Part::ending(0)];
+        let alone: Vec<[u8; 8]> =
+            parts.iter().map(|part| bytes(&mut Seeded::new(Seed(7)), Purpose::Choice(*part), 0)).collect();
+        assert!((0..parts.len()).all(|i| (0..i).all(|j| alone[i] != alone[j])));
+        // Longer or shorter before, another purpose in between: the next part is the same.
+        let mut source = Seeded::new(Seed(7));
+        for (draws, (part, expected)) in parts.iter().zip(&alone).enumerate() {
+            assert_eq!(bytes(&mut source, Purpose::Choice(*part), 0), *expected);
+            (0..draws).for_each(|_| {
+                bytes(&mut source, Purpose::Choice(*part), 0);
+            });
+            bytes(&mut source, Purpose::Random, 0);
+        }
+        assert_eq!(bytes(&mut source, Purpose::Choice(parts[2]), 0), alone[2], "a part that comes again begins again");
+        assert_eq!(crate::digest::hex(&alone[2]), "a2baf8cbbc48d61e");
     }
 
     #[test]

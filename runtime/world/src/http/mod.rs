@@ -17,14 +17,12 @@ pub mod error;
 pub mod exchange;
 pub mod fields;
 pub mod handle;
-pub mod latency;
 pub mod message;
 pub mod redact;
 pub mod request;
 pub mod response;
 pub mod rules;
 pub mod send;
-pub mod unmatched;
 
 pub use body::{Bodies, BodyId, Side};
 pub use error::ErrorCode;
@@ -33,7 +31,6 @@ pub use fields::{Fields, FieldsError};
 pub use handle::{HandleError, HttpHandle};
 pub use message::{Method, Scheme};
 pub use send::LiveRequest;
-pub use unmatched::{Unmatched, UnmatchedRequests};
 
 /// All of HTTP that a run has going.
 #[derive(Clone, Debug, Default)]
@@ -42,8 +39,6 @@ pub struct Http {
     pub bodies: Bodies,
     /// Requests with their replies.
     pub exchanges: Exchanges,
-    /// Requests that nobody answers.
-    pub unmatched: UnmatchedRequests,
     rules: rules::Rules,
     /// Of the fields of all handles.
     field_bytes: usize,

@@ -12,6 +12,7 @@
 //! Invariants: everything here is decided at a moment of virtual time, with chance from [`Moment`]; the real computer's
 //! answer arrives when the latency model says, and within the guest's patience, since it did so in reality.
 
+use super::Side;
 use super::body::{BodyId, Of};
 use super::error::ErrorCode;
 use super::exchange::ExchangeId;
@@ -19,10 +20,10 @@ use super::fields::Fields;
 use super::handle::HttpHandle;
 use super::request::{IncomingRequest, OutgoingRequest, Request, RequestOptions};
 use super::response::{IncomingResponse, OutgoingResponse};
-use super::{Side, latency};
+use crate::arrival;
 use crate::fault::{HTTP_DNS, HTTP_LATENCY, HTTP_REFUSED, HTTP_RESET, HTTP_STATUS, HTTP_TIMEOUT};
 use crate::table::{InputStream, OutputStream};
-use crate::{Entry, Handle, Moment, World, WorldError};
+use crate::{Entry, Handle, Moment, World, WorldError, unmatched};
 use fozzy_trace::observation::{HttpAnswer, HttpAsk};
 use fozzy_trace::plan::{Backend, HttpFailure, HttpReply, Program};
 use fozzy_trace::{Digest, Duration, Instant, NodeId};
@@ -140,7 +141,7 @@ impl World {
             }
             None if plan.backends.http == Backend::Host => Some(self.http_live(id, &request)),
             None => {
-                self.http.unmatched.add(&request, &plan.redact);
+                self.unmatched.add(unmatched::request(&request));
                 self.http_let_go_request(&request);
                 self.http_reply(id, now, Err(ErrorCode::DestinationNotFound));
                 None
@@ -198,6 +199,7 @@ impl World {
             _ => {
                 self.launches.pop();
                 self.http_guest_ended(node);
+                self.leave(node);
             }
         }
     }
@@ -229,7 +231,7 @@ impl World {
         let exchange = self.http.exchanges.get(id);
         let (patience, lag, fault_cut) = (exchange.patience, exchange.lag, exchange.cut_after);
         let bytes = answer.as_ref().map_or(0, |(_, body)| body.len() as u64);
-        let travel = latency::arrival(SITE, bytes, moment);
+        let travel = arrival::arrival(moment, arrival::HTTP, SITE, bytes);
         let at = now.after(travel).after(lag);
         match answer {
             Ok((answer, body)) => {

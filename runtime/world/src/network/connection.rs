@@ -4,6 +4,7 @@
 //! shut down to send   client ── FIN behind the last byte ──▶ server reads to the end, may still write
 //! closed              the same, when the closed end had read everything; otherwise RST
 //! written to a closed end      bytes ──▶ gone     ◀── RST
+//! power lost          RST, whatever was read
 //! RST arrives         readable bytes stay, then one `connection-reset`, then closed; writers are told at once
 //! ```
 //!
@@ -26,6 +27,15 @@ use std::net::SocketAddr;
 pub(super) const ROOM_BYTES_MIN: usize = 4096;
 /// Bytes that one read gives and one permission to write allows, at the most (wasmtime-wasi, `MAX_READ_SIZE_ALLOC`).
 const TRANSFER_BYTES_MAX: usize = 64 * 1024;
+
+/// How an end goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Leave {
+    /// What it wrote still arrives, and then its end; unless it has not read everything, see above.
+    Close,
+    /// What it has not sent is gone, and the other end is reset.
+    Abort,
+}
 
 /// One end of a connection.
 #[derive(Clone, Debug)]
@@ -205,17 +215,17 @@ impl Network {
     }
 
     /// The socket of an end is no more.
-    pub(super) fn close_end(&mut self, key: Key, side: Side, moment: &mut Moment<'_>) {
+    pub(super) fn close_end(&mut self, key: Key, side: Side, leave: Leave, moment: &mut Moment<'_>) {
         let Some(connection) = self.connections.get_mut(key) else { return };
         let was_broken = connection.end(side).is_broken;
         connection.end_mut(side).is_closed = true;
         let incoming = connection.out_mut(side.other());
         let has_unread = incoming.has_unread();
         self.held -= incoming.discard();
-        match (was_broken, has_unread) {
+        match (was_broken, leave) {
             (true, _) => {}
-            (false, true) => self.send_reset(key, side, moment),
-            (false, false) => self.end_writing(key, side, moment),
+            (false, Leave::Close) if !has_unread => self.end_writing(key, side, moment),
+            (false, Leave::Close | Leave::Abort) => self.send_reset(key, side, moment),
         }
         self.remove_if_over(key);
     }

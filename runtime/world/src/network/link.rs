@@ -64,6 +64,11 @@ impl Links {
         Links { plan: plan.clone(), links: BTreeMap::new() }
     }
 
+    /// A machine that has gone sends nothing more.
+    pub(super) fn forget(&mut self, node: NodeId) {
+        self.links.retain(|path, _| path.from != node && path.to != node);
+    }
+
     /// The name of a link as faults say it.
     pub(super) fn name(&mut self, path: Path, machines: &[Arc<str>]) -> Arc<str> {
         Arc::clone(&self.link(path, machines).name)

@@ -32,7 +32,7 @@ pub use tcp::Shutdown;
 pub use udp::DATAGRAMS_MAX;
 
 use crate::Moment;
-use connection::Connection;
+use connection::{Connection, Leave};
 use event::{Event, Events};
 use fozzy_trace::plan::NetworkPlan;
 use fozzy_trace::{Instant, NodeId};
@@ -174,10 +174,25 @@ impl Network {
     /// The program of a machine has ended: its sockets close as a kernel closes them. The machine stays, and refuses
     /// connections.
     pub fn close_node(&mut self, node: NodeId, moment: &mut Moment<'_>) {
+        self.end_node(node, Leave::Close, moment);
+    }
+
+    /// A machine is there no more. Its name and addresses are never given again, and nobody listens there.
+    pub fn leave(&mut self, node: NodeId) {
+        self.links.forget(node);
+    }
+
+    /// A machine loses power: what it had not sent is gone, and its peers are reset, as the machine that is up again
+    /// answers packets of connections that it does not know.
+    pub fn lose_node(&mut self, node: NodeId, moment: &mut Moment<'_>) {
+        self.end_node(node, Leave::Abort, moment);
+    }
+
+    fn end_node(&mut self, node: NodeId, leave: Leave, moment: &mut Moment<'_>) {
         let tcp: Vec<Key> = self.tcp.iter().filter(|(_, socket)| socket.node == node).map(|(key, _)| key).collect();
         let udp: Vec<Key> = self.udp.iter().filter(|(_, socket)| socket.node == node).map(|(key, _)| key).collect();
         for key in tcp {
-            self.tcp_close(TcpId(key), moment);
+            self.tcp_close(TcpId(key), leave, moment);
         }
         for key in udp {
             self.udp_close(UdpId(key));

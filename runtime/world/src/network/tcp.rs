@@ -12,7 +12,7 @@
 //! Not here: bytes (`connection`).
 
 use super::address::{self, Family, Route};
-use super::connection::{Connection, End};
+use super::connection::{Connection, End, Leave};
 use super::error::{ErrorCode, StreamEnd};
 use super::event::{Event, Side, Syn};
 use super::link::{self, CONNECT_RETRIES, Path, later};
@@ -145,12 +145,12 @@ impl Network {
         let Some(socket) = self.tcp.get_mut(id.0) else { return };
         socket.handles -= 1;
         if socket.handles == 0 {
-            self.tcp_close(id, moment);
+            self.tcp_close(id, Leave::Close, moment);
             self.advance(moment.now);
         }
     }
 
-    pub(super) fn tcp_close(&mut self, id: TcpId, moment: &mut Moment<'_>) {
+    pub(super) fn tcp_close(&mut self, id: TcpId, leave: Leave, moment: &mut Moment<'_>) {
         let Some(socket) = self.tcp.remove(id.0) else { return };
         let host = self.host_mut(socket.node);
         host.sockets -= 1;
@@ -158,8 +158,8 @@ impl Network {
             host.tcp_ports.give_back(port);
         }
         match socket.state {
-            State::Connected(key, side) => self.close_end(key, side, moment),
-            State::Connecting(Some(Ok(key))) => self.close_end(key, Side::Client, moment),
+            State::Connected(key, side) => self.close_end(key, side, leave, moment),
+            State::Connecting(Some(Ok(key))) => self.close_end(key, Side::Client, leave, moment),
             State::Listening(listening) => {
                 let address = socket.bound.expect("only what is bound listens");
                 self.host_mut(socket.node).listeners.remove(&(address.port(), address.ip()));

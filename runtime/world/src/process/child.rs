@@ -10,7 +10,7 @@
 //! has to be done for it; a number that has no record is a process that is over.
 
 use super::rules::Rules;
-use super::{Command, Ending, Output, ProcessError, SIGNAL_ABORT, SIGNAL_KILL, UnmatchedCommands};
+use super::{Command, Ending, Output, ProcessError, SIGNAL_ABORT, SIGNAL_KILL};
 use crate::pipe::{PipeEnd, PipeId};
 use crate::{GuestExit, Pipes, World};
 use fozzy_trace::plan::{ProcessExit, ProcessRule};
@@ -62,7 +62,6 @@ pub struct Processes {
     pub(super) pending: BTreeSet<Pid>,
     /// When components have to be ended.
     pub(super) deadlines: BTreeSet<(Instant, Pid)>,
-    pub(super) unmatched: UnmatchedCommands,
     /// The last number that was given.
     pub(super) last: u32,
 }
@@ -83,6 +82,8 @@ pub(super) struct Child {
     pub(super) end: Option<(Instant, Result<Ending, ProcessError>)>,
     /// Whether a guest has a handle of it.
     pub(super) watched: bool,
+    /// The machine whose guest started it.
+    pub(super) parent: NodeId,
 }
 
 #[derive(Clone, Debug)]
@@ -113,15 +114,8 @@ impl Processes {
             children: BTreeMap::new(),
             pending: BTreeSet::new(),
             deadlines: BTreeSet::new(),
-            unmatched: UnmatchedCommands::default(),
             last: 1,
         }
-    }
-
-    /// Commands that no rule answered.
-    #[must_use]
-    pub fn unmatched(&self) -> &UnmatchedCommands {
-        &self.unmatched
     }
 
     /// When a process is over, as far as that is known. One without a record is.
@@ -228,7 +222,12 @@ impl World {
         let goes_on = child.end.is_none();
         child.end = Some((at, Ok(ending)));
         child.close_streams(&mut self.pipes, at);
-        self.processes.pending.remove(&pid);
+        if self.processes.pending.remove(&pid)
+            && let Streams::Pipes { pipes: [stdin, ..], .. } = child.streams
+        {
+            // What was collected for it goes nowhere.
+            let _ = self.pipes.collect(stdin);
+        }
         self.processes.deadlines.remove(&(child.deadline, pid));
         if let Kind::Component(node) = child.kind
             && goes_on
@@ -257,12 +256,48 @@ impl World {
         self.processes.forget(pid);
     }
 
+    /// The machine of `node` lost power, and with it go the processes of its guest, and theirs. The machines of them.
+    pub(crate) fn processes_lost(&mut self, node: NodeId) -> Vec<NodeId> {
+        let mut lost = vec![node];
+        let mut next = 0;
+        while let Some(parent) = lost.get(next).copied() {
+            next += 1;
+            let children = self.processes.children.iter().filter(|(_, child)| child.parent == parent);
+            let children: Vec<(Pid, Kind)> = children.map(|(pid, child)| (*pid, child.kind.clone())).collect();
+            for (pid, kind) in children {
+                if let (Kind::Component(node), None) = (kind, self.processes.over_at(pid)) {
+                    lost.push(node);
+                }
+                self.kill(pid, SIGNAL_KILL);
+            }
+        }
+        lost.split_off(1)
+    }
+
+    /// The guest of `node` is gone: nobody asks any more how the processes ended that it started.
+    pub(crate) fn disown(&mut self, node: NodeId) {
+        let children = &mut self.processes.children;
+        let orphans = children.iter().filter(|(_, child)| child.parent == node && child.watched);
+        for pid in orphans.map(|(pid, _)| *pid).collect::<Vec<_>>() {
+            let orphan = self.processes.children.get_mut(&pid).expect("just seen");
+            orphan.watched = false;
+            if let Streams::Collectors { stdout, stderr } = orphan.streams {
+                orphan.streams = Streams::Whole { stdout: Arc::from([]), stderr: Arc::from([]) };
+                for pipe in [stdout, stderr] {
+                    let _ = self.pipes.collect(pipe);
+                }
+            }
+            self.processes.forget(pid);
+        }
+    }
+
     /// A guest that is gone holds nothing: neither its own standard streams nor those of processes that it started.
     fn let_go(&mut self, node: NodeId) {
         let now = self.clock.now();
         for handle in self.node_mut(node).table.clear() {
             self.close_handle(&handle);
         }
+        self.disown(node);
         if let Some(ProcessNode { pid, stdin, stdout, stderr }) = self.node(node).process {
             self.pipes.close(stdin, PipeEnd::Read, now);
             // Its output ends when its end is seen, which may be later.

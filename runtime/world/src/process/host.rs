@@ -4,19 +4,19 @@
 //! start ──▶ pending ──input complete──▶ asked ──▶ answer ──▶ its output and its end, after a virtual latency
 //! ```
 //!
-//! The input is complete when the parent has dropped its stream, or waits for the process or for its output
-//! without having taken the stream.
+//! The input is complete when the parent has dropped its stream, waits for the process or for its output without having
+//! taken the stream, or ends: then its end of the pipe closes, and the process goes on without it.
 //!
 //! Invariant: a process is asked for once at the most; one that was killed before is never run.
 
 use super::child::{Child, Kind, Streams};
 use super::start::cut;
 use super::{Command, Ending, Mode, Pid, ProcessError, SIGNAL_KILL, Stream};
-use crate::arrival::arrival;
+use crate::arrival::{PROCESSES, arrival};
 use crate::pipe::{PipeId, TooMuchHeld};
 use crate::{Moment, PipeEnd, Wait, World};
-use fozzy_trace::Instant;
 use fozzy_trace::plan::ProcessExit;
+use fozzy_trace::{Instant, NodeId};
 use std::sync::Arc;
 
 /// Who asks for the latency of answers.
@@ -68,6 +68,13 @@ impl World {
         })
     }
 
+    /// The processes of the real computer that the guest of `node` started and that were not run yet, in their order.
+    #[must_use]
+    pub fn unrun_hosts(&self, node: NodeId) -> Vec<Pid> {
+        let started = |pid: &Pid| self.processes.children[pid].parent == node;
+        self.processes.pending.iter().copied().filter(started).collect()
+    }
+
     /// The process of the real computer, not run yet, whose input goes through `pipe`. When that closes, its input
     /// is complete.
     #[must_use]
@@ -105,7 +112,7 @@ impl World {
     /// latest. A process that ran there in time has not missed its deadline here.
     pub fn host_answered(&mut self, pid: Pid, answer: Result<Captured, ProcessError>, moment: &mut Moment<'_>) {
         let bytes = answer.as_ref().map_or(0, |captured| (captured.stdout.len() + captured.stderr.len()) as u64);
-        let latency = arrival(moment, SITE, bytes);
+        let latency = arrival(moment, PROCESSES, SITE, bytes);
         let Some(child) = self.processes.children.get_mut(&pid) else { return };
         let arrives = moment.now.after(latency);
         let at = arrives.after(child.delay).min(child.deadline).max(moment.now);

@@ -20,13 +20,11 @@ mod rules;
 mod start;
 #[cfg(test)]
 mod tests;
-mod unmatched;
 
 pub use child::{Pid, ProcessNode, Processes, Stream};
 pub use command::{ARGUMENT_BYTES_MAX, Command, Ending, Output, ProcessError};
 pub use host::Captured;
 pub use start::{Mode, PROCESSES_MAX};
-pub use unmatched::{UNMATCHED_BYTES_MAX, UNMATCHED_MAX, Unmatched, UnmatchedCommands};
 
 /// `SIGKILL`: how a process ends at its deadline.
 pub const SIGNAL_KILL: i32 = 9;

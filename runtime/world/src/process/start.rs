@@ -4,9 +4,9 @@ use super::child::{Child, Kind, Streams};
 use super::{ARGUMENT_BYTES_MAX, Command, Pid, ProcessError, ProcessNode, SIGNAL_MAX};
 use crate::fault::{PROCESS_DELAY, PROCESS_EXIT, PROCESS_NOT_FOUND, PROCESS_SIGNAL, PROCESS_TRUNCATE};
 use crate::pipe::{PipeEnd, TooMuchHeld};
-use crate::{Entry, Moment, World, WorldError};
+use crate::{Entry, Moment, World, WorldError, unmatched};
 use fozzy_trace::plan::{Backend, ProcessExit, ProcessReply, Program};
-use fozzy_trace::{Digest, Duration, Instant};
+use fozzy_trace::{Digest, Duration, Instant, NodeId};
 use std::sync::Arc;
 
 /// Processes that are there at once; one more is refused. Machines have a tighter bound of their own.
@@ -72,21 +72,25 @@ impl World {
         let Some(rule) = rule else {
             if self.plan.backends.processes == Backend::Host {
                 let struck = Struck::ask(moment, targets);
-                return self.promise_host(command, mode, Child::new(Duration::default(), deadline, struck));
+                return self.promise_host(
+                    command,
+                    mode,
+                    Child::new(moment.node, Duration::default(), deadline, struck),
+                );
             }
-            self.processes.unmatched.remember(moment.node, moment.now, &command);
+            self.unmatched.add(unmatched::command(&command));
             return Err(ProcessError::NotFound);
         };
         match &rule.answer {
             ProcessReply::NotFound => Err(ProcessError::NotFound),
             ProcessReply::NotPermitted => Err(ProcessError::NotPermitted),
             ProcessReply::Output { exit, stdout, stderr } => {
-                let child = Child::new(rule.delay, deadline, Struck::ask(moment, targets));
+                let child = Child::new(moment.node, rule.delay, deadline, Struck::ask(moment, targets));
                 let (stdout, stderr) = (self.input(stdout)?, self.input(stderr)?);
                 Ok(self.start_scripted(mode, child, *exit, stdout, stderr, moment.now))
             }
             ProcessReply::Component(program) => {
-                let child = Child::new(rule.delay, deadline, Struck::ask(moment, targets));
+                let child = Child::new(moment.node, rule.delay, deadline, Struck::ask(moment, targets));
                 self.start_component(command, mode, child, program)
             }
         }
@@ -186,7 +190,7 @@ impl super::Processes {
 }
 
 impl Child {
-    fn new(delay: Duration, deadline: Instant, struck: Struck) -> Child {
+    fn new(parent: NodeId, delay: Duration, deadline: Instant, struck: Struck) -> Child {
         Child {
             kind: Kind::Scripted,
             streams: Streams::Whole { stdout: Arc::from([]), stderr: Arc::from([]) },
@@ -196,6 +200,7 @@ impl Child {
             stdout_max: struck.stdout_max,
             end: None,
             watched: true,
+            parent,
         }
     }
 }

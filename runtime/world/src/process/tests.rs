@@ -125,9 +125,8 @@ fn the_first_rule_that_matches_and_is_left_answers() {
     assert_eq!(run(&mut world, command("/usr/bin/env a b c")), r#"1s Code(3) "any""#);
     assert_eq!(run(&mut world, command("secret")), "not permitted");
     assert_eq!(run(&mut world, command("gone")), "not found");
-    let unmatched: Vec<String> = world.processes.unmatched().commands().iter().map(Unmatched::rule).collect();
-    assert_eq!(unmatched.len(), 1, "a rule that says so is no finding");
-    assert!(unmatched[0].contains(r#"args = ["push", "origin", "main"]"#));
+    let [unmatched] = world.unmatched.kept() else { panic!("a rule that says so is no finding") };
+    assert!(unmatched.rule.contains(r#"args = ["push", "origin", "main"]"#));
     assert_eq!((world.processes.children.len(), world.pipes.count()), (0, 0));
 }
 
@@ -219,7 +218,7 @@ fn a_component_is_a_machine_with_pipes() {
     world.pipes.write(inside.stdout, b"answer", now);
     assert!(world.is_ready(ME, Wait::Pipe(stdout, PipeEnd::Read)));
     assert!(!world.is_ready(ME, Wait::Process(pid)));
-    world.guest_ended(child, GuestExit::Code(3));
+    within(&mut world, |world, moment| world.guest_ended(child, GuestExit::Code(3), moment));
     assert_eq!(world.pipes.read(stdout, 99, now), Read::Bytes(b"answer".to_vec()));
     assert_eq!(world.pipes.read(stdout, 99, now), Read::End);
     assert_eq!(world.pipes.write(stdin, b"x", now), None);
@@ -241,7 +240,7 @@ fn a_component_is_ended_by_its_deadline_and_by_force() {
         let (signal, at) = if deadline.is_none() { (2, 0) } else { (9, SECOND.0) };
         assert_eq!((world.node(child).killed, world.clock.now()), (true, Instant(at)));
         // What the engine says afterwards changes nothing.
-        world.guest_ended(child, GuestExit::Code(0));
+        within(&mut world, |world, moment| world.guest_ended(child, GuestExit::Code(0), moment));
         let ending = Ending { exit: ProcessExit::Signal(signal), deadline_passed: deadline.is_some() };
         assert_eq!(world.processes.ending(pid, world.clock.now()), Some(Ok(ending)));
         assert!(world.processes.deadlines.is_empty());
@@ -261,7 +260,7 @@ fn faults_and_whole_outputs_of_components() {
     assert_eq!(world.pipes.read(inside.stdin, 9, now), Read::End);
     assert_eq!(world.pipes.write(inside.stdout, b"whole", now), Some(5));
     assert_eq!(world.pipes.write(inside.stderr, b"error", now), Some(5));
-    world.guest_ended(child, GuestExit::Code(0));
+    within(&mut world, |world, moment| world.guest_ended(child, GuestExit::Code(0), moment));
     wait(&mut world, pid);
     assert_eq!(world.clock.now(), Instant(50));
     let ending = Ending { exit: ProcessExit::Code(8), deadline_passed: false };
@@ -282,6 +281,77 @@ fn a_guest_that_is_gone_lets_go_of_its_own_children() {
     assert_eq!(world.pipes.read(inside.stdin, 9, Instant::START), Read::End);
     assert_eq!(world.pipes.write(inside.stdout, b"x", Instant::START), None);
     assert_eq!(world.processes.ending(outer, Instant::START).map(|ending| ending.is_ok()), Some(true));
+}
+
+/// As the machine of `parent` would.
+fn start_on(world: &mut World, parent: NodeId, command: Command, mode: Mode) -> Pid {
+    let started = within(world, |world, moment| {
+        moment.node = parent;
+        world.start_process(command, mode, moment)
+    });
+    started.expect("a rule")
+}
+
+#[test]
+fn a_loss_of_power_ends_all_processes_of_the_machine_and_closes_what_it_held() {
+    let mut world = given().component("c").scripted("cat", None, 0, "meow").host().world();
+    let streaming = start(&mut world, command("c"), Mode::Streaming).expect("a rule");
+    let whole = start(&mut world, command("c"), Mode::Whole).expect("a rule");
+    let [child, quiet] = [0, 1].map(|launch| world.launches[launch].node);
+    let grandchild = start_on(&mut world, child, command("c"), Mode::Whole);
+    let grandchild_node = world.launches[2].node;
+    let scripted = start(&mut world, command("cat"), Mode::Streaming).expect("a rule");
+    let promised = start(&mut world, command("elsewhere"), Mode::Streaming).expect("the host may have it");
+    let inside = world.node(child).process.expect("it is a process");
+    let stdin = world.take_stream(streaming, Stream::Stdin).expect("nobody took it");
+    let table = &mut world.node_mut(ME).table;
+    for handle in [streaming, scripted, promised].map(Handle::Child) {
+        table.insert(handle).expect("room");
+    }
+    table.insert(Handle::OutputStream(crate::table::OutputStream::Pipe(stdin))).expect("room");
+
+    within(&mut world, |world, moment| world.power_loss(moment));
+    assert_eq!(world.pipes.read(inside.stdin, 9, Instant::START), Read::End, "the machine held the other end");
+    assert_eq!(world.pipes.write(inside.stdout, b"x", Instant::START), None);
+    assert_eq!([child, quiet, grandchild_node].map(|node| world.node(node).killed), [true; 3]);
+    assert_eq!(world.host_command(promised), None, "what was not run never is");
+    for pid in [streaming, whole, grandchild, scripted, promised] {
+        assert!(world.is_ready(ME, Wait::Process(pid)));
+    }
+    for node in [child, quiet, grandchild_node] {
+        within(&mut world, |world, moment| world.guest_ended(node, GuestExit::Killed, moment));
+    }
+    assert_eq!((world.processes.children.len(), world.pipes.count(), world.living), (0, 0, 1));
+    assert!(world.node(ME).table.iter().next().is_none());
+}
+
+#[test]
+fn machines_go_with_their_guests() {
+    let mut world = given().component("c").world();
+    for n in 0..3 * crate::NODES_MAX {
+        let mode = if n % 2 == 0 { Mode::Whole } else { Mode::Streaming };
+        let pid = start(&mut world, command("c"), mode).expect("the others have gone");
+        let child = world.launches.pop().expect("it is to be started").node;
+        within(&mut world, |world, moment| world.guest_ended(child, GuestExit::Code(n as u8), moment));
+        let exit = ProcessExit::Code(i32::from(n as u8));
+        match mode {
+            Mode::Whole => assert_eq!(world.take_output(pid).map(|output| output.ending.exit), Ok(exit)),
+            Mode::Streaming => {
+                let ending = world.processes.ending(pid, world.clock.now());
+                assert_eq!(ending, Some(Ok(Ending { exit, deadline_passed: false })), "the parent can still ask");
+                world.close_handle(&Handle::Child(pid));
+            }
+        }
+    }
+    assert_eq!((world.living, world.processes.children.len(), world.pipes.count()), (1, 0, 0));
+}
+
+#[test]
+fn machines_are_bounded_in_all() {
+    let mut world = given().component("c").world();
+    world.nodes.resize(crate::NODES_STARTED_MAX, None);
+    assert_eq!(start(&mut world, command("c"), Mode::Whole), Err(ProcessError::TooMany));
+    assert_eq!(world.pipes.count(), 0);
 }
 
 fn captured(stdout: &str) -> Captured {

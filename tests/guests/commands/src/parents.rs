@@ -13,6 +13,18 @@ pub const TABLE: &[(&str, Behaviour)] = &[
             Command { stdin: args[0].clone().into_bytes(), env: vec![env("GIVEN", "1")], ..command(&args[1..]) };
         show(&given)
     }),
+    // One after another, all of which must go the same way.
+    ("run-many", |args| {
+        let count: usize = args[0].parse().expect("a number");
+        let one = || {
+            let Output { status: ended, deadline_passed, stdout, .. } = run::run(&command(&args[1..])).expect("it runs");
+            format!("{} {:?}", status(ended, deadline_passed), String::from_utf8_lossy(&stdout))
+        };
+        let first = one();
+        assert!((1..count).all(|_| one() == first), "one went another way than {first}");
+        println!("{count} of {first}");
+        ExitCode::SUCCESS
+    }),
     ("run-within", |args| {
         let deadline = args[0].parse::<u64>().expect("milliseconds") * 1_000_000;
         show(&Command { deadline: Some(deadline), ..command(&args[1..]) })
@@ -40,6 +52,22 @@ pub const TABLE: &[(&str, Behaviour)] = &[
         drop(stdin);
         println!("{:?}", String::from_utf8_lossy(&rest(&child.stdout().expect("not taken"))));
         show_ending(child.wait())
+    }),
+    // Ends, and still holds a child with the stream to its input.
+    ("leave", |args| {
+        let child = run::spawn(&Command { stdin: b"given ".to_vec(), ..command(&args[1..]) }).expect("it starts");
+        let stdin = child.stdin().expect("not taken");
+        stdin.blocking_write_and_flush(b"fed").expect("it reads");
+        let other = run::spawn(&command(&args[1..])).expect("it starts");
+        std::mem::forget((child, stdin, other));
+        match args[0].as_str() {
+            "exit" => std::process::exit(0),
+            "trap" => std::process::abort(),
+            "spin" => loop {
+                std::hint::black_box(0);
+            },
+            _ => ExitCode::SUCCESS,
+        }
     }),
     ("wait", |args| show_ending(run::spawn(&command(args)).expect("it starts").wait())),
     ("kill-first", |args| {

@@ -1,7 +1,7 @@
 //! Marks that the guest's own code sets: one byte for each page, in a memory that the guest cannot reach.
 //!
-//! The rewriter marks the page where a store begins. A store of up to sixteen bytes may end on the next one,
-//! so that the first bytes of each page behind a marked one are compared.
+//! The rewriter marks the page where a store begins, or the first of several that are near each other. What it writes may reach
+//! into the next page, so that the first bytes of each page behind a marked one are compared.
 //!
 //! Invariant: the rewriter's verdict says that every write of a guest, and of the host on its behalf, is marked.
 //! Not here: putting the marks in (`fozzy-instrument`).
@@ -12,8 +12,8 @@ use crate::reactor::image::{Image, PAGE_BYTES};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// The longest store, in bytes.
-const STORE_BYTES_MAX: usize = 16;
+/// How far what one mark stands for may reach into the next page.
+const STRADDLE_BYTES: usize = fozzy_instrument::STRADDLE_BYTES as usize;
 
 /// Marks looked at together.
 const WORD: usize = 64;
@@ -64,7 +64,7 @@ impl Tracker for Marks {
             // Marked ones are named already; what follows the last one of a run is looked at.
             if next < count && pages.get(position + 1) != Some(&(next as u32)) {
                 let start = next * PAGE_BYTES;
-                if live[start..start + STORE_BYTES_MAX] != image.page(next)[..STORE_BYTES_MAX] {
+                if live[start..start + STRADDLE_BYTES] != image.page(next)[..STRADDLE_BYTES] {
                     pages.push(next as u32);
                 }
             }

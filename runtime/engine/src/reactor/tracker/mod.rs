@@ -17,6 +17,7 @@ mod protected;
 mod scanned;
 
 pub(crate) use compared::Compared;
+pub(crate) use kernel::thread_cpu_ns;
 pub(crate) use marks::Marks;
 pub(crate) use protected::Protected;
 pub(crate) use scanned::Scanned;

@@ -172,7 +172,7 @@ impl Guest {
     fn use_stream(&mut self, node: NodeId, rep: u32) -> Result<(), HandleError> {
         let drops = self.below(3) == 0;
         let World { http, signals, clock, nodes, .. } = &mut self.world;
-        let table = &mut nodes[node.0 as usize].table;
+        let table = &mut nodes[node.0 as usize].as_mut().expect("nobody has ended").table;
         let (body, side) = match table.get(rep)? {
             Handle::InputStream(InputStream::Http { body, .. }) => (*body, Side::Reader),
             Handle::OutputStream(OutputStream::Http { body, .. }) => (*body, Side::Writer),
@@ -202,7 +202,9 @@ fn whatever_a_guest_does_nothing_panics_and_nothing_stays() {
             // Most calls are refused: that is what makes the guest hostile.
             let _ = guest.act();
         }
-        exchanges += guest.world.http.unmatched.count() + guest.world.nodes.len() as u64 - 1;
+        exchanges +=
+            (guest.world.unmatched.kept().len() as u64) + guest.world.unmatched.more() + guest.world.nodes.len() as u64
+                - 1;
         for node in 0..guest.world.nodes.len() {
             guest.world.http_guest_ended(NodeId(node as u32));
         }

@@ -148,7 +148,7 @@ fn an_unmatched_request_is_remembered() {
     let mut world = world(Plan::default(), &Inputs::default());
     let id = send(&mut world, RequestOptions::default());
     assert_eq!(reply(&mut world, id).1.expect_err("nobody answers"), ErrorCode::DestinationNotFound);
-    assert_eq!(world.http.unmatched.kept()[0].url, "https://a.test/p");
+    assert_eq!(world.unmatched.kept()[0].asked, "GET https://a.test/p");
 }
 
 #[test]

@@ -113,3 +113,34 @@ fn nothing_strikes_inside_a_machine() {
 
 const FAULTS_OF_THE_NETWORK: [&str; 7] =
     ["bandwidth", "connection-reset", "duplicate", "latency", "packet-loss", "partition", "reorder"];
+
+#[test]
+fn a_loss_of_power_resets_peers_and_loses_what_was_not_sent() {
+    let mut lab = Lab::new();
+    let listener = lab.listen(SERVER, SERVER_ADDRESS);
+    let client = lab.connect(SERVER_ADDRESS).expect("somebody listens");
+    lab.wait(Readiness::Socket(listener));
+    let server = lab.network.tcp_accept(listener).expect("somebody connects");
+    lab.write(server, b"sent").expect("room");
+    lab.ask(|network, moment| network.lose_node(SERVER, moment));
+    assert_eq!(lab.read_next(client), Ok(b"sent".to_vec()), "what was on its way arrives");
+    lab.settle();
+    assert_eq!(lab.read(client), Err(StreamEnd::Failed(ErrorCode::ConnectionReset)), "and no graceful end");
+    assert_eq!(lab.connect(SERVER_ADDRESS), Err(ErrorCode::ConnectionRefused));
+    // The port is free for the program that starts again.
+    lab.listen(SERVER, SERVER_ADDRESS);
+    lab.connect(SERVER_ADDRESS).expect("somebody listens again");
+    lab.end();
+}
+
+#[test]
+fn a_connection_that_was_not_accepted_is_reset_with_the_power() {
+    let mut lab = Lab::new();
+    lab.listen(SERVER, SERVER_ADDRESS);
+    let client = lab.connect(SERVER_ADDRESS).expect("the kernel connects");
+    lab.settle();
+    lab.ask(|network, moment| network.lose_node(SERVER, moment));
+    lab.settle();
+    assert_eq!(lab.read(client), Err(StreamEnd::Failed(ErrorCode::ConnectionReset)));
+    lab.end();
+}

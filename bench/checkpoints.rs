@@ -1,0 +1,281 @@
+//! What checkpoints cost, beside copying the pages alone, a copy of the whole memory, and `fork`.
+//!
+//! ```text
+//! restore   (dirty, restore) × many − (dirty) × many          so that no clock stands between the two
+//! capture   (dirty, capture) × many − (dirty) × many
+//! fork      fork, exit in the child, wait
+//! ```
+
+use crate::guests;
+use crate::measure::{Pair, thread_seconds};
+use crate::table::{Bound, Row, Unit};
+use fozzy_engine::{Build, CheckpointId, Function, Program, Reactor, Switches, TrackerKind};
+use fozzy_trace::plan::{Inputs, Limits};
+use fozzy_trace::source::Seeded;
+use fozzy_trace::{Plan, Seed};
+use std::sync::Arc;
+use wasmtime::component::{Component, Linker};
+use wasmtime::{Config, Engine, Store};
+
+/// Rounds that are interleaved.
+const ROUNDS: usize = 9;
+/// Restores of one round.
+const BATCH: u32 = 400;
+/// Restores of one round after a trap, each with an instantiation.
+const TRAPS: u32 = 100;
+const PAGE_BYTES: usize = 4096;
+
+/// The walker, with an area of so many MiB, at a checkpoint.
+struct Walker {
+    reactor: Reactor,
+    dirty: Function<(u32, u32), (u32,)>,
+    at: CheckpointId,
+}
+
+impl Walker {
+    fn new(program: &Program, mebibytes: u32, kind: TrackerKind) -> Result<Walker, String> {
+        let limits = Limits { memory_bytes: 1 << 30, ..Limits::default() };
+        let plan = Arc::new(Plan { limits, ..Plan::default() });
+        let source = Box::new(Seeded::new(Seed(1)));
+        let started = Reactor::start(program.clone(), plan, &Inputs::default(), source);
+        let mut reactor = started.map_err(|error| error.to_string())?;
+        let mut reserve = reactor.function::<(u32,), ()>("reserve").map_err(|error| error.to_string())?;
+        reactor.call(&mut reserve, (mebibytes,)).map_err(|error| error.to_string())?;
+        reactor.track(kind)?;
+        let dirty = reactor.function("dirty").map_err(|error| error.to_string())?;
+        let at = reactor.checkpoint().map_err(|error| error.to_string())?;
+        Ok(Walker { reactor, dirty, at })
+    }
+
+    fn dirty(&mut self, pages: u32) {
+        self.reactor.call(&mut self.dirty, (pages, 3)).expect("it writes");
+    }
+
+    /// CPU seconds of `BATCH` restores of so many pages.
+    fn restores(&mut self, pages: u32) -> f64 {
+        let both = thread_seconds(|| {
+            for _ in 0..BATCH {
+                self.dirty(pages);
+                self.reactor.restore(self.at).expect("it comes back");
+            }
+        });
+        both - self.dirtying(pages)
+    }
+
+    /// CPU seconds of `BATCH` captures of so many pages; each is discarded by the next.
+    fn captures(&mut self, pages: u32) -> f64 {
+        let both = thread_seconds(|| {
+            for _ in 0..BATCH {
+                self.dirty(pages);
+                let checkpoint = self.reactor.checkpoint().expect("between calls");
+                self.reactor.discard(checkpoint);
+            }
+        });
+        let alone = self.dirtying(pages);
+        self.reactor.restore(self.at).expect("it comes back");
+        both - alone
+    }
+
+    fn dirtying(&mut self, pages: u32) -> f64 {
+        thread_seconds(|| (0..BATCH).for_each(|_| self.dirty(pages)))
+    }
+}
+
+/// CPU seconds of `BATCH` copies of so many pages, each to its own place.
+fn copies(pages: usize) -> impl FnMut() -> f64 {
+    let (from, mut to) = (vec![1_u8; pages * PAGE_BYTES], vec![0_u8; pages * PAGE_BYTES]);
+    move || {
+        thread_seconds(|| {
+            for _ in 0..BATCH {
+                for (to, from) in to.chunks_exact_mut(PAGE_BYTES).zip(from.chunks_exact(PAGE_BYTES)) {
+                    to.copy_from_slice(std::hint::black_box(from));
+                }
+                std::hint::black_box(&mut to);
+            }
+        })
+    }
+}
+
+/// Wall seconds of `BATCH` forks, from a few of them.
+#[allow(unsafe_code, clippy::disallowed_methods, reason = "fork is what is measured, and its child is waited for")]
+fn forks() -> f64 {
+    const FORKS: u32 = 20;
+    let begin = std::time::Instant::now();
+    for _ in 0..FORKS {
+        // SAFETY: the child calls nothing but `_exit`, which is safe after a fork of a process with threads.
+        match unsafe { libc::fork() } {
+            // SAFETY: ends the child at once.
+            0 => unsafe { libc::_exit(0) },
+            child => {
+                let mut status = 0;
+                // SAFETY: waits for the child that was just made, into a place of ours.
+                let waited = unsafe { libc::waitpid(child, &raw mut status, 0) };
+                assert_eq!(waited, child, "fork");
+            }
+        }
+    }
+    begin.elapsed().as_secs_f64() / f64::from(FORKS) * f64::from(BATCH)
+}
+
+/// One checkpoint after the other, restored and captured.
+pub(crate) fn checkpoints() -> Vec<Row> {
+    let component: Arc<[u8]> = std::fs::read(guests::walker()).expect("the walker was built").into();
+    let build = |build: &Build| {
+        Program::build(Arc::clone(&component), Switches { canonical_nans: false }, build, None).expect("it compiles")
+    };
+    let fast = build(&Build::fast());
+    let per = Unit::NanosecondsPerCall(BATCH);
+    let mut rows = Vec::new();
+
+    for (pages, max) in [(4, 0.5e-6), (16, 4e-6), (64, 15e-6)] {
+        for mebibytes in [1, 10, 100] {
+            let name = format!("restore {pages} pages of {mebibytes} MiB, marks (copying them)");
+            match Walker::new(&fast, mebibytes, TrackerKind::Marks) {
+                Ok(mut walker) => {
+                    let pair = Pair::of(ROUNDS, || walker.restores(pages), copies(pages as usize));
+                    rows.push(Row::times(&name, &pair, per, Bound::Seconds(max * f64::from(BATCH))));
+                    let pair = Pair::of(3, || walker.restores(pages), forks);
+                    rows.push(Row::times("  the same (fork, exit, wait)", &pair, per, Bound::Ratio(1.0 / 70.0)));
+                }
+                Err(why) => rows.push(Row::missing(&name, &why)),
+            }
+        }
+    }
+    for kind in [TrackerKind::Protected, TrackerKind::Scanned, TrackerKind::Compared] {
+        for (mebibytes, pages, max, least) in [(1, 4, 5e-6, 30.0), (10, 64, 30e-6, 20.0), (100, 64, 100e-6, 100.0)] {
+            let name = format!("restore {pages} pages of {mebibytes} MiB, {} (whole copy)", kind.name());
+            match Walker::new(&fast, mebibytes, kind) {
+                Ok(mut walker) => {
+                    let whole = whole_copies(mebibytes);
+                    let pair = Pair::of(ROUNDS, || walker.restores(pages), whole);
+                    let bound = match kind {
+                        TrackerKind::Compared => Bound::None,
+                        _ => Bound::Seconds(max * f64::from(BATCH)),
+                    };
+                    rows.push(Row::times(&name, &pair, per, bound));
+                    let least = if kind == TrackerKind::Compared { Bound::None } else { Bound::Ratio(1.0 / least) };
+                    rows.push(Row::times("  the same, as a ratio", &pair, per, least));
+                }
+                Err(why) => rows.push(Row::missing(&name, &why)),
+            }
+        }
+    }
+    for kind in TrackerKind::ALL {
+        let name = format!("capture 64 pages of 10 MiB, {} (fork)", kind.name());
+        match Walker::new(&fast, 10, kind) {
+            Ok(mut walker) => {
+                let pair = Pair::of(ROUNDS, || walker.captures(64), forks);
+                rows.push(Row::times(&name, &pair, per, Bound::Seconds(100e-6 * f64::from(BATCH))));
+            }
+            Err(why) => rows.push(Row::missing(&name, &why)),
+        }
+    }
+    rows.push(after_traps(&fast));
+    rows.extend(calls(&component, &fast));
+    rows
+}
+
+/// CPU seconds of `BATCH` copies of a whole memory, from a few of them.
+fn whole_copies(mebibytes: u32) -> impl FnMut() -> f64 {
+    let bytes = (mebibytes as usize) << 20;
+    let (from, mut to) = (vec![1_u8; bytes], vec![0_u8; bytes]);
+    move || {
+        let count = (64 / mebibytes).max(2);
+        let seconds = thread_seconds(|| {
+            for _ in 0..count {
+                to.copy_from_slice(std::hint::black_box(&from));
+                std::hint::black_box(&mut to);
+            }
+        });
+        seconds / f64::from(count) * f64::from(BATCH)
+    }
+}
+
+/// A restore into a fresh instance, beside an instantiation alone.
+fn after_traps(program: &Program) -> Row {
+    let source = || Box::new(Seeded::new(Seed(1)));
+    let start = || Reactor::start(program.clone(), Arc::new(Plan::default()), &Inputs::default(), source());
+    let mut reactor = start().expect("it starts");
+    let mut step = reactor.function::<(u32, u32), (String,)>("step").expect("it exports that");
+    let mut kinds = reactor.function::<(), (u32,)>("kinds").expect("it exports that");
+    let (count,) = reactor.call(&mut kinds, ()).expect("it answers");
+    reactor.call(&mut step, (0, 5)).expect("it answers");
+    let at = reactor.checkpoint().expect("between calls");
+    // A trap by itself costs a backtrace, which is measured with it.
+    let trap_and_restore = || {
+        thread_seconds(|| {
+            for _ in 0..TRAPS {
+                reactor.call(&mut step, (count + 2, 1)).expect_err("it ends");
+                reactor.restore(at).expect("it comes back");
+            }
+        })
+    };
+    let instantiate = || thread_seconds(|| (0..TRAPS).for_each(|_| drop(start().expect("it starts"))));
+    let pair = Pair::of(ROUNDS, trap_and_restore, instantiate);
+    let unit = Unit::NanosecondsPerCall(TRAPS);
+    Row::times(
+        "exit and restore into a fresh instance (a start)",
+        &pair,
+        unit,
+        Bound::Seconds(40e-6 * f64::from(TRAPS)),
+    )
+}
+
+/// Calls of exports, and of the host by the guest, beside bare wasmtime.
+fn calls(component: &Arc<[u8]>, program: &Program) -> Vec<Row> {
+    const CALLS: u32 = 20_000;
+    let mut config = Config::new();
+    config.concurrency_support(false);
+    let engine = Engine::new(&config).expect("wasmtime starts");
+    let plain = Component::from_binary(&engine, component).expect("it compiles");
+    let mut linker = Linker::<crate::theirs::State>::new(&engine);
+    wasmtime_wasi::p2::add_to_linker_sync(&mut linker).expect("WASI is defined");
+    let mut store = Store::new(&engine, crate::theirs::State::quiet());
+    let instance = linker.instantiate(&mut store, &plain).expect("it starts");
+    let nop = instance.get_typed_func::<(u32,), (u32,)>(&mut store, "nop").expect("it exports that");
+    let clock = instance.get_typed_func::<(u32,), (u64,)>(&mut store, "host-calls").expect("it exports that");
+
+    let source = Box::new(Seeded::new(Seed(1)));
+    let mut reactor =
+        Reactor::start(program.clone(), Arc::new(Plan::default()), &Inputs::default(), source).expect("it starts");
+    let mut own_nop = reactor.function::<(u32,), (u32,)>("nop").expect("it exports that");
+    let mut own_clock = reactor.function::<(u32,), (u64,)>("host-calls").expect("it exports that");
+    let at = reactor.checkpoint().expect("between calls");
+    let exports = Pair::of(
+        ROUNDS,
+        || {
+            let seconds = thread_seconds(|| {
+                (0..CALLS).for_each(|n| {
+                    reactor.call(&mut own_nop, (n,)).expect("it answers");
+                });
+            });
+            reactor.restore(at).expect("it comes back");
+            seconds
+        },
+        || {
+            thread_seconds(|| {
+                (0..CALLS).for_each(|n| {
+                    nop.call(&mut store, (n,)).expect("it answers");
+                })
+            })
+        },
+    );
+    let imports = Pair::of(
+        ROUNDS,
+        || {
+            thread_seconds(|| {
+                reactor.call(&mut own_clock, (CALLS,)).expect("it answers");
+            })
+        },
+        || {
+            thread_seconds(|| {
+                clock.call(&mut store, (CALLS,)).expect("it answers");
+            })
+        },
+    );
+    let unit = Unit::NanosecondsPerCall(CALLS);
+    vec![
+        Row::times("call of an export (bare wasmtime)", &exports, unit, Bound::Ratio(1.2)),
+        Row::times("call of the host, clock (wasmtime-wasi)", &imports, unit, Bound::Ratio(1.2)),
+    ]
+}

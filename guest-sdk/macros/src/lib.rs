@@ -1,0 +1,56 @@
+//! The attributes and the derive of `fozzy-sdk`, where they are documented by example.
+//!
+//! ```text
+//! #[scenario] impl Bank { … }   ─▶ the impl, without our attributes; impl Scenario for Bank; in the sandbox the export of
+//!                                  fozzy:scenario/stateful, natively a test
+//! #[fuzz] #[property]           ─▶ the functions; the export of fozzy:scenario/fuzz or property; natively a test
+//! #[derive(Draw)]               ─▶ fields in their order; of an enum, the variant first
+//! ```
+//!
+//! Invariant: what is not understood is an error at its place in the source.
+
+mod derive;
+mod functions;
+mod scenario;
+
+use proc_macro::TokenStream;
+
+/// Makes a scenario of an `impl` block: functions with `#[flow]` are its flows, with `#[invariant]` its invariants, and those
+/// with the name of a hook its hooks. The type implements `Default`.
+///
+/// - `#[flow(weight = 100, max_times = 20, precondition = |b| b.accounts.len() > 1)]`: all three may be left out. Arguments
+///   are drawn by `Draw`, each at the site of its name. The function may be `async`, and may return `Result<(), Skip>`.
+/// - `#[invariant(period = 10)]`: after every so many steps; 1 when left out.
+/// - Hooks: `pre_sequence`, `post_sequence`, `pre_flow`, `post_flow`, `pre_invariants`, `post_invariants`, `pre_invariant`,
+///   `post_invariant`. Those of one flow or invariant may take it: `fn pre_flow(&mut self, flow: &Flow)`.
+///
+/// A crate has one scenario.
+#[proc_macro_attribute]
+pub fn scenario(attribute: TokenStream, item: TokenStream) -> TokenStream {
+    finish(scenario::expand(attribute.into(), item.into()))
+}
+
+/// Makes a fuzz target of a function that takes `&[u8]`, or of all public functions of an inline module. A crate has
+/// one of these attributes.
+#[proc_macro_attribute]
+pub fn fuzz(attribute: TokenStream, item: TokenStream) -> TokenStream {
+    finish(functions::expand(functions::Kind::Fuzz, attribute.into(), item.into()))
+}
+
+/// Makes a property of a function whose arguments are drawn, or of all public functions of an inline module. A crate
+/// has one of these attributes.
+#[proc_macro_attribute]
+pub fn property(attribute: TokenStream, item: TokenStream) -> TokenStream {
+    finish(functions::expand(functions::Kind::Property, attribute.into(), item.into()))
+}
+
+/// Draws the fields in their order; of an enum, the variant first, the first one being the simplest. `#[draw(weight = 3)]`
+/// makes a variant more likely.
+#[proc_macro_derive(Draw, attributes(draw))]
+pub fn draw(item: TokenStream) -> TokenStream {
+    finish(derive::expand(item.into()))
+}
+
+fn finish(expanded: syn::Result<proc_macro2::TokenStream>) -> TokenStream {
+    expanded.unwrap_or_else(|error| error.into_compile_error()).into()
+}

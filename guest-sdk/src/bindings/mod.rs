@@ -1,0 +1,8 @@
+//! The sandbox side of the SDK's interfaces, as generated from `wit/`. Not for direct use.
+
+pub use wit_bindgen::rt;
+
+pub mod fuzz;
+pub mod property;
+pub mod stateful;
+pub mod tools;

@@ -1,0 +1,83 @@
+//! Options, results, tuples, arrays and collections.
+
+use super::{Draw, LENGTH_MAX, length};
+use crate::host;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::rc::Rc;
+use std::sync::Arc;
+
+impl Draw for () {
+    fn draw(_: &str) {}
+}
+
+impl<T: Draw> Draw for Option<T> {
+    fn draw(site: &str) -> Option<T> {
+        (host::weighted(site, &[1, 3]) == 1).then(|| T::draw(site))
+    }
+}
+
+impl<T: Draw, E: Draw> Draw for Result<T, E> {
+    fn draw(site: &str) -> Result<T, E> {
+        if host::weighted(site, &[3, 1]) == 0 { Ok(T::draw(site)) } else { Err(E::draw(site)) }
+    }
+}
+
+macro_rules! pointers {
+    ($($pointer:ident),*) => {$(
+        impl<T: Draw> Draw for $pointer<T> {
+            fn draw(site: &str) -> $pointer<T> {
+                $pointer::new(T::draw(site))
+            }
+        }
+    )*};
+}
+pointers!(Box, Rc, Arc);
+
+macro_rules! tuples {
+    ($(($($element:ident),+))*) => {$(
+        impl<$($element: Draw),+> Draw for ($($element,)+) {
+            fn draw(site: &str) -> ($($element,)+) {
+                ($($element::draw(site),)+)
+            }
+        }
+    )*};
+}
+tuples!((A)(A, B)(A, B, C)(A, B, C, D)(A, B, C, D, E)(A, B, C, D, E, F));
+
+impl<T: Draw, const N: usize> Draw for [T; N] {
+    fn draw(site: &str) -> [T; N] {
+        std::array::from_fn(|_| T::draw(site))
+    }
+}
+
+/// So many elements as are drawn.
+fn elements<T: Draw, C: FromIterator<T>>(site: &str) -> C {
+    let length = length(site, LENGTH_MAX);
+    std::iter::repeat_with(|| T::draw(site)).take(length).collect()
+}
+
+impl<T: Draw> Draw for Vec<T> {
+    fn draw(site: &str) -> Vec<T> {
+        elements(site)
+    }
+}
+
+impl<T: Draw> Draw for VecDeque<T> {
+    fn draw(site: &str) -> VecDeque<T> {
+        elements(site)
+    }
+}
+
+impl<T: Draw + Ord> Draw for BTreeSet<T> {
+    /// Equal elements count once, so there may be fewer than were drawn.
+    fn draw(site: &str) -> BTreeSet<T> {
+        elements(site)
+    }
+}
+
+impl<K: Draw + Ord, V: Draw> Draw for BTreeMap<K, V> {
+    /// Equal keys count once, so there may be fewer than were drawn.
+    fn draw(site: &str) -> BTreeMap<K, V> {
+        elements::<(K, V), _>(site)
+    }
+}

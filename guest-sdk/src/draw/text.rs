@@ -1,0 +1,50 @@
+//! Strings, and the characters that they are made of.
+
+use super::{Draw, LENGTH_MAX, length, numbers};
+use crate::{host, site};
+use std::ops::RangeInclusive;
+use std::panic::Location;
+
+impl Draw for String {
+    fn draw(site: &str) -> String {
+        let length = length(site, LENGTH_MAX);
+        std::iter::repeat_with(|| char::draw(site)).take(length).collect()
+    }
+}
+
+/// Characters to choose from.
+pub trait Alphabet {
+    /// All of them; none ends the scenario with a sentence that says so, unless nothing is chosen.
+    fn characters(&self) -> Vec<char>;
+}
+
+impl Alphabet for str {
+    fn characters(&self) -> Vec<char> {
+        self.chars().collect()
+    }
+}
+
+impl Alphabet for [char] {
+    fn characters(&self) -> Vec<char> {
+        self.to_vec()
+    }
+}
+
+/// A string of these characters, of a length in the range, in characters.
+#[must_use]
+#[track_caller]
+pub fn string_of<A: Alphabet + ?Sized>(alphabet: &A, lengths: RangeInclusive<usize>) -> String {
+    string_of_at(site::of(Location::caller()), alphabet, lengths)
+}
+
+/// The same, with a site.
+#[must_use]
+pub fn string_of_at<A: Alphabet + ?Sized>(site: &str, alphabet: &A, lengths: RangeInclusive<usize>) -> String {
+    let characters = alphabet.characters();
+    let length = numbers::uniform(site, *lengths.start(), *lengths.end());
+    if characters.is_empty() && length > 0 {
+        host::invalid(site, &format!("at `{site}`: the alphabet is empty, and {length} characters are wanted of it"));
+    }
+    let one = || characters[host::choose(site, characters.len() as u64) as usize];
+    std::iter::repeat_with(one).take(length).collect()
+}

@@ -1,0 +1,221 @@
+//! Natively, everything is answered from the seed by the code of the sandbox itself.
+//!
+//! Invariant: each thread is a run of its own; the first question of one that was not begun is answered from seed 0.
+//! Not here: faults, and the simulated computer: files and network are the real ones.
+
+use super::{Comparison, Failure};
+use fozzy_trace::choice::{self, ChoiceError};
+use fozzy_trace::facts::{self, Properties, PropertyKind, Seen};
+use fozzy_trace::source::Seeded;
+use fozzy_trace::{DecisionSource, NodeId, Part, Purpose, Question, Seed};
+use std::cell::RefCell;
+use std::time::Duration;
+
+/// What a reading of the clock takes, as in the sandbox.
+const CLOCK_TICK: Duration = Duration::from_micros(1);
+
+/// A native run.
+pub(crate) struct Context {
+    source: Seeded,
+    pub(crate) part: Part,
+    pub(crate) properties: Properties,
+    now: Duration,
+    frozen: bool,
+    spans: u64,
+    operations: u64,
+}
+
+impl Context {
+    fn new(seed: u64) -> Context {
+        Context {
+            source: Seeded::new(Seed(seed)),
+            part: Part::WHOLE,
+            properties: Properties::default(),
+            now: Duration::ZERO,
+            frozen: false,
+            spans: 0,
+            operations: 0,
+        }
+    }
+
+    fn below(&mut self, site: &str, bound: u64) -> u64 {
+        let question = Question { node: NodeId(0), purpose: Purpose::Choice(self.part), site };
+        self.source.below(question, bound).0
+    }
+}
+
+thread_local! {
+    static CONTEXT: RefCell<Context> = RefCell::new(Context::new(0));
+}
+
+/// A run begins on this thread.
+pub(crate) fn begin(seed: u64) {
+    CONTEXT.replace(Context::new(seed));
+}
+
+pub(crate) fn with<R>(body: impl FnOnce(&mut Context) -> R) -> R {
+    CONTEXT.with_borrow_mut(body)
+}
+
+/// What is asked has no answer: said where it was asked.
+fn answered<R>(site: &str, answer: Result<R, ChoiceError>) -> R {
+    answer.unwrap_or_else(|error| panic!("at `{}`: {error}", site.escape_debug()))
+}
+
+fn ask<R>(site: &str, body: impl FnOnce(&mut dyn FnMut(u64) -> u64) -> Result<R, ChoiceError>) -> R {
+    let answer = with(|context| {
+        choice::check_name(site)?;
+        body(&mut |bound| context.below(site, bound))
+    });
+    answered(site, answer)
+}
+
+pub(crate) fn choose(site: &str, count: u64) -> u64 {
+    ask(site, |below| choice::choose(count, below))
+}
+
+pub(crate) fn happens(site: &str, probability: f64) -> bool {
+    ask(site, |below| choice::happens(probability, below))
+}
+
+pub(crate) fn bytes(site: &str, length: u64) -> Vec<u8> {
+    if length > choice::BYTES_MAX {
+        answered(site, Err(ChoiceError::Bytes(length)))
+    }
+    answered(site, choice::check_name(site));
+    with(|context| {
+        let mut out = vec![0; length as usize];
+        let question = Question { node: NodeId(0), purpose: Purpose::Choice(context.part), site };
+        context.source.fill(question, &mut out);
+        out
+    })
+}
+
+pub(crate) fn weighted(site: &str, weights: &[u32]) -> u32 {
+    ask(site, |below| choice::weighted(weights, below))
+}
+
+pub(crate) fn reseed() -> u64 {
+    let bytes = bytes("reseed", 8);
+    u64::from_le_bytes(bytes.try_into().expect("eight bytes"))
+}
+
+/// A made-up input of a fuzz target.
+pub(crate) fn input() -> Vec<u8> {
+    let length = with(|context| choice::input_length(|bound| context.below("input length", bound)));
+    bytes("input", length as u64)
+}
+
+fn see(seen: Seen<'_>) {
+    match with(|context| context.properties.see(seen)) {
+        Ok(None) => {}
+        Ok(Some(failure)) => panic!("{}", failure.message),
+        Err(error) => panic!("{error}"),
+    }
+}
+
+pub(crate) fn always(name: &str, holds: bool, details: Option<&str>) {
+    see(Seen { kind: PropertyKind::Always, name, holds, distance: None, details });
+}
+
+pub(crate) fn always_or_unreachable(name: &str, holds: bool, details: Option<&str>) {
+    see(Seen { kind: PropertyKind::AlwaysOrUnreachable, name, holds, distance: None, details });
+}
+
+pub(crate) fn sometimes(name: &str, holds: bool, details: Option<&str>) {
+    see(Seen { kind: PropertyKind::Sometimes, name, holds, distance: None, details });
+}
+
+pub(crate) fn reachable(name: &str) {
+    see(Seen { kind: PropertyKind::Reachable, name, holds: true, distance: None, details: None });
+}
+
+pub(crate) fn unreachable(name: &str, details: Option<&str>) {
+    see(Seen { kind: PropertyKind::Unreachable, name, holds: false, distance: None, details });
+}
+
+fn see_number(kind: PropertyKind, name: &str, (left, compared, right): (f64, Comparison, f64)) {
+    let comparison = match compared {
+        Comparison::Less => facts::Comparison::Less,
+        Comparison::AtMost => facts::Comparison::AtMost,
+        Comparison::Greater => facts::Comparison::Greater,
+        Comparison::AtLeast => facts::Comparison::AtLeast,
+    };
+    let (holds, distance) = comparison.of(left, right);
+    let details = (!holds).then(|| format!("expected {left} {} {right}", comparison.sign()));
+    see(Seen { kind, name, holds, distance: Some(distance), details: details.as_deref() });
+}
+
+pub(crate) fn always_number(name: &str, left: f64, compared: Comparison, right: f64) {
+    see_number(PropertyKind::Always, name, (left, compared, right));
+}
+
+pub(crate) fn sometimes_number(name: &str, left: f64, compared: Comparison, right: f64) {
+    see_number(PropertyKind::Sometimes, name, (left, compared, right));
+}
+
+pub(crate) fn fail(failure: Failure, site: &str, message: &str) -> ! {
+    match failure {
+        Failure::Deadlock => panic!("{message}"),
+        Failure::Invalid => panic!("{site}: {message}"),
+    }
+}
+
+pub(crate) fn event(_name: &str, _details: &str) {}
+
+pub(crate) fn enter(_name: &str) -> u64 {
+    with(|context| {
+        context.spans += 1;
+        context.spans - 1
+    })
+}
+
+pub(crate) fn leave(_span: u64) {}
+
+pub(crate) fn buggify(_point: &str) -> Option<u64> {
+    None
+}
+
+pub(crate) fn advance(time: Duration) {
+    with(|context| context.now += time);
+}
+
+pub(crate) fn freeze(frozen: bool) {
+    with(|context| context.frozen = frozen);
+}
+
+pub(crate) fn invoke(_client: u32, _operation: &str, _input: &str) -> u64 {
+    with(|context| {
+        context.operations += 1;
+        context.operations - 1
+    })
+}
+
+pub(crate) fn end_ok(_operation: u64, _output: &str) {}
+
+pub(crate) fn end_fail(_operation: u64, _error: &str) {}
+
+pub(crate) fn end_info(_operation: u64, _note: &str) {}
+
+pub(crate) fn snapshot_files(_name: &str) -> Result<(), String> {
+    Err("natively, files are those of the real computer".to_owned())
+}
+
+pub(crate) fn restore_files(_name: &str) -> Result<(), String> {
+    Err("natively, files are those of the real computer".to_owned())
+}
+
+/// Virtual time since the run began.
+pub(crate) fn now() -> Duration {
+    with(|context| {
+        if !context.frozen {
+            context.now += CLOCK_TICK;
+        }
+        context.now
+    })
+}
+
+/// Lets virtual time pass until `moment` of [`now`].
+pub(crate) fn sleep_until(moment: Duration) {
+    with(|context| context.now = context.now.max(moment));
+}

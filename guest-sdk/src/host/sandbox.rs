@@ -1,0 +1,139 @@
+//! In the sandbox, everything is asked of the run.
+
+use super::{Comparison, Failure};
+use crate::bindings::tools::fozzy::choices::draws;
+use crate::bindings::tools::fozzy::events::journal;
+use crate::bindings::tools::fozzy::faults::points;
+use crate::bindings::tools::fozzy::files::snapshots;
+use crate::bindings::tools::fozzy::history::operations;
+use crate::bindings::tools::fozzy::properties::assertions;
+use crate::bindings::tools::fozzy::time::control;
+use std::time::Duration;
+
+pub(crate) fn choose(site: &str, count: u64) -> u64 {
+    draws::choose(site, count)
+}
+
+pub(crate) fn happens(site: &str, probability: f64) -> bool {
+    draws::bool(site, probability)
+}
+
+pub(crate) fn bytes(site: &str, length: u64) -> Vec<u8> {
+    draws::bytes(site, length)
+}
+
+pub(crate) fn weighted(site: &str, weights: &[u32]) -> u32 {
+    draws::weighted(site, weights)
+}
+
+pub(crate) fn reseed() -> u64 {
+    draws::reseed()
+}
+
+pub(crate) fn always(name: &str, holds: bool, details: Option<&str>) {
+    assertions::always(name, holds, details);
+}
+
+pub(crate) fn always_or_unreachable(name: &str, holds: bool, details: Option<&str>) {
+    assertions::always_or_unreachable(name, holds, details);
+}
+
+pub(crate) fn sometimes(name: &str, holds: bool, details: Option<&str>) {
+    assertions::sometimes(name, holds, details);
+}
+
+pub(crate) fn reachable(name: &str) {
+    assertions::reachable(name);
+}
+
+pub(crate) fn unreachable(name: &str, details: Option<&str>) {
+    assertions::unreachable(name, details);
+}
+
+fn comparison(of: Comparison) -> assertions::Comparison {
+    match of {
+        Comparison::Less => assertions::Comparison::Less,
+        Comparison::AtMost => assertions::Comparison::AtMost,
+        Comparison::Greater => assertions::Comparison::Greater,
+        Comparison::AtLeast => assertions::Comparison::AtLeast,
+    }
+}
+
+pub(crate) fn always_number(name: &str, left: f64, compared: Comparison, right: f64) {
+    assertions::always_number(name, left, comparison(compared), right, None);
+}
+
+pub(crate) fn sometimes_number(name: &str, left: f64, compared: Comparison, right: f64) {
+    assertions::sometimes_number(name, left, comparison(compared), right, None);
+}
+
+pub(crate) fn fail(failure: Failure, site: &str, message: &str) -> ! {
+    let failure = match failure {
+        Failure::Deadlock => assertions::Failure::Deadlock,
+        Failure::Invalid => assertions::Failure::Invalid,
+    };
+    assertions::fail(failure, site, message);
+    panic!("{message}")
+}
+
+pub(crate) fn event(name: &str, details: &str) {
+    journal::event(name, details);
+}
+
+pub(crate) fn enter(name: &str) -> u64 {
+    journal::enter(name)
+}
+
+pub(crate) fn leave(span: u64) {
+    journal::leave(span);
+}
+
+pub(crate) fn buggify(point: &str) -> Option<u64> {
+    points::buggify_with(point)
+}
+
+pub(crate) fn advance(time: Duration) {
+    control::advance(u64::try_from(time.as_nanos()).unwrap_or(u64::MAX));
+}
+
+pub(crate) fn freeze(frozen: bool) {
+    if frozen { control::freeze() } else { control::unfreeze() }
+}
+
+pub(crate) fn invoke(client: u32, operation: &str, input: &str) -> u64 {
+    operations::invoke(client, operation, input)
+}
+
+pub(crate) fn end_ok(operation: u64, output: &str) {
+    operations::ok(operation, output);
+}
+
+pub(crate) fn end_fail(operation: u64, error: &str) {
+    operations::fail(operation, error);
+}
+
+pub(crate) fn end_info(operation: u64, note: &str) {
+    operations::info(operation, note);
+}
+
+pub(crate) fn snapshot_files(name: &str) -> Result<(), String> {
+    snapshots::snapshot(name).map_err(|error| format!("{error:?}"))
+}
+
+pub(crate) fn restore_files(name: &str) -> Result<(), String> {
+    snapshots::restore(name).map_err(|error| format!("{error:?}"))
+}
+
+/// Virtual time since some moment.
+pub(crate) fn now() -> Duration {
+    thread_local!(static START: std::time::Instant = std::time::Instant::now());
+    START.with(std::time::Instant::elapsed)
+}
+
+/// Lets virtual time pass until `moment` of [`now`].
+pub(crate) fn sleep_until(moment: Duration) {
+    let rest = moment.saturating_sub(now());
+    if !rest.is_zero() {
+        std::thread::sleep(rest);
+    }
+}

@@ -1,0 +1,158 @@
+//! The macros of properties. Each leaves a line in the section `fozzy.properties` of the program, so that a run knows
+//! all properties before it begins, and can say which were never reached.
+
+/// Leaves the line of a property. For the other macros only.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __declare_property {
+    ($kind:literal, $name:literal) => {
+        #[cfg(target_arch = "wasm32")]
+        const _: () = {
+            const LINE: &str = concat!($kind, "\t", $name, "\t", file!(), ":", line!(), "\n");
+            #[used]
+            #[unsafe(link_section = "fozzy.properties")]
+            static BYTES: [u8; LINE.len()] = match LINE.as_bytes().first_chunk() {
+                Some(bytes) => *bytes,
+                None => [0; LINE.len()],
+            };
+        };
+    };
+}
+
+/// Must hold each time, and be evaluated at some time: `always!(total == model, "total is constant")`. Details follow
+/// as in `format!`, and are made only when it does not hold.
+#[macro_export]
+macro_rules! always {
+    ($holds:expr, $name:literal $(,)?) => {{
+        $crate::__declare_property!("always", $name);
+        $crate::properties::always($name, $holds, || None)
+    }};
+    ($holds:expr, $name:literal, $($details:tt)+) => {{
+        $crate::__declare_property!("always", $name);
+        $crate::properties::always($name, $holds, || Some(format!($($details)+)))
+    }};
+}
+
+/// As [`always!`], but it may never be evaluated.
+#[macro_export]
+macro_rules! always_or_unreachable {
+    ($holds:expr, $name:literal $(,)?) => {{
+        $crate::__declare_property!("always-or-unreachable", $name);
+        $crate::properties::always_or_unreachable($name, $holds, || None)
+    }};
+    ($holds:expr, $name:literal, $($details:tt)+) => {{
+        $crate::__declare_property!("always-or-unreachable", $name);
+        $crate::properties::always_or_unreachable($name, $holds, || Some(format!($($details)+)))
+    }};
+}
+
+/// Must hold at some time, over all runs: `sometimes!(queue.is_full(), "the queue is full")`.
+#[macro_export]
+macro_rules! sometimes {
+    ($holds:expr, $name:literal $(,)?) => {{
+        $crate::__declare_property!("sometimes", $name);
+        $crate::properties::sometimes($name, $holds)
+    }};
+}
+
+/// Must be come by at some time, over all runs: `reachable!("the slow path")`.
+#[macro_export]
+macro_rules! reachable {
+    ($name:literal $(,)?) => {{
+        $crate::__declare_property!("reachable", $name);
+        $crate::properties::reachable($name)
+    }};
+}
+
+/// Must never be come by: `unreachable!("a negative balance", "of account {n}")`.
+#[macro_export]
+macro_rules! unreachable {
+    ($name:literal $(,)?) => {{
+        $crate::__declare_property!("unreachable", $name);
+        $crate::properties::unreachable($name, None)
+    }};
+    ($name:literal, $($details:tt)+) => {{
+        $crate::__declare_property!("unreachable", $name);
+        $crate::properties::unreachable($name, Some(format!($($details)+)))
+    }};
+}
+
+/// Must hold each time: the left number `<` the right one. How close it came is kept.
+#[macro_export]
+macro_rules! always_less {
+    ($left:expr, $right:expr, $name:literal $(,)?) => {{
+        $crate::__declare_property!("always", $name);
+        $crate::properties::always_number($name, $left, $crate::private::Comparison::Less, $right)
+    }};
+}
+
+/// Must hold at some time, over all runs: the left number `<` the right one. How close it came is kept.
+#[macro_export]
+macro_rules! sometimes_less {
+    ($left:expr, $right:expr, $name:literal $(,)?) => {{
+        $crate::__declare_property!("sometimes", $name);
+        $crate::properties::sometimes_number($name, $left, $crate::private::Comparison::Less, $right)
+    }};
+}
+
+/// Must hold each time: the left number `<=` the right one. How close it came is kept.
+#[macro_export]
+macro_rules! always_at_most {
+    ($left:expr, $right:expr, $name:literal $(,)?) => {{
+        $crate::__declare_property!("always", $name);
+        $crate::properties::always_number($name, $left, $crate::private::Comparison::AtMost, $right)
+    }};
+}
+
+/// Must hold at some time, over all runs: the left number `<=` the right one. How close it came is kept.
+#[macro_export]
+macro_rules! sometimes_at_most {
+    ($left:expr, $right:expr, $name:literal $(,)?) => {{
+        $crate::__declare_property!("sometimes", $name);
+        $crate::properties::sometimes_number($name, $left, $crate::private::Comparison::AtMost, $right)
+    }};
+}
+
+/// Must hold each time: the left number `>` the right one. How close it came is kept.
+#[macro_export]
+macro_rules! always_greater {
+    ($left:expr, $right:expr, $name:literal $(,)?) => {{
+        $crate::__declare_property!("always", $name);
+        $crate::properties::always_number($name, $left, $crate::private::Comparison::Greater, $right)
+    }};
+}
+
+/// Must hold at some time, over all runs: the left number `>` the right one. How close it came is kept.
+#[macro_export]
+macro_rules! sometimes_greater {
+    ($left:expr, $right:expr, $name:literal $(,)?) => {{
+        $crate::__declare_property!("sometimes", $name);
+        $crate::properties::sometimes_number($name, $left, $crate::private::Comparison::Greater, $right)
+    }};
+}
+
+/// Must hold each time: the left number `>=` the right one. How close it came is kept.
+#[macro_export]
+macro_rules! always_at_least {
+    ($left:expr, $right:expr, $name:literal $(,)?) => {{
+        $crate::__declare_property!("always", $name);
+        $crate::properties::always_number($name, $left, $crate::private::Comparison::AtLeast, $right)
+    }};
+}
+
+/// Must hold at some time, over all runs: the left number `>=` the right one. How close it came is kept.
+#[macro_export]
+macro_rules! sometimes_at_least {
+    ($left:expr, $right:expr, $name:literal $(,)?) => {{
+        $crate::__declare_property!("sometimes", $name);
+        $crate::properties::sometimes_number($name, $left, $crate::private::Comparison::AtLeast, $right)
+    }};
+}
+
+/// Ends a flow that finds nothing to do, with a label by which skips are counted: `skip!("no account")`.
+#[macro_export]
+macro_rules! skip {
+    ($label:expr $(,)?) => {
+        return Err($crate::scenario::Skip::new($label))
+    };
+}

@@ -1,0 +1,322 @@
+//! Stateful scenarios: what the attribute `scenario` makes of an `impl`, and how it is stepped.
+//!
+//! ```text
+//! begin_sequence   S::default()  pre_sequence
+//! step             weighted over the flows that are valid now ─▶ pre_flow  flow  post_flow
+//!                  invariants that are due: pre_invariants  (pre_invariant  invariant  post_invariant)…  post_invariants
+//! end_sequence     post_sequence
+//! ```
+//!
+//! Invariants: one step draws its flow first, and by one question; arguments of a flow are drawn in their order.
+//! Not here: who calls (the run, or `native`).
+
+use crate::host;
+use std::cell::Cell;
+
+/// A flow, as the attribute describes it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Flow {
+    /// The name of its function.
+    pub name: &'static str,
+    /// How likely it is beside the other flows that are valid.
+    pub weight: u32,
+    /// How often it may run in one sequence.
+    pub max_times: Option<u32>,
+}
+
+/// An invariant, as the attribute describes it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Invariant {
+    /// The name of its function.
+    pub name: &'static str,
+    /// It is checked after every so many steps.
+    pub period: u32,
+}
+
+/// Why a flow did nothing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Skip {
+    label: String,
+}
+
+impl Skip {
+    /// A skip that is counted under this label.
+    #[must_use]
+    pub fn new(label: impl Into<String>) -> Skip {
+        Skip { label: label.into() }
+    }
+
+    /// Its label.
+    #[must_use]
+    pub fn label(&self) -> &str {
+        &self.label
+    }
+}
+
+/// What became of a flow.
+pub type Outcome = Result<(), Skip>;
+
+/// What a flow may return: nothing, or `Result<(), Skip>`.
+pub trait IntoOutcome {
+    /// As an outcome.
+    fn into_outcome(self) -> Outcome;
+}
+
+impl IntoOutcome for () {
+    fn into_outcome(self) -> Outcome {
+        Ok(())
+    }
+}
+
+impl IntoOutcome for Outcome {
+    fn into_outcome(self) -> Outcome {
+        self
+    }
+}
+
+/// What the attribute `scenario` implements.
+pub trait Scenario: Default {
+    /// The name of the type.
+    const NAME: &'static str;
+    /// Its flows, in the order of the source.
+    const FLOWS: &'static [Flow];
+    /// Its invariants, in the order of the source.
+    const INVARIANTS: &'static [Invariant];
+
+    /// Whether the precondition of the flow at this place holds.
+    fn is_valid(&self, flow: usize) -> bool;
+    /// Runs the flow at this place, with arguments that it draws.
+    fn run(&mut self, flow: usize) -> Outcome;
+    /// Checks the invariant at this place.
+    fn check(&mut self, invariant: usize);
+
+    /// Before each sequence.
+    fn pre_sequence(&mut self) {}
+    /// After each sequence.
+    fn post_sequence(&mut self) {}
+    /// Before each flow.
+    fn pre_flow(&mut self, _flow: &Flow) {}
+    /// After each flow, also one that was skipped.
+    fn post_flow(&mut self, _flow: &Flow) {}
+    /// Before the invariants of a step, if one is due.
+    fn pre_invariants(&mut self) {}
+    /// After the invariants of a step, if one was due.
+    fn post_invariants(&mut self) {}
+    /// Before each invariant.
+    fn pre_invariant(&mut self, _invariant: &Invariant) {}
+    /// After each invariant.
+    fn post_invariant(&mut self, _invariant: &Invariant) {}
+}
+
+thread_local! {
+    static POSITION: Cell<(u32, u32)> = const { Cell::new((0, 0)) };
+}
+
+/// The number of the sequence, from 0.
+#[must_use]
+pub fn sequence_num() -> u32 {
+    POSITION.get().0
+}
+
+/// The number of the step in its sequence, from 0.
+#[must_use]
+pub fn flow_num() -> u32 {
+    POSITION.get().1
+}
+
+/// What a step did.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum StepResult {
+    /// This flow ran.
+    Ran(usize),
+    /// This flow found nothing to do.
+    Skipped(usize, Skip),
+    /// No flow is valid; why, for each.
+    Stuck(String),
+}
+
+/// One sequence of a scenario.
+#[derive(Debug)]
+pub struct Runner<S> {
+    scenario: S,
+    /// How often each flow ran.
+    times: Vec<u32>,
+    weights: Vec<u32>,
+}
+
+impl<S: Scenario> Runner<S> {
+    /// A sequence begins.
+    #[must_use]
+    pub fn begin(sequence: u32) -> Runner<S> {
+        POSITION.set((sequence, 0));
+        let mut scenario = S::default();
+        scenario.pre_sequence();
+        Runner { scenario, times: vec![0; S::FLOWS.len()], weights: vec![0; S::FLOWS.len()] }
+    }
+
+    /// The next step.
+    pub fn step(&mut self, step: u32) -> StepResult {
+        POSITION.set((sequence_num(), step));
+        for (place, flow) in S::FLOWS.iter().enumerate() {
+            let left = flow.max_times.is_none_or(|most| self.times[place] < most);
+            let valid = left && flow.weight > 0 && self.scenario.is_valid(place);
+            self.weights[place] = if valid { flow.weight } else { 0 };
+        }
+        if self.weights.iter().all(|weight| *weight == 0) {
+            return StepResult::Stuck(self.why_none());
+        }
+        let place = host::weighted("flow", &self.weights) as usize;
+        let flow = &S::FLOWS[place];
+        self.scenario.pre_flow(flow);
+        let outcome = self.scenario.run(place);
+        self.scenario.post_flow(flow);
+        self.check(step);
+        match outcome {
+            Ok(()) => {
+                self.times[place] += 1;
+                StepResult::Ran(place)
+            }
+            Err(skip) => StepResult::Skipped(place, skip),
+        }
+    }
+
+    /// The sequence ends.
+    pub fn end(mut self) {
+        self.scenario.post_sequence();
+    }
+
+    fn check(&mut self, step: u32) {
+        let is_due = |invariant: &Invariant| (step + 1).is_multiple_of(invariant.period.max(1));
+        if !S::INVARIANTS.iter().any(is_due) {
+            return;
+        }
+        self.scenario.pre_invariants();
+        for (place, invariant) in S::INVARIANTS.iter().enumerate().filter(|(_, invariant)| is_due(invariant)) {
+            self.scenario.pre_invariant(invariant);
+            self.scenario.check(place);
+            self.scenario.post_invariant(invariant);
+        }
+        self.scenario.post_invariants();
+    }
+
+    fn why_none(&self) -> String {
+        let why = S::FLOWS.iter().enumerate().map(|(place, flow)| {
+            let reason = match flow.max_times {
+                Some(most) if self.times[place] >= most => format!("ran its {most} times"),
+                _ if flow.weight == 0 => "has the weight 0".to_owned(),
+                _ => "its precondition does not hold".to_owned(),
+            };
+            format!("`{}` {reason}", flow.name)
+        });
+        why.collect::<Vec<_>>().join(", ")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Writes down everything that happens to it.
+    #[derive(Default)]
+    struct Diary(Vec<String>);
+
+    impl Scenario for Diary {
+        const NAME: &'static str = "Diary";
+        const FLOWS: &'static [Flow] = &[
+            Flow { name: "once", weight: 100, max_times: Some(1) },
+            Flow { name: "never", weight: 100, max_times: None },
+            Flow { name: "skips", weight: 1, max_times: Some(2) },
+        ];
+        const INVARIANTS: &'static [Invariant] =
+            &[Invariant { name: "each", period: 1 }, Invariant { name: "second", period: 2 }];
+
+        fn is_valid(&self, flow: usize) -> bool {
+            flow != 1 && self.0.len() < 1000
+        }
+        fn run(&mut self, flow: usize) -> Outcome {
+            self.0.push(format!("flow {flow}"));
+            if flow == 2 { Err(Skip::new("nothing")) } else { Ok(()) }
+        }
+        fn check(&mut self, invariant: usize) {
+            self.0.push(format!("check {invariant}"));
+        }
+        fn pre_sequence(&mut self) {
+            self.0.push("pre_sequence".into());
+        }
+        fn pre_flow(&mut self, flow: &Flow) {
+            self.0.push(format!("pre {}", flow.name));
+        }
+        fn post_flow(&mut self, flow: &Flow) {
+            self.0.push(format!("post {}", flow.name));
+        }
+        fn pre_invariants(&mut self) {
+            self.0.push("pre all".into());
+        }
+        fn post_invariants(&mut self) {
+            self.0.push("post all".into());
+        }
+        fn pre_invariant(&mut self, invariant: &Invariant) {
+            self.0.push(format!("pre {}", invariant.name));
+        }
+        fn post_invariant(&mut self, invariant: &Invariant) {
+            self.0.push(format!("post {}", invariant.name));
+        }
+    }
+
+    #[test]
+    fn the_order_of_hooks_is_that_of_the_picture() {
+        // Until `once` has run, whatever comes first.
+        let mut runner = Runner::<Diary>::begin(3);
+        assert_eq!((sequence_num(), flow_num()), (3, 0));
+        let mut results = Vec::new();
+        for step in 0..2 {
+            runner.scenario.0.retain(|line| line == "pre_sequence");
+            results.push(runner.step(step));
+        }
+        assert_eq!(flow_num(), 1);
+        let name = |result: &StepResult| match result {
+            StepResult::Ran(place) | StepResult::Skipped(place, _) => (*place, S::FLOWS[*place].name),
+            StepResult::Stuck(why) => panic!("{why}"),
+        };
+        use Diary as S;
+        let (place, flow) = name(&results[1]);
+        let expected = [
+            "pre_sequence".to_owned(),
+            format!("pre {flow}"),
+            format!("flow {place}"),
+            format!("post {flow}"),
+            "pre all".into(),
+            "pre each".into(),
+            "check 0".into(),
+            "post each".into(),
+            "pre second".into(),
+            "check 1".into(),
+            "post second".into(),
+            "post all".into(),
+        ];
+        assert_eq!(runner.scenario.0, expected);
+    }
+
+    #[test]
+    fn a_flow_that_ran_its_times_is_drawn_no_more_and_a_skip_does_not_count() {
+        let mut runner = Runner::<Diary>::begin(0);
+        let results: Vec<StepResult> = (0..50).map(|step| runner.step(step)).collect();
+        assert_eq!(results.iter().filter(|result| **result == StepResult::Ran(0)).count(), 1);
+        assert_eq!(
+            results.iter().filter(|result| **result == StepResult::Skipped(2, Skip::new("nothing"))).count(),
+            49
+        );
+    }
+
+    #[test]
+    fn why_no_flow_is_valid_is_said_for_each() {
+        let mut runner = Runner::<Diary>::begin(0);
+        runner.times[0] = 1;
+        runner.scenario.0 = vec![String::new(); 1000];
+        let StepResult::Stuck(why) = runner.step(0) else { panic!("no flow is valid") };
+        assert_eq!(
+            why,
+            "`once` ran its 1 times, `never` its precondition does not hold, `skips` its precondition does not hold"
+        );
+    }
+}

@@ -1,0 +1,354 @@
+//! Who runs next, and the end of tasks.
+//!
+//! Invariant: the executor's state is never borrowed while a future is polled or dropped.
+
+use super::Schedule;
+use super::waiting::{Resource, Waiters};
+use crate::host::{self, Failure};
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
+use std::future::Future;
+use std::pin::{Pin, pin};
+use std::rc::Rc;
+use std::sync::Arc;
+use std::task::{Context, Poll, Wake, Waker};
+use std::time::Duration;
+
+/// Tasks that can be there at once; one more ends the scenario.
+const TASKS_MAX: usize = 1 << 16;
+/// Steps among which the change points of [`Schedule::Pct`] are drawn: longer runs see all of them early.
+const PCT_STEPS: u64 = 1000;
+/// The first task, which `block_on` was given.
+const MAIN: u64 = 0;
+
+thread_local! {
+    static EXECUTOR: RefCell<Option<Executor>> = const { RefCell::new(None) };
+    static SCHEDULE: Cell<Schedule> = const { Cell::new(Schedule::Random) };
+    /// Tells the wakers of one executor from those of an earlier one.
+    static RUNS: Cell<u64> = const { Cell::new(0) };
+}
+
+/// From the next [`block_on`] on, tasks are scheduled like this.
+pub fn schedule(schedule: Schedule) {
+    SCHEDULE.set(schedule);
+}
+
+struct Task {
+    name: Rc<str>,
+    /// `None` while it is polled, and of the first task.
+    future: Option<Pin<Box<dyn Future<Output = ()>>>>,
+    waker: Waker,
+    waits_for: Option<Rc<dyn Resource>>,
+    priority: u64,
+}
+
+pub(super) struct Executor {
+    run: u64,
+    tasks: BTreeMap<u64, Task>,
+    /// Runnable tasks, in the order in which they became so.
+    ready: Vec<u64>,
+    timers: BTreeMap<(Duration, u64), Waker>,
+    /// Numbers of tasks and timers.
+    next: u64,
+    current: u64,
+    schedule: Schedule,
+    steps: u64,
+    change_points: Vec<u64>,
+}
+
+/// Makes one task runnable.
+struct Wakeup {
+    run: u64,
+    task: u64,
+}
+
+impl Wake for Wakeup {
+    fn wake(self: Arc<Wakeup>) {
+        // During a drop at the end, or from another thread, there is nobody to wake.
+        let _ = EXECUTOR.try_with(|place| {
+            let Ok(mut place) = place.try_borrow_mut() else { return };
+            let Some(executor) = place.as_mut().filter(|executor| executor.run == self.run) else { return };
+            if executor.tasks.contains_key(&self.task) && !executor.ready.contains(&self.task) {
+                executor.ready.push(self.task);
+            }
+        });
+    }
+}
+
+/// What is done with the executor that runs now.
+///
+/// # Panics
+/// Outside [`block_on`].
+pub(super) fn with<R>(body: impl FnOnce(&mut Executor) -> R) -> R {
+    EXECUTOR.with_borrow_mut(|place| match place {
+        Some(executor) => body(executor),
+        None => panic!("tasks run inside `task::block_on` only, as in an async flow"),
+    })
+}
+
+impl Executor {
+    fn new(schedule: Schedule) -> Executor {
+        let run = RUNS.get() + 1;
+        RUNS.set(run);
+        let mut change_points = Vec::new();
+        if let Schedule::Pct { depth } = schedule {
+            change_points = (1..depth).map(|_| host::choose("pct change point", PCT_STEPS)).collect();
+        }
+        Executor {
+            run,
+            tasks: BTreeMap::new(),
+            ready: Vec::new(),
+            timers: BTreeMap::new(),
+            next: MAIN,
+            current: MAIN,
+            schedule,
+            steps: 0,
+            change_points,
+        }
+    }
+
+    /// A task more, which is runnable.
+    fn add(&mut self, name: &str, future: Option<Pin<Box<dyn Future<Output = ()>>>>) -> u64 {
+        if self.tasks.len() == TASKS_MAX {
+            host::invalid("tasks", &format!("there are more than {TASKS_MAX} tasks"));
+        }
+        let number = self.number();
+        let waker = Waker::from(Arc::new(Wakeup { run: self.run, task: number }));
+        // Above all that change points give.
+        let priority = match self.schedule {
+            Schedule::Pct { depth } => u64::from(depth) + host::choose("pct priority", 1 << 32),
+            Schedule::Fifo | Schedule::Random => 0,
+        };
+        self.tasks.insert(number, Task { name: name.into(), future, waker, waits_for: None, priority });
+        self.ready.push(number);
+        number
+    }
+
+    fn number(&mut self) -> u64 {
+        self.next += 1;
+        self.next - 1
+    }
+
+    /// The task that runs next, if one can.
+    fn pick(&mut self) -> Option<u64> {
+        if self.ready.is_empty() {
+            return None;
+        }
+        let at = match self.schedule {
+            _ if self.ready.len() == 1 => 0,
+            Schedule::Fifo => 0,
+            Schedule::Random => host::choose("next task", self.ready.len() as u64) as usize,
+            Schedule::Pct { .. } => {
+                let priority = |at: &usize| self.tasks.get(&self.ready[*at]).map_or(0, |task| task.priority);
+                (0..self.ready.len()).max_by_key(priority).unwrap_or(0)
+            }
+        };
+        let next = self.ready.remove(at);
+        let lowered = self.change_points.iter().position(|point| *point == self.steps);
+        if let (Some(lowered), Some(task)) = (lowered, self.tasks.get_mut(&next)) {
+            task.priority = lowered as u64;
+        }
+        self.steps += 1;
+        self.current = next;
+        Some(next)
+    }
+
+    /// The timer that is over first.
+    fn first_timer(&self) -> Option<Duration> {
+        self.timers.keys().next().map(|(moment, _)| *moment)
+    }
+
+    /// Takes the wakers of timers that are over at `now`.
+    fn over(&mut self, now: Duration) -> Vec<Waker> {
+        let later = self.timers.split_off(&(now, u64::MAX));
+        std::mem::replace(&mut self.timers, later).into_values().collect()
+    }
+
+    /// Wakes the task that polls at `moment`; the answer is the timer's number.
+    pub(super) fn add_timer(&mut self, moment: Duration, waker: Waker) -> u64 {
+        let number = self.number();
+        self.timers.insert((moment, number), waker);
+        number
+    }
+
+    pub(super) fn remove_timer(&mut self, moment: Duration, number: u64) {
+        self.timers.remove(&(moment, number));
+    }
+
+    /// The task that is polled waits for this.
+    pub(super) fn waits_for(&mut self, resource: Rc<dyn Resource>) {
+        if let Some(task) = self.tasks.get_mut(&self.current) {
+            task.waits_for = Some(resource);
+        }
+    }
+
+    /// The name of the task that is polled.
+    pub(super) fn current_name(&self) -> Rc<str> {
+        self.tasks.get(&self.current).map_or_else(|| Rc::from("a task"), |task| Rc::clone(&task.name))
+    }
+
+    /// Who waits for what, and the names of what is waited for.
+    fn deadlock(&self) -> (String, Vec<String>) {
+        let mut names: Vec<String> = Vec::new();
+        let lines = self.tasks.values().map(|task| {
+            let what = task.waits_for.as_ref().map_or_else(
+                || "something outside".to_owned(),
+                |it| {
+                    names.push(it.name());
+                    it.describe()
+                },
+            );
+            format!("`{}` waits for {what}", task.name)
+        });
+        let lines: Vec<String> = lines.collect();
+        names.sort();
+        names.dedup();
+        (lines.join("\n"), names)
+    }
+}
+
+/// Takes the executor away at the end, also when a task panics.
+struct Guard;
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        // Tasks are dropped while there is still an executor that their drops may speak to.
+        let tasks = with(|executor| std::mem::take(&mut executor.tasks));
+        drop(tasks);
+        let executor = EXECUTOR.with_borrow_mut(Option::take);
+        drop(executor);
+    }
+}
+
+/// Runs a future and the tasks that it spawns until it is done; tasks that are left are dropped.
+///
+/// # Panics
+/// Inside another `block_on`.
+pub fn block_on<F: Future>(main: F) -> F::Output {
+    assert!(EXECUTOR.with_borrow(Option::is_none), "`task::block_on` inside `task::block_on`: use `.await` there");
+    let executor = Executor::new(SCHEDULE.get());
+    EXECUTOR.set(Some(executor));
+    let guard = Guard;
+    with(|executor| executor.add("main", None));
+    let mut main = pin!(main);
+    loop {
+        wake_over();
+        let Some(task) = with(Executor::pick) else {
+            match with(|executor| executor.first_timer()) {
+                Some(moment) => host::sleep_until(moment),
+                None => report_deadlock(),
+            }
+            continue;
+        };
+        let Some((waker, future)) = with(|executor| {
+            let task = executor.tasks.get_mut(&task)?;
+            task.waits_for = None;
+            Some((task.waker.clone(), task.future.take()))
+        }) else {
+            continue;
+        };
+        let mut context = Context::from_waker(&waker);
+        match future {
+            None => {
+                if let Poll::Ready(output) = main.as_mut().poll(&mut context) {
+                    drop(guard);
+                    return output;
+                }
+            }
+            Some(mut future) => match future.as_mut().poll(&mut context) {
+                Poll::Ready(()) => drop(with(|executor| executor.tasks.remove(&task))),
+                Poll::Pending => with(|executor| {
+                    if let Some(task) = executor.tasks.get_mut(&task) {
+                        task.future = Some(future);
+                    }
+                }),
+            },
+        }
+    }
+}
+
+/// Wakes those whose timers are over. The clock is read only when there are timers.
+fn wake_over() {
+    if with(|executor| executor.timers.is_empty()) {
+        return;
+    }
+    let now = host::now();
+    let over = with(|executor| executor.over(now));
+    over.into_iter().for_each(Waker::wake);
+}
+
+fn report_deadlock() -> ! {
+    let (lines, names) = with(|executor| executor.deadlock());
+    let mut site = format!("deadlock: {}", names.join(", "));
+    while site.len() > 255 {
+        site.pop();
+    }
+    host::fail(Failure::Deadlock, &site, &format!("deadlock: every task waits for another\n{lines}"))
+}
+
+/// What a task leaves behind.
+struct Result<T> {
+    name: Rc<str>,
+    value: RefCell<Option<T>>,
+    waiters: Waiters,
+}
+
+impl<T> Resource for Result<T> {
+    fn name(&self) -> String {
+        "the end of a task".to_owned()
+    }
+    fn describe(&self) -> String {
+        format!("the end of `{}`", self.name)
+    }
+}
+
+/// A task that was spawned. Dropping it lets the task go on.
+#[must_use]
+pub struct JoinHandle<T>(Rc<Result<T>>);
+
+/// Starts a task; the name is for people.
+///
+/// # Panics
+/// Outside [`block_on`].
+pub fn spawn<T: 'static>(name: &str, future: impl Future<Output = T> + 'static) -> JoinHandle<T> {
+    let result = Rc::new(Result { name: name.into(), value: RefCell::new(None), waiters: Waiters::default() });
+    let left = Rc::clone(&result);
+    let task = Box::pin(async move {
+        let value = future.await;
+        left.value.replace(Some(value));
+        left.waiters.wake_all();
+    });
+    with(|executor| executor.add(name, Some(task)));
+    JoinHandle(result)
+}
+
+impl<T: 'static> JoinHandle<T> {
+    /// Whether the task is done.
+    #[must_use]
+    pub fn is_finished(&self) -> bool {
+        self.0.value.borrow().is_some()
+    }
+
+    /// Waits for the task's end.
+    pub async fn join(self) -> T {
+        std::future::poll_fn(|context| match self.0.value.take() {
+            Some(value) => Poll::Ready(value),
+            None => self.0.waiters.pend(context, &(Rc::clone(&self.0) as Rc<dyn Resource>)),
+        })
+        .await
+    }
+}
+
+/// Lets others run.
+pub async fn yield_now() {
+    let mut yielded = false;
+    std::future::poll_fn(|context| {
+        if yielded {
+            return Poll::Ready(());
+        }
+        yielded = true;
+        context.waker().wake_by_ref();
+        Poll::Pending
+    })
+    .await;
+}

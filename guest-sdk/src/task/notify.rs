@@ -1,0 +1,78 @@
+//! Notifications between tasks, as tokio's `Notify`.
+//!
+//! ```text
+//! notify_one       one of those who wait, or whoever waits next
+//! notify_waiters   all who wait now, and nobody later: who looks first and waits then may miss it
+//! ```
+
+use super::waiting::{Resource, Waiters};
+use crate::site;
+use std::cell::Cell;
+use std::future::Future;
+use std::panic::Location;
+use std::rc::Rc;
+use std::task::Poll;
+
+/// Wakes tasks. Clones are the same.
+#[derive(Clone)]
+pub struct Notify(Rc<Shared>);
+
+struct Shared {
+    site: &'static str,
+    /// Somebody may pass.
+    permit: Cell<bool>,
+    /// How often all were woken.
+    rounds: Cell<u64>,
+    waiters: Waiters,
+}
+
+impl Resource for Shared {
+    fn name(&self) -> String {
+        format!("notify at {}", self.site)
+    }
+    fn describe(&self) -> String {
+        format!("a notification of the notify at {}", self.site)
+    }
+}
+
+impl Default for Notify {
+    #[track_caller]
+    fn default() -> Notify {
+        Notify::new()
+    }
+}
+
+impl Notify {
+    /// Without a permit.
+    #[track_caller]
+    #[must_use]
+    pub fn new() -> Notify {
+        let site = site::of(Location::caller());
+        let shared = Shared { site, permit: Cell::new(false), rounds: Cell::new(0), waiters: Waiters::default() };
+        Notify(Rc::new(shared))
+    }
+
+    /// Wakes one task that waits, or the next one that will.
+    pub fn notify_one(&self) {
+        self.0.permit.set(true);
+        self.0.waiters.wake_all();
+    }
+
+    /// Wakes all tasks that wait now.
+    pub fn notify_waiters(&self) {
+        self.0.rounds.set(self.0.rounds.get() + 1);
+        self.0.waiters.wake_all();
+    }
+
+    /// Waits from now on, also before it is polled: what is notified after this call is not missed.
+    pub fn notified(&self) -> impl Future<Output = ()> + 'static {
+        let shared = Rc::clone(&self.0);
+        let round = shared.rounds.get();
+        std::future::poll_fn(move |context| {
+            if shared.rounds.get() != round || shared.permit.take() {
+                return Poll::Ready(());
+            }
+            shared.waiters.pend(context, &(Rc::clone(&shared) as Rc<dyn Resource>))
+        })
+    }
+}

@@ -1,0 +1,88 @@
+//! Sleeping, in virtual time: it takes none of the real.
+
+use super::executor;
+use super::waiting::Resource;
+use crate::host;
+use std::future::Future;
+use std::pin::{Pin, pin};
+use std::rc::Rc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+/// Virtual time since some moment of the run.
+#[must_use]
+pub fn now() -> Duration {
+    host::now()
+}
+
+/// Waits so long.
+pub async fn sleep(time: Duration) {
+    let until = host::now().saturating_add(time);
+    Sleep { until, timer: None }.await;
+}
+
+/// The time was over first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Elapsed;
+
+/// Runs a future for so long at the most.
+///
+/// # Errors
+/// When the time is over first; the future is then dropped.
+pub async fn timeout<T>(time: Duration, future: impl Future<Output = T>) -> Result<T, Elapsed> {
+    let mut future = pin!(future);
+    let until = host::now().saturating_add(time);
+    let mut sleep = pin!(Sleep { until, timer: None });
+    std::future::poll_fn(|context| {
+        // What is done in the same moment counts as done.
+        if let Poll::Ready(value) = future.as_mut().poll(context) {
+            return Poll::Ready(Ok(value));
+        }
+        sleep.as_mut().poll(context).map(|()| Err(Elapsed))
+    })
+    .await
+}
+
+struct Sleep {
+    until: Duration,
+    timer: Option<u64>,
+}
+
+/// What somebody who sleeps waits for; never part of a deadlock.
+struct Clock(Duration);
+
+impl Resource for Clock {
+    fn name(&self) -> String {
+        "a moment".to_owned()
+    }
+    fn describe(&self) -> String {
+        format!("the moment {:?}", self.0)
+    }
+}
+
+impl Future for Sleep {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Sleep>, context: &mut Context<'_>) -> Poll<()> {
+        if host::now() >= self.until {
+            return Poll::Ready(());
+        }
+        let until = self.until;
+        executor::with(|executor| {
+            if let Some(timer) = self.timer.take() {
+                executor.remove_timer(until, timer);
+            }
+            self.timer = Some(executor.add_timer(until, context.waker().clone()));
+            executor.waits_for(Rc::new(Clock(until)));
+        });
+        Poll::Pending
+    }
+}
+
+impl Drop for Sleep {
+    fn drop(&mut self) {
+        if let Some(timer) = self.timer {
+            executor::with(|executor| executor.remove_timer(self.until, timer));
+        }
+    }
+}

@@ -1,0 +1,74 @@
+//! The properties that a program declares, known before it runs.
+//!
+//! ```text
+//! custom section `fozzy.properties` of any core module, lines: always ␉ total is constant ␉ src/lib.rs:31
+//! ```
+//!
+//! The guest SDK writes a line for each macro. A stripped program has no such section: its properties are then known
+//! from their first evaluation on.
+//!
+//! Invariant: whatever stands there, reading it neither fails nor takes more than its length; a line that is not
+//! understood is left out.
+
+use fozzy_trace::facts::PropertyKind;
+use wasmparser::{Parser, Payload};
+
+/// The section's name.
+const SECTION: &str = "fozzy.properties";
+
+/// One declared property.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Row {
+    pub(crate) kind: PropertyKind,
+    pub(crate) name: String,
+    /// `file:line`.
+    pub(crate) place: String,
+}
+
+/// All declared properties of a component, in the order of their sections.
+pub(crate) fn read(component: &[u8]) -> Vec<Row> {
+    let payloads = Parser::new(0).parse_all(component).map_while(Result::ok);
+    let sections = payloads.filter_map(|payload| match payload {
+        Payload::CustomSection(section) if section.name() == SECTION => Some(section.data().to_vec()),
+        _ => None,
+    });
+    let rows = sections.flat_map(|section| rows(&section));
+    rows.collect()
+}
+
+fn rows(section: &[u8]) -> Vec<Row> {
+    let text = String::from_utf8_lossy(section);
+    text.lines().filter_map(row).collect()
+}
+
+fn row(line: &str) -> Option<Row> {
+    let mut words = line.split('\t');
+    let (kind, name, place) = (words.next()?, words.next()?, words.next()?);
+    let kind = match kind {
+        "always" => PropertyKind::Always,
+        "always-or-unreachable" => PropertyKind::AlwaysOrUnreachable,
+        "sometimes" => PropertyKind::Sometimes,
+        "reachable" => PropertyKind::Reachable,
+        "unreachable" => PropertyKind::Unreachable,
+        _ => return None,
+    };
+    Some(Row { kind, name: name.to_owned(), place: place.to_owned() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sections_of_inner_modules_are_read_and_nonsense_is_left_out() {
+        let lines = "always\\09total\\09src/lib.rs:3\\0anonsense\\0a\\ff\\09x\\0asometimes\\09full\\09a.rs:1\\0a";
+        let text = format!("(component (core module (@custom \"fozzy.properties\" \"{lines}\")))");
+        let component = wat::parse_str(text).expect("assembles");
+        let row = |kind, name: &str, place: &str| Row { kind, name: name.to_owned(), place: place.to_owned() };
+        let expected =
+            [row(PropertyKind::Always, "total", "src/lib.rs:3"), row(PropertyKind::Sometimes, "full", "a.rs:1")];
+        assert_eq!(read(&component), expected);
+        assert_eq!(read(&component[..component.len() - 1]), []);
+        assert_eq!(read(b"no wasm"), []);
+    }
+}

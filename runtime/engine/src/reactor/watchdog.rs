@@ -1,0 +1,113 @@
+//! Stops a guest that runs away in a build without fuel.
+//!
+//! ```text
+//! guest's thread     ──call 7──┐ … … … … … … … … … … … ✂ a store of a coverage byte faults
+//! watchdog's thread       tick   tick   tick: still call 7, for too long ─▶ side memories made inaccessible
+//! ```
+//!
+//! Each way around a loop and each entry of a function sets a coverage byte, so that taking those bytes away ends
+//! the guest soon, with a trap of its own. When that happens depends on the machine, so it is never a verdict:
+//! the calls are repeated in a build with fuel, which gives one.
+//!
+//! Invariants: side memories are accessible whenever the guest's thread is not in a call. A call costs two atomic
+//! operations.
+//! Not here: the repetition (`mod`).
+
+use crate::memory::Region;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+/// Between two looks of the watchdog.
+const TICK: Duration = Duration::from_millis(10);
+
+/// The guest is not in a call.
+const IDLE: u64 = 0;
+/// The watchdog is taking the memories away.
+const STRIKING: u64 = u64::MAX - 1;
+/// It has taken them away.
+const STRUCK: u64 = u64::MAX;
+
+struct Shared {
+    /// The number of the call that is going on, or one of the words above.
+    call: AtomicU64,
+    ends: AtomicBool,
+    sides: Vec<Arc<Region>>,
+}
+
+/// Watches the calls of one instance.
+pub(super) struct Watchdog {
+    shared: Arc<Shared>,
+    thread: Option<JoinHandle<()>>,
+    calls: u64,
+}
+
+impl Watchdog {
+    /// Watches calls that touch `sides` again and again; one may take about as long as `limit`, in real time.
+    pub(super) fn new(sides: Vec<Arc<Region>>, limit: Duration) -> Result<Watchdog, String> {
+        let shared = Arc::new(Shared { call: AtomicU64::new(IDLE), ends: AtomicBool::new(false), sides });
+        let ticks = limit.as_nanos().div_ceil(TICK.as_nanos()).max(1);
+        let watched = Arc::clone(&shared);
+        let thread = std::thread::Builder::new().name("fozzy watchdog".to_owned()).spawn(move || watched.watch(ticks));
+        let thread = thread.map_err(|error| format!("the watchdog's thread: {error}"))?;
+        Ok(Watchdog { shared, thread: Some(thread), calls: IDLE })
+    }
+
+    /// A call begins.
+    #[inline]
+    pub(super) fn begin(&mut self) {
+        self.calls += 1;
+        self.shared.call.store(self.calls, Ordering::Release);
+    }
+
+    /// The call is over; `true` when it was cut.
+    #[inline]
+    pub(super) fn end(&mut self) -> bool {
+        let idle = self.shared.call.compare_exchange(self.calls, IDLE, Ordering::AcqRel, Ordering::Acquire);
+        idle.is_err() && self.release()
+    }
+
+    #[cold]
+    fn release(&self) -> bool {
+        while self.shared.call.load(Ordering::Acquire) != STRUCK {
+            std::thread::yield_now();
+        }
+        self.shared.sides.iter().for_each(|side| side.forbid(false));
+        self.shared.call.store(IDLE, Ordering::Release);
+        true
+    }
+}
+
+impl Drop for Watchdog {
+    fn drop(&mut self) {
+        self.shared.ends.store(true, Ordering::Release);
+        if let Some(thread) = self.thread.take() {
+            thread.thread().unpark();
+            // It ends at its next look; a panic of it was shown already.
+            let _ = thread.join();
+        }
+    }
+}
+
+impl Shared {
+    fn watch(&self, ticks: u128) {
+        let (mut seen, mut since) = (IDLE, 0);
+        while !self.ends.load(Ordering::Acquire) {
+            std::thread::park_timeout(TICK);
+            let call = self.call.load(Ordering::Acquire);
+            since = if call == seen { since + 1 } else { 0 };
+            seen = call;
+            if call != IDLE && call < STRIKING && since >= ticks {
+                self.strike(call);
+            }
+        }
+    }
+
+    fn strike(&self, call: u64) {
+        if self.call.compare_exchange(call, STRIKING, Ordering::AcqRel, Ordering::Acquire).is_ok() {
+            self.sides.iter().for_each(|side| side.forbid(true));
+            self.call.store(STRUCK, Ordering::Release);
+        }
+    }
+}

@@ -1,0 +1,407 @@
+//! Scenarios: programs that are driven from outside, one exported call at a time.
+//!
+//! ```text
+//! describe ─▶ checked
+//! sequence 0   new instance   begin-sequence(0)  step(0) step(1) …  end-sequence(0)
+//! sequence 1   new instance, the machine as it was at the start …
+//! fuzz, property: the same, rounds of calls instead of sequences of steps, the functions in turn
+//! ```
+//!
+//! Between two calls nothing of the guest is on the stack, so the run could be kept there.
+//!
+//! Invariants: what a sequence does depends on its number, and on what earlier ones left outside their machine, never on
+//! how many there are; the budget of instructions is one for all of them.
+//! Not here: what a call does with its part of the choices (`fozzy-host`), the verdict (`fozzy-check`).
+
+use crate::ending::Instantiating;
+use crate::memory;
+use crate::program::Program;
+use crate::schedule::{export, store};
+use fozzy_host::{Host, Stop};
+use fozzy_trace::choice::check_name;
+use fozzy_trace::facts::{Failure, FailureKind, FlowStats, ScenarioStats};
+use fozzy_trace::plan::{ScenarioKind, ScenarioPlan};
+use fozzy_world::Node;
+use std::collections::BTreeSet;
+use wasmtime::Store;
+use wasmtime::component::{ComponentNamedList, ComponentType, Instance, Lift, Lower, TypedFunc};
+
+/// The full names of the exported interfaces of `fozzy:scenario`.
+#[derive(Clone, Debug)]
+pub(crate) struct Scenarios {
+    pub(crate) stateful: Option<String>,
+    pub(crate) fuzz: Option<String>,
+    pub(crate) property: Option<String>,
+}
+
+impl Scenarios {
+    pub(crate) fn is_any(&self) -> bool {
+        self.stateful.is_some() || self.fuzz.is_some() || self.property.is_some()
+    }
+}
+
+/// Flows, invariants, fuzz targets or properties that a scenario can have.
+const PARTS_MAX: usize = 4096;
+
+/// `fozzy:scenario/stateful.flow`.
+#[derive(Debug, ComponentType, Lift)]
+#[component(record)]
+struct Flow {
+    name: String,
+    weight: u32,
+    #[component(name = "max-times")]
+    max_times: Option<u32>,
+}
+
+/// `fozzy:scenario/stateful.invariant`.
+#[derive(Debug, ComponentType, Lift)]
+#[component(record)]
+struct Invariant {
+    name: String,
+    period: u32,
+}
+
+/// `fozzy:scenario/stateful.info`.
+#[derive(Debug, ComponentType, Lift)]
+#[component(record)]
+struct Info {
+    name: String,
+    flows: Vec<Flow>,
+    invariants: Vec<Invariant>,
+}
+
+/// `fozzy:scenario/stateful.skip`.
+#[derive(Debug, ComponentType, Lift)]
+#[component(record)]
+struct Skip {
+    flow: u32,
+    label: String,
+}
+
+/// `fozzy:scenario/stateful.step-result`.
+#[derive(Debug, ComponentType, Lift)]
+#[component(variant)]
+enum StepResult {
+    #[component(name = "ran")]
+    Ran(u32),
+    #[component(name = "skipped")]
+    Skipped(Skip),
+    #[component(name = "stuck")]
+    Stuck(String),
+}
+
+/// Drives a scenario as far as the plan says. The answer is the host again, what came of it, and the fuel that is left.
+pub(crate) async fn drive(program: &Program, host: Host, fuel: u64) -> (Host, wasmtime::Result<bool>, u64) {
+    let plan = host.run.world.plan.scenario.unwrap_or_default();
+    let start = host.run.world.node(host.node).clone();
+    let mut drive = Drive { program, plan, start, host: Some(host), fuel };
+    let outcome = drive.all().await;
+    (drive.host.take().expect("it is given back after each instance"), outcome.map(|()| true), drive.fuel)
+}
+
+/// A scenario on its way.
+struct Drive<'a> {
+    program: &'a Program,
+    plan: ScenarioPlan,
+    /// The machine before anything ran.
+    start: Node,
+    /// `None` while an instance has it.
+    host: Option<Host>,
+    /// What is left of the budget, without what an instance has.
+    fuel: u64,
+}
+
+/// Functions that are called in turn: fuzz targets or properties.
+struct Functions<'a> {
+    kind: ScenarioKind,
+    interface: &'a str,
+    /// The place of the first of them among the flows.
+    first: usize,
+    number: usize,
+}
+
+impl Drive<'_> {
+    async fn all(&mut self) -> wasmtime::Result<()> {
+        let Scenarios { stateful, fuzz, property } = self.program.entries().scenario.clone();
+        self.host().run.world.facts.scenario = Some(ScenarioStats::default());
+        if let Some(interface) = stateful {
+            self.describe(&interface).await?;
+            for sequence in 0..self.plan.sequences {
+                self.sequence(&interface, sequence).await?;
+            }
+        }
+        for (kind, names, interface) in
+            [(ScenarioKind::Fuzz, "targets", fuzz), (ScenarioKind::Property, "properties", property)]
+        {
+            let Some(interface) = interface else { continue };
+            let functions = self.functions(kind, &interface, names).await?;
+            for round in 0..self.plan.sequences {
+                self.round(&functions, round).await?;
+            }
+        }
+        Ok(())
+    }
+
+    fn host(&mut self) -> &mut Host {
+        self.host.as_mut().expect("no instance has it")
+    }
+
+    fn stats(host: &mut Host) -> &mut ScenarioStats {
+        host.run.world.facts.scenario.get_or_insert_default()
+    }
+
+    /// A new instance on the machine as it was at the start.
+    async fn instance(&mut self) -> (Store<Host>, wasmtime::Result<Instance>) {
+        // Only the memories of the last instance are part of how the execution ended.
+        drop(memory::collect());
+        let mut host = self.host.take().expect("no instance has it");
+        let (node, start) = (host.node, &self.start);
+        host.run.moment(node, |world, moment| world.begin_again(start, moment));
+        let (mut store, filled) = store(self.program, host, self.fuel);
+        let instance = match filled {
+            Ok(()) => match self.program.instance() {
+                Ok(instance) => instance.instantiate_async(&mut store).await,
+                Err(error) => Err(error),
+            },
+            Err(error) => Err(error),
+        };
+        (store, instance.map_err(|error| error.context(Instantiating)))
+    }
+
+    /// The instance is done with.
+    fn over(&mut self, store: Store<Host>) {
+        self.fuel = store.get_fuel().unwrap_or(0);
+        self.host = Some(store.into_data());
+    }
+
+    async fn describe(&mut self, interface: &str) -> wasmtime::Result<()> {
+        let (mut store, instance) = self.instance().await;
+        let info = match instance {
+            Ok(instance) => ask::<(Info,)>(&mut store, &instance, interface, "describe").await,
+            Err(error) => Err(error),
+        };
+        self.over(store);
+        let (info,) = info?;
+        check(&info).map_err(|why| invalid("description", &why))?;
+        let stats = Self::stats(self.host());
+        stats.name = FlowStats::new(&info.name).name;
+        stats.flows = info.flows.iter().map(|flow| FlowStats::new(&flow.name)).collect();
+        Ok(())
+    }
+
+    async fn sequence(&mut self, interface: &str, sequence: u32) -> wasmtime::Result<()> {
+        let (mut store, instance) = self.instance().await;
+        let outcome = match instance {
+            Ok(instance) => steps(&mut store, &instance, interface, sequence, self.plan.flows).await,
+            Err(error) => Err(error),
+        };
+        self.over(store);
+        outcome
+    }
+
+    /// The functions of an interface, which are then among the flows.
+    async fn functions<'n>(
+        &mut self,
+        kind: ScenarioKind,
+        interface: &'n str,
+        names: &str,
+    ) -> wasmtime::Result<Functions<'n>> {
+        let (mut store, instance) = self.instance().await;
+        let listed = match instance {
+            Ok(instance) => ask::<(Vec<String>,)>(&mut store, &instance, interface, names).await,
+            Err(error) => Err(error),
+        };
+        self.over(store);
+        let (listed,) = listed?;
+        check_names(names, listed.iter().map(String::as_str)).map_err(|why| invalid(names, &why))?;
+        if listed.is_empty() {
+            return Err(invalid(names, &format!("`{names}` names nothing to call")));
+        }
+        let stats = Self::stats(self.host());
+        let first = stats.flows.len();
+        stats.flows.extend(listed.iter().map(|name| FlowStats::new(name)));
+        Ok(Functions { kind, interface, first, number: listed.len() })
+    }
+
+    async fn round(&mut self, functions: &Functions<'_>, round: u32) -> wasmtime::Result<()> {
+        let (mut store, instance) = self.instance().await;
+        let outcome = match instance {
+            Ok(instance) => calls(&mut store, &instance, functions, round, self.plan.flows).await,
+            Err(error) => Err(error),
+        };
+        self.over(store);
+        outcome
+    }
+}
+
+/// One sequence of a stateful scenario.
+async fn steps(
+    store: &mut Store<Host>,
+    instance: &Instance,
+    interface: &str,
+    sequence: u32,
+    steps: u32,
+) -> wasmtime::Result<()> {
+    let stream = ScenarioKind::Stateful.stream(sequence);
+    let begin = function::<(u32,), ()>(store, instance, interface, "begin-sequence")?;
+    let step = function::<(u32,), (StepResult,)>(store, instance, interface, "step")?;
+    let end = function::<(u32,), ()>(store, instance, interface, "end-sequence")?;
+    Drive::stats(store.data_mut()).sequences += 1;
+    store.data_mut().begin_sequence(sequence, stream)?;
+    begin.call_async(&mut *store, (sequence,)).await?;
+    for number in 0..steps {
+        store.data_mut().begin_step(sequence, stream, number)?;
+        let (result,) = step.call_async(&mut *store, (number,)).await?;
+        let stats = Drive::stats(store.data_mut());
+        match result {
+            StepResult::Ran(flow) => flow_of(stats, flow)?.run += 1,
+            StepResult::Skipped(skip) => flow_of(stats, skip.flow)?.skip(&skip.label),
+            StepResult::Stuck(why) => {
+                let message = format!("no flow is valid in sequence {sequence} at step {number}: {why}");
+                return Err(invalid("no valid flow", &message));
+            }
+        }
+    }
+    store.data_mut().end_sequence(sequence, stream)?;
+    end.call_async(&mut *store, (sequence,)).await
+}
+
+/// One round of fuzz targets or properties.
+async fn calls(
+    store: &mut Store<Host>,
+    instance: &Instance,
+    functions: &Functions<'_>,
+    round: u32,
+    steps: u32,
+) -> wasmtime::Result<()> {
+    let Functions { kind, interface, first, number } = *functions;
+    let stream = kind.stream(round);
+    enum Call {
+        Fuzz(TypedFunc<(u32, Vec<u8>), ()>),
+        Check(TypedFunc<(u32,), ()>),
+    }
+    let call = match kind {
+        ScenarioKind::Fuzz => Call::Fuzz(function(store, instance, interface, "run")?),
+        ScenarioKind::Stateful | ScenarioKind::Property => Call::Check(function(store, instance, interface, "check")?),
+    };
+    Drive::stats(store.data_mut()).sequences += 1;
+    for step in 0..steps {
+        let place = step as usize % number;
+        let (place, flow) = (place as u32, (first + place) as u32);
+        match &call {
+            Call::Fuzz(run) => {
+                let input = store.data_mut().begin_input(round, stream, step, flow, place)?;
+                run.call_async(&mut *store, (place, input)).await?;
+            }
+            Call::Check(check) => {
+                store.data_mut().begin_check(round, stream, step, flow, place)?;
+                check.call_async(&mut *store, (place,)).await?;
+            }
+        }
+        flow_of(Drive::stats(store.data_mut()), flow)?.run += 1;
+    }
+    Ok(())
+}
+
+/// Calls a function that only answers.
+async fn ask<R: ComponentNamedList + Lift>(
+    store: &mut Store<Host>,
+    instance: &Instance,
+    interface: &str,
+    name: &str,
+) -> wasmtime::Result<R>
+where
+    R: 'static + Send + Sync,
+{
+    let function = function::<(), R>(store, instance, interface, name)?;
+    function.call_async(store, ()).await
+}
+
+/// A function of the interface; one of another type is a fault of the scenario.
+fn function<P, R>(
+    store: &mut Store<Host>,
+    instance: &Instance,
+    interface: &str,
+    name: &str,
+) -> wasmtime::Result<TypedFunc<P, R>>
+where
+    P: ComponentNamedList + Lower,
+    R: ComponentNamedList + Lift,
+{
+    let found = export(store, instance, Some(interface), name);
+    let found = found.and_then(|found| instance.get_typed_func::<P, R>(store, &found));
+    found.map_err(|error| {
+        let why = crate::load::one_line(&format!("{error:#}"));
+        invalid(&format!("{interface}.{name}"), &format!("`{interface}` is not what it is called: `{name}`: {why}"))
+    })
+}
+
+fn flow_of(stats: &mut ScenarioStats, flow: u32) -> wasmtime::Result<&mut FlowStats> {
+    let flows = stats.flows.len();
+    let message = || format!("a step answers that it ran the flow {flow}, and there are {flows}");
+    stats.flows.get_mut(flow as usize).ok_or_else(|| invalid("step", &message()))
+}
+
+/// What is wrong with a description.
+fn check(info: &Info) -> Result<(), String> {
+    check_names("flows", info.flows.iter().map(|flow| flow.name.as_str()))?;
+    check_names("invariants", info.invariants.iter().map(|invariant| invariant.name.as_str()))?;
+    if info.flows.is_empty() {
+        return Err("the scenario has no flow".to_owned());
+    }
+    if info.flows.iter().all(|flow| flow.weight == 0 || flow.max_times == Some(0)) {
+        return Err("no flow can ever be drawn: each has the weight 0, or may be run 0 times".to_owned());
+    }
+    match info.invariants.iter().find(|invariant| invariant.period == 0) {
+        Some(invariant) => {
+            Err(format!("the invariant `{}` has the period 0; 1 checks it after every step", invariant.name))
+        }
+        None => Ok(()),
+    }
+}
+
+fn check_names<'a>(what: &str, names: impl Iterator<Item = &'a str>) -> Result<(), String> {
+    let mut known = BTreeSet::new();
+    for name in names {
+        check_name(name).map_err(|error| format!("{what} `{}`: {error}", name.escape_debug()))?;
+        if !known.insert(name) {
+            return Err(format!("two of the {what} are called `{}`", name.escape_debug()));
+        }
+        if known.len() > PARTS_MAX {
+            return Err(format!("{what}: more than {PARTS_MAX}"));
+        }
+    }
+    Ok(())
+}
+
+/// The scenario cannot be run as it is.
+fn invalid(site: &str, message: &str) -> wasmtime::Error {
+    let message = format!("the scenario cannot be run: {message}");
+    wasmtime::Error::new(Stop::Failed(Box::new(Failure::new(FailureKind::Invalid, site, &message))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn flow(name: &str, weight: u32) -> Flow {
+        Flow { name: name.to_owned(), weight, max_times: None }
+    }
+
+    fn said(flows: Vec<Flow>, periods: &[u32]) -> String {
+        let invariants = periods.iter().enumerate();
+        let invariants =
+            invariants.map(|(number, period)| Invariant { name: number.to_string(), period: *period }).collect();
+        check(&Info { name: "s".to_owned(), flows, invariants }).err().unwrap_or_default()
+    }
+
+    #[test]
+    fn a_description_that_cannot_be_run_is_said() {
+        assert_eq!(said(vec![flow("a", 1), flow("b", 0)], &[1, 10]), "");
+        assert!(said(vec![], &[]).contains("no flow"));
+        assert!(said(vec![flow("a", 0), flow("b", 0)], &[]).contains("weight 0"));
+        assert!(said(vec![flow("a", 1), flow("a", 2)], &[]).contains("two of the flows are called `a`"));
+        assert!(said(vec![flow("", 1)], &[]).contains("a name has 0 bytes"));
+        assert!(said(vec![flow("a", 1)], &[1, 0]).contains("`1` has the period 0"));
+    }
+}

@@ -1,0 +1,89 @@
+//! `fozzy:choices/draws`: what a program draws, each draw a question with the program's own site.
+//!
+//! Not here: what the kinds of questions mean (`fozzy_trace::choice`), which the guest SDK shares when it runs natively.
+
+use crate::bindings::fozzy::choices::draws;
+use crate::call::{Host, Import, Stop};
+use fozzy_trace::Purpose;
+use fozzy_trace::choice::{self, ChoiceError};
+use wasmtime::Result;
+
+const CHOOSE: Import = Import::new("fozzy:choices/draws.choose");
+const INT: Import = Import::new("fozzy:choices/draws.int");
+const BOOL: Import = Import::new("fozzy:choices/draws.bool");
+const BYTES: Import = Import::new("fozzy:choices/draws.bytes");
+const WEIGHTED: Import = Import::new("fozzy:choices/draws.weighted");
+const RESEED: Import = Import::new("fozzy:choices/draws.reseed");
+
+/// The site at which a step of a scenario draws its flow.
+const FLOW_SITE: &str = "flow";
+
+impl Host {
+    /// Answers a question of the program at `site` through numbers below a bound.
+    #[inline]
+    fn answer<R>(
+        &mut self,
+        import: Import,
+        site: &str,
+        body: impl FnOnce(&mut dyn FnMut(u64) -> u64) -> std::result::Result<R, ChoiceError>,
+    ) -> std::result::Result<R, Stop> {
+        let purpose = Purpose::Choice(self.part);
+        let answer = choice::check_name(site).and_then(|()| body(&mut |bound| self.below(purpose, site, bound)));
+        answer.map_err(|error| misused(import, site, &error))
+    }
+}
+
+/// The program asks for what has no answer.
+fn misused(import: Import, site: &str, error: &ChoiceError) -> Stop {
+    Stop::Misuse { import: import.name, what: format!("at `{}`: {error}", site.escape_debug()) }
+}
+
+impl draws::Host for Host {
+    fn choose(&mut self, site: String, count: u64) -> Result<u64> {
+        self.call(CHOOSE, (&*site, count), |host| host.answer(CHOOSE, &site, |below| choice::choose(count, below)))
+    }
+
+    fn int(&mut self, site: String, min: i64, max: i64) -> Result<i64> {
+        self.call(INT, (&*site, min, max), |host| host.answer(INT, &site, |below| choice::int(min, max, below)))
+    }
+
+    fn bool(&mut self, site: String, probability: f64) -> Result<bool> {
+        self.call(BOOL, (&*site, probability.to_bits()), |host| {
+            host.answer(BOOL, &site, |below| choice::happens(probability, below))
+        })
+    }
+
+    fn bytes(&mut self, site: String, length: u64) -> Result<Vec<u8>> {
+        self.call(BYTES, (&*site, length), |host| {
+            if length > choice::BYTES_MAX {
+                return Err(misused(BYTES, &site, &ChoiceError::Bytes(length)));
+            }
+            choice::check_name(&site).map_err(|error| misused(BYTES, &site, &error))?;
+            let mut bytes = vec![0; length as usize];
+            let purpose = Purpose::Choice(host.part);
+            host.draw(purpose, &site, &mut bytes);
+            Ok(bytes)
+        })
+    }
+
+    fn weighted(&mut self, site: String, weights: Vec<u32>) -> Result<u32> {
+        self.call(WEIGHTED, (&*site, &weights), |host| {
+            let place = host.answer(WEIGHTED, &site, |below| choice::weighted(&weights, below))?;
+            if site == FLOW_SITE
+                && let Some(scenario) = &mut host.world().facts.scenario
+            {
+                scenario.position.flow = Some(place);
+            }
+            Ok(place)
+        })
+    }
+
+    fn reseed(&mut self) -> Result<u64> {
+        self.call(RESEED, (), |host| {
+            let mut bytes = [0; 8];
+            let purpose = Purpose::Choice(host.part);
+            host.draw(purpose, RESEED.name, &mut bytes);
+            Ok(u64::from_le_bytes(bytes))
+        })
+    }
+}

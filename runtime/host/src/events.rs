@@ -1,0 +1,28 @@
+//! `fozzy:events/journal`: what a program wants to have in the history beside its calls. The call is the entry.
+
+use crate::bindings::fozzy::events::journal;
+use crate::call::{Host, Import, Stop};
+use fozzy_world::spans::SpanError;
+use wasmtime::Result;
+
+const EVENT: Import = Import::new("fozzy:events/journal.event");
+const ENTER: Import = Import::new("fozzy:events/journal.enter");
+const LEAVE: Import = Import::new("fozzy:events/journal.leave");
+
+fn misused(import: Import) -> impl Fn(SpanError) -> Stop {
+    move |error| Stop::Misuse { import: import.name, what: error.to_string() }
+}
+
+impl journal::Host for Host {
+    fn event(&mut self, name: String, details: String) -> Result<()> {
+        self.call(EVENT, (&*name, &*details), |_| Ok(()))
+    }
+
+    fn enter(&mut self, name: String) -> Result<u64> {
+        self.call(ENTER, &*name, |host| host.world().spans.enter().map_err(misused(ENTER)))
+    }
+
+    fn leave(&mut self, span: u64) -> Result<()> {
+        self.call(LEAVE, span, |host| host.world().spans.leave(span).map_err(misused(LEAVE)))
+    }
+}

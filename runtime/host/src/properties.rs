@@ -1,0 +1,114 @@
+//! `fozzy:properties/assertions`: what must hold, and what must be possible.
+//!
+//! Not here: the state of properties (`fozzy_trace::facts`).
+
+use crate::bindings::fozzy::properties::assertions;
+use crate::call::{Host, Import, Stop};
+use assertions::Comparison as Wit;
+use fozzy_trace::facts::{Comparison, Failure, FailureKind, PropertyKind, Seen};
+use wasmtime::Result;
+
+const ALWAYS: Import = Import::new("fozzy:properties/assertions.always");
+const ALWAYS_OR_UNREACHABLE: Import = Import::new("fozzy:properties/assertions.always-or-unreachable");
+const SOMETIMES: Import = Import::new("fozzy:properties/assertions.sometimes");
+const REACHABLE: Import = Import::new("fozzy:properties/assertions.reachable");
+const UNREACHABLE: Import = Import::new("fozzy:properties/assertions.unreachable");
+const ALWAYS_NUMBER: Import = Import::new("fozzy:properties/assertions.always-number");
+const SOMETIMES_NUMBER: Import = Import::new("fozzy:properties/assertions.sometimes-number");
+const FAIL: Import = Import::new("fozzy:properties/assertions.fail");
+
+type Details = Option<String>;
+
+impl Host {
+    /// Records one evaluation; one that is a failure ends the guest.
+    #[inline]
+    fn see(&mut self, import: Import, seen: Seen<'_>) -> Result<()> {
+        self.call(import, ((seen.name, seen.holds), seen.details), |host| {
+            match host.world().facts.properties.see(seen) {
+                Ok(None) => Ok(()),
+                Ok(Some(failure)) => Err(Stop::Failed(Box::new(failure))),
+                Err(error) => Err(Stop::Misuse { import: import.name, what: error.to_string() }),
+            }
+        })
+    }
+
+    fn see_numbers(
+        &mut self,
+        import: Import,
+        (kind, name): (PropertyKind, &str),
+        (left, comparison, right): (f64, Wit, f64),
+        details: Option<&str>,
+    ) -> Result<()> {
+        let comparison = match comparison {
+            Wit::Less => Comparison::Less,
+            Wit::AtMost => Comparison::AtMost,
+            Wit::Greater => Comparison::Greater,
+            Wit::AtLeast => Comparison::AtLeast,
+        };
+        let (holds, distance) = comparison.of(left, right);
+        let asked = ((name, left.to_bits()), (comparison.sign(), right.to_bits()));
+        self.call(import, asked, |host| {
+            let numbers = || format!("expected {left} {} {right}", comparison.sign());
+            let words = (!holds).then(|| details.map_or_else(numbers, |details| format!("{}; {details}", numbers())));
+            let seen = Seen { kind, name, holds, distance: Some(distance), details: words.as_deref() };
+            match host.world().facts.properties.see(seen) {
+                Ok(None) => Ok(()),
+                Ok(Some(failure)) => Err(Stop::Failed(Box::new(failure))),
+                Err(error) => Err(Stop::Misuse { import: import.name, what: error.to_string() }),
+            }
+        })
+    }
+}
+
+impl assertions::Host for Host {
+    fn always(&mut self, name: String, holds: bool, details: Details) -> Result<()> {
+        let details = details.as_deref();
+        self.see(ALWAYS, Seen { kind: PropertyKind::Always, name: &name, holds, distance: None, details })
+    }
+
+    fn always_or_unreachable(&mut self, name: String, holds: bool, details: Details) -> Result<()> {
+        let (kind, details) = (PropertyKind::AlwaysOrUnreachable, details.as_deref());
+        self.see(ALWAYS_OR_UNREACHABLE, Seen { kind, name: &name, holds, distance: None, details })
+    }
+
+    fn sometimes(&mut self, name: String, holds: bool, details: Details) -> Result<()> {
+        let details = details.as_deref();
+        self.see(SOMETIMES, Seen { kind: PropertyKind::Sometimes, name: &name, holds, distance: None, details })
+    }
+
+    fn reachable(&mut self, name: String) -> Result<()> {
+        let kind = PropertyKind::Reachable;
+        self.see(REACHABLE, Seen { kind, name: &name, holds: true, distance: None, details: None })
+    }
+
+    fn unreachable(&mut self, name: String, details: Details) -> Result<()> {
+        let (kind, details) = (PropertyKind::Unreachable, details.as_deref());
+        self.see(UNREACHABLE, Seen { kind, name: &name, holds: false, distance: None, details })
+    }
+
+    fn always_number(&mut self, name: String, left: f64, comparison: Wit, right: f64, details: Details) -> Result<()> {
+        let numbers = (left, comparison, right);
+        self.see_numbers(ALWAYS_NUMBER, (PropertyKind::Always, &name), numbers, details.as_deref())
+    }
+
+    fn sometimes_number(
+        &mut self,
+        name: String,
+        left: f64,
+        comparison: Wit,
+        right: f64,
+        details: Details,
+    ) -> Result<()> {
+        let numbers = (left, comparison, right);
+        self.see_numbers(SOMETIMES_NUMBER, (PropertyKind::Sometimes, &name), numbers, details.as_deref())
+    }
+
+    fn fail(&mut self, failure: assertions::Failure, site: String, message: String) -> Result<()> {
+        let kind = match failure {
+            assertions::Failure::Invariant => FailureKind::Invariant,
+            assertions::Failure::Deadlock => FailureKind::Deadlock,
+            assertions::Failure::Invalid => FailureKind::Invalid,
+        };
+        self.call(FAIL, (&*site, &*message), |_| Err(Stop::Failed(Box::new(Failure::new(kind, &site, &message)))))
+    }
+}

@@ -1,0 +1,85 @@
+//! `fozzy:scenario` from the outside: what the engine tells a guest's host before it calls an export.
+//!
+//! ```text
+//! engine: host.begin_step(2, 17) ─▶ history `fozzy:scenario/stateful.step`, choices from the stream of (2, 17)
+//!         step.call(17)          ─▶ the guest asks and answers inside that part
+//! ```
+//!
+//! Invariant: each call of an export is an entry of the history, before those of what it does.
+//! Not here: which calls are made, and in which order (`fozzy-engine`).
+
+use crate::call::{Host, Import};
+use fozzy_trace::choice;
+use fozzy_trace::facts::Position;
+use fozzy_trace::{Part, Purpose};
+use wasmtime::Result;
+
+const BEGIN_SEQUENCE: Import = Import::new("fozzy:scenario/stateful.begin-sequence");
+const STEP: Import = Import::new("fozzy:scenario/stateful.step");
+const END_SEQUENCE: Import = Import::new("fozzy:scenario/stateful.end-sequence");
+const FUZZ: Import = Import::new("fozzy:scenario/fuzz.run");
+const CHECK: Import = Import::new("fozzy:scenario/property.check");
+
+impl Host {
+    /// A sequence begins; `stream` tells the parts of a scenario's kinds apart.
+    ///
+    /// # Errors
+    /// When the guest's budget is used up.
+    pub fn begin_sequence(&mut self, sequence: u32, stream: u32) -> Result<()> {
+        self.part = Part::beginning(stream);
+        self.at(Position { sequence: Some(sequence), step: None, flow: None });
+        self.call(BEGIN_SEQUENCE, sequence, |_| Ok(()))
+    }
+
+    /// A step begins.
+    ///
+    /// # Errors
+    /// When the guest's budget is used up.
+    pub fn begin_step(&mut self, sequence: u32, stream: u32, step: u32) -> Result<()> {
+        self.part = Part::step(stream, step);
+        self.at(Position { sequence: Some(sequence), step: Some(step), flow: None });
+        self.call(STEP, step, |_| Ok(()))
+    }
+
+    /// A sequence ends.
+    ///
+    /// # Errors
+    /// When the guest's budget is used up.
+    pub fn end_sequence(&mut self, sequence: u32, stream: u32) -> Result<()> {
+        self.part = Part::ending(stream);
+        self.at(Position { sequence: Some(sequence), step: None, flow: None });
+        self.call(END_SEQUENCE, sequence, |_| Ok(()))
+    }
+
+    /// A property is about to be checked, which stands as `flow` among the flows.
+    ///
+    /// # Errors
+    /// When the guest's budget is used up.
+    pub fn begin_check(&mut self, round: u32, stream: u32, step: u32, flow: u32, property: u32) -> Result<()> {
+        self.part = Part::step(stream, step);
+        self.at(Position { sequence: Some(round), step: Some(step), flow: Some(flow) });
+        self.call(CHECK, property, |_| Ok(()))
+    }
+
+    /// A fuzz target is about to be called, which stands as `flow` among the flows; the answer is its input.
+    ///
+    /// # Errors
+    /// When the guest's budget is used up.
+    pub fn begin_input(&mut self, round: u32, stream: u32, step: u32, flow: u32, target: u32) -> Result<Vec<u8>> {
+        self.part = Part::step(stream, step);
+        self.at(Position { sequence: Some(round), step: Some(step), flow: Some(flow) });
+        self.call(FUZZ, target, |host| {
+            let purpose = Purpose::Choice(host.part);
+            let length = choice::input_length(|bound| host.below(purpose, "input length", bound));
+            let mut input = vec![0; length];
+            host.draw(purpose, "input", &mut input);
+            Ok(input)
+        })
+    }
+
+    fn at(&mut self, position: Position) {
+        if let Some(scenario) = &mut self.world().facts.scenario {
+            scenario.position = position;
+        }
+    }
+}

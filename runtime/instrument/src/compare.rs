@@ -1,0 +1,254 @@
+//! Comparison log: what a program compares, so that a search can put one side into the input where it finds the other.
+//!
+//! ```text
+//! a  b                    a  b                                 log: site, a, b
+//! i32.eq           ─►     i32.const site   call log  (gives a b back)
+//!                         i32.eq
+//! ```
+//!
+//! Logged are the integer comparisons with two operands (a comparison with zero tells no value), the index of a
+//! `br_table` beside the number of its entries, and the arguments of functions that the name or export section calls `memcmp`,
+//! `bcmp`, `strcmp`, `strncmp`, `strcasecmp`, `strncasecmp`, `memchr` or `strchr`.
+//!
+//! The log keeps the order of execution, and the first [`COMPARISONS_PER_SITE`] of each site, so that a loop does not fill it:
+//! replacing one operand by another needs a few pairs of each comparison, and the earliest are the ones that guard the rest.
+//! Where it is full, the header says how many are lost.
+//!
+//! Invariants: nothing is written unless the host has set the switch in the header. Logging reads the guest's memory only inside of
+//! its bounds, and never traps.
+
+use crate::edit::{Edits, Place, offset_u32};
+use crate::helpers::Helper;
+use crate::map::SegmentKind;
+use crate::module::Module;
+use crate::{Error, ModuleOrdinal, OriginalOffset, SideMemory};
+use std::ops::Range;
+use wasmparser::{Operator, ValType};
+
+/// Entries that the log of one module holds. What comes later is counted, and lost.
+pub const COMPARISONS_MAX: u32 = 1 << 13;
+
+/// Bytes of an entry: site (u32), kind (u32), left (u64), right (u64), little-endian.
+pub const COMPARISON_BYTES: u32 = 24;
+
+/// How often one comparison is logged.
+pub const COMPARISONS_PER_SITE: u32 = 8;
+
+/// How many bytes of two strings are logged, in entries of eight.
+pub const COMPARED_BYTES_MAX: u32 = 32;
+
+/// Most comparisons of a component, as for edges.
+const SITES_MAX: usize = crate::EDGES_MAX;
+
+/// Kind of an entry that stands for eight bytes (or fewer) of two strings: 1, which eight in bits 8 and up, how many in bits 16 and up.
+pub(crate) const KIND_BYTES: u32 = 1;
+/// Kind of an entry that stands for a byte that is searched: the text's first bytes, and the byte.
+pub(crate) const KIND_SEARCH: u32 = 2;
+
+/// One place where a program compares.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ComparisonSite {
+    /// The core module.
+    pub module: ModuleOrdinal,
+    /// Index of the function in its module, imported ones included.
+    pub function: u32,
+    /// The operator; for a function that compares memory its first one.
+    pub offset: OriginalOffset,
+    /// What is compared.
+    pub kind: ComparisonKind,
+}
+
+/// What is compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ComparisonKind {
+    /// Two integers, for being equal or not.
+    Equal {
+        /// 32 or 64.
+        bits: u8,
+    },
+    /// Two integers, for their order.
+    Order {
+        /// 32 or 64.
+        bits: u8,
+        /// Whether they have a sign.
+        signed: bool,
+    },
+    /// The index of a `br_table` on the left, how many entries it has besides the default on the right.
+    Switch,
+    /// Two strings.
+    Bytes,
+    /// A string on the left, a byte that is searched in it on the right.
+    Search,
+}
+
+/// One entry of the log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Comparison {
+    /// Position among the comparisons of the module.
+    pub site: u32,
+    /// Left operand; 32 bits are extended with zeros, bytes stand in the order of memory.
+    pub left: u64,
+    /// Right operand.
+    pub right: u64,
+    /// Of two strings: which bytes these are. Zero to eight otherwise.
+    pub at: u32,
+    /// Of strings: how many bytes count; otherwise 8.
+    pub bytes: u32,
+}
+
+/// All comparisons of a component.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Comparisons {
+    sites: Vec<ComparisonSite>,
+}
+
+impl Comparisons {
+    /// Those of one module; an entry's site is a position in here.
+    #[must_use]
+    pub fn of(&self, module: ModuleOrdinal) -> &[ComparisonSite] {
+        let start = self.sites.partition_point(|site| site.module < module);
+        let end = self.sites.partition_point(|site| site.module <= module);
+        &self.sites[start..end]
+    }
+
+    /// The entries that are in `memory`, a side memory with that layout.
+    pub fn read<'m>(side: &SideMemory, memory: &'m [u8]) -> impl Iterator<Item = Comparison> + use<'m> {
+        let word = |bytes: &[u8], at: usize| {
+            bytes.get(at..at + 4).and_then(|word| word.try_into().ok()).map_or(0, u32::from_le_bytes)
+        };
+        let count = word(memory, crate::HEADER_ENTRIES_AT as usize).min(COMPARISONS_MAX);
+        let log = memory.get(side.comparisons.start as usize..side.comparisons.end as usize).unwrap_or_default();
+        log.chunks_exact(COMPARISON_BYTES as usize).take(count as usize).map(move |entry| {
+            let long = |at: usize| u64::from(word(entry, at)) | u64::from(word(entry, at + 4)) << 32;
+            let kind = word(entry, 4);
+            let (at, bytes) = if kind & 0xff == KIND_BYTES { ((kind >> 8 & 0xff) * 8, kind >> 16) } else { (0, 8) };
+            Comparison { site: word(entry, 0), left: long(8), right: long(16), at, bytes }
+        })
+    }
+
+    fn add(&mut self, site: ComparisonSite) -> Result<(), Error> {
+        self.sites.push(site);
+        if self.sites.len() > SITES_MAX {
+            let (offset, found, limit) = (site.offset.0 as usize, self.sites.len() as u64, SITES_MAX as u64);
+            return Err(Error::NoRoom { offset, what: "comparisons", found, limit });
+        }
+        Ok(())
+    }
+}
+
+/// A function that compares memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Compares {
+    /// Two addresses and a length.
+    Counted,
+    /// Two addresses of strings with an end.
+    Ended,
+    /// An address and a byte.
+    Search,
+}
+
+/// What a function of that name compares.
+pub(crate) fn compares(name: &str) -> Option<Compares> {
+    match name {
+        "memcmp" | "bcmp" | "strncmp" | "strncasecmp" => Some(Compares::Counted),
+        "strcmp" | "strcasecmp" => Some(Compares::Ended),
+        "memchr" | "strchr" => Some(Compares::Search),
+        _ => None,
+    }
+}
+
+/// The pass, over one function body after the other.
+#[derive(Debug, Default)]
+pub(crate) struct Compare {
+    found: Vec<(u32, ComparisonKind, u32)>,
+}
+
+impl Compare {
+    pub(crate) fn begin(&mut self) {
+        self.found.clear();
+    }
+
+    /// Takes note of an operator that control can get to.
+    pub(crate) fn operator(&mut self, operator: &Operator<'_>, span: &Range<u32>) {
+        let (equal, order) =
+            (|bits| ComparisonKind::Equal { bits }, |bits, signed| ComparisonKind::Order { bits, signed });
+        let (kind, entries) = match operator {
+            Operator::I32Eq | Operator::I32Ne => (equal(32), 0),
+            Operator::I64Eq | Operator::I64Ne => (equal(64), 0),
+            Operator::I32LtS | Operator::I32GtS | Operator::I32LeS | Operator::I32GeS => (order(32, true), 0),
+            Operator::I32LtU | Operator::I32GtU | Operator::I32LeU | Operator::I32GeU => (order(32, false), 0),
+            Operator::I64LtS | Operator::I64GtS | Operator::I64LeS | Operator::I64GeS => (order(64, true), 0),
+            Operator::I64LtU | Operator::I64GtU | Operator::I64LeU | Operator::I64GeU => (order(64, false), 0),
+            Operator::BrTable { targets } => (ComparisonKind::Switch, targets.len()),
+            _ => return,
+        };
+        self.found.push((span.start, kind, entries));
+    }
+
+    /// Asks for the edits of the function with that index, whose operators start at `start`.
+    pub(crate) fn finish(
+        &mut self,
+        index: u32,
+        start: u32,
+        module: &mut Module<'_>,
+        comparisons: &mut Comparisons,
+        edits: &mut Edits,
+    ) -> Result<(), Error> {
+        let mut site = |module: &mut Module<'_>, at: u32, kind: ComparisonKind| {
+            comparisons.add(ComparisonSite {
+                module: module.ordinal,
+                function: index,
+                offset: OriginalOffset(at),
+                kind,
+            })?;
+            module.compared += 1;
+            Ok::<i32, Error>((module.compared - 1).cast_signed())
+        };
+        if let Some(compares) = module.compares(index) {
+            let (helper, kind) = match compares {
+                Compares::Counted | Compares::Ended => (Helper::LogBytes, ComparisonKind::Bytes),
+                Compares::Search => (Helper::LogSearch, ComparisonKind::Search),
+            };
+            let (site, helper) = (site(module, start, kind)?, module.helper(helper)?);
+            edits.insert(start, Place::Before, start, SegmentKind::Injected, |code| {
+                code.local_get(0).local_get(1);
+                match compares {
+                    Compares::Counted => {
+                        code.local_get(2);
+                    }
+                    Compares::Ended => {
+                        code.i32_const(COMPARED_BYTES_MAX.cast_signed());
+                    }
+                    Compares::Search => {}
+                }
+                code.i32_const(site).call(helper);
+            });
+        }
+        for &(at, kind, entries) in &self.found {
+            let long = matches!(kind, ComparisonKind::Equal { bits: 64 } | ComparisonKind::Order { bits: 64, .. });
+            let helper = module.helper(if long { Helper::Log64 } else { Helper::Log32 })?;
+            let site = site(module, at, kind)?;
+            edits.insert(at, Place::Before, at, SegmentKind::Injected, |code| {
+                if kind == ComparisonKind::Switch {
+                    code.i32_const(entries.cast_signed()).i32_const(site).call(helper).drop();
+                } else {
+                    code.i32_const(site).call(helper);
+                }
+            });
+        }
+        Ok(())
+    }
+}
+
+/// Bytes of the log in a side memory.
+pub(crate) const LOG_BYTES: u32 = COMPARISONS_MAX * COMPARISON_BYTES;
+
+/// Whether a function with these parameters can be one that compares like that.
+pub(crate) fn fits(compares: Compares, params: &[ValType]) -> bool {
+    let wanted = match compares {
+        Compares::Counted => 3..=3,
+        Compares::Ended => 2..=2,
+        Compares::Search => 2..=3,
+    };
+    wanted.contains(&offset_u32(params.len())) && params.iter().all(|ty| *ty == ValType::I32)
+}

@@ -1,0 +1,244 @@
+//! Functions that are appended to a module, because what they do is too long to stand wherever it is needed.
+//!
+//! ```text
+//! functions     imports, the module's own, helpers in the order of their first use, wrappers
+//! ```
+//!
+//! Invariants: a helper is only there when something calls it. None of them can trap. They call nothing of the original,
+//! so that the depth limit need not count them: one more small frame on top of a counted one. A wrapper calls the function that it
+//! stands for, and nothing but the canonical ABI calls a wrapper.
+
+use crate::compare::{
+    COMPARED_BYTES_MAX, COMPARISON_BYTES, COMPARISONS_MAX, COMPARISONS_PER_SITE, KIND_BYTES, KIND_SEARCH,
+};
+use crate::side::{HEADER_ENTRIES_AT, HEADER_LOST_AT, HEADER_SWITCH_AT, Layout, MARKED_PAGE_BITS};
+use wasm_encoder::{BlockType, Function, MemArg, ValType as Encoded};
+use wasmparser::ValType;
+
+/// What is appended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Helper {
+    /// `(start, bytes)`: marks all pages of the range.
+    Range,
+    /// `(start, anything, bytes) -> the same`: marks all pages of the range, in front of a bulk operation.
+    Bulk,
+    /// Stands for a `realloc` with this index: marks the pages of what it returns.
+    Realloc(u32),
+    /// `(left, right, site) -> (left, right)`: logs two integers.
+    Log32,
+    /// The same for 64 bits.
+    Log64,
+    /// `(left address, right address, bytes, site)`: logs the beginnings of two strings.
+    LogBytes,
+    /// `(address, byte, site)`: logs the beginning of a string and a byte.
+    LogSearch,
+    /// `(site) -> whether to log`: counts a comparison.
+    Counts,
+    /// `(left, right, site, kind)`: writes an entry.
+    Entry,
+}
+
+/// Where helpers find things.
+pub(crate) struct Surroundings<'s> {
+    /// Index of the side memory.
+    pub(crate) memory: u32,
+    pub(crate) layout: &'s Layout,
+    /// Where the counts of the comparisons start.
+    pub(crate) counts: u32,
+    /// Indices of the helpers that are used by the one that is written, in the order of [`Helper::uses`].
+    pub(crate) used: Vec<u32>,
+}
+
+impl Helper {
+    /// Its parameters and results.
+    pub(crate) fn signature(self) -> (&'static [ValType], &'static [ValType]) {
+        const WORDS: [ValType; 4] = [ValType::I32; 4];
+        const LONGS: [ValType; 4] = [ValType::I64, ValType::I64, ValType::I32, ValType::I32];
+        match self {
+            Helper::Range => (&WORDS[..2], &[]),
+            Helper::Bulk => (&WORDS[..3], &WORDS[..3]),
+            Helper::Realloc(_) => (&WORDS[..4], &WORDS[..1]),
+            Helper::Log32 => (&WORDS[..3], &WORDS[..2]),
+            Helper::Log64 => (&LONGS[..3], &LONGS[..2]),
+            Helper::LogBytes => (&WORDS[..4], &[]),
+            Helper::LogSearch => (&WORDS[..3], &[]),
+            Helper::Counts => (&WORDS[..1], &WORDS[..1]),
+            Helper::Entry => (&LONGS[..4], &[]),
+        }
+    }
+
+    /// The helpers that this one calls.
+    pub(crate) fn uses(self) -> &'static [Helper] {
+        match self {
+            Helper::Range | Helper::Counts | Helper::Entry => &[],
+            Helper::Bulk | Helper::Realloc(_) => &[Helper::Range],
+            Helper::Log32 | Helper::Log64 | Helper::LogBytes | Helper::LogSearch => &[Helper::Counts, Helper::Entry],
+        }
+    }
+
+    /// Its body.
+    pub(crate) fn body(self, around: &Surroundings<'_>) -> Function {
+        match self {
+            Helper::Range => mark_range(around.memory, around.layout),
+            Helper::Bulk => {
+                let mut function = Function::new([]);
+                let mut code = function.instructions();
+                code.local_get(0).local_get(2).call(around.used[0]);
+                code.local_get(0).local_get(1).local_get(2).end();
+                function
+            }
+            Helper::Realloc(original) => {
+                let mut function = Function::new([]);
+                let mut code = function.instructions();
+                code.local_get(0).local_get(1).local_get(2).local_get(3).call(original).local_tee(0);
+                code.local_get(3).call(around.used[0]).local_get(0).end();
+                function
+            }
+            Helper::Log32 | Helper::Log64 => log_integers(self == Helper::Log32, around),
+            Helper::LogBytes => log_bytes(around),
+            Helper::LogSearch => log_search(around),
+            Helper::Counts => count_comparison(around),
+            Helper::Entry => write_entry(around),
+        }
+    }
+}
+
+/// What reaches past the end of a 32-bit memory is left out; the operation traps then.
+fn mark_range(memory: u32, layout: &Layout) -> Function {
+    const START: u32 = 0;
+    const BYTES: u32 = 1;
+    /// The last byte, and then the last page.
+    const LAST: u32 = 2;
+    let mut function = Function::new([(1, Encoded::I32)]);
+    let mut code = function.instructions();
+    code.local_get(BYTES).i32_eqz().if_(BlockType::Empty).return_().end();
+    // The last byte, or the last one of all when that is further on.
+    code.local_get(START).local_get(BYTES).i32_add().i32_const(1).i32_sub().local_tee(LAST);
+    code.i32_const(-1).local_get(LAST).local_get(START).i32_ge_u().select();
+    code.i32_const(MARKED_PAGE_BITS.cast_signed()).i32_shr_u().local_set(LAST);
+    code.local_get(START).i32_const(MARKED_PAGE_BITS.cast_signed()).i32_shr_u().local_set(START);
+    code.loop_(BlockType::Empty);
+    code.local_get(START).i32_const(1);
+    code.i32_store8(MemArg { offset: u64::from(layout.marks.start), align: 0, memory_index: memory });
+    code.local_get(START).i32_const(1).i32_add().local_tee(START);
+    code.local_get(LAST).i32_le_u().br_if(0);
+    code.end().end();
+    function
+}
+
+/// `[left, right, site] -> [left, right]`
+fn log_integers(short: bool, around: &Surroundings<'_>) -> Function {
+    let mut function = Function::new([]);
+    let mut code = function.instructions();
+    code.local_get(2).call(around.used[0]).if_(BlockType::Empty);
+    for operand in [0, 1] {
+        code.local_get(operand);
+        if short {
+            code.i64_extend_i32_u();
+        }
+    }
+    code.local_get(2).i32_const(0).call(around.used[1]).end();
+    code.local_get(0).local_get(1).end();
+    function
+}
+
+/// `[site] -> [whether to log]`: only while the switch is on, and only the first few times.
+fn count_comparison(around: &Surroundings<'_>) -> Function {
+    const SITE: u32 = 0;
+    const COUNT: u32 = 1;
+    let mut function = Function::new([(1, Encoded::I32)]);
+    let mut code = function.instructions();
+    let count = around.at(around.counts, 0);
+    code.i32_const(0).i32_load(around.at(HEADER_SWITCH_AT, 2)).i32_eqz();
+    code.if_(BlockType::Empty).i32_const(0).return_().end();
+    code.local_get(SITE).i32_load8_u(count).local_tee(COUNT);
+    code.i32_const(COMPARISONS_PER_SITE.cast_signed()).i32_ge_u();
+    code.if_(BlockType::Empty).i32_const(0).return_().end();
+    code.local_get(SITE).local_get(COUNT).i32_const(1).i32_add().i32_store8(count);
+    code.i32_const(1).end();
+    function
+}
+
+/// `[left, right, site, kind] -> []`
+fn write_entry(around: &Surroundings<'_>) -> Function {
+    const ENTRIES: u32 = 4;
+    const AT: u32 = 5;
+    let mut function = Function::new([(2, Encoded::I32)]);
+    let mut code = function.instructions();
+    let (entries, lost) = (around.at(HEADER_ENTRIES_AT, 2), around.at(HEADER_LOST_AT, 2));
+    let log = |field: u32, align| around.at(around.layout.comparisons.start + field, align);
+    code.i32_const(0).i32_load(entries).local_tee(ENTRIES).i32_const(COMPARISONS_MAX.cast_signed()).i32_ge_u();
+    code.if_(BlockType::Empty);
+    code.i32_const(0).i32_const(0).i32_load(lost).i32_const(1).i32_add().i32_store(lost).return_();
+    code.end();
+    code.local_get(ENTRIES).i32_const(COMPARISON_BYTES.cast_signed()).i32_mul().local_set(AT);
+    code.local_get(AT).local_get(2).i32_store(log(0, 2));
+    code.local_get(AT).local_get(3).i32_store(log(4, 2));
+    code.local_get(AT).local_get(0).i64_store(log(8, 3));
+    code.local_get(AT).local_get(1).i64_store(log(16, 3));
+    code.i32_const(0).local_get(ENTRIES).i32_const(1).i32_add().i32_store(entries).end();
+    function
+}
+
+/// `[left, right, bytes, site] -> []`: entries of eight bytes, as long as both can be read.
+fn log_bytes(around: &Surroundings<'_>) -> Function {
+    const LEFT: u32 = 0;
+    const RIGHT: u32 = 1;
+    const BYTES: u32 = 2;
+    const SITE: u32 = 3;
+    /// How far from the start of the strings.
+    const AT: u32 = 4;
+    /// How many bytes count there, up to eight.
+    const HERE: u32 = 5;
+    /// Which bits of eight bytes those are.
+    const MASK: u32 = 6;
+    let mut function = Function::new([(2, Encoded::I32), (1, Encoded::I64)]);
+    let mut code = function.instructions();
+    let eight = MemArg { offset: 0, align: 0, memory_index: 0 };
+    code.local_get(SITE).call(around.used[0]).i32_eqz().if_(BlockType::Empty).return_().end();
+    code.block(BlockType::Empty).loop_(BlockType::Empty);
+    // Done, at the end of the strings or of what is logged of them.
+    code.local_get(AT).local_get(BYTES).i32_ge_u().br_if(1);
+    code.local_get(AT).i32_const(COMPARED_BYTES_MAX.cast_signed()).i32_ge_u().br_if(1);
+    for start in [LEFT, RIGHT] {
+        code.local_get(start).i64_extend_i32_u().local_get(AT).i64_extend_i32_u().i64_add().i64_const(8).i64_add();
+        code.memory_size(0).i64_extend_i32_u().i64_const(16).i64_shl().i64_gt_u().br_if(1);
+    }
+    code.local_get(BYTES).local_get(AT).i32_sub().local_tee(HERE);
+    code.i32_const(8).local_get(HERE).i32_const(8).i32_lt_u().select().local_set(HERE);
+    // All ones, without those of the bytes that do not count.
+    code.i64_const(-1).i32_const(8).local_get(HERE).i32_sub().i32_const(3).i32_shl().i64_extend_i32_u().i64_shr_u();
+    code.local_set(MASK);
+    for start in [LEFT, RIGHT] {
+        code.local_get(start).local_get(AT).i32_add().i64_load(eight).local_get(MASK).i64_and();
+    }
+    code.local_get(SITE);
+    // Which eight, and how many of them.
+    code.local_get(AT).i32_const(3).i32_shr_u().i32_const(8).i32_shl();
+    code.local_get(HERE).i32_const(16).i32_shl().i32_or().i32_const(KIND_BYTES.cast_signed()).i32_or();
+    code.call(around.used[1]);
+    code.local_get(AT).i32_const(8).i32_add().local_set(AT).br(0);
+    code.end().end().end();
+    function
+}
+
+/// `[address, byte, site] -> []`
+fn log_search(around: &Surroundings<'_>) -> Function {
+    let mut function = Function::new([]);
+    let mut code = function.instructions();
+    code.local_get(0).i64_extend_i32_u().i64_const(8).i64_add();
+    code.memory_size(0).i64_extend_i32_u().i64_const(16).i64_shl().i64_gt_u();
+    code.if_(BlockType::Empty).return_().end();
+    code.local_get(2).call(around.used[0]).i32_eqz().if_(BlockType::Empty).return_().end();
+    code.local_get(0).i64_load(MemArg { offset: 0, align: 0, memory_index: 0 });
+    code.local_get(1).i64_extend_i32_u().i64_const(0xff).i64_and();
+    code.local_get(2).i32_const(KIND_SEARCH.cast_signed()).call(around.used[1]).end();
+    function
+}
+
+impl Surroundings<'_> {
+    /// An address in the side memory.
+    fn at(&self, offset: u32, align: u32) -> MemArg {
+        MemArg { offset: u64::from(offset), align, memory_index: self.memory }
+    }
+}

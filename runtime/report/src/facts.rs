@@ -1,0 +1,215 @@
+//! What a program told about itself, for reports: properties, flows, allocations.
+//!
+//! ```text
+//!   scenario  Bank: 10 sequences
+//!             transfer        512 run, 31 skipped (no account 31)
+//!   property  failed        total is constant   always, 97 of 98 times, at src/lib.rs:31
+//! ```
+
+use crate::pretty::{Style, counted, grouped};
+use fozzy_trace::facts::{Allocations, FlowStats, Properties, Property, PropertyKind, PropertyState, ScenarioStats};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// Properties that are shown in full to people; the rest is counted.
+const PROPERTIES_SHOWN: usize = 40;
+
+/// What a scenario did.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ScenarioSummary {
+    /// Its name.
+    pub name: String,
+    /// Sequences or rounds that were begun.
+    pub sequences: u32,
+    /// Its flows, fuzz targets or properties, in their order.
+    pub flows: Vec<FlowSummary>,
+}
+
+/// How it went with one flow.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FlowSummary {
+    /// Its name.
+    pub name: String,
+    /// How often it ran to its end.
+    pub run: u64,
+    /// How often it found nothing to do, by label.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub skipped: BTreeMap<String, u64>,
+}
+
+/// One property.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PropertySummary {
+    /// Its name.
+    pub name: String,
+    /// Its kind.
+    pub kind: PropertyKind,
+    /// How it stands.
+    pub state: PropertyState,
+    /// How often it was evaluated.
+    pub evaluated: u64,
+    /// How often it held.
+    pub held: u64,
+    /// The smallest distance to the bound of a comparison that was seen, negative on its wrong side.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub closest: Option<f64>,
+    /// Where it stands in the source; unknown when the program is stripped.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub place: Option<String>,
+}
+
+/// What an allocator told.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct MemorySummary {
+    /// Allocations.
+    pub alloc_count: u64,
+    /// Frees.
+    pub free_count: u64,
+    /// Allocations that were refused.
+    pub failed_alloc_count: u64,
+    /// Bytes in use at the end.
+    pub in_use_bytes: u64,
+    /// The most bytes in use at one moment.
+    pub peak_bytes: u64,
+    /// Bytes that were never freed.
+    pub leaked_bytes: u64,
+    /// Allocations that were never freed.
+    pub leaked_allocs: u64,
+}
+
+impl ScenarioSummary {
+    pub(crate) fn of(stats: &ScenarioStats) -> ScenarioSummary {
+        let flow =
+            |flow: &FlowStats| FlowSummary { name: flow.name.clone(), run: flow.run, skipped: flow.skipped.clone() };
+        ScenarioSummary {
+            name: stats.name.clone(),
+            sequences: stats.sequences,
+            flows: stats.flows.iter().map(flow).collect(),
+        }
+    }
+}
+
+impl PropertySummary {
+    pub(crate) fn all(properties: &Properties) -> Vec<PropertySummary> {
+        let row = |(name, property): (&str, &Property)| PropertySummary {
+            name: name.to_owned(),
+            kind: property.kind,
+            state: property.state(),
+            evaluated: property.evaluated,
+            held: property.held,
+            closest: property.closest.filter(|closest| closest.is_finite()),
+            place: property.place.clone(),
+        };
+        properties.iter().map(row).collect()
+    }
+}
+
+impl MemorySummary {
+    pub(crate) fn of(told: &Allocations) -> Option<MemorySummary> {
+        told.is_told().then(|| MemorySummary {
+            alloc_count: told.allocated,
+            free_count: told.freed,
+            failed_alloc_count: told.refused,
+            in_use_bytes: told.in_use_bytes,
+            peak_bytes: told.peak_bytes,
+            leaked_bytes: told.in_use_bytes,
+            leaked_allocs: told.in_use(),
+        })
+    }
+}
+
+/// The lines of a scenario: its name, then a line for each flow.
+pub(crate) fn scenario_lines(scenario: &ScenarioSummary) -> Vec<String> {
+    let name = if scenario.name.is_empty() { String::new() } else { format!("{}: ", scenario.name.escape_debug()) };
+    let widest = scenario.flows.iter().map(|flow| flow.name.chars().count()).max().unwrap_or(0).min(40);
+    let flows = scenario.flows.iter().map(|flow| {
+        let labels: Vec<String> =
+            flow.skipped.iter().map(|(label, times)| format!("{} {}", label.escape_debug(), grouped(*times))).collect();
+        let skipped: u64 = flow.skipped.values().sum();
+        let skipped = match skipped {
+            0 => String::new(),
+            times => format!(", {} skipped ({})", grouped(times), labels.join(", ")),
+        };
+        format!("{:widest$}  {} run{skipped}", flow.name.escape_debug().to_string(), grouped(flow.run))
+    });
+    let first = format!("{name}{}", counted(scenario.sequences.into(), "sequence"));
+    std::iter::once(first).chain(flows).collect()
+}
+
+/// The lines of properties: what is not as it should be first.
+pub(crate) fn property_lines(properties: &[PropertySummary], style: Style) -> Vec<String> {
+    let Style { good, bad, faint, end } = style;
+    let mut sorted: Vec<&PropertySummary> = properties.iter().collect();
+    sorted.sort_by_key(|property| match property.state {
+        PropertyState::Failed => 0,
+        PropertyState::NeverTrue => 1,
+        PropertyState::NeverReached => 2,
+        PropertyState::Passed => 3,
+    });
+    let lines = sorted.iter().take(PROPERTIES_SHOWN).map(|property| {
+        let mark = match property.state {
+            PropertyState::Failed => bad,
+            PropertyState::Passed => good,
+            PropertyState::NeverTrue | PropertyState::NeverReached => faint,
+        };
+        let held = match property.evaluated {
+            0 => String::new(),
+            evaluated if property.held == evaluated => format!(", {} times", grouped(evaluated)),
+            evaluated => format!(", {} of {} times", grouped(property.held), grouped(evaluated)),
+        };
+        let closest = property.closest.map_or_else(String::new, |closest| format!(", closest {closest}"));
+        let place =
+            property.place.as_deref().map_or_else(String::new, |place| format!(", at {}", place.escape_debug()));
+        let (state, name, kind) = (property.state.name(), property.name.escape_debug(), property.kind.name());
+        format!("{mark}{state:<13}{end} {name}  {faint}{kind}{held}{closest}{place}{end}")
+    });
+    let mut lines: Vec<String> = lines.collect();
+    if properties.len() > PROPERTIES_SHOWN {
+        lines.push(format!("{faint}… and {} more{end}", properties.len() - PROPERTIES_SHOWN));
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fozzy_trace::facts::Seen;
+
+    #[test]
+    fn what_went_wrong_stands_first() {
+        let mut properties = Properties::default();
+        for (kind, name) in
+            [(PropertyKind::Always, "a good one"), (PropertyKind::Sometimes, "b never"), (PropertyKind::Reachable, "c")]
+        {
+            properties.declare(kind, name, "src/lib.rs:3").expect("a name");
+        }
+        let seen = |kind, name, holds| Seen { kind, name, holds, distance: None, details: None };
+        properties.see(seen(PropertyKind::Always, "a good one", true)).expect("a name");
+        properties.see(seen(PropertyKind::Sometimes, "b never", false)).expect("a name");
+        properties.see(seen(PropertyKind::Always, "z", false)).expect("a name");
+        let lines = property_lines(&PropertySummary::all(&properties), Style::PLAIN);
+        let expected = [
+            "failed        z  always, 0 of 1 times",
+            "never true    b never  sometimes, 0 of 1 times, at src/lib.rs:3",
+            "never reached c  reachable, at src/lib.rs:3",
+            "passed        a good one  always, 1 times, at src/lib.rs:3",
+        ];
+        assert_eq!(lines, expected);
+    }
+
+    #[test]
+    fn flows_are_a_table() {
+        let mut flow = FlowStats::new("transfer");
+        flow.run = 1512;
+        (0..3).for_each(|_| flow.skip("no account"));
+        let stats = ScenarioStats {
+            name: "Bank".to_owned(),
+            sequences: 10,
+            flows: vec![flow, FlowStats::new("x")],
+            ..ScenarioStats::default()
+        };
+        let expected = ["Bank: 10 sequences", "transfer  1,512 run, 3 skipped (no account 3)", "x         0 run"];
+        assert_eq!(scenario_lines(&ScenarioSummary::of(&stats)), expected);
+    }
+}

@@ -1,0 +1,86 @@
+//! What a program told about itself: properties, flows, operations, allocations.
+//!
+//! ```text
+//! always("total is constant", …)   ─▶ properties  passed, failed or never reached, how often, how close
+//! step(17) ─▶ ran(2)               ─▶ flows       times run, skipped by label
+//! invoke / ok / fail / info        ─▶ operations  for checkers
+//! allocated / freed                ─▶ allocations counts, peak, what was never freed
+//! ```
+//!
+//! Invariants: bounded in every direction, and reaching a bound ends the program, so that nothing is judged in part;
+//! equal executions have equal facts.
+//! Not here: the verdict (`fozzy-check`), the words of reports (`fozzy-report`).
+
+mod allocations;
+mod flows;
+mod operations;
+mod properties;
+
+pub use allocations::{ALLOCATIONS_MAX, Allocations, NotAllocated, TooManyAllocations};
+pub use flows::{FlowStats, Position, SKIP_LABELS_MAX, ScenarioStats};
+pub use operations::{OPERATIONS_MAX, Operation, OperationEnd, OperationError, Operations};
+pub use properties::{
+    Comparison, PROPERTIES_MAX, Properties, Property, PropertyError, PropertyKind, PropertyState, Seen,
+};
+
+use serde::{Deserialize, Serialize};
+
+/// All that a program told about itself.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Facts {
+    /// Its properties.
+    pub properties: Properties,
+    /// What its scenario did, when it is one.
+    pub scenario: Option<ScenarioStats>,
+    /// Operations of its clients.
+    pub operations: Operations,
+    /// What its allocator did.
+    pub allocations: Allocations,
+}
+
+/// Why a program that judges itself has failed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Failure {
+    /// Its kind.
+    pub kind: FailureKind,
+    /// What identifies it: the name of a property or invariant, without values that vary.
+    pub site: String,
+    /// For people.
+    pub message: String,
+}
+
+/// Kinds of failures that a program can find in itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum FailureKind {
+    /// A property that must hold did not.
+    Assertion,
+    /// What must hold between steps did not.
+    Invariant,
+    /// Every task of the program waits for another.
+    Deadlock,
+    /// The scenario cannot be run as it is.
+    Invalid,
+}
+
+/// Text of a program, cut to a bound on a character's border.
+pub(crate) fn cut(text: &str, bytes_max: usize) -> String {
+    if text.len() <= bytes_max {
+        return text.to_owned();
+    }
+    let end = (0..=bytes_max).rev().find(|end| text.is_char_boundary(*end)).unwrap_or(0);
+    format!("{}…", &text[..end])
+}
+
+/// Bytes of a failure's message that are kept.
+const MESSAGE_BYTES_MAX: usize = 16 << 10;
+
+impl Failure {
+    /// A failure; what is too long is cut.
+    #[must_use]
+    pub fn new(kind: FailureKind, site: &str, message: &str) -> Failure {
+        let site = cut(site, crate::choice::NAME_BYTES_MAX);
+        Failure { kind, site, message: cut(message, MESSAGE_BYTES_MAX) }
+    }
+}

@@ -1,0 +1,91 @@
+//! What a scenario did: how often each flow ran, and why it did not.
+
+use super::cut;
+use crate::choice::NAME_BYTES_MAX;
+use std::collections::BTreeMap;
+
+/// Labels of skips that are told apart for a flow; the rest is counted under `other`.
+pub const SKIP_LABELS_MAX: usize = 64;
+
+/// What a scenario did.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ScenarioStats {
+    /// Its name.
+    pub name: String,
+    /// Sequences that were begun.
+    pub sequences: u32,
+    /// Its flows, in their order.
+    pub flows: Vec<FlowStats>,
+    /// Where it is.
+    pub position: Position,
+}
+
+/// How it went with one flow.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FlowStats {
+    /// Its name.
+    pub name: String,
+    /// How often it ran to its end.
+    pub run: u64,
+    /// How often it found nothing to do, by label.
+    pub skipped: BTreeMap<String, u64>,
+}
+
+impl FlowStats {
+    /// A flow that has not run.
+    #[must_use]
+    pub fn new(name: &str) -> FlowStats {
+        FlowStats { name: cut(name, NAME_BYTES_MAX), ..FlowStats::default() }
+    }
+
+    /// It found nothing to do.
+    pub fn skip(&mut self, label: &str) {
+        let label = cut(label, NAME_BYTES_MAX);
+        let known = self.skipped.len() < SKIP_LABELS_MAX || self.skipped.contains_key(&label);
+        *self.skipped.entry(if known { label } else { "other".to_owned() }).or_default() += 1;
+    }
+}
+
+/// Where a scenario is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Position {
+    /// The sequence, from 0.
+    pub sequence: Option<u32>,
+    /// The step, from 0; none before the first and after the last.
+    pub step: Option<u32>,
+    /// The flow that was drawn in this step.
+    pub flow: Option<u32>,
+}
+
+impl ScenarioStats {
+    /// In words: `sequence 2, step 17 (transfer)`.
+    #[must_use]
+    pub fn place(&self) -> Option<String> {
+        let mut words = format!("sequence {}", self.position.sequence?);
+        if let Some(step) = self.position.step {
+            words.push_str(&format!(", step {step}"));
+        }
+        if let Some(flow) = self.position.flow.and_then(|flow| self.flows.get(flow as usize)) {
+            words.push_str(&format!(" ({})", flow.name.escape_debug()));
+        }
+        Some(words)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn labels_are_bounded_and_a_place_is_said() {
+        let mut flow = FlowStats::new("transfer");
+        (0..100).for_each(|n| flow.skip(&n.to_string()));
+        assert_eq!((flow.skipped.len(), flow.skipped["other"]), (SKIP_LABELS_MAX + 1, 36));
+        let mut stats = ScenarioStats { flows: vec![flow], ..ScenarioStats::default() };
+        assert_eq!(stats.place(), None);
+        stats.position = Position { sequence: Some(2), step: Some(17), flow: Some(0) };
+        assert_eq!(stats.place().as_deref(), Some("sequence 2, step 17 (transfer)"));
+        stats.position = Position { sequence: Some(2), step: None, flow: None };
+        assert_eq!(stats.place().as_deref(), Some("sequence 2"));
+    }
+}

@@ -1,0 +1,326 @@
+//! Properties: what a program says must hold, and how that went.
+//!
+//! Invariant: a name is of one kind; what must hold and does not is a failure at once.
+
+use super::{Failure, FailureKind, cut};
+use crate::choice::{ChoiceError, check_name};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// Properties that a program can have. One more ends it: a report of thousands is read by nobody, and names made
+/// from values would have no end.
+pub const PROPERTIES_MAX: usize = 4096;
+/// Bytes of a property's details that are kept.
+const DETAILS_BYTES_MAX: usize = 4096;
+
+/// Kinds of properties.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum PropertyKind {
+    /// Holds each time, and is evaluated.
+    Always,
+    /// Holds each time, if it is evaluated.
+    AlwaysOrUnreachable,
+    /// Holds at some time.
+    Sometimes,
+    /// Is come by.
+    Reachable,
+    /// Is never come by.
+    Unreachable,
+}
+
+impl PropertyKind {
+    /// The word in reports.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            PropertyKind::Always => "always",
+            PropertyKind::AlwaysOrUnreachable => "always or unreachable",
+            PropertyKind::Sometimes => "sometimes",
+            PropertyKind::Reachable => "reachable",
+            PropertyKind::Unreachable => "unreachable",
+        }
+    }
+
+    /// Whether one evaluation that does not hold is a failure.
+    const fn must_hold(self) -> bool {
+        matches!(self, PropertyKind::Always | PropertyKind::AlwaysOrUnreachable | PropertyKind::Unreachable)
+    }
+}
+
+/// How two numbers are compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Comparison {
+    /// Left is less.
+    Less,
+    /// Left is less or equal.
+    AtMost,
+    /// Left is greater.
+    Greater,
+    /// Left is greater or equal.
+    AtLeast,
+}
+
+impl Comparison {
+    /// Whether it holds, and by how much: a distance to the bound that is negative on its wrong side.
+    #[must_use]
+    pub fn of(self, left: f64, right: f64) -> (bool, f64) {
+        match self {
+            Comparison::Less => (left < right, right - left),
+            Comparison::AtMost => (left <= right, right - left),
+            Comparison::Greater => (left > right, left - right),
+            Comparison::AtLeast => (left >= right, left - right),
+        }
+    }
+
+    /// The sign in messages.
+    #[must_use]
+    pub const fn sign(self) -> &'static str {
+        match self {
+            Comparison::Less => "<",
+            Comparison::AtMost => "<=",
+            Comparison::Greater => ">",
+            Comparison::AtLeast => ">=",
+        }
+    }
+}
+
+/// One evaluation of a property.
+#[derive(Clone, Copy, Debug)]
+pub struct Seen<'a> {
+    /// Of which kind it is.
+    pub kind: PropertyKind,
+    /// Its name.
+    pub name: &'a str,
+    /// Whether it held; of `unreachable` it never does.
+    pub holds: bool,
+    /// By how much, for comparisons.
+    pub distance: Option<f64>,
+    /// What the program says about it.
+    pub details: Option<&'a str>,
+}
+
+/// How a property stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum PropertyState {
+    /// As it should be.
+    Passed,
+    /// It did not hold.
+    Failed,
+    /// It was never evaluated.
+    NeverReached,
+    /// It was evaluated, and never held.
+    NeverTrue,
+}
+
+impl PropertyState {
+    /// The word in reports.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            PropertyState::Passed => "passed",
+            PropertyState::Failed => "failed",
+            PropertyState::NeverReached => "never reached",
+            PropertyState::NeverTrue => "never true",
+        }
+    }
+}
+
+/// One property.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Property {
+    /// Its kind.
+    pub kind: PropertyKind,
+    /// How often it was evaluated.
+    pub evaluated: u64,
+    /// How often it held.
+    pub held: u64,
+    /// The smallest distance to the bound that was seen, for comparisons.
+    pub closest: Option<f64>,
+    /// Where it stands in the source, when that is known before the run.
+    pub place: Option<String>,
+}
+
+impl Property {
+    fn new(kind: PropertyKind, place: Option<String>) -> Property {
+        Property { kind, evaluated: 0, held: 0, closest: None, place }
+    }
+
+    /// How it stands.
+    #[must_use]
+    pub fn state(&self) -> PropertyState {
+        match self.kind {
+            PropertyKind::Always if self.evaluated == 0 => PropertyState::NeverReached,
+            PropertyKind::Reachable | PropertyKind::Sometimes if self.evaluated == 0 => PropertyState::NeverReached,
+            PropertyKind::Sometimes if self.held == 0 => PropertyState::NeverTrue,
+            kind if kind.must_hold() && self.held < self.evaluated => PropertyState::Failed,
+            _ => PropertyState::Passed,
+        }
+    }
+}
+
+/// A property that cannot be recorded.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum PropertyError {
+    /// Its name.
+    #[error(transparent)]
+    Name(#[from] ChoiceError),
+    /// There are [`PROPERTIES_MAX`].
+    #[error("more than {PROPERTIES_MAX} properties; the name of a property must not be made from values")]
+    TooMany,
+}
+
+/// All properties of a program.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Properties {
+    by_name: BTreeMap<String, Property>,
+}
+
+impl Properties {
+    /// All of them, by name.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &Property)> {
+        self.by_name.iter().map(|(name, property)| (name.as_str(), property))
+    }
+
+    /// Makes a property known before the run. A second one of that name is another property, unless it is the same one
+    /// once more, as an inlined function's.
+    ///
+    /// # Errors
+    /// When the name is unfit, or there are too many.
+    pub fn declare(&mut self, kind: PropertyKind, name: &str, place: &str) -> Result<Option<Failure>, PropertyError> {
+        check_name(name)?;
+        if let Some(known) = self.by_name.get(name) {
+            let same = known.kind == kind && known.place.as_deref() == Some(place);
+            let other = known.place.as_deref().unwrap_or("elsewhere");
+            let message =
+                format!("two properties are called `{name}`: at {other} and at {place}; a name identifies one");
+            return Ok((!same).then(|| Failure::new(FailureKind::Invalid, &format!("property {name}"), &message)));
+        }
+        if self.by_name.len() == PROPERTIES_MAX {
+            return Err(PropertyError::TooMany);
+        }
+        self.by_name.insert(name.to_owned(), Property::new(kind, Some(cut(place, DETAILS_BYTES_MAX))));
+        Ok(None)
+    }
+
+    /// Records an evaluation. The answer is the failure that it is, if it is one.
+    ///
+    /// # Errors
+    /// When the name is unfit, or there are too many.
+    #[inline]
+    pub fn see(&mut self, seen: Seen<'_>) -> Result<Option<Failure>, PropertyError> {
+        if !self.by_name.contains_key(seen.name) {
+            check_name(seen.name)?;
+            if self.by_name.len() == PROPERTIES_MAX {
+                return Err(PropertyError::TooMany);
+            }
+            self.by_name.insert(seen.name.to_owned(), Property::new(seen.kind, None));
+        }
+        let property = self.by_name.get_mut(seen.name).expect("it was just put there");
+        if property.kind != seen.kind {
+            let (first, second) = (property.kind.name(), seen.kind.name());
+            let message = format!("two properties are called `{}`: one is `{first}`, one is `{second}`", seen.name);
+            return Ok(Some(Failure::new(FailureKind::Invalid, &format!("property {}", seen.name), &message)));
+        }
+        property.evaluated += 1;
+        property.held += u64::from(seen.holds);
+        if let Some(distance) = seen.distance.filter(|distance| !distance.is_nan()) {
+            let closer = property.closest.is_none_or(|closest| distance.abs() < closest.abs());
+            property.closest = if closer { Some(distance) } else { property.closest };
+        }
+        Ok((!seen.holds && seen.kind.must_hold()).then(|| failed(&seen)))
+    }
+}
+
+#[cold]
+fn failed(seen: &Seen<'_>) -> Failure {
+    let title = match seen.kind {
+        PropertyKind::Unreachable => format!("`{}` was reached", seen.name),
+        _ => format!("`{}` does not hold", seen.name),
+    };
+    let message = match seen.details {
+        Some(details) => format!("{title}\n{}", cut(details, DETAILS_BYTES_MAX)),
+        None => title,
+    };
+    Failure::new(FailureKind::Assertion, seen.name, &message)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn seen(kind: PropertyKind, holds: bool) -> Seen<'static> {
+        Seen { kind, name: "p", holds, distance: None, details: None }
+    }
+
+    fn state(kind: PropertyKind, evaluations: &[bool]) -> PropertyState {
+        let mut properties = Properties::default();
+        assert_eq!(properties.declare(kind, "p", "a.rs:1"), Ok(None));
+        evaluations.iter().for_each(|holds| drop(properties.see(seen(kind, *holds))));
+        let (_, property) = properties.iter().next().expect("it was declared");
+        property.state()
+    }
+
+    #[test]
+    fn each_kind_has_its_states() {
+        use PropertyKind::{Always, AlwaysOrUnreachable, Reachable, Sometimes, Unreachable};
+        use PropertyState::{Failed, NeverReached, NeverTrue, Passed};
+        for (kind, none, held, failed) in [
+            (Always, NeverReached, Passed, Failed),
+            (AlwaysOrUnreachable, Passed, Passed, Failed),
+            (Sometimes, NeverReached, Passed, NeverTrue),
+            (Reachable, NeverReached, Passed, Passed),
+            (Unreachable, Passed, Passed, Failed),
+        ] {
+            assert_eq!(
+                (state(kind, &[]), state(kind, &[true]), state(kind, &[false])),
+                (none, held, failed),
+                "{kind:?}"
+            );
+        }
+        assert_eq!(state(Sometimes, &[false, true, false]), Passed);
+    }
+
+    #[test]
+    fn what_must_hold_and_does_not_is_a_failure() {
+        let mut properties = Properties::default();
+        assert_eq!(properties.see(seen(PropertyKind::Always, true)), Ok(None));
+        let failure = properties.see(Seen { details: Some("3 of 4"), ..seen(PropertyKind::Always, false) });
+        let failure = failure.expect("a name").expect("a failure");
+        assert_eq!((failure.kind, &*failure.site), (FailureKind::Assertion, "p"));
+        assert_eq!(failure.message, "`p` does not hold\n3 of 4");
+    }
+
+    #[test]
+    fn a_name_is_of_one_property() {
+        let mut properties = Properties::default();
+        assert_eq!(properties.declare(PropertyKind::Always, "p", "a.rs:1"), Ok(None));
+        assert_eq!(properties.declare(PropertyKind::Always, "p", "a.rs:1"), Ok(None), "the same once more");
+        let twice = properties.declare(PropertyKind::Always, "p", "b.rs:2").expect("a name").expect("two");
+        assert!(twice.message.contains("a.rs:1") && twice.message.contains("b.rs:2"), "{}", twice.message);
+        let kinds = properties.see(seen(PropertyKind::Sometimes, true)).expect("a name").expect("two");
+        assert_eq!(kinds.kind, FailureKind::Invalid);
+        assert!(properties.see(Seen { name: "", ..seen(PropertyKind::Always, true) }).is_err());
+        for n in 1..PROPERTIES_MAX {
+            assert_eq!(properties.declare(PropertyKind::Always, &n.to_string(), ""), Ok(None));
+        }
+        assert_eq!(
+            properties.see(Seen { name: "more", ..seen(PropertyKind::Always, true) }),
+            Err(PropertyError::TooMany)
+        );
+    }
+
+    #[test]
+    fn the_closest_number_is_kept() {
+        let mut properties = Properties::default();
+        for left in [1.0, 7.0, 9.5, f64::NAN, 3.0] {
+            let (holds, distance) = Comparison::AtMost.of(left, 10.0);
+            let seen = Seen { distance: Some(distance), ..seen(PropertyKind::Sometimes, holds) };
+            assert_eq!(properties.see(seen), Ok(None));
+        }
+        assert_eq!(properties.iter().next().expect("one").1.closest, Some(0.5));
+        assert_eq!(Comparison::Less.of(10.0, 10.0), (false, 0.0));
+        assert_eq!(Comparison::Greater.of(12.0, 10.0), (true, 2.0));
+    }
+}

@@ -1,0 +1,219 @@
+//! Every scenario under `scenarios/` finds what was planted in it, and nothing when that is mended.
+//!
+//! ```text
+//! scenarios/bank ─┬─ as it is         20 seeds ─▶ each fails as expect.toml says, within its budget
+//!                 └─ feature `fixed`  20 seeds ─▶ each passes
+//! guests/draws   ─┬─ sandbox  ─▶ lines ─┐
+//!                 └─ native   ─▶ lines ─┴─ equal, for the same seed
+//! guests/misfits ─── scenarios that are wrong ─▶ each with its own words and status
+//! ```
+//!
+//! Not here: draws by themselves (`guest-sdk/tests`), what `fozzy run` prints (`tests/cli/`).
+
+#[path = "guests/draws/src/lib.rs"]
+#[allow(unreachable_pub, reason = "it is a crate of its own in the sandbox")]
+mod draws;
+
+use crate::corpus;
+use fozzy_check::judge;
+use fozzy_engine::{Cache, Program, Session, Switches};
+use fozzy_sdk::native::{self, Settings};
+use fozzy_trace::facts::PropertyState;
+use fozzy_trace::plan::{Inputs, Limits, Machine, ScenarioPlan};
+use fozzy_trace::source::{Recorded, Seeded};
+use fozzy_trace::{Execution, Executor, Plan, Seed, Status, Verdict};
+use std::path::Path;
+use std::sync::Arc;
+
+/// Seeds that each scenario is run with.
+const SEEDS: u64 = 20;
+
+fn compiled(file: &Path) -> Program {
+    let bytes = std::fs::read(file).expect("the scenario is built");
+    let component = fozzy_engine::load(&bytes, None).expect("a component").component;
+    let cache = Cache::open(&crate::fozzy::cache_folder()).expect("the target folder can be written");
+    Program::new(component.into(), Switches::of(&Plan::default()), Some(&cache)).expect("it compiles")
+}
+
+fn session(program: &Program, plan: Plan) -> Session {
+    Session::new(program.clone(), Arc::new(plan), &Inputs::default()).expect("a plain plan")
+}
+
+fn steps(sequences: u32, flows: u32) -> Plan {
+    Plan { scenario: Some(ScenarioPlan { sequences, flows }), ..Plan::default() }
+}
+
+fn run(session: &mut Session, seed: u64) -> (Execution, Verdict) {
+    let execution = session.execute(Box::new(Seeded::new(Seed(seed))), 0..0).expect("the machine is fit");
+    let verdict = judge(&execution);
+    (execution, verdict)
+}
+
+/// What `expect.toml` says.
+#[derive(serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Expected {
+    sequences: u32,
+    flows: u32,
+    status: Status,
+    signatures: Vec<String>,
+}
+
+fn expected(name: &str) -> Expected {
+    let file = crate::fozzy::repository().join("scenarios").join(name).join("expect.toml");
+    let text = std::fs::read_to_string(&file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
+    toml::from_str(&text).unwrap_or_else(|error| panic!("{}: {error}", file.display()))
+}
+
+#[track_caller]
+fn check(name: &'static str) {
+    let Expected { sequences, flows, status, signatures } = expected(name);
+    let mut planted = session(&compiled(&corpus::scenario(name, false)), steps(sequences, flows));
+    for seed in 0..SEEDS {
+        let (_, verdict) = run(&mut planted, seed);
+        let signature = verdict.signature.as_ref().map(ToString::to_string).unwrap_or_default();
+        assert!(
+            verdict.status == status && signatures.contains(&signature),
+            "{name} with seed {seed}: expected {status:?} and one of {signatures:?}, found {:?} {signature}\n{:?}",
+            verdict.status,
+            verdict.findings
+        );
+    }
+    let mut fixed = session(&compiled(&corpus::scenario(name, true)), steps(sequences, flows));
+    for seed in 0..SEEDS {
+        let (execution, verdict) = run(&mut fixed, seed);
+        assert_eq!(verdict.status, Status::Pass, "{name}, fixed, with seed {seed}: {:?}", verdict.findings);
+        let flows: u64 = execution.facts.scenario.expect("it is a scenario").flows.iter().map(|flow| flow.run).sum();
+        assert!(flows > 0, "{name}, fixed, with seed {seed} ran no flow");
+    }
+}
+
+macro_rules! scenarios {
+    ($($test:ident $name:literal;)*) => {
+        const TESTED: &[&str] = &[$($name),*];
+        $(
+            #[test]
+            fn $test() {
+                check($name);
+            }
+        )*
+    };
+}
+scenarios! {
+    the_counter_loses_a_carry "counter";
+    the_bank_lets_a_customer_owe "bank";
+    the_queue_loses_a_wake_up "queue";
+    the_parser_reads_beyond_its_input "parser";
+}
+
+#[test]
+fn every_scenario_is_tested() {
+    let folder = crate::fozzy::repository().join("scenarios");
+    let entries = std::fs::read_dir(folder).expect("scenarios/").flatten();
+    let folders = entries.filter(|entry| entry.path().join("expect.toml").is_file());
+    let mut names: Vec<String> = folders.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+    names.sort();
+    let mut tested: Vec<&str> = TESTED.to_vec();
+    tested.sort_unstable();
+    assert_eq!(names, tested);
+}
+
+#[test]
+fn the_same_seed_draws_the_same_natively_and_in_the_sandbox() {
+    let mut session = session(&compiled(&corpus::component("draws")), steps(3, 60));
+    for seed in [0, 7, u64::MAX] {
+        let (execution, verdict) = run(&mut session, seed);
+        assert_eq!(verdict.status, Status::Pass, "{:?}", verdict.findings);
+        let sandbox = String::from_utf8(execution.stdout.kept().to_vec()).expect("it writes text");
+        draws::SAID.take();
+        let report = native::run::<draws::Everything>(Settings { seed, sequences: 3, flows: 60 });
+        let native = draws::SAID.take();
+        assert!(native.len() > 180, "every step says something");
+        assert_eq!(sandbox.lines().collect::<Vec<_>>(), native, "seed {seed}");
+        let run = execution.facts.scenario.expect("it is a scenario").flows.iter().map(|flow| flow.run).sum::<u64>();
+        assert_eq!(run as usize, report.steps.iter().filter(|(_, skipped)| skipped.is_none()).count());
+    }
+}
+
+#[test]
+fn a_sequence_does_not_depend_on_how_many_there_are_and_a_recording_repeats_it() {
+    let program = compiled(&corpus::component("draws"));
+    let lines = |plan| {
+        let (execution, _) = run(&mut session(&program, plan), 7);
+        String::from_utf8(execution.stdout.kept().to_vec()).expect("it writes text")
+    };
+    let (few, many) = (lines(steps(2, 30)), lines(steps(4, 30)));
+    assert!(many.starts_with(&few), "two sequences are the first two of four");
+    // A step draws from a stream of its own: the first steps are the same, however many follow.
+    let of_first_sequence = |text: &str| {
+        let second = text.find("sequence 1").expect("there is a second sequence");
+        // What is drawn after the last step comes after another one.
+        text[..second].lines().filter(|line| !line.starts_with("at the end")).collect::<Vec<_>>().join("\n")
+    };
+    let (short, long) = (of_first_sequence(&lines(steps(2, 10))), of_first_sequence(&few));
+    assert!(long.starts_with(&short));
+    let mut session = session(&program, steps(2, 30));
+    let (first, _) = run(&mut session, 7);
+    let source = Recorded::new(Seed(7), first.history.explicit.clone());
+    let again = session.execute(Box::new(source), 0..0).expect("the machine is fit");
+    assert_eq!(
+        (again.history.digest, again.memory, again.ended_at),
+        (first.history.digest, first.memory, first.ended_at)
+    );
+    assert!(first.memory_bytes > 0, "the memory of the last sequence is part of the execution");
+}
+
+/// What becomes of a scenario that is wrong in this way.
+fn misfit(program: &Program, how: &str, status: Status, expected: &str) {
+    let main = Machine { args: vec!["misfits".to_owned(), how.to_owned()], ..Machine::default() };
+    let limits = Limits { fuel: 50_000_000, memory_bytes: 64 << 20, ..Limits::default() };
+    let mut session = session(program, Plan { main, limits, ..steps(2, 5) });
+    let (_, verdict) = run(&mut session, 7);
+    let said = verdict.findings.iter().map(|finding| format!("{}: {}\n", finding.kind.name(), finding.message));
+    let said: String = said.collect();
+    assert!(
+        verdict.status == status && said.contains(expected),
+        "{how}: expected {status:?} `{expected}`, found {:?}\n{said}",
+        verdict.status
+    );
+}
+
+#[test]
+fn a_scenario_that_is_wrong_is_told_how() {
+    let program = compiled(&corpus::component("misfits"));
+    let misfit = |how, status, expected| misfit(&program, how, status, expected);
+    misfit("fine", Status::Pass, "");
+    misfit("period-0", Status::Error, "the invariant `i` has the period 0");
+    misfit("weights-0", Status::Error, "no flow can ever be drawn");
+    misfit("no-flow", Status::Error, "the scenario has no flow");
+    misfit("two-names", Status::Error, "two of the flows are called `f`");
+    misfit("no-name", Status::Error, "a name has 0 bytes");
+    misfit("stuck", Status::Error, "no flow is valid in sequence 0 at step 0: whatever");
+    misfit("wrong-flow", Status::Error, "ran the flow 9, and there are 1");
+    misfit("two-kinds", Status::Error, "two properties are called `p`");
+    misfit("choose-0", Status::Crash, "there is nothing to choose from");
+    misfit("min-max", Status::Crash, "the minimum 2 is above the maximum 1");
+    misfit("weighted-0", Status::Crash, "all of the 2 weights are 0");
+    misfit("probability", Status::Crash, "2 is no probability");
+    misfit("empty-alphabet", Status::Error, "the alphabet is empty");
+    misfit("never-true", Status::Error, "none of 1000 values satisfies the predicate");
+    misfit("panic", Status::Crash, "the flow panics");
+    misfit("for-ever", Status::Timeout, "the instruction budget ran out");
+    misfit("recursion", Status::Crash, "call stack exhausted");
+    misfit("allocation", Status::Crash, "out of memory");
+    misfit("deadlock", Status::Fail, "`main` waits for a notification");
+    misfit("operation-twice", Status::Crash, "the operation 0 has ended before");
+    misfit("free-twice", Status::Fail, "frees what is not allocated");
+    misfit("span-twice", Status::Crash, "there is no open span 0");
+    misfit("always", Status::Fail, "`p` does not hold\nexpected 3 <= 2");
+}
+
+#[test]
+fn properties_are_known_before_they_are_reached() {
+    let program = compiled(&corpus::scenario("bank", true));
+    let (execution, _) = run(&mut session(&program, steps(1, 1)), 7);
+    let states: Vec<(&str, PropertyState)> =
+        execution.facts.properties.iter().map(|(name, property)| (name, property.state())).collect();
+    assert!(states.contains(&("total is constant", PropertyState::NeverReached)), "{states:?}");
+    assert!(states.contains(&("no customer owes", PropertyState::Passed)), "{states:?}");
+}
