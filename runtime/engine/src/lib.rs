@@ -84,6 +84,7 @@ mod coverage;
 mod ending;
 mod load;
 mod memory;
+mod ports;
 mod program;
 mod reactor;
 mod scenario;
@@ -102,6 +103,7 @@ pub use fozzy_instrument::{Comparison, Coverage, ModuleChoice, Sites};
 /// Which output a guest writes to, for those who watch it.
 pub use fozzy_world::OutputKind;
 pub use load::{LoadError, Loaded, PROGRAM_BYTES_MAX, SourceKind, load};
+pub use ports::{Port, Ports};
 pub use program::{Program, ProgramError};
 pub use reactor::{
     CHECKPOINT_BYTES_DEFAULT, CallError, CheckpointId, Function, Holdings, Reactor, ReactorError, Restored, TrackerKind,

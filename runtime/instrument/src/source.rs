@@ -153,6 +153,13 @@ pub struct SourceLine {
 }
 
 impl Symbols {
+    /// Whether the module has a name section.
+    #[must_use]
+    pub fn has_names(&self, module: ModuleOrdinal) -> bool {
+        let module = usize::try_from(module.0).ok().and_then(|module| self.modules.get(module));
+        module.is_some_and(|module| !module.names.is_empty())
+    }
+
     /// Whether the module has debug information that can be read.
     #[must_use]
     pub fn has_lines(&self, module: ModuleOrdinal) -> bool {
