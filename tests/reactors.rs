@@ -126,6 +126,7 @@ fn walks_with(program: &Program, traps: bool, prepare: impl Fn(&mut Reactor)) ->
     restored
 }
 
+#[allow(clippy::print_stderr, reason = "says what this machine cannot try")]
 fn tracked(kind: TrackerKind) {
     let probe = start(fast(), 0).track(kind);
     if let Err(why) = probe {

@@ -57,7 +57,7 @@ fn generate(seed: u64) -> Vec<u8> {
         threads_enabled: false,
         max_instructions: 400,
         // Without traps, stores get to where they go.
-        disallow_traps: seed % 3 != 0,
+        disallow_traps: !seed.is_multiple_of(3),
         export_everything: true,
         canonicalize_nans: true,
         max_memory32_bytes: 1 << 20,

@@ -15,7 +15,7 @@ use super::{CallError, Holdings};
 use fozzy_host::{MemoryLimiter, Run};
 use fozzy_trace::{DecisionSource, NodeId};
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use wasmtime::component::{ComponentNamedList, Lift, Lower};
 
 /// A checkpoint of one reactor.
@@ -26,9 +26,17 @@ pub struct CheckpointId(u64);
 pub(super) struct Kept {
     pub(super) images: Vec<Arc<Image>>,
     pub(super) globals: Box<[u8]>,
-    pub(super) run: Run,
+    /// Locked, because its source and its recorder may be shared by nobody; nobody ever waits for it.
+    run: Mutex<Run>,
     pub(super) limiter: MemoryLimiter,
     pub(super) fuel: Option<u64>,
+}
+
+impl Kept {
+    /// The run as it was.
+    pub(super) fn run(&self) -> MutexGuard<'_, Run> {
+        self.run.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 /// The state of a reactor at one moment.
@@ -51,7 +59,7 @@ impl State {
         limiter: MemoryLimiter,
         fuel: Option<u64>,
     ) -> State {
-        State { id, kept: Some(Kept { images, globals, run, limiter, fuel }) }
+        State { id, kept: Some(Kept { images, globals, run: Mutex::new(run), limiter, fuel }) }
     }
 
     /// Distinguishes it from all others of this process.
@@ -71,13 +79,14 @@ impl State {
             hasher.update(&image.digest().to_le_bytes());
         }
         hasher.update(&kept.globals);
-        let table = &kept.run.world.node(NodeId(0)).table;
+        let run = kept.run();
+        let table = &run.world.node(NodeId(0)).table;
         for (place, handle) in table.open() {
             hasher.update(format!("{place} {}\n", fozzy_host::resource_of(handle)).as_bytes());
         }
         hasher.update(format!("free {:?}\n", table.free()).as_bytes());
-        let history = kept.run.recorder.so_far();
-        for number in [kept.run.world.clock.now().0, history.calls, history.digest, kept.run.work()] {
+        let history = run.recorder.so_far();
+        for number in [run.world.clock.now().0, history.calls, history.digest, run.work()] {
             hasher.update(&number.to_le_bytes());
         }
         hasher.digest()
@@ -105,11 +114,11 @@ where
     }
 }
 
-struct AnsweredFrom(std::sync::Mutex<Box<dyn DecisionSource>>);
+struct AnsweredFrom(Mutex<Box<dyn DecisionSource>>);
 
 impl Step for AnsweredFrom {
     fn repeat(&self, live: &mut Live) -> Result<(), CallError> {
-        let source = self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner).fork();
+        let source = self.0.lock().unwrap_or_else(PoisonError::into_inner).fork();
         live.answer_from(source);
         Ok(())
     }
@@ -246,7 +255,7 @@ impl Checkpoints {
 
     /// Notes that another source answers.
     pub(super) fn answered_from(&mut self, source: &dyn DecisionSource) {
-        self.since.push(Box::new(AnsweredFrom(std::sync::Mutex::new(source.fork()))));
+        self.since.push(Box::new(AnsweredFrom(Mutex::new(source.fork()))));
     }
 
     /// What was done since the last checkpoint does not matter any more.

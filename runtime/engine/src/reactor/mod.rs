@@ -237,7 +237,7 @@ impl Reactor {
         let restored = match self.checkpoints.state(checkpoint) {
             Some(state) if !self.over && self.live.restore(state)? => Restored::InPlace,
             Some(state) => {
-                self.live.restart(&self.program, &self.start, &**state)?;
+                self.live.restart(&self.program, &self.start, state)?;
                 Restored::Fresh
             }
             None => Restored::Repeated { calls: self.repeat(checkpoint)? },
