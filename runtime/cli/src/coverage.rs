@@ -78,23 +78,30 @@ pub(crate) fn component(program: &Program, name: &str, covered: &Covered) -> Com
     builder.operator(&operators);
     let modules = builder.modules();
     let any_source = builder.files.values().any(|draft| draft.has_source);
-    let files = builder.files.into_iter().map(|(path, draft)| file(path, draft, any_source));
+    // Adapters that are put beside a program with a name have none.
+    let named: BTreeSet<String> =
+        program.maps().modules().iter().filter_map(|map| map.name()).map(str::to_owned).collect();
+    let any_named = modules.iter().any(|module| named.contains(&module.name));
+    let files = builder.files.into_iter().map(|(path, draft)| {
+        let own_module = !any_source && (!any_named || named.contains(&path));
+        file(path, draft, own_module)
+    });
     let digest = Digest::of(program.component()).to_string();
     ComponentCoverage { name: name.to_owned(), digest, modules, files: files.collect() }
 }
 
-/// Whether code of that file is the project's own. Without any source there is nothing to tell it by.
-fn own(path: &str, has_source: bool, any_source: bool) -> bool {
+/// Whether code of that source file is the project's own.
+fn own(path: &str) -> bool {
     let source = SourceLocation { file: Some(path.to_owned()), line: None, col: None };
     let frame = Frame { module: String::new(), function: "f".to_owned(), offset: 0, source };
     let dependency = DEPENDENCIES.iter().any(|part| path.contains(part));
-    if has_source { is_own(&frame) && !dependency } else { !any_source }
+    is_own(&frame) && !dependency
 }
 
-fn file(path: String, draft: Draft, any_source: bool) -> FileCoverage {
+fn file(path: String, draft: Draft, own_module: bool) -> FileCoverage {
     let lines = draft.lines.into_iter().map(|(line, hits)| LineCoverage { line, hits });
     FileCoverage {
-        own: own(&path, draft.has_source, any_source),
+        own: if draft.has_source { own(&path) } else { own_module },
         has_source: draft.has_source,
         path,
         lines: lines.collect(),
