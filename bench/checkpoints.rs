@@ -83,7 +83,7 @@ impl Walker {
 
 /// CPU seconds of `BATCH` copies of so many pages, each to its own place.
 fn copies(pages: usize) -> impl FnMut() -> f64 {
-    let (from, mut to) = (vec![1_u8; pages * PAGE_BYTES], vec![0_u8; pages * PAGE_BYTES]);
+    let (from, mut to) = (vec![1_u8; pages * PAGE_BYTES], vec![2_u8; pages * PAGE_BYTES]);
     move || {
         thread_seconds(|| {
             for _ in 0..BATCH {
@@ -134,8 +134,6 @@ pub(crate) fn checkpoints() -> Vec<Row> {
                 Ok(mut walker) => {
                     let pair = Pair::of(ROUNDS, || walker.restores(pages), copies(pages as usize));
                     rows.push(Row::times(&name, &pair, per, Bound::Seconds(max * f64::from(BATCH))));
-                    let pair = Pair::of(3, || walker.restores(pages), forks);
-                    rows.push(Row::times("  the same (fork, exit, wait)", &pair, per, Bound::Ratio(1.0 / 70.0)));
                 }
                 Err(why) => rows.push(Row::missing(&name, &why)),
             }
@@ -160,6 +158,19 @@ pub(crate) fn checkpoints() -> Vec<Row> {
             }
         }
     }
+    rows.push(after_traps(&fast));
+    rows.extend(calls(&component, &fast));
+    // Forks come last: they leave each page of this process to be copied at its next write.
+    for mebibytes in [1, 10, 100] {
+        let name = format!("restore 64 pages of {mebibytes} MiB, marks (fork, exit, wait)");
+        match Walker::new(&fast, mebibytes, TrackerKind::Marks) {
+            Ok(mut walker) => {
+                let pair = Pair::of(3, || walker.restores(64), forks);
+                rows.push(Row::times(&name, &pair, per, Bound::Ratio(1.0 / 70.0)));
+            }
+            Err(why) => rows.push(Row::missing(&name, &why)),
+        }
+    }
     for kind in TrackerKind::ALL {
         let name = format!("capture 64 pages of 10 MiB, {} (fork)", kind.name());
         match Walker::new(&fast, 10, kind) {
@@ -170,15 +181,13 @@ pub(crate) fn checkpoints() -> Vec<Row> {
             Err(why) => rows.push(Row::missing(&name, &why)),
         }
     }
-    rows.push(after_traps(&fast));
-    rows.extend(calls(&component, &fast));
     rows
 }
 
 /// CPU seconds of `BATCH` copies of a whole memory, from a few of them.
 fn whole_copies(mebibytes: u32) -> impl FnMut() -> f64 {
     let bytes = (mebibytes as usize) << 20;
-    let (from, mut to) = (vec![1_u8; bytes], vec![0_u8; bytes]);
+    let (from, mut to) = (vec![1_u8; bytes], vec![2_u8; bytes]);
     move || {
         let count = (64 / mebibytes).max(2);
         let seconds = thread_seconds(|| {

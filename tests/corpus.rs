@@ -3,6 +3,7 @@
 //! ```text
 //! crate registry   cargo install --locked NAME --version X   ──┐
 //! guests/<own>     cargo build --release                     ──┼──►  target/guests/<target>/<binary>.wasm
+//! guests/js        componentize-js, installed by npm         ──┤
 //! guests/c         clang-19 with Debian's wasi-libc          ──┘                          <binary>.stamp
 //! ```
 //!
@@ -211,6 +212,12 @@ pub(crate) fn commands() -> PathBuf {
 pub(crate) fn c_program() -> PathBuf {
     static C_PROGRAM: OnceLock<PathBuf> = OnceLock::new();
     C_PROGRAM.get_or_init(|| Workshop::open().compile_c()).clone()
+}
+
+/// Our JavaScript program, a component with SpiderMonkey inside, made by componentize-js.
+pub(crate) fn javascript() -> PathBuf {
+    static JAVASCRIPT: OnceLock<PathBuf> = OnceLock::new();
+    JAVASCRIPT.get_or_init(|| Workshop::open().componentize_js()).clone()
 }
 
 /// The folder that [`Program::dir`] is relative to.

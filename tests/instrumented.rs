@@ -11,6 +11,7 @@
 //! edge, and the marks against the pages that did change.
 
 mod generated;
+mod log;
 mod writers;
 
 use crate::corpus::{self, MOUNT, Program};

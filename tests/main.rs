@@ -12,6 +12,7 @@
 //! network            two machines of one run, a client and a server
 //! processes          commands of a guest: scripted, other components, the real computer
 //! live               the real computer captured, and replayed when what answered is gone
+//! coverage           what recorded runs have reached, in C, Rust and JavaScript
 //! reactors           components called from outside, brought back from checkpoints
 //! instrumented       rewritten programs beside the originals
 //! scenarios          what was planted in scenarios/ is found, and nothing else
@@ -26,6 +27,7 @@ mod bad_input;
 mod border;
 mod conformance;
 mod corpus;
+mod coverage;
 mod everything;
 mod faults;
 mod fozzy;

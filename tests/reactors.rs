@@ -126,6 +126,7 @@ fn walks_with(program: &Program, traps: bool, prepare: impl Fn(&mut Reactor)) ->
     restored
 }
 
+#[allow(clippy::print_stderr, reason = "says what this machine cannot try")]
 fn tracked(kind: TrackerKind) {
     let probe = start(fast(), 0).track(kind);
     if let Err(why) = probe {
@@ -301,6 +302,12 @@ fn many_checkpoints_of_a_large_guest_share_their_pages() {
         reactor.verify().expect("every write was seen");
     }
     all.into_iter().for_each(|checkpoint| reactor.discard(checkpoint));
+    // The one that the instance goes on from is discarded too, and a way still.
+    let after = reactor.checkpoint().expect("between calls");
+    assert_eq!(reactor.restore(first).expect("it comes back"), Restored::InPlace);
+    assert_eq!(reactor.restore(after).expect("it comes back"), Restored::InPlace);
+    reactor.restore(first).expect("it comes back");
+    reactor.discard(after);
     assert_eq!(reactor.holdings().checkpoints, base.checkpoints);
 }
 
@@ -331,4 +338,32 @@ fn a_runaway_is_cut_and_the_exact_build_gives_the_verdict() {
     let trap = reactor.call(&mut step, (kinds as u32 + 1, 0)).expect_err("it traps");
     let (_, again) = reactor.repeat_in(&exact).expect("the exact build starts");
     assert_eq!(format!("{trap:?}"), format!("{:?}", again.expect("it traps there too")));
+}
+
+#[test]
+fn what_is_compared_can_be_logged() {
+    let text = r#"(component
+        (core module $m (memory 1)
+            (func (export "check") (param i32) (result i32)
+                (if (i32.eq (local.get 0) (i32.const 0xfeed)) (then (return (i32.const 1))))
+                (i64.lt_u (i64.extend_i32_u (local.get 0)) (i64.const 77))))
+        (core instance $i (instantiate $m))
+        (func (export "check") (param "n" u32) (result u32) (canon lift (core func $i "check"))))"#;
+    let loaded = fozzy_engine::load(text.as_bytes(), None).expect("it assembles");
+    let build = Build { comparisons: true, ..Build::fast() };
+    let mut reactor = start(program(loaded.component.into(), &build), 1);
+    let mut check = reactor.function::<(u32,), (u32,)>("check").expect("it exports that");
+    let pairs =
+        |reactor: &Reactor| reactor.comparisons().map(|(_, found)| (found.left, found.right)).collect::<Vec<_>>();
+    reactor.call(&mut check, (5,)).expect("it answers");
+    assert_eq!(pairs(&reactor), []);
+    reactor.log_comparisons(true);
+    reactor.call(&mut check, (5,)).expect("it answers");
+    assert_eq!(pairs(&reactor), [(5, 0xfeed), (5, 77)]);
+    reactor.log_comparisons(true);
+    assert_eq!(reactor.call(&mut check, (0xfeed,)).expect("it answers"), (1,));
+    assert_eq!(pairs(&reactor), [(0xfeed, 0xfeed)]);
+    reactor.log_comparisons(false);
+    reactor.call(&mut check, (5,)).expect("it answers");
+    assert_eq!(pairs(&reactor), []);
 }

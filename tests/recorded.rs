@@ -10,11 +10,11 @@
 use crate::corpus;
 use crate::fozzy::cache_folder;
 use fozzy_check::judge;
-use fozzy_engine::{Cache, Program, Session, Switches};
+use fozzy_engine::{Build, Cache, Program, Session, Switches};
 use fozzy_trace::file::{EngineId, Recording, Target};
 use fozzy_trace::plan::{Inputs, Machine};
 use fozzy_trace::source::Seeded;
-use fozzy_trace::{Digest, Execution, Executor, Keep, Plan, Seed};
+use fozzy_trace::{DecisionSource, Digest, Execution, Executor, Keep, Plan, Seed};
 use std::sync::Arc;
 
 /// A component of the corpus under one plan.
@@ -40,10 +40,18 @@ pub(crate) fn machine(line: &str) -> Machine {
 impl Recorded {
     /// Compiles the guest; `keep` says which calls an execution holds.
     pub(crate) fn new(name: &'static str, plan: Plan, inputs: Inputs, keep: Keep) -> Recorded {
-        let component = component(name);
+        Recorded::build(name, component(name), plan, inputs, keep, &Build::default())
+    }
+
+    /// A program that is built in another way, alone on its machine.
+    pub(crate) fn of(name: &str, component: Vec<u8>, plan: Plan, build: &Build) -> Recorded {
+        Recorded::build(name, component, plan, Inputs::default(), 0..0, build)
+    }
+
+    fn build(name: &str, component: Vec<u8>, plan: Plan, inputs: Inputs, keep: Keep, build: &Build) -> Recorded {
         let target = Target { name: name.to_owned(), source: Digest::of(&component), kind: "component".to_owned() };
         let cache = Cache::open(&cache_folder()).expect("the target folder can be written");
-        let program = Program::new(component.into(), Switches::of(&plan), Some(&cache)).expect("it compiles");
+        let program = Program::new_as(component.into(), Switches::of(&plan), build, Some(&cache)).expect("it compiles");
         let session = Session::new(program, Arc::new(plan.clone()), &inputs).expect("a plan of ours");
         Recorded { session, target, plan, inputs, keep }
     }
@@ -63,6 +71,16 @@ impl Recorded {
         let verdict = judge(&execution);
         let recording = Recording::of(target, component, plan, &self.inputs, engine, &execution, verdict, seed, "run");
         (execution, recording.to_bytes().expect("it fits"))
+    }
+
+    /// One execution as a trace.
+    pub(crate) fn trace(&mut self, seed: u64) -> Vec<u8> {
+        self.run(seed).1
+    }
+
+    /// One execution whose questions `source` answers.
+    pub(crate) fn execute(&mut self, source: Box<dyn DecisionSource>) -> Execution {
+        self.session.execute(source, 0..0).expect("no guest makes the harness fail")
     }
 
     /// One execution, after it was shown that a second and a replay are the same.

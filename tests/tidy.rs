@@ -13,6 +13,7 @@ use std::process::Command;
 /// The only files that may contain `unsafe` code, besides guests and benches.
 const UNSAFE_FILES: &[&str] = &[
     "runtime/engine/src/memory.rs",
+    "runtime/engine/src/reactor/tracker/kernel.rs",
     "runtime/engine/src/cache.rs",
     "runtime/engine/src/memory/touched.rs",
     "runtime/cli/src/interrupt.rs",

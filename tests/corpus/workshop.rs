@@ -33,6 +33,13 @@ const DEBIAN_PACKAGES: &[(&str, &str)] = &[
     ("libclang-rt-19-dev-wasm32", "/usr/lib/llvm-19/lib/clang/19/lib/wasi/libclang_rt.builtins-wasm32.a"),
 ];
 
+/// What the JavaScript program needs of Debian.
+const NODE_PACKAGES: &[(&str, &str)] = &[("nodejs", "/usr/bin/node"), ("npm", "/usr/bin/npm")];
+
+/// Makes components of JavaScript; its version is part of what the component is.
+const COMPONENTIZE_JS: &str = "@bytecodealliance/componentize-js@0.23.0";
+const JS_BINARY: &str = "words";
+
 /// Sources and data of the guests. The path goes through `..`, so that a package beside `tests/` finds them as well.
 pub(super) fn guests_folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/guests")
@@ -150,13 +157,30 @@ impl Workshop {
 
     /// The C program.
     pub(super) fn compile_c(&self) -> PathBuf {
-        install_debian_packages();
+        install_missing("the C guest", DEBIAN_PACKAGES);
         let folder = guests_folder().join("c");
         let compiler = text(run(Command::new("clang-19").arg("--version")));
         let inputs = format!("{}\n{C_FLAGS:?}\n{compiler}", sources(&folder));
         self.make(Target::Wasip1, C_BINARY, &inputs, |module| {
             let source = folder.join(format!("{C_BINARY}.c"));
             run(Command::new("clang-19").args(C_FLAGS).arg("-o").arg(module).arg(source));
+        })
+    }
+
+    /// The JavaScript program. What makes a component of it is installed beside the intermediate files, once.
+    pub(super) fn componentize_js(&self) -> PathBuf {
+        let folder = guests_folder().join("js");
+        let inputs = format!("{}\n{COMPONENTIZE_JS}", sources(&folder));
+        self.make(Target::Wasip2, JS_BINARY, &inputs, |module| {
+            install_missing("the JavaScript guest", NODE_PACKAGES);
+            let tools = self.output.join("build-js");
+            must(fs::create_dir_all(&tools), "create", &tools);
+            let script = tools.join("node_modules/@bytecodealliance/componentize-js/src/cli.js");
+            run(Command::new("npm").args(["install", "--no-audit", "--no-fund", COMPONENTIZE_JS]).current_dir(&tools));
+            let mut node = Command::new("node");
+            node.arg(script).arg(folder.join(format!("{JS_BINARY}.js"))).arg("--wit").arg(folder.join("wit"));
+            // Requests are not part of this program, and neither is their import.
+            run(node.args(["-n", JS_BINARY, "-d", "http", "-d", "fetch-event", "-o"]).arg(module));
         })
     }
 
@@ -215,13 +239,14 @@ fn leads_cargo_astray(name: &str) -> bool {
     DROPPED.contains(&name) || (name.starts_with("CARGO") && !KEPT.iter().any(|kept| name.starts_with(kept)))
 }
 
-fn install_debian_packages() {
-    let missing = || DEBIAN_PACKAGES.iter().filter(|(_, file)| !Path::new(file).exists()).map(|(package, _)| *package);
+/// Installs those of Debian's packages that are missing.
+fn install_missing(whose: &str, packages: &[(&'static str, &str)]) {
+    let missing = || packages.iter().filter(|(_, file)| !Path::new(file).exists()).map(|(package, _)| *package);
     if missing().next().is_none() {
         return;
     }
     let names: Vec<&str> = missing().collect();
-    let advice = format!("the C guest needs Debian's packages {0}; next: apt-get install {0}", names.join(" "));
+    let advice = format!("{whose} needs Debian's packages {0}; next: apt-get install {0}", names.join(" "));
     assert!(Path::new("/usr/bin/apt-get").exists(), "there is no apt-get here, and {advice}");
     let user = text(run(Command::new("id").arg("-u")));
     assert!(user.trim() == "0", "only root can install them, and {advice}");
@@ -232,11 +257,7 @@ fn install_debian_packages() {
         .args(&names)
         .env("DEBIAN_FRONTEND", "noninteractive"));
     let still: Vec<&str> = missing().collect();
-    assert!(
-        still.is_empty(),
-        "apt-get succeeded, and yet there is no file of {}: {DEBIAN_PACKAGES:?}",
-        still.join(" ")
-    );
+    assert!(still.is_empty(), "apt-get succeeded, and yet there is no file of {}: {packages:?}", still.join(" "));
 }
 
 /// Every file below the folder, name and content, in the order of their names: what a build of it depends on.

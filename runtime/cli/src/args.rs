@@ -64,6 +64,8 @@ pub(crate) enum Command {
     Run(RunArgs),
     /// Replay a recorded trace from its file alone, and compare.
     Replay(ReplayArgs),
+    /// Show what a program is, needs and can be used for, without running it.
+    Inspect(InspectArgs),
     /// Show which functions, lines and edges recorded runs have reached.
     Coverage(CoverageArgs),
     /// Verify and show traces.
@@ -178,6 +180,13 @@ pub(crate) struct ReplayArgs {
     /// Format of the summary.
     #[arg(long, value_name = "FORMAT", default_value = "pretty")]
     pub(crate) reporter: ReporterArg,
+}
+
+/// Exit code: 0, or 2 when it is no program.
+#[derive(Debug, Args)]
+pub(crate) struct InspectArgs {
+    /// Any target of `run`.
+    pub(crate) target: PathBuf,
 }
 
 /// Executes recorded runs again in a build that notes which edges are taken. Exit code: 0, or 2 when a run cannot be

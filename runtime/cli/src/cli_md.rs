@@ -39,6 +39,8 @@ or the beginning of exactly one.
 | verification | `trace verify` | `ok` `path` `version` `checksumPresent` `checksumValid` `warnings?` `error?` |
 | history | `trace show` | `path` `seed` `calls` `decisions` `entries[]{index,at,node,call,asked,answer,decision}` |
 | examination | `doctor` | `ok` `issues[]{code,message,hint?}` `nondeterminism_signals?[]{source,detail}` `determinism_audit?{scenario,runs,seed,consistent,signatures[],first_mismatch_run?,difference?,divergence?}` |
+| coverage | `coverage --format json` (`fozzy.coverage.v1`) | `schemaVersion` `counting` (`hits`: 0 or 1; `counts`) `traces[]` `remarks?[]` `totals{functions,lines,edges → {hit,total}}` `components[]{name,digest,modules[]{module,name,edges{hit,total}},files[]{path,hasSource,own,totals,functions[]{name,line?,offset,hits},lines[]{line,hits},edges[]{id,kind,function,offset,line?,column?,hits,reached}}}` |
+| inspection | `inspect` | `path` `kind` `bytes` `digest` `fits[]` `capabilities[]` `imports[]`, `exports[]{name,functions[],problem?,nearest?}` `modules[]{module,name?,bytes,covered,edges,kept,hasNames,hasLines}` `checkpoints{class,obstacles[]}` `remarks?[]` |
 | environment | `env` | `os` `arch` `fozzy{…}` `capabilities{time,rng,fs,http,net,proc,memory → {backend,deterministic}}` |
 | version | `version` | `version` `commit?` `build_date?` `wasmtime` `rewriter` `trace_format` |
 | error | all, with exit code 2 | `status` `code` `message` `hint?` |

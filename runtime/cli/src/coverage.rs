@@ -21,9 +21,21 @@ use fozzy_trace::Digest;
 use fozzy_trace::outcome::{Frame, SourceLocation};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Parts of paths under which package managers keep what others have written.
-const DEPENDENCIES: &[&str] =
-    &["/registry/src/", "/git/checkouts/", "/node_modules/", "/pkg/mod/", "/site-packages/", "/vendor/"];
+/// Parts of paths under which package managers and toolchains keep what others have written.
+const DEPENDENCIES: &[&str] = &[
+    "/.cargo/",
+    "/registry/src/",
+    "/git/checkouts/",
+    "/rust/deps/",
+    "/node_modules/",
+    "/pkg/mod/",
+    "/site-packages/",
+    "/vendor/",
+    "dlmalloc/src/",
+    "/compiler-rt/",
+    "/llvm-toolchain",
+    "wasisdk://",
+];
 
 /// A file while it is put together.
 #[derive(Default)]
@@ -40,12 +52,14 @@ struct Builder<'p> {
     covered: &'p Covered,
     symbols: Symbols,
     files: BTreeMap<String, Draft>,
+    /// The function that was last looked at, in a module without debug information: all of it has one frame.
+    plain: Option<((ModuleOrdinal, u32), OriginalOffset, SourceFrame)>,
 }
 
 /// What was covered of `program`, which reports call `name`.
 pub(crate) fn component(program: &Program, name: &str, covered: &Covered) -> ComponentCoverage {
     let symbols = Symbols::new(program.component());
-    let mut builder = Builder { program, covered, symbols, files: BTreeMap::new() };
+    let mut builder = Builder { program, covered, symbols, files: BTreeMap::new(), plain: None };
     let sites = program.sites();
     for stretch in sites.stretches() {
         builder.stretch(&stretch);
@@ -99,12 +113,12 @@ impl Builder<'_> {
         let mut places = BTreeSet::from([stretch.range.start]);
         for row in rows {
             places.insert(row.offset);
-            let draft = self.source(&row.file);
+            let draft = self.source(&plain(&row.file));
             let line = draft.lines.entry(row.line).or_default();
             *line = (*line).max(hits);
         }
         for place in places {
-            for frame in self.symbols.frames(stretch.module, place) {
+            for frame in self.frames(stretch.module, stretch.function, place) {
                 self.function(stretch.module, place, frame, hits.min(1));
             }
         }
@@ -113,9 +127,13 @@ impl Builder<'_> {
     /// Notes that code of a function is at `place`, and that it was called `hits` times at least.
     fn function(&mut self, module: ModuleOrdinal, place: OriginalOffset, frame: SourceFrame, hits: u64) {
         let line = frame.line.filter(|line| *line > 0);
+        // Code that the compiler made belongs to no line, and the names around it are a guess.
+        if frame.file.is_some() && line.is_none() {
+            return;
+        }
         let start = place.0.saturating_sub(frame.function_offset);
         let (draft, key) = match &frame.file {
-            Some(file) => (self.source(file), (frame.function.clone(), 0)),
+            Some(file) => (self.source(&plain(file)), (frame.function.clone(), 0)),
             None => {
                 let name = self.module_name(module);
                 (self.files.entry(name).or_default(), (frame.function.clone(), start))
@@ -136,13 +154,13 @@ impl Builder<'_> {
         let count = |edge: &Edge| self.covered.edges.get(edge.id.0 as usize).copied().unwrap_or(0);
         let counts: Vec<u64> = edges.iter().map(count).collect();
         let reached = counts.iter().any(|count| *count > 0);
-        let frames = self.symbols.frames(first.module, first.offset);
+        let frames = self.frames(first.module, first.function, first.offset);
         // A function is entered where it is written; it branches where the branch is, inlined or not.
         let frame = if first.kind == EdgeKind::Entry { frames.last() } else { frames.first() };
         let Some(frame) = frame.cloned() else { return };
         let module = self.module_name(first.module);
         let draft = match &frame.file {
-            Some(file) => self.source(file),
+            Some(file) => self.source(&plain(file)),
             None => self.files.entry(module).or_default(),
         };
         for (edge, hits) in edges.iter().zip(&counts) {
@@ -167,7 +185,7 @@ impl Builder<'_> {
         let key_of = |offset| (frame.function.clone(), offset);
         let start = edge.offset.0.saturating_sub(frame.function_offset);
         let function = match &frame.file {
-            Some(file) => self.files.get_mut(file).and_then(|draft| draft.functions.get_mut(&key_of(0))),
+            Some(file) => self.files.get_mut(&plain(file)).and_then(|draft| draft.functions.get_mut(&key_of(0))),
             None => {
                 let name = self.module_name(edge.module);
                 self.files.get_mut(&name).and_then(|draft| draft.functions.get_mut(&key_of(start)))
@@ -176,6 +194,24 @@ impl Builder<'_> {
         if let Some(function) = function {
             function.hits = function.hits.max(calls);
         }
+    }
+
+    /// The frames of an operator. Looking up a name goes through all names, so it is done once a function.
+    fn frames(&mut self, module: ModuleOrdinal, function: u32, offset: OriginalOffset) -> Vec<SourceFrame> {
+        if let Some((known, start, frame)) = &self.plain
+            && *known == (module, function)
+        {
+            let function_offset = frame.function_offset + offset.0.saturating_sub(start.0);
+            return vec![SourceFrame { function_offset, ..frame.clone() }];
+        }
+        let frames = self.symbols.frames(module, offset);
+        self.plain = match frames.as_slice() {
+            [frame] if frame.file.is_none() && !self.symbols.has_lines(module) => {
+                Some(((module, function), offset, frame.clone()))
+            }
+            _ => None,
+        };
+        frames
     }
 
     fn source(&mut self, file: &str) -> &mut Draft {
@@ -204,6 +240,19 @@ impl Builder<'_> {
         }
         modules.into_values().collect()
     }
+}
+
+/// A path without `.` and `..`, as far as its own words tell.
+fn plain(path: &str) -> String {
+    let mut parts: Vec<&str> = Vec::new();
+    for part in path.split('/') {
+        match part {
+            "." => {}
+            ".." if parts.last().is_some_and(|last| !last.is_empty() && *last != "..") => drop(parts.pop()),
+            part => parts.push(part),
+        }
+    }
+    parts.join("/")
 }
 
 /// The name of a core module, or its position.

@@ -21,6 +21,8 @@ const STDIN_BYTES_MAX: u64 = 256 << 20;
 pub(crate) struct Loaded {
     pub(crate) target: Target,
     pub(crate) component: Arc<[u8]>,
+    /// Size of the file.
+    pub(crate) source_bytes: u64,
 }
 
 impl Loaded {
@@ -50,7 +52,7 @@ pub(crate) fn load(path: &Path) -> Result<Loaded, CliError> {
         .map_err(|error| CliError::new("target", format!("{}: {error}", file.display())))?;
     let name = file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let target = Target { name, source: Digest::of(&bytes), kind: loaded.kind.name().to_owned() };
-    Ok(Loaded { target, component: loaded.component.into() })
+    Ok(Loaded { target, component: loaded.component.into(), source_bytes: bytes.len() as u64 })
 }
 
 /// Reads at most one byte more than a program can have: a device without end is refused, not swallowed.

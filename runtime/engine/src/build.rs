@@ -21,6 +21,8 @@ pub struct Build {
     pub access: bool,
     /// Mark written pages, so that restores need not look for them.
     pub marks: bool,
+    /// Log what is compared, while the log is switched on: see [`crate::Reactor::log_comparisons`].
+    pub comparisons: bool,
     /// How edges are counted.
     pub coverage: Coverage,
     /// Which modules get coverage.
@@ -30,7 +32,14 @@ pub struct Build {
 impl Default for Build {
     /// For a run from beginning to end.
     fn default() -> Self {
-        Build { fuel: true, access: false, marks: false, coverage: Coverage::None, modules: ModuleChoice::Own }
+        Build {
+            fuel: true,
+            access: false,
+            marks: false,
+            comparisons: false,
+            coverage: Coverage::None,
+            modules: ModuleChoice::Own,
+        }
     }
 }
 
@@ -53,6 +62,7 @@ impl Build {
             stack_slots: STACK_SLOTS,
             access: self.access,
             marks: self.marks,
+            comparisons: self.comparisons,
             coverage: self.coverage,
             modules: self.modules.clone(),
             ..Options::default()

@@ -84,6 +84,7 @@ mod coverage;
 mod ending;
 mod load;
 mod memory;
+mod ports;
 mod program;
 mod reactor;
 mod scenario;
@@ -98,10 +99,11 @@ pub use coverage::Covered;
 /// Standard input that is read when a guest looks at it.
 pub use fozzy_host::{LazyInput, Tee};
 /// Edges of a program, and how they are counted; see [`Reactor::coverage`].
-pub use fozzy_instrument::{Coverage, ModuleChoice, Sites};
+pub use fozzy_instrument::{Comparison, Coverage, ModuleChoice, Sites};
 /// Which output a guest writes to, for those who watch it.
 pub use fozzy_world::OutputKind;
 pub use load::{LoadError, Loaded, PROGRAM_BYTES_MAX, SourceKind, load};
+pub use ports::{Port, Ports};
 pub use program::{Program, ProgramError};
 pub use reactor::{
     CHECKPOINT_BYTES_DEFAULT, CallError, CheckpointId, Function, Holdings, Reactor, ReactorError, Restored, TrackerKind,

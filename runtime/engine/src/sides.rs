@@ -11,7 +11,9 @@
 
 use crate::build::Facts;
 use crate::memory::Region;
-use fozzy_instrument::{ACCESSOR, ModuleOrdinal, SideMemory};
+use fozzy_instrument::{
+    ACCESSOR, Comparison, Comparisons, HEADER_ENTRIES_AT, HEADER_LOST_AT, HEADER_SWITCH_AT, ModuleOrdinal, SideMemory,
+};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -52,6 +54,25 @@ impl Told {
     pub(crate) fn marks(&self) -> Vec<(Arc<Region>, Range<usize>)> {
         let marked = self.sides.iter().filter(|(side, _)| !side.marks.is_empty());
         marked.map(|(side, region)| (Arc::clone(region), bytes(&side.marks))).collect()
+    }
+
+    /// Switches the comparison log on or off, and empties it. Call it while no guest runs.
+    pub(crate) fn log_comparisons(&self, on: bool) {
+        for (side, region) in self.sides.iter().filter(|(side, _)| !side.comparisons.is_empty()) {
+            region.write(HEADER_SWITCH_AT as usize, &u32::from(on).to_le_bytes());
+            region.write(HEADER_ENTRIES_AT as usize, &0_u32.to_le_bytes());
+            region.write(HEADER_LOST_AT as usize, &0_u32.to_le_bytes());
+            region.clear(bytes(&side.comparison_counts));
+        }
+    }
+
+    /// What was compared since the log was switched on, module by module. Call it while no guest runs.
+    pub(crate) fn comparisons(&self) -> impl Iterator<Item = (ModuleOrdinal, Comparison)> {
+        let read = |(side, region): &(SideMemory, Arc<Region>)| {
+            let module = side.module;
+            Comparisons::read(side, region.bytes()).map(move |comparison| (module, comparison)).collect::<Vec<_>>()
+        };
+        self.sides.iter().flat_map(read)
     }
 
     /// Sets all coverage bytes to zero. Call it while no guest runs.

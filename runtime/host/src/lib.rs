@@ -48,5 +48,5 @@ pub use bindings::{IncomingRequest, ResponseOutparam};
 pub use call::{HOST_CALL_FUEL, Host, Stop};
 pub use input::LazyInput;
 pub use limiter::{MachineOutOfMemory, MemoryLimiter};
-pub use linker::{ImportFault, add_to_linker, refused_imports};
+pub use linker::{ImportFault, add_to_linker, import_problem, known_interfaces, refused_imports};
 pub use run::{OBSERVED_BYTES_MAX, Parking, RESTART_FUEL, Run, Tee, Turn};

@@ -103,6 +103,18 @@ fn fault(import: &str, item: &ComponentItem) -> Option<String> {
     if !matches!(item, ComponentItem::ComponentInstance(_)) {
         return (!matches!(item, ComponentItem::Type(_))).then(|| "a function outside any interface".to_owned());
     }
+    import_problem(import)
+}
+
+/// The interfaces that are offered, without their versions.
+#[must_use]
+pub fn known_interfaces() -> &'static [&'static str] {
+    KNOWN
+}
+
+/// Why the interface of that name cannot be had; `None` when it can.
+#[must_use]
+pub fn import_problem(import: &str) -> Option<String> {
     let (interface, version) = import.split_once('@').unwrap_or((import, ""));
     if !KNOWN.contains(&interface) {
         return Some("nothing here offers this interface".to_owned());

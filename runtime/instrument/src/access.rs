@@ -256,7 +256,7 @@ fn append_sections(shape: &Shape, module: &[u8], resources: &[MintedResource], o
         types.defined_type().own(resource_type);
         let own = to::ComponentValType::Type(next_type);
         types.function().params([("rep", u32_type)]).result(Some(own));
-        imports.import(&resource.mint(), to::ComponentTypeRef::Func(next_type + 1));
+        imports.import(resource.mint(), to::ComponentTypeRef::Func(next_type + 1));
         next_type += 2;
         lowered.lower(next_function, []);
         next_function += 1;

@@ -8,9 +8,12 @@
 //!                                     edits applied to the original bytes ──► new body + map segments
 //! ```
 //!
-//! What is put in today is the call depth limit (`depth.rs`): stack exhaustion happens at the same
-//! call on every machine, because it is counted in the guest's own code and no longer depends on
-//! the frames that a compiler happens to lay out.
+//! What can be put in, each by a switch of its own in [`Options`]:
+//! - The call depth limit (`depth.rs`): stack exhaustion happens at the same call on every machine, because it is
+//!   counted in the guest's own code and does not depend on the frames that a compiler lays out.
+//! - Edge coverage (`edges.rs`, `sites.rs`), a log of comparisons (`compare.rs`), and marks of written pages (`marks.rs`). All
+//!   three write to a memory of their own beside the guest's (`side.rs`), which the host reads in place.
+//! - An accessor for the state of the guest (`access.rs`).
 //!
 //! Invariants:
 //! - Nothing is renumbered. Types, globals and locals are only appended, so that every byte that no

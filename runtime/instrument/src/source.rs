@@ -153,6 +153,21 @@ pub struct SourceLine {
 }
 
 impl Symbols {
+    /// Whether the module has a name section.
+    #[must_use]
+    pub fn has_names(&self, module: ModuleOrdinal) -> bool {
+        let module = usize::try_from(module.0).ok().and_then(|module| self.modules.get(module));
+        module.is_some_and(|module| !module.names.is_empty())
+    }
+
+    /// Whether the module has debug information that can be read.
+    #[must_use]
+    pub fn has_lines(&self, module: ModuleOrdinal) -> bool {
+        let module = usize::try_from(module.0).ok().and_then(|module| self.modules.get(module));
+        let dwarf = module.map(|module| module.dwarf.lock().unwrap_or_else(PoisonError::into_inner));
+        dwarf.is_some_and(|mut dwarf| dwarf.context().is_some())
+    }
+
     /// The lines that stand for the operators of a range, in their order; empty without DWARF.
     #[must_use]
     pub fn lines(&self, module: ModuleOrdinal, range: Range<OriginalOffset>) -> Vec<SourceLine> {

@@ -8,6 +8,7 @@ mod edges;
 mod exits;
 mod golden;
 mod hostile;
+mod marks;
 mod offsets;
 mod smith;
 mod symbols;

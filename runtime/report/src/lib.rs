@@ -12,6 +12,7 @@ pub mod coverage;
 pub mod document;
 mod facts;
 mod flatten;
+pub mod inspect;
 mod pretty;
 mod show;
 mod summary;

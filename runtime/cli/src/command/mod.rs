@@ -3,6 +3,7 @@
 mod coverage;
 mod doctor;
 mod env;
+mod inspect;
 mod replay;
 mod run;
 mod trace;
@@ -36,6 +37,7 @@ pub(crate) fn dispatch(cli: Cli) -> ExitCode {
         match &command {
             Command::Run(args) => run::run(&context, args),
             Command::Replay(args) => replay::replay(&context, args),
+            Command::Inspect(args) => inspect::inspect(&context, args),
             Command::Coverage(args) => coverage::coverage(&context, args),
             Command::Trace(TraceCommand::Verify(args)) => trace::verify(&context, args),
             Command::Trace(TraceCommand::Show(args)) => trace::show(&context, args),

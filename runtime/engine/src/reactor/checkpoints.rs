@@ -15,7 +15,7 @@ use super::{CallError, Holdings};
 use fozzy_host::{MemoryLimiter, Run};
 use fozzy_trace::{DecisionSource, NodeId};
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use wasmtime::component::{ComponentNamedList, Lift, Lower};
 
 /// A checkpoint of one reactor.
@@ -24,11 +24,19 @@ pub struct CheckpointId(u64);
 
 /// Everything that is brought back.
 pub(super) struct Kept {
-    pub(super) images: Vec<Image>,
+    pub(super) images: Vec<Arc<Image>>,
     pub(super) globals: Box<[u8]>,
-    pub(super) run: Run,
+    /// Locked, because its source and its recorder may be shared by nobody; nobody ever waits for it.
+    run: Mutex<Run>,
     pub(super) limiter: MemoryLimiter,
     pub(super) fuel: Option<u64>,
+}
+
+impl Kept {
+    /// The run as it was.
+    pub(super) fn run(&self) -> MutexGuard<'_, Run> {
+        self.run.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 /// The state of a reactor at one moment.
@@ -45,13 +53,13 @@ impl State {
 
     pub(super) fn reached(
         id: u64,
-        images: Vec<Image>,
+        images: Vec<Arc<Image>>,
         globals: Box<[u8]>,
         run: Run,
         limiter: MemoryLimiter,
         fuel: Option<u64>,
     ) -> State {
-        State { id, kept: Some(Kept { images, globals, run, limiter, fuel }) }
+        State { id, kept: Some(Kept { images, globals, run: Mutex::new(run), limiter, fuel }) }
     }
 
     /// Distinguishes it from all others of this process.
@@ -71,13 +79,14 @@ impl State {
             hasher.update(&image.digest().to_le_bytes());
         }
         hasher.update(&kept.globals);
-        let table = &kept.run.world.node(NodeId(0)).table;
+        let run = kept.run();
+        let table = &run.world.node(NodeId(0)).table;
         for (place, handle) in table.open() {
             hasher.update(format!("{place} {}\n", fozzy_host::resource_of(handle)).as_bytes());
         }
         hasher.update(format!("free {:?}\n", table.free()).as_bytes());
-        let history = kept.run.recorder.so_far();
-        for number in [kept.run.world.clock.now().0, history.calls, history.digest, kept.run.work()] {
+        let history = run.recorder.so_far();
+        for number in [run.world.clock.now().0, history.calls, history.digest, run.work()] {
             hasher.update(&number.to_le_bytes());
         }
         hasher.digest()
@@ -105,11 +114,11 @@ where
     }
 }
 
-struct AnsweredFrom(std::sync::Mutex<Box<dyn DecisionSource>>);
+struct AnsweredFrom(Mutex<Box<dyn DecisionSource>>);
 
 impl Step for AnsweredFrom {
     fn repeat(&self, live: &mut Live) -> Result<(), CallError> {
-        let source = self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner).fork();
+        let source = self.0.lock().unwrap_or_else(PoisonError::into_inner).fork();
         live.answer_from(source);
         Ok(())
     }
@@ -139,6 +148,8 @@ pub(super) struct Checkpoints {
     /// The checkpoints that hold a state, by when they were used.
     held: BTreeSet<(u64, u64)>,
     next: u64,
+    /// The checkpoint that the instance went on from; it stays, discarded or not.
+    here: u64,
     tick: u64,
     bytes: u64,
     bytes_max: u64,
@@ -153,6 +164,7 @@ impl Checkpoints {
             entries: BTreeMap::new(),
             held: BTreeSet::new(),
             next: 0,
+            here: 0,
             tick: 0,
             bytes: 0,
             bytes_max,
@@ -197,6 +209,7 @@ impl Checkpoints {
         };
         self.entries.insert(id, entry);
         self.bytes += bytes;
+        self.here = id;
         self.evict(id);
         CheckpointId(id)
     }
@@ -205,7 +218,7 @@ impl Checkpoints {
     fn bytes_of(&self, parent: Option<u64>, state: &State) -> u64 {
         let Some(kept) = &state.kept else { return 0 };
         let parent = parent.and_then(|parent| self.entries[&parent].state.as_ref()?.kept.as_ref());
-        let empty = Image::default();
+        let empty = Arc::new(Image::default());
         let pages = kept
             .images
             .iter()
@@ -242,7 +255,7 @@ impl Checkpoints {
 
     /// Notes that another source answers.
     pub(super) fn answered_from(&mut self, source: &dyn DecisionSource) {
-        self.since.push(Box::new(AnsweredFrom(std::sync::Mutex::new(source.fork()))));
+        self.since.push(Box::new(AnsweredFrom(Mutex::new(source.fork()))));
     }
 
     /// What was done since the last checkpoint does not matter any more.
@@ -253,8 +266,12 @@ impl Checkpoints {
 
     /// The state of a checkpoint, if it is held.
     pub(super) fn state(&mut self, id: CheckpointId) -> Option<&Arc<State>> {
-        self.tick += 1;
         let entry = self.entries.get_mut(&id.0).expect("a checkpoint of this reactor that was not discarded");
+        if entry.used == self.tick {
+            // It was the last one used as well.
+            return entry.state.as_ref();
+        }
+        self.tick += 1;
         if entry.state.is_some() {
             self.held.remove(&(entry.used, id.0));
             self.held.insert((self.tick, id.0));
@@ -317,16 +334,26 @@ impl Checkpoints {
 
     /// Forgets a checkpoint, and everything that was only a way to it.
     pub(super) fn discard(&mut self, id: CheckpointId) {
-        let mut at = Some(id.0);
         self.let_go(id.0);
         if let Some(entry) = self.entries.get_mut(&id.0) {
             entry.discarded = true;
         }
-        while let Some(leaf) =
-            at.filter(|at| self.entries.get(at).is_some_and(|e| e.discarded && e.children.is_empty()))
+        self.prune(id.0);
+    }
+
+    /// The instance goes on from this checkpoint.
+    pub(super) fn arrive(&mut self, id: CheckpointId) {
+        let left = std::mem::replace(&mut self.here, id.0);
+        self.prune(left);
+    }
+
+    /// Removes a checkpoint that was discarded and leads nowhere, and then its ancestors that are so too.
+    fn prune(&mut self, id: u64) {
+        let mut at = Some(id);
+        while let Some(leaf) = at.filter(|at| *at != self.here)
+            && self.entries.get(&leaf).is_some_and(|entry| entry.discarded && entry.children.is_empty())
         {
-            let entry = self.entries.remove(&leaf).expect("just seen");
-            at = entry.parent;
+            at = self.entries.remove(&leaf).expect("just seen").parent;
             if let Some(parent) = at.and_then(|parent| self.entries.get_mut(&parent)) {
                 parent.children.retain(|child| *child != leaf);
             }

@@ -42,8 +42,8 @@ impl Handles {
     pub(crate) fn new(store: &mut Store<Host>, instance: &Instance, access: &Access) -> wasmtime::Result<Handles> {
         let mut by_resource = BTreeMap::new();
         for resource in &access.resources {
-            let make = instance.get_typed_func(&mut *store, &resource.make())?;
-            let drop = instance.get_typed_func(&mut *store, &resource.drop())?;
+            let make = instance.get_typed_func(&mut *store, resource.make())?;
+            let drop = instance.get_typed_func(&mut *store, resource.drop())?;
             by_resource.insert(resource.name.clone(), Minting { make, drop });
         }
         Ok(Handles { by_resource, places: 0 })

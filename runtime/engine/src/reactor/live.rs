@@ -272,12 +272,13 @@ impl Live {
         let moment = Moment { state: state.id(), calls: host.run.recorder.calls(), work: host.run.work() };
         if accessor.at != Some(moment) {
             let now = host.run.world.node(host.node).table.clone();
-            let target = &kept.run.world.node(NodeId(0)).table;
+            let run = kept.run().fork();
+            let target = &run.world.node(NodeId(0)).table;
             if !accessor.handles.rebuild(&mut self.store, &now, target).map_err(failed)? {
                 return Ok(false);
             }
             let host = self.store.data_mut();
-            *host.run = kept.run.fork();
+            *host.run = run;
             let (calls, work) = (host.run.recorder.calls(), host.run.work());
             accessor.at = Some(Moment { state: state.id(), calls, work });
         }
@@ -295,7 +296,7 @@ impl Live {
     /// Brings back `state` in a fresh instance.
     pub(super) fn restart(&mut self, program: &Program, start: &World, state: &State) -> Result<(), HarnessError> {
         let kept = state.kept().expect("a state that is restored was reached");
-        let mut run = kept.run.fork();
+        let mut run = kept.run().fork();
         run.world = start.clone();
         self.begin_again(program, run)?;
         if self.restore(state)? {

@@ -29,7 +29,7 @@ pub(crate) type MarkSites = Vec<(Arc<Region>, Range<usize>)>;
 struct Tracked {
     region: Arc<Region>,
     /// What it held when it was captured or restored last.
-    image: Image,
+    image: Arc<Image>,
     tracker: Box<dyn Tracker>,
 }
 
@@ -49,7 +49,7 @@ impl Memories {
     pub(crate) fn new(regions: Vec<Arc<Region>>, kind: TrackerKind, marks: &MarkSites) -> Result<Memories, String> {
         let mut tracked = Vec::with_capacity(regions.len());
         for region in regions {
-            let image = image_of(&region);
+            let image = Arc::new(image_of(&region));
             let tracker: Box<dyn Tracker> = match kind {
                 TrackerKind::Marks => Box::new(Marks::new(marks.clone())),
                 TrackerKind::Protected => Box::new(Protected::new(&region)?),
@@ -124,14 +124,17 @@ impl Memories {
     }
 
     /// What the memories hold now.
-    pub(crate) fn capture(&mut self) -> Result<Vec<Image>, String> {
+    pub(crate) fn capture(&mut self) -> Result<Vec<Arc<Image>>, String> {
         let check = self.is_check_due();
         for Tracked { region, image, tracker } in &mut self.tracked {
             self.pages.clear();
             tracker.written(region, image, &mut self.pages)?;
-            image.resize(region.len());
-            for page in &self.pages {
-                image.set(*page as usize, page_of(region, *page as usize));
+            if !self.pages.is_empty() || image.len() != region.len() {
+                let image = Arc::make_mut(image);
+                image.resize(region.len());
+                for page in &self.pages {
+                    image.set(*page as usize, page_of(region, *page as usize));
+                }
             }
             tracker.settled(region, image, &[])?;
             if check {
@@ -142,19 +145,23 @@ impl Memories {
     }
 
     /// What the memories held when they were captured or restored last.
-    pub(crate) fn images(&self) -> Vec<Image> {
-        self.tracked.iter().map(|tracked| tracked.image.clone()).collect()
+    pub(crate) fn images(&self) -> Vec<Arc<Image>> {
+        self.tracked.iter().map(|tracked| Arc::clone(&tracked.image)).collect()
     }
 
     /// Has the memories hold `images`; `true` when one of them changed its size, which its engine has to be told.
-    pub(crate) fn restore(&mut self, images: &[Image]) -> Result<bool, String> {
+    pub(crate) fn restore(&mut self, images: &[Arc<Image>]) -> Result<bool, String> {
         assert_eq!(images.len(), self.tracked.len(), "images of another program");
         let check = self.is_check_due();
         let mut resized = false;
         for (Tracked { region, image, tracker }, target) in self.tracked.iter_mut().zip(images) {
             self.pages.clear();
             tracker.written(region, image, &mut self.pages)?;
-            image.differing(target, |page| self.pages.push(page as u32));
+            // Going back to where it came from is what happens most.
+            let elsewhere = !Arc::ptr_eq(image, target);
+            if elsewhere {
+                image.differing(target, |page| self.pages.push(page as u32));
+            }
             if image.len() != target.len() {
                 // Pages that only one of them has are not in question above.
                 let both = image.len().min(target.len()) / PAGE_BYTES;
@@ -171,7 +178,9 @@ impl Memories {
             }
             self.copied += self.pages.len() as u64;
             tracker.settled(region, target, &self.pages)?;
-            image.clone_from(target);
+            if elsewhere {
+                *image = Arc::clone(target);
+            }
             if check {
                 check_equal(region, image, tracker.kind())?;
             }

@@ -29,7 +29,7 @@ pub use tracker::TrackerKind;
 use crate::program::Program;
 use checkpoints::Checkpoints;
 use fozzy_host::Run;
-use fozzy_instrument::ModuleOrdinal;
+use fozzy_instrument::{Comparison, ModuleOrdinal};
 use fozzy_trace::outcome::Frame;
 use fozzy_trace::plan::{Backends, Inputs};
 use fozzy_trace::{DecisionSource, End, HarnessError, History, Instant, Plan, Recorder};
@@ -237,11 +237,12 @@ impl Reactor {
         let restored = match self.checkpoints.state(checkpoint) {
             Some(state) if !self.over && self.live.restore(state)? => Restored::InPlace,
             Some(state) => {
-                self.live.restart(&self.program, &self.start, &**state)?;
+                self.live.restart(&self.program, &self.start, state)?;
                 Restored::Fresh
             }
             None => Restored::Repeated { calls: self.repeat(checkpoint)? },
         };
+        self.checkpoints.arrive(checkpoint);
         (self.base, self.over) = (checkpoint, false);
         Ok(restored)
     }
@@ -332,6 +333,16 @@ impl Reactor {
     /// The coverage bytes of each module since they were cleared; see [`fozzy_instrument::Sites::hits`].
     pub fn coverage(&self) -> impl Iterator<Item = (ModuleOrdinal, &[u8])> {
         self.live.told().coverage()
+    }
+
+    /// Switches the log of comparisons on or off, and empties it. A fresh instance begins with it switched off.
+    pub fn log_comparisons(&mut self, on: bool) {
+        self.live.told().log_comparisons(on);
+    }
+
+    /// What was compared since the log was switched on, module by module, in the order of execution.
+    pub fn comparisons(&self) -> impl Iterator<Item = (ModuleOrdinal, Comparison)> {
+        self.live.told().comparisons()
     }
 
     /// Sets all coverage bytes to zero. Restores do not touch them.

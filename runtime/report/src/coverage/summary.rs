@@ -64,10 +64,8 @@ fn component_table(text: &mut String, component: &ComponentCoverage, view: &Cove
     let folded_name = format!("{} files of dependencies and toolchain", folded.len());
     let widest = names.iter().map(|name| name.chars().count()).max().unwrap_or(0);
     let width = widest.max(12).max(if folded.is_empty() { 0 } else { folded_name.len() });
-    text.push_str(&format!(
-        "  {faint}{:<width$}  {:>6} {:<13}  {:>6} {:<13}  {:>6} {:<13}{end}\n",
-        "file", "lines", "", "functions", "", "edges", ""
-    ));
+    let head = format!("{:<width$}  {:>6} {:<13}  {:>6} {:<13}  {:>6}", "file", "lines", "", "functions", "", "edges");
+    text.push_str(&format!("  {faint}{head}{end}\n"));
     for (name, file) in names.iter().zip(&shown) {
         text.push_str(&format!("  {name:<width$}  {}\n", cells(file.totals, view.style)));
     }

@@ -1,4 +1,4 @@
-//! Everything: uses all that a plain program of the standard library can, and digests what it saw.
+//! Everything: uses all that a program can, through the standard library where that has words for it, and digests what it saw.
 //!
 //! ```text
 //! $ everything
@@ -10,12 +10,28 @@
 //!
 //! Nothing ends it early: under faults an operation that fails is counted, shown, and part of the digest, and the next one follows; a
 //! wait that nothing ends is given up after [`PATIENCE`]. So two runs with equal digests saw the same world. It takes no arguments,
-//! shows those that it is given, and always ends with exit code 0. It needs a directory to write in at `/`.
+//! shows those that it is given, and always ends with exit code 0. It needs a directory to write in at `/`, a machine `server` on which
+//! `net-server` serves at port 8080, and rules for what `others` asks for.
 
 mod files;
 mod net;
+mod others;
 mod report;
 mod system;
+
+wit_bindgen::generate!({
+    inline: "
+        package fozzy:guest;
+        world everything {
+            import wasi:http/outgoing-handler@0.2.12;
+            import fozzy:process/run@0.1.0;
+            import fozzy:faults/points@0.1.0;
+            import fozzy:files/snapshots@0.1.0;
+        }
+    ",
+    path: "../../../wit",
+    generate_all,
+});
 
 use report::Report;
 use std::time::Duration;
@@ -34,6 +50,11 @@ fn main() {
     net::names(&mut report);
     net::tcp(&mut report);
     net::udp(&mut report);
+    net::elsewhere(&mut report);
+    others::http(&mut report);
+    others::programs(&mut report);
+    others::misbehaving(&mut report);
+    others::snapshot(&mut report);
     system::absent(&mut report);
     system::computing(&mut report);
     report.end();

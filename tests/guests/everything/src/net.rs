@@ -1,4 +1,4 @@
-//! Network: TCP and UDP with itself over loopback, and the lookup of names.
+//! Network: TCP and UDP with itself over loopback and with another machine, and the lookup of names.
 
 use crate::report::Report;
 use std::io::{self, ErrorKind, Read, Write};
@@ -7,6 +7,8 @@ use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream, ToSocketA
 /// Of the stream: more than buffers hold, so that writing blocks.
 const STREAM_BYTES: usize = 1 << 20;
 const DATAGRAMS: usize = 20;
+/// To the server of the other machine.
+const REQUESTS: usize = 5;
 const ANY_PORT: (Ipv4Addr, u16) = (Ipv4Addr::LOCALHOST, 0);
 
 pub(crate) fn names(report: &mut Report) {
@@ -131,6 +133,38 @@ pub(crate) fn udp(report: &mut Report) {
     report.patiently("net.send_connected", || far.send(b"ahoy"));
     if let Some(count) = report.patiently("net.recv_connected", || near.recv(&mut buffer)) {
         report.see("net.last_datagram", String::from_utf8_lossy(&buffer[..count]));
+    }
+}
+
+/// Another machine: a few requests to its server, and datagrams that nobody there waits for.
+pub(crate) fn elsewhere(report: &mut Report) {
+    let addresses = report.attempt("net.server", ("server", 8080).to_socket_addrs().map(Iterator::collect::<Vec<_>>));
+    let Some(address) = addresses.and_then(|all| all.first().copied()) else { return };
+    for _ in 0..REQUESTS {
+        let Some(stream) = report.patiently("net.server_connect", || {
+            // It may not have come to listen yet.
+            TcpStream::connect(address).map_err(|error| match error.kind() {
+                ErrorKind::ConnectionRefused => ErrorKind::WouldBlock.into(),
+                _ => error,
+            })
+        }) else {
+            continue;
+        };
+        report.attempt("net.server_nonblocking", stream.set_nonblocking(true));
+        let request = b"GET /hello HTTP/1.1\r\nhost: server\r\nconnection: close\r\n\r\n";
+        report.patiently("net.server_ask", || (&stream).write(request));
+        let mut answer = Vec::new();
+        let mut part = [0; 1024];
+        while let Some(count @ 1..) = report.patiently("net.server_answer", || (&stream).read(&mut part)) {
+            answer.extend_from_slice(&part[..count]);
+        }
+        report.see("net.server_answered", answer.ends_with(b"hello"));
+    }
+    let Some(socket) = report.attempt("net.bind_elsewhere", UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0))) else {
+        return;
+    };
+    for number in 0..DATAGRAMS {
+        report.attempt("net.send_elsewhere", socket.send_to(&vec![0; 1 + number * 70], (address.ip(), 9)));
     }
 }
 

@@ -41,6 +41,18 @@ impl Marks {
     }
 }
 
+/// Whether none of `marks` is set. Whole words are looked at as numbers, since the marks of a large memory are many.
+#[inline]
+fn is_clear(marks: &[u8]) -> bool {
+    match <&[u8; WORD]>::try_from(marks) {
+        Ok(word) => {
+            let (numbers, _) = word.as_chunks::<8>();
+            numbers.iter().fold(0, |seen, number| seen | u64::from_ne_bytes(*number)) == 0
+        }
+        Err(_) => marks.iter().all(|mark| *mark == 0),
+    }
+}
+
 impl Tracker for Marks {
     fn written(&mut self, region: &Region, image: &Image, pages: &mut Vec<u32>) -> Result<(), String> {
         let count = region.len() / PAGE_BYTES;
@@ -49,7 +61,7 @@ impl Tracker for Marks {
             let marks = &side.bytes()[range.clone()];
             let marks = &marks[..count.min(marks.len())];
             for (word, bytes) in marks.chunks(WORD).enumerate() {
-                if bytes.iter().fold(0, |seen, mark| seen | mark) == 0 {
+                if is_clear(bytes) {
                     continue;
                 }
                 let start = range.start + word * WORD;

@@ -1,0 +1,10 @@
+(component
+  (import "wasi:random/randam@0.2.0" (instance (export "get-random-u64" (func (result u64)))))
+  (import "wasi:clocks/monotonic-clock@0.3.0" (instance (export "now" (func (result u64)))))
+  (import "acme:rocket/launch" (instance (export "launch" (func (param "to" string) (result bool)))))
+  (core module $code (memory (export "memory") 1)
+    (func (export "check") (param i32 i32) (result i32) local.get 1)
+    (func (export "realloc") (param i32 i32 i32 i32) (result i32) i32.const 0))
+  (core instance $made (instantiate $code))
+  (func (export "check") (param "input" (list u8)) (result u32)
+    (canon lift (core func $made "check") (memory $made "memory") (realloc (func $made "realloc")))))
