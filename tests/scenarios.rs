@@ -104,6 +104,7 @@ scenarios! {
     the_bank_lets_a_customer_owe "bank";
     the_queue_loses_a_wake_up "queue";
     the_cache_loses_what_was_not_synced "cache";
+    the_client_submits_twice "retry";
     the_parser_reads_beyond_its_input "parser";
 }
 
