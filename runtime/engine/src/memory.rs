@@ -23,7 +23,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use wasmtime::{LinearMemory, MemoryCreator, MemoryType};
 use xxhash_rust::xxh3::Xxh3;
 
+mod copy;
 mod touched;
+
+/// Bytes of a page of the smallest machines; larger pages are several of these.
+pub(crate) const PAGE_BYTES: usize = 4096;
 
 /// Bytes of one block of the digest; the same on machines with larger pages.
 const BLOCK_BYTES: usize = 4096;
@@ -118,6 +122,15 @@ impl Region {
         // SAFETY: the destination lies in the accessible part of our own mapping, as was just checked; no guest
         // runs while we are here, and `bytes` cannot lie in it: slices of a region end before it is written.
         unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), self.base.as_ptr().add(offset), bytes.len()) }
+    }
+
+    /// Writes a page at `offset`, inside the memory. Call it as [`Region::bytes`].
+    #[inline]
+    pub(crate) fn write_page(&self, offset: usize, page: &[u8; PAGE_BYTES]) {
+        let end = offset.checked_add(PAGE_BYTES).expect("an offset inside a memory");
+        assert!(end <= self.len(), "a write of a page at {offset} into {}", self.len());
+        // SAFETY: as of `write`.
+        unsafe { copy::page(page, self.base.as_ptr().add(offset)) }
     }
 
     /// Sets `range` to zero. Call it as [`Region::bytes`].

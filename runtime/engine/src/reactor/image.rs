@@ -13,8 +13,7 @@
 
 use std::sync::Arc;
 
-/// Bytes of one page, on every machine; larger pages of a machine are several of these.
-pub(crate) const PAGE_BYTES: usize = 4096;
+pub(crate) use crate::memory::PAGE_BYTES;
 
 /// Pages of one chunk.
 const CHUNK_PAGES: usize = 64;

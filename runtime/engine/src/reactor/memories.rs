@@ -5,8 +5,8 @@
 //! restore   written pages + pages at which the images differ ─▶ copied from the image
 //! ```
 //!
-//! Invariant: after both, memory and image are equal. Every [`CHECK_INTERVAL`]th time this is looked at,
-//! byte by byte, and a difference is an error that says so: nothing is ever restored wrongly in silence.
+//! Invariant: after both, memory and image are equal. Every [`CHECK_INTERVAL`]th time this is looked at for a
+//! few pages, the next ones each time, and a difference is an error that says so: nothing is restored wrongly in silence for long.
 //! Not here: globals and handles (`mod`).
 
 use super::image::{Image, PAGE_BYTES, Page};
@@ -15,8 +15,10 @@ use crate::memory::Region;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// How often a capture or restore is checked whole.
-const CHECK_INTERVAL: u64 = 1024;
+/// How often a capture or restore is checked, and how many pages of each memory are looked at then: so few that it costs a
+/// hundredth of the smallest restore, in all memories alike.
+const CHECK_INTERVAL: u64 = 64;
+const CHECK_PAGES: usize = 8;
 
 /// Restores by which the cost of a tracker is found, and the pages that are written for each.
 const COST_TRIALS: usize = 4;
@@ -31,6 +33,19 @@ struct Tracked {
     /// What it held when it was captured or restored last.
     image: Arc<Image>,
     tracker: Box<dyn Tracker>,
+    /// The page that is looked at next.
+    next_check: usize,
+}
+
+impl Tracked {
+    /// Compares the next few pages with the image.
+    fn check_some(&mut self) -> Result<(), String> {
+        let count = self.region.len() / PAGE_BYTES;
+        let start = if self.next_check < count { self.next_check } else { 0 };
+        let end = count.min(start + CHECK_PAGES);
+        self.next_check = end;
+        check_equal(&self.region, &self.image, self.tracker.kind(), start..end)
+    }
 }
 
 /// All memories of one instance, in the order of instantiation.
@@ -56,7 +71,7 @@ impl Memories {
                 TrackerKind::Scanned => Box::new(Scanned::new(&region)?),
                 TrackerKind::Compared => Box::new(Compared),
             };
-            tracked.push(Tracked { region, image, tracker });
+            tracked.push(Tracked { region, image, tracker, next_check: 0 });
         }
         Ok(Memories { tracked, pages: Vec::new(), until_check: CHECK_INTERVAL, chosen_at: Some(0), copied: 0 })
     }
@@ -126,7 +141,8 @@ impl Memories {
     /// What the memories hold now.
     pub(crate) fn capture(&mut self) -> Result<Vec<Arc<Image>>, String> {
         let check = self.is_check_due();
-        for Tracked { region, image, tracker } in &mut self.tracked {
+        for tracked in &mut self.tracked {
+            let Tracked { region, image, tracker, .. } = tracked;
             self.pages.clear();
             tracker.written(region, image, &mut self.pages)?;
             if !self.pages.is_empty() || image.len() != region.len() {
@@ -138,7 +154,7 @@ impl Memories {
             }
             tracker.settled(region, image, &[])?;
             if check {
-                check_equal(region, image, tracker.kind())?;
+                tracked.check_some()?;
             }
         }
         Ok(self.images())
@@ -154,7 +170,8 @@ impl Memories {
         assert_eq!(images.len(), self.tracked.len(), "images of another program");
         let check = self.is_check_due();
         let mut resized = false;
-        for (Tracked { region, image, tracker }, target) in self.tracked.iter_mut().zip(images) {
+        for (tracked, target) in self.tracked.iter_mut().zip(images) {
+            let Tracked { region, image, tracker, .. } = tracked;
             self.pages.clear();
             tracker.written(region, image, &mut self.pages)?;
             // Going back to where it came from is what happens most.
@@ -174,7 +191,7 @@ impl Memories {
             let count = (target.len() / PAGE_BYTES) as u32;
             self.pages.retain(|page| *page < count);
             for page in &self.pages {
-                region.write(*page as usize * PAGE_BYTES, target.page(*page as usize));
+                region.write_page(*page as usize * PAGE_BYTES, target.page(*page as usize));
             }
             self.copied += self.pages.len() as u64;
             tracker.settled(region, target, &self.pages)?;
@@ -182,7 +199,7 @@ impl Memories {
                 *image = Arc::clone(target);
             }
             if check {
-                check_equal(region, image, tracker.kind())?;
+                tracked.check_some()?;
             }
         }
         Ok(resized)
@@ -198,7 +215,9 @@ impl Memories {
 
     /// Compares memories and images whole, after a capture or restore.
     pub(crate) fn check(&self) -> Result<(), String> {
-        self.tracked.iter().try_for_each(|tracked| check_equal(&tracked.region, &tracked.image, tracked.tracker.kind()))
+        self.tracked.iter().try_for_each(|Tracked { region, image, tracker, .. }| {
+            check_equal(region, image, tracker.kind(), 0..region.len() / PAGE_BYTES)
+        })
     }
 }
 
@@ -219,9 +238,8 @@ fn page_of(region: &Region, page: usize) -> &Page {
     region.bytes()[start..start + PAGE_BYTES].try_into().expect("a page")
 }
 
-fn check_equal(region: &Region, image: &Image, kind: TrackerKind) -> Result<(), String> {
-    let differs = |page: &usize| image.page(*page) != page_of(region, *page);
-    match (0..region.len() / PAGE_BYTES).find(differs) {
+fn check_equal(region: &Region, image: &Image, kind: TrackerKind, mut pages: Range<usize>) -> Result<(), String> {
+    match pages.find(|page| image.page(*page) != page_of(region, *page)) {
         None => Ok(()),
         Some(page) => Err(format!(
             "the tracker `{}` did not see that page {page} was written; this is a fault of fozzy, please report it \

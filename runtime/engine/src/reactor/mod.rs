@@ -368,7 +368,7 @@ impl Reactor {
         self.live.run().recorder.so_far()
     }
 
-    /// Looks at every byte of memory for a write that was not seen. Every thousandth capture and restore does so by itself.
+    /// Looks at every byte of memory for a write that was not seen. Captures and restores look at a few pages by themselves, in turn.
     ///
     /// # Errors
     /// When there is one, which is a fault of ours; when the guest has ended, or the machine fails.
