@@ -40,7 +40,7 @@ fn session(program: &Program, plan: Plan) -> Session {
 }
 
 fn steps(sequences: u32, flows: u32) -> Plan {
-    Plan { scenario: Some(ScenarioPlan { sequences, flows }), ..Plan::default() }
+    Plan { scenario: Some(ScenarioPlan::all(sequences, flows)), ..Plan::default() }
 }
 
 fn run(session: &mut Session, seed: u64) -> (Execution, Verdict) {

@@ -92,7 +92,7 @@ enum StepResult {
 
 /// Drives a scenario as far as the plan says. The answer is the host again, what came of it, and the fuel that is left.
 pub(crate) async fn drive(program: &Program, host: Host, fuel: u64) -> (Host, wasmtime::Result<bool>, u64) {
-    let plan = host.run.world.plan.scenario.unwrap_or_default();
+    let plan = host.run.world.plan.scenario.clone().unwrap_or_default();
     let start = host.run.world.node(host.node).clone();
     let mut drive = Drive { program, plan, start, host: Some(host), fuel };
     let outcome = drive.all().await;
@@ -190,9 +190,10 @@ impl Drive<'_> {
     }
 
     async fn sequence(&mut self, interface: &str, sequence: u32) -> wasmtime::Result<()> {
+        let Some(stretches) = self.plan.stretches(ScenarioKind::Stateful, sequence) else { return Ok(()) };
         let (mut store, instance) = self.instance().await;
         let outcome = match instance {
-            Ok(instance) => steps(&mut store, &instance, interface, sequence, self.plan.flows).await,
+            Ok(instance) => steps(&mut store, &instance, interface, sequence, &stretches).await,
             Err(error) => Err(error),
         };
         self.over(store);
@@ -224,9 +225,10 @@ impl Drive<'_> {
     }
 
     async fn round(&mut self, functions: &Functions<'_>, round: u32) -> wasmtime::Result<()> {
+        let Some(stretches) = self.plan.stretches(functions.kind, round) else { return Ok(()) };
         let (mut store, instance) = self.instance().await;
         let outcome = match instance {
-            Ok(instance) => calls(&mut store, &instance, functions, round, self.plan.flows).await,
+            Ok(instance) => calls(&mut store, &instance, functions, round, &stretches).await,
             Err(error) => Err(error),
         };
         self.over(store);
@@ -240,7 +242,7 @@ async fn steps(
     instance: &Instance,
     interface: &str,
     sequence: u32,
-    steps: u32,
+    stretches: &[(u32, u32)],
 ) -> wasmtime::Result<()> {
     let stream = ScenarioKind::Stateful.stream(sequence);
     let begin = function::<(u32,), ()>(store, instance, interface, "begin-sequence")?;
@@ -249,7 +251,7 @@ async fn steps(
     Drive::stats(store.data_mut()).sequences += 1;
     store.data_mut().begin_sequence(sequence, stream)?;
     begin.call_async(&mut *store, (sequence,)).await?;
-    for number in 0..steps {
+    for number in stretches.iter().flat_map(|(from, to)| *from..*to) {
         store.data_mut().begin_step(sequence, stream, number)?;
         let (result,) = step.call_async(&mut *store, (number,)).await?;
         let stats = Drive::stats(store.data_mut());
@@ -272,7 +274,7 @@ async fn calls(
     instance: &Instance,
     functions: &Functions<'_>,
     round: u32,
-    steps: u32,
+    stretches: &[(u32, u32)],
 ) -> wasmtime::Result<()> {
     let Functions { kind, interface, first, number } = *functions;
     let stream = kind.stream(round);
@@ -285,7 +287,7 @@ async fn calls(
         ScenarioKind::Stateful | ScenarioKind::Property => Call::Check(function(store, instance, interface, "check")?),
     };
     Drive::stats(store.data_mut()).sequences += 1;
-    for step in 0..steps {
+    for step in stretches.iter().flat_map(|(from, to)| *from..*to) {
         let place = step as usize % number;
         let (place, flow) = (place as u32, (first + place) as u32);
         match &call {
