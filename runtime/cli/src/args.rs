@@ -64,6 +64,10 @@ pub(crate) enum Command {
     Run(RunArgs),
     /// Replay a recorded trace from its file alone, and compare.
     Replay(ReplayArgs),
+    /// Make a recorded failure smaller: fewer steps and faults, simpler values, the same failure.
+    Shrink(ShrinkArgs),
+    /// Find out which of its planned faults a recorded failure needs.
+    Ablate(AblateArgs),
     /// Show what a program is, needs and can be used for, without running it.
     Inspect(InspectArgs),
     /// Show which functions, lines and edges recorded runs have reached.
@@ -180,6 +184,46 @@ pub(crate) struct ReplayArgs {
     /// Format of the summary.
     #[arg(long, value_name = "FORMAT", default_value = "pretty")]
     pub(crate) reporter: ReporterArg,
+}
+
+/// Writes the smallest run with the same failure signature that was found as a trace. Exit code: that of this run; 2 when
+/// there is no failure, or it does not repeat.
+#[derive(Debug, Args)]
+pub(crate) struct ShrinkArgs {
+    /// A trace, a run's folder or id, or one of latest, last-pass, last-fail.
+    pub(crate) trace: String,
+    /// Where the smallest run is written [default: `<stem>.min.fozzy`, beside the trace]
+    #[arg(long, value_name = "PATH")]
+    pub(crate) out: Option<PathBuf>,
+    /// Real time that it may take; what was found until then is kept.
+    #[arg(long, value_name = "DURATION", default_value = "15s", value_parser = Duration::parse)]
+    pub(crate) budget: Duration,
+    /// What is made smaller: steps, values and standard input; who is next, where several could be; planned faults.
+    #[arg(long, value_name = "WHAT", default_value = "all")]
+    pub(crate) minimize: MinimizeArg,
+    /// Take any other failure that is smaller for the one that is looked for.
+    #[arg(long)]
+    pub(crate) aggressive: bool,
+    /// Format of the summary.
+    #[arg(long, value_name = "FORMAT", default_value = "pretty")]
+    pub(crate) reporter: ReporterArg,
+}
+
+/// What is made smaller.
+#[derive(Clone, Copy, Debug, PartialEq, ValueEnum)]
+pub(crate) enum MinimizeArg {
+    All,
+    Input,
+    Schedule,
+    Faults,
+}
+
+/// Leaves out each planned fault, and each pair of those that are not needed alone. Exit code: 0, or 2 when there is no
+/// failure, it does not repeat, or no fault was planned.
+#[derive(Debug, Args)]
+pub(crate) struct AblateArgs {
+    /// A trace, a run's folder or id, or one of latest, last-pass, last-fail.
+    pub(crate) trace: String,
 }
 
 /// Exit code: 0, or 2 when it is no program.

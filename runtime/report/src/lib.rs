@@ -22,5 +22,6 @@ pub use flatten::flatten;
 pub use pretty::{Style, pretty};
 pub use show::{divergence_lines, entry_line};
 pub use summary::{
-    Identity, Mode, NodeSummary, OutputSummary, ReplaySummary, RunSummary, StreamSummary, TargetSummary, WallFacts,
+    Identity, Mode, NodeSummary, OutputSummary, ReplaySummary, RunSummary, ShrinkSummary, Slip, StorySize,
+    StreamSummary, TargetSummary, WallFacts,
 };

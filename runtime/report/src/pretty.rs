@@ -2,7 +2,7 @@
 
 use crate::facts::{MemorySummary, property_lines, scenario_lines};
 use crate::show::divergence_lines;
-use crate::summary::{Mode, NodeSummary, OutputSummary, RunSummary, StreamSummary};
+use crate::summary::{Mode, NodeSummary, OutputSummary, RunSummary, ShrinkSummary, StreamSummary};
 use fozzy_trace::outcome::Frame;
 use fozzy_trace::{Duration, Finding, Status};
 
@@ -65,6 +65,13 @@ pub fn pretty(summary: &RunSummary, style: Style, is_own: impl Fn(&Frame) -> boo
     if let Some(report) = &summary.identity.report_path {
         row("report", report);
     }
+    if let Some(shrink) = &summary.shrink {
+        row("shrunk", &shrink_line(shrink));
+        for slip in &shrink.slips {
+            let signature = slip.signature.to_string();
+            row("also met", &format!("{}  {}", signature.escape_debug(), slip.trace_path));
+        }
+    }
     if let Some(replay) = &summary.replay {
         let word = match (&replay.against, replay.equal) {
             (None, true) => format!("{good}the same run{end}: calls, output, end, virtual time, memory and fuel"),
@@ -83,6 +90,24 @@ pub fn pretty(summary: &RunSummary, style: Style, is_own: impl Fn(&Frame) -> boo
         text.push_str(&format!("replay it: fozzy replay {}\n", shell_word(trace)));
     }
     text
+}
+
+/// `58 steps to 2, 3 faults to 1, 112 decisions to 4, in 61 executions; nothing more can be left out`
+fn shrink_line(shrink: &ShrinkSummary) -> String {
+    let ShrinkSummary { before, after, .. } = shrink;
+    let rows = [
+        (before.steps, after.steps, "step"),
+        (before.faults, after.faults, "fault"),
+        (before.decisions, after.decisions, "decision"),
+        (before.input_bytes, after.input_bytes, "byte"),
+    ];
+    let shown = rows.iter().filter(|(before, _, _)| *before > 0);
+    let mut parts: Vec<String> = shown
+        .map(|(before, after, what)| format!("{} to {}", counted(*before as u64, what), grouped(*after as u64)))
+        .collect();
+    parts.push(format!("in {}", counted(shrink.executions, "execution")));
+    let end = if shrink.minimal { "nothing more can be left out" } else { "the budget ran out (--budget)" };
+    format!("{}; {end}", parts.join(", "))
 }
 
 /// `120 allocations, 118 freed, peak 4.0 KiB, 2 never freed (48 bytes)`

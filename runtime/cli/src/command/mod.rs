@@ -6,6 +6,7 @@ mod env;
 mod inspect;
 mod replay;
 mod run;
+mod shrink;
 mod trace;
 mod validate;
 
@@ -37,6 +38,8 @@ pub(crate) fn dispatch(cli: Cli) -> ExitCode {
         match &command {
             Command::Run(args) => run::run(&context, args),
             Command::Replay(args) => replay::replay(&context, args),
+            Command::Shrink(args) => shrink::shrink(&context, args),
+            Command::Ablate(args) => shrink::ablate(&context, args),
             Command::Inspect(args) => inspect::inspect(&context, args),
             Command::Coverage(args) => coverage::coverage(&context, args),
             Command::Trace(TraceCommand::Verify(args)) => trace::verify(&context, args),

@@ -22,7 +22,7 @@ use std::sync::Arc;
 
 /// Calls at the beginning of an execution that stand in its trace in full, for readers without an
 /// engine. `trace show` has all of them, because it executes again.
-const ENTRIES_KEPT: u64 = 1_000;
+pub(super) const ENTRIES_KEPT: u64 = 1_000;
 
 pub(crate) fn run(context: &Context, args: &RunArgs) -> Result<ExitCode, CliError> {
     let watch = Stopwatch::start();
