@@ -1,3 +1,5 @@
+//! Shrinking of a scenario in miniature, whose smallest failures are known.
+
 use super::*;
 use crate::guided::Asked;
 use fozzy_trace::facts::{Failure, FailureKind, ScenarioStats};
