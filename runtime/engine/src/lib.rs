@@ -95,6 +95,7 @@ mod sides;
 
 pub use build::Build;
 pub use cache::{Cache, CacheError};
+pub use catalogue::Catalogue;
 pub use coverage::Covered;
 /// Standard input that is read when a guest looks at it.
 pub use fozzy_host::{LazyInput, Tee};

@@ -12,6 +12,7 @@
 use crate::backtrace::Symbolizer;
 use crate::build::{Build, Facts};
 use crate::cache::Cache;
+use crate::catalogue::Catalogue;
 use crate::scenario::Scenarios;
 use crate::settings::{self, Switches};
 use fozzy_host::Host;
@@ -20,6 +21,9 @@ use fozzy_trace::Digest;
 use std::sync::{Arc, OnceLock};
 use wasmtime::Engine;
 use wasmtime::component::{Component, InstancePre, Linker};
+
+/// Version of the rule by which modules are chosen: what was compiled under another one has other edges.
+const MODULES_VERSION: u32 = 2;
 
 /// A component that is ready to run under one set of switches.
 #[derive(Clone)]
@@ -167,6 +171,14 @@ impl Program {
         names.into_iter().filter(|name| !name.starts_with("fozzy-"))
     }
 
+    /// Whether its properties are known before it runs.
+    #[must_use]
+    pub fn catalogue(&self) -> Catalogue {
+        let ty = self.inner.compiled.component_type();
+        let names: Vec<&str> = ty.imports(&self.inner.engine).map(|(name, _)| name).collect();
+        Catalogue::of(&self.inner.original, names.into_iter())
+    }
+
     /// The component as it was before instrumentation.
     #[must_use]
     pub fn component(&self) -> &Arc<[u8]> {
@@ -270,7 +282,7 @@ fn compiled(
     build: &Build,
     cache: Option<&Cache>,
 ) -> Result<(Component, Facts), ProgramError> {
-    let configuration = format!("{}\n{build:?}", switches.configuration());
+    let configuration = format!("{}\nmodules {MODULES_VERSION}\n{build:?}", switches.configuration());
     let cached = cache.map(|cache| (cache, Cache::code_key(component, configuration.as_bytes(), engine)));
     let facts_key = |key: &str| format!("{key}-facts");
     if let Some((cache, key)) = &cached
