@@ -16,6 +16,7 @@
 //! reactors           components called from outside, brought back from checkpoints
 //! instrumented       rewritten programs beside the originals
 //! scenarios          what was planted in scenarios/ is found, and nothing else
+//! suite              fozzy test: what is wrong, kept failures, every format
 //! hostile_guests     programs that try to get out of their bounds
 //! ```
 //!
@@ -44,5 +45,6 @@ mod recorded;
 mod samples;
 mod scenarios;
 mod settings;
+mod suite;
 mod tidy;
 mod traces;

@@ -198,6 +198,8 @@ impl CaseSummary {
     pub(crate) fn remark(&self) -> String {
         let finding = self.run.as_ref().and_then(|run| run.findings.first());
         let error = self.error.as_ref().and_then(|error| error.message.lines().next());
+        // Errors name their file, and it stands before the remark.
+        let error = error.map(|error| error.strip_prefix(&format!("{}: ", self.path)).unwrap_or(error));
         let found = error.or(finding.map(|finding| finding.title.as_str()));
         match (&self.note, self.result) {
             (Some(note), _) => note.clone(),

@@ -40,7 +40,7 @@ pub(crate) fn test(context: &Context, args: &TestArgs) -> Result<ExitCode, CliEr
     context.runs.finish(&folder, &summary)?;
     print(context, args, &summary)?;
     if is_on_github() {
-        output::stderr(annotations(&summary, |path| Path::new(path).is_file()).as_bytes());
+        output::stderr(annotations(&summary, source_here).as_bytes());
     }
     Ok(exit(summary.status))
 }
@@ -207,6 +207,13 @@ fn rendered(format: SuiteReporterArg, summary: &SuiteSummary, style: Style) -> R
 #[allow(clippy::disallowed_methods, reason = "influences only what is printed about a suite that is over")]
 fn is_on_github() -> bool {
     std::env::var_os("GITHUB_ACTIONS").is_some_and(|value| value == "true")
+}
+
+/// A source file as it is named from here, when it is here; compilers mostly write whole paths.
+fn source_here(path: &str) -> Option<String> {
+    let here = std::env::current_dir().ok()?;
+    let path = Path::new(path);
+    path.is_file().then(|| shown(path.strip_prefix(here).unwrap_or(path)))
 }
 
 #[cfg(test)]

@@ -164,7 +164,7 @@ mod tests {
     fn a_seed_follows_from_the_suites_and_the_name_and_from_nothing_else() {
         let seed = |suite, name| seed_of(Seed(suite), name).0;
         // Promised: another number would make every suite another one.
-        assert_eq!((seed(0, "bank"), seed(0, "cache")), (0, 0));
+        assert_eq!((seed(0, "bank"), seed(0, "cache")), (8_666_468_494_877_097, 7_477_650_406_164_298));
         assert_ne!(seed(0, "bank"), seed(1, "bank"));
         assert!((0..100).all(|suite| seed(suite, "bank") < 1 << SEED_BITS));
     }

@@ -129,7 +129,8 @@ impl Regression {
             return Ok(self.stale(why.to_owned()));
         }
         if status != Status::Pass {
-            return Ok(CaseSummary { regression: Some(RegressionState::Regression), ..ran });
+            let note = otherwise(&recording.outcome, &outcome);
+            return Ok(CaseSummary { regression: Some(RegressionState::Regression), note, ..ran });
         }
         let fixed = CaseSummary { regression: Some(RegressionState::Fixed), command: None, ..ran };
         if recording.outcome.verdict.status == Status::Pass {
@@ -157,6 +158,13 @@ impl Regression {
         let case = CaseSummary::skipped(&self.name, &shown(&self.path), &why);
         CaseSummary { result: CaseResult::Skipped, regression: Some(RegressionState::Stale), ..case }
     }
+}
+
+/// What is to be said when the failure of today is not the one that was recorded.
+fn otherwise(recorded: &Outcome, now: &Outcome) -> Option<String> {
+    let words = |outcome: &Outcome| outcome.verdict.signature.as_ref().map(ToString::to_string);
+    let (recorded, now) = (words(recorded).unwrap_or_else(|| "a run that passes".to_owned()), words(now)?);
+    (recorded != now).then(|| format!("{now}; recorded was {recorded}"))
 }
 
 /// Executes a recording's decisions, and digests those that identify its way.

@@ -9,8 +9,8 @@
 use super::{CaseResult, CaseSummary, RegressionState, SuiteSummary};
 use fozzy_trace::outcome::SourceLocation;
 
-/// The workflow commands; `exists` tells which paths are files of the project.
-pub fn annotations(summary: &SuiteSummary, exists: impl Fn(&str) -> bool) -> String {
+/// The workflow commands; `file` tells under which name the project has a path, if it has it.
+pub fn annotations(summary: &SuiteSummary, file: impl Fn(&str) -> Option<String>) -> String {
     let mut text = String::new();
     for case in summary.cases() {
         let level = match (case.result, case.regression) {
@@ -18,15 +18,15 @@ pub fn annotations(summary: &SuiteSummary, exists: impl Fn(&str) -> bool) -> Str
             (_, Some(RegressionState::Stale)) => "warning",
             (CaseResult::Passed | CaseResult::Skipped, _) => continue,
         };
-        text.push_str(&annotation(level, case, &exists));
+        text.push_str(&annotation(level, case, &file));
     }
     text
 }
 
-fn annotation(level: &str, case: &CaseSummary, exists: impl Fn(&str) -> bool) -> String {
+fn annotation(level: &str, case: &CaseSummary, file: impl Fn(&str) -> Option<String>) -> String {
     let location = case.run.iter().flat_map(|run| &run.findings).find_map(|finding| finding.location.as_ref());
     let mut keys = Vec::new();
-    match location.and_then(|location| Some((source(case, location, &exists)?, location))) {
+    match location.and_then(|location| Some((source(case, location, &file)?, location))) {
         Some((file, location)) => {
             keys.push(format!("file={}", property(&file)));
             keys.extend(location.line.map(|line| format!("line={line}")));
@@ -51,11 +51,11 @@ fn annotation(level: &str, case: &CaseSummary, exists: impl Fn(&str) -> bool) ->
 }
 
 /// A source as the project names it: compilers of a scenario's crate name it from the crate's folder.
-fn source(case: &CaseSummary, location: &SourceLocation, exists: impl Fn(&str) -> bool) -> Option<String> {
-    let file = location.file.as_ref()?;
+fn source(case: &CaseSummary, location: &SourceLocation, file: impl Fn(&str) -> Option<String>) -> Option<String> {
+    let path = location.file.as_ref()?;
     let crate_path = case.against.as_ref().unwrap_or(&case.path);
-    let inside = format!("{}/{file}", crate_path.trim_end_matches('/'));
-    [inside, file.clone()].into_iter().find(|path| exists(path))
+    let inside = format!("{}/{path}", crate_path.trim_end_matches('/'));
+    file(&inside).or_else(|| file(path))
 }
 
 fn escaped(text: &str) -> String {

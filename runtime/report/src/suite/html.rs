@@ -115,19 +115,26 @@ fn section(case: &CaseSummary, is_own: impl Fn(&Frame) -> bool) -> String {
 
 fn finding(finding: &Finding, is_own: impl Fn(&Frame) -> bool) -> String {
     let mut text = format!("<h3>{}</h3>\n", escape(&finding.title));
-    if finding.message != finding.title {
-        text.push_str(&format!("<pre class=\"message\">{}</pre>\n", escape(&finding.message)));
+    // The first line often repeats the title.
+    let message: Vec<&str> = finding.message.lines().filter(|line| *line != finding.title).collect();
+    if !message.is_empty() {
+        text.push_str(&format!("<pre class=\"message\">{}</pre>\n", escape(&message.join("\n"))));
     }
-    if !finding.backtrace.is_empty() {
-        text.push_str("<ol class=\"frames\" start=\"0\">\n");
-        for frame in &finding.backtrace {
-            let class = if is_own(frame) { "own" } else { "faint" };
-            let (function, place) = (escape(&frame.function), escape(&place(frame)));
-            text.push_str(&format!("<li class=\"{class}\"><code>{function}</code> <span>{place}</span></li>\n"));
-        }
-        text.push_str("</ol>\n");
+    let frames = finding.backtrace.as_slice();
+    let own: Vec<&Frame> = frames.iter().filter(|frame| is_own(frame)).collect();
+    if frames.is_empty() {
+        return text;
     }
-    text
+    text.push_str(&format!("<ol class=\"frames\">\n{}</ol>\n", own.into_iter().map(frame_row).collect::<String>()));
+    let all: String = frames.iter().map(frame_row).collect();
+    text + &format!(
+        "<details class=\"output\"><summary>all {} frames, with libraries</summary><ol class=\"frames\">\n{all}</ol></details>\n",
+        frames.len()
+    )
+}
+
+fn frame_row(frame: &Frame) -> String {
+    format!("<li><code>{}</code> <span>{}</span></li>\n", escape(&frame.function), escape(&place(frame)))
 }
 
 fn facts(run: &RunSummary) -> String {

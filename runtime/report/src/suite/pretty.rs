@@ -1,4 +1,4 @@
-//! A suite for a person: a line for each case as it ends, then what failed and how often each flow ran.
+//! A suite for a person: a line for each case as it ends, then how often each flow ran, and what failed.
 //!
 //! ```text
 //! fozzy test  2 scenarios, seed 0
@@ -90,13 +90,12 @@ fn extent(case: &CaseSummary) -> String {
 #[must_use]
 pub fn details(summary: &SuiteSummary, style: Style, is_own: impl Fn(&Frame) -> bool) -> String {
     let Style { good, bad, faint, end } = style;
-    let mut text = String::new();
+    let mut text = flows(summary, style) + &properties(summary, style);
+    // What failed comes last, where a terminal is looked at.
     for case in summary.cases().filter(|case| case.result == CaseResult::Failed) {
         text.push('\n');
         text.push_str(&failure(case, style, &is_own));
     }
-    text.push_str(&flows(summary, style));
-    text.push_str(&properties(summary, style));
     let colour = if summary.status == Status::Pass { good } else { bad };
     let tests = summary.tests;
     let seconds = summary.duration_ns as f64 / 1e9;
