@@ -17,6 +17,7 @@
 //! instrumented       rewritten programs beside the originals
 //! scenarios          what was planted in scenarios/ is found, and nothing else
 //! shrink             recorded failures become small, and stay the same
+//! suite              fozzy test: what is wrong, kept failures, every format
 //! hostile_guests     programs that try to get out of their bounds
 //! ```
 //!
@@ -46,5 +47,6 @@ mod samples;
 mod scenarios;
 mod settings;
 mod shrink;
+mod suite;
 mod tidy;
 mod traces;

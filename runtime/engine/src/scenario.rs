@@ -19,8 +19,9 @@ use crate::program::Program;
 use crate::schedule::{export, store};
 use fozzy_host::{Host, Stop};
 use fozzy_trace::choice::check_name;
-use fozzy_trace::facts::{Failure, FailureKind, FlowStats, ScenarioStats};
+use fozzy_trace::facts::{Cost, Failure, FailureKind, FlowStats, ScenarioStats};
 use fozzy_trace::plan::{ScenarioKind, ScenarioPlan};
+use fozzy_trace::{Duration, Instant};
 use fozzy_world::Node;
 use std::collections::BTreeSet;
 use wasmtime::Store;
@@ -253,10 +254,12 @@ async fn steps(
     begin.call_async(&mut *store, (sequence,)).await?;
     for number in stretches.iter().flat_map(|(from, to)| *from..*to) {
         store.data_mut().begin_step(sequence, stream, number)?;
+        let begun = Reading::of(store);
         let (result,) = step.call_async(&mut *store, (number,)).await?;
+        let cost = begun.until(Reading::of(store));
         let stats = Drive::stats(store.data_mut());
         match result {
-            StepResult::Ran(flow) => flow_of(stats, flow)?.run += 1,
+            StepResult::Ran(flow) => flow_of(stats, flow)?.ran(cost),
             StepResult::Skipped(skip) => flow_of(stats, skip.flow)?.skip(&skip.label),
             StepResult::Stuck(why) => {
                 let message = format!("no flow is valid in sequence {sequence} at step {number}: {why}");
@@ -290,6 +293,7 @@ async fn calls(
     for step in stretches.iter().flat_map(|(from, to)| *from..*to) {
         let place = step as usize % number;
         let (place, flow) = (place as u32, (first + place) as u32);
+        let begun = Reading::of(store);
         match &call {
             Call::Fuzz(run) => {
                 let input = store.data_mut().begin_input(round, stream, step, flow, place)?;
@@ -300,9 +304,26 @@ async fn calls(
                 check.call_async(&mut *store, (place,)).await?;
             }
         }
-        flow_of(Drive::stats(store.data_mut()), flow)?.run += 1;
+        let cost = begun.until(Reading::of(store));
+        flow_of(Drive::stats(store.data_mut()), flow)?.ran(cost);
     }
     Ok(())
+}
+
+/// What is left of the budget, and when.
+struct Reading {
+    fuel: u64,
+    at: Instant,
+}
+
+impl Reading {
+    fn of(store: &Store<Host>) -> Reading {
+        Reading { fuel: store.get_fuel().unwrap_or(0), at: store.data().run.world.clock.now() }
+    }
+
+    fn until(&self, later: Reading) -> Cost {
+        Cost { fuel: self.fuel.saturating_sub(later.fuel), time: Duration(later.at.0.saturating_sub(self.at.0)) }
+    }
 }
 
 /// Calls a function that only answers.

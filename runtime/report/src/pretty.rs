@@ -136,7 +136,7 @@ fn node_line(node: &NodeSummary) -> String {
     format!("{name}: {}; {} of output, {} of errors", node.state, written(stdout), written(stderr))
 }
 
-fn finding_lines(finding: &Finding, style: Style, is_own: impl Fn(&Frame) -> bool) -> String {
+pub(crate) fn finding_lines(finding: &Finding, style: Style, is_own: impl Fn(&Frame) -> bool) -> String {
     let mut text = String::new();
     // The first line often repeats the title, which stands above already.
     for line in finding.message.lines().filter(|line| *line != finding.title) {
@@ -180,7 +180,7 @@ fn frame_lines(backtrace: &[Frame], style: Style, is_own: impl Fn(&Frame) -> boo
     text
 }
 
-fn place(frame: &Frame) -> String {
+pub(crate) fn place(frame: &Frame) -> String {
     match (&frame.source.file, frame.source.line, frame.source.col) {
         (Some(file), Some(line), Some(col)) => format!("{file}:{line}:{col}"),
         (Some(file), Some(line), None) => format!("{file}:{line}"),
@@ -215,7 +215,7 @@ fn bytes(n: u64) -> String {
 }
 
 /// A word that a shell takes as one.
-fn shell_word(text: &str) -> String {
+pub(crate) fn shell_word(text: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+=:@%".contains(c);
     if !text.is_empty() && text.chars().all(plain) {
         text.to_owned()

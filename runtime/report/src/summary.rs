@@ -18,6 +18,8 @@ pub enum Mode {
     Run,
     /// A trace was replayed.
     Replay,
+    /// A suite of scenarios was run.
+    Test,
 }
 
 impl Mode {
@@ -27,6 +29,7 @@ impl Mode {
         match self {
             Mode::Run => "run",
             Mode::Replay => "replay",
+            Mode::Test => "test",
         }
     }
 }
@@ -196,7 +199,7 @@ pub struct Slip {
 pub struct RunSummary {
     /// pass, fail, error, timeout or crash.
     pub status: Status,
-    /// run or replay.
+    /// run, replay or test.
     pub mode: Mode,
     /// Which run.
     pub identity: Identity,
