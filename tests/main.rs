@@ -16,6 +16,7 @@
 //! reactors           components called from outside, brought back from checkpoints
 //! instrumented       rewritten programs beside the originals
 //! scenarios          what was planted in scenarios/ is found, and nothing else
+//! targets            a scenario and its target, each a component of its own
 //! hostile_guests     programs that try to get out of their bounds
 //! ```
 //!
@@ -44,5 +45,6 @@ mod recorded;
 mod samples;
 mod scenarios;
 mod settings;
+mod targets;
 mod tidy;
 mod traces;
