@@ -203,6 +203,10 @@ pub(crate) struct WorldArgs {
     /// goes before it; `fozzy schema plan` describes it.
     #[arg(long, value_name = "PATH")]
     pub(crate) plan: Option<PathBuf>,
+    /// The component that a scenario judges: it exports an interface that the scenario imports, and has a store and a
+    /// machine of its own, called `target`. Any program that `run` takes.
+    #[arg(long = "target", value_name = "TARGET")]
+    pub(crate) judged: Option<PathBuf>,
     /// What goes wrong: kinds and groups of faults, each with @TARGET, :RATE and =STRENGTH if need be, as
     /// `disk,http-reset@https://a/*:2%=4KiB`; `fozzy schema plan` lists them.
     #[arg(long, value_name = "KINDS")]

@@ -278,6 +278,11 @@ pub(crate) fn collect() -> Vec<Arc<Region>> {
     CREATED.with_borrow_mut(std::mem::take)
 }
 
+/// Those that were collected and are somebody else's.
+pub(crate) fn put_back(regions: Vec<Arc<Region>>) {
+    CREATED.with_borrow_mut(|created| *created = regions);
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

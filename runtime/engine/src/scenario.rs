@@ -158,6 +158,7 @@ impl Drive<'_> {
         let mut host = self.host.take().expect("no instance has it");
         let (node, start) = (host.node, &self.start);
         host.run.moment(node, |world, moment| world.begin_again(start, moment));
+        host.begin_called_again();
         let (mut store, filled) = store(self.program, host, self.fuel);
         let instance = match filled {
             Ok(()) => match self.program.instance() {

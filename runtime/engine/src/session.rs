@@ -8,14 +8,16 @@
 //! reasons of the machine is a [`HarnessError`].
 //! Not here: checkpoints.
 
+use crate::called::Callee;
 use crate::catalogue;
 use crate::coverage::Covered;
+use crate::link::LinkError;
 use crate::memory::Region;
 use crate::program::{Program, ProgramError};
 use crate::schedule;
-use fozzy_host::{LazyInput, Run, Tee};
+use fozzy_host::{LazyInput, Parking, Run, Tee};
 use fozzy_trace::execution::NodeExecution;
-use fozzy_trace::plan::Inputs;
+use fozzy_trace::plan::{Inputs, Limits};
 use fozzy_trace::{DecisionSource, Digest, Execution, Executor, HarnessError, Keep, Plan, Reality, Recorder, Sink};
 use fozzy_world::{World, WorldError};
 use std::collections::BTreeMap;
@@ -51,6 +53,12 @@ pub enum SessionError {
         /// Why.
         error: ProgramError,
     },
+    /// The scenario and its target do not fit.
+    #[error(transparent)]
+    Link(#[from] LinkError),
+    /// The program imports what nobody offers, and the plan has no target that could.
+    #[error(transparent)]
+    Unlinked(ProgramError),
     /// The properties that the target declares are not fit.
     #[error("the target's properties: {why}")]
     Catalogue {
@@ -75,8 +83,14 @@ impl Session {
         }
         let mut others = BTreeMap::new();
         compile_others(&program, &mut others, &plan, inputs)?;
+        let called = plan.called().map(|(_, node)| &others[&node.program.component]);
+        let program = match called {
+            Some(target) => program.linked_to(target)?,
+            None => program.offered().map_err(SessionError::Unlinked)?,
+        };
+        let declared = called.map(|target| catalogue::read(target.component()));
         let mut start = World::new(plan, inputs)?;
-        for row in catalogue::read(program.component()) {
+        for row in catalogue::read(program.component()).into_iter().chain(declared.into_iter().flatten()) {
             let declared = start.facts.properties.declare(row.kind, &row.name, &row.place);
             let wrong = |why: String| SessionError::Catalogue { why };
             match declared {
@@ -158,6 +172,16 @@ impl Session {
     #[must_use]
     pub fn program(&self) -> &Program {
         &self.program
+    }
+
+    /// The component that the program calls in a run that begins, if the plan has one.
+    pub(crate) fn callee(&self, parking: &Arc<Parking>) -> Option<Callee> {
+        let plan = &self.start.plan;
+        let (node, planned) = plan.called()?;
+        let program = self.program_of(Some(planned.program.component)).clone();
+        let functions = Arc::clone(&self.program.linked()?.functions);
+        let limits = Limits { fuel: self.fuel(plan.limits.fuel), ..plan.limits.clone() };
+        Some(Callee::new(program, functions, self.start.node(node).clone(), limits, Arc::clone(parking)))
     }
 
     /// The program of a launch: the target, or one of the plan's others.

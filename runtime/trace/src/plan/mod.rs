@@ -19,7 +19,7 @@ pub use http::{HttpFailure, HttpReply, HttpRule};
 pub use network::NetworkPlan;
 pub use process::{ProcessExit, ProcessReply, ProcessRule};
 
-use crate::{Digest, Duration};
+use crate::{Digest, Duration, NodeId};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -44,7 +44,7 @@ pub const WALL_START_DEFAULT: u64 = 1_735_689_600;
 pub struct Plan {
     /// The machine that runs the target.
     pub main: Machine,
-    /// Further machines, which run until the target ends.
+    /// Further machines, which run until the target ends, or are called by it.
     pub nodes: Vec<NodePlan>,
     /// The wall clock at the start, in seconds since 1970-01-01T00:00:00Z.
     pub wall_start_s: u64,
@@ -166,6 +166,14 @@ pub struct NodePlan {
     pub name: String,
     /// What runs there.
     pub program: Program,
+    /// Whether it does not run by itself: the scenario calls what it exports. There is one at the most.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub called: bool,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde wants a reference")]
+fn is_false(flag: &bool) -> bool {
+    !flag
 }
 
 /// A further component, and the machine that it runs on.
@@ -327,6 +335,14 @@ impl Default for Plan {
 }
 
 impl Plan {
+    /// The machine whose component the scenario calls, if there is one, and its number.
+    #[must_use]
+    pub fn called(&self) -> Option<(NodeId, &NodePlan)> {
+        let place = self.nodes.iter().position(|node| node.called)?;
+        // The main machine comes before those of the plan.
+        Some((NodeId(place as u32 + 1), &self.nodes[place]))
+    }
+
     /// Every further component of the plan, with its machine.
     pub fn programs(&self) -> impl Iterator<Item = &Program> {
         let nodes = self.nodes.iter().map(|node| &node.program);
