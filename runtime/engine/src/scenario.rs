@@ -9,7 +9,15 @@
 //!
 //! Between two calls nothing of the guest is on the stack, so the run could be kept there.
 //!
-//! Invariants: what a sequence does depends on its number, and on what earlier ones left outside their machine, never on
+//! A guest that is alone, and can start no others, waits for nobody's turn. It is called on one stack that is large enough
+//! for any guest; a fiber for each call takes three times as long:
+//!
+//! ```text
+//! alone        stack [ step step step … ]
+//! with others  fiber [ step ]  fiber [ st──waits──ep ]  …
+//! ```
+//!
+//! Invariants: both ways give the same history; what a sequence does depends on its number, and on what earlier ones left outside their machine, never on
 //! how many there are; the budget of instructions is one for all of them.
 //! Not here: what a call does with its part of the choices (`fozzy-host`), the verdict (`fozzy-check`).
 
@@ -17,15 +25,19 @@ use crate::ending::Instantiating;
 use crate::memory;
 use crate::program::Program;
 use crate::schedule::{export, store};
+use crate::settings;
 use fozzy_host::{Host, Stop};
 use fozzy_trace::choice::check_name;
 use fozzy_trace::facts::{Cost, Failure, FailureKind, FlowStats, ScenarioStats};
-use fozzy_trace::plan::{ScenarioKind, ScenarioPlan};
-use fozzy_trace::{Duration, Instant};
+use fozzy_trace::plan::{HttpReply, ProcessReply, ScenarioKind, ScenarioPlan};
+use fozzy_trace::{Duration, Instant, Plan};
 use fozzy_world::Node;
 use std::collections::BTreeSet;
+use std::future::Future;
+use std::pin::pin;
+use std::task::{Context, Poll, Waker};
 use wasmtime::Store;
-use wasmtime::component::{ComponentNamedList, ComponentType, Instance, Lift, Lower, TypedFunc};
+use wasmtime::component::{ComponentNamedList, ComponentType, Instance, InstancePre, Lift, Lower, TypedFunc};
 
 /// The full names of the exported interfaces of `fozzy:scenario`.
 #[derive(Clone, Debug)]
@@ -94,16 +106,59 @@ enum StepResult {
 /// Drives a scenario as far as the plan says. The answer is the host again, what came of it, and the fuel that is left.
 pub(crate) async fn drive(program: &Program, host: Host, fuel: u64) -> (Host, wasmtime::Result<bool>, u64) {
     let plan = host.run.world.plan.scenario.clone().unwrap_or_default();
+    let way = Way::of(&host.run.world.plan);
     let start = host.run.world.node(host.node).clone();
-    let mut drive = Drive { program, plan, start, host: Some(host), fuel };
-    let outcome = drive.all().await;
+    let mut drive = Drive { program, plan, way, start, host: Some(host), fuel };
+    let outcome = match way {
+        Way::Alone => stacker::grow(settings::STACK_BYTES, || now(drive.all())),
+        Way::Turns => drive.all().await,
+    };
     (drive.host.take().expect("it is given back after each instance"), outcome.map(|()| true), drive.fuel)
+}
+
+/// How exports are called.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Way {
+    /// On one stack: nobody else can have a turn.
+    Alone,
+    /// Each on a fiber of its own, which may wait in the middle.
+    Turns,
+}
+
+impl Way {
+    /// Whether a guest under this plan can be, or start, one of several.
+    fn of(plan: &Plan) -> Way {
+        let processes = plan.processes.iter().any(|rule| matches!(rule.answer, ProcessReply::Component(_)));
+        let handlers = plan.http.iter().any(|rule| matches!(rule.answer, HttpReply::Component(_)));
+        if plan.nodes.is_empty() && !processes && !handlers { Way::Alone } else { Way::Turns }
+    }
+
+    #[inline]
+    async fn call<P, R>(self, store: &mut Store<Host>, function: &TypedFunc<P, R>, with: P) -> wasmtime::Result<R>
+    where
+        P: ComponentNamedList + Lower + Send + Sync,
+        R: ComponentNamedList + Lift + Send + Sync + 'static,
+    {
+        match self {
+            Way::Alone => function.call(store, with),
+            Way::Turns => function.call_async(store, with).await,
+        }
+    }
+}
+
+/// What comes of a future that never waits.
+fn now<T>(future: impl Future<Output = T>) -> T {
+    match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
+        Poll::Ready(value) => value,
+        Poll::Pending => unreachable!("a guest that is alone is called, not awaited"),
+    }
 }
 
 /// A scenario on its way.
 struct Drive<'a> {
     program: &'a Program,
     plan: ScenarioPlan,
+    way: Way,
     /// The machine before anything ran.
     start: Node,
     /// `None` while an instance has it.
@@ -151,6 +206,13 @@ impl Drive<'_> {
         host.run.world.facts.scenario.get_or_insert_default()
     }
 
+    fn linked(&self) -> wasmtime::Result<&InstancePre<Host>> {
+        match self.way {
+            Way::Alone => self.program.alone(),
+            Way::Turns => self.program.instance(),
+        }
+    }
+
     /// A new instance on the machine as it was at the start.
     async fn instance(&mut self) -> (Store<Host>, wasmtime::Result<Instance>) {
         // Only the memories of the last instance are part of how the execution ended.
@@ -161,7 +223,8 @@ impl Drive<'_> {
         host.begin_called_again();
         let (mut store, filled) = store(self.program, host, self.fuel);
         let instance = match filled {
-            Ok(()) => match self.program.instance() {
+            Ok(()) => match self.linked() {
+                Ok(instance) if self.way == Way::Alone => instance.instantiate(&mut store),
                 Ok(instance) => instance.instantiate_async(&mut store).await,
                 Err(error) => Err(error),
             },
@@ -179,7 +242,7 @@ impl Drive<'_> {
     async fn describe(&mut self, interface: &str) -> wasmtime::Result<()> {
         let (mut store, instance) = self.instance().await;
         let info = match instance {
-            Ok(instance) => ask::<(Info,)>(&mut store, &instance, interface, "describe").await,
+            Ok(instance) => ask::<(Info,)>(&mut store, self.way, &instance, interface, "describe").await,
             Err(error) => Err(error),
         };
         self.over(store);
@@ -195,7 +258,7 @@ impl Drive<'_> {
         let Some(stretches) = self.plan.stretches(ScenarioKind::Stateful, sequence) else { return Ok(()) };
         let (mut store, instance) = self.instance().await;
         let outcome = match instance {
-            Ok(instance) => steps(&mut store, &instance, interface, sequence, &stretches).await,
+            Ok(instance) => steps(&mut store, self.way, &instance, interface, sequence, &stretches).await,
             Err(error) => Err(error),
         };
         self.over(store);
@@ -211,7 +274,7 @@ impl Drive<'_> {
     ) -> wasmtime::Result<Functions<'n>> {
         let (mut store, instance) = self.instance().await;
         let listed = match instance {
-            Ok(instance) => ask::<(Vec<String>,)>(&mut store, &instance, interface, names).await,
+            Ok(instance) => ask::<(Vec<String>,)>(&mut store, self.way, &instance, interface, names).await,
             Err(error) => Err(error),
         };
         self.over(store);
@@ -230,7 +293,7 @@ impl Drive<'_> {
         let Some(stretches) = self.plan.stretches(functions.kind, round) else { return Ok(()) };
         let (mut store, instance) = self.instance().await;
         let outcome = match instance {
-            Ok(instance) => calls(&mut store, &instance, functions, round, &stretches).await,
+            Ok(instance) => calls(&mut store, self.way, &instance, functions, round, &stretches).await,
             Err(error) => Err(error),
         };
         self.over(store);
@@ -241,6 +304,7 @@ impl Drive<'_> {
 /// One sequence of a stateful scenario.
 async fn steps(
     store: &mut Store<Host>,
+    way: Way,
     instance: &Instance,
     interface: &str,
     sequence: u32,
@@ -252,11 +316,11 @@ async fn steps(
     let end = function::<(u32,), ()>(store, instance, interface, "end-sequence")?;
     Drive::stats(store.data_mut()).sequences += 1;
     store.data_mut().begin_sequence(sequence, stream)?;
-    begin.call_async(&mut *store, (sequence,)).await?;
+    way.call(store, &begin, (sequence,)).await?;
     for number in stretches.iter().flat_map(|(from, to)| *from..*to) {
         store.data_mut().begin_step(sequence, stream, number)?;
         let begun = Reading::of(store);
-        let (result,) = step.call_async(&mut *store, (number,)).await?;
+        let (result,) = way.call(store, &step, (number,)).await?;
         let cost = begun.until(Reading::of(store));
         let stats = Drive::stats(store.data_mut());
         match result {
@@ -269,12 +333,13 @@ async fn steps(
         }
     }
     store.data_mut().end_sequence(sequence, stream)?;
-    end.call_async(&mut *store, (sequence,)).await
+    way.call(store, &end, (sequence,)).await
 }
 
 /// One round of fuzz targets or properties.
 async fn calls(
     store: &mut Store<Host>,
+    way: Way,
     instance: &Instance,
     functions: &Functions<'_>,
     round: u32,
@@ -298,11 +363,11 @@ async fn calls(
         match &call {
             Call::Fuzz(run) => {
                 let input = store.data_mut().begin_input(round, stream, step, flow, place)?;
-                run.call_async(&mut *store, (place, input)).await?;
+                way.call(store, run, (place, input)).await?;
             }
             Call::Check(check) => {
                 store.data_mut().begin_check(round, stream, step, flow, place)?;
-                check.call_async(&mut *store, (place,)).await?;
+                way.call(store, check, (place,)).await?;
             }
         }
         let cost = begun.until(Reading::of(store));
@@ -328,12 +393,18 @@ impl Reading {
 }
 
 /// Calls a function that only answers.
-async fn ask<R>(store: &mut Store<Host>, instance: &Instance, interface: &str, name: &str) -> wasmtime::Result<R>
+async fn ask<R>(
+    store: &mut Store<Host>,
+    way: Way,
+    instance: &Instance,
+    interface: &str,
+    name: &str,
+) -> wasmtime::Result<R>
 where
     R: ComponentNamedList + Lift + Send + Sync + 'static,
 {
     let function = function::<(), R>(store, instance, interface, name)?;
-    function.call_async(store, ()).await
+    way.call(store, &function, ()).await
 }
 
 /// A function of the interface; one of another type is a fault of the scenario.
