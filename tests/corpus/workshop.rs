@@ -139,8 +139,9 @@ impl Workshop {
     /// What some of our programs are built against: our WIT, and the SDK.
     fn shared(&self) -> String {
         let repository = guests_folder().join("../..");
-        let folders = ["wit", "guest-sdk/src", "guest-sdk/macros/src"];
-        folders.map(|folder| sources(&repository.join(folder))).join("\n")
+        let interfaces = ["tests/guests/peer/wit", "scenarios/kv-store/wit"];
+        let folders = ["wit", "guest-sdk/src", "guest-sdk/macros/src"].into_iter().chain(interfaces);
+        folders.map(|folder| sources(&repository.join(folder))).collect::<Vec<_>>().join("\n")
     }
 
     /// A scenario of ours, with its planted fault or without.

@@ -11,6 +11,7 @@
 //! Invariant: nothing but the names of imports is changed in the module.
 //! Not here: fuzz modules without WASI.
 
+use crate::contract::Undeclared;
 use crate::load::one_line;
 use wasi_preview1_component_adapter_provider as adapter;
 use wasm_encoder::reencode::{Reencode, RoundtripReencoder};
@@ -21,7 +22,7 @@ use wit_parser::{Resolve, UnresolvedPackageGroup};
 
 const PREVIEW1: &str = adapter::WASI_SNAPSHOT_PREVIEW1_ADAPTER_NAME;
 /// Version of the adapter and of the encoder, for keys of componentized modules.
-pub(crate) const ADAPTER_VERSION: &str = "adapter 48.0.8, encoder 0.254.2";
+pub(crate) const ADAPTER_VERSION: &str = "adapter 48.0.8, encoder 0.254.2, contract 0.1.0";
 const PROC_EXIT: &str = "proc_exit";
 const EXIT_INTERFACE: &str = "wasi:cli/exit@0.2.12";
 const EXIT_WITH_CODE: &str = "exit-with-code";
@@ -66,7 +67,10 @@ pub(crate) fn componentize(module: &[u8]) -> Result<Vec<u8>, ComponentizeError> 
     } else {
         adapter::WASI_SNAPSHOT_PREVIEW1_REACTOR_ADAPTER
     };
-    let module = if shape.imports_proc_exit { rename_proc_exit(module)? } else { module.to_vec() };
+    let mut module = if shape.imports_proc_exit { rename_proc_exit(module)? } else { module.to_vec() };
+    if !shape.undeclared.is_empty() {
+        shape.undeclared.declare(&mut module).map_err(ComponentizeError::Encoder)?;
+    }
     ComponentEncoder::default()
         .validate(false)
         .module(&module)
@@ -79,6 +83,8 @@ pub(crate) fn componentize(module: &[u8]) -> Result<Vec<u8>, ComponentizeError> 
 struct Shape {
     is_command: bool,
     imports_proc_exit: bool,
+    /// Our interfaces that it uses by name.
+    undeclared: Undeclared,
 }
 
 impl Shape {
@@ -117,11 +123,12 @@ impl Shape {
             return Err(ComponentizeError::UnknownImports { imports });
         }
         let has = |name: &str| exports.iter().any(|export| export == name);
-        if !has("_start") && !has("_initialize") && !has_metadata {
+        let undeclared = Undeclared::of(module);
+        if !has("_start") && !has("_initialize") && !has_metadata && !undeclared.exports_any() {
             let found = if exports.is_empty() { "no exports".to_owned() } else { exports.join(", ") };
             return Err(ComponentizeError::NoEntry { found });
         }
-        Ok(Shape { is_command: has("_start"), imports_proc_exit })
+        Ok(Shape { is_command: has("_start"), imports_proc_exit, undeclared })
     }
 }
 

@@ -78,10 +78,13 @@
 mod backtrace;
 mod build;
 mod cache;
+mod called;
 mod catalogue;
 mod componentize;
+mod contract;
 mod coverage;
 mod ending;
+mod link;
 mod load;
 mod memory;
 mod ports;
@@ -103,6 +106,7 @@ pub use fozzy_host::{LazyInput, Tee};
 pub use fozzy_instrument::{Comparison, Coverage, ModuleChoice, Sites};
 /// Which output a guest writes to, for those who watch it.
 pub use fozzy_world::OutputKind;
+pub use link::LinkError;
 pub use load::{LoadError, Loaded, PROGRAM_BYTES_MAX, SourceKind, load};
 pub use ports::{Port, Ports};
 pub use program::{Program, ProgramError};
