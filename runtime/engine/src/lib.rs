@@ -82,6 +82,7 @@ mod catalogue;
 mod componentize;
 mod coverage;
 mod ending;
+mod fuzz;
 mod load;
 mod memory;
 mod ports;
@@ -99,9 +100,10 @@ pub use coverage::Covered;
 /// Standard input that is read when a guest looks at it.
 pub use fozzy_host::{LazyInput, Tee};
 /// Edges of a program, and how they are counted; see [`Reactor::coverage`].
-pub use fozzy_instrument::{Comparison, Coverage, ModuleChoice, Sites};
+pub use fozzy_instrument::{Comparison, ComparisonKind, Coverage, ModuleChoice, Sites};
 /// Which output a guest writes to, for those who watch it.
 pub use fozzy_world::OutputKind;
+pub use fuzz::{CallOutcome, Caller, CallerError, Functions, functions};
 pub use load::{LoadError, Loaded, PROGRAM_BYTES_MAX, SourceKind, load};
 pub use ports::{Port, Ports};
 pub use program::{Program, ProgramError};
