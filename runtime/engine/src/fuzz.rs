@@ -138,7 +138,9 @@ impl Caller {
         seed: Seed,
         cache: Option<&Cache>,
     ) -> Result<Caller, CallerError> {
-        let limit = Duration::from_nanos((u128::from(plan.limits.fuel) * 1_000_000_000 / u128::from(FUEL_PER_SECOND_MAX)) as u64);
+        let limit = Duration::from_nanos(
+            (u128::from(plan.limits.fuel) * 1_000_000_000 / u128::from(FUEL_PER_SECOND_MAX)) as u64,
+        );
         let mut caller = Caller {
             component,
             plan: plan.clone(),
@@ -154,7 +156,9 @@ impl Caller {
             repeated: 0,
         };
         match caller.limit {
-            Some(limit) => caller.fast = Some(caller.lane(&Build { coverage: Coverage::Counters, ..Build::fast() }, Some(limit))?),
+            Some(limit) => {
+                caller.fast = Some(caller.lane(&Build { coverage: Coverage::Counters, ..Build::fast() }, Some(limit))?)
+            }
             None => caller.exact = Some(caller.exact_lane()?),
         }
         Ok(caller)
@@ -203,7 +207,9 @@ impl Caller {
         }
         self.was_exact = true;
         let outcome = self.exact.as_mut().expect("just made").call(input, again)?;
-        outcome.ok_or_else(|| HarnessError { what: "a call was cut that nobody watches; this is a fault of fozzy".to_owned() })
+        outcome.ok_or_else(|| HarnessError {
+            what: "a call was cut that nobody watches; this is a fault of fozzy".to_owned(),
+        })
     }
 
     fn last(&self) -> &Lane {
@@ -300,7 +306,11 @@ impl Lane {
     }
 
     /// `None` when it took too long.
-    fn call(&mut self, input: &[u8], source: Option<Box<dyn DecisionSource>>) -> Result<Option<CallOutcome>, HarnessError> {
+    fn call(
+        &mut self,
+        input: &[u8],
+        source: Option<Box<dyn DecisionSource>>,
+    ) -> Result<Option<CallOutcome>, HarnessError> {
         self.prepare()?;
         self.is_fresh = false;
         self.reactor.clear_coverage();
@@ -319,7 +329,9 @@ impl Lane {
                 Ok(Some(CallOutcome::Ended { end, backtrace, stderr }))
             }
             Err(CallError::Harness(error)) => Err(error),
-            Err(other @ (CallError::Over | CallError::Function { .. })) => Err(HarnessError { what: other.to_string() }),
+            Err(other @ (CallError::Over | CallError::Function { .. })) => {
+                Err(HarnessError { what: other.to_string() })
+            }
         }
     }
 }

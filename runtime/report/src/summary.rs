@@ -3,6 +3,7 @@
 //! The first group of keys is the contract of the first Fozzy; the rest is added.
 
 use crate::facts::{MemorySummary, PropertySummary, ScenarioSummary};
+use crate::fuzz::FuzzSummary;
 use fozzy_trace::file::{NodeOutcome, Outcome, Stream};
 use fozzy_trace::{Digest, End, Facts, Finding, Seed, Signature, Status};
 use serde::{Deserialize, Serialize};
@@ -18,6 +19,8 @@ pub enum Mode {
     Run,
     /// A trace was replayed.
     Replay,
+    /// A program was searched for inputs that make it fail.
+    Fuzz,
 }
 
 impl Mode {
@@ -27,6 +30,7 @@ impl Mode {
         match self {
             Mode::Run => "run",
             Mode::Replay => "replay",
+            Mode::Fuzz => "fuzz",
         }
     }
 }
@@ -153,7 +157,7 @@ pub struct ReplaySummary {
 pub struct RunSummary {
     /// pass, fail, error, timeout or crash.
     pub status: Status,
-    /// run or replay.
+    /// run, replay or fuzz.
     pub mode: Mode,
     /// Which run.
     pub identity: Identity,
@@ -207,6 +211,9 @@ pub struct RunSummary {
     /// How a replay compares.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub replay: Option<ReplaySummary>,
+    /// What a campaign did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fuzz: Option<FuzzSummary>,
 }
 
 /// Wall facts of a run, which are in no trace.
@@ -259,6 +266,7 @@ impl RunSummary {
             properties: Vec::new(),
             memory: None,
             replay: None,
+            fuzz: None,
         }
     }
 

@@ -3,9 +3,10 @@
 mod coverage;
 mod doctor;
 mod env;
+mod fuzz;
 mod inspect;
 mod replay;
-mod run;
+pub(crate) mod run;
 mod trace;
 mod validate;
 
@@ -36,6 +37,7 @@ pub(crate) fn dispatch(cli: Cli) -> ExitCode {
         let context = Context { printer, runs: RunStore::new(&config.base_dir), globals, config, strict };
         match &command {
             Command::Run(args) => run::run(&context, args),
+            Command::Fuzz(args) => fuzz::fuzz(&context, args),
             Command::Replay(args) => replay::replay(&context, args),
             Command::Inspect(args) => inspect::inspect(&context, args),
             Command::Coverage(args) => coverage::coverage(&context, args),

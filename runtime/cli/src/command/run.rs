@@ -90,7 +90,7 @@ fn scenario(program: &Program, args: &RunArgs) -> Result<Option<ScenarioPlan>, C
 }
 
 /// A fresh seed is drawn only when asked for, and is said before anything else.
-fn seed(context: &Context, seed: SeedArg) -> Seed {
+pub(super) fn seed(context: &Context, seed: SeedArg) -> Seed {
     match seed {
         SeedArg::Number(number) => Seed(number),
         SeedArg::Random => {
@@ -101,7 +101,7 @@ fn seed(context: &Context, seed: SeedArg) -> Seed {
     }
 }
 
-fn collision(policy: CollisionArg) -> store::Collision {
+pub(super) fn collision(policy: CollisionArg) -> store::Collision {
     match policy {
         CollisionArg::Error => store::Collision::Error,
         CollisionArg::Overwrite => store::Collision::Overwrite,
@@ -131,7 +131,7 @@ pub(super) fn show_output(plan: &Plan) -> Tee {
 }
 
 /// Everything of the engine that results depend on.
-pub(super) fn engine_id(program: &Program) -> EngineId {
+pub(crate) fn engine_id(program: &Program) -> EngineId {
     EngineId {
         fozzy: env!("CARGO_PKG_VERSION").to_owned(),
         wasmtime: fozzy_engine::WASMTIME_VERSION.to_owned(),

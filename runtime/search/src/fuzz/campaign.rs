@@ -37,6 +37,10 @@ const COMPARISON_TRIES: usize = 512;
 const STRAY_TRIES: usize = 48;
 /// One round in so many looks at what such an input compares.
 const STRAY_ROUNDS: u64 = 4;
+/// Of the mutations of a testcase that meets comparisons, one in so many is mended so that it meets them again.
+const REPAIRED: u64 = 4;
+/// Comparisons of one testcase that are mended.
+const REPAIRS_MAX: usize = 8;
 /// One execution in so many tells how often its edges are taken.
 const COUNTED: u64 = 16;
 /// Executions that are spent on making the input of a failure smaller.
@@ -231,7 +235,7 @@ impl Campaign {
 
     /// Everything that was there before is executed, and kept if it returns.
     fn seeded(&mut self, outside: &mut Outside<'_>, seeds: &mut dyn Iterator<Item = Vec<u8>>) -> Result<(), Halt> {
-        self.attempt(outside, &[], None)?;
+        self.attempt(outside, &[], None, None)?;
         for seed in seeds {
             if seed.len() > self.options.input_bytes_max || self.corpus.knows(&Digest::of(&seed)) {
                 continue;
@@ -242,7 +246,7 @@ impl Campaign {
             if fresh > 0 {
                 self.feedback.features_of(outside.target, memory_bytes, &mut self.features);
             }
-            self.keep(seed.into(), None);
+            self.keep(seed.into(), None, None);
         }
         Ok(())
     }
@@ -261,6 +265,7 @@ impl Campaign {
             self.compare(outside, parent, &base)?;
         }
         let pairs = parent.and_then(|parent| self.corpus.testcases()[parent as usize].pairs.clone());
+        let repairs = if self.compares() { self.repairs_of(parent) } else { Arc::from([]) };
         let mut input = Vec::with_capacity(self.options.input_bytes_max);
         for _ in 0..MUTATIONS_A_PICK {
             input.clear();
@@ -278,7 +283,10 @@ impl Campaign {
                 bytes_max: self.options.input_bytes_max,
             };
             self.mutators.mutate(&mut input, &mut material);
-            self.attempt(outside, &input, parent)?;
+            self.attempt(outside, &input, parent, None)?;
+            if !repairs.is_empty() && self.chance.one_in(REPAIRED) {
+                self.repair(outside, &mut input, parent, &repairs)?;
+            }
         }
         if self.compares() && self.chance.one_in(STRAY_ROUNDS) {
             self.put_compared(outside, &input, parent, STRAY_TRIES)?;
@@ -313,20 +321,62 @@ impl Campaign {
         self.log.clear();
         outside.target.compare(base, &mut self.log)?;
         let found: Arc<[Pair]> = pairs(&self.log, base, &mut self.dictionary).into();
+        let repairs = self.repairs_of(parent);
         let mut input = Vec::new();
         for (pair, at) in candidates(&found, base).take(tries) {
             input.clear();
             input.extend_from_slice(base);
             pair.put(&mut input, at);
             if input.len() <= self.options.input_bytes_max {
-                self.attempt(outside, &input, parent)?;
+                self.attempt(outside, &input, parent, Some(pair.site))?;
+                if repairs.iter().any(|site| *site != pair.site) {
+                    self.repair(outside, &mut input, parent, &repairs)?;
+                }
             }
         }
         Ok(found)
     }
 
+    fn repairs_of(&self, parent: Option<u32>) -> Arc<[u64]> {
+        parent.map_or_else(|| Arc::from([]), |parent| Arc::clone(&self.corpus.testcases()[parent as usize].repairs))
+    }
+
+    /// Meets the comparisons again that were met in the testcase that `input` was made from, one after the other: first the
+    /// length, then the sum over everything.
+    fn repair(
+        &mut self,
+        outside: &mut Outside<'_>,
+        input: &mut Vec<u8>,
+        parent: Option<u32>,
+        repairs: &[u64],
+    ) -> Result<(), Halt> {
+        for _ in 0..=repairs.len() {
+            self.count()?;
+            self.log.clear();
+            outside.target.compare(input, &mut self.log)?;
+            self.log.retain(|compared| repairs.contains(&compared.site));
+            let found = pairs(&self.log, input, &mut self.dictionary);
+            // The last one that is not met: what stands before it is.
+            let Some(unmet) = self.log.iter().rev().find(|compared| compared.left != compared.right) else { break };
+            let Some(pair) = found.iter().find(|pair| pair.site == unmet.site) else { break };
+            let Some(place) = pair.places(input).last() else { break };
+            pair.put(input, place);
+            if input.len() > self.options.input_bytes_max {
+                break;
+            }
+            self.attempt(outside, input, parent, Some(pair.site))?;
+        }
+        Ok(())
+    }
+
     /// Executes an input, and keeps it if it shows something new.
-    fn attempt(&mut self, outside: &mut Outside<'_>, input: &[u8], parent: Option<u32>) -> Result<(), Halt> {
+    fn attempt(
+        &mut self,
+        outside: &mut Outside<'_>,
+        input: &[u8],
+        parent: Option<u32>,
+        site: Option<u64>,
+    ) -> Result<(), Halt> {
         let Some(memory_bytes) = self.execute(outside, input)? else { return Ok(()) };
         if self.note(outside, memory_bytes) == 0 {
             return Ok(());
@@ -335,7 +385,7 @@ impl Campaign {
         self.feedback.features_of(outside.target, memory_bytes, &mut self.features);
         let shorter = self.shorten(outside, input)?;
         if !self.corpus.knows(&Digest::of(&shorter)) {
-            self.keep(shorter.into(), parent);
+            self.keep(shorter.into(), parent, site);
             outside.observer.added(self.corpus.testcases().last().expect("just kept"))?;
         }
         Ok(())
@@ -363,7 +413,11 @@ impl Campaign {
     }
 
     /// Adds a testcase whose features were just looked at.
-    fn keep(&mut self, input: Arc<[u8]>, parent: Option<u32>) {
+    fn keep(&mut self, input: Arc<[u8]>, parent: Option<u32>, site: Option<u64>) {
+        let mut repairs = self.repairs_of(parent);
+        if let Some(site) = site.filter(|site| !repairs.contains(site) && repairs.len() < REPAIRS_MAX) {
+            repairs = repairs.iter().copied().chain([site]).collect();
+        }
         let testcase = Testcase {
             digest: Digest::of(&input),
             input,
@@ -372,11 +426,11 @@ impl Campaign {
             features: self.features.as_slice().into(),
             best_for: 0,
             picks: 0,
+            repairs,
             pairs: None,
         };
         self.corpus.add(testcase, self.feedback.features_max());
-        (self.stats.corpus, self.stats.corpus_bytes) =
-            (self.corpus.testcases().len() as u64, self.corpus.bytes());
+        (self.stats.corpus, self.stats.corpus_bytes) = (self.corpus.testcases().len() as u64, self.corpus.bytes());
     }
 
     /// What is new in the last execution.
@@ -432,12 +486,7 @@ impl Campaign {
     }
 
     /// Makes the input of a failure smaller, as long as it fails in the same way.
-    fn minimize(
-        &mut self,
-        outside: &mut Outside<'_>,
-        found: &Found,
-        signature: Option<Signature>,
-    ) -> Result<(), Halt> {
+    fn minimize(&mut self, outside: &mut Outside<'_>, found: &Found, signature: Option<Signature>) -> Result<(), Halt> {
         let mut tries = MINIMIZE_TRIES;
         let mut fails = |input: &[u8]| {
             self.count()?;

@@ -46,6 +46,8 @@ impl Side {
 pub(crate) struct Pair {
     pub(crate) find: Side,
     pub(crate) put: Side,
+    /// Where they were compared.
+    pub(crate) site: u64,
 }
 
 impl Pair {
@@ -76,19 +78,24 @@ impl Pair {
 /// The pairs that a log of comparisons gives for `input`: only those that have a place in it. Words of both sides go to
 /// the dictionary.
 pub(crate) fn pairs(log: &[Compared], input: &[u8], dictionary: &mut Dictionary) -> Vec<Pair> {
-    let mut found = Found { input, seen: BTreeSet::new(), pairs: Vec::new() };
+    let mut found = Found { input, site: 0, seen: BTreeSet::new(), pairs: Vec::new() };
     let mut strings = Strings::default();
     for compared in log {
-        let Compared { kind, left, right, .. } = *compared;
+        let Compared { kind, left, right, site, .. } = *compared;
+        if kind != ComparedKind::Bytes {
+            found.site = site;
+        }
         match kind {
             ComparedKind::Equal(bytes) if left != right => found.integers(left, right, bytes, false, dictionary),
             ComparedKind::Order(bytes) => found.integers(left, right, bytes, true, dictionary),
-            ComparedKind::Bytes => strings.add(compared, |left, right| found.strings(left, right, dictionary)),
+            ComparedKind::Bytes => {
+                strings.add(compared, |site, left, right| found.strings(site, left, right, dictionary))
+            }
             ComparedKind::Search if right <= 0xff => dictionary.collect(&[right as u8]),
             ComparedKind::Equal(_) | ComparedKind::Switch | ComparedKind::Search => {}
         }
     }
-    strings.end(|left, right| found.strings(left, right, dictionary));
+    strings.end(|site, left, right| found.strings(site, left, right, dictionary));
     let mut pairs = found.pairs;
     pairs.sort_by_key(|pair| std::cmp::Reverse(pair.weight()));
     pairs.truncate(PAIRS_MAX);
@@ -96,16 +103,14 @@ pub(crate) fn pairs(log: &[Compared], input: &[u8], dictionary: &mut Dictionary)
 }
 
 /// What the deterministic pass over a new testcase tries: each pair at its first places.
-pub(crate) fn candidates<'a>(
-    pairs: &'a [Pair],
-    input: &'a [u8],
-) -> impl Iterator<Item = (&'a Pair, usize)> + 'a {
+pub(crate) fn candidates<'a>(pairs: &'a [Pair], input: &'a [u8]) -> impl Iterator<Item = (&'a Pair, usize)> + 'a {
     pairs.iter().flat_map(|pair| pair.places(input).take(PLACES_MAX).map(move |place| (pair, place)))
 }
 
 /// Pairs as they are found.
 struct Found<'a> {
     input: &'a [u8],
+    site: u64,
     seen: BTreeSet<Pair>,
     pairs: Vec<Pair>,
 }
@@ -115,7 +120,7 @@ impl Found<'_> {
         if find.is_empty() || find == put || self.pairs.len() >= 4 * PAIRS_MAX {
             return;
         }
-        let pair = Pair { find: Side::new(find), put: Side::new(put) };
+        let pair = Pair { find: Side::new(find), put: Side::new(put), site: self.site };
         if pair.places(self.input).next().is_some() && self.seen.insert(pair) {
             self.pairs.push(pair);
         }
@@ -159,7 +164,8 @@ impl Found<'_> {
         }
     }
 
-    fn strings(&mut self, left: &[u8], right: &[u8], dictionary: &mut Dictionary) {
+    fn strings(&mut self, site: u64, left: &[u8], right: &[u8], dictionary: &mut Dictionary) {
+        self.site = site;
         dictionary.collect(left);
         dictionary.collect(right);
         if left != right {
@@ -178,7 +184,7 @@ struct Strings {
 }
 
 impl Strings {
-    fn add(&mut self, compared: &Compared, whole: impl FnMut(&[u8], &[u8])) {
+    fn add(&mut self, compared: &Compared, whole: impl FnMut(u64, &[u8], &[u8])) {
         let goes_on = compared.site == self.site && compared.at as usize == self.left.len() && compared.at > 0;
         if !goes_on {
             self.end(whole);
@@ -189,9 +195,9 @@ impl Strings {
         self.right.extend_from_slice(&compared.right.to_le_bytes()[..bytes]);
     }
 
-    fn end(&mut self, mut whole: impl FnMut(&[u8], &[u8])) {
+    fn end(&mut self, mut whole: impl FnMut(u64, &[u8], &[u8])) {
         if !self.left.is_empty() {
-            whole(&self.left, &self.right);
+            whole(self.site, &self.left, &self.right);
         }
         self.left.clear();
         self.right.clear();

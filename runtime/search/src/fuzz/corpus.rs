@@ -31,6 +31,9 @@ pub struct Testcase {
     pub(crate) best_for: u32,
     /// How often it was picked.
     pub(crate) picks: u32,
+    /// Comparisons that were met by putting one side in the other's place, here and in what it was made from: checksums and
+    /// lengths among them, which a change of anything else spoils.
+    pub(crate) repairs: Arc<[u64]>,
     /// What it compared, of what could be put into it; `None` before it was looked at.
     pub(crate) pairs: Option<Arc<[Pair]>>,
 }

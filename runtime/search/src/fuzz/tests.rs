@@ -197,7 +197,9 @@ fn magic_values_are_found_by_comparisons() {
 
 #[test]
 fn a_checksum_and_a_length_are_found_by_comparisons() {
-    let sum = |bytes: &[u8]| bytes.iter().fold(7u32, |sum, byte| sum.rotate_left(5) ^ u32::from(*byte).wrapping_mul(0x9e37_79b9));
+    let sum = |bytes: &[u8]| {
+        bytes.iter().fold(7u32, |sum, byte| sum.rotate_left(5) ^ u32::from(*byte).wrapping_mul(0x9e37_79b9))
+    };
     found_within(20_000, move |input, guest| {
         let Some(length) = field(input, 0).map(u16::from_be_bytes) else { return Ok(()) };
         let body = &input[2..];
@@ -209,7 +211,11 @@ fn a_checksum_and_a_length_are_found_by_comparisons() {
         if !guest.equal(2, 4, sum(content).into(), check.into()) {
             return Ok(());
         }
-        if content.len() > 3 && guest.equal(3, 1, content[3].into(), b'!'.into()) { Err("behind the sum") } else { Ok(()) }
+        if content.len() > 3 && guest.equal(3, 1, content[3].into(), b'!'.into()) {
+            Err("behind the sum")
+        } else {
+            Ok(())
+        }
     });
 }
 

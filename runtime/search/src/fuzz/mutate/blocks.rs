@@ -2,13 +2,13 @@
 
 use super::{Material, Mutator, insert};
 
-pub(super) const ERASE: Mutator =
-    Mutator { name: "erase", about: "erases a block of bytes", weight: 6, apply: erase };
+pub(super) const ERASE: Mutator = Mutator { name: "erase", about: "erases a block of bytes", weight: 6, apply: erase };
 pub(super) const INSERT: Mutator =
     Mutator { name: "insert", about: "inserts a block: random bytes, or one byte many times", weight: 5, apply: grow };
 pub(super) const COPY: Mutator =
     Mutator { name: "copy", about: "copies a block of the input over another or between", weight: 5, apply: copy };
-pub(super) const MOVE: Mutator = Mutator { name: "move", about: "exchanges two neighbouring blocks", weight: 2, apply: swap };
+pub(super) const MOVE: Mutator =
+    Mutator { name: "move", about: "exchanges two neighbouring blocks", weight: 2, apply: swap };
 
 /// Random bytes that are inserted at once: more of them say nothing to anybody.
 const RANDOM_BYTES_MAX: usize = 16;

@@ -2,12 +2,8 @@
 
 use super::{Material, Mutator};
 
-pub(super) const MUTATOR: Mutator = Mutator {
-    name: "comparison",
-    about: "puts one side of a comparison where the other stands",
-    weight: 6,
-    apply,
-};
+pub(super) const MUTATOR: Mutator =
+    Mutator { name: "comparison", about: "puts one side of a comparison where the other stands", weight: 6, apply };
 
 fn apply(input: &mut Vec<u8>, material: &mut Material<'_>) -> bool {
     if material.pairs.is_empty() {

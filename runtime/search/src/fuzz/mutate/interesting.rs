@@ -2,12 +2,8 @@
 
 use super::{Material, Mutator};
 
-pub(super) const MUTATOR: Mutator = Mutator {
-    name: "interesting",
-    about: "replaces an integer by one at which programs go wrong",
-    weight: 4,
-    apply,
-};
+pub(super) const MUTATOR: Mutator =
+    Mutator { name: "interesting", about: "replaces an integer by one at which programs go wrong", weight: 4, apply };
 
 fn apply(input: &mut Vec<u8>, material: &mut Material<'_>) -> bool {
     let width = 1usize << material.chance.below(4);

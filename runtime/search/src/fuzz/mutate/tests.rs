@@ -65,10 +65,20 @@ const CASES: &[Case] = &[
         executions: 20_000,
         code: |input, _| is(input.len() == 8 && input[2..6] == [0, 0, 0, 0x80]),
     },
-    Case { mutator: "erase", seeds: &[b"keep.this.out"], executions: 2_000, code: |input, _| is(input == b"keep.out") },
+    Case {
+        mutator: "erase",
+        seeds: &[b"keep.this.out"],
+        executions: 10_000,
+        code: |input, _| is(input == b"keep.out"),
+    },
     Case { mutator: "insert", seeds: &[b"ab"], executions: 40_000, code: |input, _| is(input == b"a!b") },
     Case { mutator: "copy", seeds: &[b"<tag>"], executions: 20_000, code: |input, _| is(input == b"<tag><tag") },
-    Case { mutator: "move", seeds: &[b"world hello "], executions: 5_000, code: |input, _| is(input == b"hello world ") },
+    Case {
+        mutator: "move",
+        seeds: &[b"world hello "],
+        executions: 5_000,
+        code: |input, _| is(input == b"hello world "),
+    },
     Case {
         mutator: "splice",
         seeds: &[b"GET / ", b"HTTP/1.1 something"],
@@ -78,7 +88,7 @@ const CASES: &[Case] = &[
     Case {
         mutator: "digits",
         seeds: &[b"len=17;"],
-        executions: 5_000,
+        executions: 20_000,
         code: |input, _| is(input == b"len=4294967296;"),
     },
     Case {
