@@ -83,6 +83,7 @@ mod componentize;
 mod coverage;
 mod ending;
 mod fuzz;
+mod fuzz_module;
 mod load;
 mod memory;
 mod ports;

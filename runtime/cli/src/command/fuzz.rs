@@ -112,7 +112,12 @@ pub(crate) fn fuzz(context: &Context, args: &FuzzArgs) -> Result<ExitCode, CliEr
         RunSummary::of(Mode::Fuzz, identity, summary_target, &outcome, kept(&probe), keeper.watch.facts());
     summary.status =
         findings.iter().map(|found| found.verdict.status).max_by_key(|status| gravity(*status)).unwrap_or(Status::Pass);
-    summary.findings = findings.iter().flat_map(|found| found.verdict.findings.first().cloned()).collect();
+    // A smaller input says more about a failure.
+    let shown = |(found, kept): (&Found, &Kept)| {
+        let verdict = kept.smaller.as_ref().map_or(&found.verdict, |smaller| &smaller.verdict);
+        verdict.findings.first().cloned()
+    };
+    summary.findings = findings.iter().zip(&keeper.kept).filter_map(shown).collect();
     summary.signature = findings.first().and_then(|found| found.verdict.signature.clone());
     store::write_json(&folder.path.join("coverage.json"), &fuzz.coverage)?;
     summary.fuzz = Some(fuzz);
@@ -230,9 +235,9 @@ fn summary(campaign: &Campaign, keeper: &Keeper, target: &CallTarget, function: 
         confirmed: found.confirmed,
         trace_path: kept.trace.display().to_string(),
         input_path: kept.input.display().to_string(),
-        minimized_trace_path: kept.minimized.as_ref().map(|(trace, _, _)| trace.display().to_string()),
-        minimized_input_path: kept.minimized.as_ref().map(|(_, input, _)| input.display().to_string()),
-        minimized_input_bytes: kept.minimized.as_ref().map(|(_, _, bytes)| *bytes as u64),
+        minimized_trace_path: kept.smaller.as_ref().map(|smaller| smaller.trace.display().to_string()),
+        minimized_input_path: kept.smaller.as_ref().map(|smaller| smaller.input.display().to_string()),
+        minimized_input_bytes: kept.smaller.as_ref().map(|smaller| smaller.bytes),
     };
     FuzzSummary {
         function: function.to_owned(),

@@ -22,7 +22,7 @@ use fozzy_search::fuzz::{Found, Observer, Stats, Testcase};
 use fozzy_trace::file::store::{Collision, Durability, write_atomic};
 use fozzy_trace::file::{Recording, Target};
 use fozzy_trace::plan::Inputs;
-use fozzy_trace::{Digest, Duration, HarnessError, Plan, Seed};
+use fozzy_trace::{Digest, Duration, HarnessError, Plan, Seed, Verdict};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -56,7 +56,16 @@ pub(crate) struct Place {
 pub(crate) struct Kept {
     pub(crate) trace: PathBuf,
     pub(crate) input: PathBuf,
-    pub(crate) minimized: Option<(PathBuf, PathBuf, usize)>,
+    pub(crate) smaller: Option<Smaller>,
+}
+
+/// The same failure by a smaller input.
+#[derive(Clone, Debug)]
+pub(crate) struct Smaller {
+    pub(crate) trace: PathBuf,
+    pub(crate) input: PathBuf,
+    pub(crate) bytes: u64,
+    pub(crate) verdict: Verdict,
 }
 
 /// Keeps, and says.
@@ -163,17 +172,17 @@ impl Observer for Keeper {
             found.input.len(),
             trace.display()
         ));
-        self.kept.push(Kept { trace, input, minimized: None });
+        self.kept.push(Kept { trace, input, smaller: None });
         Ok(())
     }
 
-    fn minimized(&mut self, _: &Found, smaller: &[u8]) -> Result<(), HarnessError> {
+    fn minimized(&mut self, smaller: &[u8], verdict: &Verdict) -> Result<(), HarnessError> {
         let Some(kept) = self.kept.last() else { return Ok(()) };
         let path = kept.trace.with_extension("min.fozzy");
         let (trace, input) = self.keep(smaller, &path, Collision::Overwrite).map_err(harness)?;
         self.printer.remark(&format!("  made smaller: {} bytes, {}\n", smaller.len(), trace.display()));
         if let Some(kept) = self.kept.last_mut() {
-            kept.minimized = Some((trace, input, smaller.len()));
+            kept.smaller = Some(Smaller { trace, input, bytes: smaller.len() as u64, verdict: verdict.clone() });
         }
         Ok(())
     }

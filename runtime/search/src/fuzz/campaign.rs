@@ -120,11 +120,11 @@ pub trait Observer {
     /// When it cannot be kept.
     fn found(&mut self, found: &Found) -> Result<(), HarnessError>;
 
-    /// The input of the failure that was found last was made smaller.
+    /// The input of the failure that was found last was made smaller; `verdict` is that of the smaller one.
     ///
     /// # Errors
     /// When it cannot be kept.
-    fn minimized(&mut self, found: &Found, smaller: &[u8]) -> Result<(), HarnessError>;
+    fn minimized(&mut self, smaller: &[u8], verdict: &Verdict) -> Result<(), HarnessError>;
 }
 
 /// Why a campaign has ended.
@@ -501,7 +501,7 @@ impl Campaign {
         let simpler = simplify(&shorter, &mut tries, &mut fails)?;
         let exact = outside.target.confirm(&simpler)?;
         if exact.signature == found.verdict.signature && simpler != found.input {
-            outside.observer.minimized(found, &simpler)?;
+            outside.observer.minimized(&simpler, &exact)?;
         }
         Ok(())
     }

@@ -124,7 +124,7 @@ impl Observer for Notes {
         Ok(())
     }
 
-    fn minimized(&mut self, _: &Found, smaller: &[u8]) -> Result<(), HarnessError> {
+    fn minimized(&mut self, smaller: &[u8], _: &Verdict) -> Result<(), HarnessError> {
         self.smaller.push(smaller.to_vec());
         Ok(())
     }
