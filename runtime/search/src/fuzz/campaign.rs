@@ -12,7 +12,7 @@
 //! Not here: when it is told to stop by a clock (`fozzy`).
 
 use super::chance::Chance;
-use super::compared::{Pair, candidates, pairs};
+use super::compared::{Pair, Repair, candidates, pairs};
 use super::corpus::{Corpus, Testcase};
 use super::dictionary::Dictionary;
 use super::estimate::Estimate;
@@ -328,8 +328,8 @@ impl Campaign {
             input.extend_from_slice(base);
             pair.put(&mut input, at);
             if input.len() <= self.options.input_bytes_max {
-                self.attempt(outside, &input, parent, Some(pair.site))?;
-                if repairs.iter().any(|site| *site != pair.site) {
+                self.attempt(outside, &input, parent, Some(Repair::of(pair, at)))?;
+                if repairs.iter().any(|repair| repair.site != pair.site) {
                     self.repair(outside, &mut input, parent, &repairs)?;
                 }
             }
@@ -337,7 +337,7 @@ impl Campaign {
         Ok(found)
     }
 
-    fn repairs_of(&self, parent: Option<u32>) -> Arc<[u64]> {
+    fn repairs_of(&self, parent: Option<u32>) -> Arc<[Repair]> {
         parent.map_or_else(|| Arc::from([]), |parent| Arc::clone(&self.corpus.testcases()[parent as usize].repairs))
     }
 
@@ -348,23 +348,23 @@ impl Campaign {
         outside: &mut Outside<'_>,
         input: &mut Vec<u8>,
         parent: Option<u32>,
-        repairs: &[u64],
+        repairs: &[Repair],
     ) -> Result<(), Halt> {
         for _ in 0..=repairs.len() {
             self.count()?;
             self.log.clear();
             outside.target.compare(input, &mut self.log)?;
-            self.log.retain(|compared| repairs.contains(&compared.site));
-            let found = pairs(&self.log, input, &mut self.dictionary);
+            self.log.retain(|compared| repairs.iter().any(|repair| repair.site == compared.site));
             // The last one that is not met: what stands before it is.
             let Some(unmet) = self.log.iter().rev().find(|compared| compared.left != compared.right) else { break };
-            let Some(pair) = found.iter().find(|pair| pair.site == unmet.site) else { break };
-            let Some(place) = pair.places(input).last() else { break };
+            let Some(repair) = repairs.iter().find(|repair| repair.site == unmet.site).copied() else { break };
+            let found = pairs(&self.log, input, &mut self.dictionary);
+            let Some((pair, place)) = repair.again(&found, input) else { break };
             pair.put(input, place);
             if input.len() > self.options.input_bytes_max {
                 break;
             }
-            self.attempt(outside, input, parent, Some(pair.site))?;
+            self.attempt(outside, input, parent, Some(Repair::of(pair, place)))?;
         }
         Ok(())
     }
@@ -375,7 +375,7 @@ impl Campaign {
         outside: &mut Outside<'_>,
         input: &[u8],
         parent: Option<u32>,
-        site: Option<u64>,
+        put: Option<Repair>,
     ) -> Result<(), Halt> {
         let Some(memory_bytes) = self.execute(outside, input)? else { return Ok(()) };
         if self.note(outside, memory_bytes) == 0 {
@@ -385,7 +385,8 @@ impl Campaign {
         self.feedback.features_of(outside.target, memory_bytes, &mut self.features);
         let shorter = self.shorten(outside, input)?;
         if !self.corpus.knows(&Digest::of(&shorter)) {
-            self.keep(shorter.into(), parent, site);
+            let put = put.and_then(|put| put.moved(input, &shorter));
+            self.keep(shorter.into(), parent, put);
             outside.observer.added(self.corpus.testcases().last().expect("just kept"))?;
         }
         Ok(())
@@ -413,10 +414,11 @@ impl Campaign {
     }
 
     /// Adds a testcase whose features were just looked at.
-    fn keep(&mut self, input: Arc<[u8]>, parent: Option<u32>, site: Option<u64>) {
+    fn keep(&mut self, input: Arc<[u8]>, parent: Option<u32>, put: Option<Repair>) {
         let mut repairs = self.repairs_of(parent);
-        if let Some(site) = site.filter(|site| !repairs.contains(site) && repairs.len() < REPAIRS_MAX) {
-            repairs = repairs.iter().copied().chain([site]).collect();
+        if let Some(put) = put {
+            let others = repairs.iter().copied().filter(|repair| repair.site != put.site);
+            repairs = others.take(REPAIRS_MAX - 1).chain([put]).collect();
         }
         let testcase = Testcase {
             digest: Digest::of(&input),

@@ -8,6 +8,15 @@
 //!
 //! Values are looked for as bytes in either order, as wide as they may have been in the input, and as decimal text; of an order,
 //! the values beside the border are put too. A checksum that does not cover itself is solved in one step.
+//!
+//! Compilers move what is compared: `stored != ~sum` becomes `stored ^ sum != -1`, and neither side stands in the input. By
+//! what the sides differ, the input differs too, wherever it stands: that much is taken from it, or added, at each place.
+//!
+//! ```text
+//! compared     (stored ^ sum) == ffffffff            left ^ right = 5a01
+//! input        .. 12 34 ..   ─▶   .. 13 6e ..        each two bytes in turn, xor 5a01
+//! ```
+//!
 //! Source: Aschermann et al., REDQUEEN (2019).
 
 use super::dictionary::Dictionary;
@@ -20,6 +29,8 @@ const SIDE_BYTES_MAX: usize = 32;
 const PAIRS_MAX: usize = 1024;
 /// Places in one input at which a pair is tried.
 const PLACES_MAX: usize = 16;
+/// The same for what can stand anywhere.
+const SHIFTED_PLACES_MAX: usize = 64;
 
 /// Some bytes of one side of a comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -41,11 +52,25 @@ impl Side {
     }
 }
 
+/// How much is put into an input that has neither side.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Shift {
+    by: u64,
+    width: u8,
+    adds: bool,
+    big: bool,
+}
+
+/// Comparisons that are not met, the last ones, for which that is tried.
+const SHIFTED_SITES_MAX: usize = 6;
+
 /// What to look for in an input, and what to put there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Pair {
     pub(crate) find: Side,
     pub(crate) put: Side,
+    /// If there is one, it is put anywhere, and nothing is looked for.
+    pub(crate) shift: Option<Shift>,
     /// Where they were compared.
     pub(crate) site: u64,
 }
@@ -58,19 +83,80 @@ impl Pair {
         telling(&self.find).min(8) * 4 + usize::from(self.find.len.min(8)) + telling(&self.put).min(8)
     }
 
+    /// Bytes of the input that it looks at.
+    pub(crate) fn width(&self) -> usize {
+        self.shift.map_or(usize::from(self.find.len), |shift| usize::from(shift.width))
+    }
+
     /// The places at which it can be tried.
     pub(crate) fn places<'a>(&'a self, input: &'a [u8]) -> impl Iterator<Item = usize> + 'a {
         let find = self.find.bytes();
-        input.windows(find.len()).enumerate().filter(move |(_, window)| *window == find).map(|(place, _)| place)
+        let fits = move |window: &&[u8]| self.shift.is_some() || **window == *find;
+        input.windows(self.width()).enumerate().filter(move |(_, window)| fits(window)).map(|(place, _)| place)
     }
 
     /// Puts it into `input` at one of its places.
     pub(crate) fn put(&self, input: &mut Vec<u8>, place: usize) {
-        let (find, put) = (usize::from(self.find.len), self.put.bytes());
-        if find == put.len() {
-            input[place..place + find].copy_from_slice(put);
+        let (width, put) = (self.width(), self.put.bytes());
+        if let Some(shift) = self.shift {
+            shift.put(&mut input[place..place + width]);
+        } else if width == put.len() {
+            input[place..place + width].copy_from_slice(put);
         } else {
-            input.splice(place..place + find, put.iter().copied());
+            input.splice(place..place + width, put.iter().copied());
+        }
+    }
+}
+
+/// A comparison that was met by putting something at a place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Repair {
+    pub(crate) site: u64,
+    place: usize,
+    width: usize,
+}
+
+impl Repair {
+    pub(crate) fn of(pair: &Pair, place: usize) -> Repair {
+        let width = if pair.shift.is_some() { pair.width() } else { pair.put.bytes().len() };
+        Repair { site: pair.site, place, width }
+    }
+
+    /// The same in what `input` was shortened to: where the bytes are that stand at its place, if they are there still.
+    pub(crate) fn moved(self, input: &[u8], shorter: &[u8]) -> Option<Repair> {
+        let put = input.get(self.place..self.place + self.width)?;
+        let mut places = shorter.windows(self.width.max(1)).enumerate().filter(|(_, window)| *window == put);
+        let place = places.find(|(place, _)| *place <= self.place)?.0;
+        Some(Repair { place, ..self })
+    }
+
+    /// What meets the comparison in `input`, which may have become longer or shorter before the place.
+    pub(crate) fn again<'a>(self, found: &'a [Pair], input: &[u8]) -> Option<(&'a Pair, usize)> {
+        let of_site = || found.iter().filter(|pair| pair.site == self.site);
+        let looked_for = of_site().filter(|pair| pair.shift.is_none());
+        let placed = looked_for.filter_map(|pair| {
+            let nearest = pair.places(input).min_by_key(|place| place.abs_diff(self.place))?;
+            Some((pair, nearest))
+        });
+        let shifted = || of_site().find(|pair| pair.shift.is_some() && self.place + pair.width() <= input.len());
+        let nearest = placed.min_by_key(|(_, place)| place.abs_diff(self.place));
+        nearest.or_else(|| shifted().map(|pair| (pair, self.place)))
+    }
+}
+
+impl Shift {
+    fn put(self, field: &mut [u8]) {
+        let width = field.len();
+        if self.big {
+            field.reverse();
+        }
+        let mut wide = [0; 8];
+        wide[..width].copy_from_slice(field);
+        let value = u64::from_le_bytes(wide);
+        let value = if self.adds { value.wrapping_add(self.by) } else { value ^ self.by };
+        field.copy_from_slice(&value.to_le_bytes()[..width]);
+        if self.big {
+            field.reverse();
         }
     }
 }
@@ -99,12 +185,44 @@ pub(crate) fn pairs(log: &[Compared], input: &[u8], dictionary: &mut Dictionary)
     let mut pairs = found.pairs;
     pairs.sort_by_key(|pair| std::cmp::Reverse(pair.weight()));
     pairs.truncate(PAIRS_MAX);
+    pairs.extend(shifts(log, &pairs, input));
     pairs
+}
+
+/// Shifts for the last comparisons that are not met, and of which no side stands in the input.
+fn shifts(log: &[Compared], pairs: &[Pair], input: &[u8]) -> Vec<Pair> {
+    let mut sites = BTreeSet::new();
+    let mut shifts = Vec::new();
+    for compared in log.iter().rev() {
+        let ComparedKind::Equal(bytes) = compared.kind else { continue };
+        let (left, right, site) = (compared.left, compared.right, compared.site);
+        let known = left == right || usize::from(bytes) > input.len() || pairs.iter().any(|pair| pair.site == site);
+        if known || !sites.insert(site) {
+            continue;
+        }
+        if sites.len() > SHIFTED_SITES_MAX {
+            break;
+        }
+        for (adds, big) in [(false, false), (true, false), (false, true), (true, true)] {
+            let by = if adds { right.wrapping_sub(left) } else { left ^ right };
+            let shift = Some(Shift { by, width: bytes, adds, big });
+            shifts.push(Pair { find: Side::new(&[]), put: Side::new(&[]), shift, site });
+        }
+    }
+    shifts
 }
 
 /// What the deterministic pass over a new testcase tries: each pair at its first places.
 pub(crate) fn candidates<'a>(pairs: &'a [Pair], input: &'a [u8]) -> impl Iterator<Item = (&'a Pair, usize)> + 'a {
-    pairs.iter().flat_map(|pair| pair.places(input).take(PLACES_MAX).map(move |place| (pair, place)))
+    pairs.iter().flat_map(move |pair| {
+        let most = if pair.shift.is_some() { SHIFTED_PLACES_MAX } else { PLACES_MAX };
+        let all: Vec<usize> = pair.places(input).take(input.len()).collect();
+        // What matters stands at the beginning, or, as sums do, at the end.
+        let (first, last) = all.split_at(all.len().min(most / 2));
+        let last = &last[last.len().saturating_sub(most / 2)..];
+        let places: Vec<usize> = first.iter().chain(last.iter().rev()).copied().collect();
+        places.into_iter().map(move |place| (pair, place))
+    })
 }
 
 /// Pairs as they are found.
@@ -120,7 +238,7 @@ impl Found<'_> {
         if find.is_empty() || find == put || self.pairs.len() >= 4 * PAIRS_MAX {
             return;
         }
-        let pair = Pair { find: Side::new(find), put: Side::new(put), site: self.site };
+        let pair = Pair { find: Side::new(find), put: Side::new(put), shift: None, site: self.site };
         if pair.places(self.input).next().is_some() && self.seen.insert(pair) {
             self.pairs.push(pair);
         }
@@ -230,9 +348,20 @@ mod tests {
         // A byte that was extended with its sign.
         let log = [equal(4, 0x61, 0xffff_fff0)];
         assert!(tried(&log, b"..a..").contains(&b"..\xf0..".to_vec()));
-        assert!(tried(&[equal(4, 0x61, 0x1000)], b"..a..").is_empty(), "it does not fit a byte");
+        assert!(tried(&[equal(4, 0x61, 0x1000)], b"a").is_empty(), "it does not fit a byte");
         let log = [equal(4, 0xffff_ff81, 0xffff_fff0)];
         assert!(tried(&log, b"..\x81..").contains(&b"..\xf0..".to_vec()));
+    }
+
+    #[test]
+    fn what_was_moved_by_the_compiler_is_met_all_the_same() {
+        // (stored ^ 0x11223344) != -1, and stored - 7 != 1000
+        let stored = 0x0102_0304u64;
+        let log = [equal(4, stored ^ 0x1122_3344, 0xffff_ffff)];
+        let met = (!0x1122_3344u32).to_le_bytes();
+        assert!(tried(&log, b"..\x04\x03\x02\x01..").contains(&[b"..", &met[..], b".."].concat()));
+        let log = [equal(4, 0x0102_0304 - 7, 1000)];
+        assert!(tried(&log, b"..\x01\x02\x03\x04..").contains(&[b"..", &1007u32.to_be_bytes()[..], b".."].concat()));
     }
 
     #[test]
