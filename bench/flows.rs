@@ -58,15 +58,18 @@ fn row<S: Scenario>(name: &str, component: &Path, least: u32) -> Row {
 /// What beginning a sequence costs, beside its steps: a sequence of one step.
 fn sequences(component: &Path) -> Row {
     let (mut short, mut one) = (session(component, SEQUENCES, 1), session(component, 1, 1));
-    let pair =
-        Pair::of(PAIRS, || thread_seconds(|| run(&mut short)) / f64::from(SEQUENCES), || thread_seconds(|| run(&mut one)));
+    let pair = Pair::of(
+        PAIRS,
+        || thread_seconds(|| run(&mut short)) / f64::from(SEQUENCES),
+        || thread_seconds(|| run(&mut one)),
+    );
     Row::times("a sequence of one step, of many (the only one)", &pair, Unit::Microseconds, Bound::None)
 }
 
 fn session(component: &Path, sequences: u32, flows: u32) -> Session {
     let bytes = std::fs::read(component).expect("the scenario was built");
     let loaded = fozzy_engine::load(&bytes, None).expect("it is a component");
-    let plan = Plan { scenario: Some(ScenarioPlan { sequences, flows }), ..Plan::default() };
+    let plan = Plan { scenario: Some(ScenarioPlan::all(sequences, flows)), ..Plan::default() };
     let program = Program::new(loaded.component.into(), Switches::of(&plan), None).expect("it compiles");
     Session::new(program, Arc::new(plan), &Inputs::default()).expect("a plain plan")
 }

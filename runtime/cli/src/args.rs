@@ -64,6 +64,8 @@ pub(crate) enum Command {
     Run(RunArgs),
     /// Run a suite of scenarios, each alone, and report on all of them.
     Test(TestArgs),
+    /// Search for inputs that make a program fail.
+    Fuzz(FuzzArgs),
     /// Replay a recorded trace from its file alone, and compare.
     Replay(ReplayArgs),
     /// Make a recorded failure smaller: fewer steps and faults, simpler values, the same failure.
@@ -180,6 +182,89 @@ pub(crate) struct TestArgs {
     /// Arguments of each program.
     #[arg(last = true, value_name = "ARGS")]
     pub(crate) args: Vec<String>,
+}
+
+/// Exit code: 0 nothing was found, else that of the worst finding: 1 failure, 3 timeout or hang, 4 crash; 2 error or usage.
+#[derive(Debug, Args)]
+pub(crate) struct FuzzArgs {
+    /// A program with fuzz targets or properties of the SDK, or any other target of `run` that exports
+    /// `fozzy:scenario/fuzz` or `fozzy:scenario/property`.
+    pub(crate) target: PathBuf,
+    /// Which of its functions, when it has several.
+    pub(crate) function: Option<String>,
+    /// The same campaign each time, byte for byte: needs --runs, and has no --time.
+    #[arg(long, requires = "runs", conflicts_with = "time")]
+    pub(crate) det: bool,
+    /// Functions that are given bytes, or those that draw what they need; without it, whichever there is.
+    #[arg(long, value_name = "MODE")]
+    pub(crate) mode: Option<FuzzModeArg>,
+    /// Where all that is random comes from: a number, or `random` for a fresh one, which is printed first.
+    #[arg(long, value_name = "N|random", default_value = "0", value_parser = SeedArg::parse)]
+    pub(crate) seed: SeedArg,
+    /// Executions after which it ends.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) runs: Option<u64>,
+    /// Real time after which it ends, such as 30s, 5m, 2h.
+    #[arg(long, value_name = "DURATION", value_parser = Duration::parse)]
+    pub(crate) time: Option<Duration>,
+    /// Bytes that an input can have.
+    #[arg(long, value_name = "BYTES", default_value_t = 4096, value_parser = clap::value_parser!(u32).range(1..=INPUT_BYTES_MAX))]
+    pub(crate) max_input: u32,
+    /// The folder with the inputs to begin with, to which those that are found are added
+    /// [default: .fozzy/corpora/PROGRAM.FUNCTION]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) corpus: Option<PathBuf>,
+    /// Use this mutator only: bit, byte, arithmetic, interesting, erase, insert, copy, move, splice, word, comparison,
+    /// digits, repeat, nest.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) mutator: Option<String>,
+    /// Words to put into inputs: a dictionary in the syntax of AFL and libFuzzer.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) dict: Option<PathBuf>,
+    /// Make the input of each finding smaller.
+    #[arg(long, alias = "shrink")]
+    pub(crate) minimize: bool,
+    /// End at the first finding.
+    #[arg(long)]
+    pub(crate) crash_only: bool,
+    /// Write the first finding to this trace, further ones beside it, instead of into the run's folder.
+    #[arg(long, value_name = "PATH")]
+    pub(crate) record: Option<PathBuf>,
+    /// What to do when the trace exists: refuse, replace it, or write `stem.N.ext`.
+    #[arg(long, value_name = "POLICY", default_value = "append")]
+    pub(crate) record_collision: CollisionArg,
+    /// Exit codes: ours, or libFuzzer's: 77 failure or crash, 71 out of memory, 70 timeout.
+    #[arg(long, value_name = "KIND", default_value = "fozzy")]
+    pub(crate) exit_codes: ExitCodesArg,
+    #[command(flatten)]
+    pub(crate) limits: LimitArgs,
+    #[command(flatten)]
+    pub(crate) world: WorldArgs,
+    /// Format of the summary.
+    #[arg(long, value_name = "FORMAT", default_value = "pretty")]
+    pub(crate) reporter: ReporterArg,
+    /// Arguments of the program.
+    #[arg(last = true, value_name = "ARGS")]
+    pub(crate) args: Vec<String>,
+}
+
+/// Longest input that can be asked for: longer ones are data, not decisions.
+const INPUT_BYTES_MAX: i64 = 1 << 20;
+
+/// Which functions are searched.
+#[derive(Clone, Copy, Debug, PartialEq, ValueEnum)]
+pub(crate) enum FuzzModeArg {
+    /// Fuzz targets.
+    Coverage,
+    /// Properties.
+    Property,
+}
+
+/// Whose exit codes.
+#[derive(Clone, Copy, Debug, PartialEq, ValueEnum)]
+pub(crate) enum ExitCodesArg {
+    Fozzy,
+    Libfuzzer,
 }
 
 /// Bounds of an execution.

@@ -18,6 +18,7 @@ mod command;
 mod config;
 mod coverage;
 mod error;
+mod fuzz;
 mod inputs;
 mod interrupt;
 mod output;

@@ -22,6 +22,11 @@ impl Stopwatch {
         self.started.elapsed()
     }
 
+    /// Nanoseconds since the start.
+    pub(crate) fn elapsed_ns(&self) -> u64 {
+        u64::try_from(self.started.elapsed().as_nanos()).unwrap_or(u64::MAX)
+    }
+
     pub(crate) fn facts(&self) -> WallFacts {
         let took = self.started.elapsed();
         WallFacts {

@@ -253,7 +253,8 @@ unsafe impl MemoryCreator for HostMemories {
     ) -> Result<Box<dyn LinearMemory>, String> {
         let reserved = reserved.unwrap_or_else(|| maximum.unwrap_or(minimum)).max(minimum);
         let mapped = reserved.saturating_add(guard).max(1);
-        let fits = |region: &Arc<Region>| (region.minimum, region.reserved, region.mapped) == (minimum, reserved, mapped);
+        let fits =
+            |region: &Arc<Region>| (region.minimum, region.reserved, region.mapped) == (minimum, reserved, mapped);
         let region = match OFFERED.with_borrow_mut(VecDeque::pop_front).filter(fits) {
             Some(region) => region,
             None => Arc::new(Region::map(minimum, reserved, guard)?),

@@ -18,7 +18,7 @@ use crate::link::{self, LinkError, Linked};
 use crate::scenario::Scenarios;
 use crate::settings::{self, Switches};
 use fozzy_host::{Host, ImportFault};
-use fozzy_instrument::{Maps, Sites};
+use fozzy_instrument::{Comparisons, Maps, Sites};
 use fozzy_trace::Digest;
 use std::sync::{Arc, OnceLock};
 use wasmtime::Engine;
@@ -269,6 +269,11 @@ impl Program {
     #[must_use]
     pub fn sites(&self) -> &Sites {
         self.symbols().sites()
+    }
+
+    /// The comparisons that are logged, in a build that does so.
+    pub(crate) fn comparisons(&self) -> &Comparisons {
+        self.symbols().comparisons()
     }
 
     /// How it was compiled.

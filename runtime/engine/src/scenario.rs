@@ -29,7 +29,7 @@ use crate::settings;
 use fozzy_host::{Host, Stop};
 use fozzy_trace::choice::check_name;
 use fozzy_trace::facts::{Cost, Failure, FailureKind, FlowStats, ScenarioStats};
-use fozzy_trace::plan::{HttpReply, ProcessReply, ScenarioKind, ScenarioPlan};
+use fozzy_trace::plan::{Call, HttpReply, ProcessReply, ScenarioKind, ScenarioPlan};
 use fozzy_trace::{Duration, Instant, Plan};
 use fozzy_world::Node;
 use std::collections::BTreeSet;
@@ -48,6 +48,14 @@ pub(crate) struct Scenarios {
 }
 
 impl Scenarios {
+    /// The interface that has the function of `call`; the function that lists its names, and what they are called.
+    pub(crate) fn interface_of(&self, call: &Call) -> (Option<&str>, (&'static str, &'static str)) {
+        match call {
+            Call::Fuzz(_) => (self.fuzz.as_deref(), ("targets", "fuzz target")),
+            Call::Property(_) => (self.property.as_deref(), ("properties", "property")),
+        }
+    }
+
     pub(crate) fn is_any(&self) -> bool {
         self.stateful.is_some() || self.fuzz.is_some() || self.property.is_some()
     }
@@ -178,6 +186,9 @@ struct Functions<'a> {
 
 impl Drive<'_> {
     async fn all(&mut self) -> wasmtime::Result<()> {
+        if let Some(call) = self.host().run.world.plan.call.clone() {
+            return self.one(&call).await;
+        }
         let Scenarios { stateful, fuzz, property } = self.program.entries().scenario.clone();
         self.host().run.world.facts.scenario = Some(ScenarioStats::default());
         if let Some(interface) = stateful {
@@ -289,6 +300,26 @@ impl Drive<'_> {
         Ok(Functions { kind, interface, first, number: listed.len() })
     }
 
+    /// The one function that the plan names, once.
+    async fn one(&mut self, call: &Call) -> wasmtime::Result<()> {
+        let name = call.function();
+        let flows = vec![FlowStats::new(name)];
+        *Self::stats(self.host()) = ScenarioStats { flows, sequences: 1, ..ScenarioStats::default() };
+        let input = match call {
+            Call::Fuzz(_) => Some(self.host().only_input(name)?),
+            Call::Property(_) => self.host().only_check(name).map(|()| None)?,
+        };
+        let (mut store, instance) = self.instance().await;
+        let outcome = match instance {
+            Ok(instance) => once(self.program, &mut store, self.way, &instance, call, input).await,
+            Err(error) => Err(error),
+        };
+        self.over(store);
+        outcome?;
+        Self::stats(self.host()).flows[0].run += 1;
+        Ok(())
+    }
+
     async fn round(&mut self, functions: &Functions<'_>, round: u32) -> wasmtime::Result<()> {
         let Some(stretches) = self.plan.stretches(functions.kind, round) else { return Ok(()) };
         let (mut store, instance) = self.instance().await;
@@ -389,6 +420,32 @@ impl Reading {
 
     fn until(&self, later: Reading) -> Cost {
         Cost { fuel: self.fuel.saturating_sub(later.fuel), time: Duration(later.at.0.saturating_sub(self.at.0)) }
+    }
+}
+
+/// Finds the function that `call` names, and calls it.
+async fn once(
+    program: &Program,
+    store: &mut Store<Host>,
+    way: Way,
+    instance: &Instance,
+    call: &Call,
+    input: Option<Vec<u8>>,
+) -> wasmtime::Result<()> {
+    let (interface, names) = program.entries().scenario.interface_of(call);
+    let missing = || invalid("call", &format!("it has no {} `{}`", names.1, call.function().escape_debug()));
+    let interface = interface.ok_or_else(missing)?;
+    let (listed,) = ask::<(Vec<String>,)>(store, way, instance, interface, names.0).await?;
+    let place = listed.iter().position(|name| name == call.function()).ok_or_else(missing)? as u32;
+    match input {
+        Some(input) => {
+            let run = function::<(u32, Vec<u8>), ()>(store, instance, interface, "run")?;
+            way.call(store, &run, (place, input)).await
+        }
+        None => {
+            let check = function::<(u32,), ()>(store, instance, interface, "check")?;
+            way.call(store, &check, (place,)).await
+        }
     }
 }
 

@@ -147,6 +147,11 @@ pub(crate) fn run(session: &Session, run: Box<Run>) -> (Box<Run>, Result<Outcome
     }
 }
 
+/// Whether the plan has one function of the target called.
+fn is_called(host: &Host) -> bool {
+    host.node == NodeId(0) && host.run.world.plan.call.is_some()
+}
+
 /// Adds what a guest has covered that has just ended, by `error` perhaps, or that is not going on.
 fn cover(covered: &mut BTreeMap<Option<Digest>, Covered>, guest: &Guest<'_>, error: Option<&wasmtime::Error>) {
     let coverage = guest.program.how().coverage;
@@ -248,7 +253,7 @@ async fn live(program: &Program, launch: Launch, limits: Limits, turn: Turn, cal
     // After a loss of power, the guest waited for its machine.
     host.run.world.node_mut(launch.node).waiting.clear();
     let (mut host, outcome, fuel_left) = match launch.entry {
-        Entry::Run if program.is_scenario() => scenario::drive(program, host, limits.fuel).await,
+        Entry::Run if program.is_scenario() || is_called(&host) => scenario::drive(program, host, limits.fuel).await,
         entry => {
             let (mut store, filled) = store(program, host, limits.fuel);
             let outcome = match filled {

@@ -1,6 +1,7 @@
 //! A run in a few lines for a person: what happened, where, and the command that repeats it.
 
 use crate::facts::{MemorySummary, property_lines, scenario_lines};
+use crate::fuzz::fuzz_lines;
 use crate::show::divergence_lines;
 use crate::summary::{Mode, NodeSummary, OutputSummary, RunSummary, ShrinkSummary, StreamSummary};
 use fozzy_trace::outcome::Frame;
@@ -62,6 +63,9 @@ pub fn pretty(summary: &RunSummary, style: Style, is_own: impl Fn(&Frame) -> boo
     if let Some(memory) = &summary.memory {
         row("memory", &memory_line(memory));
     }
+    for (index, line) in summary.fuzz.iter().flat_map(fuzz_lines).enumerate() {
+        row(if index == 0 { "fuzz" } else { "" }, &line);
+    }
     if let Some(trace) = &summary.identity.trace_path {
         row("trace", trace);
     }
@@ -88,7 +92,8 @@ pub fn pretty(summary: &RunSummary, style: Style, is_own: impl Fn(&Frame) -> boo
             text.push_str(&divergence_lines(divergence));
         }
     }
-    if let (Mode::Run, Some(trace), true) = (summary.mode, &summary.identity.trace_path, summary.status != Status::Pass)
+    if let (Mode::Run | Mode::Fuzz, Some(trace), true) =
+        (summary.mode, &summary.identity.trace_path, summary.status != Status::Pass)
     {
         text.push_str(&format!("replay it: fozzy replay {}\n", shell_word(trace)));
     }

@@ -3,6 +3,7 @@
 //! The first group of keys is the contract of the first Fozzy; the rest is added.
 
 use crate::facts::{MemorySummary, PropertySummary, ScenarioSummary};
+use crate::fuzz::FuzzSummary;
 use fozzy_trace::file::{NodeOutcome, Outcome, Stream};
 use fozzy_trace::{Digest, End, Facts, Finding, Seed, Signature, Status};
 use serde::{Deserialize, Serialize};
@@ -20,6 +21,8 @@ pub enum Mode {
     Replay,
     /// A suite of scenarios was run.
     Test,
+    /// A program was searched for inputs that make it fail.
+    Fuzz,
 }
 
 impl Mode {
@@ -30,6 +33,7 @@ impl Mode {
             Mode::Run => "run",
             Mode::Replay => "replay",
             Mode::Test => "test",
+            Mode::Fuzz => "fuzz",
         }
     }
 }
@@ -199,7 +203,7 @@ pub struct Slip {
 pub struct RunSummary {
     /// pass, fail, error, timeout or crash.
     pub status: Status,
-    /// run, replay or test.
+    /// run, replay, test or fuzz.
     pub mode: Mode,
     /// Which run.
     pub identity: Identity,
@@ -259,6 +263,9 @@ pub struct RunSummary {
     /// What came of shrinking.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shrink: Option<ShrinkSummary>,
+    /// What a campaign did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fuzz: Option<FuzzSummary>,
 }
 
 /// Wall facts of a run, which are in no trace.
@@ -313,6 +320,7 @@ impl RunSummary {
             memory: None,
             replay: None,
             shrink: None,
+            fuzz: None,
         }
     }
 

@@ -3,6 +3,7 @@
 mod coverage;
 mod doctor;
 mod env;
+mod fuzz;
 mod inspect;
 pub(crate) mod replay;
 pub(crate) mod run;
@@ -39,6 +40,7 @@ pub(crate) fn dispatch(cli: Cli) -> ExitCode {
         match &command {
             Command::Run(args) => run::run(&context, args),
             Command::Test(args) => test::test(&context, args),
+            Command::Fuzz(args) => fuzz::fuzz(&context, args),
             Command::Replay(args) => replay::replay(&context, args),
             Command::Shrink(args) => shrink::shrink(&context, args),
             Command::Ablate(args) => shrink::ablate(&context, args),

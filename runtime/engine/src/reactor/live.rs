@@ -358,9 +358,12 @@ impl Live {
         self.told.clear_coverage();
         self.told.log_comparisons(false);
         let (mut store, instance, regions) = instantiate(program, run, &self.regions).map_err(again)?;
-        let same = regions.len() == self.regions.len() && regions.iter().zip(&self.regions).all(|(a, b)| Arc::ptr_eq(a, b));
+        let same =
+            regions.len() == self.regions.len() && regions.iter().zip(&self.regions).all(|(a, b)| Arc::ptr_eq(a, b));
         if !same {
-            return Err(machine("an instance got other memories than the one before it; this is a fault of fozzy".to_owned()));
+            return Err(machine(
+                "an instance got other memories than the one before it; this is a fault of fozzy".to_owned(),
+            ));
         }
         accessor.save = instance.get_typed_func(&mut store, SAVE).map_err(failed)?;
         accessor.load = instance.get_typed_func(&mut store, LOAD).map_err(failed)?;

@@ -68,6 +68,29 @@ pub struct Plan {
     /// How far a scenario is driven; nothing for a program that drives itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scenario: Option<ScenarioPlan>,
+    /// The one function of a scenario that is called, once, instead of all that drives it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub call: Option<Call>,
+}
+
+/// One call from outside, which is all of a run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub enum Call {
+    /// The fuzz target of this name; its input is the run's first decision.
+    Fuzz(String),
+    /// The property of this name.
+    Property(String),
+}
+
+impl Call {
+    /// The name of the function.
+    #[must_use]
+    pub fn function(&self) -> &str {
+        match self {
+            Call::Fuzz(function) | Call::Property(function) => function,
+        }
+    }
 }
 
 /// How far a scenario is driven.
@@ -330,6 +353,7 @@ impl Default for Plan {
             faults: Vec::new(),
             redact: Redact::default(),
             scenario: None,
+            call: None,
         }
     }
 }
