@@ -18,6 +18,7 @@ mod command;
 mod config;
 mod coverage;
 mod error;
+mod fuzz;
 mod interrupt;
 mod output;
 mod plan;

@@ -220,7 +220,7 @@ pub(crate) fn store_error(error: StoreError) -> CliError {
     CliError::new("store", error.to_string())
 }
 
-fn write_json(path: &Path, value: &impl Serialize) -> Result<(), CliError> {
+pub(crate) fn write_json(path: &Path, value: &impl Serialize) -> Result<(), CliError> {
     let text = serde_json::to_string_pretty(value).map_err(|error| CliError::new("internal", error.to_string()))?;
     write(path, format!("{text}\n").as_bytes())
 }

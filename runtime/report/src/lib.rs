@@ -12,6 +12,7 @@ pub mod coverage;
 pub mod document;
 mod facts;
 mod flatten;
+mod fuzz;
 mod html;
 pub mod inspect;
 mod pretty;
@@ -21,8 +22,10 @@ mod summary;
 
 pub use facts::{FlowSummary, MemorySummary, PropertySummary, ScenarioSummary};
 pub use flatten::flatten;
+pub use fuzz::{FuzzCoverage, FuzzFinding, FuzzSummary};
 pub use pretty::{Style, pretty};
 pub use show::{divergence_lines, entry_line};
 pub use summary::{
-    Identity, Mode, NodeSummary, OutputSummary, ReplaySummary, RunSummary, StreamSummary, TargetSummary, WallFacts,
+    Identity, Mode, NodeSummary, OutputSummary, ReplaySummary, RunSummary, ShrinkSummary, Slip, StorySize,
+    StreamSummary, TargetSummary, WallFacts,
 };

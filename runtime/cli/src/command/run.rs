@@ -80,7 +80,7 @@ fn scenario(program: &Program, args: &RunArgs) -> Result<Option<ScenarioPlan>, C
     let default = ScenarioPlan::default();
     if program.is_scenario() {
         let sequences = args.sequences.unwrap_or(default.sequences);
-        return Ok(Some(ScenarioPlan { sequences, flows: args.flows.unwrap_or(default.flows) }));
+        return Ok(Some(ScenarioPlan::all(sequences, args.flows.unwrap_or(default.flows))));
     }
     if args.sequences.is_none() && args.flows.is_none() {
         return Ok(None);

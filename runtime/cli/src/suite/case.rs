@@ -147,10 +147,9 @@ pub(super) fn identity(folder: &RunFolder, seed: Seed, trace: Option<&Path>) -> 
 /// How far a scenario is driven: as flags say, else as itself says. A program that runs by itself is not driven.
 fn driven(program: &Program, args: &TestArgs, expect: &Expect) -> Option<ScenarioPlan> {
     let default = ScenarioPlan::default();
-    program.is_scenario().then(|| ScenarioPlan {
-        sequences: args.sequences.or(expect.sequences).unwrap_or(default.sequences),
-        flows: args.flows.or(expect.flows).unwrap_or(default.flows),
-    })
+    let sequences = args.sequences.or(expect.sequences).unwrap_or(default.sequences);
+    let flows = args.flows.or(expect.flows).unwrap_or(default.flows);
+    program.is_scenario().then(|| ScenarioPlan::all(sequences, flows))
 }
 
 #[cfg(test)]
