@@ -61,7 +61,8 @@ impl Region {
             return Err(format!("mmap of {mapped} bytes: {}", std::io::Error::last_os_error()));
         }
         let base = NonNull::new(base.cast()).ok_or("mmap returned a null pointer")?;
-        let region = Region { base, accessible: AtomicUsize::new(0), minimum: accessible, reserved, mapped: mapped.max(1) };
+        let region =
+            Region { base, accessible: AtomicUsize::new(0), minimum: accessible, reserved, mapped: mapped.max(1) };
         region.grow(accessible)?;
         Ok(region)
     }
@@ -163,6 +164,12 @@ impl Region {
         touched::runs(self.bytes(), each);
     }
 
+    /// The same of a part, which begins and ends at pages. Call it as [`Region::bytes`].
+    pub(crate) fn touched_of(&self, part: std::ops::Range<usize>, mut each: impl FnMut(std::ops::Range<usize>)) {
+        let start = part.start;
+        touched::runs(&self.bytes()[part], |run| each(start + run.start..start + run.end));
+    }
+
     /// A digest of the contents: of every block that is not zero, with its number. Blocks that nobody
     /// touched are zero, and are not even read: most of a memory never is. Call it as [`Region::bytes`].
     pub(crate) fn digest(&self) -> u128 {
@@ -235,7 +242,8 @@ unsafe impl MemoryCreator for HostMemories {
     ) -> Result<Box<dyn LinearMemory>, String> {
         let reserved = reserved.unwrap_or_else(|| maximum.unwrap_or(minimum)).max(minimum);
         let mapped = reserved.saturating_add(guard).max(1);
-        let fits = |region: &Arc<Region>| (region.minimum, region.reserved, region.mapped) == (minimum, reserved, mapped);
+        let fits =
+            |region: &Arc<Region>| (region.minimum, region.reserved, region.mapped) == (minimum, reserved, mapped);
         let region = match OFFERED.with_borrow_mut(VecDeque::pop_front).filter(fits) {
             Some(region) => region,
             None => Arc::new(Region::map(minimum, reserved, guard)?),

@@ -50,7 +50,8 @@ impl Handles {
     /// The handles of a fresh instance.
     pub(crate) fn new(instance: Instance, access: &Access) -> Handles {
         let resources = access.resources.iter();
-        let unfound = |resource: &MintedResource| Resource { make: resource.make(), drop: resource.drop(), found: None };
+        let unfound =
+            |resource: &MintedResource| Resource { make: resource.make(), drop: resource.drop(), found: None };
         let by_resource = resources.map(|resource| (resource.name.clone(), unfound(resource))).collect();
         Handles { instance, by_resource, places: 0 }
     }
