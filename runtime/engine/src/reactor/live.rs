@@ -82,8 +82,12 @@ impl Handed {
         self.side.write(HEADER_PENDING_AT as usize, &1_u32.to_le_bytes());
     }
 
-    fn is_pending(&self) -> bool {
-        self.side.bytes()[HEADER_PENDING_AT as usize] != 0
+    /// What was saved of a module that did not run since it was given its globals is what it had before.
+    fn correct(&self, globals: &mut [u8]) {
+        let side = self.side.bytes();
+        if side[HEADER_PENDING_AT as usize] != 0 {
+            globals[self.of_all.clone()].copy_from_slice(&side[self.at..self.at + self.of_all.len()]);
+        }
     }
 
     fn forget(&self) {
@@ -112,11 +116,6 @@ impl Accessor {
     fn load(&self, store: &mut Store<Host>) -> wasmtime::Result<()> {
         self.handed.iter().flatten().for_each(Handed::forget);
         self.load.call(store, ())
-    }
-
-    /// Has modules that did not run since a restore have the globals that they were given then: those in the slots.
-    fn settle(&self, store: &mut Store<Host>) -> wasmtime::Result<()> {
-        if self.handed.iter().flatten().any(Handed::is_pending) { self.load(store) } else { Ok(()) }
     }
 }
 
@@ -340,13 +339,13 @@ impl Live {
             metered(&mut self.store, fuel)?;
             return Ok(State::unreached(id));
         }
-        accessor.settle(&mut self.store).map_err(failed)?;
         if accessor.slots > 0 {
             accessor.save.call(&mut self.store, ()).map_err(failed)?;
         }
         metered(&mut self.store, fuel)?;
         let slots = ACCESSOR_HEADER_BYTES..ACCESSOR_HEADER_BYTES + accessor.slots;
-        let globals = accessor.region.bytes()[slots].into();
+        let mut globals: Box<[u8]> = accessor.region.bytes()[slots].into();
+        accessor.handed.iter().flatten().for_each(|handed| handed.correct(&mut globals));
         accessor.memories.choose().map_err(machine)?;
         let images = accessor.memories.capture().map_err(machine)?;
         let host = self.store.data();
