@@ -58,8 +58,11 @@ fn row<S: Scenario>(name: &str, component: &Path, least: u32) -> Row {
 /// What beginning a sequence costs, beside its steps: a sequence of one step.
 fn sequences(component: &Path) -> Row {
     let (mut short, mut one) = (session(component, SEQUENCES, 1), session(component, 1, 1));
-    let pair =
-        Pair::of(PAIRS, || thread_seconds(|| run(&mut short)) / f64::from(SEQUENCES), || thread_seconds(|| run(&mut one)));
+    let pair = Pair::of(
+        PAIRS,
+        || thread_seconds(|| run(&mut short)) / f64::from(SEQUENCES),
+        || thread_seconds(|| run(&mut one)),
+    );
     Row::times("a sequence of one step, of many (the only one)", &pair, Unit::Microseconds, Bound::None)
 }
 

@@ -105,6 +105,7 @@ scenarios! {
     the_queue_loses_a_wake_up "queue";
     the_cache_loses_what_was_not_synced "cache";
     the_client_submits_twice "retry";
+    the_runner_takes_a_crash_for_success "jobs";
     the_parser_reads_beyond_its_input "parser";
 }
 

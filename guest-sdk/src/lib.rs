@@ -60,9 +60,11 @@ extern crate self as fozzy_sdk;
 pub mod bindings;
 pub mod draw;
 mod host;
+pub mod http;
 mod macros;
 #[cfg(not(target_arch = "wasm32"))]
 pub mod native;
+pub mod process;
 pub mod properties;
 pub mod random;
 pub mod scenario;
@@ -78,7 +80,7 @@ pub mod prelude {
     pub use crate::draw::{self, Draw};
     pub use crate::random::{random_bool, random_bytes, random_int, random_string};
     pub use crate::scenario::{Flow, Invariant, Skip, flow_num, sequence_num};
-    pub use crate::{Draw, fuzz, property, scenario};
+    pub use crate::{Draw, fuzz, http, process, property, scenario};
     pub use crate::{
         always, always_at_least, always_at_most, always_greater, always_less, always_or_unreachable, reachable, skip,
         sometimes, sometimes_at_least, sometimes_at_most, sometimes_greater, sometimes_less, task, tools, unreachable,

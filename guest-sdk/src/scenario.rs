@@ -10,7 +10,7 @@
 //! Invariants: one step draws its flow first, and by one question; arguments of a flow are drawn in their order.
 //! Not here: who calls (the run, or `native`).
 
-use crate::host;
+use crate::{host, properties};
 use std::cell::Cell;
 
 /// A flow, as the attribute describes it.
@@ -149,6 +149,7 @@ impl<S: Scenario> Runner<S> {
     #[must_use]
     pub fn begin(sequence: u32) -> Runner<S> {
         POSITION.set((sequence, 0));
+        properties::count();
         let mut scenario = S::default();
         scenario.pre_sequence();
         Runner { scenario, times: vec![0; S::FLOWS.len()], weights: vec![0; S::FLOWS.len()] }
@@ -183,6 +184,7 @@ impl<S: Scenario> Runner<S> {
     /// The sequence ends.
     pub fn end(mut self) {
         self.scenario.post_sequence();
+        properties::tell();
     }
 
     fn check(&mut self, step: u32) {

@@ -113,7 +113,9 @@ fn export(kind: Kind, table: &Ident) -> TokenStream {
                         #table.iter().map(|(name, _)| ::std::string::String::from(*name)).collect()
                     }
                     fn run(target: u32, data: ::std::vec::Vec<u8>) {
-                        (#table[target as usize].1)(&data)
+                        ::fozzy_sdk::properties::count();
+                        (#table[target as usize].1)(&data);
+                        ::fozzy_sdk::properties::tell();
                     }
                 }
                 ::fozzy_sdk::bindings::fuzz::export_fuzz!(__Exported with_types_in ::fozzy_sdk::bindings::fuzz);
@@ -128,7 +130,9 @@ fn export(kind: Kind, table: &Ident) -> TokenStream {
                         #table.iter().map(|(name, _)| ::std::string::String::from(*name)).collect()
                     }
                     fn check(property: u32) {
-                        (#table[property as usize].1)()
+                        ::fozzy_sdk::properties::count();
+                        (#table[property as usize].1)();
+                        ::fozzy_sdk::properties::tell();
                     }
                 }
                 ::fozzy_sdk::bindings::property::export_property!(

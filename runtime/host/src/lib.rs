@@ -35,6 +35,7 @@ mod process;
 mod properties;
 mod random;
 mod record;
+mod rules;
 mod run;
 mod scenario;
 mod snapshots;
