@@ -6,6 +6,16 @@
 //! orders.answered()                                      ─▶ 1
 //! ```
 //!
+//! ```
+//! use fozzy_sdk::prelude::*;
+//! use std::time::Duration;
+//!
+//! let slow = http::rule("https://shop.test/orders*").method("POST").delay(Duration::from_secs(2)).responds(201, b"").add();
+//! let gone = http::rule("/health").fails(http::Failure::Refused).add();
+//! assert_eq!((slow.answered(), gone.answered()), (0, 0), "nobody asked yet");
+//! http::clear_rules();
+//! ```
+//!
 //! Requests are the target's own, by whatever client of `wasi:http` it has. A rule of a scenario holds until its sequence
 //! ends, and comes before those of the plan. Natively there is none of this: nothing is ever answered.
 

@@ -67,6 +67,7 @@ pub mod native;
 pub mod process;
 pub mod properties;
 pub mod random;
+mod registry;
 pub mod scenario;
 mod site;
 pub mod task;
@@ -91,5 +92,6 @@ pub mod prelude {
 #[doc(hidden)]
 pub mod private {
     pub use crate::host::{Comparison, invalid};
+    pub use crate::registry::{FUZZ, PROPERTY, Place};
     pub use crate::scenario::{IntoOutcome, Outcome, Runner, StepResult};
 }

@@ -5,6 +5,17 @@
 //! Command::new("resize").arg("a.png").run() ─▶ Output { status: Code(1), … }
 //! ```
 //!
+//! ```
+//! use fozzy_sdk::prelude::*;
+//! use fozzy_sdk::process::Command;
+//!
+//! let once = process::rule("resize").args(&["*.png"]).times(1).code(1).add();
+//! let output = Command::new("resize").arg("a.png").run();
+//! // In the sandbox the rule has answered; natively nothing runs, and the error says so.
+//! assert!(once.answered() == u64::from(output.is_ok()));
+//! process::clear_rules();
+//! ```
+//!
 //! WASI has no processes, so a program that runs others imports `fozzy:process`; this is the small way to it. What a
 //! program reads while its child goes on (`spawn`) is in the bindings.
 //!

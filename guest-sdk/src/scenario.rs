@@ -7,6 +7,11 @@
 //! end_sequence     post_sequence
 //! ```
 //!
+//! What ends a run: the first failure, a property that does not hold or a trap, ends the whole execution, with the sequences
+//! that would have come. It is what is made simpler and replayed; other seeds find other failures. A planned loss of power
+//! ends its sequence only: the model of a scenario is in its memory, which is gone. A scenario that wants to look at what
+//! is left keeps its model and calls [`tools::lose_power`](crate::tools::lose_power) instead.
+//!
 //! Invariants: one step draws its flow first, and by one question; arguments of a flow are drawn in their order.
 //! Not here: who calls (the run, or `native`).
 

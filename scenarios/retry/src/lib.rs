@@ -29,7 +29,7 @@ fn url(order: u32) -> String {
 /// The program under test. Whether the order was acknowledged.
 async fn submit(order: u32) -> bool {
     let mut client = Client::new();
-    client.set_first_byte_timeout(PATIENCE.into());
+    client.set_first_byte_timeout(wstd::time::Duration::from(PATIENCE));
     for _ in 0..TRIES {
         let mut request = Request::post(url(order));
         if cfg!(feature = "fixed") {
