@@ -68,15 +68,13 @@ pub(crate) fn fuzz(context: &Context, args: &FuzzArgs) -> Result<ExitCode, CliEr
     let mut seeds = corpus.seeds(args.max_input as usize)?;
     if seeds.too_long > 0 {
         let (number, most) = (seeds.too_long, args.max_input);
-        context
-            .printer
-            .remark(&format!("{number} files of the corpus are longer than --max-input {most}, and left out\n"));
+        context.printer.remark(&format!("left out of the corpus, as longer than --max-input {most}: {number}\n"));
     }
     context.printer.remark(&format!(
-        "fuzzing `{}` of {name}: seed {seed}, {} inputs in {}\n",
+        "fuzzing `{}` of {name}: seed {seed}, corpus {} with {} to begin with\n",
         call.function(),
+        corpus.path().display(),
         seeds.number,
-        corpus.path().display()
     ));
     let component = Arc::clone(&loaded.component);
     let caller = Caller::new(component, &planned.plan, &planned.inputs, &call, seed, cache.as_ref());
