@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! cargo bench -p fozzy-bench                 everything, some minutes
-//! cargo bench -p fozzy-bench -- calls short  some groups only: start, calls, short, record, size, net,
+//! cargo bench -p fozzy-bench -- calls short  some groups only: start, calls, short, record, size, net, flows,
 //!                                            checkpoints, coverage
 //! ```
 //!
@@ -13,6 +13,7 @@
 #![allow(clippy::print_stdout, reason = "the table is the result")]
 
 mod checkpoints;
+mod flows;
 mod guests;
 mod instrumented;
 mod measure;
@@ -51,13 +52,14 @@ type Group = fn() -> Vec<Row>;
 
 fn main() {
     let chosen: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
-    let groups: [(&str, Group); 8] = [
+    let groups: [(&str, Group); 9] = [
         ("start", start),
         ("record", record),
         ("size", size),
         ("calls", calls),
         ("short", short),
         ("net", net::net),
+        ("flows", flows::flows),
         ("coverage", instrumented::coverage),
         ("checkpoints", checkpoints::checkpoints),
     ];

@@ -67,6 +67,7 @@ pub mod properties;
 pub mod random;
 pub mod scenario;
 mod site;
+pub mod target;
 pub mod task;
 pub mod tools;
 

@@ -25,6 +25,7 @@ mod plan;
 mod selector;
 mod sources;
 mod store;
+mod suite;
 mod target;
 mod wall;
 

@@ -12,6 +12,7 @@
 //! Invariant: nothing but the names of imports is changed in the module.
 //! Not here: what is added to fuzz targets (`fuzz_module`).
 
+use crate::contract::Undeclared;
 use crate::fuzz_module;
 use crate::load::one_line;
 use wasi_preview1_component_adapter_provider as adapter;
@@ -23,7 +24,7 @@ use wit_parser::{Resolve, UnresolvedPackageGroup};
 
 const PREVIEW1: &str = adapter::WASI_SNAPSHOT_PREVIEW1_ADAPTER_NAME;
 /// Version of the adapter and of the encoder, for keys of componentized modules.
-pub(crate) const ADAPTER_VERSION: &str = "adapter 48.0.8, encoder 0.254.2, fuzz 1";
+pub(crate) const ADAPTER_VERSION: &str = "adapter 48.0.8, encoder 0.254.2, contract 0.1.0, fuzz 1";
 const PROC_EXIT: &str = "proc_exit";
 const EXIT_INTERFACE: &str = "wasi:cli/exit@0.2.12";
 const EXIT_WITH_CODE: &str = "exit-with-code";
@@ -68,7 +69,10 @@ pub(crate) fn componentize(module: &[u8]) -> Result<Vec<u8>, ComponentizeError> 
     } else {
         adapter::WASI_SNAPSHOT_PREVIEW1_REACTOR_ADAPTER
     };
-    let module = if shape.imports_proc_exit { rename_proc_exit(module)? } else { module.to_vec() };
+    let mut module = if shape.imports_proc_exit { rename_proc_exit(module)? } else { module.to_vec() };
+    if !shape.undeclared.is_empty() {
+        shape.undeclared.declare(&mut module).map_err(ComponentizeError::Encoder)?;
+    }
     let module = if shape.is_fuzz { fuzz_module::with_interface(&module)? } else { module };
     ComponentEncoder::default()
         .validate(false)
@@ -83,6 +87,8 @@ struct Shape {
     is_command: bool,
     is_fuzz: bool,
     imports_proc_exit: bool,
+    /// Our interfaces that it uses by name.
+    undeclared: Undeclared,
 }
 
 impl Shape {
@@ -121,12 +127,13 @@ impl Shape {
             return Err(ComponentizeError::UnknownImports { imports });
         }
         let has = |name: &str| exports.iter().any(|export| export == name);
+        let undeclared = Undeclared::of(module);
         let is_fuzz = fuzz_module::is_fuzz_module(module);
-        if !has("_start") && !has("_initialize") && !has_metadata && !is_fuzz {
+        if !has("_start") && !has("_initialize") && !has_metadata && !undeclared.exports_any() && !is_fuzz {
             let found = if exports.is_empty() { "no exports".to_owned() } else { exports.join(", ") };
             return Err(ComponentizeError::NoEntry { found });
         }
-        Ok(Shape { is_command: has("_start"), is_fuzz, imports_proc_exit })
+        Ok(Shape { is_command: has("_start"), is_fuzz, imports_proc_exit, undeclared })
     }
 }
 

@@ -22,7 +22,7 @@ use std::sync::Arc;
 
 /// Calls at the beginning of an execution that stand in its trace in full, for readers without an
 /// engine. `trace show` has all of them, because it executes again.
-const ENTRIES_KEPT: u64 = 1_000;
+pub(crate) const ENTRIES_KEPT: u64 = 1_000;
 
 pub(crate) fn run(context: &Context, args: &RunArgs) -> Result<ExitCode, CliError> {
     let watch = Stopwatch::start();
@@ -80,7 +80,7 @@ fn scenario(program: &Program, args: &RunArgs) -> Result<Option<ScenarioPlan>, C
     let default = ScenarioPlan::default();
     if program.is_scenario() {
         let sequences = args.sequences.unwrap_or(default.sequences);
-        return Ok(Some(ScenarioPlan { sequences, flows: args.flows.unwrap_or(default.flows) }));
+        return Ok(Some(ScenarioPlan::all(sequences, args.flows.unwrap_or(default.flows))));
     }
     if args.sequences.is_none() && args.flows.is_none() {
         return Ok(None);
@@ -181,6 +181,6 @@ pub(super) fn print(context: &Context, json: bool, summary: &RunSummary) -> Resu
 }
 
 /// What was written, as far as it was kept.
-pub(super) fn kept(execution: &Execution) -> (&[u8], &[u8]) {
+pub(crate) fn kept(execution: &Execution) -> (&[u8], &[u8]) {
     (execution.stdout.kept(), execution.stderr.kept())
 }
