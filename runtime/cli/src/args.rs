@@ -187,11 +187,15 @@ pub(crate) struct TestArgs {
 /// Exit code: 0 nothing was found, else that of the worst finding: 1 failure, 3 timeout or hang, 4 crash; 2 error or usage.
 #[derive(Debug, Args)]
 pub(crate) struct FuzzArgs {
-    /// A program with fuzz targets or properties of the SDK, or any other target of `run` that exports
-    /// `fozzy:scenario/fuzz` or `fozzy:scenario/property`.
+    /// A program with fuzz targets or properties of the SDK, in any form that `run` takes, or a core module that exports
+    /// `LLVMFuzzerTestOneInput`.
     pub(crate) target: PathBuf,
     /// Which of its functions, when it has several.
     pub(crate) function: Option<String>,
+    /// A cargo-fuzz folder, of which TARGET names a target: it is built for wasm32-wasip1 as it is, and its corpus and
+    /// artifacts are used.
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["function", "mode", "record"])]
+    pub(crate) cargo_fuzz: Option<PathBuf>,
     /// The same campaign each time, byte for byte: needs --runs, and has no --time.
     #[arg(long, requires = "runs", conflicts_with = "time")]
     pub(crate) det: bool,
