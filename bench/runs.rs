@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! cargo bench -p fozzy-bench                 everything, some minutes
-//! cargo bench -p fozzy-bench -- calls short  some groups only: start, calls, short, record, size, net,
+//! cargo bench -p fozzy-bench -- calls short  some groups only: start, calls, short, record, size, net, flows,
 //!                                            coverage, compile, checkpoints (-marks, -kernel, -traps, …)
 //! ```
 //!
@@ -15,6 +15,7 @@
 mod checkpoints;
 mod classic;
 mod compile;
+mod flows;
 mod guests;
 mod instrumented;
 mod measure;
@@ -53,13 +54,14 @@ type Group = fn() -> Vec<Row>;
 
 fn main() {
     let chosen: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
-    let groups: [(&str, Group); 14] = [
+    let groups: [(&str, Group); 15] = [
         ("start", start),
         ("record", record),
         ("size", size),
         ("calls", calls),
         ("short", short),
         ("net", net::net),
+        ("flows", flows::flows),
         ("coverage", instrumented::coverage),
         ("compile", compile::compile),
         ("checkpoints-marks", checkpoints::marks),

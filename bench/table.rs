@@ -70,6 +70,16 @@ impl Row {
         Row([name.to_owned(), rate(pair.ours.median()), rate(pair.theirs.median()), shown, must, met])
     }
 
+    /// A row of two rates: so many of something in each of two times. Ours must be at least `least` in a second.
+    pub(crate) fn at_least(name: &str, pair: &Pair, number: u32, unit: &str, least: f64) -> Row {
+        let rate = |seconds: f64| f64::from(number) / seconds;
+        let shown = |seconds: f64| format!("{:.0} {unit}", rate(seconds));
+        let ratio = format!("{:.2} (best {:.2})", pair.ratio().recip(), pair.ratio_of_best().recip());
+        let (ours, must) = (pair.ours.median(), format!(">= {least:.0} {unit}"));
+        let met = word(Some(rate(ours) >= least)).to_owned();
+        Row([name.to_owned(), shown(ours), shown(pair.theirs.median()), ratio, must, met])
+    }
+
     /// A row of something that this machine or this build does not have.
     pub(crate) fn missing(name: &str, why: &str) -> Row {
         Row([name.to_owned(), "-".to_owned(), String::new(), why.to_owned(), String::new(), String::new()])

@@ -10,7 +10,7 @@
 
 use crate::build::Build;
 use fozzy_instrument::source::Symbols;
-use fozzy_instrument::{Kind, Maps, ModuleOrdinal, OriginalOffset, RewrittenOffset, Sites};
+use fozzy_instrument::{Comparisons, Kind, Maps, ModuleOrdinal, OriginalOffset, RewrittenOffset, Sites};
 use fozzy_trace::outcome::{Frame, SourceLocation};
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -20,6 +20,7 @@ use wasmtime::{FrameInfo, WasmBacktrace};
 pub(crate) struct Symbolizer {
     maps: Maps,
     sites: Sites,
+    comparisons: Comparisons,
     symbols: Mutex<Symbols>,
     known: Mutex<BTreeMap<(ModuleOrdinal, OriginalOffset), Vec<Frame>>>,
 }
@@ -30,9 +31,9 @@ const KNOWN_MAX: usize = 1 << 12;
 impl Symbolizer {
     pub(crate) fn new(component: &[u8], build: &Build) -> Symbolizer {
         let instrumented = fozzy_instrument::instrument(component, &build.options());
-        let found = instrumented.map(|instrumented| (instrumented.maps, instrumented.sites));
-        let (maps, sites) = found.unwrap_or_default();
-        Symbolizer { maps, sites, symbols: Mutex::new(Symbols::new(component)), known: Mutex::default() }
+        let found = instrumented.map(|instrumented| (instrumented.maps, instrumented.sites, instrumented.comparisons));
+        let (maps, sites, comparisons) = found.unwrap_or_default();
+        Symbolizer { maps, sites, comparisons, symbols: Mutex::new(Symbols::new(component)), known: Mutex::default() }
     }
 
     /// The core modules of the program.
@@ -43,6 +44,11 @@ impl Symbolizer {
     /// The edges of the program.
     pub(crate) fn sites(&self) -> &Sites {
         &self.sites
+    }
+
+    /// The comparisons that are logged.
+    pub(crate) fn comparisons(&self) -> &Comparisons {
+        &self.comparisons
     }
 
     /// Where an error has cut off code that has edges: the operator in the innermost frame. A call that was too deep has

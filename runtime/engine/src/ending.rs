@@ -11,7 +11,7 @@ use std::fmt;
 use wasmtime::Trap;
 
 /// The trap that the rewriter's depth check stands for.
-const STACK_EXHAUSTED: &str = "call stack exhausted";
+pub(crate) const STACK_EXHAUSTED: &str = "call stack exhausted";
 
 /// Marks errors from before the program was called. Without a frame of the guest on the stack, they are
 /// not the guest's.
@@ -41,6 +41,7 @@ pub(crate) fn ending(
             // Only a command starts again; a handler's request is gone with the machine.
             Stop::PowerLoss { .. } => Ok((End::Trapped { trap: "the machine lost power".to_owned() }, frames())),
             Stop::Failed(failure) => Ok((End::Failed { failure: *failure }, frames())),
+            Stop::CalledEnded => Ok((End::CalledEnded, frames())),
             Stop::TimeExhausted => {
                 let limit = limits.time.expect("time ran out, so it was bounded");
                 Ok((End::TimeExhausted { limit }, frames()))

@@ -45,6 +45,8 @@ pub(crate) struct Region {
     minimum: usize,
     reserved: usize,
     mapped: usize,
+    /// Bytes from the beginning whose pages may be those of a file: the kernel then has no account of who touched them.
+    filed: AtomicUsize,
 }
 
 // SAFETY: the pointer is to a private mapping that this value owns; moving it between threads moves
@@ -64,8 +66,14 @@ impl Region {
             return Err(format!("mmap of {mapped} bytes: {}", std::io::Error::last_os_error()));
         }
         let base = NonNull::new(base.cast()).ok_or("mmap returned a null pointer")?;
-        let region =
-            Region { base, accessible: AtomicUsize::new(0), minimum: accessible, reserved, mapped: mapped.max(1) };
+        let region = Region {
+            base,
+            accessible: AtomicUsize::new(0),
+            minimum: accessible,
+            reserved,
+            mapped: mapped.max(1),
+            filed: AtomicUsize::new(0),
+        };
         region.grow(accessible)?;
         Ok(region)
     }
@@ -164,20 +172,28 @@ impl Region {
 
     /// Calls `each` for stretches, in order, that hold all bytes that are not zero. Call it as [`Region::bytes`].
     pub(crate) fn touched(&self, each: impl FnMut(std::ops::Range<usize>)) {
-        touched::runs(self.bytes(), each);
+        self.touched_of(0..self.len(), each);
     }
 
     /// The same of a part, which begins and ends at pages. Call it as [`Region::bytes`].
     pub(crate) fn touched_of(&self, part: std::ops::Range<usize>, mut each: impl FnMut(std::ops::Range<usize>)) {
-        let start = part.start;
-        touched::runs(&self.bytes()[part], |run| each(start + run.start..start + run.end));
+        let filed = self.filed.load(Ordering::Relaxed).clamp(part.start, part.end);
+        if filed > part.start {
+            each(part.start..filed);
+        }
+        touched::runs(&self.bytes()[filed..part.end], |run| each(filed + run.start..filed + run.end));
+    }
+
+    /// The first `bytes` have pages of a file from now on, which hold what the memory held.
+    pub(crate) fn is_of_file(&self, bytes: usize) {
+        self.filed.fetch_max(bytes, Ordering::Relaxed);
     }
 
     /// A digest of the contents: of every block that is not zero, with its number. Blocks that nobody
     /// touched are zero, and are not even read: most of a memory never is. Call it as [`Region::bytes`].
     pub(crate) fn digest(&self) -> u128 {
         let (bytes, mut hasher) = (self.bytes(), Xxh3::new());
-        touched::runs(bytes, |run| {
+        self.touched(|run| {
             for (index, block) in run.clone().step_by(BLOCK_BYTES).zip(bytes[run].chunks(BLOCK_BYTES)) {
                 if !is_zero(block) {
                     hasher.update(&(index as u64 / BLOCK_BYTES as u64).to_le_bytes());
@@ -269,6 +285,11 @@ pub(crate) fn offer(regions: &[Arc<Region>]) {
 pub(crate) fn collect() -> Vec<Arc<Region>> {
     OFFERED.with_borrow_mut(VecDeque::clear);
     CREATED.with_borrow_mut(std::mem::take)
+}
+
+/// Those that were collected and are somebody else's.
+pub(crate) fn put_back(regions: Vec<Arc<Region>>) {
+    CREATED.with_borrow_mut(|created| *created = regions);
 }
 
 #[cfg(test)]

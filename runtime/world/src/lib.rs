@@ -61,6 +61,9 @@ pub const NODES_MAX: usize = 1_000;
 /// one too many at once.
 pub const NODES_STARTED_MAX: usize = 100_000;
 
+/// Rules that a target may add for the answers to its commands, and as many for those to its requests.
+pub const RULES_MAX: usize = 1024;
+
 /// Everything that the guests of one run can see.
 #[derive(Clone, Debug)]
 pub struct World {
@@ -174,7 +177,12 @@ impl World {
         world.start(MAIN.to_owned(), Arc::new(plan.main.clone()), None, Entry::Run)?;
         for node in &plan.nodes {
             let machine = Arc::new(node.program.machine.clone());
-            world.start(node.name.clone(), machine, Some(node.program.component), Entry::Run)?;
+            let id = world.start(node.name.clone(), machine, Some(node.program.component), Entry::Run)?;
+            if node.called {
+                // Nobody starts it: it is there when it is called. Whoever calls it may cut its power.
+                world.launches.pop();
+                world.node_mut(id).disk.track_durability(true);
+            }
         }
         Ok(world)
     }
@@ -280,8 +288,15 @@ impl World {
     /// Whether the guest of `node` can go on.
     #[must_use]
     pub fn can_go_on(&self, node: NodeId) -> bool {
+        let node = self.acting(node);
         let waiting = &self.node(node).waiting;
         waiting.is_empty() || waiting.iter().any(|wait| self.is_ready(node, *wait))
+    }
+
+    /// The machine that goes on when the guest of `node` does: its own, or that of the program that it calls.
+    #[must_use]
+    pub fn acting(&self, node: NodeId) -> NodeId {
+        self.node(node).calling.unwrap_or(node)
     }
 
     /// When `wait` will be over, as far as that is known.

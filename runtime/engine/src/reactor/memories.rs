@@ -130,9 +130,15 @@ impl Memories {
     /// Tracks in another way from now on. What was written before is captured first.
     pub(crate) fn track(&mut self, kind: TrackerKind, marks: &MarkSites) -> Result<(), String> {
         let images = self.capture()?;
-        let (regions, segments): (_, Vec<_>) =
-            self.tracked.drain(..).map(|tracked| (tracked.region, tracked.segments)).unzip();
+        if self.kind() == Some(kind) {
+            // A memory cannot be protected by two at once.
+            self.chosen_at = None;
+            return Ok(());
+        }
+        let kept = self.tracked.iter().map(|tracked| (Arc::clone(&tracked.region), tracked.segments.clone()));
+        let (regions, segments): (_, Vec<_>) = kept.unzip();
         let copied = self.copied;
+        // What this machine does not have leaves everything as it was.
         *self = Memories::new(regions, kind, marks)?;
         (self.copied, self.chosen_at) = (copied, None);
         // The images that others share pages with.
