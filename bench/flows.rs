@@ -69,7 +69,7 @@ fn sequences(component: &Path) -> Row {
 fn session(component: &Path, sequences: u32, flows: u32) -> Session {
     let bytes = std::fs::read(component).expect("the scenario was built");
     let loaded = fozzy_engine::load(&bytes, None).expect("it is a component");
-    let plan = Plan { scenario: Some(ScenarioPlan { sequences, flows }), ..Plan::default() };
+    let plan = Plan { scenario: Some(ScenarioPlan::all(sequences, flows)), ..Plan::default() };
     let program = Program::new(loaded.component.into(), Switches::of(&plan), None).expect("it compiles");
     Session::new(program, Arc::new(plan), &Inputs::default()).expect("a plain plan")
 }

@@ -163,6 +163,7 @@ impl Seen {
             End::FuelExhausted { .. } => "fuel",
             End::TimeExhausted { .. } => "time",
             End::Failed { .. } => "failed",
+            End::CalledEnded => "called ended",
             End::Diverged { .. } => "diverged",
         };
         *self.ends.entry(end).or_default() += 1;

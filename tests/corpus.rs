@@ -214,6 +214,12 @@ pub(crate) fn c_program() -> PathBuf {
     C_PROGRAM.get_or_init(|| Workshop::open().compile_c()).clone()
 }
 
+/// Our C program that is called from outside, a core module that says its world: `step`.
+pub(crate) fn c_reactor() -> PathBuf {
+    static C_REACTOR: OnceLock<PathBuf> = OnceLock::new();
+    C_REACTOR.get_or_init(|| Workshop::open().compile_c_reactor()).clone()
+}
+
 /// Our JavaScript program, a component with SpiderMonkey inside, made by componentize-js.
 pub(crate) fn javascript() -> PathBuf {
     static JAVASCRIPT: OnceLock<PathBuf> = OnceLock::new();

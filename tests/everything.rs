@@ -69,7 +69,8 @@ fn everything(faults: Vec<FaultPlan>) -> Recorded {
     let mut inputs = Inputs::default();
     let (text, nothing) = (inputs.add(b"scripted".to_vec()), inputs.add(Vec::new()));
     let mut program = |name, line| plan::Program { component: inputs.add(component(name)), machine: machine(line) };
-    let server = NodePlan { name: "server".to_owned(), program: program("net-server", "net-server 0.0.0.0:8080") };
+    let server = program("net-server", "net-server 0.0.0.0:8080");
+    let server = NodePlan { name: "server".to_owned(), program: server, called: false };
     let (handler, child) = (program("http-handler", "handler"), program("commands", "commands"));
     let http = |url: &str, answer| {
         let (url, delay) = (url.to_owned(), Duration(1_000_000));

@@ -16,6 +16,9 @@
 //! reactors           components called from outside, brought back from checkpoints
 //! instrumented       rewritten programs beside the originals
 //! scenarios          what was planted in scenarios/ is found, and nothing else
+//! shrink             recorded failures become small, and stay the same
+//! suite              fozzy test: what is wrong, kept failures, every format
+//! targets            a scenario and its target, each a component of its own
 //! hostile_guests     programs that try to get out of their bounds
 //! ```
 //!
@@ -44,5 +47,8 @@ mod recorded;
 mod samples;
 mod scenarios;
 mod settings;
+mod shrink;
+mod suite;
+mod targets;
 mod tidy;
 mod traces;

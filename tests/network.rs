@@ -26,7 +26,7 @@ fn pair(line: &str, plan: Plan, keep: fozzy_trace::Keep) -> Recorded {
     let mut inputs = Inputs::default();
     let server = inputs.add(component("net-server"));
     let program = plan::Program { component: server, machine: machine("net-server 0.0.0.0:8080") };
-    let nodes = vec![NodePlan { name: "server".to_owned(), program }];
+    let nodes = vec![NodePlan { name: "server".to_owned(), program, called: false }];
     Recorded::new(name, Plan { main: machine(line), nodes, ..plan }, inputs, keep)
 }
 

@@ -39,8 +39,17 @@ fn session(program: &Program, plan: Plan) -> Session {
     Session::new(program.clone(), Arc::new(plan), &Inputs::default()).expect("a plain plan")
 }
 
+/// A scenario with what it judges, if that is another component.
+fn prepared(name: &str, target: Option<&str>, fixed: bool, plan: Plan) -> Session {
+    let scenario = corpus::scenario(name, fixed);
+    match target {
+        None => session(&compiled(&scenario), plan),
+        Some(target) => crate::targets::session(&scenario, &corpus::scenario(target, fixed), plan).expect("they fit"),
+    }
+}
+
 fn steps(sequences: u32, flows: u32) -> Plan {
-    Plan { scenario: Some(ScenarioPlan { sequences, flows }), ..Plan::default() }
+    Plan { scenario: Some(ScenarioPlan::all(sequences, flows)), ..Plan::default() }
 }
 
 fn run(session: &mut Session, seed: u64) -> (Execution, Verdict) {
@@ -53,6 +62,8 @@ fn run(session: &mut Session, seed: u64) -> (Execution, Verdict) {
 #[derive(serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Expected {
+    /// The scenario folder of the component that it judges, which then has the planted fault.
+    target: Option<String>,
     sequences: u32,
     flows: u32,
     status: Status,
@@ -67,8 +78,9 @@ fn expected(name: &str) -> Expected {
 
 #[track_caller]
 fn check(name: &'static str) {
-    let Expected { sequences, flows, status, signatures } = expected(name);
-    let mut planted = session(&compiled(&corpus::scenario(name, false)), steps(sequences, flows));
+    let Expected { target, sequences, flows, status, signatures } = expected(name);
+    let of_run = |fixed| prepared(name, target.as_deref(), fixed, steps(sequences, flows));
+    let mut planted = of_run(false);
     for seed in 0..SEEDS {
         let (_, verdict) = run(&mut planted, seed);
         let signature = verdict.signature.as_ref().map(ToString::to_string).unwrap_or_default();
@@ -79,7 +91,7 @@ fn check(name: &'static str) {
             verdict.findings
         );
     }
-    let mut fixed = session(&compiled(&corpus::scenario(name, true)), steps(sequences, flows));
+    let mut fixed = of_run(true);
     for seed in 0..SEEDS {
         let (execution, verdict) = run(&mut fixed, seed);
         assert_eq!(verdict.status, Status::Pass, "{name}, fixed, with seed {seed}: {:?}", verdict.findings);
@@ -107,6 +119,7 @@ scenarios! {
     the_client_submits_twice "retry";
     the_runner_takes_a_crash_for_success "jobs";
     the_parser_reads_beyond_its_input "parser";
+    the_store_forgets_what_was_deleted "kv-judge";
 }
 
 #[test]

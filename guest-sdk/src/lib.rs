@@ -70,6 +70,7 @@ pub mod random;
 mod registry;
 pub mod scenario;
 mod site;
+pub mod target;
 pub mod task;
 pub mod tools;
 

@@ -3,6 +3,9 @@
 pub mod tools {
     wit_bindgen::generate!({ path: "../../wit", inline: "package fozzy:sdk; world tools { import fozzy:choices/draws@0.1.0; import fozzy:events/journal@0.1.0; import fozzy:faults/points@0.1.0; import fozzy:files/power@0.1.0; import fozzy:files/snapshots@0.1.0; import fozzy:history/operations@0.1.0; import fozzy:http/rules@0.1.0; import fozzy:memory/allocations@0.1.0; import fozzy:process/rules@0.1.0; import fozzy:process/run@0.1.0; import fozzy:properties/assertions@0.1.0; import fozzy:time/control@0.1.0; }", generate_all, runtime_path: "::wit_bindgen::rt" });
 }
+pub mod target {
+    wit_bindgen::generate!({ path: "../../wit", inline: "package fozzy:sdk; world target { import fozzy:target/control@0.1.0; }", generate_all, runtime_path: "::wit_bindgen::rt" });
+}
 pub mod stateful {
     wit_bindgen::generate!({ path: "../../wit", inline: "package fozzy:sdk; world stateful { export fozzy:scenario/stateful@0.1.0; }", generate_all, pub_export_macro: true, default_bindings_module: "::fozzy_sdk::bindings::stateful", export_macro_name: "export_stateful", runtime_path: "::fozzy_sdk::bindings::rt" });
 }

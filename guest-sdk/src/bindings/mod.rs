@@ -5,4 +5,5 @@ pub use wit_bindgen::rt;
 pub mod fuzz;
 pub mod property;
 pub mod stateful;
+pub mod target;
 pub mod tools;

@@ -219,6 +219,17 @@ pub(crate) fn lose_power() -> Result<(), String> {
     Err("natively, files are those of the real computer".to_owned())
 }
 
+/// Natively a scenario has no target: see `crate::target`.
+pub(crate) fn restart_target() {}
+
+pub(crate) fn lose_power_of_target() {}
+
+pub(crate) fn target_down() -> Option<String> {
+    None
+}
+
+pub(crate) fn outlive_target(_yes: bool) {}
+
 /// Virtual time since the run began.
 pub(crate) fn now() -> Duration {
     with(|context| {

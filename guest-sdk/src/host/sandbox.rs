@@ -1,6 +1,7 @@
 //! In the sandbox, everything is asked of the run.
 
 use super::{Comparison, Failure};
+use crate::bindings::target::fozzy::target::control as target;
 use crate::bindings::tools::fozzy::choices::draws;
 use crate::bindings::tools::fozzy::events::journal;
 use crate::bindings::tools::fozzy::faults::points;
@@ -224,4 +225,20 @@ pub(crate) fn http_rule_answered(rule: u32) -> u64 {
 
 pub(crate) fn clear_http_rules() {
     http_rules::clear();
+}
+
+pub(crate) fn restart_target() {
+    target::restart();
+}
+
+pub(crate) fn lose_power_of_target() {
+    target::lose_power();
+}
+
+pub(crate) fn target_down() -> Option<String> {
+    target::down()
+}
+
+pub(crate) fn outlive_target(yes: bool) {
+    target::outlive(yes);
 }

@@ -19,21 +19,36 @@ pub fn judge(execution: &Execution) -> Verdict {
     let target = Part { stderr: execution.stderr.kept(), backtrace: &execution.backtrace };
     let place = execution.facts.scenario.as_ref().and_then(|scenario| scenario.place());
     let mut found: Vec<Found> = of_end(&execution.end, target).into_iter().collect();
-    for Found { finding, .. } in &mut found {
-        finding.message.extend(place.iter().map(|place| format!("\nin {place}")));
-    }
+    let at_place = |found: &mut Found| found.finding.message.extend(place.iter().map(|place| format!("\nin {place}")));
+    found.iter_mut().for_each(at_place);
     for node in &execution.nodes {
         let part = Part { stderr: node.stderr.kept(), backtrace: &node.backtrace };
         // How another machine's program exits is its own affair, and shown; that it crashes is not.
         let end = node.end.as_ref().filter(|end| !matches!(end, End::Exited { .. }));
         found.extend(end.and_then(|end| of_end(end, part)).map(|found| found.on(&node.name)));
     }
+    if execution.end == End::CalledEnded {
+        match found.last_mut() {
+            Some(found) => at_place(found),
+            None => found.push(crash("the component that it called ended", target)),
+        }
+    }
     found.extend(crate::unmatched::found(&execution.unmatched, execution.unmatched_more));
+    verdict(found)
+}
+
+fn verdict(mut found: Vec<Found>) -> Verdict {
     found.sort_by_key(|found| severity(found.status));
     let status = found.first().map_or(Status::Pass, |found| found.status);
     let signature =
         found.first().map(|Found { finding, site, .. }| Signature { kind: finding.kind, site: site.clone() });
     Verdict { status, findings: found.into_iter().map(|found| found.finding).collect(), signature }
+}
+
+/// The verdict on one guest that ended so, was alone, and has no history to be looked at.
+#[must_use]
+pub fn judge_end(end: &End, stderr: &[u8], backtrace: &[Frame]) -> Verdict {
+    verdict(of_end(end, Part { stderr, backtrace }).into_iter().collect())
 }
 
 /// One finding, and what it makes of the run.
@@ -77,7 +92,8 @@ const fn severity(status: Status) -> u8 {
 fn of_end(end: &End, part: Part<'_>) -> Option<Found> {
     let backtrace = part.backtrace;
     Some(match end {
-        End::Exited { code: 0 } => return None,
+        // That one is a finding of its machine.
+        End::Exited { code: 0 } | End::CalledEnded => return None,
         End::Exited { code } => {
             let title = format!("the program exited with code {code}");
             let finding = Finding {
@@ -359,6 +375,8 @@ pub(crate) mod tests {
         check(exited(0), panicked(), (Status::Crash, 1, "panic at node db: src/db.rs:1:2"));
         // The crash is the cause of what the target then did, so it stands first.
         check(exited(1), panicked(), (Status::Crash, 2, "panic at node db: src/db.rs:1:2"));
+        check(End::CalledEnded, panicked(), (Status::Crash, 1, "panic at node db: src/db.rs:1:2"));
+        check(End::CalledEnded, quiet(), (Status::Crash, 1, "trap at the component that it called ended in main"));
         check(End::Hang { waiting: Vec::new() }, panicked(), (Status::Crash, 2, "panic at node db: src/db.rs:1:2"));
         check(trap(), panicked(), (Status::Crash, 2, "trap at wasm `unreachable` instruction executed in main"));
         let hostile = vec![node("a\n\u{1b}[31m", Some(trap()), "")];

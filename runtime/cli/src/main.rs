@@ -18,12 +18,14 @@ mod command;
 mod config;
 mod coverage;
 mod error;
+mod fuzz;
 mod interrupt;
 mod output;
 mod plan;
 mod selector;
 mod sources;
 mod store;
+mod suite;
 mod target;
 mod wall;
 

@@ -12,7 +12,9 @@ use crate::error::{CliError, at_path};
 use crate::target;
 use fozzy_engine::{LazyInput, Session};
 use fozzy_live::{Live, LiveOptions};
-use fozzy_plan::{BackendsFile, FilesBackend, LimitsFile, MachineFile, PlanFile, ScriptBackend, Size, Span, WallStart};
+use fozzy_plan::{
+    BackendsFile, ComponentFile, FilesBackend, LimitsFile, MachineFile, PlanFile, ScriptBackend, Size, Span, WallStart,
+};
 use fozzy_trace::Plan;
 use fozzy_trace::plan::{Backend, Backends, HttpReply, Inputs, Machine, Mount, ProcessReply, REDACTED};
 use std::path::{Path, PathBuf};
@@ -207,7 +209,8 @@ fn of_flags(args: &[String], limits: &LimitArgs, world: &WorldArgs) -> Result<Pl
     };
     let canonical_nans = world.no_canonical_nans.then_some(false);
     let wall_start = world.wall_start.map(WallStart);
-    Ok(PlanFile { machine, limits, fault, wall_start, canonical_nans, ..PlanFile::default() })
+    let target = world.judged.clone().map(ComponentFile::Path);
+    Ok(PlanFile { machine, limits, target, fault, wall_start, canonical_nans, ..PlanFile::default() })
 }
 
 fn of_backends(files: Option<FilesArg>, http: Option<ScriptArg>, processes: Option<ScriptArg>) -> PlanFile {

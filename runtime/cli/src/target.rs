@@ -4,7 +4,7 @@ use crate::args::WorldArgs;
 use crate::build;
 use crate::error::{CliError, at_path};
 use crate::output;
-use fozzy_engine::{Build, Cache, LazyInput, Program, Session, Switches};
+use fozzy_engine::{Build, Cache, LazyInput, Program, Session, SessionError, Switches};
 use fozzy_report::TargetSummary;
 use fozzy_trace::file::Target;
 use fozzy_trace::plan::Inputs;
@@ -69,15 +69,39 @@ pub(crate) fn compile(component: Arc<[u8]>, plan: &Plan, name: &str) -> Result<P
     compile_as(component, plan, name, &Build::default())
 }
 
+/// Compiles a component to be called, whatever it exports; with the cache that is used.
+pub(crate) fn compile_any(component: Arc<[u8]>, plan: &Plan, name: &str) -> Result<(Program, Option<Cache>), CliError> {
+    let cache = cache();
+    let program = Program::build(component, Switches::of(plan), &Build::default(), cache.as_ref())
+        .map_err(|error| CliError::new("target", format!("{name}: {error}")))?;
+    Ok((program, cache))
+}
+
 /// Compiles a component in another way than for a plain run.
 pub(crate) fn compile_as(component: Arc<[u8]>, plan: &Plan, name: &str, build: &Build) -> Result<Program, CliError> {
-    Program::new_as(component, Switches::of(plan), build, cache().as_ref())
-        .map_err(|error| CliError::new("target", format!("{name}: {error}")))
+    let compiled = match plan.called() {
+        Some(_) => Program::judge_as(component, Switches::of(plan), build, cache().as_ref()),
+        None => Program::new_as(component, Switches::of(plan), build, cache().as_ref()),
+    };
+    compiled.map_err(|error| CliError::new("target", format!("{name}: {error}")))
 }
 
 /// A session of `program` under `plan`.
 pub(crate) fn session(program: Program, plan: &Plan, inputs: &Inputs) -> Result<Session, CliError> {
-    Session::new(program, Arc::new(plan.clone()), inputs).map_err(|error| CliError::new("plan", error.to_string()))
+    Session::new(program, Arc::new(plan.clone()), inputs).map_err(|error| {
+        let nearest = match &error {
+            SessionError::Link(error) => error.looked_for().and_then(|(word, known)| {
+                let nearest = fozzy_plan::nearest(word, known.iter().map(String::as_str))?;
+                Some(format!("did you mean `{nearest}`? `fozzy inspect` shows what a component imports and exports"))
+            }),
+            _ => None,
+        };
+        let refused = CliError::new("plan", error.to_string());
+        match nearest {
+            Some(hint) => refused.hint(hint),
+            None => refused,
+        }
+    })
 }
 
 /// The user's cache; without one everything works, only slower.

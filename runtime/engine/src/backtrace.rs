@@ -8,7 +8,7 @@
 
 use crate::build::Build;
 use fozzy_instrument::source::Symbols;
-use fozzy_instrument::{Kind, Maps, ModuleOrdinal, OriginalOffset, RewrittenOffset, Sites};
+use fozzy_instrument::{Comparisons, Kind, Maps, ModuleOrdinal, OriginalOffset, RewrittenOffset, Sites};
 use fozzy_trace::outcome::{Frame, SourceLocation};
 use std::sync::Mutex;
 use wasmtime::{FrameInfo, WasmBacktrace};
@@ -17,15 +17,16 @@ use wasmtime::{FrameInfo, WasmBacktrace};
 pub(crate) struct Symbolizer {
     maps: Maps,
     sites: Sites,
+    comparisons: Comparisons,
     symbols: Mutex<Symbols>,
 }
 
 impl Symbolizer {
     pub(crate) fn new(component: &[u8], build: &Build) -> Symbolizer {
         let instrumented = fozzy_instrument::instrument(component, &build.options());
-        let found = instrumented.map(|instrumented| (instrumented.maps, instrumented.sites));
-        let (maps, sites) = found.unwrap_or_default();
-        Symbolizer { maps, sites, symbols: Mutex::new(Symbols::new(component)) }
+        let found = instrumented.map(|instrumented| (instrumented.maps, instrumented.sites, instrumented.comparisons));
+        let (maps, sites, comparisons) = found.unwrap_or_default();
+        Symbolizer { maps, sites, comparisons, symbols: Mutex::new(Symbols::new(component)) }
     }
 
     /// The core modules of the program.
@@ -36,6 +37,11 @@ impl Symbolizer {
     /// The edges of the program.
     pub(crate) fn sites(&self) -> &Sites {
         &self.sites
+    }
+
+    /// The comparisons that are logged.
+    pub(crate) fn comparisons(&self) -> &Comparisons {
+        &self.comparisons
     }
 
     /// Where an error has cut off code that has edges: the operator in the innermost frame. A call that was too deep has

@@ -41,6 +41,7 @@ pub(crate) fn ending(
             // Only a command starts again; a handler's request is gone with the machine.
             Stop::PowerLoss { .. } => Ok((End::Trapped { trap: "the machine lost power".to_owned() }, frames())),
             Stop::Failed(failure) => Ok((End::Failed { failure: *failure }, frames())),
+            Stop::CalledEnded => Ok((End::CalledEnded, frames())),
             Stop::TimeExhausted => {
                 let limit = limits.time.expect("time ran out, so it was bounded");
                 Ok((End::TimeExhausted { limit }, frames()))

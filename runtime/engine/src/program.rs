@@ -7,24 +7,32 @@
 //!
 //! Maps and symbols are made only when a backtrace is asked for: a warm start reads code and nothing else.
 //!
-//! Invariant: imports that nobody offers are refused here, by name, before anything runs.
+//! Invariant: imports that nobody offers are refused here, by name, before anything runs; those of a scenario, when it is
+//! linked with its target (`link`).
 
 use crate::backtrace::Symbolizer;
 use crate::build::{Build, Facts};
 use crate::cache::Cache;
+use crate::catalogue::Catalogue;
+use crate::link::{self, LinkError, Linked};
 use crate::scenario::Scenarios;
 use crate::settings::{self, Switches};
-use fozzy_host::Host;
-use fozzy_instrument::{Maps, Sites};
+use fozzy_host::{Host, ImportFault};
+use fozzy_instrument::{Comparisons, Maps, Sites};
 use fozzy_trace::Digest;
 use std::sync::{Arc, OnceLock};
 use wasmtime::Engine;
 use wasmtime::component::{Component, InstancePre, Linker};
 
+/// Version of the rule by which modules are chosen: what was compiled under another one has other edges.
+const MODULES_VERSION: u32 = 2;
+
 /// A component that is ready to run under one set of switches.
 #[derive(Clone)]
 pub struct Program {
     inner: Arc<Inner>,
+    /// A scenario that was linked with its target.
+    linked: Option<Arc<Linked>>,
 }
 
 struct Inner {
@@ -37,6 +45,8 @@ struct Inner {
     instance: OnceLock<InstancePre<Host>>,
     alone: OnceLock<InstancePre<Host>>,
     entries: Entries,
+    /// Imports that the sandbox does not offer.
+    unoffered: Vec<ImportFault>,
     symbols: OnceLock<Symbolizer>,
     cache: Option<Cache>,
 }
@@ -96,14 +106,36 @@ impl Program {
         cache: Option<&Cache>,
     ) -> Result<Program, ProgramError> {
         let program = Program::build(component, switches, build, cache)?;
-        let entries = &program.inner.entries;
+        program.runnable()?;
+        program.instance().map_err(|error| refused("linking the program", &error))?;
+        Ok(program)
+    }
+
+    /// As [`Program::new_as`], for a scenario that is going to be linked with its target: it may import what the sandbox
+    /// does not offer.
+    ///
+    /// # Errors
+    /// When it exports nothing to run, or cannot be compiled.
+    pub fn judge_as(
+        component: Arc<[u8]>,
+        switches: Switches,
+        build: &Build,
+        cache: Option<&Cache>,
+    ) -> Result<Program, ProgramError> {
+        let engine = settings::engine(switches, build).map_err(|error| refused("starting wasmtime", &error))?;
+        let program = Program::on(engine, component, switches, build, cache)?;
+        program.runnable()?;
+        Ok(program)
+    }
+
+    fn runnable(&self) -> Result<(), ProgramError> {
+        let entries = &self.inner.entries;
         if entries.run.is_none() && entries.handler.is_none() && !entries.scenario.is_any() {
-            let names: Vec<String> = program.exports().collect();
+            let names: Vec<String> = self.exports().collect();
             let found = if names.is_empty() { "no exports".to_owned() } else { names.join(", ") };
             return Err(ProgramError::NoEntry(found));
         }
-        program.instance().map_err(|error| refused("linking the program", &error))?;
-        Ok(program)
+        Ok(())
     }
 
     /// Instruments and compiles a validated component as `build` says, whatever it exports.
@@ -117,7 +149,7 @@ impl Program {
         cache: Option<&Cache>,
     ) -> Result<Program, ProgramError> {
         let engine = settings::engine(switches, build).map_err(|error| refused("starting wasmtime", &error))?;
-        Program::on(engine, component, switches, build, cache)
+        Program::on(engine, component, switches, build, cache)?.offered()
     }
 
     /// Another program for the same run.
@@ -126,7 +158,41 @@ impl Program {
     /// As of [`Program::build`].
     pub fn beside(&self, component: Arc<[u8]>) -> Result<Program, ProgramError> {
         let Inner { engine, switches, build, cache, .. } = &*self.inner;
-        Program::on(engine.clone(), component, *switches, build, cache.as_ref())
+        Program::on(engine.clone(), component, *switches, build, cache.as_ref())?.offered()
+    }
+
+    /// The same program, unless it imports what the sandbox does not offer.
+    pub(crate) fn offered(self) -> Result<Program, ProgramError> {
+        let Inner { unoffered, entries, .. } = &*self.inner;
+        if unoffered.is_empty() {
+            return Ok(self);
+        }
+        let names: Vec<String> = unoffered.iter().map(|fault| format!("`{}` ({})", fault.import, fault.why)).collect();
+        let advice = match entries.scenario.is_any() {
+            true => "; name the component that exports it with --target, if the scenario is to judge one",
+            false => "",
+        };
+        Err(ProgramError::UnknownImports(names.join(", ") + advice))
+    }
+
+    /// The same program, linked with the component that exports what it imports.
+    pub(crate) fn linked_to(&self, target: &Program) -> Result<Program, LinkError> {
+        let linked = Some(Arc::new(link::link(self, target)?));
+        Ok(Program { inner: Arc::clone(&self.inner), linked })
+    }
+
+    /// The imports that the sandbox does not offer.
+    pub(crate) fn unoffered(&self) -> impl Iterator<Item = &str> {
+        self.inner.unoffered.iter().map(|fault| fault.import.as_str())
+    }
+
+    pub(crate) fn compiled(&self) -> &Component {
+        &self.inner.compiled
+    }
+
+    /// What it was linked with.
+    pub(crate) fn linked(&self) -> Option<&Linked> {
+        self.linked.as_deref()
     }
 
     fn on(
@@ -137,11 +203,7 @@ impl Program {
         cache: Option<&Cache>,
     ) -> Result<Program, ProgramError> {
         let (compiled, facts) = compiled(&engine, &component, switches, build, cache)?;
-        let faults = fozzy_host::refused_imports(&engine, &compiled, facts.access.is_some());
-        if !faults.is_empty() {
-            let names: Vec<String> = faults.iter().map(|fault| format!("`{}` ({})", fault.import, fault.why)).collect();
-            return Err(ProgramError::UnknownImports(names.join(", ")));
-        }
+        let unoffered = fozzy_host::refused_imports(&engine, &compiled, facts.access.is_some());
         let entries = entry_points(&engine, &compiled);
         let inner = Inner {
             original: component,
@@ -153,10 +215,11 @@ impl Program {
             instance: OnceLock::new(),
             alone: OnceLock::new(),
             entries,
+            unoffered,
             symbols: OnceLock::new(),
             cache: cache.cloned(),
         };
-        Ok(Program { inner: Arc::new(inner) })
+        Ok(Program { inner: Arc::new(inner), linked: None })
     }
 
     /// The names that the component exports.
@@ -165,6 +228,14 @@ impl Program {
         let names: Vec<String> =
             self.inner.compiled.component_type().exports(&engine).map(|(name, _)| name.to_owned()).collect();
         names.into_iter().filter(|name| !name.starts_with("fozzy-"))
+    }
+
+    /// Whether its properties are known before it runs.
+    #[must_use]
+    pub fn catalogue(&self) -> Catalogue {
+        let ty = self.inner.compiled.component_type();
+        let names: Vec<&str> = ty.imports(&self.inner.engine).map(|(name, _)| name).collect();
+        Catalogue::of(&self.inner.original, names.into_iter())
     }
 
     /// The component as it was before instrumentation.
@@ -200,6 +271,11 @@ impl Program {
         self.symbols().sites()
     }
 
+    /// The comparisons that are logged, in a build that does so.
+    pub(crate) fn comparisons(&self) -> &Comparisons {
+        self.symbols().comparisons()
+    }
+
     /// How it was compiled.
     #[must_use]
     pub fn how(&self) -> &Build {
@@ -214,7 +290,10 @@ impl Program {
 
     /// Linked for guests that take turns.
     pub(crate) fn instance(&self) -> Result<&InstancePre<Host>, wasmtime::Error> {
-        linked(&self.inner, &self.inner.instance, fozzy_host::add_to_linker)
+        match &self.linked {
+            Some(linked) => Ok(&linked.instance),
+            None => linked(&self.inner, &self.inner.instance, fozzy_host::add_to_linker),
+        }
     }
 
     /// Linked for a guest that is alone and called from outside.
@@ -270,7 +349,7 @@ fn compiled(
     build: &Build,
     cache: Option<&Cache>,
 ) -> Result<(Component, Facts), ProgramError> {
-    let configuration = format!("{}\n{build:?}", switches.configuration());
+    let configuration = format!("{}\nmodules {MODULES_VERSION}\n{build:?}", switches.configuration());
     let cached = cache.map(|cache| (cache, Cache::code_key(component, configuration.as_bytes(), engine)));
     let facts_key = |key: &str| format!("{key}-facts");
     if let Some((cache, key)) = &cached

@@ -17,8 +17,8 @@
 //! with others  fiber [ step ]  fiber [ st──waits──ep ]  …
 //! ```
 //!
-//! Invariants: both ways give the same history; what a sequence does depends on its number, and on what earlier ones left outside their machine, never on
-//! how many there are; the budget of instructions is one for all of them.
+//! Invariants: both ways give the same history; what a sequence does depends on its number, and on what earlier ones left
+//! outside their machine, never on how many there are; the budget of instructions is one for all of them.
 //! Not here: what a call does with its part of the choices (`fozzy-host`), the verdict (`fozzy-check`).
 
 use crate::ending::Instantiating;
@@ -27,10 +27,10 @@ use crate::program::Program;
 use crate::schedule::{export, power_loss, store};
 use crate::settings;
 use fozzy_host::{Host, Stop};
-use fozzy_trace::Plan;
 use fozzy_trace::choice::check_name;
-use fozzy_trace::facts::{Failure, FailureKind, FlowStats, ScenarioStats};
-use fozzy_trace::plan::{HttpReply, ProcessReply, ScenarioKind, ScenarioPlan};
+use fozzy_trace::facts::{Cost, Failure, FailureKind, FlowStats, ScenarioStats};
+use fozzy_trace::plan::{Call, HttpReply, ProcessReply, ScenarioKind, ScenarioPlan};
+use fozzy_trace::{Duration, Instant, Plan};
 use fozzy_world::Node;
 use std::collections::BTreeSet;
 use std::future::Future;
@@ -48,6 +48,14 @@ pub(crate) struct Scenarios {
 }
 
 impl Scenarios {
+    /// The interface that has the function of `call`; the function that lists its names, and what they are called.
+    pub(crate) fn interface_of(&self, call: &Call) -> (Option<&str>, (&'static str, &'static str)) {
+        match call {
+            Call::Fuzz(_) => (self.fuzz.as_deref(), ("targets", "fuzz target")),
+            Call::Property(_) => (self.property.as_deref(), ("properties", "property")),
+        }
+    }
+
     pub(crate) fn is_any(&self) -> bool {
         self.stateful.is_some() || self.fuzz.is_some() || self.property.is_some()
     }
@@ -105,8 +113,8 @@ enum StepResult {
 
 /// Drives a scenario as far as the plan says. The answer is the host again, what came of it, and the fuel that is left.
 pub(crate) async fn drive(program: &Program, host: Host, fuel: u64) -> (Host, wasmtime::Result<bool>, u64) {
-    let plan = host.run.world.plan.scenario.unwrap_or_default();
-    let way = Way::of(&host.run.world.plan);
+    let plan = host.run.world.plan.scenario.clone().unwrap_or_default();
+    let way = Way::of(program, &host.run.world.plan);
     let start = host.run.world.node(host.node).clone();
     let mut drive = Drive { program, plan, way, start, host: Some(host), fuel };
     let outcome = match way {
@@ -126,11 +134,12 @@ enum Way {
 }
 
 impl Way {
-    /// Whether a guest under this plan can be, or start, one of several.
-    fn of(plan: &Plan) -> Way {
+    /// Whether a guest under this plan is, or can start, one of several, as a scenario with a target is.
+    fn of(program: &Program, plan: &Plan) -> Way {
         let processes = plan.processes.iter().any(|rule| matches!(rule.answer, ProcessReply::Component(_)));
         let handlers = plan.http.iter().any(|rule| matches!(rule.answer, HttpReply::Component(_)));
-        if plan.nodes.is_empty() && !processes && !handlers { Way::Alone } else { Way::Turns }
+        let others = !plan.nodes.is_empty() || processes || handlers || program.linked().is_some();
+        if others { Way::Turns } else { Way::Alone }
     }
 
     #[inline]
@@ -178,6 +187,9 @@ struct Functions<'a> {
 
 impl Drive<'_> {
     async fn all(&mut self) -> wasmtime::Result<()> {
+        if let Some(call) = self.host().run.world.plan.call.clone() {
+            return self.one(&call).await;
+        }
         let Scenarios { stateful, fuzz, property } = self.program.entries().scenario.clone();
         self.host().run.world.facts.scenario = Some(ScenarioStats::default());
         if let Some(interface) = stateful {
@@ -220,6 +232,7 @@ impl Drive<'_> {
         let mut host = self.host.take().expect("no instance has it");
         let (node, start) = (host.node, &self.start);
         host.run.moment(node, |world, moment| world.begin_again(start, moment));
+        host.begin_called_again();
         let (mut store, filled) = store(self.program, host, self.fuel);
         let instance = match filled {
             Ok(()) => match self.linked() {
@@ -254,9 +267,10 @@ impl Drive<'_> {
     }
 
     async fn sequence(&mut self, interface: &str, sequence: u32) -> wasmtime::Result<()> {
+        let Some(stretches) = self.plan.stretches(ScenarioKind::Stateful, sequence) else { return Ok(()) };
         let (mut store, instance) = self.instance().await;
         let outcome = match instance {
-            Ok(instance) => steps(&mut store, self.way, &instance, interface, sequence, self.plan.flows).await,
+            Ok(instance) => steps(&mut store, self.way, &instance, interface, sequence, &stretches).await,
             Err(error) => Err(error),
         };
         self.over(store);
@@ -300,10 +314,31 @@ impl Drive<'_> {
         Ok(Functions { kind, interface, first, number: listed.len() })
     }
 
-    async fn round(&mut self, functions: &Functions<'_>, round: u32) -> wasmtime::Result<()> {
+    /// The one function that the plan names, once.
+    async fn one(&mut self, call: &Call) -> wasmtime::Result<()> {
+        let name = call.function();
+        let flows = vec![FlowStats::new(name)];
+        *Self::stats(self.host()) = ScenarioStats { flows, sequences: 1, ..ScenarioStats::default() };
+        let input = match call {
+            Call::Fuzz(_) => Some(self.host().only_input(name)?),
+            Call::Property(_) => self.host().only_check(name).map(|()| None)?,
+        };
         let (mut store, instance) = self.instance().await;
         let outcome = match instance {
-            Ok(instance) => calls(&mut store, self.way, &instance, functions, round, self.plan.flows).await,
+            Ok(instance) => once(self.program, &mut store, self.way, &instance, call, input).await,
+            Err(error) => Err(error),
+        };
+        self.over(store);
+        outcome?;
+        Self::stats(self.host()).flows[0].run += 1;
+        Ok(())
+    }
+
+    async fn round(&mut self, functions: &Functions<'_>, round: u32) -> wasmtime::Result<()> {
+        let Some(stretches) = self.plan.stretches(functions.kind, round) else { return Ok(()) };
+        let (mut store, instance) = self.instance().await;
+        let outcome = match instance {
+            Ok(instance) => calls(&mut store, self.way, &instance, functions, round, &stretches).await,
             Err(error) => Err(error),
         };
         self.over(store);
@@ -318,7 +353,7 @@ async fn steps(
     instance: &Instance,
     interface: &str,
     sequence: u32,
-    steps: u32,
+    stretches: &[(u32, u32)],
 ) -> wasmtime::Result<()> {
     let stream = ScenarioKind::Stateful.stream(sequence);
     let begin = function::<(u32,), ()>(store, instance, interface, "begin-sequence")?;
@@ -327,12 +362,14 @@ async fn steps(
     Drive::stats(store.data_mut()).sequences += 1;
     store.data_mut().begin_sequence(sequence, stream)?;
     way.call(store, &begin, (sequence,)).await?;
-    for number in 0..steps {
+    for number in stretches.iter().flat_map(|(from, to)| *from..*to) {
         store.data_mut().begin_step(sequence, stream, number)?;
+        let begun = Reading::of(store);
         let (result,) = way.call(store, &step, (number,)).await?;
+        let cost = begun.until(Reading::of(store));
         let stats = Drive::stats(store.data_mut());
         match result {
-            StepResult::Ran(flow) => flow_of(stats, flow)?.run += 1,
+            StepResult::Ran(flow) => flow_of(stats, flow)?.ran(cost),
             StepResult::Skipped(skip) => flow_of(stats, skip.flow)?.skip(&skip.label),
             StepResult::Stuck(why) => {
                 let message = format!("no flow is valid in sequence {sequence} at step {number}: {why}");
@@ -351,7 +388,7 @@ async fn calls(
     instance: &Instance,
     functions: &Functions<'_>,
     round: u32,
-    steps: u32,
+    stretches: &[(u32, u32)],
 ) -> wasmtime::Result<()> {
     let Functions { kind, interface, first, number } = *functions;
     let stream = kind.stream(round);
@@ -364,9 +401,10 @@ async fn calls(
         ScenarioKind::Stateful | ScenarioKind::Property => Call::Check(function(store, instance, interface, "check")?),
     };
     Drive::stats(store.data_mut()).sequences += 1;
-    for step in 0..steps {
+    for step in stretches.iter().flat_map(|(from, to)| *from..*to) {
         let place = step as usize % number;
         let (place, flow) = (place as u32, (first + place) as u32);
+        let begun = Reading::of(store);
         match &call {
             Call::Fuzz(run) => {
                 let input = store.data_mut().begin_input(round, stream, step, flow, place)?;
@@ -377,9 +415,52 @@ async fn calls(
                 way.call(store, check, (place,)).await?;
             }
         }
-        flow_of(Drive::stats(store.data_mut()), flow)?.run += 1;
+        let cost = begun.until(Reading::of(store));
+        flow_of(Drive::stats(store.data_mut()), flow)?.ran(cost);
     }
     Ok(())
+}
+
+/// What is left of the budget, and when.
+struct Reading {
+    fuel: u64,
+    at: Instant,
+}
+
+impl Reading {
+    fn of(store: &Store<Host>) -> Reading {
+        Reading { fuel: store.get_fuel().unwrap_or(0), at: store.data().run.world.clock.now() }
+    }
+
+    fn until(&self, later: Reading) -> Cost {
+        Cost { fuel: self.fuel.saturating_sub(later.fuel), time: Duration(later.at.0.saturating_sub(self.at.0)) }
+    }
+}
+
+/// Finds the function that `call` names, and calls it.
+async fn once(
+    program: &Program,
+    store: &mut Store<Host>,
+    way: Way,
+    instance: &Instance,
+    call: &Call,
+    input: Option<Vec<u8>>,
+) -> wasmtime::Result<()> {
+    let (interface, names) = program.entries().scenario.interface_of(call);
+    let missing = || invalid("call", &format!("it has no {} `{}`", names.1, call.function().escape_debug()));
+    let interface = interface.ok_or_else(missing)?;
+    let (listed,) = ask::<(Vec<String>,)>(store, way, instance, interface, names.0).await?;
+    let place = listed.iter().position(|name| name == call.function()).ok_or_else(missing)? as u32;
+    match input {
+        Some(input) => {
+            let run = function::<(u32, Vec<u8>), ()>(store, instance, interface, "run")?;
+            way.call(store, &run, (place, input)).await
+        }
+        None => {
+            let check = function::<(u32,), ()>(store, instance, interface, "check")?;
+            way.call(store, &check, (place,)).await
+        }
+    }
 }
 
 /// Calls a function that only answers.

@@ -12,6 +12,7 @@
 //! Invariants: who is next is a question, asked only when several can go on; the run ends when the target ends.
 //! Not here: what guests wait for (`fozzy-world`).
 
+use crate::called::Callee;
 use crate::coverage::Covered;
 use crate::ending::{Instantiating, ending};
 use crate::memory::{self, Region};
@@ -20,12 +21,13 @@ use crate::scenario;
 use crate::session::Session;
 use crate::settings::HOSTCALL_FUEL;
 use crate::sides::Told;
-use fozzy_host::{Host, IncomingRequest, Parking, ResponseOutparam, Run, Stop, Turn};
+use fozzy_host::{Called, Host, IncomingRequest, Parking, ResponseOutparam, Run, Stop, Turn};
 use fozzy_instrument::Coverage;
 use fozzy_trace::outcome::Frame;
 use fozzy_trace::plan::Limits;
 use fozzy_trace::{Digest, Duration, End, HarnessError, NodeId, Purpose};
 use fozzy_world::{Blocked, Entry, GuestExit, Launch, Wait};
+use std::any::Any;
 use std::collections::BTreeMap;
 use std::future::Future;
 use std::pin::Pin;
@@ -66,6 +68,8 @@ struct Life {
     fuel_used: u64,
     /// Whether it was refused memory.
     refused: bool,
+    /// What it called, if it may call anything.
+    called: Option<Box<dyn Called>>,
 }
 
 /// How the target ended, and the guests of other machines that ended before it.
@@ -84,10 +88,13 @@ pub(crate) fn run(session: &Session, run: Box<Run>) -> (Box<Run>, Result<Outcome
     let mut others = BTreeMap::new();
     let mut covered = BTreeMap::new();
     let mut run = run;
+    // It goes with the target, which alone calls it.
+    let mut called: Option<Box<dyn Called>> = session.callee(&parking).map(|callee| Box::new(callee) as _);
     drop(memory::collect());
     loop {
         for launch in std::mem::take(&mut run.world.launches) {
-            guests.push(start(session, launch, &plan.limits, &parking));
+            let called = called.take_if(|_| launch.node == NodeId(0));
+            guests.push(start(session, launch, &plan.limits, &parking, called));
             run.guests += 1;
         }
         guests.retain(|guest| !end_when_killed(&mut run, guest, &mut covered));
@@ -97,17 +104,24 @@ pub(crate) fn run(session: &Session, run: Box<Run>) -> (Box<Run>, Result<Outcome
         let polled = guest.life.as_mut().poll(&mut Context::from_waker(Waker::noop()));
         run = parking.take();
         guest.memories.extend(memory::collect());
-        let Poll::Ready(life) = polled else { continue };
+        let Poll::Ready(mut life) = polled else { continue };
         let guest = guests.swap_remove(next);
         cover(&mut covered, &guest, life.outcome.as_ref().err());
         let lost = life.outcome.as_ref().err().and_then(power_loss);
         if let (Some(up_after), Entry::Run) = (lost, guest.launch.entry) {
             // It starts again as it did first, on what its disk has kept.
             run.power_loss(guest.node, up_after);
-            guests.push(start(session, guest.launch, &plan.limits, &parking));
+            guests.push(start(session, guest.launch, &plan.limits, &parking, life.called));
             continue;
         }
         run.guests -= 1;
+        if let Some(callee) = life.called.take().and_then(callee) {
+            let component = plan.called().map(|(_, node)| node.program.component);
+            let (node, coverage) = (callee.node(), session.program().how().coverage);
+            let (ended, found) = callee.finish();
+            covered.entry(component).or_default().merge(&found, coverage);
+            others.insert(node, ended);
+        }
         let ended = end_of(&guest, &plan.limits, life);
         match ended {
             Err(error) => return (run, Err(error)),
@@ -134,6 +148,11 @@ pub(crate) fn run(session: &Session, run: Box<Run>) -> (Box<Run>, Result<Outcome
     }
 }
 
+/// Whether the plan has one function of the target called.
+fn is_called(host: &Host) -> bool {
+    host.node == NodeId(0) && host.run.world.plan.call.is_some()
+}
+
 /// Adds what a guest has covered that has just ended, by `error` perhaps, or that is not going on.
 fn cover(covered: &mut BTreeMap<Option<Digest>, Covered>, guest: &Guest<'_>, error: Option<&wasmtime::Error>) {
     let coverage = guest.program.how().coverage;
@@ -142,6 +161,11 @@ fn cover(covered: &mut BTreeMap<Option<Digest>, Covered>, guest: &Guest<'_>, err
         let found = Covered::of(guest.program, &guest.told(), cut);
         covered.entry(guest.launch.component).or_default().merge(&found, coverage);
     }
+}
+
+/// What was called, as it is: there is one kind.
+fn callee(called: Box<dyn Called>) -> Option<Box<Callee>> {
+    (called as Box<dyn Any>).downcast().ok()
 }
 
 /// How long the machine of a guest is down, if the guest ended because it lost power.
@@ -192,7 +216,8 @@ fn choose(run: &mut Run, guests: &[Guest<'_>]) -> usize {
         }
         let waits: Vec<(NodeId, Wait)> = guests
             .iter()
-            .flat_map(|guest| run.world.node(guest.node).waiting.iter().map(|wait| (guest.node, *wait)))
+            .map(|guest| run.world.acting(guest.node))
+            .flat_map(|node| run.world.node(node).waiting.iter().map(move |wait| (node, *wait)))
             .collect();
         if !run.world.pass_time(waits.iter().map(|(_, wait)| *wait)) {
             let name = |node: NodeId| match guests.len() {
@@ -206,23 +231,30 @@ fn choose(run: &mut Run, guests: &[Guest<'_>]) -> usize {
     }
 }
 
-fn start<'a>(session: &'a Session, launch: Launch, limits: &'a Limits, parking: &Arc<Parking>) -> Guest<'a> {
+fn start<'a>(
+    session: &'a Session,
+    launch: Launch,
+    limits: &'a Limits,
+    parking: &Arc<Parking>,
+    called: Option<Box<dyn Called>>,
+) -> Guest<'a> {
     let program = session.program_of(launch.component);
     let turn = Turn::new(Arc::clone(parking));
     let limits = Limits { fuel: session.fuel(limits.fuel), ..limits.clone() };
-    let life = Box::pin(live(program, launch, limits, turn));
+    let life = Box::pin(live(program, launch, limits, turn, called));
     Guest { node: launch.node, launch, program, life, memories: Vec::new() }
 }
 
 /// The whole life of a guest, from its first turn to its last.
-async fn live(program: &Program, launch: Launch, limits: Limits, turn: Turn) -> Life {
+async fn live(program: &Program, launch: Launch, limits: Limits, turn: Turn, called: Option<Box<dyn Called>>) -> Life {
     let memory_bytes = limits.memory_bytes.saturating_add(program.facts().appended_bytes());
     let mut host = Host::new(turn, launch.node, memory_bytes);
+    host.called = called;
     host.run.begin();
     // After a loss of power, the guest waited for its machine.
     host.run.world.node_mut(launch.node).waiting.clear();
     let (mut host, outcome, fuel_left) = match launch.entry {
-        Entry::Run if program.is_scenario() => scenario::drive(program, host, limits.fuel).await,
+        Entry::Run if program.is_scenario() || is_called(&host) => scenario::drive(program, host, limits.fuel).await,
         entry => {
             let (mut store, filled) = store(program, host, limits.fuel);
             let outcome = match filled {
@@ -236,7 +268,7 @@ async fn live(program: &Program, launch: Launch, limits: Limits, turn: Turn) -> 
     let fuel_used = limits.fuel - fuel_left.min(limits.fuel);
     let outcome = host.ended(outcome);
     host.run.end();
-    Life { outcome, fuel_used, refused: host.limiter.refused() }
+    Life { outcome, fuel_used, refused: host.limiter.refused(), called: host.called }
 }
 
 /// A store for one instance of `program`, with so much fuel.

@@ -8,14 +8,16 @@
 //! reasons of the machine is a [`HarnessError`].
 //! Not here: checkpoints.
 
+use crate::called::Callee;
 use crate::catalogue;
 use crate::coverage::Covered;
+use crate::link::LinkError;
 use crate::memory::Region;
 use crate::program::{Program, ProgramError};
 use crate::schedule;
-use fozzy_host::{LazyInput, Run, Tee};
+use fozzy_host::{LazyInput, Parking, Run, Tee};
 use fozzy_trace::execution::NodeExecution;
-use fozzy_trace::plan::Inputs;
+use fozzy_trace::plan::{Inputs, Limits};
 use fozzy_trace::{DecisionSource, Digest, Execution, Executor, HarnessError, Keep, Plan, Reality, Recorder, Sink};
 use fozzy_world::{World, WorldError};
 use std::collections::BTreeMap;
@@ -51,6 +53,12 @@ pub enum SessionError {
         /// Why.
         error: ProgramError,
     },
+    /// The scenario and its target do not fit.
+    #[error(transparent)]
+    Link(#[from] LinkError),
+    /// The program imports what nobody offers, and the plan has no target that could.
+    #[error(transparent)]
+    Unlinked(ProgramError),
     /// The properties that the target declares are not fit.
     #[error("the target's properties: {why}")]
     Catalogue {
@@ -74,16 +82,15 @@ impl Session {
             return Err(SessionError::NoCommand);
         }
         let mut others = BTreeMap::new();
-        for other in plan.programs() {
-            let component = other.component;
-            if let Entry::Vacant(place) = others.entry(component) {
-                let bytes = inputs.get(&component).ok_or(WorldError::MissingInput(component))?;
-                let compiled = program.beside(bytes);
-                place.insert(compiled.map_err(|error| SessionError::Program { component, error })?);
-            }
-        }
+        compile_others(&program, &mut others, &plan, inputs)?;
+        let called = plan.called().map(|(_, node)| &others[&node.program.component]);
+        let program = match called {
+            Some(target) => program.linked_to(target)?,
+            None => program.offered().map_err(SessionError::Unlinked)?,
+        };
+        let declared = called.map(|target| catalogue::read(target.component()));
         let mut start = World::new(plan, inputs)?;
-        for row in catalogue::read(program.component()) {
+        for row in catalogue::read(program.component()).into_iter().chain(declared.into_iter().flatten()) {
             let declared = start.facts.properties.declare(row.kind, &row.name, &row.place);
             let wrong = |why: String| SessionError::Catalogue { why };
             match declared {
@@ -103,6 +110,18 @@ impl Session {
             fuel_times: 1,
             covered: BTreeMap::new(),
         })
+    }
+
+    /// The same program under another plan, which compiles only what the last one did not name.
+    ///
+    /// # Errors
+    /// As for [`Session::new`]; the session is as it was then.
+    pub fn replan(&mut self, plan: Arc<Plan>, inputs: &Inputs) -> Result<(), SessionError> {
+        compile_others(&self.program, &mut self.others, &plan, inputs)?;
+        let start = World::new(plan, inputs)?;
+        let before = std::mem::replace(&mut self.start, start);
+        self.start.facts = before.facts;
+        Ok(())
     }
 
     /// Shows what the guests write in the next execution, as they write it.
@@ -153,6 +172,16 @@ impl Session {
     #[must_use]
     pub fn program(&self) -> &Program {
         &self.program
+    }
+
+    /// The component that the program calls in a run that begins, if the plan has one.
+    pub(crate) fn callee(&self, parking: &Arc<Parking>) -> Option<Callee> {
+        let plan = &self.start.plan;
+        let (node, planned) = plan.called()?;
+        let program = self.program_of(Some(planned.program.component)).clone();
+        let functions = Arc::clone(&self.program.linked()?.functions);
+        let limits = Limits { fuel: self.fuel(plan.limits.fuel), ..plan.limits.clone() };
+        Some(Callee::new(program, functions, self.start.node(node).clone(), limits, Arc::clone(parking)))
     }
 
     /// The program of a launch: the target, or one of the plan's others.
@@ -218,6 +247,24 @@ impl Executor for Session {
             backtrace: ended.backtrace,
         })
     }
+}
+
+/// Compiles the further components of a plan that are not in `others`.
+fn compile_others(
+    program: &Program,
+    others: &mut BTreeMap<Digest, Program>,
+    plan: &Plan,
+    inputs: &Inputs,
+) -> Result<(), SessionError> {
+    for other in plan.programs() {
+        let component = other.component;
+        if let Entry::Vacant(place) = others.entry(component) {
+            let bytes = inputs.get(&component).ok_or(WorldError::MissingInput(component))?;
+            let compiled = program.beside(bytes);
+            place.insert(compiled.map_err(|error| SessionError::Program { component, error })?);
+        }
+    }
+    Ok(())
 }
 
 /// One digest over all memories, each with its size.

@@ -11,6 +11,7 @@
 //! Invariant: a call is recorded exactly once, when it is answered, also when that ends the guest.
 //! Not here: what the guests of a run share (`run`).
 
+use crate::called::Called;
 use crate::run::Turn;
 use fozzy_trace::facts::Failure;
 use fozzy_trace::source::Explicit;
@@ -33,6 +34,11 @@ pub(crate) struct Import {
 impl Import {
     /// The number of an import is derived from its name (FNV-1a), so that adding one changes no other.
     pub(crate) const fn new(name: &'static str) -> Import {
+        Import { name, id: Import::number(name) }
+    }
+
+    /// See [`Import::new`].
+    pub(crate) const fn number(name: &str) -> u32 {
         let bytes = name.as_bytes();
         let mut id = 0x811C_9DC5_u32;
         let mut i = 0;
@@ -40,7 +46,7 @@ impl Import {
             id = (id ^ bytes[i] as u32).wrapping_mul(0x0100_0193);
             i += 1;
         }
-        Import { name, id }
+        id
     }
 }
 
@@ -68,6 +74,8 @@ pub enum Stop {
     },
     /// The guest judges itself, and has failed.
     Failed(Box<Failure>),
+    /// The component that the guest called came to its end, and the guest does not outlive that.
+    CalledEnded,
     /// Virtual time went past its bound.
     TimeExhausted,
     /// The guest called the host more often than its instruction budget allows.
@@ -101,6 +109,7 @@ impl fmt::Display for Stop {
             Stop::Diverged { .. } => f.write_str("left the recording"),
             Stop::PowerLoss { up_after } => write!(f, "the machine loses power, for {up_after}"),
             Stop::Failed(failure) => write!(f, "failed: {}", failure.message),
+            Stop::CalledEnded => f.write_str("the target came to its end"),
             Stop::TimeExhausted => f.write_str("virtual time exhausted"),
             Stop::FuelExhausted => f.write_str("instruction budget exhausted"),
             Stop::Machine { what } => f.write_str(what),
@@ -137,6 +146,10 @@ pub struct Host {
     pub limiter: crate::MemoryLimiter,
     /// Whether the guest's handles are being rebuilt: dropping one has no meaning then.
     pub rebuilding: bool,
+    /// The component whose exports the guest imports; it is not here while it is called.
+    pub called: Option<Box<dyn Called>>,
+    /// Whether the guest goes on when that one comes to its end.
+    pub(crate) outlives: bool,
 }
 
 impl Host {
@@ -144,7 +157,7 @@ impl Host {
     #[must_use]
     pub fn new(run: Turn, node: NodeId, memory_bytes: u64) -> Host {
         let limiter = crate::MemoryLimiter::new(memory_bytes);
-        Host { run, node, part: Part::WHOLE, limiter, rebuilding: false }
+        Host { run, node, part: Part::WHOLE, limiter, rebuilding: false, called: None, outlives: false }
     }
 
     /// The whole computer.
@@ -203,13 +216,25 @@ impl Host {
     }
 
     #[inline]
-    fn begin(&mut self, asked: &dyn Record) -> Result<(), Stop> {
+    pub(crate) fn begin(&mut self, asked: &dyn Record) -> Result<(), Stop> {
         self.run.work += HOST_CALL_FUEL + asked.payload_bytes();
         if self.run.work <= self.run.work_max { Ok(()) } else { Err(Stop::FuelExhausted) }
     }
 
     #[inline]
     fn end<R: Record>(&mut self, import: Import, asked: &dyn Record, outcome: Result<R, Stop>) -> wasmtime::Result<R> {
+        self.end_as(import.id, import.name, asked, outcome)
+    }
+
+    /// Ends a call of the import of that number and name.
+    #[inline]
+    pub(crate) fn end_as<R: Record>(
+        &mut self,
+        id: u32,
+        name: &str,
+        asked: &dyn Record,
+        outcome: Result<R, Stop>,
+    ) -> wasmtime::Result<R> {
         let outcome = match outcome {
             Ok(answer) if !self.is_overtime() => Ok(answer),
             Ok(_) => Err(self.end_of_time()),
@@ -221,11 +246,11 @@ impl Host {
         match outcome {
             Ok(answer) => {
                 run.work += answer.payload_bytes();
-                run.recorder.call(import.id, import.name, node, at, asked, &answer);
+                run.recorder.call(id, name, node, at, asked, &answer);
                 Ok(answer)
             }
             Err(stop) => {
-                run.recorder.call(import.id, import.name, node, at, asked, &stop.to_string());
+                run.recorder.call(id, name, node, at, asked, &stop.to_string());
                 Err(wasmtime::Error::new(stop))
             }
         }

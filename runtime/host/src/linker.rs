@@ -62,6 +62,7 @@ const KNOWN: &[&str] = &[
     "fozzy:history/operations",
     "fozzy:memory/allocations",
     "fozzy:properties/assertions",
+    "fozzy:target/control",
     "fozzy:time/control",
 ];
 

@@ -259,6 +259,18 @@ impl Turn {
         self.parking.put(self.run.take().expect("only who has the turn ends it"));
     }
 
+    /// Gives the run to the guest's callee for a while, whose turn is part of this one.
+    #[must_use]
+    pub fn lend(&mut self) -> Box<Run> {
+        self.run.take().expect("only who has the turn lends it")
+    }
+
+    /// Has the run that was lent.
+    pub fn hold(&mut self, run: Box<Run>) {
+        let old = self.run.replace(run);
+        assert!(old.is_none(), "there is one run");
+    }
+
     /// Ends this turn, and begins another when the engine gives it.
     pub(crate) async fn pass_on(&mut self) {
         self.end();

@@ -46,6 +46,8 @@ pub struct Access {
     pub globals: usize,
     /// Resource types whose handles can be minted and dropped.
     pub resources: Vec<MintedResource>,
+    /// Whether code of the component runs while it is instantiated. Otherwise only data segments are written then.
+    pub starts: bool,
 }
 
 impl Access {
@@ -109,7 +111,7 @@ pub(crate) fn append(tag: &SideTag, shape: &Shape, out: &mut Vec<u8>) -> Access 
         .map(|r| MintedResource { interface: r.interface.clone(), name: r.name.clone() })
         .collect();
     append_sections(shape, &module.bytes, &resources, out);
-    Access { globals: module.globals, resources }
+    Access { globals: module.globals, resources, starts: shape.starts }
 }
 
 /// Core modules that have something to reach, with their instances.

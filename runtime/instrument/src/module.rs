@@ -175,7 +175,7 @@ pub(crate) struct Module<'a> {
 impl<'a> Module<'a> {
     /// A module whose header is at `start`.
     pub(crate) fn new(ordinal: ModuleOrdinal, start: usize, options: &Options, surveyed: Surveyed) -> Module<'a> {
-        let chosen = options.modules.includes(surveyed.name.as_deref());
+        let chosen = options.modules.includes(surveyed.names());
         let comparisons = options.comparisons && chosen;
         Module {
             ordinal,
@@ -476,6 +476,7 @@ impl<'a> Module<'a> {
         let map = ModuleMap {
             ordinal: self.ordinal,
             name: self.names.and_then(names::module_name),
+            alias: self.surveyed.alias.take(),
             original: offset_u32(self.start)..offset_u32(end),
             rewritten: 0..offset_u32(out.len()),
             code: offset_u32(code.start)..offset_u32(code.end),

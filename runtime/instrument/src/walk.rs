@@ -14,7 +14,6 @@
 //! file nothing but an error. A section is looked at only after the validator has accepted it.
 
 use crate::body::Bodies;
-use crate::catalogue::{CATALOGUE_SECTION, Catalogue};
 use crate::edit::offset_u32;
 use crate::map::{Maps, ModuleMap, ModuleOrdinal};
 use crate::module::{Finished, Module, write_section};
@@ -53,7 +52,6 @@ pub(crate) fn walk(component: &[u8], options: &Options) -> Result<Instrumented, 
     let mut open: Vec<Open<'_>> = Vec::new();
     let mut modules_count = 0;
     let mut shape = Shape::default();
-    let mut catalogue = Catalogue::default();
 
     for payload in parser.parse_all(component) {
         let payload = payload?;
@@ -88,8 +86,7 @@ pub(crate) fn walk(component: &[u8], options: &Options) -> Result<Instrumented, 
                 let Some(parent) = open.last_mut() else {
                     assert_eq!(*end, component.len(), "the outermost component is all there is");
                     let marks = options.marks.then_some(surveyed.verdict);
-                    let finished = finished(closed, options.access.then_some(&shape), bodies, tag, marks);
-                    return Ok(Instrumented { catalogue: catalogue.records, ..finished });
+                    return Ok(finished(closed, options.access.then_some(&shape), bodies, tag, marks));
                 };
                 let Open::Component(parent) = parent else { unreachable!("nothing is nested in a core module") };
                 if let Open::Module(module) = &closed
@@ -110,9 +107,6 @@ pub(crate) fn walk(component: &[u8], options: &Options) -> Result<Instrumented, 
                     let types = validator.types(0).expect("the validator is inside this module");
                     module.section(wasm_encoder::SectionId::Code as u8, range.clone());
                     module.code_section(*count, types);
-                }
-                (Payload::CustomSection(custom), _) if custom.name() == CATALOGUE_SECTION => {
-                    catalogue.add(module.ordinal, custom.data())?;
                 }
                 (payload, _) => core_section(module, payload)?,
             },
@@ -208,16 +202,5 @@ fn finished(
     let obstacles = shape.map(|shape| shape.obstacles.clone()).unwrap_or_default();
     let Bodies { sites, comparisons, .. } = bodies;
     let maps = Maps { modules };
-    Instrumented {
-        component: out,
-        maps,
-        sites,
-        comparisons,
-        side_memories,
-        tag,
-        marks,
-        access,
-        obstacles,
-        catalogue: Vec::new(),
-    }
+    Instrumented { component: out, maps, sites, comparisons, side_memories, tag, marks, access, obstacles }
 }

@@ -21,6 +21,9 @@ use std::path::Path;
 /// the rules one after the other; beyond it the plan is refused.
 pub const RULES_MAX: usize = 10_000;
 
+/// The name of the machine whose component a scenario calls.
+pub(crate) const TARGET: &str = "target";
+
 /// Adds what is wrong with `file`; `kinds` are the kinds of faults that there are.
 pub(crate) fn check(file: &PlanFile, kinds: &[&FaultKind], problems: &mut Problems) {
     let mut check = Check { path: Vec::new(), problems };
@@ -33,6 +36,14 @@ pub(crate) fn check(file: &PlanFile, kinds: &[&FaultKind], problems: &mut Proble
     file.http.iter().enumerate().for_each(|(i, rule)| check.at2("http", i, |check| check.http(rule)));
     file.process.iter().enumerate().for_each(|(i, rule)| check.at2("process", i, |check| check.process(rule)));
     check.nodes(&file.node);
+    if let Some(target) = &file.target {
+        check.at("target", |check| {
+            if file.node.iter().any(|node| node.name.eq_ignore_ascii_case(TARGET)) {
+                check.wrong(format!("another machine is called `{TARGET}`, as this one would be"));
+            }
+            check.component(target, false);
+        });
+    }
     file.fault.iter().enumerate().for_each(|(i, fault)| check.at2("fault", i, |check| check.fault(fault, kinds)));
     for (i, name) in file.redact.headers.iter().enumerate() {
         check.at2("redact", "headers", |check| check.at(i, |check| check.must(check_header_name(name))));

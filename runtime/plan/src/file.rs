@@ -36,6 +36,9 @@ pub struct PlanFile {
     pub network: NetworkFile,
     /// Further machines. They run until the target ends.
     pub node: Vec<NodeFile>,
+    /// The component that the scenario calls: it exports an interface that the scenario imports, and has a machine of
+    /// its own, `target`.
+    pub target: Option<ComponentFile>,
     /// What goes wrong. Whether a fault strikes is a decision: recorded, replayed and shrunk.
     pub fault: Vec<FaultFile>,
     /// What must not stand in a trace.
@@ -395,6 +398,7 @@ impl PlanFile {
             node.machine.paths(&mut join);
         }
         let handlers = self.http.iter_mut().filter_map(|rule| rule.component.as_mut());
+        let handlers = handlers.chain(self.target.as_mut());
         for component in handlers.chain(self.process.iter_mut().filter_map(|rule| rule.component.as_mut())) {
             match component {
                 ComponentFile::Path(path) => join(path),

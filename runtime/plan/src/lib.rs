@@ -95,6 +95,7 @@ pub use file::{
     RedactFile, ScriptBackend,
 };
 pub use named::Named;
+pub use nearest::nearest;
 pub use notation::{Bandwidth, Rate, Size, Span, Strength, WallStart};
 pub use problem::{PROBLEMS_MAX, Place, PlanError, Problem};
 pub use read::{PLAN_BYTES_MAX, read_text, validate, validate_deep};

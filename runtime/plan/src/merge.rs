@@ -1,6 +1,6 @@
 //! One plan file over another: flags over `plan.toml` over `fozzy.toml`.
 //!
-//! - One value (a number, a text, `args`, `stdin`): the upper one, if it stands there.
+//! - One value (a number, a text, `args`, `stdin`, `target`): the upper one, if it stands there.
 //! - A table of names (`env`, `dirs`, `files`): the names of both; for a name of both, the upper value.
 //! - Rules (`http`, `process`) and faults: the upper ones first, then the lower ones, so that the upper ones decide.
 //! - Machines: those of both; of two with one name, the upper one as a whole.
@@ -28,6 +28,7 @@ impl PlanFile {
                 let below = lower.node.into_iter().filter(|node| !hidden(&node.name)).collect();
                 both(self.node, below)
             },
+            target: self.target.or(lower.target),
             fault: both(self.fault, lower.fault),
             redact: self.redact.over(lower.redact),
         }

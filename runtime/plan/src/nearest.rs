@@ -6,9 +6,10 @@
 /// Longest word that is compared, in bytes: the distance takes the product of both lengths.
 const WORD_BYTES_MAX: usize = 64;
 
-/// The nearest of `known`, unless all are so far away that they would only mislead: more than a third of the
+/// The word among `known` that is nearest to an unknown one, unless all are so far away that they would only mislead: more than a third of the
 /// word is wrong.
-pub(crate) fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+#[must_use]
+pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     if word.len() > WORD_BYTES_MAX {
         return None;
     }

@@ -8,7 +8,7 @@
 //!
 //! Invariant: all problems are found, not only the first. `Inputs` may then hold bytes that nothing refers to.
 
-use crate::check::check;
+use crate::check::{TARGET, check};
 use crate::file::{
     ComponentFile, Content, FaultFile, FilesBackend, HttpFailureFile, HttpFile, MachineFile, OtherContent, PlanFile,
     ProcessFailureFile, ProcessFile, RedactFile, ScriptBackend,
@@ -108,15 +108,25 @@ impl Resolve<'_, '_> {
             Some(ScriptBackend::Host) => Backend::Host,
             Some(ScriptBackend::Scripted) | None => Backend::Virtual,
         };
-        let names: BTreeSet<String> = file.node.iter().map(|node| node.name.to_ascii_lowercase()).collect();
+        let mut names: BTreeSet<String> = file.node.iter().map(|node| node.name.to_ascii_lowercase()).collect();
+        let target = file.target.as_ref().map(|target| {
+            names.insert(TARGET.to_owned());
+            let program = self.at("target", |resolve| resolve.part(target));
+            NodePlan { name: TARGET.to_owned(), program, called: true }
+        });
         Plan {
             main: self.machine(&file.machine, program),
-            nodes: self.each("node", &file.node, |resolve, node| NodePlan {
-                name: node.name.to_ascii_lowercase(),
-                program: resolve
-                    .at("component", |resolve| resolve.component(&node.component))
-                    .with(|name| resolve.machine(&node.machine, name)),
-            }),
+            nodes: {
+                let mut nodes = self.each("node", &file.node, |resolve, node| NodePlan {
+                    name: node.name.to_ascii_lowercase(),
+                    program: resolve
+                        .at("component", |resolve| resolve.component(&node.component))
+                        .with(|name| resolve.machine(&node.machine, name)),
+                    called: false,
+                });
+                nodes.extend(target);
+                nodes
+            },
             wall_start_s: file.wall_start.map_or(WALL_START_DEFAULT, |start| start.0),
             limits: Limits {
                 fuel: file.limits.fuel.unwrap_or(limits.fuel),
@@ -145,6 +155,7 @@ impl Resolve<'_, '_> {
             redact: redact(&file.redact),
             // Whether the target is a scenario is not known here.
             scenario: None,
+            call: None,
         }
     }
 
@@ -233,14 +244,16 @@ impl Resolve<'_, '_> {
     }
 
     fn program(&mut self, component: &ComponentFile) -> Program {
-        self.at("component", |resolve| match component {
-            ComponentFile::Path(path) => {
-                resolve.component(path).with(|name| resolve.machine(&MachineFile::default(), name))
-            }
-            ComponentFile::Program(program) => resolve
+        self.at("component", |resolve| resolve.part(component))
+    }
+
+    fn part(&mut self, component: &ComponentFile) -> Program {
+        match component {
+            ComponentFile::Path(path) => self.component(path).with(|name| self.machine(&MachineFile::default(), name)),
+            ComponentFile::Program(program) => self
                 .at("path", |resolve| resolve.component(&program.path))
-                .with(|name| resolve.machine(&program.machine, name)),
-        })
+                .with(|name| self.machine(&program.machine, name)),
+        }
     }
 
     fn http(&mut self, rule: &HttpFile) -> HttpRule {

@@ -50,6 +50,8 @@ pub enum End {
         /// Why.
         failure: crate::facts::Failure,
     },
+    /// The component that it called came to its end, which stands with the machine of that one.
+    CalledEnded,
     /// A replay asked the real computer for something else than was recorded, which nobody can answer.
     Diverged {
         /// What was recorded at this place, as JSON, or that nothing was.
@@ -74,6 +76,7 @@ impl End {
             End::TimeExhausted { .. } => "out of virtual time".to_owned(),
             End::Hang { .. } => "hangs".to_owned(),
             End::Failed { failure } => format!("failed: {}", failure.site.escape_debug()),
+            End::CalledEnded => "ended with the component that it called".to_owned(),
             End::Diverged { .. } => "left the recording".to_owned(),
         }
     }

@@ -177,7 +177,12 @@ impl World {
         world.start(MAIN.to_owned(), Arc::new(plan.main.clone()), None, Entry::Run)?;
         for node in &plan.nodes {
             let machine = Arc::new(node.program.machine.clone());
-            world.start(node.name.clone(), machine, Some(node.program.component), Entry::Run)?;
+            let id = world.start(node.name.clone(), machine, Some(node.program.component), Entry::Run)?;
+            if node.called {
+                // Nobody starts it: it is there when it is called. Whoever calls it may cut its power.
+                world.launches.pop();
+                world.node_mut(id).disk.track_durability(true);
+            }
         }
         Ok(world)
     }
@@ -283,8 +288,15 @@ impl World {
     /// Whether the guest of `node` can go on.
     #[must_use]
     pub fn can_go_on(&self, node: NodeId) -> bool {
+        let node = self.acting(node);
         let waiting = &self.node(node).waiting;
         waiting.is_empty() || waiting.iter().any(|wait| self.is_ready(node, *wait))
+    }
+
+    /// The machine that goes on when the guest of `node` does: its own, or that of the program that it calls.
+    #[must_use]
+    pub fn acting(&self, node: NodeId) -> NodeId {
+        self.node(node).calling.unwrap_or(node)
     }
 
     /// When `wait` will be over, as far as that is known.

@@ -33,6 +33,8 @@ pub struct Node {
     pub drift: Drift,
     /// What its guest waits for; empty while it can go on.
     pub waiting: Vec<Wait>,
+    /// The machine whose program its guest is calling: that one is who goes on, or waits.
+    pub calling: Option<NodeId>,
     /// Its disk at earlier moments.
     pub snapshots: Snapshots,
     /// Which process its guest is, if another guest started it.
@@ -88,6 +90,7 @@ impl Node {
             table: Table::default(),
             drift: Drift::default(),
             waiting: Vec::new(),
+            calling: None,
             snapshots: Snapshots::default(),
             process: None,
             end,

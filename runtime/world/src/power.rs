@@ -23,6 +23,12 @@ use crate::{Moment, World};
 impl World {
     /// The machine of the moment loses power.
     pub fn power_loss(&mut self, moment: &mut Moment<'_>) {
+        self.program_lost(moment);
+        self.node_mut(moment.node).disk.crash(moment);
+    }
+
+    /// The program of the moment's machine is gone, with all that it held; what it wrote is there.
+    pub fn program_lost(&mut self, moment: &mut Moment<'_>) {
         let lost = self.processes_lost(moment.node);
         for node in std::iter::once(moment.node).chain(lost) {
             self.network.lose_node(node, moment);
@@ -42,7 +48,6 @@ impl World {
         let machine = self.node_mut(moment.node);
         machine.stdin.rewind();
         machine.waiting.clear();
-        machine.disk.crash(moment);
     }
 
     /// Asks what goes wrong with `act` on `path`, an absolute path on the disk of the moment's machine.

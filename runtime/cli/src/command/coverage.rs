@@ -197,7 +197,7 @@ fn name_of(recording: &Recording, component: Digest) -> String {
 
 fn no_such_module(names: &[String], entries: &[&Entry]) -> CliError {
     let modules = entries.iter().flat_map(|entry| entry.program.maps().modules());
-    let there: Vec<String> = modules.filter_map(|module| module.name()).map(|name| format!("`{name}`")).collect();
+    let there: Vec<String> = modules.flat_map(|module| module.names()).map(|name| format!("`{name}`")).collect();
     let message =
         format!("--instrument: no core module is called {}; there are {}", names.join(" or "), there.join(", "));
     CliError::new("usage", message).hint("--instrument '*' takes all of them")

@@ -136,9 +136,9 @@ fn modules(component: &[u8], instrumented: &Instrumented) -> Vec<InspectModule> 
         let range = map.original();
         InspectModule {
             module: map.ordinal().0,
-            name: map.name().map(str::to_owned),
+            name: map.names().next().map(str::to_owned),
             bytes: u64::from(range.end.0 - range.start.0),
-            covered: ModuleChoice::Own.includes(map.name()),
+            covered: ModuleChoice::Own.includes(map.names()),
             edges,
             kept: u64::from(sites.kept(map.ordinal())),
             has_names: symbols.has_names(map.ordinal()),

@@ -84,6 +84,10 @@ name = "Server"
 component = "child.wasm"
 args = ["--port", "80"]
 
+[target]
+path = "child.wasm"
+args = ["--fast"]
+
 [redact]
 headers = ["X-Key"]
 env = ["API_TOKEN"]
@@ -154,6 +158,8 @@ fn a_plan_is_made_of_it() {
         (plan.nodes[0].name.as_str(), &plan.nodes[0].program.machine.args[..]),
         ("server", &["child.wasm", "--port", "80"].map(str::to_owned)[..])
     );
+    let (_, target) = plan.called().expect("there is one");
+    assert_eq!((target.name.as_str(), &*target.program.machine.args[1]), ("target", "--fast"));
     assert!(plan.redact.headers.contains(&"x-key".to_owned()) && plan.redact.headers.contains(&"cookie".to_owned()));
     assert!(plan.redact.env == ["API_TOKEN"] && REDACTED.starts_with('<'));
     assert_eq!(plan.faults.len(), FAULTS.len().min(1));

@@ -13,6 +13,7 @@ use super::summary::{common_folder, one_way, percent, what};
 use super::{
     ComponentCoverage, CoverageDocument, CoverageFormat, CoverageView, EdgeCoverage, FileCoverage, Ratio, Totals,
 };
+use crate::html::escape;
 use std::collections::BTreeMap;
 
 pub(super) const HTML: CoverageFormat = CoverageFormat { name: "html", shows_sources: true, write };
@@ -207,25 +208,4 @@ fn without_source(file: &FileCoverage) -> String {
         text.push_str(&format!("<p class=\"remark\">and {more} more functions; --format json has them all</p>\n"));
     }
     text
-}
-
-/// A word for HTML, in text and in attributes.
-fn escape(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            '\'' => out.push_str("&#39;"),
-            '\t' | '\n' => out.push(c),
-            // Characters that would turn the text around or vanish are shown.
-            c if c.is_control() || ('\u{202a}'..='\u{202e}').contains(&c) || ('\u{2066}'..='\u{2069}').contains(&c) => {
-                out.push('\u{fffd}');
-            }
-            c => out.push(c),
-        }
-    }
-    out
 }

@@ -88,7 +88,7 @@ fn node(inputs: &mut Inputs) -> NodePlan {
     let component = inputs.add(&b"\0asm\x0d\0\x01\0\0\x01\0"[..]);
     let stdin = Stdin { bytes: inputs.add(&b"its stdin"[..]), stays_open: false };
     let machine = Machine { stdin, ..Machine::default() };
-    NodePlan { name: "db".to_owned(), program: Program { component, machine } }
+    NodePlan { name: "db".to_owned(), program: Program { component, machine }, called: false }
 }
 
 fn node_execution() -> NodeExecution {
@@ -204,6 +204,7 @@ fn every_end_and_kind_of_finding_survives() {
         End::FuelExhausted { fuel: u64::MAX },
         End::TimeExhausted { limit: crate::Duration(1) },
         End::Hang { waiting: vec!["stdin".to_owned()] },
+        End::CalledEnded,
         End::Diverged { recorded: "{}".to_owned(), asked: "\u{1b}".to_owned() },
     ];
     for end in ends {

@@ -19,7 +19,7 @@ pub use http::{HttpFailure, HttpReply, HttpRule};
 pub use network::NetworkPlan;
 pub use process::{ProcessExit, ProcessReply, ProcessRule};
 
-use crate::{Digest, Duration};
+use crate::{Digest, Duration, NodeId};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -44,7 +44,7 @@ pub const WALL_START_DEFAULT: u64 = 1_735_689_600;
 pub struct Plan {
     /// The machine that runs the target.
     pub main: Machine,
-    /// Further machines, which run until the target ends.
+    /// Further machines, which run until the target ends, or are called by it.
     pub nodes: Vec<NodePlan>,
     /// The wall clock at the start, in seconds since 1970-01-01T00:00:00Z.
     pub wall_start_s: u64,
@@ -68,20 +68,77 @@ pub struct Plan {
     /// How far a scenario is driven; nothing for a program that drives itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scenario: Option<ScenarioPlan>,
+    /// The one function of a scenario that is called, once, instead of all that drives it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub call: Option<Call>,
+}
+
+/// One call from outside, which is all of a run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub enum Call {
+    /// The fuzz target of this name; its input is the run's first decision.
+    Fuzz(String),
+    /// The property of this name.
+    Property(String),
+}
+
+impl Call {
+    /// The name of the function.
+    #[must_use]
+    pub fn function(&self) -> &str {
+        match self {
+            Call::Fuzz(function) | Call::Property(function) => function,
+        }
+    }
 }
 
 /// How far a scenario is driven.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub struct ScenarioPlan {
     /// Sequences, each from the start state; of fuzz targets and properties, rounds.
     pub sequences: u32,
     /// Steps of each sequence.
     pub flows: u32,
+    /// The sequences and steps of these that are run, in their order; all of them when nothing is named.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub only: Vec<Kept>,
+}
+
+/// Steps of one sequence that are run although others are left out. They keep their numbers, and so their choices.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub struct Kept {
+    /// Of which kind the sequence is.
+    pub kind: ScenarioKind,
+    /// Its number.
+    pub sequence: u32,
+    /// Its steps: the first of each stretch, and the one after its last.
+    pub steps: Vec<(u32, u32)>,
+}
+
+impl ScenarioPlan {
+    /// So many sequences of so many steps.
+    #[must_use]
+    pub const fn all(sequences: u32, flows: u32) -> ScenarioPlan {
+        ScenarioPlan { sequences, flows, only: Vec::new() }
+    }
+
+    /// The stretches of steps that are run in a sequence; `None` when it is left out.
+    #[must_use]
+    pub fn stretches(&self, kind: ScenarioKind, sequence: u32) -> Option<Vec<(u32, u32)>> {
+        if self.only.is_empty() {
+            return Some(vec![(0, self.flows)]);
+        }
+        let kept = self.only.iter().find(|kept| kept.kind == kind && kept.sequence == sequence)?;
+        Some(kept.steps.iter().map(|(from, to)| (*from, (*to).min(self.flows))).collect())
+    }
 }
 
 /// Ways in which a program can be driven from outside. The parts of each have numbers of their own.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum ScenarioKind {
     /// Steps of a scenario with a state.
     Stateful,
@@ -106,7 +163,7 @@ pub const FLOWS_MAX: u32 = 1 << 30;
 
 impl Default for ScenarioPlan {
     fn default() -> ScenarioPlan {
-        ScenarioPlan { sequences: 10, flows: 100 }
+        ScenarioPlan::all(10, 100)
     }
 }
 
@@ -132,6 +189,14 @@ pub struct NodePlan {
     pub name: String,
     /// What runs there.
     pub program: Program,
+    /// Whether it does not run by itself: the scenario calls what it exports. There is one at the most.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub called: bool,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde wants a reference")]
+fn is_false(flag: &bool) -> bool {
+    !flag
 }
 
 /// A further component, and the machine that it runs on.
@@ -288,11 +353,20 @@ impl Default for Plan {
             faults: Vec::new(),
             redact: Redact::default(),
             scenario: None,
+            call: None,
         }
     }
 }
 
 impl Plan {
+    /// The machine whose component the scenario calls, if there is one, and its number.
+    #[must_use]
+    pub fn called(&self) -> Option<(NodeId, &NodePlan)> {
+        let place = self.nodes.iter().position(|node| node.called)?;
+        // The main machine comes before those of the plan.
+        Some((NodeId(place as u32 + 1), &self.nodes[place]))
+    }
+
     /// Every further component of the plan, with its machine.
     pub fn programs(&self) -> impl Iterator<Item = &Program> {
         let nodes = self.nodes.iter().map(|node| &node.program);

@@ -245,5 +245,6 @@ pub(crate) fn map_from_file(region: &Region, bytes: usize) -> Result<(), String>
     if mapped == libc::MAP_FAILED {
         return Err(failed("mmap"));
     }
+    region.is_of_file(bytes);
     Ok(())
 }

@@ -1,0 +1,42 @@
+//! The component that a scenario judges, when that is another one: `fozzy run SCENARIO --target TARGET`.
+//!
+//! ```text
+//! store::put("k", b"v")                           a call of the target, by an interface that it exports
+//! target::restart()                               its memory is gone, its disk stays
+//! target::attempt(|| store::get("k"))             Err("trapped: …") instead of the end of the run
+//! ```
+//!
+//! Natively there is no target: imports of another component do not link, so such a scenario runs in the sandbox only.
+
+use crate::host;
+
+/// Ends the target, if it is up. The next call is answered by a new instance, on the disk as it is.
+pub fn restart() {
+    host::restart_target();
+}
+
+/// As [`restart`], and the machine of the target loses power: its disk keeps what was synced, and of the rest whatever is
+/// drawn.
+pub fn lose_power() {
+    host::lose_power_of_target();
+}
+
+/// Why the target answers nothing, in a few words; `None` while it is up.
+#[must_use]
+pub fn down() -> Option<String> {
+    host::target_down()
+}
+
+/// Calls the target, and goes on if that traps: the trap is a finding all the same.
+///
+/// # Errors
+/// Why the target answers nothing. Until it is [`restart`]ed, neither does any other call.
+pub fn attempt<R>(call: impl FnOnce() -> R) -> Result<R, String> {
+    host::outlive_target(true);
+    let answer = call();
+    host::outlive_target(false);
+    match down() {
+        None => Ok(answer),
+        Some(why) => Err(why),
+    }
+}

@@ -1,0 +1,210 @@
+//! The component that a scenario calls, in a store of its own.
+//!
+//! ```text
+//!           ┌─ instance, at the first call ─▶ answers … ─▶ restart: gone, the next call begins another
+//! Callee ───┤                                   └ traps ─▶ down: answers nothing until it is restarted
+//!           └─ fuel, memories and coverage over all of its instances
+//! ```
+//!
+//! Invariants: its first end by a fault of its own is kept, and is the end of its machine in the execution; its budget of
+//! instructions is one for all instances.
+//! Not here: how its functions come to those that the scenario imports (`link`), and what the history says (`fozzy-host`).
+
+use crate::coverage::Covered;
+use crate::ending::{Instantiating, ending};
+use crate::memory::{self, Region};
+use crate::program::Program;
+use crate::schedule::{Ended, store};
+use crate::sides::Told;
+use fozzy_host::{Answered, Called, Calling, Host, Parking, Restart, Run, Stop, Turn};
+use fozzy_instrument::Coverage;
+use fozzy_trace::outcome::Frame;
+use fozzy_trace::plan::Limits;
+use fozzy_trace::{End, NodeId, Part};
+use fozzy_world::Node;
+use std::future::{Future, poll_fn};
+use std::pin::pin;
+use std::sync::Arc;
+use wasmtime::Store;
+use wasmtime::component::{ComponentExportIndex, Instance, Val};
+
+/// A component that is called, over a whole run.
+pub(crate) struct Callee {
+    program: Program,
+    functions: Arc<[ComponentExportIndex]>,
+    /// Its machine before anything ran.
+    start: Node,
+    limits: Limits,
+    parking: Arc<Parking>,
+    /// The store, and the instance in it once there is one.
+    live: Option<(Store<Host>, Option<Instance>)>,
+    /// What is left of its budget.
+    fuel: u64,
+    /// Of the last instance.
+    memories: Vec<Arc<Region>>,
+    covered: Covered,
+    /// Why it answers nothing.
+    down: Option<String>,
+    /// How it ended first by its own fault.
+    found: Option<(End, Vec<Frame>)>,
+}
+
+impl Callee {
+    pub(crate) fn new(
+        program: Program,
+        functions: Arc<[ComponentExportIndex]>,
+        start: Node,
+        limits: Limits,
+        parking: Arc<Parking>,
+    ) -> Callee {
+        let fuel = limits.fuel;
+        let (live, memories, covered, down, found) = (None, Vec::new(), Covered::default(), None, None);
+        Callee { program, functions, start, limits, parking, live, fuel, memories, covered, down, found }
+    }
+
+    /// What it leaves behind.
+    pub(crate) fn finish(mut self) -> (Ended, Covered) {
+        self.cover(None);
+        let memories = Told::apart(std::mem::take(&mut self.memories), self.program.facts()).guest;
+        let (end, backtrace) = self.found.map_or((None, Vec::new()), |(end, frames)| (Some(end), frames));
+        (Ended { end, backtrace, fuel_used: self.limits.fuel - self.fuel, memories }, self.covered)
+    }
+
+    /// Adds what the instance has covered, which is then gone; it ended by `error`, perhaps.
+    fn cover(&mut self, error: Option<&wasmtime::Error>) {
+        if self.live.take().is_some() && self.program.how().coverage != Coverage::None {
+            let cut = error.and_then(|error| self.program.symbols().cut(error));
+            let told = Told::apart(self.memories.clone(), self.program.facts());
+            self.covered.merge(&Covered::of(&self.program, &told, cut), self.program.how().coverage);
+        }
+    }
+
+    /// Makes sure that there is a store, and gives it the run.
+    fn open(&mut self, run: Box<Run>, part: Part) -> wasmtime::Result<()> {
+        if let Some((store, _)) = &mut self.live {
+            let host = store.data_mut();
+            host.run.hold(run);
+            host.part = part;
+            return Ok(());
+        }
+        let mut turn = Turn::new(Arc::clone(&self.parking));
+        turn.hold(run);
+        let memory_bytes = self.limits.memory_bytes.saturating_add(self.program.facts().appended_bytes());
+        let mut host = Host::new(turn, self.start.id, memory_bytes);
+        host.part = part;
+        let (store, filled) = store(&self.program, host, self.fuel);
+        self.live = Some((store, None));
+        filled
+    }
+
+    async fn attempt(&mut self, function: usize, arguments: &[Val], results: &mut [Val]) -> wasmtime::Result<()> {
+        let (store, place) = self.live.as_mut().expect("it was opened");
+        let instance = match place {
+            Some(instance) => *instance,
+            None => {
+                let linked = self.program.instance()?;
+                let (instance, memories) = apart(linked.instantiate_async(&mut *store)).await;
+                self.memories = memories;
+                *place.insert(instance.map_err(|error| error.context(Instantiating))?)
+            }
+        };
+        let function = instance.get_func(&mut *store, self.functions[function]);
+        let function = function.ok_or_else(|| wasmtime::Error::msg("a linked function is gone"))?;
+        function.call_async(&mut *store, arguments, results).await
+    }
+
+    /// It came to its end: what that means for who called it.
+    fn ended(&mut self, error: &wasmtime::Error, run: &mut Run, refused: bool) -> Answered {
+        self.cover(Some(error));
+        let node = self.start.id;
+        if let Some(Stop::PowerLoss { up_after }) = error.downcast_ref::<Stop>() {
+            // A fault of the plan is no finding.
+            run.power_loss(node, *up_after);
+            run.world.node_mut(node).waiting.clear();
+            self.down = Some("its machine lost power".to_owned());
+            return Answered::Down;
+        }
+        let (end, frames) = match ending(error, &self.program, &self.limits, refused) {
+            Ok((End::Exited { code }, frames)) => {
+                (End::Trapped { trap: format!("it exited with code {code} instead of answering") }, frames)
+            }
+            Ok(ended) => ended,
+            Err(error) => return Answered::Machine(error.what),
+        };
+        run.moment(node, |world, moment| world.program_lost(moment));
+        let answered = if matches!(end, End::Trapped { .. }) { Answered::Down } else { Answered::Over };
+        self.down = Some(end.words());
+        if self.found.is_none() || answered == Answered::Over {
+            self.found = Some((end, frames));
+        }
+        answered
+    }
+}
+
+impl Called for Callee {
+    fn node(&self) -> NodeId {
+        self.start.id
+    }
+
+    fn call<'a>(
+        &'a mut self,
+        mut run: Box<Run>,
+        part: Part,
+        function: usize,
+        arguments: &'a [Val],
+        results: &'a mut [Val],
+    ) -> Calling<'a> {
+        Box::pin(async move {
+            if self.down.is_some() {
+                return (run, Answered::Down);
+            }
+            let outcome = match self.open(run, part) {
+                Ok(()) => self.attempt(function, arguments, results).await,
+                Err(error) => Err(error),
+            };
+            let (store, _) = self.live.as_mut().expect("it was opened");
+            run = store.data_mut().run.lend();
+            self.fuel = store.get_fuel().unwrap_or(0);
+            let refused = store.data().limiter.refused();
+            match outcome {
+                Ok(()) => (run, Answered::Yes),
+                Err(error) => {
+                    let answered = self.ended(&error, &mut run, refused);
+                    (run, answered)
+                }
+            }
+        })
+    }
+
+    fn restart(&mut self, run: &mut Run, how: Restart) {
+        self.cover(None);
+        self.down = None;
+        let start = &self.start;
+        run.moment(start.id, |world, moment| match how {
+            Restart::FromStart => {
+                world.begin_again(start, moment);
+                world.node_mut(start.id).disk.track_durability(true);
+            }
+            Restart::Program => world.program_lost(moment),
+            Restart::PowerLoss => world.power_loss(moment),
+        });
+    }
+
+    fn down(&self) -> Option<String> {
+        self.down.clone()
+    }
+}
+
+/// Instantiates while others may do so: the memories that come with it are its own.
+async fn apart<T>(instantiating: impl Future<Output = T>) -> (T, Vec<Arc<Region>>) {
+    let mut own = Vec::new();
+    let mut instantiating = pin!(instantiating);
+    let instance = poll_fn(|context| {
+        let others = memory::collect();
+        let polled = instantiating.as_mut().poll(context);
+        own.extend(memory::collect());
+        memory::put_back(others);
+        polled
+    });
+    (instance.await, own)
+}

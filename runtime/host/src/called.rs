@@ -1,0 +1,180 @@
+//! A component whose exports a guest imports: its target.
+//!
+//! ```text
+//! scenario ─ get("k") ─▶ linked function ─ lends the run ─▶ Called::call: its own store, machine, fuel
+//!     ▲                        │ recorded like any import             │ answers, or comes to its end
+//!     └──────── "v" ◀──────────┴──────── the run again ◀──────────────┘
+//! ```
+//!
+//! The caller waits in its call, as it does in any that may wait: other guests can have turns meanwhile.
+//!
+//! Invariants: the run is with exactly one of both; while the target is called, its machine stands for the caller's where
+//! it is asked who can go on. What crosses are values, never handles.
+//! Not here: instances of the target, and how their ends are read (`fozzy-engine`).
+
+use crate::bindings::fozzy::target::control;
+use crate::call::{Host, Import, Stop};
+use crate::run::Run;
+use crate::values::{Values, simplest};
+use fozzy_trace::{NodeId, Part};
+use std::any::Any;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use wasmtime::Result;
+use wasmtime::component::types::ComponentFunc;
+use wasmtime::component::{Linker, Val};
+
+const OUTLIVE: Import = Import::new("fozzy:target/control.outlive");
+const DOWN: Import = Import::new("fozzy:target/control.down");
+const RESTART: Import = Import::new("fozzy:target/control.restart");
+const LOSE_POWER: Import = Import::new("fozzy:target/control.lose-power");
+
+/// How a call of a component went.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Answered {
+    /// It has answered.
+    Yes,
+    /// It came to its end, now or before; the run can go on.
+    Down,
+    /// It came to its end, and the run with it.
+    Over,
+    /// The real machine failed.
+    Machine(String),
+}
+
+/// What becomes of a component that is ended from outside.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Restart {
+    /// Its machine is as it was at the start of the run.
+    FromStart,
+    /// Its disk stays.
+    Program,
+    /// Its disk keeps what was durable.
+    PowerLoss,
+}
+
+/// A call on its way, and the run again.
+pub type Calling<'a> = Pin<Box<dyn Future<Output = (Box<Run>, Answered)> + Send + 'a>>;
+
+/// A component that can be called.
+pub trait Called: Send + Any {
+    /// Its machine.
+    fn node(&self) -> NodeId;
+    /// Calls the function at this place of those that were linked.
+    fn call<'a>(
+        &'a mut self,
+        run: Box<Run>,
+        part: Part,
+        function: usize,
+        arguments: &'a [Val],
+        results: &'a mut [Val],
+    ) -> Calling<'a>;
+    /// Ends it; the next call begins another instance.
+    fn restart(&mut self, run: &mut Run, how: Restart);
+    /// Why it answers nothing.
+    fn down(&self) -> Option<String>;
+}
+
+/// Defines a function of an interface: calls go to the function at `place` of the called component.
+///
+/// # Errors
+/// When wasmtime refuses the definition.
+pub fn link(linker: &mut Linker<Host>, interface: &str, function: &str, place: usize) -> Result<()> {
+    let plain = interface.split('@').next().unwrap_or(interface);
+    let name: Arc<str> = format!("{plain}.{function}").into();
+    let id = Import::number(&name);
+    linker.instance(interface)?.func_new_async(function, move |mut store, of, arguments, results| {
+        let name = Arc::clone(&name);
+        Box::new(async move { store.data_mut().call_other(id, &name, place, &of, arguments, results).await })
+    })
+}
+
+impl Host {
+    /// A call of another component, recorded as what it is: a call of an import.
+    async fn call_other(
+        &mut self,
+        id: u32,
+        name: &str,
+        place: usize,
+        of: &ComponentFunc,
+        arguments: &[Val],
+        results: &mut [Val],
+    ) -> Result<()> {
+        let asked = Values(arguments);
+        let outcome = match self.begin(&asked) {
+            Ok(()) => self.pass_on(place, of, arguments, results).await,
+            Err(stop) => Err(stop),
+        };
+        self.end_as(id, name, &asked, outcome.map(|()| Values(results)))?;
+        Ok(())
+    }
+
+    /// Lends the run to the other component, until it has answered or come to its end.
+    async fn pass_on(
+        &mut self,
+        place: usize,
+        of: &ComponentFunc,
+        arguments: &[Val],
+        results: &mut [Val],
+    ) -> std::result::Result<(), Stop> {
+        let missing = || Stop::Machine { what: "a component was linked with one that is not there".to_owned() };
+        let mut called = self.called.take().ok_or_else(missing)?;
+        self.node_mut().calling = Some(called.node());
+        let (run, answered) = called.call(self.run.lend(), self.part, place, arguments, results).await;
+        self.run.hold(run);
+        self.node_mut().calling = None;
+        self.called = Some(called);
+        match answered {
+            Answered::Yes => Ok(()),
+            Answered::Down if self.outlives => {
+                results.iter_mut().zip(of.results()).for_each(|(result, of)| *result = simplest(&of));
+                Ok(())
+            }
+            Answered::Down | Answered::Over => Err(Stop::CalledEnded),
+            Answered::Machine(what) => Err(Stop::Machine { what }),
+        }
+    }
+
+    /// A sequence begins: what the guest calls is as it was at the start.
+    pub fn begin_called_again(&mut self) {
+        self.outlives = false;
+        if let Some(called) = &mut self.called {
+            called.restart(&mut self.run, Restart::FromStart);
+        }
+    }
+
+    fn restart_called(&mut self, import: Import, how: Restart) -> Result<()> {
+        self.call(import, (), |host| {
+            let mut called = host.called.take().ok_or_else(|| without(import))?;
+            called.restart(&mut host.run, how);
+            host.called = Some(called);
+            Ok(())
+        })
+    }
+}
+
+fn without(import: Import) -> Stop {
+    Stop::Misuse { import: import.name, what: "the run has no target; give it one with --target".to_owned() }
+}
+
+impl control::Host for Host {
+    fn outlive(&mut self, yes: bool) -> Result<()> {
+        self.call(OUTLIVE, yes, |host| {
+            host.outlives = yes;
+            Ok(())
+        })
+    }
+
+    fn down(&mut self) -> Result<Option<String>> {
+        self.call(DOWN, (), |host| host.called.as_ref().map(|called| called.down()).ok_or_else(|| without(DOWN)))
+    }
+
+    fn restart(&mut self) -> Result<()> {
+        self.restart_called(RESTART, Restart::Program)
+    }
+
+    fn lose_power(&mut self) -> Result<()> {
+        self.restart_called(LOSE_POWER, Restart::PowerLoss)
+    }
+}

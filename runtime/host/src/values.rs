@@ -1,0 +1,299 @@
+//! Values of any type of WIT, as they go from one component to another: in the history, and where nobody gives any.
+//!
+//! ```text
+//! record { name: "a", sizes: [1, 2] }   ─▶ `{name: "a", sizes: [1, 2]}`
+//! result<u32, string>, nobody answers   ─▶ `error ""`
+//! ```
+//!
+//! Invariant: values that differ fold differently, their cases and lengths included.
+//! Not here: handles of resources, which do not go from one component to another.
+
+use fozzy_trace::{Fold, Record};
+use std::fmt::Write;
+use wasmtime::component::{Type, Val};
+
+/// Longest rendering of all arguments or results together, in bytes. What is longer is cut, and a digest of it stands there.
+const SHOWN_BYTES_MAX: usize = 200;
+
+/// Arguments, or results.
+pub(crate) struct Values<'a>(pub(crate) &'a [Val]);
+
+impl Record for Values<'_> {
+    fn fold(&self, fold: &mut Fold) {
+        list(self.0, fold);
+    }
+
+    fn show(&self, out: &mut String) {
+        let mut text = String::new();
+        show_parts(self.0.iter().map(|value| (None, value)), &mut text);
+        if text.len() <= SHOWN_BYTES_MAX {
+            out.push_str(&text);
+            return;
+        }
+        let mut whole = Fold::default();
+        self.fold(&mut whole);
+        let cut = (0..=SHOWN_BYTES_MAX).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
+        let _ = write!(out, "{}… #{:08x}", &text[..cut], whole.value() as u32);
+    }
+
+    fn payload_bytes(&self) -> u64 {
+        self.0.iter().map(bytes).sum()
+    }
+}
+
+fn list(values: &[Val], fold: &mut Fold) {
+    fold.word(values.len() as u64);
+    values.iter().for_each(|value| fold_value(value, fold));
+}
+
+fn fold_value(value: &Val, fold: &mut Fold) {
+    let payload = |payload: &Option<Box<Val>>, fold: &mut Fold| {
+        fold.word(u64::from(payload.is_some()));
+        if let Some(value) = payload {
+            fold_value(value, fold);
+        }
+    };
+    match value {
+        Val::Bool(value) => fold.word(u64::from(*value)),
+        Val::S8(value) => fold.word(*value as u64),
+        Val::U8(value) => fold.word(u64::from(*value)),
+        Val::S16(value) => fold.word(*value as u64),
+        Val::U16(value) => fold.word(u64::from(*value)),
+        Val::S32(value) => fold.word(*value as u64),
+        Val::U32(value) => fold.word(u64::from(*value)),
+        Val::S64(value) => fold.word(*value as u64),
+        Val::U64(value) => fold.word(*value),
+        Val::Float32(value) => fold.word(u64::from(value.to_bits())),
+        Val::Float64(value) => fold.word(value.to_bits()),
+        Val::Char(value) => fold.word(u64::from(u32::from(*value))),
+        Val::String(text) | Val::Enum(text) => fold.bytes(text.as_bytes()),
+        Val::List(values) | Val::FixedLengthList(values) | Val::Tuple(values) => list(values, fold),
+        Val::Map(pairs) => {
+            fold.word(pairs.len() as u64);
+            for (key, value) in pairs {
+                fold_value(key, fold);
+                fold_value(value, fold);
+            }
+        }
+        Val::Record(fields) => {
+            fold.word(fields.len() as u64);
+            fields.iter().for_each(|(_, value)| fold_value(value, fold));
+        }
+        Val::Variant(case, value) => {
+            fold.bytes(case.as_bytes());
+            payload(value, fold);
+        }
+        Val::Option(value) => payload(value, fold),
+        Val::Result(Ok(value)) => {
+            fold.word(0);
+            payload(value, fold);
+        }
+        Val::Result(Err(value)) => {
+            fold.word(1);
+            payload(value, fold);
+        }
+        Val::Flags(names) => {
+            fold.word(names.len() as u64);
+            names.iter().for_each(|name| fold.bytes(name.as_bytes()));
+        }
+        // These do not go from one component to another.
+        Val::Resource(_) | Val::Future(_) | Val::Stream(_) | Val::ErrorContext(_) => fold.word(u64::MAX),
+    }
+}
+
+/// What moving a value costs beside the call.
+fn bytes(value: &Val) -> u64 {
+    let of = |values: &[Val]| values.iter().map(bytes).sum::<u64>() + values.len() as u64;
+    let payload = |value: &Option<Box<Val>>| value.as_ref().map_or(0, |value| bytes(value));
+    match value {
+        Val::String(text) => text.len() as u64,
+        Val::List(values) | Val::FixedLengthList(values) | Val::Tuple(values) => of(values),
+        Val::Map(pairs) => pairs.iter().map(|(key, value)| bytes(key) + bytes(value) + 1).sum(),
+        Val::Record(fields) => fields.iter().map(|(_, value)| bytes(value)).sum(),
+        Val::Variant(_, value) | Val::Option(value) | Val::Result(Ok(value) | Err(value)) => payload(value),
+        _ => 0,
+    }
+}
+
+fn show_value(value: &Val, out: &mut String) {
+    let payload = |value: &Option<Box<Val>>, out: &mut String| {
+        if let Some(value) = value {
+            if !out.is_empty() && !out.ends_with([' ', '(', '[', '{']) {
+                out.push(' ');
+            }
+            show_value(value, out);
+        }
+    };
+    match value {
+        Val::Bool(value) => drop(write!(out, "{value}")),
+        Val::S8(value) => drop(write!(out, "{value}")),
+        Val::U8(value) => drop(write!(out, "{value}")),
+        Val::S16(value) => drop(write!(out, "{value}")),
+        Val::U16(value) => drop(write!(out, "{value}")),
+        Val::S32(value) => drop(write!(out, "{value}")),
+        Val::U32(value) => drop(write!(out, "{value}")),
+        Val::S64(value) => drop(write!(out, "{value}")),
+        Val::U64(value) => drop(write!(out, "{value}")),
+        Val::Float32(value) => drop(write!(out, "{value}")),
+        Val::Float64(value) => drop(write!(out, "{value}")),
+        Val::Char(value) => drop(write!(out, "{value:?}")),
+        Val::String(text) => text.as_str().show(out),
+        Val::Enum(case) => out.push_str(case),
+        Val::List(values) | Val::FixedLengthList(values) => {
+            match values.iter().map(|value| if let Val::U8(byte) = value { Some(*byte) } else { None }).collect() {
+                Some(bytes) if !values.is_empty() => <Vec<u8> as Record>::show(&bytes, out),
+                _ => {
+                    out.push('[');
+                    show_parts(values.iter().map(|value| (None, value)), out);
+                    out.push(']');
+                }
+            }
+        }
+        Val::Tuple(values) => {
+            out.push('(');
+            show_parts(values.iter().map(|value| (None, value)), out);
+            out.push(')');
+        }
+        Val::Map(pairs) => drop(write!(out, "a map of {}", pairs.len())),
+        Val::Record(fields) => {
+            out.push('{');
+            show_parts(fields.iter().map(|(name, value)| (Some(name.as_str()), value)), out);
+            out.push('}');
+        }
+        Val::Variant(case, value) => {
+            out.push_str(case);
+            payload(value, out);
+        }
+        Val::Option(None) => out.push_str("none"),
+        Val::Option(value) => payload(value, out),
+        Val::Result(Ok(None)) => out.push_str("ok"),
+        Val::Result(Ok(value)) => payload(value, out),
+        Val::Result(Err(value)) => {
+            out.push_str("error");
+            payload(value, out);
+        }
+        Val::Flags(names) => out.push_str(&names.join(" | ")),
+        Val::Resource(_) | Val::Future(_) | Val::Stream(_) | Val::ErrorContext(_) => out.push_str("a handle"),
+    }
+}
+
+fn show_parts<'a>(parts: impl Iterator<Item = (Option<&'a str>, &'a Val)>, out: &mut String) {
+    for (place, (name, value)) in parts.enumerate() {
+        // The rest would be cut anyway.
+        if out.len() > SHOWN_BYTES_MAX {
+            return;
+        }
+        if place > 0 {
+            out.push_str(", ");
+        }
+        if let Some(name) = name {
+            let _ = write!(out, "{name}: ");
+        }
+        show_value(value, out);
+    }
+}
+
+/// The simplest value of a type: an error, nothing, an empty list, 0.
+pub(crate) fn simplest(of: &Type) -> Val {
+    let payload = |of: Option<Type>| of.map(|of| Box::new(simplest(&of)));
+    match of {
+        Type::Bool => Val::Bool(false),
+        Type::S8 => Val::S8(0),
+        Type::U8 => Val::U8(0),
+        Type::S16 => Val::S16(0),
+        Type::U16 => Val::U16(0),
+        Type::S32 => Val::S32(0),
+        Type::U32 => Val::U32(0),
+        Type::S64 => Val::S64(0),
+        Type::U64 => Val::U64(0),
+        Type::Float32 => Val::Float32(0.0),
+        Type::Float64 => Val::Float64(0.0),
+        Type::Char => Val::Char('\0'),
+        Type::String => Val::String(String::new()),
+        Type::List(_) => Val::List(Vec::new()),
+        Type::Map(_) => Val::Map(Vec::new()),
+        Type::Record(of) => {
+            Val::Record(of.fields().map(|field| (field.name.to_owned(), simplest(&field.ty))).collect())
+        }
+        Type::Tuple(of) => Val::Tuple(of.types().map(|of| simplest(&of)).collect()),
+        Type::Variant(of) => {
+            let first = of.cases().next().expect("a variant has a case");
+            Val::Variant(first.name.to_owned(), payload(first.ty))
+        }
+        Type::Enum(of) => Val::Enum(of.names().next().expect("an enum has a case").to_owned()),
+        Type::Option(_) => Val::Option(None),
+        Type::Result(of) => Val::Result(Err(payload(of.err()))),
+        Type::Flags(_) => Val::Flags(Vec::new()),
+        Type::FixedLengthList(_)
+        | Type::Own(_)
+        | Type::Borrow(_)
+        | Type::Future(_)
+        | Type::Stream(_)
+        | Type::ErrorContext => unreachable!("no function of these is linked"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(values: &[Val]) -> String {
+        let mut out = String::new();
+        Values(values).show(&mut out);
+        out
+    }
+
+    fn folded(values: &[Val]) -> u64 {
+        let mut fold = Fold::default();
+        Values(values).fold(&mut fold);
+        fold.value()
+    }
+
+    fn text(text: &str) -> Val {
+        Val::String(text.to_owned())
+    }
+
+    #[test]
+    fn values_are_shown_for_people() {
+        let sizes = Val::List(vec![Val::U32(1), Val::U32(2)]);
+        let record = Val::Record(vec![("name".to_owned(), text("a")), ("sizes".to_owned(), sizes)]);
+        assert_eq!(shown(&[record, Val::Bool(true)]), r#"{name: "a", sizes: [1, 2]}, true"#);
+        let some = |value| Some(Box::new(value));
+        assert_eq!(shown(&[Val::Option(None), Val::Option(some(Val::S8(-1)))]), "none, -1");
+        assert_eq!(shown(&[Val::Result(Err(some(text("no"))))]), r#"error "no""#);
+        assert_eq!(shown(&[Val::Result(Ok(None)), Val::Variant("at".to_owned(), some(Val::U8(3)))]), "ok, at 3");
+        assert_eq!(shown(&[Val::List(b"hi".map(Val::U8).to_vec())]), r#""hi" (2 bytes)"#);
+        assert_eq!(shown(&[Val::List(vec![])]), "[]");
+        let long = |last| shown(&[Val::List(vec![Val::U32(7); 1000]), Val::U8(last)]);
+        assert!(long(1).len() < SHOWN_BYTES_MAX + 20 && long(1).contains("7, … #"), "{}", long(1));
+        assert_ne!(long(1), long(2), "what is cut looks different when it is different");
+        assert_eq!(Values(&[text("four"), Val::List(vec![Val::U8(0); 3])]).payload_bytes(), 7);
+    }
+
+    #[test]
+    fn what_differs_folds_differently() {
+        let one = |value| Some(Box::new(value));
+        let values = [
+            vec![],
+            vec![Val::U8(0)],
+            vec![Val::U8(1)],
+            vec![Val::U8(0), Val::U8(0)],
+            vec![Val::List(vec![])],
+            vec![Val::List(vec![Val::U8(0)])],
+            vec![Val::Option(one(Val::U8(0)))],
+            vec![Val::Result(Ok(one(Val::U8(0))))],
+            vec![Val::Result(Err(one(Val::U8(0))))],
+            vec![text("")],
+            vec![text("a")],
+            vec![Val::Variant("a".to_owned(), None)],
+            vec![Val::Float64(-0.0)],
+        ];
+        // A list and an option are of different types, which cannot stand in one place.
+        let same_place = [1, 2, 3, 7, 8, 9, 10, 11, 12];
+        for (a, b) in same_place.iter().flat_map(|a| same_place.iter().map(move |b| (*a, *b))).filter(|(a, b)| a < b) {
+            assert_ne!(folded(&values[a]), folded(&values[b]), "{:?} {:?}", values[a], values[b]);
+        }
+        assert_ne!(folded(&values[4]), folded(&values[5]));
+        assert_ne!(folded(&values[0]), folded(&values[1]));
+    }
+}

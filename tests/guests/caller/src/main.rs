@@ -1,0 +1,67 @@
+//! Calls `peer`, which is another component, in the way that the first argument says, and prints what it got.
+
+use fozzy::target::control;
+use test::pair::peer::{self, Colour, Everything, Rights, Shape};
+
+wit_bindgen::generate!({
+    inline: "package test:caller; world caller { import test:pair/peer@0.1.0; import fozzy:target/control@0.1.0; }",
+    path: ["../peer/wit", "../../../wit/deps/fozzy-target.wit"],
+    generate_all,
+    additional_derives: [PartialEq],
+});
+
+fn everything() -> Everything {
+    Everything {
+        yes: true,
+        numbers: (u8::MAX, i8::MIN, u16::MAX, i16::MIN, u32::MAX, i32::MIN, u64::MAX, i64::MIN),
+        floats: (0.5, -2.25),
+        letter: 'ß',
+        text: "text, ünïcode".to_owned(),
+        bytes: vec![0, 255, 7],
+        words: vec![String::new(), "two".to_owned()],
+        nothing: None,
+        something: Some(vec![None, Some("some".to_owned())]),
+        shapes: vec![Shape::Point, Shape::Circle(1.5), Shape::Named("n".to_owned())],
+        colour: Colour::Green,
+        rights: Rights::READ | Rights::EXECUTE,
+        outcome: Err("no".to_owned()),
+        empty: Ok(()),
+    }
+}
+
+/// A call that may end the peer, and what is known afterwards.
+fn survive(how: &str) {
+    control::outlive(true);
+    println!("{:?}, down: {:?}", peer::behave(how), control::down());
+    println!("{}, {:?}, down: {}", peer::add(1), peer::append(b"x", true), control::down().is_some());
+    control::restart();
+    println!("{:?}, {}, down: {:?}", peer::behave("well"), peer::add(1), control::down());
+}
+
+fn main() {
+    let how = std::env::args().nth(1).expect("an argument");
+    match how.as_str() {
+        "echo" => {
+            let same = peer::echo(&everything()) == everything();
+            println!("{same}");
+            let long = Everything { bytes: vec![7; 1 << 20], text: "long".repeat(10_000), ..everything() };
+            println!("{}", peer::echo(&long) == long);
+        }
+        "restart" => {
+            println!("{} {}", peer::add(2), peer::add(3));
+            println!("{} {}", peer::append(b"four", true), peer::append(b"more", false));
+            control::restart();
+            println!("{} {}", peer::add(4), peer::append(b"", false));
+            control::lose_power();
+            let kept = peer::append(b"", false);
+            println!("{} {}", peer::add(5), (4..=8).contains(&kept));
+            println!("mine: {}", std::fs::exists("/log").expect("a disk"));
+        }
+        "survive-panic" => survive("panic"),
+        "survive-exit" => survive("exit"),
+        "survive-recurse" => survive("recurse"),
+        "survive-for-ever" => survive("for-ever"),
+        "many" => println!("{}", (0..10_000).map(|_| peer::add(1)).last().expect("some")),
+        call => println!("{:?}", peer::behave(call)),
+    }
+}
