@@ -14,6 +14,7 @@
 //! live               the real computer captured, and replayed when what answered is gone
 //! coverage           what recorded runs have reached, in C, Rust and JavaScript
 //! reactors           components called from outside, brought back from checkpoints
+//! fuzz               campaigns: what was planted is found, findings replay alone, equal campaigns are equal
 //! instrumented       rewritten programs beside the originals
 //! scenarios          what was planted in scenarios/ is found, and nothing else
 //! shrink             recorded failures become small, and stay the same
@@ -34,6 +35,7 @@ mod coverage;
 mod everything;
 mod faults;
 mod fozzy;
+mod fuzz;
 mod goldens;
 mod hostile_guests;
 mod instrumented;

@@ -15,8 +15,9 @@
 mod draws;
 
 use crate::corpus;
+use crate::fozzy::Fozzy;
 use fozzy_check::judge;
-use fozzy_engine::{Cache, Program, Session, Switches};
+use fozzy_engine::{Cache, Catalogue, Program, Session, Switches};
 use fozzy_sdk::native::{self, Settings};
 use fozzy_trace::facts::PropertyState;
 use fozzy_trace::plan::{FaultPlan, Inputs, Limits, Machine, ScenarioPlan};
@@ -266,4 +267,31 @@ fn properties_are_known_before_they_are_reached() {
         execution.facts.properties.iter().map(|(name, property)| (name, property.state())).collect();
     assert!(states.contains(&("total is constant", PropertyState::NeverReached)), "{states:?}");
     assert!(states.contains(&("no customer owes", PropertyState::Passed)), "{states:?}");
+}
+
+#[test]
+fn a_catalogue_that_was_stripped_is_said_to_be_absent() {
+    let file = corpus::scenario("bank", true);
+    assert!(matches!(compiled(&file).catalogue(), Catalogue::Declared(2..)));
+    let mut bytes = std::fs::read(&file).expect("the scenario is built");
+    let (section, gone) = (b"\x10fozzy.properties", b"\x10stripped.section");
+    while let Some(at) = bytes.windows(section.len()).position(|found| found == section) {
+        bytes[at..at + section.len()].copy_from_slice(gone);
+    }
+    let fozzy = Fozzy::new();
+    let plain = fozzy.write("plain.wat", r#"(module (memory (export "memory") 1) (func (export "_start")))"#);
+    assert_eq!(compiled(&plain).catalogue(), Catalogue::Unneeded);
+    let stripped = fozzy.write("stripped.wasm", bytes);
+    assert_eq!(compiled(&stripped).catalogue(), Catalogue::Absent);
+    let words = ["run", "stripped.wasm", "--sequences", "1", "--flows", "1"];
+    let ran = fozzy.run(&words).exits(0);
+    assert!(ran.err().contains("the catalogue is absent"), "{}", ran.err());
+    let document = fozzy.run(&[&words[..], &["--json"]].concat()).exits(0).json();
+    assert!(document["catalogue"].as_str().is_some_and(|said| said.contains("absent")), "{document:#}");
+    let names: Vec<&str> =
+        document["properties"].as_array().expect("a list").iter().filter_map(|row| row["name"].as_str()).collect();
+    assert!(names.contains(&"no customer owes") && !names.contains(&"total is constant"), "{names:?}");
+    assert!(fozzy.run(&["inspect", "stripped.wasm"]).exits(0).out().contains("the catalogue is absent"));
+    let whole = fozzy.run(&["inspect".as_ref(), file.as_os_str()]).exits(0).out();
+    assert!(whole.contains(" declared\n") && whole.contains("fits         scenario\n"), "{whole}");
 }

@@ -25,6 +25,11 @@ const REGISTRY_PROFILE: &[(&str, &str)] = &[
 
 const C_FLAGS: &[&str] = &["--target=wasm32-wasi", "-O2", "-g", "-Wall", "-Wextra", "-Werror"];
 
+/// What makes a fuzz target of it: no `main`, and libFuzzer's entry points.
+const C_FUZZ_FLAGS: &[&str] =
+    &["-mexec-model=reactor", "-Wl,--export=LLVMFuzzerTestOneInput", "-Wl,--export=LLVMFuzzerInitialize"];
+const C_FUZZ_BINARY: &str = "chunks";
+
 /// A program that is called from outside instead of being run, and its world.
 const C_REACTOR_FLAGS: &[&str] = &["-mexec-model=reactor"];
 const C_REACTOR_WIT: &str = "
@@ -189,6 +194,18 @@ impl Workshop {
         self.make(Target::Wasip1, name, &inputs, |module| {
             run(Command::new("clang-19").args(flags).arg("-o").arg(module).arg(&source));
             finish(module);
+        })
+    }
+
+    /// The C fuzz target.
+    pub(super) fn compile_c_fuzz(&self) -> PathBuf {
+        install_missing("the C guest", DEBIAN_PACKAGES);
+        let folder = guests_folder().join("c-fuzz");
+        let compiler = text(run(Command::new("clang-19").arg("--version")));
+        let inputs = format!("{}\n{C_FLAGS:?}\n{C_FUZZ_FLAGS:?}\n{compiler}", sources(&folder));
+        self.make(Target::Wasip1, C_FUZZ_BINARY, &inputs, |module| {
+            let source = folder.join(format!("{C_FUZZ_BINARY}.c"));
+            run(Command::new("clang-19").args(C_FLAGS).args(C_FUZZ_FLAGS).arg("-o").arg(module).arg(source));
         })
     }
 

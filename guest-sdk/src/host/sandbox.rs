@@ -154,6 +154,22 @@ pub(crate) fn sleep_until(moment: Duration) {
     }
 }
 
+pub(crate) fn restart_target() {
+    target::restart();
+}
+
+pub(crate) fn lose_power_of_target() {
+    target::lose_power();
+}
+
+pub(crate) fn target_down() -> Option<String> {
+    target::down()
+}
+
+pub(crate) fn outlive_target(yes: bool) {
+    target::outlive(yes);
+}
+
 fn nanoseconds(time: Duration) -> u64 {
     u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
 }
@@ -225,20 +241,4 @@ pub(crate) fn http_rule_answered(rule: u32) -> u64 {
 
 pub(crate) fn clear_http_rules() {
     http_rules::clear();
-}
-
-pub(crate) fn restart_target() {
-    target::restart();
-}
-
-pub(crate) fn lose_power_of_target() {
-    target::lose_power();
-}
-
-pub(crate) fn target_down() -> Option<String> {
-    target::down()
-}
-
-pub(crate) fn outlive_target(yes: bool) {
-    target::outlive(yes);
 }
