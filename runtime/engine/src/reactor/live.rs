@@ -147,6 +147,9 @@ pub(super) struct Live {
     copied_before: u64,
 }
 
+/// An instance in its store, and its memories.
+type Begun = (Store<Host>, Instance, Vec<Arc<Region>>);
+
 /// Distinguishes instances, and states, of this process.
 fn next_id() -> u64 {
     static NEXT: AtomicU64 = AtomicU64::new(1);
@@ -158,7 +161,7 @@ fn instantiate(
     program: &Program,
     run: Run,
     offered: &[Arc<Region>],
-) -> Result<(Store<Host>, Instance, Vec<Arc<Region>>), CallError> {
+) -> Result<Begun, CallError> {
     let failed = |error: wasmtime::Error| CallError::Harness(harness(&error));
     let parking = Arc::new(Parking::default());
     parking.put(Box::new(run));
