@@ -272,7 +272,7 @@ pub(crate) enum ExitCodesArg {
 }
 
 /// Bounds of an execution.
-#[derive(Clone, Debug, Args)]
+#[derive(Clone, Debug, Default, Args)]
 pub(crate) struct LimitArgs {
     /// Virtual time that the program may take, such as 250ms, 10s, 5m, 2h. Sleeping costs no real time.
     #[arg(long, value_name = "DURATION", value_parser = Duration::parse)]
@@ -286,7 +286,7 @@ pub(crate) struct LimitArgs {
 }
 
 /// What the simulated computer has.
-#[derive(Clone, Debug, Args)]
+#[derive(Clone, Debug, Default, Args)]
 pub(crate) struct WorldArgs {
     /// A plan file: environment, directories, scripted HTTP and processes, further machines, faults. What flags say
     /// goes before it; `fozzy schema plan` describes it.
@@ -389,8 +389,25 @@ pub(crate) struct InspectArgs {
 /// executed again as it was recorded.
 #[derive(Debug, Args)]
 pub(crate) struct CoverageArgs {
-    /// A trace, a run's folder or id, or one of latest, last-pass, last-fail; or a folder with traces, all of them together.
+    /// A trace, a run's folder or id, or one of latest, last-pass, last-fail; or a folder with traces, all of them together;
+    /// with --target a folder with inputs, as `fozzy fuzz` keeps them.
     pub(crate) run: String,
+    /// The program that is given each file of the folder, any target of `run`. A file is standard input, or the bytes of a
+    /// fuzz target if the program exports `fozzy:scenario/fuzz`; those that end with `.fozzy` are traces still.
+    #[arg(long, value_name = "TARGET")]
+    pub(crate) target: Option<PathBuf>,
+    /// Inputs are a file of this absolute path on the virtual disk instead.
+    #[arg(long, value_name = "PATH", requires = "target")]
+    pub(crate) input_file: Option<String>,
+    /// Inputs are the program's last argument instead, as text.
+    #[arg(long, requires = "target", conflicts_with = "input_file")]
+    pub(crate) input_arg: bool,
+    /// Which fuzz target inputs are for, if not for all of them.
+    #[arg(long, value_name = "NAME", requires = "target", conflicts_with_all = ["input_file", "input_arg"])]
+    pub(crate) function: Option<String>,
+    /// The plan under which inputs are executed, a file as of `run`.
+    #[arg(long, value_name = "PATH", requires = "target")]
+    pub(crate) plan: Option<PathBuf>,
     /// What to write: a table for people, an lcov tracefile, one page of HTML, or the document with everything.
     #[arg(long, value_name = "FORMAT", default_value = "summary")]
     pub(crate) format: CoverageFormatArg,
@@ -412,6 +429,9 @@ pub(crate) struct CoverageArgs {
     /// Sources are shown from below this folder only.
     #[arg(long, value_name = "FOLDER", default_value = ".")]
     pub(crate) sources: Vec<PathBuf>,
+    /// Arguments of the program that is given inputs.
+    #[arg(last = true, value_name = "ARGS", requires = "target")]
+    pub(crate) args: Vec<String>,
 }
 
 /// Formats of coverage.

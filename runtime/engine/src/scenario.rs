@@ -24,13 +24,14 @@
 use crate::ending::Instantiating;
 use crate::memory;
 use crate::program::Program;
-use crate::schedule::{export, store};
+use crate::schedule::{export, power_loss, store};
 use crate::settings;
 use fozzy_host::{Host, Stop};
+use fozzy_trace::Plan;
 use fozzy_trace::choice::check_name;
 use fozzy_trace::facts::{Cost, Failure, FailureKind, FlowStats, ScenarioStats};
 use fozzy_trace::plan::{Call, HttpReply, ProcessReply, ScenarioKind, ScenarioPlan};
-use fozzy_trace::{Duration, Instant, Plan};
+use fozzy_trace::{Duration, Instant};
 use fozzy_world::Node;
 use std::collections::BTreeSet;
 use std::future::Future;
@@ -273,7 +274,20 @@ impl Drive<'_> {
             Err(error) => Err(error),
         };
         self.over(store);
-        outcome
+        self.unless_power_was_lost(outcome)
+    }
+
+    /// A loss of power ends the sequence, as the model that the guest would judge by was in its memory; the next one begins on
+    /// the disk of the start. Time passes at once until the machine is up again.
+    fn unless_power_was_lost(&mut self, outcome: wasmtime::Result<()>) -> wasmtime::Result<()> {
+        let lost = outcome.as_ref().err().and_then(power_loss);
+        let Some(up_after) = lost else { return outcome };
+        let host = self.host();
+        let node = host.node;
+        host.run.moment(node, |world, moment| world.power_loss(moment));
+        let clock = &mut host.run.world.clock;
+        clock.advance_to(clock.now().after(up_after));
+        Ok(())
     }
 
     /// The functions of an interface, which are then among the flows.
@@ -328,7 +342,7 @@ impl Drive<'_> {
             Err(error) => Err(error),
         };
         self.over(store);
-        outcome
+        self.unless_power_was_lost(outcome)
     }
 }
 

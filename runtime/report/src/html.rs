@@ -1,4 +1,4 @@
-//! Words in HTML.
+//! Words of programs in pages of HTML.
 //!
 //! ```text
 //! a < b  ─▶  a &lt; b
