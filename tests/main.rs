@@ -16,6 +16,7 @@
 //! reactors           components called from outside, brought back from checkpoints
 //! instrumented       rewritten programs beside the originals
 //! scenarios          what was planted in scenarios/ is found, and nothing else
+//! init               what `fozzy init` writes builds and passes
 //! targets            a scenario and its target, each a component of its own
 //! hostile_guests     programs that try to get out of their bounds
 //! ```
@@ -34,6 +35,7 @@ mod faults;
 mod fozzy;
 mod goldens;
 mod hostile_guests;
+mod init;
 mod instrumented;
 mod live;
 mod machines;

@@ -3,6 +3,7 @@
 mod coverage;
 mod doctor;
 mod env;
+mod init;
 mod inspect;
 mod replay;
 mod run;
@@ -35,6 +36,7 @@ pub(crate) fn dispatch(cli: Cli) -> ExitCode {
         let strict = !globals.unsafe_;
         let context = Context { printer, runs: RunStore::new(&config.base_dir), globals, config, strict };
         match &command {
+            Command::Init(args) => init::init(&context, args),
             Command::Run(args) => run::run(&context, args),
             Command::Replay(args) => replay::replay(&context, args),
             Command::Inspect(args) => inspect::inspect(&context, args),
