@@ -202,6 +202,23 @@ pub(crate) fn scenario(name: &str, fixed: bool) -> PathBuf {
     Workshop::open().build_scenario(name, fixed)
 }
 
+/// Makes sure that the C toolchain is there.
+pub(crate) fn c_toolchain() {
+    workshop::install_c();
+}
+
+/// The Go toolchain, and a folder for what it has compiled.
+pub(crate) fn go() -> (PathBuf, PathBuf) {
+    let go = Workshop::open().go();
+    let cache = go.ancestors().nth(3).expect("it is in go/bin").join("cache");
+    (go, cache)
+}
+
+/// The script that makes components of JavaScript.
+pub(crate) fn componentizer() -> PathBuf {
+    Workshop::open().componentizer()
+}
+
 /// The guest that runs other programs, a component: it calls `fozzy:process`, `fozzy:faults` and `fozzy:files`.
 pub(crate) fn commands() -> PathBuf {
     static COMMANDS: OnceLock<PathBuf> = OnceLock::new();

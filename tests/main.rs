@@ -19,6 +19,7 @@
 //! scenarios          what was planted in scenarios/ is found, and nothing else
 //! shrink             recorded failures become small, and stay the same
 //! suite              fozzy test: what is wrong, kept failures, every format
+//! init               what `fozzy init` writes builds and passes
 //! targets            a scenario and its target, each a component of its own
 //! hostile_guests     programs that try to get out of their bounds
 //! ```
@@ -38,6 +39,7 @@ mod fozzy;
 mod fuzz;
 mod goldens;
 mod hostile_guests;
+mod init;
 mod instrumented;
 mod live;
 mod machines;

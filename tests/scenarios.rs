@@ -65,6 +65,9 @@ fn run(session: &mut Session, seed: u64) -> (Execution, Verdict) {
 struct Expected {
     /// The scenario folder of the component that it judges, which then has the planted fault.
     target: Option<String>,
+    /// Whether it is mended by `FIXED=1` in its environment, and not when it is built.
+    #[serde(default)]
+    fixed_by_env: bool,
     sequences: u32,
     flows: u32,
     status: Status,
@@ -79,8 +82,12 @@ fn expected(name: &str) -> Expected {
 
 #[track_caller]
 fn check(name: &'static str) {
-    let Expected { target, sequences, flows, status, signatures } = expected(name);
-    let of_run = |fixed| prepared(name, target.as_deref(), fixed, steps(sequences, flows));
+    let Expected { target, fixed_by_env, sequences, flows, status, signatures } = expected(name);
+    let of_run = |fixed| {
+        let env = (fixed && fixed_by_env).then(|| ("FIXED".to_owned(), "1".to_owned()));
+        let main = Machine { env: env.into_iter().collect(), ..Machine::default() };
+        prepared(name, target.as_deref(), fixed, Plan { main, ..steps(sequences, flows) })
+    };
     let mut planted = of_run(false);
     for seed in 0..SEEDS {
         let (_, verdict) = run(&mut planted, seed);
@@ -121,6 +128,9 @@ scenarios! {
     the_runner_takes_a_crash_for_success "jobs";
     the_parser_reads_beyond_its_input "parser";
     the_store_forgets_what_was_deleted "kv-judge";
+    the_ring_in_c_looks_empty_when_it_is_full "c-ring";
+    the_timer_in_go_fires_late "go-timers";
+    the_scores_in_javascript_are_sorted_as_texts "js-scores";
 }
 
 #[test]
