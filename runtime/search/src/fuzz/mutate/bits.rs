@@ -1,4 +1,4 @@
-//! Flips one bit.
+//! Flips one bit of an input.
 
 use super::{Material, Mutator};
 
