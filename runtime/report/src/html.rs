@@ -1,4 +1,4 @@
-//! Words in HTML.
+//! Words in HTML: escaped, so that they stay words.
 //!
 //! ```text
 //! a < b  ─▶  a &lt; b
