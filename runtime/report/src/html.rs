@@ -1,4 +1,4 @@
-//! Words in HTML: escaped, so that they stay words.
+//! Words of programs in pages of HTML.
 //!
 //! ```text
 //! a < b  ─▶  a &lt; b

@@ -160,10 +160,11 @@ impl CaseSummary {
             let known = expected.signatures.is_empty() || expected.signatures.contains(&signature);
             let is_expected = run.status == expected.status && known;
             let found = format!("{} {signature}", run.status.name());
-            self.note = Some(match is_expected {
-                true => format!("as expected: {}", found.trim_end()),
-                false => format!("expected {}, found {}", expected.words(), found.trim_end()),
-            });
+            self.note = match is_expected {
+                true if run.status == Status::Pass => None,
+                true => Some(format!("as expected: {}", found.trim_end())),
+                false => Some(format!("expected {}, found {}", expected.words(), found.trim_end())),
+            };
             self.result = if is_expected { CaseResult::Passed } else { CaseResult::Failed };
         }
         CaseSummary { expected: Some(expected), ..self }
@@ -197,9 +198,7 @@ impl CaseSummary {
     /// In one line, why it is not simply passed; empty when there is nothing to say.
     pub(crate) fn remark(&self) -> String {
         let finding = self.run.as_ref().and_then(|run| run.findings.first());
-        let error = self.error.as_ref().and_then(|error| error.message.lines().next());
-        // Errors name their file, and it stands before the remark.
-        let error = error.map(|error| error.strip_prefix(&format!("{}: ", self.path)).unwrap_or(error));
+        let error = self.refusal().and_then(|message| message.lines().next());
         let found = error.or(finding.map(|finding| finding.title.as_str()));
         match (&self.note, self.result) {
             (Some(note), _) => note.clone(),
@@ -208,17 +207,23 @@ impl CaseSummary {
         }
     }
 
+    /// Why it could not be run. Errors name their file, and here it is known.
+    pub(crate) fn refusal(&self) -> Option<&str> {
+        let message = self.error.as_ref()?.message.as_str();
+        Some(message.strip_prefix(&format!("{}: ", self.path)).unwrap_or(message))
+    }
+
     /// Everything that was found, errors too.
     fn findings(&self) -> Vec<Finding> {
-        let refused = |error: &ErrorDocument| Finding {
+        let refused = |message: &str| Finding {
             kind: FindingKind::InputInvalid,
-            title: error.message.lines().next().unwrap_or_default().to_owned(),
-            message: error.message.clone(),
+            title: message.lines().next().unwrap_or_default().to_owned(),
+            message: message.to_owned(),
             location: None,
             backtrace: Vec::new(),
         };
         let found = self.run.iter().flat_map(|run| run.findings.iter().cloned());
-        let mut all: Vec<Finding> = self.error.as_ref().map(refused).into_iter().chain(found).collect();
+        let mut all: Vec<Finding> = self.refusal().map(refused).into_iter().chain(found).collect();
         if all.is_empty() {
             let note = self.note.clone().unwrap_or_default();
             let (kind, location, backtrace) = (FindingKind::Checker, None, Vec::new());

@@ -74,18 +74,13 @@ type Cases = (Vec<CaseSummary>, Vec<CaseSummary>);
 /// Builds, tries and runs everything.
 fn all(suite: &Suite<'_>, selected: Vec<Selected>, records: Vec<Option<PathBuf>>) -> Result<Cases, CliError> {
     let Suite { context, args, .. } = suite;
-    let mut progress = Progress::new();
     let names = trace_names(&selected);
     let cases: Vec<Case> = selected
         .into_iter()
         .zip(records)
         .zip(names)
-        .map(|((selected, record), name)| {
-            progress.show(&format!("building {}", shown(&selected.path)));
-            Case::prepare(selected, record, name)
-        })
+        .map(|((selected, record), name)| Case::prepare(selected, record, name))
         .collect();
-    progress.clear();
     let narrowed = !args.globs.is_empty() || args.filter.is_some();
     let kept = regressions::find(&cases, narrowed);
     let work: Vec<Work<'_>> = kept.iter().map(Work::Kept).chain(cases.iter().map(Work::Case)).collect();
@@ -96,6 +91,7 @@ fn all(suite: &Suite<'_>, selected: Vec<Selected>, records: Vec<Option<PathBuf>>
     if is_live {
         printer.data(&heading(cases.len(), kept.len(), suite.seed, style));
     }
+    let mut progress = Progress::new();
     // Which cases come before the first failure must not depend on their speed.
     let jobs = if args.fail_fast { 1 } else { args.jobs as usize };
     let is_failure = |case: &CaseSummary| args.fail_fast && case.result == CaseResult::Failed;

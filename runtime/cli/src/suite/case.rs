@@ -69,10 +69,7 @@ impl Case {
             Kind::Program => Ok(path.clone()),
             Kind::Json => Err(CliError::new(
                 "player",
-                format!(
-                    "{} is a scenario of JSON steps, which this version cannot play: nothing was run",
-                    shown(&path)
-                ),
+                format!("{}: a scenario of JSON steps, which this version cannot play: nothing was run", shown(&path)),
             )),
         };
         let expect = Expect::of(&path, kind);

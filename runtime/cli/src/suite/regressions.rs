@@ -39,7 +39,6 @@ const FOLDER: &str = "regressions";
 pub(crate) struct Regression {
     name: String,
     pub(crate) path: PathBuf,
-    recording: Result<Recording, CliError>,
     /// The place of its program among the cases.
     case: Option<usize>,
 }
@@ -48,33 +47,30 @@ pub(crate) struct Regression {
 /// else they are stale.
 pub(crate) fn find(cases: &[Case], narrowed: bool) -> Vec<Regression> {
     let mut found: Vec<Regression> = Vec::new();
-    for (path, recording) in traces(Path::new(FOLDER)) {
-        let case = recording.as_ref().ok().and_then(|recording| of_name(cases, &recording.target.name));
-        if case.is_some() || !narrowed || recording.is_err() {
-            found.push(Regression { name: stem(&path), path, recording, case });
+    for path in traces(Path::new(FOLDER)) {
+        // It is read again when it is tried: a hundred of them hold a hundred programs.
+        let target = selector::read(&path).map(|recording| recording.target.name);
+        let case = target.as_ref().ok().and_then(|name| of_name(cases, name));
+        if case.is_some() || !narrowed || target.is_err() {
+            found.push(Regression { name: stem(&path), path, case });
         }
     }
     for (place, case) in cases.iter().enumerate() {
-        let folder = case.path.join(FOLDER);
-        // Of the crate in this folder, it is the folder above.
-        if folder.components().ne(Path::new(FOLDER).components()) && case.path != Path::new(".") {
-            let own = traces(&folder).into_iter();
-            found.extend(own.map(|(path, recording)| Regression {
-                name: stem(&path),
-                path,
-                recording,
-                case: Some(place),
-            }));
+        // That of the crate in this very folder is the suite's.
+        if case.path != Path::new(".") {
+            let own = traces(&case.path.join(FOLDER)).into_iter();
+            found.extend(own.map(|path| Regression { name: stem(&path), path, case: Some(place) }));
         }
     }
     found.sort_by(|left, right| left.path.cmp(&right.path));
     found
 }
 
-fn traces(folder: &Path) -> Vec<(PathBuf, Result<Recording, CliError>)> {
+/// The traces in a folder; none in one that is not there.
+fn traces(folder: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
     let is_trace = |path: &PathBuf| path.extension().is_some_and(|ending| ending == "fozzy") && path.is_file();
-    entries.filter(is_trace).map(|path| (path.clone(), selector::read(&path))).collect()
+    entries.filter(is_trace).collect()
 }
 
 fn stem(path: &Path) -> String {
@@ -102,7 +98,7 @@ impl Regression {
     }
 
     fn attempt(&self, suite: &Suite<'_>, cases: &[Case], watch: &Stopwatch) -> Result<CaseSummary, CliError> {
-        let recording = self.recording.as_ref().map_err(CliError::clone)?;
+        let recording = &selector::read(&self.path)?;
         let Some(case) = self.case.and_then(|place| cases.get(place)) else {
             return Ok(self.stale(format!("no scenario of the suite is called `{}`", recording.target.name)));
         };
@@ -132,7 +128,8 @@ impl Regression {
             let note = otherwise(&recording.outcome, &outcome);
             return Ok(CaseSummary { regression: Some(RegressionState::Regression), note, ..ran });
         }
-        let fixed = CaseSummary { regression: Some(RegressionState::Fixed), command: None, ..ran };
+        let note = Some(format!("{} passes, by the same decisions", shown(&case.path)));
+        let fixed = CaseSummary { regression: Some(RegressionState::Fixed), command: None, note, ..ran };
         if recording.outcome.verdict.status == Status::Pass {
             return Ok(fixed);
         }

@@ -22,6 +22,9 @@ mod memories;
 mod tracker;
 mod watchdog;
 
+#[cfg(test)]
+mod tests;
+
 pub use checkpoints::CheckpointId;
 pub use live::Function;
 pub use tracker::TrackerKind;

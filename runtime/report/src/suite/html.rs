@@ -97,7 +97,10 @@ fn section(case: &CaseSummary, is_own: impl Fn(&Frame) -> bool) -> String {
     }
     if let Some(error) = &case.error {
         let hint = error.hint.as_ref().map_or_else(String::new, |hint| format!("\n{hint}"));
-        text.push_str(&format!("<pre class=\"message\">{}</pre>\n", escape(&format!("{}{hint}", error.message))));
+        text.push_str(&format!(
+            "<pre class=\"message\">{}</pre>\n",
+            escape(&format!("{}{hint}", case.refusal().unwrap_or_default()))
+        ));
     }
     if let Some(run) = &case.run {
         run.findings.iter().for_each(|each| text.push_str(&finding(each, &is_own)));

@@ -58,6 +58,9 @@ fn test_case(case: &CaseSummary, is_own: impl Fn(&Frame) -> bool) -> TestCase {
     if let Some(trace) = &run.identity.trace_path {
         written.add_property(Property::new("trace", &**trace));
     }
+    for property in case.silent_properties() {
+        written.add_property(Property::new(property.state.name(), &*property.name));
+    }
     if case.result == CaseResult::Failed {
         if let StreamSummary { text: Some(text), bytes: 1.., .. } = &run.output.stdout {
             written.set_system_out(text);

@@ -118,12 +118,8 @@ fn failure(case: &CaseSummary, style: Style, is_own: impl Fn(&Frame) -> bool) ->
     let remark = printable(&case.remark());
     let mut text = format!("{}  {bad}{}{end}  {remark}\n", printable(&case.path), case.word());
     if let Some(error) = &case.error {
-        error
-            .message
-            .lines()
-            .skip(1)
-            .chain(error.hint.as_deref())
-            .for_each(|line| text.push_str(&format!("  {line}\n")));
+        let rest = case.refusal().into_iter().flat_map(|message| message.lines().skip(1));
+        rest.chain(error.hint.as_deref()).for_each(|line| text.push_str(&format!("  {line}\n")));
     }
     for (index, finding) in case.run.iter().flat_map(|run| &run.findings).enumerate() {
         // The title of the first stands in the first line, unless something else had to be said there.
