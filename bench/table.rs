@@ -85,6 +85,12 @@ impl Row {
         Row([name.to_owned(), "-".to_owned(), String::new(), why.to_owned(), String::new(), String::new()])
     }
 
+    /// A row of a speed, in megabytes a second.
+    pub(crate) fn speed(name: &str, ours: f64, least: f64) -> Row {
+        let (shown, must) = (format!("{ours:.1} MB/s"), format!(">= {least:.0} MB/s"));
+        Row([name.to_owned(), shown, String::new(), String::new(), must, word(Some(ours >= least)).to_owned()])
+    }
+
     /// A row of a size, in bytes.
     pub(crate) fn bytes(name: &str, bytes: u64, below: u64) -> Row {
         let (ours, must) = (format!("{bytes} bytes"), format!("< {below} bytes"));

@@ -4,7 +4,7 @@
 //! crate registry   cargo install --locked NAME --version X   ──┐
 //! guests/<own>     cargo build --release                     ──┼──►  target/guests/<target>/<binary>.wasm
 //! guests/js        componentize-js, installed by npm         ──┤
-//! guests/c         clang-19 with Debian's wasi-libc          ──┘                          <binary>.stamp
+//! guests/c, c-fuzz clang-19 with Debian's wasi-libc          ──┘                          <binary>.stamp
 //! ```
 //!
 //! Invariants: nothing is built twice while its inputs are the same (the stamp holds them all: versions, flags, compiler, our own
@@ -202,6 +202,23 @@ pub(crate) fn scenario(name: &str, fixed: bool) -> PathBuf {
     Workshop::open().build_scenario(name, fixed)
 }
 
+/// Makes sure that the C toolchain is there.
+pub(crate) fn c_toolchain() {
+    workshop::install_c();
+}
+
+/// The Go toolchain, and a folder for what it has compiled.
+pub(crate) fn go() -> (PathBuf, PathBuf) {
+    let go = Workshop::open().go();
+    let cache = go.ancestors().nth(3).expect("it is in go/bin").join("cache");
+    (go, cache)
+}
+
+/// The script that makes components of JavaScript.
+pub(crate) fn componentizer() -> PathBuf {
+    Workshop::open().componentizer()
+}
+
 /// The guest that runs other programs, a component: it calls `fozzy:process`, `fozzy:faults` and `fozzy:files`.
 pub(crate) fn commands() -> PathBuf {
     static COMMANDS: OnceLock<PathBuf> = OnceLock::new();
@@ -212,6 +229,12 @@ pub(crate) fn commands() -> PathBuf {
 pub(crate) fn c_program() -> PathBuf {
     static C_PROGRAM: OnceLock<PathBuf> = OnceLock::new();
     C_PROGRAM.get_or_init(|| Workshop::open().compile_c()).clone()
+}
+
+/// Our C fuzz target, a core module with libFuzzer's entry point.
+pub(crate) fn c_fuzz_target() -> PathBuf {
+    static C_FUZZ_TARGET: OnceLock<PathBuf> = OnceLock::new();
+    C_FUZZ_TARGET.get_or_init(|| Workshop::open().compile_c_fuzz()).clone()
 }
 
 /// Our C program that is called from outside, a core module that says its world: `step`.

@@ -4,6 +4,7 @@
 //! walks      every guest that can be called again, in every way of keeping its state     reactors/walk.rs, guests.rs
 //! hostile    guests whose state is out of reach: said, and called again                  reactors/hostile.rs
 //! kernel     a kernel without what finds written pages                                   reactors/kernel.rs
+//! lines      a trap is where the source has it, in every build                           reactors/lines.rs
 //! here       branches, many checkpoints, runaways, comparisons
 //! ```
 //!
@@ -16,6 +17,7 @@
 mod guests;
 mod hostile;
 mod kernel;
+mod lines;
 mod walk;
 
 use fozzy_engine::{Build, CallError, Function, Program, Reactor, Restored, Switches, TrackerKind};

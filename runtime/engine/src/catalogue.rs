@@ -44,8 +44,7 @@ impl Catalogue {
     /// What a person is told of an absent one.
     #[must_use]
     pub fn remark(self) -> Option<&'static str> {
-        let absent = "the program evaluates properties and has no catalogue of them (it is stripped, perhaps): \
-                      those that are never reached are not known, and not in the report";
+        let absent = "the catalogue is absent (the program is stripped, perhaps): what is never reached is not known";
         (self == Catalogue::Absent).then_some(absent)
     }
 }

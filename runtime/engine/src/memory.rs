@@ -25,8 +25,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use wasmtime::{LinearMemory, MemoryCreator, MemoryType};
 use xxhash_rust::xxh3::Xxh3;
 
+mod clear;
 mod copy;
 mod touched;
+
+pub(crate) use clear::is_clear;
 
 /// Bytes of a page of the smallest machines; larger pages are several of these.
 pub(crate) const PAGE_BYTES: usize = 4096;
@@ -168,12 +171,17 @@ impl Region {
     }
 
     /// Calls `each` for stretches, in order, that hold all bytes that are not zero. Call it as [`Region::bytes`].
-    pub(crate) fn touched(&self, mut each: impl FnMut(std::ops::Range<usize>)) {
-        let filed = self.filed.load(Ordering::Relaxed).min(self.len());
-        if filed > 0 {
-            each(0..filed);
+    pub(crate) fn touched(&self, each: impl FnMut(std::ops::Range<usize>)) {
+        self.touched_of(0..self.len(), each);
+    }
+
+    /// The same of a part, which begins and ends at pages. Call it as [`Region::bytes`].
+    pub(crate) fn touched_of(&self, part: std::ops::Range<usize>, mut each: impl FnMut(std::ops::Range<usize>)) {
+        let filed = self.filed.load(Ordering::Relaxed).clamp(part.start, part.end);
+        if filed > part.start {
+            each(part.start..filed);
         }
-        touched::runs(&self.bytes()[filed..], |run| each(filed + run.start..filed + run.end));
+        touched::runs(&self.bytes()[filed..part.end], |run| each(filed + run.start..filed + run.end));
     }
 
     /// The first `bytes` have pages of a file from now on, which hold what the memory held.

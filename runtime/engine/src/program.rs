@@ -349,7 +349,9 @@ fn compiled(
     build: &Build,
     cache: Option<&Cache>,
 ) -> Result<(Component, Facts), ProgramError> {
-    let configuration = format!("{}\nmodules {MODULES_VERSION}\n{build:?}", switches.configuration());
+    // What is logged as a comparison has changed since that was cached first.
+    let logged = if build.comparisons { "\ncomparisons 2" } else { "" };
+    let configuration = format!("{}\nmodules {MODULES_VERSION}\n{build:?}{logged}", switches.configuration());
     let cached = cache.map(|cache| (cache, Cache::code_key(component, configuration.as_bytes(), engine)));
     let facts_key = |key: &str| format!("{key}-facts");
     if let Some((cache, key)) = &cached

@@ -17,14 +17,14 @@
 //! with others  fiber [ step ]  fiber [ st──waits──ep ]  …
 //! ```
 //!
-//! Invariants: both ways give the same history; what a sequence does depends on its number, and on what earlier ones left outside their machine, never on
-//! how many there are; the budget of instructions is one for all of them.
+//! Invariants: both ways give the same history; what a sequence does depends on its number, and on what earlier ones left
+//! outside their machine, never on how many there are; the budget of instructions is one for all of them.
 //! Not here: what a call does with its part of the choices (`fozzy-host`), the verdict (`fozzy-check`).
 
 use crate::ending::Instantiating;
 use crate::memory;
 use crate::program::Program;
-use crate::schedule::{export, store};
+use crate::schedule::{export, power_loss, store};
 use crate::settings;
 use fozzy_host::{Host, Stop};
 use fozzy_trace::choice::check_name;
@@ -114,7 +114,7 @@ enum StepResult {
 /// Drives a scenario as far as the plan says. The answer is the host again, what came of it, and the fuel that is left.
 pub(crate) async fn drive(program: &Program, host: Host, fuel: u64) -> (Host, wasmtime::Result<bool>, u64) {
     let plan = host.run.world.plan.scenario.clone().unwrap_or_default();
-    let way = Way::of(&host.run.world.plan);
+    let way = Way::of(program, &host.run.world.plan);
     let start = host.run.world.node(host.node).clone();
     let mut drive = Drive { program, plan, way, start, host: Some(host), fuel };
     let outcome = match way {
@@ -134,11 +134,12 @@ enum Way {
 }
 
 impl Way {
-    /// Whether a guest under this plan can be, or start, one of several.
-    fn of(plan: &Plan) -> Way {
+    /// Whether a guest under this plan is, or can start, one of several, as a scenario with a target is.
+    fn of(program: &Program, plan: &Plan) -> Way {
         let processes = plan.processes.iter().any(|rule| matches!(rule.answer, ProcessReply::Component(_)));
         let handlers = plan.http.iter().any(|rule| matches!(rule.answer, HttpReply::Component(_)));
-        if plan.nodes.is_empty() && !processes && !handlers { Way::Alone } else { Way::Turns }
+        let others = !plan.nodes.is_empty() || processes || handlers || program.linked().is_some();
+        if others { Way::Turns } else { Way::Alone }
     }
 
     #[inline]
@@ -273,7 +274,20 @@ impl Drive<'_> {
             Err(error) => Err(error),
         };
         self.over(store);
-        outcome
+        self.unless_power_was_lost(outcome)
+    }
+
+    /// A loss of power ends the sequence, as the model that the guest would judge by was in its memory; the next one begins on
+    /// the disk of the start. Time passes at once until the machine is up again.
+    fn unless_power_was_lost(&mut self, outcome: wasmtime::Result<()>) -> wasmtime::Result<()> {
+        let lost = outcome.as_ref().err().and_then(power_loss);
+        let Some(up_after) = lost else { return outcome };
+        let host = self.host();
+        let node = host.node;
+        host.run.moment(node, |world, moment| world.power_loss(moment));
+        let clock = &mut host.run.world.clock;
+        clock.advance_to(clock.now().after(up_after));
+        Ok(())
     }
 
     /// The functions of an interface, which are then among the flows.
@@ -328,7 +342,7 @@ impl Drive<'_> {
             Err(error) => Err(error),
         };
         self.over(store);
-        outcome
+        self.unless_power_was_lost(outcome)
     }
 }
 

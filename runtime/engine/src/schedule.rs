@@ -107,7 +107,8 @@ pub(crate) fn run(session: &Session, run: Box<Run>) -> (Box<Run>, Result<Outcome
         let Poll::Ready(mut life) = polled else { continue };
         let guest = guests.swap_remove(next);
         cover(&mut covered, &guest, life.outcome.as_ref().err());
-        if let (Some(up_after), Entry::Run) = (power_loss(&life), guest.launch.entry) {
+        let lost = life.outcome.as_ref().err().and_then(power_loss);
+        if let (Some(up_after), Entry::Run) = (lost, guest.launch.entry) {
             // It starts again as it did first, on what its disk has kept.
             run.power_loss(guest.node, up_after);
             guests.push(start(session, guest.launch, &plan.limits, &parking, life.called));
@@ -168,8 +169,8 @@ fn callee(called: Box<dyn Called>) -> Option<Box<Callee>> {
 }
 
 /// How long the machine of a guest is down, if the guest ended because it lost power.
-fn power_loss(life: &Life) -> Option<Duration> {
-    match life.outcome.as_ref().err()?.downcast_ref::<Stop>()? {
+pub(crate) fn power_loss(error: &wasmtime::Error) -> Option<Duration> {
+    match error.downcast_ref::<Stop>()? {
         Stop::PowerLoss { up_after } => Some(*up_after),
         _ => None,
     }

@@ -63,8 +63,8 @@ pub use marks::STRADDLE_BYTES;
 pub use options::{Coverage, ModuleChoice, Options, hit_class};
 pub use shape::Obstacle;
 pub use side::{
-    ACCESSOR, HEADER_BYTES, HEADER_ENTRIES_AT, HEADER_LOST_AT, HEADER_SWITCH_AT, LAYOUT_VERSION, MARKED_PAGE_BYTES,
-    MARKS, SideMemory, SideTag,
+    ACCESSOR, HEADER_BYTES, HEADER_ENTRIES_AT, HEADER_LOST_AT, HEADER_PENDING_AT, HEADER_SWITCH_AT, LAYOUT_VERSION,
+    MARKED_PAGE_BYTES, MARKS, SideMemory, SideTag,
 };
 pub use sites::{EDGES_MAX, Edge, EdgeId, EdgeKind, Sites, Stretch};
 pub use verdict::{MarksReason, MarksVerdict};

@@ -43,6 +43,13 @@ impl Default for Options {
     }
 }
 
+impl Options {
+    /// Whether something is put into a memory beside the guest's.
+    pub(crate) fn beside(&self) -> bool {
+        self.coverage != Coverage::None || self.comparisons || self.marks
+    }
+}
+
 /// How edges are counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Coverage {

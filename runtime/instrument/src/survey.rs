@@ -37,7 +37,7 @@ pub(crate) struct Surveyed {
     memories_defined: u32,
     memory64: bool,
     /// Some table is shared with other modules.
-    shares_table: bool,
+    pub(crate) shares_table: bool,
     /// An import that may write is in a table or a global.
     escapes: bool,
     /// A function does more with an indirect call than to pass its own parameters on.

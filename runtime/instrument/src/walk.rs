@@ -18,7 +18,6 @@ use crate::edit::offset_u32;
 use crate::map::{Maps, ModuleMap, ModuleOrdinal};
 use crate::module::{Finished, Module, write_section};
 use crate::nesting::{self, COMPONENT_SECTION, CORE_MODULE_SECTION};
-use crate::options::Coverage;
 use crate::shape::Shape;
 use crate::side::{SideMemory, SideTag};
 use crate::survey::{Survey, survey};
@@ -42,7 +41,7 @@ enum Open<'a> {
 /// Rewrites the whole of `component`.
 pub(crate) fn walk(component: &[u8], options: &Options) -> Result<Instrumented, Error> {
     nesting::check(component)?;
-    let beside = options.coverage != Coverage::None || options.comparisons || options.marks;
+    let beside = options.beside();
     let mut surveyed = if beside { survey(component)? } else { Survey::default() };
     let tag = (beside || options.access).then(|| SideTag::of(component));
     let mut validator = Validator::new_with_features(features());

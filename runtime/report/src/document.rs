@@ -196,6 +196,19 @@ pub struct AuditDocument {
     pub divergence: Option<Divergence>,
 }
 
+/// `fozzy init`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct InitDocument {
+    /// Where the files are.
+    pub folder: String,
+    /// From which template.
+    pub template: String,
+    /// What was written, relative to the folder.
+    pub files: Vec<String>,
+    /// What to do there next, line by line.
+    pub next: Vec<String>,
+}
+
 /// `fozzy validate`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ValidateDocument {

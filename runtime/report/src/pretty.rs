@@ -57,6 +57,9 @@ pub fn pretty(summary: &RunSummary, style: Style, is_own: impl Fn(&Frame) -> boo
     for line in property_lines(&summary.properties, style) {
         row("property", &line);
     }
+    if let Some(absent) = &summary.catalogue {
+        row("property", absent);
+    }
     if let Some(memory) = &summary.memory {
         row("memory", &memory_line(memory));
     }

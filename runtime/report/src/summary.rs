@@ -251,6 +251,9 @@ pub struct RunSummary {
     /// The properties of the program, by name; absent when it has none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub properties: Vec<PropertySummary>,
+    /// That properties are missing which were never reached, and why; absent when all are known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub catalogue: Option<String>,
     /// What the program's allocator told; absent when it told nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory: Option<MemorySummary>,
@@ -313,6 +316,7 @@ impl RunSummary {
             nodes: outcome.nodes.iter().map(NodeSummary::of).collect(),
             scenario: None,
             properties: Vec::new(),
+            catalogue: None,
             memory: None,
             replay: None,
             shrink: None,

@@ -58,7 +58,8 @@ static uint8_t filled[64];
 static void fill_chunk(const uint8_t *data, size_t length) {
     if (length < 5 || data[4] != '#') return;
     uint32_t count = u32(data);
-    if (count > 0x70000000u) memset(filled, data[4], count);
+    memset(filled, data[4], count);
+    sink = filled[count % sizeof filled];
 }
 
 static const struct {

@@ -12,6 +12,7 @@ use super::run::{collision, identity, kept, print, seed};
 use super::{Context, exit};
 use crate::args::{ExitCodesArg, FuzzArgs, FuzzModeArg, ReporterArg};
 use crate::error::{CliError, at_path};
+use crate::fuzz::cargo::CargoFuzz;
 use crate::fuzz::corpus::CorpusFolder;
 use crate::fuzz::keeper::{Keeper, Kept, Place, Told};
 use crate::fuzz::target::{CallTarget, Confirmer, caller_error};
@@ -42,9 +43,17 @@ pub(crate) fn fuzz(context: &Context, args: &FuzzArgs) -> Result<ExitCode, CliEr
     if let Some(path) = &args.record {
         check_target(path, collision).map_err(store_error)?;
     }
-    let (only, dictionary) = (mutator(args)?, dictionary(args)?);
-    check_word(&args.target)?;
-    let loaded = target::load(&args.target)?;
+    let only = mutator(args)?;
+    let cargo = args.cargo_fuzz.as_ref().map(|folder| CargoFuzz::new(folder, &args.target)).transpose()?;
+    let words = args.dict.clone().or_else(|| cargo.as_ref()?.dictionary());
+    let dictionary = dictionary(words.as_deref())?;
+    let loaded = match &cargo {
+        Some(cargo) => target::load(&cargo.build()?)?,
+        None => {
+            check_word(&args.target)?;
+            target::load(&args.target)?
+        }
+    };
     let name = loaded.target.name.clone();
     let mut planned = plan(&context.globals, &context.config, &name, &args.args, &args.limits, &args.world)?;
     if planned.plan.limits.fuel == FUEL_DEFAULT {
@@ -64,19 +73,17 @@ pub(crate) fn fuzz(context: &Context, args: &FuzzArgs) -> Result<ExitCode, CliEr
     // With fuel, so that a program that does not end before its function is called is found out here.
     let probe = keeping.execute(&[], 0..0)?;
     let summary_target = loaded.summary();
-    let corpus = CorpusFolder::open(&corpus_path(context, args, &name, &call))?;
+    let corpus = CorpusFolder::open(&corpus_path(context, args, cargo.as_ref(), &name, &call))?;
     let mut seeds = corpus.seeds(args.max_input as usize)?;
     if seeds.too_long > 0 {
         let (number, most) = (seeds.too_long, args.max_input);
-        context
-            .printer
-            .remark(&format!("{number} files of the corpus are longer than --max-input {most}, and left out\n"));
+        context.printer.remark(&format!("left out of the corpus, as longer than --max-input {most}: {number}\n"));
     }
     context.printer.remark(&format!(
-        "fuzzing `{}` of {name}: seed {seed}, {} inputs in {}\n",
+        "fuzzing `{}` of {name}: seed {seed}, corpus {} with {} to begin with\n",
         call.function(),
+        corpus.path().display(),
         seeds.number,
-        corpus.path().display()
     ));
     let component = Arc::clone(&loaded.component);
     let caller = Caller::new(component, &planned.plan, &planned.inputs, &call, seed, cache.as_ref());
@@ -85,9 +92,13 @@ pub(crate) fn fuzz(context: &Context, args: &FuzzArgs) -> Result<ExitCode, CliEr
         context.printer.remark(&format!("each execution begins with a new instance, because {obstacle}\n"));
     }
     let folder = context.runs.begin()?;
+    let artifacts = match cargo {
+        Some(cargo) => Some(cargo.artifacts().map(|folder| (cargo, folder))?),
+        None => None,
+    };
     let (plan, inputs) = (planned.plan.clone(), planned.inputs.clone());
     let told = Told { target: loaded.target, component: loaded.component, plan, inputs, seed };
-    let place = Place { folder: folder.path.clone(), record: args.record.clone(), collision };
+    let place = Place { folder: folder.path.clone(), record: args.record.clone(), collision, artifacts };
     let mut keeper = Keeper::new(context.printer, corpus, keeping, told, place, args.time);
     let options = Options {
         seed,
@@ -150,8 +161,8 @@ fn mutator(args: &FuzzArgs) -> Result<Option<&'static Mutator>, CliError> {
     })
 }
 
-fn dictionary(args: &FuzzArgs) -> Result<Dictionary, CliError> {
-    let Some(path) = &args.dict else { return Ok(Dictionary::default()) };
+fn dictionary(path: Option<&Path>) -> Result<Dictionary, CliError> {
+    let Some(path) = path else { return Ok(Dictionary::default()) };
     let failed = |error: std::io::Error| at_path("dictionary", "cannot read", path, &error);
     let bytes = std::fs::metadata(path).map_err(failed)?.len();
     if bytes > DICTIONARY_BYTES_MAX {
@@ -215,9 +226,9 @@ fn kind(call: &Call) -> &'static str {
 }
 
 /// Where the corpus is, unless it is said: one folder for each function.
-fn corpus_path(context: &Context, args: &FuzzArgs, name: &str, call: &Call) -> PathBuf {
-    if let Some(path) = &args.corpus {
-        return path.clone();
+fn corpus_path(context: &Context, args: &FuzzArgs, cargo: Option<&CargoFuzz>, name: &str, call: &Call) -> PathBuf {
+    if let Some(path) = args.corpus.clone().or_else(|| Some(cargo?.corpus())) {
+        return path;
     }
     let stem = Path::new(name).file_stem().map_or_else(|| name.to_owned(), |stem| stem.to_string_lossy().into_owned());
     let plain = |c: char| if c.is_ascii_alphanumeric() || matches!(c, '-' | '_') { c } else { '_' };

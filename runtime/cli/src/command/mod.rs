@@ -4,6 +4,7 @@ mod coverage;
 mod doctor;
 mod env;
 mod fuzz;
+mod init;
 mod inspect;
 pub(crate) mod replay;
 pub(crate) mod run;
@@ -38,6 +39,7 @@ pub(crate) fn dispatch(cli: Cli) -> ExitCode {
         let strict = !globals.unsafe_;
         let context = Context { printer, runs: RunStore::new(&config.base_dir), globals, config, strict };
         match &command {
+            Command::Init(args) => init::init(&context, args),
             Command::Run(args) => run::run(&context, args),
             Command::Test(args) => test::test(&context, args),
             Command::Fuzz(args) => fuzz::fuzz(&context, args),

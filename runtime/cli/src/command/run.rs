@@ -70,6 +70,7 @@ pub(crate) fn run(context: &Context, args: &RunArgs) -> Result<ExitCode, CliErro
     let summary =
         RunSummary::of(Mode::Run, identity, summary_target, &recording.outcome, kept(&execution), watch.facts())
             .telling(&execution.facts);
+    let summary = RunSummary { catalogue: session.program().catalogue().remark().map(str::to_owned), ..summary };
     context.runs.finish(&folder, &summary)?;
     print(context, json, &summary)?;
     Ok(exit(summary.status))

@@ -35,7 +35,7 @@ pub(crate) struct Seeds {
 impl CorpusFolder {
     /// Opens a folder, which is made if need be.
     pub(crate) fn open(path: &Path) -> Result<CorpusFolder, CliError> {
-        fs::create_dir_all(path).map_err(|error| at_path("corpus", "cannot make the folder", path, &error))?;
+        fs::create_dir_all(path).map_err(|error| at_path("corpus", "cannot make the corpus folder", path, &error))?;
         Ok(CorpusFolder { path: path.to_owned() })
     }
 

@@ -9,6 +9,7 @@
 //!
 //! Invariant: nothing here has an influence on the campaign but that it ends when its time is over.
 
+use super::cargo::CargoFuzz;
 use super::corpus::CorpusFolder;
 use super::target::Confirmer;
 use crate::command::run::engine_id;
@@ -22,7 +23,7 @@ use fozzy_search::fuzz::{Found, Observer, Stats, Testcase};
 use fozzy_trace::file::store::{Collision, Durability, write_atomic};
 use fozzy_trace::file::{Recording, Target};
 use fozzy_trace::plan::Inputs;
-use fozzy_trace::{Digest, Duration, HarnessError, Plan, Seed, Verdict};
+use fozzy_trace::{Digest, Duration, HarnessError, Plan, Seed, Status, Verdict};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -49,6 +50,8 @@ pub(crate) struct Place {
     /// The file that was asked for.
     pub(crate) record: Option<PathBuf>,
     pub(crate) collision: Collision,
+    /// The cargo-fuzz target whose artifacts they are, and their folder.
+    pub(crate) artifacts: Option<(CargoFuzz, PathBuf)>,
 }
 
 /// What was kept of one failure.
@@ -127,15 +130,32 @@ impl Keeper {
             Recording::of(target, component, plan, inputs, engine, &execution, verdict, *seed, Mode::Fuzz.name());
         let bytes = recording.to_bytes().map_err(|error| CliError::new("trace", error.to_string()))?;
         let trace = store::write_trace(path, &bytes, collision)?;
-        let beside = trace.with_extension("input");
+        // libFuzzer's artifacts have no ending.
+        let beside = trace.with_extension(if self.place.artifacts.is_some() { "" } else { "input" });
         write_atomic(&beside, input, Durability::Synced)
             .map_err(|error| crate::error::at_path("store", "cannot write", &beside, &error))?;
         Ok((trace, beside))
     }
 
-    fn name(&self, found: &Found) -> String {
-        let kind = found.verdict.signature.as_ref().map_or("failure", |signature| signature.kind.name());
-        format!("{kind}-{}", Digest::of(&found.input).short())
+    /// The file of a finding's trace.
+    fn path(&self, found: &Found) -> PathBuf {
+        let digest = Digest::of(&found.input);
+        match &self.place.artifacts {
+            None => {
+                let kind = found.verdict.signature.as_ref().map_or("failure", |signature| signature.kind.name());
+                self.place.folder.join(format!("{kind}-{}.fozzy", digest.short()))
+            }
+            Some((_, folder)) => {
+                let memory = found.verdict.findings.first().is_some_and(|finding| finding.title == "out of memory");
+                let kind = match found.verdict.status {
+                    Status::Timeout => "timeout",
+                    _ if memory => "oom",
+                    _ => "crash",
+                };
+                // As long as libFuzzer's, which are of another hash.
+                folder.join(format!("{kind}-{:.40}.fozzy", digest.to_string()))
+            }
+        }
     }
 }
 
@@ -161,7 +181,7 @@ impl Observer for Keeper {
             // Those after the first stand beside it.
             Some(path) if self.kept.is_empty() => (path.clone(), self.place.collision),
             Some(path) => (path.clone(), Collision::Append),
-            None => (self.place.folder.join(format!("{}.fozzy", self.name(found))), Collision::Overwrite),
+            None => (self.path(found), Collision::Overwrite),
         };
         let (trace, input) = self.keep(&found.input, &path, collision).map_err(harness)?;
         let title = found.verdict.signature.as_ref().map(ToString::to_string).unwrap_or_default();
@@ -172,6 +192,9 @@ impl Observer for Keeper {
             found.input.len(),
             trace.display()
         ));
+        if let Some((target, _)) = &self.place.artifacts {
+            self.printer.remark(&target.lines(&input));
+        }
         self.kept.push(Kept { trace, input, smaller: None });
         Ok(())
     }

@@ -2,6 +2,7 @@
 //!
 //! Not here: what is executed next (`fozzy-search`), flags (`command/fuzz.rs`).
 
+pub(crate) mod cargo;
 pub(crate) mod corpus;
 pub(crate) mod keeper;
 pub(crate) mod target;

@@ -90,6 +90,7 @@ impl Target for CallTarget {
             let kind = match kind {
                 ComparisonKind::Equal { bits } => ComparedKind::Equal(bits / 8),
                 ComparisonKind::Order { bits, .. } => ComparedKind::Order(bits / 8),
+                ComparisonKind::Mixed { bits } => ComparedKind::Mixed(bits / 8),
                 ComparisonKind::Switch => ComparedKind::Switch,
                 ComparisonKind::Bytes => ComparedKind::Bytes,
                 ComparisonKind::Search => ComparedKind::Search,

@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! accessor's memory   [tag │ slot 0 │ slot 1 …]     save: globals ─▶ slots     load: slots ─▶ globals
+//! side memories       [tag … pending … slots]       slots ─▶ globals, by the module itself when it is entered
 //! ```
 //!
 //! Invariant: an instance whose guest has ended is never used again: its store is poisoned. Its memories are, by the next one.
@@ -17,12 +18,13 @@ use crate::ending::{Instantiating, ending, harness};
 use crate::memory::{self, Region};
 use crate::program::Program;
 use crate::settings::HOSTCALL_FUEL;
-use crate::sides::Told;
+use crate::sides::{self, Told};
 use fozzy_host::{Host, Parking, Run, Turn};
-use fozzy_instrument::{ACCESSOR_HEADER_BYTES, Access, LOAD, SAVE, SLOT_BYTES};
+use fozzy_instrument::{ACCESSOR_HEADER_BYTES, Access, HEADER_PENDING_AT, LOAD, ModuleOrdinal, SAVE, SLOT_BYTES};
 use fozzy_trace::{DecisionSource, HarnessError, NodeId};
 use fozzy_world::World;
 use std::marker::PhantomData;
+use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -51,6 +53,48 @@ impl<P, R> Clone for Function<P, R> {
     }
 }
 
+/// The globals of one module, where its code takes them over at its next entry.
+struct Handed {
+    side: Arc<Region>,
+    /// Where they are in the side memory.
+    at: usize,
+    /// Where they are among all globals.
+    of_all: Range<usize>,
+}
+
+impl Handed {
+    /// Those of all modules; `None` when one of them has to be told by a call.
+    fn all(told: &Told, access: &Access) -> Option<Vec<Handed>> {
+        let mut start = 0;
+        let of_module = |(module, count): &(ModuleOrdinal, usize)| {
+            let of_all = start..start + count * SLOT_BYTES;
+            start = of_all.end;
+            let (side, region) = told.sides.iter().find(|(side, _)| side.module == *module)?;
+            let slots = sides::bytes(&side.globals);
+            (slots.len() == of_all.len()).then(|| Handed { side: Arc::clone(region), at: slots.start, of_all })
+        };
+        access.globals_of.iter().map(of_module).collect()
+    }
+
+    /// Has the module take its part of `globals`.
+    fn give(&self, globals: &[u8]) {
+        self.side.write(self.at, &globals[self.of_all.clone()]);
+        self.side.write(HEADER_PENDING_AT as usize, &1_u32.to_le_bytes());
+    }
+
+    /// What was saved of a module that did not run since it was given its globals is what it had before.
+    fn correct(&self, globals: &mut [u8]) {
+        let side = self.side.bytes();
+        if side[HEADER_PENDING_AT as usize] != 0 {
+            globals[self.of_all.clone()].copy_from_slice(&side[self.at..self.at + self.of_all.len()]);
+        }
+    }
+
+    fn forget(&self) {
+        self.side.write(HEADER_PENDING_AT as usize, &0_u32.to_le_bytes());
+    }
+}
+
 /// Reaches the state that is not in memories.
 struct Accessor {
     region: Arc<Region>,
@@ -58,10 +102,21 @@ struct Accessor {
     load: TypedFunc<(), ()>,
     /// Bytes of all slots.
     slots: usize,
+    /// The globals of all modules, if these take them without a call. With fuel they do not: it would be theirs that
+    /// they use for it.
+    handed: Option<Vec<Handed>>,
     handles: Handles,
     memories: Memories,
     /// What the instance went on from, if nothing but memories and globals can have changed since.
     at: Option<Moment>,
+}
+
+impl Accessor {
+    /// Sets globals from the slots, and has memories look up their size.
+    fn load(&self, store: &mut Store<Host>) -> wasmtime::Result<()> {
+        self.handed.iter().flatten().for_each(Handed::forget);
+        self.load.call(store, ())
+    }
 }
 
 /// Marks a state of the computer: it changes with every call of the host.
@@ -98,12 +153,11 @@ fn next_id() -> u64 {
     NEXT.fetch_add(1, Ordering::Relaxed)
 }
 
+/// What an instantiation gives: the store, the instance, and its memories.
+type Begun = (Store<Host>, Instance, Vec<Arc<Region>>);
+
 /// Instantiates `program` and hands it `run`. Its memories are those of `offered`, as far as they fit.
-fn instantiate(
-    program: &Program,
-    run: Run,
-    offered: &[Arc<Region>],
-) -> Result<(Store<Host>, Instance, Vec<Arc<Region>>), CallError> {
+fn instantiate(program: &Program, run: Run, offered: &[Arc<Region>]) -> Result<Begun, CallError> {
     let failed = |error: wasmtime::Error| CallError::Harness(harness(&error));
     let parking = Arc::new(Parking::default());
     parking.put(Box::new(run));
@@ -171,6 +225,7 @@ impl Live {
             save: instance.get_typed_func(&mut *store, SAVE).map_err(failed)?,
             load: instance.get_typed_func(&mut *store, LOAD).map_err(failed)?,
             slots: access.globals * SLOT_BYTES,
+            handed: Handed::all(&self.told, access).filter(|_| !self.program.how().fuel),
             handles: Handles::new(*instance, access),
             memories,
             at: None,
@@ -288,7 +343,8 @@ impl Live {
         }
         metered(&mut self.store, fuel)?;
         let slots = ACCESSOR_HEADER_BYTES..ACCESSOR_HEADER_BYTES + accessor.slots;
-        let globals = accessor.region.bytes()[slots].into();
+        let mut globals: Box<[u8]> = accessor.region.bytes()[slots].into();
+        accessor.handed.iter().flatten().for_each(|handed| handed.correct(&mut globals));
         accessor.memories.choose().map_err(machine)?;
         let images = accessor.memories.capture().map_err(machine)?;
         let host = self.store.data();
@@ -320,9 +376,11 @@ impl Live {
         let host = self.store.data_mut();
         host.limiter = kept.limiter.clone();
         let resized = accessor.memories.restore(&kept.images).map_err(|what| HarnessError { what })?;
-        if resized || accessor.slots > 0 {
-            accessor.region.write(ACCESSOR_HEADER_BYTES, &kept.globals);
-            accessor.load.call(&mut self.store, ()).map_err(failed)?;
+        accessor.region.write(ACCESSOR_HEADER_BYTES, &kept.globals);
+        match &accessor.handed {
+            Some(handed) if !resized => handed.iter().for_each(|globals| globals.give(&kept.globals)),
+            _ if resized || accessor.slots > 0 => accessor.load(&mut self.store).map_err(failed)?,
+            _ => {}
         }
         metered(&mut self.store, kept.fuel)?;
         Ok(true)
@@ -357,6 +415,7 @@ impl Live {
         accessor.memories.hand_on(restored && !access.starts).map_err(machine)?;
         self.told.clear_coverage();
         self.told.log_comparisons(false);
+        accessor.handed.iter().flatten().for_each(Handed::forget);
         let (mut store, instance, regions) = instantiate(program, run, &self.regions).map_err(again)?;
         let same =
             regions.len() == self.regions.len() && regions.iter().zip(&self.regions).all(|(a, b)| Arc::ptr_eq(a, b));

@@ -209,3 +209,85 @@ fn without_source(file: &FileCoverage) -> String {
     }
     text
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::{COVERAGE_FORMATS, CoverageView, FunctionCoverage, LineCoverage};
+    use super::*;
+
+    /// Everything that comes from a program or its sources, as a program would have it that wants to be more than text.
+    fn hostile(word: &str) -> CoverageDocument {
+        let function = FunctionCoverage { name: word.to_owned(), ..FunctionCoverage::default() };
+        let edge = |kind: &str, hits| EdgeCoverage {
+            id: hits as u32,
+            kind: kind.to_owned(),
+            function: word.to_owned(),
+            line: Some(1),
+            hits,
+            ..EdgeCoverage::default()
+        };
+        let file = |path: String, has_source| FileCoverage {
+            path,
+            has_source,
+            own: true,
+            lines: vec![LineCoverage { line: 1, hits: 1 }, LineCoverage { line: 2, hits: 0 }],
+            functions: vec![function.clone()],
+            edges: vec![edge("then", 1), edge("else", 0)],
+            ..FileCoverage::default()
+        };
+        let component = ComponentCoverage {
+            name: word.to_owned(),
+            files: vec![file(format!("/src/{word}.rs"), true), file(word.to_owned(), false)],
+            ..ComponentCoverage::default()
+        };
+        let mut document = CoverageDocument {
+            traces: vec![word.to_owned()],
+            remarks: vec![word.to_owned()],
+            components: vec![component.clone(), component],
+            ..CoverageDocument::default()
+        };
+        document.settle();
+        document
+    }
+
+    fn page(word: &str) -> String {
+        let document = hostile(word);
+        let sources = document.files().map(|(_, file)| (file.path.clone(), format!("{word}\n{word}")));
+        let sources = sources.take(1).collect();
+        let view = CoverageView { all: true, uncovered: 9, style: crate::Style::PLAIN, sources };
+        let html = COVERAGE_FORMATS.iter().find(|format| format.name == "html").expect("it is a format");
+        (html.write)(&document, &view)
+    }
+
+    /// Tags and attributes of a page, without its words.
+    fn skeleton(page: &str) -> Vec<String> {
+        let tags = page.split('<').skip(1).map(|rest| rest.split('>').next().unwrap_or(rest));
+        // What stands between quotes is of no matter as long as the quotes are where they were.
+        let outside = |tag: &str| tag.split('"').step_by(2).collect::<Vec<_>>().join("\"");
+        tags.map(outside).collect()
+    }
+
+    #[test]
+    fn names_and_sources_stay_words_whatever_they_are() {
+        let plain = skeleton(&page("plain"));
+        for word in [
+            "<script>alert(1)</script>",
+            "</script><script>alert(1)</script>",
+            "</title></style></pre><img src=x onerror=alert(1)>",
+            "\" onmouseover=\"alert(1)",
+            "' onmouseover='alert(1)",
+            "<!--",
+            "]]>",
+            "&lt;script&gt;",
+            "javascript:alert(1)//",
+            "a\u{202e}b\u{0}\u{1b}[31m",
+        ] {
+            let page = page(word);
+            assert_eq!(skeleton(&page), plain, "{word}");
+            assert!(!page.contains("<script>alert") && !page.contains("<img"), "{word}");
+            let unseen = ['\u{202e}', '\u{0}', '\u{1b}'];
+            assert!(!page.contains(unseen), "{word}: what cannot be seen is shown");
+        }
+        assert!(page("<b>").contains("&lt;b&gt;"));
+    }
+}

@@ -9,8 +9,9 @@
 //! Values are looked for as bytes in either order, as wide as they may have been in the input, and as decimal text; of an order,
 //! the values beside the border are put too. A checksum that does not cover itself is solved in one step.
 //!
-//! Compilers move what is compared: `stored != ~sum` becomes `stored ^ sum != -1`, and neither side stands in the input. By
-//! what the sides differ, the input differs too, wherever it stands: that much is taken from it, or added, at each place.
+//! Compilers move what is compared: `stored != ~sum` becomes `stored ^ sum != -1`, and neither side stands in the input. Where
+//! the log has what was put together, that is taken apart again. Otherwise, by what the sides differ the input differs
+//! too, wherever it stands: that much is taken from it, or added, at each place.
 //!
 //! ```text
 //! compared     (stored ^ sum) == ffffffff            left ^ right = 5a01
@@ -166,12 +167,17 @@ impl Shift {
 pub(crate) fn pairs(log: &[Compared], input: &[u8], dictionary: &mut Dictionary) -> Vec<Pair> {
     let mut found = Found { input, site: 0, seen: BTreeSet::new(), pairs: Vec::new() };
     let mut strings = Strings::default();
+    let mut mixed = None;
     for compared in log {
         let Compared { kind, left, right, site, .. } = *compared;
         if kind != ComparedKind::Bytes {
             found.site = site;
         }
+        let parts = mixed.take();
         match kind {
+            ComparedKind::Mixed(_) => mixed = Some((left, right)),
+            ComparedKind::Equal(bytes)
+                if left != right && parts.is_some_and(|parts| found.apart(parts, compared, bytes)) => {}
             ComparedKind::Equal(bytes) if left != right => found.integers(left, right, bytes, false, dictionary),
             ComparedKind::Order(bytes) => found.integers(left, right, bytes, true, dictionary),
             ComparedKind::Bytes => {
@@ -282,6 +288,28 @@ impl Found<'_> {
         }
     }
 
+    /// Two values whose difference was compared: each is put where it makes the difference right. `false` when that is not
+    /// the difference of these.
+    fn apart(&mut self, (a, b): (u64, u64), compared: &Compared, bytes: u8) -> bool {
+        let Compared { left, right, .. } = *compared;
+        let cut = |value: u64| if bytes == 4 { value & 0xffff_ffff } else { value };
+        for wanted in [right, left] {
+            let other = left ^ right ^ wanted;
+            let meets = if cut(a ^ b) == other {
+                [(a, cut(b ^ wanted)), (b, cut(a ^ wanted))]
+            } else if cut(a.wrapping_sub(b)) == other {
+                [(a, cut(b.wrapping_add(wanted))), (b, cut(a.wrapping_sub(wanted)))]
+            } else {
+                continue;
+            };
+            for (find, put) in meets {
+                self.integer(find, put, bytes);
+            }
+            return true;
+        }
+        false
+    }
+
     fn strings(&mut self, site: u64, left: &[u8], right: &[u8], dictionary: &mut Dictionary) {
         self.site = site;
         dictionary.collect(left);
@@ -362,6 +390,16 @@ mod tests {
         assert!(tried(&log, b"..\x04\x03\x02\x01..").contains(&[b"..", &met[..], b".."].concat()));
         let log = [equal(4, 0x0102_0304 - 7, 1000)];
         assert!(tried(&log, b"..\x01\x02\x03\x04..").contains(&[b"..", &1007u32.to_be_bytes()[..], b".."].concat()));
+    }
+
+    #[test]
+    fn a_difference_is_taken_apart() {
+        let mixed = |left, right| Compared { kind: ComparedKind::Mixed(4), ..equal(4, left, right) };
+        let log = [mixed(0x6162_6364, 0x0102_0304), equal(4, 0x6162_6364 ^ 0x0102_0304, 0xffff_ffff)];
+        let met = (!0x0102_0304u32).to_be_bytes();
+        assert!(tried(&log, b"--abcd--").contains(&[b"--", &met[..], b"--"].concat()));
+        let log = [mixed(0x6162_6364, 0x10), equal(4, 0x6162_6354, 0x1000)];
+        assert!(tried(&log, b"--dcba--").contains(&[b"--", &0x1010u32.to_le_bytes()[..], b"--"].concat()));
     }
 
     #[test]

@@ -231,7 +231,7 @@ fn classes_of(word: u64) -> u64 {
 #[inline]
 fn nonzero(word: u64) -> u64 {
     let low = 0x7f * ONES;
-    (((word & low) + low | word) >> 7 & ONES) * 0xff
+    ((((word & low) + low) | word) >> 7 & ONES) * 0xff
 }
 
 /// Linear memory as coverage: one row for each power of two.

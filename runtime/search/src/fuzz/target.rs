@@ -63,6 +63,8 @@ pub enum ComparedKind {
     Equal(u8),
     /// Two integers of so many bytes, for their order.
     Order(u8),
+    /// Two integers of so many bytes, whose difference (or bitwise difference) is compared next.
+    Mixed(u8),
     /// Which of so many cases.
     Switch,
     /// Two strings.

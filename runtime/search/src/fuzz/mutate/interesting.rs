@@ -23,7 +23,8 @@ fn apply(input: &mut Vec<u8>, material: &mut Material<'_>) -> bool {
 fn value(len: usize, width: usize, material: &mut Material<'_>) -> u64 {
     let bits = width as u64 * 8;
     let power = 1u64 << material.chance.below(bits);
-    match material.chance.below(6) {
+    match material.chance.below(7) {
+        6 => 0,
         0 => power,
         1 => power - 1,
         2 => power.wrapping_neg(),

@@ -1,0 +1,139 @@
+//! `fozzy init`: a folder that builds and passes, to begin with.
+//!
+//! ```text
+//! templates/common ── settings, example plans ──┐
+//! templates/<one>  ── a scenario, a README    ──┴─▶ DIR, unless one of the files is there already
+//! ```
+//!
+//! Invariant: either all files are written, or it is said why not before the first one.
+//! Not here: how the templates build; their READMEs say it, and `tests/init.rs` does it.
+
+use super::Context;
+use crate::args::{ExampleArg, InitArgs, TemplateArg};
+use crate::error::{CliError, at_path};
+use fozzy_report::document::InitDocument;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+/// A file: where it goes, and what is in it.
+type File = (&'static str, &'static str);
+
+macro_rules! template {
+    ($($to:literal = $from:literal),* $(,)?) => {
+        &[$(($to, include_str!(concat!("../../templates/", $from)))),*]
+    };
+}
+
+const COMMON: &[File] = template!["fozzy.toml" = "common/fozzy.toml", ".gitignore" = "common/gitignore"];
+
+const EXAMPLES: &[(ExampleArg, File)] = &[
+    (ExampleArg::Run, ("plans/run.toml", include_str!("../../templates/common/plans/run.toml"))),
+    (ExampleArg::Fuzz, ("corpus/seed.txt", include_str!("../../templates/common/seed.txt"))),
+    (ExampleArg::Explore, ("plans/explore.toml", include_str!("../../templates/common/plans/explore.toml"))),
+    (ExampleArg::Memory, ("plans/memory.toml", include_str!("../../templates/common/plans/memory.toml"))),
+    (ExampleArg::Host, ("plans/host.toml", include_str!("../../templates/common/plans/host.toml"))),
+];
+
+const MINIMAL: &[File] = template!["scenario.wat" = "minimal/scenario.wat", "README.md" = "minimal/README.md"];
+
+const RUST: &[File] =
+    template!["Cargo.toml" = "rust/Cargo.toml.in", "src/lib.rs" = "rust/src/lib.rs", "README.md" = "rust/README.md",];
+
+const C: &[File] = template![
+    "scenario.c" = "c/scenario.c",
+    "fozzy.h" = "../../../guest-sdk/c/fozzy.h",
+    "Makefile" = "c/Makefile",
+    "README.md" = "c/README.md",
+];
+
+const GO: &[File] = template![
+    "main.go" = "go/main.go",
+    "fozzy.go" = "../../../scenarios/go-timers/fozzy.go",
+    "go.mod" = "go/go.mod",
+    "Makefile" = "go/Makefile",
+    "README.md" = "go/README.md",
+];
+
+const JS: &[File] = template![
+    "scenario.js" = "js/scenario.js",
+    "package.json" = "js/package.json",
+    "README.md" = "js/README.md",
+    "wit/world.wit" = "js/wit/world.wit",
+    "wit/deps/cli.wit" = "../../../wit/deps/cli.wit",
+    "wit/deps/clocks.wit" = "../../../wit/deps/clocks.wit",
+    "wit/deps/filesystem.wit" = "../../../wit/deps/filesystem.wit",
+    "wit/deps/io.wit" = "../../../wit/deps/io.wit",
+    "wit/deps/random.wit" = "../../../wit/deps/random.wit",
+    "wit/deps/sockets.wit" = "../../../wit/deps/sockets.wit",
+    "wit/deps/fozzy-choices.wit" = "../../../wit/deps/fozzy-choices.wit",
+    "wit/deps/fozzy-events.wit" = "../../../wit/deps/fozzy-events.wit",
+    "wit/deps/fozzy-faults.wit" = "../../../wit/deps/fozzy-faults.wit",
+    "wit/deps/fozzy-files.wit" = "../../../wit/deps/fozzy-files.wit",
+    "wit/deps/fozzy-history.wit" = "../../../wit/deps/fozzy-history.wit",
+    "wit/deps/fozzy-memory.wit" = "../../../wit/deps/fozzy-memory.wit",
+    "wit/deps/fozzy-process.wit" = "../../../wit/deps/fozzy-process.wit",
+    "wit/deps/fozzy-properties.wit" = "../../../wit/deps/fozzy-properties.wit",
+    "wit/deps/fozzy-scenario.wit" = "../../../wit/deps/fozzy-scenario.wit",
+    "wit/deps/fozzy-target.wit" = "../../../wit/deps/fozzy-target.wit",
+    "wit/deps/fozzy-time.wit" = "../../../wit/deps/fozzy-time.wit",
+];
+
+/// Where the SDK is in the clone that this binary was built from.
+const SDK: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../guest-sdk");
+
+/// What stands for it in the Rust template.
+const SDK_MARK: &str = "@SDK@";
+
+pub(crate) fn init(context: &Context, args: &InitArgs) -> Result<ExitCode, CliError> {
+    let (files, next): (_, &[&str]) = match args.template {
+        TemplateArg::Minimal => (MINIMAL, &["fozzy run scenario.wat --seed 7"]),
+        TemplateArg::Rust => (RUST, &["fozzy run . --seed 7", "cargo test"]),
+        TemplateArg::C => (C, &["make", "fozzy run scenario.wasm --seed 7"]),
+        TemplateArg::Go => (GO, &["make", "fozzy run scenario.wasm --seed 7"]),
+        TemplateArg::Js => (JS, &["npm install", "npm run build", "fozzy run scenario.wasm --seed 7"]),
+    };
+    let every = args.all_tests || args.with.contains(&ExampleArg::All);
+    let examples = EXAMPLES.iter().filter(|(example, _)| every || args.with.contains(example));
+    let files: Vec<&File> = COMMON.iter().chain(files).chain(examples.map(|(_, file)| file)).collect();
+    let sdk = match args.template {
+        TemplateArg::Rust => sdk(args.sdk.as_deref())?,
+        _ => String::new(),
+    };
+    if !args.force {
+        let there = files.iter().map(|(name, _)| args.folder.join(name)).find(|path| path.symlink_metadata().is_ok());
+        if let Some(path) = there {
+            let message = format!("{} is there already, and nothing was written", path.display());
+            return Err(CliError::new("init", message).hint("another folder, or --force to write over what is there"));
+        }
+    }
+    for (name, text) in &files {
+        write(&args.folder.join(name), &text.replace(SDK_MARK, &sdk))?;
+    }
+    let template = args.template.name().to_owned();
+    let files = files.iter().map(|(name, _)| (*name).to_owned()).collect();
+    let next = next.iter().map(|line| (*line).to_owned()).collect();
+    context.printer.document(&InitDocument { folder: args.folder.display().to_string(), template, files, next })?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn write(path: &Path, text: &str) -> Result<(), CliError> {
+    let refused = |error| at_path("init", "cannot write", path, &error);
+    if let Some(folder) = path.parent() {
+        std::fs::create_dir_all(folder).map_err(refused)?;
+    }
+    std::fs::write(path, text).map_err(refused)
+}
+
+/// The folder of the SDK, as it stands in a manifest.
+fn sdk(named: Option<&Path>) -> Result<String, CliError> {
+    let folder = named.map_or_else(|| PathBuf::from(SDK), Path::to_owned);
+    let advice = "--sdk FOLDER, the folder guest-sdk of a clone of Fozzy: the SDK is not published";
+    let folder =
+        folder.canonicalize().map_err(|error| at_path("init", "cannot find the SDK", &folder, &error).hint(advice))?;
+    if !folder.join("Cargo.toml").is_file() {
+        return Err(CliError::new("init", format!("{} has no Cargo.toml", folder.display())).hint(advice));
+    }
+    let text = folder.to_str().filter(|text| !text.contains(['"', '\\', '\n']));
+    let text = text.ok_or_else(|| CliError::new("init", "the SDK's path cannot stand in a Cargo.toml").hint(advice))?;
+    Ok(text.to_owned())
+}

@@ -1,0 +1,3 @@
+module timers
+
+go 1.24

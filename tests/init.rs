@@ -1,0 +1,90 @@
+//! What `fozzy init` writes: it builds by the words of its own README, and passes.
+//!
+//! ```text
+//! fozzy init app --template T ─▶ files ─▶ build ─▶ fozzy run --seed 7 ─▶ pass
+//! ```
+//!
+//! Invariant: no template is left out. That of JavaScript takes half a minute to build, so it is built with FOZZY_LONG=1;
+//! `scenarios/js-scores`, which is built the same way, always is.
+
+use crate::corpus;
+use crate::fozzy::Fozzy;
+
+/// Writes the template, builds it by `build` in its folder, and runs what `program` names.
+fn passes(template: &str, build: &str, program: &str, property: &str) {
+    let fozzy = Fozzy::new();
+    let written = fozzy.run(&["init", "app", "--template", template, "--json"]).exits(0).json();
+    let files: Vec<&str> =
+        written["files"].as_array().expect("a list").iter().filter_map(|file| file.as_str()).collect();
+    assert!(files.contains(&"README.md") && files.contains(&"fozzy.toml"), "{files:?}");
+    for file in &files {
+        assert!(fozzy.path("app").join(file).is_file(), "{file} was not written");
+        let text = String::from_utf8(fozzy.read(&format!("app/{file}"))).expect("text");
+        assert!(!text.contains("@SDK@"), "{file}");
+    }
+    if !build.is_empty() {
+        fozzy.shell(&format!("cd app && {build}")).exits(0);
+    }
+    let ran = fozzy.run(&["run", "--cwd", "app", program, "--seed", "7", "--json"]).exits(0).json();
+    assert_eq!(ran["status"], "pass", "{ran}");
+    let properties = ran["properties"].to_string();
+    assert!(properties.contains(property), "{template}: `{property}` is not in {properties}");
+    for plan in files.iter().filter(|file| file.starts_with("plans/")) {
+        fozzy.run(&["validate", "--cwd", "app", plan]).exits(0);
+    }
+}
+
+#[test]
+fn the_minimal_template_passes_as_it_is() {
+    passes("minimal", "", "scenario.wat", "a square is not negative");
+}
+
+#[test]
+fn the_rust_template_is_built_and_passes() {
+    passes("rust", "", ".", "the counter shows the sum");
+}
+
+#[test]
+fn the_c_template_is_built_by_its_makefile_and_passes() {
+    corpus::c_toolchain();
+    passes("c", "make", "scenario.wasm", "the counter shows the sum");
+}
+
+#[test]
+fn the_go_template_is_built_by_its_makefile_and_passes() {
+    let (go, cache) = corpus::go();
+    let build = format!("GOTOOLCHAIN=local GOCACHE={} make GO={}", cache.display(), go.display());
+    passes("go", &build, "scenario.wasm", "the counter shows the sum");
+}
+
+#[test]
+fn the_javascript_template_is_written_and_in_a_long_test_built() {
+    let fozzy = Fozzy::new();
+    let listed = fozzy.run(&["init", "app", "--template", "js", "--json"]).exits(0).json();
+    assert!(listed["files"].to_string().contains("wit/deps/fozzy-scenario.wit"), "{listed}");
+    if std::env::var_os("FOZZY_LONG").is_some() {
+        let script = corpus::componentizer();
+        let modules = script.ancestors().nth(4).expect("it is in node_modules");
+        let link = format!("ln -s {} node_modules && npm run build", modules.display());
+        passes("js", &link, "scenario.wasm", "the counter shows the sum");
+    }
+}
+
+#[test]
+fn nothing_is_written_over_unless_it_is_forced() {
+    let fozzy = Fozzy::new();
+    fozzy.run(&["init"]).exits(0);
+    fozzy.write("scenario.wat", "mine");
+    fozzy.run(&["init", "--template", "minimal"]).refuses(&["fozzy.toml is there already, and nothing was written"]);
+    assert_eq!(fozzy.read("scenario.wat"), b"mine");
+    fozzy.run(&["init", "--force"]).exits(0);
+    assert_ne!(fozzy.read("scenario.wat"), b"mine");
+
+    let listed = fozzy.run(&["init", "few", "--with", "run,memory", "--json"]).exits(0).json();
+    assert!(fozzy.path("few/plans/run.toml").is_file() && !fozzy.path("few/plans/host.toml").exists(), "{listed}");
+    fozzy.run(&["init", "all", "--with", "run", "--all-tests"]).exits(0);
+    assert!(fozzy.path("all/plans/host.toml").is_file() && fozzy.path("all/corpus/seed.txt").is_file());
+    let rust = ["init", "rust", "--template", "rust", "--sdk", "nowhere"];
+    fozzy.run(&rust).refuses(&["cannot find the SDK"]);
+    assert!(!fozzy.path("rust").exists());
+}
