@@ -261,13 +261,33 @@ fn a_kept_failure_is_a_regression_fixed_or_stale() {
 }
 
 #[test]
+fn a_component_that_is_judged_is_no_scenario_and_its_repair_is_seen() {
+    let suite = Suite::new().with("scenarios/judge.wasm", wasm(corpus::scenario("kv-judge", false)));
+    suite.put("scenarios/judge.expect.toml", "target = \"store.wasm\"");
+    suite.put("scenarios/store.wasm", wasm(corpus::scenario("kv-store", false)));
+    suite.put("regressions/.keep", "");
+    let document = suite.run(&["--json", "--record", "regressions/lost.fozzy"]).exits(1).json();
+    assert_eq!(
+        (document["scenarios"].as_array().map(Vec::len), &document["scenarios"][0]["name"]),
+        (Some(1), &"judge".into())
+    );
+    let state = |code| suite.run(&["--json"]).exits(code).json()["regressions"][0]["regression"].clone();
+    assert_eq!(state(1), "regression");
+    suite.put("scenarios/store.wasm", wasm(corpus::scenario("kv-store", true)));
+    assert_eq!(state(0), "fixed");
+    // Alone, it is something that nobody runs.
+    suite.run(&["scenarios/store.wasm"]).exits(2);
+}
+
+#[test]
 fn an_expected_failure_passes_under_expect_only() {
     let suite = Suite::new();
-    for name in ["bank", "cache", "counter", "parser", "queue", "retry"] {
+    for name in ["bank", "cache", "counter", "kv-judge", "parser", "queue", "retry"] {
         let expect = crate::fozzy::repository().join("scenarios").join(name).join("expect.toml");
         suite.put(&format!("scenarios/{name}.wasm"), wasm(corpus::scenario(name, false)));
         suite.put(&format!("scenarios/{name}.expect.toml"), fs::read(expect).expect("it is there"));
     }
+    suite.put("scenarios/kv-store", wasm(corpus::scenario("kv-store", false)));
     // The example scenarios fail, since that is what they show; held to what was planted, they pass.
     suite.run(&["--jobs", "2"]).exits(4);
     let document = suite.run(&["--expect", "--json", "--jobs", "2"]).exits(0).json();

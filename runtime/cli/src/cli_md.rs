@@ -49,7 +49,7 @@ or the beginning of exactly one.
 
 Environment: `FOZZY_CONFIG`, `FOZZY_LOG`; `FOZZY_CACHE_DIR` (compiled programs; default: `fozzy` in the user's cache folder).
 
-A scenario's own files, for `test`: `expect.toml` in its crate, or `bank.expect.toml` beside `bank.wasm` (`sequences`, `flows`: how far it is driven; `status`, \
+A scenario's own files, for `test`: `expect.toml` in its crate, or `bank.expect.toml` beside `bank.wasm` (`sequences`, `flows`: how far it is driven; `target`: the component beside it that it judges; `status`, \
 `signatures`: what `--expect` holds it to); `plan.toml` or `bank.plan.toml` at the same place, its plan unless `--plan` names one; `regressions/*.fozzy` in its \
 crate or beside the suite, failures that were kept. Under `GITHUB_ACTIONS=true`, failures are told on stderr as GitHub's annotations too.
 

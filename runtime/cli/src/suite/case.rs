@@ -92,6 +92,12 @@ impl Case {
         CaseSummary { duration_ms: duration_ns / 1_000_000, duration_ns, ..case }
     }
 
+    /// The component that it judges, if it judges one.
+    pub(super) fn judged(&self, suite: &Suite<'_>) -> Option<PathBuf> {
+        let own = || self.expect.as_ref().ok().and_then(|expect| expect.judged(&self.path));
+        suite.args.world.judged.clone().or_else(own)
+    }
+
     fn attempt(&self, suite: &Suite<'_>, watch: &Stopwatch) -> Result<RunSummary, CliError> {
         let Suite { context, args, folder, .. } = suite;
         let expect = self.expect.as_ref().map_err(CliError::clone)?;
@@ -99,7 +105,8 @@ impl Case {
         let loaded = target::load(file)?;
         let name = &loaded.target.name;
         let own = own_plan(&self.path, self.kind);
-        let world = WorldArgs { plan: args.world.plan.clone().or(own), ..args.world.clone() };
+        let world =
+            WorldArgs { plan: args.world.plan.clone().or(own), judged: self.judged(suite), ..args.world.clone() };
         let mut planned = plan(&context.globals, &context.config, name, &args.args, &args.limits, &world)?;
         let program = target::compile(loaded.component.clone(), &planned.plan, name)?;
         planned.plan.scenario = driven(&program, args, expect);

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! regressions/*.fozzy, scenarios/bank/regressions/*.fozzy
-//!    │ its decisions, replayed against the scenario of the same name
+//!    │ its decisions, replayed against the scenario of the same name, and the component that it judges
 //!    ├─ fails                               REGRESSION
 //!    ├─ passes, by the same decisions       fixed
 //!    └─ passes, by others; no such program  stale: the trace says nothing any more
@@ -28,7 +28,8 @@ use fozzy_report::suite::{CaseResult, CaseSummary, RegressionState};
 use fozzy_report::{Mode, RunSummary};
 use fozzy_search::source_of;
 use fozzy_trace::file::{Outcome, Recording};
-use fozzy_trace::{Entry, Executor, Fold, Status};
+use fozzy_trace::plan::Inputs;
+use fozzy_trace::{Entry, Executor, Fold, Plan, Status};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -106,9 +107,10 @@ impl Regression {
             CliError::new(error.code, format!("{} cannot be tried: {}", shown(&case.path), error.message))
         })?;
         let loaded = target::load(file)?;
-        let is_same_program = loaded.component == recording.component;
-        let program = target::compile(loaded.component.clone(), &recording.plan, &loaded.target.name)?;
-        let mut today = target::session(program, &recording.plan, &recording.inputs)?;
+        let (plan, inputs) = plan_of_today(recording, case.judged(suite).as_deref())?;
+        let is_same_program = loaded.component == recording.component && plan == recording.plan;
+        let program = target::compile(loaded.component.clone(), &plan, &loaded.target.name)?;
+        let mut today = target::session(program, &plan, &inputs)?;
         let (execution, now) = decided(recording, &mut today)?;
         let verdict = judge(&execution);
         let outcome = Outcome::of(&execution, verdict);
@@ -155,6 +157,17 @@ impl Regression {
         let case = CaseSummary::skipped(&self.name, &shown(&self.path), &why);
         CaseSummary { result: CaseResult::Skipped, regression: Some(RegressionState::Stale), ..case }
     }
+}
+
+/// The recorded plan, but with the component that the scenario judges as it is today.
+fn plan_of_today(recording: &Recording, judged: Option<&Path>) -> Result<(Plan, Inputs), CliError> {
+    let (mut plan, mut inputs) = (recording.plan.clone(), recording.inputs.clone());
+    if let Some(path) = judged
+        && let Some(node) = plan.nodes.iter_mut().find(|node| node.called)
+    {
+        node.program.component = inputs.add(target::load(path)?.component);
+    }
+    Ok((plan, inputs))
 }
 
 /// What is to be said when the failure of today is not the one that was recorded.

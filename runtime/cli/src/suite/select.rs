@@ -9,9 +9,10 @@
 //! ```
 //!
 //! Invariants: what is named and is not there is an error, and so is a suite without a scenario; the order is that of the
-//! paths; of folders that tools fill (`target`, `node_modules`, hidden ones) nothing is taken but what is named; links are
+//! paths; a component that a scenario of the suite judges is none of its scenarios; of folders that tools fill (`target`, `node_modules`, hidden ones) nothing is taken but what is named; links are
 //! not followed.
 
+use super::expect::Expect;
 use crate::error::{CliError, at_path};
 use std::collections::BTreeMap;
 use std::fs;
@@ -55,6 +56,8 @@ pub(crate) fn select(globs: &[String], filter: Option<&str>) -> Result<Vec<Selec
     for word in globs {
         named(word, &mut found)?;
     }
+    let judged: Vec<PathBuf> = found.values().filter_map(judged).collect();
+    found.retain(|path, _| path.canonicalize().map_or(true, |path| !judged.contains(&path)));
     let all = found.len();
     if all == 0 {
         return Err(CliError::new("suite", "no scenario is here: none in tests/**/*.fozzy.json and below scenarios/")
@@ -70,6 +73,12 @@ pub(crate) fn select(globs: &[String], filter: Option<&str>) -> Result<Vec<Selec
         }
         _ => Ok(kept),
     }
+}
+
+/// What a scenario judges. What is wrong with its `expect.toml` is said when it is run.
+fn judged(selected: &Selected) -> Option<PathBuf> {
+    let expect = Expect::of(&selected.path, selected.kind).ok()?;
+    expect.judged(&selected.path)?.canonicalize().ok()
 }
 
 /// A path as it is shown.
