@@ -15,6 +15,7 @@ const UNSAFE_FILES: &[&str] = &[
     "runtime/engine/src/memory.rs",
     "runtime/engine/src/reactor/tracker/kernel.rs",
     "runtime/engine/src/cache.rs",
+    "runtime/engine/src/memory/clear.rs",
     "runtime/engine/src/memory/copy.rs",
     "runtime/engine/src/memory/touched.rs",
     "runtime/cli/src/interrupt.rs",
