@@ -62,6 +62,14 @@ impl Walker {
         both - self.dirtying(pages)
     }
 
+    /// Pages that one such restore copies.
+    fn copied(&mut self, pages: u32) -> u64 {
+        let before = self.reactor.holdings().pages_copied;
+        self.dirty(pages);
+        self.reactor.restore(self.at).expect("it comes back");
+        self.reactor.holdings().pages_copied - before
+    }
+
     /// CPU seconds of `BATCH` captures of so many pages; each is discarded by the next.
     fn captures(&mut self, pages: u32) -> f64 {
         let both = thread_seconds(|| {
@@ -119,28 +127,38 @@ fn forks() -> f64 {
     begin.elapsed().as_secs_f64() / f64::from(FORKS) * f64::from(BATCH)
 }
 
-/// One checkpoint after the other, restored and captured.
-pub(crate) fn checkpoints() -> Vec<Row> {
-    let component: Arc<[u8]> = std::fs::read(guests::walker()).expect("the walker was built").into();
-    let build = |build: &Build| {
-        Program::build(Arc::clone(&component), Switches { canonical_nans: false }, build, None).expect("it compiles")
-    };
-    let fast = build(&Build::fast());
-    let per = Unit::NanosecondsPerCall(BATCH);
-    let mut rows = Vec::new();
+fn component() -> Arc<[u8]> {
+    std::fs::read(guests::walker()).expect("the walker was built").into()
+}
 
+fn fast() -> Program {
+    Program::build(component(), Switches { canonical_nans: false }, &Build::fast(), None).expect("it compiles")
+}
+
+/// Restores by marks.
+pub(crate) fn marks() -> Vec<Row> {
+    let (fast, per) = (fast(), Unit::NanosecondsPerCall(BATCH));
+    let mut rows = Vec::new();
     for (pages, max) in [(4, 0.5e-6), (16, 4e-6), (64, 15e-6)] {
         for mebibytes in [1, 10, 100] {
             let name = format!("restore {pages} pages of {mebibytes} MiB, marks (copying them)");
             match Walker::new(&fast, mebibytes, TrackerKind::Marks) {
                 Ok(mut walker) => {
                     let pair = Pair::of(ROUNDS, || walker.restores(pages), copies(pages as usize));
+                    let name = format!("{name}, {} are copied", walker.copied(pages));
                     rows.push(Row::times(&name, &pair, per, Bound::Seconds(max * f64::from(BATCH))));
                 }
                 Err(why) => rows.push(Row::missing(&name, &why)),
             }
         }
     }
+    rows
+}
+
+/// Restores by what every guest can be given.
+pub(crate) fn kernel() -> Vec<Row> {
+    let (fast, per) = (fast(), Unit::NanosecondsPerCall(BATCH));
+    let mut rows = Vec::new();
     for kind in [TrackerKind::Protected, TrackerKind::Scanned, TrackerKind::Compared] {
         for (mebibytes, pages, max, least) in [(1, 4, 5e-6, 30.0), (10, 64, 30e-6, 20.0), (100, 64, 100e-6, 100.0)] {
             let name = format!("restore {pages} pages of {mebibytes} MiB, {} (whole copy)", kind.name());
@@ -160,9 +178,13 @@ pub(crate) fn checkpoints() -> Vec<Row> {
             }
         }
     }
-    rows.push(after_traps(&fast));
-    rows.extend(calls(&component, &fast));
-    // Forks come last: they leave each page of this process to be copied at its next write.
+    rows
+}
+
+/// Restores and captures beside forks. They come last: forks leave each page of this process to be copied at its next write.
+pub(crate) fn forked() -> Vec<Row> {
+    let (fast, per) = (fast(), Unit::NanosecondsPerCall(BATCH));
+    let mut rows = Vec::new();
     for mebibytes in [1, 10, 100] {
         let name = format!("restore 64 pages of {mebibytes} MiB, marks (fork, exit, wait)");
         match Walker::new(&fast, mebibytes, TrackerKind::Marks) {
@@ -202,8 +224,16 @@ fn whole_copies(mebibytes: u32) -> impl FnMut() -> f64 {
     }
 }
 
-/// A restore into a fresh instance, beside an instantiation alone.
-fn after_traps(program: &Program) -> Row {
+/// Restores into fresh instances, beside an instantiation alone.
+pub(crate) fn traps() -> Vec<Row> {
+    let program = fast();
+    let ends = [("a trap", 1), ("an exit", 2)];
+    ends.map(|(name, beyond)| after(&program, &format!("{name} and restore into a fresh instance (a start)"), beyond))
+        .into()
+}
+
+/// `beyond` the walker's kinds of steps stand the ways in which it ends.
+fn after(program: &Program, name: &str, beyond: u32) -> Row {
     let source = || Box::new(Seeded::new(Seed(1)));
     let start = || Reactor::start(program.clone(), Arc::new(Plan::default()), &Inputs::default(), source());
     let mut reactor = start().expect("it starts");
@@ -216,7 +246,7 @@ fn after_traps(program: &Program) -> Row {
     let trap_and_restore = || {
         thread_seconds(|| {
             for _ in 0..TRAPS {
-                reactor.call(&mut step, (count + 2, 1)).expect_err("it ends");
+                reactor.call(&mut step, (count + beyond, 1)).expect_err("it ends");
                 reactor.restore(at).expect("it comes back");
             }
         })
@@ -224,21 +254,42 @@ fn after_traps(program: &Program) -> Row {
     let instantiate = || thread_seconds(|| (0..TRAPS).for_each(|_| drop(start().expect("it starts"))));
     let pair = Pair::of(ROUNDS, trap_and_restore, instantiate);
     let unit = Unit::NanosecondsPerCall(TRAPS);
-    Row::times(
-        "exit and restore into a fresh instance (a start)",
-        &pair,
-        unit,
-        Bound::Seconds(40e-6 * f64::from(TRAPS)),
-    )
+    Row::times(name, &pair, unit, Bound::Seconds(40e-6 * f64::from(TRAPS)))
+}
+
+/// What many checkpoints hold.
+pub(crate) fn memory() -> Vec<Row> {
+    const CHECKPOINTS: u32 = 10_000;
+    let before = resident_bytes();
+    let mut walker = Walker::new(&fast(), 10, TrackerKind::Marks).expect("it has marks");
+    for n in 0..CHECKPOINTS {
+        walker.reactor.call(&mut walker.dirty, (16, n * 37)).expect("it writes");
+        walker.reactor.checkpoint().expect("between calls");
+    }
+    let resident = resident_bytes().saturating_sub(before);
+    let holdings = walker.reactor.holdings();
+    assert_eq!(holdings.with_state, holdings.checkpoints, "none was evicted");
+    vec![
+        Row::bytes("10,000 checkpoints of 10 MiB, 16 pages each: resident", resident, 1 << 30),
+        Row::bytes("  what the reactor says it holds", holdings.bytes, 1 << 30),
+    ]
+}
+
+/// Bytes of this process in memory.
+fn resident_bytes() -> u64 {
+    let text = std::fs::read_to_string("/proc/self/status").expect("every Linux has it");
+    let line = text.lines().find_map(|line| line.strip_prefix("VmRSS:")).expect("it has this line");
+    line.trim().trim_end_matches(" kB").parse::<u64>().expect("a number") << 10
 }
 
 /// Calls of exports, and of the host by the guest, beside bare wasmtime.
-fn calls(component: &Arc<[u8]>, program: &Program) -> Vec<Row> {
+pub(crate) fn calls() -> Vec<Row> {
     const CALLS: u32 = 20_000;
+    let (component, program) = (component(), fast());
     let mut config = Config::new();
     config.concurrency_support(false);
     let engine = Engine::new(&config).expect("wasmtime starts");
-    let plain = Component::from_binary(&engine, component).expect("it compiles");
+    let plain = Component::from_binary(&engine, &component).expect("it compiles");
     let mut linker = Linker::<crate::theirs::State>::new(&engine);
     wasmtime_wasi::p2::add_to_linker_sync(&mut linker).expect("WASI is defined");
     let mut store = Store::new(&engine, crate::theirs::State::quiet());

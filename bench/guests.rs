@@ -60,6 +60,17 @@ pub(crate) fn walker() -> PathBuf {
     target.join("wasm32-wasip2/release/walker.wasm")
 }
 
+/// A scenario, which is a component, without its planted fault if it has one.
+pub(crate) fn scenario(folder: &Path, name: &str) -> PathBuf {
+    let target = target_folder().join("bench-guests");
+    let mut words = vec!["build", "--release", "--locked", "--target", "wasm32-wasip2"];
+    if folder.join("expect.toml").is_file() {
+        words.push("--features=fixed");
+    }
+    cargo(&words, folder, Some(&target));
+    target.join(format!("wasm32-wasip2/release/{name}.wasm"))
+}
+
 /// The web server or client of that name under `tests/guests`: for this machine, and as a component.
 pub(crate) fn networked(name: &str) -> (PathBuf, PathBuf) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/guests").join(name);

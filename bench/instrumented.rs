@@ -10,9 +10,9 @@
 
 #![allow(clippy::print_stdout, reason = "the table is the result")]
 
-use crate::guests;
 use crate::measure::thread_seconds;
 use crate::table::{Bound, Row};
+use crate::{classic, guests};
 use fozzy_instrument::{Coverage, Options, instrument};
 use wasmtime::{Config, Engine, Linker, Module, Store, TypedFunc};
 
@@ -23,11 +23,17 @@ const DOCUMENT_BYTES: u32 = 1 << 20;
 /// The exports that are measured.
 const WORKLOADS: [&str; 2] = ["json", "regex"];
 
+/// What is put into the guest.
+enum Code {
+    Plain,
+    Classic,
+    Rewritten(Options),
+}
+
 /// A build of the guest.
 struct Build {
     name: &'static str,
-    /// `None` is the guest as it is.
-    options: Option<Options>,
+    code: Code,
     fuel: bool,
     /// Seconds that it may take, over those of the plain build.
     bound: Option<f64>,
@@ -37,18 +43,29 @@ fn builds() -> Vec<Build> {
     let none = Options { depth: false, ..Options::default() };
     let covered = |coverage| Options { coverage, ..none.clone() };
     let set_once = covered(Coverage::SetOnce);
-    let build = |name, options, fuel, bound| Build { name, options, fuel, bound };
+    let build = |name, code, fuel, bound| Build { name, code, fuel, bound };
     vec![
-        build("plain", None, false, None),
-        build("set-once edges", Some(set_once.clone()), false, Some(1.2)),
-        build("a byte for every edge", Some(covered(Coverage::Every)), false, None),
-        build("counters", Some(covered(Coverage::Counters)), false, None),
-        build("marks", Some(Options { marks: true, ..none.clone() }), false, Some(1.25)),
-        build("fast: set-once edges, marks", Some(Options { marks: true, ..set_once.clone() }), false, Some(1.5)),
-        build("depth", Some(Options::default()), false, None),
-        build("fuel", None, true, None),
-        build("exact: edges, depth, fuel", Some(Options { depth: true, ..set_once.clone() }), true, Some(1.6)),
-        build("comparisons, off", Some(Options { comparisons: true, ..none }), false, None),
+        build("plain", Code::Plain, false, None),
+        build("set-once edges", Code::Rewritten(set_once.clone()), false, Some(1.2)),
+        build("a byte for every edge", Code::Rewritten(covered(Coverage::Every)), false, None),
+        build("counters", Code::Rewritten(covered(Coverage::Counters)), false, None),
+        build("classic edges: prev ^ cur", Code::Classic, false, None),
+        build("marks", Code::Rewritten(Options { marks: true, ..none.clone() }), false, Some(1.25)),
+        build(
+            "fast: set-once edges, marks",
+            Code::Rewritten(Options { marks: true, ..set_once.clone() }),
+            false,
+            Some(1.5),
+        ),
+        build("depth", Code::Rewritten(Options::default()), false, None),
+        build("fuel", Code::Plain, true, None),
+        build(
+            "exact: edges, depth, fuel",
+            Code::Rewritten(Options { depth: true, ..set_once.clone() }),
+            true,
+            Some(1.6),
+        ),
+        build("comparisons, off", Code::Rewritten(Options { comparisons: true, ..none }), false, None),
     ]
 }
 
@@ -60,7 +77,11 @@ struct Running {
 
 impl Running {
     fn new(module: &[u8], build: &Build) -> Running {
-        let bytes = build.options.as_ref().map_or_else(|| module.to_vec(), |options| rewritten(module, options));
+        let bytes = match &build.code {
+            Code::Plain => module.to_vec(),
+            Code::Classic => classic::rewritten(module),
+            Code::Rewritten(options) => rewritten(module, options),
+        };
         let mut config = Config::new();
         config.consume_fuel(build.fuel);
         config.memory_init_cow(false).memory_reservation(4 << 30).memory_guard_size(32 << 20).memory_may_move(false);
@@ -94,17 +115,25 @@ fn rewritten(module: &[u8], options: &Options) -> Vec<u8> {
 }
 
 /// A component with this core module and nothing else: header, then a section with its size.
-fn wrapped(module: &[u8]) -> Vec<u8> {
+pub(crate) fn wrapped(module: &[u8]) -> Vec<u8> {
+    component_of(module, 1)
+}
+
+/// A component with so many copies of this core module and nothing else.
+pub(crate) fn component_of(module: &[u8], copies: usize) -> Vec<u8> {
     const HEADER: &[u8] = b"\0asm\x0d\0\x01\0";
     const CORE_MODULE: u8 = 1;
-    let mut component = [HEADER, &[CORE_MODULE]].concat();
-    let mut size = module.len();
-    while size >= 0x80 {
-        component.push(size as u8 | 0x80);
-        size >>= 7;
+    let mut component = HEADER.to_vec();
+    for _ in 0..copies {
+        component.push(CORE_MODULE);
+        let mut size = module.len();
+        while size >= 0x80 {
+            component.push(size as u8 | 0x80);
+            size >>= 7;
+        }
+        component.push(size as u8);
+        component.extend_from_slice(module);
     }
-    component.push(size as u8);
-    component.extend_from_slice(module);
     component
 }
 
@@ -116,8 +145,7 @@ pub(crate) fn coverage() -> Vec<Row> {
     let output = instrument(&component, &all).expect("the guest is valid");
     let kept: u32 = output.side_memories.iter().map(|side| side.coverage.len() as u32).sum();
     println!("parsers: {} bytes, {} edges, of which {kept} are kept", module.len(), output.sites.len());
-    let best = (0..ROUNDS).map(|_| thread_seconds(|| drop(instrument(&component, &all)))).fold(f64::MAX, f64::min);
-    println!("rewriting with edges, marks and depth: {:.1} MB/s", component.len() as f64 / 1e6 / best);
+    let fastest = (0..ROUNDS).map(|_| thread_seconds(|| drop(instrument(&component, &all)))).fold(f64::MAX, f64::min);
 
     let builds = builds();
     let mut running: Vec<Running> = builds.iter().map(|build| Running::new(&module, build)).collect();
@@ -133,7 +161,8 @@ pub(crate) fn coverage() -> Vec<Row> {
             }
         }
     }
-    let mut rows = Vec::new();
+    let speed = component.len() as f64 / 1e6 / fastest;
+    let mut rows = vec![Row::speed("rewriting with edges, marks and depth", speed, 25.0)];
     for (workload, name) in WORKLOADS.iter().enumerate() {
         for (build, seconds) in builds.iter().zip(&best).skip(1) {
             let bound = build.bound.map_or(Bound::None, Bound::Ratio);

@@ -2,8 +2,8 @@
 //!
 //! ```text
 //! cargo bench -p fozzy-bench                 everything, some minutes
-//! cargo bench -p fozzy-bench -- calls short  some groups only: start, calls, short, record, size, net,
-//!                                            checkpoints, coverage
+//! cargo bench -p fozzy-bench -- calls short  some groups only: start, calls, short, record, size, net, flows,
+//!                                            coverage, compile, checkpoints (-marks, -kernel, -traps, …)
 //! ```
 //!
 //! Both sides of a row are measured in turn in the same minutes, so its ratio holds on a busy machine,
@@ -13,6 +13,9 @@
 #![allow(clippy::print_stdout, reason = "the table is the result")]
 
 mod checkpoints;
+mod classic;
+mod compile;
+mod flows;
 mod guests;
 mod instrumented;
 mod measure;
@@ -51,19 +54,26 @@ type Group = fn() -> Vec<Row>;
 
 fn main() {
     let chosen: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
-    let groups: [(&str, Group); 8] = [
+    let groups: [(&str, Group); 15] = [
         ("start", start),
         ("record", record),
         ("size", size),
         ("calls", calls),
         ("short", short),
         ("net", net::net),
+        ("flows", flows::flows),
         ("coverage", instrumented::coverage),
-        ("checkpoints", checkpoints::checkpoints),
+        ("compile", compile::compile),
+        ("checkpoints-marks", checkpoints::marks),
+        ("checkpoints-kernel", checkpoints::kernel),
+        ("checkpoints-traps", checkpoints::traps),
+        ("checkpoints-calls", checkpoints::calls),
+        ("checkpoints-memory", checkpoints::memory),
+        ("checkpoints-forks", checkpoints::forked),
     ];
     let mut rows = Vec::new();
     for (name, group) in groups {
-        if chosen.is_empty() || chosen.iter().any(|word| word == name) {
+        if chosen.is_empty() || chosen.iter().any(|word| name.starts_with(word.as_str())) {
             rows.extend(group());
         }
     }

@@ -70,9 +70,25 @@ impl Row {
         Row([name.to_owned(), rate(pair.ours.median()), rate(pair.theirs.median()), shown, must, met])
     }
 
+    /// A row of two rates: so many of something in each of two times. Ours must be at least `least` in a second.
+    pub(crate) fn at_least(name: &str, pair: &Pair, number: u32, unit: &str, least: f64) -> Row {
+        let rate = |seconds: f64| f64::from(number) / seconds;
+        let shown = |seconds: f64| format!("{:.0} {unit}", rate(seconds));
+        let ratio = format!("{:.2} (best {:.2})", pair.ratio().recip(), pair.ratio_of_best().recip());
+        let (ours, must) = (pair.ours.median(), format!(">= {least:.0} {unit}"));
+        let met = word(Some(rate(ours) >= least)).to_owned();
+        Row([name.to_owned(), shown(ours), shown(pair.theirs.median()), ratio, must, met])
+    }
+
     /// A row of something that this machine or this build does not have.
     pub(crate) fn missing(name: &str, why: &str) -> Row {
         Row([name.to_owned(), "-".to_owned(), String::new(), why.to_owned(), String::new(), String::new()])
+    }
+
+    /// A row of a speed, in megabytes a second.
+    pub(crate) fn speed(name: &str, ours: f64, least: f64) -> Row {
+        let (shown, must) = (format!("{ours:.1} MB/s"), format!(">= {least:.0} MB/s"));
+        Row([name.to_owned(), shown, String::new(), String::new(), must, word(Some(ours >= least)).to_owned()])
     }
 
     /// A row of a size, in bytes.

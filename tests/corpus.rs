@@ -4,7 +4,7 @@
 //! crate registry   cargo install --locked NAME --version X   ──┐
 //! guests/<own>     cargo build --release                     ──┼──►  target/guests/<target>/<binary>.wasm
 //! guests/js        componentize-js, installed by npm         ──┤
-//! guests/c         clang-19 with Debian's wasi-libc          ──┘                          <binary>.stamp
+//! guests/c, c-fuzz clang-19 with Debian's wasi-libc          ──┘                          <binary>.stamp
 //! ```
 //!
 //! Invariants: nothing is built twice while its inputs are the same (the stamp holds them all: versions, flags, compiler, our own
@@ -229,6 +229,18 @@ pub(crate) fn commands() -> PathBuf {
 pub(crate) fn c_program() -> PathBuf {
     static C_PROGRAM: OnceLock<PathBuf> = OnceLock::new();
     C_PROGRAM.get_or_init(|| Workshop::open().compile_c()).clone()
+}
+
+/// Our C fuzz target, a core module with libFuzzer's entry point.
+pub(crate) fn c_fuzz_target() -> PathBuf {
+    static C_FUZZ_TARGET: OnceLock<PathBuf> = OnceLock::new();
+    C_FUZZ_TARGET.get_or_init(|| Workshop::open().compile_c_fuzz()).clone()
+}
+
+/// Our C program that is called from outside, a core module that says its world: `step`.
+pub(crate) fn c_reactor() -> PathBuf {
+    static C_REACTOR: OnceLock<PathBuf> = OnceLock::new();
+    C_REACTOR.get_or_init(|| Workshop::open().compile_c_reactor()).clone()
 }
 
 /// Our JavaScript program, a component with SpiderMonkey inside, made by componentize-js.

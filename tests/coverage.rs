@@ -245,3 +245,61 @@ fn javascript_is_covered_by_function_and_offset() {
     assert_eq!(totals["lines"]["total"], 0, "it comes without debug information");
     fozzy.run(&["coverage", "js.fozzy", "--uncovered", "0"]).exits(0);
 }
+
+#[test]
+fn inputs_of_a_corpus_are_executed_as_recorded_runs_are() {
+    let fozzy = Fozzy::new();
+    let program = corpus::probe(Target::Wasip2);
+    let target = program.display().to_string();
+    for folder in ["inputs/deep", "traces", "files"] {
+        fs::create_dir_all(fozzy.path(folder)).expect("a fresh folder");
+    }
+    fozzy.write("inputs/one", "hello");
+    fozzy.write("inputs/deep/two", "oob");
+    fozzy.write("inputs/.hidden", "divzero");
+    record(&fozzy, "traces/one.fozzy", program.clone(), &["--", "hello"], 0);
+    record(&fozzy, "traces/two.fozzy", program.clone(), &["--", "oob"], 4);
+    let inputs = coverage(&fozzy, &["inputs", "--target", &target, "--input-arg"]);
+    assert_eq!(taken(&inputs), taken(&coverage(&fozzy, &["traces"])), "the same executions cover the same");
+    assert_eq!(inputs["traces"].as_array().map(Vec::len), Some(2), "what begins with a dot is none");
+    let remark = inputs["remarks"][0].as_str().expect("a sentence");
+    assert!(remark.contains("1 of 2 inputs did not pass") && remark.contains("two"), "{remark}");
+
+    // Traces among the inputs say themselves what was executed.
+    fs::rename(fozzy.path("inputs/deep/two"), fozzy.path("traces/three")).expect("moved");
+    fs::remove_file(fozzy.path("traces/two.fozzy")).expect("removed");
+    let mixed = coverage(&fozzy, &["traces", "--target", &target, "--input-arg"]);
+    assert_eq!(taken(&mixed), taken(&inputs));
+
+    fozzy.write("files/x", "some text");
+    for arguments in [&["--input-file", "/in/it", "--", "read", "/in/it"][..], &["--", "stdin"]] {
+        let words = [&["files", "--target", &target][..], arguments].concat();
+        let document = coverage(&fozzy, &words);
+        assert_eq!(document["remarks"], Value::Null, "{arguments:?}");
+        assert!(document["totals"]["lines"]["hit"].as_u64() > Some(0));
+    }
+    let words = ["coverage", "files", "--target", &target, "--input-file", "relative"];
+    fozzy.run(&words).refuses(&["--input-file", "absolute path", "`relative`"]);
+    fozzy.run(&["coverage", "inputs/deep", "--target", &target]).refuses(&["holds no input"]);
+}
+
+#[test]
+fn inputs_of_a_fuzz_target_are_what_it_is_called_with() {
+    let fozzy = Fozzy::new();
+    let target = corpus::scenario("parser", false).display().to_string();
+    let source = include_str!("../scenarios/parser/src/lib.rs");
+    fs::create_dir_all(fozzy.path("corpus")).expect("a fresh folder");
+    fozzy.write("corpus/setting", "name=value\n");
+    let document = coverage(&fozzy, &["corpus", "--target", &target]);
+    let parser = file(&document, "parser/src/lib.rs");
+    assert_eq!(hits(parser, source, "b'=' if name.is_none()"), [1]);
+    assert_eq!(hits(parser, source, "current.push(text[at]);"), [0], "there is no backslash yet");
+    assert_eq!(document["remarks"], Value::Null);
+    // Beyond its end, which is the planted fault: what it has reached until then counts.
+    fozzy.write("corpus/backslash", "\\");
+    let document = coverage(&fozzy, &["corpus", "--target", &target, "--function", "parse_anything"]);
+    let parser = file(&document, "parser/src/lib.rs");
+    assert_eq!(hits(parser, source, "current.push(text[at]);"), [1]);
+    assert!(document["remarks"][0].as_str().is_some_and(|remark| remark.contains("1 of 2")), "{document:#}");
+    fozzy.run(&["coverage", "corpus", "--target", &target, "--function", "no"]).refuses(&["`no`", "`parse_anything`"]);
+}

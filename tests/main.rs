@@ -14,9 +14,12 @@
 //! live               the real computer captured, and replayed when what answered is gone
 //! coverage           what recorded runs have reached, in C, Rust and JavaScript
 //! reactors           components called from outside, brought back from checkpoints
+//! fuzz               campaigns: what was planted is found, findings replay alone, equal campaigns are equal
 //! instrumented       rewritten programs beside the originals
 //! scenarios          what was planted in scenarios/ is found, and nothing else
 //! init               what `fozzy init` writes builds and passes
+//! shrink             recorded failures become small, and stay the same
+//! suite              fozzy test: what is wrong, kept failures, every format
 //! targets            a scenario and its target, each a component of its own
 //! hostile_guests     programs that try to get out of their bounds
 //! ```
@@ -33,6 +36,7 @@ mod coverage;
 mod everything;
 mod faults;
 mod fozzy;
+mod fuzz;
 mod goldens;
 mod hostile_guests;
 mod init;
@@ -47,6 +51,8 @@ mod recorded;
 mod samples;
 mod scenarios;
 mod settings;
+mod shrink;
+mod suite;
 mod targets;
 mod tidy;
 mod traces;

@@ -19,6 +19,7 @@ const UNSAFE_FILES: &[&str] = &[
     "runtime/engine/src/memory/touched.rs",
     "runtime/cli/src/interrupt.rs",
     "tests/purity/cage.rs",
+    "tests/reactors/kernel.rs",
     "tests/purity.rs",
 ];
 

@@ -60,11 +60,14 @@ extern crate self as fozzy_sdk;
 pub mod bindings;
 pub mod draw;
 mod host;
+pub mod http;
 mod macros;
 #[cfg(not(target_arch = "wasm32"))]
 pub mod native;
+pub mod process;
 pub mod properties;
 pub mod random;
+mod registry;
 pub mod scenario;
 mod site;
 pub mod target;
@@ -79,7 +82,7 @@ pub mod prelude {
     pub use crate::draw::{self, Draw};
     pub use crate::random::{random_bool, random_bytes, random_int, random_string};
     pub use crate::scenario::{Flow, Invariant, Skip, flow_num, sequence_num};
-    pub use crate::{Draw, fuzz, property, scenario};
+    pub use crate::{Draw, fuzz, http, process, property, scenario};
     pub use crate::{
         always, always_at_least, always_at_most, always_greater, always_less, always_or_unreachable, reachable, skip,
         sometimes, sometimes_at_least, sometimes_at_most, sometimes_greater, sometimes_less, task, tools, unreachable,
@@ -90,5 +93,6 @@ pub mod prelude {
 #[doc(hidden)]
 pub mod private {
     pub use crate::host::{Comparison, invalid};
+    pub use crate::registry::{FUZZ, PROPERTY, Place};
     pub use crate::scenario::{IntoOutcome, Outcome, Runner, StepResult};
 }

@@ -19,17 +19,27 @@ macro_rules! __declare_property {
     };
 }
 
+/// What was told of a property at this place of the program. For the other macros only.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __tally {
+    ($name:literal) => {{
+        static TALLY: $crate::properties::Tally = $crate::properties::Tally::new($name);
+        &TALLY
+    }};
+}
+
 /// Must hold each time, and be evaluated at some time: `always!(total == model, "total is constant")`. Details follow
 /// as in `format!`, and are made only when it does not hold.
 #[macro_export]
 macro_rules! always {
     ($holds:expr, $name:literal $(,)?) => {{
         $crate::__declare_property!("always", $name);
-        $crate::properties::always($name, $holds, || None)
+        $crate::properties::always($crate::__tally!($name), $holds, || None)
     }};
     ($holds:expr, $name:literal, $($details:tt)+) => {{
         $crate::__declare_property!("always", $name);
-        $crate::properties::always($name, $holds, || Some(format!($($details)+)))
+        $crate::properties::always($crate::__tally!($name), $holds, || Some(format!($($details)+)))
     }};
 }
 
@@ -38,11 +48,11 @@ macro_rules! always {
 macro_rules! always_or_unreachable {
     ($holds:expr, $name:literal $(,)?) => {{
         $crate::__declare_property!("always-or-unreachable", $name);
-        $crate::properties::always_or_unreachable($name, $holds, || None)
+        $crate::properties::always_or_unreachable($crate::__tally!($name), $holds, || None)
     }};
     ($holds:expr, $name:literal, $($details:tt)+) => {{
         $crate::__declare_property!("always-or-unreachable", $name);
-        $crate::properties::always_or_unreachable($name, $holds, || Some(format!($($details)+)))
+        $crate::properties::always_or_unreachable($crate::__tally!($name), $holds, || Some(format!($($details)+)))
     }};
 }
 
@@ -51,7 +61,7 @@ macro_rules! always_or_unreachable {
 macro_rules! sometimes {
     ($holds:expr, $name:literal $(,)?) => {{
         $crate::__declare_property!("sometimes", $name);
-        $crate::properties::sometimes($name, $holds)
+        $crate::properties::sometimes($crate::__tally!($name), $holds)
     }};
 }
 
@@ -60,7 +70,7 @@ macro_rules! sometimes {
 macro_rules! reachable {
     ($name:literal $(,)?) => {{
         $crate::__declare_property!("reachable", $name);
-        $crate::properties::reachable($name)
+        $crate::properties::reachable($crate::__tally!($name))
     }};
 }
 
@@ -69,11 +79,11 @@ macro_rules! reachable {
 macro_rules! unreachable {
     ($name:literal $(,)?) => {{
         $crate::__declare_property!("unreachable", $name);
-        $crate::properties::unreachable($name, None)
+        $crate::properties::unreachable($crate::__tally!($name), None)
     }};
     ($name:literal, $($details:tt)+) => {{
         $crate::__declare_property!("unreachable", $name);
-        $crate::properties::unreachable($name, Some(format!($($details)+)))
+        $crate::properties::unreachable($crate::__tally!($name), Some(format!($($details)+)))
     }};
 }
 
@@ -82,7 +92,7 @@ macro_rules! unreachable {
 macro_rules! always_less {
     ($left:expr, $right:expr, $name:literal $(,)?) => {{
         $crate::__declare_property!("always", $name);
-        $crate::properties::always_number($name, $left, $crate::private::Comparison::Less, $right)
+        $crate::properties::always_number($crate::__tally!($name), $left, $crate::private::Comparison::Less, $right)
     }};
 }
 
@@ -91,7 +101,7 @@ macro_rules! always_less {
 macro_rules! sometimes_less {
     ($left:expr, $right:expr, $name:literal $(,)?) => {{
         $crate::__declare_property!("sometimes", $name);
-        $crate::properties::sometimes_number($name, $left, $crate::private::Comparison::Less, $right)
+        $crate::properties::sometimes_number($crate::__tally!($name), $left, $crate::private::Comparison::Less, $right)
     }};
 }
 
@@ -100,7 +110,7 @@ macro_rules! sometimes_less {
 macro_rules! always_at_most {
     ($left:expr, $right:expr, $name:literal $(,)?) => {{
         $crate::__declare_property!("always", $name);
-        $crate::properties::always_number($name, $left, $crate::private::Comparison::AtMost, $right)
+        $crate::properties::always_number($crate::__tally!($name), $left, $crate::private::Comparison::AtMost, $right)
     }};
 }
 
@@ -109,7 +119,12 @@ macro_rules! always_at_most {
 macro_rules! sometimes_at_most {
     ($left:expr, $right:expr, $name:literal $(,)?) => {{
         $crate::__declare_property!("sometimes", $name);
-        $crate::properties::sometimes_number($name, $left, $crate::private::Comparison::AtMost, $right)
+        $crate::properties::sometimes_number(
+            $crate::__tally!($name),
+            $left,
+            $crate::private::Comparison::AtMost,
+            $right,
+        )
     }};
 }
 
@@ -118,7 +133,7 @@ macro_rules! sometimes_at_most {
 macro_rules! always_greater {
     ($left:expr, $right:expr, $name:literal $(,)?) => {{
         $crate::__declare_property!("always", $name);
-        $crate::properties::always_number($name, $left, $crate::private::Comparison::Greater, $right)
+        $crate::properties::always_number($crate::__tally!($name), $left, $crate::private::Comparison::Greater, $right)
     }};
 }
 
@@ -127,7 +142,12 @@ macro_rules! always_greater {
 macro_rules! sometimes_greater {
     ($left:expr, $right:expr, $name:literal $(,)?) => {{
         $crate::__declare_property!("sometimes", $name);
-        $crate::properties::sometimes_number($name, $left, $crate::private::Comparison::Greater, $right)
+        $crate::properties::sometimes_number(
+            $crate::__tally!($name),
+            $left,
+            $crate::private::Comparison::Greater,
+            $right,
+        )
     }};
 }
 
@@ -136,7 +156,7 @@ macro_rules! sometimes_greater {
 macro_rules! always_at_least {
     ($left:expr, $right:expr, $name:literal $(,)?) => {{
         $crate::__declare_property!("always", $name);
-        $crate::properties::always_number($name, $left, $crate::private::Comparison::AtLeast, $right)
+        $crate::properties::always_number($crate::__tally!($name), $left, $crate::private::Comparison::AtLeast, $right)
     }};
 }
 
@@ -145,7 +165,12 @@ macro_rules! always_at_least {
 macro_rules! sometimes_at_least {
     ($left:expr, $right:expr, $name:literal $(,)?) => {{
         $crate::__declare_property!("sometimes", $name);
-        $crate::properties::sometimes_number($name, $left, $crate::private::Comparison::AtLeast, $right)
+        $crate::properties::sometimes_number(
+            $crate::__tally!($name),
+            $left,
+            $crate::private::Comparison::AtLeast,
+            $right,
+        )
     }};
 }
 

@@ -1,37 +1,148 @@
 //! What the property macros call. Use the macros: they make each property known before the run.
+//!
+//! ```text
+//! always!(true)    told      ─▶ evaluated 1, held 1
+//! always!(true)    counted      says nothing new
+//! always!(true)    counted
+//! end of sequence  told      ─▶ evaluated 3, held 3
+//! always!(false)   told at once, with what was counted before
+//! ```
+//!
+//! Telling takes a call of the host, some fifty times of what counting takes. So of each place in the program, what says
+//! something new is told: the first time that it holds, the first time that it does not, a number closer to its bound.
+//! All else is counted, and told when the sequence, the fuzz target or the property ends. A program that is run as a
+//! command has no such end: it tells all.
+//!
+//! Invariant: what fails is told at once. When a trap ends a sequence, what it had counted is not told.
 
 use crate::host::{self, Comparison};
+use std::cell::{Cell, RefCell};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+/// What was told of a property by one place of the program, and what is still to be told.
+#[derive(Debug)]
+pub struct Tally {
+    name: &'static str,
+    told_held: AtomicBool,
+    told_missed: AtomicBool,
+    held: AtomicU64,
+    missed: AtomicU64,
+    /// Bits of the smallest distance that was told.
+    closest: AtomicU64,
+}
+
+thread_local! {
+    /// Whether there will be an end at which counts are told.
+    static COUNTING: Cell<bool> = const { Cell::new(false) };
+    /// Those that have something to tell.
+    static COUNTED: RefCell<Vec<&'static Tally>> = const { RefCell::new(Vec::new()) };
+}
+
+impl Tally {
+    /// Nothing told yet.
+    #[must_use]
+    pub const fn new(name: &'static str) -> Tally {
+        Tally {
+            name,
+            told_held: AtomicBool::new(false),
+            told_missed: AtomicBool::new(false),
+            held: AtomicU64::new(0),
+            missed: AtomicU64::new(0),
+            closest: AtomicU64::new(f64::INFINITY.to_bits()),
+        }
+    }
+
+    /// Whether an evaluation is counted; otherwise it is to be told.
+    fn counts(&'static self, holds: bool) -> bool {
+        if !COUNTING.get() {
+            return false;
+        }
+        let told = if holds { &self.told_held } else { &self.told_missed };
+        // Loads and stores, as a thread has its own counts natively, where nothing is counted.
+        if !told.load(Ordering::Relaxed) {
+            told.store(true, Ordering::Relaxed);
+            return false;
+        }
+        let (held, missed) = (self.held.load(Ordering::Relaxed), self.missed.load(Ordering::Relaxed));
+        if held == 0 && missed == 0 {
+            COUNTED.with_borrow_mut(|counted| counted.push(self));
+        }
+        let (count, before) = if holds { (&self.held, held) } else { (&self.missed, missed) };
+        count.store(before + 1, Ordering::Relaxed);
+        true
+    }
+
+    /// The same for a comparison that came so close to its bound.
+    fn counts_at(&'static self, holds: bool, distance: f64) -> bool {
+        if distance.abs() < f64::from_bits(self.closest.load(Ordering::Relaxed)) {
+            self.closest.store(distance.abs().to_bits(), Ordering::Relaxed);
+            return false;
+        }
+        self.counts(holds)
+    }
+}
+
+/// From now on what says nothing new is counted: somebody will call [`tell`].
+#[doc(hidden)]
+pub fn count() {
+    COUNTING.set(cfg!(target_arch = "wasm32"));
+}
+
+/// Tells what was counted.
+#[doc(hidden)]
+pub fn tell() {
+    for tally in COUNTED.take() {
+        host::again(tally.name, tally.held.swap(0, Ordering::Relaxed), tally.missed.swap(0, Ordering::Relaxed));
+    }
+}
 
 /// See [`always!`](crate::always).
 #[inline]
-pub fn always(name: &str, holds: bool, details: impl FnOnce() -> Option<String>) {
-    let details = if holds { None } else { details() };
-    host::always(name, holds, details.as_deref());
+pub fn always(tally: &'static Tally, holds: bool, details: impl FnOnce() -> Option<String>) {
+    if holds && tally.counts(true) {
+        return;
+    }
+    let details = if holds { None } else { failing(details()) };
+    host::always(tally.name, holds, details.as_deref());
 }
 
 /// See [`always_or_unreachable!`](crate::always_or_unreachable).
 #[inline]
-pub fn always_or_unreachable(name: &str, holds: bool, details: impl FnOnce() -> Option<String>) {
-    let details = if holds { None } else { details() };
-    host::always_or_unreachable(name, holds, details.as_deref());
+pub fn always_or_unreachable(tally: &'static Tally, holds: bool, details: impl FnOnce() -> Option<String>) {
+    if holds && tally.counts(true) {
+        return;
+    }
+    let details = if holds { None } else { failing(details()) };
+    host::always_or_unreachable(tally.name, holds, details.as_deref());
 }
 
 /// See [`sometimes!`](crate::sometimes).
 #[inline]
-pub fn sometimes(name: &str, holds: bool) {
-    host::sometimes(name, holds, None);
+pub fn sometimes(tally: &'static Tally, holds: bool) {
+    if !tally.counts(holds) {
+        host::sometimes(tally.name, holds, None);
+    }
 }
 
 /// See [`reachable!`](crate::reachable).
 #[inline]
-pub fn reachable(name: &str) {
-    host::reachable(name);
+pub fn reachable(tally: &'static Tally) {
+    if !tally.counts(true) {
+        host::reachable(tally.name);
+    }
 }
 
 /// See [`unreachable!`](crate::unreachable).
 #[inline]
-pub fn unreachable(name: &str, details: Option<String>) {
-    host::unreachable(name, details.as_deref());
+pub fn unreachable(tally: &'static Tally, details: Option<String>) {
+    host::unreachable(tally.name, failing(details).as_deref());
+}
+
+/// The run ends at what comes: what was counted before is told first.
+#[cold]
+fn failing(details: Option<String>) -> Option<String> {
+    tell();
+    details
 }
 
 /// A number of a comparison. Large integers are rounded, as in any conversion to `f64`.
@@ -51,14 +162,39 @@ macro_rules! numbers {
 }
 numbers!(u8, u16, u32, u64, u128, usize, i8, i16, i32, i64, i128, isize, f32, f64);
 
+impl Comparison {
+    /// Whether it holds, and how far it is from the bound; as the run has it.
+    fn of(self, left: f64, right: f64) -> (bool, f64) {
+        let holds = match self {
+            Comparison::Less => left < right,
+            Comparison::AtMost => left <= right,
+            Comparison::Greater => left > right,
+            Comparison::AtLeast => left >= right,
+        };
+        (holds, right - left)
+    }
+}
+
 /// See [`always_at_most!`](crate::always_at_most) and its sisters.
 #[inline]
-pub fn always_number(name: &str, left: impl Number, comparison: Comparison, right: impl Number) {
-    host::always_number(name, left.number(), comparison, right.number());
+pub fn always_number(tally: &'static Tally, left: impl Number, comparison: Comparison, right: impl Number) {
+    let (left, right) = (left.number(), right.number());
+    let (holds, distance) = comparison.of(left, right);
+    if holds && tally.counts_at(true, distance) {
+        return;
+    }
+    if !holds {
+        tell();
+    }
+    host::always_number(tally.name, left, comparison, right);
 }
 
 /// See [`sometimes_at_least!`](crate::sometimes_at_least) and its sisters.
 #[inline]
-pub fn sometimes_number(name: &str, left: impl Number, comparison: Comparison, right: impl Number) {
-    host::sometimes_number(name, left.number(), comparison, right.number());
+pub fn sometimes_number(tally: &'static Tally, left: impl Number, comparison: Comparison, right: impl Number) {
+    let (left, right) = (left.number(), right.number());
+    let (holds, distance) = comparison.of(left, right);
+    if !tally.counts_at(holds, distance) {
+        host::sometimes_number(tally.name, left, comparison, right);
+    }
 }

@@ -7,10 +7,15 @@
 //! end_sequence     post_sequence
 //! ```
 //!
+//! What ends a run: the first failure, a property that does not hold or a trap, ends the whole execution, with the sequences
+//! that would have come. It is what is made simpler and replayed; other seeds find other failures. A planned loss of power
+//! ends its sequence only: the model of a scenario is in its memory, which is gone. A scenario that wants to look at what
+//! is left keeps its model and calls [`tools::lose_power`](crate::tools::lose_power) instead.
+//!
 //! Invariants: one step draws its flow first, and by one question; arguments of a flow are drawn in their order.
 //! Not here: who calls (the run, or `native`).
 
-use crate::host;
+use crate::{host, properties};
 use std::cell::Cell;
 
 /// A flow, as the attribute describes it.
@@ -149,6 +154,7 @@ impl<S: Scenario> Runner<S> {
     #[must_use]
     pub fn begin(sequence: u32) -> Runner<S> {
         POSITION.set((sequence, 0));
+        properties::count();
         let mut scenario = S::default();
         scenario.pre_sequence();
         Runner { scenario, times: vec![0; S::FLOWS.len()], weights: vec![0; S::FLOWS.len()] }
@@ -183,6 +189,7 @@ impl<S: Scenario> Runner<S> {
     /// The sequence ends.
     pub fn end(mut self) {
         self.scenario.post_sequence();
+        properties::tell();
     }
 
     fn check(&mut self, step: u32) {

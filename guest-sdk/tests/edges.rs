@@ -64,6 +64,53 @@ fn strings_match_their_pattern() {
     refuses("more than 65536 bytes", || draw::matching("(a{1000}){1000}"));
 }
 
+#[test]
+#[allow(clippy::disallowed_types, reason = "what is drawn is compared without its order")]
+fn collections_of_any_order_draw_what_sorted_ones_draw() {
+    use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+    for seed in 0..50 {
+        let of = |draw: &dyn Fn() -> BTreeMap<u8, char>| {
+            fozzy_sdk::native::begin(seed);
+            draw()
+        };
+        let any = || draw::any::<HashMap<u8, char>>().into_iter().collect();
+        assert_eq!(of(&any), of(&draw::any::<BTreeMap<u8, char>>));
+        let set = || draw::any::<HashSet<u8>>().into_iter().map(|value| (value, 'x')).collect();
+        let sorted = || draw::any::<BTreeSet<u8>>().into_iter().map(|value| (value, 'x')).collect();
+        assert_eq!(of(&set), of(&sorted));
+    }
+}
+
+/// Two properties in one crate, and two fuzz targets: each registers itself.
+#[property]
+fn first_of_two(value: u8) {
+    always_at_most!(value, 255, "a byte is a byte");
+}
+
+#[property]
+fn second_of_two(value: bool) {
+    always!(u8::from(value) < 2, "a bit is a bit");
+}
+
+#[fuzz]
+fn bytes_are_bytes(data: &[u8]) {
+    sometimes!(data.is_empty(), "there is nothing");
+}
+
+#[fuzz]
+fn bytes_have_an_end(data: &[u8]) {
+    assert!(data.len() < usize::MAX);
+}
+
+#[test]
+fn functions_register_themselves_in_the_order_of_the_source() {
+    let names = |all: Vec<&'static str>| all.join(" ");
+    let properties = fozzy_sdk::private::PROPERTY.all().into_iter().map(|(name, _)| name).collect();
+    let targets = fozzy_sdk::private::FUZZ.all().into_iter().map(|(name, _)| name).collect();
+    assert_eq!(names(properties), "first_of_two second_of_two");
+    assert_eq!(names(targets), "bytes_are_bytes bytes_have_an_end");
+}
+
 #[derive(Debug, PartialEq, Draw)]
 enum Only {
     #[draw(weight = 0)]

@@ -25,6 +25,17 @@ const REGISTRY_PROFILE: &[(&str, &str)] = &[
 
 const C_FLAGS: &[&str] = &["--target=wasm32-wasi", "-O2", "-g", "-Wall", "-Wextra", "-Werror"];
 
+/// What makes a fuzz target of it: no `main`, and libFuzzer's entry points.
+const C_FUZZ_FLAGS: &[&str] =
+    &["-mexec-model=reactor", "-Wl,--export=LLVMFuzzerTestOneInput", "-Wl,--export=LLVMFuzzerInitialize"];
+const C_FUZZ_BINARY: &str = "chunks";
+
+/// A program that is called from outside instead of being run, and its world.
+const C_REACTOR_FLAGS: &[&str] = &["-mexec-model=reactor"];
+const C_REACTOR_WIT: &str = "
+    package test:ledger;
+    world ledger { export step: func(kind: u32, value: u32) -> u64; }";
+
 /// What the C program needs of Debian: the package, and a file that tells whether it is installed.
 const DEBIAN_PACKAGES: &[(&str, &str)] = &[
     ("clang-19", "/usr/bin/clang-19"),
@@ -217,13 +228,43 @@ impl Workshop {
 
     /// The C program.
     pub(super) fn compile_c(&self) -> PathBuf {
+        self.clang(C_BINARY, C_FLAGS, |_| ())
+    }
+
+    /// The C program that is called from outside: a core module that carries its world.
+    pub(super) fn compile_c_reactor(&self) -> PathBuf {
+        let flags = [C_FLAGS, C_REACTOR_FLAGS].concat();
+        self.clang("ledger", &flags, |module| {
+            let mut bytes = must(fs::read(module), "read", module);
+            let mut resolve = wit_parser::Resolve::default();
+            let package = resolve.push_str("ledger.wit", C_REACTOR_WIT).expect("a world");
+            let world = resolve.select_world(&[package], None).expect("one world");
+            wit_component::embed_component_metadata(&mut bytes, &resolve, world, wit_component::StringEncoding::UTF8)
+                .expect("a core module");
+            must(fs::write(module, bytes), "write", module);
+        })
+    }
+
+    fn clang(&self, name: &str, flags: &[&str], finish: impl FnOnce(&Path)) -> PathBuf {
         install_missing("the C guest", DEBIAN_PACKAGES);
-        let folder = guests_folder().join("c");
+        let source = guests_folder().join("c").join(format!("{name}.c"));
         let compiler = text(run(Command::new("clang-19").arg("--version")));
-        let inputs = format!("{}\n{C_FLAGS:?}\n{compiler}", sources(&folder));
-        self.make(Target::Wasip1, C_BINARY, &inputs, |module| {
-            let source = folder.join(format!("{C_BINARY}.c"));
-            run(Command::new("clang-19").args(C_FLAGS).arg("-o").arg(module).arg(source));
+        let inputs = format!("{}\n{flags:?}\n{compiler}", must(fs::read_to_string(&source), "read", &source));
+        self.make(Target::Wasip1, name, &inputs, |module| {
+            run(Command::new("clang-19").args(flags).arg("-o").arg(module).arg(&source));
+            finish(module);
+        })
+    }
+
+    /// The C fuzz target.
+    pub(super) fn compile_c_fuzz(&self) -> PathBuf {
+        install_missing("the C guest", DEBIAN_PACKAGES);
+        let folder = guests_folder().join("c-fuzz");
+        let compiler = text(run(Command::new("clang-19").arg("--version")));
+        let inputs = format!("{}\n{C_FLAGS:?}\n{C_FUZZ_FLAGS:?}\n{compiler}", sources(&folder));
+        self.make(Target::Wasip1, C_FUZZ_BINARY, &inputs, |module| {
+            let source = folder.join(format!("{C_FUZZ_BINARY}.c"));
+            run(Command::new("clang-19").args(C_FLAGS).args(C_FUZZ_FLAGS).arg("-o").arg(module).arg(source));
         })
     }
 

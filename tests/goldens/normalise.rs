@@ -40,6 +40,7 @@ fn of_line(line: &str) -> String {
         }
         let hexadecimal = digits(rest, |c| c.is_ascii_digit() || ('a'..='f').contains(&c));
         let number = digits(rest, |c| c.is_ascii_digit() || c == ',');
+        let decimal = digits(rest, |c| c.is_ascii_digit() || c == '.');
         let uuid = digits(rest, |c| c.is_ascii_hexdigit() || c == '-');
         let (taken, name) = if uuid == 36 && rest[..36].matches('-').count() == 4 {
             (36, "<run>")
@@ -49,8 +50,10 @@ fn of_line(line: &str) -> String {
             (40, "<commit>")
         } else if hexadecimal == 16 && DIGEST_BEFORE.iter().any(|before| out.ends_with(before)) {
             (16, "<digest>")
-        } else if number > 0 && rest[number..].starts_with(" instructions,") {
+        } else if number > 0 && rest[number..].starts_with(" instructions") {
             (number, "<n>")
+        } else if decimal > 0 && (rest[decimal..].starts_with(" s of wall time") || out.ends_with(" time=\"")) {
+            (decimal, "<n>")
         } else if let Some(offset) = rest.strip_prefix("+0x") {
             (3 + digits(offset, |c| c.is_ascii_hexdigit()), "+<offset>")
         } else if is_timestamp(rest) {
@@ -112,6 +115,8 @@ fn what_is_volatile_gets_a_name() {
     check("  \"startedAt\": \"2026-11-21T04:40:08.719186682Z\",", "  \"startedAt\": \"<time>\",");
     check("  \"durationMs\": 53,", "  \"durationMs\": <n>,");
     check("6 calls (0 decisions), 29,002 instructions, 1.1 MiB", "6 calls (0 decisions), <n> instructions, 1.1 MiB");
+    check("1 passed  0.52 s of wall time", "1 passed  <n> s of wall time");
+    check("<testcase name=\"a\" time=\"0.521\">", "<testcase name=\"a\" time=\"<n>\">");
     check("  \"historyDigest\": \"43c86a0d1bad65e3\",", "  \"historyDigest\": \"<digest>\",");
     check("secure 43c86a0d1bad65e3", "secure 43c86a0d1bad65e3");
     check("0  f  m+0xa5", "0  f  m+<offset>");

@@ -1,7 +1,7 @@
 //! Makes the bindings of the guest SDK from `wit/`, one file for each world; see README.md.
 
 pub mod tools {
-    wit_bindgen::generate!({ path: "../../wit", inline: "package fozzy:sdk; world tools { import fozzy:choices/draws@0.1.0; import fozzy:events/journal@0.1.0; import fozzy:faults/points@0.1.0; import fozzy:files/power@0.1.0; import fozzy:files/snapshots@0.1.0; import fozzy:history/operations@0.1.0; import fozzy:memory/allocations@0.1.0; import fozzy:properties/assertions@0.1.0; import fozzy:time/control@0.1.0; }", generate_all, runtime_path: "::wit_bindgen::rt" });
+    wit_bindgen::generate!({ path: "../../wit", inline: "package fozzy:sdk; world tools { import fozzy:choices/draws@0.1.0; import fozzy:events/journal@0.1.0; import fozzy:faults/points@0.1.0; import fozzy:files/power@0.1.0; import fozzy:files/snapshots@0.1.0; import fozzy:history/operations@0.1.0; import fozzy:http/rules@0.1.0; import fozzy:memory/allocations@0.1.0; import fozzy:process/rules@0.1.0; import fozzy:process/run@0.1.0; import fozzy:properties/assertions@0.1.0; import fozzy:time/control@0.1.0; }", generate_all, runtime_path: "::wit_bindgen::rt" });
 }
 pub mod target {
     wit_bindgen::generate!({ path: "../../wit", inline: "package fozzy:sdk; world target { import fozzy:target/control@0.1.0; }", generate_all, runtime_path: "::wit_bindgen::rt" });

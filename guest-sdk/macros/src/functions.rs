@@ -1,7 +1,16 @@
 //! What the attributes `fuzz` and `property` make of functions.
+//!
+//! ```text
+//! #[fuzz] fn header(…)   ─▶ the function · its registration · what the sandbox calls · the native test
+//! #[fuzz] fn body(…)     ─▶ the function · its registration
+//! ```
+//!
+//! Each function registers itself before the program begins, so there may be any number in any module. What exists once in a
+//! crate is made by the first attribute: a compiler works on one crate, and expands each attribute once.
 
 use proc_macro2::{Span, TokenStream};
 use quote::quote;
+use std::sync::atomic::{AtomicBool, Ordering};
 use syn::{Error, FnArg, Ident, Item, ItemFn, Pat, Result, Visibility};
 
 /// Which of the two.
@@ -44,28 +53,49 @@ pub(crate) fn expand(kind: Kind, attribute: TokenStream, item: TokenStream) -> R
     if functions.is_empty() {
         return Err(Error::new_spanned(&item, "expected a public function in the module"));
     }
+    static MADE: [AtomicBool; 2] = [AtomicBool::new(false), AtomicBool::new(false)];
+    let is_first = !MADE[usize::from(kind == Kind::Fuzz)].swap(true, Ordering::Relaxed);
     let rows = functions.iter().map(|(function, path)| row(kind, function, path)).collect::<Result<Vec<_>>>()?;
-    let (item_ident, item_type, natively) = match kind {
-        Kind::Fuzz => ("fuzz", quote!(fn(&[u8])), quote!(fuzz)),
-        Kind::Property => ("property", quote!(fn()), quote!(property)),
+    let (natively, registered) = match kind {
+        Kind::Fuzz => (quote!(fuzz), quote!(FUZZ)),
+        Kind::Property => (quote!(property), quote!(PROPERTY)),
     };
-    let table = Ident::new(&format!("__FOZZY_{}", item_ident.to_uppercase()), Span::call_site());
-    let test = Ident::new(&format!("fozzy_{item_ident}"), Span::call_site());
-    let export = export(kind, &table);
+    let registrations = rows.iter().enumerate().map(|(number, row)| {
+        quote! {
+            const _: () = {
+                extern "C" fn register() {
+                    let (name, call) = #row;
+                    let place = (::core::file!(), ::core::line!(), ::core::column!(), #number);
+                    ::fozzy_sdk::private::#registered.add(place, name, call);
+                }
+                #[used]
+                #[cfg_attr(not(any(target_vendor = "apple", windows)), unsafe(link_section = ".init_array"))]
+                #[cfg_attr(target_vendor = "apple", unsafe(link_section = "__DATA,__mod_init_func"))]
+                #[cfg_attr(windows, unsafe(link_section = ".CRT$XCU"))]
+                static REGISTER: extern "C" fn() = register;
+            };
+        }
+    });
+    let once = is_first.then(|| {
+        let export = export(kind);
+        let test = Ident::new(&format!("fozzy_{natively}"), Span::call_site());
+        quote! {
+            #export
+
+            #[cfg(all(test, not(target_arch = "wasm32")))]
+            #[test]
+            fn #test() {
+                let functions = ::fozzy_sdk::private::#registered.all();
+                ::fozzy_sdk::native::#natively(&functions, ::fozzy_sdk::native::Settings::from_env());
+            }
+        }
+    });
     Ok(quote! {
         #item
 
-        #[doc(hidden)]
-        #[allow(dead_code, reason = "used by the sandbox or by the native test")]
-        const #table: &[(&str, #item_type)] = &[#(#rows),*];
+        #(#registrations)*
 
-        #export
-
-        #[cfg(all(test, not(target_arch = "wasm32")))]
-        #[test]
-        fn #test() {
-            ::fozzy_sdk::native::#natively(#table, ::fozzy_sdk::native::Settings::from_env());
-        }
+        #once
     })
 }
 
@@ -102,7 +132,7 @@ pub(crate) fn argument(argument: &FnArg) -> Result<TokenStream> {
 }
 
 /// What the sandbox calls.
-fn export(kind: Kind, table: &Ident) -> TokenStream {
+fn export(kind: Kind) -> TokenStream {
     match kind {
         Kind::Fuzz => quote! {
             #[cfg(target_arch = "wasm32")]
@@ -110,10 +140,13 @@ fn export(kind: Kind, table: &Ident) -> TokenStream {
                 struct __Exported;
                 impl ::fozzy_sdk::bindings::fuzz::exports::fozzy::scenario::fuzz::Guest for __Exported {
                     fn targets() -> ::std::vec::Vec<::std::string::String> {
-                        #table.iter().map(|(name, _)| ::std::string::String::from(*name)).collect()
+                        let all = ::fozzy_sdk::private::FUZZ.all();
+                        all.iter().map(|(name, _)| ::std::string::String::from(*name)).collect()
                     }
                     fn run(target: u32, data: ::std::vec::Vec<u8>) {
-                        (#table[target as usize].1)(&data)
+                        ::fozzy_sdk::properties::count();
+                        ::fozzy_sdk::private::FUZZ.function(target)(&data);
+                        ::fozzy_sdk::properties::tell();
                     }
                 }
                 ::fozzy_sdk::bindings::fuzz::export_fuzz!(__Exported with_types_in ::fozzy_sdk::bindings::fuzz);
@@ -125,10 +158,13 @@ fn export(kind: Kind, table: &Ident) -> TokenStream {
                 struct __Exported;
                 impl ::fozzy_sdk::bindings::property::exports::fozzy::scenario::property::Guest for __Exported {
                     fn properties() -> ::std::vec::Vec<::std::string::String> {
-                        #table.iter().map(|(name, _)| ::std::string::String::from(*name)).collect()
+                        let all = ::fozzy_sdk::private::PROPERTY.all();
+                        all.iter().map(|(name, _)| ::std::string::String::from(*name)).collect()
                     }
                     fn check(property: u32) {
-                        (#table[property as usize].1)()
+                        ::fozzy_sdk::properties::count();
+                        ::fozzy_sdk::private::PROPERTY.function(property)();
+                        ::fozzy_sdk::properties::tell();
                     }
                 }
                 ::fozzy_sdk::bindings::property::export_property!(

@@ -30,15 +30,15 @@ pub fn scenario(attribute: TokenStream, item: TokenStream) -> TokenStream {
     finish(scenario::expand(attribute.into(), item.into()))
 }
 
-/// Makes a fuzz target of a function that takes `&[u8]`, or of all public functions of an inline module. A crate has
-/// one of these attributes.
+/// Makes a fuzz target of a function that takes `&[u8]`, or of all public functions of an inline module. There may be any
+/// number in a crate; they are called in the order of the source.
 #[proc_macro_attribute]
 pub fn fuzz(attribute: TokenStream, item: TokenStream) -> TokenStream {
     finish(functions::expand(functions::Kind::Fuzz, attribute.into(), item.into()))
 }
 
-/// Makes a property of a function whose arguments are drawn, or of all public functions of an inline module. A crate
-/// has one of these attributes.
+/// Makes a property of a function whose arguments are drawn, or of all public functions of an inline module. There may be
+/// any number in a crate; they are called in the order of the source.
 #[proc_macro_attribute]
 pub fn property(attribute: TokenStream, item: TokenStream) -> TokenStream {
     finish(functions::expand(functions::Kind::Property, attribute.into(), item.into()))

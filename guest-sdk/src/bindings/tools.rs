@@ -807,6 +807,312 @@ pub mod fozzy {
             }
         }
     }
+    pub mod http {
+        /// How HTTP requests are answered from now on, said by the program itself: a scenario plays the server of its target.
+        ///
+        /// ```text
+        /// add({ method: some("POST"), url: "/orders", delay: 2 s, answer: response(201) })  ─▶ 0
+        /// answered(0)                                                                        ─▶ how many requests came
+        /// ```
+        ///
+        /// These rules are tried before those of the plan, in their order; the first one that matches and is not used up answers.
+        /// They hold until they are cleared, or the sequence of the scenario ends.
+        #[allow(dead_code, async_fn_in_trait, unused_imports, clippy::all)]
+        pub mod rules {
+            #[used]
+            #[doc(hidden)]
+            static __FORCE_SECTION_REF: fn() = super::super::super::__link_custom_section_describing_imports;
+            use super::super::super::_rt;
+            /// A response.
+            #[derive(Clone)]
+            pub struct Response {
+                /// 100 to 999; another one traps.
+                pub status: u16,
+                /// Names and values.
+                pub headers: _rt::Vec<(_rt::String, _rt::String)>,
+                /// The body.
+                pub body: _rt::Vec<u8>,
+                /// The connection breaks after so many bytes of the body.
+                pub reset_after: Option<u64>,
+            }
+            impl ::core::fmt::Debug for Response {
+                fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                    f.debug_struct("Response")
+                        .field("status", &self.status)
+                        .field("headers", &self.headers)
+                        .field("body", &self.body)
+                        .field("reset-after", &self.reset_after)
+                        .finish()
+                }
+            }
+            /// Why there is no response.
+            #[repr(u8)]
+            #[derive(Clone, Copy, Eq, Ord, PartialEq, PartialOrd)]
+            pub enum Failure {
+                /// The name of the host is unknown.
+                Dns,
+                /// Nobody listens.
+                Refused,
+                /// The connection breaks before the response.
+                Reset,
+                /// No response within the time that the request allows, or ever.
+                Timeout,
+            }
+            impl ::core::fmt::Debug for Failure {
+                fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                    match self {
+                        Failure::Dns => f.debug_tuple("Failure::Dns").finish(),
+                        Failure::Refused => f.debug_tuple("Failure::Refused").finish(),
+                        Failure::Reset => f.debug_tuple("Failure::Reset").finish(),
+                        Failure::Timeout => f.debug_tuple("Failure::Timeout").finish(),
+                    }
+                }
+            }
+            impl Failure {
+                #[doc(hidden)]
+                pub unsafe fn _lift(val: u8) -> Failure {
+                    if !cfg!(debug_assertions) {
+                        return unsafe { ::core::mem::transmute(val) };
+                    }
+                    match val {
+                        0 => Failure::Dns,
+                        1 => Failure::Refused,
+                        2 => Failure::Reset,
+                        3 => Failure::Timeout,
+                        _ => panic!("invalid enum discriminant"),
+                    }
+                }
+            }
+            /// How a request is answered.
+            #[derive(Clone)]
+            pub enum Reply {
+                /// By a response.
+                Response(Response),
+                /// Not at all.
+                Failure(Failure),
+            }
+            impl ::core::fmt::Debug for Reply {
+                fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                    match self {
+                        Reply::Response(e) => f.debug_tuple("Reply::Response").field(e).finish(),
+                        Reply::Failure(e) => f.debug_tuple("Reply::Failure").field(e).finish(),
+                    }
+                }
+            }
+            /// One rule.
+            #[derive(Clone)]
+            pub struct Rule {
+                /// Method, in capitals; `none` is any.
+                pub method: Option<_rt::String>,
+                /// Whole URL, or the path and query when it begins with `/`; `*` stands for any characters.
+                pub url: _rt::String,
+                /// Headers that the request must have: names, and values with `*`.
+                pub headers: _rt::Vec<(_rt::String, _rt::String)>,
+                /// How many requests it answers; `none` is all.
+                pub times: Option<u64>,
+                /// Nanoseconds from the request to the head of the response.
+                pub delay: u64,
+                /// How.
+                pub answer: Reply,
+            }
+            impl ::core::fmt::Debug for Rule {
+                fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                    f.debug_struct("Rule")
+                        .field("method", &self.method)
+                        .field("url", &self.url)
+                        .field("headers", &self.headers)
+                        .field("times", &self.times)
+                        .field("delay", &self.delay)
+                        .field("answer", &self.answer)
+                        .finish()
+                }
+            }
+            #[allow(unused_unsafe, clippy::all)]
+            /// One rule more. The answer is its number. There are 1024 at the most; one more traps.
+            #[allow(async_fn_in_trait)]
+            pub fn add(rule: &Rule) -> u32 {
+                unsafe {
+                    let mut cleanup_list = _rt::Vec::new();
+                    #[repr(align(8))]
+                    struct RetArea([::core::mem::MaybeUninit<u8>; 64 + 10 * ::core::mem::size_of::<*const u8>()]);
+                    let mut ret_area =
+                        RetArea([::core::mem::MaybeUninit::uninit(); 64 + 10 * ::core::mem::size_of::<*const u8>()]);
+                    let ptr0 = ret_area.0.as_mut_ptr().cast::<u8>();
+                    let Rule {
+                        method: method1,
+                        url: url1,
+                        headers: headers1,
+                        times: times1,
+                        delay: delay1,
+                        answer: answer1,
+                    } = rule;
+                    match method1 {
+                        Some(e) => {
+                            *ptr0.add(0).cast::<u8>() = (1i32) as u8;
+                            let vec2 = e;
+                            let ptr2 = vec2.as_ptr().cast::<u8>();
+                            let len2 = vec2.len();
+                            *ptr0.add(2 * ::core::mem::size_of::<*const u8>()).cast::<usize>() = len2;
+                            *ptr0.add(::core::mem::size_of::<*const u8>()).cast::<*mut u8>() = ptr2.cast_mut();
+                        }
+                        None => {
+                            *ptr0.add(0).cast::<u8>() = (0i32) as u8;
+                        }
+                    };
+                    let vec3 = url1;
+                    let ptr3 = vec3.as_ptr().cast::<u8>();
+                    let len3 = vec3.len();
+                    *ptr0.add(4 * ::core::mem::size_of::<*const u8>()).cast::<usize>() = len3;
+                    *ptr0.add(3 * ::core::mem::size_of::<*const u8>()).cast::<*mut u8>() = ptr3.cast_mut();
+                    let vec7 = headers1;
+                    let len7 = vec7.len();
+                    let layout7 = _rt::alloc::Layout::from_size_align(
+                        vec7.len() * (4 * ::core::mem::size_of::<*const u8>()),
+                        ::core::mem::size_of::<*const u8>(),
+                    )
+                    .unwrap();
+                    let (result7, _cleanup7) = ::wit_bindgen::rt::Cleanup::new(layout7);
+                    for (i, e) in vec7.into_iter().enumerate() {
+                        let base = result7.add(i * (4 * ::core::mem::size_of::<*const u8>()));
+                        {
+                            let (t4_0, t4_1) = e;
+                            let vec5 = t4_0;
+                            let ptr5 = vec5.as_ptr().cast::<u8>();
+                            let len5 = vec5.len();
+                            *base.add(::core::mem::size_of::<*const u8>()).cast::<usize>() = len5;
+                            *base.add(0).cast::<*mut u8>() = ptr5.cast_mut();
+                            let vec6 = t4_1;
+                            let ptr6 = vec6.as_ptr().cast::<u8>();
+                            let len6 = vec6.len();
+                            *base.add(3 * ::core::mem::size_of::<*const u8>()).cast::<usize>() = len6;
+                            *base.add(2 * ::core::mem::size_of::<*const u8>()).cast::<*mut u8>() = ptr6.cast_mut();
+                        }
+                    }
+                    *ptr0.add(6 * ::core::mem::size_of::<*const u8>()).cast::<usize>() = len7;
+                    *ptr0.add(5 * ::core::mem::size_of::<*const u8>()).cast::<*mut u8>() = result7;
+                    match times1 {
+                        Some(e) => {
+                            *ptr0.add(8 + 6 * ::core::mem::size_of::<*const u8>()).cast::<u8>() = (1i32) as u8;
+                            *ptr0.add(16 + 6 * ::core::mem::size_of::<*const u8>()).cast::<i64>() = _rt::as_i64(e);
+                        }
+                        None => {
+                            *ptr0.add(8 + 6 * ::core::mem::size_of::<*const u8>()).cast::<u8>() = (0i32) as u8;
+                        }
+                    };
+                    *ptr0.add(24 + 6 * ::core::mem::size_of::<*const u8>()).cast::<i64>() = _rt::as_i64(delay1);
+                    match answer1 {
+                        Reply::Response(e) => {
+                            *ptr0.add(32 + 6 * ::core::mem::size_of::<*const u8>()).cast::<u8>() = (0i32) as u8;
+                            let Response { status: status8, headers: headers8, body: body8, reset_after: reset_after8 } =
+                                e;
+                            *ptr0.add(40 + 6 * ::core::mem::size_of::<*const u8>()).cast::<u16>() =
+                                (_rt::as_i32(status8)) as u16;
+                            let vec12 = headers8;
+                            let len12 = vec12.len();
+                            let layout12 = _rt::alloc::Layout::from_size_align(
+                                vec12.len() * (4 * ::core::mem::size_of::<*const u8>()),
+                                ::core::mem::size_of::<*const u8>(),
+                            )
+                            .unwrap();
+                            let (result12, _cleanup12) = ::wit_bindgen::rt::Cleanup::new(layout12);
+                            cleanup_list.extend(_cleanup12);
+                            for (i, e) in vec12.into_iter().enumerate() {
+                                let base = result12.add(i * (4 * ::core::mem::size_of::<*const u8>()));
+                                {
+                                    let (t9_0, t9_1) = e;
+                                    let vec10 = t9_0;
+                                    let ptr10 = vec10.as_ptr().cast::<u8>();
+                                    let len10 = vec10.len();
+                                    *base.add(::core::mem::size_of::<*const u8>()).cast::<usize>() = len10;
+                                    *base.add(0).cast::<*mut u8>() = ptr10.cast_mut();
+                                    let vec11 = t9_1;
+                                    let ptr11 = vec11.as_ptr().cast::<u8>();
+                                    let len11 = vec11.len();
+                                    *base.add(3 * ::core::mem::size_of::<*const u8>()).cast::<usize>() = len11;
+                                    *base.add(2 * ::core::mem::size_of::<*const u8>()).cast::<*mut u8>() =
+                                        ptr11.cast_mut();
+                                }
+                            }
+                            *ptr0.add(40 + 8 * ::core::mem::size_of::<*const u8>()).cast::<usize>() = len12;
+                            *ptr0.add(40 + 7 * ::core::mem::size_of::<*const u8>()).cast::<*mut u8>() = result12;
+                            let vec13 = body8;
+                            let ptr13 = vec13.as_ptr().cast::<u8>();
+                            let len13 = vec13.len();
+                            *ptr0.add(40 + 10 * ::core::mem::size_of::<*const u8>()).cast::<usize>() = len13;
+                            *ptr0.add(40 + 9 * ::core::mem::size_of::<*const u8>()).cast::<*mut u8>() =
+                                ptr13.cast_mut();
+                            match reset_after8 {
+                                Some(e) => {
+                                    *ptr0.add(48 + 10 * ::core::mem::size_of::<*const u8>()).cast::<u8>() =
+                                        (1i32) as u8;
+                                    *ptr0.add(56 + 10 * ::core::mem::size_of::<*const u8>()).cast::<i64>() =
+                                        _rt::as_i64(e);
+                                }
+                                None => {
+                                    *ptr0.add(48 + 10 * ::core::mem::size_of::<*const u8>()).cast::<u8>() =
+                                        (0i32) as u8;
+                                }
+                            };
+                        }
+                        Reply::Failure(e) => {
+                            *ptr0.add(32 + 6 * ::core::mem::size_of::<*const u8>()).cast::<u8>() = (1i32) as u8;
+                            *ptr0.add(40 + 6 * ::core::mem::size_of::<*const u8>()).cast::<u8>() =
+                                (e.clone() as i32) as u8;
+                        }
+                    }
+                    #[cfg(target_arch = "wasm32")]
+                    #[link(wasm_import_module = "fozzy:http/rules@0.1.0")]
+                    unsafe extern "C" {
+                        #[link_name = "add"]
+                        fn wit_import14(_: *mut u8) -> i32;
+                    }
+                    #[cfg(not(target_arch = "wasm32"))]
+                    unsafe extern "C" fn wit_import14(_: *mut u8) -> i32 {
+                        unreachable!()
+                    }
+                    let ret = wit_import14(ptr0);
+                    ret as u32
+                }
+            }
+            #[allow(unused_unsafe, clippy::all)]
+            /// How many requests the rule of this number has answered. A number that was never given traps.
+            #[allow(async_fn_in_trait)]
+            pub fn answered(rule: u32) -> u64 {
+                unsafe {
+                    #[cfg(target_arch = "wasm32")]
+                    #[link(wasm_import_module = "fozzy:http/rules@0.1.0")]
+                    unsafe extern "C" {
+                        #[link_name = "answered"]
+                        fn wit_import0(_: i32) -> i64;
+                    }
+                    #[cfg(not(target_arch = "wasm32"))]
+                    unsafe extern "C" fn wit_import0(_: i32) -> i64 {
+                        unreachable!()
+                    }
+                    let ret = wit_import0(_rt::as_i32(&rule));
+                    ret as u64
+                }
+            }
+            #[allow(unused_unsafe, clippy::all)]
+            /// Takes back all rules that were added.
+            #[allow(async_fn_in_trait)]
+            pub fn clear() -> () {
+                unsafe {
+                    #[cfg(target_arch = "wasm32")]
+                    #[link(wasm_import_module = "fozzy:http/rules@0.1.0")]
+                    unsafe extern "C" {
+                        #[link_name = "clear"]
+                        fn wit_import0();
+                    }
+                    #[cfg(not(target_arch = "wasm32"))]
+                    unsafe extern "C" fn wit_import0() {
+                        unreachable!()
+                    }
+                    wit_import0();
+                }
+            }
+        }
+    }
     pub mod memory {
         /// What a program's allocator does, told by the allocator: the run reports counts, the peak, and what was never freed.
         #[allow(dead_code, async_fn_in_trait, unused_imports, clippy::all)]
@@ -871,6 +1177,1233 @@ pub mod fozzy {
                         unreachable!()
                     }
                     wit_import0(_rt::as_i64(&bytes));
+                }
+            }
+        }
+    }
+    pub mod process {
+        /// Other programs, run from inside the sandbox. WASI has no such interface, so a program that wants one imports
+        /// this; a plain program never needs it.
+        ///
+        /// A command is answered by the first rule of the plan that matches it: with scripted output, or by another
+        /// component. Without a matching rule it is run on the real computer when the plan says so, and is unknown
+        /// (`not-found`, and a finding that shows the missing rule) when it does not.
+        ///
+        /// ```text
+        /// run(git rev-parse HEAD)   ─▶ code 0, "9c41…\n", ""        waits for the end
+        /// spawn(server --port 80)   ─▶ child ─▶ stdin · stdout · stderr · wait · kill
+        /// ```
+        #[allow(dead_code, async_fn_in_trait, unused_imports, clippy::all)]
+        pub mod run {
+            #[used]
+            #[doc(hidden)]
+            static __FORCE_SECTION_REF: fn() = super::super::super::__link_custom_section_describing_imports;
+            use super::super::super::_rt;
+            pub type Duration = super::super::super::wasi::clocks::monotonic_clock::Duration;
+            pub type Pollable = super::super::super::wasi::io::poll::Pollable;
+            pub type InputStream = super::super::super::wasi::io::streams::InputStream;
+            pub type OutputStream = super::super::super::wasi::io::streams::OutputStream;
+            /// What to run.
+            #[derive(Clone)]
+            pub struct Command {
+                /// The program: a name, or a path.
+                pub command: _rt::String,
+                /// Its arguments, without its own name.
+                pub args: _rt::Vec<_rt::String>,
+                /// Its whole environment: nothing is inherited.
+                pub env: _rt::Vec<(_rt::String, _rt::String)>,
+                /// Its working directory, relative to the root of the sandbox. It has a meaning on the real computer only.
+                pub cwd: Option<_rt::String>,
+                /// What stands on its standard input. With `run` the input ends there; with `spawn` what is written to
+                /// `child.stdin` follows.
+                pub stdin: _rt::Vec<u8>,
+                /// After so many nanoseconds it is ended by signal 9.
+                pub deadline: Option<Duration>,
+            }
+            impl ::core::fmt::Debug for Command {
+                fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                    f.debug_struct("Command")
+                        .field("command", &self.command)
+                        .field("args", &self.args)
+                        .field("env", &self.env)
+                        .field("cwd", &self.cwd)
+                        .field("stdin", &self.stdin)
+                        .field("deadline", &self.deadline)
+                        .finish()
+                }
+            }
+            /// How a process ended.
+            #[derive(Clone, Copy)]
+            pub enum ExitStatus {
+                /// By itself, with this code.
+                Code(i32),
+                /// By this signal. A component that traps ends by signal 6.
+                Signal(i32),
+            }
+            impl ::core::fmt::Debug for ExitStatus {
+                fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                    match self {
+                        ExitStatus::Code(e) => f.debug_tuple("ExitStatus::Code").field(e).finish(),
+                        ExitStatus::Signal(e) => f.debug_tuple("ExitStatus::Signal").field(e).finish(),
+                    }
+                }
+            }
+            /// The end of a process.
+            #[repr(C)]
+            #[derive(Clone, Copy)]
+            pub struct Ending {
+                /// How it ended.
+                pub status: ExitStatus,
+                /// Whether it was ended because its deadline was over.
+                pub deadline_passed: bool,
+            }
+            impl ::core::fmt::Debug for Ending {
+                fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                    f.debug_struct("Ending")
+                        .field("status", &self.status)
+                        .field("deadline-passed", &self.deadline_passed)
+                        .finish()
+                }
+            }
+            /// The end of a process, and all that it wrote.
+            #[derive(Clone)]
+            pub struct Output {
+                /// How it ended.
+                pub status: ExitStatus,
+                /// Whether it was ended because its deadline was over.
+                pub deadline_passed: bool,
+                /// What it wrote to standard output.
+                pub stdout: _rt::Vec<u8>,
+                /// What it wrote to standard error.
+                pub stderr: _rt::Vec<u8>,
+            }
+            impl ::core::fmt::Debug for Output {
+                fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                    f.debug_struct("Output")
+                        .field("status", &self.status)
+                        .field("deadline-passed", &self.deadline_passed)
+                        .field("stdout", &self.stdout)
+                        .field("stderr", &self.stderr)
+                        .finish()
+                }
+            }
+            /// Why a command did not run, or why its result cannot be had.
+            #[derive(Clone)]
+            pub enum Error {
+                /// There is no such command.
+                NotFound,
+                /// There is one, and it may not be run.
+                NotPermitted,
+                /// It wrote more than can be kept.
+                OutputTooLarge,
+                /// As many processes as there can be are there already.
+                TooManyProcesses,
+                /// Anything else, in one sentence.
+                Other(_rt::String),
+            }
+            impl ::core::fmt::Debug for Error {
+                fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                    match self {
+                        Error::NotFound => f.debug_tuple("Error::NotFound").finish(),
+                        Error::NotPermitted => f.debug_tuple("Error::NotPermitted").finish(),
+                        Error::OutputTooLarge => f.debug_tuple("Error::OutputTooLarge").finish(),
+                        Error::TooManyProcesses => f.debug_tuple("Error::TooManyProcesses").finish(),
+                        Error::Other(e) => f.debug_tuple("Error::Other").field(e).finish(),
+                    }
+                }
+            }
+            impl ::core::fmt::Display for Error {
+                fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                    write!(f, "{:?}", self)
+                }
+            }
+            impl ::core::error::Error for Error {}
+            /// A process that was started. Dropping it closes those of its streams that were not taken, and lets it go on.
+            ///
+            /// A process on the real computer is run when its standard input is complete: when the stream is dropped, or
+            /// at `wait`. Until then it has written nothing.
+            #[derive(Debug)]
+            #[repr(transparent)]
+            pub struct Child {
+                handle: _rt::Resource<Child>,
+            }
+            impl Child {
+                #[doc(hidden)]
+                pub unsafe fn from_handle(handle: u32) -> Self {
+                    Self { handle: unsafe { _rt::Resource::from_handle(handle) } }
+                }
+                #[doc(hidden)]
+                pub fn take_handle(&self) -> u32 {
+                    _rt::Resource::take_handle(&self.handle)
+                }
+                #[doc(hidden)]
+                pub fn handle(&self) -> u32 {
+                    _rt::Resource::handle(&self.handle)
+                }
+            }
+            unsafe impl _rt::WasmResource for Child {
+                #[inline]
+                unsafe fn drop(_handle: u32) {
+                    #[cfg(target_arch = "wasm32")]
+                    #[link(wasm_import_module = "fozzy:process/run@0.1.0")]
+                    unsafe extern "C" {
+                        #[link_name = "[resource-drop]child"]
+                        fn drop(_: i32);
+                    }
+                    #[cfg(not(target_arch = "wasm32"))]
+                    unsafe extern "C" fn drop(_: i32) {
+                        unreachable!()
+                    }
+                    unsafe {
+                        drop(_handle as i32);
+                    }
+                }
+            }
+            #[allow(unused_unsafe, clippy::all)]
+            /// Runs a command to its end, and returns all that it wrote.
+            #[allow(async_fn_in_trait)]
+            pub fn run(command: &Command) -> Result<Output, Error> {
+                unsafe {
+                    #[cfg_attr(target_pointer_width = "64", repr(align(8)))]
+                    #[cfg_attr(target_pointer_width = "32", repr(align(4)))]
+                    struct RetArea([::core::mem::MaybeUninit<u8>; 8 + 6 * ::core::mem::size_of::<*const u8>()]);
+                    let mut ret_area =
+                        RetArea([::core::mem::MaybeUninit::uninit(); 8 + 6 * ::core::mem::size_of::<*const u8>()]);
+                    let Command {
+                        command: command0,
+                        args: args0,
+                        env: env0,
+                        cwd: cwd0,
+                        stdin: stdin0,
+                        deadline: deadline0,
+                    } = command;
+                    let vec1 = command0;
+                    let ptr1 = vec1.as_ptr().cast::<u8>();
+                    let len1 = vec1.len();
+                    let vec3 = args0;
+                    let len3 = vec3.len();
+                    let layout3 = _rt::alloc::Layout::from_size_align(
+                        vec3.len() * (2 * ::core::mem::size_of::<*const u8>()),
+                        ::core::mem::size_of::<*const u8>(),
+                    )
+                    .unwrap();
+                    let (result3, _cleanup3) = ::wit_bindgen::rt::Cleanup::new(layout3);
+                    for (i, e) in vec3.into_iter().enumerate() {
+                        let base = result3.add(i * (2 * ::core::mem::size_of::<*const u8>()));
+                        {
+                            let vec2 = e;
+                            let ptr2 = vec2.as_ptr().cast::<u8>();
+                            let len2 = vec2.len();
+                            *base.add(::core::mem::size_of::<*const u8>()).cast::<usize>() = len2;
+                            *base.add(0).cast::<*mut u8>() = ptr2.cast_mut();
+                        }
+                    }
+                    let vec7 = env0;
+                    let len7 = vec7.len();
+                    let layout7 = _rt::alloc::Layout::from_size_align(
+                        vec7.len() * (4 * ::core::mem::size_of::<*const u8>()),
+                        ::core::mem::size_of::<*const u8>(),
+                    )
+                    .unwrap();
+                    let (result7, _cleanup7) = ::wit_bindgen::rt::Cleanup::new(layout7);
+                    for (i, e) in vec7.into_iter().enumerate() {
+                        let base = result7.add(i * (4 * ::core::mem::size_of::<*const u8>()));
+                        {
+                            let (t4_0, t4_1) = e;
+                            let vec5 = t4_0;
+                            let ptr5 = vec5.as_ptr().cast::<u8>();
+                            let len5 = vec5.len();
+                            *base.add(::core::mem::size_of::<*const u8>()).cast::<usize>() = len5;
+                            *base.add(0).cast::<*mut u8>() = ptr5.cast_mut();
+                            let vec6 = t4_1;
+                            let ptr6 = vec6.as_ptr().cast::<u8>();
+                            let len6 = vec6.len();
+                            *base.add(3 * ::core::mem::size_of::<*const u8>()).cast::<usize>() = len6;
+                            *base.add(2 * ::core::mem::size_of::<*const u8>()).cast::<*mut u8>() = ptr6.cast_mut();
+                        }
+                    }
+                    let (result9_0, result9_1, result9_2) = match cwd0 {
+                        Some(e) => {
+                            let vec8 = e;
+                            let ptr8 = vec8.as_ptr().cast::<u8>();
+                            let len8 = vec8.len();
+                            (1i32, ptr8.cast_mut(), len8)
+                        }
+                        None => (0i32, ::core::ptr::null_mut(), 0usize),
+                    };
+                    let vec10 = stdin0;
+                    let ptr10 = vec10.as_ptr().cast::<u8>();
+                    let len10 = vec10.len();
+                    let (result11_0, result11_1) = match deadline0 {
+                        Some(e) => (1i32, _rt::as_i64(e)),
+                        None => (0i32, 0i64),
+                    };
+                    let ptr12 = ret_area.0.as_mut_ptr().cast::<u8>();
+                    #[cfg(target_arch = "wasm32")]
+                    #[link(wasm_import_module = "fozzy:process/run@0.1.0")]
+                    unsafe extern "C" {
+                        #[link_name = "run"]
+                        fn wit_import13(
+                            _: *mut u8,
+                            _: usize,
+                            _: *mut u8,
+                            _: usize,
+                            _: *mut u8,
+                            _: usize,
+                            _: i32,
+                            _: *mut u8,
+                            _: usize,
+                            _: *mut u8,
+                            _: usize,
+                            _: i32,
+                            _: i64,
+                            _: *mut u8,
+                        );
+                    }
+                    #[cfg(not(target_arch = "wasm32"))]
+                    unsafe extern "C" fn wit_import13(
+                        _: *mut u8,
+                        _: usize,
+                        _: *mut u8,
+                        _: usize,
+                        _: *mut u8,
+                        _: usize,
+                        _: i32,
+                        _: *mut u8,
+                        _: usize,
+                        _: *mut u8,
+                        _: usize,
+                        _: i32,
+                        _: i64,
+                        _: *mut u8,
+                    ) {
+                        unreachable!()
+                    }
+                    wit_import13(
+                        ptr1.cast_mut(),
+                        len1,
+                        result3,
+                        len3,
+                        result7,
+                        len7,
+                        result9_0,
+                        result9_1,
+                        result9_2,
+                        ptr10.cast_mut(),
+                        len10,
+                        result11_0,
+                        result11_1,
+                        ptr12,
+                    );
+                    let l14 = i32::from(*ptr12.add(0).cast::<u8>());
+                    let result31 = match l14 {
+                        0 => {
+                            let e = {
+                                let l15 = i32::from(*ptr12.add(::core::mem::size_of::<*const u8>()).cast::<u8>());
+                                let v18 = match l15 {
+                                    0 => {
+                                        let e18 = {
+                                            let l16 =
+                                                *ptr12.add(4 + 1 * ::core::mem::size_of::<*const u8>()).cast::<i32>();
+                                            l16
+                                        };
+                                        ExitStatus::Code(e18)
+                                    }
+                                    n => {
+                                        debug_assert_eq!(n, 1, "invalid enum discriminant");
+                                        let e18 = {
+                                            let l17 =
+                                                *ptr12.add(4 + 1 * ::core::mem::size_of::<*const u8>()).cast::<i32>();
+                                            l17
+                                        };
+                                        ExitStatus::Signal(e18)
+                                    }
+                                };
+                                let l19 =
+                                    i32::from(*ptr12.add(8 + 1 * ::core::mem::size_of::<*const u8>()).cast::<u8>());
+                                let l20 = *ptr12.add(8 + 2 * ::core::mem::size_of::<*const u8>()).cast::<*mut u8>();
+                                let l21 = *ptr12.add(8 + 3 * ::core::mem::size_of::<*const u8>()).cast::<usize>();
+                                let len22 = l21;
+                                let l23 = *ptr12.add(8 + 4 * ::core::mem::size_of::<*const u8>()).cast::<*mut u8>();
+                                let l24 = *ptr12.add(8 + 5 * ::core::mem::size_of::<*const u8>()).cast::<usize>();
+                                let len25 = l24;
+                                Output {
+                                    status: v18,
+                                    deadline_passed: _rt::bool_lift(l19 as u8),
+                                    stdout: <_ as From<_rt::Vec<_>>>::from(_rt::Vec::from_raw_parts(
+                                        l20.cast(),
+                                        len22,
+                                        len22,
+                                    )),
+                                    stderr: <_ as From<_rt::Vec<_>>>::from(_rt::Vec::from_raw_parts(
+                                        l23.cast(),
+                                        len25,
+                                        len25,
+                                    )),
+                                }
+                            };
+                            Ok(e)
+                        }
+                        1 => {
+                            let e = {
+                                let l26 = i32::from(*ptr12.add(::core::mem::size_of::<*const u8>()).cast::<u8>());
+                                let v30 = match l26 {
+                                    0 => Error::NotFound,
+                                    1 => Error::NotPermitted,
+                                    2 => Error::OutputTooLarge,
+                                    3 => Error::TooManyProcesses,
+                                    n => {
+                                        debug_assert_eq!(n, 4, "invalid enum discriminant");
+                                        let e30 = {
+                                            let l27 =
+                                                *ptr12.add(2 * ::core::mem::size_of::<*const u8>()).cast::<*mut u8>();
+                                            let l28 =
+                                                *ptr12.add(3 * ::core::mem::size_of::<*const u8>()).cast::<usize>();
+                                            let len29 = l28;
+                                            let bytes29 = _rt::Vec::from_raw_parts(l27.cast(), len29, len29);
+                                            _rt::string_lift(bytes29)
+                                        };
+                                        Error::Other(e30)
+                                    }
+                                };
+                                v30
+                            };
+                            Err(e)
+                        }
+                        _ => _rt::invalid_enum_discriminant(),
+                    };
+                    result31
+                }
+            }
+            #[allow(unused_unsafe, clippy::all)]
+            /// Starts a command.
+            #[allow(async_fn_in_trait)]
+            pub fn spawn(command: &Command) -> Result<Child, Error> {
+                unsafe {
+                    #[cfg_attr(target_pointer_width = "64", repr(align(8)))]
+                    #[cfg_attr(target_pointer_width = "32", repr(align(4)))]
+                    struct RetArea([::core::mem::MaybeUninit<u8>; 4 * ::core::mem::size_of::<*const u8>()]);
+                    let mut ret_area =
+                        RetArea([::core::mem::MaybeUninit::uninit(); 4 * ::core::mem::size_of::<*const u8>()]);
+                    let Command {
+                        command: command0,
+                        args: args0,
+                        env: env0,
+                        cwd: cwd0,
+                        stdin: stdin0,
+                        deadline: deadline0,
+                    } = command;
+                    let vec1 = command0;
+                    let ptr1 = vec1.as_ptr().cast::<u8>();
+                    let len1 = vec1.len();
+                    let vec3 = args0;
+                    let len3 = vec3.len();
+                    let layout3 = _rt::alloc::Layout::from_size_align(
+                        vec3.len() * (2 * ::core::mem::size_of::<*const u8>()),
+                        ::core::mem::size_of::<*const u8>(),
+                    )
+                    .unwrap();
+                    let (result3, _cleanup3) = ::wit_bindgen::rt::Cleanup::new(layout3);
+                    for (i, e) in vec3.into_iter().enumerate() {
+                        let base = result3.add(i * (2 * ::core::mem::size_of::<*const u8>()));
+                        {
+                            let vec2 = e;
+                            let ptr2 = vec2.as_ptr().cast::<u8>();
+                            let len2 = vec2.len();
+                            *base.add(::core::mem::size_of::<*const u8>()).cast::<usize>() = len2;
+                            *base.add(0).cast::<*mut u8>() = ptr2.cast_mut();
+                        }
+                    }
+                    let vec7 = env0;
+                    let len7 = vec7.len();
+                    let layout7 = _rt::alloc::Layout::from_size_align(
+                        vec7.len() * (4 * ::core::mem::size_of::<*const u8>()),
+                        ::core::mem::size_of::<*const u8>(),
+                    )
+                    .unwrap();
+                    let (result7, _cleanup7) = ::wit_bindgen::rt::Cleanup::new(layout7);
+                    for (i, e) in vec7.into_iter().enumerate() {
+                        let base = result7.add(i * (4 * ::core::mem::size_of::<*const u8>()));
+                        {
+                            let (t4_0, t4_1) = e;
+                            let vec5 = t4_0;
+                            let ptr5 = vec5.as_ptr().cast::<u8>();
+                            let len5 = vec5.len();
+                            *base.add(::core::mem::size_of::<*const u8>()).cast::<usize>() = len5;
+                            *base.add(0).cast::<*mut u8>() = ptr5.cast_mut();
+                            let vec6 = t4_1;
+                            let ptr6 = vec6.as_ptr().cast::<u8>();
+                            let len6 = vec6.len();
+                            *base.add(3 * ::core::mem::size_of::<*const u8>()).cast::<usize>() = len6;
+                            *base.add(2 * ::core::mem::size_of::<*const u8>()).cast::<*mut u8>() = ptr6.cast_mut();
+                        }
+                    }
+                    let (result9_0, result9_1, result9_2) = match cwd0 {
+                        Some(e) => {
+                            let vec8 = e;
+                            let ptr8 = vec8.as_ptr().cast::<u8>();
+                            let len8 = vec8.len();
+                            (1i32, ptr8.cast_mut(), len8)
+                        }
+                        None => (0i32, ::core::ptr::null_mut(), 0usize),
+                    };
+                    let vec10 = stdin0;
+                    let ptr10 = vec10.as_ptr().cast::<u8>();
+                    let len10 = vec10.len();
+                    let (result11_0, result11_1) = match deadline0 {
+                        Some(e) => (1i32, _rt::as_i64(e)),
+                        None => (0i32, 0i64),
+                    };
+                    let ptr12 = ret_area.0.as_mut_ptr().cast::<u8>();
+                    #[cfg(target_arch = "wasm32")]
+                    #[link(wasm_import_module = "fozzy:process/run@0.1.0")]
+                    unsafe extern "C" {
+                        #[link_name = "spawn"]
+                        fn wit_import13(
+                            _: *mut u8,
+                            _: usize,
+                            _: *mut u8,
+                            _: usize,
+                            _: *mut u8,
+                            _: usize,
+                            _: i32,
+                            _: *mut u8,
+                            _: usize,
+                            _: *mut u8,
+                            _: usize,
+                            _: i32,
+                            _: i64,
+                            _: *mut u8,
+                        );
+                    }
+                    #[cfg(not(target_arch = "wasm32"))]
+                    unsafe extern "C" fn wit_import13(
+                        _: *mut u8,
+                        _: usize,
+                        _: *mut u8,
+                        _: usize,
+                        _: *mut u8,
+                        _: usize,
+                        _: i32,
+                        _: *mut u8,
+                        _: usize,
+                        _: *mut u8,
+                        _: usize,
+                        _: i32,
+                        _: i64,
+                        _: *mut u8,
+                    ) {
+                        unreachable!()
+                    }
+                    wit_import13(
+                        ptr1.cast_mut(),
+                        len1,
+                        result3,
+                        len3,
+                        result7,
+                        len7,
+                        result9_0,
+                        result9_1,
+                        result9_2,
+                        ptr10.cast_mut(),
+                        len10,
+                        result11_0,
+                        result11_1,
+                        ptr12,
+                    );
+                    let l14 = i32::from(*ptr12.add(0).cast::<u8>());
+                    let result21 = match l14 {
+                        0 => {
+                            let e = {
+                                let l15 = *ptr12.add(::core::mem::size_of::<*const u8>()).cast::<i32>();
+                                Child::from_handle(l15 as u32)
+                            };
+                            Ok(e)
+                        }
+                        1 => {
+                            let e = {
+                                let l16 = i32::from(*ptr12.add(::core::mem::size_of::<*const u8>()).cast::<u8>());
+                                let v20 = match l16 {
+                                    0 => Error::NotFound,
+                                    1 => Error::NotPermitted,
+                                    2 => Error::OutputTooLarge,
+                                    3 => Error::TooManyProcesses,
+                                    n => {
+                                        debug_assert_eq!(n, 4, "invalid enum discriminant");
+                                        let e20 = {
+                                            let l17 =
+                                                *ptr12.add(2 * ::core::mem::size_of::<*const u8>()).cast::<*mut u8>();
+                                            let l18 =
+                                                *ptr12.add(3 * ::core::mem::size_of::<*const u8>()).cast::<usize>();
+                                            let len19 = l18;
+                                            let bytes19 = _rt::Vec::from_raw_parts(l17.cast(), len19, len19);
+                                            _rt::string_lift(bytes19)
+                                        };
+                                        Error::Other(e20)
+                                    }
+                                };
+                                v20
+                            };
+                            Err(e)
+                        }
+                        _ => _rt::invalid_enum_discriminant(),
+                    };
+                    result21
+                }
+            }
+            impl Child {
+                #[allow(unused_unsafe, clippy::all)]
+                /// Its number. Numbers are given in the order of starts, and are not those of the real computer.
+                #[allow(async_fn_in_trait)]
+                pub fn id(&self) -> u32 {
+                    unsafe {
+                        #[cfg(target_arch = "wasm32")]
+                        #[link(wasm_import_module = "fozzy:process/run@0.1.0")]
+                        unsafe extern "C" {
+                            #[link_name = "[method]child.id"]
+                            fn wit_import0(_: i32) -> i32;
+                        }
+                        #[cfg(not(target_arch = "wasm32"))]
+                        unsafe extern "C" fn wit_import0(_: i32) -> i32 {
+                            unreachable!()
+                        }
+                        let ret = wit_import0((self).handle() as i32);
+                        ret as u32
+                    }
+                }
+            }
+            impl Child {
+                #[allow(unused_unsafe, clippy::all)]
+                /// The stream that leads to its standard input; `none` after the first time. Dropping it ends the input.
+                #[allow(async_fn_in_trait)]
+                pub fn stdin(&self) -> Option<OutputStream> {
+                    unsafe {
+                        #[repr(align(4))]
+                        struct RetArea([::core::mem::MaybeUninit<u8>; 8]);
+                        let mut ret_area = RetArea([::core::mem::MaybeUninit::uninit(); 8]);
+                        let ptr0 = ret_area.0.as_mut_ptr().cast::<u8>();
+                        #[cfg(target_arch = "wasm32")]
+                        #[link(wasm_import_module = "fozzy:process/run@0.1.0")]
+                        unsafe extern "C" {
+                            #[link_name = "[method]child.stdin"]
+                            fn wit_import1(_: i32, _: *mut u8);
+                        }
+                        #[cfg(not(target_arch = "wasm32"))]
+                        unsafe extern "C" fn wit_import1(_: i32, _: *mut u8) {
+                            unreachable!()
+                        }
+                        wit_import1((self).handle() as i32, ptr0);
+                        let l2 = i32::from(*ptr0.add(0).cast::<u8>());
+                        let result4 = match l2 {
+                            0 => None,
+                            1 => {
+                                let e = {
+                                    let l3 = *ptr0.add(4).cast::<i32>();
+                                    super::super::super::wasi::io::streams::OutputStream::from_handle(l3 as u32)
+                                };
+                                Some(e)
+                            }
+                            _ => _rt::invalid_enum_discriminant(),
+                        };
+                        result4
+                    }
+                }
+            }
+            impl Child {
+                #[allow(unused_unsafe, clippy::all)]
+                /// The stream of its standard output; `none` after the first time.
+                #[allow(async_fn_in_trait)]
+                pub fn stdout(&self) -> Option<InputStream> {
+                    unsafe {
+                        #[repr(align(4))]
+                        struct RetArea([::core::mem::MaybeUninit<u8>; 8]);
+                        let mut ret_area = RetArea([::core::mem::MaybeUninit::uninit(); 8]);
+                        let ptr0 = ret_area.0.as_mut_ptr().cast::<u8>();
+                        #[cfg(target_arch = "wasm32")]
+                        #[link(wasm_import_module = "fozzy:process/run@0.1.0")]
+                        unsafe extern "C" {
+                            #[link_name = "[method]child.stdout"]
+                            fn wit_import1(_: i32, _: *mut u8);
+                        }
+                        #[cfg(not(target_arch = "wasm32"))]
+                        unsafe extern "C" fn wit_import1(_: i32, _: *mut u8) {
+                            unreachable!()
+                        }
+                        wit_import1((self).handle() as i32, ptr0);
+                        let l2 = i32::from(*ptr0.add(0).cast::<u8>());
+                        let result4 = match l2 {
+                            0 => None,
+                            1 => {
+                                let e = {
+                                    let l3 = *ptr0.add(4).cast::<i32>();
+                                    super::super::super::wasi::io::streams::InputStream::from_handle(l3 as u32)
+                                };
+                                Some(e)
+                            }
+                            _ => _rt::invalid_enum_discriminant(),
+                        };
+                        result4
+                    }
+                }
+            }
+            impl Child {
+                #[allow(unused_unsafe, clippy::all)]
+                /// The stream of its standard error; `none` after the first time.
+                #[allow(async_fn_in_trait)]
+                pub fn stderr(&self) -> Option<InputStream> {
+                    unsafe {
+                        #[repr(align(4))]
+                        struct RetArea([::core::mem::MaybeUninit<u8>; 8]);
+                        let mut ret_area = RetArea([::core::mem::MaybeUninit::uninit(); 8]);
+                        let ptr0 = ret_area.0.as_mut_ptr().cast::<u8>();
+                        #[cfg(target_arch = "wasm32")]
+                        #[link(wasm_import_module = "fozzy:process/run@0.1.0")]
+                        unsafe extern "C" {
+                            #[link_name = "[method]child.stderr"]
+                            fn wit_import1(_: i32, _: *mut u8);
+                        }
+                        #[cfg(not(target_arch = "wasm32"))]
+                        unsafe extern "C" fn wit_import1(_: i32, _: *mut u8) {
+                            unreachable!()
+                        }
+                        wit_import1((self).handle() as i32, ptr0);
+                        let l2 = i32::from(*ptr0.add(0).cast::<u8>());
+                        let result4 = match l2 {
+                            0 => None,
+                            1 => {
+                                let e = {
+                                    let l3 = *ptr0.add(4).cast::<i32>();
+                                    super::super::super::wasi::io::streams::InputStream::from_handle(l3 as u32)
+                                };
+                                Some(e)
+                            }
+                            _ => _rt::invalid_enum_discriminant(),
+                        };
+                        result4
+                    }
+                }
+            }
+            impl Child {
+                #[allow(unused_unsafe, clippy::all)]
+                /// Becomes ready when the process has ended.
+                #[allow(async_fn_in_trait)]
+                pub fn subscribe(&self) -> Pollable {
+                    unsafe {
+                        #[cfg(target_arch = "wasm32")]
+                        #[link(wasm_import_module = "fozzy:process/run@0.1.0")]
+                        unsafe extern "C" {
+                            #[link_name = "[method]child.subscribe"]
+                            fn wit_import0(_: i32) -> i32;
+                        }
+                        #[cfg(not(target_arch = "wasm32"))]
+                        unsafe extern "C" fn wit_import0(_: i32) -> i32 {
+                            unreachable!()
+                        }
+                        let ret = wit_import0((self).handle() as i32);
+                        super::super::super::wasi::io::poll::Pollable::from_handle(ret as u32)
+                    }
+                }
+            }
+            impl Child {
+                #[allow(unused_unsafe, clippy::all)]
+                /// Ends its standard input if that was not taken, waits for the end, and says how it ended. Afterwards it
+                /// answers the same again.
+                ///
+                /// What the process writes is not read meanwhile: who waits for a process that writes more than a pipe
+                /// holds, waits in vain.
+                #[allow(async_fn_in_trait)]
+                pub fn wait(&self) -> Result<Ending, Error> {
+                    unsafe {
+                        #[cfg_attr(target_pointer_width = "64", repr(align(8)))]
+                        #[cfg_attr(target_pointer_width = "32", repr(align(4)))]
+                        struct RetArea([::core::mem::MaybeUninit<u8>; 4 * ::core::mem::size_of::<*const u8>()]);
+                        let mut ret_area =
+                            RetArea([::core::mem::MaybeUninit::uninit(); 4 * ::core::mem::size_of::<*const u8>()]);
+                        let ptr0 = ret_area.0.as_mut_ptr().cast::<u8>();
+                        #[cfg(target_arch = "wasm32")]
+                        #[link(wasm_import_module = "fozzy:process/run@0.1.0")]
+                        unsafe extern "C" {
+                            #[link_name = "[method]child.wait"]
+                            fn wit_import1(_: i32, _: *mut u8);
+                        }
+                        #[cfg(not(target_arch = "wasm32"))]
+                        unsafe extern "C" fn wit_import1(_: i32, _: *mut u8) {
+                            unreachable!()
+                        }
+                        wit_import1((self).handle() as i32, ptr0);
+                        let l2 = i32::from(*ptr0.add(0).cast::<u8>());
+                        let result13 = match l2 {
+                            0 => {
+                                let e = {
+                                    let l3 = i32::from(*ptr0.add(::core::mem::size_of::<*const u8>()).cast::<u8>());
+                                    let v6 = match l3 {
+                                        0 => {
+                                            let e6 = {
+                                                let l4 = *ptr0
+                                                    .add(4 + 1 * ::core::mem::size_of::<*const u8>())
+                                                    .cast::<i32>();
+                                                l4
+                                            };
+                                            ExitStatus::Code(e6)
+                                        }
+                                        n => {
+                                            debug_assert_eq!(n, 1, "invalid enum discriminant");
+                                            let e6 = {
+                                                let l5 = *ptr0
+                                                    .add(4 + 1 * ::core::mem::size_of::<*const u8>())
+                                                    .cast::<i32>();
+                                                l5
+                                            };
+                                            ExitStatus::Signal(e6)
+                                        }
+                                    };
+                                    let l7 =
+                                        i32::from(*ptr0.add(8 + 1 * ::core::mem::size_of::<*const u8>()).cast::<u8>());
+                                    Ending { status: v6, deadline_passed: _rt::bool_lift(l7 as u8) }
+                                };
+                                Ok(e)
+                            }
+                            1 => {
+                                let e = {
+                                    let l8 = i32::from(*ptr0.add(::core::mem::size_of::<*const u8>()).cast::<u8>());
+                                    let v12 = match l8 {
+                                        0 => Error::NotFound,
+                                        1 => Error::NotPermitted,
+                                        2 => Error::OutputTooLarge,
+                                        3 => Error::TooManyProcesses,
+                                        n => {
+                                            debug_assert_eq!(n, 4, "invalid enum discriminant");
+                                            let e12 = {
+                                                let l9 = *ptr0
+                                                    .add(2 * ::core::mem::size_of::<*const u8>())
+                                                    .cast::<*mut u8>();
+                                                let l10 =
+                                                    *ptr0.add(3 * ::core::mem::size_of::<*const u8>()).cast::<usize>();
+                                                let len11 = l10;
+                                                let bytes11 = _rt::Vec::from_raw_parts(l9.cast(), len11, len11);
+                                                _rt::string_lift(bytes11)
+                                            };
+                                            Error::Other(e12)
+                                        }
+                                    };
+                                    v12
+                                };
+                                Err(e)
+                            }
+                            _ => _rt::invalid_enum_discriminant(),
+                        };
+                        result13
+                    }
+                }
+            }
+            impl Child {
+                #[allow(unused_unsafe, clippy::all)]
+                /// How it ended; `none` while it goes on.
+                #[allow(async_fn_in_trait)]
+                pub fn poll(&self) -> Option<Result<Ending, Error>> {
+                    unsafe {
+                        #[cfg_attr(target_pointer_width = "64", repr(align(8)))]
+                        #[cfg_attr(target_pointer_width = "32", repr(align(4)))]
+                        struct RetArea([::core::mem::MaybeUninit<u8>; 5 * ::core::mem::size_of::<*const u8>()]);
+                        let mut ret_area =
+                            RetArea([::core::mem::MaybeUninit::uninit(); 5 * ::core::mem::size_of::<*const u8>()]);
+                        let ptr0 = ret_area.0.as_mut_ptr().cast::<u8>();
+                        #[cfg(target_arch = "wasm32")]
+                        #[link(wasm_import_module = "fozzy:process/run@0.1.0")]
+                        unsafe extern "C" {
+                            #[link_name = "[method]child.poll"]
+                            fn wit_import1(_: i32, _: *mut u8);
+                        }
+                        #[cfg(not(target_arch = "wasm32"))]
+                        unsafe extern "C" fn wit_import1(_: i32, _: *mut u8) {
+                            unreachable!()
+                        }
+                        wit_import1((self).handle() as i32, ptr0);
+                        let l2 = i32::from(*ptr0.add(0).cast::<u8>());
+                        let result14 = match l2 {
+                            0 => None,
+                            1 => {
+                                let e = {
+                                    let l3 = i32::from(*ptr0.add(::core::mem::size_of::<*const u8>()).cast::<u8>());
+                                    match l3 {
+                                        0 => {
+                                            let e = {
+                                                let l4 = i32::from(
+                                                    *ptr0.add(2 * ::core::mem::size_of::<*const u8>()).cast::<u8>(),
+                                                );
+                                                let v7 = match l4 {
+                                                    0 => {
+                                                        let e7 = {
+                                                            let l5 = *ptr0
+                                                                .add(4 + 2 * ::core::mem::size_of::<*const u8>())
+                                                                .cast::<i32>();
+                                                            l5
+                                                        };
+                                                        ExitStatus::Code(e7)
+                                                    }
+                                                    n => {
+                                                        debug_assert_eq!(n, 1, "invalid enum discriminant");
+                                                        let e7 = {
+                                                            let l6 = *ptr0
+                                                                .add(4 + 2 * ::core::mem::size_of::<*const u8>())
+                                                                .cast::<i32>();
+                                                            l6
+                                                        };
+                                                        ExitStatus::Signal(e7)
+                                                    }
+                                                };
+                                                let l8 = i32::from(
+                                                    *ptr0.add(8 + 2 * ::core::mem::size_of::<*const u8>()).cast::<u8>(),
+                                                );
+                                                Ending { status: v7, deadline_passed: _rt::bool_lift(l8 as u8) }
+                                            };
+                                            Ok(e)
+                                        }
+                                        1 => {
+                                            let e = {
+                                                let l9 = i32::from(
+                                                    *ptr0.add(2 * ::core::mem::size_of::<*const u8>()).cast::<u8>(),
+                                                );
+                                                let v13 = match l9 {
+                                                    0 => Error::NotFound,
+                                                    1 => Error::NotPermitted,
+                                                    2 => Error::OutputTooLarge,
+                                                    3 => Error::TooManyProcesses,
+                                                    n => {
+                                                        debug_assert_eq!(n, 4, "invalid enum discriminant");
+                                                        let e13 = {
+                                                            let l10 = *ptr0
+                                                                .add(3 * ::core::mem::size_of::<*const u8>())
+                                                                .cast::<*mut u8>();
+                                                            let l11 = *ptr0
+                                                                .add(4 * ::core::mem::size_of::<*const u8>())
+                                                                .cast::<usize>();
+                                                            let len12 = l11;
+                                                            let bytes12 =
+                                                                _rt::Vec::from_raw_parts(l10.cast(), len12, len12);
+                                                            _rt::string_lift(bytes12)
+                                                        };
+                                                        Error::Other(e13)
+                                                    }
+                                                };
+                                                v13
+                                            };
+                                            Err(e)
+                                        }
+                                        _ => _rt::invalid_enum_discriminant(),
+                                    }
+                                };
+                                Some(e)
+                            }
+                            _ => _rt::invalid_enum_discriminant(),
+                        };
+                        result14
+                    }
+                }
+            }
+            impl Child {
+                #[allow(unused_unsafe, clippy::all)]
+                /// Ends it by a signal, 1 to 64; whatever the signal, no process handles it. 0 only asks. A process that has
+                /// ended stays as it is.
+                #[allow(async_fn_in_trait)]
+                pub fn kill(&self, signal: i32) -> Result<(), Error> {
+                    unsafe {
+                        #[cfg_attr(target_pointer_width = "64", repr(align(8)))]
+                        #[cfg_attr(target_pointer_width = "32", repr(align(4)))]
+                        struct RetArea([::core::mem::MaybeUninit<u8>; 4 * ::core::mem::size_of::<*const u8>()]);
+                        let mut ret_area =
+                            RetArea([::core::mem::MaybeUninit::uninit(); 4 * ::core::mem::size_of::<*const u8>()]);
+                        let ptr0 = ret_area.0.as_mut_ptr().cast::<u8>();
+                        #[cfg(target_arch = "wasm32")]
+                        #[link(wasm_import_module = "fozzy:process/run@0.1.0")]
+                        unsafe extern "C" {
+                            #[link_name = "[method]child.kill"]
+                            fn wit_import1(_: i32, _: i32, _: *mut u8);
+                        }
+                        #[cfg(not(target_arch = "wasm32"))]
+                        unsafe extern "C" fn wit_import1(_: i32, _: i32, _: *mut u8) {
+                            unreachable!()
+                        }
+                        wit_import1((self).handle() as i32, _rt::as_i32(&signal), ptr0);
+                        let l2 = i32::from(*ptr0.add(0).cast::<u8>());
+                        let result8 = match l2 {
+                            0 => {
+                                let e = ();
+                                Ok(e)
+                            }
+                            1 => {
+                                let e = {
+                                    let l3 = i32::from(*ptr0.add(::core::mem::size_of::<*const u8>()).cast::<u8>());
+                                    let v7 = match l3 {
+                                        0 => Error::NotFound,
+                                        1 => Error::NotPermitted,
+                                        2 => Error::OutputTooLarge,
+                                        3 => Error::TooManyProcesses,
+                                        n => {
+                                            debug_assert_eq!(n, 4, "invalid enum discriminant");
+                                            let e7 = {
+                                                let l4 = *ptr0
+                                                    .add(2 * ::core::mem::size_of::<*const u8>())
+                                                    .cast::<*mut u8>();
+                                                let l5 =
+                                                    *ptr0.add(3 * ::core::mem::size_of::<*const u8>()).cast::<usize>();
+                                                let len6 = l5;
+                                                let bytes6 = _rt::Vec::from_raw_parts(l4.cast(), len6, len6);
+                                                _rt::string_lift(bytes6)
+                                            };
+                                            Error::Other(e7)
+                                        }
+                                    };
+                                    v7
+                                };
+                                Err(e)
+                            }
+                            _ => _rt::invalid_enum_discriminant(),
+                        };
+                        result8
+                    }
+                }
+            }
+        }
+        /// How commands are answered from now on, said by the program itself: a scenario plays what its target runs.
+        ///
+        /// ```text
+        /// add({ command: "resize", times: some(1), answer: output(code 1) })  ─▶ 0      run(resize a.png) ─▶ code 1
+        /// answered(0)                                                         ─▶ 1
+        /// ```
+        ///
+        /// These rules are tried before those of the plan, in their order; the first one that matches and is not used up answers.
+        /// They hold until they are cleared, or the sequence of the scenario ends.
+        #[allow(dead_code, async_fn_in_trait, unused_imports, clippy::all)]
+        pub mod rules {
+            #[used]
+            #[doc(hidden)]
+            static __FORCE_SECTION_REF: fn() = super::super::super::__link_custom_section_describing_imports;
+            use super::super::super::_rt;
+            pub type ExitStatus = super::super::super::fozzy::process::run::ExitStatus;
+            /// A process that writes and ends.
+            #[derive(Clone)]
+            pub struct Scripted {
+                /// How it ends.
+                pub status: ExitStatus,
+                /// What it writes to standard output.
+                pub stdout: _rt::Vec<u8>,
+                /// What it writes to standard error.
+                pub stderr: _rt::Vec<u8>,
+            }
+            impl ::core::fmt::Debug for Scripted {
+                fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                    f.debug_struct("Scripted")
+                        .field("status", &self.status)
+                        .field("stdout", &self.stdout)
+                        .field("stderr", &self.stderr)
+                        .finish()
+                }
+            }
+            /// How a command is answered.
+            #[derive(Clone)]
+            pub enum Reply {
+                /// By a process that writes and ends.
+                Output(Scripted),
+                /// There is no such command.
+                NotFound,
+                /// There is one, and it may not be run.
+                NotPermitted,
+            }
+            impl ::core::fmt::Debug for Reply {
+                fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                    match self {
+                        Reply::Output(e) => f.debug_tuple("Reply::Output").field(e).finish(),
+                        Reply::NotFound => f.debug_tuple("Reply::NotFound").finish(),
+                        Reply::NotPermitted => f.debug_tuple("Reply::NotPermitted").finish(),
+                    }
+                }
+            }
+            /// One rule.
+            #[derive(Clone)]
+            pub struct Rule {
+                /// The command; `*` stands for any characters.
+                pub command: _rt::String,
+                /// Its arguments, each with `*`; `none` is any number of any.
+                pub args: Option<_rt::Vec<_rt::String>>,
+                /// How many commands it answers; `none` is all.
+                pub times: Option<u64>,
+                /// Nanoseconds from start to end.
+                pub delay: u64,
+                /// How.
+                pub answer: Reply,
+            }
+            impl ::core::fmt::Debug for Rule {
+                fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                    f.debug_struct("Rule")
+                        .field("command", &self.command)
+                        .field("args", &self.args)
+                        .field("times", &self.times)
+                        .field("delay", &self.delay)
+                        .field("answer", &self.answer)
+                        .finish()
+                }
+            }
+            #[allow(unused_unsafe, clippy::all)]
+            /// One rule more. The answer is its number. There are 1024 at the most; one more traps.
+            #[allow(async_fn_in_trait)]
+            pub fn add(rule: &Rule) -> u32 {
+                unsafe {
+                    let mut cleanup_list = _rt::Vec::new();
+                    let Rule { command: command0, args: args0, times: times0, delay: delay0, answer: answer0 } = rule;
+                    let vec1 = command0;
+                    let ptr1 = vec1.as_ptr().cast::<u8>();
+                    let len1 = vec1.len();
+                    let (result4_0, result4_1, result4_2) = match args0 {
+                        Some(e) => {
+                            let vec3 = e;
+                            let len3 = vec3.len();
+                            let layout3 = _rt::alloc::Layout::from_size_align(
+                                vec3.len() * (2 * ::core::mem::size_of::<*const u8>()),
+                                ::core::mem::size_of::<*const u8>(),
+                            )
+                            .unwrap();
+                            let (result3, _cleanup3) = ::wit_bindgen::rt::Cleanup::new(layout3);
+                            cleanup_list.extend(_cleanup3);
+                            for (i, e) in vec3.into_iter().enumerate() {
+                                let base = result3.add(i * (2 * ::core::mem::size_of::<*const u8>()));
+                                {
+                                    let vec2 = e;
+                                    let ptr2 = vec2.as_ptr().cast::<u8>();
+                                    let len2 = vec2.len();
+                                    *base.add(::core::mem::size_of::<*const u8>()).cast::<usize>() = len2;
+                                    *base.add(0).cast::<*mut u8>() = ptr2.cast_mut();
+                                }
+                            }
+                            (1i32, result3, len3)
+                        }
+                        None => (0i32, ::core::ptr::null_mut(), 0usize),
+                    };
+                    let (result5_0, result5_1) = match times0 {
+                        Some(e) => (1i32, _rt::as_i64(e)),
+                        None => (0i32, 0i64),
+                    };
+                    let (result11_0, result11_1, result11_2, result11_3, result11_4, result11_5, result11_6) =
+                        match answer0 {
+                            Reply::Output(e) => {
+                                let Scripted { status: status6, stdout: stdout6, stderr: stderr6 } = e;
+                                use super::super::super::fozzy::process::run::ExitStatus as V7;
+                                let (result8_0, result8_1) = match status6 {
+                                    V7::Code(e) => (0i32, _rt::as_i32(e)),
+                                    V7::Signal(e) => (1i32, _rt::as_i32(e)),
+                                };
+                                let vec9 = stdout6;
+                                let ptr9 = vec9.as_ptr().cast::<u8>();
+                                let len9 = vec9.len();
+                                let vec10 = stderr6;
+                                let ptr10 = vec10.as_ptr().cast::<u8>();
+                                let len10 = vec10.len();
+                                (0i32, result8_0, result8_1, ptr9.cast_mut(), len9, ptr10.cast_mut(), len10)
+                            }
+                            Reply::NotFound => {
+                                (1i32, 0i32, 0i32, ::core::ptr::null_mut(), 0usize, ::core::ptr::null_mut(), 0usize)
+                            }
+                            Reply::NotPermitted => {
+                                (2i32, 0i32, 0i32, ::core::ptr::null_mut(), 0usize, ::core::ptr::null_mut(), 0usize)
+                            }
+                        };
+                    #[cfg(target_arch = "wasm32")]
+                    #[link(wasm_import_module = "fozzy:process/rules@0.1.0")]
+                    unsafe extern "C" {
+                        #[link_name = "add"]
+                        fn wit_import12(
+                            _: *mut u8,
+                            _: usize,
+                            _: i32,
+                            _: *mut u8,
+                            _: usize,
+                            _: i32,
+                            _: i64,
+                            _: i64,
+                            _: i32,
+                            _: i32,
+                            _: i32,
+                            _: *mut u8,
+                            _: usize,
+                            _: *mut u8,
+                            _: usize,
+                        ) -> i32;
+                    }
+                    #[cfg(not(target_arch = "wasm32"))]
+                    unsafe extern "C" fn wit_import12(
+                        _: *mut u8,
+                        _: usize,
+                        _: i32,
+                        _: *mut u8,
+                        _: usize,
+                        _: i32,
+                        _: i64,
+                        _: i64,
+                        _: i32,
+                        _: i32,
+                        _: i32,
+                        _: *mut u8,
+                        _: usize,
+                        _: *mut u8,
+                        _: usize,
+                    ) -> i32 {
+                        unreachable!()
+                    }
+                    let ret = wit_import12(
+                        ptr1.cast_mut(),
+                        len1,
+                        result4_0,
+                        result4_1,
+                        result4_2,
+                        result5_0,
+                        result5_1,
+                        _rt::as_i64(delay0),
+                        result11_0,
+                        result11_1,
+                        result11_2,
+                        result11_3,
+                        result11_4,
+                        result11_5,
+                        result11_6,
+                    );
+                    ret as u32
+                }
+            }
+            #[allow(unused_unsafe, clippy::all)]
+            /// How many commands the rule of this number has answered. A number that was never given traps.
+            #[allow(async_fn_in_trait)]
+            pub fn answered(rule: u32) -> u64 {
+                unsafe {
+                    #[cfg(target_arch = "wasm32")]
+                    #[link(wasm_import_module = "fozzy:process/rules@0.1.0")]
+                    unsafe extern "C" {
+                        #[link_name = "answered"]
+                        fn wit_import0(_: i32) -> i64;
+                    }
+                    #[cfg(not(target_arch = "wasm32"))]
+                    unsafe extern "C" fn wit_import0(_: i32) -> i64 {
+                        unreachable!()
+                    }
+                    let ret = wit_import0(_rt::as_i32(&rule));
+                    ret as u64
+                }
+            }
+            #[allow(unused_unsafe, clippy::all)]
+            /// Takes back all rules that were added.
+            #[allow(async_fn_in_trait)]
+            pub fn clear() -> () {
+                unsafe {
+                    #[cfg(target_arch = "wasm32")]
+                    #[link(wasm_import_module = "fozzy:process/rules@0.1.0")]
+                    unsafe extern "C" {
+                        #[link_name = "clear"]
+                        fn wit_import0();
+                    }
+                    #[cfg(not(target_arch = "wasm32"))]
+                    unsafe extern "C" fn wit_import0() {
+                        unreachable!()
+                    }
+                    wit_import0();
                 }
             }
         }
@@ -1247,6 +2780,29 @@ pub mod fozzy {
                 }
             }
             #[allow(unused_unsafe, clippy::all)]
+            /// Further evaluations of a property, as those that were told before: so many that held, and so many that did not.
+            /// What they do not say anything new about is counted by the program, and told at the end of a sequence. A property that
+            /// was never told of, or one that must hold and did not, traps.
+            #[allow(async_fn_in_trait)]
+            pub fn again(name: &str, held: u64, missed: u64) -> () {
+                unsafe {
+                    let vec0 = name;
+                    let ptr0 = vec0.as_ptr().cast::<u8>();
+                    let len0 = vec0.len();
+                    #[cfg(target_arch = "wasm32")]
+                    #[link(wasm_import_module = "fozzy:properties/assertions@0.1.0")]
+                    unsafe extern "C" {
+                        #[link_name = "again"]
+                        fn wit_import1(_: *mut u8, _: usize, _: i64, _: i64);
+                    }
+                    #[cfg(not(target_arch = "wasm32"))]
+                    unsafe extern "C" fn wit_import1(_: *mut u8, _: usize, _: i64, _: i64) {
+                        unreachable!()
+                    }
+                    wit_import1(ptr0.cast_mut(), len0, _rt::as_i64(&held), _rt::as_i64(&missed));
+                }
+            }
+            #[allow(unused_unsafe, clippy::all)]
             /// The run ends here and has failed, for a reason that the program found out itself. The site identifies the
             /// failure and holds no value that varies; the message is for people.
             #[allow(async_fn_in_trait)]
@@ -1336,6 +2892,1389 @@ pub mod fozzy {
                         unreachable!()
                     }
                     wit_import0();
+                }
+            }
+        }
+    }
+}
+#[allow(dead_code, clippy::all)]
+pub mod wasi {
+    pub mod clocks {
+        /// WASI Monotonic Clock is a clock API intended to let users measure elapsed
+        /// time.
+        ///
+        /// It is intended to be portable at least between Unix-family platforms and
+        /// Windows.
+        ///
+        /// A monotonic clock is a clock which has an unspecified initial value, and
+        /// successive reads of the clock will produce non-decreasing values.
+        #[allow(dead_code, async_fn_in_trait, unused_imports, clippy::all)]
+        pub mod monotonic_clock {
+            #[used]
+            #[doc(hidden)]
+            static __FORCE_SECTION_REF: fn() = super::super::super::__link_custom_section_describing_imports;
+            use super::super::super::_rt;
+            pub type Pollable = super::super::super::wasi::io::poll::Pollable;
+            /// An instant in time, in nanoseconds. An instant is relative to an
+            /// unspecified initial value, and can only be compared to instances from
+            /// the same monotonic-clock.
+            pub type Instant = u64;
+            /// A duration of time, in nanoseconds.
+            pub type Duration = u64;
+            #[allow(unused_unsafe, clippy::all)]
+            /// Read the current value of the clock.
+            ///
+            /// The clock is monotonic, therefore calling this function repeatedly will
+            /// produce a sequence of non-decreasing values.
+            ///
+            /// For completeness, this function traps if it's not possible to represent
+            /// the value of the clock in an `instant`. Consequently, implementations
+            /// should ensure that the starting time is low enough to avoid the
+            /// possibility of overflow in practice.
+            #[allow(async_fn_in_trait)]
+            pub fn now() -> Instant {
+                unsafe {
+                    #[cfg(target_arch = "wasm32")]
+                    #[link(wasm_import_module = "wasi:clocks/monotonic-clock@0.2.12")]
+                    unsafe extern "C" {
+                        #[link_name = "now"]
+                        fn wit_import0() -> i64;
+                    }
+                    #[cfg(not(target_arch = "wasm32"))]
+                    unsafe extern "C" fn wit_import0() -> i64 {
+                        unreachable!()
+                    }
+                    let ret = wit_import0();
+                    ret as u64
+                }
+            }
+            #[allow(unused_unsafe, clippy::all)]
+            /// Query the resolution of the clock. Returns the duration of time
+            /// corresponding to a clock tick.
+            #[allow(async_fn_in_trait)]
+            pub fn resolution() -> Duration {
+                unsafe {
+                    #[cfg(target_arch = "wasm32")]
+                    #[link(wasm_import_module = "wasi:clocks/monotonic-clock@0.2.12")]
+                    unsafe extern "C" {
+                        #[link_name = "resolution"]
+                        fn wit_import0() -> i64;
+                    }
+                    #[cfg(not(target_arch = "wasm32"))]
+                    unsafe extern "C" fn wit_import0() -> i64 {
+                        unreachable!()
+                    }
+                    let ret = wit_import0();
+                    ret as u64
+                }
+            }
+            #[allow(unused_unsafe, clippy::all)]
+            /// Create a `pollable` which will resolve once the specified instant
+            /// has occurred.
+            #[allow(async_fn_in_trait)]
+            pub fn subscribe_instant(when: Instant) -> Pollable {
+                unsafe {
+                    #[cfg(target_arch = "wasm32")]
+                    #[link(wasm_import_module = "wasi:clocks/monotonic-clock@0.2.12")]
+                    unsafe extern "C" {
+                        #[link_name = "subscribe-instant"]
+                        fn wit_import0(_: i64) -> i32;
+                    }
+                    #[cfg(not(target_arch = "wasm32"))]
+                    unsafe extern "C" fn wit_import0(_: i64) -> i32 {
+                        unreachable!()
+                    }
+                    let ret = wit_import0(_rt::as_i64(when));
+                    super::super::super::wasi::io::poll::Pollable::from_handle(ret as u32)
+                }
+            }
+            #[allow(unused_unsafe, clippy::all)]
+            /// Create a `pollable` that will resolve after the specified duration has
+            /// elapsed from the time this function is invoked.
+            #[allow(async_fn_in_trait)]
+            pub fn subscribe_duration(when: Duration) -> Pollable {
+                unsafe {
+                    #[cfg(target_arch = "wasm32")]
+                    #[link(wasm_import_module = "wasi:clocks/monotonic-clock@0.2.12")]
+                    unsafe extern "C" {
+                        #[link_name = "subscribe-duration"]
+                        fn wit_import0(_: i64) -> i32;
+                    }
+                    #[cfg(not(target_arch = "wasm32"))]
+                    unsafe extern "C" fn wit_import0(_: i64) -> i32 {
+                        unreachable!()
+                    }
+                    let ret = wit_import0(_rt::as_i64(when));
+                    super::super::super::wasi::io::poll::Pollable::from_handle(ret as u32)
+                }
+            }
+        }
+    }
+    pub mod io {
+        /// A poll API intended to let users wait for I/O events on multiple handles
+        /// at once.
+        #[allow(dead_code, async_fn_in_trait, unused_imports, clippy::all)]
+        pub mod poll {
+            #[used]
+            #[doc(hidden)]
+            static __FORCE_SECTION_REF: fn() = super::super::super::__link_custom_section_describing_imports;
+            use super::super::super::_rt;
+            /// `pollable` represents a single I/O event which may be ready, or not.
+            #[derive(Debug)]
+            #[repr(transparent)]
+            pub struct Pollable {
+                handle: _rt::Resource<Pollable>,
+            }
+            impl Pollable {
+                #[doc(hidden)]
+                pub unsafe fn from_handle(handle: u32) -> Self {
+                    Self { handle: unsafe { _rt::Resource::from_handle(handle) } }
+                }
+                #[doc(hidden)]
+                pub fn take_handle(&self) -> u32 {
+                    _rt::Resource::take_handle(&self.handle)
+                }
+                #[doc(hidden)]
+                pub fn handle(&self) -> u32 {
+                    _rt::Resource::handle(&self.handle)
+                }
+            }
+            unsafe impl _rt::WasmResource for Pollable {
+                #[inline]
+                unsafe fn drop(_handle: u32) {
+                    #[cfg(target_arch = "wasm32")]
+                    #[link(wasm_import_module = "wasi:io/poll@0.2.12")]
+                    unsafe extern "C" {
+                        #[link_name = "[resource-drop]pollable"]
+                        fn drop(_: i32);
+                    }
+                    #[cfg(not(target_arch = "wasm32"))]
+                    unsafe extern "C" fn drop(_: i32) {
+                        unreachable!()
+                    }
+                    unsafe {
+                        drop(_handle as i32);
+                    }
+                }
+            }
+            impl Pollable {
+                #[allow(unused_unsafe, clippy::all)]
+                /// Return the readiness of a pollable. This function never blocks.
+                ///
+                /// Returns `true` when the pollable is ready, and `false` otherwise.
+                #[allow(async_fn_in_trait)]
+                pub fn ready(&self) -> bool {
+                    unsafe {
+                        #[cfg(target_arch = "wasm32")]
+                        #[link(wasm_import_module = "wasi:io/poll@0.2.12")]
+                        unsafe extern "C" {
+                            #[link_name = "[method]pollable.ready"]
+                            fn wit_import0(_: i32) -> i32;
+                        }
+                        #[cfg(not(target_arch = "wasm32"))]
+                        unsafe extern "C" fn wit_import0(_: i32) -> i32 {
+                            unreachable!()
+                        }
+                        let ret = wit_import0((self).handle() as i32);
+                        _rt::bool_lift(ret as u8)
+                    }
+                }
+            }
+            impl Pollable {
+                #[allow(unused_unsafe, clippy::all)]
+                /// `block` returns immediately if the pollable is ready, and otherwise
+                /// blocks until ready.
+                ///
+                /// This function is equivalent to calling `poll.poll` on a list
+                /// containing only this pollable.
+                #[allow(async_fn_in_trait)]
+                pub fn block(&self) -> () {
+                    unsafe {
+                        #[cfg(target_arch = "wasm32")]
+                        #[link(wasm_import_module = "wasi:io/poll@0.2.12")]
+                        unsafe extern "C" {
+                            #[link_name = "[method]pollable.block"]
+                            fn wit_import0(_: i32);
+                        }
+                        #[cfg(not(target_arch = "wasm32"))]
+                        unsafe extern "C" fn wit_import0(_: i32) {
+                            unreachable!()
+                        }
+                        wit_import0((self).handle() as i32);
+                    }
+                }
+            }
+            #[allow(unused_unsafe, clippy::all)]
+            /// Poll for completion on a set of pollables.
+            ///
+            /// This function takes a list of pollables, which identify I/O sources of
+            /// interest, and waits until one or more of the events is ready for I/O.
+            ///
+            /// The result `list<u32>` contains one or more indices of handles in the
+            /// argument list that is ready for I/O.
+            ///
+            /// This function traps if either:
+            /// - the list is empty, or:
+            /// - the list contains more elements than can be indexed with a `u32` value.
+            ///
+            /// A timeout can be implemented by adding a pollable from the
+            /// wasi-clocks API to the list.
+            ///
+            /// This function does not return a `result`; polling in itself does not
+            /// do any I/O so it doesn't fail. If any of the I/O sources identified by
+            /// the pollables has an error, it is indicated by marking the source as
+            /// being ready for I/O.
+            #[allow(async_fn_in_trait)]
+            pub fn poll(in_: &[&Pollable]) -> _rt::Vec<u32> {
+                unsafe {
+                    #[cfg_attr(target_pointer_width = "64", repr(align(8)))]
+                    #[cfg_attr(target_pointer_width = "32", repr(align(4)))]
+                    struct RetArea([::core::mem::MaybeUninit<u8>; 2 * ::core::mem::size_of::<*const u8>()]);
+                    let mut ret_area =
+                        RetArea([::core::mem::MaybeUninit::uninit(); 2 * ::core::mem::size_of::<*const u8>()]);
+                    let vec0 = in_;
+                    let len0 = vec0.len();
+                    let layout0 = _rt::alloc::Layout::from_size_align(vec0.len() * 4, 4).unwrap();
+                    let (result0, _cleanup0) = ::wit_bindgen::rt::Cleanup::new(layout0);
+                    for (i, e) in vec0.into_iter().enumerate() {
+                        let base = result0.add(i * 4);
+                        {
+                            *base.add(0).cast::<i32>() = (e).handle() as i32;
+                        }
+                    }
+                    let ptr1 = ret_area.0.as_mut_ptr().cast::<u8>();
+                    #[cfg(target_arch = "wasm32")]
+                    #[link(wasm_import_module = "wasi:io/poll@0.2.12")]
+                    unsafe extern "C" {
+                        #[link_name = "poll"]
+                        fn wit_import2(_: *mut u8, _: usize, _: *mut u8);
+                    }
+                    #[cfg(not(target_arch = "wasm32"))]
+                    unsafe extern "C" fn wit_import2(_: *mut u8, _: usize, _: *mut u8) {
+                        unreachable!()
+                    }
+                    wit_import2(result0, len0, ptr1);
+                    let l3 = *ptr1.add(0).cast::<*mut u8>();
+                    let l4 = *ptr1.add(::core::mem::size_of::<*const u8>()).cast::<usize>();
+                    let len5 = l4;
+                    let result6 = <_ as From<_rt::Vec<_>>>::from(_rt::Vec::from_raw_parts(l3.cast(), len5, len5));
+                    result6
+                }
+            }
+        }
+        #[allow(dead_code, async_fn_in_trait, unused_imports, clippy::all)]
+        pub mod error {
+            #[used]
+            #[doc(hidden)]
+            static __FORCE_SECTION_REF: fn() = super::super::super::__link_custom_section_describing_imports;
+            use super::super::super::_rt;
+            /// A resource which represents some error information.
+            ///
+            /// The only method provided by this resource is `to-debug-string`,
+            /// which provides some human-readable information about the error.
+            ///
+            /// In the `wasi:io` package, this resource is returned through the
+            /// `wasi:io/streams.stream-error` type.
+            ///
+            /// To provide more specific error information, other interfaces may
+            /// offer functions to "downcast" this error into more specific types. For example,
+            /// errors returned from streams derived from filesystem types can be described using
+            /// the filesystem's own error-code type. This is done using the function
+            /// `wasi:filesystem/types.filesystem-error-code`, which takes a `borrow<error>`
+            /// parameter and returns an `option<wasi:filesystem/types.error-code>`.
+            ///
+            /// The set of functions which can "downcast" an `error` into a more
+            /// concrete type is open.
+            #[derive(Debug)]
+            #[repr(transparent)]
+            pub struct Error {
+                handle: _rt::Resource<Error>,
+            }
+            impl Error {
+                #[doc(hidden)]
+                pub unsafe fn from_handle(handle: u32) -> Self {
+                    Self { handle: unsafe { _rt::Resource::from_handle(handle) } }
+                }
+                #[doc(hidden)]
+                pub fn take_handle(&self) -> u32 {
+                    _rt::Resource::take_handle(&self.handle)
+                }
+                #[doc(hidden)]
+                pub fn handle(&self) -> u32 {
+                    _rt::Resource::handle(&self.handle)
+                }
+            }
+            unsafe impl _rt::WasmResource for Error {
+                #[inline]
+                unsafe fn drop(_handle: u32) {
+                    #[cfg(target_arch = "wasm32")]
+                    #[link(wasm_import_module = "wasi:io/error@0.2.12")]
+                    unsafe extern "C" {
+                        #[link_name = "[resource-drop]error"]
+                        fn drop(_: i32);
+                    }
+                    #[cfg(not(target_arch = "wasm32"))]
+                    unsafe extern "C" fn drop(_: i32) {
+                        unreachable!()
+                    }
+                    unsafe {
+                        drop(_handle as i32);
+                    }
+                }
+            }
+            impl Error {
+                #[allow(unused_unsafe, clippy::all)]
+                /// Returns a string that is suitable to assist humans in debugging
+                /// this error.
+                ///
+                /// WARNING: The returned string should not be consumed mechanically!
+                /// It may change across platforms, hosts, or other implementation
+                /// details. Parsing this string is a major platform-compatibility
+                /// hazard.
+                #[allow(async_fn_in_trait)]
+                pub fn to_debug_string(&self) -> _rt::String {
+                    unsafe {
+                        #[cfg_attr(target_pointer_width = "64", repr(align(8)))]
+                        #[cfg_attr(target_pointer_width = "32", repr(align(4)))]
+                        struct RetArea([::core::mem::MaybeUninit<u8>; 2 * ::core::mem::size_of::<*const u8>()]);
+                        let mut ret_area =
+                            RetArea([::core::mem::MaybeUninit::uninit(); 2 * ::core::mem::size_of::<*const u8>()]);
+                        let ptr0 = ret_area.0.as_mut_ptr().cast::<u8>();
+                        #[cfg(target_arch = "wasm32")]
+                        #[link(wasm_import_module = "wasi:io/error@0.2.12")]
+                        unsafe extern "C" {
+                            #[link_name = "[method]error.to-debug-string"]
+                            fn wit_import1(_: i32, _: *mut u8);
+                        }
+                        #[cfg(not(target_arch = "wasm32"))]
+                        unsafe extern "C" fn wit_import1(_: i32, _: *mut u8) {
+                            unreachable!()
+                        }
+                        wit_import1((self).handle() as i32, ptr0);
+                        let l2 = *ptr0.add(0).cast::<*mut u8>();
+                        let l3 = *ptr0.add(::core::mem::size_of::<*const u8>()).cast::<usize>();
+                        let len4 = l3;
+                        let bytes4 = _rt::Vec::from_raw_parts(l2.cast(), len4, len4);
+                        let result5 = _rt::string_lift(bytes4);
+                        result5
+                    }
+                }
+            }
+        }
+        /// WASI I/O is an I/O abstraction API which is currently focused on providing
+        /// stream types.
+        ///
+        /// In the future, the component model is expected to add built-in stream types;
+        /// when it does, they are expected to subsume this API.
+        #[allow(dead_code, async_fn_in_trait, unused_imports, clippy::all)]
+        pub mod streams {
+            #[used]
+            #[doc(hidden)]
+            static __FORCE_SECTION_REF: fn() = super::super::super::__link_custom_section_describing_imports;
+            use super::super::super::_rt;
+            pub type Error = super::super::super::wasi::io::error::Error;
+            pub type Pollable = super::super::super::wasi::io::poll::Pollable;
+            /// An error for input-stream and output-stream operations.
+            pub enum StreamError {
+                /// The last operation (a write or flush) failed before completion.
+                ///
+                /// More information is available in the `error` payload.
+                ///
+                /// After this, the stream will be closed. All future operations return
+                /// `stream-error::closed`.
+                LastOperationFailed(Error),
+                /// The stream is closed: no more input will be accepted by the
+                /// stream. A closed output-stream will return this error on all
+                /// future operations.
+                Closed,
+            }
+            impl ::core::fmt::Debug for StreamError {
+                fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                    match self {
+                        StreamError::LastOperationFailed(e) => {
+                            f.debug_tuple("StreamError::LastOperationFailed").field(e).finish()
+                        }
+                        StreamError::Closed => f.debug_tuple("StreamError::Closed").finish(),
+                    }
+                }
+            }
+            impl ::core::fmt::Display for StreamError {
+                fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                    write!(f, "{:?}", self)
+                }
+            }
+            impl ::core::error::Error for StreamError {}
+            /// An input bytestream.
+            ///
+            /// `input-stream`s are *non-blocking* to the extent practical on underlying
+            /// platforms. I/O operations always return promptly; if fewer bytes are
+            /// promptly available than requested, they return the number of bytes promptly
+            /// available, which could even be zero. To wait for data to be available,
+            /// use the `subscribe` function to obtain a `pollable` which can be polled
+            /// for using `wasi:io/poll`.
+            #[derive(Debug)]
+            #[repr(transparent)]
+            pub struct InputStream {
+                handle: _rt::Resource<InputStream>,
+            }
+            impl InputStream {
+                #[doc(hidden)]
+                pub unsafe fn from_handle(handle: u32) -> Self {
+                    Self { handle: unsafe { _rt::Resource::from_handle(handle) } }
+                }
+                #[doc(hidden)]
+                pub fn take_handle(&self) -> u32 {
+                    _rt::Resource::take_handle(&self.handle)
+                }
+                #[doc(hidden)]
+                pub fn handle(&self) -> u32 {
+                    _rt::Resource::handle(&self.handle)
+                }
+            }
+            unsafe impl _rt::WasmResource for InputStream {
+                #[inline]
+                unsafe fn drop(_handle: u32) {
+                    #[cfg(target_arch = "wasm32")]
+                    #[link(wasm_import_module = "wasi:io/streams@0.2.12")]
+                    unsafe extern "C" {
+                        #[link_name = "[resource-drop]input-stream"]
+                        fn drop(_: i32);
+                    }
+                    #[cfg(not(target_arch = "wasm32"))]
+                    unsafe extern "C" fn drop(_: i32) {
+                        unreachable!()
+                    }
+                    unsafe {
+                        drop(_handle as i32);
+                    }
+                }
+            }
+            /// An output bytestream.
+            ///
+            /// `output-stream`s are *non-blocking* to the extent practical on
+            /// underlying platforms. Except where specified otherwise, I/O operations also
+            /// always return promptly, after the number of bytes that can be written
+            /// promptly, which could even be zero. To wait for the stream to be ready to
+            /// accept data, the `subscribe` function to obtain a `pollable` which can be
+            /// polled for using `wasi:io/poll`.
+            ///
+            /// Dropping an `output-stream` while there's still an active write in
+            /// progress may result in the data being lost. Before dropping the stream,
+            /// be sure to fully flush your writes.
+            #[derive(Debug)]
+            #[repr(transparent)]
+            pub struct OutputStream {
+                handle: _rt::Resource<OutputStream>,
+            }
+            impl OutputStream {
+                #[doc(hidden)]
+                pub unsafe fn from_handle(handle: u32) -> Self {
+                    Self { handle: unsafe { _rt::Resource::from_handle(handle) } }
+                }
+                #[doc(hidden)]
+                pub fn take_handle(&self) -> u32 {
+                    _rt::Resource::take_handle(&self.handle)
+                }
+                #[doc(hidden)]
+                pub fn handle(&self) -> u32 {
+                    _rt::Resource::handle(&self.handle)
+                }
+            }
+            unsafe impl _rt::WasmResource for OutputStream {
+                #[inline]
+                unsafe fn drop(_handle: u32) {
+                    #[cfg(target_arch = "wasm32")]
+                    #[link(wasm_import_module = "wasi:io/streams@0.2.12")]
+                    unsafe extern "C" {
+                        #[link_name = "[resource-drop]output-stream"]
+                        fn drop(_: i32);
+                    }
+                    #[cfg(not(target_arch = "wasm32"))]
+                    unsafe extern "C" fn drop(_: i32) {
+                        unreachable!()
+                    }
+                    unsafe {
+                        drop(_handle as i32);
+                    }
+                }
+            }
+            impl InputStream {
+                #[allow(unused_unsafe, clippy::all)]
+                /// Perform a non-blocking read from the stream.
+                ///
+                /// When the source of a `read` is binary data, the bytes from the source
+                /// are returned verbatim. When the source of a `read` is known to the
+                /// implementation to be text, bytes containing the UTF-8 encoding of the
+                /// text are returned.
+                ///
+                /// This function returns a list of bytes containing the read data,
+                /// when successful. The returned list will contain up to `len` bytes;
+                /// it may return fewer than requested, but not more. The list is
+                /// empty when no bytes are available for reading at this time. The
+                /// pollable given by `subscribe` will be ready when more bytes are
+                /// available.
+                ///
+                /// This function fails with a `stream-error` when the operation
+                /// encounters an error, giving `last-operation-failed`, or when the
+                /// stream is closed, giving `closed`.
+                ///
+                /// When the caller gives a `len` of 0, it represents a request to
+                /// read 0 bytes. If the stream is still open, this call should
+                /// succeed and return an empty list, or otherwise fail with `closed`.
+                ///
+                /// The `len` parameter is a `u64`, which could represent a list of u8 which
+                /// is not possible to allocate in wasm32, or not desirable to allocate as
+                /// as a return value by the callee. The callee may return a list of bytes
+                /// less than `len` in size while more bytes are available for reading.
+                #[allow(async_fn_in_trait)]
+                pub fn read(&self, len: u64) -> Result<_rt::Vec<u8>, StreamError> {
+                    unsafe {
+                        #[cfg_attr(target_pointer_width = "64", repr(align(8)))]
+                        #[cfg_attr(target_pointer_width = "32", repr(align(4)))]
+                        struct RetArea([::core::mem::MaybeUninit<u8>; 3 * ::core::mem::size_of::<*const u8>()]);
+                        let mut ret_area =
+                            RetArea([::core::mem::MaybeUninit::uninit(); 3 * ::core::mem::size_of::<*const u8>()]);
+                        let ptr0 = ret_area.0.as_mut_ptr().cast::<u8>();
+                        #[cfg(target_arch = "wasm32")]
+                        #[link(wasm_import_module = "wasi:io/streams@0.2.12")]
+                        unsafe extern "C" {
+                            #[link_name = "[method]input-stream.read"]
+                            fn wit_import1(_: i32, _: i64, _: *mut u8);
+                        }
+                        #[cfg(not(target_arch = "wasm32"))]
+                        unsafe extern "C" fn wit_import1(_: i32, _: i64, _: *mut u8) {
+                            unreachable!()
+                        }
+                        wit_import1((self).handle() as i32, _rt::as_i64(&len), ptr0);
+                        let l2 = i32::from(*ptr0.add(0).cast::<u8>());
+                        let result9 = match l2 {
+                            0 => {
+                                let e = {
+                                    let l3 = *ptr0.add(::core::mem::size_of::<*const u8>()).cast::<*mut u8>();
+                                    let l4 = *ptr0.add(2 * ::core::mem::size_of::<*const u8>()).cast::<usize>();
+                                    let len5 = l4;
+                                    <_ as From<_rt::Vec<_>>>::from(_rt::Vec::from_raw_parts(l3.cast(), len5, len5))
+                                };
+                                Ok(e)
+                            }
+                            1 => {
+                                let e = {
+                                    let l6 = i32::from(*ptr0.add(::core::mem::size_of::<*const u8>()).cast::<u8>());
+                                    let v8 = match l6 {
+                                        0 => {
+                                            let e8 = {
+                                                let l7 = *ptr0
+                                                    .add(4 + 1 * ::core::mem::size_of::<*const u8>())
+                                                    .cast::<i32>();
+                                                super::super::super::wasi::io::error::Error::from_handle(l7 as u32)
+                                            };
+                                            StreamError::LastOperationFailed(e8)
+                                        }
+                                        n => {
+                                            debug_assert_eq!(n, 1, "invalid enum discriminant");
+                                            StreamError::Closed
+                                        }
+                                    };
+                                    v8
+                                };
+                                Err(e)
+                            }
+                            _ => _rt::invalid_enum_discriminant(),
+                        };
+                        result9
+                    }
+                }
+            }
+            impl InputStream {
+                #[allow(unused_unsafe, clippy::all)]
+                /// Read bytes from a stream, after blocking until at least one byte can
+                /// be read. Except for blocking, behavior is identical to `read`.
+                #[allow(async_fn_in_trait)]
+                pub fn blocking_read(&self, len: u64) -> Result<_rt::Vec<u8>, StreamError> {
+                    unsafe {
+                        #[cfg_attr(target_pointer_width = "64", repr(align(8)))]
+                        #[cfg_attr(target_pointer_width = "32", repr(align(4)))]
+                        struct RetArea([::core::mem::MaybeUninit<u8>; 3 * ::core::mem::size_of::<*const u8>()]);
+                        let mut ret_area =
+                            RetArea([::core::mem::MaybeUninit::uninit(); 3 * ::core::mem::size_of::<*const u8>()]);
+                        let ptr0 = ret_area.0.as_mut_ptr().cast::<u8>();
+                        #[cfg(target_arch = "wasm32")]
+                        #[link(wasm_import_module = "wasi:io/streams@0.2.12")]
+                        unsafe extern "C" {
+                            #[link_name = "[method]input-stream.blocking-read"]
+                            fn wit_import1(_: i32, _: i64, _: *mut u8);
+                        }
+                        #[cfg(not(target_arch = "wasm32"))]
+                        unsafe extern "C" fn wit_import1(_: i32, _: i64, _: *mut u8) {
+                            unreachable!()
+                        }
+                        wit_import1((self).handle() as i32, _rt::as_i64(&len), ptr0);
+                        let l2 = i32::from(*ptr0.add(0).cast::<u8>());
+                        let result9 = match l2 {
+                            0 => {
+                                let e = {
+                                    let l3 = *ptr0.add(::core::mem::size_of::<*const u8>()).cast::<*mut u8>();
+                                    let l4 = *ptr0.add(2 * ::core::mem::size_of::<*const u8>()).cast::<usize>();
+                                    let len5 = l4;
+                                    <_ as From<_rt::Vec<_>>>::from(_rt::Vec::from_raw_parts(l3.cast(), len5, len5))
+                                };
+                                Ok(e)
+                            }
+                            1 => {
+                                let e = {
+                                    let l6 = i32::from(*ptr0.add(::core::mem::size_of::<*const u8>()).cast::<u8>());
+                                    let v8 = match l6 {
+                                        0 => {
+                                            let e8 = {
+                                                let l7 = *ptr0
+                                                    .add(4 + 1 * ::core::mem::size_of::<*const u8>())
+                                                    .cast::<i32>();
+                                                super::super::super::wasi::io::error::Error::from_handle(l7 as u32)
+                                            };
+                                            StreamError::LastOperationFailed(e8)
+                                        }
+                                        n => {
+                                            debug_assert_eq!(n, 1, "invalid enum discriminant");
+                                            StreamError::Closed
+                                        }
+                                    };
+                                    v8
+                                };
+                                Err(e)
+                            }
+                            _ => _rt::invalid_enum_discriminant(),
+                        };
+                        result9
+                    }
+                }
+            }
+            impl InputStream {
+                #[allow(unused_unsafe, clippy::all)]
+                /// Skip bytes from a stream. Returns number of bytes skipped.
+                ///
+                /// Behaves identical to `read`, except instead of returning a list
+                /// of bytes, returns the number of bytes consumed from the stream.
+                #[allow(async_fn_in_trait)]
+                pub fn skip(&self, len: u64) -> Result<u64, StreamError> {
+                    unsafe {
+                        #[repr(align(8))]
+                        struct RetArea([::core::mem::MaybeUninit<u8>; 16]);
+                        let mut ret_area = RetArea([::core::mem::MaybeUninit::uninit(); 16]);
+                        let ptr0 = ret_area.0.as_mut_ptr().cast::<u8>();
+                        #[cfg(target_arch = "wasm32")]
+                        #[link(wasm_import_module = "wasi:io/streams@0.2.12")]
+                        unsafe extern "C" {
+                            #[link_name = "[method]input-stream.skip"]
+                            fn wit_import1(_: i32, _: i64, _: *mut u8);
+                        }
+                        #[cfg(not(target_arch = "wasm32"))]
+                        unsafe extern "C" fn wit_import1(_: i32, _: i64, _: *mut u8) {
+                            unreachable!()
+                        }
+                        wit_import1((self).handle() as i32, _rt::as_i64(&len), ptr0);
+                        let l2 = i32::from(*ptr0.add(0).cast::<u8>());
+                        let result7 = match l2 {
+                            0 => {
+                                let e = {
+                                    let l3 = *ptr0.add(8).cast::<i64>();
+                                    l3 as u64
+                                };
+                                Ok(e)
+                            }
+                            1 => {
+                                let e = {
+                                    let l4 = i32::from(*ptr0.add(8).cast::<u8>());
+                                    let v6 = match l4 {
+                                        0 => {
+                                            let e6 = {
+                                                let l5 = *ptr0.add(12).cast::<i32>();
+                                                super::super::super::wasi::io::error::Error::from_handle(l5 as u32)
+                                            };
+                                            StreamError::LastOperationFailed(e6)
+                                        }
+                                        n => {
+                                            debug_assert_eq!(n, 1, "invalid enum discriminant");
+                                            StreamError::Closed
+                                        }
+                                    };
+                                    v6
+                                };
+                                Err(e)
+                            }
+                            _ => _rt::invalid_enum_discriminant(),
+                        };
+                        result7
+                    }
+                }
+            }
+            impl InputStream {
+                #[allow(unused_unsafe, clippy::all)]
+                /// Skip bytes from a stream, after blocking until at least one byte
+                /// can be skipped. Except for blocking behavior, identical to `skip`.
+                #[allow(async_fn_in_trait)]
+                pub fn blocking_skip(&self, len: u64) -> Result<u64, StreamError> {
+                    unsafe {
+                        #[repr(align(8))]
+                        struct RetArea([::core::mem::MaybeUninit<u8>; 16]);
+                        let mut ret_area = RetArea([::core::mem::MaybeUninit::uninit(); 16]);
+                        let ptr0 = ret_area.0.as_mut_ptr().cast::<u8>();
+                        #[cfg(target_arch = "wasm32")]
+                        #[link(wasm_import_module = "wasi:io/streams@0.2.12")]
+                        unsafe extern "C" {
+                            #[link_name = "[method]input-stream.blocking-skip"]
+                            fn wit_import1(_: i32, _: i64, _: *mut u8);
+                        }
+                        #[cfg(not(target_arch = "wasm32"))]
+                        unsafe extern "C" fn wit_import1(_: i32, _: i64, _: *mut u8) {
+                            unreachable!()
+                        }
+                        wit_import1((self).handle() as i32, _rt::as_i64(&len), ptr0);
+                        let l2 = i32::from(*ptr0.add(0).cast::<u8>());
+                        let result7 = match l2 {
+                            0 => {
+                                let e = {
+                                    let l3 = *ptr0.add(8).cast::<i64>();
+                                    l3 as u64
+                                };
+                                Ok(e)
+                            }
+                            1 => {
+                                let e = {
+                                    let l4 = i32::from(*ptr0.add(8).cast::<u8>());
+                                    let v6 = match l4 {
+                                        0 => {
+                                            let e6 = {
+                                                let l5 = *ptr0.add(12).cast::<i32>();
+                                                super::super::super::wasi::io::error::Error::from_handle(l5 as u32)
+                                            };
+                                            StreamError::LastOperationFailed(e6)
+                                        }
+                                        n => {
+                                            debug_assert_eq!(n, 1, "invalid enum discriminant");
+                                            StreamError::Closed
+                                        }
+                                    };
+                                    v6
+                                };
+                                Err(e)
+                            }
+                            _ => _rt::invalid_enum_discriminant(),
+                        };
+                        result7
+                    }
+                }
+            }
+            impl InputStream {
+                #[allow(unused_unsafe, clippy::all)]
+                /// Create a `pollable` which will resolve once either the specified stream
+                /// has bytes available to read or the other end of the stream has been
+                /// closed.
+                /// The created `pollable` is a child resource of the `input-stream`.
+                /// Implementations may trap if the `input-stream` is dropped before
+                /// all derived `pollable`s created with this function are dropped.
+                #[allow(async_fn_in_trait)]
+                pub fn subscribe(&self) -> Pollable {
+                    unsafe {
+                        #[cfg(target_arch = "wasm32")]
+                        #[link(wasm_import_module = "wasi:io/streams@0.2.12")]
+                        unsafe extern "C" {
+                            #[link_name = "[method]input-stream.subscribe"]
+                            fn wit_import0(_: i32) -> i32;
+                        }
+                        #[cfg(not(target_arch = "wasm32"))]
+                        unsafe extern "C" fn wit_import0(_: i32) -> i32 {
+                            unreachable!()
+                        }
+                        let ret = wit_import0((self).handle() as i32);
+                        super::super::super::wasi::io::poll::Pollable::from_handle(ret as u32)
+                    }
+                }
+            }
+            impl OutputStream {
+                #[allow(unused_unsafe, clippy::all)]
+                /// Check readiness for writing. This function never blocks.
+                ///
+                /// Returns the number of bytes permitted for the next call to `write`,
+                /// or an error. Calling `write` with more bytes than this function has
+                /// permitted will trap.
+                ///
+                /// When this function returns 0 bytes, the `subscribe` pollable will
+                /// become ready when this function will report at least 1 byte, or an
+                /// error.
+                #[allow(async_fn_in_trait)]
+                pub fn check_write(&self) -> Result<u64, StreamError> {
+                    unsafe {
+                        #[repr(align(8))]
+                        struct RetArea([::core::mem::MaybeUninit<u8>; 16]);
+                        let mut ret_area = RetArea([::core::mem::MaybeUninit::uninit(); 16]);
+                        let ptr0 = ret_area.0.as_mut_ptr().cast::<u8>();
+                        #[cfg(target_arch = "wasm32")]
+                        #[link(wasm_import_module = "wasi:io/streams@0.2.12")]
+                        unsafe extern "C" {
+                            #[link_name = "[method]output-stream.check-write"]
+                            fn wit_import1(_: i32, _: *mut u8);
+                        }
+                        #[cfg(not(target_arch = "wasm32"))]
+                        unsafe extern "C" fn wit_import1(_: i32, _: *mut u8) {
+                            unreachable!()
+                        }
+                        wit_import1((self).handle() as i32, ptr0);
+                        let l2 = i32::from(*ptr0.add(0).cast::<u8>());
+                        let result7 = match l2 {
+                            0 => {
+                                let e = {
+                                    let l3 = *ptr0.add(8).cast::<i64>();
+                                    l3 as u64
+                                };
+                                Ok(e)
+                            }
+                            1 => {
+                                let e = {
+                                    let l4 = i32::from(*ptr0.add(8).cast::<u8>());
+                                    let v6 = match l4 {
+                                        0 => {
+                                            let e6 = {
+                                                let l5 = *ptr0.add(12).cast::<i32>();
+                                                super::super::super::wasi::io::error::Error::from_handle(l5 as u32)
+                                            };
+                                            StreamError::LastOperationFailed(e6)
+                                        }
+                                        n => {
+                                            debug_assert_eq!(n, 1, "invalid enum discriminant");
+                                            StreamError::Closed
+                                        }
+                                    };
+                                    v6
+                                };
+                                Err(e)
+                            }
+                            _ => _rt::invalid_enum_discriminant(),
+                        };
+                        result7
+                    }
+                }
+            }
+            impl OutputStream {
+                #[allow(unused_unsafe, clippy::all)]
+                /// Perform a write. This function never blocks.
+                ///
+                /// When the destination of a `write` is binary data, the bytes from
+                /// `contents` are written verbatim. When the destination of a `write` is
+                /// known to the implementation to be text, the bytes of `contents` are
+                /// transcoded from UTF-8 into the encoding of the destination and then
+                /// written.
+                ///
+                /// Precondition: check-write gave permit of Ok(n) and contents has a
+                /// length of less than or equal to n. Otherwise, this function will trap.
+                ///
+                /// returns Err(closed) without writing if the stream has closed since
+                /// the last call to check-write provided a permit.
+                #[allow(async_fn_in_trait)]
+                pub fn write(&self, contents: &[u8]) -> Result<(), StreamError> {
+                    unsafe {
+                        #[repr(align(4))]
+                        struct RetArea([::core::mem::MaybeUninit<u8>; 12]);
+                        let mut ret_area = RetArea([::core::mem::MaybeUninit::uninit(); 12]);
+                        let vec0 = contents;
+                        let ptr0 = vec0.as_ptr().cast::<u8>();
+                        let len0 = vec0.len();
+                        let ptr1 = ret_area.0.as_mut_ptr().cast::<u8>();
+                        #[cfg(target_arch = "wasm32")]
+                        #[link(wasm_import_module = "wasi:io/streams@0.2.12")]
+                        unsafe extern "C" {
+                            #[link_name = "[method]output-stream.write"]
+                            fn wit_import2(_: i32, _: *mut u8, _: usize, _: *mut u8);
+                        }
+                        #[cfg(not(target_arch = "wasm32"))]
+                        unsafe extern "C" fn wit_import2(_: i32, _: *mut u8, _: usize, _: *mut u8) {
+                            unreachable!()
+                        }
+                        wit_import2((self).handle() as i32, ptr0.cast_mut(), len0, ptr1);
+                        let l3 = i32::from(*ptr1.add(0).cast::<u8>());
+                        let result7 = match l3 {
+                            0 => {
+                                let e = ();
+                                Ok(e)
+                            }
+                            1 => {
+                                let e = {
+                                    let l4 = i32::from(*ptr1.add(4).cast::<u8>());
+                                    let v6 = match l4 {
+                                        0 => {
+                                            let e6 = {
+                                                let l5 = *ptr1.add(8).cast::<i32>();
+                                                super::super::super::wasi::io::error::Error::from_handle(l5 as u32)
+                                            };
+                                            StreamError::LastOperationFailed(e6)
+                                        }
+                                        n => {
+                                            debug_assert_eq!(n, 1, "invalid enum discriminant");
+                                            StreamError::Closed
+                                        }
+                                    };
+                                    v6
+                                };
+                                Err(e)
+                            }
+                            _ => _rt::invalid_enum_discriminant(),
+                        };
+                        result7
+                    }
+                }
+            }
+            impl OutputStream {
+                #[allow(unused_unsafe, clippy::all)]
+                /// Perform a write of up to 4096 bytes, and then flush the stream. Block
+                /// until all of these operations are complete, or an error occurs.
+                ///
+                /// Returns success when all of the contents written are successfully
+                /// flushed to output. If an error occurs at any point before all
+                /// contents are successfully flushed, that error is returned as soon as
+                /// possible. If writing and flushing the complete contents causes the
+                /// stream to become closed, this call should return success, and
+                /// subsequent calls to check-write or other interfaces should return
+                /// stream-error::closed.
+                #[allow(async_fn_in_trait)]
+                pub fn blocking_write_and_flush(&self, contents: &[u8]) -> Result<(), StreamError> {
+                    unsafe {
+                        #[repr(align(4))]
+                        struct RetArea([::core::mem::MaybeUninit<u8>; 12]);
+                        let mut ret_area = RetArea([::core::mem::MaybeUninit::uninit(); 12]);
+                        let vec0 = contents;
+                        let ptr0 = vec0.as_ptr().cast::<u8>();
+                        let len0 = vec0.len();
+                        let ptr1 = ret_area.0.as_mut_ptr().cast::<u8>();
+                        #[cfg(target_arch = "wasm32")]
+                        #[link(wasm_import_module = "wasi:io/streams@0.2.12")]
+                        unsafe extern "C" {
+                            #[link_name = "[method]output-stream.blocking-write-and-flush"]
+                            fn wit_import2(_: i32, _: *mut u8, _: usize, _: *mut u8);
+                        }
+                        #[cfg(not(target_arch = "wasm32"))]
+                        unsafe extern "C" fn wit_import2(_: i32, _: *mut u8, _: usize, _: *mut u8) {
+                            unreachable!()
+                        }
+                        wit_import2((self).handle() as i32, ptr0.cast_mut(), len0, ptr1);
+                        let l3 = i32::from(*ptr1.add(0).cast::<u8>());
+                        let result7 = match l3 {
+                            0 => {
+                                let e = ();
+                                Ok(e)
+                            }
+                            1 => {
+                                let e = {
+                                    let l4 = i32::from(*ptr1.add(4).cast::<u8>());
+                                    let v6 = match l4 {
+                                        0 => {
+                                            let e6 = {
+                                                let l5 = *ptr1.add(8).cast::<i32>();
+                                                super::super::super::wasi::io::error::Error::from_handle(l5 as u32)
+                                            };
+                                            StreamError::LastOperationFailed(e6)
+                                        }
+                                        n => {
+                                            debug_assert_eq!(n, 1, "invalid enum discriminant");
+                                            StreamError::Closed
+                                        }
+                                    };
+                                    v6
+                                };
+                                Err(e)
+                            }
+                            _ => _rt::invalid_enum_discriminant(),
+                        };
+                        result7
+                    }
+                }
+            }
+            impl OutputStream {
+                #[allow(unused_unsafe, clippy::all)]
+                /// Request to flush buffered output. This function never blocks.
+                ///
+                /// This tells the output-stream that the caller intends any buffered
+                /// output to be flushed. the output which is expected to be flushed
+                /// is all that has been passed to `write` prior to this call.
+                ///
+                /// Upon calling this function, the `output-stream` will not accept any
+                /// writes (`check-write` will return `ok(0)`) until the flush has
+                /// completed. The `subscribe` pollable will become ready when the
+                /// flush has completed and the stream can accept more writes.
+                #[allow(async_fn_in_trait)]
+                pub fn flush(&self) -> Result<(), StreamError> {
+                    unsafe {
+                        #[repr(align(4))]
+                        struct RetArea([::core::mem::MaybeUninit<u8>; 12]);
+                        let mut ret_area = RetArea([::core::mem::MaybeUninit::uninit(); 12]);
+                        let ptr0 = ret_area.0.as_mut_ptr().cast::<u8>();
+                        #[cfg(target_arch = "wasm32")]
+                        #[link(wasm_import_module = "wasi:io/streams@0.2.12")]
+                        unsafe extern "C" {
+                            #[link_name = "[method]output-stream.flush"]
+                            fn wit_import1(_: i32, _: *mut u8);
+                        }
+                        #[cfg(not(target_arch = "wasm32"))]
+                        unsafe extern "C" fn wit_import1(_: i32, _: *mut u8) {
+                            unreachable!()
+                        }
+                        wit_import1((self).handle() as i32, ptr0);
+                        let l2 = i32::from(*ptr0.add(0).cast::<u8>());
+                        let result6 = match l2 {
+                            0 => {
+                                let e = ();
+                                Ok(e)
+                            }
+                            1 => {
+                                let e = {
+                                    let l3 = i32::from(*ptr0.add(4).cast::<u8>());
+                                    let v5 = match l3 {
+                                        0 => {
+                                            let e5 = {
+                                                let l4 = *ptr0.add(8).cast::<i32>();
+                                                super::super::super::wasi::io::error::Error::from_handle(l4 as u32)
+                                            };
+                                            StreamError::LastOperationFailed(e5)
+                                        }
+                                        n => {
+                                            debug_assert_eq!(n, 1, "invalid enum discriminant");
+                                            StreamError::Closed
+                                        }
+                                    };
+                                    v5
+                                };
+                                Err(e)
+                            }
+                            _ => _rt::invalid_enum_discriminant(),
+                        };
+                        result6
+                    }
+                }
+            }
+            impl OutputStream {
+                #[allow(unused_unsafe, clippy::all)]
+                /// Request to flush buffered output, and block until flush completes
+                /// and stream is ready for writing again.
+                #[allow(async_fn_in_trait)]
+                pub fn blocking_flush(&self) -> Result<(), StreamError> {
+                    unsafe {
+                        #[repr(align(4))]
+                        struct RetArea([::core::mem::MaybeUninit<u8>; 12]);
+                        let mut ret_area = RetArea([::core::mem::MaybeUninit::uninit(); 12]);
+                        let ptr0 = ret_area.0.as_mut_ptr().cast::<u8>();
+                        #[cfg(target_arch = "wasm32")]
+                        #[link(wasm_import_module = "wasi:io/streams@0.2.12")]
+                        unsafe extern "C" {
+                            #[link_name = "[method]output-stream.blocking-flush"]
+                            fn wit_import1(_: i32, _: *mut u8);
+                        }
+                        #[cfg(not(target_arch = "wasm32"))]
+                        unsafe extern "C" fn wit_import1(_: i32, _: *mut u8) {
+                            unreachable!()
+                        }
+                        wit_import1((self).handle() as i32, ptr0);
+                        let l2 = i32::from(*ptr0.add(0).cast::<u8>());
+                        let result6 = match l2 {
+                            0 => {
+                                let e = ();
+                                Ok(e)
+                            }
+                            1 => {
+                                let e = {
+                                    let l3 = i32::from(*ptr0.add(4).cast::<u8>());
+                                    let v5 = match l3 {
+                                        0 => {
+                                            let e5 = {
+                                                let l4 = *ptr0.add(8).cast::<i32>();
+                                                super::super::super::wasi::io::error::Error::from_handle(l4 as u32)
+                                            };
+                                            StreamError::LastOperationFailed(e5)
+                                        }
+                                        n => {
+                                            debug_assert_eq!(n, 1, "invalid enum discriminant");
+                                            StreamError::Closed
+                                        }
+                                    };
+                                    v5
+                                };
+                                Err(e)
+                            }
+                            _ => _rt::invalid_enum_discriminant(),
+                        };
+                        result6
+                    }
+                }
+            }
+            impl OutputStream {
+                #[allow(unused_unsafe, clippy::all)]
+                /// Create a `pollable` which will resolve once the output-stream
+                /// is ready for more writing, or an error has occurred. When this
+                /// pollable is ready, `check-write` will return `ok(n)` with n>0, or an
+                /// error.
+                ///
+                /// If the stream is closed, this pollable is always ready immediately.
+                ///
+                /// The created `pollable` is a child resource of the `output-stream`.
+                /// Implementations may trap if the `output-stream` is dropped before
+                /// all derived `pollable`s created with this function are dropped.
+                #[allow(async_fn_in_trait)]
+                pub fn subscribe(&self) -> Pollable {
+                    unsafe {
+                        #[cfg(target_arch = "wasm32")]
+                        #[link(wasm_import_module = "wasi:io/streams@0.2.12")]
+                        unsafe extern "C" {
+                            #[link_name = "[method]output-stream.subscribe"]
+                            fn wit_import0(_: i32) -> i32;
+                        }
+                        #[cfg(not(target_arch = "wasm32"))]
+                        unsafe extern "C" fn wit_import0(_: i32) -> i32 {
+                            unreachable!()
+                        }
+                        let ret = wit_import0((self).handle() as i32);
+                        super::super::super::wasi::io::poll::Pollable::from_handle(ret as u32)
+                    }
+                }
+            }
+            impl OutputStream {
+                #[allow(unused_unsafe, clippy::all)]
+                /// Write zeroes to a stream.
+                ///
+                /// This should be used precisely like `write` with the exact same
+                /// preconditions (must use check-write first), but instead of
+                /// passing a list of bytes, you simply pass the number of zero-bytes
+                /// that should be written.
+                #[allow(async_fn_in_trait)]
+                pub fn write_zeroes(&self, len: u64) -> Result<(), StreamError> {
+                    unsafe {
+                        #[repr(align(4))]
+                        struct RetArea([::core::mem::MaybeUninit<u8>; 12]);
+                        let mut ret_area = RetArea([::core::mem::MaybeUninit::uninit(); 12]);
+                        let ptr0 = ret_area.0.as_mut_ptr().cast::<u8>();
+                        #[cfg(target_arch = "wasm32")]
+                        #[link(wasm_import_module = "wasi:io/streams@0.2.12")]
+                        unsafe extern "C" {
+                            #[link_name = "[method]output-stream.write-zeroes"]
+                            fn wit_import1(_: i32, _: i64, _: *mut u8);
+                        }
+                        #[cfg(not(target_arch = "wasm32"))]
+                        unsafe extern "C" fn wit_import1(_: i32, _: i64, _: *mut u8) {
+                            unreachable!()
+                        }
+                        wit_import1((self).handle() as i32, _rt::as_i64(&len), ptr0);
+                        let l2 = i32::from(*ptr0.add(0).cast::<u8>());
+                        let result6 = match l2 {
+                            0 => {
+                                let e = ();
+                                Ok(e)
+                            }
+                            1 => {
+                                let e = {
+                                    let l3 = i32::from(*ptr0.add(4).cast::<u8>());
+                                    let v5 = match l3 {
+                                        0 => {
+                                            let e5 = {
+                                                let l4 = *ptr0.add(8).cast::<i32>();
+                                                super::super::super::wasi::io::error::Error::from_handle(l4 as u32)
+                                            };
+                                            StreamError::LastOperationFailed(e5)
+                                        }
+                                        n => {
+                                            debug_assert_eq!(n, 1, "invalid enum discriminant");
+                                            StreamError::Closed
+                                        }
+                                    };
+                                    v5
+                                };
+                                Err(e)
+                            }
+                            _ => _rt::invalid_enum_discriminant(),
+                        };
+                        result6
+                    }
+                }
+            }
+            impl OutputStream {
+                #[allow(unused_unsafe, clippy::all)]
+                /// Perform a write of up to 4096 zeroes, and then flush the stream.
+                /// Block until all of these operations are complete, or an error
+                /// occurs.
+                ///
+                /// Functionality is equivelant to `blocking-write-and-flush` with
+                /// contents given as a list of len containing only zeroes.
+                #[allow(async_fn_in_trait)]
+                pub fn blocking_write_zeroes_and_flush(&self, len: u64) -> Result<(), StreamError> {
+                    unsafe {
+                        #[repr(align(4))]
+                        struct RetArea([::core::mem::MaybeUninit<u8>; 12]);
+                        let mut ret_area = RetArea([::core::mem::MaybeUninit::uninit(); 12]);
+                        let ptr0 = ret_area.0.as_mut_ptr().cast::<u8>();
+                        #[cfg(target_arch = "wasm32")]
+                        #[link(wasm_import_module = "wasi:io/streams@0.2.12")]
+                        unsafe extern "C" {
+                            #[link_name = "[method]output-stream.blocking-write-zeroes-and-flush"]
+                            fn wit_import1(_: i32, _: i64, _: *mut u8);
+                        }
+                        #[cfg(not(target_arch = "wasm32"))]
+                        unsafe extern "C" fn wit_import1(_: i32, _: i64, _: *mut u8) {
+                            unreachable!()
+                        }
+                        wit_import1((self).handle() as i32, _rt::as_i64(&len), ptr0);
+                        let l2 = i32::from(*ptr0.add(0).cast::<u8>());
+                        let result6 = match l2 {
+                            0 => {
+                                let e = ();
+                                Ok(e)
+                            }
+                            1 => {
+                                let e = {
+                                    let l3 = i32::from(*ptr0.add(4).cast::<u8>());
+                                    let v5 = match l3 {
+                                        0 => {
+                                            let e5 = {
+                                                let l4 = *ptr0.add(8).cast::<i32>();
+                                                super::super::super::wasi::io::error::Error::from_handle(l4 as u32)
+                                            };
+                                            StreamError::LastOperationFailed(e5)
+                                        }
+                                        n => {
+                                            debug_assert_eq!(n, 1, "invalid enum discriminant");
+                                            StreamError::Closed
+                                        }
+                                    };
+                                    v5
+                                };
+                                Err(e)
+                            }
+                            _ => _rt::invalid_enum_discriminant(),
+                        };
+                        result6
+                    }
+                }
+            }
+            impl OutputStream {
+                #[allow(unused_unsafe, clippy::all)]
+                /// Read from one stream and write to another.
+                ///
+                /// The behavior of splice is equivalent to:
+                /// 1. calling `check-write` on the `output-stream`
+                /// 2. calling `read` on the `input-stream` with the smaller of the
+                /// `check-write` permitted length and the `len` provided to `splice`
+                /// 3. calling `write` on the `output-stream` with that read data.
+                ///
+                /// Any error reported by the call to `check-write`, `read`, or
+                /// `write` ends the splice and reports that error.
+                ///
+                /// This function returns the number of bytes transferred; it may be less
+                /// than `len`.
+                #[allow(async_fn_in_trait)]
+                pub fn splice(&self, src: &InputStream, len: u64) -> Result<u64, StreamError> {
+                    unsafe {
+                        #[repr(align(8))]
+                        struct RetArea([::core::mem::MaybeUninit<u8>; 16]);
+                        let mut ret_area = RetArea([::core::mem::MaybeUninit::uninit(); 16]);
+                        let ptr0 = ret_area.0.as_mut_ptr().cast::<u8>();
+                        #[cfg(target_arch = "wasm32")]
+                        #[link(wasm_import_module = "wasi:io/streams@0.2.12")]
+                        unsafe extern "C" {
+                            #[link_name = "[method]output-stream.splice"]
+                            fn wit_import1(_: i32, _: i32, _: i64, _: *mut u8);
+                        }
+                        #[cfg(not(target_arch = "wasm32"))]
+                        unsafe extern "C" fn wit_import1(_: i32, _: i32, _: i64, _: *mut u8) {
+                            unreachable!()
+                        }
+                        wit_import1((self).handle() as i32, (src).handle() as i32, _rt::as_i64(&len), ptr0);
+                        let l2 = i32::from(*ptr0.add(0).cast::<u8>());
+                        let result7 = match l2 {
+                            0 => {
+                                let e = {
+                                    let l3 = *ptr0.add(8).cast::<i64>();
+                                    l3 as u64
+                                };
+                                Ok(e)
+                            }
+                            1 => {
+                                let e = {
+                                    let l4 = i32::from(*ptr0.add(8).cast::<u8>());
+                                    let v6 = match l4 {
+                                        0 => {
+                                            let e6 = {
+                                                let l5 = *ptr0.add(12).cast::<i32>();
+                                                super::super::super::wasi::io::error::Error::from_handle(l5 as u32)
+                                            };
+                                            StreamError::LastOperationFailed(e6)
+                                        }
+                                        n => {
+                                            debug_assert_eq!(n, 1, "invalid enum discriminant");
+                                            StreamError::Closed
+                                        }
+                                    };
+                                    v6
+                                };
+                                Err(e)
+                            }
+                            _ => _rt::invalid_enum_discriminant(),
+                        };
+                        result7
+                    }
+                }
+            }
+            impl OutputStream {
+                #[allow(unused_unsafe, clippy::all)]
+                /// Read from one stream and write to another, with blocking.
+                ///
+                /// This is similar to `splice`, except that it blocks until the
+                /// `output-stream` is ready for writing, and the `input-stream`
+                /// is ready for reading, before performing the `splice`.
+                #[allow(async_fn_in_trait)]
+                pub fn blocking_splice(&self, src: &InputStream, len: u64) -> Result<u64, StreamError> {
+                    unsafe {
+                        #[repr(align(8))]
+                        struct RetArea([::core::mem::MaybeUninit<u8>; 16]);
+                        let mut ret_area = RetArea([::core::mem::MaybeUninit::uninit(); 16]);
+                        let ptr0 = ret_area.0.as_mut_ptr().cast::<u8>();
+                        #[cfg(target_arch = "wasm32")]
+                        #[link(wasm_import_module = "wasi:io/streams@0.2.12")]
+                        unsafe extern "C" {
+                            #[link_name = "[method]output-stream.blocking-splice"]
+                            fn wit_import1(_: i32, _: i32, _: i64, _: *mut u8);
+                        }
+                        #[cfg(not(target_arch = "wasm32"))]
+                        unsafe extern "C" fn wit_import1(_: i32, _: i32, _: i64, _: *mut u8) {
+                            unreachable!()
+                        }
+                        wit_import1((self).handle() as i32, (src).handle() as i32, _rt::as_i64(&len), ptr0);
+                        let l2 = i32::from(*ptr0.add(0).cast::<u8>());
+                        let result7 = match l2 {
+                            0 => {
+                                let e = {
+                                    let l3 = *ptr0.add(8).cast::<i64>();
+                                    l3 as u64
+                                };
+                                Ok(e)
+                            }
+                            1 => {
+                                let e = {
+                                    let l4 = i32::from(*ptr0.add(8).cast::<u8>());
+                                    let v6 = match l4 {
+                                        0 => {
+                                            let e6 = {
+                                                let l5 = *ptr0.add(12).cast::<i32>();
+                                                super::super::super::wasi::io::error::Error::from_handle(l5 as u32)
+                                            };
+                                            StreamError::LastOperationFailed(e6)
+                                        }
+                                        n => {
+                                            debug_assert_eq!(n, 1, "invalid enum discriminant");
+                                            StreamError::Closed
+                                        }
+                                    };
+                                    v6
+                                };
+                                Err(e)
+                            }
+                            _ => _rt::invalid_enum_discriminant(),
+                        };
+                        result7
+                    }
                 }
             }
         }
@@ -1478,51 +4417,184 @@ mod _rt {
             self as i32
         }
     }
-    extern crate alloc as alloc_crate;
     pub use alloc_crate::alloc;
+    use core::fmt;
+    use core::marker;
+    use core::sync::atomic::{AtomicU32, Ordering::Relaxed};
+    /// A type which represents a component model resource, either imported or
+    /// exported into this component.
+    ///
+    /// This is a low-level wrapper which handles the lifetime of the resource
+    /// (namely this has a destructor). The `T` provided defines the component model
+    /// intrinsics that this wrapper uses.
+    ///
+    /// One of the chief purposes of this type is to provide `Deref` implementations
+    /// to access the underlying data when it is owned.
+    ///
+    /// This type is primarily used in generated code for exported and imported
+    /// resources.
+    #[repr(transparent)]
+    pub struct Resource<T: WasmResource> {
+        handle: AtomicU32,
+        _marker: marker::PhantomData<T>,
+    }
+    /// A trait which all wasm resources implement, namely providing the ability to
+    /// drop a resource.
+    ///
+    /// This generally is implemented by generated code, not user-facing code.
+    #[allow(clippy::missing_safety_doc)]
+    pub unsafe trait WasmResource {
+        /// Invokes the `[resource-drop]...` intrinsic.
+        unsafe fn drop(handle: u32);
+    }
+    impl<T: WasmResource> Resource<T> {
+        #[doc(hidden)]
+        pub unsafe fn from_handle(handle: u32) -> Self {
+            debug_assert!(handle != 0 && handle != u32::MAX);
+            Self { handle: AtomicU32::new(handle), _marker: marker::PhantomData }
+        }
+        /// Takes ownership of the handle owned by `resource`.
+        ///
+        /// Note that this ideally would be `into_handle` taking `Resource<T>` by
+        /// ownership. The code generator does not enable that in all situations,
+        /// unfortunately, so this is provided instead.
+        ///
+        /// Also note that `take_handle` is in theory only ever called on values
+        /// owned by a generated function. For example a generated function might
+        /// take `Resource<T>` as an argument but then call `take_handle` on a
+        /// reference to that argument. In that sense the dynamic nature of
+        /// `take_handle` should only be exposed internally to generated code, not
+        /// to user code.
+        #[doc(hidden)]
+        pub fn take_handle(resource: &Resource<T>) -> u32 {
+            resource.handle.swap(u32::MAX, Relaxed)
+        }
+        #[doc(hidden)]
+        pub fn handle(resource: &Resource<T>) -> u32 {
+            resource.handle.load(Relaxed)
+        }
+    }
+    impl<T: WasmResource> fmt::Debug for Resource<T> {
+        fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.debug_struct("Resource").field("handle", &self.handle).finish()
+        }
+    }
+    impl<T: WasmResource> Drop for Resource<T> {
+        fn drop(&mut self) {
+            unsafe {
+                match self.handle.load(Relaxed) {
+                    u32::MAX => {}
+                    other => T::drop(other),
+                }
+            }
+        }
+    }
+    extern crate alloc as alloc_crate;
 }
 #[cfg(target_arch = "wasm32")]
 #[unsafe(link_section = "component-type:wit-bindgen:0.57.1:fozzy:sdk:tools:encoded world")]
 #[doc(hidden)]
 #[allow(clippy::octal_escapes)]
-pub static __WIT_BINDGEN_COMPONENT_TYPE: [u8; 1629] = *b"\
-\0asm\x0d\0\x01\0\0\x19\x16wit-component-encoding\x04\0\x07\xe1\x0b\x01A\x02\x01\
-A\x12\x01B\x0e\x01@\x02\x04sites\x05countw\0w\x04\0\x06choose\x01\0\x01@\x03\x04\
-sites\x03minx\x03maxx\0x\x04\0\x03int\x01\x01\x01@\x02\x04sites\x0bprobabilityu\0\
-\x7f\x04\0\x04bool\x01\x02\x01p}\x01@\x02\x04sites\x06lengthw\0\x03\x04\0\x05byt\
-es\x01\x04\x01py\x01@\x02\x04sites\x07weights\x05\0y\x04\0\x08weighted\x01\x06\x01\
-@\0\0w\x04\0\x06reseed\x01\x07\x03\0\x19fozzy:choices/draws@0.1.0\x05\0\x01B\x06\
-\x01@\x02\x04names\x07detailss\x01\0\x04\0\x05event\x01\0\x01@\x01\x04names\0w\x04\
-\0\x05enter\x01\x01\x01@\x01\x04spanw\x01\0\x04\0\x05leave\x01\x02\x03\0\x1afozz\
-y:events/journal@0.1.0\x05\x01\x01B\x05\x01@\x01\x05points\0\x7f\x04\0\x07buggif\
-y\x01\0\x01kw\x01@\x01\x05points\0\x01\x04\0\x0cbuggify-with\x01\x02\x03\0\x19fo\
-zzy:faults/points@0.1.0\x05\x02\x01B\x06\x01q\x03\x04busy\0\0\x0bnot-watched\0\0\
-\x0bunsupported\0\0\x04\0\x05error\x03\0\0\x01j\0\x01\x01\x01@\0\0\x02\x04\0\x05\
-watch\x01\x03\x04\0\x04lose\x01\x03\x03\0\x17fozzy:files/power@0.1.0\x05\x03\x01\
-B\x0a\x01q\x05\x09not-found\0\0\x04busy\0\0\x0cinvalid-name\0\0\x08too-many\0\0\x0b\
-unsupported\0\0\x04\0\x05error\x03\0\0\x01j\0\x01\x01\x01@\x01\x04names\0\x02\x04\
-\0\x08snapshot\x01\x03\x04\0\x07restore\x01\x03\x04\0\x06forget\x01\x03\x01ps\x01\
-@\0\0\x04\x04\0\x05names\x01\x05\x03\0\x1bfozzy:files/snapshots@0.1.0\x05\x04\x01\
-B\x08\x01@\x03\x06clienty\x09operations\x05inputs\0w\x04\0\x06invoke\x01\0\x01@\x02\
-\x09operationw\x06outputs\x01\0\x04\0\x02ok\x01\x01\x01@\x02\x09operationw\x05er\
-rors\x01\0\x04\0\x04fail\x01\x02\x01@\x02\x09operationw\x04notes\x01\0\x04\0\x04\
-info\x01\x03\x03\0\x1efozzy:history/operations@0.1.0\x05\x05\x01B\x06\x01@\x03\x07\
-addressw\x05bytesw\x04sites\x01\0\x04\0\x09allocated\x01\0\x01@\x01\x07addressw\x01\
-\0\x04\0\x05freed\x01\x01\x01@\x01\x05bytesw\x01\0\x04\0\x07refused\x01\x02\x03\0\
-\x1efozzy:memory/allocations@0.1.0\x05\x06\x01B\x12\x01m\x04\x04less\x07at-most\x07\
+pub static __WIT_BINDGEN_COMPONENT_TYPE: [u8; 4432] = *b"\
+\0asm\x0d\0\x01\0\0\x19\x16wit-component-encoding\x04\0\x07\xd4!\x01A\x02\x01A&\x01\
+B\x0e\x01@\x02\x04sites\x05countw\0w\x04\0\x06choose\x01\0\x01@\x03\x04sites\x03\
+minx\x03maxx\0x\x04\0\x03int\x01\x01\x01@\x02\x04sites\x0bprobabilityu\0\x7f\x04\
+\0\x04bool\x01\x02\x01p}\x01@\x02\x04sites\x06lengthw\0\x03\x04\0\x05bytes\x01\x04\
+\x01py\x01@\x02\x04sites\x07weights\x05\0y\x04\0\x08weighted\x01\x06\x01@\0\0w\x04\
+\0\x06reseed\x01\x07\x03\0\x19fozzy:choices/draws@0.1.0\x05\0\x01B\x06\x01@\x02\x04\
+names\x07detailss\x01\0\x04\0\x05event\x01\0\x01@\x01\x04names\0w\x04\0\x05enter\
+\x01\x01\x01@\x01\x04spanw\x01\0\x04\0\x05leave\x01\x02\x03\0\x1afozzy:events/jo\
+urnal@0.1.0\x05\x01\x01B\x05\x01@\x01\x05points\0\x7f\x04\0\x07buggify\x01\0\x01\
+kw\x01@\x01\x05points\0\x01\x04\0\x0cbuggify-with\x01\x02\x03\0\x19fozzy:faults/\
+points@0.1.0\x05\x02\x01B\x06\x01q\x03\x04busy\0\0\x0bnot-watched\0\0\x0bunsuppo\
+rted\0\0\x04\0\x05error\x03\0\0\x01j\0\x01\x01\x01@\0\0\x02\x04\0\x05watch\x01\x03\
+\x04\0\x04lose\x01\x03\x03\0\x17fozzy:files/power@0.1.0\x05\x03\x01B\x0a\x01q\x05\
+\x09not-found\0\0\x04busy\0\0\x0cinvalid-name\0\0\x08too-many\0\0\x0bunsupported\
+\0\0\x04\0\x05error\x03\0\0\x01j\0\x01\x01\x01@\x01\x04names\0\x02\x04\0\x08snap\
+shot\x01\x03\x04\0\x07restore\x01\x03\x04\0\x06forget\x01\x03\x01ps\x01@\0\0\x04\
+\x04\0\x05names\x01\x05\x03\0\x1bfozzy:files/snapshots@0.1.0\x05\x04\x01B\x08\x01\
+@\x03\x06clienty\x09operations\x05inputs\0w\x04\0\x06invoke\x01\0\x01@\x02\x09op\
+erationw\x06outputs\x01\0\x04\0\x02ok\x01\x01\x01@\x02\x09operationw\x05errors\x01\
+\0\x04\0\x04fail\x01\x02\x01@\x02\x09operationw\x04notes\x01\0\x04\0\x04info\x01\
+\x03\x03\0\x1efozzy:history/operations@0.1.0\x05\x05\x01B\x13\x01o\x02ss\x01p\0\x01\
+p}\x01kw\x01r\x04\x06status{\x07headers\x01\x04body\x02\x0breset-after\x03\x04\0\
+\x08response\x03\0\x04\x01m\x04\x03dns\x07refused\x05reset\x07timeout\x04\0\x07f\
+ailure\x03\0\x06\x01q\x02\x08response\x01\x05\0\x07failure\x01\x07\0\x04\0\x05re\
+ply\x03\0\x08\x01ks\x01r\x06\x06method\x0a\x03urls\x07headers\x01\x05times\x03\x05\
+delayw\x06answer\x09\x04\0\x04rule\x03\0\x0b\x01@\x01\x04rule\x0c\0y\x04\0\x03ad\
+d\x01\x0d\x01@\x01\x04ruley\0w\x04\0\x08answered\x01\x0e\x01@\0\x01\0\x04\0\x05c\
+lear\x01\x0f\x03\0\x16fozzy:http/rules@0.1.0\x05\x06\x01B\x06\x01@\x03\x07addres\
+sw\x05bytesw\x04sites\x01\0\x04\0\x09allocated\x01\0\x01@\x01\x07addressw\x01\0\x04\
+\0\x05freed\x01\x01\x01@\x01\x05bytesw\x01\0\x04\0\x07refused\x01\x02\x03\0\x1ef\
+ozzy:memory/allocations@0.1.0\x05\x07\x01B\x0a\x04\0\x08pollable\x03\x01\x01h\0\x01\
+@\x01\x04self\x01\0\x7f\x04\0\x16[method]pollable.ready\x01\x02\x01@\x01\x04self\
+\x01\x01\0\x04\0\x16[method]pollable.block\x01\x03\x01p\x01\x01py\x01@\x01\x02in\
+\x04\0\x05\x04\0\x04poll\x01\x06\x03\0\x13wasi:io/poll@0.2.12\x05\x08\x02\x03\0\x08\
+\x08pollable\x01B\x0f\x02\x03\x02\x01\x09\x04\0\x08pollable\x03\0\0\x01w\x04\0\x07\
+instant\x03\0\x02\x01w\x04\0\x08duration\x03\0\x04\x01@\0\0\x03\x04\0\x03now\x01\
+\x06\x01@\0\0\x05\x04\0\x0aresolution\x01\x07\x01i\x01\x01@\x01\x04when\x03\0\x08\
+\x04\0\x11subscribe-instant\x01\x09\x01@\x01\x04when\x05\0\x08\x04\0\x12subscrib\
+e-duration\x01\x0a\x03\0\"wasi:clocks/monotonic-clock@0.2.12\x05\x0a\x01B\x04\x04\
+\0\x05error\x03\x01\x01h\0\x01@\x01\x04self\x01\0s\x04\0\x1d[method]error.to-deb\
+ug-string\x01\x02\x03\0\x14wasi:io/error@0.2.12\x05\x0b\x02\x03\0\x0a\x05error\x01\
+B(\x02\x03\x02\x01\x0c\x04\0\x05error\x03\0\0\x02\x03\x02\x01\x09\x04\0\x08polla\
+ble\x03\0\x02\x01i\x01\x01q\x02\x15last-operation-failed\x01\x04\0\x06closed\0\0\
+\x04\0\x0cstream-error\x03\0\x05\x04\0\x0cinput-stream\x03\x01\x04\0\x0doutput-s\
+tream\x03\x01\x01h\x07\x01p}\x01j\x01\x0a\x01\x06\x01@\x02\x04self\x09\x03lenw\0\
+\x0b\x04\0\x19[method]input-stream.read\x01\x0c\x04\0\"[method]input-stream.bloc\
+king-read\x01\x0c\x01j\x01w\x01\x06\x01@\x02\x04self\x09\x03lenw\0\x0d\x04\0\x19\
+[method]input-stream.skip\x01\x0e\x04\0\"[method]input-stream.blocking-skip\x01\x0e\
+\x01i\x03\x01@\x01\x04self\x09\0\x0f\x04\0\x1e[method]input-stream.subscribe\x01\
+\x10\x01h\x08\x01@\x01\x04self\x11\0\x0d\x04\0![method]output-stream.check-write\
+\x01\x12\x01j\0\x01\x06\x01@\x02\x04self\x11\x08contents\x0a\0\x13\x04\0\x1b[met\
+hod]output-stream.write\x01\x14\x04\0.[method]output-stream.blocking-write-and-f\
+lush\x01\x14\x01@\x01\x04self\x11\0\x13\x04\0\x1b[method]output-stream.flush\x01\
+\x15\x04\0$[method]output-stream.blocking-flush\x01\x15\x01@\x01\x04self\x11\0\x0f\
+\x04\0\x1f[method]output-stream.subscribe\x01\x16\x01@\x02\x04self\x11\x03lenw\0\
+\x13\x04\0\"[method]output-stream.write-zeroes\x01\x17\x04\05[method]output-stre\
+am.blocking-write-zeroes-and-flush\x01\x17\x01@\x03\x04self\x11\x03src\x09\x03le\
+nw\0\x0d\x04\0\x1c[method]output-stream.splice\x01\x18\x04\0%[method]output-stre\
+am.blocking-splice\x01\x18\x03\0\x16wasi:io/streams@0.2.12\x05\x0d\x02\x03\0\x09\
+\x08duration\x02\x03\0\x0b\x0cinput-stream\x02\x03\0\x0b\x0doutput-stream\x01B8\x02\
+\x03\x02\x01\x0e\x04\0\x08duration\x03\0\0\x02\x03\x02\x01\x09\x04\0\x08pollable\
+\x03\0\x02\x02\x03\x02\x01\x0f\x04\0\x0cinput-stream\x03\0\x04\x02\x03\x02\x01\x10\
+\x04\0\x0doutput-stream\x03\0\x06\x01ps\x01o\x02ss\x01p\x09\x01ks\x01p}\x01k\x01\
+\x01r\x06\x07commands\x04args\x08\x03env\x0a\x03cwd\x0b\x05stdin\x0c\x08deadline\
+\x0d\x04\0\x07command\x03\0\x0e\x01q\x02\x04code\x01z\0\x06signal\x01z\0\x04\0\x0b\
+exit-status\x03\0\x10\x01r\x02\x06status\x11\x0fdeadline-passed\x7f\x04\0\x06end\
+ing\x03\0\x12\x01r\x04\x06status\x11\x0fdeadline-passed\x7f\x06stdout\x0c\x06std\
+err\x0c\x04\0\x06output\x03\0\x14\x01q\x05\x09not-found\0\0\x0dnot-permitted\0\0\
+\x10output-too-large\0\0\x12too-many-processes\0\0\x05other\x01s\0\x04\0\x05erro\
+r\x03\0\x16\x04\0\x05child\x03\x01\x01h\x18\x01@\x01\x04self\x19\0y\x04\0\x10[me\
+thod]child.id\x01\x1a\x01i\x07\x01k\x1b\x01@\x01\x04self\x19\0\x1c\x04\0\x13[met\
+hod]child.stdin\x01\x1d\x01i\x05\x01k\x1e\x01@\x01\x04self\x19\0\x1f\x04\0\x14[m\
+ethod]child.stdout\x01\x20\x04\0\x14[method]child.stderr\x01\x20\x01i\x03\x01@\x01\
+\x04self\x19\0!\x04\0\x17[method]child.subscribe\x01\"\x01j\x01\x13\x01\x17\x01@\
+\x01\x04self\x19\0#\x04\0\x12[method]child.wait\x01$\x01k#\x01@\x01\x04self\x19\0\
+%\x04\0\x12[method]child.poll\x01&\x01j\0\x01\x17\x01@\x02\x04self\x19\x06signal\
+z\0'\x04\0\x12[method]child.kill\x01(\x01j\x01\x15\x01\x17\x01@\x01\x07command\x0f\
+\0)\x04\0\x03run\x01*\x01i\x18\x01j\x01+\x01\x17\x01@\x01\x07command\x0f\0,\x04\0\
+\x05spawn\x01-\x03\0\x17fozzy:process/run@0.1.0\x05\x11\x02\x03\0\x0c\x0bexit-st\
+atus\x01B\x12\x02\x03\x02\x01\x12\x04\0\x0bexit-status\x03\0\0\x01p}\x01r\x03\x06\
+status\x01\x06stdout\x02\x06stderr\x02\x04\0\x08scripted\x03\0\x03\x01q\x03\x06o\
+utput\x01\x04\0\x09not-found\0\0\x0dnot-permitted\0\0\x04\0\x05reply\x03\0\x05\x01\
+ps\x01k\x07\x01kw\x01r\x05\x07commands\x04args\x08\x05times\x09\x05delayw\x06ans\
+wer\x06\x04\0\x04rule\x03\0\x0a\x01@\x01\x04rule\x0b\0y\x04\0\x03add\x01\x0c\x01\
+@\x01\x04ruley\0w\x04\0\x08answered\x01\x0d\x01@\0\x01\0\x04\0\x05clear\x01\x0e\x03\
+\0\x19fozzy:process/rules@0.1.0\x05\x13\x01B\x14\x01m\x04\x04less\x07at-most\x07\
 greater\x08at-least\x04\0\x0acomparison\x03\0\0\x01m\x03\x09invariant\x08deadloc\
 k\x07invalid\x04\0\x07failure\x03\0\x02\x01ks\x01@\x03\x04names\x05holds\x7f\x07\
 details\x04\x01\0\x04\0\x06always\x01\x05\x04\0\x15always-or-unreachable\x01\x05\
 \x04\0\x09sometimes\x01\x05\x01@\x01\x04names\x01\0\x04\0\x09reachable\x01\x06\x01\
 @\x02\x04names\x07details\x04\x01\0\x04\0\x0bunreachable\x01\x07\x01@\x05\x04nam\
 es\x04leftu\x0acomparison\x01\x05rightu\x07details\x04\x01\0\x04\0\x0dalways-num\
-ber\x01\x08\x04\0\x10sometimes-number\x01\x08\x01@\x03\x07failure\x03\x04sites\x07\
-messages\x01\0\x04\0\x04fail\x01\x09\x03\0!fozzy:properties/assertions@0.1.0\x05\
-\x07\x01B\x05\x01@\x01\x0bnanosecondsw\x01\0\x04\0\x07advance\x01\0\x01@\0\x01\0\
-\x04\0\x06freeze\x01\x01\x04\0\x08unfreeze\x01\x01\x03\0\x18fozzy:time/control@0\
-.1.0\x05\x08\x04\0\x0ffozzy:sdk/tools\x04\0\x0b\x0b\x01\0\x05tools\x03\0\0\0G\x09\
-producers\x01\x0cprocessed-by\x02\x0dwit-component\x070.247.0\x10wit-bindgen-rus\
-t\x060.57.1";
+ber\x01\x08\x04\0\x10sometimes-number\x01\x08\x01@\x03\x04names\x04heldw\x06miss\
+edw\x01\0\x04\0\x05again\x01\x09\x01@\x03\x07failure\x03\x04sites\x07messages\x01\
+\0\x04\0\x04fail\x01\x0a\x03\0!fozzy:properties/assertions@0.1.0\x05\x14\x01B\x05\
+\x01@\x01\x0bnanosecondsw\x01\0\x04\0\x07advance\x01\0\x01@\0\x01\0\x04\0\x06fre\
+eze\x01\x01\x04\0\x08unfreeze\x01\x01\x03\0\x18fozzy:time/control@0.1.0\x05\x15\x04\
+\0\x0ffozzy:sdk/tools\x04\0\x0b\x0b\x01\0\x05tools\x03\0\0\0G\x09producers\x01\x0c\
+processed-by\x02\x0dwit-component\x070.247.0\x10wit-bindgen-rust\x060.57.1";
 #[inline(never)]
 #[doc(hidden)]
 pub fn __link_custom_section_describing_imports() {

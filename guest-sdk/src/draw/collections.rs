@@ -2,7 +2,8 @@
 
 use super::{Draw, LENGTH_MAX, length};
 use crate::host;
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, BinaryHeap, HashMap, HashSet, LinkedList, VecDeque};
+use std::hash::{BuildHasher, Hash};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -65,6 +66,41 @@ impl<T: Draw> Draw for Vec<T> {
 impl<T: Draw> Draw for VecDeque<T> {
     fn draw(site: &str) -> VecDeque<T> {
         elements(site)
+    }
+}
+
+impl<T: Draw> Draw for LinkedList<T> {
+    fn draw(site: &str) -> LinkedList<T> {
+        elements(site)
+    }
+}
+
+impl<T: Draw + Ord> Draw for BinaryHeap<T> {
+    fn draw(site: &str) -> BinaryHeap<T> {
+        elements(site)
+    }
+}
+
+impl<T: Draw> Draw for Box<[T]> {
+    fn draw(site: &str) -> Box<[T]> {
+        elements(site)
+    }
+}
+
+#[allow(clippy::disallowed_types, reason = "the user's own; its order is never looked at here")]
+impl<T: Draw + Eq + Hash, S: BuildHasher + Default> Draw for HashSet<T, S> {
+    /// Equal elements count once, so there may be fewer than were drawn. Natively, std's own hasher has another order in
+    /// each process; in the sandbox it has one for each seed.
+    fn draw(site: &str) -> HashSet<T, S> {
+        elements(site)
+    }
+}
+
+#[allow(clippy::disallowed_types, reason = "the user's own; its order is never looked at here")]
+impl<K: Draw + Eq + Hash, V: Draw, S: BuildHasher + Default> Draw for HashMap<K, V, S> {
+    /// Equal keys count once, so there may be fewer than were drawn.
+    fn draw(site: &str) -> HashMap<K, V, S> {
+        elements::<(K, V), _>(site)
     }
 }
 

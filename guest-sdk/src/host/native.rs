@@ -4,6 +4,7 @@
 //! Not here: faults, and the simulated computer: files and network are the real ones.
 
 use super::{Comparison, Failure};
+use crate::{http, process};
 use fozzy_trace::choice::{self, ChoiceError};
 use fozzy_trace::facts::{self, Properties, PropertyKind, Seen};
 use fozzy_trace::source::Seeded;
@@ -23,6 +24,7 @@ pub(crate) struct Context {
     frozen: bool,
     spans: u64,
     operations: u64,
+    rules: u32,
 }
 
 impl Context {
@@ -35,6 +37,7 @@ impl Context {
             frozen: false,
             spans: 0,
             operations: 0,
+            rules: 0,
         }
     }
 
@@ -121,6 +124,9 @@ pub(crate) fn always(name: &str, holds: bool, details: Option<&str>) {
 pub(crate) fn always_or_unreachable(name: &str, holds: bool, details: Option<&str>) {
     see(Seen { kind: PropertyKind::AlwaysOrUnreachable, name, holds, distance: None, details });
 }
+
+/// Natively nothing is counted before it is told.
+pub(crate) fn again(_name: &str, _held: u64, _missed: u64) {}
 
 pub(crate) fn sometimes(name: &str, holds: bool, details: Option<&str>) {
     see(Seen { kind: PropertyKind::Sometimes, name, holds, distance: None, details });
@@ -238,3 +244,37 @@ pub(crate) fn now() -> Duration {
 pub(crate) fn sleep_until(moment: Duration) {
     with(|context| context.now = context.now.max(moment));
 }
+
+/// What a command is told natively.
+const NO_PROCESSES: &str = "natively there are no simulated processes";
+
+pub(crate) fn run(command: process::Command) -> Result<process::Output, String> {
+    Err(format!("{}: {NO_PROCESSES}", command.program))
+}
+
+/// Natively nobody asks rules: they are numbered, and answer nothing.
+pub(crate) fn add_process_rule(_rule: process::Rule) -> u32 {
+    with(|context| {
+        context.rules += 1;
+        context.rules - 1
+    })
+}
+
+pub(crate) fn process_rule_answered(_rule: u32) -> u64 {
+    0
+}
+
+pub(crate) fn clear_process_rules() {}
+
+pub(crate) fn add_http_rule(_rule: http::Rule) -> u32 {
+    with(|context| {
+        context.rules += 1;
+        context.rules - 1
+    })
+}
+
+pub(crate) fn http_rule_answered(_rule: u32) -> u64 {
+    0
+}
+
+pub(crate) fn clear_http_rules() {}

@@ -7,8 +7,11 @@ use crate::bindings::tools::fozzy::events::journal;
 use crate::bindings::tools::fozzy::faults::points;
 use crate::bindings::tools::fozzy::files::{power, snapshots};
 use crate::bindings::tools::fozzy::history::operations;
+use crate::bindings::tools::fozzy::http::rules as http_rules;
+use crate::bindings::tools::fozzy::process::{rules as process_rules, run};
 use crate::bindings::tools::fozzy::properties::assertions;
 use crate::bindings::tools::fozzy::time::control;
+use crate::{http, process};
 use std::time::Duration;
 
 pub(crate) fn choose(site: &str, count: u64) -> u64 {
@@ -37,6 +40,10 @@ pub(crate) fn always(name: &str, holds: bool, details: Option<&str>) {
 
 pub(crate) fn always_or_unreachable(name: &str, holds: bool, details: Option<&str>) {
     assertions::always_or_unreachable(name, holds, details);
+}
+
+pub(crate) fn again(name: &str, held: u64, missed: u64) {
+    assertions::again(name, held, missed);
 }
 
 pub(crate) fn sometimes(name: &str, holds: bool, details: Option<&str>) {
@@ -94,7 +101,7 @@ pub(crate) fn buggify(point: &str) -> Option<u64> {
 }
 
 pub(crate) fn advance(time: Duration) {
-    control::advance(u64::try_from(time.as_nanos()).unwrap_or(u64::MAX));
+    control::advance(nanoseconds(time));
 }
 
 pub(crate) fn freeze(frozen: bool) {
@@ -161,4 +168,77 @@ pub(crate) fn target_down() -> Option<String> {
 
 pub(crate) fn outlive_target(yes: bool) {
     target::outlive(yes);
+}
+
+fn nanoseconds(time: Duration) -> u64 {
+    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
+}
+
+fn status(of: run::ExitStatus) -> process::Status {
+    match of {
+        run::ExitStatus::Code(code) => process::Status::Code(code),
+        run::ExitStatus::Signal(signal) => process::Status::Signal(signal),
+    }
+}
+
+pub(crate) fn run(command: process::Command) -> Result<process::Output, String> {
+    let process::Command { program, args, env, stdin, deadline } = command;
+    let deadline = deadline.map(nanoseconds);
+    let output = run::run(&run::Command { command: program.clone(), args, env, cwd: None, stdin, deadline });
+    let run::Output { status: ended, deadline_passed, stdout, stderr } = output.map_err(|error| match error {
+        run::Error::NotFound => format!("{program}: there is no such command"),
+        run::Error::NotPermitted => format!("{program}: it may not be run"),
+        run::Error::OutputTooLarge => format!("{program}: it wrote more than can be kept"),
+        run::Error::TooManyProcesses => format!("{program}: too many processes"),
+        run::Error::Other(why) => format!("{program}: {why}"),
+    })?;
+    Ok(process::Output { status: status(ended), deadline_passed, stdout, stderr })
+}
+
+pub(crate) fn add_process_rule(rule: process::Rule) -> u32 {
+    let process::Rule { command, args, times, delay, answer } = rule;
+    let answer = match answer {
+        process::Answer::Output { status, stdout, stderr } => {
+            let status = match status {
+                process::Status::Code(code) => run::ExitStatus::Code(code),
+                process::Status::Signal(signal) => run::ExitStatus::Signal(signal),
+            };
+            process_rules::Reply::Output(process_rules::Scripted { status, stdout, stderr })
+        }
+        process::Answer::NotFound => process_rules::Reply::NotFound,
+        process::Answer::NotPermitted => process_rules::Reply::NotPermitted,
+    };
+    process_rules::add(&process_rules::Rule { command, args, times, delay: nanoseconds(delay), answer })
+}
+
+pub(crate) fn process_rule_answered(rule: u32) -> u64 {
+    process_rules::answered(rule)
+}
+
+pub(crate) fn clear_process_rules() {
+    process_rules::clear();
+}
+
+pub(crate) fn add_http_rule(rule: http::Rule) -> u32 {
+    let http::Rule { method, url, headers, times, delay, answer } = rule;
+    let answer = match answer {
+        http::Answer::Response { status, headers, body, reset_after } => {
+            http_rules::Reply::Response(http_rules::Response { status, headers, body, reset_after })
+        }
+        http::Answer::Failure(failure) => http_rules::Reply::Failure(match failure {
+            http::Failure::Dns => http_rules::Failure::Dns,
+            http::Failure::Refused => http_rules::Failure::Refused,
+            http::Failure::Reset => http_rules::Failure::Reset,
+            http::Failure::Timeout => http_rules::Failure::Timeout,
+        }),
+    };
+    http_rules::add(&http_rules::Rule { method, url, headers, times, delay: nanoseconds(delay), answer })
+}
+
+pub(crate) fn http_rule_answered(rule: u32) -> u64 {
+    http_rules::answered(rule)
+}
+
+pub(crate) fn clear_http_rules() {
+    http_rules::clear();
 }

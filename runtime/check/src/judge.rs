@@ -34,11 +34,21 @@ pub fn judge(execution: &Execution) -> Verdict {
         }
     }
     found.extend(crate::unmatched::found(&execution.unmatched, execution.unmatched_more));
+    verdict(found)
+}
+
+fn verdict(mut found: Vec<Found>) -> Verdict {
     found.sort_by_key(|found| severity(found.status));
     let status = found.first().map_or(Status::Pass, |found| found.status);
     let signature =
         found.first().map(|Found { finding, site, .. }| Signature { kind: finding.kind, site: site.clone() });
     Verdict { status, findings: found.into_iter().map(|found| found.finding).collect(), signature }
+}
+
+/// The verdict on one guest that ended so, was alone, and has no history to be looked at.
+#[must_use]
+pub fn judge_end(end: &End, stderr: &[u8], backtrace: &[Frame]) -> Verdict {
+    verdict(of_end(end, Part { stderr, backtrace }).into_iter().collect())
 }
 
 /// One finding, and what it makes of the run.

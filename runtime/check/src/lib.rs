@@ -13,5 +13,5 @@ mod own;
 mod panic;
 mod unmatched;
 
-pub use judge::judge;
+pub use judge::{judge, judge_end};
 pub use own::is_own;

@@ -64,8 +64,16 @@ pub(crate) enum Command {
     Init(InitArgs),
     /// Run a program once in the simulated computer.
     Run(RunArgs),
+    /// Run a suite of scenarios, each alone, and report on all of them.
+    Test(TestArgs),
+    /// Search for inputs that make a program fail.
+    Fuzz(FuzzArgs),
     /// Replay a recorded trace from its file alone, and compare.
     Replay(ReplayArgs),
+    /// Make a recorded failure smaller: fewer steps and faults, simpler values, the same failure.
+    Shrink(ShrinkArgs),
+    /// Find out which of its planned faults a recorded failure needs.
+    Ablate(AblateArgs),
     /// Show what a program is, needs and can be used for, without running it.
     Inspect(InspectArgs),
     /// Show which functions, lines and edges recorded runs have reached.
@@ -177,8 +185,152 @@ pub(crate) struct RunArgs {
     pub(crate) args: Vec<String>,
 }
 
+/// Failures that were kept as `regressions/*.fozzy` are tried first, on the programs of today. Exit code: that of the worst
+/// case, where 2 (could not be run) is worse than 4 (crash), 3 (timeout or hang), 1 (fail) and 0; 2 for a suite without a
+/// scenario.
+#[derive(Debug, Args)]
+pub(crate) struct TestArgs {
+    /// Components, core modules, `.wat` of either, folders with a Cargo.toml, other folders (everything below), or patterns of
+    /// these with `*`, `?`, `[ab]`, `**` [default: tests/**/*.fozzy.json and everything below scenarios/; in the folder of a
+    /// scenario's crate, that crate]
+    #[arg(value_name = "GLOBS")]
+    pub(crate) globs: Vec<String>,
+    /// Accepted for habit: every run is deterministic.
+    #[arg(long)]
+    pub(crate) det: bool,
+    /// The seed of the suite: a number, or `random` for a fresh one. That of a scenario follows from it and from the scenario's
+    /// own name.
+    #[arg(long, value_name = "N|random", default_value = "0", value_parser = SeedArg::parse)]
+    pub(crate) seed: SeedArg,
+    /// How many scenarios run at a time. The results are the same.
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1024))]
+    pub(crate) jobs: u32,
+    /// Only scenarios with this in their name or path.
+    #[arg(long, value_name = "PART")]
+    pub(crate) filter: Option<String>,
+    /// Run nothing more after the first failure; implies one job.
+    #[arg(long)]
+    pub(crate) fail_fast: bool,
+    /// Hold each scenario to the `status` and `signatures` of its `expect.toml`: a failure that is planted, and found, passes.
+    #[arg(long)]
+    pub(crate) expect: bool,
+    /// Sequences of each scenario [default: as its expect.toml says, else 10]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(SEQUENCES_MAX)))]
+    pub(crate) sequences: Option<u32>,
+    /// Flows of each sequence [default: as its expect.toml says, else 100]
+    #[arg(long, value_name = "M", value_parser = clap::value_parser!(u32).range(1..=i64::from(FLOWS_MAX)))]
+    pub(crate) flows: Option<u32>,
+    #[command(flatten)]
+    pub(crate) limits: LimitArgs,
+    /// Write every run as a self-contained trace; of several, as `stem.1.ext`, `stem.2.ext`, by path. Without it, those that did
+    /// not pass are in the run's folder.
+    #[arg(long, value_name = "PATH")]
+    pub(crate) record: Option<PathBuf>,
+    /// What to do when a trace exists: refuse, replace it, or write `stem.N.ext`.
+    #[arg(long, value_name = "POLICY", default_value = "append")]
+    pub(crate) record_collision: CollisionArg,
+    #[command(flatten)]
+    pub(crate) world: WorldArgs,
+    /// Format of the report.
+    #[arg(long, value_name = "FORMAT", default_value = "pretty")]
+    pub(crate) reporter: SuiteReporterArg,
+    /// Write the report to this file, and the pretty one to standard output.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) out: Option<PathBuf>,
+    /// Arguments of each program.
+    #[arg(last = true, value_name = "ARGS")]
+    pub(crate) args: Vec<String>,
+}
+
+/// Exit code: 0 nothing was found, else that of the worst finding: 1 failure, 3 timeout or hang, 4 crash; 2 error or usage.
+#[derive(Debug, Args)]
+pub(crate) struct FuzzArgs {
+    /// A program with fuzz targets or properties of the SDK, in any form that `run` takes, or a core module that exports
+    /// `LLVMFuzzerTestOneInput`.
+    pub(crate) target: PathBuf,
+    /// Which of its functions, when it has several.
+    pub(crate) function: Option<String>,
+    /// A cargo-fuzz folder, of which TARGET names a target: it is built for wasm32-wasip1 as it is, and its corpus and
+    /// artifacts are used.
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["function", "mode", "record"])]
+    pub(crate) cargo_fuzz: Option<PathBuf>,
+    /// The same campaign each time, byte for byte: needs --runs, and has no --time.
+    #[arg(long, requires = "runs", conflicts_with = "time")]
+    pub(crate) det: bool,
+    /// Functions that are given bytes, or those that draw what they need; without it, whichever there is.
+    #[arg(long, value_name = "MODE")]
+    pub(crate) mode: Option<FuzzModeArg>,
+    /// Where all that is random comes from: a number, or `random` for a fresh one, which is printed first.
+    #[arg(long, value_name = "N|random", default_value = "0", value_parser = SeedArg::parse)]
+    pub(crate) seed: SeedArg,
+    /// Executions after which it ends.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) runs: Option<u64>,
+    /// Real time after which it ends, such as 30s, 5m, 2h.
+    #[arg(long, value_name = "DURATION", value_parser = Duration::parse)]
+    pub(crate) time: Option<Duration>,
+    /// Bytes that an input can have.
+    #[arg(long, value_name = "BYTES", default_value_t = 4096, value_parser = clap::value_parser!(u32).range(1..=INPUT_BYTES_MAX))]
+    pub(crate) max_input: u32,
+    /// The folder with the inputs to begin with, to which those that are found are added
+    /// [default: .fozzy/corpora/PROGRAM.FUNCTION]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) corpus: Option<PathBuf>,
+    /// Use this mutator only: bit, byte, arithmetic, interesting, erase, insert, copy, move, splice, word, comparison,
+    /// digits, repeat, nest.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) mutator: Option<String>,
+    /// Words to put into inputs: a dictionary in the syntax of AFL and libFuzzer.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) dict: Option<PathBuf>,
+    /// Make the input of each finding smaller.
+    #[arg(long, alias = "shrink")]
+    pub(crate) minimize: bool,
+    /// End at the first finding.
+    #[arg(long)]
+    pub(crate) crash_only: bool,
+    /// Write the first finding to this trace, further ones beside it, instead of into the run's folder.
+    #[arg(long, value_name = "PATH")]
+    pub(crate) record: Option<PathBuf>,
+    /// What to do when the trace exists: refuse, replace it, or write `stem.N.ext`.
+    #[arg(long, value_name = "POLICY", default_value = "append")]
+    pub(crate) record_collision: CollisionArg,
+    /// Exit codes: ours, or libFuzzer's: 77 failure or crash, 71 out of memory, 70 timeout.
+    #[arg(long, value_name = "KIND", default_value = "fozzy")]
+    pub(crate) exit_codes: ExitCodesArg,
+    #[command(flatten)]
+    pub(crate) limits: LimitArgs,
+    #[command(flatten)]
+    pub(crate) world: WorldArgs,
+    /// Format of the summary.
+    #[arg(long, value_name = "FORMAT", default_value = "pretty")]
+    pub(crate) reporter: ReporterArg,
+    /// Arguments of the program.
+    #[arg(last = true, value_name = "ARGS")]
+    pub(crate) args: Vec<String>,
+}
+
+/// Longest input that can be asked for: longer ones are data, not decisions.
+const INPUT_BYTES_MAX: i64 = 1 << 20;
+
+/// Which functions are searched.
+#[derive(Clone, Copy, Debug, PartialEq, ValueEnum)]
+pub(crate) enum FuzzModeArg {
+    /// Fuzz targets.
+    Coverage,
+    /// Properties.
+    Property,
+}
+
+/// Whose exit codes.
+#[derive(Clone, Copy, Debug, PartialEq, ValueEnum)]
+pub(crate) enum ExitCodesArg {
+    Fozzy,
+    Libfuzzer,
+}
+
 /// Bounds of an execution.
-#[derive(Clone, Debug, Args)]
+#[derive(Clone, Debug, Default, Args)]
 pub(crate) struct LimitArgs {
     /// Virtual time that the program may take, such as 250ms, 10s, 5m, 2h. Sleeping costs no real time.
     #[arg(long, value_name = "DURATION", value_parser = Duration::parse)]
@@ -192,7 +344,7 @@ pub(crate) struct LimitArgs {
 }
 
 /// What the simulated computer has.
-#[derive(Clone, Debug, Args)]
+#[derive(Clone, Debug, Default, Args)]
 pub(crate) struct WorldArgs {
     /// A plan file: environment, directories, scripted HTTP and processes, further machines, faults. What flags say
     /// goes before it; `fozzy schema plan` describes it.
@@ -244,6 +396,46 @@ pub(crate) struct ReplayArgs {
     pub(crate) reporter: ReporterArg,
 }
 
+/// Writes the smallest run with the same failure signature that was found as a trace. Exit code: that of this run; 2 when
+/// there is no failure, or it does not repeat.
+#[derive(Debug, Args)]
+pub(crate) struct ShrinkArgs {
+    /// A trace, a run's folder or id, or one of latest, last-pass, last-fail.
+    pub(crate) trace: String,
+    /// Where the smallest run is written [default: `<stem>.min.fozzy`, beside the trace]
+    #[arg(long, value_name = "PATH")]
+    pub(crate) out: Option<PathBuf>,
+    /// Real time that it may take; what was found until then is kept.
+    #[arg(long, value_name = "DURATION", default_value = "15s", value_parser = Duration::parse)]
+    pub(crate) budget: Duration,
+    /// What is made smaller: steps, values and standard input; who is next, where several could be; planned faults.
+    #[arg(long, value_name = "WHAT", default_value = "all")]
+    pub(crate) minimize: MinimizeArg,
+    /// Take any other failure that is smaller for the one that is looked for.
+    #[arg(long)]
+    pub(crate) aggressive: bool,
+    /// Format of the summary.
+    #[arg(long, value_name = "FORMAT", default_value = "pretty")]
+    pub(crate) reporter: ReporterArg,
+}
+
+/// What is made smaller.
+#[derive(Clone, Copy, Debug, PartialEq, ValueEnum)]
+pub(crate) enum MinimizeArg {
+    All,
+    Input,
+    Schedule,
+    Faults,
+}
+
+/// Leaves out each planned fault, and each pair of those that are not needed alone. Exit code: 0, or 2 when there is no
+/// failure, it does not repeat, or no fault was planned.
+#[derive(Debug, Args)]
+pub(crate) struct AblateArgs {
+    /// A trace, a run's folder or id, or one of latest, last-pass, last-fail.
+    pub(crate) trace: String,
+}
+
 /// Exit code: 0, or 2 when it is no program.
 #[derive(Debug, Args)]
 pub(crate) struct InspectArgs {
@@ -255,8 +447,25 @@ pub(crate) struct InspectArgs {
 /// executed again as it was recorded.
 #[derive(Debug, Args)]
 pub(crate) struct CoverageArgs {
-    /// A trace, a run's folder or id, or one of latest, last-pass, last-fail; or a folder with traces, all of them together.
+    /// A trace, a run's folder or id, or one of latest, last-pass, last-fail; or a folder with traces, all of them together;
+    /// with --target a folder with inputs, as `fozzy fuzz` keeps them.
     pub(crate) run: String,
+    /// The program that is given each file of the folder, any target of `run`. A file is standard input, or the bytes of a
+    /// fuzz target if the program exports `fozzy:scenario/fuzz`; those that end with `.fozzy` are traces still.
+    #[arg(long, value_name = "TARGET")]
+    pub(crate) target: Option<PathBuf>,
+    /// Inputs are a file of this absolute path on the virtual disk instead.
+    #[arg(long, value_name = "PATH", requires = "target")]
+    pub(crate) input_file: Option<String>,
+    /// Inputs are the program's last argument instead, as text.
+    #[arg(long, requires = "target", conflicts_with = "input_file")]
+    pub(crate) input_arg: bool,
+    /// Which fuzz target inputs are for, if not for all of them.
+    #[arg(long, value_name = "NAME", requires = "target", conflicts_with_all = ["input_file", "input_arg"])]
+    pub(crate) function: Option<String>,
+    /// The plan under which inputs are executed, a file as of `run`.
+    #[arg(long, value_name = "PATH", requires = "target")]
+    pub(crate) plan: Option<PathBuf>,
     /// What to write: a table for people, an lcov tracefile, one page of HTML, or the document with everything.
     #[arg(long, value_name = "FORMAT", default_value = "summary")]
     pub(crate) format: CoverageFormatArg,
@@ -278,6 +487,9 @@ pub(crate) struct CoverageArgs {
     /// Sources are shown from below this folder only.
     #[arg(long, value_name = "FOLDER", default_value = ".")]
     pub(crate) sources: Vec<PathBuf>,
+    /// Arguments of the program that is given inputs.
+    #[arg(last = true, value_name = "ARGS", requires = "target")]
+    pub(crate) args: Vec<String>,
 }
 
 /// Formats of coverage.
@@ -406,5 +618,14 @@ pub(crate) enum CollisionArg {
 #[derive(Clone, Copy, Debug, PartialEq, ValueEnum)]
 pub(crate) enum ReporterArg {
     Pretty,
+    Json,
+}
+
+/// Formats of the report on a suite.
+#[derive(Clone, Copy, Debug, PartialEq, ValueEnum)]
+pub(crate) enum SuiteReporterArg {
+    Pretty,
+    Junit,
+    Html,
     Json,
 }

@@ -11,6 +11,7 @@
 use crate::error::CliError;
 use crate::output;
 use serde::Deserialize;
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -30,25 +31,53 @@ struct Message {
 
 /// Builds the package in `folder` and returns its wasm file.
 pub(crate) fn build(folder: &Path) -> Result<PathBuf, CliError> {
-    add_target(folder)?;
-    let built = Command::new("cargo")
-        .args(["build", "--release", "--target", TARGET, "--message-format=json-render-diagnostics"])
-        .current_dir(folder)
-        .stdin(Stdio::null())
-        .stderr(Stdio::inherit())
-        .output()
-        .map_err(|error| {
+    add_target(folder, TARGET)?;
+    Building { folder, target: TARGET, arguments: &[], environment: &[] }.build()
+}
+
+/// How a package is built.
+pub(crate) struct Building<'a> {
+    pub(crate) folder: &'a Path,
+    pub(crate) target: &'a str,
+    /// Further arguments of cargo.
+    pub(crate) arguments: &'a [&'a str],
+    /// Further variables; with any, the user's own flags for the compiler, which are for another target, are left out.
+    pub(crate) environment: &'a [(&'a str, &'a OsStr)],
+}
+
+impl Building<'_> {
+    /// Builds it, and returns its wasm file.
+    pub(crate) fn build(&self) -> Result<PathBuf, CliError> {
+        let Building { folder, target, arguments, environment } = *self;
+        let mut cargo = Command::new("cargo");
+        cargo
+            .args(["build", "--release", "--target", target, "--message-format=json-render-diagnostics"])
+            .args(arguments)
+            .envs(environment.iter().copied())
+            .current_dir(folder)
+            .stdin(Stdio::null())
+            .stderr(Stdio::inherit());
+        if !environment.is_empty() {
+            cargo.env_remove("RUSTFLAGS").env_remove("CARGO_ENCODED_RUSTFLAGS");
+        }
+        let built = cargo.output().map_err(|error| {
             CliError::new("build", format!("cannot start cargo to build {}: {error}", folder.display()))
         })?;
-    if !built.status.success() {
-        let message = format!("{} does not build for {TARGET}; the compiler's messages are above", folder.display());
-        return Err(
-            CliError::new("build", message).hint(format!("cd {} && cargo build --target {TARGET}", folder.display()))
-        );
+        if !built.status.success() {
+            let message =
+                format!("{} does not build for {target}; the compiler's messages are above", folder.display());
+            let command = format!("cd {} && cargo build --target {target}", folder.display());
+            return Err(CliError::new("build", message).hint(command));
+        }
+        artifact(folder, &built.stdout)
     }
+}
+
+/// The wasm file among the messages of cargo.
+fn artifact(folder: &Path, messages: &[u8]) -> Result<PathBuf, CliError> {
     let manifest = folder.join("Cargo.toml").canonicalize().ok();
     let mut files: Vec<PathBuf> = Vec::new();
-    for line in built.stdout.split(|byte| *byte == b'\n') {
+    for line in messages.split(|byte| *byte == b'\n') {
         let Ok(message) = serde_json::from_slice::<Message>(line) else { continue };
         if message.reason != "compiler-artifact" || message.manifest_path != manifest {
             continue;
@@ -73,9 +102,9 @@ pub(crate) fn build(folder: &Path) -> Result<PathBuf, CliError> {
 }
 
 /// Adds the target's standard library when the toolchain in force has none.
-fn add_target(folder: &Path) -> Result<(), CliError> {
+pub(crate) fn add_target(folder: &Path, target: &str) -> Result<(), CliError> {
     let rustc = Command::new("rustc")
-        .args(["--print", "target-libdir", "--target", TARGET])
+        .args(["--print", "target-libdir", "--target", target])
         .current_dir(folder)
         .stderr(Stdio::null())
         .output();
@@ -87,16 +116,16 @@ fn add_target(folder: &Path) -> Result<(), CliError> {
     if rustc.status.success() && library.is_dir() {
         return Ok(());
     }
-    output::stderr(format!("adding the standard library of {TARGET}: rustup target add {TARGET}\n").as_bytes());
+    output::stderr(format!("adding the standard library of {target}: rustup target add {target}\n").as_bytes());
     let added = Command::new("rustup")
-        .args(["target", "add", TARGET])
+        .args(["target", "add", target])
         .current_dir(folder)
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .status();
     match added {
         Ok(status) if status.success() => Ok(()),
-        _ => Err(CliError::new("build", format!("the standard library of {TARGET} is missing and could not be added"))
-            .hint(format!("rustup target add {TARGET}"))),
+        _ => Err(CliError::new("build", format!("the standard library of {target} is missing and could not be added"))
+            .hint(format!("rustup target add {target}"))),
     }
 }

@@ -20,7 +20,7 @@ stdout carries exactly one document. `NO_COLOR`, non-terminals and closed pipes 
 |---|---|---|
 | 0 | `pass` | the program ended with code 0; a query succeeded |
 | 1 | `fail` | the program ended by itself with another code, or asked for something that no rule of the plan answers |
-| 2 | `error` | usage, unreadable input, a refused trace, a replay that is not the recorded run, a program that uses what the sandbox does not support |
+| 2 | `error` | usage, unreadable input, a refused trace, a replay that is not the recorded run, a program that uses what the sandbox does not support, a suite without a scenario or with one that cannot be run |
 | 3 | `timeout` | a budget of instructions (`--fuel`) or virtual time (`--timeout`) ran out, or the program hangs |
 | 4 | `crash` | trap, panic, abort, out of memory |
 | 130 | | interrupted by Ctrl-C; no half-written file is left |
@@ -34,7 +34,8 @@ or the beginning of exactly one.
 
 | document | printed by | keys |
 |---|---|---|
-| run summary | `run`, `replay`, `report.json` | `status` `mode` `identity{runId,seed,tracePath?,reportPath?,artifactsDir?}` `startedAt` `finishedAt` `durationMs` `durationNs` `findings?[]{kind,title,message,location?{file?,line?,col?},backtrace?[]{module,function,offset,file?,line?,col?}}` `signature?{kind,site}` `target{name,digest,kind}` `exitCode?` `virtualTimeNs` `calls` `decisions` `fuelUsed` `memoryBytes` `memoryDigest` `historyDigest` `output{stdout,stderr → {bytes,sha256,text?}}` `nodes?[]{name,state,exitCode?,memoryDigest,output}` `replay?{equal,against?,difference?{what,recorded,found},divergence?{index,virtualTimeNs,recorded?,asked?}}` |
+| run summary | `run`, `replay`, `report.json` | `status` `mode` `identity{runId,seed,tracePath?,reportPath?,artifactsDir?}` `startedAt` `finishedAt` `durationMs` `durationNs` `findings?[]{kind,title,message,location?{file?,line?,col?},backtrace?[]{module,function,offset,file?,line?,col?}}` `signature?{kind,site}` `target{name,digest,kind}` `exitCode?` `virtualTimeNs` `calls` `decisions` `fuelUsed` `memoryBytes` `memoryDigest` `historyDigest` `output{stdout,stderr → {bytes,sha256,text?}}` `nodes?[]{name,state,exitCode?,memoryDigest,output}` `scenario?{name,sequences,flows[]{name,run,skipped?{label → times},fuelUsed,virtualTimeNs}}` `properties?[]{name,kind,state,evaluated,held,closest?,place?}` `memory?{allocCount,freeCount,failedAllocCount,inUseBytes,peakBytes,leakedBytes,leakedAllocs}` `replay?{equal,against?,difference?{what,recorded,found},divergence?{index,virtualTimeNs,recorded?,asked?}}` |
+| suite summary | `test`, `report.json` | `status` `mode` `identity` `startedAt` `finishedAt` `durationMs` `durationNs` `tests{passed,failed,skipped}` `memory?` `findings?` as above, of all failed cases; `regressions?[]`, `scenarios[] → {name,path,result (passed, failed, skipped),status?,regression? (regression, fixed, stale),against?,note?,error?{status,code,message,hint?},expected?{status,signatures?},command?,durationMs,durationNs,run? (run summary)}` |
 | manifest | `manifest.json` of a run (`fozzy.run_manifest.v1`) | `schemaVersion` `runId` `sequence` `mode` `status` `seed` `startedAt` `finishedAt` `durationMs` `durationNs` `tracePath?` `reportPath?` `artifactsDir?` `findingsCount` |
 | verification | `trace verify` | `ok` `path` `version` `checksumPresent` `checksumValid` `warnings?` `error?` |
 | history | `trace show` | `path` `seed` `calls` `decisions` `entries[]{index,at,node,call,asked,answer,decision}` |
@@ -47,6 +48,10 @@ or the beginning of exactly one.
 | error | all, with exit code 2 | `status` `code` `message` `hint?` |
 
 Environment: `FOZZY_CONFIG`, `FOZZY_LOG`; `FOZZY_CACHE_DIR` (compiled programs; default: `fozzy` in the user's cache folder).
+
+A scenario's own files, for `test`: `expect.toml` in its crate, or `bank.expect.toml` beside `bank.wasm` (`sequences`, `flows`: how far it is driven; `status`, \
+`signatures`: what `--expect` holds it to); `plan.toml` or `bank.plan.toml` at the same place, its plan unless `--plan` names one; `regressions/*.fozzy` in its \
+crate or beside the suite, failures that were kept. Under `GITHUB_ACTIONS=true`, failures are told on stderr as GitHub's annotations too.
 
 Configuration (`fozzy.toml`, found upwards from the working directory, unknown keys are errors): `base_dir` (where runs are kept, default `.fozzy`).
 

@@ -13,7 +13,7 @@
 use fozzy_check::is_own;
 use fozzy_engine::{Covered, Program};
 use fozzy_instrument::source::{SourceFrame, Symbols};
-use fozzy_instrument::{Edge, EdgeKind, ModuleOrdinal, OriginalOffset, Stretch};
+use fozzy_instrument::{Edge, EdgeKind, ModuleChoice, ModuleOrdinal, OriginalOffset, Stretch};
 use fozzy_report::coverage::{
     ComponentCoverage, EdgeCoverage, FileCoverage, FunctionCoverage, LineCoverage, ModuleCoverage,
 };
@@ -78,12 +78,10 @@ pub(crate) fn component(program: &Program, name: &str, covered: &Covered) -> Com
     builder.operator(&operators);
     let modules = builder.modules();
     let any_source = builder.files.values().any(|draft| draft.has_source);
-    // Adapters that are put beside a program with a name have none.
-    let named: BTreeSet<String> =
-        program.maps().modules().iter().filter_map(|map| map.name()).map(str::to_owned).collect();
-    let any_named = modules.iter().any(|module| named.contains(&module.name));
+    // Without debug information a file is a module. Adapters that were asked for are still other people's code.
+    let generated = |name: &String| !ModuleChoice::Own.includes(std::iter::once(name.as_str()));
     let files = builder.files.into_iter().map(|(path, draft)| {
-        let own_module = !any_source && (!any_named || named.contains(&path));
+        let own_module = !any_source && !generated(&path);
         file(path, draft, own_module)
     });
     let digest = Digest::of(program.component()).to_string();
@@ -265,7 +263,7 @@ fn plain(path: &str) -> String {
 /// The name of a core module, or its position.
 pub(crate) fn module_name(program: &Program, module: ModuleOrdinal) -> String {
     let map = program.maps().modules().get(module.0 as usize);
-    map.and_then(|map| map.name()).map_or_else(|| format!("module {}", module.0), str::to_owned)
+    map.and_then(|map| map.names().next()).map_or_else(|| format!("module {}", module.0), str::to_owned)
 }
 
 fn kind(kind: EdgeKind) -> String {

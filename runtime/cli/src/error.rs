@@ -4,7 +4,7 @@ use fozzy_report::document::ErrorDocument;
 use std::fmt;
 
 /// An error that ends a command with exit code 2.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct CliError {
     /// A stable word for scripts.
     pub(crate) code: &'static str,

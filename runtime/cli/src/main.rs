@@ -18,12 +18,15 @@ mod command;
 mod config;
 mod coverage;
 mod error;
+mod fuzz;
+mod inputs;
 mod interrupt;
 mod output;
 mod plan;
 mod selector;
 mod sources;
 mod store;
+mod suite;
 mod target;
 mod wall;
 

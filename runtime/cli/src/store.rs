@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! .fozzy/runs/sequence            "42\n": how many runs were finished here
-//! .fozzy/runs/<id>/report.json    RunSummary
+//! .fozzy/runs/<id>/report.json    RunSummary, or SuiteSummary of a suite
 //! .fozzy/runs/<id>/manifest.json  identity, order, where the trace is
 //! .fozzy/runs/<id>/trace.fozzy    when the run did not pass and was not recorded elsewhere
 //! ```
@@ -12,7 +12,8 @@
 //! a finished one.
 
 use crate::error::CliError;
-use fozzy_report::{Mode, RunSummary};
+use fozzy_report::suite::SuiteSummary;
+use fozzy_report::{Identity, Mode, RunSummary};
 use fozzy_trace::file::store::{Collision, Durability, StoreError, write_atomic};
 use fozzy_trace::{Seed, Status};
 use serde::{Deserialize, Serialize};
@@ -45,6 +46,51 @@ pub(crate) struct RunManifest {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) artifacts_dir: Option<String>,
     pub(crate) findings_count: usize,
+}
+
+/// What is reported of a run.
+pub(crate) trait Report: Serialize {
+    /// What its manifest says of it.
+    fn told(&self) -> Told<'_>;
+}
+
+/// What a manifest takes from a report.
+pub(crate) struct Told<'a> {
+    mode: Mode,
+    status: Status,
+    identity: &'a Identity,
+    started_at: &'a str,
+    finished_at: &'a str,
+    duration_ns: u64,
+    findings: usize,
+}
+
+impl Report for RunSummary {
+    fn told(&self) -> Told<'_> {
+        Told {
+            mode: self.mode,
+            status: self.status,
+            identity: &self.identity,
+            started_at: &self.started_at,
+            finished_at: &self.finished_at,
+            duration_ns: self.duration_ns,
+            findings: self.findings.len(),
+        }
+    }
+}
+
+impl Report for SuiteSummary {
+    fn told(&self) -> Told<'_> {
+        Told {
+            mode: self.mode,
+            status: self.status,
+            identity: &self.identity,
+            started_at: &self.started_at,
+            finished_at: &self.finished_at,
+            duration_ns: self.duration_ns,
+            findings: self.findings.len(),
+        }
+    }
 }
 
 /// The folder in which runs are kept.
@@ -81,29 +127,29 @@ impl RunStore {
     }
 
     /// Writes report and manifest, and gives the run its place in the order.
-    pub(crate) fn finish(&self, folder: &RunFolder, summary: &RunSummary) -> Result<(), CliError> {
-        write_json(&folder.path.join("report.json"), summary)?;
+    pub(crate) fn finish(&self, folder: &RunFolder, report: &impl Report) -> Result<(), CliError> {
+        write_json(&folder.path.join("report.json"), report)?;
         let locked = self.lock()?;
         let sequence = self.last_sequence() + 1;
         let text = format!("{sequence}\n");
         write(&self.runs.join(SEQUENCE_NAME), text.as_bytes())?;
         drop(locked);
-        let identity = &summary.identity;
+        let Told { mode, status, identity, started_at, finished_at, duration_ns, findings } = report.told();
         let manifest = RunManifest {
             schema_version: MANIFEST_SCHEMA.to_owned(),
             run_id: folder.id.clone(),
             sequence,
-            mode: summary.mode,
-            status: summary.status,
+            mode,
+            status,
             seed: identity.seed,
-            started_at: summary.started_at.clone(),
-            finished_at: summary.finished_at.clone(),
-            duration_ms: summary.duration_ms,
-            duration_ns: summary.duration_ns,
+            started_at: started_at.to_owned(),
+            finished_at: finished_at.to_owned(),
+            duration_ms: duration_ns / 1_000_000,
+            duration_ns,
             trace_path: identity.trace_path.clone(),
             report_path: identity.report_path.clone(),
             artifacts_dir: identity.artifacts_dir.clone(),
-            findings_count: summary.findings.len(),
+            findings_count: findings,
         };
         write_json(&folder.path.join("manifest.json"), &manifest)
     }
@@ -174,7 +220,7 @@ pub(crate) fn store_error(error: StoreError) -> CliError {
     CliError::new("store", error.to_string())
 }
 
-fn write_json(path: &Path, value: &impl Serialize) -> Result<(), CliError> {
+pub(crate) fn write_json(path: &Path, value: &impl Serialize) -> Result<(), CliError> {
     let text = serde_json::to_string_pretty(value).map_err(|error| CliError::new("internal", error.to_string()))?;
     write(path, format!("{text}\n").as_bytes())
 }

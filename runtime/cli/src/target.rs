@@ -69,6 +69,14 @@ pub(crate) fn compile(component: Arc<[u8]>, plan: &Plan, name: &str) -> Result<P
     compile_as(component, plan, name, &Build::default())
 }
 
+/// Compiles a component to be called, whatever it exports; with the cache that is used.
+pub(crate) fn compile_any(component: Arc<[u8]>, plan: &Plan, name: &str) -> Result<(Program, Option<Cache>), CliError> {
+    let cache = cache();
+    let program = Program::build(component, Switches::of(plan), &Build::default(), cache.as_ref())
+        .map_err(|error| CliError::new("target", format!("{name}: {error}")))?;
+    Ok((program, cache))
+}
+
 /// Compiles a component in another way than for a plain run.
 pub(crate) fn compile_as(component: Arc<[u8]>, plan: &Plan, name: &str, build: &Build) -> Result<Program, CliError> {
     let compiled = match plan.called() {

@@ -4,7 +4,7 @@
 
 use fozzy_report::WallFacts;
 use jiff::Timestamp;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// A run in progress.
 pub(crate) struct Stopwatch {
@@ -15,6 +15,16 @@ pub(crate) struct Stopwatch {
 impl Stopwatch {
     pub(crate) fn start() -> Stopwatch {
         Stopwatch { started_at: Timestamp::now(), started: Instant::now() }
+    }
+
+    /// Real time since the start, for budgets and lines of progress.
+    pub(crate) fn elapsed(&self) -> Duration {
+        self.started.elapsed()
+    }
+
+    /// Nanoseconds since the start.
+    pub(crate) fn elapsed_ns(&self) -> u64 {
+        u64::try_from(self.started.elapsed().as_nanos()).unwrap_or(u64::MAX)
     }
 
     pub(crate) fn facts(&self) -> WallFacts {

@@ -1,7 +1,7 @@
 //! Compiled programs and componentized modules, kept by content.
 //!
 //! ```text
-//! <cache>/<key>           "<xxh3-128 of the content> <length>\n"
+//! <cache>/<key>           "<xxh3-128 of the content> <length> <the file when that was seen last>\n"
 //! <cache>/<xxh3-128>.bin  the content: wasmtime's serialised code, or a component
 //!
 //! key of code       BLAKE3(component, settings, wasmtime, processor)
@@ -10,7 +10,8 @@
 //!
 //! Compiled code is native code: loading it is running it. So the directory must belong to this user and
 //! be writable by nobody else, code is never taken from a trace, and what is read is first compared with
-//! the checksum under which it was written.
+//! the checksum under which it was written. That takes longer than everything else of a warm start, so that it is done again
+//! only when the file is another one, or was touched: when its inode or its time of change is not what it was.
 //!
 //! Invariants: an entry is whole or absent (written to a temporary file, then renamed); two processes
 //! that race write the same key, the last one wins, and both names stay valid; a damaged entry is
@@ -31,6 +32,8 @@ use xxhash_rust::xxh3::Xxh3;
 const CACHE_BYTES_MAX: u64 = 2 << 30;
 /// Changes when the layout of the directory does.
 const LAYOUT: &str = "fozzy compile cache 1";
+/// Seconds between a change of a file and a look at it, so that a change after the look has another time on every file system.
+const SETTLED_SECONDS: i64 = 2;
 
 /// A directory of compiled programs, private to the user.
 #[derive(Clone, Debug)]
@@ -127,8 +130,10 @@ impl Cache {
     fn checked(&self, key: &str) -> Option<PathBuf> {
         let index = self.directory.join(key);
         let mut line = String::new();
-        File::open(&index).ok()?.take(256).read_to_string(&mut line).ok()?;
-        let found = self.whole(line.trim_end());
+        let file = File::open(&index).ok()?;
+        let looked_at = file.metadata().ok()?.mtime();
+        file.take(256).read_to_string(&mut line).ok()?;
+        let found = self.whole(key, line.trim_end(), looked_at);
         if found.is_none() {
             tracing::debug!(key, "dropping a damaged entry of the compile cache");
             let _ = fs::remove_file(&index);
@@ -136,16 +141,24 @@ impl Cache {
         found
     }
 
-    fn whole(&self, line: &str) -> Option<PathBuf> {
-        let (checksum, len) = line.split_once(' ')?;
+    fn whole(&self, key: &str, line: &str, looked_at: i64) -> Option<PathBuf> {
+        let mut words = line.split(' ');
+        let (checksum, len, seen) = (words.next()?, words.next()?, words.next());
         let plain = checksum.len() == 32 && checksum.bytes().all(|b| b.is_ascii_hexdigit());
         let len: u64 = len.parse().ok().filter(|_| plain)?;
         let path = self.directory.join(format!("{checksum}.bin"));
         let content = File::open(&path).ok()?;
-        if content.metadata().ok()?.len() != len || checksum_of(&content)? != checksum {
+        let metadata = content.metadata().ok()?;
+        let found = seen_as(&metadata);
+        if seen == Some(found.as_str()) && metadata.ctime() + SETTLED_SECONDS <= looked_at && metadata.len() == len {
+            return Some(path);
+        }
+        if metadata.len() != len || checksum_of(&content)? != checksum {
             let _ = fs::remove_file(&path);
             return None;
         }
+        // A failure costs another look.
+        let _ = self.write(key, format!("{checksum} {len} {found}\n").as_bytes());
         Some(path)
     }
 
@@ -182,6 +195,11 @@ impl Cache {
         }
         Ok(())
     }
+}
+
+/// A word for a file as it is: whoever writes to it, or puts another in its place, changes it.
+fn seen_as(metadata: &fs::Metadata) -> String {
+    format!("{}.{}.{}.{}", metadata.dev(), metadata.ino(), metadata.ctime(), metadata.ctime_nsec())
 }
 
 /// What was done to a file; `None` when another process took it away first.

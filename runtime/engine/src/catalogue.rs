@@ -5,7 +5,7 @@
 //! ```
 //!
 //! The guest SDK writes a line for each macro. A stripped program has no such section: its properties are then known
-//! from their first evaluation on.
+//! from their first evaluation on, and that is said: one that is never reached is in no report.
 //!
 //! Invariant: whatever stands there, reading it neither fails nor takes more than its length; a line that is not
 //! understood is left out.
@@ -15,6 +15,39 @@ use wasmparser::{Parser, Payload};
 
 /// The section's name.
 const SECTION: &str = "fozzy.properties";
+
+/// The interface of a program that has properties.
+const ASSERTIONS: &str = "fozzy:properties/assertions@";
+
+/// Whether the properties of a program are known before it runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Catalogue {
+    /// It has none: it does not import what evaluates them.
+    Unneeded,
+    /// It evaluates properties and declares none: it was stripped, or not written with the SDK.
+    Absent,
+    /// It declares so many.
+    Declared(usize),
+}
+
+impl Catalogue {
+    /// Of a component that imports interfaces of these names.
+    #[must_use]
+    pub fn of<'a>(component: &[u8], mut imports: impl Iterator<Item = &'a str>) -> Catalogue {
+        match read(component).len() {
+            0 if imports.any(|import| import.starts_with(ASSERTIONS)) => Catalogue::Absent,
+            0 => Catalogue::Unneeded,
+            declared => Catalogue::Declared(declared),
+        }
+    }
+
+    /// What a person is told of an absent one.
+    #[must_use]
+    pub fn remark(self) -> Option<&'static str> {
+        let absent = "the catalogue is absent (the program is stripped, perhaps): what is never reached is not known";
+        (self == Catalogue::Absent).then_some(absent)
+    }
+}
 
 /// One declared property.
 #[derive(Debug, PartialEq, Eq)]

@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! core module ─ proc_exit renamed ─▶ ComponentEncoder + adapter ─▶ component
+//!             ─ LLVMFuzzerTestOneInput? fuzz_module adds fozzy:scenario/fuzz
 //! ```
 //!
 //! The adapter turns every `proc_exit(n)` into `exit(err)`, which keeps only that n was not zero. So
@@ -9,9 +10,10 @@
 //! `wasi:cli/exit.exit-with-code`, which has the same core signature.
 //!
 //! Invariant: nothing but the names of imports is changed in the module.
-//! Not here: fuzz modules without WASI.
+//! Not here: what is added to fuzz targets (`fuzz_module`).
 
 use crate::contract::Undeclared;
+use crate::fuzz_module;
 use crate::load::one_line;
 use wasi_preview1_component_adapter_provider as adapter;
 use wasm_encoder::reencode::{Reencode, RoundtripReencoder};
@@ -22,7 +24,7 @@ use wit_parser::{Resolve, UnresolvedPackageGroup};
 
 const PREVIEW1: &str = adapter::WASI_SNAPSHOT_PREVIEW1_ADAPTER_NAME;
 /// Version of the adapter and of the encoder, for keys of componentized modules.
-pub(crate) const ADAPTER_VERSION: &str = "adapter 48.0.8, encoder 0.254.2, contract 0.1.0";
+pub(crate) const ADAPTER_VERSION: &str = "adapter 48.0.8, encoder 0.254.2, contract 0.1.0, fuzz 1";
 const PROC_EXIT: &str = "proc_exit";
 const EXIT_INTERFACE: &str = "wasi:cli/exit@0.2.12";
 const EXIT_WITH_CODE: &str = "exit-with-code";
@@ -48,7 +50,7 @@ pub enum ComponentizeError {
     },
     /// It has no entry point.
     #[error(
-        "the core module has no entry point: expected an export `_start` (command) or `_initialize` (reactor), found {found}"
+        "the core module has no entry point: expected an export `_start` (command), `_initialize` (reactor) or `LLVMFuzzerTestOneInput` (fuzz target), found {found}"
     )]
     NoEntry {
         /// Its exports.
@@ -62,7 +64,7 @@ pub enum ComponentizeError {
 /// Turns a validated core module into a component.
 pub(crate) fn componentize(module: &[u8]) -> Result<Vec<u8>, ComponentizeError> {
     let shape = Shape::read(module)?;
-    let adapter = if shape.is_command {
+    let adapter = if shape.is_command && !shape.is_fuzz {
         adapter::WASI_SNAPSHOT_PREVIEW1_COMMAND_ADAPTER
     } else {
         adapter::WASI_SNAPSHOT_PREVIEW1_REACTOR_ADAPTER
@@ -71,6 +73,7 @@ pub(crate) fn componentize(module: &[u8]) -> Result<Vec<u8>, ComponentizeError> 
     if !shape.undeclared.is_empty() {
         shape.undeclared.declare(&mut module).map_err(ComponentizeError::Encoder)?;
     }
+    let module = if shape.is_fuzz { fuzz_module::with_interface(&module)? } else { module };
     ComponentEncoder::default()
         .validate(false)
         .module(&module)
@@ -82,6 +85,7 @@ pub(crate) fn componentize(module: &[u8]) -> Result<Vec<u8>, ComponentizeError> 
 /// What of a module decides how it is componentized.
 struct Shape {
     is_command: bool,
+    is_fuzz: bool,
     imports_proc_exit: bool,
     /// Our interfaces that it uses by name.
     undeclared: Undeclared,
@@ -124,11 +128,12 @@ impl Shape {
         }
         let has = |name: &str| exports.iter().any(|export| export == name);
         let undeclared = Undeclared::of(module);
-        if !has("_start") && !has("_initialize") && !has_metadata && !undeclared.exports_any() {
+        let is_fuzz = fuzz_module::is_fuzz_module(module);
+        if !has("_start") && !has("_initialize") && !has_metadata && !undeclared.exports_any() && !is_fuzz {
             let found = if exports.is_empty() { "no exports".to_owned() } else { exports.join(", ") };
             return Err(ComponentizeError::NoEntry { found });
         }
-        Ok(Shape { is_command: has("_start"), imports_proc_exit, undeclared })
+        Ok(Shape { is_command: has("_start"), is_fuzz, imports_proc_exit, undeclared })
     }
 }
 

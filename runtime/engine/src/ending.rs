@@ -11,7 +11,7 @@ use std::fmt;
 use wasmtime::Trap;
 
 /// The trap that the rewriter's depth check stands for.
-const STACK_EXHAUSTED: &str = "call stack exhausted";
+pub(crate) const STACK_EXHAUSTED: &str = "call stack exhausted";
 
 /// Marks errors from before the program was called. Without a frame of the guest on the stack, they are
 /// not the guest's.

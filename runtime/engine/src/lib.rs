@@ -84,6 +84,8 @@ mod componentize;
 mod contract;
 mod coverage;
 mod ending;
+mod fuzz;
+mod fuzz_module;
 mod link;
 mod load;
 mod memory;
@@ -98,13 +100,15 @@ mod sides;
 
 pub use build::Build;
 pub use cache::{Cache, CacheError};
+pub use catalogue::Catalogue;
 pub use coverage::Covered;
 /// Standard input that is read when a guest looks at it.
 pub use fozzy_host::{LazyInput, Tee};
 /// Edges of a program, and how they are counted; see [`Reactor::coverage`].
-pub use fozzy_instrument::{Comparison, Coverage, ModuleChoice, Sites};
+pub use fozzy_instrument::{Comparison, ComparisonKind, Coverage, ModuleChoice, Sites};
 /// Which output a guest writes to, for those who watch it.
 pub use fozzy_world::OutputKind;
+pub use fuzz::{CallOutcome, Caller, CallerError, Functions, functions};
 pub use link::LinkError;
 pub use load::{LoadError, Loaded, PROGRAM_BYTES_MAX, SourceKind, load};
 pub use ports::{Port, Ports};

@@ -7,16 +7,18 @@
 //!
 //! wasmtime asks [`HostMemories`] for each memory, synchronously and in order of instantiation, on the
 //! thread that instantiates. [`collect`] hands those memories to whoever is instantiating, who can then
-//! hash them after the guest has returned.
+//! hash them after the guest has returned. [`offer`] has the next instance get memories that there are already, as they
+//! are: mapping new ones, and touching their pages for the first time, is most of what an instance costs.
 //!
 //! Invariants: the digest of a memory depends on its size and bytes only; bytes from `byte_size` on are inaccessible; a region lives as long as the last of its
-//! owners (wasmtime's store, our list); fresh memory is zero.
+//! owners (wasmtime's store, our list); fresh memory is zero, and memory that was offered is what its owner made it.
 //! Not here: dirty tracking and restoring (`reactor`).
 
 #![allow(unsafe_code, reason = "maps memory; each block carries its argument")]
 
 use fozzy_host::MachineOutOfMemory;
 use std::cell::RefCell;
+use std::collections::VecDeque;
 use std::ptr::NonNull;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -36,8 +38,12 @@ const BLOCK_BYTES: usize = 4096;
 pub(crate) struct Region {
     base: NonNull<u8>,
     accessible: AtomicUsize,
+    /// Bytes that were accessible at first.
+    minimum: usize,
     reserved: usize,
     mapped: usize,
+    /// Bytes from the beginning whose pages may be those of a file: the kernel then has no account of who touched them.
+    filed: AtomicUsize,
 }
 
 // SAFETY: the pointer is to a private mapping that this value owns; moving it between threads moves
@@ -57,7 +63,14 @@ impl Region {
             return Err(format!("mmap of {mapped} bytes: {}", std::io::Error::last_os_error()));
         }
         let base = NonNull::new(base.cast()).ok_or("mmap returned a null pointer")?;
-        let region = Region { base, accessible: AtomicUsize::new(0), reserved, mapped: mapped.max(1) };
+        let region = Region {
+            base,
+            accessible: AtomicUsize::new(0),
+            minimum: accessible,
+            reserved,
+            mapped: mapped.max(1),
+            filed: AtomicUsize::new(0),
+        };
         region.grow(accessible)?;
         Ok(region)
     }
@@ -95,6 +108,11 @@ impl Region {
     /// Bytes that the guest can reach.
     pub(crate) fn len(&self) -> usize {
         self.accessible.load(Ordering::Relaxed)
+    }
+
+    /// The size that it was made with: it is never smaller.
+    pub(crate) fn minimum(&self) -> usize {
+        self.minimum
     }
 
     /// Sets the size. What is cut off is zero when it comes back. Call it as [`Region::bytes`].
@@ -151,14 +169,28 @@ impl Region {
 
     /// Calls `each` for stretches, in order, that hold all bytes that are not zero. Call it as [`Region::bytes`].
     pub(crate) fn touched(&self, each: impl FnMut(std::ops::Range<usize>)) {
-        touched::runs(self.bytes(), each);
+        self.touched_of(0..self.len(), each);
+    }
+
+    /// The same of a part, which begins and ends at pages. Call it as [`Region::bytes`].
+    pub(crate) fn touched_of(&self, part: std::ops::Range<usize>, mut each: impl FnMut(std::ops::Range<usize>)) {
+        let filed = self.filed.load(Ordering::Relaxed).clamp(part.start, part.end);
+        if filed > part.start {
+            each(part.start..filed);
+        }
+        touched::runs(&self.bytes()[filed..part.end], |run| each(filed + run.start..filed + run.end));
+    }
+
+    /// The first `bytes` have pages of a file from now on, which hold what the memory held.
+    pub(crate) fn is_of_file(&self, bytes: usize) {
+        self.filed.fetch_max(bytes, Ordering::Relaxed);
     }
 
     /// A digest of the contents: of every block that is not zero, with its number. Blocks that nobody
     /// touched are zero, and are not even read: most of a memory never is. Call it as [`Region::bytes`].
     pub(crate) fn digest(&self) -> u128 {
         let (bytes, mut hasher) = (self.bytes(), Xxh3::new());
-        touched::runs(bytes, |run| {
+        self.touched(|run| {
             for (index, block) in run.clone().step_by(BLOCK_BYTES).zip(bytes[run].chunks(BLOCK_BYTES)) {
                 if !is_zero(block) {
                     hasher.update(&(index as u64 / BLOCK_BYTES as u64).to_le_bytes());
@@ -207,12 +239,14 @@ unsafe impl LinearMemory for Handle {
 
 thread_local! {
     static CREATED: RefCell<Vec<Arc<Region>>> = const { RefCell::new(Vec::new()) };
+    static OFFERED: RefCell<VecDeque<Arc<Region>>> = const { RefCell::new(VecDeque::new()) };
 }
 
 /// Gives wasmtime its memories.
 pub(crate) struct HostMemories;
 
-// SAFETY: each memory is a mapping of its own with the reservation and guard that were asked for.
+// SAFETY: each memory is a mapping of its own with the reservation and guard that were asked for. One that was offered has
+// them too, is at least as large as was asked for, and belonged to a store that runs no more (`offer`).
 unsafe impl MemoryCreator for HostMemories {
     fn new_memory(
         &self,
@@ -223,14 +257,30 @@ unsafe impl MemoryCreator for HostMemories {
         guard: usize,
     ) -> Result<Box<dyn LinearMemory>, String> {
         let reserved = reserved.unwrap_or_else(|| maximum.unwrap_or(minimum)).max(minimum);
-        let region = Arc::new(Region::map(minimum, reserved, guard)?);
+        let mapped = reserved.saturating_add(guard).max(1);
+        let fits =
+            |region: &Arc<Region>| (region.minimum, region.reserved, region.mapped) == (minimum, reserved, mapped);
+        let region = match OFFERED.with_borrow_mut(VecDeque::pop_front).filter(fits) {
+            Some(region) => region,
+            None => Arc::new(Region::map(minimum, reserved, guard)?),
+        };
         CREATED.with_borrow_mut(|created| created.push(Arc::clone(&region)));
         Ok(Box::new(Handle(region)))
     }
 }
 
+/// Has the next instance of this thread get `regions`, in order of instantiation, up to the next [`collect`]. They are of an
+/// instance of the same component that never runs again.
+pub(crate) fn offer(regions: &[Arc<Region>]) {
+    OFFERED.with_borrow_mut(|offered| {
+        offered.clear();
+        offered.extend(regions.iter().cloned());
+    });
+}
+
 /// The memories that were created on this thread since the last call, in order of instantiation.
 pub(crate) fn collect() -> Vec<Arc<Region>> {
+    OFFERED.with_borrow_mut(VecDeque::clear);
     CREATED.with_borrow_mut(std::mem::take)
 }
 

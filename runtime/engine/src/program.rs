@@ -13,15 +13,19 @@
 use crate::backtrace::Symbolizer;
 use crate::build::{Build, Facts};
 use crate::cache::Cache;
+use crate::catalogue::Catalogue;
 use crate::link::{self, LinkError, Linked};
 use crate::scenario::Scenarios;
 use crate::settings::{self, Switches};
 use fozzy_host::{Host, ImportFault};
-use fozzy_instrument::{Maps, Sites};
+use fozzy_instrument::{Comparisons, Maps, Sites};
 use fozzy_trace::Digest;
 use std::sync::{Arc, OnceLock};
 use wasmtime::Engine;
 use wasmtime::component::{Component, InstancePre, Linker};
+
+/// Version of the rule by which modules are chosen: what was compiled under another one has other edges.
+const MODULES_VERSION: u32 = 2;
 
 /// A component that is ready to run under one set of switches.
 #[derive(Clone)]
@@ -226,6 +230,14 @@ impl Program {
         names.into_iter().filter(|name| !name.starts_with("fozzy-"))
     }
 
+    /// Whether its properties are known before it runs.
+    #[must_use]
+    pub fn catalogue(&self) -> Catalogue {
+        let ty = self.inner.compiled.component_type();
+        let names: Vec<&str> = ty.imports(&self.inner.engine).map(|(name, _)| name).collect();
+        Catalogue::of(&self.inner.original, names.into_iter())
+    }
+
     /// The component as it was before instrumentation.
     #[must_use]
     pub fn component(&self) -> &Arc<[u8]> {
@@ -257,6 +269,11 @@ impl Program {
     #[must_use]
     pub fn sites(&self) -> &Sites {
         self.symbols().sites()
+    }
+
+    /// The comparisons that are logged, in a build that does so.
+    pub(crate) fn comparisons(&self) -> &Comparisons {
+        self.symbols().comparisons()
     }
 
     /// How it was compiled.
@@ -332,7 +349,9 @@ fn compiled(
     build: &Build,
     cache: Option<&Cache>,
 ) -> Result<(Component, Facts), ProgramError> {
-    let configuration = format!("{}\n{build:?}", switches.configuration());
+    // What is logged as a comparison has changed since that was cached first.
+    let logged = if build.comparisons { "\ncomparisons 2" } else { "" };
+    let configuration = format!("{}\nmodules {MODULES_VERSION}\n{build:?}{logged}", switches.configuration());
     let cached = cache.map(|cache| (cache, Cache::code_key(component, configuration.as_bytes(), engine)));
     let facts_key = |key: &str| format!("{key}-facts");
     if let Some((cache, key)) = &cached

@@ -9,22 +9,36 @@
 //!
 //! Between two calls nothing of the guest is on the stack, so the run could be kept there.
 //!
-//! Invariants: what a sequence does depends on its number, and on what earlier ones left outside their machine, never on
+//! A guest that is alone, and can start no others, waits for nobody's turn. It is called on one stack that is large enough
+//! for any guest; a fiber for each call takes three times as long:
+//!
+//! ```text
+//! alone        stack [ step step step … ]
+//! with others  fiber [ step ]  fiber [ st──waits──ep ]  …
+//! ```
+//!
+//! Invariants: both ways give the same history; what a sequence does depends on its number, and on what earlier ones left outside their machine, never on
 //! how many there are; the budget of instructions is one for all of them.
 //! Not here: what a call does with its part of the choices (`fozzy-host`), the verdict (`fozzy-check`).
 
 use crate::ending::Instantiating;
 use crate::memory;
 use crate::program::Program;
-use crate::schedule::{export, store};
+use crate::schedule::{export, power_loss, store};
+use crate::settings;
 use fozzy_host::{Host, Stop};
+use fozzy_trace::Plan;
 use fozzy_trace::choice::check_name;
-use fozzy_trace::facts::{Failure, FailureKind, FlowStats, ScenarioStats};
-use fozzy_trace::plan::{ScenarioKind, ScenarioPlan};
+use fozzy_trace::facts::{Cost, Failure, FailureKind, FlowStats, ScenarioStats};
+use fozzy_trace::plan::{Call, HttpReply, ProcessReply, ScenarioKind, ScenarioPlan};
+use fozzy_trace::{Duration, Instant};
 use fozzy_world::Node;
 use std::collections::BTreeSet;
+use std::future::Future;
+use std::pin::pin;
+use std::task::{Context, Poll, Waker};
 use wasmtime::Store;
-use wasmtime::component::{ComponentNamedList, ComponentType, Instance, Lift, Lower, TypedFunc};
+use wasmtime::component::{ComponentNamedList, ComponentType, Instance, InstancePre, Lift, Lower, TypedFunc};
 
 /// The full names of the exported interfaces of `fozzy:scenario`.
 #[derive(Clone, Debug)]
@@ -35,6 +49,14 @@ pub(crate) struct Scenarios {
 }
 
 impl Scenarios {
+    /// The interface that has the function of `call`; the function that lists its names, and what they are called.
+    pub(crate) fn interface_of(&self, call: &Call) -> (Option<&str>, (&'static str, &'static str)) {
+        match call {
+            Call::Fuzz(_) => (self.fuzz.as_deref(), ("targets", "fuzz target")),
+            Call::Property(_) => (self.property.as_deref(), ("properties", "property")),
+        }
+    }
+
     pub(crate) fn is_any(&self) -> bool {
         self.stateful.is_some() || self.fuzz.is_some() || self.property.is_some()
     }
@@ -92,17 +114,60 @@ enum StepResult {
 
 /// Drives a scenario as far as the plan says. The answer is the host again, what came of it, and the fuel that is left.
 pub(crate) async fn drive(program: &Program, host: Host, fuel: u64) -> (Host, wasmtime::Result<bool>, u64) {
-    let plan = host.run.world.plan.scenario.unwrap_or_default();
+    let plan = host.run.world.plan.scenario.clone().unwrap_or_default();
+    let way = Way::of(&host.run.world.plan);
     let start = host.run.world.node(host.node).clone();
-    let mut drive = Drive { program, plan, start, host: Some(host), fuel };
-    let outcome = drive.all().await;
+    let mut drive = Drive { program, plan, way, start, host: Some(host), fuel };
+    let outcome = match way {
+        Way::Alone => stacker::grow(settings::STACK_BYTES, || now(drive.all())),
+        Way::Turns => drive.all().await,
+    };
     (drive.host.take().expect("it is given back after each instance"), outcome.map(|()| true), drive.fuel)
+}
+
+/// How exports are called.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Way {
+    /// On one stack: nobody else can have a turn.
+    Alone,
+    /// Each on a fiber of its own, which may wait in the middle.
+    Turns,
+}
+
+impl Way {
+    /// Whether a guest under this plan can be, or start, one of several.
+    fn of(plan: &Plan) -> Way {
+        let processes = plan.processes.iter().any(|rule| matches!(rule.answer, ProcessReply::Component(_)));
+        let handlers = plan.http.iter().any(|rule| matches!(rule.answer, HttpReply::Component(_)));
+        if plan.nodes.is_empty() && !processes && !handlers { Way::Alone } else { Way::Turns }
+    }
+
+    #[inline]
+    async fn call<P, R>(self, store: &mut Store<Host>, function: &TypedFunc<P, R>, with: P) -> wasmtime::Result<R>
+    where
+        P: ComponentNamedList + Lower + Send + Sync,
+        R: ComponentNamedList + Lift + Send + Sync + 'static,
+    {
+        match self {
+            Way::Alone => function.call(store, with),
+            Way::Turns => function.call_async(store, with).await,
+        }
+    }
+}
+
+/// What comes of a future that never waits.
+fn now<T>(future: impl Future<Output = T>) -> T {
+    match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
+        Poll::Ready(value) => value,
+        Poll::Pending => unreachable!("a guest that is alone is called, not awaited"),
+    }
 }
 
 /// A scenario on its way.
 struct Drive<'a> {
     program: &'a Program,
     plan: ScenarioPlan,
+    way: Way,
     /// The machine before anything ran.
     start: Node,
     /// `None` while an instance has it.
@@ -122,6 +187,9 @@ struct Functions<'a> {
 
 impl Drive<'_> {
     async fn all(&mut self) -> wasmtime::Result<()> {
+        if let Some(call) = self.host().run.world.plan.call.clone() {
+            return self.one(&call).await;
+        }
         let Scenarios { stateful, fuzz, property } = self.program.entries().scenario.clone();
         self.host().run.world.facts.scenario = Some(ScenarioStats::default());
         if let Some(interface) = stateful {
@@ -150,6 +218,13 @@ impl Drive<'_> {
         host.run.world.facts.scenario.get_or_insert_default()
     }
 
+    fn linked(&self) -> wasmtime::Result<&InstancePre<Host>> {
+        match self.way {
+            Way::Alone => self.program.alone(),
+            Way::Turns => self.program.instance(),
+        }
+    }
+
     /// A new instance on the machine as it was at the start.
     async fn instance(&mut self) -> (Store<Host>, wasmtime::Result<Instance>) {
         // Only the memories of the last instance are part of how the execution ended.
@@ -160,7 +235,8 @@ impl Drive<'_> {
         host.begin_called_again();
         let (mut store, filled) = store(self.program, host, self.fuel);
         let instance = match filled {
-            Ok(()) => match self.program.instance() {
+            Ok(()) => match self.linked() {
+                Ok(instance) if self.way == Way::Alone => instance.instantiate(&mut store),
                 Ok(instance) => instance.instantiate_async(&mut store).await,
                 Err(error) => Err(error),
             },
@@ -178,7 +254,7 @@ impl Drive<'_> {
     async fn describe(&mut self, interface: &str) -> wasmtime::Result<()> {
         let (mut store, instance) = self.instance().await;
         let info = match instance {
-            Ok(instance) => ask::<(Info,)>(&mut store, &instance, interface, "describe").await,
+            Ok(instance) => ask::<(Info,)>(&mut store, self.way, &instance, interface, "describe").await,
             Err(error) => Err(error),
         };
         self.over(store);
@@ -191,13 +267,27 @@ impl Drive<'_> {
     }
 
     async fn sequence(&mut self, interface: &str, sequence: u32) -> wasmtime::Result<()> {
+        let Some(stretches) = self.plan.stretches(ScenarioKind::Stateful, sequence) else { return Ok(()) };
         let (mut store, instance) = self.instance().await;
         let outcome = match instance {
-            Ok(instance) => steps(&mut store, &instance, interface, sequence, self.plan.flows).await,
+            Ok(instance) => steps(&mut store, self.way, &instance, interface, sequence, &stretches).await,
             Err(error) => Err(error),
         };
         self.over(store);
-        outcome
+        self.unless_power_was_lost(outcome)
+    }
+
+    /// A loss of power ends the sequence, as the model that the guest would judge by was in its memory; the next one begins on
+    /// the disk of the start. Time passes at once until the machine is up again.
+    fn unless_power_was_lost(&mut self, outcome: wasmtime::Result<()>) -> wasmtime::Result<()> {
+        let lost = outcome.as_ref().err().and_then(power_loss);
+        let Some(up_after) = lost else { return outcome };
+        let host = self.host();
+        let node = host.node;
+        host.run.moment(node, |world, moment| world.power_loss(moment));
+        let clock = &mut host.run.world.clock;
+        clock.advance_to(clock.now().after(up_after));
+        Ok(())
     }
 
     /// The functions of an interface, which are then among the flows.
@@ -209,7 +299,7 @@ impl Drive<'_> {
     ) -> wasmtime::Result<Functions<'n>> {
         let (mut store, instance) = self.instance().await;
         let listed = match instance {
-            Ok(instance) => ask::<(Vec<String>,)>(&mut store, &instance, interface, names).await,
+            Ok(instance) => ask::<(Vec<String>,)>(&mut store, self.way, &instance, interface, names).await,
             Err(error) => Err(error),
         };
         self.over(store);
@@ -224,24 +314,46 @@ impl Drive<'_> {
         Ok(Functions { kind, interface, first, number: listed.len() })
     }
 
-    async fn round(&mut self, functions: &Functions<'_>, round: u32) -> wasmtime::Result<()> {
+    /// The one function that the plan names, once.
+    async fn one(&mut self, call: &Call) -> wasmtime::Result<()> {
+        let name = call.function();
+        let flows = vec![FlowStats::new(name)];
+        *Self::stats(self.host()) = ScenarioStats { flows, sequences: 1, ..ScenarioStats::default() };
+        let input = match call {
+            Call::Fuzz(_) => Some(self.host().only_input(name)?),
+            Call::Property(_) => self.host().only_check(name).map(|()| None)?,
+        };
         let (mut store, instance) = self.instance().await;
         let outcome = match instance {
-            Ok(instance) => calls(&mut store, &instance, functions, round, self.plan.flows).await,
+            Ok(instance) => once(self.program, &mut store, self.way, &instance, call, input).await,
             Err(error) => Err(error),
         };
         self.over(store);
-        outcome
+        outcome?;
+        Self::stats(self.host()).flows[0].run += 1;
+        Ok(())
+    }
+
+    async fn round(&mut self, functions: &Functions<'_>, round: u32) -> wasmtime::Result<()> {
+        let Some(stretches) = self.plan.stretches(functions.kind, round) else { return Ok(()) };
+        let (mut store, instance) = self.instance().await;
+        let outcome = match instance {
+            Ok(instance) => calls(&mut store, self.way, &instance, functions, round, &stretches).await,
+            Err(error) => Err(error),
+        };
+        self.over(store);
+        self.unless_power_was_lost(outcome)
     }
 }
 
 /// One sequence of a stateful scenario.
 async fn steps(
     store: &mut Store<Host>,
+    way: Way,
     instance: &Instance,
     interface: &str,
     sequence: u32,
-    steps: u32,
+    stretches: &[(u32, u32)],
 ) -> wasmtime::Result<()> {
     let stream = ScenarioKind::Stateful.stream(sequence);
     let begin = function::<(u32,), ()>(store, instance, interface, "begin-sequence")?;
@@ -249,13 +361,15 @@ async fn steps(
     let end = function::<(u32,), ()>(store, instance, interface, "end-sequence")?;
     Drive::stats(store.data_mut()).sequences += 1;
     store.data_mut().begin_sequence(sequence, stream)?;
-    begin.call_async(&mut *store, (sequence,)).await?;
-    for number in 0..steps {
+    way.call(store, &begin, (sequence,)).await?;
+    for number in stretches.iter().flat_map(|(from, to)| *from..*to) {
         store.data_mut().begin_step(sequence, stream, number)?;
-        let (result,) = step.call_async(&mut *store, (number,)).await?;
+        let begun = Reading::of(store);
+        let (result,) = way.call(store, &step, (number,)).await?;
+        let cost = begun.until(Reading::of(store));
         let stats = Drive::stats(store.data_mut());
         match result {
-            StepResult::Ran(flow) => flow_of(stats, flow)?.run += 1,
+            StepResult::Ran(flow) => flow_of(stats, flow)?.ran(cost),
             StepResult::Skipped(skip) => flow_of(stats, skip.flow)?.skip(&skip.label),
             StepResult::Stuck(why) => {
                 let message = format!("no flow is valid in sequence {sequence} at step {number}: {why}");
@@ -264,16 +378,17 @@ async fn steps(
         }
     }
     store.data_mut().end_sequence(sequence, stream)?;
-    end.call_async(&mut *store, (sequence,)).await
+    way.call(store, &end, (sequence,)).await
 }
 
 /// One round of fuzz targets or properties.
 async fn calls(
     store: &mut Store<Host>,
+    way: Way,
     instance: &Instance,
     functions: &Functions<'_>,
     round: u32,
-    steps: u32,
+    stretches: &[(u32, u32)],
 ) -> wasmtime::Result<()> {
     let Functions { kind, interface, first, number } = *functions;
     let stream = kind.stream(round);
@@ -286,31 +401,81 @@ async fn calls(
         ScenarioKind::Stateful | ScenarioKind::Property => Call::Check(function(store, instance, interface, "check")?),
     };
     Drive::stats(store.data_mut()).sequences += 1;
-    for step in 0..steps {
+    for step in stretches.iter().flat_map(|(from, to)| *from..*to) {
         let place = step as usize % number;
         let (place, flow) = (place as u32, (first + place) as u32);
+        let begun = Reading::of(store);
         match &call {
             Call::Fuzz(run) => {
                 let input = store.data_mut().begin_input(round, stream, step, flow, place)?;
-                run.call_async(&mut *store, (place, input)).await?;
+                way.call(store, run, (place, input)).await?;
             }
             Call::Check(check) => {
                 store.data_mut().begin_check(round, stream, step, flow, place)?;
-                check.call_async(&mut *store, (place,)).await?;
+                way.call(store, check, (place,)).await?;
             }
         }
-        flow_of(Drive::stats(store.data_mut()), flow)?.run += 1;
+        let cost = begun.until(Reading::of(store));
+        flow_of(Drive::stats(store.data_mut()), flow)?.ran(cost);
     }
     Ok(())
 }
 
+/// What is left of the budget, and when.
+struct Reading {
+    fuel: u64,
+    at: Instant,
+}
+
+impl Reading {
+    fn of(store: &Store<Host>) -> Reading {
+        Reading { fuel: store.get_fuel().unwrap_or(0), at: store.data().run.world.clock.now() }
+    }
+
+    fn until(&self, later: Reading) -> Cost {
+        Cost { fuel: self.fuel.saturating_sub(later.fuel), time: Duration(later.at.0.saturating_sub(self.at.0)) }
+    }
+}
+
+/// Finds the function that `call` names, and calls it.
+async fn once(
+    program: &Program,
+    store: &mut Store<Host>,
+    way: Way,
+    instance: &Instance,
+    call: &Call,
+    input: Option<Vec<u8>>,
+) -> wasmtime::Result<()> {
+    let (interface, names) = program.entries().scenario.interface_of(call);
+    let missing = || invalid("call", &format!("it has no {} `{}`", names.1, call.function().escape_debug()));
+    let interface = interface.ok_or_else(missing)?;
+    let (listed,) = ask::<(Vec<String>,)>(store, way, instance, interface, names.0).await?;
+    let place = listed.iter().position(|name| name == call.function()).ok_or_else(missing)? as u32;
+    match input {
+        Some(input) => {
+            let run = function::<(u32, Vec<u8>), ()>(store, instance, interface, "run")?;
+            way.call(store, &run, (place, input)).await
+        }
+        None => {
+            let check = function::<(u32,), ()>(store, instance, interface, "check")?;
+            way.call(store, &check, (place,)).await
+        }
+    }
+}
+
 /// Calls a function that only answers.
-async fn ask<R>(store: &mut Store<Host>, instance: &Instance, interface: &str, name: &str) -> wasmtime::Result<R>
+async fn ask<R>(
+    store: &mut Store<Host>,
+    way: Way,
+    instance: &Instance,
+    interface: &str,
+    name: &str,
+) -> wasmtime::Result<R>
 where
     R: ComponentNamedList + Lift + Send + Sync + 'static,
 {
     let function = function::<(), R>(store, instance, interface, name)?;
-    function.call_async(store, ()).await
+    way.call(store, &function, ()).await
 }
 
 /// A function of the interface; one of another type is a fault of the scenario.

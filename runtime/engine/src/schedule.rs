@@ -107,7 +107,8 @@ pub(crate) fn run(session: &Session, run: Box<Run>) -> (Box<Run>, Result<Outcome
         let Poll::Ready(mut life) = polled else { continue };
         let guest = guests.swap_remove(next);
         cover(&mut covered, &guest, life.outcome.as_ref().err());
-        if let (Some(up_after), Entry::Run) = (power_loss(&life), guest.launch.entry) {
+        let lost = life.outcome.as_ref().err().and_then(power_loss);
+        if let (Some(up_after), Entry::Run) = (lost, guest.launch.entry) {
             // It starts again as it did first, on what its disk has kept.
             run.power_loss(guest.node, up_after);
             guests.push(start(session, guest.launch, &plan.limits, &parking, life.called));
@@ -147,6 +148,11 @@ pub(crate) fn run(session: &Session, run: Box<Run>) -> (Box<Run>, Result<Outcome
     }
 }
 
+/// Whether the plan has one function of the target called.
+fn is_called(host: &Host) -> bool {
+    host.node == NodeId(0) && host.run.world.plan.call.is_some()
+}
+
 /// Adds what a guest has covered that has just ended, by `error` perhaps, or that is not going on.
 fn cover(covered: &mut BTreeMap<Option<Digest>, Covered>, guest: &Guest<'_>, error: Option<&wasmtime::Error>) {
     let coverage = guest.program.how().coverage;
@@ -163,8 +169,8 @@ fn callee(called: Box<dyn Called>) -> Option<Box<Callee>> {
 }
 
 /// How long the machine of a guest is down, if the guest ended because it lost power.
-fn power_loss(life: &Life) -> Option<Duration> {
-    match life.outcome.as_ref().err()?.downcast_ref::<Stop>()? {
+pub(crate) fn power_loss(error: &wasmtime::Error) -> Option<Duration> {
+    match error.downcast_ref::<Stop>()? {
         Stop::PowerLoss { up_after } => Some(*up_after),
         _ => None,
     }
@@ -248,7 +254,7 @@ async fn live(program: &Program, launch: Launch, limits: Limits, turn: Turn, cal
     // After a loss of power, the guest waited for its machine.
     host.run.world.node_mut(launch.node).waiting.clear();
     let (mut host, outcome, fuel_left) = match launch.entry {
-        Entry::Run if program.is_scenario() => scenario::drive(program, host, limits.fuel).await,
+        Entry::Run if program.is_scenario() || is_called(&host) => scenario::drive(program, host, limits.fuel).await,
         entry => {
             let (mut store, filled) = store(program, host, limits.fuel);
             let outcome = match filled {

@@ -82,14 +82,7 @@ impl Session {
             return Err(SessionError::NoCommand);
         }
         let mut others = BTreeMap::new();
-        for other in plan.programs() {
-            let component = other.component;
-            if let Entry::Vacant(place) = others.entry(component) {
-                let bytes = inputs.get(&component).ok_or(WorldError::MissingInput(component))?;
-                let compiled = program.beside(bytes);
-                place.insert(compiled.map_err(|error| SessionError::Program { component, error })?);
-            }
-        }
+        compile_others(&program, &mut others, &plan, inputs)?;
         let called = plan.called().map(|(_, node)| &others[&node.program.component]);
         let program = match called {
             Some(target) => program.linked_to(target)?,
@@ -117,6 +110,18 @@ impl Session {
             fuel_times: 1,
             covered: BTreeMap::new(),
         })
+    }
+
+    /// The same program under another plan, which compiles only what the last one did not name.
+    ///
+    /// # Errors
+    /// As for [`Session::new`]; the session is as it was then.
+    pub fn replan(&mut self, plan: Arc<Plan>, inputs: &Inputs) -> Result<(), SessionError> {
+        compile_others(&self.program, &mut self.others, &plan, inputs)?;
+        let start = World::new(plan, inputs)?;
+        let before = std::mem::replace(&mut self.start, start);
+        self.start.facts = before.facts;
+        Ok(())
     }
 
     /// Shows what the guests write in the next execution, as they write it.
@@ -242,6 +247,24 @@ impl Executor for Session {
             backtrace: ended.backtrace,
         })
     }
+}
+
+/// Compiles the further components of a plan that are not in `others`.
+fn compile_others(
+    program: &Program,
+    others: &mut BTreeMap<Digest, Program>,
+    plan: &Plan,
+    inputs: &Inputs,
+) -> Result<(), SessionError> {
+    for other in plan.programs() {
+        let component = other.component;
+        if let Entry::Vacant(place) = others.entry(component) {
+            let bytes = inputs.get(&component).ok_or(WorldError::MissingInput(component))?;
+            let compiled = program.beside(bytes);
+            place.insert(compiled.map_err(|error| SessionError::Program { component, error })?);
+        }
+    }
+    Ok(())
 }
 
 /// One digest over all memories, each with its size.

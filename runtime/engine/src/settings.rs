@@ -20,6 +20,8 @@ pub(crate) const STACK_SLOTS: u32 = fozzy_instrument::STACK_SLOTS_DEFAULT;
 const NATIVE_STACK_BYTES: usize = fozzy_instrument::NATIVE_STACK_BYTES_PER_SLOT as usize * STACK_SLOTS as usize;
 /// Native stack left for the host's own frames above the guest's.
 const HOST_STACK_BYTES: usize = 2 << 20;
+/// All of the native stack of a guest.
+pub(crate) const STACK_BYTES: usize = NATIVE_STACK_BYTES + HOST_STACK_BYTES;
 /// Address space of one memory: with four gigabytes reserved, 32-bit addresses need no bounds checks.
 const MEMORY_RESERVATION_BYTES: u64 = 4 << 30;
 /// Inaccessible bytes behind each memory, for accesses with a constant offset.
@@ -77,7 +79,7 @@ pub(crate) fn deterministic(switches: Switches, build: &Build) -> Config {
     config.epoch_interruption(false);
     // Stack depth: bounded by the rewriter's counter; the native stack is so large that it never decides.
     config.max_wasm_stack(NATIVE_STACK_BYTES);
-    config.async_stack_size(NATIVE_STACK_BYTES + HOST_STACK_BYTES);
+    config.async_stack_size(STACK_BYTES);
     // Memories: ours, so that they can be hashed and restored; one layout, so that one compiled form fits.
     config.with_host_memory(Arc::new(HostMemories));
     config.memory_init_cow(false);

@@ -36,6 +36,7 @@ mod process;
 mod properties;
 mod random;
 mod record;
+mod rules;
 mod run;
 mod scenario;
 mod snapshots;

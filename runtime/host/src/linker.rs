@@ -52,6 +52,8 @@ const KNOWN: &[&str] = &[
     "wasi:sockets/udp",
     "wasi:sockets/udp-create-socket",
     "fozzy:process/run",
+    "fozzy:process/rules",
+    "fozzy:http/rules",
     "fozzy:faults/points",
     "fozzy:files/snapshots",
     "fozzy:files/power",

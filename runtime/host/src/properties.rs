@@ -15,6 +15,7 @@ const REACHABLE: Import = Import::new("fozzy:properties/assertions.reachable");
 const UNREACHABLE: Import = Import::new("fozzy:properties/assertions.unreachable");
 const ALWAYS_NUMBER: Import = Import::new("fozzy:properties/assertions.always-number");
 const SOMETIMES_NUMBER: Import = Import::new("fozzy:properties/assertions.sometimes-number");
+const AGAIN: Import = Import::new("fozzy:properties/assertions.again");
 const FAIL: Import = Import::new("fozzy:properties/assertions.fail");
 
 type Details = Option<String>;
@@ -101,6 +102,13 @@ impl assertions::Host for Host {
     ) -> Result<()> {
         let numbers = (left, comparison, right);
         self.see_numbers(SOMETIMES_NUMBER, (PropertyKind::Sometimes, &name), numbers, details.as_deref())
+    }
+
+    fn again(&mut self, name: String, held: u64, missed: u64) -> Result<()> {
+        self.call(AGAIN, (&*name, held, missed), |host| {
+            let counted = host.world().facts.properties.again(&name, held, missed);
+            counted.map_err(|error| Stop::Misuse { import: AGAIN.name, what: error.to_string() })
+        })
     }
 
     fn fail(&mut self, failure: assertions::Failure, site: String, message: String) -> Result<()> {

@@ -18,6 +18,8 @@ const BEGIN_SEQUENCE: Import = Import::new("fozzy:scenario/stateful.begin-sequen
 const STEP: Import = Import::new("fozzy:scenario/stateful.step");
 const END_SEQUENCE: Import = Import::new("fozzy:scenario/stateful.end-sequence");
 const FUZZ: Import = Import::new("fozzy:scenario/fuzz.run");
+const INPUT: Import = Import::new("fozzy:scenario/fuzz.input");
+const CHECK_ONLY: Import = Import::new("fozzy:scenario/property.check-only");
 const CHECK: Import = Import::new("fozzy:scenario/property.check");
 
 impl Host {
@@ -75,6 +77,34 @@ impl Host {
             host.draw(purpose, "input", &mut input);
             Ok(input)
         })
+    }
+
+    /// A fuzz target is about to be called, as all of a run: the answer is its input. It is asked for before the guest
+    /// begins, in a part of its own, so that what the guest draws does not depend on it.
+    ///
+    /// # Errors
+    /// When the guest's budget is used up.
+    pub fn only_input(&mut self, function: &str) -> Result<Vec<u8>> {
+        self.at(Position { sequence: Some(0), step: None, flow: Some(0) });
+        self.part = Part::beginning(0);
+        let input = self.call(INPUT, function, |host| {
+            let purpose = Purpose::Choice(host.part);
+            let length = host.below(purpose, "input length", choice::BYTES_MAX + 1);
+            let mut input = vec![0; length as usize];
+            host.draw(purpose, "input", &mut input);
+            Ok(input)
+        });
+        self.part = Part::WHOLE;
+        input
+    }
+
+    /// A property is about to be checked, as all of a run.
+    ///
+    /// # Errors
+    /// When the guest's budget is used up.
+    pub fn only_check(&mut self, function: &str) -> Result<()> {
+        self.at(Position { sequence: Some(0), step: None, flow: Some(0) });
+        self.call(CHECK_ONLY, function, |_| Ok(()))
     }
 
     fn at(&mut self, position: Position) {

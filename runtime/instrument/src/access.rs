@@ -14,6 +14,9 @@
 //!
 //! All of it stands behind everything else, so that no index of the component changes.
 //!
+//! A module that has its globals for itself takes them from its side memory too, when code of it is entered the next time after
+//! the host said so: then nobody has to call `load`, which takes longer than copying pages.
+//!
 //! Why a `memory.grow` by nothing: an engine keeps the size of a memory beside its code and reads it again
 //! when the memory grows, so that this is how it learns that the memory was cut from outside.
 //!
@@ -21,6 +24,7 @@
 //! the order of modules and of their globals.
 //! Not here: whether a component may be given one (`shape`).
 
+use crate::map::ModuleOrdinal;
 use crate::shape::{self, ImportedResource, ModuleShape, Shape};
 use crate::side::{ACCESSOR, HEADER_BYTES, SideTag, WASM_PAGE_BYTES};
 use serde::{Deserialize, Serialize};
@@ -44,8 +48,12 @@ pub const LOAD: &str = "fozzy-load";
 pub struct Access {
     /// Mutable globals, each with a slot.
     pub globals: usize,
+    /// How many of them each module has, in the order of the slots.
+    pub globals_of: Vec<(ModuleOrdinal, usize)>,
     /// Resource types whose handles can be minted and dropped.
     pub resources: Vec<MintedResource>,
+    /// Whether code of the component runs while it is instantiated. Otherwise only data segments are written then.
+    pub starts: bool,
 }
 
 impl Access {
@@ -109,7 +117,9 @@ pub(crate) fn append(tag: &SideTag, shape: &Shape, out: &mut Vec<u8>) -> Access 
         .map(|r| MintedResource { interface: r.interface.clone(), name: r.name.clone() })
         .collect();
     append_sections(shape, &module.bytes, &resources, out);
-    Access { globals: module.globals, resources }
+    let globals_of = shape.modules.iter().filter(|(_, module)| module.instance.is_some() && !module.globals.is_empty());
+    let globals_of = globals_of.map(|(ordinal, module)| (ModuleOrdinal(*ordinal), module.globals.len())).collect();
+    Access { globals: module.globals, globals_of, resources, starts: shape.starts }
 }
 
 /// Core modules that have something to reach, with their instances.
@@ -196,14 +206,7 @@ fn accessor_module(shape: &Shape, tag: &SideTag) -> AccessorModule {
         };
         let mut sink = load.instructions();
         sink.i32_const(0);
-        match ty {
-            ValType::I32 => sink.i32_load(at),
-            ValType::I64 => sink.i64_load(at),
-            ValType::F32 => sink.f32_load(at),
-            ValType::F64 => sink.f64_load(at),
-            ValType::V128 => sink.v128_load(at),
-            ValType::Ref(_) => unreachable!("references are an obstacle"),
-        };
+        self::load(&mut sink, *ty, at);
         sink.global_set(global);
     }
     save.instructions().end();
@@ -235,6 +238,18 @@ fn accessor_module(shape: &Shape, tag: &SideTag) -> AccessorModule {
     module.section(&types).section(&imports).section(&functions).section(&own_memory);
     module.section(&exports).section(&code).section(&data);
     AccessorModule { bytes: module.finish(), globals: globals.len() }
+}
+
+/// Loads a number from a slot.
+pub(crate) fn load(code: &mut to::InstructionSink<'_>, ty: ValType, slot: to::MemArg) {
+    match ty {
+        ValType::I32 => code.i32_load(slot),
+        ValType::I64 => code.i64_load(slot),
+        ValType::F32 => code.f32_load(slot),
+        ValType::F64 => code.f64_load(slot),
+        ValType::V128 => code.v128_load(slot),
+        ValType::Ref(_) => unreachable!("references are an obstacle"),
+    };
 }
 
 /// Writes the component's part: imports that mint, the accessor's instance, its functions lifted and exported.

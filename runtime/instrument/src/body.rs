@@ -10,12 +10,14 @@ use crate::Error;
 use crate::compare::{Compare, Comparisons};
 use crate::depth::Depth;
 use crate::edges::Edges;
-use crate::edit::{BodySpans, Edits, Written, offset_u32};
+use crate::edit::{BodySpans, Edits, Place, Written, offset_u32};
+use crate::map::SegmentKind;
 use crate::marks::Marks;
 use crate::module::Module;
 use crate::options::Coverage;
+use crate::side::HEADER_PENDING_AT;
 use crate::sites::Sites;
-use wasm_encoder::Encode;
+use wasm_encoder::{BlockType, Encode, MemArg};
 use wasmparser::{
     FuncToValidate, FuncValidatorAllocations, FunctionBody, Operator, OperatorsReader, ValType, ValidatorResources,
 };
@@ -140,6 +142,13 @@ impl Bodies {
 
         self.edits.reset(validator.len_locals());
         self.allocations = validator.into_allocations();
+        if let Some(helper) = module.taking_globals(index)? {
+            let (start, memory_index) = (facts.spans.operators.start, module.side_memory);
+            self.edits.insert(start, Place::Entry, start, SegmentKind::Injected, |code| {
+                let pending = MemArg { offset: u64::from(HEADER_PENDING_AT), align: 2, memory_index };
+                code.i32_const(0).i32_load(pending).if_(BlockType::Empty).call(helper).end();
+            });
+        }
         if module.depth && self.depth.counts(&facts) {
             let depth = module.depth_global()?;
             let results = module.block_type(ty)?;

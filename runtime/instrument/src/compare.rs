@@ -10,6 +10,9 @@
 //! `br_table` beside the number of its entries, and the arguments of functions that the name or export section calls `memcmp`,
 //! `bcmp`, `strcmp`, `strncmp`, `strcasecmp`, `strncasecmp`, `memchr` or `strchr`.
 //!
+//! Where the sides of a comparison were moved together, as compilers do (`stored ^ sum != -1`), what was put together is logged
+//! before it; where that is compared with zero, it is the comparison.
+//!
 //! The log keeps the order of execution, and the first [`COMPARISONS_PER_SITE`] of each site, so that a loop does not fill it:
 //! replacing one operand by another needs a few pairs of each comparison, and the earliest are the ones that guard the rest.
 //! Where it is full, the header says how many are lost.
@@ -72,6 +75,11 @@ pub enum ComparisonKind {
         bits: u8,
         /// Whether they have a sign.
         signed: bool,
+    },
+    /// Two integers whose difference, or bitwise difference, is compared next.
+    Mixed {
+        /// 32 or 64.
+        bits: u8,
     },
     /// The index of a `br_table` on the left, how many entries it has besides the default on the right.
     Switch,
@@ -161,15 +169,38 @@ pub(crate) fn compares(name: &str) -> Option<Compares> {
 #[derive(Debug, Default)]
 pub(crate) struct Compare {
     found: Vec<(u32, ComparisonKind, u32)>,
+    /// A difference: where it is made, its bits, and how many constants follow.
+    mixed: Option<(u32, u8, u8)>,
 }
 
 impl Compare {
     pub(crate) fn begin(&mut self) {
         self.found.clear();
+        self.mixed = None;
+    }
+
+    /// Takes note of a difference that is compared by this operator.
+    fn mixed(&mut self, operator: &Operator<'_>, span: &Range<u32>) {
+        let before = self.mixed.take();
+        match (operator, before) {
+            (Operator::I32Xor | Operator::I32Sub, _) => self.mixed = Some((span.start, 32, 0)),
+            (Operator::I64Xor | Operator::I64Sub, _) => self.mixed = Some((span.start, 64, 0)),
+            (Operator::I32Const { .. } | Operator::I64Const { .. }, Some((at, bits, 0))) => {
+                self.mixed = Some((at, bits, 1));
+            }
+            (Operator::I32Eqz | Operator::I64Eqz, Some((at, bits, 0))) => {
+                self.found.push((at, ComparisonKind::Equal { bits }, 0));
+            }
+            (Operator::I32Eq | Operator::I32Ne | Operator::I64Eq | Operator::I64Ne, Some((at, bits, 1))) => {
+                self.found.push((at, ComparisonKind::Mixed { bits }, 0))
+            }
+            _ => {}
+        }
     }
 
     /// Takes note of an operator that control can get to.
     pub(crate) fn operator(&mut self, operator: &Operator<'_>, span: &Range<u32>) {
+        self.mixed(operator, span);
         let (equal, order) =
             (|bits| ComparisonKind::Equal { bits }, |bits, signed| ComparisonKind::Order { bits, signed });
         let (kind, entries) = match operator {
@@ -225,7 +256,12 @@ impl Compare {
             });
         }
         for &(at, kind, entries) in &self.found {
-            let long = matches!(kind, ComparisonKind::Equal { bits: 64 } | ComparisonKind::Order { bits: 64, .. });
+            let long = matches!(
+                kind,
+                ComparisonKind::Equal { bits: 64 }
+                    | ComparisonKind::Order { bits: 64, .. }
+                    | ComparisonKind::Mixed { bits: 64 }
+            );
             let helper = module.helper(if long { Helper::Log64 } else { Helper::Log32 })?;
             let site = site(module, at, kind)?;
             edits.insert(at, Place::Before, at, SegmentKind::Injected, |code| {

@@ -2,7 +2,7 @@
 //!
 //! All offsets are bytes from the start of the component, as `wasm-tools dump` shows them.
 
-use crate::{CATALOGUE_BYTES_MAX, COMPONENT_BYTES_MAX, STACK_SLOTS_MAX, nesting::NESTING_DEPTH_MAX};
+use crate::{COMPONENT_BYTES_MAX, STACK_SLOTS_MAX, nesting::NESTING_DEPTH_MAX};
 
 /// A component that cannot be instrumented, or options that cannot be met.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -43,12 +43,6 @@ pub enum Error {
         found: u64,
         /// How many engines accept.
         limit: u64,
-    },
-    /// The assertion catalogue is larger than [`CATALOGUE_BYTES_MAX`].
-    #[error("the assertion catalogue has {bytes} bytes or more, above the {CATALOGUE_BYTES_MAX} that are accepted")]
-    CatalogueTooLarge {
-        /// Size found so far.
-        bytes: usize,
     },
     /// [`crate::Options::stack_slots`] is zero or above [`STACK_SLOTS_MAX`].
     #[error("a stack of {found} slots was asked for, expected 1 to {STACK_SLOTS_MAX}")]

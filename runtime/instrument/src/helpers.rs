@@ -8,10 +8,11 @@
 //! so that the depth limit need not count them: one more small frame on top of a counted one. A wrapper calls the function that it
 //! stands for, and nothing but the canonical ABI calls a wrapper.
 
+use crate::access::{self, SLOT_BYTES};
 use crate::compare::{
     COMPARED_BYTES_MAX, COMPARISON_BYTES, COMPARISONS_MAX, COMPARISONS_PER_SITE, KIND_BYTES, KIND_SEARCH,
 };
-use crate::side::{HEADER_ENTRIES_AT, HEADER_LOST_AT, HEADER_SWITCH_AT, Layout, MARKED_PAGE_BITS};
+use crate::side::{HEADER_ENTRIES_AT, HEADER_LOST_AT, HEADER_PENDING_AT, HEADER_SWITCH_AT, Layout, MARKED_PAGE_BITS};
 use wasm_encoder::{BlockType, Function, MemArg, ValType as Encoded};
 use wasmparser::ValType;
 
@@ -36,6 +37,8 @@ pub(crate) enum Helper {
     Counts,
     /// `(left, right, site, kind)`: writes an entry.
     Entry,
+    /// `()`: sets the globals as the host has left them, once.
+    Globals,
 }
 
 /// Where helpers find things.
@@ -45,6 +48,9 @@ pub(crate) struct Surroundings<'s> {
     pub(crate) layout: &'s Layout,
     /// Where the counts of the comparisons start.
     pub(crate) counts: u32,
+    /// The globals that the host sets, and where they start.
+    pub(crate) globals: &'s [(u32, ValType)],
+    pub(crate) globals_start: u32,
     /// Indices of the helpers that are used by the one that is written, in the order of [`Helper::uses`].
     pub(crate) used: Vec<u32>,
 }
@@ -64,13 +70,14 @@ impl Helper {
             Helper::LogSearch => (&WORDS[..3], &[]),
             Helper::Counts => (&WORDS[..1], &WORDS[..1]),
             Helper::Entry => (&LONGS[..4], &[]),
+            Helper::Globals => (&[], &[]),
         }
     }
 
     /// The helpers that this one calls.
     pub(crate) fn uses(self) -> &'static [Helper] {
         match self {
-            Helper::Range | Helper::Counts | Helper::Entry => &[],
+            Helper::Range | Helper::Counts | Helper::Entry | Helper::Globals => &[],
             Helper::Bulk | Helper::Realloc(_) => &[Helper::Range],
             Helper::Log32 | Helper::Log64 | Helper::LogBytes | Helper::LogSearch => &[Helper::Counts, Helper::Entry],
         }
@@ -99,6 +106,7 @@ impl Helper {
             Helper::LogSearch => log_search(around),
             Helper::Counts => count_comparison(around),
             Helper::Entry => write_entry(around),
+            Helper::Globals => set_globals(around),
         }
     }
 }
@@ -219,6 +227,21 @@ fn log_bytes(around: &Surroundings<'_>) -> Function {
     code.call(around.used[1]);
     code.local_get(AT).i32_const(8).i32_add().local_set(AT).br(0);
     code.end().end().end();
+    function
+}
+
+/// `[] -> []`
+fn set_globals(around: &Surroundings<'_>) -> Function {
+    let mut function = Function::new([]);
+    let mut code = function.instructions();
+    code.i32_const(0).i32_const(0).i32_store(around.at(HEADER_PENDING_AT, 2));
+    for ((global, ty), position) in around.globals.iter().zip(0..) {
+        let slot = around.at(around.globals_start + position * SLOT_BYTES as u32, 0);
+        code.i32_const(0);
+        access::load(&mut code, *ty, slot);
+        code.global_set(*global);
+    }
+    code.end();
     function
 }
 

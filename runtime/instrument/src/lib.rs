@@ -26,7 +26,6 @@
 
 mod access;
 mod body;
-mod catalogue;
 mod compare;
 mod depth;
 mod edges;
@@ -52,7 +51,6 @@ mod walk;
 mod tests;
 
 pub use access::{ACCESSOR_HEADER_BYTES, Access, LOAD, MintedResource, SAVE, SLOT_BYTES};
-pub use catalogue::CATALOGUE_BYTES_MAX;
 pub use compare::{
     COMPARED_BYTES_MAX, COMPARISON_BYTES, COMPARISONS_MAX, COMPARISONS_PER_SITE, Comparison, ComparisonKind,
     ComparisonSite, Comparisons,
@@ -65,8 +63,8 @@ pub use marks::STRADDLE_BYTES;
 pub use options::{Coverage, ModuleChoice, Options, hit_class};
 pub use shape::Obstacle;
 pub use side::{
-    ACCESSOR, HEADER_BYTES, HEADER_ENTRIES_AT, HEADER_LOST_AT, HEADER_SWITCH_AT, LAYOUT_VERSION, MARKED_PAGE_BYTES,
-    MARKS, SideMemory, SideTag,
+    ACCESSOR, HEADER_BYTES, HEADER_ENTRIES_AT, HEADER_LOST_AT, HEADER_PENDING_AT, HEADER_SWITCH_AT, LAYOUT_VERSION,
+    MARKED_PAGE_BYTES, MARKS, SideMemory, SideTag,
 };
 pub use sites::{EDGES_MAX, Edge, EdgeId, EdgeKind, Sites, Stretch};
 pub use verdict::{MarksReason, MarksVerdict};
@@ -98,9 +96,6 @@ pub struct Instrumented {
     pub sites: Sites,
     /// The comparisons of the chosen modules; empty unless asked for.
     pub comparisons: Comparisons,
-    /// Records of the assertion catalogue, as they stand in the original: for each custom section `fozzy:catalogue` its
-    /// module and its contents.
-    pub catalogue: Vec<(ModuleOrdinal, Vec<u8>)>,
     /// What was put beside the memories of each module that needs it, in the order of the bytes.
     pub side_memories: Vec<SideMemory>,
     /// What each side memory starts with; `None` when nothing was asked for that needs one.

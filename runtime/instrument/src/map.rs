@@ -137,6 +137,7 @@ impl Segments {
 pub struct ModuleMap {
     pub(crate) ordinal: ModuleOrdinal,
     pub(crate) name: Option<String>,
+    pub(crate) alias: Option<String>,
     pub(crate) original: Range<u32>,
     pub(crate) rewritten: Range<u32>,
     /// The function bodies in the rewritten component; empty when there is none.
@@ -155,6 +156,12 @@ impl ModuleMap {
     #[must_use]
     pub fn name(&self) -> Option<&str> {
         self.name.as_deref()
+    }
+
+    /// All names that it is chosen by: its own, and what the component around it calls it. The latter is known only where
+    /// something was put beside memories.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.name.as_deref().into_iter().chain(self.alias.as_deref())
     }
 
     /// The bytes of the module, header included, in the original component.

@@ -22,7 +22,7 @@ use crate::options::Coverage;
 use crate::side::{Layout, SideMemory, SideTag, WASM_PAGE_BYTES};
 use crate::survey::{Surveyed, may_return_through_memory};
 use crate::{Error, Options, body, names};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use wasm_encoder::reencode::{Reencode, RoundtripReencoder};
 use wasm_encoder::{
@@ -133,6 +133,7 @@ pub(crate) struct Module<'a> {
     globals: Option<List>,
     /// All globals of the original, imported ones included.
     globals_count: u32,
+    globals_imported: u32,
     depth_used: bool,
 
     /// Types of all functions of the original, imported ones first.
@@ -149,6 +150,13 @@ pub(crate) struct Module<'a> {
     /// An import that may write is called through a reference.
     pub(crate) import_escapes: bool,
     surveyed: Surveyed,
+
+    /// Whether the host may set globals through the side memory, where that can be done.
+    takes_globals: bool,
+    /// The globals that it sets so: index and type.
+    taken: Vec<(u32, ValType)>,
+    /// Functions at whose beginning that is looked at.
+    entered: BTreeSet<u32>,
 
     /// What is exported beyond the original's exports.
     pub(crate) added_exports: Vec<(String, ExportKind, u32)>,
@@ -175,7 +183,7 @@ pub(crate) struct Module<'a> {
 impl<'a> Module<'a> {
     /// A module whose header is at `start`.
     pub(crate) fn new(ordinal: ModuleOrdinal, start: usize, options: &Options, surveyed: Surveyed) -> Module<'a> {
-        let chosen = options.modules.includes(surveyed.name.as_deref());
+        let chosen = options.modules.includes(surveyed.names());
         let comparisons = options.comparisons && chosen;
         Module {
             ordinal,
@@ -192,6 +200,7 @@ impl<'a> Module<'a> {
             type_indices: BTreeMap::new(),
             globals: None,
             globals_count: 0,
+            globals_imported: 0,
             depth_used: false,
             function_types: Vec::new(),
             functions_imported: 0,
@@ -201,6 +210,9 @@ impl<'a> Module<'a> {
             marks: options.marks,
             marks_used: false,
             import_escapes: false,
+            takes_globals: options.access && options.beside(),
+            taken: Vec::new(),
+            entered: BTreeSet::new(),
             surveyed,
             memory32: false,
             added_exports: Vec::new(),
@@ -262,8 +274,10 @@ impl<'a> Module<'a> {
     /// Takes note of the imports.
     pub(crate) fn import_section(&mut self, reader: &ImportSectionReader<'a>) -> Result<(), Error> {
         for import in reader.clone().into_imports() {
-            if let TypeRef::Func(ty) | TypeRef::FuncExact(ty) = import?.ty {
-                self.function_types.push(ty);
+            match import?.ty {
+                TypeRef::Func(ty) | TypeRef::FuncExact(ty) => self.function_types.push(ty),
+                TypeRef::Global(_) => self.globals_imported += 1,
+                _ => {}
             }
         }
         self.functions_imported = offset_u32(self.function_types.len());
@@ -322,6 +336,52 @@ impl<'a> Module<'a> {
         self.memory32 = self.side_memory > 0 && !types.memory_at(0).memory64;
         self.marks &= self.memory32 || self.side_memory == 0;
         self.bodies = bodies;
+        if self.takes_globals {
+            self.take_globals(types);
+        }
+    }
+
+    /// The host can leave the globals in the side memory when nobody but this module has them, and all of its code is
+    /// entered through its exports: no function of it is in a table of others, or handed over as a reference.
+    fn take_globals(&mut self, types: TypesRef<'_>) {
+        let is_reference = |ty: &ValType| matches!(ty, ValType::Ref(_));
+        let signatures = self.signatures.iter().flatten();
+        let mut shared = self.surveyed.shares_table
+            || signatures.flat_map(|signature| signature.params.iter().chain(&signature.results)).any(is_reference);
+        shared |= (0..self.globals_imported).any(|index| {
+            let ty = types.global_at(index);
+            ty.mutable && is_reference(&ty.content_type)
+        });
+        for export in self.exports.clone().into_iter().flatten().flatten() {
+            match export.kind {
+                ExternalKind::Func | ExternalKind::FuncExact => {
+                    self.entered.insert(export.index);
+                }
+                ExternalKind::Global => {
+                    let ty = types.global_at(export.index);
+                    shared |= ty.mutable || is_reference(&ty.content_type);
+                }
+                _ => {}
+            }
+        }
+        let defined = (self.globals_imported..self.globals_count).map(|index| (index, types.global_at(index)));
+        let mutable: Vec<_> =
+            defined.filter(|(_, ty)| ty.mutable).map(|(index, ty)| (index, ty.content_type)).collect();
+        if !shared && !self.entered.is_empty() && !mutable.iter().any(|(_, ty)| is_reference(ty)) {
+            self.taken = mutable;
+        }
+    }
+
+    /// The function that takes over globals from the host, to be called at the beginning of `function` when the word at
+    /// [`HEADER_PENDING_AT`] says so; `None` when it need not.
+    pub(crate) fn taking_globals(&mut self, function: u32) -> Result<Option<u32>, Error> {
+        let takes = !self.taken.is_empty() && self.entered.contains(&function);
+        takes.then(|| self.helper(Helper::Globals)).transpose()
+    }
+
+    /// The complete layout of the side memory.
+    fn complete(&self) -> SideMemory {
+        self.layout.complete(self.ordinal, self.kept, self.compared, offset_u32(self.taken.len()))
     }
 
     /// What a function compares, going by its name.
@@ -476,6 +536,7 @@ impl<'a> Module<'a> {
         let map = ModuleMap {
             ordinal: self.ordinal,
             name: self.names.and_then(names::module_name),
+            alias: self.surveyed.alias.take(),
             original: offset_u32(self.start)..offset_u32(end),
             rewritten: 0..offset_u32(out.len()),
             code: offset_u32(code.start)..offset_u32(code.end),
@@ -518,8 +579,15 @@ impl<'a> Module<'a> {
             let (params, results) = helper.signature();
             types.push(self.function_type(params, results)?);
             let used = helper.uses().iter().map(|used| self.helper(*used)).collect::<Result<_, _>>()?;
-            let counts = self.layout.complete(self.ordinal, self.kept, self.compared).comparison_counts.start;
-            let around = Surroundings { memory: self.side_memory, layout: &self.layout, counts, used };
+            let complete = self.complete();
+            let around = Surroundings {
+                memory: self.side_memory,
+                layout: &self.layout,
+                counts: complete.comparison_counts.start,
+                globals: &self.taken,
+                globals_start: complete.globals.start,
+                used,
+            };
             self.segments.push(offset_u32(self.code.len()), 0, SegmentKind::Helper);
             helper.body(&around).encode(&mut self.code);
         }
@@ -536,12 +604,12 @@ impl<'a> Module<'a> {
 
     /// The side memory, when anything is put into it.
     fn side(&self) -> Result<Option<SideMemory>, Error> {
-        if self.kept == 0 && self.compared == 0 && !self.marks_used {
+        if self.kept == 0 && self.compared == 0 && !self.marks_used && self.taken.is_empty() {
             return Ok(None);
         }
         self.room_below("memories", self.side_memory + 1, MEMORIES_MAX)?;
         self.room_below("data segments", self.data.as_ref().map_or(0, |data| data.count) + 1, DATA_SEGMENTS_MAX)?;
-        Ok(Some(self.layout.complete(self.ordinal, self.kept, self.compared)))
+        Ok(Some(self.complete()))
     }
 
     fn write_memories(&self, side: &SideMemory, component: &[u8], out: &mut Vec<u8>) {

@@ -8,7 +8,7 @@
 
 use crate::map::ModuleOrdinal;
 use wasm_encoder::Section;
-use wasmparser::{BinaryReader, Name, NameSectionReader};
+use wasmparser::{BinaryReader, ComponentName, ComponentNameSectionReader, Name, NameSectionReader};
 
 /// Subsections of the name section that are not copied.
 const MODULE_NAME: u8 = 0;
@@ -47,6 +47,16 @@ pub(crate) fn module_name(section: &[u8]) -> Option<String> {
         Name::Module { name, .. } => Some(name.to_owned()),
         _ => None,
     })
+}
+
+/// The core modules that a component's own name section names, by index.
+pub(crate) fn component_modules(section: &[u8]) -> impl Iterator<Item = (u32, &str)> {
+    let names = ComponentNameSectionReader::new(BinaryReader::new(section, 0)).map_while(Result::ok);
+    let maps = names.filter_map(|name| match name {
+        ComponentName::CoreModules(map) => Some(map.into_iter().map_while(Result::ok)),
+        _ => None,
+    });
+    maps.flatten().map(|naming| (naming.index, naming.name))
 }
 
 /// All functions that have a name, as the section gives it.

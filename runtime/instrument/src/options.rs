@@ -43,6 +43,13 @@ impl Default for Options {
     }
 }
 
+impl Options {
+    /// Whether something is put into a memory beside the guest's.
+    pub(crate) fn beside(&self) -> bool {
+        self.coverage != Coverage::None || self.comparisons || self.marks
+    }
+}
+
 /// How edges are counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Coverage {
@@ -62,29 +69,25 @@ pub enum Coverage {
 /// Which modules get coverage and comparisons.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum ModuleChoice {
-    /// All that a program's author has written: not the shims, fixups and adapters that
-    /// wit-component puts in, which it names `wit-component:...`.
+    /// All that a program's author has written: not the shims, fixups and adapters that wit-component puts in.
     #[default]
     Own,
-    /// Those whose original name section gives them one of these names.
+    /// Those of one of these names, by their own name section or the component's.
     Named(Vec<String>),
     /// All of them.
     All,
 }
 
-/// How the modules that wit-component generates are named.
+/// How the names of modules begin that wit-component generates, in the module itself or in the component around it.
 /// <https://github.com/bytecodealliance/wasm-tools/blob/main/crates/wit-component/src/encoding.rs>
-const GENERATED: [&str; 3] = ["wit-component:shim", "wit-component:fixups", "wit-component:adapter:"];
+const GENERATED: [&str; 4] = ["wit-component:", "wit-component-", "start-shim-module", "init-task-wrappers"];
 
 impl ModuleChoice {
-    /// Whether a module of that name is chosen.
-    #[must_use]
-    pub fn includes(&self, name: Option<&str>) -> bool {
+    /// Whether a module of these names is chosen: its own, and what the component calls it.
+    pub fn includes<'a>(&self, mut names: impl Iterator<Item = &'a str>) -> bool {
         match self {
-            ModuleChoice::Own => {
-                !name.is_some_and(|name| GENERATED.iter().any(|generated| name.starts_with(generated)))
-            }
-            ModuleChoice::Named(names) => name.is_some_and(|name| names.iter().any(|named| named == name)),
+            ModuleChoice::Own => !names.any(|name| GENERATED.iter().any(|generated| name.starts_with(generated))),
+            ModuleChoice::Named(chosen) => names.any(|name| chosen.iter().any(|chosen| chosen == name)),
             ModuleChoice::All => true,
         }
     }

@@ -99,6 +99,8 @@ pub(crate) struct Shape {
     pub(crate) resources: Vec<ImportedResource>,
     pub(crate) counts: Counts,
     pub(crate) obstacles: Vec<Obstacle>,
+    /// Whether a core module has a start function.
+    pub(crate) starts: bool,
     /// The ordinal behind each index of the outermost component's core modules.
     module_indices: Vec<u32>,
     instance_imports: Vec<(u32, String)>,
@@ -303,6 +305,7 @@ impl Shape {
                     self.name(export?.name);
                 }
             }
+            Payload::StartSection { .. } => self.starts = true,
             Payload::CodeSectionEntry(body) => self.body(body)?,
             _ => {}
         }

@@ -2,13 +2,14 @@
 //!
 //! ```text
 //! 0        64                 LOG_END          4096            4096 + 1 MiB
-//! │ header │ comparison log   │ free │ marks   │ coverage bytes │ counts of the log │ end
+//! │ header │ comparison log   │ free │ marks   │ coverage bytes │ counts of the log │ globals │ end
 //!            if asked for              if asked for
 //! ```
 //!
 //! What has a fixed size stands first, since the addresses of everything else must be known while functions are
 //! still being rewritten. The header, written by a data segment, is
-//! `tag (16 bytes), module ordinal (u32), layout version (u32), switch (u32), entries (u32), lost (u32)`, little-endian.
+//! `tag (16 bytes), module ordinal (u32), layout version (u32), switch (u32), entries (u32), lost (u32), pending (u32)`,
+//! little-endian.
 //!
 //! Invariants: the memory is defined in the module, behind all of its own memories; it is not exported; its smallest size is
 //! its largest. The tag is the beginning of the SHA-256 of the original component, which no guest
@@ -17,6 +18,7 @@
 //! Not here: who creates the memory, and finds it again among all that an instance creates.
 
 use crate::ModuleOrdinal;
+use crate::access::SLOT_BYTES;
 use fozzy_trace::Digest;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
@@ -35,6 +37,10 @@ pub const HEADER_ENTRIES_AT: u32 = 28;
 
 /// Where in the header it stands how many entries did not fit (u32, wrapping). The host sets it to zero.
 pub const HEADER_LOST_AT: u32 = 32;
+
+/// Where in the header the host says (a u32 other than zero) that the module's globals are to be set from
+/// [`SideMemory::globals`] before any of its code runs. The module does that itself, and sets it to zero.
+pub const HEADER_PENDING_AT: u32 = 36;
 
 /// Version of the layout. Another one reads nothing of this one.
 pub const LAYOUT_VERSION: u32 = 1;
@@ -98,6 +104,9 @@ pub struct SideMemory {
     /// One byte for each page of memory 0, 1 when it was written to; empty without marks. The host clears it, and
     /// only while no function of the guest is active, since a function may mark pages before it writes to them.
     pub marks: Range<u32>,
+    /// The mutable globals of the module, [`crate::SLOT_BYTES`] each, as its code takes them over when it is told so at
+    /// [`HEADER_PENDING_AT`]; empty when it does not.
+    pub globals: Range<u32>,
 }
 
 /// The part of the layout that is known before functions are rewritten.
@@ -123,17 +132,20 @@ impl Layout {
     }
 
     /// The whole of it, once it is known how many edges and comparisons there are.
-    pub(crate) fn complete(&self, module: ModuleOrdinal, kept: u32, comparisons: u32) -> SideMemory {
+    pub(crate) fn complete(&self, module: ModuleOrdinal, kept: u32, comparisons: u32, globals: u32) -> SideMemory {
         let coverage = self.coverage..self.coverage + kept;
         let counts = coverage.end.next_multiple_of(ALIGNMENT);
         let comparison_counts = counts..counts + comparisons;
+        let slots = comparison_counts.end.next_multiple_of(ALIGNMENT);
+        let globals = slots..slots + globals * SLOT_BYTES as u32;
         SideMemory {
             module,
-            bytes: comparison_counts.end.next_multiple_of(WASM_PAGE_BYTES),
+            bytes: globals.end.next_multiple_of(WASM_PAGE_BYTES),
             coverage,
             comparisons: self.comparisons.clone(),
             comparison_counts,
             marks: self.marks.clone(),
+            globals,
         }
     }
 }

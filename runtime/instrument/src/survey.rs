@@ -2,7 +2,8 @@
 //!
 //! ```text
 //! core module   types  imports  code  ...  "name"          the code is rewritten before its module's name is met,
-//! component     modules  instances  aliases  canonical     and before it is known what its exports are used for
+//! component     modules  instances  aliases  canonical     and before it is known what its exports are used for,
+//!               "component-name"                           or what the component calls it
 //! ```
 //!
 //! Invariants: nothing here is validated; what cannot be read ends in an error, as it would in the walk, and an index
@@ -22,6 +23,8 @@ use wasmparser::{
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Surveyed {
     pub(crate) name: Option<String>,
+    /// What the component around it calls it; adapters have no other name.
+    pub(crate) alias: Option<String>,
     /// Functions that compare memory, going by their names.
     pub(crate) compares: BTreeMap<u32, Compares>,
     /// Exports that the canonical ABI uses as `realloc`.
@@ -34,7 +37,7 @@ pub(crate) struct Surveyed {
     memories_defined: u32,
     memory64: bool,
     /// Some table is shared with other modules.
-    shares_table: bool,
+    pub(crate) shares_table: bool,
     /// An import that may write is in a table or a global.
     escapes: bool,
     /// A function does more with an indirect call than to pass its own parameters on.
@@ -83,6 +86,8 @@ pub(crate) fn survey(component: &[u8]) -> Result<Survey, Error> {
     let mut spaces = Spaces::default();
     // The modules and components that are open: the position of a module, `None` for a component.
     let mut open: Vec<Option<usize>> = Vec::new();
+    // The modules that each open component has in its index space; `None` for those from elsewhere.
+    let mut indices: Vec<Vec<Option<usize>>> = Vec::new();
     for payload in parser.parse_all(component) {
         let payload = payload?;
         match (&payload, &open[..]) {
@@ -93,15 +98,28 @@ pub(crate) fn survey(component: &[u8]) -> Result<Survey, Error> {
                     _ => survey.verdict.because(MarksReason::Nested),
                 }
                 open.push(Some(position));
+                indices.last_mut().into_iter().for_each(|around| around.push(Some(position)));
                 survey.modules.push(Surveyed::default());
             }
-            (Payload::Version { encoding: Encoding::Component, .. }, _) => open.push(None),
+            (Payload::Version { encoding: Encoding::Component, .. }, _) => {
+                open.push(None);
+                indices.push(Vec::new());
+            }
             (Payload::End(_), _) => {
-                open.pop();
+                if open.pop() == Some(None) {
+                    indices.pop();
+                }
             }
             (_, [.., Some(position)]) => survey.modules[*position].section(&payload)?,
-            (_, [None]) => spaces.section(&payload, &mut survey.verdict)?,
-            _ => {}
+            (payload, around) => {
+                if let Some(known) = indices.last_mut() {
+                    known.extend(std::iter::repeat_n(None, foreign_modules(payload)?));
+                    survey.aliases(payload, known);
+                }
+                if around.len() == 1 {
+                    spaces.section(payload, &mut survey.verdict)?;
+                }
+            }
         }
     }
     spaces.resolve(&mut survey);
@@ -109,7 +127,49 @@ pub(crate) fn survey(component: &[u8]) -> Result<Survey, Error> {
     Ok(survey)
 }
 
+/// How many core modules of other components a section puts into the index space.
+fn foreign_modules(payload: &Payload<'_>) -> Result<usize, Error> {
+    let mut count = 0;
+    match payload {
+        Payload::ComponentAliasSection(reader) => {
+            for alias in reader.clone() {
+                let module = matches!(
+                    alias?,
+                    ComponentAlias::InstanceExport { kind: ComponentExternalKind::Module, .. }
+                        | ComponentAlias::Outer { kind: ComponentOuterAliasKind::CoreModule, .. }
+                );
+                count += usize::from(module);
+            }
+        }
+        Payload::ComponentImportSection(reader) => {
+            for import in reader.clone() {
+                count += usize::from(matches!(import?.ty, ComponentTypeRef::Module(_)));
+            }
+        }
+        Payload::ComponentExportSection(reader) => {
+            for export in reader.clone() {
+                count += usize::from(export?.kind == ComponentExternalKind::Module);
+            }
+        }
+        _ => {}
+    }
+    Ok(count)
+}
+
 impl Survey {
+    /// Notes what a component calls its core modules, which are `known` by their index.
+    fn aliases(&mut self, payload: &Payload<'_>, known: &[Option<usize>]) {
+        let Payload::CustomSection(custom) = payload else { return };
+        if custom.name() != "component-name" {
+            return;
+        }
+        for (index, name) in names::component_modules(custom.data()) {
+            if let Some(Some(position)) = known.get(index as usize) {
+                self.modules[*position].alias = Some(name.to_owned());
+            }
+        }
+    }
+
     /// What the modules say about marks.
     fn judge(&mut self, spaces: &Spaces) {
         let verdict = &mut self.verdict;
@@ -140,6 +200,11 @@ impl Survey {
 }
 
 impl Surveyed {
+    /// Its own name, and what the component calls it.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
+        self.name.as_deref().into_iter().chain(self.alias.as_deref())
+    }
+
     fn has_memory(&self) -> bool {
         self.memories_imported + self.memories_defined > 0
     }

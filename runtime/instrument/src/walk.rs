@@ -14,12 +14,10 @@
 //! file nothing but an error. A section is looked at only after the validator has accepted it.
 
 use crate::body::Bodies;
-use crate::catalogue::{CATALOGUE_SECTION, Catalogue};
 use crate::edit::offset_u32;
 use crate::map::{Maps, ModuleMap, ModuleOrdinal};
 use crate::module::{Finished, Module, write_section};
 use crate::nesting::{self, COMPONENT_SECTION, CORE_MODULE_SECTION};
-use crate::options::Coverage;
 use crate::shape::Shape;
 use crate::side::{SideMemory, SideTag};
 use crate::survey::{Survey, survey};
@@ -43,7 +41,7 @@ enum Open<'a> {
 /// Rewrites the whole of `component`.
 pub(crate) fn walk(component: &[u8], options: &Options) -> Result<Instrumented, Error> {
     nesting::check(component)?;
-    let beside = options.coverage != Coverage::None || options.comparisons || options.marks;
+    let beside = options.beside();
     let mut surveyed = if beside { survey(component)? } else { Survey::default() };
     let tag = (beside || options.access).then(|| SideTag::of(component));
     let mut validator = Validator::new_with_features(features());
@@ -53,7 +51,6 @@ pub(crate) fn walk(component: &[u8], options: &Options) -> Result<Instrumented, 
     let mut open: Vec<Open<'_>> = Vec::new();
     let mut modules_count = 0;
     let mut shape = Shape::default();
-    let mut catalogue = Catalogue::default();
 
     for payload in parser.parse_all(component) {
         let payload = payload?;
@@ -88,8 +85,7 @@ pub(crate) fn walk(component: &[u8], options: &Options) -> Result<Instrumented, 
                 let Some(parent) = open.last_mut() else {
                     assert_eq!(*end, component.len(), "the outermost component is all there is");
                     let marks = options.marks.then_some(surveyed.verdict);
-                    let finished = finished(closed, options.access.then_some(&shape), bodies, tag, marks);
-                    return Ok(Instrumented { catalogue: catalogue.records, ..finished });
+                    return Ok(finished(closed, options.access.then_some(&shape), bodies, tag, marks));
                 };
                 let Open::Component(parent) = parent else { unreachable!("nothing is nested in a core module") };
                 if let Open::Module(module) = &closed
@@ -110,9 +106,6 @@ pub(crate) fn walk(component: &[u8], options: &Options) -> Result<Instrumented, 
                     let types = validator.types(0).expect("the validator is inside this module");
                     module.section(wasm_encoder::SectionId::Code as u8, range.clone());
                     module.code_section(*count, types);
-                }
-                (Payload::CustomSection(custom), _) if custom.name() == CATALOGUE_SECTION => {
-                    catalogue.add(module.ordinal, custom.data())?;
                 }
                 (payload, _) => core_section(module, payload)?,
             },
@@ -208,16 +201,5 @@ fn finished(
     let obstacles = shape.map(|shape| shape.obstacles.clone()).unwrap_or_default();
     let Bodies { sites, comparisons, .. } = bodies;
     let maps = Maps { modules };
-    Instrumented {
-        component: out,
-        maps,
-        sites,
-        comparisons,
-        side_memories,
-        tag,
-        marks,
-        access,
-        obstacles,
-        catalogue: Vec::new(),
-    }
+    Instrumented { component: out, maps, sites, comparisons, side_memories, tag, marks, access, obstacles }
 }

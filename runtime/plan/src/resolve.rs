@@ -155,6 +155,7 @@ impl Resolve<'_, '_> {
             redact: redact(&file.redact),
             // Whether the target is a scenario is not known here.
             scenario: None,
+            call: None,
         }
     }
 

@@ -27,6 +27,7 @@ pub struct ScenarioSummary {
 
 /// How it went with one flow.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct FlowSummary {
     /// Its name.
     pub name: String,
@@ -35,6 +36,12 @@ pub struct FlowSummary {
     /// How often it found nothing to do, by label.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub skipped: BTreeMap<String, u64>,
+    /// Instructions that those runs that came to their end took together.
+    #[serde(default)]
+    pub fuel_used: u64,
+    /// Virtual time that they took together, in nanoseconds.
+    #[serde(default)]
+    pub virtual_time_ns: u64,
 }
 
 /// One property.
@@ -80,8 +87,13 @@ pub struct MemorySummary {
 
 impl ScenarioSummary {
     pub(crate) fn of(stats: &ScenarioStats) -> ScenarioSummary {
-        let flow =
-            |flow: &FlowStats| FlowSummary { name: flow.name.clone(), run: flow.run, skipped: flow.skipped.clone() };
+        let flow = |flow: &FlowStats| FlowSummary {
+            name: flow.name.clone(),
+            run: flow.run,
+            skipped: flow.skipped.clone(),
+            fuel_used: flow.cost.fuel,
+            virtual_time_ns: flow.cost.time.0,
+        };
         ScenarioSummary {
             name: stats.name.clone(),
             sequences: stats.sequences,

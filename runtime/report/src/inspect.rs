@@ -24,7 +24,7 @@ pub struct InspectDocument {
     pub bytes: u64,
     /// SHA-256 of the file.
     pub digest: String,
-    /// What it can be used as: `command`, `http handler`, `reactor`, `fuzz target`.
+    /// What it can be used as: `command`, `http handler`, `scenario`, `fuzz target`, `properties`, `reactor`.
     pub fits: Vec<String>,
     /// What of the computer it may use: `clocks`, `files`, `http` and so on, from its imports.
     pub capabilities: Vec<String>,
@@ -36,6 +36,8 @@ pub struct InspectDocument {
     pub modules: Vec<InspectModule>,
     /// How checkpoints of it are restored.
     pub checkpoints: InspectCheckpoints,
+    /// Properties that it declares; `None` when it evaluates some and its catalogue is absent.
+    pub properties: Option<u64>,
     /// What is worth knowing besides.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub remarks: Vec<String>,
@@ -86,6 +88,11 @@ pub struct InspectCheckpoints {
     pub class: String,
     /// What stands in the way of the first, one sentence each.
     pub obstacles: Vec<String>,
+    /// Whether its own code can mark every page that it writes; otherwise written pages are found in another way.
+    pub marks: bool,
+    /// Why not, one sentence each.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unmarked: Vec<String>,
 }
 
 /// The document for a person.
@@ -106,6 +113,24 @@ pub fn inspection(document: &InspectDocument, style: Style) -> String {
     row("checkpoints", &checkpoints.class);
     for obstacle in &checkpoints.obstacles {
         row("", &format!("{faint}because{end} {}", clean(obstacle)));
+    }
+    if checkpoints.obstacles.is_empty() {
+        let how = if checkpoints.marks { "by marks in its code" } else { "by the kernel, or by comparison" };
+        row("", &format!("written pages are found {how}"));
+    }
+    for reason in checkpoints.unmarked.iter().filter(|_| checkpoints.obstacles.is_empty()) {
+        row("", &format!("{faint}because{end} {}", clean(reason)));
+    }
+    let (edges, kept) = document
+        .modules
+        .iter()
+        .filter(|module| module.covered)
+        .fold((0, 0), |(edges, kept), module| (edges + module.edges, kept + module.kept));
+    row("coverage", &format!("{edges} edges, {kept} kept"));
+    match document.properties {
+        Some(0) => {}
+        Some(declared) => row("properties", &format!("{declared} declared")),
+        None => row("properties", "the catalogue is absent: what is never reached is not known"),
     }
     text.push_str(&format!("\n{faint}core modules{end}\n"));
     let name = |module: &InspectModule| clean(module.name.as_deref().unwrap_or("(no name)"));

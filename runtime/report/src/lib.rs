@@ -6,21 +6,26 @@
 //!
 //! Invariants: documents are plain values whose keys are never renamed; text never carries what the
 //! document does not.
-//! Not here: where it is printed and whether in colour (`fozzy-cli`), other formats (JUnit).
+//! Not here: where it is printed and whether in colour (`fozzy-cli`).
 
 pub mod coverage;
 pub mod document;
 mod facts;
 mod flatten;
+mod fuzz;
+mod html;
 pub mod inspect;
 mod pretty;
 mod show;
+pub mod suite;
 mod summary;
 
 pub use facts::{FlowSummary, MemorySummary, PropertySummary, ScenarioSummary};
 pub use flatten::flatten;
+pub use fuzz::{FuzzCoverage, FuzzFinding, FuzzSummary};
 pub use pretty::{Style, pretty};
 pub use show::{divergence_lines, entry_line};
 pub use summary::{
-    Identity, Mode, NodeSummary, OutputSummary, ReplaySummary, RunSummary, StreamSummary, TargetSummary, WallFacts,
+    Identity, Mode, NodeSummary, OutputSummary, ReplaySummary, RunSummary, ShrinkSummary, Slip, StorySize,
+    StreamSummary, TargetSummary, WallFacts,
 };

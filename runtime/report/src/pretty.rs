@@ -1,8 +1,9 @@
 //! A run in a few lines for a person: what happened, where, and the command that repeats it.
 
 use crate::facts::{MemorySummary, property_lines, scenario_lines};
+use crate::fuzz::fuzz_lines;
 use crate::show::divergence_lines;
-use crate::summary::{Mode, NodeSummary, OutputSummary, RunSummary, StreamSummary};
+use crate::summary::{Mode, NodeSummary, OutputSummary, RunSummary, ShrinkSummary, StreamSummary};
 use fozzy_trace::outcome::Frame;
 use fozzy_trace::{Duration, Finding, Status};
 
@@ -56,14 +57,27 @@ pub fn pretty(summary: &RunSummary, style: Style, is_own: impl Fn(&Frame) -> boo
     for line in property_lines(&summary.properties, style) {
         row("property", &line);
     }
+    if let Some(absent) = &summary.catalogue {
+        row("property", absent);
+    }
     if let Some(memory) = &summary.memory {
         row("memory", &memory_line(memory));
+    }
+    for (index, line) in summary.fuzz.iter().flat_map(fuzz_lines).enumerate() {
+        row(if index == 0 { "fuzz" } else { "" }, &line);
     }
     if let Some(trace) = &summary.identity.trace_path {
         row("trace", trace);
     }
     if let Some(report) = &summary.identity.report_path {
         row("report", report);
+    }
+    if let Some(shrink) = &summary.shrink {
+        row("shrunk", &shrink_line(shrink));
+        for slip in &shrink.slips {
+            let signature = slip.signature.to_string();
+            row("also met", &format!("{}  {}", signature.escape_debug(), slip.trace_path));
+        }
     }
     if let Some(replay) = &summary.replay {
         let word = match (&replay.against, replay.equal) {
@@ -78,11 +92,30 @@ pub fn pretty(summary: &RunSummary, style: Style, is_own: impl Fn(&Frame) -> boo
             text.push_str(&divergence_lines(divergence));
         }
     }
-    if let (Mode::Run, Some(trace), true) = (summary.mode, &summary.identity.trace_path, summary.status != Status::Pass)
+    if let (Mode::Run | Mode::Fuzz, Some(trace), true) =
+        (summary.mode, &summary.identity.trace_path, summary.status != Status::Pass)
     {
         text.push_str(&format!("replay it: fozzy replay {}\n", shell_word(trace)));
     }
     text
+}
+
+/// `58 steps to 2, 3 faults to 1, 112 decisions to 4, in 61 executions; nothing more can be left out`
+fn shrink_line(shrink: &ShrinkSummary) -> String {
+    let ShrinkSummary { before, after, .. } = shrink;
+    let rows = [
+        (before.steps, after.steps, "step"),
+        (before.faults, after.faults, "fault"),
+        (before.decisions, after.decisions, "decision"),
+        (before.input_bytes, after.input_bytes, "byte"),
+    ];
+    let shown = rows.iter().filter(|(before, _, _)| *before > 0);
+    let mut parts: Vec<String> = shown
+        .map(|(before, after, what)| format!("{} to {}", counted(*before as u64, what), grouped(*after as u64)))
+        .collect();
+    parts.push(format!("in {}", counted(shrink.executions, "execution")));
+    let end = if shrink.minimal { "nothing more can be left out" } else { "the budget ran out (--budget)" };
+    format!("{}; {end}", parts.join(", "))
 }
 
 /// `120 allocations, 118 freed, peak 4.0 KiB, 2 never freed (48 bytes)`
@@ -111,7 +144,7 @@ fn node_line(node: &NodeSummary) -> String {
     format!("{name}: {}; {} of output, {} of errors", node.state, written(stdout), written(stderr))
 }
 
-fn finding_lines(finding: &Finding, style: Style, is_own: impl Fn(&Frame) -> bool) -> String {
+pub(crate) fn finding_lines(finding: &Finding, style: Style, is_own: impl Fn(&Frame) -> bool) -> String {
     let mut text = String::new();
     // The first line often repeats the title, which stands above already.
     for line in finding.message.lines().filter(|line| *line != finding.title) {
@@ -155,7 +188,7 @@ fn frame_lines(backtrace: &[Frame], style: Style, is_own: impl Fn(&Frame) -> boo
     text
 }
 
-fn place(frame: &Frame) -> String {
+pub(crate) fn place(frame: &Frame) -> String {
     match (&frame.source.file, frame.source.line, frame.source.col) {
         (Some(file), Some(line), Some(col)) => format!("{file}:{line}:{col}"),
         (Some(file), Some(line), None) => format!("{file}:{line}"),
@@ -190,7 +223,7 @@ fn bytes(n: u64) -> String {
 }
 
 /// A word that a shell takes as one.
-fn shell_word(text: &str) -> String {
+pub(crate) fn shell_word(text: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+=:@%".contains(c);
     if !text.is_empty() && text.chars().all(plain) {
         text.to_owned()

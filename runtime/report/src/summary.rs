@@ -3,6 +3,7 @@
 //! The first group of keys is the contract of the first Fozzy; the rest is added.
 
 use crate::facts::{MemorySummary, PropertySummary, ScenarioSummary};
+use crate::fuzz::FuzzSummary;
 use fozzy_trace::file::{NodeOutcome, Outcome, Stream};
 use fozzy_trace::{Digest, End, Facts, Finding, Seed, Signature, Status};
 use serde::{Deserialize, Serialize};
@@ -18,6 +19,10 @@ pub enum Mode {
     Run,
     /// A trace was replayed.
     Replay,
+    /// A suite of scenarios was run.
+    Test,
+    /// A program was searched for inputs that make it fail.
+    Fuzz,
 }
 
 impl Mode {
@@ -27,6 +32,8 @@ impl Mode {
         match self {
             Mode::Run => "run",
             Mode::Replay => "replay",
+            Mode::Test => "test",
+            Mode::Fuzz => "fuzz",
         }
     }
 }
@@ -147,13 +154,56 @@ pub struct ReplaySummary {
     pub divergence: Option<crate::document::Divergence>,
 }
 
+/// What came of shrinking.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ShrinkSummary {
+    /// The trace that was made smaller.
+    pub source: String,
+    /// Executions that it took.
+    pub executions: u64,
+    /// Whether nothing more can be left out; not so when the budget ran out.
+    pub minimal: bool,
+    /// What the failure took before.
+    pub before: StorySize,
+    /// What it takes now.
+    pub after: StorySize,
+    /// Other failures that were met on the way; absent when there were none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub slips: Vec<Slip>,
+}
+
+/// How much a failure takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct StorySize {
+    /// Steps of a scenario.
+    pub steps: usize,
+    /// Planned faults.
+    pub faults: usize,
+    /// Decisions that are not the simplest of their kind.
+    pub decisions: usize,
+    /// Bytes of standard input.
+    pub input_bytes: usize,
+}
+
+/// Another failure than the one that was made smaller.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Slip {
+    /// Its identity.
+    pub signature: Signature,
+    /// A trace of it.
+    pub trace_path: String,
+}
+
 /// The summary of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RunSummary {
     /// pass, fail, error, timeout or crash.
     pub status: Status,
-    /// run or replay.
+    /// run, replay, test or fuzz.
     pub mode: Mode,
     /// Which run.
     pub identity: Identity,
@@ -201,12 +251,21 @@ pub struct RunSummary {
     /// The properties of the program, by name; absent when it has none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub properties: Vec<PropertySummary>,
+    /// That properties are missing which were never reached, and why; absent when all are known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub catalogue: Option<String>,
     /// What the program's allocator told; absent when it told nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory: Option<MemorySummary>,
     /// How a replay compares.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub replay: Option<ReplaySummary>,
+    /// What came of shrinking.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shrink: Option<ShrinkSummary>,
+    /// What a campaign did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fuzz: Option<FuzzSummary>,
 }
 
 /// Wall facts of a run, which are in no trace.
@@ -257,8 +316,11 @@ impl RunSummary {
             nodes: outcome.nodes.iter().map(NodeSummary::of).collect(),
             scenario: None,
             properties: Vec::new(),
+            catalogue: None,
             memory: None,
             replay: None,
+            shrink: None,
+            fuzz: None,
         }
     }
 

@@ -1,17 +1,22 @@
-//! Replay and the determinism audit, over any executor.
+//! Replay, the determinism audit, shrinking and fuzzing, over any executor.
 //!
 //! ```text
 //! Recording ─▶ Recorded source ─▶ dyn Executor ─▶ compare with what was recorded
 //! seed ───────▶ Seeded source ──▶ dyn Executor, N times ─▶ compare with each other
+//! Recording ─▶ Guided source ───▶ dyn Stage, many times ─▶ the smallest story with the same failure
+//! seed, corpus ▶ Campaign ───────▶ dyn Target ────────────▶ findings, a larger corpus
 //! ```
 //!
 //! Invariants: nothing here knows how an execution is performed; a difference is always named by its
 //! first call, never by a hash alone.
-//! Not here: shrinking, fuzzing and exploring, which come over the same trait.
+//! Not here: how an execution is performed (`fozzy-engine`).
 
 mod audit;
 mod compare;
+pub mod fuzz;
+pub mod guided;
 mod replay;
+pub mod shrink;
 
 pub use audit::{Audit, audit};
 pub use compare::{Difference, Divergence, Side, compare, locate};

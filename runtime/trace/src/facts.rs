@@ -17,7 +17,7 @@ mod operations;
 mod properties;
 
 pub use allocations::{ALLOCATIONS_MAX, Allocations, NotAllocated, TooManyAllocations};
-pub use flows::{FlowStats, Position, SKIP_LABELS_MAX, ScenarioStats};
+pub use flows::{Cost, FlowStats, Position, SKIP_LABELS_MAX, ScenarioStats};
 pub use operations::{OPERATIONS_MAX, Operation, OperationEnd, OperationError, Operations};
 pub use properties::{
     Comparison, PROPERTIES_MAX, Properties, Property, PropertyError, PropertyKind, PropertyState, Seen,

@@ -61,6 +61,9 @@ pub const NODES_MAX: usize = 1_000;
 /// one too many at once.
 pub const NODES_STARTED_MAX: usize = 100_000;
 
+/// Rules that a target may add for the answers to its commands, and as many for those to its requests.
+pub const RULES_MAX: usize = 1024;
+
 /// Everything that the guests of one run can see.
 #[derive(Clone, Debug)]
 pub struct World {

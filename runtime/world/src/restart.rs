@@ -4,7 +4,7 @@
 //! sequence 0: files, handles, connections ─▶ begin_again ─▶ sequence 1 on the disk of the start
 //! ```
 //!
-//! Virtual time goes on, and what was written to the standard outputs stays written.
+//! Virtual time goes on, and what was written to the standard outputs stays written. Rules that the guest added are gone.
 //!
 //! Invariant: what the guest of one sequence did to its machine, the next one does not see.
 //! Not here: starting the guest (`fozzy-engine`), other machines, which are as they have become.
@@ -16,6 +16,8 @@ impl World {
     pub fn begin_again(&mut self, start: &Node, moment: &mut Moment<'_>) {
         self.network.close_node(moment.node, moment);
         self.http_guest_ended(moment.node);
+        self.http.rules.clear();
+        self.processes.rules.clear();
         let machine = self.node_mut(moment.node);
         machine.disk = start.disk.clone();
         machine.table = start.table.clone();

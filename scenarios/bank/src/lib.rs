@@ -87,8 +87,9 @@ impl Draw for Amount {
     }
 }
 
+/// The bank under test, and what it must hold in all.
 #[derive(Default)]
-struct Bank {
+pub struct Bank {
     store: Rc<RefCell<Store>>,
     model_total: i64,
 }

@@ -71,3 +71,10 @@ fn round_trip(Tricky(settings): Tricky) {
     let text = write(&settings);
     always!(parse(text.as_bytes()) == settings, "what is written is read", "{settings:?} is written as {text:?}");
 }
+
+#[property]
+fn a_line_without_a_sign_is_no_setting() {
+    let line = draw::string_of("ab\\", 0..=5);
+    let settings = parse(line.trim_end_matches('\\').as_bytes());
+    always!(settings.is_empty(), "a line without a sign is left out", "{line:?} is read as {settings:?}");
+}

@@ -1,113 +1,104 @@
-//! A client that submits an order again when no answer comes in time, and a scenario that counts what was shipped.
+//! A client that submits an order again when no answer comes in time, over `wasi:http`, and a scenario that plays the server.
 //!
-//! Client and server are tasks with a network between them that takes its time, all of it virtual. The planted fault: each try
-//! is an order of its own, so a slow answer ships twice.
+//! The planted fault: each try is an order of its own, so a slow answer ships twice.
 //!
 //! ```text
-//! client   submit ──────▶ timeout, submit again ──────▶ ok
-//! server        └─▶ ships    (the answer is slow)   └─▶ ships again
+//! client   POST /orders/7 ──▶ timeout, POST again ──▶ 201
+//! server           └─▶ ships    (its answer is slow)   └─▶ ships again
 //! ```
 //!
-//! With the feature `fixed`, tries of one order carry its number, and the server answers the second one from memory.
+//! With the feature `fixed`, tries of one order carry its number as idempotency key, and the server answers the second one
+//! from memory.
+#![cfg(target_arch = "wasm32")]
 
+use fozzy_sdk::http::{self, Added};
 use fozzy_sdk::prelude::*;
-use fozzy_sdk::task::channel::{self, Receiver, Sender};
-use std::cell::RefCell;
-use std::collections::BTreeMap;
-use std::rc::Rc;
 use std::time::Duration;
+use wstd::http::{Body, Client, Request};
 
 /// What a client waits for an answer, and how often it tries.
 const PATIENCE: Duration = Duration::from_millis(100);
-const TRIES: u32 = 3;
+const TRIES: usize = 3;
 
-struct Request {
-    /// Identifies the order, in the client's words.
-    key: String,
-    item: u32,
-    answer: Sender<u32>,
+const KEY: &str = "idempotency-key";
+
+fn url(order: u32) -> String {
+    format!("http://shop.test/orders/{order}")
 }
 
-/// What was shipped, by item; and what was answered, by key.
-#[derive(Default)]
-struct Server {
-    shipped: BTreeMap<u32, u32>,
-    answered: BTreeMap<String, u32>,
-}
-
-impl Server {
-    fn handle(&mut self, key: &str, item: u32) -> u32 {
-        let shipped = &mut self.shipped;
-        *self.answered.entry(key.to_owned()).or_insert_with(|| {
-            *shipped.entry(item).or_default() += 1;
-            item
-        })
-    }
-}
-
-/// A way through the network.
-async fn travel() {
-    let slow = draw::chance(0.05);
-    task::sleep(Duration::from_millis(draw::range(if slow { 60..=150 } else { 1..=20 }))).await;
-}
-
-async fn serve(server: Rc<RefCell<Server>>, requests: Receiver<Request>) {
-    while let Some(Request { key, item, answer }) = requests.recv().await {
-        let receipt = server.borrow_mut().handle(&key, item);
-        let _ = task::spawn("answer", async move {
-            travel().await;
-            // The client may have given up.
-            let _ = answer.send(receipt).await;
-        });
-    }
-}
-
-/// Submits an order, again if need be; whether an answer came.
-async fn submit(network: &Sender<Request>, client: u32, item: u32) -> bool {
-    for attempt in 0..TRIES {
-        let key =
-            if cfg!(feature = "fixed") { format!("{client} {item}") } else { format!("{client} {item} {attempt}") };
-        let (answer, answers) = channel::bounded(1);
-        let network = network.clone();
-        let request = Request { key, item, answer };
-        let _ = task::spawn("request", async move {
-            travel().await;
-            let _ = network.send(request).await;
-        });
-        if let Ok(Some(receipt)) = task::timeout(PATIENCE, answers.recv()).await {
-            always!(receipt == item, "a receipt is for what was ordered");
-            return true;
+/// The program under test. Whether the order was acknowledged.
+async fn submit(order: u32) -> bool {
+    let mut client = Client::new();
+    client.set_first_byte_timeout(wstd::time::Duration::from(PATIENCE));
+    for _ in 0..TRIES {
+        let mut request = Request::post(url(order));
+        if cfg!(feature = "fixed") {
+            request = request.header(KEY, format!("order {order}"));
         }
-        reachable!("a client tries again");
+        let Ok(request) = request.body(Body::empty()) else { return false };
+        match client.send(request).await {
+            Ok(response) if response.status().is_success() => return true,
+            Ok(_) | Err(_) => reachable!("a client tries again"),
+        }
     }
     false
 }
 
+/// How long an answer is on its way: mostly short, sometimes longer than anybody waits.
+fn travel() -> Duration {
+    let slow = draw::chance(0.1);
+    Duration::from_millis(draw::range(if slow { 60..=300 } else { 1..=20 }))
+}
+
+/// What the server does with one order, as rules.
+struct Server {
+    /// Each of these answers one request, and ships.
+    shipping: Vec<Added>,
+}
+
+impl Server {
+    fn open(order: u32) -> Server {
+        let post = || http::rule(&url(order)).method("POST");
+        // With a key: the first request ships, the others are answered from memory.
+        let first = post().header(KEY, "*").times(1).delay(travel()).responds(201, b"shipped").add();
+        post().header(KEY, "*").delay(travel().min(PATIENCE / 2)).responds(200, b"it was shipped before").add();
+        // Without: each one ships.
+        let each = (0..TRIES).map(|_| post().times(1).delay(travel()).responds(201, b"shipped").add());
+        Server { shipping: std::iter::once(first).chain(each).collect() }
+    }
+
+    fn shipped(&self) -> u64 {
+        self.shipping.iter().map(|rule| rule.answered()).sum()
+    }
+}
+
+/// Orders are numbered.
 #[derive(Default)]
-struct Shop {
-    ordered: u32,
+pub struct Shop {
+    orders: u32,
 }
 
 #[scenario]
 impl Shop {
-    /// Some clients order at once, each an item of its own.
     #[flow]
-    async fn order(&mut self) {
-        let server = Rc::new(RefCell::new(Server::default()));
-        let (network, requests) = channel::unbounded();
-        let _ = task::spawn("server", serve(Rc::clone(&server), requests));
-        let clients: Vec<_> = (0..draw::range(1..=3u32))
-            .map(|client| {
-                let network = network.clone();
-                task::spawn(&format!("client {client}"), async move { submit(&network, client, client).await })
-            })
-            .collect();
-        for (item, client) in (0..).zip(clients) {
-            let answered = client.join().await;
-            let shipped = server.borrow().shipped.get(&item).copied().unwrap_or(0);
-            always!(shipped >= u32::from(answered), "what was answered was shipped");
-            always_at_most!(shipped, 1, "nothing is shipped twice");
-            self.ordered += 1;
-        }
+    fn order(&mut self) {
+        let (order, server) = (self.orders, Server::open(self.orders));
+        self.orders += 1;
+        let acknowledged = wstd::runtime::block_on(submit(order));
+        let shipped = server.shipped();
+        always!(shipped >= u64::from(acknowledged), "what was acknowledged was shipped");
+        always_at_most!(shipped, 1, "nothing is shipped twice");
+        http::clear_rules();
+    }
+
+    /// The server is gone: nothing is shipped, and the client says so.
+    #[flow(weight = 10)]
+    fn order_of_nobody(&mut self) {
+        let gone = http::rule(&url(self.orders)).fails(http::Failure::Refused).add();
+        let acknowledged = wstd::runtime::block_on(submit(self.orders));
+        always!(!acknowledged, "without a server nothing is acknowledged");
+        always!(gone.answered() == TRIES as u64, "the client tries as often as it may");
+        self.orders += 1;
+        http::clear_rules();
     }
 }

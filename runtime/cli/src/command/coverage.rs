@@ -1,7 +1,8 @@
-//! `fozzy coverage`: recorded runs executed again in a build that notes which edges are taken.
+//! `fozzy coverage`: recorded runs, or the inputs of a corpus, executed in a build that notes which edges are taken.
 //!
 //! ```text
-//! RUN, or a folder of traces ─▶ each executed with coverage, and compared with what was recorded ─▶ union ─▶ a format
+//! RUN, or a folder of traces ─▶ each executed with coverage, and compared with what was recorded ─┬─▶ union ─▶ a format
+//! a folder of inputs, --target P ─▶ P executed with each of them ─────────────────────────────────┘
 //! ```
 //!
 //! Code that notes its edges uses more fuel, so it is given [`FUEL_TIMES`] as much, and what it used is not compared. A run
@@ -10,9 +11,11 @@
 //! Invariant: what is shown was reached in the recorded run itself: an execution that is another one is refused.
 
 use super::Context;
-use crate::args::{CoverageArgs, CoverageFormatArg};
+use crate::args::{CoverageArgs, CoverageFormatArg, LimitArgs, WorldArgs};
 use crate::coverage;
 use crate::error::CliError;
+use crate::inputs::{self, Delivery, Inputs};
+use crate::plan;
 use crate::selector;
 use crate::sources::Sources;
 use crate::store::store_error;
@@ -23,8 +26,9 @@ use fozzy_instrument::{Coverage, ModuleChoice};
 use fozzy_report::coverage::{COVERAGE_FORMATS, COVERAGE_SCHEMA, CoverageDocument, CoverageFormat, CoverageView};
 use fozzy_trace::file::store::{Durability, StoreError, write_atomic};
 use fozzy_trace::file::{Outcome, Recording};
-use fozzy_trace::{Digest, End, Executor};
+use fozzy_trace::{Digest, End, Executor, Plan, Status};
 use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 /// Fuel of a run with coverage, in budgets of the recorded run. Setting a byte takes three instructions for each edge and
@@ -41,9 +45,15 @@ struct Entry {
 pub(crate) fn coverage(context: &Context, args: &CoverageArgs) -> Result<ExitCode, CliError> {
     let name = if context.printer.json { "json" } else { format_name(args.format) };
     let format = COVERAGE_FORMATS.iter().find(|format| format.name == name).expect("each argument is a row");
-    let paths = selector::corpus(&args.run, &context.runs)?;
     let mut union = Union::new(args);
-    for path in &paths {
+    let (traces, files) = match &args.target {
+        None => (selector::corpus(&args.run, &context.runs)?, Vec::new()),
+        Some(_) => inputs::files(Path::new(&args.run))?.into_iter().partition(|path| inputs::is_trace(path)),
+    };
+    if let Some(target) = &args.target {
+        union.give(context, args, target, &files)?;
+    }
+    for path in &traces {
         let recording = selector::read(path)?;
         union.execute(&path.display().to_string(), &recording, context.strict)?;
     }
@@ -139,6 +149,45 @@ impl Union {
         Ok(())
     }
 
+    /// Gives the files to the program at `target`, one after the other.
+    fn give(
+        &mut self,
+        context: &Context,
+        args: &CoverageArgs,
+        target: &Path,
+        files: &[PathBuf],
+    ) -> Result<(), CliError> {
+        let loaded = target::load(target)?;
+        let name = loaded.target.name;
+        let world = WorldArgs { plan: args.plan.clone(), ..WorldArgs::default() };
+        let planned = plan::plan(&context.globals, &context.config, &name, &args.args, &LimitArgs::default(), &world)?;
+        if planned.is_live() {
+            let message = "inputs are executed on the simulated computer, and the plan asks for the real one";
+            return Err(CliError::new("plan", message));
+        }
+        let program = target::compile_as(loaded.component, &planned.plan, &name, &self.build)?;
+        let delivery = Delivery::of(args, &program)?;
+        let own = Digest::of(program.component());
+        let runner = Inputs { program: &program, planned: &planned, delivery: &delivery, fuel_times: FUEL_TIMES };
+        let mut failed = Vec::new();
+        for path in files {
+            let reached = runner.execute(path)?;
+            if reached.status != Status::Pass {
+                failed.push(path.display().to_string());
+            }
+            for (digest, (program, covered)) in reached.covered {
+                let name = || if digest == own { name.clone() } else { name_of(&planned.plan, digest) };
+                self.add_one(digest, name, &program, &covered);
+            }
+            self.traces.push(path.display().to_string());
+        }
+        if let Some(first) = failed.first() {
+            let (number, all) = (failed.len(), files.len());
+            self.remarks.push(format!("{number} of {all} inputs did not pass, the first is {first}"));
+        }
+        Ok(())
+    }
+
     fn program(&mut self, recording: &Recording) -> Result<Program, CliError> {
         let (digest, switches) = (Digest::of(&recording.component), Switches::of(&recording.plan));
         if let Some((known, under, program)) = &self.last
@@ -158,13 +207,20 @@ impl Union {
         found.sort_by_key(|(digest, _)| (**digest != target, **digest));
         for (&digest, covered) in found {
             let Some(program) = session.program_named(digest) else { continue };
-            let entry = self.entries.entry(digest).or_insert_with(|| {
-                self.order.push(digest);
-                let name = if digest == target { recording.target.name.clone() } else { name_of(recording, digest) };
-                Entry { name, program: program.clone(), covered: Covered::default() }
-            });
-            entry.covered.merge(covered, self.build.coverage);
+            let name = || match digest == target {
+                true => recording.target.name.clone(),
+                false => name_of(&recording.plan, digest),
+            };
+            self.add_one(digest, name, program, covered);
         }
+    }
+
+    fn add_one(&mut self, digest: Digest, name: impl FnOnce() -> String, program: &Program, covered: &Covered) {
+        let entry = self.entries.entry(digest).or_insert_with(|| {
+            self.order.push(digest);
+            Entry { name: name(), program: program.clone(), covered: Covered::default() }
+        });
+        entry.covered.merge(covered, self.build.coverage);
     }
 
     fn document(self) -> Result<CoverageDocument, CliError> {
@@ -189,15 +245,15 @@ impl Union {
 }
 
 /// What the plan calls a further component: the machine that it runs on.
-fn name_of(recording: &Recording, component: Digest) -> String {
-    let nodes = recording.plan.nodes.iter();
+fn name_of(plan: &Plan, component: Digest) -> String {
+    let nodes = plan.nodes.iter();
     let node = nodes.into_iter().find(|node| node.program.component == component);
     node.map_or_else(|| format!("component {}", &component.to_string()[..12]), |node| node.name.clone())
 }
 
 fn no_such_module(names: &[String], entries: &[&Entry]) -> CliError {
     let modules = entries.iter().flat_map(|entry| entry.program.maps().modules());
-    let there: Vec<String> = modules.filter_map(|module| module.name()).map(|name| format!("`{name}`")).collect();
+    let there: Vec<String> = modules.flat_map(|module| module.names()).map(|name| format!("`{name}`")).collect();
     let message =
         format!("--instrument: no core module is called {}; there are {}", names.join(" or "), there.join(", "));
     CliError::new("usage", message).hint("--instrument '*' takes all of them")

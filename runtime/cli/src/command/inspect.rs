@@ -7,7 +7,7 @@ use super::Context;
 use crate::args::InspectArgs;
 use crate::error::CliError;
 use crate::target;
-use fozzy_engine::{Port, Ports};
+use fozzy_engine::{Catalogue, Port, Ports};
 use fozzy_instrument::source::Symbols;
 use fozzy_instrument::{Coverage, Instrumented, ModuleChoice, Options};
 use fozzy_report::inspect::{InspectCheckpoints, InspectDocument, InspectModule, InspectPort, inspection};
@@ -26,12 +26,28 @@ const CAPABILITIES: &[(&str, &str)] = &[
     ("wasi:sockets/", "sockets"),
     ("fozzy:process/", "processes"),
     ("fozzy:faults/", "fault points"),
+    ("fozzy:files/power", "loss of power"),
     ("fozzy:files/", "snapshots of files"),
+    ("fozzy:choices/", "choices"),
+    ("fozzy:events/", "events"),
+    ("fozzy:history/", "operations"),
+    ("fozzy:memory/", "allocations"),
+    ("fozzy:properties/", "properties"),
+    ("fozzy:time/", "control of time"),
+];
+
+/// What an export, by the beginning of its name, makes of a component.
+const ROLES: &[(&str, &str)] = &[
+    ("wasi:cli/run@0.2.", "command"),
+    ("wasi:http/incoming-handler@0.2.", "http handler"),
+    ("fozzy:scenario/stateful@0.1.", "scenario"),
+    ("fozzy:scenario/fuzz@0.1.", "fuzz target"),
+    ("fozzy:scenario/property@0.1.", "properties"),
 ];
 
 pub(crate) fn inspect(context: &Context, args: &InspectArgs) -> Result<ExitCode, CliError> {
     let loaded = target::load(&args.target)?;
-    let options = Options { coverage: Coverage::SetOnce, access: true, ..Options::default() };
+    let options = Options { coverage: Coverage::SetOnce, access: true, marks: true, ..Options::default() };
     let instrumented = fozzy_instrument::instrument(&loaded.component, &options)
         .map_err(|error| CliError::new("target", format!("{}: {error}", args.target.display())))?;
     let mut remarks = Vec::new();
@@ -39,6 +55,13 @@ pub(crate) fn inspect(context: &Context, args: &InspectArgs) -> Result<ExitCode,
         remarks.push(format!("its imports and exports cannot be shown: {why}"));
         Ports::default()
     });
+    let unmarked = instrumented.marks.iter().flat_map(|verdict| &verdict.reasons).map(ToString::to_string);
+    let unmarked: Vec<String> = unmarked.collect();
+    let properties = match Catalogue::of(&loaded.component, ports.imports.iter().map(|port| port.name.as_str())) {
+        Catalogue::Absent => None,
+        Catalogue::Unneeded => Some(0),
+        Catalogue::Declared(declared) => Some(declared as u64),
+    };
     let obstacles: Vec<String> = instrumented.obstacles.iter().map(ToString::to_string).collect();
     let class = if obstacles.is_empty() { "in place" } else { "by calling again" };
     let document = InspectDocument {
@@ -51,7 +74,8 @@ pub(crate) fn inspect(context: &Context, args: &InspectArgs) -> Result<ExitCode,
         modules: modules(&loaded.component, &instrumented),
         imports: ports.imports.into_iter().map(import).collect(),
         exports: ports.exports.into_iter().map(export).collect(),
-        checkpoints: InspectCheckpoints { class: class.to_owned(), obstacles },
+        checkpoints: InspectCheckpoints { class: class.to_owned(), obstacles, marks: unmarked.is_empty(), unmarked },
+        properties,
         remarks,
     };
     if context.printer.json {
@@ -65,15 +89,17 @@ pub(crate) fn inspect(context: &Context, args: &InspectArgs) -> Result<ExitCode,
 /// What a component with these exports can be used as.
 fn fits(ports: &Ports) -> Vec<String> {
     let is = |start: &'static str| move |port: &&Port| port.name.starts_with(start);
-    let (run, handler) = ("wasi:cli/run@0.2.", "wasi:http/incoming-handler@0.2.");
-    let others = ports.exports.iter().filter(|port| !is(run)(port) && !is(handler)(port)).collect::<Vec<_>>();
-    let rows = [
-        ("command", ports.exports.iter().any(|port| is(run)(&port))),
-        ("http handler", ports.exports.iter().any(|port| is(handler)(&port))),
-        ("reactor", !others.is_empty()),
-        ("fuzz target", others.iter().any(|port| port.takes_bytes)),
-    ];
-    rows.into_iter().filter(|(_, fits)| *fits).map(|(name, _)| name.to_owned()).collect()
+    let exports = |start: &'static str| ports.exports.iter().any(|port| is(start)(&port));
+    let others = || ports.exports.iter().filter(|port| !ROLES.iter().any(|(start, _)| is(start)(port)));
+    let roles = ROLES.iter().filter(|(start, _)| exports(start)).map(|(_, role)| *role);
+    let mut found: Vec<&str> = roles.collect();
+    if others().next().is_some() {
+        found.push("reactor");
+    }
+    if others().any(|port| port.takes_bytes) && !found.contains(&"fuzz target") {
+        found.push("fuzz target");
+    }
+    found.into_iter().map(str::to_owned).collect()
 }
 
 fn capabilities(ports: &Ports) -> Vec<String> {
@@ -136,9 +162,9 @@ fn modules(component: &[u8], instrumented: &Instrumented) -> Vec<InspectModule> 
         let range = map.original();
         InspectModule {
             module: map.ordinal().0,
-            name: map.name().map(str::to_owned),
+            name: map.names().next().map(str::to_owned),
             bytes: u64::from(range.end.0 - range.start.0),
-            covered: ModuleChoice::Own.includes(map.name()),
+            covered: ModuleChoice::Own.includes(map.names()),
             edges,
             kept: u64::from(sites.kept(map.ordinal())),
             has_names: symbols.has_names(map.ordinal()),

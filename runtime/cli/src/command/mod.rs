@@ -3,10 +3,13 @@
 mod coverage;
 mod doctor;
 mod env;
+mod fuzz;
 mod init;
 mod inspect;
-mod replay;
-mod run;
+pub(crate) mod replay;
+pub(crate) mod run;
+mod shrink;
+mod test;
 mod trace;
 mod validate;
 
@@ -38,7 +41,11 @@ pub(crate) fn dispatch(cli: Cli) -> ExitCode {
         match &command {
             Command::Init(args) => init::init(&context, args),
             Command::Run(args) => run::run(&context, args),
+            Command::Test(args) => test::test(&context, args),
+            Command::Fuzz(args) => fuzz::fuzz(&context, args),
             Command::Replay(args) => replay::replay(&context, args),
+            Command::Shrink(args) => shrink::shrink(&context, args),
+            Command::Ablate(args) => shrink::ablate(&context, args),
             Command::Inspect(args) => inspect::inspect(&context, args),
             Command::Coverage(args) => coverage::coverage(&context, args),
             Command::Trace(TraceCommand::Verify(args)) => trace::verify(&context, args),

@@ -47,7 +47,7 @@ struct Replayed {
 }
 
 /// A session of a recording's own component and plan.
-pub(super) fn session_of(recording: &Recording) -> Result<Session, CliError> {
+pub(crate) fn session_of(recording: &Recording) -> Result<Session, CliError> {
     let program = target::compile(recording.component.clone(), &recording.plan, &recording.target.name)?;
     target::session(program, &recording.plan, &recording.inputs)
 }

@@ -22,7 +22,7 @@ use std::sync::Arc;
 
 /// Calls at the beginning of an execution that stand in its trace in full, for readers without an
 /// engine. `trace show` has all of them, because it executes again.
-const ENTRIES_KEPT: u64 = 1_000;
+pub(crate) const ENTRIES_KEPT: u64 = 1_000;
 
 pub(crate) fn run(context: &Context, args: &RunArgs) -> Result<ExitCode, CliError> {
     let watch = Stopwatch::start();
@@ -70,6 +70,7 @@ pub(crate) fn run(context: &Context, args: &RunArgs) -> Result<ExitCode, CliErro
     let summary =
         RunSummary::of(Mode::Run, identity, summary_target, &recording.outcome, kept(&execution), watch.facts())
             .telling(&execution.facts);
+    let summary = RunSummary { catalogue: session.program().catalogue().remark().map(str::to_owned), ..summary };
     context.runs.finish(&folder, &summary)?;
     print(context, json, &summary)?;
     Ok(exit(summary.status))
@@ -80,7 +81,7 @@ fn scenario(program: &Program, args: &RunArgs) -> Result<Option<ScenarioPlan>, C
     let default = ScenarioPlan::default();
     if program.is_scenario() {
         let sequences = args.sequences.unwrap_or(default.sequences);
-        return Ok(Some(ScenarioPlan { sequences, flows: args.flows.unwrap_or(default.flows) }));
+        return Ok(Some(ScenarioPlan::all(sequences, args.flows.unwrap_or(default.flows))));
     }
     if args.sequences.is_none() && args.flows.is_none() {
         return Ok(None);
@@ -90,7 +91,7 @@ fn scenario(program: &Program, args: &RunArgs) -> Result<Option<ScenarioPlan>, C
 }
 
 /// A fresh seed is drawn only when asked for, and is said before anything else.
-fn seed(context: &Context, seed: SeedArg) -> Seed {
+pub(super) fn seed(context: &Context, seed: SeedArg) -> Seed {
     match seed {
         SeedArg::Number(number) => Seed(number),
         SeedArg::Random => {
@@ -101,7 +102,7 @@ fn seed(context: &Context, seed: SeedArg) -> Seed {
     }
 }
 
-fn collision(policy: CollisionArg) -> store::Collision {
+pub(super) fn collision(policy: CollisionArg) -> store::Collision {
     match policy {
         CollisionArg::Error => store::Collision::Error,
         CollisionArg::Overwrite => store::Collision::Overwrite,
@@ -131,7 +132,7 @@ pub(super) fn show_output(plan: &Plan) -> Tee {
 }
 
 /// Everything of the engine that results depend on.
-pub(super) fn engine_id(program: &Program) -> EngineId {
+pub(crate) fn engine_id(program: &Program) -> EngineId {
     EngineId {
         fozzy: env!("CARGO_PKG_VERSION").to_owned(),
         wasmtime: fozzy_engine::WASMTIME_VERSION.to_owned(),
@@ -181,6 +182,6 @@ pub(super) fn print(context: &Context, json: bool, summary: &RunSummary) -> Resu
 }
 
 /// What was written, as far as it was kept.
-pub(super) fn kept(execution: &Execution) -> (&[u8], &[u8]) {
+pub(crate) fn kept(execution: &Execution) -> (&[u8], &[u8]) {
     (execution.stdout.kept(), execution.stderr.kept())
 }

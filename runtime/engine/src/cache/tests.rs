@@ -52,6 +52,39 @@ fn a_damaged_entry_is_dropped_not_used() {
     assert_eq!(cache.bytes("key").as_deref(), Some(&b"some content"[..]));
 }
 
+/// Sets the time of an index, which is when its content was looked at.
+fn looked_at_later(directory: &Path, key: &str, seconds: u64) {
+    let index = File::options().write(true).open(directory.join(key)).expect("it is there");
+    let now = index.metadata().and_then(|metadata| metadata.modified()).expect("files have times");
+    index.set_modified(now + std::time::Duration::from_secs(seconds)).expect("our own file");
+}
+
+#[test]
+fn a_file_that_nobody_touched_since_it_was_seen_is_not_read_again() {
+    let directory = tempfile::tempdir().expect("a folder");
+    let cache = Cache::open(directory.path()).expect("private");
+    cache.keep("key", b"some content");
+    assert!(cache.checked("key").is_some());
+    let line = fs::read_to_string(directory.path().join("key")).expect("an index");
+    assert_eq!(line.split(' ').count(), 3, "{line}");
+    // A checksum that is wrong shows whether anybody looked.
+    let file = contents(directory.path()).remove(0);
+    let other = directory.path().join(format!("{}.bin", "0".repeat(32)));
+    fs::hard_link(&file, &other).expect("one file system");
+    let seen = seen_as(&fs::metadata(&other).expect("it is there"));
+    let index = directory.path().join("key");
+    let write = |seen: &str| fs::write(&index, format!("{} 12 {seen}\n", "0".repeat(32))).expect("our own file");
+    write(&seen);
+    looked_at_later(directory.path(), "key", 60);
+    assert_eq!(cache.checked("key"), Some(other.clone()), "seen before, and not touched since");
+    fs::write(&other, b"SOME content").expect("flipped");
+    assert_eq!(cache.checked("key"), None, "touched since");
+    // Seen so soon after a change that another one would look the same.
+    fs::write(&other, b"some content").expect("flipped back");
+    write(&seen_as(&fs::metadata(&other).expect("it is there")));
+    assert_eq!(cache.checked("key"), None, "not settled");
+}
+
 #[test]
 fn racing_writers_leave_a_whole_entry() {
     let directory = tempfile::tempdir().expect("a folder");

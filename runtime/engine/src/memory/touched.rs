@@ -19,13 +19,15 @@ const WORDS: usize = 512;
 /// Bytes of one word.
 const WORD_BYTES: usize = 8;
 
-/// Calls `run` for stretches of `mapping`, in order, that hold all touched pages. The mapping begins at a
-/// page and is private and anonymous; the ranges are in bytes, relative to its beginning.
+/// Calls `run` for stretches of `mapping`, in order, that hold all touched pages. The mapping is private; one
+/// that does not begin at a page of the machine is named whole. The ranges are in bytes, relative to its beginning.
 pub(super) fn runs(mapping: &[u8], mut run: impl FnMut(Range<usize>)) {
     static PAGEMAP: OnceLock<Option<File>> = OnceLock::new();
     let pagemap = PAGEMAP.get_or_init(|| File::open("/proc/self/pagemap").ok());
     let (start, page) = (mapping.as_ptr() as usize, page_bytes());
-    assert!(start.is_multiple_of(page), "a mapping begins at a page");
+    if !start.is_multiple_of(page) {
+        return run(0..mapping.len());
+    }
     let mut at = 0;
     while at < mapping.len() {
         let pages = (mapping.len() - at).div_ceil(page).min(WORDS);

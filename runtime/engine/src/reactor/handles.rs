@@ -15,7 +15,7 @@
 //! Not here: what handles mean (`fozzy-world`).
 
 use fozzy_host::{Host, resource_of};
-use fozzy_instrument::Access;
+use fozzy_instrument::{Access, MintedResource};
 use fozzy_world::Table;
 use std::collections::BTreeMap;
 use wasmtime::Store;
@@ -25,28 +25,60 @@ use wasmtime::component::{Instance, TypedFunc};
 const FILLER: u32 = u32::MAX;
 
 /// The functions that mint and drop handles of one resource type.
+#[derive(Clone, Copy)]
 struct Minting {
     make: TypedFunc<(u32,), (u32,)>,
     drop: TypedFunc<(u32,), ()>,
 }
 
+/// A resource type, and its functions once they were needed: finding those of all types takes as long as an instantiation.
+struct Resource {
+    make: String,
+    drop: String,
+    found: Option<Minting>,
+}
+
 /// The table of handles of one instance.
 pub(crate) struct Handles {
-    by_resource: BTreeMap<String, Minting>,
+    instance: Instance,
+    by_resource: BTreeMap<String, Resource>,
     /// Places that the guest's table ever had; the world's table may have been shorter since.
     places: usize,
 }
 
 impl Handles {
     /// The handles of a fresh instance.
-    pub(crate) fn new(store: &mut Store<Host>, instance: &Instance, access: &Access) -> wasmtime::Result<Handles> {
-        let mut by_resource = BTreeMap::new();
-        for resource in &access.resources {
-            let make = instance.get_typed_func(&mut *store, resource.make())?;
-            let drop = instance.get_typed_func(&mut *store, resource.drop())?;
-            by_resource.insert(resource.name.clone(), Minting { make, drop });
+    pub(crate) fn new(instance: Instance, access: &Access) -> Handles {
+        let resources = access.resources.iter();
+        let unfound =
+            |resource: &MintedResource| Resource { make: resource.make(), drop: resource.drop(), found: None };
+        let by_resource = resources.map(|resource| (resource.name.clone(), unfound(resource))).collect();
+        Handles { instance, by_resource, places: 0 }
+    }
+
+    /// The handles of another fresh instance of the same component.
+    pub(crate) fn begin_again(&mut self, instance: Instance) {
+        self.by_resource.values_mut().for_each(|resource| resource.found = None);
+        (self.instance, self.places) = (instance, 0);
+    }
+
+    /// The functions of a resource type; `None` when there is no such type.
+    fn minting(&mut self, store: &mut Store<Host>, name: &str) -> wasmtime::Result<Option<Minting>> {
+        let Some(resource) = self.by_resource.get_mut(name) else { return Ok(None) };
+        if resource.found.is_none() {
+            let make = self.instance.get_typed_func(&mut *store, &resource.make)?;
+            let drop = self.instance.get_typed_func(&mut *store, &resource.drop)?;
+            resource.found = Some(Minting { make, drop });
         }
-        Ok(Handles { by_resource, places: 0 })
+        Ok(resource.found)
+    }
+
+    /// The functions of some resource type; `None` when there is none.
+    fn any_minting(&mut self, store: &mut Store<Host>) -> wasmtime::Result<Option<Minting>> {
+        match self.by_resource.keys().next().cloned() {
+            Some(name) => self.minting(store, &name),
+            None => Ok(None),
+        }
     }
 
     /// Notes how large `table` has become. Call it before the world gets another table.
@@ -59,7 +91,7 @@ impl Handles {
         let table = &store.data().run.world.node(store.data().node).table;
         self.places = self.places.max(table.places());
         let expected = table.next_place() + 1;
-        let Some(minting) = self.by_resource.values().next() else { return Ok(true) };
+        let Some(minting) = self.any_minting(store)? else { return Ok(true) };
         store.data_mut().rebuilding = true;
         let (found,) = minting.make.call(&mut *store, (FILLER,))?;
         minting.drop.call(&mut *store, (found,))?;
@@ -76,13 +108,13 @@ impl Handles {
         if now.same_places(target, resource_of) {
             return Ok(true);
         }
-        let Some(filler) = self.by_resource.values().next() else { return Ok(false) };
+        let Some(filler) = self.any_minting(store)? else { return Ok(false) };
         store.data_mut().rebuilding = true;
         // Free places, the one given next at the end: first those beyond the model's table, then the model's.
         let mut free: Vec<u32> = (now.places() as u32 + 1..=self.places as u32).rev().collect();
         free.extend(now.free().iter().map(|place| place + 1));
         for (place, handle) in now.open() {
-            let Some(minting) = self.by_resource.get(resource_of(handle)) else { return Ok(false) };
+            let Some(minting) = self.minting(store, resource_of(handle))? else { return Ok(false) };
             minting.drop.call(&mut *store, (place + 1,))?;
             free.push(place + 1);
         }
@@ -90,7 +122,10 @@ impl Handles {
         let fresh = free.len() as u32 + 1..=self.places as u32;
         for index in free.into_iter().rev().chain(fresh) {
             let open = target.get(index - 1).ok();
-            let minting = open.map_or(Some(filler), |handle| self.by_resource.get(resource_of(handle)));
+            let minting = match open {
+                Some(handle) => self.minting(store, resource_of(handle))?,
+                None => Some(filler),
+            };
             let Some(minting) = minting else { return Ok(false) };
             let (found,) = minting.make.call(&mut *store, (if open.is_some() { index - 1 } else { FILLER },))?;
             if found != index {

@@ -81,6 +81,15 @@ impl Image {
         true
     }
 
+    /// The pages that may be other than zero.
+    pub(crate) fn held(&self) -> impl Iterator<Item = u32> {
+        let chunks = self.chunks.iter().enumerate().filter_map(|(position, chunk)| Some((position, chunk.as_ref()?)));
+        chunks.flat_map(|(position, chunk)| {
+            let held = chunk.0.iter().enumerate().filter(|(_, page)| page.is_some());
+            held.map(move |(index, _)| (position * CHUNK_PAGES + index) as u32)
+        })
+    }
+
     /// Calls `each` for the pages at which two images may differ, of those that both have.
     pub(crate) fn differing(&self, other: &Image, mut each: impl FnMut(usize)) {
         for (position, (one, two)) in self.chunks.iter().zip(&other.chunks).enumerate() {

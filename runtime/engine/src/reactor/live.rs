@@ -2,9 +2,10 @@
 //!
 //! ```text
 //! accessor's memory   [tag │ slot 0 │ slot 1 …]     save: globals ─▶ slots     load: slots ─▶ globals
+//! side memories       [tag … pending … slots]       slots ─▶ globals, by the module itself when it is entered
 //! ```
 //!
-//! Invariant: an instance whose guest has ended is never used again: its store is poisoned.
+//! Invariant: an instance whose guest has ended is never used again: its store is poisoned. Its memories are, by the next one.
 //! Not here: which checkpoints there are (`checkpoints`).
 
 use super::checkpoints::State;
@@ -17,22 +18,24 @@ use crate::ending::{Instantiating, ending, harness};
 use crate::memory::{self, Region};
 use crate::program::Program;
 use crate::settings::HOSTCALL_FUEL;
-use crate::sides::Told;
+use crate::sides::{self, Told};
 use fozzy_host::{Host, Parking, Run, Turn};
-use fozzy_instrument::{ACCESSOR_HEADER_BYTES, Access, LOAD, SAVE, SLOT_BYTES};
+use fozzy_instrument::{ACCESSOR_HEADER_BYTES, Access, HEADER_PENDING_AT, LOAD, ModuleOrdinal, SAVE, SLOT_BYTES};
 use fozzy_trace::{DecisionSource, HarnessError, NodeId};
 use fozzy_world::World;
 use std::marker::PhantomData;
+use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 use wasmtime::Store;
-use wasmtime::component::{ComponentNamedList, Instance, Lift, Lower, TypedFunc};
+use wasmtime::component::{ComponentExportIndex, ComponentNamedList, Instance, Lift, Lower, TypedFunc};
 
 /// An exported function of a reactor.
 pub struct Function<P, R> {
     pub(super) name: Arc<str>,
     found: TypedFunc<P, R>,
+    export: ComponentExportIndex,
     /// The instance that it was found in.
     instance: u64,
     types: PhantomData<fn(P) -> R>,
@@ -40,7 +43,55 @@ pub struct Function<P, R> {
 
 impl<P, R> Clone for Function<P, R> {
     fn clone(&self) -> Self {
-        Function { name: Arc::clone(&self.name), found: self.found, instance: self.instance, types: PhantomData }
+        Function {
+            name: Arc::clone(&self.name),
+            found: self.found,
+            export: self.export,
+            instance: self.instance,
+            types: PhantomData,
+        }
+    }
+}
+
+/// The globals of one module, where its code takes them over at its next entry.
+struct Handed {
+    side: Arc<Region>,
+    /// Where they are in the side memory.
+    at: usize,
+    /// Where they are among all globals.
+    of_all: Range<usize>,
+}
+
+impl Handed {
+    /// Those of all modules; `None` when one of them has to be told by a call.
+    fn all(told: &Told, access: &Access) -> Option<Vec<Handed>> {
+        let mut start = 0;
+        let of_module = |(module, count): &(ModuleOrdinal, usize)| {
+            let of_all = start..start + count * SLOT_BYTES;
+            start = of_all.end;
+            let (side, region) = told.sides.iter().find(|(side, _)| side.module == *module)?;
+            let slots = sides::bytes(&side.globals);
+            (slots.len() == of_all.len()).then(|| Handed { side: Arc::clone(region), at: slots.start, of_all })
+        };
+        access.globals_of.iter().map(of_module).collect()
+    }
+
+    /// Has the module take its part of `globals`.
+    fn give(&self, globals: &[u8]) {
+        self.side.write(self.at, &globals[self.of_all.clone()]);
+        self.side.write(HEADER_PENDING_AT as usize, &1_u32.to_le_bytes());
+    }
+
+    /// What was saved of a module that did not run since it was given its globals is what it had before.
+    fn correct(&self, globals: &mut [u8]) {
+        let side = self.side.bytes();
+        if side[HEADER_PENDING_AT as usize] != 0 {
+            globals[self.of_all.clone()].copy_from_slice(&side[self.at..self.at + self.of_all.len()]);
+        }
+    }
+
+    fn forget(&self) {
+        self.side.write(HEADER_PENDING_AT as usize, &0_u32.to_le_bytes());
     }
 }
 
@@ -51,10 +102,21 @@ struct Accessor {
     load: TypedFunc<(), ()>,
     /// Bytes of all slots.
     slots: usize,
+    /// The globals of all modules, if these take them without a call. With fuel they do not: it would be theirs that
+    /// they use for it.
+    handed: Option<Vec<Handed>>,
     handles: Handles,
     memories: Memories,
     /// What the instance went on from, if nothing but memories and globals can have changed since.
     at: Option<Moment>,
+}
+
+impl Accessor {
+    /// Sets globals from the slots, and has memories look up their size.
+    fn load(&self, store: &mut Store<Host>) -> wasmtime::Result<()> {
+        self.handed.iter().flatten().for_each(Handed::forget);
+        self.load.call(store, ())
+    }
 }
 
 /// Marks a state of the computer: it changes with every call of the host.
@@ -74,6 +136,8 @@ pub(super) struct Live {
     /// `None` when the state cannot be reached.
     accessor: Option<Accessor>,
     obstacles: Vec<String>,
+    /// All memories, in the order of instantiation.
+    regions: Vec<Arc<Region>>,
     told: Told,
     marks: MarkSites,
     watchdog: Option<Watchdog>,
@@ -89,30 +153,41 @@ fn next_id() -> u64 {
     NEXT.fetch_add(1, Ordering::Relaxed)
 }
 
+/// Instantiates `program` and hands it `run`. Its memories are those of `offered`, as far as they fit.
+fn instantiate(
+    program: &Program,
+    run: Run,
+    offered: &[Arc<Region>],
+) -> Result<(Store<Host>, Instance, Vec<Arc<Region>>), CallError> {
+    let failed = |error: wasmtime::Error| CallError::Harness(harness(&error));
+    let parking = Arc::new(Parking::default());
+    parking.put(Box::new(run));
+    let mut turn = Turn::new(parking);
+    turn.begin();
+    let limits = turn.world.plan.limits.clone();
+    drop(memory::collect());
+    let memory_bytes = limits.memory_bytes + program.facts().appended_bytes();
+    let mut store = Store::new(program.engine(), Host::new(turn, NodeId(0), memory_bytes));
+    store.limiter(|host| &mut host.limiter);
+    store.set_hostcall_fuel(HOSTCALL_FUEL);
+    if program.how().fuel {
+        store.set_fuel(limits.fuel).map_err(failed)?;
+    }
+    let linked = program.alone().map_err(failed)?;
+    memory::offer(offered);
+    let instance = linked.instantiate(&mut store);
+    let regions = memory::collect();
+    match instance {
+        Ok(instance) => Ok((store, instance, regions)),
+        Err(error) => Err(ended(program, &store, &error.context(Instantiating))),
+    }
+}
+
 impl Live {
     /// Instantiates `program` and hands it `run`.
     pub(super) fn start(program: &Program, run: Run) -> Result<Live, CallError> {
-        let failed = |error: wasmtime::Error| CallError::Harness(harness(&error));
-        let parking = Arc::new(Parking::default());
-        parking.put(Box::new(run));
-        let mut turn = Turn::new(parking);
-        turn.begin();
-        let limits = turn.world.plan.limits.clone();
-        drop(memory::collect());
-        let mut store = Store::new(
-            program.engine(),
-            Host::new(turn, NodeId(0), limits.memory_bytes + program.facts().appended_bytes()),
-        );
-        store.limiter(|host| &mut host.limiter);
-        store.set_hostcall_fuel(HOSTCALL_FUEL);
-        if program.how().fuel {
-            store.set_fuel(limits.fuel).map_err(failed)?;
-        }
-        let instance = match program.alone().map_err(failed)?.instantiate(&mut store) {
-            Ok(instance) => instance,
-            Err(error) => return Err(ended(program, &store, &error.context(Instantiating))),
-        };
-        let told = Told::apart(memory::collect(), program.facts());
+        let (store, instance, regions) = instantiate(program, run, &[])?;
+        let told = Told::apart(regions.clone(), program.facts());
         let mut live = Live {
             store,
             instance,
@@ -120,6 +195,7 @@ impl Live {
             program: program.clone(),
             accessor: None,
             obstacles: program.facts().obstacles.clone(),
+            regions,
             told,
             marks: Vec::new(),
             watchdog: None,
@@ -150,7 +226,8 @@ impl Live {
             save: instance.get_typed_func(&mut *store, SAVE).map_err(failed)?,
             load: instance.get_typed_func(&mut *store, LOAD).map_err(failed)?,
             slots: access.globals * SLOT_BYTES,
-            handles: Handles::new(store, instance, access).map_err(failed)?,
+            handed: Handed::all(&self.told, access).filter(|_| !self.program.how().fuel),
+            handles: Handles::new(*instance, access),
             memories,
             at: None,
         });
@@ -198,7 +275,21 @@ impl Live {
         let index = index.ok_or_else(missing)?;
         let found = self.instance.get_typed_func(&mut self.store, index);
         let found = found.map_err(|error| refused(crate::load::one_line(&format!("{error:#}"))))?;
-        Ok(Function { name: name.into(), found, instance: self.id, types: PhantomData })
+        Ok(Function { name: name.into(), found, export: index, instance: self.id, types: PhantomData })
+    }
+
+    /// Finds a function of another instance in this one.
+    fn find_again<P, R>(&mut self, function: &mut Function<P, R>) -> Result<(), CallError>
+    where
+        P: ComponentNamedList + Lower,
+        R: ComponentNamedList + Lift,
+    {
+        // In an instance of another build it has to be found by name.
+        match self.instance.get_typed_func(&mut self.store, function.export) {
+            Ok(found) => (function.found, function.instance) = (found, self.id),
+            Err(_) => *function = self.function(&function.name)?,
+        }
+        Ok(())
     }
 
     #[inline]
@@ -208,7 +299,7 @@ impl Live {
         R: ComponentNamedList + Lift,
     {
         if function.instance != self.id {
-            *function = self.function(&function.name)?;
+            self.find_again(function)?;
         }
         if let Some(watchdog) = &mut self.watchdog {
             watchdog.begin();
@@ -253,7 +344,8 @@ impl Live {
         }
         metered(&mut self.store, fuel)?;
         let slots = ACCESSOR_HEADER_BYTES..ACCESSOR_HEADER_BYTES + accessor.slots;
-        let globals = accessor.region.bytes()[slots].into();
+        let mut globals: Box<[u8]> = accessor.region.bytes()[slots].into();
+        accessor.handed.iter().flatten().for_each(|handed| handed.correct(&mut globals));
         accessor.memories.choose().map_err(machine)?;
         let images = accessor.memories.capture().map_err(machine)?;
         let host = self.store.data();
@@ -285,9 +377,11 @@ impl Live {
         let host = self.store.data_mut();
         host.limiter = kept.limiter.clone();
         let resized = accessor.memories.restore(&kept.images).map_err(|what| HarnessError { what })?;
-        if resized || accessor.slots > 0 {
-            accessor.region.write(ACCESSOR_HEADER_BYTES, &kept.globals);
-            accessor.load.call(&mut self.store, ()).map_err(failed)?;
+        accessor.region.write(ACCESSOR_HEADER_BYTES, &kept.globals);
+        match &accessor.handed {
+            Some(handed) if !resized => handed.iter().for_each(|globals| globals.give(&kept.globals)),
+            _ if resized || accessor.slots > 0 => accessor.load(&mut self.store).map_err(failed)?,
+            _ => {}
         }
         metered(&mut self.store, kept.fuel)?;
         Ok(true)
@@ -298,7 +392,7 @@ impl Live {
         let kept = state.kept().expect("a state that is restored was reached");
         let mut run = kept.run().fork();
         run.world = start.clone();
-        self.begin_again(program, run)?;
+        self.go_on(program, run, true)?;
         if self.restore(state)? {
             return Ok(());
         }
@@ -306,8 +400,41 @@ impl Live {
         Err(HarnessError { what })
     }
 
-    /// Goes on with a fresh instance, which is watched and tracked as this one was.
+    /// Goes on with a fresh instance, as the first one was.
     pub(super) fn begin_again(&mut self, program: &Program, run: Run) -> Result<(), HarnessError> {
+        self.go_on(program, run, false)
+    }
+
+    /// Goes on with a fresh instance in the memories of this one, which is watched and tracked as this one was. When it is
+    /// `restored` before it is called, the memories need not be as new.
+    fn go_on(&mut self, program: &Program, run: Run, restored: bool) -> Result<(), HarnessError> {
+        let machine = |what: String| HarnessError { what };
+        let failed = |error: wasmtime::Error| harness(&error);
+        let (Some(accessor), Some(access)) = (&mut self.accessor, &program.facts().access) else {
+            return self.replace(program, run);
+        };
+        accessor.memories.hand_on(restored && !access.starts).map_err(machine)?;
+        self.told.clear_coverage();
+        self.told.log_comparisons(false);
+        accessor.handed.iter().flatten().for_each(Handed::forget);
+        let (mut store, instance, regions) = instantiate(program, run, &self.regions).map_err(again)?;
+        let same =
+            regions.len() == self.regions.len() && regions.iter().zip(&self.regions).all(|(a, b)| Arc::ptr_eq(a, b));
+        if !same {
+            return Err(machine(
+                "an instance got other memories than the one before it; this is a fault of fozzy".to_owned(),
+            ));
+        }
+        accessor.save = instance.get_typed_func(&mut store, SAVE).map_err(failed)?;
+        accessor.load = instance.get_typed_func(&mut store, LOAD).map_err(failed)?;
+        accessor.handles.begin_again(instance);
+        accessor.at = None;
+        (self.store, self.instance, self.id) = (store, instance, next_id());
+        Ok(())
+    }
+
+    /// Goes on with a fresh instance that has nothing of this one.
+    fn replace(&mut self, program: &Program, run: Run) -> Result<(), HarnessError> {
         let (copied, limit, kind) = (self.pages_copied(), self.limit, self.tracker());
         *self = Live::start(program, run).map_err(again)?;
         self.copied_before = copied;

@@ -5,6 +5,9 @@
 //! restore   written pages + pages at which the images differ ─▶ copied from the image
 //! ```
 //!
+//! When an instance has ended, the next one gets its memories as they are. Instantiation writes data segments, which no
+//! tracker sees for certain: their pages are known from the first instance, and taken as written.
+//!
 //! Invariant: after both, memory and image are equal. Every [`CHECK_INTERVAL`]th time this is looked at for a
 //! few pages, the next ones each time, and a difference is an error that says so: nothing is restored wrongly in silence for long.
 //! Not here: globals and handles (`mod`).
@@ -35,16 +38,63 @@ struct Tracked {
     tracker: Box<dyn Tracker>,
     /// The page that is looked at next.
     next_check: usize,
+    /// Pages that an instantiation writes.
+    segments: Vec<u32>,
+    /// Pages that were written behind the tracker's back.
+    pending: Vec<u32>,
 }
 
 impl Tracked {
+    /// The pages at which the memory may differ from its image.
+    fn written(&mut self, pages: &mut Vec<u32>) -> Result<(), String> {
+        pages.clear();
+        self.tracker.written(&self.region, &self.image, pages)?;
+        if !self.pending.is_empty() {
+            pages.append(&mut self.pending);
+            pages.sort_unstable();
+            pages.dedup();
+            let count = (self.region.len() / PAGE_BYTES) as u32;
+            pages.retain(|page| *page < count);
+        }
+        Ok(())
+    }
+
+    /// Makes it what a new memory is.
+    fn renew(&mut self, pages: &mut Vec<u32>) -> Result<(), String> {
+        self.written(pages)?;
+        pages.extend(self.image.held());
+        self.region.resize(self.region.minimum())?;
+        let count = (self.region.len() / PAGE_BYTES) as u32;
+        pages.retain(|page| *page < count);
+        for page in &*pages {
+            let start = *page as usize * PAGE_BYTES;
+            self.region.clear(start..start + PAGE_BYTES);
+        }
+        let mut image = Image::default();
+        image.resize(self.region.len());
+        self.image = Arc::new(image);
+        self.tracker.settled(&self.region, &self.image, pages)
+    }
+
     /// Compares the next few pages with the image.
     fn check_some(&mut self) -> Result<(), String> {
         let count = self.region.len() / PAGE_BYTES;
         let start = if self.next_check < count { self.next_check } else { 0 };
         let end = count.min(start + CHECK_PAGES);
         self.next_check = end;
-        check_equal(&self.region, &self.image, self.tracker.kind(), start..end)
+        let (region, image, kind) = (&self.region, &self.image, self.tracker.kind());
+        if kind != TrackerKind::Scanned {
+            return check_equal(region, image, kind, start..end);
+        }
+        // A look at a page that nobody touched has it mapped, and then each scan looks at it. It is the file's still.
+        let mut found = Ok(());
+        region.touched_of(start * PAGE_BYTES..end * PAGE_BYTES, |run| {
+            let pages = run.start / PAGE_BYTES..run.end / PAGE_BYTES;
+            if found.is_ok() {
+                found = check_equal(region, image, kind, pages);
+            }
+        });
+        found
     }
 }
 
@@ -64,14 +114,15 @@ impl Memories {
     pub(crate) fn new(regions: Vec<Arc<Region>>, kind: TrackerKind, marks: &MarkSites) -> Result<Memories, String> {
         let mut tracked = Vec::with_capacity(regions.len());
         for region in regions {
-            let image = Arc::new(image_of(&region));
+            let mut segments = Vec::new();
+            let image = Arc::new(image_of(&region, &mut segments));
             let tracker: Box<dyn Tracker> = match kind {
                 TrackerKind::Marks => Box::new(Marks::new(marks.clone())),
                 TrackerKind::Protected => Box::new(Protected::new(&region)?),
                 TrackerKind::Scanned => Box::new(Scanned::new(&region)?),
                 TrackerKind::Compared => Box::new(Compared),
             };
-            tracked.push(Tracked { region, image, tracker, next_check: 0 });
+            tracked.push(Tracked { region, image, tracker, next_check: 0, segments, pending: Vec::new() });
         }
         Ok(Memories { tracked, pages: Vec::new(), until_check: CHECK_INTERVAL, chosen_at: Some(0), copied: 0 })
     }
@@ -79,13 +130,20 @@ impl Memories {
     /// Tracks in another way from now on. What was written before is captured first.
     pub(crate) fn track(&mut self, kind: TrackerKind, marks: &MarkSites) -> Result<(), String> {
         let images = self.capture()?;
-        let regions = self.tracked.drain(..).map(|tracked| tracked.region).collect();
+        if self.kind() == Some(kind) {
+            // A memory cannot be protected by two at once.
+            self.chosen_at = None;
+            return Ok(());
+        }
+        let kept = self.tracked.iter().map(|tracked| (Arc::clone(&tracked.region), tracked.segments.clone()));
+        let (regions, segments): (_, Vec<_>) = kept.unzip();
         let copied = self.copied;
+        // What this machine does not have leaves everything as it was.
         *self = Memories::new(regions, kind, marks)?;
         (self.copied, self.chosen_at) = (copied, None);
         // The images that others share pages with.
-        for (tracked, image) in self.tracked.iter_mut().zip(images) {
-            tracked.image = image;
+        for ((tracked, image), segments) in self.tracked.iter_mut().zip(images).zip(segments) {
+            (tracked.image, tracked.segments) = (image, segments);
         }
         Ok(())
     }
@@ -138,13 +196,24 @@ impl Memories {
         self.tracked.iter().map(|tracked| tracked.region.len() as u64).sum()
     }
 
+    /// Another instance is about to get the memories. Unless its code finds them `as_they_are` and never sees them before
+    /// they are restored, they become what new ones are.
+    pub(crate) fn hand_on(&mut self, as_they_are: bool) -> Result<(), String> {
+        for tracked in &mut self.tracked {
+            if !as_they_are {
+                tracked.renew(&mut self.pages)?;
+            }
+            tracked.pending.extend_from_slice(&tracked.segments);
+        }
+        Ok(())
+    }
+
     /// What the memories hold now.
     pub(crate) fn capture(&mut self) -> Result<Vec<Arc<Image>>, String> {
         let check = self.is_check_due();
         for tracked in &mut self.tracked {
+            tracked.written(&mut self.pages)?;
             let Tracked { region, image, tracker, .. } = tracked;
-            self.pages.clear();
-            tracker.written(region, image, &mut self.pages)?;
             if !self.pages.is_empty() || image.len() != region.len() {
                 let image = Arc::make_mut(image);
                 image.resize(region.len());
@@ -171,9 +240,8 @@ impl Memories {
         let check = self.is_check_due();
         let mut resized = false;
         for (tracked, target) in self.tracked.iter_mut().zip(images) {
+            tracked.written(&mut self.pages)?;
             let Tracked { region, image, tracker, .. } = tracked;
-            self.pages.clear();
-            tracker.written(region, image, &mut self.pages)?;
             // Going back to where it came from is what happens most.
             let elsewhere = !Arc::ptr_eq(image, target);
             if elsewhere {
@@ -221,13 +289,14 @@ impl Memories {
     }
 }
 
-/// What a memory holds.
-fn image_of(region: &Region) -> Image {
+/// What a memory holds; the pages that were ever touched are added to `pages`.
+fn image_of(region: &Region, pages: &mut Vec<u32>) -> Image {
     let mut image = Image::default();
     image.resize(region.len());
     region.touched(|run| {
         for page in run.start / PAGE_BYTES..run.end.div_ceil(PAGE_BYTES) {
             image.set(page, page_of(region, page));
+            pages.push(page as u32);
         }
     });
     image

@@ -22,14 +22,18 @@ mod memories;
 mod tracker;
 mod watchdog;
 
+#[cfg(test)]
+mod tests;
+
 pub use checkpoints::CheckpointId;
 pub use live::Function;
 pub use tracker::TrackerKind;
 
+use crate::coverage::Covered;
 use crate::program::Program;
 use checkpoints::Checkpoints;
 use fozzy_host::Run;
-use fozzy_instrument::{Comparison, ModuleOrdinal};
+use fozzy_instrument::{Comparison, ModuleOrdinal, OriginalOffset};
 use fozzy_trace::outcome::Frame;
 use fozzy_trace::plan::{Backends, Inputs};
 use fozzy_trace::{DecisionSource, End, HarnessError, History, Instant, Plan, Recorder};
@@ -335,6 +339,12 @@ impl Reactor {
         self.live.told().coverage()
     }
 
+    /// What this instance has covered since its coverage was cleared; `ended` is how the last call ended, if it did.
+    #[must_use]
+    pub fn covered(&self, ended: Option<&CallError>) -> Covered {
+        Covered::of(&self.program, self.live.told(), ended.and_then(|ended| cut(&self.program, ended)))
+    }
+
     /// Switches the log of comparisons on or off, and empties it. A fresh instance begins with it switched off.
     pub fn log_comparisons(&mut self, on: bool) {
         self.live.told().log_comparisons(on);
@@ -389,6 +399,16 @@ impl Reactor {
         }
         Ok(self.live.digest()?)
     }
+}
+
+/// Where a call was cut off inside of code that has edges.
+fn cut(program: &Program, ended: &CallError) -> Option<OriginalOffset> {
+    let CallError::Ended { end, backtrace } = ended else { return None };
+    // A call that was too deep has reached nothing of its function.
+    let exhausted = matches!(end, End::Trapped { trap } if trap == crate::ending::STACK_EXHAUSTED);
+    let offset = OriginalOffset(u32::try_from(backtrace.first().filter(|_| !exhausted)?.offset).ok()?);
+    let module = program.maps().modules().iter().find(|module| module.original().contains(&offset))?;
+    (program.sites().kept(module.ordinal()) > 0).then_some(offset)
 }
 
 /// A call that succeeded before did not.

@@ -123,3 +123,33 @@ fn generated_modules_are_left_out_unless_asked_for() {
         assert_eq!(output.side_memories.len(), edges);
     }
 }
+
+#[test]
+fn a_module_is_known_by_what_the_component_calls_it() {
+    // As wit-component writes an adapter: nothing in the module says what it is.
+    let text = r#"(component
+        (component (import "m" (core module $foreign)) (core module $inner (func)))
+        (core module $main (func)) (core module $wit-component:adapter:wasi_snapshot_preview1 (func)))"#;
+    let mut named = wat::parse_str(text).expect("assembles");
+    strip_module_names(&mut named);
+    let edges = |modules| {
+        let options = Options { coverage: Coverage::SetOnce, modules, ..Options::default() };
+        let output = instrumented_with(&named, &options);
+        let names: Vec<Vec<String>> =
+            output.maps.modules().iter().map(|map| map.names().map(str::to_owned).collect()).collect();
+        assert_eq!(names, [["inner"], ["main"], ["wit-component:adapter:wasi_snapshot_preview1"]]);
+        output.sites.iter().map(|edge| edge.module.0).collect::<Vec<_>>()
+    };
+    assert_eq!(edges(crate::ModuleChoice::Own), [0, 1]);
+    assert_eq!(edges(crate::ModuleChoice::All), [0, 1, 2]);
+    assert_eq!(edges(crate::ModuleChoice::Named(vec!["main".to_owned()])), [1]);
+    let adapter = "wit-component:adapter:wasi_snapshot_preview1".to_owned();
+    assert_eq!(edges(crate::ModuleChoice::Named(vec![adapter])), [2]);
+}
+
+/// Renames the name sections of core modules, so that only the components' are left.
+fn strip_module_names(component: &mut [u8]) {
+    while let Some(at) = component.windows(5).position(|bytes| bytes == b"\x04name") {
+        component[at + 1..at + 5].copy_from_slice(b"gone");
+    }
+}

@@ -166,21 +166,3 @@ fn the_stack_is_as_large_as_asked_for() {
     let mut start = global.init_expr.get_operators_reader();
     assert!(matches!(start.read(), Ok(wasmparser::Operator::I32Const { value: 1234 })));
 }
-
-#[test]
-fn the_catalogue_is_read_from_each_module() {
-    let module = |text: &str| wat::parse_str(text).expect("parses");
-    let first = module("(module (@custom \"fozzy:catalogue\" \"one\") (@custom \"fozzy:catalogue\" \"two\"))");
-    let output =
-        instrumented(&wrap(&[first, module("(module)"), module("(module (@custom \"fozzy:catalogue\" \"\"))")]));
-    let expected =
-        [(0, &b"one"[..]), (0, b"two"), (2, b"")].map(|(module, bytes)| (ModuleOrdinal(module), bytes.to_vec()));
-    assert_eq!(output.catalogue, expected);
-    assert!(custom_sections(&output.component).iter().all(|section| section != "fozzy:catalogue"));
-
-    let mut large = wasm_encoder::Module::new();
-    let data = vec![0; crate::CATALOGUE_BYTES_MAX + 1];
-    large.section(&wasm_encoder::CustomSection { name: "fozzy:catalogue".into(), data: (&data).into() });
-    let error = super::refused(&wrap(&[large.finish()]));
-    assert!(matches!(error, crate::Error::CatalogueTooLarge { .. }), "{error}");
-}

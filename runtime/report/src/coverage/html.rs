@@ -13,6 +13,7 @@ use super::summary::{common_folder, one_way, percent, what};
 use super::{
     ComponentCoverage, CoverageDocument, CoverageFormat, CoverageView, EdgeCoverage, FileCoverage, Ratio, Totals,
 };
+use crate::html::escape;
 use std::collections::BTreeMap;
 
 pub(super) const HTML: CoverageFormat = CoverageFormat { name: "html", shows_sources: true, write };
@@ -209,23 +210,84 @@ fn without_source(file: &FileCoverage) -> String {
     text
 }
 
-/// A word for HTML, in text and in attributes.
-fn escape(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            '\'' => out.push_str("&#39;"),
-            '\t' | '\n' => out.push(c),
-            // Characters that would turn the text around or vanish are shown.
-            c if c.is_control() || ('\u{202a}'..='\u{202e}').contains(&c) || ('\u{2066}'..='\u{2069}').contains(&c) => {
-                out.push('\u{fffd}');
-            }
-            c => out.push(c),
-        }
+#[cfg(test)]
+mod tests {
+    use super::super::{COVERAGE_FORMATS, CoverageView, FunctionCoverage, LineCoverage};
+    use super::*;
+
+    /// Everything that comes from a program or its sources, as a program would have it that wants to be more than text.
+    fn hostile(word: &str) -> CoverageDocument {
+        let function = FunctionCoverage { name: word.to_owned(), ..FunctionCoverage::default() };
+        let edge = |kind: &str, hits| EdgeCoverage {
+            id: hits as u32,
+            kind: kind.to_owned(),
+            function: word.to_owned(),
+            line: Some(1),
+            hits,
+            ..EdgeCoverage::default()
+        };
+        let file = |path: String, has_source| FileCoverage {
+            path,
+            has_source,
+            own: true,
+            lines: vec![LineCoverage { line: 1, hits: 1 }, LineCoverage { line: 2, hits: 0 }],
+            functions: vec![function.clone()],
+            edges: vec![edge("then", 1), edge("else", 0)],
+            ..FileCoverage::default()
+        };
+        let component = ComponentCoverage {
+            name: word.to_owned(),
+            files: vec![file(format!("/src/{word}.rs"), true), file(word.to_owned(), false)],
+            ..ComponentCoverage::default()
+        };
+        let mut document = CoverageDocument {
+            traces: vec![word.to_owned()],
+            remarks: vec![word.to_owned()],
+            components: vec![component.clone(), component],
+            ..CoverageDocument::default()
+        };
+        document.settle();
+        document
     }
-    out
+
+    fn page(word: &str) -> String {
+        let document = hostile(word);
+        let sources = document.files().map(|(_, file)| (file.path.clone(), format!("{word}\n{word}")));
+        let sources = sources.take(1).collect();
+        let view = CoverageView { all: true, uncovered: 9, style: crate::Style::PLAIN, sources };
+        let html = COVERAGE_FORMATS.iter().find(|format| format.name == "html").expect("it is a format");
+        (html.write)(&document, &view)
+    }
+
+    /// Tags and attributes of a page, without its words.
+    fn skeleton(page: &str) -> Vec<String> {
+        let tags = page.split('<').skip(1).map(|rest| rest.split('>').next().unwrap_or(rest));
+        // What stands between quotes is of no matter as long as the quotes are where they were.
+        let outside = |tag: &str| tag.split('"').step_by(2).collect::<Vec<_>>().join("\"");
+        tags.map(outside).collect()
+    }
+
+    #[test]
+    fn names_and_sources_stay_words_whatever_they_are() {
+        let plain = skeleton(&page("plain"));
+        for word in [
+            "<script>alert(1)</script>",
+            "</script><script>alert(1)</script>",
+            "</title></style></pre><img src=x onerror=alert(1)>",
+            "\" onmouseover=\"alert(1)",
+            "' onmouseover='alert(1)",
+            "<!--",
+            "]]>",
+            "&lt;script&gt;",
+            "javascript:alert(1)//",
+            "a\u{202e}b\u{0}\u{1b}[31m",
+        ] {
+            let page = page(word);
+            assert_eq!(skeleton(&page), plain, "{word}");
+            assert!(!page.contains("<script>alert") && !page.contains("<img"), "{word}");
+            let unseen = ['\u{202e}', '\u{0}', '\u{1b}'];
+            assert!(!page.contains(unseen), "{word}: what cannot be seen is shown");
+        }
+        assert!(page("<b>").contains("&lt;b&gt;"));
+    }
 }

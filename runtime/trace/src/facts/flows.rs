@@ -1,6 +1,7 @@
 //! What a scenario did: how often each flow ran, and why it did not.
 
 use super::cut;
+use crate::Duration;
 use crate::choice::NAME_BYTES_MAX;
 use std::collections::BTreeMap;
 
@@ -29,6 +30,17 @@ pub struct FlowStats {
     pub run: u64,
     /// How often it found nothing to do, by label.
     pub skipped: BTreeMap<String, u64>,
+    /// What those runs that came to their end took together.
+    pub cost: Cost,
+}
+
+/// What a program takes: the same on every machine.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Cost {
+    /// Instructions, as wasmtime counts fuel.
+    pub fuel: u64,
+    /// Virtual time.
+    pub time: Duration,
 }
 
 impl FlowStats {
@@ -36,6 +48,13 @@ impl FlowStats {
     #[must_use]
     pub fn new(name: &str) -> FlowStats {
         FlowStats { name: cut(name, NAME_BYTES_MAX), ..FlowStats::default() }
+    }
+
+    /// It ran to its end, and took this.
+    pub fn ran(&mut self, cost: Cost) {
+        self.run += 1;
+        self.cost.fuel = self.cost.fuel.saturating_add(cost.fuel);
+        self.cost.time = Duration(self.cost.time.0.saturating_add(cost.time.0));
     }
 
     /// It found nothing to do.
@@ -81,6 +100,10 @@ mod tests {
         let mut flow = FlowStats::new("transfer");
         (0..100).for_each(|n| flow.skip(&n.to_string()));
         assert_eq!((flow.skipped.len(), flow.skipped["other"]), (SKIP_LABELS_MAX + 1, 36));
+        let cost = Cost { fuel: 30, time: Duration(7) };
+        flow.ran(cost);
+        flow.ran(cost);
+        assert_eq!((flow.run, flow.cost), (2, Cost { fuel: 60, time: Duration(14) }));
         let mut stats = ScenarioStats { flows: vec![flow], ..ScenarioStats::default() };
         assert_eq!(stats.place(), None);
         stats.position = Position { sequence: Some(2), step: Some(17), flow: Some(0) };

@@ -169,6 +169,9 @@ pub enum PropertyError {
     /// There are [`PROPERTIES_MAX`].
     #[error("more than {PROPERTIES_MAX} properties; the name of a property must not be made from values")]
     TooMany,
+    /// Evaluations are told that say something new.
+    #[error("`{0}` was never told of, or must hold and did not: such an evaluation is told by itself")]
+    New(String),
 }
 
 /// All properties of a program.
@@ -202,6 +205,19 @@ impl Properties {
         }
         self.by_name.insert(name.to_owned(), Property::new(kind, Some(cut(place, DETAILS_BYTES_MAX))));
         Ok(None)
+    }
+
+    /// Counts further evaluations that say nothing new.
+    ///
+    /// # Errors
+    /// When they do.
+    pub fn again(&mut self, name: &str, held: u64, missed: u64) -> Result<(), PropertyError> {
+        let known = self.by_name.get_mut(name).filter(|property| property.evaluated > 0);
+        let known = known.filter(|property| missed == 0 || !property.kind.must_hold());
+        let property = known.ok_or_else(|| PropertyError::New(cut(name, DETAILS_BYTES_MAX)))?;
+        property.held = property.held.saturating_add(held);
+        property.evaluated = property.evaluated.saturating_add(held).saturating_add(missed);
+        Ok(())
     }
 
     /// Records an evaluation. The answer is the failure that it is, if it is one.

@@ -68,20 +68,77 @@ pub struct Plan {
     /// How far a scenario is driven; nothing for a program that drives itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scenario: Option<ScenarioPlan>,
+    /// The one function of a scenario that is called, once, instead of all that drives it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub call: Option<Call>,
+}
+
+/// One call from outside, which is all of a run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub enum Call {
+    /// The fuzz target of this name; its input is the run's first decision.
+    Fuzz(String),
+    /// The property of this name.
+    Property(String),
+}
+
+impl Call {
+    /// The name of the function.
+    #[must_use]
+    pub fn function(&self) -> &str {
+        match self {
+            Call::Fuzz(function) | Call::Property(function) => function,
+        }
+    }
 }
 
 /// How far a scenario is driven.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub struct ScenarioPlan {
     /// Sequences, each from the start state; of fuzz targets and properties, rounds.
     pub sequences: u32,
     /// Steps of each sequence.
     pub flows: u32,
+    /// The sequences and steps of these that are run, in their order; all of them when nothing is named.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub only: Vec<Kept>,
+}
+
+/// Steps of one sequence that are run although others are left out. They keep their numbers, and so their choices.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub struct Kept {
+    /// Of which kind the sequence is.
+    pub kind: ScenarioKind,
+    /// Its number.
+    pub sequence: u32,
+    /// Its steps: the first of each stretch, and the one after its last.
+    pub steps: Vec<(u32, u32)>,
+}
+
+impl ScenarioPlan {
+    /// So many sequences of so many steps.
+    #[must_use]
+    pub const fn all(sequences: u32, flows: u32) -> ScenarioPlan {
+        ScenarioPlan { sequences, flows, only: Vec::new() }
+    }
+
+    /// The stretches of steps that are run in a sequence; `None` when it is left out.
+    #[must_use]
+    pub fn stretches(&self, kind: ScenarioKind, sequence: u32) -> Option<Vec<(u32, u32)>> {
+        if self.only.is_empty() {
+            return Some(vec![(0, self.flows)]);
+        }
+        let kept = self.only.iter().find(|kept| kept.kind == kind && kept.sequence == sequence)?;
+        Some(kept.steps.iter().map(|(from, to)| (*from, (*to).min(self.flows))).collect())
+    }
 }
 
 /// Ways in which a program can be driven from outside. The parts of each have numbers of their own.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum ScenarioKind {
     /// Steps of a scenario with a state.
     Stateful,
@@ -106,7 +163,7 @@ pub const FLOWS_MAX: u32 = 1 << 30;
 
 impl Default for ScenarioPlan {
     fn default() -> ScenarioPlan {
-        ScenarioPlan { sequences: 10, flows: 100 }
+        ScenarioPlan::all(10, 100)
     }
 }
 
@@ -296,6 +353,7 @@ impl Default for Plan {
             faults: Vec::new(),
             redact: Redact::default(),
             scenario: None,
+            call: None,
         }
     }
 }

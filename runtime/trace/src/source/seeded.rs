@@ -61,8 +61,9 @@ impl Seeded {
             && (is_new || stream.1 != purpose)
         {
             stream.1 = purpose;
-            stream.2.set_stream(part.stream());
+            // In this order nothing is made that is then thrown away.
             stream.2.set_word_pos(0);
+            stream.2.set_stream(part.stream());
         }
         index
     }

@@ -39,7 +39,8 @@ pub struct Http {
     pub bodies: Bodies,
     /// Requests with their replies.
     pub exchanges: Exchanges,
-    rules: rules::Rules,
+    /// Who answers requests.
+    pub rules: rules::Rules,
     /// Of the fields of all handles.
     field_bytes: usize,
 }

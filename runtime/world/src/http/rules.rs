@@ -14,14 +14,47 @@ use super::request::Request;
 use crate::glob::matches;
 use fozzy_trace::plan::HttpRule;
 use std::borrow::Cow;
+use std::sync::Arc;
 
-/// How often each rule has answered.
+/// How often each rule has answered, and the rules that the target added, which come before those of the plan.
 #[derive(Clone, Debug, Default)]
 pub struct Rules {
     used: Vec<u64>,
+    added: Vec<(Arc<HttpRule>, u64)>,
 }
 
 impl Rules {
+    /// One rule more. The answer is its number; `None` when there are [`RULES_MAX`](crate::RULES_MAX).
+    pub fn add(&mut self, rule: HttpRule) -> Option<u32> {
+        let number = self.added.len();
+        if number == crate::RULES_MAX {
+            return None;
+        }
+        self.added.push((Arc::new(rule), 0));
+        Some(number as u32)
+    }
+
+    /// How many requests an added rule has answered.
+    #[must_use]
+    pub fn answered(&self, number: u32) -> Option<u64> {
+        self.added.get(number as usize).map(|(_, answered)| *answered)
+    }
+
+    /// Takes back what was added.
+    pub fn clear(&mut self) {
+        self.added.clear();
+    }
+
+    /// The added rule that answers `request`; it has then been used once more.
+    pub(super) fn choose_added(&mut self, request: &Request) -> Option<Arc<HttpRule>> {
+        let url = request.url();
+        let fresh = |used: u64, rule: &HttpRule| rule.times.is_none_or(|times| used < times);
+        let mut added = self.added.iter_mut();
+        let (rule, used) = added.find(|(rule, used)| fresh(*used, rule) && describes(rule, request, &url))?;
+        *used += 1;
+        Some(Arc::clone(rule))
+    }
+
     /// The rule of `rules` that answers `request`; it has then been used once more.
     pub(super) fn choose<'a>(&mut self, rules: &'a [HttpRule], request: &Request) -> Option<&'a HttpRule> {
         self.used.resize(rules.len(), 0);
@@ -104,6 +137,20 @@ mod tests {
         assert_eq!(chosen(Method::Get, "/b/c?x"), Some(2));
         assert_eq!(chosen(Method::Get, "/B"), None);
         assert_eq!(chosen(Method::Put, "/with"), Some(3));
+    }
+
+    #[test]
+    fn a_rule_that_was_added_counts_its_answers_and_is_used_up() {
+        let mut state = Rules::default();
+        let added = state.add(HttpRule { times: Some(2), ..rule(Some("GET"), "/a") });
+        assert_eq!(added, Some(0));
+        let mut chosen = |path| state.choose_added(&request(Method::Get, path)).is_some();
+        assert_eq!([chosen("/b"), chosen("/a"), chosen("/a"), chosen("/a")], [false, true, true, false]);
+        assert_eq!((state.answered(0), state.answered(1)), (Some(2), None));
+        state.clear();
+        assert_eq!(state.answered(0), None);
+        assert!((0..crate::RULES_MAX).all(|_| state.add(rule(None, "/")).is_some()));
+        assert_eq!(state.add(rule(None, "/")), None);
     }
 
     #[test]

@@ -133,7 +133,8 @@ impl World {
             return None;
         }
         let plan = Arc::clone(&self.plan);
-        match self.http.rules.choose(&plan.http, &request) {
+        let added = self.http.rules.choose_added(&request);
+        match added.as_deref().or_else(|| self.http.rules.choose(&plan.http, &request)) {
             Some(rule) => {
                 self.http.exchanges.get(id).lag.0 = self.http.exchanges.get(id).lag.0.saturating_add(rule.delay.0);
                 self.http_scripted(id, request, &rule.answer);

@@ -56,7 +56,8 @@ pub struct ProcessNode {
 /// All processes of a run.
 #[derive(Clone, Debug)]
 pub struct Processes {
-    pub(super) rules: Rules,
+    /// Who answers commands.
+    pub rules: Rules,
     pub(super) children: BTreeMap<Pid, Child>,
     /// Those of the real computer that were not run yet.
     pub(super) pending: BTreeSet<Pid>,

@@ -71,10 +71,37 @@ impl Pagemap {
         Ok(Pagemap { file, stretches: vec![PageRegion::default(); STRETCHES] })
     }
 
-    /// Adds the pages of `bytes` that were written since they were protected, and protects them again.
+    /// Adds the pages of `bytes` that were written since they were protected. They stay unprotected: a copy back to them
+    /// does not fault.
     pub(crate) fn written(&mut self, region: &Region, bytes: Range<usize>, pages: &mut Vec<u32>) -> Result<(), String> {
-        let arg = ScanArg { flags: PROTECT_MATCHING | CHECK_PROTECTED, category_mask: WRITTEN, ..ScanArg::default() };
+        // Asking for nothing but this category has the kernel look at page tables only.
+        let arg =
+            ScanArg { flags: CHECK_PROTECTED, category_mask: WRITTEN, return_mask: WRITTEN, ..ScanArg::default() };
         self.scan(region, bytes, arg, pages)
+    }
+
+    /// Protects the pages of `bytes` that were written since they were protected.
+    pub(crate) fn protect_again(&mut self, region: &Region, bytes: Range<usize>) -> Result<(), String> {
+        if bytes.is_empty() {
+            return Ok(());
+        }
+        assert!(bytes.end <= region.len(), "{bytes:?} of {}", region.len());
+        let base = region.base() as u64;
+        let mut arg = ScanArg {
+            size: size_of::<ScanArg>() as u64,
+            flags: PROTECT_MATCHING | CHECK_PROTECTED,
+            start: base + bytes.start as u64,
+            end: base + bytes.end as u64,
+            category_mask: WRITTEN,
+            return_mask: WRITTEN,
+            ..ScanArg::default()
+        };
+        // SAFETY: `arg` is a `pm_scan_arg` that says its size; without a `vec` nothing is written but itself. The range is
+        // part of a mapping of ours; the call protects page tables and changes no bytes.
+        if unsafe { libc::ioctl(self.file.as_raw_fd(), PAGEMAP_SCAN, &raw mut arg) } < 0 {
+            return Err(format!("PAGEMAP_SCAN: {}", Error::last_os_error()));
+        }
+        Ok(())
     }
 
     /// Adds the pages of `bytes`, a private mapping of a file, that are no longer the file's.
@@ -245,5 +272,6 @@ pub(crate) fn map_from_file(region: &Region, bytes: usize) -> Result<(), String>
     if mapped == libc::MAP_FAILED {
         return Err(failed("mmap"));
     }
+    region.is_of_file(bytes);
     Ok(())
 }

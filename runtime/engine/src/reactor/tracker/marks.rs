@@ -15,8 +15,9 @@ use std::sync::Arc;
 /// How far what one mark stands for may reach into the next page.
 const STRADDLE_BYTES: usize = fozzy_instrument::STRADDLE_BYTES as usize;
 
-/// Marks looked at together.
+/// Marks looked at together, and how many of those at first: the marks of a large memory are many, and few are set.
 const WORD: usize = 64;
+const STRETCH: usize = 16 * WORD;
 
 /// Where the marks of one memory are; several modules may write to it, each with marks of its own.
 pub(crate) struct Marks {
@@ -41,10 +42,10 @@ impl Marks {
     }
 }
 
-/// Whether none of `marks` is set. Whole words are looked at as numbers, since the marks of a large memory are many.
+/// Whether none of `marks` is set. Whole stretches and words are looked at as numbers.
 #[inline]
-fn is_clear(marks: &[u8]) -> bool {
-    match <&[u8; WORD]>::try_from(marks) {
+fn is_clear<const BYTES: usize>(marks: &[u8]) -> bool {
+    match <&[u8; BYTES]>::try_from(marks) {
         Ok(word) => {
             let (numbers, _) = word.as_chunks::<8>();
             numbers.iter().fold(0, |seen, number| seen | u64::from_ne_bytes(*number)) == 0
@@ -60,14 +61,14 @@ impl Tracker for Marks {
         for (position, (side, range)) in self.marks.iter().enumerate() {
             let marks = &side.bytes()[range.clone()];
             let marks = &marks[..count.min(marks.len())];
-            for (word, bytes) in marks.chunks(WORD).enumerate() {
-                if is_clear(bytes) {
-                    continue;
+            let stretches = marks.chunks(STRETCH).enumerate().filter(|(_, stretch)| !is_clear::<STRETCH>(stretch));
+            for (stretch, bytes) in stretches {
+                for (word, bytes) in bytes.chunks(WORD).enumerate().filter(|(_, word)| !is_clear::<WORD>(word)) {
+                    let at = stretch * STRETCH + word * WORD;
+                    self.found.push((position, range.start + at..range.start + at + bytes.len()));
+                    let set = bytes.iter().enumerate().filter(|(_, mark)| **mark != 0);
+                    pages.extend(set.map(|(index, _)| (at + index) as u32));
                 }
-                let start = range.start + word * WORD;
-                self.found.push((position, start..start + bytes.len()));
-                let set = bytes.iter().enumerate().filter(|(_, mark)| **mark != 0);
-                pages.extend(set.map(|(index, _)| (word * WORD + index) as u32));
             }
         }
         let live = region.bytes();

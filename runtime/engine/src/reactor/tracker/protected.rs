@@ -15,14 +15,12 @@ pub(crate) struct Protected {
     pagemap: Pagemap,
     /// Bytes from the start that are protected.
     protected: usize,
-    ignored: Vec<u32>,
 }
 
 impl Protected {
     /// A tracker of `region`, all of whose pages count as not written.
     pub(crate) fn new(region: &Region) -> Result<Protected, String> {
-        let mut tracker =
-            Protected { faults: Userfaultfd::open()?, pagemap: Pagemap::open()?, protected: 0, ignored: Vec::new() };
+        let mut tracker = Protected { faults: Userfaultfd::open()?, pagemap: Pagemap::open()?, protected: 0 };
         tracker.settled(region, &Image::default(), &[])?;
         Ok(tracker)
     }
@@ -37,12 +35,9 @@ impl Tracker for Protected {
         Ok(())
     }
 
-    fn settled(&mut self, region: &Region, _: &Image, copied: &[u32]) -> Result<(), String> {
+    fn settled(&mut self, region: &Region, _: &Image, _: &[u32]) -> Result<(), String> {
         self.protected = self.protected.min(region.len());
-        if !copied.is_empty() {
-            self.ignored.clear();
-            self.pagemap.written(region, 0..self.protected, &mut self.ignored)?;
-        }
+        self.pagemap.protect_again(region, 0..self.protected)?;
         self.faults.protect(region, self.protected..region.len())?;
         self.protected = region.len();
         Ok(())

@@ -1,0 +1,8 @@
+//! A value of `serde_json`.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|data: &[u8]| {
+    let _ = serde_json::from_slice::<serde_json::Value>(data);
+});

@@ -1,0 +1,43 @@
+//! The fuzz targets and properties of a crate, which register themselves before the program begins.
+//!
+//! Invariant: they stand in the order of the source, file by file, in whatever order the linker begins them.
+
+use std::sync::{Mutex, PoisonError};
+
+/// File, line, column, and which one of those that an attribute made.
+pub type Place = (&'static str, u32, u32, usize);
+
+/// Functions of one kind.
+#[derive(Debug)]
+pub struct Registry<F>(Mutex<Vec<(Place, &'static str, F)>>);
+
+/// Functions that take bytes.
+pub static FUZZ: Registry<fn(&[u8])> = Registry(Mutex::new(Vec::new()));
+/// Functions that draw what they need.
+pub static PROPERTY: Registry<fn()> = Registry(Mutex::new(Vec::new()));
+
+impl<F: Copy> Registry<F> {
+    /// One more.
+    pub fn add(&self, place: Place, name: &'static str, function: F) {
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let at = all.partition_point(|(known, ..)| *known < place);
+        all.insert(at, (place, name, function));
+    }
+
+    /// All of them, with their names.
+    #[must_use]
+    pub fn all(&self) -> Vec<(&'static str, F)> {
+        let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        all.iter().map(|(_, name, function)| (*name, *function)).collect()
+    }
+
+    /// The one at that place of [`Registry::all`].
+    ///
+    /// # Panics
+    /// When there are fewer.
+    #[must_use]
+    pub fn function(&self, number: u32) -> F {
+        let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        all[number as usize].2
+    }
+}

@@ -1,0 +1,220 @@
+//! `fozzy shrink` and `fozzy ablate`: a recorded failure made smaller, and what it needs.
+
+use super::replay::session_of;
+use super::run::{ENTRIES_KEPT, engine_id, identity, kept, print};
+use super::{Context, exit};
+use crate::args::{AblateArgs, MinimizeArg, ReporterArg, ShrinkArgs};
+use crate::error::CliError;
+use crate::output;
+use crate::selector;
+use crate::store::{self, RunFolder};
+use crate::target;
+use crate::wall::Stopwatch;
+use fozzy_check::judge;
+use fozzy_engine::Session;
+use fozzy_report::{Mode, RunSummary, ShrinkSummary, Slip, StorySize};
+use fozzy_search::shrink::{self, Dimension, Options, Progress, ShrinkError, Shrunk, Size, Stage, Story};
+use fozzy_trace::file::Recording;
+use fozzy_trace::file::store::Collision;
+use fozzy_trace::plan::Inputs;
+use fozzy_trace::{DecisionSource, Execution, Executor, HarnessError, Keep, Plan, Signature};
+use serde::Serialize;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Between two lines of progress.
+const PROGRESS_EVERY: Duration = Duration::from_secs(2);
+/// Other failures whose traces are kept; a program that fails in every way is not shown in all of them.
+const SLIPS_KEPT_MAX: usize = 16;
+
+pub(crate) fn shrink(context: &Context, args: &ShrinkArgs) -> Result<ExitCode, CliError> {
+    let watch = Stopwatch::start();
+    let (path, recording) = selector::recording(&args.trace, &context.runs)?;
+    let out = args.out.clone().unwrap_or_else(|| path.with_extension("min.fozzy"));
+    let json = context.printer.json || args.reporter == ReporterArg::Json;
+    let mut engine = Engine(session_of(&recording)?);
+    let options = Options { only: dimension(args.minimize), aggressive: args.aggressive };
+    let mut told = Duration::ZERO;
+    let mut go_on = |progress: &Progress| {
+        let elapsed = watch.elapsed();
+        if elapsed - told >= PROGRESS_EVERY && !json {
+            told = elapsed;
+            output::stderr(progress_line(elapsed, progress).as_bytes());
+        }
+        elapsed < Duration::from_nanos(args.budget.0)
+    };
+    let shrunk = shrink::shrink(&recording, &mut engine, options, &mut go_on).map_err(|error| failed(&path, &error))?;
+
+    let (smallest, execution) = engine.record(&recording, &shrunk.story)?;
+    let bytes = smallest.to_bytes().map_err(|error| CliError::new("trace", error.to_string()))?;
+    let written = store::write_trace(&out, &bytes, Collision::Overwrite)?;
+    let folder = context.runs.begin()?;
+    let slips = slips(&mut engine, &recording, &shrunk, &folder)?;
+    let identity = identity(&folder, recording.seed, Some(&written));
+    let target = target::summary_of(&recording.target);
+    let mut summary = RunSummary::of(Mode::Run, identity, target, &smallest.outcome, kept(&execution), watch.facts())
+        .telling(&execution.facts);
+    summary.shrink = Some(ShrinkSummary {
+        source: path.display().to_string(),
+        executions: shrunk.tries,
+        minimal: shrunk.is_minimal,
+        before: size(shrunk.before),
+        after: size(shrunk.after),
+        slips,
+    });
+    context.runs.finish(&folder, &summary)?;
+    print(context, json, &summary)?;
+    Ok(exit(summary.status))
+}
+
+const fn dimension(argument: MinimizeArg) -> Option<Dimension> {
+    match argument {
+        MinimizeArg::All => None,
+        MinimizeArg::Input => Some(Dimension::Input),
+        MinimizeArg::Schedule => Some(Dimension::Schedule),
+        MinimizeArg::Faults => Some(Dimension::Faults),
+    }
+}
+
+const fn size(size: Size) -> StorySize {
+    let Size { steps, faults, decisions, input_bytes } = size;
+    StorySize { steps, faults, decisions, input_bytes }
+}
+
+fn progress_line(elapsed: Duration, progress: &Progress) -> String {
+    let Progress { tries, size: Size { steps, faults, decisions, input_bytes } } = progress;
+    format!(
+        "[{}s] executions={tries} steps={steps} faults={faults} decisions={decisions} input={input_bytes}\n",
+        elapsed.as_secs()
+    )
+}
+
+fn failed(path: &Path, error: &ShrinkError) -> CliError {
+    let message = format!("{}: {error}", path.display());
+    match error {
+        ShrinkError::Passed => CliError::new("target", message).hint("fozzy shrink last-fail"),
+        ShrinkError::Unstable { .. } => {
+            CliError::new("replay", message).hint(format!("fozzy replay {}", path.display()))
+        }
+        ShrinkError::Harness(_) => CliError::new("harness", message),
+    }
+}
+
+/// Keeps a trace of each other failure that was met on the way.
+fn slips(
+    engine: &mut Engine,
+    recording: &Recording,
+    shrunk: &Shrunk,
+    folder: &RunFolder,
+) -> Result<Vec<Slip>, CliError> {
+    let mut kept = Vec::new();
+    for (number, (signature, story)) in shrunk.slips.iter().take(SLIPS_KEPT_MAX).enumerate() {
+        let (recording, _) = engine.record(recording, story)?;
+        let bytes = recording.to_bytes().map_err(|error| CliError::new("trace", error.to_string()))?;
+        let path: PathBuf = folder.path.join(format!("slip-{}.fozzy", number + 1));
+        let path = store::write_trace(&path, &bytes, Collision::Error)?;
+        kept.push(Slip { signature: signature.clone(), trace_path: path.display().to_string() });
+    }
+    Ok(kept)
+}
+
+/// The engine, which executes one program under many plans.
+struct Engine(Session);
+
+impl Stage for Engine {
+    fn perform(
+        &mut self,
+        plan: &Plan,
+        inputs: &Inputs,
+        source: Box<dyn DecisionSource>,
+        keep: Keep,
+    ) -> Result<Execution, HarnessError> {
+        let replanned = self.0.replan(Arc::new(plan.clone()), inputs);
+        replanned.map_err(|error| HarnessError { what: error.to_string() })?;
+        self.0.execute(source, keep)
+    }
+}
+
+impl Engine {
+    /// A story as a trace, which is replayed by its number of each answer as any other.
+    fn record(&mut self, original: &Recording, story: &Story) -> Result<(Recording, Execution), CliError> {
+        let (source, _) = shrink::source(story, original.seed, &original.observations);
+        let execution = self.perform(&story.plan, &story.inputs, source, 0..ENTRIES_KEPT)?;
+        let verdict = judge(&execution);
+        let recording = Recording::of(
+            original.target.clone(),
+            Arc::clone(&original.component),
+            story.plan.clone(),
+            &story.inputs,
+            engine_id(self.0.program()),
+            &execution,
+            verdict,
+            original.seed,
+            &original.mode,
+        );
+        Ok((recording, execution))
+    }
+}
+
+/// `fozzy ablate`, as a document.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct AblationDocument {
+    schema_version: &'static str,
+    trace: String,
+    signature: Option<Signature>,
+    faults: Vec<String>,
+    rows: Vec<AblationRow>,
+}
+
+/// What came of leaving out some faults.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct AblationRow {
+    /// Places among the planned faults.
+    without: Vec<usize>,
+    still_fails: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    signature: Option<Signature>,
+}
+
+pub(crate) fn ablate(context: &Context, args: &AblateArgs) -> Result<ExitCode, CliError> {
+    let (path, recording) = selector::recording(&args.trace, &context.runs)?;
+    if recording.plan.faults.is_empty() {
+        let message = format!("{}: no fault was planned, so none can be left out", path.display());
+        return Err(CliError::new("target", message).hint("fozzy run TARGET --faults disk,http"));
+    }
+    let mut engine = Engine(session_of(&recording)?);
+    let rows = shrink::ablate(&recording, &mut engine).map_err(|error| failed(&path, &error))?;
+    let names: Vec<String> =
+        recording.plan.faults.iter().map(|fault| format!("{}@{}", fault.kind, fault.target)).collect();
+    if context.printer.json {
+        let rows = rows.into_iter().map(|row| AblationRow {
+            without: row.without,
+            still_fails: row.still_fails,
+            signature: row.signature,
+        });
+        context.printer.document(&AblationDocument {
+            schema_version: "fozzy.ablation.v1",
+            trace: path.display().to_string(),
+            signature: recording.outcome.verdict.signature.clone(),
+            faults: names,
+            rows: rows.collect(),
+        })?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let named = |without: &[usize]| without.iter().map(|place| names[*place].as_str()).collect::<Vec<_>>().join(", ");
+    let width = rows.iter().map(|row| named(&row.without).chars().count()).max().unwrap_or_default();
+    for row in &rows {
+        let what = match (&row.signature, row.still_fails, row.without.len()) {
+            (_, true, _) => "still fails",
+            (None, _, 1) => "passes: it is needed",
+            (None, _, _) => "passes: one of them is needed",
+            (Some(_), _, _) => "fails otherwise",
+        };
+        context.printer.data(&format!("without {:<width$}  {what}\n", named(&row.without)));
+    }
+    Ok(ExitCode::SUCCESS)
+}

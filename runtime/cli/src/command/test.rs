@@ -1,0 +1,237 @@
+//! `fozzy test`: a suite of scenarios, one run.
+
+use super::run::{collision, seed};
+use super::{Context, exit};
+use crate::args::{SuiteReporterArg, TestArgs};
+use crate::error::CliError;
+use crate::output;
+use crate::store::{RunFolder, store_error};
+use crate::suite::case::{Case, Suite};
+use crate::suite::jobs::{Event, in_order};
+use crate::suite::progress::Progress;
+use crate::suite::regressions::{self, Regression};
+use crate::suite::select::{Selected, select, shown};
+use crate::wall::Stopwatch;
+use fozzy_check::is_own;
+use fozzy_report::suite::{
+    CaseResult, CaseSummary, SuiteSummary, annotations, case_line, details, heading, html, junit, pretty, widest,
+};
+use fozzy_report::{Identity, Style};
+use fozzy_trace::Seed;
+use fozzy_trace::file::store::{self, Durability, StoreError, write_atomic};
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+pub(crate) fn test(context: &Context, args: &TestArgs) -> Result<ExitCode, CliError> {
+    let watch = Stopwatch::start();
+    let selected = select(&args.globs, args.filter.as_deref())?;
+    let seed = seed(context, args.seed);
+    let records = records(args.record.as_deref(), selected.len());
+    let collision = collision(args.record_collision);
+    for path in records.iter().flatten() {
+        store::check_target(path, collision).map_err(store_error)?;
+    }
+    let folder = context.runs.begin()?;
+    let suite = Suite { context, args, seed, folder: &folder, collision };
+    let (regressions, scenarios) = all(&suite, selected, records).inspect_err(|_| folder.discard())?;
+    let identity = identity(&folder, seed, scenarios.iter().chain(&regressions));
+    let summary = SuiteSummary::of(identity, watch.facts(), regressions, scenarios);
+    context.runs.finish(&folder, &summary)?;
+    print(context, args, &summary)?;
+    if is_on_github() {
+        output::stderr(annotations(&summary, source_here).as_bytes());
+    }
+    Ok(exit(summary.status))
+}
+
+/// What the report goes to standard output as.
+fn format_on_stdout(context: &Context, args: &TestArgs) -> SuiteReporterArg {
+    match (context.printer.json, &args.out) {
+        (true, _) => SuiteReporterArg::Json,
+        (false, Some(_)) => SuiteReporterArg::Pretty,
+        (false, None) => args.reporter,
+    }
+}
+
+/// One piece of work.
+enum Work<'a> {
+    Kept(&'a Regression),
+    Case(&'a Case),
+}
+
+impl Work<'_> {
+    fn path(&self) -> String {
+        match self {
+            Work::Kept(regression) => shown(&regression.path),
+            Work::Case(case) => shown(&case.path),
+        }
+    }
+}
+
+type Cases = (Vec<CaseSummary>, Vec<CaseSummary>);
+
+/// Builds, tries and runs everything.
+fn all(suite: &Suite<'_>, selected: Vec<Selected>, records: Vec<Option<PathBuf>>) -> Result<Cases, CliError> {
+    let Suite { context, args, .. } = suite;
+    let names = trace_names(&selected);
+    let cases: Vec<Case> = selected
+        .into_iter()
+        .zip(records)
+        .zip(names)
+        .map(|((selected, record), name)| Case::prepare(selected, record, name))
+        .collect();
+    let narrowed = !args.globs.is_empty() || args.filter.is_some();
+    let kept = regressions::find(&cases, narrowed);
+    let work: Vec<Work<'_>> = kept.iter().map(Work::Kept).chain(cases.iter().map(Work::Case)).collect();
+    let paths: Vec<String> = work.iter().map(Work::path).collect();
+    let width = widest(paths.iter().map(String::as_str));
+    let (printer, style) = (context.printer, context.printer.stdout_style());
+    let is_live = format_on_stdout(context, args) == SuiteReporterArg::Pretty;
+    if is_live {
+        printer.data(&heading(cases.len(), kept.len(), suite.seed, style));
+    }
+    let mut progress = Progress::new();
+    // Which cases come before the first failure must not depend on their speed.
+    let jobs = if args.fail_fast { 1 } else { args.jobs as usize };
+    let is_failure = |case: &CaseSummary| args.fail_fast && case.result == CaseResult::Failed;
+    let run = |work: &Work<'_>| match work {
+        Work::Kept(regression) => regression.run(suite, &cases),
+        Work::Case(case) => case.run(suite),
+    };
+    let tell = |event: Event<'_, CaseSummary>| match event {
+        Event::Next(case) if is_live => {
+            progress.clear();
+            printer.data(&case_line(case, width, style));
+        }
+        Event::Next(_) => {}
+        Event::Working { running: [], .. } => progress.clear(),
+        Event::Working { done, running } => {
+            let names: Vec<&str> = running.iter().map(|index| paths[*index].as_str()).collect();
+            progress.show(&format!("{done}/{}  {}", paths.len(), names.join(", ")));
+        }
+    };
+    let results = in_order(&work, jobs, is_failure, run, tell)
+        .map_err(|error| CliError::new("harness", format!("cannot start a thread for --jobs {jobs}: {error}")))?;
+    let mut results = results.into_iter().zip(&work).map(|(result, work)| {
+        result.unwrap_or_else(|| {
+            let case = not_run(work);
+            if is_live {
+                printer.data(&case_line(&case, width, style));
+            }
+            case
+        })
+    });
+    let regressions = results.by_ref().take(kept.len()).collect();
+    Ok((regressions, results.collect()))
+}
+
+fn not_run(work: &Work<'_>) -> CaseSummary {
+    let why = "not run: --fail-fast ended the suite at the first failure";
+    let name = match work {
+        Work::Kept(_) => work.path(),
+        Work::Case(case) => case.name.clone(),
+    };
+    CaseSummary::skipped(&name, &work.path(), why)
+}
+
+/// Where the traces of all cases are written: one case has the name itself, several are numbered in their order.
+fn records(record: Option<&Path>, cases: usize) -> Vec<Option<PathBuf>> {
+    let numbered = |path: &Path, number: usize| {
+        let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+        let ending = path.extension().map(|ending| format!(".{}", ending.to_string_lossy())).unwrap_or_default();
+        path.with_file_name(format!("{stem}.{number}{ending}"))
+    };
+    let place = |number: usize| match (record, cases) {
+        (Some(path), 1) => Some(path.to_owned()),
+        (Some(path), _) => Some(numbered(path, number)),
+        (None, _) => None,
+    };
+    (1..=cases).map(place).collect()
+}
+
+/// Names of traces in the folder of the run, each once.
+fn trace_names(selected: &[Selected]) -> Vec<String> {
+    let mut taken = BTreeSet::new();
+    let plain = |c: char| if c.is_alphanumeric() || "-_.".contains(c) { c } else { '_' };
+    let name = |selected: &Selected| {
+        let stem: String = selected.name.chars().map(plain).collect();
+        let numbered = (2..).map(|number| format!("{stem}-{number}.fozzy"));
+        let mut names = std::iter::once(format!("{stem}.fozzy")).chain(numbered);
+        names.find(|name| taken.insert(name.to_lowercase())).unwrap_or_default()
+    };
+    selected.iter().map(name).collect()
+}
+
+/// The suite's run. Its trace, which `latest` and `last-fail` name, is that of the first scenario that has one and failed.
+fn identity<'a>(folder: &RunFolder, seed: Seed, cases: impl Iterator<Item = &'a CaseSummary> + Clone) -> Identity {
+    let failed = cases.clone().filter(|case| case.result == CaseResult::Failed);
+    let trace = |case: &CaseSummary| case.run.as_ref()?.identity.trace_path.clone();
+    let trace_path = failed.filter_map(trace).next().or_else(|| cases.filter_map(trace).next());
+    let report_path = Some(shown(&folder.path.join("report.json")));
+    Identity { run_id: folder.id.clone(), seed, trace_path, report_path, artifacts_dir: Some(shown(&folder.path)) }
+}
+
+/// The report: to the file that was named for it, and to standard output.
+fn print(context: &Context, args: &TestArgs, summary: &SuiteSummary) -> Result<(), CliError> {
+    if let Some(path) = &args.out {
+        let text = rendered(args.reporter, summary, Style::PLAIN)?;
+        write_atomic(path, text.as_bytes(), Durability::Cached)
+            .map_err(|error| store_error(StoreError::io("write", path, error)))?;
+    }
+    let style = context.printer.stdout_style();
+    let text = match format_on_stdout(context, args) {
+        // The cases have had their lines.
+        SuiteReporterArg::Pretty => details(summary, style, is_own),
+        other => rendered(other, summary, style)?,
+    };
+    context.printer.data(&text);
+    Ok(())
+}
+
+fn rendered(format: SuiteReporterArg, summary: &SuiteSummary, style: Style) -> Result<String, CliError> {
+    let failed = |error: &dyn std::fmt::Display| CliError::new("internal", error.to_string());
+    Ok(match format {
+        SuiteReporterArg::Pretty => pretty(summary, style, is_own),
+        SuiteReporterArg::Json => serde_json::to_string_pretty(summary).map_err(|error| failed(&error))? + "\n",
+        SuiteReporterArg::Junit => junit(summary, is_own).map_err(|error| failed(&error))?,
+        SuiteReporterArg::Html => html(summary, is_own),
+    })
+}
+
+/// Whether GitHub runs us, and shows lines of a certain form beside the change.
+#[allow(clippy::disallowed_methods, reason = "influences only what is printed about a suite that is over")]
+fn is_on_github() -> bool {
+    std::env::var_os("GITHUB_ACTIONS").is_some_and(|value| value == "true")
+}
+
+/// A source file as it is named from here, when it is here; compilers mostly write whole paths.
+fn source_here(path: &str) -> Option<String> {
+    let here = std::env::current_dir().ok()?;
+    let path = Path::new(path);
+    path.is_file().then(|| shown(path.strip_prefix(here).unwrap_or(path)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::suite::select::Kind;
+
+    #[test]
+    fn traces_of_several_scenarios_are_numbered() {
+        let names = |record, cases| {
+            records(Some(Path::new(record)), cases).into_iter().flatten().map(|path| shown(&path)).collect::<Vec<_>>()
+        };
+        assert_eq!(names("a/b.fozzy", 1), ["a/b.fozzy"]);
+        assert_eq!(names("a/b.fozzy", 2), ["a/b.1.fozzy", "a/b.2.fozzy"]);
+        assert_eq!(names("b", 2), ["b.1", "b.2"]);
+        assert_eq!(records(None, 2), [None, None]);
+    }
+
+    #[test]
+    fn names_of_traces_are_names_of_files_and_differ() {
+        let selected = |name: &str| Selected { name: name.to_owned(), path: PathBuf::new(), kind: Kind::Program };
+        let all = [selected("a"), selected("../a"), selected("A"), selected("a")];
+        assert_eq!(trace_names(&all), ["a.fozzy", ".._a.fozzy", "A-2.fozzy", "a-3.fozzy"]);
+    }
+}

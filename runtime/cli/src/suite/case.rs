@@ -1,0 +1,167 @@
+//! One scenario of a suite: built, then run like `fozzy run` runs it, and judged.
+//!
+//! ```text
+//! Selected ─prepare─▶ Case { file, expect } ─▶ load ─▶ plan ─▶ execute (seed of its name) ─▶ judge ─▶ CaseSummary
+//! ```
+//!
+//! Invariant: a case that did not pass leaves a trace that replays alone.
+
+use super::expect::{Expect, own_plan};
+use super::select::{Kind, Selected, shown};
+use crate::args::{TestArgs, WorldArgs};
+use crate::command::Context;
+use crate::command::run::{ENTRIES_KEPT, engine_id, kept};
+use crate::error::CliError;
+use crate::plan::plan;
+use crate::store::{self, RunFolder};
+use crate::target;
+use crate::wall::Stopwatch;
+use fozzy_check::judge;
+use fozzy_engine::Program;
+use fozzy_report::suite::CaseSummary;
+use fozzy_report::{Identity, Mode, RunSummary};
+use fozzy_trace::file::Recording;
+use fozzy_trace::file::store::Collision;
+use fozzy_trace::plan::ScenarioPlan;
+use fozzy_trace::source::Seeded;
+use fozzy_trace::{Digest, Executor, Seed, Status};
+use std::path::{Path, PathBuf};
+
+/// What all cases of a suite share.
+pub(crate) struct Suite<'a> {
+    pub(crate) context: &'a Context,
+    pub(crate) args: &'a TestArgs,
+    pub(crate) seed: Seed,
+    pub(crate) folder: &'a RunFolder,
+    pub(crate) collision: Collision,
+}
+
+/// A scenario that is ready to be run, as far as that can be said without loading it.
+pub(crate) struct Case {
+    pub(crate) name: String,
+    pub(crate) path: PathBuf,
+    pub(crate) kind: Kind,
+    /// The program's file. A crate is built by now.
+    pub(crate) file: Result<PathBuf, CliError>,
+    expect: Result<Expect, CliError>,
+    /// Where its trace is written when it was asked for.
+    record: Option<PathBuf>,
+    /// The name of its trace in the folder of the run.
+    trace_name: String,
+}
+
+/// Seeds stay below this, so that readers of JSON that know only floating-point numbers have them exactly.
+const SEED_BITS: u32 = 53;
+
+/// The seed of a scenario: it depends on that of the suite and on its own name only.
+pub(crate) fn seed_of(suite: Seed, name: &str) -> Seed {
+    let digest = Digest::of(format!("fozzy test 1\n{suite}\n{name}").as_bytes()).to_string();
+    let number = u64::from_str_radix(&digest[..16], 16).unwrap_or_default();
+    Seed(number >> (u64::BITS - SEED_BITS))
+}
+
+impl Case {
+    /// Builds what is to be built.
+    pub(crate) fn prepare(selected: Selected, record: Option<PathBuf>, trace_name: String) -> Case {
+        let Selected { name, path, kind } = selected;
+        let file = match kind {
+            Kind::Crate => crate::build::build(&path),
+            Kind::Program => Ok(path.clone()),
+            Kind::Json => Err(CliError::new(
+                "player",
+                format!("{}: a scenario of JSON steps, which this version cannot play: nothing was run", shown(&path)),
+            )),
+        };
+        let expect = Expect::of(&path, kind);
+        Case { name, path, kind, file, expect, record, trace_name }
+    }
+
+    /// Runs it.
+    pub(crate) fn run(&self, suite: &Suite<'_>) -> CaseSummary {
+        let watch = Stopwatch::start();
+        let path = shown(&self.path);
+        let case = match self.attempt(suite, &watch) {
+            Ok(run) => CaseSummary::ran(&self.name, &path, run),
+            Err(error) => CaseSummary::failed_to_run(&self.name, &path, error.document()),
+        };
+        let case = match &self.expect {
+            Ok(expect) if suite.args.expect && case.run.is_some() => case.expecting(expect.expectation()),
+            _ => case,
+        };
+        let duration_ns = watch.facts().duration_ns;
+        CaseSummary { duration_ms: duration_ns / 1_000_000, duration_ns, ..case }
+    }
+
+    fn attempt(&self, suite: &Suite<'_>, watch: &Stopwatch) -> Result<RunSummary, CliError> {
+        let Suite { context, args, folder, .. } = suite;
+        let expect = self.expect.as_ref().map_err(CliError::clone)?;
+        let file = self.file.as_ref().map_err(CliError::clone)?;
+        let loaded = target::load(file)?;
+        let name = &loaded.target.name;
+        let own = own_plan(&self.path, self.kind);
+        let world = WorldArgs { plan: args.world.plan.clone().or(own), ..args.world.clone() };
+        let mut planned = plan(&context.globals, &context.config, name, &args.args, &args.limits, &world)?;
+        let program = target::compile(loaded.component.clone(), &planned.plan, name)?;
+        planned.plan.scenario = driven(&program, args, expect);
+        let mut session = target::session(program, &planned.plan, &planned.inputs)?;
+        planned.open(&mut session, &context.config.base_dir)?;
+        let seed = seed_of(suite.seed, &self.name);
+        let execution = session.execute(Box::new(Seeded::new(seed)), 0..ENTRIES_KEPT)?;
+        let verdict = judge(&execution);
+        let (engine, target) = (engine_id(session.program()), loaded.summary());
+        let recording = Recording::of(
+            loaded.target,
+            loaded.component,
+            planned.plan,
+            &planned.inputs,
+            engine,
+            &execution,
+            verdict,
+            seed,
+            Mode::Test.name(),
+        );
+        let trace = match &self.record {
+            Some(path) => Some((path.clone(), suite.collision)),
+            None if recording.outcome.verdict.status == Status::Pass => None,
+            None => Some((folder.path.join(&self.trace_name), Collision::Error)),
+        };
+        let trace = trace.map(|(path, collision)| write(&recording, &path, collision)).transpose()?;
+        let identity = identity(folder, seed, trace.as_deref());
+        let summary = RunSummary::of(Mode::Test, identity, target, &recording.outcome, kept(&execution), watch.facts());
+        Ok(summary.telling(&execution.facts))
+    }
+}
+
+/// Writes a trace and says where it is.
+pub(super) fn write(recording: &Recording, path: &Path, collision: Collision) -> Result<PathBuf, CliError> {
+    let bytes = recording.to_bytes().map_err(|error| CliError::new("trace", error.to_string()))?;
+    store::write_trace(path, &bytes, collision)
+}
+
+/// A run inside of a suite's.
+pub(super) fn identity(folder: &RunFolder, seed: Seed, trace: Option<&Path>) -> Identity {
+    let trace_path = trace.map(|path| path.display().to_string());
+    Identity { run_id: folder.id.clone(), seed, trace_path, report_path: None, artifacts_dir: None }
+}
+
+/// How far a scenario is driven: as flags say, else as itself says. A program that runs by itself is not driven.
+fn driven(program: &Program, args: &TestArgs, expect: &Expect) -> Option<ScenarioPlan> {
+    let default = ScenarioPlan::default();
+    let sequences = args.sequences.or(expect.sequences).unwrap_or(default.sequences);
+    let flows = args.flows.or(expect.flows).unwrap_or(default.flows);
+    program.is_scenario().then(|| ScenarioPlan::all(sequences, flows))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_seed_follows_from_the_suites_and_the_name_and_from_nothing_else() {
+        let seed = |suite, name| seed_of(Seed(suite), name).0;
+        // Promised: another number would make every suite another one.
+        assert_eq!((seed(0, "bank"), seed(0, "cache")), (8_666_468_494_877_097, 7_477_650_406_164_298));
+        assert_ne!(seed(0, "bank"), seed(1, "bank"));
+        assert!((0..100).all(|suite| seed(suite, "bank") < 1 << SEED_BITS));
+    }
+}

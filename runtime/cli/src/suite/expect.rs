@@ -1,0 +1,106 @@
+//! What a scenario says about itself: `expect.toml` in its crate, `bank.expect.toml` beside `bank.wasm`.
+//!
+//! ```toml
+//! sequences = 10                                       # how far it is driven, unless flags say otherwise
+//! flows = 150
+//! status = "fail"                                      # what `--expect` holds it to
+//! signatures = ["assertion at no customer owes"]
+//! ```
+//!
+//! A `plan.toml` (`bank.plan.toml`) at the same place is its plan, unless `--plan` names another.
+
+use super::select::Kind;
+use crate::error::{CliError, at_path};
+use fozzy_report::suite::Expectation;
+use fozzy_trace::Status;
+use fozzy_trace::plan::{FLOWS_MAX, SEQUENCES_MAX};
+use serde::Deserialize;
+use std::path::{Path, PathBuf};
+
+/// `expect.toml`.
+#[derive(Debug, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct Expect {
+    pub(super) sequences: Option<u32>,
+    pub(super) flows: Option<u32>,
+    status: Option<Status>,
+    signatures: Vec<String>,
+}
+
+impl Expect {
+    /// Reads it, if it is there.
+    pub(super) fn of(scenario: &Path, kind: Kind) -> Result<Expect, CliError> {
+        let path = beside(scenario, kind, "expect.toml");
+        let text = match std::fs::read_to_string(&path) {
+            Ok(text) => text,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Expect::default()),
+            Err(error) => return Err(at_path("expect", "cannot read", &path, &error)),
+        };
+        Expect::parse(&text).map_err(|why| CliError::new("expect", format!("{}: {why}", path.display())))
+    }
+
+    fn parse(text: &str) -> Result<Expect, String> {
+        let document = toml::Deserializer::parse(text).map_err(|error| error.to_string().trim_end().to_owned())?;
+        let expect: Expect =
+            serde_path_to_error::deserialize(document).map_err(|error| error.to_string().trim_end().to_owned())?;
+        for (key, value, most) in [("sequences", expect.sequences, SEQUENCES_MAX), ("flows", expect.flows, FLOWS_MAX)] {
+            if value.is_some_and(|value| value == 0 || value > most) {
+                return Err(format!("`{key}` must be from 1 to {most}"));
+            }
+        }
+        if expect.status.unwrap_or(Status::Pass) == Status::Pass && !expect.signatures.is_empty() {
+            return Err("`signatures` identify failures, and no `status` of one is expected".to_owned());
+        }
+        Ok(expect)
+    }
+
+    /// What it is held to. Who says nothing must pass.
+    pub(super) fn expectation(&self) -> Expectation {
+        let status = self.status.unwrap_or(Status::Pass);
+        Expectation { status, signatures: self.signatures.clone() }
+    }
+}
+
+/// The scenario's own plan, if it has one.
+pub(super) fn own_plan(scenario: &Path, kind: Kind) -> Option<PathBuf> {
+    Some(beside(scenario, kind, "plan.toml")).filter(|path| path.is_file())
+}
+
+/// In a crate, or beside a file under its name.
+fn beside(scenario: &Path, kind: Kind, what: &str) -> PathBuf {
+    match kind {
+        Kind::Crate => scenario.join(what),
+        Kind::Program | Kind::Json => scenario.with_extension(what),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_expected_is_read_strictly() {
+        let expect = Expect::parse("sequences = 2\nstatus = \"crash\"\nsignatures = [\"panic\"]").expect("sound");
+        assert_eq!((expect.sequences, expect.flows), (Some(2), None));
+        let expected = Expectation { status: Status::Crash, signatures: vec!["panic".to_owned()] };
+        assert_eq!(expect.expectation(), expected);
+        assert_eq!(Expect::parse("").expect("sound").expectation().status, Status::Pass);
+        for (text, said) in [
+            ("flow = 3", "unknown field `flow`"),
+            ("flows = 0", "`flows` must be from 1"),
+            ("sequences = -1", "sequences"),
+            ("status = \"fails\"", "unknown variant `fails`"),
+            ("signatures = [\"a\"]", "no `status` of one"),
+            ("flows = ", "flows"),
+        ] {
+            let why = Expect::parse(text).expect_err("refused");
+            assert!(why.contains(said), "{text}: {why}");
+        }
+    }
+
+    #[test]
+    fn it_stands_in_the_crate_or_beside_the_file() {
+        assert_eq!(beside(Path::new("s/bank"), Kind::Crate, "plan.toml"), Path::new("s/bank/plan.toml"));
+        assert_eq!(beside(Path::new("s/bank.wasm"), Kind::Program, "plan.toml"), Path::new("s/bank.plan.toml"));
+    }
+}

@@ -1,0 +1,104 @@
+//! What a campaign did, in numbers and in the files that it left.
+//!
+//! Invariant: no wall facts in it: equal campaigns have equal summaries, but for the paths.
+
+use crate::pretty::{counted, grouped};
+use fozzy_trace::Signature;
+use serde::{Deserialize, Serialize};
+
+/// A campaign.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct FuzzSummary {
+    /// The function that was called.
+    pub function: String,
+    /// Executions.
+    pub executions: u64,
+    /// Of these, how many failed.
+    pub failures: u64,
+    /// Executions that took so long that they were repeated with fuel; how many depends on the machine.
+    #[serde(skip)]
+    pub repeated: u64,
+    /// Numbers of what was reached.
+    pub coverage: FuzzCoverage,
+    /// The last execution that found something new.
+    pub last_new: u64,
+    /// Testcases.
+    pub corpus: u64,
+    /// Bytes of them.
+    pub corpus_bytes: u64,
+    /// The folder that they are in.
+    pub corpus_dir: String,
+    /// Failures, each once, in the order in which they were found.
+    pub findings: Vec<FuzzFinding>,
+    /// Why it ended: `runs`, `time`, `finding`.
+    pub ended: String,
+}
+
+/// `coverage.json` of a campaign.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct FuzzCoverage {
+    /// Edges that were taken.
+    pub unique_edges: u64,
+    /// Edges that are told apart.
+    pub total_edges: u64,
+    /// Edges, told apart by how often they were taken in one execution.
+    pub features: u64,
+    /// Edges that can be taken and were not, at least (Chao).
+    pub estimated_undiscovered_edges: f64,
+    /// The chance that the next execution takes a new edge (Good-Turing).
+    pub chance_of_new_edge: f64,
+}
+
+/// One failure.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct FuzzFinding {
+    /// What it is.
+    pub signature: Option<Signature>,
+    /// The execution that found it, counted from 1.
+    pub found_at: u64,
+    /// How often it was seen.
+    pub times: u64,
+    /// Bytes of its input.
+    pub input_bytes: u64,
+    /// Whether a run by itself fails in the same way; otherwise its trace is that of a run that does not.
+    pub confirmed: bool,
+    /// Its trace.
+    pub trace_path: String,
+    /// Its input.
+    pub input_path: String,
+    /// The trace with the smallest input that was found.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub minimized_trace_path: Option<String>,
+    /// That input.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub minimized_input_path: Option<String>,
+    /// Bytes of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub minimized_input_bytes: Option<u64>,
+}
+
+/// The lines of a campaign for people.
+pub(crate) fn fuzz_lines(fuzz: &FuzzSummary) -> Vec<String> {
+    let FuzzCoverage { unique_edges, total_edges, features, .. } = fuzz.coverage;
+    let mut lines = vec![
+        format!("{} of `{}`, {} failed", counted(fuzz.executions, "execution"), fuzz.function, grouped(fuzz.failures)),
+        format!(
+            "{} of {} edges, {}; {} or more can be reached, and the next execution reaches one with a chance of {:.1e}",
+            grouped(unique_edges),
+            grouped(total_edges),
+            counted(features, "feature"),
+            grouped(fuzz.coverage.estimated_undiscovered_edges.round() as u64),
+            fuzz.coverage.chance_of_new_edge,
+        ),
+        format!("{} in {}", counted(fuzz.corpus, "testcase"), fuzz.corpus_dir),
+    ];
+    for finding in &fuzz.findings {
+        let signature = finding.signature.as_ref().map(ToString::to_string).unwrap_or_default();
+        let path = finding.minimized_trace_path.as_ref().unwrap_or(&finding.trace_path);
+        let bytes = finding.minimized_input_bytes.unwrap_or(finding.input_bytes);
+        lines.push(format!("{signature}, {}: {path}", counted(bytes, "byte")));
+    }
+    lines
+}

@@ -1,0 +1,28 @@
+//! Words of programs in pages of HTML.
+//!
+//! ```text
+//! a < b  ─▶  a &lt; b
+//! ```
+//!
+//! Invariant: whatever a program calls its things, the page stays the page that we wrote.
+
+/// A word for HTML, in text and in attributes.
+pub(crate) fn escape(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\'' => out.push_str("&#39;"),
+            '\t' | '\n' => out.push(c),
+            // Characters that would turn the text around or vanish are shown.
+            c if c.is_control() || ('\u{202a}'..='\u{202e}').contains(&c) || ('\u{2066}'..='\u{2069}').contains(&c) => {
+                out.push('\u{fffd}');
+            }
+            c => out.push(c),
+        }
+    }
+    out
+}

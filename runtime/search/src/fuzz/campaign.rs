@@ -1,0 +1,510 @@
+//! The loop of a campaign.
+//!
+//! ```text
+//! seeds ─▶ execute, keep all that return
+//! for ever: pick a testcase ─▶ new? log its comparisons, put each side where the other stands
+//!                           └▶ a few dozen mutations
+//!           new coverage    ─▶ shorten, keep      failure ─▶ confirm, save, make it smaller
+//! ```
+//!
+//! Invariants: every execution is counted before it is made, and none is made past the bound; what the observer is told,
+//! it is told in the same order in equal campaigns.
+//! Not here: when it is told to stop by a clock (`fozzy`).
+
+use super::chance::Chance;
+use super::compared::{Pair, Repair, candidates, pairs};
+use super::corpus::{Corpus, Testcase};
+use super::dictionary::Dictionary;
+use super::estimate::Estimate;
+use super::feedback::{Feature, Feedback};
+use super::findings::{Findings, Found};
+use super::mutate::{Material, Mutator, Mutators};
+use super::reduce::{erase, simplify};
+use super::schedule::Schedule;
+use super::target::{Compared, Target};
+use fozzy_trace::{Digest, HarnessError, Seed, Signature, Verdict};
+use std::sync::Arc;
+
+/// Mutations of a testcase each time that it is picked.
+const MUTATIONS_A_PICK: u32 = 32;
+/// Executions that are spent on shortening a testcase before it is kept.
+const SHORTEN_TRIES: u64 = 24;
+/// Testcases of at most so many bytes are kept as they are.
+const SHORT_BYTES: usize = 4;
+/// Executions that are spent on putting sides of comparisons into a testcase when it is picked first.
+const COMPARISON_TRIES: usize = 512;
+/// The same, for an input that shows nothing new by itself: what it compares may be behind what all testcases compare.
+const STRAY_TRIES: usize = 48;
+/// One round in so many looks at what such an input compares.
+const STRAY_ROUNDS: u64 = 4;
+/// Of the mutations of a testcase that meets comparisons, one in so many is mended so that it meets them again.
+const REPAIRED: u64 = 4;
+/// Comparisons of one testcase that are mended.
+const REPAIRS_MAX: usize = 8;
+/// One execution in so many tells how often its edges are taken.
+const COUNTED: u64 = 16;
+/// Executions that are spent on making the input of a failure smaller.
+const MINIMIZE_TRIES: u64 = 4096;
+
+/// What a campaign is a function of, beside its corpus and its target.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Where its randomness comes from.
+    pub seed: Seed,
+    /// Executions after which it ends; `u64::MAX` for no bound.
+    pub executions_max: u64,
+    /// Bytes that an input can have.
+    pub input_bytes_max: usize,
+    /// The one mutator that is used; `None` for all, and for all else that makes inputs.
+    pub only: Option<&'static Mutator>,
+    /// Whether the input of a failure is made smaller.
+    pub minimize: bool,
+    /// Whether the first failure ends it.
+    pub first_only: bool,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        let (seed, executions_max, input_bytes_max) = (Seed(0), u64::MAX, 4096);
+        Options { seed, executions_max, input_bytes_max, only: None, minimize: false, first_only: false }
+    }
+}
+
+/// Numbers of a campaign.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Stats {
+    /// Executions.
+    pub executions: u64,
+    /// Of these, how many failed.
+    pub failures: u64,
+    /// Edges that were taken.
+    pub edges: u64,
+    /// Edges, told apart by how often they were taken in one execution.
+    pub features: u64,
+    /// Testcases.
+    pub corpus: u64,
+    /// Bytes of them.
+    pub corpus_bytes: u64,
+    /// Failures that differ.
+    pub findings: u64,
+    /// The last execution that found something new: coverage or a failure.
+    pub last_new: u64,
+    /// Edges taken in one execution only.
+    pub edges_once: u64,
+    /// Edges taken in two executions only.
+    pub edges_twice: u64,
+}
+
+impl Stats {
+    /// What is left to be found.
+    #[must_use]
+    pub fn estimate(&self) -> Estimate {
+        Estimate::of(self.executions, self.edges_once, self.edges_twice)
+    }
+}
+
+/// Hears what happens in a campaign, and keeps it.
+pub trait Observer {
+    /// An execution was made. `false` ends the campaign.
+    fn executed(&mut self, stats: &Stats) -> bool;
+
+    /// A testcase was found. It is told at once, so that nothing is lost when the machine fails.
+    ///
+    /// # Errors
+    /// When it cannot be kept.
+    fn added(&mut self, testcase: &Testcase) -> Result<(), HarnessError>;
+
+    /// A failure was found that was not known.
+    ///
+    /// # Errors
+    /// When it cannot be kept.
+    fn found(&mut self, found: &Found) -> Result<(), HarnessError>;
+
+    /// The input of the failure that was found last was made smaller; `verdict` is that of the smaller one.
+    ///
+    /// # Errors
+    /// When it cannot be kept.
+    fn minimized(&mut self, smaller: &[u8], verdict: &Verdict) -> Result<(), HarnessError>;
+}
+
+/// Why a campaign has ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ended {
+    /// All its executions were made.
+    Executions,
+    /// The observer ended it.
+    Stopped,
+    /// A failure was found, and the first one was asked for.
+    Found,
+}
+
+/// Why the loop is left.
+enum Halt {
+    Ended(Ended),
+    Harness(HarnessError),
+}
+
+impl From<HarnessError> for Halt {
+    fn from(error: HarnessError) -> Halt {
+        Halt::Harness(error)
+    }
+}
+
+/// A campaign.
+pub struct Campaign {
+    options: Options,
+    mutators: Mutators,
+    chance: Chance,
+    dictionary: Dictionary,
+    feedback: Feedback,
+    corpus: Corpus,
+    schedule: Schedule,
+    findings: Findings,
+    stats: Stats,
+    features: Vec<Feature>,
+    log: Vec<Compared>,
+}
+
+/// Whom a campaign deals with.
+struct Outside<'a> {
+    target: &'a mut dyn Target,
+    observer: &'a mut dyn Observer,
+}
+
+impl Campaign {
+    /// A campaign that has not begun.
+    #[must_use]
+    pub fn new(options: Options, dictionary: Dictionary) -> Campaign {
+        Campaign {
+            mutators: Mutators::new(options.only),
+            chance: Chance::new(options.seed, 0),
+            options,
+            dictionary,
+            feedback: Feedback::default(),
+            corpus: Corpus::default(),
+            schedule: Schedule::default(),
+            findings: Findings::default(),
+            stats: Stats::default(),
+            features: Vec::new(),
+            log: Vec::new(),
+        }
+    }
+
+    /// Its numbers.
+    #[must_use]
+    pub fn stats(&self) -> &Stats {
+        &self.stats
+    }
+
+    /// Its testcases.
+    #[must_use]
+    pub fn corpus(&self) -> &Corpus {
+        &self.corpus
+    }
+
+    /// Its failures.
+    #[must_use]
+    pub fn findings(&self) -> &Findings {
+        &self.findings
+    }
+
+    /// Runs it: first the empty input, then `seeds`, then what is made of them.
+    ///
+    /// # Errors
+    /// When the machine, not the target, fails.
+    pub fn run(
+        &mut self,
+        target: &mut dyn Target,
+        seeds: &mut dyn Iterator<Item = Vec<u8>>,
+        observer: &mut dyn Observer,
+    ) -> Result<Ended, HarnessError> {
+        let mut outside = Outside { target, observer };
+        let halt = match self.seeded(&mut outside, seeds) {
+            Ok(()) => loop {
+                if let Err(halt) = self.round(&mut outside) {
+                    break halt;
+                }
+            },
+            Err(halt) => halt,
+        };
+        match halt {
+            Halt::Ended(ended) => Ok(ended),
+            Halt::Harness(error) => Err(error),
+        }
+    }
+
+    /// Everything that was there before is executed, and kept if it returns.
+    fn seeded(&mut self, outside: &mut Outside<'_>, seeds: &mut dyn Iterator<Item = Vec<u8>>) -> Result<(), Halt> {
+        self.attempt(outside, &[], None, None)?;
+        for seed in seeds {
+            if seed.len() > self.options.input_bytes_max || self.corpus.knows(&Digest::of(&seed)) {
+                continue;
+            }
+            let Some(memory_bytes) = self.execute(outside, &seed)? else { continue };
+            let fresh = self.note(outside, memory_bytes);
+            self.features.clear();
+            if fresh > 0 {
+                self.feedback.features_of(outside.target, memory_bytes, &mut self.features);
+            }
+            self.keep(seed.into(), None, None);
+        }
+        Ok(())
+    }
+
+    /// A testcase is picked, and changed some times.
+    fn round(&mut self, outside: &mut Outside<'_>) -> Result<(), Halt> {
+        let (parent, base) = match self.corpus.testcases().is_empty() {
+            // The target fails whatever it is given: other failures may still be found.
+            true => (None, Arc::from([])),
+            false => {
+                let place = self.schedule.pick(&mut self.corpus, &self.feedback, &mut self.chance);
+                (Some(place as u32), Arc::clone(&self.corpus.testcases()[place].input))
+            }
+        };
+        if let Some(parent) = parent {
+            self.compare(outside, parent, &base)?;
+        }
+        let pairs = parent.and_then(|parent| self.corpus.testcases()[parent as usize].pairs.clone());
+        let repairs = if self.compares() { self.repairs_of(parent) } else { Arc::from([]) };
+        let mut input = Vec::with_capacity(self.options.input_bytes_max);
+        for _ in 0..MUTATIONS_A_PICK {
+            input.clear();
+            input.extend_from_slice(&base);
+            let testcases = self.corpus.testcases();
+            let other = match testcases.len() {
+                0 => &[][..],
+                some => &testcases[self.chance.place(some)].input,
+            };
+            let mut material = Material {
+                chance: &mut self.chance,
+                dictionary: &self.dictionary,
+                pairs: pairs.as_deref().unwrap_or_default(),
+                other,
+                bytes_max: self.options.input_bytes_max,
+            };
+            self.mutators.mutate(&mut input, &mut material);
+            self.attempt(outside, &input, parent, None)?;
+            if !repairs.is_empty() && self.chance.one_in(REPAIRED) {
+                self.repair(outside, &mut input, parent, &repairs)?;
+            }
+        }
+        if self.compares() && self.chance.one_in(STRAY_ROUNDS) {
+            self.put_compared(outside, &input, parent, STRAY_TRIES)?;
+        }
+        Ok(())
+    }
+
+    /// Whether comparisons are looked at.
+    fn compares(&self) -> bool {
+        self.options.only.is_none_or(|only| only.name == "comparison")
+    }
+
+    /// The first time that a testcase is picked: what it compares, and what comes of each side in the other's place.
+    fn compare(&mut self, outside: &mut Outside<'_>, place: u32, base: &[u8]) -> Result<(), Halt> {
+        if !self.compares() || self.corpus.testcases()[place as usize].pairs.is_some() {
+            return Ok(());
+        }
+        let found = self.put_compared(outside, base, Some(place), COMPARISON_TRIES)?;
+        self.corpus.entry(place as usize).pairs = Some(found);
+        Ok(())
+    }
+
+    /// Puts sides of what `base` compares where the others stand.
+    fn put_compared(
+        &mut self,
+        outside: &mut Outside<'_>,
+        base: &[u8],
+        parent: Option<u32>,
+        tries: usize,
+    ) -> Result<Arc<[Pair]>, Halt> {
+        self.count()?;
+        self.log.clear();
+        outside.target.compare(base, &mut self.log)?;
+        let found: Arc<[Pair]> = pairs(&self.log, base, &mut self.dictionary).into();
+        let repairs = self.repairs_of(parent);
+        let mut input = Vec::new();
+        for (pair, at) in candidates(&found, base).take(tries) {
+            input.clear();
+            input.extend_from_slice(base);
+            pair.put(&mut input, at);
+            if input.len() <= self.options.input_bytes_max {
+                self.attempt(outside, &input, parent, Some(Repair::of(pair, at)))?;
+                if repairs.iter().any(|repair| repair.site != pair.site) {
+                    self.repair(outside, &mut input, parent, &repairs)?;
+                }
+            }
+        }
+        Ok(found)
+    }
+
+    fn repairs_of(&self, parent: Option<u32>) -> Arc<[Repair]> {
+        parent.map_or_else(|| Arc::from([]), |parent| Arc::clone(&self.corpus.testcases()[parent as usize].repairs))
+    }
+
+    /// Meets the comparisons again that were met in the testcase that `input` was made from, one after the other: first the
+    /// length, then the sum over everything.
+    fn repair(
+        &mut self,
+        outside: &mut Outside<'_>,
+        input: &mut Vec<u8>,
+        parent: Option<u32>,
+        repairs: &[Repair],
+    ) -> Result<(), Halt> {
+        for _ in 0..=repairs.len() {
+            self.count()?;
+            self.log.clear();
+            outside.target.compare(input, &mut self.log)?;
+            self.log.retain(|compared| repairs.iter().any(|repair| repair.site == compared.site));
+            // The last one that is not met: what stands before it is.
+            let Some(unmet) = self.log.iter().rev().find(|compared| compared.left != compared.right) else { break };
+            let Some(repair) = repairs.iter().find(|repair| repair.site == unmet.site).copied() else { break };
+            let found = pairs(&self.log, input, &mut self.dictionary);
+            let Some((pair, place)) = repair.again(&found, input) else { break };
+            pair.put(input, place);
+            if input.len() > self.options.input_bytes_max {
+                break;
+            }
+            self.attempt(outside, input, parent, Some(Repair::of(pair, place)))?;
+        }
+        Ok(())
+    }
+
+    /// Executes an input, and keeps it if it shows something new.
+    fn attempt(
+        &mut self,
+        outside: &mut Outside<'_>,
+        input: &[u8],
+        parent: Option<u32>,
+        put: Option<Repair>,
+    ) -> Result<(), Halt> {
+        let Some(memory_bytes) = self.execute(outside, input)? else { return Ok(()) };
+        if self.note(outside, memory_bytes) == 0 {
+            return Ok(());
+        }
+        self.stats.last_new = self.stats.executions;
+        self.feedback.features_of(outside.target, memory_bytes, &mut self.features);
+        let shorter = self.shorten(outside, input)?;
+        if !self.corpus.knows(&Digest::of(&shorter)) {
+            let put = put.and_then(|put| put.moved(input, &shorter));
+            self.keep(shorter.into(), parent, put);
+            outside.observer.added(self.corpus.testcases().last().expect("just kept"))?;
+        }
+        Ok(())
+    }
+
+    /// The input, or a shorter one that shows all that is new in it.
+    fn shorten(&mut self, outside: &mut Outside<'_>, input: &[u8]) -> Result<Vec<u8>, Halt> {
+        if input.len() <= SHORT_BYTES {
+            return Ok(input.to_vec());
+        }
+        let needed: Vec<Feature> = self.corpus.unknown(&self.features).collect();
+        let mut kept = std::mem::take(&mut self.features);
+        let mut tries = SHORTEN_TRIES;
+        let shorter = erase(input, &mut tries, &mut |candidate| {
+            let Some(memory_bytes) = self.execute(outside, candidate)? else { return Ok(false) };
+            self.feedback.features_of(outside.target, memory_bytes, &mut self.features);
+            let keeps = needed.iter().all(|feature| self.features.binary_search(feature).is_ok());
+            if keeps {
+                std::mem::swap(&mut kept, &mut self.features);
+            }
+            Ok::<bool, Halt>(keeps)
+        })?;
+        self.features = kept;
+        Ok(shorter)
+    }
+
+    /// Adds a testcase whose features were just looked at.
+    fn keep(&mut self, input: Arc<[u8]>, parent: Option<u32>, put: Option<Repair>) {
+        let mut repairs = self.repairs_of(parent);
+        if let Some(put) = put {
+            let others = repairs.iter().copied().filter(|repair| repair.site != put.site);
+            repairs = others.take(REPAIRS_MAX - 1).chain([put]).collect();
+        }
+        let testcase = Testcase {
+            digest: Digest::of(&input),
+            input,
+            found_at: self.stats.executions,
+            parent,
+            features: self.features.as_slice().into(),
+            best_for: 0,
+            picks: 0,
+            repairs,
+            pairs: None,
+        };
+        self.corpus.add(testcase, self.feedback.features_max());
+        (self.stats.corpus, self.stats.corpus_bytes) = (self.corpus.testcases().len() as u64, self.corpus.bytes());
+    }
+
+    /// What is new in the last execution.
+    fn note(&mut self, outside: &Outside<'_>, memory_bytes: u64) -> u32 {
+        let fresh = self.feedback.note(outside.target, memory_bytes);
+        if self.stats.executions.is_multiple_of(COUNTED) {
+            self.feedback.count(outside.target);
+        }
+        (self.stats.edges, self.stats.features) = self.feedback.totals();
+        (self.stats.edges_once, self.stats.edges_twice) = (self.feedback.once, self.feedback.twice);
+        fresh
+    }
+
+    fn count(&mut self) -> Result<(), Halt> {
+        if self.stats.executions >= self.options.executions_max {
+            return Err(Halt::Ended(Ended::Executions));
+        }
+        self.stats.executions += 1;
+        Ok(())
+    }
+
+    /// Executes an input. The answer is its memory, or `None` when it failed, which is seen to.
+    fn execute(&mut self, outside: &mut Outside<'_>, input: &[u8]) -> Result<Option<u64>, Halt> {
+        self.count()?;
+        let outcome = outside.target.execute(input)?;
+        if let Some(verdict) = &outcome.failed {
+            self.failed(outside, input, verdict)?;
+        }
+        if !outside.observer.executed(&self.stats) {
+            return Err(Halt::Ended(Ended::Stopped));
+        }
+        Ok(outcome.failed.is_none().then_some(outcome.memory_bytes))
+    }
+
+    fn failed(&mut self, outside: &mut Outside<'_>, input: &[u8], verdict: &Verdict) -> Result<(), Halt> {
+        self.stats.failures += 1;
+        let signature = verdict.signature.clone();
+        if self.findings.seen(signature.as_ref()) {
+            return Ok(());
+        }
+        let exact = outside.target.confirm(input)?;
+        let confirmed = exact.signature.is_some();
+        let verdict = if confirmed { exact } else { verdict.clone() };
+        let found = Found { input: input.to_vec(), found_at: self.stats.executions, times: 1, verdict, confirmed };
+        let Some(found) = self.findings.add(signature.clone(), found).cloned() else { return Ok(()) };
+        self.stats.last_new = self.stats.executions;
+        self.stats.findings = self.findings.all().len() as u64;
+        outside.observer.found(&found)?;
+        if self.options.minimize && confirmed {
+            self.minimize(outside, &found, signature)?;
+        }
+        if self.options.first_only { Err(Halt::Ended(Ended::Found)) } else { Ok(()) }
+    }
+
+    /// Makes the input of a failure smaller, as long as it fails in the same way.
+    fn minimize(&mut self, outside: &mut Outside<'_>, found: &Found, signature: Option<Signature>) -> Result<(), Halt> {
+        let mut tries = MINIMIZE_TRIES;
+        let mut fails = |input: &[u8]| {
+            self.count()?;
+            let outcome = outside.target.execute(input)?;
+            self.stats.failures += u64::from(outcome.failed.is_some());
+            if !outside.observer.executed(&self.stats) {
+                return Err(Halt::Ended(Ended::Stopped));
+            }
+            Ok(outcome.failed.is_some_and(|verdict| verdict.signature == signature))
+        };
+        let shorter = erase(&found.input, &mut tries, &mut fails)?;
+        let simpler = simplify(&shorter, &mut tries, &mut fails)?;
+        let exact = outside.target.confirm(&simpler)?;
+        if exact.signature == found.verdict.signature && simpler != found.input {
+            outside.observer.minimized(&simpler, &exact)?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,58 @@
+//! The one stream of random numbers of a campaign.
+//!
+//! ```text
+//! key = SHA-256("fozzy campaign 1" ‖ seed ‖ worker)      ChaCha8
+//! ```
+//!
+//! Invariant: value-stable across versions and machines.
+
+use fozzy_trace::{Digest, Seed};
+use rand_chacha::ChaCha8Rng;
+use rand_core::{Rng, SeedableRng};
+
+/// Answers everything that a campaign leaves to chance.
+#[derive(Clone, Debug)]
+pub(crate) struct Chance(ChaCha8Rng);
+
+impl Chance {
+    pub(crate) fn new(seed: Seed, worker: u32) -> Chance {
+        let key = [&b"fozzy campaign 1"[..], &seed.0.to_le_bytes(), &worker.to_le_bytes()].concat();
+        Chance(ChaCha8Rng::from_seed(Digest::of(&key).0))
+    }
+
+    /// A number below `bound`, which is not 0.
+    #[inline]
+    pub(crate) fn below(&mut self, bound: u64) -> u64 {
+        ((u128::from(self.0.next_u64()) * u128::from(bound)) >> 64) as u64
+    }
+
+    /// A place in something with `len` elements, which is not empty.
+    #[inline]
+    pub(crate) fn place(&mut self, len: usize) -> usize {
+        self.below(len as u64) as usize
+    }
+
+    /// A number from `least` to `most`.
+    #[inline]
+    pub(crate) fn between(&mut self, least: usize, most: usize) -> usize {
+        least + self.place(most - least + 1)
+    }
+
+    /// Whether something happens that happens once in `times`.
+    #[inline]
+    pub(crate) fn one_in(&mut self, times: u64) -> bool {
+        self.below(times) == 0
+    }
+
+    #[inline]
+    pub(crate) fn byte(&mut self) -> u8 {
+        self.below(256) as u8
+    }
+
+    /// A length from 1 to `most` (not 0), short ones more likely: each power of two as likely as the next.
+    #[inline]
+    pub(crate) fn length(&mut self, most: usize) -> usize {
+        let least = 1usize << self.between(0, most.ilog2() as usize);
+        self.between(least, most.min(2 * least - 1))
+    }
+}

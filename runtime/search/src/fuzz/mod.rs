@@ -1,0 +1,42 @@
+//! Coverage-guided search for inputs that make a target fail.
+//!
+//! ```text
+//!          ┌────────────── corpus ◀── new coverage? ── feedback ◀─┐
+//! schedule ┴▶ testcase ─▶ mutate ─▶ input ─▶ dyn Target ─▶ outcome ┤
+//!                            ▲                  │ comparisons      └─ failed ─▶ findings, by signature
+//!                            └── dictionary, ◀──┘
+//!                                input-to-state
+//! ```
+//!
+//! An input is a string of bytes, for every kind of target: one that draws typed values reads them off the bytes, in
+//! order, the simplest when they are used up. So there is one corpus, one set of mutators, one way to trim.
+//!
+//! Invariants: a campaign is a pure function of its options, the corpus it began with and the target's answers: equal
+//! campaigns make equal executions in equal order. All its randomness comes from one stream. Nothing here reads a clock.
+//! Not here: how an input is executed (`fozzy-engine`), files and clocks (`fozzy`).
+
+mod campaign;
+mod chance;
+mod compared;
+mod corpus;
+mod dictionary;
+mod drawn;
+mod estimate;
+mod feedback;
+mod findings;
+mod mutate;
+mod reduce;
+mod schedule;
+mod target;
+
+pub use campaign::{Campaign, Ended, Observer, Options, Stats};
+pub use corpus::{Corpus, Testcase};
+pub use dictionary::{Dictionary, DictionaryError, Token};
+pub use drawn::Drawn;
+pub use estimate::Estimate;
+pub use findings::{Findings, Found};
+pub use mutate::{MUTATORS, Mutator};
+pub use target::{Compared, ComparedKind, Outcome, Target};
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,32 @@
+//! Adds a small number to an integer of one to eight bytes, in either order of bytes.
+
+use super::{Material, Mutator};
+
+pub(super) const MUTATOR: Mutator =
+    Mutator { name: "arithmetic", about: "adds a small number to an integer", weight: 4, apply };
+
+/// The most that is added or taken, as in AFL.
+const MOST: u64 = 35;
+
+fn apply(input: &mut Vec<u8>, material: &mut Material<'_>) -> bool {
+    let width = 1usize << material.chance.below(4);
+    if input.len() < width {
+        return false;
+    }
+    let place = material.chance.place(input.len() - width + 1);
+    let (big, negative) = (material.chance.one_in(2), material.chance.one_in(2));
+    let by = 1 + material.chance.below(MOST);
+    let field = &mut input[place..place + width];
+    if big {
+        field.reverse();
+    }
+    let mut wide = [0; 8];
+    wide[..width].copy_from_slice(field);
+    let value = u64::from_le_bytes(wide);
+    let value = if negative { value.wrapping_sub(by) } else { value.wrapping_add(by) };
+    field.copy_from_slice(&value.to_le_bytes()[..width]);
+    if big {
+        field.reverse();
+    }
+    true
+}

@@ -1,0 +1,14 @@
+//! Flips one bit.
+
+use super::{Material, Mutator};
+
+pub(super) const MUTATOR: Mutator = Mutator { name: "bit", about: "flips one bit", weight: 4, apply };
+
+fn apply(input: &mut Vec<u8>, material: &mut Material<'_>) -> bool {
+    if input.is_empty() {
+        return false;
+    }
+    let place = material.chance.place(input.len());
+    input[place] ^= 1 << material.chance.below(8);
+    true
+}

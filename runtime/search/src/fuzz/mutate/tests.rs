@@ -1,0 +1,161 @@
+//! Each mutator, by itself: what it does, that it keeps its bound, and a case that is made for it.
+
+use super::*;
+use crate::fuzz::tests::{Guest, campaign};
+use crate::fuzz::{Options, Stats};
+use fozzy_trace::Seed;
+
+fn named(name: &str) -> &'static Mutator {
+    MUTATORS.iter().find(|row| row.name == name).expect("a row of the table")
+}
+
+#[test]
+fn names_differ_and_everything_is_said() {
+    let mut names: Vec<&str> = MUTATORS.iter().map(|row| row.name).collect();
+    names.sort_unstable();
+    names.dedup();
+    assert_eq!(names.len(), MUTATORS.len());
+    assert!(MUTATORS.iter().all(|row| row.weight > 0 && row.about.len() > 10));
+}
+
+#[test]
+fn no_mutator_grows_an_input_past_its_bound_nor_says_it_did_what_it_did_not() {
+    let mut dictionary = Dictionary::default();
+    dictionary.give(b"word");
+    let mut chance = Chance::new(Seed(1), 0);
+    for row in MUTATORS {
+        for (bytes_max, len) in (0..40).flat_map(|bytes_max| (0..=bytes_max).map(move |len| (bytes_max, len))) {
+            let before: Vec<u8> = (0..len).map(|n| b"a1(b)2"[n % 6]).collect();
+            let mut input = before.clone();
+            let mut material =
+                Material { chance: &mut chance, dictionary: &dictionary, pairs: &[], other: b"0123456789", bytes_max };
+            let changed = (row.apply)(&mut input, &mut material);
+            assert!(input.len() <= bytes_max, "{}: {len} became {} of {bytes_max}", row.name, input.len());
+            assert!(changed || input == before, "{} of {len}", row.name);
+        }
+    }
+}
+
+type Code = fn(&[u8], &mut Guest) -> Result<(), &'static str>;
+
+/// A case that one mutator solves by itself, from these seeds, within so many executions.
+struct Case {
+    mutator: &'static str,
+    seeds: &'static [&'static [u8]],
+    executions: u64,
+    code: Code,
+}
+
+fn is(wanted: bool) -> Result<(), &'static str> {
+    if wanted { Err("found") } else { Ok(()) }
+}
+
+const CASES: &[Case] = &[
+    Case { mutator: "bit", seeds: &[b"\x00\x00"], executions: 2_000, code: |input, _| is(input == b"\x00\x40") },
+    Case { mutator: "byte", seeds: &[b"aaa"], executions: 20_000, code: |input, _| is(input == b"aza") },
+    Case {
+        mutator: "arithmetic",
+        seeds: &[&[0x12, 0x34, 0xff, 0xff]],
+        executions: 20_000,
+        code: |input, _| is(input == [0x12, 0x35, 0x00, 0x05]),
+    },
+    Case {
+        mutator: "interesting",
+        seeds: &[b"12345678"],
+        executions: 20_000,
+        code: |input, _| is(input.len() == 8 && input[2..6] == [0, 0, 0, 0x80]),
+    },
+    Case {
+        mutator: "erase",
+        seeds: &[b"keep.this.out"],
+        executions: 10_000,
+        code: |input, _| is(input == b"keep.out"),
+    },
+    Case { mutator: "insert", seeds: &[b"ab"], executions: 40_000, code: |input, _| is(input == b"a!b") },
+    Case { mutator: "copy", seeds: &[b"<tag>"], executions: 20_000, code: |input, _| is(input == b"<tag><tag") },
+    Case {
+        mutator: "move",
+        seeds: &[b"world hello "],
+        executions: 5_000,
+        code: |input, _| is(input == b"hello world "),
+    },
+    Case {
+        mutator: "splice",
+        seeds: &[b"GET / ", b"HTTP/1.1 something"],
+        executions: 20_000,
+        code: |input, _| is(input.windows(14).any(|part| part == b"GET / HTTP/1.1")),
+    },
+    Case {
+        mutator: "digits",
+        seeds: &[b"len=17;"],
+        executions: 20_000,
+        code: |input, _| is(input == b"len=4294967296;"),
+    },
+    Case {
+        mutator: "repeat",
+        seeds: &[b"[x"],
+        executions: 2_000,
+        code: |input, _| is(input.iter().filter(|byte| **byte == b'[').count() > 1500),
+    },
+    Case {
+        mutator: "nest",
+        seeds: &[b"[1]"],
+        executions: 5_000,
+        code: |input, _| {
+            let depth = input.iter().take_while(|byte| **byte == b'[').count();
+            is(depth > 200 && input.len() == 2 * depth + 1 && input[depth + 1..].iter().all(|byte| *byte == b']'))
+        },
+    },
+];
+
+fn solve(case: &Case, with: &'static Mutator, seed: u64) -> Stats {
+    let (seed, executions_max) = (Seed(seed), case.executions);
+    let options = Options { seed, executions_max, only: Some(with), first_only: true, ..Options::default() };
+    let (campaign, ..) = campaign(options, case.seeds, case.code);
+    *campaign.stats()
+}
+
+#[test]
+fn each_mutator_solves_its_case_and_most_others_do_not() {
+    for case in CASES {
+        for seed in 0..3 {
+            let stats = solve(case, named(case.mutator), seed);
+            assert_eq!(stats.findings, 1, "{} with seed {seed}: {stats:?}", case.mutator);
+        }
+        let others: Vec<&str> = MUTATORS
+            .iter()
+            .filter(|row| row.name != case.mutator && solve(case, row, 0).findings > 0)
+            .map(|row| row.name)
+            .collect();
+        assert!(others.len() <= 2, "{} is solved by {others:?}, too", case.mutator);
+    }
+}
+
+#[test]
+fn words_of_the_dictionary_are_put_over_and_between() {
+    let mut dictionary = Dictionary::default();
+    dictionary.give(b"WORD");
+    let mut chance = Chance::new(Seed(2), 0);
+    let (mut over, mut between) = (false, false);
+    for _ in 0..200 {
+        let mut input = b"abcdefgh".to_vec();
+        let mut material =
+            Material { chance: &mut chance, dictionary: &dictionary, pairs: &[], other: &[], bytes_max: 64 };
+        assert!((named("word").apply)(&mut input, &mut material));
+        over |= input == b"abWORDgh";
+        between |= input == b"abWORDcdefgh";
+    }
+    assert!(over && between);
+}
+
+#[test]
+fn comparisons_alone_solve_what_only_they_can() {
+    let only = Some(named("comparison"));
+    let options = Options { seed: Seed(1), executions_max: 1_000, only, first_only: true, ..Options::default() };
+    let code = |input: &[u8], guest: &mut Guest| {
+        let value = u64::from_le_bytes(input[..8.min(input.len())].try_into().unwrap_or_default());
+        is(guest.equal(1, 8, value, 0x1122_3344_5566_7788))
+    };
+    let (campaign, ..) = campaign(options, &[b"abcdefgh"], code);
+    assert_eq!(campaign.stats().findings, 1, "{:?}", campaign.stats());
+}

@@ -1,0 +1,284 @@
+//! Campaigns on small simulated targets: planted faults within a number of executions, and equal campaigns.
+
+use super::*;
+use fozzy_trace::{Finding, FindingKind, HarnessError, Seed, Signature, Status, Verdict};
+
+/// A target in this process: its code sets edges and says what it compares.
+pub(crate) struct Simulated<F> {
+    code: F,
+    guest: Guest,
+    /// Digests of everything that was executed, to compare campaigns by.
+    pub(crate) executed: Vec<u64>,
+}
+
+/// What the code of a simulated target can do.
+#[derive(Default)]
+pub(crate) struct Guest {
+    edges: Vec<u8>,
+    log: Vec<Compared>,
+    memory_bytes: u64,
+}
+
+/// The code fails with this site.
+type Failed = Result<(), &'static str>;
+
+impl Guest {
+    /// Takes an edge.
+    pub(crate) fn edge(&mut self, number: usize) {
+        self.edges[number] = self.edges[number].saturating_add(1);
+    }
+
+    /// Compares, and takes an edge when they are equal.
+    pub(crate) fn equal(&mut self, number: usize, bytes: u8, left: u64, right: u64) -> bool {
+        let kind = ComparedKind::Equal(bytes);
+        self.log.push(Compared { site: number as u64, kind, left, right, at: 0, bytes: 8 });
+        if left == right {
+            self.edge(number);
+        }
+        left == right
+    }
+
+    /// Compares strings of one length, and takes an edge when they are equal.
+    pub(crate) fn same(&mut self, number: usize, left: &[u8], right: &[u8]) -> bool {
+        for (at, (left, right)) in left.chunks(8).zip(right.chunks(8)).enumerate() {
+            let word = |bytes: &[u8]| bytes.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte));
+            let (site, kind, bytes) = (number as u64, ComparedKind::Bytes, left.len() as u32);
+            self.log.push(Compared { site, kind, left: word(left), right: word(right), at: at as u32 * 8, bytes });
+        }
+        if left == right {
+            self.edge(number);
+        }
+        left == right
+    }
+}
+
+impl<F: FnMut(&[u8], &mut Guest) -> Failed> Simulated<F> {
+    pub(crate) fn new(code: F) -> Simulated<F> {
+        Simulated { code, guest: Guest { edges: vec![0; 300], ..Guest::default() }, executed: Vec::new() }
+    }
+
+    fn run(&mut self, input: &[u8]) -> Outcome {
+        self.guest.edges.fill(0);
+        self.guest.log.clear();
+        self.guest.memory_bytes = 1 << 16;
+        self.guest.edge(0);
+        let ended = (self.code)(input, &mut self.guest);
+        Outcome { failed: ended.err().map(|site| Box::new(verdict(site))), memory_bytes: self.guest.memory_bytes }
+    }
+}
+
+fn verdict(site: &str) -> Verdict {
+    let (kind, text) = (FindingKind::Panic, site.to_owned());
+    let finding = Finding { kind, title: text.clone(), message: text.clone(), location: None, backtrace: Vec::new() };
+    Verdict { status: Status::Crash, findings: vec![finding], signature: Some(Signature { kind, site: text }) }
+}
+
+impl<F: FnMut(&[u8], &mut Guest) -> Failed> Target for Simulated<F> {
+    fn execute(&mut self, input: &[u8]) -> Result<Outcome, HarnessError> {
+        let mut fold = fozzy_trace::Fold::default();
+        fold.bytes(input);
+        self.executed.push(fold.value());
+        Ok(self.run(input))
+    }
+
+    fn coverage(&self, see: &mut dyn FnMut(&[u8])) {
+        see(&self.guest.edges);
+    }
+
+    fn compare(&mut self, input: &[u8], log: &mut Vec<Compared>) -> Result<(), HarnessError> {
+        self.executed.push(0);
+        self.run(input);
+        log.extend_from_slice(&self.guest.log);
+        Ok(())
+    }
+
+    fn confirm(&mut self, input: &[u8]) -> Result<Verdict, HarnessError> {
+        Ok(self.run(input).failed.map_or_else(pass, |failed| *failed))
+    }
+}
+
+fn pass() -> Verdict {
+    Verdict { status: Status::Pass, findings: Vec::new(), signature: None }
+}
+
+/// Keeps everything that it is told.
+#[derive(Default)]
+pub(crate) struct Notes {
+    pub(crate) added: Vec<Vec<u8>>,
+    pub(crate) found: Vec<(u64, Vec<u8>)>,
+    pub(crate) smaller: Vec<Vec<u8>>,
+}
+
+impl Observer for Notes {
+    fn executed(&mut self, _: &Stats) -> bool {
+        true
+    }
+
+    fn added(&mut self, testcase: &Testcase) -> Result<(), HarnessError> {
+        self.added.push(testcase.input.to_vec());
+        Ok(())
+    }
+
+    fn found(&mut self, found: &Found) -> Result<(), HarnessError> {
+        self.found.push((found.found_at, found.input.clone()));
+        Ok(())
+    }
+
+    fn minimized(&mut self, smaller: &[u8], _: &Verdict) -> Result<(), HarnessError> {
+        self.smaller.push(smaller.to_vec());
+        Ok(())
+    }
+}
+
+/// Runs a campaign on `code`.
+pub(crate) fn campaign(
+    options: Options,
+    seeds: &[&[u8]],
+    code: impl FnMut(&[u8], &mut Guest) -> Failed,
+) -> (Campaign, Notes, Vec<u64>) {
+    let mut target = Simulated::new(code);
+    let mut notes = Notes::default();
+    let mut campaign = Campaign::new(options, Dictionary::default());
+    let mut seeds = seeds.iter().map(|seed| seed.to_vec());
+    campaign.run(&mut target, &mut seeds, &mut notes).expect("it never fails");
+    (campaign, notes, target.executed)
+}
+
+fn options(seed: u64, executions_max: u64) -> Options {
+    Options { seed: Seed(seed), executions_max, ..Options::default() }
+}
+
+/// The execution that finds the first failure, for each of some seeds.
+#[track_caller]
+fn found_within(executions: u64, code: impl Fn(&[u8], &mut Guest) -> Failed) {
+    for seed in 0..5 {
+        let options = Options { first_only: true, ..options(seed, executions) };
+        let (campaign, notes, _) = campaign(options, &[], &code);
+        assert_eq!(notes.found.len(), 1, "seed {seed}: nothing within {executions}: {:?}", campaign.stats());
+    }
+}
+
+/// One byte after another, each with an edge of its own.
+fn ladder(input: &[u8], guest: &mut Guest) -> Failed {
+    for (number, byte) in b"step".iter().enumerate() {
+        if input.get(number) != Some(byte) {
+            return Ok(());
+        }
+        guest.edge(1 + number);
+    }
+    Err("ladder")
+}
+
+#[test]
+fn a_word_is_found_byte_by_byte() {
+    found_within(300_000, ladder);
+}
+
+fn field<const N: usize>(input: &[u8], at: usize) -> Option<[u8; N]> {
+    input.get(at..at + N)?.try_into().ok()
+}
+
+#[test]
+fn magic_values_are_found_by_comparisons() {
+    found_within(20_000, |input, guest| {
+        let Some(four) = field(input, 0).map(u32::from_le_bytes) else { return Ok(()) };
+        if !guest.equal(1, 4, four.into(), 0xdead_beef) {
+            return Ok(());
+        }
+        let Some(eight) = field(input, 4).map(u64::from_be_bytes) else { return Ok(()) };
+        if !guest.equal(2, 8, eight, 0x0123_4567_89ab_cdef) {
+            return Ok(());
+        }
+        let Some(sixteen) = field::<16>(input, 12) else { return Ok(()) };
+        guest.edge(4);
+        if guest.same(3, &sixteen, b"sixteen bytes of") { Err("magic") } else { Ok(()) }
+    });
+}
+
+#[test]
+fn a_checksum_and_a_length_are_found_by_comparisons() {
+    let sum = |bytes: &[u8]| {
+        bytes.iter().fold(7u32, |sum, byte| sum.rotate_left(5) ^ u32::from(*byte).wrapping_mul(0x9e37_79b9))
+    };
+    found_within(20_000, move |input, guest| {
+        let Some(length) = field(input, 0).map(u16::from_be_bytes) else { return Ok(()) };
+        let body = &input[2..];
+        if body.len() < 4 || !guest.equal(1, 4, length.into(), body.len() as u64) {
+            return Ok(());
+        }
+        let (content, check) = body.split_at(body.len() - 4);
+        let check = u32::from_le_bytes(check.try_into().unwrap_or_default());
+        if !guest.equal(2, 4, sum(content).into(), check.into()) {
+            return Ok(());
+        }
+        if content.len() > 3 && guest.equal(3, 1, content[3].into(), b'!'.into()) {
+            Err("behind the sum")
+        } else {
+            Ok(())
+        }
+    });
+}
+
+#[test]
+fn equal_campaigns_are_equal_and_others_are_not() {
+    let run = |seed| {
+        let (campaign, notes, executed) = campaign(options(seed, 20_000), &[b"st", b"xx"], ladder);
+        (*campaign.stats(), notes.added, notes.found, executed)
+    };
+    assert_eq!(run(1), run(1));
+    assert_ne!(run(1).3, run(2).3);
+    assert_eq!(run(1).3.len(), 20_000, "every execution is counted");
+}
+
+#[test]
+fn a_finding_is_told_once_and_made_smaller() {
+    let code = |input: &[u8], guest: &mut Guest| {
+        if input.contains(&b'x') {
+            guest.edge(1);
+            return Err("x");
+        }
+        Ok(())
+    };
+    let options = Options { minimize: true, ..options(3, 5_000) };
+    let (campaign, notes, _) = campaign(options, &[], code);
+    assert_eq!(notes.found.len(), 1);
+    assert!(notes.found[0].1 == b"x" || notes.smaller == [b"x"], "{notes:?}", notes = notes.smaller);
+    let findings = campaign.findings();
+    assert_eq!(findings.all().len(), 1);
+    assert!(findings.times() > 10 && findings.all()[0].confirmed);
+    assert!(campaign.stats().edges == 1, "what fails is not looked at: {:?}", campaign.stats());
+}
+
+#[test]
+fn a_target_that_always_fails_and_one_that_never_does() {
+    let (campaign, notes, executed) = campaign(options(0, 500), &[b"a"], |_, _| Err("always"));
+    assert_eq!((notes.found.len(), executed.len(), campaign.corpus().testcases().len()), (1, 500, 0));
+    let (campaign, notes, executed) = self::campaign(options(0, 500), &[b"a"], |_, _| Ok(()));
+    assert_eq!((notes.found.len(), executed.len(), campaign.corpus().testcases().len()), (0, 500, 2));
+}
+
+#[test]
+fn inputs_stay_within_their_bound() {
+    let options = Options { input_bytes_max: 9, ..options(5, 20_000) };
+    let mut longest = 0;
+    campaign(options, &[b"123456789", b"much too long"], |input, guest| {
+        longest = longest.max(input.len());
+        guest.edge(input.len() + 1);
+        Ok(())
+    });
+    assert_eq!(longest, 9);
+}
+
+#[test]
+fn a_testcase_is_kept_without_what_does_not_matter() {
+    let seed = [b'.'; 200];
+    let (campaign, ..) = campaign(options(1, 60_000), &[&seed], |input, guest| {
+        if input.contains(&b'!') {
+            guest.edge(1);
+        }
+        Ok(())
+    });
+    let testcases = campaign.corpus().testcases();
+    let kept = testcases.iter().find(|testcase| testcase.input.contains(&b'!')).expect("found");
+    assert!(kept.input.len() < 60, "{} bytes", kept.input.len());
+}

@@ -1,0 +1,440 @@
+//! Shrinking: the smallest story that fails in the same way.
+//!
+//! ```text
+//! recording ─▶ Story { plan, inputs, answers } ─▶ passes, each a smaller candidate ─▶ executed ─▶ same signature?
+//!                     ▲                                                                         │ yes: the story
+//!                     └─────────────────────────────────────────────────────────────────────────┘ again, until none is
+//! ```
+//!
+//! Smaller is: fewer steps, then fewer faults, then simpler answers (zero is the simplest), then shorter inputs. The
+//! order of the passes is that of what they save: first what one execution can prove to be superfluous for many.
+//!
+//! Invariants: a story is only ever replaced by one with the same failure signature, and smaller; what fails otherwise
+//! is kept apart, as a find of its own; the same recording gives the same smallest story, however long it takes.
+//! Not here: who executes ([`Stage`] is the engine's), files and budgets of time (`fozzy`).
+//!
+//! Source of the method: Zeller and Hildebrandt, "Simplifying and Isolating Failure-Inducing Input" (2002), with
+//! runs of adaptive length as in Hypothesis (MacIver and Donaldson, "Test-Case Reduction via Test-Case Generation",
+//! 2020), over decisions instead of bytes.
+
+mod ablate;
+mod faults;
+mod input;
+mod schedule;
+mod steps;
+mod values;
+
+pub use ablate::{Ablation, ablate};
+pub use steps::Place;
+
+use crate::guided::{Decision, Guided, LOGGED_MAX, Log, Spot, is_chance, take};
+use fozzy_check::judge;
+use fozzy_trace::facts::Position;
+use fozzy_trace::file::Recording;
+use fozzy_trace::plan::Inputs;
+use fozzy_trace::source::Explicit;
+use fozzy_trace::{DecisionSource, Digest, Execution, HarnessError, Keep, Observation, Origin, Plan, Seed, Signature};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+/// Everything that decides about an execution, as a search changes it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Story {
+    /// Machines, steps, rules, faults.
+    pub plan: Plan,
+    /// The bytes that the plan names.
+    pub inputs: Inputs,
+    /// The answers that the seed does not give.
+    pub answers: BTreeMap<Spot, Explicit>,
+    /// Whether faults, turns and the network's chance get the simplest answer where none is given: so that what is
+    /// left out moves none of them elsewhere.
+    pub calm: bool,
+}
+
+/// Who executes a story's plan: the engine, with the component of the recording.
+pub trait Stage {
+    /// One execution.
+    ///
+    /// # Errors
+    /// When it fails for reasons of the machine.
+    fn perform(
+        &mut self,
+        plan: &Plan,
+        inputs: &Inputs,
+        source: Box<dyn DecisionSource>,
+        keep: Keep,
+    ) -> Result<Execution, HarnessError>;
+}
+
+/// What is made smaller.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Dimension {
+    /// Steps, values and standard input.
+    Input,
+    /// Who is next, where several could be.
+    Schedule,
+    /// Planned faults, and where they strike.
+    Faults,
+}
+
+/// How to shrink.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// Only this dimension; all of them when there is none.
+    pub only: Option<Dimension>,
+    /// Whether any failure will do, instead of the recorded one's signature.
+    pub aggressive: bool,
+}
+
+/// One way to make a story smaller.
+struct Pass {
+    dimension: Dimension,
+    run: fn(&mut Shrinker<'_>) -> Result<(), Halt>,
+}
+
+/// The passes, in their order. They are repeated until none of them finds anything.
+const PASSES: &[Pass] = &[
+    Pass { dimension: Dimension::Faults, run: faults::plans },
+    Pass { dimension: Dimension::Input, run: steps::sequences },
+    Pass { dimension: Dimension::Input, run: steps::kinds },
+    Pass { dimension: Dimension::Input, run: steps::each },
+    Pass { dimension: Dimension::Faults, run: faults::strikes },
+    Pass { dimension: Dimension::Schedule, run: schedule::turns },
+    Pass { dimension: Dimension::Input, run: input::drawn },
+    Pass { dimension: Dimension::Input, run: values::parts },
+    Pass { dimension: Dimension::Input, run: values::each },
+    Pass { dimension: Dimension::Input, run: input::stdin },
+];
+
+/// Rounds over all passes. Each but the last one makes the story smaller, mostly by less than the one before; nothing
+/// was seen to need more than six.
+const ROUNDS_MAX: u32 = 32;
+
+/// Why shrinking stops before it is at its end.
+enum Halt {
+    /// Nobody wants to wait any longer.
+    Budget,
+    /// The machine failed.
+    Harness(HarnessError),
+}
+
+impl From<HarnessError> for Halt {
+    fn from(error: HarnessError) -> Halt {
+        Halt::Harness(error)
+    }
+}
+
+/// How much a story holds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Size {
+    /// Steps of a scenario that are run.
+    pub steps: usize,
+    /// Planned faults.
+    pub faults: usize,
+    /// Decisions that are not the simplest of their kind.
+    pub decisions: usize,
+    /// Bytes of standard input.
+    pub input_bytes: usize,
+}
+
+/// What came of it.
+#[derive(Debug)]
+pub struct Shrunk {
+    /// The smallest story that was found.
+    pub story: Story,
+    /// What the first one held.
+    pub before: Size,
+    /// What it holds.
+    pub after: Size,
+    /// Executions that it took.
+    pub tries: u64,
+    /// Whether nothing more can be left out; not so when the budget ran out.
+    pub is_minimal: bool,
+    /// Other failures that were met on the way: each signature, and the first story that had it.
+    pub slips: BTreeMap<Signature, Story>,
+}
+
+/// A recording cannot be shrunk.
+#[derive(Debug, thiserror::Error)]
+pub enum ShrinkError {
+    /// It did not fail.
+    #[error("the recorded run passed: there is no failure to make smaller")]
+    Passed,
+    /// It does not repeat.
+    #[error("the recorded failure does not come again: recorded {recorded}, found {found}")]
+    Unstable {
+        /// The recorded signature.
+        recorded: String,
+        /// What the repetition showed.
+        found: String,
+    },
+    /// The machine failed.
+    #[error(transparent)]
+    Harness(#[from] HarnessError),
+}
+
+/// The smallest story of a recording's failure, as far as `go_on` gives time.
+///
+/// # Errors
+/// When the recording passed or does not repeat, or the machine fails.
+pub fn shrink(
+    recording: &Recording,
+    stage: &mut dyn Stage,
+    options: Options,
+    go_on: &mut dyn FnMut(&Progress) -> bool,
+) -> Result<Shrunk, ShrinkError> {
+    let mut shrinker = Shrinker::of(recording, stage, options, go_on)?;
+    let before = shrinker.size();
+    let halted = shrinker.all();
+    let is_minimal = match halted {
+        Ok(()) => true,
+        Err(Halt::Budget) => false,
+        Err(Halt::Harness(error)) => return Err(error.into()),
+    };
+    let after = shrinker.size();
+    let Shrinker { story, tries, slips, .. } = shrinker;
+    Ok(Shrunk { story, before, after, tries, is_minimal, slips })
+}
+
+/// How far it is, for those who wait.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Progress {
+    /// Executions so far.
+    pub tries: u64,
+    /// What the smallest story so far holds.
+    pub size: Size,
+}
+
+/// A source that tells a story, and the log of what it was asked.
+#[must_use]
+pub fn source(story: &Story, seed: Seed, observations: &Arc<[Observation]>) -> (Box<dyn DecisionSource>, Log) {
+    let log = Log::default();
+    let guided = Guided::new(seed, Arc::new(story.answers.clone()), Arc::clone(&log)).calm(story.calm);
+    (Box::new(guided.observing(Arc::clone(observations), story.inputs.clone())), log)
+}
+
+struct Shrinker<'a> {
+    stage: &'a mut dyn Stage,
+    go_on: &'a mut dyn FnMut(&Progress) -> bool,
+    options: Options,
+    seed: Seed,
+    observations: Arc<[Observation]>,
+    signature: Signature,
+    story: Story,
+    /// What the story was asked.
+    log: Vec<Decision>,
+    /// Where it failed, if it is a scenario.
+    position: Option<Position>,
+    tries: u64,
+    /// Digests of candidates that were executed in vain.
+    vain: BTreeSet<Digest>,
+    slips: BTreeMap<Signature, Story>,
+}
+
+/// What one execution of a candidate showed.
+struct Told {
+    log: Vec<Decision>,
+    position: Option<Position>,
+    execution: Execution,
+    signature: Option<Signature>,
+}
+
+/// A recording as a story, and what its execution showed.
+struct First {
+    story: Story,
+    told: Told,
+    signature: Signature,
+}
+
+/// The recorded answers have numbers in the whole execution; repeating it tells which questions those were.
+fn first(recording: &Recording, stage: &mut dyn Stage) -> Result<First, ShrinkError> {
+    let Some(signature) = recording.outcome.verdict.signature.clone() else { return Err(ShrinkError::Passed) };
+    let log = Log::default();
+    let source = Guided::recorded(recording, Arc::clone(&log));
+    let execution = stage.perform(&recording.plan, &recording.inputs, Box::new(source), 0..0)?;
+    let told = Told::of(execution, &log);
+    if told.signature.as_ref() != Some(&signature) {
+        let found = told.signature.map_or_else(|| "no failure".to_owned(), |found| found.to_string());
+        return Err(ShrinkError::Unstable { recorded: signature.to_string(), found });
+    }
+    let explicit = told.log.iter().filter(|decision| decision.origin == Origin::Explicit);
+    let answers = explicit.map(|decision| (decision.spot, decision.answer.clone())).collect();
+    let story = Story { plan: recording.plan.clone(), inputs: recording.inputs.clone(), answers, calm: false };
+    Ok(First { story, told, signature })
+}
+
+impl Told {
+    fn of(execution: Execution, log: &Log) -> Told {
+        let position = execution.facts.scenario.as_ref().map(|scenario| scenario.position);
+        Told { log: take(log), position, signature: judge(&execution).signature, execution }
+    }
+}
+
+impl<'a> Shrinker<'a> {
+    fn of(
+        recording: &Recording,
+        stage: &'a mut dyn Stage,
+        options: Options,
+        go_on: &'a mut dyn FnMut(&Progress) -> bool,
+    ) -> Result<Shrinker<'a>, ShrinkError> {
+        let First { story, told, signature } = first(recording, stage)?;
+        Ok(Shrinker {
+            stage,
+            go_on,
+            options,
+            seed: recording.seed,
+            observations: Arc::clone(&recording.observations),
+            signature,
+            story,
+            log: told.log,
+            position: told.position,
+            tries: 1,
+            vain: BTreeSet::new(),
+            slips: BTreeMap::new(),
+        })
+    }
+
+    fn all(&mut self) -> Result<(), Halt> {
+        if self.wants(Dimension::Faults) {
+            // While nothing is fixed, another fault may still take the place of one that goes.
+            faults::plans(self)?;
+        }
+        self.settle()?;
+        if self.wants(Dimension::Input) {
+            steps::isolate(self)?;
+        }
+        for _ in 0..ROUNDS_MAX {
+            let before = self.story.clone();
+            for pass in PASSES {
+                if self.wants(pass.dimension) {
+                    (pass.run)(self)?;
+                }
+            }
+            if self.story == before {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// What the seed decided about faults, turns and the network becomes part of the story, each with its step.
+    fn settle(&mut self) -> Result<(), Halt> {
+        if self.log.len() == LOGGED_MAX {
+            return Ok(());
+        }
+        let mut candidate = Story { calm: true, ..self.story.clone() };
+        for decision in self.log.iter().filter(|decision| is_chance(decision.spot.purpose)) {
+            let is_told =
+                faults::strikes_at(&candidate.plan, decision) || !faults::is_strike(&candidate.plan, decision);
+            if is_told && !values::is_simplest(decision) {
+                candidate.answers.insert(decision.spot, decision.answer.clone());
+            }
+        }
+        self.attempt(candidate)?;
+        Ok(())
+    }
+
+    fn wants(&self, dimension: Dimension) -> bool {
+        self.options.only.is_none_or(|only| only == dimension)
+    }
+
+    fn size(&self) -> Size {
+        Size {
+            steps: steps::count(&self.story.plan, self.position),
+            faults: self.story.plan.faults.len(),
+            decisions: self.log.iter().filter(|decision| !values::is_simplest(decision)).count(),
+            input_bytes: self.story.inputs.get(&self.story.plan.main.stdin.bytes).map_or(0, |bytes| bytes.len()),
+        }
+    }
+
+    /// Executes a candidate. When it fails in the same way, it is the story from here on.
+    fn attempt(&mut self, candidate: Story) -> Result<bool, Halt> {
+        if candidate == self.story {
+            return Ok(false);
+        }
+        let digest = digest(&candidate);
+        if self.vain.contains(&digest) {
+            return Ok(false);
+        }
+        let progress = Progress { tries: self.tries, size: self.size() };
+        if !(self.go_on)(&progress) {
+            return Err(Halt::Budget);
+        }
+        self.tries += 1;
+        let told = self.tell(&candidate, 0..0)?;
+        if told.signature.as_ref() != Some(&self.signature) {
+            self.vain.insert(digest);
+            let other = told.signature.filter(is_own);
+            let Some(other) = other else { return Ok(false) };
+            if !self.options.aggressive {
+                self.slips.entry(other).or_insert(candidate);
+                return Ok(false);
+            }
+            self.signature = other;
+        }
+        self.log = told.log;
+        self.position = told.position;
+        self.story = candidate;
+        // Answers to what nobody asks any more, and steps after the failure, tell nothing.
+        let asked: BTreeSet<Spot> = self.log.iter().map(|decision| decision.spot).collect();
+        if self.log.len() < LOGGED_MAX {
+            self.story.answers.retain(|spot, _| asked.contains(spot));
+        }
+        steps::cut_tail(&mut self.story.plan, self.position);
+        Ok(true)
+    }
+
+    /// Executes a candidate and changes nothing.
+    fn tell(&mut self, candidate: &Story, keep: Keep) -> Result<Told, Halt> {
+        let (source, log) = source(candidate, self.seed, &self.observations);
+        let execution = self.stage.perform(&candidate.plan, &candidate.inputs, source, keep)?;
+        Ok(Told::of(execution, &log))
+    }
+
+    /// Leaves out as much of `items` as it can, from the last to the first, in runs of adaptive length. `without` makes
+    /// the candidate that has only what is left.
+    fn leave_out<T: Clone>(&mut self, items: &[T], without: impl Fn(&Story, &[T]) -> Story) -> Result<Vec<T>, Halt> {
+        let mut left = items.to_vec();
+        let mut end = left.len();
+        while end > 0 {
+            let run = longest(end, |run| {
+                let rest = [&left[..end - run], &left[end..]].concat();
+                let candidate = without(&self.story, &rest);
+                self.attempt(candidate)
+            })?;
+            left.drain(end - run..end);
+            // What stands before the run was tried with it, and is needed.
+            end = (end - run).saturating_sub(1);
+        }
+        Ok(left)
+    }
+}
+
+/// The longest run, up to `most`, that `is_superfluous`: by doubling, and then by halving.
+fn longest(most: usize, mut is_superfluous: impl FnMut(usize) -> Result<bool, Halt>) -> Result<usize, Halt> {
+    let (mut good, mut bad) = (0, most + 1);
+    while bad - good > 1 {
+        let run = if bad > most { (good * 2).clamp(1, most) } else { good + (bad - good) / 2 };
+        if is_superfluous(run)? {
+            good = run;
+        } else {
+            bad = run;
+        }
+    }
+    Ok(good)
+}
+
+/// Whether a signature tells of the program, and not of what the candidate lacks.
+fn is_own(signature: &Signature) -> bool {
+    use fozzy_trace::FindingKind::{Checker, Divergence, InputInvalid};
+    !matches!(signature.kind, Checker | Divergence | InputInvalid)
+}
+
+/// What tells candidates of one recording apart: passes change nothing else.
+fn digest(story: &Story) -> Digest {
+    let Plan { scenario, faults, main, .. } = &story.plan;
+    Digest::of(format!("{scenario:?} {faults:?} {:?} {:?}", main.stdin.bytes, story.answers).as_bytes())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,192 @@
+//! Steps of a scenario: the sequence that fails alone, whole kinds of flows at once, then each step.
+//!
+//! ```text
+//! 10 sequences of 100    ─isolate▶  sequence 3: steps 0..58     ─kinds▶  without `open`: 12 steps     ─each▶  3 steps
+//! ```
+//!
+//! Steps keep their numbers when others go, and so the stream of their choices.
+
+use super::{Halt, Shrinker, Story};
+use fozzy_trace::Entry;
+use fozzy_trace::facts::Position;
+use fozzy_trace::plan::{Kept, Plan, ScenarioKind, ScenarioPlan};
+use std::collections::BTreeMap;
+
+/// One step of a scenario.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Place {
+    /// Of which kind its sequence is.
+    pub kind: ScenarioKind,
+    /// The sequence.
+    pub sequence: u32,
+    /// The step.
+    pub step: u32,
+}
+
+/// Calls of an execution that are looked through for the flows of its steps. In longer ones steps are not told apart by
+/// their flows, which costs more tries.
+const LOOKED_AT_MAX: u64 = 1 << 18;
+/// Steps that are told apart. Of a longer story, only sequences are left out.
+const STEPS_MAX: usize = 1 << 20;
+
+const KINDS: [ScenarioKind; 3] = [ScenarioKind::Stateful, ScenarioKind::Fuzz, ScenarioKind::Property];
+
+/// The sequence in which it failed, alone and up to the step that failed.
+pub(super) fn isolate(shrinker: &mut Shrinker<'_>) -> Result<(), Halt> {
+    let Some(plan) = &shrinker.story.plan.scenario else { return Ok(()) };
+    let Some(sequence) = shrinker.position.and_then(|position| position.sequence) else { return Ok(()) };
+    let (whole, plan) = (plan.only.is_empty(), plan.clone());
+    for kind in KINDS {
+        let Some(stretches) = plan.stretches(kind, sequence) else { continue };
+        let mut candidate = shrinker.story.clone();
+        let only = vec![Kept { kind, sequence, steps: stretches }];
+        candidate.plan.scenario = Some(ScenarioPlan { only, ..plan.clone() });
+        cut_tail(&mut candidate.plan, shrinker.position);
+        if candidate == shrinker.story || shrinker.attempt(candidate)? {
+            return Ok(());
+        }
+    }
+    if whole {
+        name_all(&mut shrinker.story.plan, sequence);
+    }
+    Ok(())
+}
+
+/// What failed needs several sequences: they are named, so that the others can be left out.
+fn name_all(plan: &mut Plan, last: u32) {
+    let Some(scenario) = &mut plan.scenario else { return };
+    let numbers = 0..=last.min(STEPS_MAX as u32);
+    let all = |kind| numbers.clone().map(move |sequence| (kind, sequence));
+    let flows = scenario.flows;
+    scenario.only = KINDS
+        .into_iter()
+        .flat_map(all)
+        .map(|(kind, sequence)| Kept { kind, sequence, steps: vec![(0, flows)] })
+        .collect();
+}
+
+/// Steps after the one that failed are not reached.
+pub(super) fn cut_tail(plan: &mut Plan, position: Option<Position>) {
+    let Some(Position { sequence: Some(sequence), step: Some(step), .. }) = position else { return };
+    let Some(scenario) = &mut plan.scenario else { return };
+    let [kept] = &mut *scenario.only else { return };
+    if kept.sequence == sequence {
+        kept.steps.retain(|(from, _)| *from <= step);
+        if let Some((_, to)) = kept.steps.last_mut() {
+            *to = (*to).min(step + 1);
+        }
+    }
+}
+
+/// The sequences of a story, each left out whole.
+pub(super) fn sequences(shrinker: &mut Shrinker<'_>) -> Result<(), Halt> {
+    let Some(scenario) = &shrinker.story.plan.scenario else { return Ok(()) };
+    let kept = scenario.only.clone();
+    if kept.len() < 2 {
+        return Ok(());
+    }
+    shrinker.leave_out(&kept, |story, rest| with(story, rest.to_vec()))?;
+    Ok(())
+}
+
+/// All steps of one flow at once, for each flow.
+pub(super) fn kinds(shrinker: &mut Shrinker<'_>) -> Result<(), Halt> {
+    let all = steps_of(shrinker);
+    if all.len() < 4 {
+        return Ok(());
+    }
+    let story = shrinker.story.clone();
+    let execution = shrinker.tell(&story, 0..LOOKED_AT_MAX)?.execution;
+    shrinker.tries += 1;
+    let flows = flows(&execution.history.entries);
+    let mut by_flow: BTreeMap<&str, usize> = BTreeMap::new();
+    for place in &all {
+        *by_flow.entry(flows.get(place).map_or("", String::as_str)).or_default() += 1;
+    }
+    let mut names: Vec<(usize, &str)> = by_flow.into_iter().map(|(name, steps)| (steps, name)).collect();
+    // The flow that ran most often first: it saves most.
+    names.sort_unstable_by(|left, right| right.cmp(left));
+    let mut left = all;
+    for (_, name) in names {
+        let rest: Vec<Place> =
+            left.iter().copied().filter(|place| flows.get(place).map_or("", String::as_str) != name).collect();
+        let candidate = with_steps(&shrinker.story, &rest);
+        if rest.len() < left.len() && shrinker.attempt(candidate)? {
+            left = steps_of(shrinker);
+        }
+    }
+    Ok(())
+}
+
+/// Each step, in runs.
+pub(super) fn each(shrinker: &mut Shrinker<'_>) -> Result<(), Halt> {
+    let all = steps_of(shrinker);
+    if all.len() > STEPS_MAX {
+        return Ok(());
+    }
+    shrinker.leave_out(&all, with_steps)?;
+    Ok(())
+}
+
+/// Which flow each step of stateful sequences drew, by the number of the answer.
+fn flows(entries: &[Entry]) -> BTreeMap<Place, String> {
+    let mut found = BTreeMap::new();
+    let mut place = Place { kind: ScenarioKind::Stateful, sequence: 0, step: 0 };
+    for Entry { call, asked, answer, .. } in entries {
+        match call.as_str() {
+            "fozzy:scenario/stateful.begin-sequence" => place.sequence = asked.parse().unwrap_or(0),
+            "fozzy:scenario/stateful.step" => place.step = asked.parse().unwrap_or(0),
+            "fozzy:choices/draws.weighted" if asked.starts_with("\"flow\",") => {
+                found.entry(place).or_insert_with(|| answer.clone());
+            }
+            _ => {}
+        }
+    }
+    found
+}
+
+/// The steps that the story names.
+fn steps_of(shrinker: &Shrinker<'_>) -> Vec<Place> {
+    let Some(scenario) = &shrinker.story.plan.scenario else { return Vec::new() };
+    let places = scenario.only.iter().flat_map(|kept| {
+        let Kept { kind, sequence, steps } = kept;
+        let numbers = steps.iter().flat_map(|(from, to)| *from..*to);
+        numbers.map(|step| Place { kind: *kind, sequence: *sequence, step })
+    });
+    places.take(STEPS_MAX + 1).collect()
+}
+
+/// How many steps a story runs, as far as its failure lets it.
+pub(super) fn count(plan: &Plan, position: Option<Position>) -> usize {
+    let Some(scenario) = &plan.scenario else { return 0 };
+    let of = |steps: &[(u32, u32)]| steps.iter().map(|(from, to)| (to - from.min(to)) as usize).sum::<usize>();
+    if !scenario.only.is_empty() {
+        return scenario.only.iter().map(|kept| of(&kept.steps)).sum();
+    }
+    let Some(Position { sequence: Some(sequence), step, .. }) = position else { return 0 };
+    let whole = sequence as usize * scenario.flows as usize;
+    whole + step.map_or(0, |step| step as usize + 1)
+}
+
+fn with(story: &Story, only: Vec<Kept>) -> Story {
+    let mut story = story.clone();
+    if let Some(scenario) = &mut story.plan.scenario {
+        scenario.only = only;
+    }
+    story
+}
+
+/// The story with these steps only. Its sequences stay, also those without a step.
+fn with_steps(story: &Story, places: &[Place]) -> Story {
+    let mut only = story.plan.scenario.as_ref().map(|scenario| scenario.only.clone()).unwrap_or_default();
+    for kept in &mut only {
+        kept.steps.clear();
+        for place in places.iter().filter(|place| (place.kind, place.sequence) == (kept.kind, kept.sequence)) {
+            match kept.steps.last_mut() {
+                Some((_, to)) if *to == place.step => *to += 1,
+                _ => kept.steps.push((place.step, place.step + 1)),
+            }
+        }
+    }
+    with(story, only)
+}

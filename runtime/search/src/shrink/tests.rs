@@ -1,0 +1,280 @@
+//! Shrinking of a scenario in miniature, whose smallest failures are known.
+
+use super::*;
+use crate::guided::Asked;
+use fozzy_trace::facts::{Failure, FailureKind, ScenarioStats};
+use fozzy_trace::file::{EngineId, Target};
+use fozzy_trace::plan::fault::{FaultPlan, RATE_ALWAYS_PPM};
+use fozzy_trace::plan::{Kept, ScenarioKind, ScenarioPlan};
+use fozzy_trace::source::Seeded;
+use fozzy_trace::{
+    Duration, End, Execution, Facts, History, Instant, NodeId, Output, Part, Purpose, Question, Recorder,
+};
+
+/// A scenario in miniature: each step draws one of ten flows and a value, and asks for a fault. What fails is a function of the
+/// steps that ran.
+struct Toy {
+    fails: fn(&[Step]) -> Option<&'static str>,
+    performed: u64,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Step {
+    number: u32,
+    flow: u64,
+    value: u64,
+    struck: bool,
+}
+
+const FLOWS: u64 = 10;
+const VALUES: u64 = 1000;
+
+impl Stage for Toy {
+    fn perform(
+        &mut self,
+        plan: &Plan,
+        _: &Inputs,
+        mut source: Box<dyn DecisionSource>,
+        keep: Keep,
+    ) -> Result<Execution, HarnessError> {
+        self.performed += 1;
+        let mut recorder = Recorder::new(keep);
+        let scenario = plan.scenario.clone().unwrap_or_default();
+        let (kind, node) = (ScenarioKind::Stateful, NodeId(0));
+        let mut stats = ScenarioStats::default();
+        let mut failure = None;
+        'all: for sequence in 0..scenario.sequences {
+            let Some(stretches) = scenario.stretches(kind, sequence) else { continue };
+            recorder.call(1, "fozzy:scenario/stateful.begin-sequence", node, Instant::START, &sequence, &());
+            let mut steps = Vec::new();
+            for number in stretches.iter().flat_map(|(from, to)| *from..*to) {
+                recorder.call(2, "fozzy:scenario/stateful.step", node, Instant::START, &number, &());
+                let purpose = Purpose::Choice(Part::step(kind.stream(sequence), number));
+                let mut below = |purpose, site, bound| {
+                    let (answer, origin) = source.below(Question { node, purpose, site }, bound);
+                    recorder.decision(origin, || Explicit::Number(answer));
+                    answer
+                };
+                let flow = below(purpose, "flow", FLOWS);
+                let value = below(purpose, "value", VALUES);
+                let struck = plan.faults.iter().any(|fault| {
+                    below(Purpose::Fault, &fault.kind, u64::from(RATE_ALWAYS_PPM)) + u64::from(fault.rate_ppm)
+                        >= u64::from(RATE_ALWAYS_PPM)
+                });
+                recorder.call(3, "fozzy:choices/draws.weighted", node, Instant::START, &("flow", 1u32), &flow);
+                steps.push(Step { number, flow, value, struck });
+                stats.position = Position { sequence: Some(sequence), step: Some(number), flow: None };
+                failure = (self.fails)(&steps);
+                if failure.is_some() {
+                    break 'all;
+                }
+            }
+        }
+        let end = failure.map_or(End::Exited { code: 0 }, |site| End::Failed {
+            failure: Failure::new(FailureKind::Assertion, site, site),
+        });
+        Ok(execution(end, recorder.finish(), stats))
+    }
+}
+
+fn execution(end: End, history: History, stats: ScenarioStats) -> Execution {
+    Execution {
+        end,
+        ended_at: Instant::START,
+        history,
+        stdout: Output::default(),
+        stderr: Output::default(),
+        fuel_used: 0,
+        memory_bytes: 0,
+        memory: Digest::of(b""),
+        backtrace: Vec::new(),
+        nodes: Vec::new(),
+        unmatched: Vec::new(),
+        unmatched_more: 0,
+        facts: Facts { scenario: Some(stats), ..Facts::default() },
+    }
+}
+
+/// The first recording of a failure, from the seed on.
+fn record(toy: &mut Toy, plan: &Plan, seed: u64) -> Recording {
+    let execution = toy.perform(plan, &Inputs::default(), Box::new(Seeded::new(Seed(seed))), 0..0).expect("no machine");
+    let verdict = judge(&execution);
+    let target = Target { name: "toy".into(), source: Digest::of(b""), kind: "component".into() };
+    let configuration = Digest::of(b"");
+    let engine = EngineId { fozzy: String::new(), wasmtime: String::new(), rewriter: 1, configuration };
+    let inputs = Inputs::default();
+    Recording::of(target, Vec::new(), plan.clone(), &inputs, engine, &execution, verdict, Seed(seed), "run")
+}
+
+fn run(fails: fn(&[Step]) -> Option<&'static str>, plan: &Plan, seed: u64, options: Options) -> (Shrunk, Toy) {
+    let mut toy = Toy { fails, performed: 0 };
+    let recording = record(&mut toy, plan, seed);
+    toy.performed = 0;
+    let shrunk = shrink(&recording, &mut toy, options, &mut |_| true).expect("it can be shrunk");
+    (shrunk, toy)
+}
+
+const ALL: Options = Options { only: None, aggressive: false };
+
+fn scenario(sequences: u32, flows: u32) -> Plan {
+    Plan { scenario: Some(ScenarioPlan::all(sequences, flows)), ..Plan::default() }
+}
+
+fn fault(kind: &str, rate_ppm: u32) -> FaultPlan {
+    let start = Duration(0);
+    FaultPlan { kind: kind.into(), target: "*".into(), rate_ppm, start, length: None, strength: None, times: None }
+}
+
+/// Eight steps of one flow, among nine others.
+fn eight(steps: &[Step]) -> Option<&'static str> {
+    (steps.iter().filter(|step| step.flow == 3).count() >= 8).then_some("eight")
+}
+
+#[test]
+fn a_failure_of_400_steps_whose_minimum_is_8_takes_few_executions() {
+    for seed in 0..20 {
+        // Only what is drawn late counts, so that the failing run is long.
+        let late = |steps: &[Step]| {
+            let late: Vec<Step> = steps.iter().copied().filter(|step| step.number >= 300).collect();
+            eight(&late)
+        };
+        let (shrunk, toy) = run(late, &scenario(3, 400), seed, ALL);
+        assert!(shrunk.is_minimal && shrunk.before.steps >= 300, "{:?}", shrunk.before);
+        assert_eq!((shrunk.after.steps, shrunk.after.decisions), (8, 8), "seed {seed}: {:?}", shrunk.story);
+        assert_eq!(toy.performed, shrunk.tries);
+        assert!(shrunk.tries <= 100, "seed {seed}: {} executions", shrunk.tries);
+    }
+}
+
+/// Three steps in an order, with values above bounds.
+fn ordered(steps: &[Step]) -> Option<&'static str> {
+    let mut wanted = [(1, 100), (5, 17), (2, 0)].iter().peekable();
+    for step in steps {
+        if wanted.peek().is_some_and(|(flow, least)| step.flow == *flow && step.value >= *least) {
+            wanted.next();
+        }
+    }
+    wanted.peek().is_none().then_some("ordered")
+}
+
+#[test]
+fn steps_values_and_nothing_else_are_what_is_left() {
+    for seed in 0..20 {
+        let (shrunk, _) = run(ordered, &scenario(5, 200), seed, ALL);
+        let only = &shrunk.story.plan.scenario.as_ref().expect("a scenario").only;
+        let [Kept { steps, .. }] = only.as_slice() else { panic!("one sequence, not {only:?}") };
+        assert_eq!(steps.iter().map(|(from, to)| to - from).sum::<u32>(), 3, "seed {seed}");
+        let values: Vec<u64> = shrunk
+            .story
+            .answers
+            .values()
+            .map(|answer| match answer {
+                Explicit::Number(number) => *number,
+                Explicit::Bytes(_) => unreachable!("nobody asks for bytes"),
+            })
+            .collect();
+        assert_eq!(values.iter().max(), Some(&100), "seed {seed}: {values:?}");
+        assert!(values.iter().all(|value| [0, 17, 100].contains(value)), "seed {seed}: {values:?}");
+    }
+}
+
+/// A second failure lies on the way: every step left out makes it likelier.
+fn slippery(steps: &[Step]) -> Option<&'static str> {
+    let odd = steps.iter().filter(|step| step.flow % 2 == 1).count();
+    match (odd, steps.len()) {
+        (20.., 40..) => Some("long"),
+        (1.., _) if steps.last().is_some_and(|step| step.number > 70) => Some("short"),
+        _ => None,
+    }
+}
+
+#[test]
+fn another_failure_is_kept_apart_and_taken_only_when_asked_for() {
+    let (shrunk, mut toy) = run(slippery, &scenario(1, 60), 1, ALL);
+    assert_eq!(shrunk.after.steps, 40);
+    for story in shrunk.slips.values() {
+        let (source, _) = source(story, Seed(1), &Arc::from([]));
+        let execution = toy.perform(&story.plan, &story.inputs, source, 0..0).expect("no machine");
+        assert!(shrunk.slips.contains_key(&judge(&execution).signature.expect("it fails")));
+    }
+    let any = |steps: &[Step]| match steps.len() {
+        0 => None,
+        1..30 => (steps[0].number > 0).then_some("few"),
+        _ => Some("many"),
+    };
+    let (kept, _) = run(any, &scenario(1, 60), 1, ALL);
+    assert_eq!((kept.after.steps, kept.slips.len()), (30, 1));
+    let (aggressive, _) = run(any, &scenario(1, 60), 1, Options { aggressive: true, ..ALL });
+    assert_eq!(aggressive.after.steps, 1);
+}
+
+#[test]
+fn faults_go_one_by_one_and_where_they_strike() {
+    let plan = Plan { faults: vec![fault("latency", 300_000), fault("io-error", 400_000)], ..scenario(2, 50) };
+    let fails = |steps: &[Step]| (steps.iter().filter(|step| step.struck).count() >= 3).then_some("three");
+    let faults = Options { only: Some(Dimension::Faults), ..ALL };
+    let (shrunk, _) = run(fails, &plan, 5, faults);
+    assert_eq!(shrunk.after.faults, 1, "either is enough");
+    assert_eq!(shrunk.story.plan.scenario, plan.scenario, "steps are another dimension");
+    let log = Log::default();
+    let source = Guided::new(Seed(5), Arc::new(shrunk.story.answers.clone()), Arc::clone(&log)).calm(true);
+    let mut toy = Toy { fails, performed: 0 };
+    toy.perform(&shrunk.story.plan, &shrunk.story.inputs, Box::new(source), 0..0).expect("no machine");
+    let striking = take(&log).iter().filter(|decision| faults::strikes_at(&shrunk.story.plan, decision)).count();
+    assert_eq!(striking, 3);
+    let (all, _) = run(fails, &plan, 5, ALL);
+    assert_eq!((all.after.steps, all.after.faults), (3, 1));
+}
+
+#[test]
+fn ablation_says_which_faults_are_needed() {
+    let plan = Plan { faults: vec![fault("latency", 300_000), fault("io-error", 400_000)], ..scenario(2, 50) };
+    let mut toy = Toy { fails: |steps| steps.iter().any(|step| step.struck).then_some("struck"), performed: 0 };
+    let recording = record(&mut toy, &plan, 5);
+    let found = ablate(&recording, &mut toy).expect("it repeats");
+    let shown: Vec<(&[usize], bool)> = found.iter().map(|row| (row.without.as_slice(), row.still_fails)).collect();
+    assert_eq!(shown, [(&[0][..], true), (&[1], true), (&[0, 1], false)]);
+}
+
+#[test]
+fn what_passed_or_does_not_repeat_is_said_and_a_budget_keeps_what_it_has() {
+    let mut toy = Toy { fails: |_| None, performed: 0 };
+    let passed = record(&mut toy, &scenario(1, 5), 1);
+    assert!(matches!(shrink(&passed, &mut toy, ALL, &mut |_| true), Err(ShrinkError::Passed)));
+    let mut toy = Toy { fails: eight, performed: 0 };
+    let recording = record(&mut toy, &scenario(3, 400), 1);
+    let mut changed = Toy { fails: |_| None, performed: 0 };
+    let error = shrink(&recording, &mut changed, ALL, &mut |_| true).expect_err("it does not repeat");
+    assert!(error.to_string().contains("assertion at eight, found no failure"), "{error}");
+    let shrunk = shrink(&recording, &mut toy, ALL, &mut |progress| progress.tries < 10).expect("it repeats");
+    assert!(!shrunk.is_minimal && shrunk.tries == 10 && shrunk.after.steps < shrunk.before.steps);
+}
+
+#[test]
+fn the_longest_run_is_found_in_few_tries() {
+    for (most, needed) in [(1, 0), (1, 1), (7, 7), (100, 63), (100, 64), (100, 100), (1000, 0)] {
+        let mut tries = 0;
+        let found = longest(most, |run| {
+            tries += 1;
+            assert!((1..=most).contains(&run));
+            Ok(run <= needed)
+        });
+        assert_eq!(found.ok(), Some(needed));
+        assert!(tries <= 2 * (needed + 1).ilog2() + 2, "{most} {needed}: {tries}");
+    }
+}
+
+#[test]
+fn decisions_are_named_simplest_by_their_kind() {
+    let decision = |answer, asked| Decision {
+        spot: Spot { part: Part::WHOLE, node: NodeId(0), purpose: Purpose::Random, nth: 0 },
+        site: "s".into(),
+        asked,
+        answer,
+        origin: Origin::Seed,
+    };
+    assert!(values::is_simplest(&decision(Explicit::Number(0), Asked::Below(9))));
+    assert!(!values::is_simplest(&decision(Explicit::Number(1), Asked::Below(9))));
+    assert!(values::is_simplest(&decision(Explicit::Bytes("0000".into()), Asked::Bytes(2))));
+    assert!(!values::is_simplest(&decision(Explicit::Bytes("0010".into()), Asked::Bytes(2))));
+}

@@ -1,0 +1,106 @@
+//! Values that a program draws: all of a step at once towards the simplest, then each by halving.
+//!
+//! What decides which flow runs is left alone: another flow is another story.
+
+use super::schedule::is_turn;
+use super::{Halt, Shrinker, Story};
+use crate::guided::{Asked, Decision, Spot};
+use fozzy_trace::source::Explicit;
+use fozzy_trace::{Part, Purpose};
+use std::collections::BTreeSet;
+
+/// The site at which a step of a scenario draws its flow.
+const FLOW: &str = "flow";
+/// Bounds from here on are those of probabilities, where only "does not happen" is simpler.
+const PROBABILITIES: u64 = 1 << 53;
+
+/// Whether no answer to the question is simpler.
+pub(super) fn is_simplest(decision: &Decision) -> bool {
+    match &decision.answer {
+        Explicit::Number(number) => *number == 0,
+        Explicit::Bytes(digits) => digits.bytes().all(|digit| digit == b'0'),
+    }
+}
+
+/// Whether it is a value that the program draws.
+fn is_value(decision: &Decision) -> bool {
+    matches!(decision.spot.purpose, Purpose::Choice(_)) && decision.site != FLOW && !is_turn(decision)
+}
+
+/// The simplest answer of a question.
+fn simplest(asked: Asked) -> Explicit {
+    match asked {
+        Asked::Below(_) => Explicit::Number(0),
+        Asked::Bytes(length) => Explicit::Bytes("00".repeat(length)),
+    }
+}
+
+/// All values of a part at once.
+pub(super) fn parts(shrinker: &mut Shrinker<'_>) -> Result<(), Halt> {
+    let part = |decision: &Decision| match decision.spot.purpose {
+        Purpose::Choice(part) => Some(part),
+        _ => None,
+    };
+    let parts: BTreeSet<Part> =
+        shrinker.log.iter().filter(|decision| is_value(decision) && !is_simplest(decision)).filter_map(part).collect();
+    for wanted in parts {
+        let values = shrinker.log.iter().filter(|decision| is_value(decision) && part(decision) == Some(wanted));
+        let mut candidate = shrinker.story.clone();
+        candidate.answers.extend(values.map(|decision| (decision.spot, simplest(decision.asked))));
+        shrinker.attempt(candidate)?;
+    }
+    Ok(())
+}
+
+/// Each value by itself.
+pub(super) fn each(shrinker: &mut Shrinker<'_>) -> Result<(), Halt> {
+    // By place in the log, which changes with each success; what stands before it stays.
+    let mut place = 0;
+    while let Some(decision) = shrinker.log.get(place).cloned() {
+        place += 1;
+        if !is_value(&decision) || is_simplest(&decision) {
+            continue;
+        }
+        let done = shrinker.attempt(with(&shrinker.story, decision.spot, simplest(decision.asked)))?;
+        match (&decision.answer, decision.asked) {
+            (Explicit::Number(number), Asked::Below(bound)) if !done && bound < PROBABILITIES => {
+                halve(shrinker, decision.spot, *number)?;
+            }
+            (Explicit::Bytes(digits), _) if !done => bytes(shrinker, decision.spot, digits)?,
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// The smallest number that still fails, if all above one do.
+fn halve(shrinker: &mut Shrinker<'_>, spot: Spot, number: u64) -> Result<(), Halt> {
+    let (mut bad, mut good) = (0, number);
+    while good - bad > 1 {
+        let middle = bad + (good - bad) / 2;
+        if shrinker.attempt(with(&shrinker.story, spot, Explicit::Number(middle)))? {
+            good = middle;
+        } else {
+            bad = middle;
+        }
+    }
+    Ok(())
+}
+
+/// Bytes to zero, in runs.
+fn bytes(shrinker: &mut Shrinker<'_>, spot: Spot, digits: &str) -> Result<(), Halt> {
+    let length = digits.len() / 2;
+    let odd: Vec<usize> = (0..length).filter(|at| &digits[at * 2..at * 2 + 2] != "00").collect();
+    shrinker.leave_out(&odd, |story, rest| {
+        let kept: BTreeSet<usize> = rest.iter().copied().collect();
+        let bytes = (0..length).map(|at| if kept.contains(&at) { &digits[at * 2..at * 2 + 2] } else { "00" });
+        with(story, spot, Explicit::Bytes(bytes.collect()))
+    })?;
+    Ok(())
+}
+
+fn with(story: &Story, spot: Spot, answer: Explicit) -> Story {
+    let mut story = story.clone();
+    story.answers.insert(spot, answer);
+    story
+}

@@ -1,0 +1,178 @@
+//! `fozzy fuzz`: planted faults are found within a number of executions, campaigns repeat, findings replay alone.
+//!
+//! ```text
+//! SDK: #[fuzz], #[property] ─┐
+//! C, text: LLVMFuzzerTest… ──┴─ campaign, fixed seed ─▶ finding ─▶ replay elsewhere: the same run
+//! SIGKILL ─▶ the corpus is there ─▶ the next campaign begins with it
+//! ```
+//!
+//! Not here: mutators and the loop by themselves (`fozzy-search`), targets that misbehave (`fuzz/odd.rs`).
+
+mod odd;
+
+use crate::corpus;
+use crate::fozzy::{Fozzy, Ran};
+use serde_json::Value;
+use std::fs;
+use std::path::Path;
+
+/// A core module with libFuzzer's entry point around `code`, which has the address and the length of its input.
+pub(crate) fn module(code: &str) -> String {
+    format!(
+        r#"(module
+            (memory (export "memory") 2)
+            (global $sp (mut i32) (i32.const 65536))
+            (func $fuzz (export "LLVMFuzzerTestOneInput") (param $at i32) (param $len i32) (result i32)
+                (local $n i32) (local $sum i32)
+                {code}
+                (i32.const 0)))"#
+    )
+}
+
+/// Runs a campaign.
+pub(crate) fn campaign(fozzy: &Fozzy, target: &Path, seed: u64, runs: u64, more: &[&str]) -> Ran {
+    let (seed, runs) = (seed.to_string(), runs.to_string());
+    let target = target.display().to_string();
+    let mut args = vec!["fuzz", &target, "--det", "--seed", &seed, "--runs", &runs, "--json"];
+    args.extend(more);
+    fozzy.run(&args)
+}
+
+/// The signatures of the findings of a campaign, in their order.
+pub(crate) fn signatures(summary: &Value) -> Vec<String> {
+    let findings = summary["fuzz"]["findings"].as_array().expect("a list");
+    let text = |finding: &Value, key: &str| finding["signature"][key].as_str().expect("a word").to_owned();
+    findings.iter().map(|finding| format!("{} at {}", text(finding, "kind"), text(finding, "site"))).collect()
+}
+
+/// Replays a trace in an empty folder.
+fn replays_alone(fozzy: &Fozzy, trace: &Value, code: i32) {
+    let elsewhere = Fozzy::new();
+    let from = fozzy.path(trace.as_str().expect("a path"));
+    fs::copy(from, elsewhere.path("find.fozzy")).expect("the trace was written");
+    let replayed = elsewhere.run(&["replay", "find.fozzy", "--json"]).exits(code).json();
+    assert_eq!(replayed["replay"]["equal"], true, "{replayed}");
+}
+
+#[test]
+fn a_fuzz_target_of_the_sdk_panics_and_the_finding_replays_alone() {
+    let fozzy = Fozzy::new();
+    let parser = corpus::scenario("parser", false);
+    let found = campaign(&fozzy, &parser, 0, 800, &["--minimize", "--crash-only"]).exits(4).json();
+    assert_eq!(signatures(&found), ["panic at src/lib.rs:23:30"]);
+    let finding = &found["fuzz"]["findings"][0];
+    assert_eq!(finding["confirmed"], true, "{finding}");
+    replays_alone(&fozzy, &finding["tracePath"], 4);
+    // One that was found as small as it can be is not made smaller.
+    let smaller = !finding["minimizedTracePath"].is_null();
+    let input = &finding[if smaller { "minimizedInputPath" } else { "inputPath" }];
+    if smaller {
+        replays_alone(&fozzy, &finding["minimizedTracePath"], 4);
+    }
+    assert_eq!(fozzy.read(input.as_str().expect("a path")), b"\\");
+
+    let fixed = corpus::scenario("parser", true);
+    let passed = campaign(&fozzy, &fixed, 0, 400, &[]).exits(0).json();
+    assert_eq!((signatures(&passed).len(), &passed["status"]), (0, &"pass".into()));
+}
+
+#[test]
+fn a_property_of_the_sdk_is_broken_by_drawn_values() {
+    let fozzy = Fozzy::new();
+    let parser = corpus::scenario("parser", false);
+    let more = ["--mode", "property", "--crash-only", "--minimize", "--record", "find.fozzy"];
+    let found = campaign(&fozzy, &parser, 1, 800, &more).exits(1).json();
+    assert_eq!(signatures(&found), ["assertion at what is written is read"]);
+    assert_eq!(found["fuzz"]["findings"][0]["tracePath"], "find.fozzy");
+    replays_alone(&fozzy, &"find.fozzy".into(), 1);
+}
+
+/// Behind each other: four bytes, eight of them the other way round, sixteen, a length, a sum over all before it.
+const MAGIC: &str = r#"
+    (if (i32.lt_u (local.get $len) (i32.const 6)) (then (return (i32.const 0))))
+    (if (i32.ne (i32.load (local.get $at)) (i32.const 0x4b4e4843)) (then (return (i32.const 0))))
+    (if (i32.ne (i32.or (i32.shl (i32.load8_u offset=4 (local.get $at)) (i32.const 8))
+                        (i32.load8_u offset=5 (local.get $at)))
+                (local.get $len)) (then (return (i32.const 0))))
+    (if (i32.lt_u (local.get $len) (i32.const 26)) (then (return (i32.const 0))))
+    (if (i64.ne (i64.load offset=6 (local.get $at)) (i64.const 0x1122334455667788)) (then (return (i32.const 0))))
+    (if (i32.eqz (i32.and
+            (i64.eq (i64.load offset=6 (local.get $at)) (i64.const 0x1122334455667788))
+            (i64.eq (i64.load offset=14 (local.get $at)) (i64.const 0x0102030405060708))))
+        (then (return (i32.const 0))))
+    (loop $each
+        (local.set $sum (i32.add (i32.rotl (local.get $sum) (i32.const 5))
+            (i32.load8_u (i32.add (local.get $at) (local.get $n)))))
+        (local.set $n (i32.add (local.get $n) (i32.const 1)))
+        (br_if $each (i32.lt_u (local.get $n) (i32.const 22))))
+    (if (i32.eq (local.get $sum) (i32.load offset=22 (local.get $at))) (then unreachable))"#;
+
+#[test]
+fn magic_values_a_length_and_a_sum_are_met_by_comparisons() {
+    for seed in 0..3 {
+        let fozzy = Fozzy::new();
+        let target = fozzy.write("magic.wat", module(MAGIC));
+        let found = campaign(&fozzy, &target, seed, 6_000, &["--crash-only"]).exits(4).json();
+        let finding = &found["fuzz"]["findings"][0];
+        let at = finding["foundAt"].as_u64().expect("a number");
+        assert!(at <= 6_000, "seed {seed}: {at}");
+        let input = fozzy.read(finding["inputPath"].as_str().expect("a path"));
+        assert!(input.starts_with(b"CHNK") && input.len() >= 26, "{input:x?}");
+    }
+}
+
+#[test]
+fn a_checksum_behind_a_parser_in_c_is_no_obstacle() {
+    let fozzy = Fozzy::new();
+    let target = corpus::c_fuzz_target();
+    let found = campaign(&fozzy, &target, 1, 16_000, &["--crash-only"]);
+    let summary = found.json();
+    let edges = summary["fuzz"]["coverage"]["unique_edges"].as_u64().expect("a number");
+    // Those of the loop over chunks are taken only by chunks whose sum is right.
+    assert!(edges >= 56, "{summary}");
+    if let [finding, ..] = summary["fuzz"]["findings"].as_array().expect("a list").as_slice() {
+        replays_alone(&fozzy, &finding["tracePath"], 4);
+    }
+}
+
+#[test]
+fn the_same_campaign_is_the_same_byte_for_byte() {
+    let run = |seed| {
+        let fozzy = Fozzy::new();
+        let target = fozzy.write("magic.wat", module(MAGIC));
+        let more = ["--minimize", "--corpus", "corpus", "--record", "find.fozzy"];
+        let mut summary = campaign(&fozzy, &target, seed, 3_000, &more).json();
+        let mut files: Vec<(String, Vec<u8>)> = Vec::new();
+        for name in fs::read_dir(fozzy.path("corpus")).expect("it was made").flatten() {
+            let name = name.file_name().to_string_lossy().into_owned();
+            files.push((name.clone(), fozzy.read(&format!("corpus/{name}"))));
+        }
+        files.sort();
+        let traces = fozzy.names().into_iter().filter(|name| name.starts_with("find"));
+        let traces: Vec<(String, Vec<u8>)> = traces.map(|name| (name.clone(), fozzy.read(&name))).collect();
+        (summary["fuzz"].take(), files, traces)
+    };
+    let first = run(5);
+    assert!(first == run(5), "equal campaigns differ");
+    assert!(first.1 != run(6).1, "another seed gives another campaign");
+    assert!(first.1.len() > 2, "{:?}", first.0);
+}
+
+#[test]
+fn what_was_found_before_a_kill_is_there_afterwards() {
+    let fozzy = Fozzy::new();
+    fozzy.write("magic.wat", module(MAGIC));
+    let mut child = fozzy.start(&["fuzz", "magic.wat", "--corpus", "corpus"]);
+    let files = || fs::read_dir(fozzy.path("corpus")).map_or(0, |entries| entries.flatten().count());
+    while files() < 3 {
+        assert!(child.try_wait().expect("it can be asked").is_none(), "it does not end by itself");
+        std::thread::yield_now();
+    }
+    child.kill().expect("it runs");
+    child.wait().expect("it was killed");
+    let kept = files();
+    let ran = fozzy.run(&["fuzz", "magic.wat", "--corpus", "corpus", "--det", "--runs", "40", "--json"]);
+    let said = format!("corpus corpus with {kept} to begin with");
+    assert!(ran.err().contains(&said), "expected `{said}` in {}", ran.err());
+    assert!(ran.json()["fuzz"]["corpus"].as_u64() >= Some(3), "{}", ran.err());
+}

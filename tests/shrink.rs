@@ -1,0 +1,124 @@
+//! `fozzy shrink` and `fozzy ablate`: real failures become small, and stay the same failures.
+//!
+//! ```text
+//! scenarios/bank ─run▶ a failure of many steps ─shrink▶ one of one step ─replay, alone▶ the same run
+//! ```
+//!
+//! Not here: the passes by themselves (`fozzy-search`).
+
+use crate::corpus;
+use crate::fozzy::{Fozzy, Ran};
+use serde_json::Value;
+
+/// Seeds that each scenario is shrunk with; the long form takes twenty.
+fn seeds() -> u64 {
+    if std::env::var_os("FOZZY_LONG").is_some() { 20 } else { 3 }
+}
+
+/// Shrinks failures of a scenario; each must come to `steps` at the most, and replay in another folder.
+#[track_caller]
+fn check(name: &str, sequences: u32, flows: u32, steps: u64) {
+    let program = corpus::scenario(name, false);
+    for seed in 0..seeds() {
+        let (fozzy, elsewhere) = (Fozzy::new(), Fozzy::new());
+        let (program, seed) = (program.display().to_string(), seed.to_string());
+        let (sequences, flows) = (sequences.to_string(), flows.to_string());
+        let args = ["run", &program, "--seed", &seed, "--sequences", &sequences, "--flows", &flows, "--json"];
+        let before = fozzy.run(&args).json();
+        let smallest = elsewhere.path("smallest.fozzy").display().to_string();
+        let ran = fozzy.run(&["shrink", "last-fail", "--out", &smallest, "--budget", "5m", "--json"]);
+        let after = ran.json();
+        assert_eq!(after["signature"], before["signature"], "{name} with seed {seed}");
+        let shrink = &after["shrink"];
+        let number = |of: &str, what: &str| shrink[of][what].as_u64().unwrap_or(u64::MAX);
+        assert_eq!(shrink["minimal"], true, "{name} with seed {seed}: {shrink:#}");
+        assert!(number("after", "steps") <= steps, "{name} with seed {seed}: {shrink:#}");
+        assert!(number("after", "decisions") <= number("before", "decisions"), "{name} with seed {seed}: {shrink:#}");
+        assert!(shrink["executions"].as_u64() <= Some(350), "{name} with seed {seed}: {shrink:#}");
+        let replayed = elsewhere.run(&["replay", "smallest.fozzy", "--json"]).json();
+        assert_eq!((&replayed["replay"]["equal"], &replayed["signature"]), (&Value::Bool(true), &before["signature"]));
+        // What is smallest stays as it is.
+        let again = elsewhere.run(&["shrink", "smallest.fozzy", "--json"]).json();
+        assert_eq!(again["shrink"]["after"], shrink["after"], "{name} with seed {seed}");
+    }
+}
+
+#[test]
+fn a_bank_is_overdrawn_by_two_steps_at_the_most() {
+    check("bank", 10, 150, 2);
+}
+
+#[test]
+fn a_cache_is_lost_by_a_write_and_a_loss_of_power() {
+    check("cache", 5, 60, 2);
+}
+
+#[test]
+fn a_parser_fails_at_one_input() {
+    check("parser", 4, 600, 1);
+}
+
+/// Reads standard input, and traps at the first `!`.
+const BANG: &str = r#"(module
+  (import "wasi_snapshot_preview1" "fd_read" (func $read (param i32 i32 i32 i32) (result i32)))
+  (memory (export "memory") 1)
+  (data (i32.const 0) "\10\00\00\00\01\00\00\00")
+  (func (export "_start")
+    (loop $next
+      (drop (call $read (i32.const 0) (i32.const 0) (i32.const 1) (i32.const 8)))
+      (if (i32.eqz (i32.load (i32.const 8))) (then (return)))
+      (if (i32.eq (i32.load8_u (i32.const 16)) (i32.const 33)) (then unreachable))
+      (br $next))))"#;
+
+#[test]
+fn standard_input_shrinks_to_the_bytes_that_count() {
+    let fozzy = Fozzy::new();
+    fozzy.write("bang.wat", BANG);
+    let input: Vec<u8> = (b'a'..=b'z').cycle().take(500).chain(*b"! and more").collect();
+    fozzy.run_with_stdin(&["run", "bang.wat", "--record", "long.fozzy"], &input).exits(4);
+    let document = fozzy.run(&["shrink", "long.fozzy", "--json"]).exits(4).json();
+    assert_eq!(document["shrink"]["before"]["inputBytes"], 510);
+    assert_eq!(document["shrink"]["after"]["inputBytes"], 1, "{:#}", document["shrink"]);
+    fozzy.run(&["replay", "long.min.fozzy"]).exits(4);
+}
+
+/// A run of the guest that writes a file, under these faults.
+fn faulty(fozzy: &Fozzy, faults: &str) -> Ran {
+    let guest = corpus::component("faults").display().to_string();
+    fozzy.run(&["run", &guest, "--faults", faults, "--record", "faulty.fozzy", "--", "write"])
+}
+
+#[test]
+fn ablation_names_the_fault_that_a_failure_needs() {
+    let fozzy = Fozzy::new();
+    faulty(&fozzy, "write-error@/tmp/*:100%,slow-disk:100%").exits(1);
+    let document = fozzy.run(&["ablate", "faulty.fozzy", "--json"]).exits(0).json();
+    let rows: Vec<(u64, bool)> = document["rows"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .map(|row| (row["without"][0].as_u64().expect("a place"), row["stillFails"] == true))
+        .collect();
+    assert_eq!(rows, [(0, false), (1, true)]);
+    assert!(fozzy.run(&["ablate", "faulty.fozzy"]).exits(0).out().contains("it is needed"));
+    let document = fozzy.run(&["shrink", "faulty.fozzy", "--minimize", "faults", "--json"]).exits(1).json();
+    assert_eq!(document["shrink"]["after"]["faults"], 1, "{:#}", document["shrink"]);
+}
+
+#[test]
+fn what_cannot_be_shrunk_is_said() {
+    let fozzy = Fozzy::new();
+    fozzy.write("bang.wat", BANG);
+    fozzy.run(&["run", "bang.wat", "--record", "passed.fozzy"]).exits(0);
+    fozzy.run(&["shrink", "passed.fozzy"]).refuses(&["passed.fozzy", "no failure to make smaller"]);
+    fozzy.run(&["ablate", "passed.fozzy"]).refuses(&["no fault was planned"]);
+    fozzy.run(&["shrink", "not-there.fozzy"]).refuses(&["not-there.fozzy"]);
+    fozzy.write("damaged.fozzy", &fozzy.read("passed.fozzy")[..200]);
+    fozzy.run(&["shrink", "damaged.fozzy"]).refuses(&["damaged.fozzy"]);
+    fozzy.run(&["shrink", "passed.fozzy", "--budget", "soon"]).exits(2);
+    fozzy.run_with_stdin(&["run", "bang.wat", "--record", "failed.fozzy"], b"ab!").exits(4);
+    // Without time, the recorded run is what there is.
+    let document = fozzy.run(&["shrink", "failed.fozzy", "--budget", "0ms", "--json"]).exits(4).json();
+    assert_eq!((&document["shrink"]["minimal"], &document["shrink"]["executions"]), (&Value::Bool(false), &1.into()));
+    fozzy.run(&["shrink", "failed.fozzy", "--out", "no/such/folder.fozzy"]).refuses(&["no/such"]);
+}
