@@ -136,6 +136,33 @@ fn a_checksum_behind_a_parser_in_c_is_no_obstacle() {
 }
 
 #[test]
+fn a_cargo_fuzz_folder_is_fuzzed_as_it_is() {
+    let fozzy = Fozzy::new();
+    let guest = crate::fozzy::repository().join("tests/guests/cargo-fuzz");
+    for folder in ["fuzz/fuzz_targets", "fuzz/corpus/decode"] {
+        fs::create_dir_all(fozzy.path(folder)).expect("the temporary folder can be written");
+    }
+    for file in ["Cargo.toml", "Cargo.lock", "fuzz_targets/decode.rs"] {
+        fs::copy(guest.join(file), fozzy.path("fuzz").join(file)).expect("it is committed");
+    }
+    fozzy.write("fuzz/corpus/decode/seed", b"rec\x02ab");
+    fozzy.write("fuzz/decode.dict", "word=\"rec\"\n");
+    let ran = campaign(&fozzy, Path::new("decode"), 0, 600, &["--cargo-fuzz", "fuzz", "--crash-only"]).exits(4);
+    let summary = ran.json();
+    assert!(signatures(&summary)[0].starts_with("panic at fuzz_targets/decode.rs:8"), "{summary}");
+    assert!(ran.err().contains("with 1 to begin with") && ran.err().contains("cargo fuzz tmin"), "{}", ran.err());
+    let trace = &summary["fuzz"]["findings"][0]["tracePath"];
+    let artifact = trace.as_str().and_then(|trace| trace.strip_suffix(".fozzy")).expect("a trace");
+    assert!(artifact.starts_with("fuzz/artifacts/decode/crash-"), "{artifact}");
+    assert!(fozzy.read(artifact).starts_with(b"rec"), "the raw input stands beside it");
+    replays_alone(&fozzy, trace, 4);
+    let said = fozzy.run(&["fuzz", "--cargo-fuzz", "fuzz", "other"]).exits(2).err();
+    assert!(said.contains("does not build"), "{said}");
+    let said = fozzy.run(&["fuzz", "--cargo-fuzz", "nowhere", "decode"]).exits(2).err();
+    assert!(said.contains("no cargo-fuzz folder"), "{said}");
+}
+
+#[test]
 fn the_same_campaign_is_the_same_byte_for_byte() {
     let run = |seed| {
         let fozzy = Fozzy::new();

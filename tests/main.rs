@@ -17,9 +17,9 @@
 //! fuzz               campaigns: what was planted is found, findings replay alone, equal campaigns are equal
 //! instrumented       rewritten programs beside the originals
 //! scenarios          what was planted in scenarios/ is found, and nothing else
-//! init               what `fozzy init` writes builds and passes
 //! shrink             recorded failures become small, and stay the same
 //! suite              fozzy test: what is wrong, kept failures, every format
+//! init               what `fozzy init` writes builds and passes
 //! targets            a scenario and its target, each a component of its own
 //! hostile_guests     programs that try to get out of their bounds
 //! ```

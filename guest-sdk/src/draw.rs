@@ -26,6 +26,7 @@
 //! Invariant: the simplest answers give the simplest value: zero, empty, the first.
 
 mod collections;
+mod hashed;
 mod numbers;
 #[cfg(feature = "regex")]
 mod pattern;

@@ -50,6 +50,16 @@ fn what_loops_on_some_inputs_is_a_timeout_and_what_recurses_a_crash() {
                         (then (drop (call $fuzz (local.get $at) (local.get $len)))))";
     let summary = fuzz(recurses, 200, &["--crash-only"], 4);
     assert!(signatures(&summary)[0].starts_with("trap at call stack exhausted"), "{summary}");
+    // The same with frames in memory, which are used up first: that is a stack too, and not a wild address.
+    let frames = "(if (i32.gt_u (local.get $len) (i32.const 2))
+                      (then (global.set $sp (i32.sub (global.get $sp) (i32.const 4096)))
+                            (i32.store (global.get $sp) (local.get $len))
+                            (drop (call $fuzz (local.get $at) (local.get $len)))))";
+    let summary = fuzz(frames, 200, &["--crash-only"], 4);
+    assert!(signatures(&summary)[0].starts_with("trap at call stack exhausted"), "{summary}");
+    let wild = "(if (i32.gt_u (local.get $len) (i32.const 2)) (then (i32.store (i32.const -16) (local.get $len))))";
+    let summary = fuzz(wild, 200, &["--crash-only"], 4);
+    assert!(signatures(&summary)[0].starts_with("trap at out of bounds memory access"), "{summary}");
 }
 
 #[test]

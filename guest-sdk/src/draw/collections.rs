@@ -2,8 +2,7 @@
 
 use super::{Draw, LENGTH_MAX, length};
 use crate::host;
-use std::collections::{BTreeMap, BTreeSet, BinaryHeap, HashMap, HashSet, LinkedList, VecDeque};
-use std::hash::{BuildHasher, Hash};
+use std::collections::{BTreeMap, BTreeSet, BinaryHeap, LinkedList, VecDeque};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -52,7 +51,7 @@ impl<T: Draw, const N: usize> Draw for [T; N] {
 }
 
 /// So many elements as are drawn.
-fn elements<T: Draw, C: FromIterator<T>>(site: &str) -> C {
+pub(super) fn elements<T: Draw, C: FromIterator<T>>(site: &str) -> C {
     let length = length(site, LENGTH_MAX);
     std::iter::repeat_with(|| T::draw(site)).take(length).collect()
 }
@@ -84,23 +83,6 @@ impl<T: Draw + Ord> Draw for BinaryHeap<T> {
 impl<T: Draw> Draw for Box<[T]> {
     fn draw(site: &str) -> Box<[T]> {
         elements(site)
-    }
-}
-
-#[allow(clippy::disallowed_types, reason = "the user's own; its order is never looked at here")]
-impl<T: Draw + Eq + Hash, S: BuildHasher + Default> Draw for HashSet<T, S> {
-    /// Equal elements count once, so there may be fewer than were drawn. Natively, std's own hasher has another order in
-    /// each process; in the sandbox it has one for each seed.
-    fn draw(site: &str) -> HashSet<T, S> {
-        elements(site)
-    }
-}
-
-#[allow(clippy::disallowed_types, reason = "the user's own; its order is never looked at here")]
-impl<K: Draw + Eq + Hash, V: Draw, S: BuildHasher + Default> Draw for HashMap<K, V, S> {
-    /// Equal keys count once, so there may be fewer than were drawn.
-    fn draw(site: &str) -> HashMap<K, V, S> {
-        elements::<(K, V), _>(site)
     }
 }
 

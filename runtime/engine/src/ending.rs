@@ -59,9 +59,14 @@ pub(crate) fn ending(
                 .to_owned(),
         }),
         Some(trap) => {
-            let exhausted = *trap == Trap::UnreachableCodeReached && program.symbols().is_depth_check(error);
+            let frames = frames();
+            let exhausted = match trap {
+                Trap::UnreachableCodeReached => program.symbols().is_depth_check(error),
+                Trap::MemoryOutOfBounds => is_below_zero(&format!("{error:#}")) && recurses(&frames),
+                _ => false,
+            };
             let words = if exhausted { STACK_EXHAUSTED.to_owned() } else { words_of(*trap) };
-            Ok((End::Trapped { trap: words }, frames()))
+            Ok((End::Trapped { trap: words }, frames))
         }
         None if error.downcast_ref::<MachineOutOfMemory>().is_some() => Err(harness(error)),
         None if error.downcast_ref::<Instantiating>().is_some() && frames().is_empty() => {
@@ -85,6 +90,25 @@ pub(crate) fn ending(
     }
 }
 
+/// Whether a fault, in wasmtime's words, is about so far below address 0 as the stack that compilers keep in memory ends up
+/// when it is used up: they put it below everything else, and addresses wrap.
+fn is_below_zero(words: &str) -> bool {
+    /// Bytes of the largest frame that is taken for one.
+    const FRAME_BYTES_MAX: u64 = 1 << 20;
+    let address = words.split_once("memory fault at wasm address 0x").map(|(_, rest)| rest);
+    let digits = address.and_then(|rest| rest.split(|c: char| !c.is_ascii_hexdigit()).next());
+    let address = digits.and_then(|digits| u64::from_str_radix(digits, 16).ok());
+    address.is_some_and(|address| address.abs_diff(1 << 32) <= FRAME_BYTES_MAX)
+}
+
+/// Whether one function stands on the stack again and again.
+fn recurses(frames: &[Frame]) -> bool {
+    /// Fewer are a program's way of working.
+    const TIMES_MIN: usize = 8;
+    let times = |function: &str| frames.iter().filter(|frame| frame.function == function).count();
+    frames.iter().take(TIMES_MIN).any(|frame| times(&frame.function) >= TIMES_MIN)
+}
+
 /// wasmtime's words for a trap, without its prefix.
 fn words_of(trap: Trap) -> String {
     let words = trap.to_string();
@@ -93,4 +117,26 @@ fn words_of(trap: Trap) -> String {
 
 pub(crate) fn harness(error: &wasmtime::Error) -> HarnessError {
     HarnessError { what: crate::load::one_line(&format!("{error:#}")) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fozzy_trace::outcome::SourceLocation;
+
+    #[test]
+    fn a_stack_in_memory_that_is_used_up_is_told_from_a_wild_address() {
+        let fault =
+            |address: u64| format!("memory fault at wasm address 0x{address:x} in linear memory of size 0x10000: x");
+        assert!(is_below_zero(&fault(0xffff_fff0)) && is_below_zero(&fault(0x1_0000_0008)));
+        assert!(!is_below_zero(&fault(0x11_0000)) && !is_below_zero(&fault(0x8000_0000)) && !is_below_zero("x"));
+        let frame = |function: &str| Frame {
+            module: "m".to_owned(),
+            function: function.to_owned(),
+            offset: 1,
+            source: SourceLocation::default(),
+        };
+        let deep: Vec<Frame> = ["leaf"].into_iter().chain(["down", "up"].repeat(8)).map(frame).collect();
+        assert!(recurses(&deep) && !recurses(&deep[..9]) && !recurses(&[]));
+    }
 }

@@ -25,8 +25,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use wasmtime::{LinearMemory, MemoryCreator, MemoryType};
 use xxhash_rust::xxh3::Xxh3;
 
+mod clear;
 mod copy;
 mod touched;
+
+pub(crate) use clear::is_clear;
 
 /// Bytes of a page of the smallest machines; larger pages are several of these.
 pub(crate) const PAGE_BYTES: usize = 4096;

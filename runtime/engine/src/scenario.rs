@@ -17,8 +17,8 @@
 //! with others  fiber [ step ]  fiber [ st──waits──ep ]  …
 //! ```
 //!
-//! Invariants: both ways give the same history; what a sequence does depends on its number, and on what earlier ones left outside their machine, never on
-//! how many there are; the budget of instructions is one for all of them.
+//! Invariants: both ways give the same history; what a sequence does depends on its number, and on what earlier ones left
+//! outside their machine, never on how many there are; the budget of instructions is one for all of them.
 //! Not here: what a call does with its part of the choices (`fozzy-host`), the verdict (`fozzy-check`).
 
 use crate::ending::Instantiating;
@@ -27,11 +27,10 @@ use crate::program::Program;
 use crate::schedule::{export, power_loss, store};
 use crate::settings;
 use fozzy_host::{Host, Stop};
-use fozzy_trace::Plan;
 use fozzy_trace::choice::check_name;
 use fozzy_trace::facts::{Cost, Failure, FailureKind, FlowStats, ScenarioStats};
 use fozzy_trace::plan::{Call, HttpReply, ProcessReply, ScenarioKind, ScenarioPlan};
-use fozzy_trace::{Duration, Instant};
+use fozzy_trace::{Duration, Instant, Plan};
 use fozzy_world::Node;
 use std::collections::BTreeSet;
 use std::future::Future;
@@ -115,7 +114,7 @@ enum StepResult {
 /// Drives a scenario as far as the plan says. The answer is the host again, what came of it, and the fuel that is left.
 pub(crate) async fn drive(program: &Program, host: Host, fuel: u64) -> (Host, wasmtime::Result<bool>, u64) {
     let plan = host.run.world.plan.scenario.clone().unwrap_or_default();
-    let way = Way::of(&host.run.world.plan);
+    let way = Way::of(program, &host.run.world.plan);
     let start = host.run.world.node(host.node).clone();
     let mut drive = Drive { program, plan, way, start, host: Some(host), fuel };
     let outcome = match way {
@@ -135,11 +134,12 @@ enum Way {
 }
 
 impl Way {
-    /// Whether a guest under this plan can be, or start, one of several.
-    fn of(plan: &Plan) -> Way {
+    /// Whether a guest under this plan is, or can start, one of several, as a scenario with a target is.
+    fn of(program: &Program, plan: &Plan) -> Way {
         let processes = plan.processes.iter().any(|rule| matches!(rule.answer, ProcessReply::Component(_)));
         let handlers = plan.http.iter().any(|rule| matches!(rule.answer, HttpReply::Component(_)));
-        if plan.nodes.is_empty() && !processes && !handlers { Way::Alone } else { Way::Turns }
+        let others = !plan.nodes.is_empty() || processes || handlers || program.linked().is_some();
+        if others { Way::Turns } else { Way::Alone }
     }
 
     #[inline]

@@ -20,8 +20,8 @@ use std::sync::Arc;
 
 /// How often a capture or restore is checked, and how many pages of each memory are looked at then: so few that it costs a
 /// hundredth of the smallest restore, in all memories alike.
-const CHECK_INTERVAL: u64 = 64;
-const CHECK_PAGES: usize = 8;
+const CHECK_INTERVAL: u64 = 128;
+const CHECK_PAGES: usize = 4;
 
 /// Restores by which the cost of a tracker is found, and the pages that are written for each.
 const COST_TRIALS: usize = 4;

@@ -7,7 +7,7 @@
 //! Not here: putting the marks in (`fozzy-instrument`).
 
 use super::{Tracker, TrackerKind};
-use crate::memory::Region;
+use crate::memory::{Region, is_clear};
 use crate::reactor::image::{Image, PAGE_BYTES};
 use std::ops::Range;
 use std::sync::Arc;
@@ -42,18 +42,6 @@ impl Marks {
     }
 }
 
-/// Whether none of `marks` is set. Whole stretches and words are looked at as numbers.
-#[inline]
-fn is_clear<const BYTES: usize>(marks: &[u8]) -> bool {
-    match <&[u8; BYTES]>::try_from(marks) {
-        Ok(word) => {
-            let (numbers, _) = word.as_chunks::<8>();
-            numbers.iter().fold(0, |seen, number| seen | u64::from_ne_bytes(*number)) == 0
-        }
-        Err(_) => marks.iter().all(|mark| *mark == 0),
-    }
-}
-
 impl Tracker for Marks {
     fn written(&mut self, region: &Region, image: &Image, pages: &mut Vec<u32>) -> Result<(), String> {
         let count = region.len() / PAGE_BYTES;
@@ -61,9 +49,9 @@ impl Tracker for Marks {
         for (position, (side, range)) in self.marks.iter().enumerate() {
             let marks = &side.bytes()[range.clone()];
             let marks = &marks[..count.min(marks.len())];
-            let stretches = marks.chunks(STRETCH).enumerate().filter(|(_, stretch)| !is_clear::<STRETCH>(stretch));
+            let stretches = marks.chunks(STRETCH).enumerate().filter(|(_, stretch)| !is_clear(stretch));
             for (stretch, bytes) in stretches {
-                for (word, bytes) in bytes.chunks(WORD).enumerate().filter(|(_, word)| !is_clear::<WORD>(word)) {
+                for (word, bytes) in bytes.chunks(WORD).enumerate().filter(|(_, word)| !is_clear(word)) {
                     let at = stretch * STRETCH + word * WORD;
                     self.found.push((position, range.start + at..range.start + at + bytes.len()));
                     let set = bytes.iter().enumerate().filter(|(_, mark)| **mark != 0);

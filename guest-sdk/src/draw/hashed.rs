@@ -1,0 +1,26 @@
+//! Collections that hash.
+//!
+//! Invariant: what is drawn is drawn before it is hashed, so it does not depend on the order of the collection. Whoever walks
+//! through one has an order that std's own hasher makes: natively another one in each process, in the sandbox that of the
+//! seed.
+
+#![allow(clippy::disallowed_types, reason = "they are the user's own; their order is never looked at here")]
+
+use super::Draw;
+use super::collections::elements;
+use std::collections::{HashMap, HashSet};
+use std::hash::{BuildHasher, Hash};
+
+impl<T: Draw + Eq + Hash, S: BuildHasher + Default> Draw for HashSet<T, S> {
+    /// Equal elements count once, so there may be fewer than were drawn.
+    fn draw(site: &str) -> HashSet<T, S> {
+        elements(site)
+    }
+}
+
+impl<K: Draw + Eq + Hash, V: Draw, S: BuildHasher + Default> Draw for HashMap<K, V, S> {
+    /// Equal keys count once, so there may be fewer than were drawn.
+    fn draw(site: &str) -> HashMap<K, V, S> {
+        elements::<(K, V), _>(site)
+    }
+}
