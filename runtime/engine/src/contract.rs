@@ -30,6 +30,7 @@ const WIT: &[(&str, &str)] = &[
     ("fozzy-faults.wit", include_str!("../../../wit/deps/fozzy-faults.wit")),
     ("fozzy-files.wit", include_str!("../../../wit/deps/fozzy-files.wit")),
     ("fozzy-history.wit", include_str!("../../../wit/deps/fozzy-history.wit")),
+    ("fozzy-http.wit", include_str!("../../../wit/deps/fozzy-http.wit")),
     ("fozzy-memory.wit", include_str!("../../../wit/deps/fozzy-memory.wit")),
     ("fozzy-process.wit", include_str!("../../../wit/deps/fozzy-process.wit")),
     ("fozzy-properties.wit", include_str!("../../../wit/deps/fozzy-properties.wit")),
@@ -138,6 +139,16 @@ mod tests {
         assert!(found.exports_any() && !found.is_empty());
         let module = module.expect("both are known");
         assert!(Undeclared::of(&module).is_empty(), "what is declared is left alone");
+    }
+
+    #[test]
+    fn all_of_our_packages_are_known() {
+        let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../wit/deps");
+        for entry in std::fs::read_dir(folder).expect("wit/deps").flatten() {
+            let name = entry.file_name().to_string_lossy().into_owned();
+            let is_known = WIT.iter().any(|(known, _)| *known == name);
+            assert!(is_known || !name.starts_with("fozzy-"), "{name} is not in the list");
+        }
     }
 
     #[test]

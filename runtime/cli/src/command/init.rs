@@ -70,6 +70,7 @@ const JS: &[File] = template![
     "wit/deps/fozzy-faults.wit" = "../../../wit/deps/fozzy-faults.wit",
     "wit/deps/fozzy-files.wit" = "../../../wit/deps/fozzy-files.wit",
     "wit/deps/fozzy-history.wit" = "../../../wit/deps/fozzy-history.wit",
+    "wit/deps/fozzy-http.wit" = "../../../wit/deps/fozzy-http.wit",
     "wit/deps/fozzy-memory.wit" = "../../../wit/deps/fozzy-memory.wit",
     "wit/deps/fozzy-process.wit" = "../../../wit/deps/fozzy-process.wit",
     "wit/deps/fozzy-properties.wit" = "../../../wit/deps/fozzy-properties.wit",
@@ -136,4 +137,19 @@ fn sdk(named: Option<&Path>) -> Result<String, CliError> {
     let text = folder.to_str().filter(|text| !text.contains(['"', '\\', '\n']));
     let text = text.ok_or_else(|| CliError::new("init", "the SDK's path cannot stand in a Cargo.toml").hint(advice))?;
     Ok(text.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_javascript_template_has_all_of_our_packages() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../wit/deps");
+        for entry in std::fs::read_dir(folder).expect("wit/deps").flatten() {
+            let name = format!("wit/deps/{}", entry.file_name().to_string_lossy());
+            let is_there = JS.iter().any(|(known, _)| *known == name);
+            assert!(is_there || !name.contains("fozzy-"), "{name} is not in the template");
+        }
+    }
 }
