@@ -53,6 +53,12 @@ const DECISIONS_BYTES_MAX: u64 = 100_000;
 type Group = fn() -> Vec<Row>;
 
 fn main() {
+    // As the command does: a stack on which guests can be called as they are.
+    let thread = std::thread::Builder::new().stack_size(fozzy_engine::STACK_BYTES + (8 << 20));
+    thread.spawn(all).expect("a thread can be had").join().expect("the groups say themselves what is wrong");
+}
+
+fn all() {
     let chosen: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
     let groups: [(&str, Group); 15] = [
         ("start", start),

@@ -33,8 +33,20 @@ mod wall;
 use clap::Parser;
 use std::process::ExitCode;
 
+/// Stack of the command's own frames, as a main thread has.
+const OWN_STACK_BYTES: usize = 8 << 20;
+
 fn main() -> ExitCode {
     interrupt::install();
+    // A stack on which guests can be called as they are; where no thread can be had, each call gets its own.
+    let thread = std::thread::Builder::new().name("fozzy".to_owned());
+    match thread.stack_size(fozzy_engine::STACK_BYTES + OWN_STACK_BYTES).spawn(command) {
+        Ok(command) => command.join().unwrap_or(ExitCode::from(output::EXIT_ERROR)),
+        Err(_) => command(),
+    }
+}
+
+fn command() -> ExitCode {
     let words: Vec<std::ffi::OsString> = std::env::args_os().collect();
     let json = words.iter().take_while(|word| *word != "--").any(|word| word == "--json");
     output::settle(match args::Cli::try_parse_from(&words) {

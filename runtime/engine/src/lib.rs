@@ -117,4 +117,4 @@ pub use reactor::{
     CHECKPOINT_BYTES_DEFAULT, CallError, CheckpointId, Function, Holdings, Reactor, ReactorError, Restored, TrackerKind,
 };
 pub use session::{Session, SessionError};
-pub use settings::{Switches, WASMTIME_VERSION};
+pub use settings::{STACK_BYTES, Switches, WASMTIME_VERSION};

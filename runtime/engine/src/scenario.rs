@@ -118,7 +118,7 @@ pub(crate) async fn drive(program: &Program, host: Host, fuel: u64) -> (Host, wa
     let start = host.run.world.node(host.node).clone();
     let mut drive = Drive { program, plan, way, start, host: Some(host), fuel };
     let outcome = match way {
-        Way::Alone => stacker::grow(settings::STACK_BYTES, || now(drive.all())),
+        Way::Alone => settings::with_stack(|| now(drive.all())),
         Way::Turns => drive.all().await,
     };
     (drive.host.take().expect("it is given back after each instance"), outcome.map(|()| true), drive.fuel)

@@ -20,8 +20,18 @@ pub(crate) const STACK_SLOTS: u32 = fozzy_instrument::STACK_SLOTS_DEFAULT;
 const NATIVE_STACK_BYTES: usize = fozzy_instrument::NATIVE_STACK_BYTES_PER_SLOT as usize * STACK_SLOTS as usize;
 /// Native stack left for the host's own frames above the guest's.
 const HOST_STACK_BYTES: usize = 2 << 20;
-/// All of the native stack of a guest.
-pub(crate) const STACK_BYTES: usize = NATIVE_STACK_BYTES + HOST_STACK_BYTES;
+/// All of the native stack of a guest. Where a thread has as much left, guests that are called alone run on it;
+/// elsewhere each call gets a stack of its own, which costs some microseconds.
+pub const STACK_BYTES: usize = NATIVE_STACK_BYTES + HOST_STACK_BYTES;
+/// What a stack has beyond that, for the frames between its beginning and the guest's.
+const STACK_MARGIN_BYTES: usize = 1 << 20;
+
+/// Calls a guest where there is stack enough for its deepest recursion: the counter of the rewriter ends that, and
+/// never the end of the stack.
+#[inline]
+pub(crate) fn with_stack<R>(call: impl FnOnce() -> R) -> R {
+    stacker::maybe_grow(STACK_BYTES, STACK_BYTES + STACK_MARGIN_BYTES, call)
+}
 /// Address space of one memory: with four gigabytes reserved, 32-bit addresses need no bounds checks.
 const MEMORY_RESERVATION_BYTES: u64 = 4 << 30;
 /// Inaccessible bytes behind each memory, for accesses with a constant offset.

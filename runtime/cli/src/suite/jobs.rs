@@ -12,8 +12,8 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc;
 
-/// Stack of a job: that of a main thread, since programs are compiled and judged on it.
-const STACK_BYTES: usize = 8 << 20;
+/// Stack of a job: programs are compiled and judged on it, and guests called.
+const STACK_BYTES: usize = fozzy_engine::STACK_BYTES + (8 << 20);
 
 /// What is told while jobs run.
 pub(crate) enum Event<'a, R> {

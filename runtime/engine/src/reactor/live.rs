@@ -17,7 +17,7 @@ use super::{CallError, again};
 use crate::ending::{Instantiating, ending, harness};
 use crate::memory::{self, Region};
 use crate::program::Program;
-use crate::settings::HOSTCALL_FUEL;
+use crate::settings::{HOSTCALL_FUEL, with_stack};
 use crate::sides::{self, Told};
 use fozzy_host::{Host, Parking, Run, Turn};
 use fozzy_instrument::{ACCESSOR_HEADER_BYTES, Access, HEADER_PENDING_AT, LOAD, ModuleOrdinal, SAVE, SLOT_BYTES};
@@ -174,7 +174,7 @@ fn instantiate(program: &Program, run: Run, offered: &[Arc<Region>]) -> Result<B
     }
     let linked = program.alone().map_err(failed)?;
     memory::offer(offered);
-    let instance = linked.instantiate(&mut store);
+    let instance = with_stack(|| linked.instantiate(&mut store));
     let regions = memory::collect();
     match instance {
         Ok(instance) => Ok((store, instance, regions)),
@@ -303,7 +303,7 @@ impl Live {
         if let Some(watchdog) = &mut self.watchdog {
             watchdog.begin();
         }
-        let result = function.found.call(&mut self.store, arguments);
+        let result = with_stack(|| function.found.call(&mut self.store, arguments));
         let cut = self.watchdog.as_mut().is_some_and(Watchdog::end);
         match result {
             Ok(result) => Ok(result),
