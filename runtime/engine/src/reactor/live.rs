@@ -153,12 +153,15 @@ fn next_id() -> u64 {
     NEXT.fetch_add(1, Ordering::Relaxed)
 }
 
+/// An instance with its store, and its memories.
+type Instantiated = (Store<Host>, Instance, Vec<Arc<Region>>);
+
 /// Instantiates `program` and hands it `run`. Its memories are those of `offered`, as far as they fit.
 fn instantiate(
     program: &Program,
     run: Run,
     offered: &[Arc<Region>],
-) -> Result<(Store<Host>, Instance, Vec<Arc<Region>>), CallError> {
+) -> Result<Instantiated, CallError> {
     let failed = |error: wasmtime::Error| CallError::Harness(harness(&error));
     let parking = Arc::new(Parking::default());
     parking.put(Box::new(run));
