@@ -80,7 +80,7 @@ fn a_fuzz_target_of_the_sdk_panics_and_the_finding_replays_alone() {
 fn a_property_of_the_sdk_is_broken_by_drawn_values() {
     let fozzy = Fozzy::new();
     let parser = corpus::scenario("parser", false);
-    let more = ["--mode", "property", "--crash-only", "--minimize", "--record", "find.fozzy"];
+    let more = ["round_trip", "--mode", "property", "--crash-only", "--minimize", "--record", "find.fozzy"];
     let found = campaign(&fozzy, &parser, 1, 800, &more).exits(1).json();
     assert_eq!(signatures(&found), ["assertion at what is written is read"]);
     assert_eq!(found["fuzz"]["findings"][0]["tracePath"], "find.fozzy");
