@@ -6,7 +6,7 @@
 //! ```
 //!
 //! The native side answers from the same streams, so both do the same flows with the same values; what is left is the
-//! sandbox. `guests/rivals` runs other tools on steps of the same size.
+//! sandbox.
 
 use crate::guests;
 use crate::measure::{Pair, thread_seconds};

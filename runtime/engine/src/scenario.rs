@@ -10,7 +10,7 @@
 //! Between two calls nothing of the guest is on the stack, so the run could be kept there.
 //!
 //! A guest that is alone, and can start no others, waits for nobody's turn. It is called on one stack that is large enough
-//! for any guest; a fiber for each call takes three times as long:
+//! for any guest, which saves a fiber for each call:
 //!
 //! ```text
 //! alone        stack [ step step step … ]
