@@ -38,9 +38,21 @@ const LARGE: &[u64] = &[
 pub(super) struct Random(u64);
 
 /// Interfaces whose functions end the program for most arguments, by their contract: a property that does not hold, a
-/// probability of 17.
-const ENDS_EASILY: &[&str] =
-    &["fozzy:properties/", "fozzy:choices/", "fozzy:history/", "fozzy:memory/", "fozzy:events/"];
+/// probability of 17, a target that the run does not have.
+const ENDS_EASILY: &[&str] = &[
+    "fozzy:properties/",
+    "fozzy:choices/",
+    "fozzy:history/",
+    "fozzy:memory/",
+    "fozzy:events/",
+    "fozzy:target/",
+    "fozzy:process/rules",
+    "fozzy:http/rules",
+];
+
+fn ends_easily(module: &str) -> bool {
+    ENDS_EASILY.iter().any(|start| module.starts_with(start))
+}
 
 impl Random {
     pub(super) fn new(number: u64) -> Random {
@@ -166,6 +178,7 @@ impl Writer<'_> {
             .functions()
             .filter(|(_, function)| function.params.is_empty() && function.result.is_some())
             .map(|(call, _)| call)
+            .filter(|call| !ends_easily(&self.vocabulary.calls[usize::from(*call)].module))
             .collect();
         givers.into_iter().for_each(|call| self.call(call));
     }
@@ -185,7 +198,7 @@ impl Writer<'_> {
             let rare = match &found.what {
                 What::Drop(_) => 4,
                 What::Function(_) if found.module.starts_with("wasi:cli/exit") => 100,
-                What::Function(_) if ENDS_EASILY.iter().any(|start| found.module.starts_with(start)) => 50,
+                What::Function(_) if ends_easily(&found.module) => 50,
                 What::Function(_) if found.field.contains("block") || found.field == "poll" => 4,
                 // Who hands out something new comes more often: without a file there is nothing to read.
                 What::Function(function) => {
