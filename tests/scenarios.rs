@@ -44,13 +44,6 @@ fn session(program: &Program, plan: Plan) -> Session {
 /// compiled once then.
 const FIXED_BY_ENV: &[&str] = &["js-scores"];
 
-/// The folder of the component that a scenario judges, as its plan names it. That one has the planted fault then.
-fn target_of(name: &str) -> Option<String> {
-    let plan = crate::fozzy::repository().join("scenarios").join(name).join("plan.toml");
-    let plan: toml::Table = std::fs::read_to_string(plan).ok()?.parse().expect("a plan");
-    Some(plan["target"].as_str().expect("a path").trim_start_matches("../").to_owned())
-}
-
 /// A scenario with what it judges, if that is another component.
 fn prepared(name: &str, target: Option<&str>, fixed: bool, plan: Plan) -> Session {
     let scenario = corpus::scenario(name, fixed);
@@ -78,6 +71,8 @@ struct Expected {
     flows: u32,
     status: Status,
     signatures: Vec<String>,
+    /// The folder of the component that it judges, which has the planted fault then.
+    target: Option<String>,
 }
 
 fn expected(name: &str) -> Expected {
@@ -88,8 +83,7 @@ fn expected(name: &str) -> Expected {
 
 #[track_caller]
 fn check(name: &'static str) {
-    let Expected { sequences, flows, status, signatures } = expected(name);
-    let target = target_of(name);
+    let Expected { sequences, flows, status, signatures, target } = expected(name);
     let of_run = |fixed| {
         let env = (fixed && FIXED_BY_ENV.contains(&name)).then(|| ("FIXED".to_owned(), "1".to_owned()));
         let main = Machine { env: env.into_iter().collect(), ..Machine::default() };
