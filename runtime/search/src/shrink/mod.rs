@@ -25,7 +25,6 @@ mod steps;
 mod values;
 
 pub use ablate::{Ablation, ablate};
-pub use steps::Place;
 
 use crate::guided::{Decision, Guided, LOGGED_MAX, Log, Spot, is_chance, take};
 use fozzy_check::judge;

@@ -14,13 +14,13 @@ use std::collections::BTreeMap;
 
 /// One step of a scenario.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Place {
+struct Place {
     /// Of which kind its sequence is.
-    pub kind: ScenarioKind,
+    kind: ScenarioKind,
     /// The sequence.
-    pub sequence: u32,
+    sequence: u32,
     /// The step.
-    pub step: u32,
+    step: u32,
 }
 
 /// Calls of an execution that are looked through for the flows of its steps. In longer ones steps are not told apart by
@@ -47,7 +47,9 @@ pub(super) fn isolate(shrinker: &mut Shrinker<'_>) -> Result<(), Halt> {
         }
     }
     if whole {
-        name_all(&mut shrinker.story.plan, sequence);
+        let mut candidate = shrinker.story.clone();
+        name_all(&mut candidate.plan, sequence);
+        shrinker.attempt(candidate)?;
     }
     Ok(())
 }
