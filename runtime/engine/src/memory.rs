@@ -29,7 +29,7 @@ mod clear;
 mod copy;
 mod touched;
 
-pub(crate) use clear::is_clear;
+pub(crate) use clear::each_set;
 
 /// Bytes of a page of the smallest machines; larger pages are several of these.
 pub(crate) const PAGE_BYTES: usize = 4096;

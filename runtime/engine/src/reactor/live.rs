@@ -53,6 +53,14 @@ impl<P, R> Clone for Function<P, R> {
     }
 }
 
+impl<P, R> Function<P, R> {
+    /// Whether both were looked up at once.
+    #[inline]
+    pub(super) fn is(&self, other: &Function<P, R>) -> bool {
+        Arc::ptr_eq(&self.name, &other.name)
+    }
+}
+
 /// The globals of one module, where its code takes them over at its next entry.
 struct Handed {
     side: Arc<Region>,

@@ -265,7 +265,7 @@ impl Reactor {
         for step in &steps {
             step.repeat(&mut self.live).map_err(again)?;
         }
-        let calls = steps.len() as u64;
+        let calls = steps.iter().map(|step| step.calls()).sum();
         let state = self.live.capture()?;
         if self.checkpoints.is_another(checkpoint, &state) {
             let what = "a checkpoint was restored by calling again, and its state came out differently; this is a fault \
