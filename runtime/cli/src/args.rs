@@ -1,5 +1,9 @@
 //! The command line, as clap reads it. `CLI.md` is generated from here.
 
+mod report;
+
+pub(crate) use report::{ReportCommand, ReportFlakyArgs, ReportFormatArg, ReportQueryArgs, ReportShowArgs};
+
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use fozzy_trace::Duration;
 use fozzy_trace::plan::{FLOWS_MAX, SEQUENCES_MAX};
@@ -81,6 +85,9 @@ pub(crate) enum Command {
     /// Verify and show traces.
     #[command(subcommand)]
     Trace(TraceCommand),
+    /// Show, ask and compare the reports of runs that were made.
+    #[command(subcommand)]
+    Report(ReportCommand),
     /// Check a plan file: its text, and everything that it names.
     Validate(ValidateArgs),
     /// Print the JSON Schema of a kind of file.

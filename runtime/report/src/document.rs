@@ -17,6 +17,22 @@ pub struct ErrorDocument {
     pub hint: Option<String>,
 }
 
+/// A report in a format that is not JSON, under `--json`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FormattedDocument {
+    /// pretty, junit, html.
+    pub format: String,
+    /// The report.
+    pub content: String,
+}
+
+/// `fozzy report query --list-paths`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PathsDocument {
+    /// What can be asked for.
+    pub paths: Vec<String>,
+}
+
 /// The first thing in which two executions differ.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Difference {

@@ -11,19 +11,23 @@
 pub mod coverage;
 pub mod document;
 mod facts;
+mod flaky;
 mod flatten;
 mod fuzz;
 mod html;
 pub mod inspect;
 mod pretty;
+mod query;
 mod show;
 pub mod suite;
 mod summary;
 
 pub use facts::{FlowSummary, MemorySummary, PropertySummary, ScenarioSummary};
+pub use flaky::{FlakyReport, RunSignature};
 pub use flatten::flatten;
 pub use fuzz::{FuzzCoverage, FuzzFinding, FuzzSummary};
 pub use pretty::{Style, pretty};
+pub use query::{QueryError, paths, query};
 pub use show::{divergence_lines, entry_line};
 pub use summary::{
     Identity, Mode, NodeSummary, OutputSummary, ReplaySummary, RunSummary, ShrinkSummary, Slip, StorySize,

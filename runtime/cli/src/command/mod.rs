@@ -7,13 +7,14 @@ mod fuzz;
 mod init;
 mod inspect;
 pub(crate) mod replay;
+mod report;
 pub(crate) mod run;
 mod shrink;
 mod test;
 mod trace;
 mod validate;
 
-use crate::args::{Cli, Command, Globals, TraceCommand};
+use crate::args::{Cli, Command, Globals, ReportCommand, TraceCommand};
 use crate::config::{self, Config};
 use crate::error::{CliError, at_path};
 use crate::output::Printer;
@@ -50,6 +51,9 @@ pub(crate) fn dispatch(cli: Cli) -> ExitCode {
             Command::Coverage(args) => coverage::coverage(&context, args),
             Command::Trace(TraceCommand::Verify(args)) => trace::verify(&context, args),
             Command::Trace(TraceCommand::Show(args)) => trace::show(&context, args),
+            Command::Report(ReportCommand::Show(args)) => report::show(&context, args),
+            Command::Report(ReportCommand::Query(args)) => report::ask(&context, args),
+            Command::Report(ReportCommand::Flaky(args)) => report::flaky(&context, args),
             Command::Validate(args) => validate::validate(&context, args),
             Command::Schema(args) => validate::schema(&context, args),
             Command::Doctor(args) => doctor::doctor(&context, args),
