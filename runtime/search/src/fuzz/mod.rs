@@ -34,6 +34,7 @@ pub use corpus::{Corpus, Testcase};
 pub use dictionary::{Dictionary, DictionaryError, Token};
 pub use drawn::Drawn;
 pub use estimate::Estimate;
+pub use feedback::Feedback;
 pub use findings::{Findings, Found};
 pub use mutate::{MUTATORS, Mutator};
 pub use target::{Compared, ComparedKind, Outcome, Target};
