@@ -24,10 +24,12 @@ mod drawn;
 mod estimate;
 mod feedback;
 mod findings;
+mod length;
 mod mutate;
 mod reduce;
 mod schedule;
 mod target;
+mod worth;
 
 pub use campaign::{Campaign, Ended, Observer, Options, Stats};
 pub use corpus::{Corpus, Testcase};
