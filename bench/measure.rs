@@ -98,16 +98,25 @@ pub(crate) fn process_seconds(clock: Clock, command: &mut Command) -> f64 {
     }
 }
 
+/// CPU seconds of this process so far, all its threads.
+pub(crate) fn process_clock() -> f64 {
+    cpu_clock(libc::CLOCK_PROCESS_CPUTIME_ID)
+}
+
 fn thread_clock() -> f64 {
+    cpu_clock(libc::CLOCK_THREAD_CPUTIME_ID)
+}
+
+fn cpu_clock(clock: libc::clockid_t) -> f64 {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: the clock exists on every Linux, and the pointer is to a value of ours.
-    let result = unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &raw mut time) };
-    assert_eq!(result, 0, "the thread's CPU clock cannot be read");
+    // SAFETY: both clocks exist on every Linux, and the pointer is to a value of ours.
+    let result = unsafe { libc::clock_gettime(clock, &raw mut time) };
+    assert_eq!(result, 0, "the CPU clock cannot be read");
     time.tv_sec as f64 + time.tv_nsec as f64 * 1e-9
 }
 
 /// CPU time of all processes that we waited for so far; one runs at a time.
-fn children_clock() -> f64 {
+pub(crate) fn children_clock() -> f64 {
     // SAFETY: all fields are numbers, for which zero is a value.
     let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
     // SAFETY: the pointer is to a value of ours.
