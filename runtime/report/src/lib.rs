@@ -10,6 +10,7 @@
 
 pub mod coverage;
 pub mod document;
+mod explore;
 mod facts;
 mod flatten;
 mod fuzz;
@@ -20,6 +21,7 @@ mod show;
 pub mod suite;
 mod summary;
 
+pub use explore::{ExploreFinding, ExploreSummary, NotReached, SeedState};
 pub use facts::{FlowSummary, MemorySummary, PropertySummary, ScenarioSummary};
 pub use flatten::flatten;
 pub use fuzz::{FuzzCoverage, FuzzFinding, FuzzSummary};

@@ -10,7 +10,7 @@
 //! Not here: capturing and restoring (`live`).
 
 use super::image::Image;
-use super::live::{Function, Live};
+use super::live::{Announced, Function, Live};
 use super::{CallError, Holdings};
 use fozzy_host::{MemoryLimiter, Run};
 use fozzy_trace::{DecisionSource, NodeId};
@@ -111,6 +111,12 @@ where
 {
     fn repeat(&self, live: &mut Live) -> Result<(), CallError> {
         live.call(&mut self.function.clone(), self.arguments.clone()).map(drop)
+    }
+}
+
+impl Step for Announced {
+    fn repeat(&self, live: &mut Live) -> Result<(), CallError> {
+        live.announce(*self)
     }
 }
 
@@ -251,6 +257,11 @@ impl Checkpoints {
         R: ComponentNamedList + Lift + 'static,
     {
         self.since.push(Box::new(Called { function: function.clone(), arguments: arguments.clone() }));
+    }
+
+    /// Notes what the host was told.
+    pub(super) fn announced(&mut self, next: Announced) {
+        self.since.push(Box::new(next));
     }
 
     /// Notes that another source answers.
