@@ -4,6 +4,7 @@ mod report;
 
 pub(crate) use report::{ReportCommand, ReportFlakyArgs, ReportFormatArg, ReportQueryArgs, ReportShowArgs};
 
+use crate::explore::settings::ScheduleWord;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use fozzy_trace::Duration;
 use fozzy_trace::plan::{FLOWS_MAX, SEQUENCES_MAX};
@@ -72,6 +73,8 @@ pub(crate) enum Command {
     Test(TestArgs),
     /// Search for inputs that make a program fail.
     Fuzz(FuzzArgs),
+    /// Search the ways through a scenario's flows for one that fails.
+    Explore(ExploreArgs),
     /// Replay a recorded trace from its file alone, and compare.
     Replay(ReplayArgs),
     /// Make a recorded failure smaller: fewer steps and faults, simpler values, the same failure.
@@ -315,6 +318,60 @@ pub(crate) struct FuzzArgs {
     /// Arguments of the program.
     #[arg(last = true, value_name = "ARGS")]
     pub(crate) args: Vec<String>,
+}
+
+/// Exit code: 0 nothing was found, else that of the worst finding: 1 failure, 3 timeout or hang, 4 crash; 2 error or usage.
+#[derive(Debug, Args)]
+pub(crate) struct ExploreArgs {
+    /// A scenario with flows, in any form that `run` takes.
+    pub(crate) target: PathBuf,
+    /// Real time after which it ends, such as 30s, 5m, 2h [default: 60s, if --runs is not given]
+    #[arg(long, value_name = "DURATION", value_parser = Duration::parse)]
+    pub(crate) time: Option<Duration>,
+    /// Runs after which it ends.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) runs: Option<u64>,
+    /// Where all that is random comes from: a number, or `random` for a fresh one, which is printed first [default: 42]
+    #[arg(long, value_name = "N|random", value_parser = SeedArg::parse)]
+    pub(crate) seed: Option<SeedArg>,
+    /// Steps of a run at most, counted from where it begins [default: 50]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(FLOWS_MAX)))]
+    pub(crate) steps: Option<u32>,
+    /// How ways are chosen [default: coverage_guided]
+    #[arg(long, value_name = "STRATEGY")]
+    pub(crate) schedule: Option<ScheduleWord>,
+    /// What ends it before its time: that nothing new was seen for long, or the first failure.
+    #[arg(long, value_name = "WHEN")]
+    pub(crate) stop: Option<StopArg>,
+    /// Leave findings as they are, instead of making them smaller at the end.
+    #[arg(long)]
+    pub(crate) no_shrink: bool,
+    /// Say how it goes, every two seconds.
+    #[arg(short, long)]
+    pub(crate) verbose: bool,
+    /// Write the first finding to this trace, further ones beside it, instead of into the run's folder.
+    #[arg(long, value_name = "PATH")]
+    pub(crate) record: Option<PathBuf>,
+    /// What to do when the trace exists: refuse, replace it, or write `stem.N.ext`.
+    #[arg(long, value_name = "POLICY", default_value = "error")]
+    pub(crate) record_collision: CollisionArg,
+    #[command(flatten)]
+    pub(crate) limits: LimitArgs,
+    #[command(flatten)]
+    pub(crate) world: WorldArgs,
+    /// Format of the summary.
+    #[arg(long, value_name = "FORMAT", default_value = "pretty")]
+    pub(crate) reporter: ReporterArg,
+    /// Arguments of the program.
+    #[arg(last = true, value_name = "ARGS")]
+    pub(crate) args: Vec<String>,
+}
+
+/// What ends an exploration before its time.
+#[derive(Clone, Copy, Debug, PartialEq, ValueEnum)]
+pub(crate) enum StopArg {
+    Saturated,
+    Failure,
 }
 
 /// Longest input that can be asked for: longer ones are data, not decisions.

@@ -18,6 +18,7 @@ mod command;
 mod config;
 mod coverage;
 mod error;
+mod explore;
 mod fuzz;
 mod inputs;
 mod interrupt;

@@ -105,7 +105,7 @@ pub(crate) fn session(program: Program, plan: &Plan, inputs: &Inputs) -> Result<
 }
 
 /// The user's cache; without one everything works, only slower.
-fn cache() -> Option<Cache> {
+pub(crate) fn cache() -> Option<Cache> {
     match Cache::open(&cache_directory()?) {
         Ok(cache) => Some(cache),
         Err(error) => {

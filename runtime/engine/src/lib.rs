@@ -97,6 +97,7 @@ mod schedule;
 mod session;
 mod settings;
 mod sides;
+mod walk;
 
 pub use build::Build;
 pub use cache::{Cache, CacheError};
@@ -118,3 +119,4 @@ pub use reactor::{
 };
 pub use session::{Session, SessionError};
 pub use settings::{STACK_BYTES, Switches, WASMTIME_VERSION};
+pub use walk::{Place, WalkError, Walked, Walker};

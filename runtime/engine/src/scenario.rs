@@ -67,8 +67,8 @@ const PARTS_MAX: usize = 4096;
 /// `fozzy:scenario/stateful.flow`.
 #[derive(Debug, ComponentType, Lift)]
 #[component(record)]
-struct Flow {
-    name: String,
+pub(crate) struct Flow {
+    pub(crate) name: String,
     weight: u32,
     #[component(name = "max-times")]
     max_times: Option<u32>,
@@ -77,7 +77,7 @@ struct Flow {
 /// `fozzy:scenario/stateful.invariant`.
 #[derive(Debug, ComponentType, Lift)]
 #[component(record)]
-struct Invariant {
+pub(crate) struct Invariant {
     name: String,
     period: u32,
 }
@@ -85,24 +85,24 @@ struct Invariant {
 /// `fozzy:scenario/stateful.info`.
 #[derive(Debug, ComponentType, Lift)]
 #[component(record)]
-struct Info {
-    name: String,
-    flows: Vec<Flow>,
+pub(crate) struct Info {
+    pub(crate) name: String,
+    pub(crate) flows: Vec<Flow>,
     invariants: Vec<Invariant>,
 }
 
 /// `fozzy:scenario/stateful.skip`.
 #[derive(Debug, ComponentType, Lift)]
 #[component(record)]
-struct Skip {
-    flow: u32,
+pub(crate) struct Skip {
+    pub(crate) flow: u32,
     label: String,
 }
 
 /// `fozzy:scenario/stateful.step-result`.
 #[derive(Debug, ComponentType, Lift)]
 #[component(variant)]
-enum StepResult {
+pub(crate) enum StepResult {
     #[component(name = "ran")]
     Ran(u32),
     #[component(name = "skipped")]
@@ -260,9 +260,7 @@ impl Drive<'_> {
         self.over(store);
         let (info,) = info?;
         check(&info).map_err(|why| invalid("description", &why))?;
-        let stats = Self::stats(self.host());
-        stats.name = FlowStats::new(&info.name).name;
-        stats.flows = info.flows.iter().map(|flow| FlowStats::new(&flow.name)).collect();
+        *Self::stats(self.host()) = described(&info);
         Ok(())
     }
 
@@ -372,8 +370,7 @@ async fn steps(
             StepResult::Ran(flow) => flow_of(stats, flow)?.ran(cost),
             StepResult::Skipped(skip) => flow_of(stats, skip.flow)?.skip(&skip.label),
             StepResult::Stuck(why) => {
-                let message = format!("no flow is valid in sequence {sequence} at step {number}: {why}");
-                return Err(invalid("no valid flow", &message));
+                return Err(wasmtime::Error::new(Stop::Failed(Box::new(stuck(sequence, number, &why)))));
             }
         }
     }
@@ -504,7 +501,7 @@ fn flow_of(stats: &mut ScenarioStats, flow: u32) -> wasmtime::Result<&mut FlowSt
 }
 
 /// What is wrong with a description.
-fn check(info: &Info) -> Result<(), String> {
+pub(crate) fn check(info: &Info) -> Result<(), String> {
     check_names("flows", info.flows.iter().map(|flow| flow.name.as_str()))?;
     check_names("invariants", info.invariants.iter().map(|invariant| invariant.name.as_str()))?;
     if info.flows.is_empty() {
@@ -535,10 +532,24 @@ fn check_names<'a>(what: &str, names: impl Iterator<Item = &'a str>) -> Result<(
     Ok(())
 }
 
+/// What is known of a scenario before its first sequence.
+pub(crate) fn described(info: &Info) -> ScenarioStats {
+    let flows = info.flows.iter().map(|flow| FlowStats::new(&flow.name)).collect();
+    ScenarioStats { name: FlowStats::new(&info.name).name, flows, ..ScenarioStats::default() }
+}
+
+/// No flow can be run, and so the scenario cannot.
+pub(crate) fn stuck(sequence: u32, step: u32, why: &str) -> Failure {
+    unfit("no valid flow", &format!("no flow is valid in sequence {sequence} at step {step}: {why}"))
+}
+
 /// The scenario cannot be run as it is.
 fn invalid(site: &str, message: &str) -> wasmtime::Error {
-    let message = format!("the scenario cannot be run: {message}");
-    wasmtime::Error::new(Stop::Failed(Box::new(Failure::new(FailureKind::Invalid, site, &message))))
+    wasmtime::Error::new(Stop::Failed(Box::new(unfit(site, message))))
+}
+
+fn unfit(site: &str, message: &str) -> Failure {
+    Failure::new(FailureKind::Invalid, site, &format!("the scenario cannot be run: {message}"))
 }
 
 #[cfg(test)]

@@ -10,6 +10,7 @@
 
 pub mod coverage;
 pub mod document;
+mod explore;
 mod facts;
 mod flaky;
 mod flatten;
@@ -22,6 +23,7 @@ mod show;
 pub mod suite;
 mod summary;
 
+pub use explore::{ExploreFinding, ExploreSummary, NotReached, SeedState};
 pub use facts::{FlowSummary, MemorySummary, PropertySummary, ScenarioSummary};
 pub use flaky::{FlakyReport, RunSignature};
 pub use flatten::flatten;

@@ -2,6 +2,7 @@
 //!
 //! The first group of keys is the contract of the first Fozzy; the rest is added.
 
+use crate::explore::ExploreSummary;
 use crate::facts::{MemorySummary, PropertySummary, ScenarioSummary};
 use crate::fuzz::FuzzSummary;
 use fozzy_trace::file::{NodeOutcome, Outcome, Stream};
@@ -23,6 +24,8 @@ pub enum Mode {
     Test,
     /// A program was searched for inputs that make it fail.
     Fuzz,
+    /// A scenario was explored.
+    Explore,
 }
 
 impl Mode {
@@ -34,6 +37,7 @@ impl Mode {
             Mode::Replay => "replay",
             Mode::Test => "test",
             Mode::Fuzz => "fuzz",
+            Mode::Explore => "explore",
         }
     }
 
@@ -209,7 +213,7 @@ pub struct Slip {
 pub struct RunSummary {
     /// pass, fail, error, timeout or crash.
     pub status: Status,
-    /// run, replay, test or fuzz.
+    /// run, replay, test, fuzz or explore.
     pub mode: Mode,
     /// Which run.
     pub identity: Identity,
@@ -272,6 +276,9 @@ pub struct RunSummary {
     /// What a campaign did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fuzz: Option<FuzzSummary>,
+    /// What an exploration did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub explore: Option<ExploreSummary>,
 }
 
 /// Wall facts of a run, which are in no trace.
@@ -335,6 +342,7 @@ impl RunSummary {
             replay: None,
             shrink: None,
             fuzz: None,
+            explore: None,
         }
     }
 

@@ -1,10 +1,11 @@
-//! Replay, the determinism audit, shrinking and fuzzing, over any executor.
+//! Replay, the determinism audit, shrinking, fuzzing and exploring, over any executor.
 //!
 //! ```text
 //! Recording ─▶ Recorded source ─▶ dyn Executor ─▶ compare with what was recorded
 //! seed ───────▶ Seeded source ──▶ dyn Executor, N times ─▶ compare with each other
 //! Recording ─▶ Guided source ───▶ dyn Stage, many times ─▶ the smallest story with the same failure
 //! seed, corpus ▶ Campaign ───────▶ dyn Target ────────────▶ findings, a larger corpus
+//! seed ────────▶ Exploration ────▶ dyn Ground, from checkpoints ▶ findings
 //! ```
 //!
 //! Invariants: nothing here knows how an execution is performed; a difference is always named by its
@@ -13,6 +14,7 @@
 
 mod audit;
 mod compare;
+pub mod explore;
 pub mod fuzz;
 pub mod guided;
 mod replay;

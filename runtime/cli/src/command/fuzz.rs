@@ -277,7 +277,7 @@ fn summary(campaign: &Campaign, keeper: &Keeper, target: &CallTarget, function: 
 }
 
 /// The worst is the largest.
-const fn gravity(status: Status) -> u8 {
+pub(super) const fn gravity(status: Status) -> u8 {
     match status {
         Status::Pass => 0,
         Status::Fail => 1,

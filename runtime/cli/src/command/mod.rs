@@ -3,6 +3,7 @@
 mod coverage;
 mod doctor;
 mod env;
+mod explore;
 mod fuzz;
 mod init;
 mod inspect;
@@ -44,6 +45,7 @@ pub(crate) fn dispatch(cli: Cli) -> ExitCode {
             Command::Run(args) => run::run(&context, args),
             Command::Test(args) => test::test(&context, args),
             Command::Fuzz(args) => fuzz::fuzz(&context, args),
+            Command::Explore(args) => explore::explore(&context, args),
             Command::Replay(args) => replay::replay(&context, args),
             Command::Shrink(args) => shrink::shrink(&context, args),
             Command::Ablate(args) => shrink::ablate(&context, args),

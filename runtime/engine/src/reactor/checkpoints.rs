@@ -10,7 +10,7 @@
 //! Not here: capturing and restoring (`live`).
 
 use super::image::Image;
-use super::live::{Function, Live};
+use super::live::{Announced, Function, Live};
 use super::{CallError, Holdings};
 use fozzy_host::{MemoryLimiter, Run};
 use fozzy_trace::{DecisionSource, NodeId};
@@ -100,10 +100,14 @@ pub(super) trait Step: Any + Send + Sync {
     fn repeat(&self, live: &mut Live) -> Result<(), CallError>;
 
     /// How many calls it stands for.
-    fn calls(&self) -> u64;
+    fn calls(&self) -> u64 {
+        0
+    }
 
     /// Stands for nothing from now on; `false` when it cannot be taken up again.
-    fn forget(&mut self) -> bool;
+    fn forget(&mut self) -> bool {
+        false
+    }
 }
 
 /// Calls of one function, one after the other: together, so that noting one costs no allocation.
@@ -132,6 +136,12 @@ where
     }
 }
 
+impl Step for Announced {
+    fn repeat(&self, live: &mut Live) -> Result<(), CallError> {
+        live.announce(*self)
+    }
+}
+
 struct AnsweredFrom(Mutex<Box<dyn DecisionSource>>);
 
 impl Step for AnsweredFrom {
@@ -139,14 +149,6 @@ impl Step for AnsweredFrom {
         let source = self.0.lock().unwrap_or_else(PoisonError::into_inner).fork();
         live.answer_from(source);
         Ok(())
-    }
-
-    fn calls(&self) -> u64 {
-        0
-    }
-
-    fn forget(&mut self) -> bool {
-        false
     }
 }
 
@@ -284,6 +286,11 @@ impl Checkpoints {
                 self.since.push(Box::new(Called { function: function.clone(), arguments }));
             }
         }
+    }
+
+    /// Notes what the host was told.
+    pub(super) fn announced(&mut self, next: Announced) {
+        self.since.push(Box::new(next));
     }
 
     /// Notes that another source answers.

@@ -26,6 +26,7 @@ mod watchdog;
 mod tests;
 
 pub use checkpoints::CheckpointId;
+pub(crate) use live::Announced;
 pub use live::Function;
 pub use tracker::TrackerKind;
 
@@ -34,9 +35,10 @@ use crate::program::Program;
 use checkpoints::Checkpoints;
 use fozzy_host::Run;
 use fozzy_instrument::{Comparison, ModuleOrdinal, OriginalOffset};
+use fozzy_trace::facts::ScenarioStats;
 use fozzy_trace::outcome::Frame;
 use fozzy_trace::plan::{Backends, Inputs};
-use fozzy_trace::{DecisionSource, End, HarnessError, History, Instant, Plan, Recorder};
+use fozzy_trace::{DecisionSource, End, HarnessError, History, Instant, NodeId, Plan, Recorder};
 use fozzy_world::{World, WorldError};
 use live::Live;
 use std::sync::Arc;
@@ -208,6 +210,28 @@ impl Reactor {
         let result = self.live.call(function, arguments);
         self.over = matches!(result, Err(CallError::Ended { .. } | CallError::Runaway | CallError::Harness(_)));
         result
+    }
+
+    /// Tells the host which part of a scenario is called next.
+    pub(crate) fn announce(&mut self, next: Announced) -> Result<(), CallError> {
+        if self.over {
+            return Err(CallError::Over);
+        }
+        self.checkpoints.announced(next);
+        let told = self.live.announce(next);
+        self.over = told.is_err();
+        told
+    }
+
+    /// A new instance on the machine as it was at the start, after what this one did: as a sequence of a scenario begins.
+    /// Its checkpoints are its own.
+    pub(crate) fn begin_again(self, scenario: ScenarioStats) -> Result<Reactor, ReactorError> {
+        let Reactor { program, start, live, .. } = self;
+        let mut run = live.run().fork();
+        run.moment(NodeId(0), |world, moment| world.begin_again(start.node(NodeId(0)), moment));
+        run.world.facts.scenario = Some(scenario);
+        drop(live);
+        Reactor::with_run(program, start, run)
     }
 
     /// Has `source` answer the questions from here on.

@@ -87,7 +87,8 @@ impl Feedback {
         fresh
     }
 
-    fn note_module(&mut self, number: usize, bytes: &[u8]) -> u32 {
+    /// The same for one module; 0 is for what is no module.
+    pub(crate) fn note_module(&mut self, number: usize, bytes: &[u8]) -> u32 {
         if self.modules.len() <= number {
             self.modules.resize_with(number + 1, Module::default);
         }
