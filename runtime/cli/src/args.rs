@@ -162,8 +162,9 @@ pub(crate) enum ExampleArg {
 /// Exit code: 0 pass, 1 the program says failure, 2 error or usage, 3 timeout or hang, 4 crash.
 #[derive(Debug, Args)]
 pub(crate) struct RunArgs {
-    /// A component, a wasip1 core module, the text format of either, or a folder with a Cargo.toml (built for
-    /// wasm32-wasip2). A component that exports `fozzy:scenario` is driven step by step.
+    /// A component, a wasip1 core module, the text format of either, or a folder: with a Cargo.toml (built for
+    /// wasm32-wasip2), or with an expect.toml that says how its program is made. A component that exports `fozzy:scenario` is
+    /// driven step by step.
     pub(crate) target: PathBuf,
     /// Accepted for habit: every run is deterministic.
     #[arg(long)]
@@ -200,9 +201,9 @@ pub(crate) struct RunArgs {
 /// scenario.
 #[derive(Debug, Args)]
 pub(crate) struct TestArgs {
-    /// Components, core modules, `.wat` of either, folders with a Cargo.toml, other folders (everything below), or patterns of
-    /// these with `*`, `?`, `[ab]`, `**` [default: tests/**/*.fozzy.json and everything below scenarios/; in the folder of a
-    /// scenario's crate, that crate]
+    /// Components, core modules, `.wat` of either, folders with a Cargo.toml or an expect.toml that names a program, other
+    /// folders (everything below), or patterns of these with `*`, `?`, `[ab]`, `**` [default: tests/**/*.fozzy.json, everything
+    /// below scenarios/, and this folder, if it is one of a scenario; when that is nothing, the programs in this folder]
     #[arg(value_name = "GLOBS")]
     pub(crate) globs: Vec<String>,
     /// Accepted for habit: every run is deterministic.

@@ -21,12 +21,15 @@
 //! outside their machine, never on how many there are; the budget of instructions is one for all of them.
 //! Not here: what a call does with its part of the choices (`fozzy-host`), the verdict (`fozzy-check`).
 
+use crate::coverage::Covered;
 use crate::ending::Instantiating;
-use crate::memory;
+use crate::memory::{self, Region};
 use crate::program::Program;
-use crate::schedule::{export, power_loss, store};
+use crate::schedule::{Earlier, export, power_loss, store};
 use crate::settings;
+use crate::sides::Told;
 use fozzy_host::{Host, Stop};
+use fozzy_instrument::{Coverage, OriginalOffset};
 use fozzy_trace::choice::check_name;
 use fozzy_trace::facts::{Cost, Failure, FailureKind, FlowStats, ScenarioStats};
 use fozzy_trace::plan::{Call, HttpReply, ProcessReply, ScenarioKind, ScenarioPlan};
@@ -35,6 +38,7 @@ use fozzy_world::Node;
 use std::collections::BTreeSet;
 use std::future::Future;
 use std::pin::pin;
+use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 use wasmtime::Store;
 use wasmtime::component::{ComponentNamedList, ComponentType, Instance, InstancePre, Lift, Lower, TypedFunc};
@@ -112,11 +116,17 @@ pub(crate) enum StepResult {
 }
 
 /// Drives a scenario as far as the plan says. The answer is the host again, what came of it, and the fuel that is left.
-pub(crate) async fn drive(program: &Program, host: Host, fuel: u64) -> (Host, wasmtime::Result<bool>, u64) {
+pub(crate) async fn drive(
+    program: &Program,
+    host: Host,
+    fuel: u64,
+    earlier: Earlier,
+) -> (Host, wasmtime::Result<bool>, u64) {
     let plan = host.run.world.plan.scenario.clone().unwrap_or_default();
     let way = Way::of(program, &host.run.world.plan);
     let start = host.run.world.node(host.node).clone();
-    let mut drive = Drive { program, plan, way, start, host: Some(host), fuel };
+    let mut drive =
+        Drive { program, plan, way, start, host: Some(host), fuel, memories: Vec::new(), cut: None, earlier };
     let outcome = match way {
         Way::Alone => settings::with_stack(|| now(drive.all())),
         Way::Turns => drive.all().await,
@@ -174,6 +184,11 @@ struct Drive<'a> {
     host: Option<Host>,
     /// What is left of the budget, without what an instance has.
     fuel: u64,
+    /// Those of the last instance.
+    memories: Vec<Arc<Region>>,
+    /// Where it was cut off, if it was and others follow.
+    cut: Option<OriginalOffset>,
+    earlier: Earlier,
 }
 
 /// Functions that are called in turn: fuzz targets or properties.
@@ -227,22 +242,37 @@ impl Drive<'_> {
 
     /// A new instance on the machine as it was at the start.
     async fn instance(&mut self) -> (Store<Host>, wasmtime::Result<Instance>) {
+        self.cover();
         // Only the memories of the last instance are part of how the execution ended.
-        drop(memory::collect());
+        memory::begin_anew();
         let mut host = self.host.take().expect("no instance has it");
         let (node, start) = (host.node, &self.start);
         host.run.moment(node, |world, moment| world.begin_again(start, moment));
         host.begin_called_again();
         let (mut store, filled) = store(self.program, host, self.fuel);
-        let instance = match filled {
+        let (instance, memories) = match filled {
             Ok(()) => match self.linked() {
-                Ok(instance) if self.way == Way::Alone => instance.instantiate(&mut store),
-                Ok(instance) => instance.instantiate_async(&mut store).await,
-                Err(error) => Err(error),
+                Ok(instance) if self.way == Way::Alone => {
+                    memory::apart(async { instance.instantiate(&mut store) }).await
+                }
+                Ok(instance) => memory::apart(instance.instantiate_async(&mut store)).await,
+                Err(error) => (Err(error), Vec::new()),
             },
-            Err(error) => Err(error),
+            Err(error) => (Err(error), Vec::new()),
         };
+        memory::put_back(&memories);
+        self.memories = memories;
         (store, instance.map_err(|error| error.context(Instantiating)))
+    }
+
+    /// Keeps what the last instance has covered, as another one follows. That of the very last is told by its memories.
+    fn cover(&mut self) {
+        let (memories, cut) = (std::mem::take(&mut self.memories), self.cut.take());
+        let coverage = self.program.how().coverage;
+        if coverage != Coverage::None && !memories.is_empty() {
+            let told = Told::apart(memories, self.program.facts());
+            self.earlier.borrow_mut().merge(&Covered::of(self.program, &told, cut), coverage);
+        }
     }
 
     /// The instance is done with.
@@ -279,7 +309,8 @@ impl Drive<'_> {
     /// the disk of the start. Time passes at once until the machine is up again.
     fn unless_power_was_lost(&mut self, outcome: wasmtime::Result<()>) -> wasmtime::Result<()> {
         let lost = outcome.as_ref().err().and_then(power_loss);
-        let Some(up_after) = lost else { return outcome };
+        let (Some(up_after), Err(error)) = (lost, &outcome) else { return outcome };
+        self.cut = self.program.symbols().cut(error);
         let host = self.host();
         let node = host.node;
         host.run.moment(node, |world, moment| world.power_loss(moment));
