@@ -22,6 +22,7 @@
 //! Not here: what a call does with its part of the choices (`fozzy-host`), the verdict (`fozzy-check`).
 
 use crate::ending::Instantiating;
+use crate::given::Given;
 use crate::memory;
 use crate::program::Program;
 use crate::schedule::{export, power_loss, store};
@@ -53,6 +54,7 @@ impl Scenarios {
         match call {
             Call::Fuzz(_) => (self.fuzz.as_deref(), ("targets", "fuzz target")),
             Call::Property(_) => (self.property.as_deref(), ("properties", "property")),
+            Call::Function(_) | Call::Http => (None, ("", "function")),
         }
     }
 
@@ -67,7 +69,7 @@ const PARTS_MAX: usize = 4096;
 /// `fozzy:scenario/stateful.flow`.
 #[derive(Debug, ComponentType, Lift)]
 #[component(record)]
-struct Flow {
+pub(crate) struct Flow {
     name: String,
     weight: u32,
     #[component(name = "max-times")]
@@ -77,7 +79,7 @@ struct Flow {
 /// `fozzy:scenario/stateful.invariant`.
 #[derive(Debug, ComponentType, Lift)]
 #[component(record)]
-struct Invariant {
+pub(crate) struct Invariant {
     name: String,
     period: u32,
 }
@@ -85,10 +87,19 @@ struct Invariant {
 /// `fozzy:scenario/stateful.info`.
 #[derive(Debug, ComponentType, Lift)]
 #[component(record)]
-struct Info {
+pub(crate) struct Info {
     name: String,
     flows: Vec<Flow>,
     invariants: Vec<Invariant>,
+}
+
+impl Info {
+    /// What is known of a scenario before it has done anything.
+    pub(crate) fn stats(&self) -> wasmtime::Result<ScenarioStats> {
+        check(self).map_err(|why| invalid("description", &why))?;
+        let flows = self.flows.iter().map(|flow| FlowStats::new(&flow.name)).collect();
+        Ok(ScenarioStats { name: FlowStats::new(&self.name).name, flows, ..ScenarioStats::default() })
+    }
 }
 
 /// `fozzy:scenario/stateful.skip`.
@@ -126,7 +137,7 @@ pub(crate) async fn drive(program: &Program, host: Host, fuel: u64) -> (Host, wa
 
 /// How exports are called.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Way {
+pub(crate) enum Way {
     /// On one stack: nobody else can have a turn.
     Alone,
     /// Each on a fiber of its own, which may wait in the middle.
@@ -143,7 +154,12 @@ impl Way {
     }
 
     #[inline]
-    async fn call<P, R>(self, store: &mut Store<Host>, function: &TypedFunc<P, R>, with: P) -> wasmtime::Result<R>
+    pub(crate) async fn call<P, R>(
+        self,
+        store: &mut Store<Host>,
+        function: &TypedFunc<P, R>,
+        with: P,
+    ) -> wasmtime::Result<R>
     where
         P: ComponentNamedList + Lower + Send + Sync,
         R: ComponentNamedList + Lift + Send + Sync + 'static,
@@ -156,7 +172,7 @@ impl Way {
 }
 
 /// What comes of a future that never waits.
-fn now<T>(future: impl Future<Output = T>) -> T {
+pub(crate) fn now<T>(future: impl Future<Output = T>) -> T {
     match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(value) => value,
         Poll::Pending => unreachable!("a guest that is alone is called, not awaited"),
@@ -259,10 +275,7 @@ impl Drive<'_> {
         };
         self.over(store);
         let (info,) = info?;
-        check(&info).map_err(|why| invalid("description", &why))?;
-        let stats = Self::stats(self.host());
-        stats.name = FlowStats::new(&info.name).name;
-        stats.flows = info.flows.iter().map(|flow| FlowStats::new(&flow.name)).collect();
+        *Self::stats(self.host()) = info.stats()?;
         Ok(())
     }
 
@@ -319,13 +332,11 @@ impl Drive<'_> {
         let name = call.function();
         let flows = vec![FlowStats::new(name)];
         *Self::stats(self.host()) = ScenarioStats { flows, sequences: 1, ..ScenarioStats::default() };
-        let input = match call {
-            Call::Fuzz(_) => Some(self.host().only_input(name)?),
-            Call::Property(_) => self.host().only_check(name).map(|()| None)?,
-        };
+        let program = self.program;
+        let given = Given::ask(program, self.host(), call)?;
         let (mut store, instance) = self.instance().await;
         let outcome = match instance {
-            Ok(instance) => once(self.program, &mut store, self.way, &instance, call, input).await,
+            Ok(instance) => given.make(program, &mut store, self.way, &instance, call).await,
             Err(error) => Err(error),
         };
         self.over(store);
@@ -347,7 +358,7 @@ impl Drive<'_> {
 }
 
 /// One sequence of a stateful scenario.
-async fn steps(
+pub(crate) async fn steps(
     store: &mut Store<Host>,
     way: Way,
     instance: &Instance,
@@ -437,34 +448,8 @@ impl Reading {
     }
 }
 
-/// Finds the function that `call` names, and calls it.
-async fn once(
-    program: &Program,
-    store: &mut Store<Host>,
-    way: Way,
-    instance: &Instance,
-    call: &Call,
-    input: Option<Vec<u8>>,
-) -> wasmtime::Result<()> {
-    let (interface, names) = program.entries().scenario.interface_of(call);
-    let missing = || invalid("call", &format!("it has no {} `{}`", names.1, call.function().escape_debug()));
-    let interface = interface.ok_or_else(missing)?;
-    let (listed,) = ask::<(Vec<String>,)>(store, way, instance, interface, names.0).await?;
-    let place = listed.iter().position(|name| name == call.function()).ok_or_else(missing)? as u32;
-    match input {
-        Some(input) => {
-            let run = function::<(u32, Vec<u8>), ()>(store, instance, interface, "run")?;
-            way.call(store, &run, (place, input)).await
-        }
-        None => {
-            let check = function::<(u32,), ()>(store, instance, interface, "check")?;
-            way.call(store, &check, (place,)).await
-        }
-    }
-}
-
 /// Calls a function that only answers.
-async fn ask<R>(
+pub(crate) async fn ask<R>(
     store: &mut Store<Host>,
     way: Way,
     instance: &Instance,
@@ -479,7 +464,7 @@ where
 }
 
 /// A function of the interface; one of another type is a fault of the scenario.
-fn function<P, R>(
+pub(crate) fn function<P, R>(
     store: &mut Store<Host>,
     instance: &Instance,
     interface: &str,
@@ -536,7 +521,7 @@ fn check_names<'a>(what: &str, names: impl Iterator<Item = &'a str>) -> Result<(
 }
 
 /// The scenario cannot be run as it is.
-fn invalid(site: &str, message: &str) -> wasmtime::Error {
+pub(crate) fn invalid(site: &str, message: &str) -> wasmtime::Error {
     let message = format!("the scenario cannot be run: {message}");
     wasmtime::Error::new(Stop::Failed(Box::new(Failure::new(FailureKind::Invalid, site, &message))))
 }

@@ -11,19 +11,23 @@
 pub mod coverage;
 pub mod document;
 mod facts;
+mod findings;
 mod flatten;
 mod fuzz;
 mod html;
 pub mod inspect;
 mod pretty;
+mod sarif;
 mod show;
 pub mod suite;
 mod summary;
 
 pub use facts::{FlowSummary, MemorySummary, PropertySummary, ScenarioSummary};
+pub use findings::finding_annotations;
 pub use flatten::flatten;
 pub use fuzz::{FuzzCoverage, FuzzFinding, FuzzSummary};
 pub use pretty::{Style, pretty};
+pub use sarif::sarif;
 pub use show::{divergence_lines, entry_line};
 pub use summary::{
     Identity, Mode, NodeSummary, OutputSummary, ReplaySummary, RunSummary, ShrinkSummary, Slip, StorySize,

@@ -12,7 +12,7 @@
 //! hold it, the document is a function of the suite, its plans and its seed; a suite of which nothing ran has not passed.
 //! Not here: how cases are run (`fozzy-cli`).
 
-mod annotations;
+pub(crate) mod annotations;
 mod html;
 mod junit;
 mod pretty;

@@ -32,7 +32,7 @@ pub use tracker::TrackerKind;
 use crate::coverage::Covered;
 use crate::program::Program;
 use checkpoints::Checkpoints;
-use fozzy_host::Run;
+use fozzy_host::{Host, Run};
 use fozzy_instrument::{Comparison, ModuleOrdinal, OriginalOffset};
 use fozzy_trace::outcome::Frame;
 use fozzy_trace::plan::{Backends, Inputs};
@@ -40,7 +40,8 @@ use fozzy_trace::{DecisionSource, End, HarnessError, History, Instant, Plan, Rec
 use fozzy_world::{World, WorldError};
 use live::Live;
 use std::sync::Arc;
-use wasmtime::component::{ComponentNamedList, Lift, Lower};
+use wasmtime::Store;
+use wasmtime::component::{ComponentNamedList, Instance, Lift, Lower};
 
 /// Bytes that the checkpoints of one reactor hold, when nothing else is asked for.
 pub const CHECKPOINT_BYTES_DEFAULT: u64 = 1 << 30;
@@ -130,6 +131,8 @@ pub struct Reactor {
     base: CheckpointId,
     /// Whether the guest has ended.
     over: bool,
+    /// Whether something was done that is not repeated.
+    finished: bool,
 }
 
 impl Reactor {
@@ -165,7 +168,7 @@ impl Reactor {
         let mut checkpoints = Checkpoints::new(CHECKPOINT_BYTES_DEFAULT);
         let state = live.capture()?;
         let base = checkpoints.add_root(state, first);
-        Ok(Reactor { program, start, live, checkpoints, base, over: false })
+        Ok(Reactor { program, start, live, checkpoints, base, over: false, finished: false })
     }
 
     /// The program.
@@ -210,6 +213,25 @@ impl Reactor {
         result
     }
 
+    /// Lets the guest do something after which nothing is done with it but a restore: it is not repeated by one.
+    pub(crate) fn finish<R>(
+        &mut self,
+        act: impl FnOnce(&mut Store<Host>, &Instance) -> wasmtime::Result<R>,
+    ) -> Result<R, CallError> {
+        if self.over {
+            return Err(CallError::Over);
+        }
+        self.finished = true;
+        let result = self.live.act(act);
+        self.over = result.is_err();
+        result
+    }
+
+    /// Changes the computer before the guest does something after which it is restored.
+    pub(crate) fn change<R>(&mut self, change: impl FnOnce(&mut World) -> R) -> R {
+        self.live.change(change)
+    }
+
     /// Has `source` answer the questions from here on.
     pub fn answer_from(&mut self, source: Box<dyn DecisionSource>) {
         self.checkpoints.answered_from(&*source);
@@ -224,6 +246,7 @@ impl Reactor {
         if self.over {
             return Err(CallError::Over);
         }
+        assert!(!self.finished, "what was done since the last restore cannot be repeated");
         let state = self.live.capture()?;
         self.base = self.checkpoints.add(self.base, state);
         Ok(self.base)
@@ -247,7 +270,7 @@ impl Reactor {
             None => Restored::Repeated { calls: self.repeat(checkpoint)? },
         };
         self.checkpoints.arrive(checkpoint);
-        (self.base, self.over) = (checkpoint, false);
+        (self.base, self.over, self.finished) = (checkpoint, false, false);
         Ok(restored)
     }
 
