@@ -8,6 +8,8 @@
 //!
 //! Not here: mutators and the loop by themselves (`fozzy-search`), targets that misbehave (`fuzz/odd.rs`).
 
+mod jobs;
+mod kinds;
 mod odd;
 
 use crate::corpus;

@@ -23,6 +23,7 @@
 
 use crate::coverage::Covered;
 use crate::ending::Instantiating;
+use crate::given::Given;
 use crate::memory::{self, Region};
 use crate::program::Program;
 use crate::schedule::{Earlier, export, power_loss, store};
@@ -57,6 +58,7 @@ impl Scenarios {
         match call {
             Call::Fuzz(_) => (self.fuzz.as_deref(), ("targets", "fuzz target")),
             Call::Property(_) => (self.property.as_deref(), ("properties", "property")),
+            Call::Function(_) | Call::Http => (None, ("", "function")),
         }
     }
 
@@ -93,6 +95,14 @@ pub(crate) struct Info {
     pub(crate) name: String,
     pub(crate) flows: Vec<Flow>,
     invariants: Vec<Invariant>,
+}
+
+impl Info {
+    /// What is known of a scenario before it has done anything.
+    pub(crate) fn stats(&self) -> wasmtime::Result<ScenarioStats> {
+        check(self).map_err(|why| invalid("description", &why))?;
+        Ok(described(self))
+    }
 }
 
 /// `fozzy:scenario/stateful.skip`.
@@ -136,7 +146,7 @@ pub(crate) async fn drive(
 
 /// How exports are called.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Way {
+pub(crate) enum Way {
     /// On one stack: nobody else can have a turn.
     Alone,
     /// Each on a fiber of its own, which may wait in the middle.
@@ -153,7 +163,12 @@ impl Way {
     }
 
     #[inline]
-    async fn call<P, R>(self, store: &mut Store<Host>, function: &TypedFunc<P, R>, with: P) -> wasmtime::Result<R>
+    pub(crate) async fn call<P, R>(
+        self,
+        store: &mut Store<Host>,
+        function: &TypedFunc<P, R>,
+        with: P,
+    ) -> wasmtime::Result<R>
     where
         P: ComponentNamedList + Lower + Send + Sync,
         R: ComponentNamedList + Lift + Send + Sync + 'static,
@@ -166,7 +181,7 @@ impl Way {
 }
 
 /// What comes of a future that never waits.
-fn now<T>(future: impl Future<Output = T>) -> T {
+pub(crate) fn now<T>(future: impl Future<Output = T>) -> T {
     match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(value) => value,
         Poll::Pending => unreachable!("a guest that is alone is called, not awaited"),
@@ -289,8 +304,7 @@ impl Drive<'_> {
         };
         self.over(store);
         let (info,) = info?;
-        check(&info).map_err(|why| invalid("description", &why))?;
-        *Self::stats(self.host()) = described(&info);
+        *Self::stats(self.host()) = info.stats()?;
         Ok(())
     }
 
@@ -348,13 +362,11 @@ impl Drive<'_> {
         let name = call.function();
         let flows = vec![FlowStats::new(name)];
         *Self::stats(self.host()) = ScenarioStats { flows, sequences: 1, ..ScenarioStats::default() };
-        let input = match call {
-            Call::Fuzz(_) => Some(self.host().only_input(name)?),
-            Call::Property(_) => self.host().only_check(name).map(|()| None)?,
-        };
+        let program = self.program;
+        let given = Given::ask(program, self.host(), call)?;
         let (mut store, instance) = self.instance().await;
         let outcome = match instance {
-            Ok(instance) => once(self.program, &mut store, self.way, &instance, call, input).await,
+            Ok(instance) => given.make(program, &mut store, self.way, &instance, call).await,
             Err(error) => Err(error),
         };
         self.over(store);
@@ -376,7 +388,7 @@ impl Drive<'_> {
 }
 
 /// One sequence of a stateful scenario.
-async fn steps(
+pub(crate) async fn steps(
     store: &mut Store<Host>,
     way: Way,
     instance: &Instance,
@@ -465,34 +477,8 @@ impl Reading {
     }
 }
 
-/// Finds the function that `call` names, and calls it.
-async fn once(
-    program: &Program,
-    store: &mut Store<Host>,
-    way: Way,
-    instance: &Instance,
-    call: &Call,
-    input: Option<Vec<u8>>,
-) -> wasmtime::Result<()> {
-    let (interface, names) = program.entries().scenario.interface_of(call);
-    let missing = || invalid("call", &format!("it has no {} `{}`", names.1, call.function().escape_debug()));
-    let interface = interface.ok_or_else(missing)?;
-    let (listed,) = ask::<(Vec<String>,)>(store, way, instance, interface, names.0).await?;
-    let place = listed.iter().position(|name| name == call.function()).ok_or_else(missing)? as u32;
-    match input {
-        Some(input) => {
-            let run = function::<(u32, Vec<u8>), ()>(store, instance, interface, "run")?;
-            way.call(store, &run, (place, input)).await
-        }
-        None => {
-            let check = function::<(u32,), ()>(store, instance, interface, "check")?;
-            way.call(store, &check, (place,)).await
-        }
-    }
-}
-
 /// Calls a function that only answers.
-async fn ask<R>(
+pub(crate) async fn ask<R>(
     store: &mut Store<Host>,
     way: Way,
     instance: &Instance,
@@ -507,7 +493,7 @@ where
 }
 
 /// A function of the interface; one of another type is a fault of the scenario.
-fn function<P, R>(
+pub(crate) fn function<P, R>(
     store: &mut Store<Host>,
     instance: &Instance,
     interface: &str,
@@ -575,7 +561,7 @@ pub(crate) fn stuck(sequence: u32, step: u32, why: &str) -> Failure {
 }
 
 /// The scenario cannot be run as it is.
-fn invalid(site: &str, message: &str) -> wasmtime::Error {
+pub(crate) fn invalid(site: &str, message: &str) -> wasmtime::Error {
     wasmtime::Error::new(Stop::Failed(Box::new(unfit(site, message))))
 }
 

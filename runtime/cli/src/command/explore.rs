@@ -7,7 +7,6 @@
 //!
 //! Invariant: what is found depends on target, plan, seed and flags; the clock only ends it.
 
-use super::fuzz::gravity;
 use super::run::{collision, identity, kept, print, seed};
 use super::shrink::smaller;
 use super::{Context, exit};
@@ -120,7 +119,7 @@ pub(crate) fn explore(context: &Context, args: &ExploreArgs) -> Result<ExitCode,
         RunSummary::of(Mode::Explore, identity, summary_target, &outcome, kept(&probe), keeper.watch.facts());
     let findings = exploration.findings().all();
     summary.status =
-        findings.iter().map(|found| found.verdict.status).max_by_key(|status| gravity(*status)).unwrap_or(Status::Pass);
+        findings.iter().map(|found| found.verdict.status).max_by_key(|status| status.gravity()).unwrap_or(Status::Pass);
     summary.findings = findings.iter().filter_map(|found| found.verdict.findings.first().cloned()).collect();
     summary.signature = findings.first().and_then(|found| found.verdict.signature.clone());
     summary.explore = Some(explore);
