@@ -1,7 +1,9 @@
 //! The command line, as clap reads it. `CLI.md` is generated from here.
 
+mod artifacts;
 mod report;
 
+pub(crate) use artifacts::{ArtifactsCommand, ArtifactsDiffArgs, ArtifactsLsArgs, ArtifactsOutArgs};
 pub(crate) use report::{ReportCommand, ReportFlakyArgs, ReportFormatArg, ReportQueryArgs, ReportShowArgs};
 
 use crate::explore::settings::ScheduleWord;
@@ -88,6 +90,11 @@ pub(crate) enum Command {
     /// Verify and show traces.
     #[command(subcommand)]
     Trace(TraceCommand),
+    /// List, compare and hand on the files that runs have left.
+    #[command(subcommand)]
+    Artifacts(ArtifactsCommand),
+    /// Check a trace for a build server: that it is whole, and that it replays as it was recorded.
+    Ci(CiArgs),
     /// Show, ask and compare the reports of runs that were made.
     #[command(subcommand)]
     Report(ReportCommand),
@@ -600,6 +607,19 @@ pub(crate) enum CoverageFormatArg {
     Lcov,
     Html,
     Json,
+}
+
+/// Exit code: 0 when every check passed, 1 when one failed, 2 when the trace cannot be read.
+#[derive(Debug, Args)]
+pub(crate) struct CiArgs {
+    /// A trace, a bundle, a run's folder or id, or one of latest, last-pass, last-fail.
+    pub(crate) trace: String,
+    /// Runs that should have come out alike; at least two.
+    #[arg(long = "flake-run", value_name = "RUN_OR_TRACE")]
+    pub(crate) flake_runs: Vec<String>,
+    /// Percent of those that may differ from the most frequent outcome [default: 0]
+    #[arg(long, value_name = "PERCENT", value_parser = clap::value_parser!(u8).range(0..=100), requires = "flake_runs")]
+    pub(crate) flake_budget: Option<u8>,
 }
 
 /// Traces.

@@ -74,9 +74,18 @@ pub(crate) fn recording(selector: &str, runs: &RunStore) -> Result<(PathBuf, Rec
     Ok((path, recording))
 }
 
-/// Reads a trace, whole and verified.
-pub(crate) fn read(path: &Path) -> Result<Recording, CliError> {
+/// The bytes of a trace, or of the one in a bundle.
+pub(crate) fn bytes(path: &Path) -> Result<Vec<u8>, CliError> {
     let bytes = store::read_trace(path).map_err(store_error)?;
+    match crate::artifacts::bundle::trace_of(&bytes) {
+        Some(trace) => trace.map_err(|what| CliError::new("bundle", format!("{}: {what}", path.display()))),
+        None => Ok(bytes),
+    }
+}
+
+/// Reads a trace, or the one in a bundle, whole and verified.
+pub(crate) fn read(path: &Path) -> Result<Recording, CliError> {
+    let bytes = bytes(path)?;
     Recording::read(&bytes).map_err(|error| {
         CliError::new("trace", format!("{}: {error}", path.display()))
             .hint(format!("fozzy trace verify {}", path.display()))

@@ -144,13 +144,13 @@ impl ManifestFacts {
 
 /// What a manifest takes from a report.
 pub(crate) struct Told<'a> {
-    mode: Mode,
-    status: Status,
+    pub(crate) mode: Mode,
+    pub(crate) status: Status,
     identity: &'a Identity,
     started_at: &'a str,
     finished_at: &'a str,
-    duration_ns: u64,
-    findings: usize,
+    pub(crate) duration_ns: u64,
+    pub(crate) findings: usize,
 }
 
 impl Report for RunSummary {

@@ -1,5 +1,7 @@
 //! One file a command, one row in `dispatch`.
 
+mod artifacts;
+mod ci;
 mod coverage;
 mod doctor;
 mod env;
@@ -15,7 +17,7 @@ mod test;
 mod trace;
 mod validate;
 
-use crate::args::{Cli, Command, Globals, ReportCommand, TraceCommand};
+use crate::args::{ArtifactsCommand, Cli, Command, Globals, ReportCommand, TraceCommand};
 use crate::config::{self, Config};
 use crate::error::{CliError, at_path};
 use crate::output::Printer;
@@ -53,6 +55,12 @@ pub(crate) fn dispatch(cli: Cli) -> ExitCode {
             Command::Coverage(args) => coverage::coverage(&context, args),
             Command::Trace(TraceCommand::Verify(args)) => trace::verify(&context, args),
             Command::Trace(TraceCommand::Show(args)) => trace::show(&context, args),
+            Command::Artifacts(ArtifactsCommand::Ls(args)) => artifacts::ls(&context, args),
+            Command::Artifacts(ArtifactsCommand::Diff(args)) => artifacts::diff(&context, args),
+            Command::Artifacts(ArtifactsCommand::Export(args)) => artifacts::export(&context, args),
+            Command::Artifacts(ArtifactsCommand::Pack(args)) => artifacts::pack(&context, args),
+            Command::Artifacts(ArtifactsCommand::Bundle(args)) => artifacts::bundle(&context, args),
+            Command::Ci(args) => ci::ci(&context, args),
             Command::Report(ReportCommand::Show(args)) => report::show(&context, args),
             Command::Report(ReportCommand::Query(args)) => report::ask(&context, args),
             Command::Report(ReportCommand::Flaky(args)) => report::flaky(&context, args),

@@ -61,16 +61,7 @@ pub(crate) fn ask(context: &Context, args: &ReportQueryArgs) -> Result<ExitCode,
 }
 
 pub(crate) fn flaky(context: &Context, args: &ReportFlakyArgs) -> Result<ExitCode, CliError> {
-    let mut seen = BTreeSet::new();
-    let mut runs = Vec::with_capacity(args.runs.len());
-    for selector in &args.runs {
-        let report = report_of(context, selector)?;
-        let (id, signature) = signature(&report);
-        if !seen.insert(id.clone()) {
-            return Err(CliError::new("usage", format!("`{selector}`: run {id} is named twice")));
-        }
-        runs.push(signature);
-    }
+    let runs = signatures(context, &args.runs)?;
     let report = FlakyReport::of(&runs);
     if let Some(budget) = args.flake_budget.filter(|budget| report.flake_rate_pct > f64::from(*budget)) {
         let differ =
@@ -129,8 +120,22 @@ fn as_suite(report: &KeptReport) -> SuiteSummary {
     }
 }
 
+/// What is compared of runs, of which none may be named twice.
+pub(super) fn signatures(context: &Context, selectors: &[String]) -> Result<Vec<RunSignature>, CliError> {
+    let mut seen = BTreeSet::new();
+    let mut runs = Vec::with_capacity(selectors.len());
+    for selector in selectors {
+        let (id, signature) = signature(&report_of(context, selector)?);
+        if !seen.insert(id.clone()) {
+            return Err(CliError::new("usage", format!("`{selector}`: run {id} is named twice")));
+        }
+        runs.push(signature);
+    }
+    Ok(runs)
+}
+
 /// The identity of a run, and what is compared of it.
-fn signature(report: &KeptReport) -> (String, RunSignature) {
+pub(super) fn signature(report: &KeptReport) -> (String, RunSignature) {
     let (identity, status, findings) = match report {
         KeptReport::Run(summary) => (&summary.identity, summary.status, &summary.findings),
         KeptReport::Suite(summary) => (&summary.identity, summary.status, &summary.findings),
