@@ -1,5 +1,6 @@
 //! One file a command, one row in `dispatch`.
 
+mod branch;
 mod coverage;
 mod doctor;
 mod env;
@@ -9,6 +10,7 @@ mod init;
 mod inspect;
 pub(crate) mod replay;
 pub(crate) mod run;
+mod seeds;
 mod shrink;
 mod test;
 mod trace;
@@ -45,7 +47,9 @@ pub(crate) fn dispatch(cli: Cli) -> ExitCode {
             Command::Test(args) => test::test(&context, args),
             Command::Fuzz(args) => fuzz::fuzz(&context, args),
             Command::Explore(args) => explore::explore(&context, args),
+            Command::Seeds(args) => seeds::seeds(&context, args),
             Command::Replay(args) => replay::replay(&context, args),
+            Command::Branch(args) => branch::branch(&context, args),
             Command::Shrink(args) => shrink::shrink(&context, args),
             Command::Ablate(args) => shrink::ablate(&context, args),
             Command::Inspect(args) => inspect::inspect(&context, args),

@@ -145,7 +145,8 @@ fn a_story_has_the_answers_from_the_beginning_in_their_order() {
     // Its places are gone to again from their stories alone.
     let stories: Vec<Story> = exploration.stories().collect();
     assert!(stories.len() >= 5);
-    let mut again = Exploration::new(Options { runs_max: stories.len() as u64, ..Options::default() }, row, &Answers::default());
+    let mut again =
+        Exploration::new(Options { runs_max: stories.len() as u64, ..Options::default() }, row, &Answers::default());
     again.run(&mut lock(true), &mut stories.into_iter(), &mut Patience(50_000)).expect("no machine");
     assert_eq!(again.stats().states, exploration.stats().states);
 }
