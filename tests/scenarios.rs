@@ -136,6 +136,7 @@ scenarios! {
     the_store_forgets_what_was_deleted "kv-judge";
     the_ring_in_c_looks_empty_when_it_is_full "c-ring";
     the_timer_in_go_fires_late "go-timers";
+    the_bomb_goes_off "puzzles";
     the_scores_in_javascript_are_sorted_as_texts "js-scores";
 }
 

@@ -89,6 +89,7 @@ pub mod random;
 mod registry;
 pub mod scenario;
 mod site;
+pub mod state;
 pub mod target;
 #[cfg(feature = "std")]
 pub mod task;
@@ -107,7 +108,7 @@ pub mod prelude {
     pub use crate::{Draw, fuzz, http, process, property, scenario};
     pub use crate::{
         always, always_at_least, always_at_most, always_greater, always_less, always_or_unreachable, reachable, skip,
-        sometimes, sometimes_at_least, sometimes_at_most, sometimes_greater, sometimes_less, tools, unreachable,
+        sometimes, sometimes_at_least, sometimes_at_most, sometimes_greater, sometimes_less, state, tools, unreachable,
     };
 }
 

@@ -174,6 +174,15 @@ macro_rules! sometimes_at_least {
     }};
 }
 
+/// Says in which state the program is, for `fozzy explore`: `state!(self.position, "position")`. It goes on from states that
+/// it has not seen before, so name what brings the program nearer to something, and leave out what always changes.
+#[macro_export]
+macro_rules! state {
+    ($value:expr, $name:literal $(,)?) => {
+        $crate::state::state($name, &$value)
+    };
+}
+
 /// Ends a flow that finds nothing to do, with a label by which skips are counted: `skip!("no account")`.
 #[macro_export]
 macro_rules! skip {

@@ -48,6 +48,10 @@ pub(crate) fn again(name: &str, held: u64, missed: u64) {
     assertions::again(name, held, missed);
 }
 
+pub(crate) fn state(name: &str, value: u64) {
+    assertions::state(name, value);
+}
+
 pub(crate) fn sometimes(name: &str, holds: bool, details: Option<&str>) {
     assertions::sometimes(name, holds, details);
 }

@@ -77,8 +77,12 @@ pub(crate) enum Command {
     Fuzz(FuzzArgs),
     /// Search the ways through a scenario's flows for one that fails.
     Explore(ExploreArgs),
+    /// Show the failures that explorations have kept, and how they stand on the programs of today.
+    Seeds(SeedsArgs),
     /// Replay a recorded trace from its file alone, and compare.
     Replay(ReplayArgs),
+    /// Go on from a moment of a recorded run with other randomness.
+    Branch(BranchArgs),
     /// Make a recorded failure smaller: fewer steps and faults, simpler values, the same failure.
     Shrink(ShrinkArgs),
     /// Find out which of its planned faults a recorded failure needs.
@@ -383,6 +387,15 @@ pub(crate) struct ExploreArgs {
     /// What ends it before its time: that nothing new was seen for long, or the first failure.
     #[arg(long, value_name = "WHEN")]
     pub(crate) stop: Option<StopArg>,
+    /// Go on from where the last exploration of the program has come to, or from this state.
+    #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, default_missing_value = "")]
+    pub(crate) resume: Option<PathBuf>,
+    /// Where the state goes at the end, to go on from another time [default: .fozzy/explore/PROGRAM.json]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) save_state: Option<PathBuf>,
+    /// Neither try the failures of before, nor keep new ones.
+    #[arg(long)]
+    pub(crate) no_seeds: bool,
     /// Leave findings as they are, instead of making them smaller at the end.
     #[arg(long)]
     pub(crate) no_shrink: bool,
@@ -405,6 +418,38 @@ pub(crate) struct ExploreArgs {
     /// Arguments of the program.
     #[arg(last = true, value_name = "ARGS")]
     pub(crate) args: Vec<String>,
+}
+
+/// Exit code: 0 when none of them is still there, 1 when one is, 2 error or usage.
+#[derive(Debug, Args)]
+pub(crate) struct SeedsArgs {
+    /// Only those of this scenario, on this program [default: all, each on the program that was explored]
+    pub(crate) target: Option<PathBuf>,
+    /// Remove those that are fixed.
+    #[arg(long)]
+    pub(crate) prune_fixed: bool,
+}
+
+/// Exit code: that of the run that came of it.
+#[derive(Debug, Args)]
+pub(crate) struct BranchArgs {
+    /// A trace, a run's folder or id, or one of latest, last-pass, last-fail.
+    pub(crate) trace: String,
+    /// Decisions that are those of the trace; the first one after them is drawn anew. `trace show` marks decisions by `?`.
+    #[arg(long, value_name = "N")]
+    pub(crate) at: u64,
+    /// Where what comes then is drawn from: a number, or `random` for a fresh one, which is printed first.
+    #[arg(long, value_name = "N|random", default_value = "0", value_parser = SeedArg::parse)]
+    pub(crate) seed: SeedArg,
+    /// Write the run as a self-contained trace.
+    #[arg(long, value_name = "PATH")]
+    pub(crate) record: Option<PathBuf>,
+    /// What to do when the trace exists: refuse, replace it, or write `stem.N.ext`.
+    #[arg(long, value_name = "POLICY", default_value = "append")]
+    pub(crate) record_collision: CollisionArg,
+    /// Format of the summary.
+    #[arg(long, value_name = "FORMAT", default_value = "pretty")]
+    pub(crate) reporter: ReporterArg,
 }
 
 /// What ends an exploration before its time.

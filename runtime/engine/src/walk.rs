@@ -14,6 +14,7 @@
 
 use crate::build::Build;
 use crate::cache::Cache;
+use crate::coverage::Covered;
 use crate::ending::POWER_LOST;
 use crate::program::{Program, ProgramError};
 use crate::reactor::{Announced, CallError, CheckpointId, Function, Holdings, Reactor, ReactorError};
@@ -24,6 +25,7 @@ use fozzy_trace::facts::Facts;
 use fozzy_trace::outcome::Frame;
 use fozzy_trace::plan::Inputs;
 use fozzy_trace::{DecisionSource, End, HarnessError, History, NodeId, Plan};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -235,6 +237,18 @@ impl Walker {
     /// The coverage bytes of each module since they were cleared: how often each kept edge was taken, up to 255.
     pub fn coverage(&self) -> impl Iterator<Item = (ModuleOrdinal, &[u8])> {
         self.reactor.coverage()
+    }
+
+    /// What was covered, of the bytes of each module that was shown, in that order.
+    #[must_use]
+    pub fn covered(&self, taken: &dyn Fn(usize) -> Vec<u8>) -> Covered {
+        let of_module = |(number, (module, bytes)): (usize, (ModuleOrdinal, &[u8]))| {
+            let mut taken = taken(number);
+            taken.resize(bytes.len(), 0);
+            (module, taken)
+        };
+        let bytes: BTreeMap<ModuleOrdinal, Vec<u8>> = self.coverage().enumerate().map(of_module).collect();
+        Covered::by(self.program(), &bytes, None)
     }
 
     /// Sets all coverage bytes to zero.

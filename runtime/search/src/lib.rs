@@ -13,6 +13,7 @@
 //! Not here: how an execution is performed (`fozzy-engine`).
 
 mod audit;
+mod branch;
 mod compare;
 pub mod explore;
 pub mod fuzz;
@@ -21,5 +22,6 @@ mod replay;
 pub mod shrink;
 
 pub use audit::{Audit, audit};
+pub use branch::Branch;
 pub use compare::{Difference, Divergence, Side, compare, locate};
 pub use replay::{Against, Replay, against, replay, source_of};

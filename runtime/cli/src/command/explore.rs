@@ -14,7 +14,10 @@ use crate::args::{ExploreArgs, ReporterArg, StopArg};
 use crate::error::CliError;
 use crate::explore::ground::{Confirmer, ScenarioGround, walk_error};
 use crate::explore::keeper::{Keeper, Said, Where};
+use crate::explore::seeds::{Kept, Seeds, Standing};
 use crate::explore::settings::ExploreSettings;
+use crate::explore::state::ExploreState;
+use crate::explore::unreached::unreached;
 use crate::interrupt;
 use crate::plan::plan;
 use crate::store::store_error;
@@ -28,6 +31,7 @@ use fozzy_trace::file::Outcome;
 use fozzy_trace::file::store::check_target;
 use fozzy_trace::plan::ScenarioPlan;
 use fozzy_trace::{Seed, Status};
+use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
@@ -65,6 +69,22 @@ pub(crate) fn explore(context: &Context, args: &ExploreArgs) -> Result<ExitCode,
     // What cannot be run at all is found out here, by a run that has the same beginning.
     let probe = keeping.execute(&Story { answers: start.so_far(), steps: 1 }, 0..0)?;
     let summary_target = loaded.summary();
+    let has_seeds = settings.seeds && !args.no_seeds;
+    let seeds = Seeds::of(&context.config.base_dir, &name);
+    let standings = if has_seeds { seeds.standings(&loaded)? } else { Vec::new() };
+    for standing in standings.iter().filter(|standing| standing.state == Kept::StillThere) {
+        let signature = standing.signature.as_ref().map(ToString::to_string).unwrap_or_default();
+        context.printer.remark(&format!("still there: {signature}\n  {}\n", standing.path.display()));
+    }
+    let default_state = context.config.base_dir.join("explore").join(format!("{name}.json"));
+    let resumed = match &args.resume {
+        None => None,
+        Some(path) => {
+            let path = if path.as_os_str().is_empty() { &default_state } else { path };
+            Some(ExploreState::read(path, &loaded.component, &planned.plan)?)
+        }
+    };
+    let state_path = args.save_state.clone().unwrap_or(default_state);
     let folder = context.runs.begin()?;
     let mut keeper = Keeper {
         printer: context.printer,
@@ -86,12 +106,22 @@ pub(crate) fn explore(context: &Context, args: &ExploreArgs) -> Result<ExitCode,
     };
     let seed = options.seed;
     let mut exploration = Exploration::new(options, row, &start);
+    let mut stories = Vec::new();
+    if let Some(state) = resumed {
+        exploration.resume(state.runs, state.steps);
+        stories = state.stories;
+    }
     let mut ground = ScenarioGround::new(walker, confirming);
     interrupt::ask_me_to_stop();
-    let ended = exploration.run(&mut ground, &mut std::iter::empty(), &mut keeper)?;
+    let ended = exploration.run(&mut ground, &mut stories.into_iter(), &mut keeper)?;
+    let numbers = (seed.0, exploration.stats().runs, exploration.stats().steps);
+    let state = ExploreState::new(&keeper.component, &planned.plan, numbers, exploration.stories().collect());
+    state.write(&state_path)?;
 
     let ended = if interrupt::is_asked_to_stop() { "interrupted" } else { word(ended) };
     let mut explore = summary(&exploration, &ground, schedule.name(), ended);
+    explore.not_reached = unreached(ground.walker(), &exploration, &name);
+    explore.seeds = standings.iter().map(Standing::document).collect();
     for (number, found) in exploration.findings().all().iter().enumerate() {
         let trace = &keeper.kept[number];
         let mut failure = ExploreFinding {
@@ -110,6 +140,10 @@ pub(crate) fn explore(context: &Context, args: &ExploreArgs) -> Result<ExitCode,
             failure.minimized_trace_path = Some(path.display().to_string());
             failure.minimized_steps = Some(steps);
         }
+        if has_seeds {
+            let smallest = failure.minimized_trace_path.as_ref().unwrap_or(&failure.trace_path);
+            seeds.keep(Path::new(smallest), failure.signature.as_ref(), &standings, &args.target)?;
+        }
         explore.failures.push(failure);
     }
 
@@ -118,10 +152,11 @@ pub(crate) fn explore(context: &Context, args: &ExploreArgs) -> Result<ExitCode,
     let mut summary =
         RunSummary::of(Mode::Explore, identity, summary_target, &outcome, kept(&probe), keeper.watch.facts());
     let findings = exploration.findings().all();
-    summary.status =
-        findings.iter().map(|found| found.verdict.status).max_by_key(|status| status.gravity()).unwrap_or(Status::Pass);
+    let statuses = findings.iter().map(|found| found.verdict.status).chain(standings.iter().map(|seed| seed.status));
+    summary.status = statuses.max_by_key(|status| status.gravity()).unwrap_or(Status::Pass);
     summary.findings = findings.iter().filter_map(|found| found.verdict.findings.first().cloned()).collect();
-    summary.signature = findings.first().and_then(|found| found.verdict.signature.clone());
+    let still_there = || standings.iter().find(|seed| seed.state == Kept::StillThere)?.signature.clone();
+    summary.signature = findings.first().and_then(|found| found.verdict.signature.clone()).or_else(still_there);
     summary.explore = Some(explore);
     context.runs.finish(&folder, &summary)?;
     let json = context.printer.json || args.reporter == ReporterArg::Json;

@@ -1,6 +1,7 @@
 //! One file a command, one row in `dispatch`.
 
 mod artifacts;
+mod branch;
 mod ci;
 mod coverage;
 mod doctor;
@@ -12,6 +13,7 @@ mod inspect;
 pub(crate) mod replay;
 mod report;
 pub(crate) mod run;
+mod seeds;
 mod shrink;
 mod test;
 mod trace;
@@ -48,7 +50,9 @@ pub(crate) fn dispatch(cli: Cli) -> ExitCode {
             Command::Test(args) => test::test(&context, args),
             Command::Fuzz(args) => fuzz::fuzz(&context, args),
             Command::Explore(args) => explore::explore(&context, args),
+            Command::Seeds(args) => seeds::seeds(&context, args),
             Command::Replay(args) => replay::replay(&context, args),
+            Command::Branch(args) => branch::branch(&context, args),
             Command::Shrink(args) => shrink::shrink(&context, args),
             Command::Ablate(args) => shrink::ablate(&context, args),
             Command::Inspect(args) => inspect::inspect(&context, args),

@@ -122,7 +122,7 @@ impl Ground for ScenarioGround {
     }
 
     fn state(&self) -> Option<u64> {
-        None
+        self.walker.facts().states.digest()
     }
 
     fn confirm(&mut self, story: &Story) -> Result<Verdict, HarnessError> {

@@ -4,4 +4,7 @@
 
 pub(crate) mod ground;
 pub(crate) mod keeper;
+pub(crate) mod seeds;
 pub(crate) mod settings;
+pub(crate) mod state;
+pub(crate) mod unreached;

@@ -177,9 +177,16 @@ impl Exploration {
         (0..self.pool.len()).filter_map(|at| Some(self.pool.get(at)?.way.story(&[], 0)))
     }
 
-    /// Goes on with an exploration that had so many runs and steps behind it.
+    /// For each edge of a module, in the order in which the ground shows them, whether any step took it: one byte each.
+    #[must_use]
+    pub fn taken(&self, module: usize) -> Vec<u8> {
+        self.novelty.taken(module)
+    }
+
+    /// Goes on with an exploration that had so many runs and steps behind it: its chance is that of the runs after these.
     pub fn resume(&mut self, runs: u64, steps: u64) {
         (self.stats.runs, self.stats.steps, self.stats.last_new) = (runs, steps, steps);
+        self.choosing = self.chance.stream(CHOOSING - runs);
     }
 
     /// Explores: first goes the ways of `stories`, which others have found, then its own.

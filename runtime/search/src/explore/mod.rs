@@ -21,6 +21,9 @@ mod story;
 mod strategy;
 mod walk;
 
+#[cfg(test)]
+mod tests;
+
 pub use crate::fuzz::estimate::Estimate;
 pub use explorer::{Ended, Exploration, Observer, Stats};
 pub use ground::{Ground, PlaceId, Went};

@@ -87,6 +87,11 @@ impl Novelty {
         fresh
     }
 
+    /// For each edge of a module, in the order in which they are shown, whether it was taken.
+    pub(crate) fn taken(&self, module: usize) -> Vec<u8> {
+        self.feedback.taken(module + 1)
+    }
+
     /// Edges taken, features, states, and edges that were taken in one step only and in two.
     pub(crate) fn totals(&self) -> (u64, u64, u64, (u64, u64)) {
         let (edges, features) = self.feedback.totals();

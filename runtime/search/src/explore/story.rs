@@ -8,11 +8,13 @@
 //! Invariant: a way never changes.
 
 use fozzy_trace::source::Explicit;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// All that a run needs to go the same way: its answers, by the number of their question, and how far it goes.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Story {
     /// The answers, in the order of the questions.
     pub answers: Vec<Explicit>,

@@ -21,17 +21,30 @@ const ANSWERS_MAX: usize = 1 << 20;
 
 /// Answers in their order, each with the bound of its question.
 #[derive(Clone, Debug, Default)]
-pub struct Answers(Arc<Mutex<(Vec<Explicit>, Vec<u64>)>>);
+pub struct Answers(Arc<Mutex<Noted>>);
+
+#[derive(Debug, Default)]
+struct Noted {
+    answers: Vec<Explicit>,
+    bounds: Vec<u64>,
+    /// Questions about the order.
+    ordered: u64,
+}
 
 impl Answers {
-    fn lock(&self) -> MutexGuard<'_, (Vec<Explicit>, Vec<u64>)> {
+    fn lock(&self) -> MutexGuard<'_, Noted> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// A copy of what was answered.
     #[must_use]
     pub fn so_far(&self) -> Vec<Explicit> {
-        self.lock().0.clone()
+        self.lock().answers.clone()
+    }
+
+    /// How often it was asked who goes on.
+    pub(crate) fn ordered(&self) -> u64 {
+        self.lock().ordered
     }
 
     /// The numbers that were answered, each with its bound; questions for bytes are left out.
@@ -41,14 +54,14 @@ impl Answers {
             Explicit::Number(number) => Some((*number, *bound)),
             Explicit::Bytes(_) => None,
         };
-        noted.0.iter().zip(&noted.1).filter_map(number).collect()
+        noted.answers.iter().zip(&noted.bounds).filter_map(number).collect()
     }
 
     fn note(&self, answer: Explicit, bound: u64) {
         let mut noted = self.lock();
-        if noted.0.len() < ANSWERS_MAX {
-            noted.0.push(answer);
-            noted.1.push(bound);
+        if noted.answers.len() < ANSWERS_MAX {
+            noted.answers.push(answer);
+            noted.bounds.push(bound);
         }
     }
 }
@@ -71,12 +84,14 @@ pub(crate) enum Order {
     Any,
     /// The one that has waited longest.
     First,
-    /// The one that ran last, but for so many changes at any of the next [`PCT_QUESTIONS`] questions.
-    Changes(u32),
+    /// The one that ran last, but for some changes.
+    Changes {
+        /// How many.
+        number: u32,
+        /// They are among so many questions.
+        among: u64,
+    },
 }
-
-/// Questions about the order among which change points are drawn.
-pub(crate) const PCT_QUESTIONS: u64 = 1024;
 
 /// Answers on one way.
 pub struct Walk {
@@ -97,7 +112,7 @@ impl Walk {
     pub(crate) fn new(script: Arc<[Explicit]>, mut chance: Chance, manner: Manner, noted: &Answers) -> Walk {
         let storm = manner.toggle > 0.0 && chance.one_in(2);
         let changes = match manner.order {
-            Order::Changes(changes) => (0..changes).map(|_| chance.below(PCT_QUESTIONS)).collect(),
+            Order::Changes { number, among } => (0..number).map(|_| chance.below(among.max(1))).collect(),
             Order::Any | Order::First => Vec::new(),
         };
         let (part, noted) = (Part::WHOLE, Some(noted.clone()));
@@ -135,10 +150,13 @@ impl Walk {
         if asks_order {
             let number = self.ordered;
             self.ordered += 1;
+            if let Some(noted) = &self.noted {
+                noted.lock().ordered += 1;
+            }
             return match self.manner.order {
                 Order::First => 0,
-                Order::Changes(_) if !self.changes.contains(&number) => bound - 1,
-                Order::Any | Order::Changes(_) => self.chance.below(bound),
+                Order::Changes { .. } if !self.changes.contains(&number) => bound - 1,
+                Order::Any | Order::Changes { .. } => self.chance.below(bound),
             };
         }
         let quiet = is_chance(question.purpose) && !self.storm && question.purpose == Purpose::Fault;

@@ -184,6 +184,13 @@ impl Feedback {
         self.modules.iter().find(of).map_or(0, |module| module.counts[(row - module.first) as usize])
     }
 
+    /// For each edge of a module, by its number from 1, whether it was taken: one byte each.
+    pub(crate) fn taken(&self, number: usize) -> Vec<u8> {
+        let module = self.modules.get(number);
+        let bytes = module.into_iter().flat_map(|module| module.seen.iter().flat_map(|word| word.to_le_bytes()));
+        bytes.map(|classes| u8::from(classes != 0)).collect()
+    }
+
     /// Edges that were taken in any execution, and features that were seen.
     pub(crate) fn totals(&self) -> (u64, u64) {
         (self.edges, self.features)

@@ -28,6 +28,8 @@ pub(super) struct CoverageGuided {
     /// Fresh runs since the last that found something.
     barren: i32,
     is_fresh: bool,
+    /// The most questions about the order in one run.
+    ordered: u64,
 }
 
 impl CoverageGuided {
@@ -39,6 +41,7 @@ impl CoverageGuided {
             toggle: options.fault_toggle_prob,
             barren: 0,
             is_fresh: true,
+            ordered: 1,
         }
     }
 
@@ -55,12 +58,13 @@ impl Strategy for CoverageGuided {
         let origin = if self.is_fresh { Origin::Start } else { Origin::Kept(pool.pick(self.how, chance)) };
         let most = self.steps_per_run.max(1) as usize;
         let steps = if self.is_fresh { chance.between(1, most) } else { chance.length(most) };
-        let order = if chance.one_in(ORDERED) { Order::Changes(1) } else { Order::Any };
+        let order = if chance.one_in(ORDERED) { Order::Changes { number: 1, among: self.ordered } } else { Order::Any };
         let manner = Manner { order, simplest: false, toggle: self.toggle };
         Some(Attempt { origin, steps: steps as u32, script: Arc::from([]), manner, keeps: Keeps::New })
     }
 
-    fn learn(&mut self, fresh: u32, _: &Answers) {
+    fn learn(&mut self, fresh: u32, answers: &Answers) {
+        self.ordered = answers.ordered().max(self.ordered);
         if self.is_fresh {
             self.barren = if fresh > 0 { 0 } else { self.barren.saturating_add(1) };
         }

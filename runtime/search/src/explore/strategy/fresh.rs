@@ -28,5 +28,9 @@ impl Strategy for Fresh {
         Some(Attempt { origin: Origin::Start, steps: self.steps_per_run, script, manner, keeps: Keeps::Nothing })
     }
 
-    fn learn(&mut self, _: u32, _: &Answers) {}
+    fn learn(&mut self, _: u32, answers: &Answers) {
+        if let Order::Changes { among, .. } = &mut self.manner.order {
+            *among = answers.ordered().max(*among);
+        }
+    }
 }

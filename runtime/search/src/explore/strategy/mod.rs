@@ -101,7 +101,7 @@ pub const STRATEGIES: &[StrategyRow] = &[
     StrategyRow {
         name: "pct",
         says: "always from the start; a task runs on, but for a few changes at random moments",
-        make: |options| Box::new(Fresh::new(options, Order::Changes(PCT_CHANGES))),
+        make: |options| Box::new(Fresh::new(options, Order::Changes { number: PCT_CHANGES, among: 1 })),
     },
     StrategyRow {
         name: "coverage_guided",
