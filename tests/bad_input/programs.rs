@@ -124,9 +124,9 @@ fn a_folder_without_a_manifest_is_refused() {
     let words = ["folder is a folder without a Cargo.toml", "without an expect.toml that names its `program`"];
     fozzy.run(&["run", "folder"]).refuses(&words);
     fozzy.write("folder/expect.toml", "build = \"false\"\nprogram = \"app.wasm\"");
-    fozzy.run(&["run", "folder"]).refuses(&["folder does not build", "cd folder && false"]);
+    fozzy.run(&["run", "folder"]).refuses(&["folder does not build (exit status: 1)"]);
     fozzy.write("folder/expect.toml", "build = \"true\"\nprogram = \"app.wasm\"");
-    fozzy.run(&["run", "folder"]).refuses(&["folder/app.wasm is not there", "`true` should make it"]);
+    fozzy.run(&["run", "folder"]).refuses(&["folder/app.wasm is not there, and folder/expect.toml names it"]);
     fozzy.write("folder/expect.toml", "build = \"cp ../tiny.wat app.wat\"\nprogram = \"app.wat\"");
     fozzy.write("tiny.wat", "(module (func (export \"_start\")))");
     fozzy.run(&["run", "folder"]).exits(0);

@@ -395,11 +395,12 @@ fn sources(folder: &Path) -> String {
         must(fs::read_dir(folder), "list", folder).map(|entry| must(entry, "list", folder).path()).collect();
     paths.sort();
     let mut all = String::new();
-    // What the words of a README leave there is no source.
-    let built = |path: &Path| {
-        path.ends_with("target") || path.ends_with("node_modules") || path.extension().is_some_and(|is| is == "wasm")
+    // Neither what tools leave there nor what only people and suites read is a source.
+    let others = ["target", "node_modules", "README.md", "expect.toml"];
+    let is_other = |path: &Path| {
+        others.iter().any(|other| path.ends_with(other)) || path.extension().is_some_and(|is| is == "wasm")
     };
-    for path in paths.iter().filter(|path| !built(path)) {
+    for path in paths.iter().filter(|path| !is_other(path)) {
         if path.is_dir() {
             all += &sources(path);
         } else {
