@@ -306,6 +306,36 @@ fn an_expected_failure_passes_under_expect_only() {
     );
 }
 
+/// The budget of each `expect.toml` finds what is planted, and what is mended passes: with the seeds of a suite, 20 of them in a
+/// long test.
+#[test]
+fn what_is_planted_is_found_with_every_seed_of_a_suite() {
+    let suite = Suite::new();
+    for name in crate::scenarios::TESTED {
+        let expect = crate::fozzy::repository().join("scenarios").join(name).join("expect.toml");
+        let text = fs::read_to_string(expect).expect("it is there");
+        let budget: toml::Table = text.parse().expect("it is TOML");
+        suite.put(&format!("scenarios/{name}.wasm"), wasm(corpus::scenario(name, false)));
+        suite.put(&format!("scenarios/{name}.expect.toml"), text);
+        let steps = |key: &str| budget[key].as_integer().expect("a number");
+        let mut fixed = format!("sequences = {}\nflows = {}\n", steps("sequences"), steps("flows"));
+        if *name == "kv-judge" {
+            fixed += "target = \"kv-store-fixed\"\n";
+        }
+        suite.put(&format!("scenarios/{name}-fixed.wasm"), wasm(corpus::scenario(name, true)));
+        suite.put(&format!("scenarios/{name}-fixed.expect.toml"), fixed);
+    }
+    suite.put("scenarios/kv-store", wasm(corpus::scenario("kv-store", false)));
+    suite.put("scenarios/kv-store-fixed", wasm(corpus::scenario("kv-store", true)));
+    suite.put("scenarios/js-scores-fixed.plan.toml", "env = { FIXED = \"1\" }");
+    let seeds = if std::env::var_os("FOZZY_LONG").is_some() { 20 } else { 2 };
+    for seed in 1..=seeds {
+        let ran = suite.run(&["--expect", "--jobs", "2", "--json", "--seed", &seed.to_string()]).exits(0);
+        let both = 2 * crate::scenarios::TESTED.len();
+        assert_eq!(ran.json()["tests"], serde_json::json!({"passed": both, "failed": 0, "skipped": 0}), "seed {seed}");
+    }
+}
+
 #[test]
 fn junit_has_a_testcase_for_each_scenario() {
     let suite = Suite::new().with("scenarios/a.wat", program(GOOD)).with("scenarios/b.wat", program(FAILS));

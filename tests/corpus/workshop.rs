@@ -245,11 +245,17 @@ impl Workshop {
         })
     }
 
+    /// The C scenario that calls all of `fozzy.h`.
+    pub(super) fn compile_c_tools(&self) -> PathBuf {
+        self.clang("tools", &[C_FLAGS, C_REACTOR_FLAGS].concat(), |_| ())
+    }
+
     fn clang(&self, name: &str, flags: &[&str], finish: impl FnOnce(&Path)) -> PathBuf {
         install_missing("the C guest", DEBIAN_PACKAGES);
         let source = guests_folder().join("c").join(format!("{name}.c"));
         let compiler = text(run(Command::new("clang-19").arg("--version")));
-        let inputs = format!("{}\n{flags:?}\n{compiler}", must(fs::read_to_string(&source), "read", &source));
+        let header = sources(&guests_folder().join("../../guest-sdk/c"));
+        let inputs = format!("{}\n{header}\n{flags:?}\n{compiler}", must(fs::read_to_string(&source), "read", &source));
         self.make(Target::Wasip1, name, &inputs, |module| {
             run(Command::new("clang-19").args(flags).arg("-o").arg(module).arg(&source));
             finish(module);

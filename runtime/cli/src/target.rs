@@ -40,11 +40,7 @@ pub(crate) fn summary_of(target: &Target) -> TargetSummary {
 pub(crate) fn load(path: &Path) -> Result<Loaded, CliError> {
     let metadata = std::fs::metadata(path).map_err(|error| at_path("target", "cannot read", path, &error))?;
     let file: PathBuf = match metadata.is_dir() {
-        true if path.join("Cargo.toml").is_file() => build::build(path)?,
-        true => {
-            let message = format!("{} is a folder without a Cargo.toml", path.display());
-            return Err(CliError::new("target", message).hint("name a .wasm file or the folder of a crate"));
-        }
+        true => build::build(path)?,
         false => path.to_owned(),
     };
     let bytes = read(&file).map_err(|error| at_path("target", "cannot read", &file, &error))?;
@@ -115,7 +111,7 @@ pub(crate) fn session(program: Program, plan: &Plan, inputs: &Inputs) -> Result<
 }
 
 /// The user's cache; without one everything works, only slower.
-fn cache() -> Option<Cache> {
+pub(crate) fn cache() -> Option<Cache> {
     match Cache::open(&cache_directory()?) {
         Ok(cache) => Some(cache),
         Err(error) => {

@@ -240,6 +240,14 @@ impl Caller {
         })
     }
 
+    /// Brings the start state back now, which otherwise the next call does.
+    ///
+    /// # Errors
+    /// When the machine fails.
+    pub fn ready(&mut self) -> Result<(), HarnessError> {
+        self.fast.as_mut().or(self.exact.as_mut()).map_or(Ok(()), Lane::prepare)
+    }
+
     fn last(&self) -> &Lane {
         let lane = if self.was_exact { &self.exact } else { &self.fast };
         lane.as_ref().expect("the last call was made in it")

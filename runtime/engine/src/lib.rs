@@ -101,6 +101,7 @@ mod session;
 mod settings;
 mod sides;
 mod typed;
+mod walk;
 mod wave;
 
 pub use build::Build;
@@ -125,3 +126,4 @@ pub use reactor::{
 pub use searched::{Delivery, Searched};
 pub use session::{Session, SessionError};
 pub use settings::{STACK_BYTES, Switches, WASMTIME_VERSION};
+pub use walk::{Place, WalkError, Walked, Walker};

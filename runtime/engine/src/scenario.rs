@@ -21,13 +21,16 @@
 //! outside their machine, never on how many there are; the budget of instructions is one for all of them.
 //! Not here: what a call does with its part of the choices (`fozzy-host`), the verdict (`fozzy-check`).
 
+use crate::coverage::Covered;
 use crate::ending::Instantiating;
 use crate::given::Given;
-use crate::memory;
+use crate::memory::{self, Region};
 use crate::program::Program;
-use crate::schedule::{export, power_loss, store};
+use crate::schedule::{Earlier, export, power_loss, store};
 use crate::settings;
+use crate::sides::Told;
 use fozzy_host::{Host, Stop};
+use fozzy_instrument::{Coverage, OriginalOffset};
 use fozzy_trace::choice::check_name;
 use fozzy_trace::facts::{Cost, Failure, FailureKind, FlowStats, ScenarioStats};
 use fozzy_trace::plan::{Call, HttpReply, ProcessReply, ScenarioKind, ScenarioPlan};
@@ -36,6 +39,7 @@ use fozzy_world::Node;
 use std::collections::BTreeSet;
 use std::future::Future;
 use std::pin::pin;
+use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 use wasmtime::Store;
 use wasmtime::component::{ComponentNamedList, ComponentType, Instance, InstancePre, Lift, Lower, TypedFunc};
@@ -70,7 +74,7 @@ const PARTS_MAX: usize = 4096;
 #[derive(Debug, ComponentType, Lift)]
 #[component(record)]
 pub(crate) struct Flow {
-    name: String,
+    pub(crate) name: String,
     weight: u32,
     #[component(name = "max-times")]
     max_times: Option<u32>,
@@ -88,8 +92,8 @@ pub(crate) struct Invariant {
 #[derive(Debug, ComponentType, Lift)]
 #[component(record)]
 pub(crate) struct Info {
-    name: String,
-    flows: Vec<Flow>,
+    pub(crate) name: String,
+    pub(crate) flows: Vec<Flow>,
     invariants: Vec<Invariant>,
 }
 
@@ -97,23 +101,22 @@ impl Info {
     /// What is known of a scenario before it has done anything.
     pub(crate) fn stats(&self) -> wasmtime::Result<ScenarioStats> {
         check(self).map_err(|why| invalid("description", &why))?;
-        let flows = self.flows.iter().map(|flow| FlowStats::new(&flow.name)).collect();
-        Ok(ScenarioStats { name: FlowStats::new(&self.name).name, flows, ..ScenarioStats::default() })
+        Ok(described(self))
     }
 }
 
 /// `fozzy:scenario/stateful.skip`.
 #[derive(Debug, ComponentType, Lift)]
 #[component(record)]
-struct Skip {
-    flow: u32,
+pub(crate) struct Skip {
+    pub(crate) flow: u32,
     label: String,
 }
 
 /// `fozzy:scenario/stateful.step-result`.
 #[derive(Debug, ComponentType, Lift)]
 #[component(variant)]
-enum StepResult {
+pub(crate) enum StepResult {
     #[component(name = "ran")]
     Ran(u32),
     #[component(name = "skipped")]
@@ -123,11 +126,17 @@ enum StepResult {
 }
 
 /// Drives a scenario as far as the plan says. The answer is the host again, what came of it, and the fuel that is left.
-pub(crate) async fn drive(program: &Program, host: Host, fuel: u64) -> (Host, wasmtime::Result<bool>, u64) {
+pub(crate) async fn drive(
+    program: &Program,
+    host: Host,
+    fuel: u64,
+    earlier: Earlier,
+) -> (Host, wasmtime::Result<bool>, u64) {
     let plan = host.run.world.plan.scenario.clone().unwrap_or_default();
     let way = Way::of(program, &host.run.world.plan);
     let start = host.run.world.node(host.node).clone();
-    let mut drive = Drive { program, plan, way, start, host: Some(host), fuel };
+    let mut drive =
+        Drive { program, plan, way, start, host: Some(host), fuel, memories: Vec::new(), cut: None, earlier };
     let outcome = match way {
         Way::Alone => settings::with_stack(|| now(drive.all())),
         Way::Turns => drive.all().await,
@@ -190,6 +199,11 @@ struct Drive<'a> {
     host: Option<Host>,
     /// What is left of the budget, without what an instance has.
     fuel: u64,
+    /// Those of the last instance.
+    memories: Vec<Arc<Region>>,
+    /// Where it was cut off, if it was and others follow.
+    cut: Option<OriginalOffset>,
+    earlier: Earlier,
 }
 
 /// Functions that are called in turn: fuzz targets or properties.
@@ -243,22 +257,37 @@ impl Drive<'_> {
 
     /// A new instance on the machine as it was at the start.
     async fn instance(&mut self) -> (Store<Host>, wasmtime::Result<Instance>) {
+        self.cover();
         // Only the memories of the last instance are part of how the execution ended.
-        drop(memory::collect());
+        memory::begin_anew();
         let mut host = self.host.take().expect("no instance has it");
         let (node, start) = (host.node, &self.start);
         host.run.moment(node, |world, moment| world.begin_again(start, moment));
         host.begin_called_again();
         let (mut store, filled) = store(self.program, host, self.fuel);
-        let instance = match filled {
+        let (instance, memories) = match filled {
             Ok(()) => match self.linked() {
-                Ok(instance) if self.way == Way::Alone => instance.instantiate(&mut store),
-                Ok(instance) => instance.instantiate_async(&mut store).await,
-                Err(error) => Err(error),
+                Ok(instance) if self.way == Way::Alone => {
+                    memory::apart(async { instance.instantiate(&mut store) }).await
+                }
+                Ok(instance) => memory::apart(instance.instantiate_async(&mut store)).await,
+                Err(error) => (Err(error), Vec::new()),
             },
-            Err(error) => Err(error),
+            Err(error) => (Err(error), Vec::new()),
         };
+        memory::put_back(&memories);
+        self.memories = memories;
         (store, instance.map_err(|error| error.context(Instantiating)))
+    }
+
+    /// Keeps what the last instance has covered, as another one follows. That of the very last is told by its memories.
+    fn cover(&mut self) {
+        let (memories, cut) = (std::mem::take(&mut self.memories), self.cut.take());
+        let coverage = self.program.how().coverage;
+        if coverage != Coverage::None && !memories.is_empty() {
+            let told = Told::apart(memories, self.program.facts());
+            self.earlier.borrow_mut().merge(&Covered::of(self.program, &told, cut), coverage);
+        }
     }
 
     /// The instance is done with.
@@ -294,7 +323,8 @@ impl Drive<'_> {
     /// the disk of the start. Time passes at once until the machine is up again.
     fn unless_power_was_lost(&mut self, outcome: wasmtime::Result<()>) -> wasmtime::Result<()> {
         let lost = outcome.as_ref().err().and_then(power_loss);
-        let Some(up_after) = lost else { return outcome };
+        let (Some(up_after), Err(error)) = (lost, &outcome) else { return outcome };
+        self.cut = self.program.symbols().cut(error);
         let host = self.host();
         let node = host.node;
         host.run.moment(node, |world, moment| world.power_loss(moment));
@@ -383,8 +413,7 @@ pub(crate) async fn steps(
             StepResult::Ran(flow) => flow_of(stats, flow)?.ran(cost),
             StepResult::Skipped(skip) => flow_of(stats, skip.flow)?.skip(&skip.label),
             StepResult::Stuck(why) => {
-                let message = format!("no flow is valid in sequence {sequence} at step {number}: {why}");
-                return Err(invalid("no valid flow", &message));
+                return Err(wasmtime::Error::new(Stop::Failed(Box::new(stuck(sequence, number, &why)))));
             }
         }
     }
@@ -489,7 +518,7 @@ fn flow_of(stats: &mut ScenarioStats, flow: u32) -> wasmtime::Result<&mut FlowSt
 }
 
 /// What is wrong with a description.
-fn check(info: &Info) -> Result<(), String> {
+pub(crate) fn check(info: &Info) -> Result<(), String> {
     check_names("flows", info.flows.iter().map(|flow| flow.name.as_str()))?;
     check_names("invariants", info.invariants.iter().map(|invariant| invariant.name.as_str()))?;
     if info.flows.is_empty() {
@@ -520,10 +549,24 @@ fn check_names<'a>(what: &str, names: impl Iterator<Item = &'a str>) -> Result<(
     Ok(())
 }
 
+/// What is known of a scenario before its first sequence.
+pub(crate) fn described(info: &Info) -> ScenarioStats {
+    let flows = info.flows.iter().map(|flow| FlowStats::new(&flow.name)).collect();
+    ScenarioStats { name: FlowStats::new(&info.name).name, flows, ..ScenarioStats::default() }
+}
+
+/// No flow can be run, and so the scenario cannot.
+pub(crate) fn stuck(sequence: u32, step: u32, why: &str) -> Failure {
+    unfit("no valid flow", &format!("no flow is valid in sequence {sequence} at step {step}: {why}"))
+}
+
 /// The scenario cannot be run as it is.
 pub(crate) fn invalid(site: &str, message: &str) -> wasmtime::Error {
-    let message = format!("the scenario cannot be run: {message}");
-    wasmtime::Error::new(Stop::Failed(Box::new(Failure::new(FailureKind::Invalid, site, &message))))
+    wasmtime::Error::new(Stop::Failed(Box::new(unfit(site, message))))
+}
+
+fn unfit(site: &str, message: &str) -> Failure {
+    Failure::new(FailureKind::Invalid, site, &format!("the scenario cannot be run: {message}"))
 }
 
 #[cfg(test)]

@@ -82,7 +82,7 @@ impl Report {
     /// The worst that was found.
     pub(crate) fn status(&self) -> Status {
         let statuses = self.findings.iter().map(|(_, status)| *status);
-        statuses.max_by_key(|status| gravity(*status)).unwrap_or(Status::Pass)
+        statuses.max_by_key(|status| status.gravity()).unwrap_or(Status::Pass)
     }
 
     /// The codes of libFuzzer, of the first finding.
@@ -115,16 +115,5 @@ fn finding((found, kept): (&Found, &Kept)) -> FuzzFinding {
         minimized_trace_path: smaller.map(|smaller| smaller.trace.display().to_string()),
         minimized_input_path: smaller.map(|smaller| smaller.input.display().to_string()),
         minimized_input_bytes: smaller.map(|smaller| smaller.bytes),
-    }
-}
-
-/// The worst is the largest.
-const fn gravity(status: Status) -> u8 {
-    match status {
-        Status::Pass => 0,
-        Status::Fail => 1,
-        Status::Timeout => 2,
-        Status::Crash => 3,
-        Status::Error => 4,
     }
 }

@@ -26,6 +26,7 @@ mod watchdog;
 mod tests;
 
 pub use checkpoints::CheckpointId;
+pub(crate) use live::Announced;
 pub use live::Function;
 pub use tracker::TrackerKind;
 
@@ -34,9 +35,10 @@ use crate::program::Program;
 use checkpoints::Checkpoints;
 use fozzy_host::{Host, Run};
 use fozzy_instrument::{Comparison, ModuleOrdinal, OriginalOffset};
+use fozzy_trace::facts::ScenarioStats;
 use fozzy_trace::outcome::Frame;
 use fozzy_trace::plan::{Backends, Inputs};
-use fozzy_trace::{DecisionSource, End, HarnessError, History, Instant, Plan, Recorder};
+use fozzy_trace::{DecisionSource, End, HarnessError, History, Instant, NodeId, Plan, Recorder};
 use fozzy_world::{World, WorldError};
 use live::Live;
 use std::sync::Arc;
@@ -213,6 +215,28 @@ impl Reactor {
         result
     }
 
+    /// Tells the host which part of a scenario is called next.
+    pub(crate) fn announce(&mut self, next: Announced) -> Result<(), CallError> {
+        if self.over {
+            return Err(CallError::Over);
+        }
+        self.checkpoints.announced(next);
+        let told = self.live.announce(next);
+        self.over = told.is_err();
+        told
+    }
+
+    /// A new instance on the machine as it was at the start, after what this one did: as a sequence of a scenario begins.
+    /// Its checkpoints are its own.
+    pub(crate) fn begin_again(self, scenario: ScenarioStats) -> Result<Reactor, ReactorError> {
+        let Reactor { program, start, live, .. } = self;
+        let mut run = live.run().fork();
+        run.moment(NodeId(0), |world, moment| world.begin_again(start.node(NodeId(0)), moment));
+        run.world.facts.scenario = Some(scenario);
+        drop(live);
+        Reactor::with_run(program, start, run)
+    }
+
     /// Lets the guest do something after which nothing is done with it but a restore: it is not repeated by one.
     pub(crate) fn finish<R>(
         &mut self,
@@ -288,7 +312,7 @@ impl Reactor {
         for step in &steps {
             step.repeat(&mut self.live).map_err(again)?;
         }
-        let calls = steps.len() as u64;
+        let calls = steps.iter().map(|step| step.calls()).sum();
         let state = self.live.capture()?;
         if self.checkpoints.is_another(checkpoint, &state) {
             let what = "a checkpoint was restored by calling again, and its state came out differently; this is a fault \

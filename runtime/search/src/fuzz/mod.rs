@@ -16,24 +16,27 @@
 //! Not here: how an input is executed (`fozzy-engine`), files and clocks (`fozzy`).
 
 mod campaign;
-mod chance;
+pub(crate) mod chance;
 mod compared;
 mod corpus;
 mod dictionary;
 mod drawn;
-mod estimate;
-mod feedback;
-mod findings;
+pub(crate) mod estimate;
+pub(crate) mod feedback;
+pub(crate) mod findings;
+mod length;
 mod mutate;
 mod reduce;
 mod schedule;
 mod target;
+mod worth;
 
 pub use campaign::{Campaign, Ended, Observer, Options, Stats};
 pub use corpus::{Corpus, Testcase};
 pub use dictionary::{Dictionary, DictionaryError, Token};
 pub use drawn::Drawn;
 pub use estimate::Estimate;
+pub use feedback::Feedback;
 pub use findings::{Findings, Found};
 pub use mutate::{MUTATORS, Mutator};
 pub use target::{Compared, ComparedKind, Outcome, Target};
