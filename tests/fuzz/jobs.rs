@@ -37,17 +37,31 @@ fn two_workers_share_the_executions_and_what_they_find() {
     assert!(said.contains("--det"), "{said}");
 }
 
+/// The processes that `parent` has started and that have not ended.
+#[cfg(target_os = "linux")]
+fn children_of(parent: u32) -> Vec<String> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir("/proc").expect("it is Linux").flatten() {
+        let stat = fs::read_to_string(entry.path().join("stat")).unwrap_or_default();
+        // `pid (name) state ppid …`
+        let after = stat.rsplit_once(") ").map_or("", |(_, after)| after);
+        let mut words = after.split(' ');
+        let (state, of) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
+        if state != "Z" && of == parent.to_string() {
+            found.push(entry.file_name().to_string_lossy().into_owned());
+        }
+    }
+    found
+}
+
 #[cfg(target_os = "linux")]
 #[test]
 fn a_worker_that_is_killed_is_followed_by_another_that_goes_on() {
     let fozzy = Fozzy::new();
     fozzy.write("magic.wat", module(MAGIC));
     let mut child = fozzy.start(&["fuzz", "magic.wat", "--corpus", "corpus", "--jobs", "2"]);
-    let of_main = format!("/proc/{0}/task/{0}/children", child.id());
-    let workers = || -> Vec<String> {
-        let listed = fs::read_to_string(&of_main).unwrap_or_default();
-        listed.split_whitespace().map(str::to_owned).collect()
-    };
+    let child_id = child.id();
+    let workers = || children_of(child_id);
     let files = || fs::read_dir(fozzy.path("corpus")).map_or(0, |entries| entries.flatten().count());
     let mut wait_for = |what: &str, is_there: &dyn Fn() -> bool| {
         while !is_there() {

@@ -165,7 +165,7 @@ fn a_handler_of_requests_is_sent_requests() {
     let handler = corpus::component("http-handler");
     fozzy.write("words.dict", "\"/panic\"\n");
     let more = ["--http", "--crash-only", "--dict", "words.dict"];
-    let summary = campaign(&fozzy, &handler, 0, 4_000, &more).exits(4).json();
+    let summary = campaign(&fozzy, &handler, 0, 1_500, &more).exits(4).json();
     let request = first(&summary, "arguments").as_str().expect("it is said");
     assert!(request.starts_with("{method: get, path: \"/panic"), "{request}");
     replays_alone(&fozzy, first(&summary, "tracePath"), 4);

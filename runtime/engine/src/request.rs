@@ -1,11 +1,15 @@
-//! An HTTP request, drawn part by part.
+//! An HTTP request out of any bytes: it is read as a person would write one.
 //!
 //! ```text
-//! method   one of a few, or a word      path     any bytes, written as a path can be (`%0a`)
-//! headers  common names or words        body     any bytes; its length is a header, as servers pass it on
+//! POST /orders?open          method and path; without a space it is the path of a GET
+//! content-type: text/plain   headers, until an empty line
+//!
+//! any bytes                  the body; its length is a header, as servers pass it on
 //! ```
 //!
-//! Invariants: every answer gives a request that a server can pass on; no answers give `GET /`.
+//! So inputs can be read, written and kept as text, and whatever a handler compares can be put where it stands.
+//!
+//! Invariants: all bytes give a request that a server can pass on; none give `GET /`.
 //! Not here: what a handler makes of it (`fozzy-world`).
 
 use crate::wave;
@@ -14,44 +18,12 @@ use fozzy_world::http::request::Request;
 use fozzy_world::http::{Fields, Method, Scheme, message};
 use std::sync::Arc;
 
-/// Bytes of a path, a query, or the value of a header.
-const TEXT_BYTES_MAX: u64 = 255;
-/// Bytes of a name: of a method or a header.
-const NAME_BYTES_MAX: u64 = 31;
-/// Bytes of a body.
-const BODY_BYTES_MAX: u64 = 4096;
-/// Headers of a request.
-const HEADERS_MAX: usize = 16;
-/// The site of questions for how long something is, as of `typed`.
-const LENGTH: &str = "length";
-
-const METHODS: [Method; 8] = [
-    Method::Get,
-    Method::Post,
-    Method::Put,
-    Method::Delete,
-    Method::Patch,
-    Method::Head,
-    Method::Options,
-    Method::Trace,
-];
-const HEADERS: [&str; 15] = [
-    "content-type",
-    "accept",
-    "authorization",
-    "cookie",
-    "user-agent",
-    "accept-encoding",
-    "accept-language",
-    "cache-control",
-    "content-encoding",
-    "if-match",
-    "if-none-match",
-    "origin",
-    "range",
-    "referer",
-    "x-forwarded-for",
-];
+/// Bytes of a request that is drawn.
+const BYTES_MAX: u64 = 1 << 20;
+/// Headers of a request. More lines are left out.
+const HEADERS_MAX: usize = 64;
+/// The site of the question how long it is, as of `typed`.
+const REST: &str = "rest";
 
 /// A request that was drawn.
 #[derive(Clone)]
@@ -62,50 +34,51 @@ pub(crate) struct Drawn {
 
 /// A request, and what it looks like.
 pub(crate) fn draw(draws: &mut dyn Draws) -> (Drawn, String) {
-    let method = match METHODS.get(draws.below("method", METHODS.len() as u64 + 1) as usize) {
-        Some(method) => method.clone(),
-        None => Method::Other(word(draws).to_ascii_uppercase()),
-    };
-    let path_with_query = path(&bytes(draws, TEXT_BYTES_MAX));
-    let mut headers = vec![("host".to_owned(), b"localhost".to_vec())];
-    while headers.len() <= HEADERS_MAX && draws.below("one more header", 2) == 1 {
-        let name = match HEADERS.get(draws.below("name", HEADERS.len() as u64 + 1) as usize) {
-            Some(name) => (*name).to_owned(),
-            None => word(draws),
-        };
-        headers.push((name, bytes(draws, TEXT_BYTES_MAX)));
+    let mut bytes = vec![0; draws.below(REST, BYTES_MAX + 1) as usize];
+    if !bytes.is_empty() {
+        draws.fill("bytes", &mut bytes);
     }
-    let body: Arc<[u8]> = bytes(draws, BODY_BYTES_MAX).into();
-    if !body.is_empty() {
-        headers.retain(|(name, _)| name != "content-length");
-        headers.push(("content-length".to_owned(), body.len().to_string().into_bytes()));
-    }
-    let (scheme, authority) = (Scheme::Http, "localhost".to_owned());
-    let headers = Fields::received(headers);
-    let request = Request { method: method.received(), scheme, authority, path_with_query, headers, body: None };
-    let drawn = Drawn { request, body };
+    let drawn = read(&bytes);
     let text = written(&drawn);
     (drawn, text)
 }
 
-fn bytes(draws: &mut dyn Draws, max: u64) -> Vec<u8> {
-    let mut bytes = vec![0; draws.below(LENGTH, max + 1) as usize];
-    if !bytes.is_empty() {
-        draws.fill("bytes", &mut bytes);
+fn read(bytes: &[u8]) -> Drawn {
+    let mut rest = bytes;
+    let first = line(&mut rest);
+    let mut words = first.split(|byte| *byte == b' ').filter(|word| !word.is_empty());
+    let (method, path_with_query) = match (words.next(), words.next()) {
+        (Some(method), Some(wanted)) => (method, path(wanted)),
+        (only, _) => (&b"GET"[..], path(only.unwrap_or_default())),
+    };
+    let mut headers = vec![("host".to_owned(), b"localhost".to_vec())];
+    while !rest.is_empty() {
+        let header = line(&mut rest);
+        if header.is_empty() {
+            break;
+        }
+        let Some(colon) = header.iter().position(|byte| *byte == b':') else { continue };
+        let name = String::from_utf8_lossy(&header[..colon]).trim().to_ascii_lowercase();
+        if headers.len() < HEADERS_MAX && name != "content-length" {
+            headers.push((name, header[colon + 1..].trim_ascii().to_vec()));
+        }
     }
-    bytes
+    if !rest.is_empty() {
+        headers.push(("content-length".to_owned(), rest.len().to_string().into_bytes()));
+    }
+    let method = Method::Other(String::from_utf8_lossy(method).into_owned());
+    let method = if method.is_valid() { method.received() } else { Method::Get };
+    let (scheme, authority) = (Scheme::Http, "localhost".to_owned());
+    let headers = Fields::received(headers);
+    Drawn { request: Request { method, scheme, authority, path_with_query, headers, body: None }, body: rest.into() }
 }
 
-/// A word of small letters, digits and `-`, for which bytes that are none stand too.
-fn word(draws: &mut dyn Draws) -> String {
-    const LETTERS: &[u8] = b"abcdefghijklmnopqrstuvwxyz0123456789-";
-    let letter = |byte: u8| match LETTERS.contains(&byte) {
-        true => byte,
-        false => LETTERS[usize::from(byte) % LETTERS.len()],
-    };
-    let mut word: Vec<u8> = bytes(draws, NAME_BYTES_MAX).into_iter().map(letter).collect();
-    word.insert(0, b'x');
-    String::from_utf8_lossy(&word).into_owned()
+/// The next line, without its end.
+fn line<'a>(rest: &mut &'a [u8]) -> &'a [u8] {
+    let all = *rest;
+    let end = all.iter().position(|byte| *byte == b'\n').unwrap_or(all.len());
+    *rest = all.get(end + 1..).unwrap_or_default();
+    all[..end].strip_suffix(b"\r").unwrap_or(&all[..end])
 }
 
 /// Any bytes as a path with query: it begins with a slash, and what cannot stand in one is escaped.
@@ -147,35 +120,23 @@ fn written(Drawn { request, body }: &Drawn) -> String {
 mod tests {
     use super::*;
 
-    /// Answers with these numbers, and with these bytes.
-    struct Given(Vec<u64>, Vec<u8>);
-
-    impl Draws for Given {
-        fn below(&mut self, _: &str, bound: u64) -> u64 {
-            if self.0.is_empty() { 0 } else { self.0.remove(0).min(bound - 1) }
-        }
-
-        fn fill(&mut self, _: &str, out: &mut [u8]) {
-            for byte in out {
-                *byte = if self.1.is_empty() { b'z' } else { self.1.remove(0) };
-            }
-        }
+    fn text(bytes: &[u8]) -> String {
+        written(&read(bytes))
     }
 
     #[test]
-    fn no_answers_give_the_simplest_request() {
-        let (_, text) = draw(&mut Given(Vec::new(), Vec::new()));
-        assert_eq!(text, "{method: get, path: \"/\", headers: [(\"host\", \"localhost\")], body: \"\"}");
+    fn no_bytes_are_the_simplest_request() {
+        assert_eq!(text(b""), "{method: get, path: \"/\", headers: [(\"host\", \"localhost\")], body: \"\"}");
+        assert_eq!(text(b"/a"), "{method: get, path: \"/a\", headers: [(\"host\", \"localhost\")], body: \"\"}");
     }
 
     #[test]
-    fn any_bytes_give_a_request_that_can_be_passed_on() {
-        let (drawn, text) = draw(&mut Given(vec![1, 7, 1, 0, 2, 1, 15, 1, 1, 0, 3], b"a?\n#\xff/bhiA=abc".to_vec()));
-        assert_eq!(drawn.request.path_with_query, "/a?%0a%23%ff/b");
-        assert!(message::is_path_with_query(&drawn.request.path_with_query));
-        let headers =
-            "[(\"host\", \"localhost\"), (\"content-type\", \"hi\"), (\"x\", \"A\"), (\"content-length\", \"3\")]";
-        assert!(text.starts_with("{method: post, path: \"/a?%0a%23%ff/b\""), "{text}");
-        assert!(text.contains(headers) || text.contains("(\"content-length\", \"3\")"), "{text}");
+    fn any_bytes_are_a_request_that_can_be_passed_on() {
+        let all = b"POST a?\x01#\xff/b HTTP/1.1\r\nA: b\nno header\n\xff: c\ncontent-length: 99\n\nh\0i";
+        let headers = "[(\"host\", \"localhost\"), (\"a\", \"b\"), (\"content-length\", \"3\")]";
+        let expected = format!("{{method: post, path: \"/a?%01%23%ff/b\", headers: {headers}, body: \"h\\u{{0}}i\"}}");
+        assert_eq!(text(all), expected);
+        assert!(message::is_path_with_query(&read(all).request.path_with_query));
+        assert!(text(b"\x01\x02 / x").starts_with("{method: get, path: \"/\""));
     }
 }

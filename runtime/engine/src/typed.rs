@@ -8,6 +8,8 @@
 //! The first answer of every question is the simplest value: an empty list, `none`, zero, the first case. Numbers take
 //! their bytes as they stand in memory, and texts theirs, so that whatever a program compares them with can be put there.
 //!
+//! A text or list of bytes that is the last argument is all that is left of an input.
+//!
 //! Invariant: every answer gives a value of the type; what is asked depends on the types and on earlier answers alone.
 //! Not here: who answers (`fozzy-trace`), how values are written (`wave`).
 
@@ -27,6 +29,10 @@ const DEPTH_MAX: usize = 64;
 const VALUES_MAX: usize = 1 << 16;
 /// The site of questions for how long something is, by which a source can tell them.
 const LENGTH: &str = "length";
+/// The site of that question for what is drawn last: it may be as long as an input.
+const REST: &str = "rest";
+/// Bytes of what is drawn last.
+const REST_BYTES_MAX: u64 = 1 << 20;
 
 /// A function whose arguments can be drawn.
 pub(crate) struct Typed {
@@ -109,8 +115,12 @@ impl Typed {
 
     /// Its arguments, and what they look like.
     pub(crate) fn draw(&self, draws: &mut dyn Draws) -> (Vec<Val>, String) {
-        let mut drawing = Drawing { draws, values: 0 };
-        let arguments: Vec<Val> = self.params.iter().map(|ty| drawing.value(ty)).collect();
+        let mut drawing = Drawing { draws, values: 0, is_last: false };
+        let mut arguments = Vec::with_capacity(self.params.len());
+        for (place, ty) in self.params.iter().enumerate() {
+            drawing.is_last = place + 1 == self.params.len() && takes_bytes(ty);
+            arguments.push(drawing.value(ty));
+        }
         let text = wave::arguments(&arguments);
         (arguments, text)
     }
@@ -139,9 +149,19 @@ fn refused(ty: &Type, depth: usize) -> Option<&'static str> {
     }
 }
 
+fn takes_bytes(ty: &Type) -> bool {
+    match ty {
+        Type::String => true,
+        Type::List(list) => list.ty() == Type::U8,
+        _ => false,
+    }
+}
+
 struct Drawing<'a> {
     draws: &'a mut dyn Draws,
     values: usize,
+    /// Whether a text or a list of bytes is all that is left to be drawn.
+    is_last: bool,
 }
 
 impl Drawing<'_> {
@@ -159,7 +179,8 @@ impl Drawing<'_> {
     }
 
     fn bytes(&mut self) -> Vec<u8> {
-        let mut bytes = vec![0; self.below(LENGTH, BYTES_MAX + 1) as usize];
+        let (site, most) = if self.is_last { (REST, REST_BYTES_MAX) } else { (LENGTH, BYTES_MAX) };
+        let mut bytes = vec![0; self.below(site, most + 1) as usize];
         if !bytes.is_empty() {
             self.draws.fill("bytes", &mut bytes);
         }

@@ -115,7 +115,8 @@ pub(crate) fn fuzz(context: &Context, args: &FuzzArgs) -> Result<ExitCode, CliEr
     let report = if args.jobs > 1 && worker.is_none() {
         let record = args.record.as_deref().map(|path| (path, collision));
         let (printer, number, runs) = (context.printer, args.jobs, args.runs);
-        Jobs { printer, number, runs, first_only: args.crash_only, folder: &folder, record }.run()?
+        let cargo = artifacts.as_ref().map(|(cargo, _)| cargo);
+        Jobs { printer, number, runs, first_only: args.crash_only, folder: &folder, record, cargo }.run()?
     } else {
         // The plan of an input names what is called; a program's begins without one.
         let called = match &searched {

@@ -85,10 +85,10 @@ impl Wanted<'_> {
             let file = Delivery::file(path);
             return file.map(Some).map_err(|why| CliError::new("usage", format!("--input-file: {why}")));
         }
-        Ok(match (self.stdin, self.argument) {
-            (true, _) => Some(Delivery::Stdin),
-            (_, true) => Some(Delivery::Argument),
-            _ => None,
+        Ok(match (self.argument, self.stdin) {
+            (true, _) => Some(Delivery::Argument),
+            (false, true) => Some(Delivery::Stdin),
+            (false, false) => None,
         })
     }
 }
@@ -171,6 +171,11 @@ mod tests {
         assert!(found(&functions, &Wanted { stdin: true, ..Wanted::default() }).contains("does not run by itself"));
         let program = Functions { runs: true, ..Functions::default() };
         assert_eq!(found(&program, &Wanted { argument: true, ..Wanted::default() }), "the program (argument)");
+        // Standard input is what is left when nothing else was said.
+        assert_eq!(
+            found(&program, &Wanted { argument: true, stdin: true, ..Wanted::default() }),
+            "the program (argument)"
+        );
         assert!(found(&program, &Wanted { http: true, ..Wanted::default() }).contains("handles no requests"));
         assert!(found(&program, &Wanted::default()).contains("has no function to fuzz: found no exports"));
     }

@@ -13,6 +13,7 @@
 //! Invariants: a failure that several workers find is reported once; the main process writes nothing but what it is told.
 //! Not here: the campaign of one worker (`fozzy-search`).
 
+use super::cargo::CargoFuzz;
 use super::summary::Report;
 use super::worker::{Message, VARIABLE, Worker};
 use crate::error::CliError;
@@ -45,6 +46,8 @@ pub(crate) struct Jobs<'a> {
     pub(crate) folder: &'a Path,
     /// The file that was asked for.
     pub(crate) record: Option<(&'a Path, Collision)>,
+    /// The cargo-fuzz target that is searched.
+    pub(crate) cargo: Option<&'a CargoFuzz>,
 }
 
 /// What a worker's process says.
@@ -186,6 +189,9 @@ impl Jobs<'_> {
                     self.printer.remark(&format!(
                         "found {title}{confirmed}\n  execution {at} of worker {place}, {bytes} bytes, {trace}\n"
                     ));
+                    if let Some(cargo) = self.cargo {
+                        self.printer.remark(&cargo.lines(Path::new(&told.input_path)));
+                    }
                     findings.by_signature.insert(told.signature.clone(), findings.all.len());
                     findings.all.push((told, finding.clone(), *status));
                 }

@@ -166,19 +166,23 @@ impl Target for CallTarget {
 /// Inputs to begin with where values are drawn from them: an input that is used up gives the simplest values, so that nothing
 /// would reward a longer one by itself.
 pub(crate) fn made_up(searched: &Searched, seed: Seed, bytes_max: usize) -> Vec<Vec<u8>> {
-    const LENGTHS: [usize; 4] = [16, 64, 256, 1024];
-    if let Searched::Call(Call::Fuzz(_)) | Searched::Program(_) = searched {
-        return Vec::new();
-    }
+    let lengths: &[usize] = match searched {
+        Searched::Call(Call::Fuzz(_) | Call::Property(_)) | Searched::Program(_) => return Vec::new(),
+        Searched::Call(Call::Http) => {
+            let requests = ["GET / HTTP/1.1\naccept: */*\n\n", "POST / HTTP/1.1\ncontent-type: application/json\n\n{}"];
+            return requests.map(|request| request.as_bytes().to_vec()).to_vec();
+        }
+        Searched::Call(Call::Function(_)) => &[16],
+        Searched::Scenario { .. } => &[64, 256, 1024],
+    };
     let mut source = Seeded::new(seed);
     let question = Question { node: NodeId(0), purpose: Purpose::Random, site: "made up" };
-    let random = |length: usize| {
-        let mut input = vec![0; length.min(bytes_max)];
+    let mut random = |length: &usize| {
+        let mut input = vec![0; (*length).min(bytes_max)];
         source.fill(question, &mut input);
         input
     };
-    let zeros = vec![0; LENGTHS[1].min(bytes_max)];
-    [zeros].into_iter().chain(LENGTHS.map(random)).collect()
+    lengths.iter().map(&mut random).collect()
 }
 
 /// A component that cannot be called, as an error of the command.
