@@ -35,8 +35,15 @@ pub(crate) fn coverage() -> Vec<Row> {
                     Some(built) => {
                         let (corpus, said) = libfuzzer(&built.join(name), seed, seconds, folder.path());
                         let theirs = ruler.edges(&corpus);
-                        println!("{name} {seconds} s: {} {theirs} edges, {} inputs, {said}", native.name(), corpus.len());
-                        Row::words(&row, [ours.to_string(), theirs.to_string(), format!("{:.3}", ours as f64 / theirs as f64)])
+                        println!(
+                            "{name} {seconds} s: {} {theirs} edges, {} inputs, {said}",
+                            native.name(),
+                            corpus.len()
+                        );
+                        Row::words(
+                            &row,
+                            [ours.to_string(), theirs.to_string(), format!("{:.3}", ours as f64 / theirs as f64)],
+                        )
                     }
                 });
             }

@@ -84,10 +84,14 @@ pub(crate) fn inputs() -> Vec<Row> {
             rows.push(match built {
                 None => Row::missing(&row, "it cannot be built here"),
                 Some(built) => {
-                    let pair = Pair::of(PAIRS, || replay(&mut ours, &inputs), || {
-                        let seconds = |runs| native_seconds(&built.join(name), &path, folder.path(), runs);
-                        seconds(EXECUTIONS) - seconds(1)
-                    });
+                    let pair = Pair::of(
+                        PAIRS,
+                        || replay(&mut ours, &inputs),
+                        || {
+                            let seconds = |runs| native_seconds(&built.join(name), &path, folder.path(), runs);
+                            seconds(EXECUTIONS) - seconds(1)
+                        },
+                    );
                     Row::times(&row, &pair, Unit::NanosecondsPerCall(EXECUTIONS), Bound::Ratio(most))
                 }
             });

@@ -28,7 +28,11 @@ pub(crate) fn memory() -> Vec<Row> {
                 .collect();
             println!("{name}: {quarter} executions each: {resident:?} bytes resident");
             let growth = resident[3].saturating_sub(resident[2]);
-            Row::bytes(&format!("{name}, resident memory added by the last of four campaigns"), growth, GROWTH_BYTES_MAX)
+            Row::bytes(
+                &format!("{name}, resident memory added by the last of four campaigns"),
+                growth,
+                GROWTH_BYTES_MAX,
+            )
         })
         .into()
 }

@@ -307,6 +307,10 @@ impl Campaign {
             if self.chance.one_in(2) {
                 input = self.lengthened(&base);
             }
+            if !repairs.is_empty() {
+                // What is behind a sum is compared only when the sum is right.
+                self.repair(outside, &mut input, parent, &repairs)?;
+            }
             self.put_compared(outside, &input, parent, STRAY_TRIES)?;
         }
         Ok(())

@@ -23,12 +23,14 @@
 use super::dictionary::Dictionary;
 use super::target::{Compared, ComparedKind};
 use fozzy_trace::Fold;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Bytes of a side: those of strings that the log has.
 const SIDE_BYTES_MAX: usize = 32;
 /// Pairs that are kept for one testcase.
 const PAIRS_MAX: usize = 1024;
+/// Values of one site of integers that are looked at in one execution: the first ones. A loop compares its counter each time.
+const SITE_VALUES_MAX: u32 = 48;
 /// Places in one input at which a pair is tried.
 const PLACES_MAX: usize = 16;
 /// The same for what can stand anywhere.
@@ -182,7 +184,7 @@ impl Shift {
 /// The pairs that a log of comparisons gives for `input`: only those that have a place in it. Words of both sides go to
 /// the dictionary.
 pub(crate) fn pairs(log: &[Compared], input: &[u8], dictionary: &mut Dictionary) -> Vec<Pair> {
-    let mut found = Found { input, site: 0, seen: BTreeSet::new(), pairs: Vec::new() };
+    let mut found = Found::new(input);
     let mut strings = Strings::default();
     let mut mixed = None;
     for compared in log {
@@ -195,13 +197,17 @@ pub(crate) fn pairs(log: &[Compared], input: &[u8], dictionary: &mut Dictionary)
             ComparedKind::Mixed(_) => mixed = Some((left, right)),
             ComparedKind::Equal(bytes)
                 if left != right && parts.is_some_and(|parts| found.apart(parts, compared, bytes)) => {}
-            ComparedKind::Equal(bytes) if left != right => found.integers(left, right, bytes, false, dictionary),
-            ComparedKind::Order(bytes) => found.integers(left, right, bytes, true, dictionary),
+            ComparedKind::Equal(bytes) if left != right && found.is_another(left, right) => {
+                found.integers(left, right, bytes, false, dictionary)
+            }
+            ComparedKind::Order(bytes) if found.is_another(left, right) => {
+                found.integers(left, right, bytes, true, dictionary)
+            }
             ComparedKind::Bytes => {
                 strings.add(compared, |site, left, right| found.strings(site, left, right, dictionary))
             }
             ComparedKind::Search if right <= 0xff => dictionary.collect(&[right as u8]),
-            ComparedKind::Equal(_) | ComparedKind::Switch | ComparedKind::Search => {}
+            ComparedKind::Equal(_) | ComparedKind::Order(_) | ComparedKind::Switch | ComparedKind::Search => {}
         }
     }
     strings.end(|site, left, right| found.strings(site, left, right, dictionary));
@@ -251,20 +257,47 @@ pub(crate) fn candidates<'a>(pairs: &'a [Pair], input: &'a [u8]) -> impl Iterato
 /// Pairs as they are found.
 struct Found<'a> {
     input: &'a [u8],
+    /// Which bytes stand in it anywhere.
+    has: [bool; 256],
     site: u64,
+    /// Values of each site of integers, and how many those were.
+    values: BTreeSet<(u64, u64, u64)>,
+    of_site: BTreeMap<u64, u32>,
     seen: BTreeSet<Pair>,
     pairs: Vec<Pair>,
 }
 
-impl Found<'_> {
+impl<'a> Found<'a> {
+    fn new(input: &'a [u8]) -> Found<'a> {
+        let mut has = [false; 256];
+        input.iter().for_each(|byte| has[usize::from(*byte)] = true);
+        let (values, of_site, seen) = (BTreeSet::new(), BTreeMap::new(), BTreeSet::new());
+        Found { input, has, site: 0, values, of_site, seen, pairs: Vec::new() }
+    }
+
+    /// Whether the site has compared other values so far, and not too many.
+    fn is_another(&mut self, left: u64, right: u64) -> bool {
+        let number = self.of_site.entry(self.site).or_default();
+        if *number >= SITE_VALUES_MAX || !self.values.insert((self.site, left, right)) {
+            return false;
+        }
+        *number += 1;
+        true
+    }
+
     fn add(&mut self, find: &[u8], put: &[u8]) {
         if find.is_empty() || find == put || self.pairs.len() >= 4 * PAIRS_MAX {
             return;
         }
-        let pair = Pair { find: Side::new(find), put: Side::new(put), shift: None, site: self.site };
-        if pair.places(self.input).next().is_some() && self.seen.insert(pair) {
-            self.pairs.push(pair);
+        if !find.iter().all(|byte| self.has[usize::from(*byte)]) {
+            return;
         }
+        let pair = Pair { find: Side::new(find), put: Side::new(put), shift: None, site: self.site };
+        if self.seen.contains(&pair) || pair.places(self.input).next().is_none() {
+            return;
+        }
+        self.seen.insert(pair);
+        self.pairs.push(pair);
     }
 
     fn integers(&mut self, left: u64, right: u64, bytes: u8, order: bool, dictionary: &mut Dictionary) {

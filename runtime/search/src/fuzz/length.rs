@@ -65,7 +65,10 @@ mod tests {
     fn the_bound_grows_while_nothing_is_found_and_only_then() {
         let (mut length, mut chance) = (Length::default(), Chance::new(Seed(1), 0));
         let mut longest = |length: &mut Length, executions, last_new| {
-            (0..200).map(|_| length.of_round(&mut chance, 4, 4096, executions, last_new)).filter(|most| *most < 4096).max()
+            (0..200)
+                .map(|_| length.of_round(&mut chance, 4, 4096, executions, last_new))
+                .filter(|most| *most < 4096)
+                .max()
         };
         assert_eq!(longest(&mut length, 1_000, 900), Some(4 + STEP));
         assert_eq!(length.bound, FIRST, "something was found");

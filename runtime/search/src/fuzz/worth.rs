@@ -93,7 +93,8 @@ mod tests {
     #[test]
     fn a_site_that_puts_something_else_each_time_is_bounded() {
         let mut worth = Worth::default();
-        let tries = (0..10_000u32).filter(|n| worth.allows(&Pair::of_bytes(b"sum", &n.to_le_bytes(), 1))).count() as u32;
+        let tries =
+            (0..10_000u32).filter(|n| worth.allows(&Pair::of_bytes(b"sum", &n.to_le_bytes(), 1))).count() as u32;
         assert!((SITE_TRIES..SITE_TRIES + 10_000 / TRICKLE + 1).contains(&tries), "{tries}");
     }
 }
