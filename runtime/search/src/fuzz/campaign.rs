@@ -23,6 +23,7 @@ use super::mutate::{Material, Mutator, Mutators};
 use super::reduce::{erase, simplify};
 use super::schedule::Schedule;
 use super::target::{Compared, Target};
+use super::varying::Varying;
 use super::worth::Worth;
 use fozzy_trace::{Digest, HarnessError, Seed, Signature, Verdict};
 use std::sync::Arc;
@@ -44,6 +45,8 @@ const STRAY_ROUNDS: u64 = 4;
 const TAIL_BYTES: std::ops::RangeInclusive<usize> = 8..=40;
 /// Of the mutations of a testcase that meets comparisons, one in so many is mended so that it meets them again.
 const REPAIRED: u64 = 4;
+/// What was put so often for one site is a word, if one side of the site stands still: a sum is another one each time.
+const WORD_TRIES: u32 = 4;
 /// Comparisons of one testcase that are mended.
 const REPAIRS_MAX: usize = 8;
 /// One execution in so many tells how often its edges are taken.
@@ -165,6 +168,7 @@ pub struct Campaign {
     corpus: Corpus,
     schedule: Schedule,
     worth: Worth,
+    varying: Varying,
     length: Length,
     findings: Findings,
     stats: Stats,
@@ -191,6 +195,7 @@ impl Campaign {
             corpus: Corpus::default(),
             schedule: Schedule::default(),
             worth: Worth::default(),
+            varying: Varying::default(),
             length: Length::default(),
             findings: Findings::default(),
             stats: Stats::default(),
@@ -353,6 +358,7 @@ impl Campaign {
         self.count()?;
         self.log.clear();
         outside.target.compare(base, &mut self.log)?;
+        self.varying.see(&self.log);
         let found: Arc<[Pair]> = pairs(&self.log, base, &mut self.dictionary).into();
         let repairs = self.repairs_of(parent);
         let mut input = Vec::new();
@@ -361,27 +367,29 @@ impl Campaign {
             if tries == 0 {
                 break;
             }
-            if !self.worth.allows(pair) {
-                continue;
-            }
-            tries -= 1;
             input.clear();
             input.extend_from_slice(base);
             pair.put(&mut input, at);
-            if input.len() <= self.options.input_bytes_max {
-                if self.attempt(outside, &input, parent, Some(Repair::of(pair, at)))? {
-                    self.worth.paid(pair);
-                }
-                if repairs.iter().any(|repair| repair.site != pair.site) {
-                    self.repair(outside, &mut input, parent, &repairs)?;
-                }
+            let put = Repair::of(pair, at, &input);
+            if input.len() > self.options.input_bytes_max || !self.worth.allows(put) {
+                continue;
+            }
+            tries -= 1;
+            if self.attempt(outside, &input, parent, Some(put))? {
+                self.worth.paid(put);
+            }
+            if repairs.iter().any(|repair| repair.site != pair.site) {
+                self.repair(outside, &mut input, parent, &repairs)?;
             }
         }
         Ok(found)
     }
 
+    /// The comparisons that were met in a testcase, of sums and lengths. Words were found once, and stay.
     fn repairs_of(&self, parent: Option<u32>) -> Arc<[Repair]> {
-        parent.map_or_else(|| Arc::from([]), |parent| Arc::clone(&self.corpus.testcases()[parent as usize].repairs))
+        let all = parent.map_or(&[][..], |parent| &self.corpus.testcases()[parent as usize].repairs);
+        let is_word = |put: Repair| self.worth.tries(put) > WORD_TRIES && self.varying.stands_still(put.site);
+        all.iter().copied().filter(|repair| !is_word(*repair)).collect()
     }
 
     /// Meets the comparisons again that were met in the testcase that `input` was made from, one after the other: first the
@@ -407,7 +415,8 @@ impl Campaign {
             if input.len() > self.options.input_bytes_max {
                 break;
             }
-            self.attempt(outside, input, parent, Some(Repair::of(pair, place)))?;
+            let put = Repair::of(pair, place, input);
+            self.attempt(outside, input, parent, Some(put))?;
         }
         Ok(())
     }

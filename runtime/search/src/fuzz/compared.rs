@@ -80,17 +80,6 @@ pub(crate) struct Pair {
 }
 
 impl Pair {
-    /// A number for what is put, wherever and in place of whatever.
-    pub(crate) fn value(&self) -> u64 {
-        let mut fold = Fold::default();
-        match self.shift {
-            // By how much depends on the input; that it is a shift is what can be counted.
-            Some(shift) => fold.bytes(&[shift.width, u8::from(shift.adds), u8::from(shift.big)]),
-            None => fold.bytes(self.put.bytes()),
-        }
-        fold.value()
-    }
-
     #[cfg(test)]
     pub(crate) fn of_bytes(find: &[u8], put: &[u8], site: u64) -> Pair {
         Pair { find: Side::new(find), put: Side::new(put), shift: None, site }
@@ -111,7 +100,8 @@ impl Pair {
     /// The places at which it can be tried.
     pub(crate) fn places<'a>(&'a self, input: &'a [u8]) -> impl Iterator<Item = usize> + 'a {
         let find = self.find.bytes();
-        let fits = move |window: &&[u8]| self.shift.is_some() || **window == *find;
+        // The first byte by itself: most windows are refused by it, without a call.
+        let fits = move |window: &[u8]| self.shift.is_some() || (window.first() == find.first() && window == find);
         input.windows(self.width()).enumerate().filter(move |(_, window)| fits(window)).map(|(place, _)| place)
     }
 
@@ -132,14 +122,19 @@ impl Pair {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Repair {
     pub(crate) site: u64,
+    /// A number for the bytes that were put.
+    pub(crate) value: u64,
     place: usize,
     width: usize,
 }
 
 impl Repair {
-    pub(crate) fn of(pair: &Pair, place: usize) -> Repair {
+    /// By `pair`, which was put into `input` at a place.
+    pub(crate) fn of(pair: &Pair, place: usize, input: &[u8]) -> Repair {
         let width = if pair.shift.is_some() { pair.width() } else { pair.put.bytes().len() };
-        Repair { site: pair.site, place, width }
+        let mut value = Fold::default();
+        value.bytes(&input[place..place + width]);
+        Repair { site: pair.site, value: value.value(), place, width }
     }
 
     /// The same in what `input` was shortened to: where the bytes are that stand at its place, if they are there still.
