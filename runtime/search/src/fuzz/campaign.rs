@@ -35,9 +35,15 @@ const SHORTEN_TRIES: u64 = 24;
 /// Testcases of at most so many bytes are kept as they are.
 const SHORT_BYTES: usize = 4;
 /// Executions that are spent on putting sides of comparisons into a testcase when it is picked first.
-const COMPARISON_TRIES: usize = 512;
+const COMPARISON_TRIES: usize = 256;
 /// The same, for an input that shows nothing new by itself: what it compares may be behind what all testcases compare.
 const STRAY_TRIES: usize = 48;
+/// The share of all executions that may go to comparisons, and how many may before that is looked at. A target that
+/// compares much would never be mutated otherwise.
+const COMPARING_SHARE: u64 = 3;
+const COMPARING_FREE: u64 = 8192;
+/// Executions that are spent on the comparisons of a testcase beyond that share.
+const COMPARISON_TRIES_LEAST: usize = 8;
 /// One round in so many looks at what such an input compares.
 const STRAY_ROUNDS: u64 = 4;
 /// Random bytes that are put behind a testcase to see what is compared then: lengths that are asked for before anything else,
@@ -169,6 +175,8 @@ pub struct Campaign {
     schedule: Schedule,
     worth: Worth,
     varying: Varying,
+    /// Executions that went to comparisons.
+    comparing: u64,
     length: Length,
     findings: Findings,
     stats: Stats,
@@ -196,6 +204,7 @@ impl Campaign {
             schedule: Schedule::default(),
             worth: Worth::default(),
             varying: Varying::default(),
+            comparing: 0,
             length: Length::default(),
             findings: Findings::default(),
             stats: Stats::default(),
@@ -362,7 +371,9 @@ impl Campaign {
         let found: Arc<[Pair]> = pairs(&self.log, base, &mut self.dictionary).into();
         let repairs = self.repairs_of(parent);
         let mut input = Vec::new();
-        let mut tries = tries;
+        let begin = self.stats.executions;
+        let is_much = self.comparing > COMPARING_FREE + begin / COMPARING_SHARE;
+        let mut tries = if is_much { COMPARISON_TRIES_LEAST } else { tries };
         for (pair, at) in candidates(&found, base) {
             if tries == 0 {
                 break;
@@ -382,6 +393,7 @@ impl Campaign {
                 self.repair(outside, &mut input, parent, &repairs)?;
             }
         }
+        self.comparing += self.stats.executions - begin;
         Ok(found)
     }
 

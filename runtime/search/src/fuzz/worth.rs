@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! site 17 puts "GET "     tried 3 times               ─▶ again
-//! site 17 puts "GET "     tried 40 times, never paid  ─▶ rarely
+//! site 17 puts "GET "     tried 12 times, never paid  ─▶ rarely
 //! site 4 puts a sum       another one each time: bounded by its site
 //! ```
 //!
@@ -15,12 +15,12 @@ use super::compared::Repair;
 use std::collections::BTreeMap;
 
 /// Tries of one value of one site, and of one site, that need not have paid.
-const VALUE_TRIES: u32 = 24;
-const SITE_TRIES: u32 = 768;
+const VALUE_TRIES: u32 = 12;
+const SITE_TRIES: u32 = 256;
 /// How many more tries each payment is worth.
-const PAYMENT: u32 = 48;
+const PAYMENT: u32 = 12;
 /// Of what is not worth it, one in so many is let through.
-const TRICKLE: u32 = 64;
+const TRICKLE: u32 = 512;
 /// Values that are remembered; beyond them only sites are.
 const VALUES_MAX: usize = 1 << 16;
 
@@ -92,9 +92,9 @@ mod tests {
     fn what_never_pays_is_let_through_rarely_and_what_pays_often() {
         let word = put(7, b"word");
         let mut worth = Worth::default();
-        let tried = |worth: &mut Worth, put: Repair| (0..640).filter(|_| worth.allows(put)).count() as u32;
+        let tried = |worth: &mut Worth, put: Repair| (0..1024).filter(|_| worth.allows(put)).count() as u32;
         let first = tried(&mut worth, word);
-        assert_eq!(first, VALUE_TRIES + (640 - VALUE_TRIES) / TRICKLE);
+        assert_eq!(first, VALUE_TRIES + (1024 - VALUE_TRIES) / TRICKLE);
         assert_eq!(worth.tries(word), first);
         worth.paid(word);
         assert!(tried(&mut worth, word) > PAYMENT / 2);
