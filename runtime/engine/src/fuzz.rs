@@ -302,8 +302,13 @@ impl Caller {
         lane.reactor.log_comparisons(true);
         lane.call(input, source)?;
         let maps = lane.reactor.program().comparisons();
+        // They come module by module, and finding a module's sites takes longer than reading an entry.
+        let mut sites = (None, &[][..]);
         for (module, comparison) in lane.reactor.comparisons() {
-            if let Some(site) = maps.of(module).get(comparison.site as usize) {
+            if sites.0 != Some(module) {
+                sites = (Some(module), maps.of(module));
+            }
+            if let Some(site) = sites.1.get(comparison.site as usize) {
                 see(module, site.kind, comparison);
             }
         }

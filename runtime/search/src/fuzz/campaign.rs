@@ -23,6 +23,7 @@ use super::mutate::{Material, Mutator, Mutators};
 use super::reduce::{erase, simplify};
 use super::schedule::Schedule;
 use super::target::{Compared, Target};
+use super::varying::Varying;
 use super::worth::Worth;
 use fozzy_trace::{Digest, HarnessError, Seed, Signature, Verdict};
 use std::sync::Arc;
@@ -34,9 +35,15 @@ const SHORTEN_TRIES: u64 = 24;
 /// Testcases of at most so many bytes are kept as they are.
 const SHORT_BYTES: usize = 4;
 /// Executions that are spent on putting sides of comparisons into a testcase when it is picked first.
-const COMPARISON_TRIES: usize = 512;
+const COMPARISON_TRIES: usize = 256;
 /// The same, for an input that shows nothing new by itself: what it compares may be behind what all testcases compare.
 const STRAY_TRIES: usize = 48;
+/// The share of all executions that may go to comparisons, and how many may before that is looked at. A target that
+/// compares much would never be mutated otherwise.
+const COMPARING_SHARE: u64 = 3;
+const COMPARING_FREE: u64 = 8192;
+/// Executions that are spent on the comparisons of a testcase beyond that share.
+const COMPARISON_TRIES_LEAST: usize = 8;
 /// One round in so many looks at what such an input compares.
 const STRAY_ROUNDS: u64 = 4;
 /// Random bytes that are put behind a testcase to see what is compared then: lengths that are asked for before anything else,
@@ -44,6 +51,8 @@ const STRAY_ROUNDS: u64 = 4;
 const TAIL_BYTES: std::ops::RangeInclusive<usize> = 8..=40;
 /// Of the mutations of a testcase that meets comparisons, one in so many is mended so that it meets them again.
 const REPAIRED: u64 = 4;
+/// What was put so often for one site is a word, if one side of the site stands still: a sum is another one each time.
+const WORD_TRIES: u32 = 4;
 /// Comparisons of one testcase that are mended.
 const REPAIRS_MAX: usize = 8;
 /// One execution in so many tells how often its edges are taken.
@@ -175,6 +184,9 @@ pub struct Campaign {
     corpus: Corpus,
     schedule: Schedule,
     worth: Worth,
+    varying: Varying,
+    /// Executions that went to comparisons.
+    comparing: u64,
     length: Length,
     findings: Findings,
     stats: Stats,
@@ -201,6 +213,8 @@ impl Campaign {
             corpus: Corpus::default(),
             schedule: Schedule::default(),
             worth: Worth::default(),
+            varying: Varying::default(),
+            comparing: 0,
             length: Length::default(),
             findings: Findings::default(),
             stats: Stats::default(),
@@ -333,6 +347,10 @@ impl Campaign {
             if self.chance.one_in(2) {
                 input = self.lengthened(&base);
             }
+            if !repairs.is_empty() {
+                // What is behind a sum is compared only when the sum is right.
+                self.repair(outside, &mut input, parent, &repairs)?;
+            }
             self.put_compared(outside, &input, parent, STRAY_TRIES)?;
         }
         Ok(())
@@ -375,35 +393,41 @@ impl Campaign {
         self.count()?;
         self.log.clear();
         outside.target.compare(base, &mut self.log)?;
+        self.varying.see(&self.log);
         let found: Arc<[Pair]> = pairs(&self.log, base, &mut self.dictionary).into();
         let repairs = self.repairs_of(parent);
         let mut input = Vec::new();
-        let mut tries = tries;
+        let begin = self.stats.executions;
+        let is_much = self.comparing > COMPARING_FREE + begin / COMPARING_SHARE;
+        let mut tries = if is_much { COMPARISON_TRIES_LEAST } else { tries };
         for (pair, at) in candidates(&found, base) {
             if tries == 0 {
                 break;
             }
-            if !self.worth.allows(pair) {
-                continue;
-            }
-            tries -= 1;
             input.clear();
             input.extend_from_slice(base);
             pair.put(&mut input, at);
-            if input.len() <= self.options.input_bytes_max {
-                if self.attempt(outside, &input, parent, Some(Repair::of(pair, at)))? {
-                    self.worth.paid(pair);
-                }
-                if repairs.iter().any(|repair| repair.site != pair.site) {
-                    self.repair(outside, &mut input, parent, &repairs)?;
-                }
+            let put = Repair::of(pair, at, &input);
+            if input.len() > self.options.input_bytes_max || !self.worth.allows(put) {
+                continue;
+            }
+            tries -= 1;
+            if self.attempt(outside, &input, parent, Some(put))? {
+                self.worth.paid(put);
+            }
+            if repairs.iter().any(|repair| repair.site != pair.site) {
+                self.repair(outside, &mut input, parent, &repairs)?;
             }
         }
+        self.comparing += self.stats.executions - begin;
         Ok(found)
     }
 
+    /// The comparisons that were met in a testcase, of sums and lengths. Words were found once, and stay.
     fn repairs_of(&self, parent: Option<u32>) -> Arc<[Repair]> {
-        parent.map_or_else(|| Arc::from([]), |parent| Arc::clone(&self.corpus.testcases()[parent as usize].repairs))
+        let all = parent.map_or(&[][..], |parent| &self.corpus.testcases()[parent as usize].repairs);
+        let is_word = |put: Repair| self.worth.tries(put) > WORD_TRIES && self.varying.stands_still(put.site);
+        all.iter().copied().filter(|repair| !is_word(*repair)).collect()
     }
 
     /// Meets the comparisons again that were met in the testcase that `input` was made from, one after the other: first the
@@ -429,7 +453,8 @@ impl Campaign {
             if input.len() > self.options.input_bytes_max {
                 break;
             }
-            self.attempt(outside, input, parent, Some(Repair::of(pair, place)))?;
+            let put = Repair::of(pair, place, input);
+            self.attempt(outside, input, parent, Some(put))?;
         }
         Ok(())
     }

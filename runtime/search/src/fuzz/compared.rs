@@ -23,12 +23,14 @@
 use super::dictionary::Dictionary;
 use super::target::{Compared, ComparedKind};
 use fozzy_trace::Fold;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Bytes of a side: those of strings that the log has.
 const SIDE_BYTES_MAX: usize = 32;
 /// Pairs that are kept for one testcase.
 const PAIRS_MAX: usize = 1024;
+/// Values of one site of integers that are looked at in one execution: the first ones. A loop compares its counter each time.
+const SITE_VALUES_MAX: u32 = 48;
 /// Places in one input at which a pair is tried.
 const PLACES_MAX: usize = 16;
 /// The same for what can stand anywhere.
@@ -78,17 +80,6 @@ pub(crate) struct Pair {
 }
 
 impl Pair {
-    /// A number for what is put, wherever and in place of whatever.
-    pub(crate) fn value(&self) -> u64 {
-        let mut fold = Fold::default();
-        match self.shift {
-            // By how much depends on the input; that it is a shift is what can be counted.
-            Some(shift) => fold.bytes(&[shift.width, u8::from(shift.adds), u8::from(shift.big)]),
-            None => fold.bytes(self.put.bytes()),
-        }
-        fold.value()
-    }
-
     #[cfg(test)]
     pub(crate) fn of_bytes(find: &[u8], put: &[u8], site: u64) -> Pair {
         Pair { find: Side::new(find), put: Side::new(put), shift: None, site }
@@ -109,7 +100,8 @@ impl Pair {
     /// The places at which it can be tried.
     pub(crate) fn places<'a>(&'a self, input: &'a [u8]) -> impl Iterator<Item = usize> + 'a {
         let find = self.find.bytes();
-        let fits = move |window: &&[u8]| self.shift.is_some() || **window == *find;
+        // The first byte by itself: most windows are refused by it, without a call.
+        let fits = move |window: &[u8]| self.shift.is_some() || (window.first() == find.first() && window == find);
         input.windows(self.width()).enumerate().filter(move |(_, window)| fits(window)).map(|(place, _)| place)
     }
 
@@ -130,14 +122,19 @@ impl Pair {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Repair {
     pub(crate) site: u64,
+    /// A number for the bytes that were put.
+    pub(crate) value: u64,
     place: usize,
     width: usize,
 }
 
 impl Repair {
-    pub(crate) fn of(pair: &Pair, place: usize) -> Repair {
+    /// By `pair`, which was put into `input` at a place.
+    pub(crate) fn of(pair: &Pair, place: usize, input: &[u8]) -> Repair {
         let width = if pair.shift.is_some() { pair.width() } else { pair.put.bytes().len() };
-        Repair { site: pair.site, place, width }
+        let mut value = Fold::default();
+        value.bytes(&input[place..place + width]);
+        Repair { site: pair.site, value: value.value(), place, width }
     }
 
     /// The same in what `input` was shortened to: where the bytes are that stand at its place, if they are there still.
@@ -182,7 +179,7 @@ impl Shift {
 /// The pairs that a log of comparisons gives for `input`: only those that have a place in it. Words of both sides go to
 /// the dictionary.
 pub(crate) fn pairs(log: &[Compared], input: &[u8], dictionary: &mut Dictionary) -> Vec<Pair> {
-    let mut found = Found { input, site: 0, seen: BTreeSet::new(), pairs: Vec::new() };
+    let mut found = Found::new(input);
     let mut strings = Strings::default();
     let mut mixed = None;
     for compared in log {
@@ -195,13 +192,17 @@ pub(crate) fn pairs(log: &[Compared], input: &[u8], dictionary: &mut Dictionary)
             ComparedKind::Mixed(_) => mixed = Some((left, right)),
             ComparedKind::Equal(bytes)
                 if left != right && parts.is_some_and(|parts| found.apart(parts, compared, bytes)) => {}
-            ComparedKind::Equal(bytes) if left != right => found.integers(left, right, bytes, false, dictionary),
-            ComparedKind::Order(bytes) => found.integers(left, right, bytes, true, dictionary),
+            ComparedKind::Equal(bytes) if left != right && found.is_another(left, right) => {
+                found.integers(left, right, bytes, false, dictionary)
+            }
+            ComparedKind::Order(bytes) if found.is_another(left, right) => {
+                found.integers(left, right, bytes, true, dictionary)
+            }
             ComparedKind::Bytes => {
                 strings.add(compared, |site, left, right| found.strings(site, left, right, dictionary))
             }
             ComparedKind::Search if right <= 0xff => dictionary.collect(&[right as u8]),
-            ComparedKind::Equal(_) | ComparedKind::Switch | ComparedKind::Search => {}
+            ComparedKind::Equal(_) | ComparedKind::Order(_) | ComparedKind::Switch | ComparedKind::Search => {}
         }
     }
     strings.end(|site, left, right| found.strings(site, left, right, dictionary));
@@ -251,20 +252,47 @@ pub(crate) fn candidates<'a>(pairs: &'a [Pair], input: &'a [u8]) -> impl Iterato
 /// Pairs as they are found.
 struct Found<'a> {
     input: &'a [u8],
+    /// Which bytes stand in it anywhere.
+    has: [bool; 256],
     site: u64,
+    /// Values of each site of integers, and how many those were.
+    values: BTreeSet<(u64, u64, u64)>,
+    of_site: BTreeMap<u64, u32>,
     seen: BTreeSet<Pair>,
     pairs: Vec<Pair>,
 }
 
-impl Found<'_> {
+impl<'a> Found<'a> {
+    fn new(input: &'a [u8]) -> Found<'a> {
+        let mut has = [false; 256];
+        input.iter().for_each(|byte| has[usize::from(*byte)] = true);
+        let (values, of_site, seen) = (BTreeSet::new(), BTreeMap::new(), BTreeSet::new());
+        Found { input, has, site: 0, values, of_site, seen, pairs: Vec::new() }
+    }
+
+    /// Whether the site has compared other values so far, and not too many.
+    fn is_another(&mut self, left: u64, right: u64) -> bool {
+        let number = self.of_site.entry(self.site).or_default();
+        if *number >= SITE_VALUES_MAX || !self.values.insert((self.site, left, right)) {
+            return false;
+        }
+        *number += 1;
+        true
+    }
+
     fn add(&mut self, find: &[u8], put: &[u8]) {
         if find.is_empty() || find == put || self.pairs.len() >= 4 * PAIRS_MAX {
             return;
         }
-        let pair = Pair { find: Side::new(find), put: Side::new(put), shift: None, site: self.site };
-        if pair.places(self.input).next().is_some() && self.seen.insert(pair) {
-            self.pairs.push(pair);
+        if !find.iter().all(|byte| self.has[usize::from(*byte)]) {
+            return;
         }
+        let pair = Pair { find: Side::new(find), put: Side::new(put), shift: None, site: self.site };
+        if self.seen.contains(&pair) || pair.places(self.input).next().is_none() {
+            return;
+        }
+        self.seen.insert(pair);
+        self.pairs.push(pair);
     }
 
     fn integers(&mut self, left: u64, right: u64, bytes: u8, order: bool, dictionary: &mut Dictionary) {

@@ -29,6 +29,7 @@ mod mutate;
 mod reduce;
 mod schedule;
 mod target;
+mod varying;
 mod worth;
 
 pub use campaign::{Campaign, Ended, Observer, Options, Stats};

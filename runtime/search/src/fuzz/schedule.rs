@@ -39,9 +39,11 @@ impl Schedule {
         if corpus.testcases().len() != self.sums.len() {
             self.unpicked = corpus.testcases().len();
         }
-        if self.sums.len() != corpus.testcases().len() || self.picks >= PICKS_UNTIL_STALE {
-            self.weigh(corpus, feedback);
+        if self.picks >= PICKS_UNTIL_STALE {
+            self.picks = 0;
+            self.sums.clear();
         }
+        self.weigh(corpus, feedback);
         let len = self.sums.len();
         while self.unpicked > 0 && corpus.testcases()[self.unpicked - 1].picks > 0 {
             self.unpicked -= 1;
@@ -59,11 +61,10 @@ impl Schedule {
         place
     }
 
+    /// Adds the weights of the testcases that have none.
     fn weigh(&mut self, corpus: &Corpus, feedback: &Feedback) {
-        self.picks = 0;
-        self.sums.clear();
-        let mut sum = 0;
-        for place in 0..corpus.testcases().len() {
+        let mut sum = self.sums.last().copied().unwrap_or(0);
+        for place in self.sums.len()..corpus.testcases().len() {
             sum += weight(corpus, feedback, place);
             self.sums.push(sum);
         }

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! site 17 puts "GET "     tried 3 times               ─▶ again
-//! site 17 puts "GET "     tried 40 times, never paid  ─▶ rarely
+//! site 17 puts "GET "     tried 12 times, never paid  ─▶ rarely
 //! site 4 puts a sum       another one each time: bounded by its site
 //! ```
 //!
@@ -11,16 +11,16 @@
 //!
 //! Invariants: a pure function of what it was asked and told; what is not worth it is still let through now and then.
 
-use super::compared::Pair;
+use super::compared::Repair;
 use std::collections::BTreeMap;
 
 /// Tries of one value of one site, and of one site, that need not have paid.
-const VALUE_TRIES: u32 = 24;
-const SITE_TRIES: u32 = 768;
+const VALUE_TRIES: u32 = 12;
+const SITE_TRIES: u32 = 256;
 /// How many more tries each payment is worth.
-const PAYMENT: u32 = 48;
+const PAYMENT: u32 = 12;
 /// Of what is not worth it, one in so many is let through.
-const TRICKLE: u32 = 64;
+const TRICKLE: u32 = 512;
 /// Values that are remembered; beyond them only sites are.
 const VALUES_MAX: usize = 1 << 16;
 
@@ -45,56 +45,66 @@ pub(crate) struct Worth {
 }
 
 impl Worth {
-    /// Whether `pair` is tried once more, which is counted.
-    pub(crate) fn allows(&mut self, pair: &Pair) -> bool {
-        let key = (pair.site, pair.value());
-        let site = self.sites.entry(pair.site).or_default();
-        let value = self.values.get(&key).copied().unwrap_or_default();
-        if !(site.allows(SITE_TRIES) && value.allows(VALUE_TRIES)) {
+    /// Whether what a site compares is put once more, which is counted.
+    pub(crate) fn allows(&mut self, Repair { site, value, .. }: Repair) -> bool {
+        let key = (site, value);
+        let of_site = self.sites.entry(site).or_default();
+        let of_value = self.values.get(&key).copied().unwrap_or_default();
+        if !(of_site.allows(SITE_TRIES) && of_value.allows(VALUE_TRIES)) {
             self.refused += 1;
             if !self.refused.is_multiple_of(TRICKLE) {
                 return false;
             }
         }
-        site.tries = site.tries.saturating_add(1);
+        of_site.tries = of_site.tries.saturating_add(1);
         if self.values.len() < VALUES_MAX || self.values.contains_key(&key) {
-            let value = self.values.entry(key).or_default();
-            value.tries = value.tries.saturating_add(1);
+            let of_value = self.values.entry(key).or_default();
+            of_value.tries = of_value.tries.saturating_add(1);
         }
         true
     }
 
-    /// A try of `pair` showed something new.
-    pub(crate) fn paid(&mut self, pair: &Pair) {
-        let accounts = [self.sites.get_mut(&pair.site), self.values.get_mut(&(pair.site, pair.value()))];
+    /// A try showed something new.
+    pub(crate) fn paid(&mut self, Repair { site, value, .. }: Repair) {
+        let accounts = [self.sites.get_mut(&site), self.values.get_mut(&(site, value))];
         for account in accounts.into_iter().flatten() {
             account.paid = account.paid.saturating_add(1);
         }
+    }
+
+    /// How often the same bytes were put for the same site.
+    pub(crate) fn tries(&self, Repair { site, value, .. }: Repair) -> u32 {
+        self.values.get(&(site, value)).map_or(0, |account| account.tries)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fuzz::compared::Pair;
+
+    fn put(site: u64, bytes: &[u8]) -> Repair {
+        let pair = Pair::of_bytes(b"find", bytes, site);
+        Repair::of(&pair, 0, bytes)
+    }
 
     #[test]
     fn what_never_pays_is_let_through_rarely_and_what_pays_often() {
-        let pair = Pair::of_bytes(b"find", b"put", 7);
+        let word = put(7, b"word");
         let mut worth = Worth::default();
-        let tried = |worth: &mut Worth, pair: &Pair| (0..640).filter(|_| worth.allows(pair)).count() as u32;
-        let first = tried(&mut worth, &pair);
-        assert_eq!(first, VALUE_TRIES + (640 - VALUE_TRIES) / TRICKLE);
-        worth.paid(&pair);
-        assert!(tried(&mut worth, &pair) > PAYMENT / 2);
-        let other = Pair::of_bytes(b"find", b"another", 7);
-        assert!(tried(&mut worth, &other) >= VALUE_TRIES, "a value of its own");
+        let tried = |worth: &mut Worth, put: Repair| (0..1024).filter(|_| worth.allows(put)).count() as u32;
+        let first = tried(&mut worth, word);
+        assert_eq!(first, VALUE_TRIES + (1024 - VALUE_TRIES) / TRICKLE);
+        assert_eq!(worth.tries(word), first);
+        worth.paid(word);
+        assert!(tried(&mut worth, word) > PAYMENT / 2);
+        assert!(tried(&mut worth, put(7, b"another")) >= VALUE_TRIES, "a value of its own");
     }
 
     #[test]
     fn a_site_that_puts_something_else_each_time_is_bounded() {
         let mut worth = Worth::default();
-        let tries =
-            (0..10_000u32).filter(|n| worth.allows(&Pair::of_bytes(b"sum", &n.to_le_bytes(), 1))).count() as u32;
+        let tries = (0..10_000u32).filter(|n| worth.allows(put(1, &n.to_le_bytes()))).count() as u32;
         assert!((SITE_TRIES..SITE_TRIES + 10_000 / TRICKLE + 1).contains(&tries), "{tries}");
     }
 }
