@@ -129,3 +129,43 @@ fn what_cannot_be_explored_is_refused_in_clear_words() {
     let found = fozzy.run(&["explore", &puzzles(true), "--runs", "20", "--json"]).exits(0).json();
     assert_eq!((&found["identity"]["seed"], &found["explore"]["schedule"]), (&9.into(), &"random".into()));
 }
+
+#[test]
+fn workers_find_together_and_what_they_find_replays_alone() {
+    let (fozzy, elsewhere) = (Fozzy::new(), Fozzy::new());
+    let args = ["-w", "2", "--schedule", "random", "--record", "found.fozzy"];
+    let found = solve(&fozzy, "bomb", 3, "60", &args).exits(1).json();
+    let explore = &found["explore"];
+    assert_eq!((&explore["workers"], &explore["lost"]), (&2.into(), &0.into()), "{explore:#}");
+    assert_eq!((&explore["runs"], explore["failures"].as_array().map(Vec::len)), (&60.into(), Some(1)), "{explore:#}");
+    assert!(explore["edges"].as_u64() > Some(50), "{explore:#}");
+    elsewhere.write("found.fozzy", fozzy.read("found.fozzy"));
+    let replayed = elsewhere.run(&["replay", "found.fozzy", "--json"]).exits(1).json();
+    assert_eq!((&replayed["replay"]["equal"], &replayed["signature"]), (&Value::Bool(true), &found["signature"]));
+}
+
+#[test]
+fn a_run_goes_on_otherwise_from_any_of_its_decisions() {
+    let fozzy = Fozzy::new();
+    let bank = corpus::scenario("bank", false).display().to_string();
+    let run = |seed: &str, to: &str| {
+        let args = ["run", &bank, "--sequences", "1", "--flows", "30", "--seed", seed, "--record", to, "--json"];
+        let ran = fozzy.run(&args).json();
+        (ran["signature"].clone(), ran["decisions"].clone(), ran["memoryDigest"].clone())
+    };
+    let (one, other) = (run("1", "one.fozzy"), run("2", "other.fozzy"));
+    let branch = |at: &str, to: &str| {
+        let ran = fozzy.run(&["branch", "one.fozzy", "--at", at, "--seed", "2", "--record", to, "--json"]).json();
+        (ran["signature"].clone(), ran["decisions"].clone(), ran["memoryDigest"].clone())
+    };
+    // From the beginning it is the other seed's run; from its end it is itself.
+    assert_eq!(branch("0", "b0.fozzy"), other);
+    let shown = fozzy.run(&["trace", "show", "one.fozzy"]).exits(0).out();
+    let decisions = shown.lines().filter(|line| line.contains(" ? ")).count();
+    assert_eq!(branch(&decisions.to_string(), "b1.fozzy"), one);
+    branch("20", "b20.fozzy");
+    for trace in ["b0.fozzy", "b1.fozzy", "b20.fozzy"] {
+        assert_eq!(fozzy.run(&["replay", trace, "--json"]).json()["replay"]["equal"], Value::Bool(true), "{trace}");
+    }
+    fozzy.run(&["branch", "one.fozzy", "--at", "99999"]).refuses(&["no moment 99999"]);
+}
