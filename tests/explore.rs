@@ -78,20 +78,22 @@ fn every_strategy_goes_the_same_ways_again_and_loses_nothing() {
 #[test]
 fn a_failure_is_kept_tried_first_and_pruned_when_it_is_fixed() {
     let fozzy = Fozzy::new();
-    let bank = |fixed| corpus::scenario("bank", fixed).display().to_string();
-    let found = fozzy.run(&["explore", &bank(false), "--runs", "100", "--stop", "failure", "--json"]).exits(1).json();
+    let build = |fixed| {
+        fozzy.write("bank.wasm", std::fs::read(corpus::scenario("bank", fixed)).expect("it is built"));
+    };
+    build(false);
+    let found = fozzy.run(&["explore", "bank.wasm", "--runs", "100", "--stop", "failure", "--json"]).exits(1).json();
     assert_eq!(found["signature"]["site"], "no customer owes");
     assert!(found["explore"]["failures"][0]["minimizedSteps"].as_u64() <= Some(2), "{:#}", found["explore"]);
-    let state = |program: &str, more: &[&str]| {
-        fozzy.run(&[&["seeds", program, "--json"][..], more].concat()).json()["seeds"][0]["state"].take()
-    };
-    assert_eq!(state(&bank(false), &[]), "still there");
-    let again = fozzy.run(&["explore", &bank(false), "--runs", "1", "--seed", "1", "--json"]).exits(1).json();
+    let state = |args: &[&str]| fozzy.run(&[&["seeds", "--json"], args].concat()).json()["seeds"][0]["state"].take();
+    assert_eq!(state(&["bank.wasm"]), "still there");
+    let again = fozzy.run(&["explore", "bank.wasm", "--runs", "1", "--seed", "1", "--json"]).exits(1).json();
     assert_eq!(again["explore"]["seeds"][0]["state"], "still there");
     assert_eq!(fozzy.run(&["seeds", "--json"]).exits(1).json()["seeds"].as_array().map(Vec::len), Some(1));
-    assert_eq!(state(&bank(true), &["--prune-fixed"]), "fixed");
+    build(true);
+    assert_eq!(state(&["--prune-fixed"]), "fixed");
     assert_eq!(fozzy.run(&["seeds", "--json"]).exits(0).json()["seeds"], Value::Array(Vec::new()));
-    let clean = fozzy.run(&["explore", &bank(true), "--runs", "60", "--json"]).exits(0).json();
+    let clean = fozzy.run(&["explore", "bank.wasm", "--runs", "60", "--json"]).exits(0).json();
     assert!(clean["explore"]["edges"].as_u64() > Some(50), "{clean:#}");
     assert!(clean["explore"]["notReached"][0]["line"].as_str().is_some_and(|line| line.starts_with("reachable!(")));
 }
@@ -122,10 +124,50 @@ fn what_cannot_be_explored_is_refused_in_clear_words() {
     let command = corpus::commands().display().to_string();
     fozzy.run(&["explore", &command, "--runs", "1"]).refuses(&["fozzy:scenario/stateful"]);
     fozzy.write("fozzy.toml", "[explore]\nmax_checkpoint = 3\n");
-    fozzy.run(&["explore", &puzzles(true), "--runs", "1"]).refuses(&["max_checkpoint", "max_checkpoints"]);
+    fozzy.run(&["explore", &puzzles(true), "--runs", "1"]).refuses(&["explore.max_checkpoint"]);
     fozzy.write("fozzy.toml", "[explore]\ncheckpoint_prob = 1.5\n");
-    fozzy.run(&["explore", &puzzles(true), "--runs", "1"]).refuses(&["from 0 to 1"]);
+    fozzy.run(&["explore", &puzzles(true), "--runs", "1"]).refuses(&["explore.checkpoint_prob"]);
     fozzy.write("fozzy.toml", "[explore]\nmax_checkpoints = 3\nseed = 9\nsteps_per_run = 7\nschedule = \"random\"\n");
     let found = fozzy.run(&["explore", &puzzles(true), "--runs", "20", "--json"]).exits(0).json();
     assert_eq!((&found["identity"]["seed"], &found["explore"]["schedule"]), (&9.into(), &"random".into()));
+}
+
+#[test]
+fn workers_find_together_and_what_they_find_replays_alone() {
+    let (fozzy, elsewhere) = (Fozzy::new(), Fozzy::new());
+    let args = ["-w", "2", "--schedule", "random", "--record", "found.fozzy"];
+    let found = solve(&fozzy, "bomb", 3, "60", &args).exits(1).json();
+    let explore = &found["explore"];
+    assert_eq!((&explore["workers"], &explore["lost"]), (&2.into(), &0.into()), "{explore:#}");
+    assert_eq!((&explore["runs"], explore["failures"].as_array().map(Vec::len)), (&60.into(), Some(1)), "{explore:#}");
+    assert!(explore["edges"].as_u64() > Some(50), "{explore:#}");
+    elsewhere.write("found.fozzy", fozzy.read("found.fozzy"));
+    let replayed = elsewhere.run(&["replay", "found.fozzy", "--json"]).exits(1).json();
+    assert_eq!((&replayed["replay"]["equal"], &replayed["signature"]), (&Value::Bool(true), &found["signature"]));
+}
+
+#[test]
+fn a_run_goes_on_otherwise_from_any_of_its_decisions() {
+    let fozzy = Fozzy::new();
+    let bank = corpus::scenario("bank", false).display().to_string();
+    let run = |seed: &str, to: &str| {
+        let args = ["run", &bank, "--sequences", "1", "--flows", "30", "--seed", seed, "--record", to, "--json"];
+        let ran = fozzy.run(&args).json();
+        (ran["signature"].clone(), ran["decisions"].clone(), ran["memoryDigest"].clone())
+    };
+    let (one, other) = (run("1", "one.fozzy"), run("2", "other.fozzy"));
+    let branch = |at: &str, to: &str| {
+        let ran = fozzy.run(&["branch", "one.fozzy", "--at", at, "--seed", "2", "--record", to, "--json"]).json();
+        (ran["signature"].clone(), ran["decisions"].clone(), ran["memoryDigest"].clone())
+    };
+    // From the beginning it is the other seed's run; from its end it is itself.
+    assert_eq!(branch("0", "b0.fozzy"), other);
+    let shown = fozzy.run(&["trace", "show", "one.fozzy"]).exits(0).out();
+    let decisions = shown.lines().filter(|line| line.contains(" ? ")).count();
+    assert_eq!(branch(&decisions.to_string(), "b1.fozzy"), one);
+    branch("20", "b20.fozzy");
+    for trace in ["b0.fozzy", "b1.fozzy", "b20.fozzy"] {
+        assert_eq!(fozzy.run(&["replay", trace, "--json"]).json()["replay"]["equal"], Value::Bool(true), "{trace}");
+    }
+    fozzy.run(&["branch", "one.fozzy", "--at", "99999"]).refuses(&["no moment 99999"]);
 }

@@ -393,6 +393,15 @@ pub(crate) struct ExploreArgs {
     /// Where the state goes at the end, to go on from another time [default: .fozzy/explore/PROGRAM.json]
     #[arg(long, value_name = "FILE")]
     pub(crate) save_state: Option<PathBuf>,
+    /// Processes that explore and tell each other what is new. Only with one, the default, is it the same each time.
+    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=256))]
+    pub(crate) workers: Option<u32>,
+    /// Which of the workers this process is.
+    #[arg(long, hide = true, requires = "share")]
+    pub(crate) worker: Option<u32>,
+    /// Where the workers tell each other.
+    #[arg(long, hide = true)]
+    pub(crate) share: Option<PathBuf>,
     /// Neither try the failures of before, nor keep new ones.
     #[arg(long)]
     pub(crate) no_seeds: bool,

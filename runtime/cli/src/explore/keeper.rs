@@ -8,6 +8,7 @@
 //! Invariant: nothing here has an influence on the exploration but that it ends when its time is over.
 
 use super::ground::Confirmer;
+use super::workers::Share;
 use crate::command::run::engine_id;
 use crate::error::CliError;
 use crate::output::{self, Printer};
@@ -21,7 +22,7 @@ use fozzy_trace::file::store::Collision;
 use fozzy_trace::file::{Recording, Target};
 use fozzy_trace::plan::Inputs;
 use fozzy_trace::{Digest, Duration, HarnessError, Seed};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Between two lines that say how it goes.
@@ -56,6 +57,8 @@ pub(crate) struct Keeper {
     /// In the order of findings.
     pub(crate) kept: Vec<PathBuf>,
     pub(crate) said: Said,
+    /// `None` when it is alone.
+    pub(crate) share: Option<Share>,
 }
 
 /// When something was said last, and of how many runs.
@@ -64,6 +67,18 @@ pub(crate) struct Said {
     at_ns: u64,
     runs: u64,
     calls: u64,
+}
+
+impl Where {
+    /// The place of the finding of this number, which is called so in the folder.
+    pub(crate) fn of(&self, number: usize, name: &Path) -> (PathBuf, Collision) {
+        match &self.record {
+            // Those after the first stand beside it.
+            Some(path) if number == 0 => (path.clone(), self.collision),
+            Some(path) => (path.clone(), Collision::Append),
+            None => (self.folder.join(name), Collision::Overwrite),
+        }
+    }
 }
 
 impl Keeper {
@@ -102,15 +117,8 @@ impl Keeper {
         let recording = self.record(story)?;
         let bytes = recording.to_bytes().map_err(|error| CliError::new("trace", error.to_string()))?;
         let kind = recording.outcome.verdict.signature.as_ref().map_or("failure", |signature| signature.kind.name());
-        let (path, collision) = match &self.place.record {
-            // Those after the first stand beside it.
-            Some(path) if self.kept.is_empty() => (path.clone(), self.place.collision),
-            Some(path) => (path.clone(), Collision::Append),
-            None => {
-                let name = format!("{kind}-{}.fozzy", Digest::of(&bytes).short());
-                (self.place.folder.join(name), Collision::Overwrite)
-            }
-        };
+        let name = format!("{kind}-{}.fozzy", Digest::of(&bytes).short());
+        let (path, collision) = self.place.of(self.kept.len(), Path::new(&name));
         store::write_trace(&path, &bytes, collision)
     }
 }
@@ -125,10 +133,28 @@ impl Observer for Keeper {
             return false;
         }
         let now = self.watch.elapsed_ns();
-        if self.verbose && now - self.said.at_ns >= STATUS_EVERY_NS {
-            self.say(stats, now);
+        if now - self.said.at_ns >= STATUS_EVERY_NS {
+            match &self.share {
+                Some(share) => {
+                    // What cannot be told is not lost: the findings are on the disk, and so is the end.
+                    let _ = share.tell(stats);
+                    self.said.at_ns = now;
+                }
+                None if self.verbose => self.say(stats, now),
+                None => {}
+            }
         }
-        self.time.is_none_or(|time| now < time.0)
+        self.time.is_none_or(|time| now < time.0) && !self.share.as_ref().is_some_and(Share::is_over)
+    }
+
+    fn kept(&mut self, story: &Story) -> Result<(), HarnessError> {
+        let Some(share) = &mut self.share else { return Ok(()) };
+        share.give(story).map_err(|error| HarnessError { what: error.to_string() })
+    }
+
+    fn others(&mut self) -> Vec<Story> {
+        let now = self.watch.elapsed_ns();
+        self.share.as_mut().map(|share| share.take(now)).unwrap_or_default()
     }
 
     fn found(&mut self, found: &Found<Story>) -> Result<(), HarnessError> {

@@ -8,3 +8,4 @@ pub(crate) mod seeds;
 pub(crate) mod settings;
 pub(crate) mod state;
 pub(crate) mod unreached;
+pub(crate) mod workers;

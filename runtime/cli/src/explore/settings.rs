@@ -32,6 +32,8 @@ pub(crate) struct ExploreSettings {
     pub(crate) fault_toggle_prob: f64,
     /// How ways are chosen.
     pub(crate) schedule: ScheduleWord,
+    /// Processes that explore.
+    pub(crate) workers: u32,
     /// Whether a new state is something new.
     pub(crate) states: bool,
     /// Whether stored failures are tried first.
@@ -104,6 +106,7 @@ impl Default for ExploreSettings {
             steps_per_run: options.steps_per_run,
             fault_toggle_prob: options.fault_toggle_prob,
             schedule: ScheduleWord::CoverageGuided,
+            workers: 1,
             states: options.states,
             seeds: true,
             report: ReportSettings::default(),

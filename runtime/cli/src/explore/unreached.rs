@@ -5,15 +5,14 @@
 use crate::coverage::component;
 use fozzy_engine::Walker;
 use fozzy_report::NotReached;
-use fozzy_search::explore::Exploration;
 use std::collections::BTreeSet;
 
 /// Places that are listed; a longer list is read by nobody.
 const LISTED_MAX: usize = 12;
 
 /// The first of them, by file and line.
-pub(crate) fn unreached(walker: &Walker, exploration: &Exploration, name: &str) -> Vec<NotReached> {
-    let covered = walker.covered(&|module| exploration.taken(module));
+pub(crate) fn unreached(walker: &Walker, taken: &dyn Fn(usize) -> Vec<u8>, name: &str) -> Vec<NotReached> {
+    let covered = walker.covered(taken);
     let found = component(walker.program(), name, &covered);
     let mut places = BTreeSet::new();
     for file in found.files.iter().filter(|file| file.own && file.has_source) {

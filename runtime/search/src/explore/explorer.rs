@@ -22,6 +22,7 @@ use crate::fuzz::estimate::Estimate;
 use crate::fuzz::findings::Findings;
 use fozzy_trace::source::Explicit;
 use fozzy_trace::{HarnessError, Verdict};
+use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 /// Steps without anything new after which nothing more is expected, at least.
@@ -32,7 +33,7 @@ const BARREN_TIMES: u64 = 3;
 const CHOOSING: u64 = u64::MAX - 1;
 
 /// Numbers of an exploration.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Stats {
     /// Runs: ways that were tried.
     pub runs: u64,
@@ -86,6 +87,11 @@ pub trait Observer {
     fn kept(&mut self, story: &Story) -> Result<(), HarnessError> {
         let _ = story;
         Ok(())
+    }
+
+    /// Stories that others have found meanwhile.
+    fn others(&mut self) -> Vec<Story> {
+        Vec::new()
     }
 
     /// A failure was found that was not known.
@@ -211,6 +217,11 @@ impl Exploration {
             }
             if self.options.stop == Stop::Saturated && self.stats.is_saturated() {
                 return Ok(Ended::Saturated);
+            }
+            for story in outside.observer.others() {
+                if let Some(ended) = self.follow(&mut outside, &story)? {
+                    return Ok(ended);
+                }
             }
             let Some(attempt) = self.strategy.next(&mut self.pool, &mut self.choosing) else {
                 return Ok(Ended::Exhausted);

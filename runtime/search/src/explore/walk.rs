@@ -103,6 +103,8 @@ pub struct Walk {
     /// Whether faults strike as chance has it; otherwise none does.
     storm: bool,
     ordered: u64,
+    /// How many could go on when it was asked last.
+    bound: u64,
     changes: Vec<u64>,
     /// `None` in a fork.
     noted: Option<Answers>,
@@ -116,7 +118,7 @@ impl Walk {
             Order::Any | Order::First => Vec::new(),
         };
         let (part, noted) = (Part::WHOLE, Some(noted.clone()));
-        Walk { script, at: 0, chance, manner, part, storm, ordered: 0, changes, noted }
+        Walk { script, at: 0, chance, manner, part, storm, ordered: 0, bound: 0, changes, noted }
     }
 
     /// A walk that answers as chance has it, without faults: what is asked before a scenario begins.
@@ -155,12 +157,24 @@ impl Walk {
             }
             return match self.manner.order {
                 Order::First => 0,
-                Order::Changes { .. } if !self.changes.contains(&number) => bound - 1,
-                Order::Any | Order::Changes { .. } => self.chance.below(bound),
+                Order::Any => self.chance.below(bound),
+                Order::Changes { .. } => self.unless_changed(number, bound),
             };
         }
         let quiet = is_chance(question.purpose) && !self.storm && question.purpose == Purpose::Fault;
         if quiet || self.manner.simplest { 0 } else { self.chance.below(bound) }
+    }
+}
+
+impl Walk {
+    /// The one that ran last stands last. It goes on, but for change points, and unless somebody has come.
+    fn unless_changed(&mut self, number: u64, bound: u64) -> u64 {
+        let somebody_came = bound > std::mem::replace(&mut self.bound, bound);
+        match self.changes.contains(&number) {
+            _ if somebody_came => self.chance.below(bound),
+            true => self.chance.below((bound - 1).max(1)),
+            false => bound - 1,
+        }
     }
 }
 

@@ -20,6 +20,9 @@ const FRESH_MIN: f64 = 0.02;
 /// One run in so many lets tasks run on but for a few changes, as `pct` does.
 const ORDERED: u64 = 4;
 
+/// Changes of the running task in such a run.
+const CHANGES: u32 = 2;
+
 pub(super) struct CoverageGuided {
     steps_per_run: u32,
     checkpoint_prob: f64,
@@ -58,7 +61,8 @@ impl Strategy for CoverageGuided {
         let origin = if self.is_fresh { Origin::Start } else { Origin::Kept(pool.pick(self.how, chance)) };
         let most = self.steps_per_run.max(1) as usize;
         let steps = if self.is_fresh { chance.between(1, most) } else { chance.length(most) };
-        let order = if chance.one_in(ORDERED) { Order::Changes { number: 1, among: self.ordered } } else { Order::Any };
+        let order =
+            if chance.one_in(ORDERED) { Order::Changes { number: CHANGES, among: self.ordered } } else { Order::Any };
         let manner = Manner { order, simplest: false, toggle: self.toggle };
         Some(Attempt { origin, steps: steps as u32, script: Arc::from([]), manner, keeps: Keeps::New })
     }
