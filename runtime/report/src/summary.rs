@@ -44,7 +44,7 @@ impl Mode {
     /// The mode of a word in reports.
     #[must_use]
     pub fn of(name: &str) -> Option<Mode> {
-        [Mode::Run, Mode::Replay, Mode::Test, Mode::Fuzz].into_iter().find(|mode| mode.name() == name)
+        [Mode::Run, Mode::Replay, Mode::Test, Mode::Fuzz, Mode::Explore].into_iter().find(|mode| mode.name() == name)
     }
 }
 
