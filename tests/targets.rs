@@ -1,7 +1,7 @@
 //! A scenario and its target: two components, each in a store and on a machine of its own.
 //!
 //! ```text
-//! guests/caller ── every type of value, restarts, calls that trap ──▶ guests/peer
+//! guests/caller ── every type of value, handles, restarts, calls that trap ──▶ guests/peer
 //! text of components ─── what does not fit ──▶ refused, with both sides in the message
 //! ```
 //!
@@ -115,6 +115,55 @@ fn a_scenario_that_outlives_its_target_goes_on_and_the_trap_is_found_all_the_sam
 }
 
 #[test]
+fn resources_of_the_target_are_used_by_handles_and_dropped() {
+    let mut session = calling("handles", Limits::default());
+    let execution = run(&mut session);
+    let lines = "6 7, there are 2\n8 9, there are 1\n[2, 3, 4], there are 3\nthere are 0\n";
+    assert_eq!(said(&execution), lines, "{:?}", judge(&execution));
+    let history: Vec<String> = execution
+        .history
+        .entries
+        .iter()
+        .filter_map(|entry| {
+            Some(format!("{}({}) {}", entry.call.strip_prefix("test:pair/peer.")?, entry.asked, entry.answer))
+        })
+        .collect();
+    let expected = [
+        "[constructor]tally(5) 0",
+        "[constructor]tally(1) 1",
+        "[method]tally.more(0) 6",
+        "[method]tally.more(0) 7",
+        "tallies() 2",
+        "[static]tally.merge(0, 1) 8",
+        "[method]tally.more(1) 9",
+        "tallies() 1",
+        "[drop]tally(1) ",
+        "several([1, 2, 3]) [2, 3, 4]",
+    ];
+    assert_eq!(history[..expected.len()], expected);
+    let source = Recorded::new(Seed(7), execution.history.explicit.clone());
+    let again = session.execute(Box::new(source), 0..0).expect("the machine is fit");
+    assert_eq!((again.history.digest, again.memory), (execution.history.digest, execution.memory));
+}
+
+#[test]
+fn a_handle_of_an_instance_that_is_gone_traps_with_words() {
+    let check = |how, lines: &str, words: &str| {
+        let execution = run(&mut calling(how, Limits::default()));
+        let verdict = judge(&execution);
+        let found: Vec<&str> = verdict.findings.iter().map(|finding| finding.message.as_str()).collect();
+        assert!(said(&execution) == lines && verdict.status == Status::Crash, "{how}: {execution:?}");
+        assert!(found.iter().any(|found| found.contains(words)), "{how}: {found:?}");
+    };
+    let gone =
+        "the target: the handle 0 is of an instance of the target that is gone, as it was restarted or has ended";
+    check("old-handle", "there are 0\n", gone);
+    // What needs no resource for its answer has the simplest; nothing can stand for a resource.
+    let nothing = "the target: it is down, and nothing can stand for a resource";
+    check("handle-when-down", "Err(\"\"), 0\n0\n", nothing);
+}
+
+#[test]
 fn the_caller_waits_while_its_target_does_and_others_go_on() {
     let alone = run(&mut calling("sleep", Limits::default()));
     assert_eq!((said(&alone).as_str(), alone.ended_at.0 / 1_000_000_000), ("Ok(3600)\n", 3600));
@@ -206,7 +255,8 @@ fn what_does_not_fit_is_refused_with_both_sides() {
     let none = &[("add", "(result u32)")];
     check(adds, exporting("test:pair/peer@0.1.0", none), &["exports `func() -> u32`"]);
     let thing = r#"(import "test:pair/peer@0.1.0" (instance (export "thing" (type (sub resource)))))"#;
-    check(thing, exporting("test:pair/peer@0.1.0", add), &["`thing` of `test:pair/peer@0.1.0` is or has a resource"]);
+    let missing = ["the resource `thing` of `test:pair/peer@0.1.0`", "which its target does not export"];
+    check(thing, exporting("test:pair/peer@0.1.0", add), &missing);
     let bare = r#"(import "add" (func (param "number" u32) (result u32)))"#;
     check(bare, exporting("test:pair/peer@0.1.0", add), &["`add` outside any interface"]);
 }

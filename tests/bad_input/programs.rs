@@ -128,7 +128,7 @@ fn a_folder_without_a_manifest_is_refused() {
     fozzy.write("folder/expect.toml", "build = \"true\"\nprogram = \"app.wasm\"");
     fozzy.run(&["run", "folder"]).refuses(&["folder/app.wasm is not there, and folder/expect.toml names it"]);
     fozzy.write("folder/expect.toml", "build = \"cp ../tiny.wat app.wat\"\nprogram = \"app.wat\"");
-    fozzy.write("tiny.wat", "(module (func (export \"_start\")))");
+    fozzy.write("tiny.wat", super::TINY);
     fozzy.run(&["run", "folder"]).exits(0);
 }
 

@@ -12,11 +12,12 @@
 
 use crate::coverage::Covered;
 use crate::ending::{Instantiating, ending};
+use crate::link::LinkedFunction;
 use crate::memory::{self, Region};
 use crate::program::Program;
 use crate::schedule::{Ended, store};
 use crate::sides::Told;
-use fozzy_host::{Answered, Called, Calling, Host, Parking, Restart, Run, Stop, Turn};
+use fozzy_host::{Answered, Called, Calling, Gone, Handles, Host, Parking, Restart, Run, Stop, Turn};
 use fozzy_instrument::Coverage;
 use fozzy_trace::outcome::Frame;
 use fozzy_trace::plan::Limits;
@@ -24,18 +25,20 @@ use fozzy_trace::{End, NodeId, Part};
 use fozzy_world::Node;
 use std::sync::Arc;
 use wasmtime::Store;
-use wasmtime::component::{ComponentExportIndex, Instance, Val};
+use wasmtime::component::{Instance, Val};
 
 /// A component that is called, over a whole run.
 pub(crate) struct Callee {
     program: Program,
-    functions: Arc<[ComponentExportIndex]>,
+    functions: Arc<[LinkedFunction]>,
     /// Its machine before anything ran.
     start: Node,
     limits: Limits,
     parking: Arc<Parking>,
     /// The store, and the instance in it once there is one.
     live: Option<(Store<Host>, Option<Instance>)>,
+    /// Its resources that the scenario has handles of.
+    handles: Handles,
     /// What is left of its budget.
     fuel: u64,
     /// Of the last instance.
@@ -50,14 +53,15 @@ pub(crate) struct Callee {
 impl Callee {
     pub(crate) fn new(
         program: Program,
-        functions: Arc<[ComponentExportIndex]>,
+        functions: Arc<[LinkedFunction]>,
         start: Node,
         limits: Limits,
         parking: Arc<Parking>,
     ) -> Callee {
         let fuel = limits.fuel;
         let (live, memories, covered, down, found) = (None, Vec::new(), Covered::default(), None, None);
-        Callee { program, functions, start, limits, parking, live, fuel, memories, covered, down, found }
+        let handles = Handles::default();
+        Callee { program, functions, start, limits, parking, live, handles, fuel, memories, covered, down, found }
     }
 
     /// What it leaves behind.
@@ -70,6 +74,7 @@ impl Callee {
 
     /// Adds what the instance has covered, which is then gone; it ended by `error`, perhaps.
     fn cover(&mut self, error: Option<&wasmtime::Error>) {
+        self.handles.forget();
         if self.live.take().is_some() && self.program.how().coverage != Coverage::None {
             let cut = error.and_then(|error| self.program.symbols().cut(error));
             let told = Told::apart(self.memories.clone(), self.program.facts());
@@ -106,9 +111,32 @@ impl Callee {
                 *place.insert(instance.map_err(|error| error.context(Instantiating))?)
             }
         };
-        let function = instance.get_func(&mut *store, self.functions[function]);
+        let LinkedFunction { place, handles } = self.functions[function];
+        let function = instance.get_func(&mut *store, place);
         let function = function.ok_or_else(|| wasmtime::Error::msg("a linked function is gone"))?;
-        function.call_async(&mut *store, arguments, results).await
+        if !handles {
+            return function.call_async(&mut *store, arguments, results).await;
+        }
+        let of = function.ty(&*store);
+        let arguments = self.handles.received(of.params().map(|(_, of)| of), arguments)?;
+        function.call_async(&mut *store, &arguments, results).await?;
+        self.handles.sent(of.results(), results)
+    }
+
+    /// The instance was called, or its resource dropped: the run again, and what came of it.
+    fn close(&mut self, outcome: wasmtime::Result<()>) -> (Box<Run>, Answered) {
+        let (store, _) = self.live.as_mut().expect("it was opened");
+        let mut run = store.data_mut().run.lend();
+        self.fuel = store.get_fuel().unwrap_or(0);
+        let refused = store.data().limiter.refused();
+        let answered = match outcome {
+            Ok(()) => Answered::Yes,
+            Err(error) => match error.downcast_ref::<Gone>() {
+                Some(gone) => Answered::Gone(*gone),
+                None => self.ended(&error, &mut run, refused),
+            },
+        };
+        (run, answered)
     }
 
     /// It came to its end: what that means for who called it.
@@ -146,7 +174,7 @@ impl Called for Callee {
 
     fn call<'a>(
         &'a mut self,
-        mut run: Box<Run>,
+        run: Box<Run>,
         part: Part,
         function: usize,
         arguments: &'a [Val],
@@ -160,17 +188,21 @@ impl Called for Callee {
                 Ok(()) => self.attempt(function, arguments, results).await,
                 Err(error) => Err(error),
             };
-            let (store, _) = self.live.as_mut().expect("it was opened");
-            run = store.data_mut().run.lend();
-            self.fuel = store.get_fuel().unwrap_or(0);
-            let refused = store.data().limiter.refused();
-            match outcome {
-                Ok(()) => (run, Answered::Yes),
-                Err(error) => {
-                    let answered = self.ended(&error, &mut run, refused);
-                    (run, answered)
+            self.close(outcome)
+        })
+    }
+
+    fn drop_handle(&mut self, run: Box<Run>, part: Part, number: u32) -> Calling<'_> {
+        Box::pin(async move {
+            let Some(resource) = self.handles.dropped(number) else { return (run, Answered::Gone(Gone(number))) };
+            let outcome = match self.open(run, part) {
+                Ok(()) => {
+                    let (store, _) = self.live.as_mut().expect("it was opened");
+                    resource.resource_drop_async(&mut *store).await
                 }
-            }
+                Err(error) => Err(error),
+            };
+            self.close(outcome)
         })
     }
 
@@ -180,6 +212,7 @@ impl Called for Callee {
         let start = &self.start;
         run.moment(start.id, |world, moment| match how {
             Restart::FromStart => {
+                self.handles.begin_again();
                 world.begin_again(start, moment);
                 world.node_mut(start.id).disk.track_durability(true);
             }

@@ -5,22 +5,36 @@
 //! target exports   acme:kv/store@0.1.2 ─ get: func(key: string) -> option<string> ┘
 //! ```
 //!
-//! Invariant: a function is linked only if both sides have it with the same type, and no handle is in that type.
+//! A resource of the target is one of the scenario's too: `own<thing>` and `borrow<thing>` go through a table of the host.
+//!
+//! Invariant: a function is linked only if both sides have it with the same type, and no handle but one of the target's
+//! resources is in that type.
 //! Not here: what a call does (`called`), interfaces of the sandbox (`fozzy-host`).
 
 use crate::program::Program;
 use fozzy_host::Host;
 use std::fmt;
 use std::sync::Arc;
-use wasmtime::component::types::{ComponentFunc, ComponentInstance, ComponentItem};
-use wasmtime::component::{ComponentExportIndex, InstancePre, Linker, Type};
+use wasmtime::component::types::{ComponentExtern, ComponentFunc, ComponentInstance, ComponentItem};
+use wasmtime::component::{ComponentExportIndex, InstancePre, Linker, ResourceType, Type};
 
 /// A program that is linked with another one.
 pub(crate) struct Linked {
     pub(crate) instance: InstancePre<Host>,
     /// The functions of the other one, in the order of their places.
-    pub(crate) functions: Arc<[ComponentExportIndex]>,
+    pub(crate) functions: Arc<[LinkedFunction]>,
 }
+
+/// A function of the target.
+#[derive(Clone, Copy)]
+pub(crate) struct LinkedFunction {
+    pub(crate) place: ComponentExportIndex,
+    /// Whether its type has handles.
+    pub(crate) handles: bool,
+}
+
+/// What the resources of a component are called.
+type Names = Vec<(ResourceType, String)>;
 
 /// A scenario and its target do not fit.
 #[derive(Debug, thiserror::Error)]
@@ -49,6 +63,19 @@ pub enum LinkError {
         /// The functions that the target's has.
         exports: Vec<String>,
     },
+    /// The target's interface has no such resource.
+    #[error(
+        "the scenario imports the resource `{resource}` of `{interface}`, which its target does not export; of that interface it exports {}",
+        list(exports)
+    )]
+    Resource {
+        /// As the scenario names it.
+        interface: String,
+        /// As the scenario names it.
+        resource: String,
+        /// The resources that the target's has.
+        exports: Vec<String>,
+    },
     /// Both have the function, with different types.
     #[error(
         "`{function}` of `{interface}` has two types: the scenario imports {imported}, its target exports {exported}"
@@ -63,16 +90,16 @@ pub enum LinkError {
         /// In the notation of WIT.
         exported: String,
     },
-    /// Handles do not go from one component to the other, and neither do lists of fixed length.
+    /// Of handles, those of the target's own resources go from one component to the other; and lists of fixed length do not.
     #[error(
-        "`{item}` of `{interface}` is or has {what}, and only plain values go between a scenario and its target; name things by numbers or strings instead"
+        "`{item}` of `{interface}` has {what}, and only plain values and the target's own resources go between a scenario and its target; name things by numbers or strings instead"
     )]
     Handle {
         /// The interface.
         interface: String,
-        /// The function or resource.
+        /// The function.
         item: String,
-        /// What it is or has.
+        /// What it has.
         what: &'static str,
     },
     /// It is imported without an interface around it.
@@ -90,6 +117,7 @@ impl LinkError {
         match self {
             LinkError::Interface { import, exports } => Some((import, exports)),
             LinkError::Function { function, exports, .. } => Some((function, exports)),
+            LinkError::Resource { resource, exports, .. } => Some((resource, exports)),
             _ => None,
         }
     }
@@ -105,15 +133,26 @@ pub(crate) fn link(program: &Program, target: &Program) -> Result<Linked, LinkEr
     let engine = |error: wasmtime::Error| LinkError::Engine(crate::load::one_line(&format!("{error:#}")));
     let mut linker: Linker<Host> = Linker::new(program.engine());
     fozzy_host::add_to_linker(&mut linker).map_err(engine)?;
+    let mut names = [Names::new(), exported_resources(target)];
+    for import in program.unoffered() {
+        names[0].extend(resources_of(program, &interface(program, import)?));
+    }
     let mut functions = Vec::new();
     for import in program.unoffered() {
         let imported = interface(program, import)?;
-        let exported = counterpart(program, target, import, &imported)?;
-        for (name, function) in functions_of(program, &imported, import)? {
-            let Some((export, theirs)) = &exported else { continue };
-            let place = index(target, export, theirs, &name, &function, import)?;
-            fozzy_host::link(&mut linker, import, &name, functions.len()).map_err(engine)?;
-            functions.push(place);
+        let Some((export, theirs)) = counterpart(program, target, import, &imported)? else { continue };
+        let known: Vec<String> = resources_of(target, &theirs).map(|(_, name)| name).collect();
+        for (_, resource) in resources_of(program, &imported) {
+            if !known.contains(&resource) {
+                return Err(LinkError::Resource { interface: import.to_owned(), resource, exports: known });
+            }
+            fozzy_host::link_resource(&mut linker, import, &resource).map_err(engine)?;
+        }
+        for (name, function) in functions_of(program, &imported) {
+            let found = index(target, (&export, &theirs), (import, &name, &function), &names)?;
+            let define = if found.handles { fozzy_host::link_with_handles } else { fozzy_host::link };
+            define(&mut linker, import, &name, functions.len()).map_err(engine)?;
+            functions.push(found);
         }
     }
     let instance = linker.instantiate_pre(program.compiled()).map_err(engine)?;
@@ -152,7 +191,7 @@ fn counterpart(
     let found = same.or_else(|| exports.iter().find(|(name, _)| stands_for(name, import)));
     match found {
         Some((name, ComponentItem::ComponentInstance(instance))) => Ok(Some((name.clone(), instance.clone()))),
-        _ if functions_of(program, imported, import)?.is_empty() => Ok(None),
+        _ if functions_of(program, imported).is_empty() && resources_of(program, imported).next().is_none() => Ok(None),
         _ => Err(LinkError::Interface { import: import.to_owned(), exports: target.exports().collect() }),
     }
 }
@@ -169,66 +208,80 @@ fn stands_for(export: &str, import: &str) -> bool {
     name == wanted && track(version) == track(least) && !version.contains('-') && !least.contains('-')
 }
 
-/// The functions of an interface that is imported.
-fn functions_of(
-    program: &Program,
-    interface: &ComponentInstance,
-    name: &str,
-) -> Result<Vec<(String, ComponentFunc)>, LinkError> {
-    let mut functions = Vec::new();
-    for (item, kind) in interface.exports(program.engine()) {
-        match kind.ty {
-            ComponentItem::ComponentFunc(function) => functions.push((item.to_owned(), function)),
-            ComponentItem::Resource(_) => {
-                let interface = name.to_owned();
-                return Err(LinkError::Handle { interface, item: item.to_owned(), what: "a resource" });
-            }
-            _ => {}
-        }
-    }
-    Ok(functions)
+/// The functions of an interface.
+fn functions_of(program: &Program, interface: &ComponentInstance) -> Vec<(String, ComponentFunc)> {
+    let function = |(name, item): (&str, ComponentExtern)| match item.ty {
+        ComponentItem::ComponentFunc(function) => Some((name.to_owned(), function)),
+        _ => None,
+    };
+    interface.exports(program.engine()).filter_map(function).collect()
+}
+
+/// The resources of an interface.
+fn resources_of<'a>(
+    program: &'a Program,
+    interface: &'a ComponentInstance,
+) -> impl Iterator<Item = (ResourceType, String)> + 'a {
+    interface.exports(program.engine()).filter_map(|(name, item)| match item.ty {
+        ComponentItem::Resource(of) => Some((of, name.to_owned())),
+        _ => None,
+    })
+}
+
+/// The resources of all interfaces that a component exports.
+fn exported_resources(target: &Program) -> Names {
+    let exports = target.compiled().component_type();
+    let instances = exports.exports(target.engine()).filter_map(|(_, item)| match item.ty {
+        ComponentItem::ComponentInstance(instance) => Some(instance),
+        _ => None,
+    });
+    instances.flat_map(|instance| resources_of(target, &instance).collect::<Vec<_>>()).collect()
 }
 
 /// Where the target has the function, if it is of the same type.
 fn index(
     target: &Program,
-    export: &str,
-    theirs: &ComponentInstance,
-    name: &str,
-    wanted: &ComponentFunc,
-    interface: &str,
-) -> Result<ComponentExportIndex, LinkError> {
+    (export, theirs): (&str, &ComponentInstance),
+    (interface, name, wanted): (&str, &str, &ComponentFunc),
+    [ours, names]: &[Names; 2],
+) -> Result<LinkedFunction, LinkError> {
     let (interface, function) = (interface.to_owned(), name.to_owned());
+    let mut handles = false;
     let types = wanted.params().map(|(_, of)| of).chain(wanted.results());
-    if let Some(what) = types.into_iter().find_map(|of| handle_in(&of)) {
+    if let Some(what) = types.into_iter().find_map(|of| handle_in(&of, ours, &mut handles)) {
         return Err(LinkError::Handle { interface, item: function, what });
     }
-    let exports = theirs.exports(target.engine()).filter_map(|(name, item)| match item.ty {
-        ComponentItem::ComponentFunc(function) => Some((name.to_owned(), function)),
-        _ => None,
-    });
-    let exports: Vec<(String, ComponentFunc)> = exports.collect();
+    let exports = functions_of(target, theirs);
     let Some((_, found)) = exports.iter().find(|(theirs, _)| theirs == name) else {
         let exports = exports.into_iter().map(|(name, _)| name).collect();
         return Err(LinkError::Function { interface, function, exports });
     };
-    if !(wanted.params().eq(found.params())
-        && wanted.results().eq(found.results())
-        && wanted.async_() == found.async_())
-    {
-        let (imported, exported) = (Signature(wanted).to_string(), Signature(found).to_string());
+    let (imported, exported) = (Signature(wanted, ours).to_string(), Signature(found, names).to_string());
+    // Resources are equal by their names, which is all that two components have in common of them.
+    let is_equal = if handles {
+        imported == exported
+    } else {
+        wanted.params().eq(found.params()) && wanted.results().eq(found.results()) && wanted.async_() == found.async_()
+    };
+    if !is_equal {
         return Err(LinkError::Type { interface, function, imported, exported });
     }
     let instance = target.compiled().get_export_index(None, export);
     let place = instance.and_then(|instance| target.compiled().get_export_index(Some(&instance), name));
-    place.ok_or_else(|| LinkError::Engine(format!("`{name}` of `{export}` is gone")))
+    let place = place.ok_or_else(|| LinkError::Engine(format!("`{name}` of `{export}` is gone")))?;
+    Ok(LinkedFunction { place, handles })
 }
 
-/// What is in values of a type that cannot be passed on.
-fn handle_in(of: &Type) -> Option<&'static str> {
-    let any = |mut types: Box<dyn Iterator<Item = Type> + '_>| types.find_map(|of| handle_in(&of));
+/// What is in values of a type that cannot be passed on, and whether there are handles that can.
+fn handle_in(of: &Type, names: &Names, handles: &mut bool) -> Option<&'static str> {
+    let mut handle_in = |of: &Type| handle_in(of, names, handles);
+    let mut any = |mut types: Box<dyn Iterator<Item = Type> + '_>| types.find_map(|of| handle_in(&of));
     match of {
-        Type::Own(_) | Type::Borrow(_) => Some("a resource"),
+        Type::Own(of) | Type::Borrow(of) if names.iter().any(|(known, _)| known == of) => {
+            *handles = true;
+            None
+        }
+        Type::Own(_) | Type::Borrow(_) => Some("a resource of the sandbox"),
         Type::Future(_) => Some("a future"),
         Type::Stream(_) => Some("a stream"),
         Type::ErrorContext => Some("an error context"),
@@ -245,40 +298,46 @@ fn handle_in(of: &Type) -> Option<&'static str> {
 }
 
 /// A function's type in the notation of WIT; records and variants with what is in them, as they have no name here.
-struct Signature<'a>(&'a ComponentFunc);
+struct Signature<'a>(&'a ComponentFunc, &'a Names);
 
 impl fmt::Display for Signature<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Signature(function) = self;
-        let params: Vec<String> = function.params().map(|(name, of)| format!("{name}: {}", Shape(&of))).collect();
+        let Signature(function, names) = self;
+        let params: Vec<String> =
+            function.params().map(|(name, of)| format!("{name}: {}", Shape(&of, names))).collect();
         write!(f, "`{}func({})", if function.async_() { "async " } else { "" }, params.join(", "))?;
-        function.results().try_for_each(|of| write!(f, " -> {}", Shape(&of)))?;
+        function.results().try_for_each(|of| write!(f, " -> {}", Shape(&of, names)))?;
         f.write_str("`")
     }
 }
 
-struct Shape<'a>(&'a Type);
+struct Shape<'a>(&'a Type, &'a Names);
 
 impl fmt::Display for Shape<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let or_nothing = |of: Option<Type>| of.map_or_else(|| "_".to_owned(), |of| Shape(&of).to_string());
-        match self.0 {
-            Type::List(of) => write!(f, "list<{}>", Shape(&of.ty())),
-            Type::FixedLengthList(of) => write!(f, "list<{}, …>", Shape(&of.ty())),
-            Type::Map(of) => write!(f, "map<{}, {}>", Shape(&of.key()), Shape(&of.value())),
-            Type::Option(of) => write!(f, "option<{}>", Shape(&of.ty())),
+        let Shape(of, names) = self;
+        let shape = |of: &Type| Shape(of, names).to_string();
+        let or_nothing = |of: Option<Type>| of.map_or_else(|| "_".to_owned(), |of| shape(&of));
+        let name = |of: &ResourceType| {
+            names.iter().find(|(known, _)| known == of).map_or("a resource", |(_, name)| name.as_str())
+        };
+        match of {
+            Type::List(of) => write!(f, "list<{}>", shape(&of.ty())),
+            Type::FixedLengthList(of) => write!(f, "list<{}, …>", shape(&of.ty())),
+            Type::Map(of) => write!(f, "map<{}, {}>", shape(&of.key()), shape(&of.value())),
+            Type::Option(of) => write!(f, "option<{}>", shape(&of.ty())),
             Type::Result(of) => write!(f, "result<{}, {}>", or_nothing(of.ok()), or_nothing(of.err())),
             Type::Record(of) => {
-                let fields: Vec<String> = of.fields().map(|it| format!("{}: {}", it.name, Shape(&it.ty))).collect();
+                let fields: Vec<String> = of.fields().map(|it| format!("{}: {}", it.name, shape(&it.ty))).collect();
                 write!(f, "record {{ {} }}", fields.join(", "))
             }
             Type::Tuple(of) => {
-                let types: Vec<String> = of.types().map(|of| Shape(&of).to_string()).collect();
+                let types: Vec<String> = of.types().map(|of| shape(&of)).collect();
                 write!(f, "tuple<{}>", types.join(", "))
             }
             Type::Variant(of) => {
                 let case = |name: &str, of: Option<Type>| match of {
-                    Some(of) => format!("{name}({})", Shape(&of)),
+                    Some(of) => format!("{name}({})", shape(&of)),
                     None => name.to_owned(),
                 };
                 let cases: Vec<String> = of.cases().map(|it| case(it.name, it.ty)).collect();
@@ -286,7 +345,8 @@ impl fmt::Display for Shape<'_> {
             }
             Type::Enum(of) => write!(f, "enum {{ {} }}", of.names().collect::<Vec<_>>().join(", ")),
             Type::Flags(of) => write!(f, "flags {{ {} }}", of.names().collect::<Vec<_>>().join(", ")),
-            Type::Own(_) | Type::Borrow(_) => f.write_str("a resource"),
+            Type::Own(of) => f.write_str(name(of)),
+            Type::Borrow(of) => write!(f, "borrow<{}>", name(of)),
             Type::Float32 => f.write_str("f32"),
             Type::Float64 => f.write_str("f64"),
             // The others are called in WIT as they are here.

@@ -9,11 +9,12 @@
 //! The caller waits in its call, as it does in any that may wait: other guests can have turns meanwhile.
 //!
 //! Invariants: the run is with exactly one of both; while the target is called, its machine stands for the caller's where
-//! it is asked who can go on. What crosses are values, never handles.
+//! it is asked who can go on. What crosses are values; a handle crosses as a number (`handles`).
 //! Not here: instances of the target, and how their ends are read (`fozzy-engine`).
 
 use crate::bindings::fozzy::target::control;
 use crate::call::{Host, Import, Stop};
+use crate::handles::{Gone, handles, numbers, proxy};
 use crate::run::Run;
 use crate::values::{Values, simplest};
 use fozzy_trace::{NodeId, Part};
@@ -39,6 +40,8 @@ pub enum Answered {
     Down,
     /// It came to its end, and the run with it.
     Over,
+    /// It was not called, as it knows nothing of a handle.
+    Gone(Gone),
     /// The real machine failed.
     Machine(String),
 }
@@ -70,23 +73,63 @@ pub trait Called: Send + Any {
         arguments: &'a [Val],
         results: &'a mut [Val],
     ) -> Calling<'a>;
+    /// Drops the resource of a handle.
+    fn drop_handle(&mut self, run: Box<Run>, part: Part, number: u32) -> Calling<'_>;
     /// Ends it; the next call begins another instance.
     fn restart(&mut self, run: &mut Run, how: Restart);
     /// Why it answers nothing.
     fn down(&self) -> Option<String>;
 }
 
-/// Defines a function of an interface: calls go to the function at `place` of the called component.
+/// The name of a function in the history, and its number.
+fn recorded(interface: &str, function: &str) -> (Arc<str>, u32) {
+    let plain = interface.split('@').next().unwrap_or(interface);
+    let name: Arc<str> = format!("{plain}.{function}").into();
+    let id = Import::number(&name);
+    (name, id)
+}
+
+/// Defines a function of an interface: calls go to the function at `place` of the called component. Its type has no handles.
 ///
 /// # Errors
 /// When wasmtime refuses the definition.
 pub fn link(linker: &mut Linker<Host>, interface: &str, function: &str, place: usize) -> Result<()> {
-    let plain = interface.split('@').next().unwrap_or(interface);
-    let name: Arc<str> = format!("{plain}.{function}").into();
-    let id = Import::number(&name);
+    let (name, id) = recorded(interface, function);
     linker.instance(interface)?.func_new_async(function, move |mut store, of, arguments, results| {
         let name = Arc::clone(&name);
         Box::new(async move { store.data_mut().call_other(id, &name, place, &of, arguments, results).await })
+    })
+}
+
+/// The same for a function whose type has handles.
+///
+/// # Errors
+/// When wasmtime refuses the definition.
+pub fn link_with_handles(linker: &mut Linker<Host>, interface: &str, function: &str, place: usize) -> Result<()> {
+    let (name, id) = recorded(interface, function);
+    linker.instance(interface)?.func_new_async(function, move |mut store, of, arguments, results| {
+        let name = Arc::clone(&name);
+        Box::new(async move {
+            let asked = numbers(&mut store, of.params().map(|(_, of)| of), arguments)?;
+            let mut answers = results.to_vec();
+            store.data_mut().call_other(id, &name, place, &of, &asked, &mut answers).await?;
+            for ((result, answer), of) in results.iter_mut().zip(answers).zip(of.results()) {
+                *result = handles(&mut store, &of, answer)?;
+            }
+            Ok(())
+        })
+    })
+}
+
+/// Defines a resource of an interface: to drop a handle of it drops the resource in the called component.
+///
+/// # Errors
+/// When wasmtime refuses the definition.
+pub fn link_resource(linker: &mut Linker<Host>, interface: &str, resource: &str) -> Result<()> {
+    let (name, id) = recorded(interface, &format!("[drop]{resource}"));
+    linker.instance(interface)?.resource_async(resource, proxy(), move |mut store, number| {
+        let name = Arc::clone(&name);
+        Box::new(async move { store.data_mut().drop_other(id, &name, number).await })
     })
 }
 
@@ -118,8 +161,7 @@ impl Host {
         arguments: &[Val],
         results: &mut [Val],
     ) -> std::result::Result<(), Stop> {
-        let missing = || Stop::Machine { what: "a component was linked with one that is not there".to_owned() };
-        let mut called = self.called.take().ok_or_else(missing)?;
+        let mut called = self.called.take().ok_or_else(unlinked)?;
         self.node_mut().calling = Some(called.node());
         let (run, answered) = called.call(self.run.lend(), self.part, place, arguments, results).await;
         self.run.hold(run);
@@ -128,9 +170,38 @@ impl Host {
         match answered {
             Answered::Yes => Ok(()),
             Answered::Down if self.outlives => {
-                results.iter_mut().zip(of.results()).for_each(|(result, of)| *result = simplest(&of));
+                for (result, of) in results.iter_mut().zip(of.results()) {
+                    *result =
+                        simplest(&of).ok_or_else(|| misused("it is down, and nothing can stand for a resource"))?;
+                }
                 Ok(())
             }
+            Answered::Down | Answered::Over => Err(Stop::CalledEnded),
+            Answered::Gone(gone) => Err(misused(&gone.to_string())),
+            Answered::Machine(what) => Err(Stop::Machine { what }),
+        }
+    }
+
+    /// The guest drops a handle of the other component's.
+    async fn drop_other(&mut self, id: u32, name: &str, number: u32) -> Result<()> {
+        let asked = [Val::U32(number)];
+        let outcome = match self.begin(&Values(&asked)) {
+            Ok(()) => self.pass_on_drop(number).await,
+            Err(stop) => Err(stop),
+        };
+        self.end_as(id, name, &Values(&asked), outcome)
+    }
+
+    async fn pass_on_drop(&mut self, number: u32) -> std::result::Result<(), Stop> {
+        let mut called = self.called.take().ok_or_else(unlinked)?;
+        self.node_mut().calling = Some(called.node());
+        let (run, answered) = called.drop_handle(self.run.lend(), self.part, number).await;
+        self.run.hold(run);
+        self.node_mut().calling = None;
+        self.called = Some(called);
+        match answered {
+            Answered::Yes | Answered::Gone(_) => Ok(()),
+            Answered::Down if self.outlives => Ok(()),
             Answered::Down | Answered::Over => Err(Stop::CalledEnded),
             Answered::Machine(what) => Err(Stop::Machine { what }),
         }
@@ -152,6 +223,15 @@ impl Host {
             Ok(())
         })
     }
+}
+
+fn unlinked() -> Stop {
+    Stop::Machine { what: "a component was linked with one that is not there".to_owned() }
+}
+
+/// The guest asks the target for what it has not.
+fn misused(what: &str) -> Stop {
+    Stop::Misuse { import: "the target", what: what.to_owned() }
 }
 
 fn without(import: Import) -> Stop {

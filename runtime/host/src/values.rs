@@ -6,7 +6,7 @@
 //! ```
 //!
 //! Invariant: values that differ fold differently, their cases and lengths included.
-//! Not here: handles of resources, which do not go from one component to another.
+//! Not here: handles of resources, for which numbers stand (`handles`).
 
 use fozzy_trace::{Fold, Record};
 use std::fmt::Write;
@@ -193,10 +193,13 @@ fn show_parts<'a>(parts: impl Iterator<Item = (Option<&'a str>, &'a Val)>, out: 
     }
 }
 
-/// The simplest value of a type: an error, nothing, an empty list, 0.
-pub(crate) fn simplest(of: &Type) -> Val {
-    let payload = |of: Option<Type>| of.map(|of| Box::new(simplest(&of)));
-    match of {
+/// The simplest value of a type: an error, nothing, an empty list, 0. None of a resource.
+pub(crate) fn simplest(of: &Type) -> Option<Val> {
+    let payload = |of: Option<Type>| match of {
+        Some(of) => simplest(&of).map(|value| Some(Box::new(value))),
+        None => Some(None),
+    };
+    Some(match of {
         Type::Bool => Val::Bool(false),
         Type::S8 => Val::S8(0),
         Type::U8 => Val::U8(0),
@@ -213,24 +216,23 @@ pub(crate) fn simplest(of: &Type) -> Val {
         Type::List(_) => Val::List(Vec::new()),
         Type::Map(_) => Val::Map(Vec::new()),
         Type::Record(of) => {
-            Val::Record(of.fields().map(|field| (field.name.to_owned(), simplest(&field.ty))).collect())
+            let fields = of.fields().map(|it| Some((it.name.to_owned(), simplest(&it.ty)?)));
+            Val::Record(fields.collect::<Option<_>>()?)
         }
-        Type::Tuple(of) => Val::Tuple(of.types().map(|of| simplest(&of)).collect()),
+        Type::Tuple(of) => Val::Tuple(of.types().map(|of| simplest(&of)).collect::<Option<_>>()?),
         Type::Variant(of) => {
             let first = of.cases().next().expect("a variant has a case");
-            Val::Variant(first.name.to_owned(), payload(first.ty))
+            Val::Variant(first.name.to_owned(), payload(first.ty)?)
         }
         Type::Enum(of) => Val::Enum(of.names().next().expect("an enum has a case").to_owned()),
         Type::Option(_) => Val::Option(None),
-        Type::Result(of) => Val::Result(Err(payload(of.err()))),
+        Type::Result(of) => Val::Result(Err(payload(of.err())?)),
         Type::Flags(_) => Val::Flags(Vec::new()),
-        Type::FixedLengthList(_)
-        | Type::Own(_)
-        | Type::Borrow(_)
-        | Type::Future(_)
-        | Type::Stream(_)
-        | Type::ErrorContext => unreachable!("no function of these is linked"),
-    }
+        Type::Own(_) | Type::Borrow(_) => return None,
+        Type::FixedLengthList(_) | Type::Future(_) | Type::Stream(_) | Type::ErrorContext => {
+            unreachable!("no function of these is linked")
+        }
+    })
 }
 
 #[cfg(test)]

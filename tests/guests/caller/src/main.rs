@@ -61,6 +61,32 @@ fn main() {
         "survive-exit" => survive("exit"),
         "survive-recurse" => survive("recurse"),
         "survive-for-ever" => survive("for-ever"),
+        "handles" => {
+            let (one, other) = (peer::Tally::new(5), peer::Tally::new(1));
+            println!("{} {}, there are {}", one.more(), one.more(), peer::tallies());
+            println!("{} {}, there are {}", peer::Tally::merge(one, &other), other.more(), peer::tallies());
+            drop(other);
+            let several = peer::several(&[1, 2, 3]);
+            let more: Vec<u32> = several.iter().map(peer::Tally::more).collect();
+            println!("{more:?}, there are {}", peer::tallies());
+            drop(several);
+            println!("there are {}", peer::tallies());
+        }
+        "old-handle" => {
+            let (one, other) = (peer::Tally::new(5), peer::Tally::new(1));
+            control::restart();
+            drop(other);
+            println!("there are {}", peer::tallies());
+            println!("{}", one.more());
+        }
+        "handle-when-down" => {
+            control::outlive(true);
+            let one = peer::Tally::new(5);
+            println!("{:?}, {}", peer::behave("panic"), one.more());
+            drop(one);
+            println!("{}", peer::several(&[1]).len());
+            drop(peer::Tally::new(1));
+        }
         "many" => println!("{}", (0..10_000).map(|_| peer::add(1)).last().expect("some")),
         call => println!("{:?}", peer::behave(call)),
     }

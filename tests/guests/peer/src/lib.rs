@@ -1,6 +1,6 @@
 //! Is called by `caller`, from another store.
 
-use exports::test::pair::peer::{Everything, Guest};
+use exports::test::pair::peer::{Everything, Guest, GuestTally, Tally, TallyBorrow};
 use std::cell::Cell;
 use std::fs::{File, OpenOptions};
 use std::io::Write;
@@ -13,9 +13,47 @@ export!(Peer);
 
 thread_local! {
     static SUM: Cell<u32> = const { Cell::new(0) };
+    static TALLIES: Cell<u32> = const { Cell::new(0) };
+}
+
+/// What others have handles of.
+struct Count(Cell<u32>);
+
+impl Drop for Count {
+    fn drop(&mut self) {
+        TALLIES.set(TALLIES.get() - 1);
+    }
+}
+
+impl GuestTally for Count {
+    fn new(start: u32) -> Count {
+        TALLIES.set(TALLIES.get() + 1);
+        Count(Cell::new(start))
+    }
+
+    fn more(&self) -> u32 {
+        self.0.set(self.0.get() + 1);
+        self.0.get()
+    }
+
+    fn merge(first: Tally, second: TallyBorrow<'_>) -> u32 {
+        let (first, second): (Count, &Count) = (first.into_inner(), second.get());
+        second.0.set(first.0.get() + second.0.get());
+        second.0.get()
+    }
 }
 
 impl Guest for Peer {
+    type Tally = Count;
+
+    fn tallies() -> u32 {
+        TALLIES.get()
+    }
+
+    fn several(starts: Vec<u32>) -> Vec<Tally> {
+        starts.into_iter().map(|start| Tally::new(Count::new(start))).collect()
+    }
+
     fn echo(of: Everything) -> Everything {
         of
     }
