@@ -98,8 +98,8 @@ fn an_exported_function_is_called_with_arguments_of_its_types() {
     let fozzy = Fozzy::new();
     let peer = corpus::component("peer");
     fozzy.write("words.dict", "\"panic\"\n");
-    let more = ["--function", "test:pair/peer#behave", "--crash-only", "--dict", "words.dict"];
-    let ran = campaign(&fozzy, &peer, 0, 3_000, &more).exits(4);
+    let more = ["--function", "test:pair/peer#behave", "--crash-only", "--dict", "words.dict", "--mutator", "word"];
+    let ran = campaign(&fozzy, &peer, 0, 2_000, &more).exits(4);
     let summary = ran.json();
     assert!(signatures(&summary)[0].contains(" at "), "{summary}");
     let arguments = first(&summary, "arguments").as_str().expect("they are said");
@@ -164,7 +164,7 @@ fn a_handler_of_requests_is_sent_requests() {
     let fozzy = Fozzy::new();
     let handler = corpus::component("http-handler");
     fozzy.write("words.dict", "\"/panic\"\n");
-    let more = ["--http", "--crash-only", "--dict", "words.dict"];
+    let more = ["--http", "--crash-only", "--dict", "words.dict", "--mutator", "word"];
     let summary = campaign(&fozzy, &handler, 0, 1_500, &more).exits(4).json();
     let request = first(&summary, "arguments").as_str().expect("it is said");
     assert!(request.starts_with("{method: get, path: \"/panic"), "{request}");

@@ -51,7 +51,7 @@ fn read(bytes: &[u8]) -> Drawn {
         (Some(method), Some(wanted)) => (method, path(wanted)),
         (only, _) => (&b"GET"[..], path(only.unwrap_or_default())),
     };
-    let mut headers = vec![("host".to_owned(), b"localhost".to_vec())];
+    let mut headers = Vec::new();
     while !rest.is_empty() {
         let header = line(&mut rest);
         if header.is_empty() {
@@ -126,14 +126,14 @@ mod tests {
 
     #[test]
     fn no_bytes_are_the_simplest_request() {
-        assert_eq!(text(b""), "{method: get, path: \"/\", headers: [(\"host\", \"localhost\")], body: \"\"}");
-        assert_eq!(text(b"/a"), "{method: get, path: \"/a\", headers: [(\"host\", \"localhost\")], body: \"\"}");
+        assert_eq!(text(b""), "{method: get, path: \"/\", headers: [], body: \"\"}");
+        assert_eq!(text(b"/a"), "{method: get, path: \"/a\", headers: [], body: \"\"}");
     }
 
     #[test]
     fn any_bytes_are_a_request_that_can_be_passed_on() {
         let all = b"POST a?\x01#\xff/b HTTP/1.1\r\nA: b\nno header\n\xff: c\ncontent-length: 99\n\nh\0i";
-        let headers = "[(\"host\", \"localhost\"), (\"a\", \"b\"), (\"content-length\", \"3\")]";
+        let headers = "[(\"a\", \"b\"), (\"content-length\", \"3\")]";
         let expected = format!("{{method: post, path: \"/a?%01%23%ff/b\", headers: {headers}, body: \"h\\u{{0}}i\"}}");
         assert_eq!(text(all), expected);
         assert!(message::is_path_with_query(&read(all).request.path_with_query));
