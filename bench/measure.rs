@@ -30,6 +30,17 @@ impl Pair {
         Pair { ours: Times::new(ours), theirs: Times::new(theirs) }
     }
 
+    /// The same, of which only the best round counts: what an undisturbed machine would do, as far as it was seen.
+    pub(crate) fn best_of(rounds: usize, ours: impl FnMut() -> f64, theirs: impl FnMut() -> f64) -> Pair {
+        let all = Pair::of(rounds, ours, theirs);
+        Pair::once(all.ours.best(), all.theirs.best())
+    }
+
+    /// Two times that were measured elsewhere.
+    pub(crate) fn once(ours: f64, theirs: f64) -> Pair {
+        Pair { ours: Times(vec![ours]), theirs: Times(vec![theirs]) }
+    }
+
     /// Our median over theirs.
     pub(crate) fn ratio(&self) -> f64 {
         self.ours.median() / self.theirs.median()

@@ -49,7 +49,13 @@ pub(crate) fn binary() -> &'static Path {
             None | Some("debug") => "dev",
             Some(other) => other,
         };
-        let built = Command::new(env!("CARGO"))
+        let mut cargo = Command::new(env!("CARGO"));
+        // What cargo tells a test about its package would be news to build scripts that look at it, and have them run again.
+        let is_of_package = |name: &str| name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_");
+        for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_str().is_some_and(is_of_package)) {
+            cargo.env_remove(name);
+        }
+        let built = cargo
             // The whole workspace and one target of tests, so that features are those that `cargo test` has built already;
             // not this binary, which must not be replaced while it runs.
             .args(["build", "--quiet", "--workspace", "--bin", "fozzy", "--example", "embedding"])

@@ -34,6 +34,7 @@ mod conformance;
 mod corpus;
 mod coverage;
 mod everything;
+mod explore;
 mod faults;
 mod fozzy;
 mod fuzz;

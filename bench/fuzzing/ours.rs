@@ -2,7 +2,7 @@
 
 use crate::measure::process_clock;
 use fozzy_check::judge_end;
-use fozzy_engine::{Cache, CallOutcome, Caller, ComparisonKind};
+use fozzy_engine::{Cache, CallOutcome, Caller, ComparisonKind, Searched};
 use fozzy_search::fuzz::{
     Campaign, Compared, ComparedKind, Dictionary, Ended, Found, Observer, Options, Outcome, Stats, Target, Testcase,
 };
@@ -32,7 +32,7 @@ impl Ours {
         let mut plan = Plan { call: Some(call.clone()), ..Plan::default() };
         plan.limits.fuel = FUEL_DEFAULT / 10;
         let component: Arc<[u8]> = loaded.component.into();
-        let caller = Caller::new(component, &plan, &Inputs::default(), &call, Seed(0), Some(cache));
+        let caller = Caller::new(component, &plan, &Inputs::default(), &Searched::Call(call), Seed(0), Some(cache));
         Ours { caller: caller.expect("it starts"), spent: None }
     }
 

@@ -2803,6 +2803,28 @@ pub mod fozzy {
                 }
             }
             #[allow(unused_unsafe, clippy::all)]
+            /// The program is in this state now, as far as a search should tell states apart: what it has not seen before is worth
+            /// going on from. The name says of what, 1 to 255 bytes; each has its last value, and all of them together are the state.
+            #[allow(async_fn_in_trait)]
+            pub fn state(name: &str, value: u64) -> () {
+                unsafe {
+                    let vec0 = name;
+                    let ptr0 = vec0.as_ptr().cast::<u8>();
+                    let len0 = vec0.len();
+                    #[cfg(target_arch = "wasm32")]
+                    #[link(wasm_import_module = "fozzy:properties/assertions@0.1.0")]
+                    unsafe extern "C" {
+                        #[link_name = "state"]
+                        fn wit_import1(_: *mut u8, _: usize, _: i64);
+                    }
+                    #[cfg(not(target_arch = "wasm32"))]
+                    unsafe extern "C" fn wit_import1(_: *mut u8, _: usize, _: i64) {
+                        unreachable!()
+                    }
+                    wit_import1(ptr0.cast_mut(), len0, _rt::as_i64(&value));
+                }
+            }
+            #[allow(unused_unsafe, clippy::all)]
             /// The run ends here and has failed, for a reason that the program found out itself. The site identifies the
             /// failure and holds no value that varies; the message is for people.
             #[allow(async_fn_in_trait)]
@@ -4495,8 +4517,8 @@ mod _rt {
 #[unsafe(link_section = "component-type:wit-bindgen:0.57.1:fozzy:sdk:tools:encoded world")]
 #[doc(hidden)]
 #[allow(clippy::octal_escapes)]
-pub static __WIT_BINDGEN_COMPONENT_TYPE: [u8; 4432] = *b"\
-\0asm\x0d\0\x01\0\0\x19\x16wit-component-encoding\x04\0\x07\xd4!\x01A\x02\x01A&\x01\
+pub static __WIT_BINDGEN_COMPONENT_TYPE: [u8; 4460] = *b"\
+\0asm\x0d\0\x01\0\0\x19\x16wit-component-encoding\x04\0\x07\xf0!\x01A\x02\x01A&\x01\
 B\x0e\x01@\x02\x04sites\x05countw\0w\x04\0\x06choose\x01\0\x01@\x03\x04sites\x03\
 minx\x03maxx\0x\x04\0\x03int\x01\x01\x01@\x02\x04sites\x0bprobabilityu\0\x7f\x04\
 \0\x04bool\x01\x02\x01p}\x01@\x02\x04sites\x06lengthw\0\x03\x04\0\x05bytes\x01\x04\
@@ -4581,7 +4603,7 @@ utput\x01\x04\0\x09not-found\0\0\x0dnot-permitted\0\0\x04\0\x05reply\x03\0\x05\x
 ps\x01k\x07\x01kw\x01r\x05\x07commands\x04args\x08\x05times\x09\x05delayw\x06ans\
 wer\x06\x04\0\x04rule\x03\0\x0a\x01@\x01\x04rule\x0b\0y\x04\0\x03add\x01\x0c\x01\
 @\x01\x04ruley\0w\x04\0\x08answered\x01\x0d\x01@\0\x01\0\x04\0\x05clear\x01\x0e\x03\
-\0\x19fozzy:process/rules@0.1.0\x05\x13\x01B\x14\x01m\x04\x04less\x07at-most\x07\
+\0\x19fozzy:process/rules@0.1.0\x05\x13\x01B\x16\x01m\x04\x04less\x07at-most\x07\
 greater\x08at-least\x04\0\x0acomparison\x03\0\0\x01m\x03\x09invariant\x08deadloc\
 k\x07invalid\x04\0\x07failure\x03\0\x02\x01ks\x01@\x03\x04names\x05holds\x7f\x07\
 details\x04\x01\0\x04\0\x06always\x01\x05\x04\0\x15always-or-unreachable\x01\x05\
@@ -4589,12 +4611,13 @@ details\x04\x01\0\x04\0\x06always\x01\x05\x04\0\x15always-or-unreachable\x01\x05
 @\x02\x04names\x07details\x04\x01\0\x04\0\x0bunreachable\x01\x07\x01@\x05\x04nam\
 es\x04leftu\x0acomparison\x01\x05rightu\x07details\x04\x01\0\x04\0\x0dalways-num\
 ber\x01\x08\x04\0\x10sometimes-number\x01\x08\x01@\x03\x04names\x04heldw\x06miss\
-edw\x01\0\x04\0\x05again\x01\x09\x01@\x03\x07failure\x03\x04sites\x07messages\x01\
-\0\x04\0\x04fail\x01\x0a\x03\0!fozzy:properties/assertions@0.1.0\x05\x14\x01B\x05\
-\x01@\x01\x0bnanosecondsw\x01\0\x04\0\x07advance\x01\0\x01@\0\x01\0\x04\0\x06fre\
-eze\x01\x01\x04\0\x08unfreeze\x01\x01\x03\0\x18fozzy:time/control@0.1.0\x05\x15\x04\
-\0\x0ffozzy:sdk/tools\x04\0\x0b\x0b\x01\0\x05tools\x03\0\0\0G\x09producers\x01\x0c\
-processed-by\x02\x0dwit-component\x070.247.0\x10wit-bindgen-rust\x060.57.1";
+edw\x01\0\x04\0\x05again\x01\x09\x01@\x02\x04names\x05valuew\x01\0\x04\0\x05stat\
+e\x01\x0a\x01@\x03\x07failure\x03\x04sites\x07messages\x01\0\x04\0\x04fail\x01\x0b\
+\x03\0!fozzy:properties/assertions@0.1.0\x05\x14\x01B\x05\x01@\x01\x0bnanosecond\
+sw\x01\0\x04\0\x07advance\x01\0\x01@\0\x01\0\x04\0\x06freeze\x01\x01\x04\0\x08un\
+freeze\x01\x01\x03\0\x18fozzy:time/control@0.1.0\x05\x15\x04\0\x0ffozzy:sdk/tool\
+s\x04\0\x0b\x0b\x01\0\x05tools\x03\0\0\0G\x09producers\x01\x0cprocessed-by\x02\x0d\
+wit-component\x070.247.0\x10wit-bindgen-rust\x060.57.1";
 #[inline(never)]
 #[doc(hidden)]
 pub fn __link_custom_section_describing_imports() {

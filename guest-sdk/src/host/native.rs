@@ -128,6 +128,9 @@ pub(crate) fn always_or_unreachable(name: &str, holds: bool, details: Option<&st
 /// Natively nothing is counted before it is told.
 pub(crate) fn again(_name: &str, _held: u64, _missed: u64) {}
 
+/// Nobody searches natively.
+pub(crate) fn state(_name: &str, _value: u64) {}
+
 pub(crate) fn sometimes(name: &str, holds: bool, details: Option<&str>) {
     see(Seen { kind: PropertyKind::Sometimes, name, holds, distance: None, details });
 }

@@ -2,6 +2,7 @@
 
 use crate::args::{FilesArg, Globals, ScriptArg};
 use crate::error::{CliError, at_path};
+use crate::explore::settings::ExploreSettings;
 use fozzy_plan::PlanFile;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
@@ -20,6 +21,8 @@ pub(crate) struct Config {
     pub(crate) http_backend: Option<ScriptArg>,
     /// The same for processes.
     pub(crate) proc_backend: Option<ScriptArg>,
+    /// Defaults of `fozzy explore`.
+    pub(crate) explore: ExploreSettings,
     /// Plans of targets, by their names: read again by those who know plans.
     target: IgnoredAny,
     /// Those plans.
@@ -34,6 +37,7 @@ impl Default for Config {
             fs_backend: None,
             http_backend: None,
             proc_backend: None,
+            explore: ExploreSettings::default(),
             target: IgnoredAny,
             targets: BTreeMap::new(),
         }

@@ -13,6 +13,11 @@ const EXIT_INTERRUPTED: i32 = 130;
 pub(crate) fn install() {
     ignore_file_size_signal();
     let installed = ctrlc::set_handler(|| {
+        if ASKING.swap(false, Ordering::SeqCst) {
+            ASKED.store(true, Ordering::SeqCst);
+            say_briefly(b"\nstopping: what was found is kept; once more to stop at once\n");
+            return;
+        }
         STOPPING.store(true, Ordering::SeqCst);
         fozzy_trace::file::store::remove_temporaries();
         say_briefly(
@@ -23,6 +28,21 @@ pub(crate) fn install() {
     if let Err(error) = installed {
         tracing::debug!(%error, "no handler for Ctrl-C");
     }
+}
+
+/// Whether the next Ctrl-C asks the command to come to its end by itself.
+static ASKING: AtomicBool = AtomicBool::new(false);
+/// Whether it was asked.
+static ASKED: AtomicBool = AtomicBool::new(false);
+
+/// The first Ctrl-C from now on does not end the process: the command looks at [`is_asked_to_stop`].
+pub(crate) fn ask_me_to_stop() {
+    ASKING.store(true, Ordering::SeqCst);
+}
+
+/// Whether the command is to come to its end.
+pub(crate) fn is_asked_to_stop() -> bool {
+    ASKED.load(Ordering::SeqCst)
 }
 
 /// Whether the handler is at work.

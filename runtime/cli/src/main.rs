@@ -11,6 +11,7 @@
 //! every failure ends with the command that repeats it.
 
 mod args;
+mod artifacts;
 mod build;
 #[cfg(test)]
 mod cli_md;
@@ -18,6 +19,7 @@ mod command;
 mod config;
 mod coverage;
 mod error;
+mod explore;
 mod fuzz;
 mod inputs;
 mod interrupt;

@@ -21,6 +21,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// A plan with everything that it needs.
+#[derive(Clone)]
 pub(crate) struct Planned {
     pub(crate) plan: Plan,
     pub(crate) inputs: Inputs,

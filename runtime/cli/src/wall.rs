@@ -6,6 +6,11 @@ use fozzy_report::WallFacts;
 use jiff::Timestamp;
 use std::time::{Duration, Instant};
 
+/// Waits for something of the real machine.
+pub(crate) fn pause(time: Duration) {
+    std::thread::sleep(time);
+}
+
 /// A run in progress.
 pub(crate) struct Stopwatch {
     started_at: Timestamp,

@@ -33,6 +33,15 @@ impl Covered {
                 *sum = sum.saturating_add(*found);
             }
         }
+        Covered::by(program, &bytes, cut)
+    }
+
+    /// What these coverage bytes stand for.
+    pub(crate) fn by(
+        program: &Program,
+        bytes: &BTreeMap<ModuleOrdinal, Vec<u8>>,
+        cut: Option<OriginalOffset>,
+    ) -> Covered {
         let sites = program.sites();
         let edges = sites.counts(|module| bytes.get(&module).map_or(&[], Vec::as_slice), cut);
         let blocks = sites.block_counts(&edges, cut);

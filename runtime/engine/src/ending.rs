@@ -13,6 +13,9 @@ use wasmtime::Trap;
 /// The trap that the rewriter's depth check stands for.
 pub(crate) const STACK_EXHAUSTED: &str = "call stack exhausted";
 
+/// How a machine that lost power in the middle of a call is said to have ended, where nothing starts it again.
+pub(crate) const POWER_LOST: &str = "the machine lost power";
+
 /// Marks errors from before the program was called. Without a frame of the guest on the stack, they are
 /// not the guest's.
 #[derive(Debug)]
@@ -39,7 +42,7 @@ pub(crate) fn ending(
             Stop::Diverged { recorded, asked } => Ok((End::diverged(recorded.as_deref(), &asked), frames())),
             Stop::Hang(blocked) => Ok((End::Hang { waiting: blocked.waiting }, frames())),
             // Only a command starts again; a handler's request is gone with the machine.
-            Stop::PowerLoss { .. } => Ok((End::Trapped { trap: "the machine lost power".to_owned() }, frames())),
+            Stop::PowerLoss { .. } => Ok((End::Trapped { trap: POWER_LOST.to_owned() }, frames())),
             Stop::Failed(failure) => Ok((End::Failed { failure: *failure }, frames())),
             Stop::CalledEnded => Ok((End::CalledEnded, frames())),
             Stop::TimeExhausted => {

@@ -16,6 +16,7 @@ const UNREACHABLE: Import = Import::new("fozzy:properties/assertions.unreachable
 const ALWAYS_NUMBER: Import = Import::new("fozzy:properties/assertions.always-number");
 const SOMETIMES_NUMBER: Import = Import::new("fozzy:properties/assertions.sometimes-number");
 const AGAIN: Import = Import::new("fozzy:properties/assertions.again");
+const STATE: Import = Import::new("fozzy:properties/assertions.state");
 const FAIL: Import = Import::new("fozzy:properties/assertions.fail");
 
 type Details = Option<String>;
@@ -108,6 +109,13 @@ impl assertions::Host for Host {
         self.call(AGAIN, (&*name, held, missed), |host| {
             let counted = host.world().facts.properties.again(&name, held, missed);
             counted.map_err(|error| Stop::Misuse { import: AGAIN.name, what: error.to_string() })
+        })
+    }
+
+    fn state(&mut self, name: String, value: u64) -> Result<()> {
+        self.call(STATE, (&*name, value), |host| {
+            let noted = host.world().facts.states.note(&name, value);
+            noted.map_err(|error| Stop::Misuse { import: STATE.name, what: error.to_string() })
         })
     }
 

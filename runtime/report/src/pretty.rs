@@ -1,5 +1,6 @@
 //! A run in a few lines for a person: what happened, where, and the command that repeats it.
 
+use crate::explore::explore_lines;
 use crate::facts::{MemorySummary, property_lines, scenario_lines};
 use crate::fuzz::fuzz_lines;
 use crate::show::divergence_lines;
@@ -62,6 +63,9 @@ pub fn pretty(summary: &RunSummary, style: Style, is_own: impl Fn(&Frame) -> boo
     }
     if let Some(memory) = &summary.memory {
         row("memory", &memory_line(memory));
+    }
+    for (index, line) in summary.explore.iter().flat_map(explore_lines).enumerate() {
+        row(if index == 0 { "explore" } else { "" }, &line);
     }
     for (index, line) in summary.fuzz.iter().flat_map(fuzz_lines).enumerate() {
         row(if index == 0 { "fuzz" } else { "" }, &line);

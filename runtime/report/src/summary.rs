@@ -2,6 +2,7 @@
 //!
 //! The first group of keys is the contract of the first Fozzy; the rest is added.
 
+use crate::explore::ExploreSummary;
 use crate::facts::{MemorySummary, PropertySummary, ScenarioSummary};
 use crate::fuzz::FuzzSummary;
 use fozzy_trace::file::{NodeOutcome, Outcome, Stream};
@@ -23,6 +24,8 @@ pub enum Mode {
     Test,
     /// A program was searched for inputs that make it fail.
     Fuzz,
+    /// A scenario was explored.
+    Explore,
 }
 
 impl Mode {
@@ -34,7 +37,14 @@ impl Mode {
             Mode::Replay => "replay",
             Mode::Test => "test",
             Mode::Fuzz => "fuzz",
+            Mode::Explore => "explore",
         }
+    }
+
+    /// The mode of a word in reports.
+    #[must_use]
+    pub fn of(name: &str) -> Option<Mode> {
+        [Mode::Run, Mode::Replay, Mode::Test, Mode::Fuzz, Mode::Explore].into_iter().find(|mode| mode.name() == name)
     }
 }
 
@@ -203,7 +213,7 @@ pub struct Slip {
 pub struct RunSummary {
     /// pass, fail, error, timeout or crash.
     pub status: Status,
-    /// run, replay, test or fuzz.
+    /// run, replay, test, fuzz or explore.
     pub mode: Mode,
     /// Which run.
     pub identity: Identity,
@@ -266,6 +276,9 @@ pub struct RunSummary {
     /// What a campaign did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fuzz: Option<FuzzSummary>,
+    /// What an exploration did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub explore: Option<ExploreSummary>,
 }
 
 /// Wall facts of a run, which are in no trace.
@@ -277,6 +290,14 @@ pub struct WallFacts {
     pub finished_at: String,
     /// Nanoseconds between them, by a monotonic clock.
     pub duration_ns: u64,
+}
+
+impl WallFacts {
+    /// Of what carries none, because they say nothing about it: a trace.
+    #[must_use]
+    pub fn unknown() -> WallFacts {
+        WallFacts { started_at: String::new(), finished_at: String::new(), duration_ns: 0 }
+    }
 }
 
 impl RunSummary {
@@ -321,6 +342,7 @@ impl RunSummary {
             replay: None,
             shrink: None,
             fuzz: None,
+            explore: None,
         }
     }
 

@@ -1,10 +1,11 @@
-//! Replay, the determinism audit, shrinking and fuzzing, over any executor.
+//! Replay, the determinism audit, shrinking, fuzzing and exploring, over any executor.
 //!
 //! ```text
 //! Recording ─▶ Recorded source ─▶ dyn Executor ─▶ compare with what was recorded
 //! seed ───────▶ Seeded source ──▶ dyn Executor, N times ─▶ compare with each other
 //! Recording ─▶ Guided source ───▶ dyn Stage, many times ─▶ the smallest story with the same failure
 //! seed, corpus ▶ Campaign ───────▶ dyn Target ────────────▶ findings, a larger corpus
+//! seed ────────▶ Exploration ────▶ dyn Ground, from checkpoints ▶ findings
 //! ```
 //!
 //! Invariants: nothing here knows how an execution is performed; a difference is always named by its
@@ -12,12 +13,15 @@
 //! Not here: how an execution is performed (`fozzy-engine`).
 
 mod audit;
+mod branch;
 mod compare;
+pub mod explore;
 pub mod fuzz;
 pub mod guided;
 mod replay;
 pub mod shrink;
 
 pub use audit::{Audit, audit};
+pub use branch::Branch;
 pub use compare::{Difference, Divergence, Side, compare, locate};
 pub use replay::{Against, Replay, against, replay, source_of};

@@ -3,6 +3,7 @@
 //! ```text
 //! always("total is constant", …)   ─▶ properties  passed, failed or never reached, how often, how close
 //! step(17) ─▶ ran(2)               ─▶ flows       times run, skipped by label
+//! state("lock", 3)                 ─▶ states      for a search: what is new
 //! invoke / ok / fail / info        ─▶ operations  for checkers
 //! allocated / freed                ─▶ allocations counts, peak, what was never freed
 //! ```
@@ -15,6 +16,7 @@ mod allocations;
 mod flows;
 mod operations;
 mod properties;
+mod states;
 
 pub use allocations::{ALLOCATIONS_MAX, Allocations, NotAllocated, TooManyAllocations};
 pub use flows::{Cost, FlowStats, Position, SKIP_LABELS_MAX, ScenarioStats};
@@ -22,6 +24,7 @@ pub use operations::{OPERATIONS_MAX, Operation, OperationEnd, OperationError, Op
 pub use properties::{
     Comparison, PROPERTIES_MAX, Properties, Property, PropertyError, PropertyKind, PropertyState, Seen,
 };
+pub use states::{STATES_MAX, StateError, States};
 
 use serde::{Deserialize, Serialize};
 
@@ -30,6 +33,8 @@ use serde::{Deserialize, Serialize};
 pub struct Facts {
     /// Its properties.
     pub properties: Properties,
+    /// In which state it says it is.
+    pub states: States,
     /// What its scenario did, when it is one.
     pub scenario: Option<ScenarioStats>,
     /// Operations of its clients.

@@ -102,6 +102,24 @@ fn failed(path: &Path, error: &ShrinkError) -> CliError {
     }
 }
 
+/// Makes the failure of a trace smaller, as long as `budget` lasts, and writes it beside it: the file, and its steps. `None`
+/// when it does not get smaller.
+pub(super) fn smaller(trace: &Path, budget: Duration) -> Result<Option<(PathBuf, u64)>, CliError> {
+    let watch = Stopwatch::start();
+    let recording = selector::read(trace)?;
+    let mut engine = Engine(session_of(&recording)?);
+    let options = Options { only: None, aggressive: false };
+    let shrunk = shrink::shrink(&recording, &mut engine, options, &mut |_| watch.elapsed() < budget);
+    let shrunk = shrunk.map_err(|error| failed(trace, &error))?;
+    if shrunk.after == shrunk.before {
+        return Ok(None);
+    }
+    let (smallest, _) = engine.record(&recording, &shrunk.story)?;
+    let bytes = smallest.to_bytes().map_err(|error| CliError::new("trace", error.to_string()))?;
+    let path = store::write_trace(&trace.with_extension("min.fozzy"), &bytes, Collision::Overwrite)?;
+    Ok(Some((path, shrunk.after.steps as u64)))
+}
+
 /// Keeps a trace of each other failure that was met on the way.
 fn slips(
     engine: &mut Engine,

@@ -178,7 +178,10 @@ fn otherwise(recorded: &Outcome, now: &Outcome) -> Option<String> {
 }
 
 /// Executes a recording's decisions, and digests those that identify its way.
-fn decided(recording: &Recording, session: &mut Session) -> Result<(fozzy_trace::Execution, Vec<u64>), CliError> {
+pub(crate) fn decided(
+    recording: &Recording,
+    session: &mut Session,
+) -> Result<(fozzy_trace::Execution, Vec<u64>), CliError> {
     let drawn_only = session.program().is_scenario();
     let digests = Arc::new(Mutex::new(Vec::new()));
     let noted = Arc::clone(&digests);

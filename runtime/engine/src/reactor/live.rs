@@ -21,6 +21,7 @@ use crate::settings::{HOSTCALL_FUEL, with_stack};
 use crate::sides::{self, Told};
 use fozzy_host::{Host, Parking, Run, Turn};
 use fozzy_instrument::{ACCESSOR_HEADER_BYTES, Access, HEADER_PENDING_AT, LOAD, ModuleOrdinal, SAVE, SLOT_BYTES};
+use fozzy_trace::plan::ScenarioKind;
 use fozzy_trace::{DecisionSource, HarnessError, NodeId};
 use fozzy_world::World;
 use std::marker::PhantomData;
@@ -51,6 +52,25 @@ impl<P, R> Clone for Function<P, R> {
             types: PhantomData,
         }
     }
+}
+
+impl<P, R> Function<P, R> {
+    /// Whether both were looked up at once.
+    #[inline]
+    pub(super) fn is(&self, other: &Function<P, R>) -> bool {
+        Arc::ptr_eq(&self.name, &other.name)
+    }
+}
+
+/// The part of a scenario's only sequence that is called next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Announced {
+    /// `begin-sequence`.
+    Beginning,
+    /// This step.
+    Step(u32),
+    /// `end-sequence`.
+    Ending,
 }
 
 /// The globals of one module, where its code takes them over at its next entry.
@@ -246,6 +266,14 @@ impl Live {
         &self.store.data().run
     }
 
+    /// Changes the computer from outside.
+    pub(super) fn change<R>(&mut self, change: impl FnOnce(&mut World) -> R) -> R {
+        if let Some(accessor) = &mut self.accessor {
+            accessor.at = None;
+        }
+        change(&mut self.store.data_mut().run.world)
+    }
+
     pub(super) fn answer_from(&mut self, source: Box<dyn DecisionSource>) {
         self.store.data_mut().run.answer_from(source);
         if let Some(accessor) = &mut self.accessor {
@@ -300,16 +328,39 @@ impl Live {
         if function.instance != self.id {
             self.find_again(function)?;
         }
+        let found = function.found;
+        self.act(|store, _| found.call(store, arguments))
+    }
+
+    /// Lets the guest do something, watched as a call is.
+    #[inline]
+    pub(super) fn act<R>(
+        &mut self,
+        act: impl FnOnce(&mut Store<Host>, &Instance) -> wasmtime::Result<R>,
+    ) -> Result<R, CallError> {
         if let Some(watchdog) = &mut self.watchdog {
             watchdog.begin();
         }
-        let result = with_stack(|| function.found.call(&mut self.store, arguments));
+        let (store, instance) = (&mut self.store, &self.instance);
+        let result = with_stack(|| act(store, instance));
         let cut = self.watchdog.as_mut().is_some_and(Watchdog::end);
         match result {
             Ok(result) => Ok(result),
             Err(_) if cut => Err(CallError::Runaway),
             Err(error) => Err(ended(&self.program, &self.store, &error)),
         }
+    }
+
+    /// Tells the host what the next call of a scenario is.
+    pub(super) fn announce(&mut self, next: Announced) -> Result<(), CallError> {
+        let stream = ScenarioKind::Stateful.stream(0);
+        let host = self.store.data_mut();
+        let told = match next {
+            Announced::Beginning => host.begin_sequence(0, stream),
+            Announced::Step(step) => host.begin_step(0, stream, step),
+            Announced::Ending => host.end_sequence(0, stream),
+        };
+        told.map_err(|error| ended(&self.program, &self.store, &error))
     }
 
     /// Cuts calls that take longer than `limit` in real time.

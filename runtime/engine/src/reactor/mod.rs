@@ -26,21 +26,24 @@ mod watchdog;
 mod tests;
 
 pub use checkpoints::CheckpointId;
+pub(crate) use live::Announced;
 pub use live::Function;
 pub use tracker::TrackerKind;
 
 use crate::coverage::Covered;
 use crate::program::Program;
 use checkpoints::Checkpoints;
-use fozzy_host::Run;
+use fozzy_host::{Host, Run};
 use fozzy_instrument::{Comparison, ModuleOrdinal, OriginalOffset};
+use fozzy_trace::facts::ScenarioStats;
 use fozzy_trace::outcome::Frame;
 use fozzy_trace::plan::{Backends, Inputs};
-use fozzy_trace::{DecisionSource, End, HarnessError, History, Instant, Plan, Recorder};
+use fozzy_trace::{DecisionSource, End, HarnessError, History, Instant, NodeId, Plan, Recorder};
 use fozzy_world::{World, WorldError};
 use live::Live;
 use std::sync::Arc;
-use wasmtime::component::{ComponentNamedList, Lift, Lower};
+use wasmtime::Store;
+use wasmtime::component::{ComponentNamedList, Instance, Lift, Lower};
 
 /// Bytes that the checkpoints of one reactor hold, when nothing else is asked for.
 pub const CHECKPOINT_BYTES_DEFAULT: u64 = 1 << 30;
@@ -130,6 +133,8 @@ pub struct Reactor {
     base: CheckpointId,
     /// Whether the guest has ended.
     over: bool,
+    /// Whether something was done that is not repeated.
+    finished: bool,
 }
 
 impl Reactor {
@@ -165,7 +170,7 @@ impl Reactor {
         let mut checkpoints = Checkpoints::new(CHECKPOINT_BYTES_DEFAULT);
         let state = live.capture()?;
         let base = checkpoints.add_root(state, first);
-        Ok(Reactor { program, start, live, checkpoints, base, over: false })
+        Ok(Reactor { program, start, live, checkpoints, base, over: false, finished: false })
     }
 
     /// The program.
@@ -210,6 +215,47 @@ impl Reactor {
         result
     }
 
+    /// Tells the host which part of a scenario is called next.
+    pub(crate) fn announce(&mut self, next: Announced) -> Result<(), CallError> {
+        if self.over {
+            return Err(CallError::Over);
+        }
+        self.checkpoints.announced(next);
+        let told = self.live.announce(next);
+        self.over = told.is_err();
+        told
+    }
+
+    /// A new instance on the machine as it was at the start, after what this one did: as a sequence of a scenario begins.
+    /// Its checkpoints are its own.
+    pub(crate) fn begin_again(self, scenario: ScenarioStats) -> Result<Reactor, ReactorError> {
+        let Reactor { program, start, live, .. } = self;
+        let mut run = live.run().fork();
+        run.moment(NodeId(0), |world, moment| world.begin_again(start.node(NodeId(0)), moment));
+        run.world.facts.scenario = Some(scenario);
+        drop(live);
+        Reactor::with_run(program, start, run)
+    }
+
+    /// Lets the guest do something after which nothing is done with it but a restore: it is not repeated by one.
+    pub(crate) fn finish<R>(
+        &mut self,
+        act: impl FnOnce(&mut Store<Host>, &Instance) -> wasmtime::Result<R>,
+    ) -> Result<R, CallError> {
+        if self.over {
+            return Err(CallError::Over);
+        }
+        self.finished = true;
+        let result = self.live.act(act);
+        self.over = result.is_err();
+        result
+    }
+
+    /// Changes the computer before the guest does something after which it is restored.
+    pub(crate) fn change<R>(&mut self, change: impl FnOnce(&mut World) -> R) -> R {
+        self.live.change(change)
+    }
+
     /// Has `source` answer the questions from here on.
     pub fn answer_from(&mut self, source: Box<dyn DecisionSource>) {
         self.checkpoints.answered_from(&*source);
@@ -224,6 +270,7 @@ impl Reactor {
         if self.over {
             return Err(CallError::Over);
         }
+        assert!(!self.finished, "what was done since the last restore cannot be repeated");
         let state = self.live.capture()?;
         self.base = self.checkpoints.add(self.base, state);
         Ok(self.base)
@@ -247,7 +294,7 @@ impl Reactor {
             None => Restored::Repeated { calls: self.repeat(checkpoint)? },
         };
         self.checkpoints.arrive(checkpoint);
-        (self.base, self.over) = (checkpoint, false);
+        (self.base, self.over, self.finished) = (checkpoint, false, false);
         Ok(restored)
     }
 
@@ -265,7 +312,7 @@ impl Reactor {
         for step in &steps {
             step.repeat(&mut self.live).map_err(again)?;
         }
-        let calls = steps.len() as u64;
+        let calls = steps.iter().map(|step| step.calls()).sum();
         let state = self.live.capture()?;
         if self.checkpoints.is_another(checkpoint, &state) {
             let what = "a checkpoint was restored by calling again, and its state came out differently; this is a fault \

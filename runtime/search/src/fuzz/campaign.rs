@@ -67,6 +67,8 @@ const MINIMIZE_TRIES: u64 = 4096;
 pub struct Options {
     /// Where its randomness comes from.
     pub seed: Seed,
+    /// Which stream of it: each worker of several has another one.
+    pub stream: u32,
     /// Executions after which it ends; `u64::MAX` for no bound.
     pub executions_max: u64,
     /// Bytes that an input can have.
@@ -82,7 +84,7 @@ pub struct Options {
 impl Default for Options {
     fn default() -> Options {
         let (seed, executions_max, input_bytes_max) = (Seed(0), u64::MAX, 4096);
-        Options { seed, executions_max, input_bytes_max, only: None, minimize: false, first_only: false }
+        Options { seed, stream: 0, executions_max, input_bytes_max, only: None, minimize: false, first_only: false }
     }
 }
 
@@ -129,6 +131,14 @@ pub trait Observer {
     /// # Errors
     /// When it cannot be kept.
     fn added(&mut self, testcase: &Testcase) -> Result<(), HarnessError>;
+
+    /// Inputs that somebody else has found since it was asked last. It is asked between two rounds.
+    ///
+    /// # Errors
+    /// When they cannot be had.
+    fn offered(&mut self) -> Result<Vec<Vec<u8>>, HarnessError> {
+        Ok(Vec::new())
+    }
 
     /// A failure was found that was not known.
     ///
@@ -198,7 +208,7 @@ impl Campaign {
     pub fn new(options: Options, dictionary: Dictionary) -> Campaign {
         Campaign {
             mutators: Mutators::new(options.only),
-            chance: Chance::new(options.seed, 0),
+            chance: Chance::new(options.seed, options.stream),
             options,
             dictionary,
             feedback: Feedback::default(),
@@ -246,7 +256,7 @@ impl Campaign {
         let mut outside = Outside { target, observer };
         let halt = match self.seeded(&mut outside, seeds) {
             Ok(()) => loop {
-                if let Err(halt) = self.round(&mut outside) {
+                if let Err(halt) = self.take_over(&mut outside).and_then(|()| self.round(&mut outside)) {
                     break halt;
                 }
             },
@@ -272,6 +282,22 @@ impl Campaign {
                 self.feedback.features_of(outside.target, memory_bytes, &mut self.features);
             }
             self.keep(seed.into(), None, None);
+        }
+        Ok(())
+    }
+
+    /// What others have found is executed, and kept if it shows something new here.
+    fn take_over(&mut self, outside: &mut Outside<'_>) -> Result<(), Halt> {
+        for input in outside.observer.offered()? {
+            if input.len() > self.options.input_bytes_max || self.corpus.knows(&Digest::of(&input)) {
+                continue;
+            }
+            let Some(memory_bytes) = self.execute(outside, &input)? else { continue };
+            if self.note(outside, memory_bytes) > 0 {
+                self.features.clear();
+                self.feedback.features_of(outside.target, memory_bytes, &mut self.features);
+                self.keep(input.into(), None, None);
+            }
         }
         Ok(())
     }

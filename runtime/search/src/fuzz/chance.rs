@@ -20,6 +20,32 @@ impl Chance {
         Chance(ChaCha8Rng::from_seed(Digest::of(&key).0))
     }
 
+    /// Another of its 2^64 streams, from its beginning.
+    pub(crate) fn stream(&self, number: u64) -> Chance {
+        let mut stream = self.0.clone();
+        stream.set_stream(number);
+        stream.set_word_pos(0);
+        Chance(stream)
+    }
+
+    pub(crate) fn fill(&mut self, out: &mut [u8]) {
+        self.0.fill_bytes(out);
+    }
+
+    /// A number from 0 to below 1.
+    #[inline]
+    pub(crate) fn share(&mut self) -> f64 {
+        /// The resolution: that of a float between a half and one.
+        const STEPS: u64 = 1 << 53;
+        self.below(STEPS) as f64 / STEPS as f64
+    }
+
+    /// Whether something of this probability happens.
+    #[inline]
+    pub(crate) fn happens(&mut self, probability: f64) -> bool {
+        self.share() < probability
+    }
+
     /// A number below `bound`, which is not 0.
     #[inline]
     pub(crate) fn below(&mut self, bound: u64) -> u64 {

@@ -87,7 +87,8 @@ impl Feedback {
         fresh
     }
 
-    fn note_module(&mut self, number: usize, bytes: &[u8]) -> u32 {
+    /// The same for one module; 0 is for what is no module.
+    pub(crate) fn note_module(&mut self, number: usize, bytes: &[u8]) -> u32 {
         if self.modules.len() <= number {
             self.modules.resize_with(number + 1, Module::default);
         }
@@ -181,6 +182,13 @@ impl Feedback {
         // There are few modules, in the order in which they were seen.
         let of = |module: &&Module| (module.first..module.first + module.counts.len() as u32).contains(&row);
         self.modules.iter().find(of).map_or(0, |module| module.counts[(row - module.first) as usize])
+    }
+
+    /// For each edge of a module, by its number from 1, whether it was taken: one byte each.
+    pub(crate) fn taken(&self, number: usize) -> Vec<u8> {
+        let module = self.modules.get(number);
+        let bytes = module.into_iter().flat_map(|module| module.seen.iter().flat_map(|word| word.to_le_bytes()));
+        bytes.map(|classes| u8::from(classes != 0)).collect()
     }
 
     /// Edges that were taken in any execution, and features that were seen.

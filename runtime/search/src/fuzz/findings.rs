@@ -7,10 +7,10 @@ use std::collections::BTreeMap;
 
 /// One failure.
 #[derive(Clone, Debug)]
-pub struct Found {
-    /// The input that showed it first.
-    pub input: Vec<u8>,
-    /// The execution that found it, counted from 1.
+pub struct Found<I = Vec<u8>> {
+    /// What showed it first: an input, or a story.
+    pub input: I,
+    /// The execution, or run, that found it, counted from 1.
     pub found_at: u64,
     /// How often it was seen.
     pub times: u64,
@@ -21,17 +21,23 @@ pub struct Found {
 }
 
 /// All failures, by the order in which they were found.
-#[derive(Clone, Debug, Default)]
-pub struct Findings {
-    all: Vec<Found>,
+#[derive(Clone, Debug)]
+pub struct Findings<I = Vec<u8>> {
+    all: Vec<Found<I>>,
     by_signature: BTreeMap<Option<Signature>, usize>,
     times: u64,
 }
 
-impl Findings {
+impl<I> Default for Findings<I> {
+    fn default() -> Self {
+        Findings { all: Vec::new(), by_signature: BTreeMap::new(), times: 0 }
+    }
+}
+
+impl<I> Findings<I> {
     /// The findings, in the order in which they were found.
     #[must_use]
-    pub fn all(&self) -> &[Found] {
+    pub fn all(&self) -> &[Found<I>] {
         &self.all
     }
 
@@ -50,7 +56,7 @@ impl Findings {
     }
 
     /// Adds a failure that the search knows by `signature`. `None` when its verdict is that of a known one.
-    pub(crate) fn add(&mut self, signature: Option<Signature>, found: Found) -> Option<&Found> {
+    pub(crate) fn add(&mut self, signature: Option<Signature>, found: Found<I>) -> Option<&Found<I>> {
         let verdict = found.verdict.signature.clone();
         if let Some(place) = self.by_signature.get(&verdict).copied() {
             self.all[place].times += 1;

@@ -16,14 +16,14 @@
 //! Not here: how an input is executed (`fozzy-engine`), files and clocks (`fozzy`).
 
 mod campaign;
-mod chance;
+pub(crate) mod chance;
 mod compared;
 mod corpus;
 mod dictionary;
 mod drawn;
-mod estimate;
-mod feedback;
-mod findings;
+pub(crate) mod estimate;
+pub(crate) mod feedback;
+pub(crate) mod findings;
 mod length;
 mod mutate;
 mod reduce;

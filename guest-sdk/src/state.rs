@@ -1,0 +1,44 @@
+//! In which state a program is, as far as a search should tell states apart.
+//!
+//! ```text
+//! state!(self.position, "position")   ─▶ a position that was not seen before is worth going on from
+//! ```
+//!
+//! Invariant: equal values have equal numbers, in every build of every program.
+
+use crate::host;
+use std::hash::{Hash, Hasher};
+
+/// Tells the run the state of `name`. Use [`state!`](crate::state).
+pub fn state<T: Hash + ?Sized>(name: &'static str, value: &T) {
+    let mut hasher = Fnv(0xcbf2_9ce4_8422_2325);
+    value.hash(&mut hasher);
+    host::state(name, hasher.finish());
+}
+
+/// FNV-1a, 64 bits: <http://www.isthe.com/chongo/tech/comp/fnv/>. The hasher of the standard library may change.
+struct Fnv(u64);
+
+impl Hasher for Fnv {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.0 = (self.0 ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_numbers_are_those_of_the_page() {
+        let mut hasher = Fnv(0xcbf2_9ce4_8422_2325);
+        hasher.write(b"foobar");
+        assert_eq!(hasher.finish(), 0x8594_4171_f739_67e8);
+    }
+}

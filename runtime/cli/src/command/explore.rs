@@ -1,0 +1,337 @@
+//! `fozzy explore`: goes many ways through the flows of a scenario, guided by what it sees.
+//!
+//! ```text
+//! target ─▶ plan ─▶ walker ─┬─▶ exploration ───────────────┬─▶ findings made smaller ─▶ summary
+//!                           └─▶ one in each of N processes ─┘
+//!                                └─▶ traces, at once
+//! ```
+//!
+//! Invariant: with one worker, what is found depends on target, plan, seed and flags; the clock only ends it.
+
+use super::run::{collision, identity, kept, print, seed};
+use super::shrink::smaller;
+use super::{Context, exit};
+use crate::args::{ExploreArgs, ReporterArg, StopArg};
+use crate::error::CliError;
+use crate::explore::ground::{Confirmer, ScenarioGround, walk_error};
+use crate::explore::keeper::{Keeper, Said, Where};
+use crate::explore::seeds::{Kept, Seeds, Standing};
+use crate::explore::settings::ExploreSettings;
+use crate::explore::state::ExploreState;
+use crate::explore::unreached::unreached;
+use crate::explore::workers::{self, Explored, Share, Trace};
+use crate::interrupt;
+use crate::plan::{Planned, plan};
+use crate::selector;
+use crate::store::store_error;
+use crate::target::{self, Loaded};
+use crate::wall::Stopwatch;
+use fozzy_check::judge;
+use fozzy_engine::Walker;
+use fozzy_report::{ExploreFinding, ExploreSummary, Mode, RunSummary, SeedState};
+use fozzy_search::explore::{Answers, Ended, Exploration, Options, Stop, Story, StrategyRow, Walk, strategy};
+use fozzy_trace::file::store::check_target;
+use fozzy_trace::file::{Outcome, Recording};
+use fozzy_trace::plan::ScenarioPlan;
+use fozzy_trace::{Execution, Seed, Status};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Real time that is spent on making one finding smaller.
+const SHRINK_TIME: Duration = Duration::from_secs(30);
+
+pub(crate) fn explore(context: &Context, args: &ExploreArgs) -> Result<ExitCode, CliError> {
+    let collision = collision(args.record_collision);
+    if let Some(path) = &args.record {
+        check_target(path, collision).map_err(store_error)?;
+    }
+    let prepared = Prepared::new(context, args)?;
+    if let (Some(worker), Some(folder)) = (args.worker, &args.share) {
+        // What it has found is told to the one who started it.
+        let share = Share::open(folder, worker)?;
+        let place = Where { folder: share.own(), record: None, collision };
+        prepared.alone(context, args, place, Some(share)).map(|_| ())?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let watch = Stopwatch::start();
+    let base = prepared.base(context, args);
+    let has_seeds = context.config.explore.seeds && !args.no_seeds;
+    let seeds = Seeds::of(&context.config.base_dir, &base.name);
+    let standings = if has_seeds { seeds.standings(&prepared.loaded)? } else { Vec::new() };
+    for standing in standings.iter().filter(|standing| standing.state == Kept::StillThere) {
+        let signature = standing.signature.as_ref().map(ToString::to_string).unwrap_or_default();
+        context.printer.remark(&format!("still there: {signature}\n  {}\n", standing.path.display()));
+    }
+    for obstacle in prepared.walker.obstacles() {
+        context.printer.remark(&format!("places are reached by calling again, because {obstacle}\n"));
+    }
+    let folder = context.runs.begin()?;
+    let place = Where { folder: folder.path.clone(), record: args.record.clone(), collision };
+    let explored = match base.workers {
+        1 => prepared.alone(context, args, place, None)?,
+        workers => prepared.together(context, args, place, workers)?,
+    };
+    let state = ExploreState::new(
+        &base.component,
+        &base.planned.plan,
+        (base.seed.0, explored.stats.runs, explored.stats.steps),
+        explored.stories.clone(),
+    );
+    state.write(&base.state)?;
+
+    let mut document = summary(&explored, &base);
+    document.seeds = standings.iter().map(Standing::document).collect::<Vec<SeedState>>();
+    let mut recordings: Vec<Recording> = Vec::new();
+    for found in &explored.traces {
+        let recording = selector::read(&found.path)?;
+        let mut failure = finding(found, &recording);
+        if !args.no_shrink
+            && !interrupt::is_asked_to_stop()
+            && let Some((path, steps)) = smaller(&found.path, SHRINK_TIME)?
+        {
+            failure.minimized_trace_path = Some(path.display().to_string());
+            failure.minimized_steps = Some(steps);
+        }
+        if has_seeds {
+            let smallest = failure.minimized_trace_path.as_ref().unwrap_or(&failure.trace_path);
+            seeds.keep(Path::new(smallest), failure.signature.as_ref(), &standings, &args.target)?;
+        }
+        document.failures.push(failure);
+        recordings.push(recording);
+    }
+
+    let outcome = Outcome::of(&base.probe, judge(&base.probe));
+    let identity = identity(&folder, base.seed, explored.traces.first().map(|found| found.path.as_path()));
+    let target = target::summary_of(&base.target);
+    let mut summary = RunSummary::of(Mode::Explore, identity, target, &outcome, kept(&base.probe), watch.facts());
+    let verdicts = || recordings.iter().map(|recording| &recording.outcome.verdict);
+    let statuses = verdicts().map(|verdict| verdict.status).chain(standings.iter().map(|seed| seed.status));
+    summary.status = statuses.max_by_key(|status| status.gravity()).unwrap_or(Status::Pass);
+    summary.findings = verdicts().filter_map(|verdict| verdict.findings.first().cloned()).collect();
+    let still_there = || standings.iter().find(|seed| seed.state == Kept::StillThere)?.signature.clone();
+    summary.signature = verdicts().next().and_then(|verdict| verdict.signature.clone()).or_else(still_there);
+    summary.explore = Some(document);
+    context.runs.finish(&folder, &summary)?;
+    let json = context.printer.json || args.reporter == ReporterArg::Json;
+    print(context, json, &summary)?;
+    Ok(exit(summary.status))
+}
+
+/// Everything that an exploration begins with.
+struct Prepared {
+    options: Options,
+    row: &'static StrategyRow,
+    loaded: Loaded,
+    planned: Planned,
+    walker: Walker,
+    /// One for what is kept, one for what is confirmed.
+    confirmers: (Confirmer, Confirmer),
+    start: Answers,
+    resumed: Option<ExploreState>,
+    default_state: PathBuf,
+    probe: Execution,
+}
+
+/// What is still needed when it is over.
+struct Base {
+    name: String,
+    component: Arc<[u8]>,
+    target: fozzy_trace::file::Target,
+    planned: Planned,
+    probe: Execution,
+    seed: Seed,
+    schedule: &'static str,
+    workers: u32,
+    state: PathBuf,
+}
+
+impl Prepared {
+    fn new(context: &Context, args: &ExploreArgs) -> Result<Prepared, CliError> {
+        let settings = &context.config.explore;
+        let mut options = options(context, settings, args);
+        let schedule = args.schedule.unwrap_or(settings.schedule);
+        let missing = || CliError::new("internal", format!("there is no strategy `{}`", schedule.name()));
+        let row = strategy(schedule.name()).ok_or_else(missing)?;
+        let loaded = target::load(&args.target)?;
+        let name = &loaded.target.name;
+        let mut planned = plan(&context.globals, &context.config, name, &args.args, &args.limits, &args.world)?;
+        planned.plan.scenario = Some(ScenarioPlan::all(1, options.steps_per_run));
+        let default_state = context.config.base_dir.join("explore").join(format!("{name}.json"));
+        let resumed = match &args.resume {
+            None => None,
+            Some(path) => {
+                let path = if path.as_os_str().is_empty() { &default_state } else { path };
+                Some(ExploreState::read(path, &loaded.component, &planned.plan)?)
+            }
+        };
+        if let (Some(state), None) = (&resumed, args.seed) {
+            options.seed = Seed(state.seed);
+        }
+        let program = target::compile(Arc::clone(&loaded.component), &planned.plan, name)?;
+        let confirmer = || {
+            let session = target::session(program.clone(), &planned.plan, &planned.inputs)?;
+            Ok::<_, CliError>(Confirmer::new(session, planned.plan.clone(), planned.inputs.clone(), options.seed))
+        };
+        let mut confirmers = (confirmer()?, confirmer()?);
+        let start = Answers::default();
+        let first = Box::new(Walk::first(options.seed, &start));
+        let (component, cache) = (Arc::clone(&loaded.component), target::cache());
+        let walker = Walker::new(component, &planned.plan, &planned.inputs, cache.as_ref(), first);
+        let walker = walker.map_err(|error| walk_error(name, &error))?;
+        // What cannot be run at all is found out here, by a run that has the same beginning.
+        let probe = confirmers.0.execute(&Story { answers: start.so_far(), steps: 1 }, 0..0)?;
+        Ok(Prepared { options, row, loaded, planned, walker, confirmers, start, resumed, default_state, probe })
+    }
+
+    fn base(&self, context: &Context, args: &ExploreArgs) -> Base {
+        Base {
+            name: self.loaded.target.name.clone(),
+            component: Arc::clone(&self.loaded.component),
+            target: self.loaded.target.clone(),
+            planned: self.planned.clone(),
+            probe: self.probe.clone(),
+            seed: self.options.seed,
+            schedule: self.row.name,
+            workers: args.workers.unwrap_or(context.config.explore.workers).max(1),
+            state: args.save_state.clone().unwrap_or_else(|| self.default_state.clone()),
+        }
+    }
+
+    /// Explores in this process.
+    fn alone(
+        self,
+        context: &Context,
+        args: &ExploreArgs,
+        place: Where,
+        share: Option<Share>,
+    ) -> Result<Explored, CliError> {
+        let settings = &context.config.explore;
+        let name = self.loaded.target.name.clone();
+        let mut keeper = Keeper {
+            printer: context.printer,
+            confirmer: self.confirmers.0,
+            target: self.loaded.target,
+            component: self.loaded.component,
+            inputs: self.planned.inputs,
+            seed: self.options.seed,
+            place,
+            watch: Stopwatch::start(),
+            time: match (args.time, args.runs.or(settings.max_runs)) {
+                (Some(time), _) => Some(time),
+                (None, Some(_)) => None,
+                (None, None) => Some(settings.max_time),
+            },
+            verbose: args.verbose || settings.report.verbose,
+            kept: Vec::new(),
+            said: Said::default(),
+            share,
+        };
+        let mut exploration = Exploration::new(self.options, self.row, &self.start);
+        let mut stories = Vec::new();
+        if let Some(state) = self.resumed {
+            exploration.resume(state.runs, state.steps);
+            stories = state.stories;
+        }
+        let mut ground = ScenarioGround::new(self.walker, self.confirmers.1);
+        interrupt::ask_me_to_stop();
+        let ended = exploration.run(&mut ground, &mut stories.into_iter(), &mut keeper)?;
+        let modules = ground.walker().coverage().count();
+        let found = exploration.findings().all().iter().zip(&keeper.kept);
+        let explored = Explored {
+            stats: *exploration.stats(),
+            edges_total: ground.walker().coverage().map(|(_, bytes)| bytes.len() as u64).sum(),
+            taken: (0..modules).map(|module| exploration.taken(module)).collect(),
+            traces: found
+                .map(|(found, path)| Trace { path: path.clone(), found_at: found.found_at, times: found.times })
+                .collect(),
+            stories: exploration.stories().collect(),
+            not_reached: unreached(ground.walker(), &|module| exploration.taken(module), &name),
+            ended: if interrupt::is_asked_to_stop() { "interrupted" } else { word(ended) }.to_owned(),
+        };
+        if let Some(share) = &keeper.share {
+            share.conclude(&explored)?;
+        }
+        Ok(explored)
+    }
+
+    /// Explores in so many processes.
+    fn together(self, context: &Context, args: &ExploreArgs, place: Where, workers: u32) -> Result<Explored, CliError> {
+        interrupt::ask_me_to_stop();
+        let verbose = args.verbose || context.config.explore.report.verbose;
+        let mut explored = workers::run(&place, (workers, self.options.seed), verbose)?;
+        let taken = &explored.taken;
+        let of_module = |module: usize| taken.get(module).cloned().unwrap_or_default();
+        explored.not_reached = unreached(&self.walker, &of_module, &self.loaded.target.name);
+        Ok(explored)
+    }
+}
+
+/// The defaults, the project's settings, the flags.
+fn options(context: &Context, settings: &ExploreSettings, args: &ExploreArgs) -> Options {
+    let of_project = settings.options();
+    let seed = args.seed.map_or(Seed(settings.seed), |argument| seed(context, argument));
+    let workers = args.workers.unwrap_or(settings.workers).max(1);
+    let runs_max = args.runs.unwrap_or(of_project.runs_max);
+    Options {
+        seed,
+        worker: args.worker.unwrap_or(0),
+        // Each does its part.
+        runs_max: if args.worker.is_some() { runs_max.div_ceil(workers.into()) } else { runs_max },
+        steps_per_run: args.steps.unwrap_or(of_project.steps_per_run),
+        stop: match args.stop {
+            None => Stop::Bounds,
+            Some(StopArg::Saturated) => Stop::Saturated,
+            Some(StopArg::Failure) => Stop::FirstFinding,
+        },
+        ..of_project
+    }
+}
+
+const fn word(ended: Ended) -> &'static str {
+    match ended {
+        Ended::Runs => "runs",
+        Ended::Stopped => "time",
+        Ended::Saturated => "saturated",
+        Ended::Found => "finding",
+        Ended::Exhausted => "exhausted",
+    }
+}
+
+fn finding(found: &Trace, recording: &Recording) -> ExploreFinding {
+    ExploreFinding {
+        signature: recording.outcome.verdict.signature.clone(),
+        found_at: found.found_at,
+        times: found.times,
+        steps: recording.plan.scenario.as_ref().map_or(0, |scenario| scenario.flows),
+        trace_path: found.path.display().to_string(),
+        minimized_trace_path: None,
+        minimized_steps: None,
+    }
+}
+
+fn summary(explored: &Explored, base: &Base) -> ExploreSummary {
+    let stats = &explored.stats;
+    let estimate = stats.estimate();
+    ExploreSummary {
+        schedule: base.schedule.to_owned(),
+        workers: base.workers,
+        runs: stats.runs,
+        steps: stats.steps,
+        edges: stats.edges,
+        edges_total: explored.edges_total,
+        features: stats.features,
+        states: stats.states,
+        checkpoints: stats.checkpoints,
+        fails: stats.failures,
+        lost: stats.lost,
+        last_new: stats.last_new,
+        estimated_undiscovered_edges: estimate.undiscovered,
+        chance_of_new_edge: estimate.next_is_new,
+        not_reached: explored.not_reached.clone(),
+        failures: Vec::new(),
+        seeds: Vec::new(),
+        ended: explored.ended.clone(),
+    }
+}

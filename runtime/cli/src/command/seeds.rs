@@ -1,0 +1,59 @@
+//! `fozzy seeds`: the failures that explorations have kept, and how they stand today.
+
+use super::Context;
+use crate::args::SeedsArgs;
+use crate::error::{CliError, at_path};
+use crate::explore::seeds::{Kept, Seeds};
+use crate::target;
+use fozzy_report::SeedState;
+use serde::Serialize;
+use std::process::ExitCode;
+
+/// The document.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct SeedsDocument {
+    schema_version: &'static str,
+    seeds: Vec<SeedState>,
+    pruned: Vec<String>,
+}
+
+pub(crate) fn seeds(context: &Context, args: &SeedsArgs) -> Result<ExitCode, CliError> {
+    let base_dir = &context.config.base_dir;
+    let mut document = SeedsDocument { schema_version: "fozzy.seeds.v1", seeds: Vec::new(), pruned: Vec::new() };
+    let folders = match &args.target {
+        Some(target) => {
+            let loaded = target::load(target)?;
+            vec![(Seeds::of(base_dir, &loaded.target.name), loaded)]
+        }
+        None => {
+            let load = |seeds: Seeds| Ok((target::load(&seeds.target()?)?, seeds));
+            let loaded: Result<Vec<_>, CliError> = Seeds::all(base_dir).into_iter().map(load).collect();
+            loaded?.into_iter().map(|(loaded, seeds)| (seeds, loaded)).collect()
+        }
+    };
+    for (seeds, today) in folders {
+        for standing in seeds.standings(&today)? {
+            if args.prune_fixed && standing.state == Kept::Fixed {
+                std::fs::remove_file(&standing.path)
+                    .map_err(|error| at_path("seeds", "cannot remove", &standing.path, &error))?;
+                document.pruned.push(standing.path.display().to_string());
+            }
+            document.seeds.push(standing.document());
+        }
+    }
+    let still_there = document.seeds.iter().any(|seed| seed.state == Kept::StillThere.word());
+    if context.printer.json {
+        context.printer.document(&document)?;
+    } else {
+        for SeedState { path, signature, state } in &document.seeds {
+            let signature = signature.as_ref().map(ToString::to_string).unwrap_or_default();
+            context.printer.data(&format!("{state:<11}  {signature}  {path}\n"));
+        }
+        if document.seeds.is_empty() {
+            context.printer.remark("no failures are kept; `fozzy explore` keeps those that it finds\n");
+        }
+        document.pruned.iter().for_each(|path| context.printer.remark(&format!("removed {path}\n")));
+    }
+    Ok(ExitCode::from(u8::from(still_there)))
+}

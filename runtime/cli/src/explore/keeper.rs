@@ -1,0 +1,168 @@
+//! Keeps what an exploration finds, at once, and says how it goes.
+//!
+//! ```text
+//! failure ─▶ <run>/assertion-5e1f0c22a9d4.fozzy        replays alone
+//!            <run>/assertion-5e1f0c22a9d4.min.fozzy    the same, made smaller, at the end
+//! ```
+//!
+//! Invariant: nothing here has an influence on the exploration but that it ends when its time is over.
+
+use super::ground::Confirmer;
+use super::workers::Share;
+use crate::command::run::engine_id;
+use crate::error::CliError;
+use crate::output::{self, Printer};
+use crate::store;
+use crate::wall::Stopwatch;
+use fozzy_check::judge;
+use fozzy_report::Mode;
+use fozzy_search::explore::{Observer, Stats, Story};
+use fozzy_search::fuzz::Found;
+use fozzy_trace::file::store::Collision;
+use fozzy_trace::file::{Recording, Target};
+use fozzy_trace::plan::Inputs;
+use fozzy_trace::{Digest, Duration, HarnessError, Seed};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Between two lines that say how it goes.
+const STATUS_EVERY_NS: u64 = 2_000_000_000;
+/// Steps between two looks at the clock.
+const LOOK_EVERY: u64 = 16;
+/// Calls at the beginning of a run that stand in its trace in full.
+const ENTRIES_KEPT: u64 = 1_000;
+
+/// Where findings go.
+pub(crate) struct Where {
+    /// The folder of the run.
+    pub(crate) folder: PathBuf,
+    /// The file that was asked for.
+    pub(crate) record: Option<PathBuf>,
+    pub(crate) collision: Collision,
+}
+
+/// Keeps, and says.
+pub(crate) struct Keeper {
+    pub(crate) printer: Printer,
+    pub(crate) confirmer: Confirmer,
+    pub(crate) target: Target,
+    pub(crate) component: Arc<[u8]>,
+    pub(crate) inputs: Inputs,
+    pub(crate) seed: Seed,
+    pub(crate) place: Where,
+    pub(crate) watch: Stopwatch,
+    /// `None` when its runs are bounded instead.
+    pub(crate) time: Option<Duration>,
+    pub(crate) verbose: bool,
+    /// In the order of findings.
+    pub(crate) kept: Vec<PathBuf>,
+    pub(crate) said: Said,
+    /// `None` when it is alone.
+    pub(crate) share: Option<Share>,
+}
+
+/// When something was said last, and of how many runs.
+#[derive(Debug, Default)]
+pub(crate) struct Said {
+    at_ns: u64,
+    runs: u64,
+    calls: u64,
+}
+
+impl Where {
+    /// The place of the finding of this number, which is called so in the folder.
+    pub(crate) fn of(&self, number: usize, name: &Path) -> (PathBuf, Collision) {
+        match &self.record {
+            // Those after the first stand beside it.
+            Some(path) if number == 0 => (path.clone(), self.collision),
+            Some(path) => (path.clone(), Collision::Append),
+            None => (self.folder.join(name), Collision::Overwrite),
+        }
+    }
+}
+
+impl Keeper {
+    /// The line of the contract.
+    fn say(&mut self, stats: &Stats, now: u64) {
+        let since = (now - self.said.at_ns).max(1);
+        let rate = (stats.runs - self.said.runs) as f64 * 1e9 / since as f64;
+        (self.said.at_ns, self.said.runs) = (now, stats.runs);
+        let Stats { runs, steps, edges, checkpoints, failures, .. } = stats;
+        let line = format!(
+            "[{}s] runs={runs} steps={steps} edges={edges} cps={checkpoints} fails={failures} {rate:.0} runs/s\n",
+            now / 1_000_000_000
+        );
+        output::stderr(line.as_bytes());
+    }
+
+    /// Records the run of `story`.
+    pub(crate) fn record(&mut self, story: &Story) -> Result<Recording, CliError> {
+        let execution = self.confirmer.execute(story, 0..ENTRIES_KEPT)?;
+        let verdict = judge(&execution);
+        let engine = engine_id(self.confirmer.session().program());
+        Ok(Recording::of(
+            self.target.clone(),
+            Arc::clone(&self.component),
+            self.confirmer.plan_of(story),
+            &self.inputs,
+            engine,
+            &execution,
+            verdict,
+            self.seed,
+            Mode::Explore.name(),
+        ))
+    }
+
+    fn write(&mut self, story: &Story) -> Result<PathBuf, CliError> {
+        let recording = self.record(story)?;
+        let bytes = recording.to_bytes().map_err(|error| CliError::new("trace", error.to_string()))?;
+        let kind = recording.outcome.verdict.signature.as_ref().map_or("failure", |signature| signature.kind.name());
+        let name = format!("{kind}-{}.fozzy", Digest::of(&bytes).short());
+        let (path, collision) = self.place.of(self.kept.len(), Path::new(&name));
+        store::write_trace(&path, &bytes, collision)
+    }
+}
+
+impl Observer for Keeper {
+    fn stepped(&mut self, stats: &Stats) -> bool {
+        self.said.calls += 1;
+        if !self.said.calls.is_multiple_of(LOOK_EVERY) {
+            return true;
+        }
+        if crate::interrupt::is_asked_to_stop() {
+            return false;
+        }
+        let now = self.watch.elapsed_ns();
+        if now - self.said.at_ns >= STATUS_EVERY_NS {
+            match &self.share {
+                Some(share) => {
+                    // What cannot be told is not lost: the findings are on the disk, and so is the end.
+                    let _ = share.tell(stats);
+                    self.said.at_ns = now;
+                }
+                None if self.verbose => self.say(stats, now),
+                None => {}
+            }
+        }
+        self.time.is_none_or(|time| now < time.0) && !self.share.as_ref().is_some_and(Share::is_over)
+    }
+
+    fn kept(&mut self, story: &Story) -> Result<(), HarnessError> {
+        let Some(share) = &mut self.share else { return Ok(()) };
+        share.give(story).map_err(|error| HarnessError { what: error.to_string() })
+    }
+
+    fn others(&mut self) -> Vec<Story> {
+        let now = self.watch.elapsed_ns();
+        self.share.as_mut().map(|share| share.take(now)).unwrap_or_default()
+    }
+
+    fn found(&mut self, found: &Found<Story>) -> Result<(), HarnessError> {
+        let path = self.write(&found.input).map_err(|error| HarnessError { what: error.to_string() })?;
+        let title = found.verdict.signature.as_ref().map(ToString::to_string).unwrap_or_default();
+        let (run, steps) = (found.found_at, found.input.steps);
+        self.printer.remark(&format!("found {title}\n  run {run}, step {steps}, {}\n", path.display()));
+        self.kept.push(path);
+        Ok(())
+    }
+}

@@ -1,0 +1,288 @@
+//! A scenario that is taken step by step, and brought back to where it was: what an exploration walks through.
+//!
+//! ```text
+//! describe ─▶ new instance ─▶ start ─▶ begin ─▶ step 0 ─▶ step 1 ─▶ …  ─▶ end
+//!                               ▲                 │keep
+//!                               └──── go ─────────┘
+//! ```
+//!
+//! Calls are made in a build without fuel, and cut when they take long: that is no verdict, a run with fuel gives one.
+//!
+//! Invariants: the guest is asked, told and called as in the first sequence of a run of the same plan (`scenario`), so that
+//! the same answers give the same history; a place is the whole computer and the guest's memory.
+//! Not here: which way is worth going (`fozzy-search`), runs that can be recorded (`session`).
+
+use crate::build::Build;
+use crate::cache::Cache;
+use crate::coverage::Covered;
+use crate::ending::POWER_LOST;
+use crate::program::{Program, ProgramError};
+use crate::reactor::{Announced, CallError, CheckpointId, Function, Holdings, Reactor, ReactorError};
+use crate::scenario::{Info, StepResult, check, described, stuck};
+use crate::settings::Switches;
+use fozzy_instrument::{Coverage, ModuleOrdinal};
+use fozzy_trace::facts::Facts;
+use fozzy_trace::outcome::Frame;
+use fozzy_trace::plan::Inputs;
+use fozzy_trace::{DecisionSource, End, HarnessError, History, NodeId, Plan};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Fuel that any processor takes longer than this for, so that a call that uses up its fuel is cut before.
+const FUEL_PER_SECOND_MAX: u64 = 10_000_000_000;
+/// The shortest time after which a call is cut: what a busy machine needs to come back to us.
+const WATCH_MIN: Duration = Duration::from_millis(500);
+
+/// A scenario that cannot be walked through.
+#[derive(Debug, thiserror::Error)]
+pub enum WalkError {
+    /// It cannot be compiled.
+    #[error(transparent)]
+    Program(#[from] ProgramError),
+    /// It cannot be started.
+    #[error(transparent)]
+    Reactor(#[from] ReactorError),
+    /// It ended before its first sequence.
+    #[error(transparent)]
+    Call(#[from] CallError),
+    /// It has no steps.
+    #[error("it exports no `fozzy:scenario/stateful`, so there are no flows to explore")]
+    NoFlows,
+    /// What it says about itself does not fit together.
+    #[error("the scenario cannot be run: {0}")]
+    Description(String),
+    /// Its calls cannot be watched.
+    #[error("{0}")]
+    Watch(String),
+}
+
+/// What came of a call.
+#[derive(Debug)]
+pub enum Walked {
+    /// It returned.
+    On {
+        /// The flow that ran, or found nothing to do; none at the beginning and at the end.
+        flow: Option<u32>,
+    },
+    /// The sequence is over, and that is no failure: the guest has left, or its machine has lost power.
+    Over,
+    /// The guest ended in it.
+    Ended {
+        /// How.
+        end: End,
+        /// Its stack, innermost first.
+        backtrace: Vec<Frame>,
+        /// What it had written to standard error.
+        stderr: Vec<u8>,
+    },
+    /// It took so long that it was cut: whether it comes to an end, a run with fuel says.
+    Cut,
+}
+
+/// Somewhere on the way, kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    checkpoint: CheckpointId,
+    /// Steps that were taken to get there; `None` before the beginning.
+    steps: Option<u32>,
+}
+
+/// Walks through the first sequence of a scenario.
+pub struct Walker {
+    reactor: Reactor,
+    begin: Function<(u32,), ()>,
+    step: Function<(u32,), (StepResult,)>,
+    end: Function<(u32,), ()>,
+    flows: Vec<String>,
+    start: Place,
+    /// As in [`Place`].
+    steps: Option<u32>,
+}
+
+impl Walker {
+    /// Compiles `component` for search and asks it what it has; `source` answers what is asked before the first sequence.
+    ///
+    /// # Errors
+    /// When it cannot be compiled or started, or is no stateful scenario.
+    pub fn new(
+        component: Arc<[u8]>,
+        plan: &Plan,
+        inputs: &Inputs,
+        cache: Option<&Cache>,
+        source: Box<dyn DecisionSource>,
+    ) -> Result<Walker, WalkError> {
+        let build = Build { coverage: Coverage::Counters, ..Build::fast() };
+        let program = Program::build(component, Switches::of(plan), &build, cache)?;
+        let interface = program.entries().scenario.stateful.clone().ok_or(WalkError::NoFlows)?;
+        let named = |name: &str| format!("{interface}#{name}");
+        let mut first = Reactor::start(program, Arc::new(plan.clone()), inputs, source)?;
+        let mut describe = first.function::<(), (Info,)>(&named("describe"))?;
+        let (info,) = first.call(&mut describe, ())?;
+        check(&info).map_err(WalkError::Description)?;
+        let mut reactor = first.begin_again(described(&info))?;
+        let fuel_ns = u128::from(plan.limits.fuel) * 1_000_000_000 / u128::from(FUEL_PER_SECOND_MAX);
+        let limit = Duration::from_nanos(u64::try_from(fuel_ns).unwrap_or(u64::MAX)).max(WATCH_MIN);
+        reactor.watch(limit).map_err(WalkError::Watch)?;
+        let (begin, step, end) = (
+            reactor.function(&named("begin-sequence"))?,
+            reactor.function(&named("step"))?,
+            reactor.function(&named("end-sequence"))?,
+        );
+        let start = Place { checkpoint: reactor.checkpoint()?, steps: None };
+        let flows = info.flows.into_iter().map(|flow| flow.name).collect();
+        Ok(Walker { reactor, begin, step, end, flows, start, steps: None })
+    }
+
+    /// The names of its flows.
+    #[must_use]
+    pub fn flows(&self) -> &[String] {
+        &self.flows
+    }
+
+    /// Where every way begins: before the sequence.
+    #[must_use]
+    pub fn start(&self) -> Place {
+        self.start
+    }
+
+    /// Goes back, or elsewhere. What is asked from there on, `source` answers.
+    ///
+    /// # Errors
+    /// When the machine fails.
+    pub fn go(&mut self, place: Place, source: Box<dyn DecisionSource>) -> Result<(), HarnessError> {
+        self.reactor.restore(place.checkpoint)?;
+        self.reactor.answer_from(source);
+        self.steps = place.steps;
+        Ok(())
+    }
+
+    /// Begins the sequence, or takes its next step.
+    ///
+    /// # Errors
+    /// When the machine fails.
+    pub fn forward(&mut self) -> Result<Walked, HarnessError> {
+        let Some(step) = self.steps else {
+            self.steps = Some(0);
+            let called = self.announced(Announced::Beginning, |walker| walker.reactor.call(&mut walker.begin, (0,)));
+            return self.walked(called.map(|()| None));
+        };
+        self.steps = Some(step + 1);
+        let called = self.announced(Announced::Step(step), |walker| walker.reactor.call(&mut walker.step, (step,)));
+        let flow = match called {
+            Ok((StepResult::Ran(flow),)) => Ok(flow),
+            Ok((StepResult::Skipped(skip),)) => Ok(skip.flow),
+            Ok((StepResult::Stuck(why),)) => {
+                let end = End::Failed { failure: stuck(0, step, &why) };
+                Err(CallError::Ended { end, backtrace: Vec::new() })
+            }
+            Err(error) => Err(error),
+        };
+        self.walked(flow.map(Some))
+    }
+
+    /// Ends the sequence.
+    ///
+    /// # Errors
+    /// When the machine fails.
+    pub fn finish(&mut self) -> Result<Walked, HarnessError> {
+        let called = self.announced(Announced::Ending, |walker| walker.reactor.call(&mut walker.end, (0,)));
+        self.walked(called.map(|()| None))
+    }
+
+    fn announced<R>(
+        &mut self,
+        next: Announced,
+        call: impl FnOnce(&mut Walker) -> Result<R, CallError>,
+    ) -> Result<R, CallError> {
+        self.reactor.announce(next)?;
+        call(self)
+    }
+
+    fn walked(&mut self, called: Result<Option<u32>, CallError>) -> Result<Walked, HarnessError> {
+        match called {
+            Ok(flow) => Ok(Walked::On { flow }),
+            Err(CallError::Runaway) => Ok(Walked::Cut),
+            // Leaving with success is no failure, as it is none of a run; nor is a planned loss of power.
+            Err(CallError::Ended { end: End::Exited { code: 0 }, .. }) => Ok(Walked::Over),
+            Err(CallError::Ended { end: End::Trapped { trap }, .. }) if trap == POWER_LOST => Ok(Walked::Over),
+            Err(CallError::Ended { end, backtrace }) => {
+                let stderr = self.reactor.world().node(NodeId(0)).stderr.kept().to_vec();
+                Ok(Walked::Ended { end, backtrace, stderr })
+            }
+            Err(CallError::Harness(error)) => Err(error),
+            Err(other @ (CallError::Over | CallError::Function { .. })) => {
+                Err(HarnessError { what: other.to_string() })
+            }
+        }
+    }
+
+    /// Keeps where it is, between two calls.
+    ///
+    /// # Errors
+    /// When the guest has ended, or the machine fails.
+    pub fn keep(&mut self) -> Result<Place, HarnessError> {
+        let checkpoint = self.reactor.checkpoint().map_err(|error| match error {
+            CallError::Harness(error) => error,
+            other => HarnessError { what: other.to_string() },
+        })?;
+        Ok(Place { checkpoint, steps: self.steps })
+    }
+
+    /// A place is not needed any more.
+    pub fn forget(&mut self, place: Place) {
+        self.reactor.discard(place.checkpoint);
+    }
+
+    /// The coverage bytes of each module since they were cleared: how often each kept edge was taken, up to 255.
+    pub fn coverage(&self) -> impl Iterator<Item = (ModuleOrdinal, &[u8])> {
+        self.reactor.coverage()
+    }
+
+    /// What was covered, of the bytes of each module that was shown, in that order.
+    #[must_use]
+    pub fn covered(&self, taken: &dyn Fn(usize) -> Vec<u8>) -> Covered {
+        let of_module = |(number, (module, bytes)): (usize, (ModuleOrdinal, &[u8]))| {
+            let mut taken = taken(number);
+            taken.resize(bytes.len(), 0);
+            (module, taken)
+        };
+        let bytes: BTreeMap<ModuleOrdinal, Vec<u8>> = self.coverage().enumerate().map(of_module).collect();
+        Covered::by(self.program(), &bytes, None)
+    }
+
+    /// Sets all coverage bytes to zero.
+    pub fn clear_coverage(&mut self) {
+        self.reactor.clear_coverage();
+    }
+
+    /// What the guest has said about itself on this way.
+    #[must_use]
+    pub fn facts(&self) -> &Facts {
+        &self.reactor.world().facts
+    }
+
+    /// What happened on this way.
+    #[must_use]
+    pub fn history(&self) -> History {
+        self.reactor.history()
+    }
+
+    /// The program that the coverage bytes are of.
+    #[must_use]
+    pub fn program(&self) -> &Program {
+        self.reactor.program()
+    }
+
+    /// What is kept.
+    #[must_use]
+    pub fn holdings(&self) -> Holdings {
+        self.reactor.holdings()
+    }
+
+    /// Why places are reached by calling again, one sentence each; empty when they are brought back.
+    #[must_use]
+    pub fn obstacles(&self) -> &[String] {
+        self.reactor.obstacles()
+    }
+}

@@ -1,0 +1,133 @@
+//! What an exploration did, in numbers and in the files that it left.
+//!
+//! Invariant: no wall facts in it: equal explorations have equal summaries, but for the paths.
+
+use crate::pretty::{counted, grouped};
+use fozzy_trace::Signature;
+use serde::{Deserialize, Serialize};
+
+/// An exploration.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ExploreSummary {
+    /// How ways were chosen.
+    pub schedule: String,
+    /// Workers.
+    pub workers: u32,
+    /// Ways that were tried.
+    pub runs: u64,
+    /// Steps.
+    pub steps: u64,
+    /// Edges that were taken.
+    pub edges: u64,
+    /// Edges that are told apart.
+    pub edges_total: u64,
+    /// Edges, told apart by how often they were taken in one step.
+    pub features: u64,
+    /// States that the scenario named.
+    pub states: u64,
+    /// Places that are kept.
+    pub checkpoints: u64,
+    /// Runs that failed.
+    pub fails: u64,
+    /// Failures that their story did not show again. There should be none: each is a fault of ours.
+    pub lost: u64,
+    /// The last step that showed something new.
+    pub last_new: u64,
+    /// Edges that can be taken and were not, at least (Chao).
+    pub estimated_undiscovered_edges: f64,
+    /// The chance that the next step takes a new edge (Good-Turing).
+    pub chance_of_new_edge: f64,
+    /// Branches that were not reached, with their place and the line that would say so.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub not_reached: Vec<NotReached>,
+    /// Failures, each once, in the order in which they were found.
+    pub failures: Vec<ExploreFinding>,
+    /// Failures of before that were tried first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub seeds: Vec<SeedState>,
+    /// Why it ended: `runs`, `time`, `saturated`, `finding`, `exhausted`, `interrupted`.
+    pub ended: String,
+}
+
+/// A branch that no step has gone into.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct NotReached {
+    /// `file:line`.
+    pub place: String,
+    /// A line to put there, which says in each report whether it was reached.
+    pub line: String,
+}
+
+/// One failure.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ExploreFinding {
+    /// What it is.
+    pub signature: Option<Signature>,
+    /// The run that found it, counted from 1.
+    pub found_at: u64,
+    /// How often it was seen.
+    pub times: u64,
+    /// Steps of its story.
+    pub steps: u32,
+    /// Its trace.
+    pub trace_path: String,
+    /// The trace of the smallest story that was found.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub minimized_trace_path: Option<String>,
+    /// Steps of that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub minimized_steps: Option<u64>,
+}
+
+/// A failure of before.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SeedState {
+    /// Its file.
+    pub path: String,
+    /// What it was.
+    pub signature: Option<Signature>,
+    /// `still there`, `fixed`, `stale`.
+    pub state: String,
+}
+
+/// The lines of an exploration for people.
+pub(crate) fn explore_lines(explore: &ExploreSummary) -> Vec<String> {
+    let ExploreSummary { runs, steps, edges, edges_total, checkpoints, .. } = explore;
+    let mut lines = vec![
+        format!("{}, {} by {}", counted(*runs, "run"), counted(*steps, "step"), explore.schedule),
+        format!(
+            "{} of {} edges, {}; {} or more can be reached, and the next step reaches one with a chance of {:.1e}",
+            grouped(*edges),
+            grouped(*edges_total),
+            counted(*checkpoints, "checkpoint"),
+            grouped(explore.estimated_undiscovered_edges.round() as u64),
+            explore.chance_of_new_edge,
+        ),
+    ];
+    if explore.states > 0 {
+        lines.push(counted(explore.states, "state"));
+    }
+    if explore.lost > 0 {
+        let lost = counted(explore.lost, "failure");
+        lines.push(format!("{lost} did not come again when run alone: a fault of fozzy, please report it"));
+    }
+    for seed in &explore.seeds {
+        let signature = seed.signature.as_ref().map(ToString::to_string).unwrap_or_default();
+        lines.push(format!("{}: {signature}: {}", seed.state, seed.path));
+    }
+    if !explore.failures.is_empty() {
+        lines.push(format!("{}:", counted(explore.failures.len() as u64, "failure")));
+    }
+    for failure in &explore.failures {
+        let signature = failure.signature.as_ref().map(ToString::to_string).unwrap_or_default();
+        let path = failure.minimized_trace_path.as_ref().unwrap_or(&failure.trace_path);
+        let steps = failure.minimized_steps.unwrap_or(failure.steps.into());
+        lines.push(format!("  {signature} ({}): {path}", counted(steps, "step")));
+    }
+    lines.extend(explore.not_reached.iter().map(|branch| format!("not reached: {}   {}", branch.place, branch.line)));
+    lines
+}

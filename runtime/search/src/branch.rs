@@ -1,0 +1,68 @@
+//! The same way up to a decision, and another one from there.
+//!
+//! ```text
+//! recorded   a b c d e f          at 3, with another seed
+//! branch     a b c x y z …        x, y, z as that seed has them
+//! ```
+//!
+//! Invariants: the first answers are those of the recording, however they came about there; the trace of a branch needs neither
+//! the recording nor the moment.
+
+use fozzy_trace::file::Recording;
+use fozzy_trace::plan::Inputs;
+use fozzy_trace::source::Seeded;
+use fozzy_trace::{Ask, DecisionSource, Observed, Origin, Question, Seed};
+
+/// Answers like a recording up to a decision, and from a seed after it.
+pub struct Branch {
+    recorded: Box<dyn DecisionSource>,
+    seeded: Seeded,
+    /// Decisions that are still the recording's.
+    left: u64,
+}
+
+impl Branch {
+    /// Leaves `recording` before its decision `at`, counted from 0; what comes then, `seed` answers.
+    #[must_use]
+    pub fn new(recording: &Recording, at: u64, seed: Seed) -> Branch {
+        Branch { recorded: crate::source_of(recording), seeded: Seeded::new(seed), left: at }
+    }
+
+    fn is_recorded(&mut self) -> bool {
+        let is_recorded = self.left > 0;
+        self.left = self.left.saturating_sub(1);
+        is_recorded
+    }
+}
+
+impl DecisionSource for Branch {
+    fn below(&mut self, question: Question<'_>, bound: u64) -> (u64, Origin) {
+        let drawn = self.seeded.below(question, bound);
+        if !self.is_recorded() {
+            return drawn;
+        }
+        let (answer, _) = self.recorded.below(question, bound);
+        (answer, if answer == drawn.0 { drawn.1 } else { Origin::Explicit })
+    }
+
+    fn fill(&mut self, question: Question<'_>, out: &mut [u8]) -> Origin {
+        let origin = self.seeded.fill(question, out);
+        if !self.is_recorded() {
+            return origin;
+        }
+        self.recorded.fill(question, out);
+        Origin::Explicit
+    }
+
+    fn seed(&self) -> Seed {
+        self.seeded.seed()
+    }
+
+    fn fork(&self) -> Box<dyn DecisionSource> {
+        Box::new(Branch { recorded: self.recorded.fork(), seeded: self.seeded.clone(), left: self.left })
+    }
+
+    fn observe(&mut self, ask: &Ask, bytes: &mut Inputs) -> Observed {
+        self.recorded.observe(ask, bytes)
+    }
+}

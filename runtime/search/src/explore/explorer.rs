@@ -1,0 +1,374 @@
+//! The loop of an exploration.
+//!
+//! ```text
+//! for ever: the strategy chooses a way ─▶ go there, answer from a stream of this run's own ─▶ step, look, keep ─▶ learn
+//!                                                             failure ─▶ the whole story, run alone ─▶ finding
+//! ```
+//!
+//! Invariants: what a run does depends on the seed, its number, and what the runs before it have shown; a finding is told at
+//! once; a failure that its story does not show again is counted, and is no finding.
+//! Not here: when it is told to stop by a clock (`fozzy`).
+
+use super::ground::{Ground, PlaceId, Went};
+use super::novelty::{Fresh, Novelty};
+use super::options::{Options, Stop};
+use super::pool::Pool;
+use super::story::{Story, Way};
+use super::strategy::{Attempt, Keeps, Origin, Strategy, StrategyRow};
+use super::walk::{Answers, Manner, Order, Walk};
+use crate::fuzz::Found;
+use crate::fuzz::chance::Chance;
+use crate::fuzz::estimate::Estimate;
+use crate::fuzz::findings::Findings;
+use fozzy_trace::source::Explicit;
+use fozzy_trace::{HarnessError, Verdict};
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+
+/// Steps without anything new after which nothing more is expected, at least.
+const BARREN_STEPS: u64 = 20_000;
+/// The same, in multiples of the steps up to the last that showed something.
+const BARREN_TIMES: u64 = 3;
+/// The stream of chance from which ways are chosen; runs have those of their numbers.
+const CHOOSING: u64 = u64::MAX - 1;
+
+/// Numbers of an exploration.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Stats {
+    /// Runs: ways that were tried.
+    pub runs: u64,
+    /// Steps.
+    pub steps: u64,
+    /// Edges that were taken.
+    pub edges: u64,
+    /// Edges, told apart by how often they were taken in one step.
+    pub features: u64,
+    /// States that the scenario said it was in.
+    pub states: u64,
+    /// Places that are kept.
+    pub checkpoints: u64,
+    /// Runs that failed.
+    pub failures: u64,
+    /// Failures that differ.
+    pub findings: u64,
+    /// Failures that the story of their run did not show again.
+    pub lost: u64,
+    /// The last step that showed something new.
+    pub last_new: u64,
+    /// Edges that were taken in one step only.
+    pub edges_once: u64,
+    /// Edges that were taken in two steps only.
+    pub edges_twice: u64,
+}
+
+impl Stats {
+    /// What is left to be found, by steps.
+    #[must_use]
+    pub fn estimate(&self) -> Estimate {
+        Estimate::of(self.steps, self.edges_once, self.edges_twice)
+    }
+
+    /// Whether nothing new was seen for so long that nothing more is expected.
+    #[must_use]
+    pub fn is_saturated(&self) -> bool {
+        self.steps - self.last_new >= BARREN_STEPS.max(BARREN_TIMES * self.last_new)
+    }
+}
+
+/// Hears what happens, and keeps it.
+pub trait Observer {
+    /// A step was taken. `false` ends the exploration.
+    fn stepped(&mut self, stats: &Stats) -> bool;
+
+    /// Something new was seen at the end of this story.
+    ///
+    /// # Errors
+    /// When it cannot be kept.
+    fn kept(&mut self, story: &Story) -> Result<(), HarnessError> {
+        let _ = story;
+        Ok(())
+    }
+
+    /// Stories that others have found meanwhile.
+    fn others(&mut self) -> Vec<Story> {
+        Vec::new()
+    }
+
+    /// A failure was found that was not known.
+    ///
+    /// # Errors
+    /// When it cannot be kept.
+    fn found(&mut self, found: &Found<Story>) -> Result<(), HarnessError>;
+}
+
+/// Why an exploration has ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ended {
+    /// All its runs were made.
+    Runs,
+    /// The observer ended it.
+    Stopped,
+    /// Nothing new was seen for a long time.
+    Saturated,
+    /// A failure was found, and the first one was asked for.
+    Found,
+    /// There was nothing left to try.
+    Exhausted,
+}
+
+/// An exploration.
+pub struct Exploration {
+    options: Options,
+    strategy: Box<dyn Strategy>,
+    chance: Chance,
+    choosing: Chance,
+    novelty: Novelty,
+    pool: Pool,
+    findings: Findings<Story>,
+    stats: Stats,
+    /// The way to the start.
+    start: Arc<Way>,
+}
+
+/// Whom an exploration deals with.
+struct Outside<'a> {
+    ground: &'a mut dyn Ground,
+    observer: &'a mut dyn Observer,
+}
+
+/// Where a run is.
+struct Run {
+    before: Arc<Way>,
+    from: Option<PlaceId>,
+    answers: Answers,
+    steps: u32,
+    /// The flow that ran last.
+    flow: Option<u32>,
+    /// Everything that it has shown.
+    fresh: u32,
+}
+
+impl Exploration {
+    /// An exploration that has not begun. `start` is what was answered before the beginning.
+    #[must_use]
+    pub fn new(options: Options, row: &StrategyRow, start: &Answers) -> Exploration {
+        let chance = Chance::new(options.seed, options.worker);
+        Exploration {
+            strategy: (row.make)(&options),
+            choosing: chance.stream(CHOOSING),
+            chance,
+            options,
+            novelty: Novelty::default(),
+            pool: Pool::default(),
+            findings: Findings::default(),
+            stats: Stats::default(),
+            start: Way::from(None, &start.so_far(), 0),
+        }
+    }
+
+    /// Its numbers.
+    #[must_use]
+    pub fn stats(&self) -> &Stats {
+        &self.stats
+    }
+
+    /// Its failures.
+    #[must_use]
+    pub fn findings(&self) -> &Findings<Story> {
+        &self.findings
+    }
+
+    /// The stories of the places that are kept.
+    pub fn stories(&self) -> impl Iterator<Item = Story> {
+        (0..self.pool.len()).filter_map(|at| Some(self.pool.get(at)?.way.story(&[], 0)))
+    }
+
+    /// For each edge of a module, in the order in which the ground shows them, whether any step took it: one byte each.
+    #[must_use]
+    pub fn taken(&self, module: usize) -> Vec<u8> {
+        self.novelty.taken(module)
+    }
+
+    /// Goes on with an exploration that had so many runs and steps behind it: its chance is that of the runs after these.
+    pub fn resume(&mut self, runs: u64, steps: u64) {
+        (self.stats.runs, self.stats.steps, self.stats.last_new) = (runs, steps, steps);
+        self.choosing = self.chance.stream(CHOOSING - runs);
+    }
+
+    /// Explores: first goes the ways of `stories`, which others have found, then its own.
+    ///
+    /// # Errors
+    /// When the machine, not the scenario, fails.
+    pub fn run(
+        &mut self,
+        ground: &mut dyn Ground,
+        stories: &mut dyn Iterator<Item = Story>,
+        observer: &mut dyn Observer,
+    ) -> Result<Ended, HarnessError> {
+        let mut outside = Outside { ground, observer };
+        for story in stories {
+            if let Some(ended) = self.follow(&mut outside, &story)? {
+                return Ok(ended);
+            }
+        }
+        loop {
+            if self.stats.runs >= self.options.runs_max {
+                return Ok(Ended::Runs);
+            }
+            if self.options.stop == Stop::Saturated && self.stats.is_saturated() {
+                return Ok(Ended::Saturated);
+            }
+            for story in outside.observer.others() {
+                if let Some(ended) = self.follow(&mut outside, &story)? {
+                    return Ok(ended);
+                }
+            }
+            let Some(attempt) = self.strategy.next(&mut self.pool, &mut self.choosing) else {
+                return Ok(Ended::Exhausted);
+            };
+            if let Some(ended) = self.attempt(&mut outside, &attempt)? {
+                return Ok(ended);
+            }
+        }
+    }
+
+    /// Goes the way of a story, and keeps where it leads if that is new.
+    fn follow(&mut self, outside: &mut Outside<'_>, story: &Story) -> Result<Option<Ended>, HarnessError> {
+        // What was answered before the beginning was asked before.
+        let script: Arc<[Explicit]> = story.answers.get(self.start.len()..).unwrap_or_default().into();
+        let manner = Manner { order: Order::First, simplest: true, toggle: 0.0 };
+        let (origin, steps) = (Origin::Start, story.steps);
+        self.go(outside, &Attempt { origin, steps, script, manner, keeps: Keeps::New }).map(|(ended, _)| ended)
+    }
+
+    fn attempt(&mut self, outside: &mut Outside<'_>, attempt: &Attempt) -> Result<Option<Ended>, HarnessError> {
+        let (ended, run) = self.go(outside, attempt)?;
+        self.strategy.learn(run.fresh, &run.answers);
+        if let Some(place) = run.from {
+            self.pool.reward(place, run.fresh);
+        }
+        Ok(ended)
+    }
+
+    /// One run.
+    fn go(&mut self, outside: &mut Outside<'_>, attempt: &Attempt) -> Result<(Option<Ended>, Run), HarnessError> {
+        let answers = Answers::default();
+        let kept = match attempt.origin {
+            Origin::Start => None,
+            Origin::Kept(at) => self.pool.get(at),
+        };
+        let before = kept.map_or_else(|| Arc::clone(&self.start), |kept| Arc::clone(&kept.way));
+        let from = kept.map(|kept| kept.place);
+        let mut run = Run { before, from, answers: answers.clone(), steps: 0, flow: None, fresh: 0 };
+        let chance = self.chance.stream(self.stats.runs);
+        self.stats.runs += 1;
+        let walk = Walk::new(Arc::clone(&attempt.script), chance, attempt.manner, &answers);
+        outside.ground.go(from.unwrap_or_else(|| outside.ground.start()), Box::new(walk))?;
+        let beginnings = u32::from(from.is_none());
+        for number in 0..attempt.steps + beginnings {
+            let went = outside.ground.forward()?;
+            let is_step = number >= beginnings;
+            run.steps += u32::from(is_step);
+            self.stats.steps += u64::from(is_step);
+            let ended = match went {
+                Went::On { flow } => {
+                    self.look(outside, &mut run, flow, attempt.keeps)?;
+                    None
+                }
+                Went::Over => return Ok((None, run)),
+                Went::Failed(verdict) => return Ok((self.failed(outside, &run, Some(&verdict))?, run)),
+                Went::Cut => return Ok((self.failed(outside, &run, None)?, run)),
+            };
+            if !outside.observer.stepped(&self.stats) {
+                return Ok((ended.or(Some(Ended::Stopped)), run));
+            }
+        }
+        // What has not ended goes on elsewhere, or comes to its end here.
+        if attempt.keeps != Keeps::States && run.steps > 0 {
+            let ended = match outside.ground.finish()? {
+                Went::On { .. } => {
+                    let fresh = self.novelty.note(outside.ground, (run.flow, None), self.options.states);
+                    run.fresh += self.count(fresh);
+                    None
+                }
+                Went::Over => None,
+                Went::Failed(verdict) => self.failed(outside, &run, Some(&verdict))?,
+                Went::Cut => self.failed(outside, &run, None)?,
+            };
+            return Ok((ended, run));
+        }
+        Ok((None, run))
+    }
+
+    /// Looks at the last step, and keeps the place where that is worth it.
+    fn look(
+        &mut self,
+        outside: &mut Outside<'_>,
+        run: &mut Run,
+        flow: Option<u32>,
+        keeps: Keeps,
+    ) -> Result<(), HarnessError> {
+        let fresh = self.novelty.note(outside.ground, (run.flow, flow), self.options.states);
+        run.flow = flow;
+        let sum = self.count(fresh);
+        run.fresh += sum;
+        let is_kept = match keeps {
+            Keeps::Nothing => false,
+            Keeps::New => sum > 0,
+            Keeps::States => fresh.states > 0 || outside.ground.state().is_none(),
+        };
+        if !is_kept || self.options.checkpoints_max == 0 {
+            return Ok(());
+        }
+        let place = outside.ground.keep()?;
+        let way = Way::from(Some(&run.before), &run.answers.so_far(), run.before.steps + run.steps);
+        if keeps == Keeps::New {
+            outside.observer.kept(&way.story(&[], 0))?;
+        }
+        self.strategy.kept(place);
+        if let Some(gone) = self.pool.add(place, way, sum, self.options.checkpoints_max) {
+            outside.ground.forget(gone);
+        }
+        self.stats.checkpoints = self.pool.len() as u64;
+        Ok(())
+    }
+
+    fn count(&mut self, fresh: Fresh) -> u32 {
+        let (edges, features, states, (once, twice)) = self.novelty.totals();
+        let stats = &mut self.stats;
+        (stats.edges, stats.features, stats.states) = (edges, features, states);
+        (stats.edges_once, stats.edges_twice) = (once, twice);
+        if fresh.sum() > 0 {
+            stats.last_new = stats.steps;
+        }
+        fresh.sum()
+    }
+
+    /// A run failed, or was cut. Its story, run alone, says what that is.
+    fn failed(
+        &mut self,
+        outside: &mut Outside<'_>,
+        run: &Run,
+        verdict: Option<&Verdict>,
+    ) -> Result<Option<Ended>, HarnessError> {
+        let signature = verdict.and_then(|verdict| verdict.signature.clone());
+        if verdict.is_some() && self.findings.seen(signature.as_ref()) {
+            self.stats.failures += 1;
+            return Ok(None);
+        }
+        let story = run.before.story(&run.answers.so_far(), run.steps);
+        let exact = outside.ground.confirm(&story)?;
+        if exact.signature.is_none() {
+            self.stats.lost += u64::from(verdict.is_some());
+            return Ok(None);
+        }
+        self.stats.failures += 1;
+        let found = Found { input: story, found_at: self.stats.runs, times: 1, verdict: exact, confirmed: true };
+        let signature = signature.or_else(|| found.verdict.signature.clone());
+        let Some(found) = self.findings.add(signature, found) else { return Ok(None) };
+        outside.observer.found(found)?;
+        self.stats.last_new = self.stats.steps;
+        self.stats.findings = self.findings.all().len() as u64;
+        Ok((self.options.stop == Stop::FirstFinding).then_some(Ended::Found))
+    }
+}

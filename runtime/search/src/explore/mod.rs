@@ -1,0 +1,33 @@
+//! Explores a scenario: goes many ways through its flows, from its start and from where something new was seen.
+//!
+//! ```text
+//!            ┌─ fresh ──────────▶ begin ▶ step ▶ step ▶ …        something new? keep the place
+//! strategy ──┤                              │new edge
+//!            └─ from a place ◀── pool ◀─────┘                    a failure? its whole story is run again, alone
+//! ```
+//!
+//! A way is a list of answers from time zero (a [`Story`]); a kept place only spares going there again.
+//!
+//! Invariants: with one worker, everything that is found depends on scenario, options and seed; what counts as a finding is
+//! what a run of its own says.
+//! Not here: how a step is taken (`fozzy-engine`), files and clocks (`fozzy`).
+
+mod explorer;
+mod ground;
+mod novelty;
+mod options;
+mod pool;
+mod story;
+mod strategy;
+mod walk;
+
+#[cfg(test)]
+mod tests;
+
+pub use crate::fuzz::estimate::Estimate;
+pub use explorer::{Ended, Exploration, Observer, Stats};
+pub use ground::{Ground, PlaceId, Went};
+pub use options::{CheckpointStrategy, Options, Stop};
+pub use story::Story;
+pub use strategy::{STRATEGIES, StrategyRow, strategy};
+pub use walk::{Answers, Walk};

@@ -1,0 +1,69 @@
+//! What an exploration is a function of, beside its scenario. The names and defaults of most are those of ordeal's Explorer.
+
+use fozzy_trace::Seed;
+
+/// What is chosen for an exploration.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Options {
+    /// Where all its randomness comes from.
+    pub seed: Seed,
+    /// Which of several workers it is.
+    pub worker: u32,
+    /// Runs after which it ends; `u64::MAX` for no bound.
+    pub runs_max: u64,
+    /// Steps of a run, at most.
+    pub steps_per_run: u32,
+    /// Places that are kept.
+    pub checkpoints_max: usize,
+    /// How likely a run begins at a kept place, as long as fresh runs find something.
+    pub checkpoint_prob: f64,
+    /// Which place that is.
+    pub checkpoint_strategy: CheckpointStrategy,
+    /// How likely faults begin or end at a step, if the plan has some.
+    pub fault_toggle_prob: f64,
+    /// Whether a new state of the scenario is something new.
+    pub states: bool,
+    /// What ends it, beside its bounds.
+    pub stop: Stop,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options {
+            seed: Seed(42),
+            worker: 0,
+            runs_max: u64::MAX,
+            steps_per_run: 50,
+            checkpoints_max: 256,
+            checkpoint_prob: 0.4,
+            checkpoint_strategy: CheckpointStrategy::Energy,
+            fault_toggle_prob: 0.3,
+            states: true,
+            stop: Stop::Bounds,
+        }
+    }
+}
+
+/// Which kept place a run begins at.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum CheckpointStrategy {
+    /// Those from which something new was found are more likely.
+    #[default]
+    Energy,
+    /// All are equally likely.
+    Uniform,
+    /// Later ones are more likely.
+    Recent,
+}
+
+/// What ends an exploration.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Stop {
+    /// Nothing but its bounds.
+    #[default]
+    Bounds,
+    /// Also that nothing new was seen for a long time.
+    Saturated,
+    /// Also the first finding.
+    FirstFinding,
+}

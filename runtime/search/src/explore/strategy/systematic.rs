@@ -1,0 +1,119 @@
+//! Every answer of every step in turn, from every new state: `dfs` goes on from the latest place, `bfs` from the earliest.
+//!
+//! ```text
+//! asked, answered   below 3 ─▶ 0, below 2 ─▶ 1          next script: 1, then the simplest
+//!                   below 3 ─▶ 1, below 2 ─▶ 0                       1 1, …
+//! ```
+//!
+//! Of a question with many answers, [`ANSWERS_MAX`] are tried, evenly spread: a bound on the search, not a claim about the rest.
+
+use super::{Attempt, Keeps, Origin, Strategy};
+use crate::explore::ground::PlaceId;
+use crate::explore::options::Options;
+use crate::explore::pool::Pool;
+use crate::explore::walk::{Answers, Manner, Order};
+use crate::fuzz::chance::Chance;
+use fozzy_trace::source::Explicit;
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+/// Answers of one question that are tried.
+const ANSWERS_MAX: u64 = 64;
+/// Questions of one step whose answers are tried in turn; the later ones get the simplest.
+const QUESTIONS_MAX: usize = 16;
+
+/// A place whose next step is not done with.
+struct Open {
+    /// `None` is the start.
+    place: Option<PlaceId>,
+    script: Arc<[Explicit]>,
+}
+
+pub(super) struct Systematic {
+    latest_first: bool,
+    open: VecDeque<Open>,
+    /// The one that was tried last.
+    tried: Option<Open>,
+}
+
+impl Systematic {
+    pub(super) fn new(_: &Options, latest_first: bool) -> Systematic {
+        let start = Open { place: None, script: Arc::from([]) };
+        Systematic { latest_first, open: VecDeque::from([start]), tried: None }
+    }
+}
+
+impl Strategy for Systematic {
+    fn next(&mut self, pool: &mut Pool, _: &mut Chance) -> Option<Attempt> {
+        let (open, origin) = loop {
+            let open = if self.latest_first { self.open.pop_back() } else { self.open.pop_front() }?;
+            match open.place.map(|place| pool.position(place)) {
+                None => break (open, Origin::Start),
+                Some(Some(at)) => break (open, Origin::Kept(at)),
+                // It had to go for others.
+                Some(None) => {}
+            }
+        };
+        let manner = Manner { order: Order::First, simplest: true, toggle: 0.0 };
+        // At the start there is the beginning, and no step.
+        let steps = u32::from(open.place.is_some());
+        let script = Arc::clone(&open.script);
+        self.tried = Some(open);
+        Some(Attempt { origin, steps, script, manner, keeps: Keeps::States })
+    }
+
+    fn learn(&mut self, _: u32, answers: &Answers) {
+        let Some(Open { place, .. }) = self.tried.take() else { return };
+        let Some(script) = following(answers.numbers()) else { return };
+        let again = Open { place, script };
+        // Below the places that were found by it, which `dfs` goes on from first.
+        if self.latest_first {
+            let found = self.open.iter().rev().take_while(|open| open.place > place).count();
+            self.open.insert(self.open.len() - found, again);
+        } else {
+            self.open.push_front(again);
+        }
+    }
+
+    fn kept(&mut self, place: PlaceId) {
+        self.open.push_back(Open { place: Some(place), script: Arc::from([]) });
+    }
+}
+
+/// The script after the one that led to these answers; `None` after the last.
+fn following(mut answers: Vec<(u64, u64)>) -> Option<Arc<[Explicit]>> {
+    answers.truncate(QUESTIONS_MAX);
+    while let Some((answer, bound)) = answers.pop() {
+        let stride = bound.div_ceil(ANSWERS_MAX);
+        if let Some(next) = answer.checked_add(stride).filter(|next| *next < bound) {
+            let before = answers.into_iter().map(|(answer, _)| answer);
+            return Some(before.chain([next]).map(Explicit::Number).collect());
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_combination_comes_once() {
+        let bounds = [3u64, 2, 2];
+        let mut script: Option<Arc<[Explicit]>> = Some(Arc::from([]));
+        let mut seen = Vec::new();
+        while let Some(given) = script {
+            let number = |at: usize| match given.get(at) {
+                Some(Explicit::Number(number)) => *number,
+                _ => 0,
+            };
+            let answers: Vec<(u64, u64)> = bounds.iter().enumerate().map(|(at, bound)| (number(at), *bound)).collect();
+            seen.push(answers.iter().map(|(answer, _)| *answer).collect::<Vec<_>>());
+            script = following(answers);
+        }
+        let count = seen.len();
+        seen.sort_unstable();
+        seen.dedup();
+        assert_eq!((count, seen.len()), (12, 12));
+    }
+}

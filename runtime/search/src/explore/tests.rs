@@ -1,0 +1,152 @@
+//! Explorations of a toy: a lock whose progress is a number, and whose ground is a plain value.
+
+use super::*;
+use crate::fuzz::Found;
+use fozzy_trace::facts::{Failure, FailureKind, Property};
+use fozzy_trace::source::{Explicit, Recorded, Seeded};
+use fozzy_trace::{
+    DecisionSource, FindingKind, HarnessError, NodeId, Part, Purpose, Question, Seed, Signature, Status, Verdict,
+};
+use std::collections::BTreeMap;
+
+const DIGITS: [u64; 6] = [3, 1, 4, 1, 5, 0];
+
+/// A lock of six digits out of six; a wrong one begins again.
+struct Lock {
+    right: usize,
+    steps: u32,
+    source: Box<dyn DecisionSource>,
+    kept: BTreeMap<PlaceId, (usize, u32)>,
+    next: u64,
+    tells: bool,
+}
+
+fn lock(tells: bool) -> Lock {
+    let kept = BTreeMap::from([(PlaceId(0), (0, 0))]);
+    Lock { right: 0, steps: 0, source: Box::new(Seeded::new(Seed(0))), kept, next: 1, tells }
+}
+
+fn opened() -> Verdict {
+    let failure = Failure::new(FailureKind::Assertion, "open", "open");
+    let signature = Signature { kind: FindingKind::Assertion, site: failure.site };
+    Verdict { status: Status::Fail, findings: Vec::new(), signature: Some(signature) }
+}
+
+impl Lock {
+    fn step(&mut self) -> bool {
+        let purpose = Purpose::Choice(Part::step(0, self.steps));
+        self.steps += 1;
+        let (digit, _) = self.source.below(Question { node: NodeId(0), purpose, site: "digit" }, 6);
+        self.right = if digit == DIGITS[self.right] { self.right + 1 } else { 0 };
+        self.right == DIGITS.len()
+    }
+}
+
+impl Ground for Lock {
+    fn start(&self) -> PlaceId {
+        PlaceId(0)
+    }
+    fn go(&mut self, place: PlaceId, source: Box<dyn DecisionSource>) -> Result<(), HarnessError> {
+        (self.right, self.steps) = self.kept[&place];
+        self.source = source;
+        if place == PlaceId(0) {
+            self.steps = u32::MAX;
+        }
+        Ok(())
+    }
+    fn forward(&mut self) -> Result<Went, HarnessError> {
+        if self.steps == u32::MAX {
+            self.steps = 0;
+            return Ok(Went::On { flow: None });
+        }
+        Ok(if self.step() { Went::Failed(Box::new(opened())) } else { Went::On { flow: Some(0) } })
+    }
+    fn finish(&mut self) -> Result<Went, HarnessError> {
+        Ok(Went::On { flow: None })
+    }
+    fn keep(&mut self) -> Result<PlaceId, HarnessError> {
+        self.kept.insert(PlaceId(self.next), (self.right, self.steps));
+        self.next += 1;
+        Ok(PlaceId(self.next - 1))
+    }
+    fn forget(&mut self, place: PlaceId) {
+        self.kept.remove(&place);
+    }
+    fn coverage(&mut self, see: &mut dyn FnMut(&[u8])) {
+        see(&[1, u8::from(self.right > 0)]);
+    }
+    fn properties(&self, _: &mut dyn FnMut(&str, &Property)) {}
+    fn state(&self) -> Option<u64> {
+        self.tells.then_some(self.right as u64)
+    }
+    fn confirm(&mut self, story: &Story) -> Result<Verdict, HarnessError> {
+        let mut alone = lock(self.tells);
+        alone.source = Box::new(Recorded::new(Seed(0), story.exceptions()));
+        let failed = (0..story.steps).any(|_| alone.step());
+        Ok(if failed { opened() } else { Verdict { status: Status::Pass, findings: Vec::new(), signature: None } })
+    }
+}
+
+/// Ends after so many steps.
+struct Patience(u64);
+
+impl Observer for Patience {
+    fn stepped(&mut self, stats: &Stats) -> bool {
+        stats.steps < self.0
+    }
+    fn found(&mut self, _: &Found<Story>) -> Result<(), HarnessError> {
+        Ok(())
+    }
+}
+
+/// Steps until the lock is open; `None` when that takes more than `most`.
+fn solve(name: &str, tells: bool, seed: u64, most: u64) -> Option<u64> {
+    let options = Options { seed: Seed(seed), stop: Stop::FirstFinding, ..Options::default() };
+    let row = strategy(name).expect("there is one");
+    let mut exploration = Exploration::new(options, row, &Answers::default());
+    let ended = exploration.run(&mut lock(tells), &mut std::iter::empty(), &mut Patience(most)).expect("no machine");
+    assert_eq!(exploration.stats().lost, 0);
+    (ended == Ended::Found).then(|| exploration.stats().steps)
+}
+
+#[test]
+fn a_lock_that_tells_how_far_it_is_is_opened() {
+    for seed in 0..10 {
+        let steps = solve("coverage_guided", true, seed, 20_000).expect("it is opened");
+        assert!(steps < 4_000, "{steps} with seed {seed}");
+    }
+    assert!(solve("dfs", true, 1, 20_000).is_some_and(|steps| steps <= 6 * 6 * 6));
+    assert!(solve("bfs", true, 1, 20_000).is_some_and(|steps| steps <= 6 * 6 * 6));
+}
+
+#[test]
+fn one_that_does_not_needs_chance() {
+    let solved = |name: &str, tells| (0..5).filter(|seed| solve(name, tells, *seed, 10_000).is_some()).count();
+    assert!(solved("random", true) <= 3 && solved("coverage_guided", true) == 5);
+}
+
+#[test]
+fn the_same_seed_goes_the_same_ways() {
+    for row in STRATEGIES {
+        assert_eq!(solve(row.name, true, 7, 5_000), solve(row.name, true, 7, 5_000), "{}", row.name);
+    }
+}
+
+#[test]
+fn a_story_has_the_answers_from_the_beginning_in_their_order() {
+    let options = Options { stop: Stop::FirstFinding, ..Options::default() };
+    let row = strategy("coverage_guided").expect("there is one");
+    let mut exploration = Exploration::new(options, row, &Answers::default());
+    exploration.run(&mut lock(true), &mut std::iter::empty(), &mut Patience(50_000)).expect("no machine");
+    let story = &exploration.findings().all()[0].input;
+    assert_eq!(story.answers.len() as u32, story.steps);
+    let last: Vec<Explicit> = DIGITS.map(Explicit::Number).to_vec();
+    assert_eq!(story.answers[story.answers.len() - 6..], last);
+    // Its places are gone to again from their stories alone.
+    let stories: Vec<Story> = exploration.stories().collect();
+    assert!(stories.len() >= 5);
+    let mut again =
+        Exploration::new(Options { runs_max: stories.len() as u64, ..Options::default() }, row, &Answers::default());
+    again.run(&mut lock(true), &mut stories.into_iter(), &mut Patience(50_000)).expect("no machine");
+    assert_eq!(again.stats().states, exploration.stats().states);
+}

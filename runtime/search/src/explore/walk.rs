@@ -1,0 +1,224 @@
+//! Who answers on a way: a script as long as there is one, then chance, in the manner of the strategy; all of it is noted.
+//!
+//! ```text
+//! script  7 0 │ then: anything, or the simplest │ faults: quiet or not, changed now and then from step to step
+//! ```
+//!
+//! Invariants: every answer is noted in its order; a fork answers the same and notes nothing, as it repeats what is noted.
+//! Not here: which manner is worth trying (`strategy`).
+
+use crate::fuzz::chance::Chance;
+use crate::guided::is_chance;
+use fozzy_trace::digest::{hex, unhex};
+use fozzy_trace::source::Explicit;
+use fozzy_trace::{DecisionSource, NodeId, Origin, Part, Purpose, Question, Seed};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// The site by which the SDK asks which of the tasks that can go on does.
+const NEXT_TASK: &str = "next task";
+/// Answers that are noted of one way; what asks more is as good as endless, and cut.
+const ANSWERS_MAX: usize = 1 << 20;
+
+/// Answers in their order, each with the bound of its question.
+#[derive(Clone, Debug, Default)]
+pub struct Answers(Arc<Mutex<Noted>>);
+
+#[derive(Debug, Default)]
+struct Noted {
+    answers: Vec<Explicit>,
+    bounds: Vec<u64>,
+    /// Questions about the order.
+    ordered: u64,
+}
+
+impl Answers {
+    fn lock(&self) -> MutexGuard<'_, Noted> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A copy of what was answered.
+    #[must_use]
+    pub fn so_far(&self) -> Vec<Explicit> {
+        self.lock().answers.clone()
+    }
+
+    /// How often it was asked who goes on.
+    pub(crate) fn ordered(&self) -> u64 {
+        self.lock().ordered
+    }
+
+    /// The numbers that were answered, each with its bound; questions for bytes are left out.
+    pub(crate) fn numbers(&self) -> Vec<(u64, u64)> {
+        let noted = self.lock();
+        let number = |(answer, bound): (&Explicit, &u64)| match answer {
+            Explicit::Number(number) => Some((*number, *bound)),
+            Explicit::Bytes(_) => None,
+        };
+        noted.answers.iter().zip(&noted.bounds).filter_map(number).collect()
+    }
+
+    fn note(&self, answer: Explicit, bound: u64) {
+        let mut noted = self.lock();
+        if noted.answers.len() < ANSWERS_MAX {
+            noted.answers.push(answer);
+            noted.bounds.push(bound);
+        }
+    }
+}
+
+/// How questions are answered that no script answers.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Manner {
+    /// Which of those that can go on does.
+    pub(crate) order: Order,
+    /// What a program draws is the simplest there is.
+    pub(crate) simplest: bool,
+    /// How likely faults begin or end at a step.
+    pub(crate) toggle: f64,
+}
+
+/// Which of those that can go on does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Order {
+    /// Any.
+    Any,
+    /// The one that has waited longest.
+    First,
+    /// The one that ran last, but for some changes.
+    Changes {
+        /// How many.
+        number: u32,
+        /// They are among so many questions.
+        among: u64,
+    },
+}
+
+/// Answers on one way.
+pub struct Walk {
+    script: Arc<[Explicit]>,
+    at: usize,
+    chance: Chance,
+    manner: Manner,
+    part: Part,
+    /// Whether faults strike as chance has it; otherwise none does.
+    storm: bool,
+    ordered: u64,
+    /// How many could go on when it was asked last.
+    bound: u64,
+    changes: Vec<u64>,
+    /// `None` in a fork.
+    noted: Option<Answers>,
+}
+
+impl Walk {
+    pub(crate) fn new(script: Arc<[Explicit]>, mut chance: Chance, manner: Manner, noted: &Answers) -> Walk {
+        let storm = manner.toggle > 0.0 && chance.one_in(2);
+        let changes = match manner.order {
+            Order::Changes { number, among } => (0..number).map(|_| chance.below(among.max(1))).collect(),
+            Order::Any | Order::First => Vec::new(),
+        };
+        let (part, noted) = (Part::WHOLE, Some(noted.clone()));
+        Walk { script, at: 0, chance, manner, part, storm, ordered: 0, bound: 0, changes, noted }
+    }
+
+    /// A walk that answers as chance has it, without faults: what is asked before a scenario begins.
+    #[must_use]
+    pub fn first(seed: Seed, noted: &Answers) -> Walk {
+        let manner = Manner { order: Order::Any, simplest: false, toggle: 0.0 };
+        Walk::new(Arc::from([]), Chance::new(seed, 0).stream(u64::MAX), manner, noted)
+    }
+
+    fn scripted(&mut self) -> Option<Explicit> {
+        let answer = self.script.get(self.at).cloned();
+        self.at += 1;
+        answer
+    }
+
+    /// A step begins: faults may begin or end with it.
+    fn enter(&mut self, question: Question<'_>) {
+        if let Purpose::Choice(part) = question.purpose
+            && question.node == NodeId(0)
+            && part != self.part
+        {
+            self.part = part;
+            if self.manner.toggle > 0.0 && self.chance.happens(self.manner.toggle) {
+                self.storm = !self.storm;
+            }
+        }
+    }
+
+    fn drawn(&mut self, question: Question<'_>, bound: u64) -> u64 {
+        let asks_order = question.purpose == Purpose::Schedule || question.site == NEXT_TASK;
+        if asks_order {
+            let number = self.ordered;
+            self.ordered += 1;
+            if let Some(noted) = &self.noted {
+                noted.lock().ordered += 1;
+            }
+            return match self.manner.order {
+                Order::First => 0,
+                Order::Any => self.chance.below(bound),
+                Order::Changes { .. } => self.unless_changed(number, bound),
+            };
+        }
+        let quiet = is_chance(question.purpose) && !self.storm && question.purpose == Purpose::Fault;
+        if quiet || self.manner.simplest { 0 } else { self.chance.below(bound) }
+    }
+}
+
+impl Walk {
+    /// The one that ran last stands last. It goes on, but for change points, and unless somebody has come.
+    fn unless_changed(&mut self, number: u64, bound: u64) -> u64 {
+        let somebody_came = bound > std::mem::replace(&mut self.bound, bound);
+        match self.changes.contains(&number) {
+            _ if somebody_came => self.chance.below(bound),
+            true => self.chance.below((bound - 1).max(1)),
+            false => bound - 1,
+        }
+    }
+}
+
+impl DecisionSource for Walk {
+    fn below(&mut self, question: Question<'_>, bound: u64) -> (u64, Origin) {
+        self.enter(question);
+        let answer = match self.scripted() {
+            Some(Explicit::Number(number)) => number.min(bound - 1),
+            Some(Explicit::Bytes(_)) | None => self.drawn(question, bound),
+        };
+        if let Some(noted) = &self.noted {
+            noted.note(Explicit::Number(answer), bound);
+        }
+        (answer, Origin::Explicit)
+    }
+
+    fn fill(&mut self, question: Question<'_>, out: &mut [u8]) -> Origin {
+        self.enter(question);
+        let given = match self.scripted() {
+            Some(Explicit::Bytes(text)) => unhex(&text).filter(|bytes| bytes.len() == out.len()),
+            Some(Explicit::Number(_)) | None => None,
+        };
+        match given {
+            Some(bytes) => out.copy_from_slice(&bytes),
+            None if self.manner.simplest => out.fill(0),
+            None => self.chance.fill(out),
+        }
+        if let Some(noted) = &self.noted {
+            noted.note(Explicit::Bytes(hex(out)), 0);
+        }
+        Origin::Explicit
+    }
+
+    fn seed(&self) -> Seed {
+        Seed(0)
+    }
+
+    fn fork(&self) -> Box<dyn DecisionSource> {
+        Box::new(Walk {
+            script: Arc::clone(&self.script),
+            chance: self.chance.clone(),
+            changes: self.changes.clone(),
+            noted: None,
+            ..*self
+        })
+    }
+}

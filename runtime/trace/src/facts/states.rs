@@ -1,0 +1,83 @@
+//! In which state a program says it is, so that a search can tell new ones from old ones.
+//!
+//! Invariant: equal values of equal names are equal states, in whatever order they were told.
+
+use crate::Fold;
+use crate::choice::{ChoiceError, check_name};
+use std::collections::BTreeMap;
+
+/// Names that a program can have states for.
+pub const STATES_MAX: usize = 256;
+
+/// The state that cannot be noted.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum StateError {
+    /// Its name.
+    #[error(transparent)]
+    Name(#[from] ChoiceError),
+    /// There are [`STATES_MAX`].
+    #[error("more than {STATES_MAX} names of states; a name must not be made from values")]
+    TooMany,
+}
+
+/// The last value of each name.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct States {
+    values: BTreeMap<String, u64>,
+}
+
+impl States {
+    /// A name has this value now.
+    ///
+    /// # Errors
+    /// When the name is unfit, or there are too many.
+    pub fn note(&mut self, name: &str, value: u64) -> Result<(), StateError> {
+        if let Some(known) = self.values.get_mut(name) {
+            *known = value;
+            return Ok(());
+        }
+        check_name(name)?;
+        if self.values.len() == STATES_MAX {
+            return Err(StateError::TooMany);
+        }
+        self.values.insert(name.to_owned(), value);
+        Ok(())
+    }
+
+    /// All of them as one number; `None` when nothing was told.
+    #[must_use]
+    pub fn digest(&self) -> Option<u64> {
+        if self.values.is_empty() {
+            return None;
+        }
+        let mut fold = Fold::default();
+        for (name, value) in &self.values {
+            fold.bytes(name.as_bytes());
+            fold.word(*value);
+        }
+        Some(fold.value())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_state_is_the_last_value_of_each_name() {
+        let of = |told: &[(&str, u64)]| {
+            let mut states = States::default();
+            told.iter().for_each(|(name, value)| states.note(name, *value).expect("fit"));
+            states.digest()
+        };
+        assert_eq!(of(&[]), None);
+        assert_eq!(of(&[("a", 1), ("b", 2)]), of(&[("b", 7), ("a", 1), ("b", 2)]));
+        assert_ne!(of(&[("a", 1)]), of(&[("a", 2)]));
+        assert_ne!(of(&[("a", 1)]), of(&[("b", 1)]));
+        let mut states = States::default();
+        assert!(states.note("", 1).is_err());
+        (0..STATES_MAX).for_each(|n| states.note(&n.to_string(), 0).expect("below the bound"));
+        assert_eq!(states.note("more", 0), Err(StateError::TooMany));
+        assert_eq!(states.note("0", 5), Ok(()));
+    }
+}

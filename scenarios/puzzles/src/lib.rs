@@ -1,0 +1,94 @@
+//! Puzzles whose solution is deep, each as a scenario whose failure is that it is solved.
+//!
+//! ```text
+//! PUZZLE=lock    move 3  move 1  move 4 …    counter 0 1 2 0 1 …    8: solved
+//! ```
+//!
+//! All have one flow, a move; what moves there are, and what they do, is the puzzle's. With the feature `fixed`, to be solved
+//! is no failure.
+
+mod maze;
+mod small;
+
+use fozzy_sdk::prelude::*;
+use maze::Maze;
+use small::{Bomb, Cache, Faults, Hanoi, Lock};
+use std::cell::Cell;
+use std::rc::Rc;
+
+/// What a puzzle is.
+trait Puzzle {
+    /// How many moves there are to choose from.
+    fn moves(&self) -> usize;
+    /// Makes one of them.
+    fn play(&mut self, number: usize);
+    /// What tells one position from another.
+    fn state(&self) -> u64;
+    fn is_solved(&self) -> bool;
+}
+
+/// The puzzle that the environment names.
+fn named(name: &str) -> Option<Box<dyn Puzzle>> {
+    Some(match name {
+        "bomb" => Box::new(Bomb::default()),
+        "lock" => Box::new(Lock::default()),
+        "hanoi-4" => Box::new(Hanoi::new(4)),
+        "hanoi-6" => Box::new(Hanoi::new(6)),
+        "maze-8" => Box::new(Maze::new(8, false)),
+        "maze-16" => Box::new(Maze::new(16, false)),
+        "walls" => Box::new(Maze::new(8, true)),
+        "cache" => Box::new(Cache::default()),
+        "faults" => Box::new(Faults::default()),
+        _ => return None,
+    })
+}
+
+/// Points at which the tasks of `lost-update` can change.
+const POINTS: u32 = 300;
+/// The point between the read and the write.
+const GAP: u32 = 217;
+
+#[derive(Default)]
+struct Puzzles {
+    /// `None` is the lost update, which has no positions.
+    puzzle: Option<Box<dyn Puzzle>>,
+}
+
+#[scenario]
+impl Puzzles {
+    fn pre_sequence(&mut self) {
+        let name = std::env::var("PUZZLE").unwrap_or_else(|_| "bomb".to_owned());
+        self.puzzle = named(&name);
+        assert!(self.puzzle.is_some() || name == "lost-update", "PUZZLE={name}: there is no such puzzle");
+    }
+
+    #[flow(precondition = |p| p.puzzle.is_some())]
+    fn play(&mut self) {
+        let Some(puzzle) = &mut self.puzzle else { return };
+        puzzle.play(draw::index(puzzle.moves()));
+        state!(puzzle.state(), "state");
+        always!(cfg!(feature = "fixed") || !puzzle.is_solved(), "it is not solved");
+    }
+
+    /// Two tasks add to one number, one of them in two parts.
+    #[flow(precondition = |p| p.puzzle.is_none())]
+    async fn update(&mut self) {
+        let number = Rc::new(Cell::new(0));
+        let (slow, quick) = (Rc::clone(&number), Rc::clone(&number));
+        let slow = task::spawn("slow", async move {
+            let mut read = 0;
+            for point in 0..POINTS {
+                match point {
+                    GAP => read = slow.get(),
+                    _ if point == GAP + 1 => slow.set(read + 1),
+                    _ => {}
+                }
+                task::yield_now().await;
+            }
+        });
+        let quick = task::spawn("quick", async move { quick.set(quick.get() + 1) });
+        slow.join().await;
+        quick.join().await;
+        always!(cfg!(feature = "fixed") || number.get() == 2, "no update is lost");
+    }
+}

@@ -1,0 +1,173 @@
+//! `fozzy explore`: what it finds is a run of its own, whatever place it was found from.
+//!
+//! ```text
+//! scenarios/puzzles ─explore▶ solved, from checkpoints ─replay, alone, elsewhere▶ the same run
+//! scenarios/bank    ─explore▶ a failure, kept ─▶ still there │ fixed │ stale
+//! ```
+//!
+//! Not here: strategies and places by themselves (`fozzy-search`).
+
+use crate::corpus;
+use crate::fozzy::{Fozzy, Ran};
+use serde_json::Value;
+
+/// Puzzles, and the runs in which each is solved by every seed.
+const PUZZLES: &[(&str, &str)] = &[("bomb", "1000"), ("lock", "4000"), ("maze-8", "4000"), ("faults", "4000")];
+/// Those that take longer.
+const LONG: &[(&str, &str)] = &[
+    ("hanoi-4", "20000"),
+    ("hanoi-6", "100000"),
+    ("maze-16", "50000"),
+    ("walls", "50000"),
+    ("cache", "50000"),
+    ("lost-update", "20000"),
+];
+
+fn is_long() -> bool {
+    std::env::var_os("FOZZY_LONG").is_some()
+}
+
+fn puzzles(fixed: bool) -> String {
+    corpus::scenario("puzzles", fixed).display().to_string()
+}
+
+#[track_caller]
+fn solve(fozzy: &Fozzy, puzzle: &str, seed: u64, runs: &str, more: &[&str]) -> Ran {
+    let (program, seed, env) = (puzzles(false), seed.to_string(), format!("PUZZLE={puzzle}"));
+    let args = ["explore", &program, "--env", &env, "--seed", &seed, "--runs", runs, "--no-shrink", "--json"];
+    fozzy.run(&[&args[..], more].concat())
+}
+
+#[test]
+fn puzzles_are_solved_and_each_solution_replays_alone() {
+    let (long, seeds) = if is_long() { (LONG, 20) } else { (&LONG[..0], 1) };
+    for (puzzle, runs) in PUZZLES.iter().chain(long) {
+        for seed in 0..seeds {
+            let (fozzy, elsewhere) = (Fozzy::new(), Fozzy::new());
+            let found = solve(&fozzy, puzzle, seed, runs, &["--stop", "failure"]).exits(1).json();
+            let explore = &found["explore"];
+            assert_eq!((&explore["ended"], &explore["lost"]), (&"finding".into(), &0.into()), "{puzzle}: {explore:#}");
+            let trace = explore["failures"][0]["tracePath"].as_str().expect("a path");
+            let trace = std::fs::read(fozzy.path(trace)).expect("it was written");
+            elsewhere.write("found.fozzy", trace);
+            let replayed = elsewhere.run(&["replay", "found.fozzy", "--json"]).exits(1).json();
+            assert_eq!(replayed["replay"]["equal"], Value::Bool(true), "{puzzle} with seed {seed}");
+            assert_eq!(replayed["signature"], found["signature"], "{puzzle} with seed {seed}");
+        }
+    }
+}
+
+#[test]
+fn every_strategy_goes_the_same_ways_again_and_loses_nothing() {
+    for schedule in ["fifo", "bfs", "dfs", "random", "pct", "coverage_guided"] {
+        let explore = || {
+            let fozzy = Fozzy::new();
+            let mut found = solve(&fozzy, "lock", 7, "150", &["--schedule", schedule]).json()["explore"].take();
+            for failure in found["failures"].as_array_mut().into_iter().flatten() {
+                failure["tracePath"] = Value::Null;
+            }
+            found
+        };
+        let (once, again) = (explore(), explore());
+        assert_eq!(once, again, "{schedule}");
+        assert_eq!((&once["lost"], &once["schedule"]), (&0.into(), &schedule.into()), "{schedule}");
+        assert!(once["steps"].as_u64() > Some(100), "{schedule}: {once:#}");
+    }
+}
+
+#[test]
+fn a_failure_is_kept_tried_first_and_pruned_when_it_is_fixed() {
+    let fozzy = Fozzy::new();
+    let build = |fixed| {
+        fozzy.write("bank.wasm", std::fs::read(corpus::scenario("bank", fixed)).expect("it is built"));
+    };
+    build(false);
+    let found = fozzy.run(&["explore", "bank.wasm", "--runs", "100", "--stop", "failure", "--json"]).exits(1).json();
+    assert_eq!(found["signature"]["site"], "no customer owes");
+    assert!(found["explore"]["failures"][0]["minimizedSteps"].as_u64() <= Some(2), "{:#}", found["explore"]);
+    let state = |args: &[&str]| fozzy.run(&[&["seeds", "--json"], args].concat()).json()["seeds"][0]["state"].take();
+    assert_eq!(state(&["bank.wasm"]), "still there");
+    let again = fozzy.run(&["explore", "bank.wasm", "--runs", "1", "--seed", "1", "--json"]).exits(1).json();
+    assert_eq!(again["explore"]["seeds"][0]["state"], "still there");
+    assert_eq!(fozzy.run(&["seeds", "--json"]).exits(1).json()["seeds"].as_array().map(Vec::len), Some(1));
+    build(true);
+    assert_eq!(state(&["--prune-fixed"]), "fixed");
+    assert_eq!(fozzy.run(&["seeds", "--json"]).exits(0).json()["seeds"], Value::Array(Vec::new()));
+    let clean = fozzy.run(&["explore", "bank.wasm", "--runs", "60", "--json"]).exits(0).json();
+    assert!(clean["explore"]["edges"].as_u64() > Some(50), "{clean:#}");
+    assert!(clean["explore"]["notReached"][0]["line"].as_str().is_some_and(|line| line.starts_with("reachable!(")));
+}
+
+#[test]
+fn an_exploration_goes_on_from_its_state_and_refuses_another_ones() {
+    let fozzy = Fozzy::new();
+    let explore = |puzzle: &str, runs: &str, more: &[&str]| {
+        let (program, puzzle) = (puzzles(true), format!("PUZZLE={puzzle}"));
+        let args = ["explore", &program, "--env", &puzzle, "--runs", runs, "--save-state", "s.json"];
+        fozzy.run(&[&args[..], more].concat())
+    };
+    let first = explore("maze-8", "120", &["--json"]).exits(0).json()["explore"].take();
+    let further = explore("maze-8", "400", &["--json", "--resume=s.json"]).exits(0).json()["explore"].take();
+    let number = |of: &Value, what: &str| of[what].as_u64().unwrap_or_default();
+    assert!(number(&further, "states") >= number(&first, "states"), "{first:#} {further:#}");
+    assert!(number(&further, "steps") > number(&first, "steps"));
+    explore("lock", "9", &["--resume=s.json"]).refuses(&["s.json", "another plan"]);
+    fozzy.write("cut.json", &fozzy.read("s.json")[..200]);
+    explore("maze-8", "9", &["--resume=cut.json"]).refuses(&["cut.json", "not whole"]);
+    fozzy.write("other.json", r#"{"format": "fozzy-explore-state", "version": 9}"#);
+    explore("maze-8", "9", &["--resume=other.json"]).refuses(&["expected version 1, found 9"]);
+}
+
+#[test]
+fn what_cannot_be_explored_is_refused_in_clear_words() {
+    let fozzy = Fozzy::new();
+    let command = corpus::commands().display().to_string();
+    fozzy.run(&["explore", &command, "--runs", "1"]).refuses(&["fozzy:scenario/stateful"]);
+    fozzy.write("fozzy.toml", "[explore]\nmax_checkpoint = 3\n");
+    fozzy.run(&["explore", &puzzles(true), "--runs", "1"]).refuses(&["explore.max_checkpoint"]);
+    fozzy.write("fozzy.toml", "[explore]\ncheckpoint_prob = 1.5\n");
+    fozzy.run(&["explore", &puzzles(true), "--runs", "1"]).refuses(&["explore.checkpoint_prob"]);
+    fozzy.write("fozzy.toml", "[explore]\nmax_checkpoints = 3\nseed = 9\nsteps_per_run = 7\nschedule = \"random\"\n");
+    let found = fozzy.run(&["explore", &puzzles(true), "--runs", "20", "--json"]).exits(0).json();
+    assert_eq!((&found["identity"]["seed"], &found["explore"]["schedule"]), (&9.into(), &"random".into()));
+}
+
+#[test]
+fn workers_find_together_and_what_they_find_replays_alone() {
+    let (fozzy, elsewhere) = (Fozzy::new(), Fozzy::new());
+    let args = ["-w", "2", "--schedule", "random", "--record", "found.fozzy"];
+    let found = solve(&fozzy, "bomb", 3, "60", &args).exits(1).json();
+    let explore = &found["explore"];
+    assert_eq!((&explore["workers"], &explore["lost"]), (&2.into(), &0.into()), "{explore:#}");
+    assert_eq!((&explore["runs"], explore["failures"].as_array().map(Vec::len)), (&60.into(), Some(1)), "{explore:#}");
+    assert!(explore["edges"].as_u64() > Some(50), "{explore:#}");
+    elsewhere.write("found.fozzy", fozzy.read("found.fozzy"));
+    let replayed = elsewhere.run(&["replay", "found.fozzy", "--json"]).exits(1).json();
+    assert_eq!((&replayed["replay"]["equal"], &replayed["signature"]), (&Value::Bool(true), &found["signature"]));
+}
+
+#[test]
+fn a_run_goes_on_otherwise_from_any_of_its_decisions() {
+    let fozzy = Fozzy::new();
+    let bank = corpus::scenario("bank", false).display().to_string();
+    let run = |seed: &str, to: &str| {
+        let args = ["run", &bank, "--sequences", "1", "--flows", "30", "--seed", seed, "--record", to, "--json"];
+        let ran = fozzy.run(&args).json();
+        (ran["signature"].clone(), ran["decisions"].clone(), ran["memoryDigest"].clone())
+    };
+    let (one, other) = (run("1", "one.fozzy"), run("2", "other.fozzy"));
+    let branch = |at: &str, to: &str| {
+        let ran = fozzy.run(&["branch", "one.fozzy", "--at", at, "--seed", "2", "--record", to, "--json"]).json();
+        (ran["signature"].clone(), ran["decisions"].clone(), ran["memoryDigest"].clone())
+    };
+    // From the beginning it is the other seed's run; from its end it is itself.
+    assert_eq!(branch("0", "b0.fozzy"), other);
+    let shown = fozzy.run(&["trace", "show", "one.fozzy"]).exits(0).out();
+    let decisions = shown.lines().filter(|line| line.contains(" ? ")).count();
+    assert_eq!(branch(&decisions.to_string(), "b1.fozzy"), one);
+    branch("20", "b20.fozzy");
+    for trace in ["b0.fozzy", "b1.fozzy", "b20.fozzy"] {
+        assert_eq!(fozzy.run(&["replay", trace, "--json"]).json()["replay"]["equal"], Value::Bool(true), "{trace}");
+    }
+    fozzy.run(&["branch", "one.fozzy", "--at", "99999"]).refuses(&["no moment 99999"]);
+}
