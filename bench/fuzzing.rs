@@ -10,6 +10,11 @@
 //! FOZZY_BENCH_SECONDS=60   CPU seconds of a campaign, at the most
 //! ```
 
+#![allow(
+    clippy::disallowed_methods,
+    reason = "a bench reads real clocks, and how long it may take from the environment"
+)]
+
 mod coverage;
 mod faults;
 mod inputs;

@@ -38,6 +38,8 @@ const SHORT_BYTES: usize = 4;
 const COMPARISON_TRIES: usize = 256;
 /// The same, for an input that shows nothing new by itself: what it compares may be behind what all testcases compare.
 const STRAY_TRIES: usize = 48;
+/// What a testcase compares that is kept for its mutations: a tenth of a kilobyte each.
+const PAIRS_KEPT: usize = 64;
 /// The share of all executions that may go to comparisons, and how many may before that is looked at. A target that
 /// compares much would never be mutated otherwise.
 const COMPARING_SHARE: u64 = 3;
@@ -376,7 +378,9 @@ impl Campaign {
             return Ok(());
         }
         let found = self.put_compared(outside, base, Some(place), COMPARISON_TRIES)?;
-        self.corpus.entry(place as usize).pairs = Some(found);
+        // Those that say most stand first.
+        let kept = found.iter().copied().take(PAIRS_KEPT).collect();
+        self.corpus.entry(place as usize).pairs = Some(kept);
         let longer = self.lengthened(base);
         self.put_compared(outside, &longer, Some(place), STRAY_TRIES)?;
         Ok(())
