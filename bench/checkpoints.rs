@@ -4,7 +4,10 @@
 //! restore   (dirty, restore) × many − (dirty) × many          so that no clock stands between the two
 //! capture   (dirty, capture) × many − (dirty) × many
 //! fork      fork, exit in the child, wait
+//! trap      the call that ends and its backtrace by themselves, and then the restore by itself
 //! ```
+//!
+//! The best of nine interleaved rounds counts, in CPU time of this thread.
 
 use crate::guests;
 use crate::measure::{Pair, thread_seconds};
@@ -51,15 +54,31 @@ impl Walker {
         self.reactor.call(&mut self.dirty, (pages, 3)).expect("it writes");
     }
 
-    /// CPU seconds of `BATCH` restores of so many pages.
+    /// What `work` takes beyond the writing that is part of it, beside `theirs`: the best of each in so many rounds.
+    fn beside(
+        &mut self,
+        rounds: usize,
+        pages: u32,
+        work: fn(&mut Walker, u32) -> f64,
+        mut theirs: impl FnMut() -> f64,
+    ) -> Pair {
+        let (mut both, mut writing, mut beside) = (f64::INFINITY, f64::INFINITY, f64::INFINITY);
+        for _ in 0..=rounds {
+            both = both.min(work(self, pages));
+            writing = writing.min(self.dirtying(pages));
+            beside = beside.min(theirs());
+        }
+        Pair::once(both - writing, beside)
+    }
+
+    /// CPU seconds of `BATCH` times writing so many pages and restoring.
     fn restores(&mut self, pages: u32) -> f64 {
-        let both = thread_seconds(|| {
+        thread_seconds(|| {
             for _ in 0..BATCH {
                 self.dirty(pages);
                 self.reactor.restore(self.at).expect("it comes back");
             }
-        });
-        both - self.dirtying(pages)
+        })
     }
 
     /// Pages that one such restore copies.
@@ -70,7 +89,7 @@ impl Walker {
         self.reactor.holdings().pages_copied - before
     }
 
-    /// CPU seconds of `BATCH` captures of so many pages; each is discarded by the next.
+    /// CPU seconds of `BATCH` times writing so many pages and capturing; each checkpoint is discarded by the next.
     fn captures(&mut self, pages: u32) -> f64 {
         let both = thread_seconds(|| {
             for _ in 0..BATCH {
@@ -79,9 +98,8 @@ impl Walker {
                 self.reactor.discard(checkpoint);
             }
         });
-        let alone = self.dirtying(pages);
         self.reactor.restore(self.at).expect("it comes back");
-        both - alone
+        both
     }
 
     fn dirtying(&mut self, pages: u32) -> f64 {
@@ -144,7 +162,7 @@ pub(crate) fn marks() -> Vec<Row> {
             let name = format!("restore {pages} pages of {mebibytes} MiB, marks (copying them)");
             match Walker::new(&fast, mebibytes, TrackerKind::Marks) {
                 Ok(mut walker) => {
-                    let pair = Pair::of(ROUNDS, || walker.restores(pages), copies(pages as usize));
+                    let pair = walker.beside(ROUNDS, pages, Walker::restores, copies(pages as usize));
                     let name = format!("{name}, {} are copied", walker.copied(pages));
                     rows.push(Row::times(&name, &pair, per, Bound::Seconds(max * f64::from(BATCH))));
                 }
@@ -169,7 +187,7 @@ pub(crate) fn kernel() -> Vec<Row> {
             match Walker::new(&fast, mebibytes, kind) {
                 Ok(mut walker) => {
                     let whole = whole_copies(mebibytes);
-                    let pair = Pair::of(ROUNDS, || walker.restores(pages), whole);
+                    let pair = walker.beside(ROUNDS, pages, Walker::restores, whole);
                     let bound = match kind {
                         TrackerKind::Compared => Bound::None,
                         _ => Bound::Seconds(max * f64::from(BATCH)),
@@ -193,7 +211,7 @@ pub(crate) fn forked() -> Vec<Row> {
         let name = format!("restore 64 pages of {mebibytes} MiB, marks (fork, exit, wait)");
         match Walker::new(&fast, mebibytes, TrackerKind::Marks) {
             Ok(mut walker) => {
-                let pair = Pair::of(3, || walker.restores(64), forks);
+                let pair = walker.beside(3, 64, Walker::restores, forks);
                 rows.push(Row::times(&name, &pair, per, Bound::Ratio(1.0 / 70.0)));
             }
             Err(why) => rows.push(Row::missing(&name, &why)),
@@ -203,7 +221,7 @@ pub(crate) fn forked() -> Vec<Row> {
         let name = format!("capture 64 pages of 10 MiB, {} (fork)", kind.name());
         match Walker::new(&fast, 10, kind) {
             Ok(mut walker) => {
-                let pair = Pair::of(ROUNDS, || walker.captures(64), forks);
+                let pair = walker.beside(ROUNDS, 64, Walker::captures, forks);
                 rows.push(Row::times(&name, &pair, per, Bound::Seconds(100e-6 * f64::from(BATCH))));
             }
             Err(why) => rows.push(Row::missing(&name, &why)),
@@ -231,13 +249,11 @@ fn whole_copies(mebibytes: u32) -> impl FnMut() -> f64 {
 /// Restores into fresh instances, beside an instantiation alone.
 pub(crate) fn traps() -> Vec<Row> {
     let program = fast();
-    let ends = [("a trap", 1), ("an exit", 2)];
-    ends.map(|(name, beyond)| after(&program, &format!("{name} and restore into a fresh instance (a start)"), beyond))
-        .into()
+    [("a trap", 1), ("an exit", 2)].into_iter().flat_map(|(name, beyond)| after(&program, name, beyond)).collect()
 }
 
 /// `beyond` the walker's kinds of steps stand the ways in which it ends.
-fn after(program: &Program, name: &str, beyond: u32) -> Row {
+fn after(program: &Program, name: &str, beyond: u32) -> [Row; 2] {
     let source = || Box::new(Seeded::new(Seed(1)));
     let start = || Reactor::start(program.clone(), Arc::new(Plan::default()), &Inputs::default(), source());
     let mut reactor = start().expect("it starts");
@@ -246,19 +262,27 @@ fn after(program: &Program, name: &str, beyond: u32) -> Row {
     let (count,) = reactor.call(&mut kinds, ()).expect("it answers");
     reactor.call(&mut step, (0, 5)).expect("it answers");
     let at = reactor.checkpoint().expect("between calls");
-    // A trap by itself costs a backtrace, which is measured with it.
-    let trap_and_restore = || {
-        thread_seconds(|| {
-            for _ in 0..TRAPS {
-                reactor.call(&mut step, (count + beyond, 1)).expect_err("it ends");
+    let mut least_of_ends = f64::INFINITY;
+    let restores = || {
+        let (mut ends, mut restores) = (0.0, 0.0);
+        for _ in 0..TRAPS {
+            ends += thread_seconds(|| drop(reactor.call(&mut step, (count + beyond, 1)).expect_err("it ends")));
+            restores += thread_seconds(|| {
                 reactor.restore(at).expect("it comes back");
-            }
-        })
+            });
+        }
+        least_of_ends = least_of_ends.min(ends);
+        restores
     };
     let instantiate = || thread_seconds(|| (0..TRAPS).for_each(|_| drop(start().expect("it starts"))));
-    let pair = Pair::of(ROUNDS, trap_and_restore, instantiate);
+    let pair = Pair::best_of(ROUNDS, restores, instantiate);
     let unit = Unit::NanosecondsPerCall(TRAPS);
-    Row::times(name, &pair, unit, Bound::Seconds(40e-6 * f64::from(TRAPS)))
+    let restored = format!("restore after {name}, into a fresh instance (a start)");
+    let ended = format!("  the call that ends by {name}, with its backtrace");
+    [
+        Row::times(&restored, &pair, unit, Bound::Seconds(40e-6 * f64::from(TRAPS))),
+        Row::times(&ended, &Pair::once(least_of_ends, pair.theirs.best()), unit, Bound::None),
+    ]
 }
 
 /// What many checkpoints hold.
@@ -307,7 +331,7 @@ pub(crate) fn calls() -> Vec<Row> {
     let mut own_nop = reactor.function::<(u32,), (u32,)>("nop").expect("it exports that");
     let mut own_clock = reactor.function::<(u32,), (u64,)>("host-calls").expect("it exports that");
     let at = reactor.checkpoint().expect("between calls");
-    let exports = Pair::of(
+    let exports = Pair::best_of(
         ROUNDS,
         || {
             let seconds = thread_seconds(|| {
@@ -326,7 +350,7 @@ pub(crate) fn calls() -> Vec<Row> {
             })
         },
     );
-    let imports = Pair::of(
+    let imports = Pair::best_of(
         ROUNDS,
         || {
             thread_seconds(|| {

@@ -94,7 +94,7 @@ pub(crate) fn embedding() -> PathBuf {
 }
 
 /// Where cargo builds: this program stands in `<target>/release/deps`.
-fn target_folder() -> PathBuf {
+pub(crate) fn target_folder() -> PathBuf {
     let here = std::env::current_exe().expect("a program knows where it is");
     let folder = here.ancestors().nth(3).expect("cargo put the bench below its target folder");
     folder.to_owned()

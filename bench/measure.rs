@@ -30,6 +30,17 @@ impl Pair {
         Pair { ours: Times::new(ours), theirs: Times::new(theirs) }
     }
 
+    /// The same, of which only the best round counts: what an undisturbed machine would do, as far as it was seen.
+    pub(crate) fn best_of(rounds: usize, ours: impl FnMut() -> f64, theirs: impl FnMut() -> f64) -> Pair {
+        let all = Pair::of(rounds, ours, theirs);
+        Pair::once(all.ours.best(), all.theirs.best())
+    }
+
+    /// Two times that were measured elsewhere.
+    pub(crate) fn once(ours: f64, theirs: f64) -> Pair {
+        Pair { ours: Times(vec![ours]), theirs: Times(vec![theirs]) }
+    }
+
     /// Our median over theirs.
     pub(crate) fn ratio(&self) -> f64 {
         self.ours.median() / self.theirs.median()
@@ -87,16 +98,25 @@ pub(crate) fn process_seconds(clock: Clock, command: &mut Command) -> f64 {
     }
 }
 
+/// CPU seconds of this process so far, all its threads.
+pub(crate) fn process_clock() -> f64 {
+    cpu_clock(libc::CLOCK_PROCESS_CPUTIME_ID)
+}
+
 fn thread_clock() -> f64 {
+    cpu_clock(libc::CLOCK_THREAD_CPUTIME_ID)
+}
+
+fn cpu_clock(clock: libc::clockid_t) -> f64 {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: the clock exists on every Linux, and the pointer is to a value of ours.
-    let result = unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &raw mut time) };
-    assert_eq!(result, 0, "the thread's CPU clock cannot be read");
+    // SAFETY: both clocks exist on every Linux, and the pointer is to a value of ours.
+    let result = unsafe { libc::clock_gettime(clock, &raw mut time) };
+    assert_eq!(result, 0, "the CPU clock cannot be read");
     time.tv_sec as f64 + time.tv_nsec as f64 * 1e-9
 }
 
 /// CPU time of all processes that we waited for so far; one runs at a time.
-fn children_clock() -> f64 {
+pub(crate) fn children_clock() -> f64 {
     // SAFETY: all fields are numbers, for which zero is a value.
     let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
     // SAFETY: the pointer is to a value of ours.

@@ -3,7 +3,8 @@
 //! ```text
 //! cargo bench -p fozzy-bench                 everything, some minutes
 //! cargo bench -p fozzy-bench -- calls short  some groups only: start, calls, short, record, size, net, flows,
-//!                                            coverage, compile, checkpoints (-marks, -kernel, -traps, …)
+//!                                            coverage, compile, checkpoints (-marks, -kernel, -traps, …),
+//!                                            fuzz (-inputs, -faults, -coverage, -memory): half an hour
 //! ```
 //!
 //! Both sides of a row are measured in turn in the same minutes, so its ratio holds on a busy machine,
@@ -16,6 +17,7 @@ mod checkpoints;
 mod classic;
 mod compile;
 mod flows;
+mod fuzzing;
 mod guests;
 mod instrumented;
 mod measure;
@@ -60,7 +62,7 @@ fn main() {
 
 fn all() {
     let chosen: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
-    let groups: [(&str, Group); 15] = [
+    let groups: [(&str, Group); 19] = [
         ("start", start),
         ("record", record),
         ("size", size),
@@ -70,6 +72,10 @@ fn all() {
         ("flows", flows::flows),
         ("coverage", instrumented::coverage),
         ("compile", compile::compile),
+        ("fuzz-inputs", fuzzing::inputs),
+        ("fuzz-faults", fuzzing::faults),
+        ("fuzz-coverage", fuzzing::coverage),
+        ("fuzz-memory", fuzzing::memory),
         ("checkpoints-marks", checkpoints::marks),
         ("checkpoints-kernel", checkpoints::kernel),
         ("checkpoints-traps", checkpoints::traps),

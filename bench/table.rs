@@ -85,6 +85,11 @@ impl Row {
         Row([name.to_owned(), "-".to_owned(), String::new(), why.to_owned(), String::new(), String::new()])
     }
 
+    /// A row of three values that are not judged.
+    pub(crate) fn words(name: &str, [ours, theirs, ratio]: [String; 3]) -> Row {
+        Row([name.to_owned(), ours, theirs, ratio, String::new(), String::new()])
+    }
+
     /// A row of a speed, in megabytes a second.
     pub(crate) fn speed(name: &str, ours: f64, least: f64) -> Row {
         let (shown, must) = (format!("{ours:.1} MB/s"), format!(">= {least:.0} MB/s"));

@@ -4,6 +4,7 @@
 //! traces      cut, flipped, forged, newer, older, a zip bomb
 //! programs    not wasm, not valid, imports nobody knows, folders, files that cannot be read
 //! disk        full, read-only, no folder, somebody else writes there
+//! scenarios   flows that never end, nothing to draw, two of one name, rules that there cannot be
 //! pipes       the reader goes away, Ctrl-C
 //! ```
 
@@ -11,6 +12,7 @@ mod disk;
 pub(crate) mod forge;
 mod pipes;
 mod programs;
+mod scenarios;
 mod traces;
 
 use crate::fozzy::Fozzy;

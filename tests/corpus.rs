@@ -243,6 +243,12 @@ pub(crate) fn c_reactor() -> PathBuf {
     C_REACTOR.get_or_init(|| Workshop::open().compile_c_reactor()).clone()
 }
 
+/// Our C scenario that calls all of `fozzy.h`, a core module.
+pub(crate) fn c_tools() -> PathBuf {
+    static C_TOOLS: OnceLock<PathBuf> = OnceLock::new();
+    C_TOOLS.get_or_init(|| Workshop::open().compile_c_tools()).clone()
+}
+
 /// Our JavaScript program, a component with SpiderMonkey inside, made by componentize-js.
 pub(crate) fn javascript() -> PathBuf {
     static JAVASCRIPT: OnceLock<PathBuf> = OnceLock::new();

@@ -155,6 +155,39 @@ fn check_lcov(text: &str) -> usize {
     records
 }
 
+/// A scenario that goes another way in its first sequence than in all others.
+const FIRST_SEQUENCE: &str = r#"(module
+  (memory (export "memory") 1)
+  ;; The name, the flows (one), the invariants (none).
+  (data (i32.const 0) "\40\00\00\00\01\00\00\00\20\00\00\00\01\00\00\00")
+  ;; Its name, and its weight.
+  (data (i32.const 32) "\40\00\00\00\01\00\00\00\01")
+  (data (i32.const 64) "f")
+  (func (export "fozzy:scenario/stateful@0.1.0#describe") (result i32) i32.const 0)
+  (func (export "fozzy:scenario/stateful@0.1.0#begin-sequence") (param i32)
+    (if (i32.eqz (local.get 0)) (then nop) (else nop)))
+  (func (export "fozzy:scenario/stateful@0.1.0#step") (param i32) (result i32) i32.const 128)
+  (func (export "fozzy:scenario/stateful@0.1.0#end-sequence") (param i32)))"#;
+
+#[test]
+fn a_scenario_has_covered_what_any_of_its_sequences_has() {
+    let fozzy = Fozzy::new();
+    let program = fozzy.write("first.wat", FIRST_SEQUENCE);
+    record(&fozzy, "three.fozzy", program, &["--sequences", "3", "--flows", "5"], 0);
+    let hits = |document: &Value, kind: &str| -> Vec<u64> {
+        let files = document["components"][0]["files"].as_array().expect("files").iter();
+        let edges = files.flat_map(|file| file["edges"].as_array().expect("edges"));
+        edges.filter(|edge| edge["kind"] == kind).map(|edge| edge["hits"].as_u64().expect("a number")).collect()
+    };
+    let (set, counted) = (coverage(&fozzy, &["three.fozzy"]), coverage(&fozzy, &["three.fozzy", "--counters"]));
+    assert_eq!((hits(&set, "then"), hits(&set, "else")), (vec![1], vec![1]), "{set:#}");
+    assert_eq!((hits(&counted, "then"), hits(&counted, "else")), (vec![1], vec![2]), "{counted:#}");
+    // Described once, begun and ended three times, stepped fifteen times.
+    let mut entries = hits(&counted, "entry");
+    entries.sort_unstable();
+    assert_eq!(entries, [1, 3, 3, 15], "{counted:#}");
+}
+
 #[test]
 fn tracefiles_and_pages_are_whole() {
     let fozzy = Fozzy::new();

@@ -8,6 +8,8 @@
 //!
 //! Not here: mutators and the loop by themselves (`fozzy-search`), targets that misbehave (`fuzz/odd.rs`).
 
+mod jobs;
+mod kinds;
 mod odd;
 
 use crate::corpus;
@@ -133,6 +135,33 @@ fn a_checksum_behind_a_parser_in_c_is_no_obstacle() {
     if let [finding, ..] = summary["fuzz"]["findings"].as_array().expect("a list").as_slice() {
         replays_alone(&fozzy, &finding["tracePath"], 4);
     }
+}
+
+/// One chunk of the C target's format.
+fn chunk(kind: &[u8; 4], data: &[u8]) -> Vec<u8> {
+    let body = [kind, data].concat();
+    let crc = !body.iter().fold(!0_u32, |crc, byte| {
+        (0..8).fold(crc ^ u32::from(*byte), |crc, _| crc >> 1 ^ (0xEDB8_8320 & 0_u32.wrapping_sub(crc & 1)))
+    });
+    [&kind[..], &(data.len() as u32).to_le_bytes(), data, &crc.to_le_bytes()].concat()
+}
+
+#[test]
+fn a_fault_behind_a_checksum_in_c_is_found_from_a_sample_within_16_000_executions() {
+    let fozzy = Fozzy::new();
+    let fill = [&16_u32.to_le_bytes()[..], b"."].concat();
+    let chunks = [
+        chunk(b"SIZE", &[3, 0, 0, 0, 120, 0, 0, 0]),
+        chunk(b"LOCK", b"0123456789abcdef"),
+        chunk(b"NEST", b"[a[b]]"),
+        chunk(b"FILL", &fill),
+    ];
+    std::fs::create_dir_all(fozzy.path("corpus")).expect("the temporary folder can be written");
+    fozzy.write("corpus/sample", [b"CHNK\x02\x03".to_vec(), chunks.concat()].concat());
+    let more = ["--crash-only", "--corpus", "corpus"];
+    let summary = campaign(&fozzy, &corpus::c_fuzz_target(), 1, 16_000, &more).exits(4).json();
+    assert!(signatures(&summary)[0].starts_with("trap at "), "{summary}");
+    replays_alone(&fozzy, &summary["fuzz"]["findings"][0]["tracePath"], 4);
 }
 
 #[test]

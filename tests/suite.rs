@@ -306,6 +306,38 @@ fn an_expected_failure_passes_under_expect_only() {
     );
 }
 
+/// The budget of each `expect.toml` finds what is planted, and what is mended passes: with 20 seeds of a suite in a long test;
+/// else with one, and without the scenario that has an engine inside. `scenarios` always has 20 seeds of each, without suites.
+#[test]
+fn what_is_planted_is_found_with_every_seed_of_a_suite() {
+    let suite = Suite::new();
+    let is_long = std::env::var_os("FOZZY_LONG").is_some();
+    let names: Vec<&str> =
+        crate::scenarios::TESTED.iter().copied().filter(|name| is_long || *name != "js-scores").collect();
+    for name in &names {
+        let expect = crate::fozzy::repository().join("scenarios").join(name).join("expect.toml");
+        let text = fs::read_to_string(expect).expect("it is there");
+        let budget: toml::Table = text.parse().expect("it is TOML");
+        suite.put(&format!("scenarios/{name}.wasm"), wasm(corpus::scenario(name, false)));
+        suite.put(&format!("scenarios/{name}.expect.toml"), text);
+        let steps = |key: &str| budget[key].as_integer().expect("a number");
+        let mut fixed = format!("sequences = {}\nflows = {}\n", steps("sequences"), steps("flows"));
+        if *name == "kv-judge" {
+            fixed += "target = \"kv-store-fixed\"\n";
+        }
+        suite.put(&format!("scenarios/{name}-fixed.wasm"), wasm(corpus::scenario(name, true)));
+        suite.put(&format!("scenarios/{name}-fixed.expect.toml"), fixed);
+    }
+    suite.put("scenarios/kv-store", wasm(corpus::scenario("kv-store", false)));
+    suite.put("scenarios/kv-store-fixed", wasm(corpus::scenario("kv-store", true)));
+    suite.put("scenarios/js-scores-fixed.plan.toml", "env = { FIXED = \"1\" }");
+    for seed in 1..=if is_long { 20 } else { 1 } {
+        let ran = suite.run(&["--expect", "--jobs", "2", "--json", "--seed", &seed.to_string()]).exits(0);
+        let both = 2 * names.len();
+        assert_eq!(ran.json()["tests"], serde_json::json!({"passed": both, "failed": 0, "skipped": 0}), "seed {seed}");
+    }
+}
+
 #[test]
 fn junit_has_a_testcase_for_each_scenario() {
     let suite = Suite::new().with("scenarios/a.wat", program(GOOD)).with("scenarios/b.wat", program(FAILS));

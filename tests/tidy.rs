@@ -19,6 +19,7 @@ const UNSAFE_FILES: &[&str] = &[
     "runtime/engine/src/memory/copy.rs",
     "runtime/engine/src/memory/touched.rs",
     "runtime/cli/src/interrupt.rs",
+    "guest-sdk/src/local.rs",
     "tests/purity/cage.rs",
     "tests/reactors/kernel.rs",
     "tests/purity.rs",

@@ -26,20 +26,22 @@
 //! Invariant: the simplest answers give the simplest value: zero, empty, the first.
 
 mod collections;
+#[cfg(feature = "std")]
 mod hashed;
 mod numbers;
 #[cfg(feature = "regex")]
 mod pattern;
 mod text;
 
+use alloc::vec::Vec;
 pub use numbers::Int;
 #[cfg(feature = "regex")]
 pub use pattern::{matching, matching_at};
 pub use text::{Alphabet, string_of, string_of_at};
 
 use crate::{host, site};
-use std::ops::RangeInclusive;
-use std::panic::Location;
+use core::ops::RangeInclusive;
+use core::panic::Location;
 
 /// A type whose values can be drawn.
 pub trait Draw: Sized {
@@ -118,7 +120,7 @@ pub fn bytes(length: usize) -> Vec<u8> {
 #[track_caller]
 pub fn vec_of<T>(lengths: RangeInclusive<usize>, element: impl FnMut() -> T) -> Vec<T> {
     let length = range_at(site::of(Location::caller()), lengths);
-    std::iter::repeat_with(element).take(length).collect()
+    core::iter::repeat_with(element).take(length).collect()
 }
 
 /// Draws until `predicate` holds, a thousand times at the most: then the scenario ends with a sentence that says so.
@@ -126,7 +128,7 @@ pub fn vec_of<T>(lengths: RangeInclusive<usize>, element: impl FnMut() -> T) -> 
 #[track_caller]
 pub fn such_that<T>(mut draw: impl FnMut() -> T, mut predicate: impl FnMut(&T) -> bool) -> T {
     let site = site::of(Location::caller());
-    let found = std::iter::repeat_with(&mut draw).take(TRIES_MAX).find(|value| predicate(value));
+    let found = core::iter::repeat_with(&mut draw).take(TRIES_MAX).find(|value| predicate(value));
     found.unwrap_or_else(|| never_true(site))
 }
 

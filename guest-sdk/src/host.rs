@@ -34,6 +34,7 @@ pub enum Comparison {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Failure {
     /// Every task waits for another.
+    #[cfg_attr(not(feature = "std"), allow(dead_code, reason = "there are tasks with std only"))]
     Deadlock,
     /// It cannot be run as it is.
     Invalid,

@@ -20,7 +20,10 @@
 //! ends, and comes before those of the plan. Natively there is none of this: nothing is ever answered.
 
 use crate::host;
-use std::time::Duration;
+use alloc::borrow::ToOwned;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::time::Duration;
 
 /// How requests are answered from now on: a whole URL, or path and query when it begins with `/`. Without further
 /// settings: all of them, at once, with status 200 and no body.

@@ -49,8 +49,26 @@
 //! In the sandbox it is run by `fozzy run scenarios/counter --sequences 10 --flows 100 --seed 7`; with the same seed, `cargo
 //! test` of the same crate draws the same flows and the same values.
 //!
+//! Without the feature `std`, which is on by default, it is for programs that have an allocator and no std:
+//!
+//! ```toml
+//! fozzy-sdk = { path = "…/guest-sdk", default-features = false }
+//! ```
+//!
+//! Left out then are draws of `HashMap` and `HashSet`, and [`task`] with what builds on it: `async` flows and properties. All
+//! else is there: `#[scenario]`, draws, `random_*`, properties, tools, rules. The features `arbitrary` and `regex` bring crates
+//! that have std. Natively std is there in any case, as the answers come by it.
+//!
 //! Invariants: nothing here has chance or time from anywhere but the run; natively both come from the seed.
 //! Not here: files, network and clocks, which are those of `std`.
+
+#![cfg_attr(not(feature = "std"), no_std)]
+
+// `format!` and `vec!`, which are not in the prelude of core.
+#[macro_use]
+extern crate alloc;
+#[cfg(any(feature = "std", not(target_arch = "wasm32")))]
+extern crate std;
 
 extern crate self as fozzy_sdk;
 
@@ -61,6 +79,7 @@ pub mod bindings;
 pub mod draw;
 mod host;
 pub mod http;
+mod local;
 mod macros;
 #[cfg(not(target_arch = "wasm32"))]
 pub mod native;
@@ -72,6 +91,7 @@ pub mod scenario;
 mod site;
 pub mod state;
 pub mod target;
+#[cfg(feature = "std")]
 pub mod task;
 pub mod tools;
 
@@ -83,11 +103,12 @@ pub mod prelude {
     pub use crate::draw::{self, Draw};
     pub use crate::random::{random_bool, random_bytes, random_int, random_string};
     pub use crate::scenario::{Flow, Invariant, Skip, flow_num, sequence_num};
+    #[cfg(feature = "std")]
+    pub use crate::task;
     pub use crate::{Draw, fuzz, http, process, property, scenario};
     pub use crate::{
         always, always_at_least, always_at_most, always_greater, always_less, always_or_unreachable, reachable, skip,
-        sometimes, sometimes_at_least, sometimes_at_most, sometimes_greater, sometimes_less, state, task, tools,
-        unreachable,
+        sometimes, sometimes_at_least, sometimes_at_most, sometimes_greater, sometimes_less, state, tools, unreachable,
     };
 }
 
@@ -95,6 +116,13 @@ pub mod prelude {
 #[doc(hidden)]
 pub mod private {
     pub use crate::host::{Comparison, invalid};
+    #[cfg(not(any(feature = "std", not(target_arch = "wasm32"))))]
+    pub use crate::local::Local;
     pub use crate::registry::{FUZZ, PROPERTY, Place};
     pub use crate::scenario::{IntoOutcome, Outcome, Runner, StepResult};
+    pub use alloc::format;
+    pub use alloc::string::String;
+    pub use alloc::vec::Vec;
+    #[cfg(any(feature = "std", not(target_arch = "wasm32")))]
+    pub use std::thread_local;
 }

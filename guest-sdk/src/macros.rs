@@ -39,7 +39,7 @@ macro_rules! always {
     }};
     ($holds:expr, $name:literal, $($details:tt)+) => {{
         $crate::__declare_property!("always", $name);
-        $crate::properties::always($crate::__tally!($name), $holds, || Some(format!($($details)+)))
+        $crate::properties::always($crate::__tally!($name), $holds, || Some($crate::private::format!($($details)+)))
     }};
 }
 
@@ -52,7 +52,7 @@ macro_rules! always_or_unreachable {
     }};
     ($holds:expr, $name:literal, $($details:tt)+) => {{
         $crate::__declare_property!("always-or-unreachable", $name);
-        $crate::properties::always_or_unreachable($crate::__tally!($name), $holds, || Some(format!($($details)+)))
+        $crate::properties::always_or_unreachable($crate::__tally!($name), $holds, || Some($crate::private::format!($($details)+)))
     }};
 }
 
@@ -83,7 +83,7 @@ macro_rules! unreachable {
     }};
     ($name:literal, $($details:tt)+) => {{
         $crate::__declare_property!("unreachable", $name);
-        $crate::properties::unreachable($crate::__tally!($name), Some(format!($($details)+)))
+        $crate::properties::unreachable($crate::__tally!($name), Some($crate::private::format!($($details)+)))
     }};
 }
 

@@ -23,7 +23,10 @@
 //! this: all commands fail.
 
 use crate::host;
-use std::time::Duration;
+use alloc::borrow::ToOwned;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::time::Duration;
 
 /// What to run.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -16,8 +16,10 @@
 //! Invariant: what fails is told at once. When a trap ends a sequence, what it had counted is not told.
 
 use crate::host::{self, Comparison};
-use std::cell::{Cell, RefCell};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::cell::{Cell, RefCell};
+use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// What was told of a property by one place of the program, and what is still to be told.
 #[derive(Debug)]
@@ -31,7 +33,7 @@ pub struct Tally {
     closest: AtomicU64,
 }
 
-thread_local! {
+crate::__local! {
     /// Whether there will be an end at which counts are told.
     static COUNTING: Cell<bool> = const { Cell::new(false) };
     /// Those that have something to tell.

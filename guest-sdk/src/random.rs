@@ -14,7 +14,10 @@
 
 use crate::draw::{Alphabet, Int, TRIES_MAX, never_true, range_at, string_of_at};
 use crate::{host, site};
-use std::panic::Location;
+use alloc::boxed::Box;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::panic::Location;
 
 /// The characters of a string without an alphabet: printable ASCII, and the usual white space, as Python's
 /// `string.printable`.
@@ -173,7 +176,7 @@ impl RandomString {
         let alphabet = self.alphabet.unwrap_or_else(|| PRINTABLE.chars().collect());
         let one = || string_of_at(self.site, alphabet.as_slice(), self.min..=self.max);
         let Some(predicate) = &self.predicate else { return one() };
-        let found = std::iter::repeat_with(one).take(TRIES_MAX).find(|string| predicate(string));
+        let found = core::iter::repeat_with(one).take(TRIES_MAX).find(|string| predicate(string));
         found.unwrap_or_else(|| never_true(self.site))
     }
 }
@@ -204,7 +207,7 @@ impl RandomBytes {
     pub fn draw(self) -> Vec<u8> {
         let one = || host::bytes(self.site, range_at(self.site, self.min as u64..=self.max as u64));
         let Some(predicate) = &self.predicate else { return one() };
-        let found = std::iter::repeat_with(one).take(TRIES_MAX).find(|bytes| predicate(bytes));
+        let found = core::iter::repeat_with(one).take(TRIES_MAX).find(|bytes| predicate(bytes));
         found.unwrap_or_else(|| never_true(self.site))
     }
 }

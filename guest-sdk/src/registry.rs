@@ -2,33 +2,34 @@
 //!
 //! Invariant: they stand in the order of the source, file by file, in whatever order the linker begins them.
 
-use std::sync::{Mutex, PoisonError};
+use crate::local::Shared;
+use alloc::vec::Vec;
 
 /// File, line, column, and which one of those that an attribute made.
 pub type Place = (&'static str, u32, u32, usize);
 
 /// Functions of one kind.
 #[derive(Debug)]
-pub struct Registry<F>(Mutex<Vec<(Place, &'static str, F)>>);
+pub struct Registry<F>(Shared<Vec<(Place, &'static str, F)>>);
 
 /// Functions that take bytes.
-pub static FUZZ: Registry<fn(&[u8])> = Registry(Mutex::new(Vec::new()));
+pub static FUZZ: Registry<fn(&[u8])> = Registry(Shared::new(Vec::new()));
 /// Functions that draw what they need.
-pub static PROPERTY: Registry<fn()> = Registry(Mutex::new(Vec::new()));
+pub static PROPERTY: Registry<fn()> = Registry(Shared::new(Vec::new()));
 
 impl<F: Copy> Registry<F> {
     /// One more.
     pub fn add(&self, place: Place, name: &'static str, function: F) {
-        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let at = all.partition_point(|(known, ..)| *known < place);
-        all.insert(at, (place, name, function));
+        self.0.with(|all| {
+            let at = all.partition_point(|(known, ..)| *known < place);
+            all.insert(at, (place, name, function));
+        });
     }
 
     /// All of them, with their names.
     #[must_use]
     pub fn all(&self) -> Vec<(&'static str, F)> {
-        let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        all.iter().map(|(_, name, function)| (*name, *function)).collect()
+        self.0.with(|all| all.iter().map(|(_, name, function)| (*name, *function)).collect())
     }
 
     /// The one at that place of [`Registry::all`].
@@ -37,7 +38,6 @@ impl<F: Copy> Registry<F> {
     /// When there are fewer.
     #[must_use]
     pub fn function(&self, number: u32) -> F {
-        let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        all[number as usize].2
+        self.0.with(|all| all[number as usize].2)
     }
 }

@@ -16,7 +16,10 @@
 //! Not here: who calls (the run, or `native`).
 
 use crate::{host, properties};
-use std::cell::Cell;
+use alloc::borrow::ToOwned;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::cell::Cell;
 
 /// A flow, as the attribute describes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -113,7 +116,7 @@ pub trait Scenario: Default {
     fn post_invariant(&mut self, _invariant: &Invariant) {}
 }
 
-thread_local! {
+crate::__local! {
     static POSITION: Cell<(u32, u32)> = const { Cell::new((0, 0)) };
 }
 

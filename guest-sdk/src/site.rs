@@ -2,14 +2,14 @@
 //!
 //! Invariant: each place is spelled once for the life of the program, so that a draw costs no allocation.
 
-use std::cell::RefCell;
-use std::collections::BTreeMap;
-use std::panic::Location;
+use alloc::collections::BTreeMap;
+use core::cell::RefCell;
+use core::panic::Location;
 
 /// Longest file name that is kept, from its end: a site has at most 255 bytes.
 const FILE_BYTES_MAX: usize = 200;
 
-thread_local! {
+crate::__local! {
     static SITES: RefCell<BTreeMap<(usize, u32, u32), &'static str>> = const { RefCell::new(BTreeMap::new()) };
 }
 

@@ -9,6 +9,7 @@
 //! Natively there is no target: imports of another component do not link, so such a scenario runs in the sandbox only.
 
 use crate::host;
+use alloc::string::String;
 
 /// Ends the target, if it is up. The next call is answered by a new instance, on the disk as it is.
 pub fn restart() {

@@ -9,7 +9,8 @@
 //! ```
 
 use crate::host;
-use std::time::Duration;
+use alloc::string::String;
+use core::time::Duration;
 
 /// Puts something into the history of the run.
 pub fn event(name: &str, details: &str) {

@@ -121,7 +121,15 @@ fn a_file_without_permission_is_refused() {
 fn a_folder_without_a_manifest_is_refused() {
     let fozzy = Fozzy::new();
     fs::create_dir(fozzy.path("folder")).expect("writable");
-    fozzy.run(&["run", "folder"]).refuses(&["folder is a folder without a Cargo.toml"]);
+    let words = ["folder is a folder without a Cargo.toml", "without an expect.toml that names its `program`"];
+    fozzy.run(&["run", "folder"]).refuses(&words);
+    fozzy.write("folder/expect.toml", "build = \"false\"\nprogram = \"app.wasm\"");
+    fozzy.run(&["run", "folder"]).refuses(&["folder does not build (exit status: 1)"]);
+    fozzy.write("folder/expect.toml", "build = \"true\"\nprogram = \"app.wasm\"");
+    fozzy.run(&["run", "folder"]).refuses(&["folder/app.wasm is not there, and folder/expect.toml names it"]);
+    fozzy.write("folder/expect.toml", "build = \"cp ../tiny.wat app.wat\"\nprogram = \"app.wat\"");
+    fozzy.write("tiny.wat", "(module (func (export \"_start\")))");
+    fozzy.run(&["run", "folder"]).exits(0);
 }
 
 const MANIFEST: &str = "[package]\nname = \"greeter\"\nversion = \"0.1.0\"\nedition = \"2024\"\n[workspace]\n";

@@ -245,11 +245,17 @@ impl Workshop {
         })
     }
 
+    /// The C scenario that calls all of `fozzy.h`.
+    pub(super) fn compile_c_tools(&self) -> PathBuf {
+        self.clang("tools", &[C_FLAGS, C_REACTOR_FLAGS].concat(), |_| ())
+    }
+
     fn clang(&self, name: &str, flags: &[&str], finish: impl FnOnce(&Path)) -> PathBuf {
         install_missing("the C guest", DEBIAN_PACKAGES);
         let source = guests_folder().join("c").join(format!("{name}.c"));
         let compiler = text(run(Command::new("clang-19").arg("--version")));
-        let inputs = format!("{}\n{flags:?}\n{compiler}", must(fs::read_to_string(&source), "read", &source));
+        let header = sources(&guests_folder().join("../../guest-sdk/c"));
+        let inputs = format!("{}\n{header}\n{flags:?}\n{compiler}", must(fs::read_to_string(&source), "read", &source));
         self.make(Target::Wasip1, name, &inputs, |module| {
             run(Command::new("clang-19").args(flags).arg("-o").arg(module).arg(&source));
             finish(module);
@@ -389,11 +395,12 @@ fn sources(folder: &Path) -> String {
         must(fs::read_dir(folder), "list", folder).map(|entry| must(entry, "list", folder).path()).collect();
     paths.sort();
     let mut all = String::new();
-    // What the words of a README leave there is no source.
-    let built = |path: &Path| {
-        path.ends_with("target") || path.ends_with("node_modules") || path.extension().is_some_and(|is| is == "wasm")
+    // Neither what tools leave there nor what only people and suites read is a source.
+    let others = ["target", "node_modules", "README.md", "expect.toml"];
+    let is_other = |path: &Path| {
+        others.iter().any(|other| path.ends_with(other)) || path.extension().is_some_and(|is| is == "wasm")
     };
-    for path in paths.iter().filter(|path| !built(path)) {
+    for path in paths.iter().filter(|path| !is_other(path)) {
         if path.is_dir() {
             all += &sources(path);
         } else {

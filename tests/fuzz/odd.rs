@@ -78,7 +78,7 @@ fn what_has_no_function_to_fuzz_is_refused_with_what_it_has() {
     let fozzy = Fozzy::new();
     fozzy.write("run.wat", r#"(module (memory (export "memory") 1) (func (export "_start")))"#);
     let said = refused(&fozzy, &["fuzz", "run.wat"]);
-    assert!(said.contains("wasi:cli/run") && said.contains("#[fuzz]"), "{said}");
+    assert!(said.contains("wasi:cli/run") && said.contains("--stdin"), "{said}");
     fozzy.write("no.wat", r#"(module (memory (export "memory") 1) (func (export "parse")))"#);
     let said = refused(&fozzy, &["fuzz", "no.wat"]);
     assert!(said.contains("LLVMFuzzerTestOneInput") && said.contains("parse"), "{said}");
@@ -125,4 +125,57 @@ fn a_corpus_with_what_cannot_be_read_is_refused_and_what_is_too_long_left_out() 
     std::os::unix::fs::symlink("nowhere", fozzy.path("corpus/dangling")).expect("a link");
     let said = refused(&fozzy, &["fuzz", "odd.wat", "--corpus", "corpus", "--det", "--runs", "5"]);
     assert!(said.contains("corpus/dangling"), "{said}");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_full_disk_is_told_and_leaves_nothing_half_written() {
+    let fozzy = Fozzy::new();
+    fozzy.write("odd.wat", module("(if (i32.gt_u (local.get $len) (i32.const 2)) (then unreachable))"));
+    // Compiled before, as the cache of compiled programs has no room either.
+    fozzy.run(&["fuzz", "odd.wat", "--corpus", "corpus", "--det", "--runs", "1"]).exits(0);
+    let limited = "ulimit -f 1; fozzy fuzz odd.wat --corpus corpus --det --runs 300";
+    let said = fozzy.shell(limited).exits(2).err();
+    assert!(said.contains("cannot write") || said.contains("File too large"), "{said}");
+    for entry in std::fs::read_dir(fozzy.path("corpus")).expect("it was made").flatten() {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        let digest = fozzy_trace::Digest::of(&fozzy.read(&format!("corpus/{name}"))).to_string();
+        assert_eq!(name, digest, "a file is whole or absent");
+    }
+    // With room again, the campaign goes on from there.
+    fozzy.run(&["fuzz", "odd.wat", "--corpus", "corpus", "--det", "--runs", "300"]).exits(4);
+}
+
+#[test]
+fn what_reads_the_clock_and_random_numbers_is_the_same_each_time() {
+    let fozzy = Fozzy::new();
+    let target = fozzy.write(
+        "clock.wat",
+        r#"(module
+            (import "wasi_snapshot_preview1" "clock_time_get" (func $clock (param i32 i64 i32) (result i32)))
+            (import "wasi_snapshot_preview1" "random_get" (func $random (param i32 i32) (result i32)))
+            (import "wasi_snapshot_preview1" "proc_exit" (func $exit (param i32)))
+            (memory (export "memory") 1)
+            (func (export "_start")
+                (drop (call $clock (i32.const 0) (i64.const 1) (i32.const 64)))
+                (drop (call $random (i32.const 72) (i32.const 1)))
+                (call $exit (i32.and (i32.xor (i32.load (i32.const 64)) (i32.load8_u (i32.const 72))) (i32.const 63)))))"#,
+    );
+    let run = || campaign(&fozzy, &target, 4, 50, &["--arg", "--fail-on-exit", "--corpus", "corpus"]).json();
+    let (one, other) = (run(), run());
+    assert_eq!(signatures(&one), signatures(&other));
+    assert!(signatures(&one).len() <= 1, "no input has an influence: {one}");
+}
+
+#[test]
+fn a_corpus_of_many_files_is_read_in_the_same_order_each_time() {
+    let fozzy = Fozzy::new();
+    fozzy.write("odd.wat", module("(local.set $n (i32.load8_u (local.get $at)))"));
+    std::fs::create_dir_all(fozzy.path("corpus")).expect("the temporary folder can be written");
+    for number in 0..3000 {
+        fozzy.write(&format!("corpus/{number}"), number.to_string());
+    }
+    let ran = fozzy.run(&["fuzz", "odd.wat", "--corpus", "corpus", "--det", "--runs", "3001", "--json"]).exits(0);
+    assert!(ran.err().contains("with 3000 to begin with"), "{}", ran.err());
+    assert_eq!(number(&ran.json(), "corpus"), 3001);
 }

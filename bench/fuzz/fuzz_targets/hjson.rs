@@ -1,6 +1,10 @@
 //! A value of `serde-hjson`.
 #![no_main]
 
+#[cfg(feature = "replay")]
+#[path = "../replay.rs"]
+mod replay;
+
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|data: &[u8]| {

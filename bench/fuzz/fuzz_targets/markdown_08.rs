@@ -1,6 +1,10 @@
 //! A text of `pulldown-cmark`, as HTML.
 #![no_main]
 
+#[cfg(feature = "replay")]
+#[path = "../replay.rs"]
+mod replay;
+
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|text: &str| {

@@ -1,6 +1,10 @@
 //! A picture of `png`, up to a bound of its pixels.
 #![no_main]
 
+#[cfg(feature = "replay")]
+#[path = "../replay.rs"]
+mod replay;
+
 use libfuzzer_sys::fuzz_target;
 
 /// Larger pictures measure the zeroing of memory.

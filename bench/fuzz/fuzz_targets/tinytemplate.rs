@@ -1,6 +1,10 @@
 //! A template of `tinytemplate`, compiled and rendered.
 #![no_main]
 
+#[cfg(feature = "replay")]
+#[path = "../replay.rs"]
+mod replay;
+
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|text: &str| {

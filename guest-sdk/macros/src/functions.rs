@@ -139,11 +139,11 @@ fn export(kind: Kind) -> TokenStream {
             const _: () = {
                 struct __Exported;
                 impl ::fozzy_sdk::bindings::fuzz::exports::fozzy::scenario::fuzz::Guest for __Exported {
-                    fn targets() -> ::std::vec::Vec<::std::string::String> {
+                    fn targets() -> ::fozzy_sdk::private::Vec<::fozzy_sdk::private::String> {
                         let all = ::fozzy_sdk::private::FUZZ.all();
-                        all.iter().map(|(name, _)| ::std::string::String::from(*name)).collect()
+                        all.iter().map(|(name, _)| ::fozzy_sdk::private::String::from(*name)).collect()
                     }
-                    fn run(target: u32, data: ::std::vec::Vec<u8>) {
+                    fn run(target: u32, data: ::fozzy_sdk::private::Vec<u8>) {
                         ::fozzy_sdk::properties::count();
                         ::fozzy_sdk::private::FUZZ.function(target)(&data);
                         ::fozzy_sdk::properties::tell();
@@ -157,9 +157,9 @@ fn export(kind: Kind) -> TokenStream {
             const _: () = {
                 struct __Exported;
                 impl ::fozzy_sdk::bindings::property::exports::fozzy::scenario::property::Guest for __Exported {
-                    fn properties() -> ::std::vec::Vec<::std::string::String> {
+                    fn properties() -> ::fozzy_sdk::private::Vec<::fozzy_sdk::private::String> {
                         let all = ::fozzy_sdk::private::PROPERTY.all();
-                        all.iter().map(|(name, _)| ::std::string::String::from(*name)).collect()
+                        all.iter().map(|(name, _)| ::fozzy_sdk::private::String::from(*name)).collect()
                     }
                     fn check(property: u32) {
                         ::fozzy_sdk::properties::count();

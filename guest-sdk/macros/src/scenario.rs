@@ -245,7 +245,7 @@ fn export(own: &Type) -> TokenStream {
             use ::fozzy_sdk::private::{Runner, StepResult};
             use ::fozzy_sdk::scenario::Scenario;
 
-            ::std::thread_local! {
+            ::fozzy_sdk::__local! {
                 static RUNNER: ::core::cell::RefCell<::core::option::Option<Runner<#own>>> =
                     const { ::core::cell::RefCell::new(::core::option::Option::None) };
             }
@@ -272,7 +272,7 @@ fn export(own: &Type) -> TokenStream {
 
                 fn begin_sequence(sequence: u32) {
                     let runner = Runner::begin(sequence);
-                    RUNNER.with(|place| place.replace(::core::option::Option::Some(runner)));
+                    drop(RUNNER.replace(::core::option::Option::Some(runner)));
                 }
 
                 fn step(step: u32) -> __wit::StepResult {
@@ -290,7 +290,7 @@ fn export(own: &Type) -> TokenStream {
                 }
 
                 fn end_sequence(_: u32) {
-                    if let ::core::option::Option::Some(runner) = RUNNER.with(::core::cell::RefCell::take) {
+                    if let ::core::option::Option::Some(runner) = RUNNER.take() {
                         runner.end();
                     }
                 }

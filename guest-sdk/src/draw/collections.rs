@@ -2,9 +2,11 @@
 
 use super::{Draw, LENGTH_MAX, length};
 use crate::host;
-use std::collections::{BTreeMap, BTreeSet, BinaryHeap, LinkedList, VecDeque};
-use std::rc::Rc;
-use std::sync::Arc;
+use alloc::boxed::Box;
+use alloc::collections::{BTreeMap, BTreeSet, BinaryHeap, LinkedList, VecDeque};
+use alloc::rc::Rc;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
 
 impl Draw for () {
     fn draw(_: &str) {}
@@ -46,14 +48,14 @@ tuples!((A)(A, B)(A, B, C)(A, B, C, D)(A, B, C, D, E)(A, B, C, D, E, F));
 
 impl<T: Draw, const N: usize> Draw for [T; N] {
     fn draw(site: &str) -> [T; N] {
-        std::array::from_fn(|_| T::draw(site))
+        core::array::from_fn(|_| T::draw(site))
     }
 }
 
 /// So many elements as are drawn.
 pub(super) fn elements<T: Draw, C: FromIterator<T>>(site: &str) -> C {
     let length = length(site, LENGTH_MAX);
-    std::iter::repeat_with(|| T::draw(site)).take(length).collect()
+    core::iter::repeat_with(|| T::draw(site)).take(length).collect()
 }
 
 impl<T: Draw> Draw for Vec<T> {

@@ -4,10 +4,10 @@
 
 use super::Draw;
 use crate::host;
-use std::time::Duration;
+use core::time::Duration;
 
 /// Integers of up to 64 bits.
-pub trait Int: Copy + Ord + std::fmt::Display {
+pub trait Int: Copy + Ord + core::fmt::Display {
     /// As a wide number.
     fn wide(self) -> i128;
     /// From a wide number that is one of this type.

@@ -12,8 +12,10 @@
 //! Invariant: what is drawn for a part is a string of that part.
 
 use crate::{host, site};
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::panic::Location;
 use regex_syntax::hir::{Class, Hir, HirKind};
-use std::panic::Location;
 
 /// What a repetition without an upper end may add.
 const MORE_MAX: u32 = 8;

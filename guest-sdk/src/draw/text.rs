@@ -2,13 +2,15 @@
 
 use super::{Draw, LENGTH_MAX, length, numbers};
 use crate::{host, site};
-use std::ops::RangeInclusive;
-use std::panic::Location;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::ops::RangeInclusive;
+use core::panic::Location;
 
 impl Draw for String {
     fn draw(site: &str) -> String {
         let length = length(site, LENGTH_MAX);
-        std::iter::repeat_with(|| char::draw(site)).take(length).collect()
+        core::iter::repeat_with(|| char::draw(site)).take(length).collect()
     }
 }
 
@@ -46,5 +48,5 @@ pub fn string_of_at<A: Alphabet + ?Sized>(site: &str, alphabet: &A, lengths: Ran
         host::invalid(site, &format!("at `{site}`: the alphabet is empty, and {length} characters are wanted of it"));
     }
     let one = || characters[host::choose(site, characters.len() as u64) as usize];
-    std::iter::repeat_with(one).take(length).collect()
+    core::iter::repeat_with(one).take(length).collect()
 }

@@ -12,7 +12,9 @@ use crate::bindings::tools::fozzy::process::{rules as process_rules, run};
 use crate::bindings::tools::fozzy::properties::assertions;
 use crate::bindings::tools::fozzy::time::control;
 use crate::{http, process};
-use std::time::Duration;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::time::Duration;
 
 pub(crate) fn choose(site: &str, count: u64) -> u64 {
     draws::choose(site, count)
@@ -145,12 +147,14 @@ pub(crate) fn lose_power() -> Result<(), String> {
 }
 
 /// Virtual time since some moment.
+#[cfg(feature = "std")]
 pub(crate) fn now() -> Duration {
-    thread_local!(static START: std::time::Instant = std::time::Instant::now());
+    std::thread_local!(static START: std::time::Instant = std::time::Instant::now());
     START.with(std::time::Instant::elapsed)
 }
 
 /// Lets virtual time pass until `moment` of [`now`].
+#[cfg(feature = "std")]
 pub(crate) fn sleep_until(moment: Duration) {
     let rest = moment.saturating_sub(now());
     if !rest.is_zero() {

@@ -3,7 +3,7 @@
 use crate::own::{is_named, is_own};
 use crate::panic::{Panic, last_panic, says_out_of_memory};
 use crate::unmatched::one_line;
-use fozzy_trace::facts::{Failure, FailureKind};
+use fozzy_trace::facts::{Failure, FailureKind, FlowStats, ScenarioStats};
 use fozzy_trace::outcome::{Frame, SourceLocation};
 use fozzy_trace::{End, Execution, Finding, FindingKind, Signature, Status, Verdict};
 
@@ -12,6 +12,9 @@ use fozzy_trace::{End, Execution, Finding, FindingKind, Signature, Status, Verdi
 const SIGNATURE_FRAMES: usize = 3;
 /// Frames shown in a finding; the whole stack would bury what matters.
 const SHOWN_FRAMES: usize = 32;
+
+/// Labels of skips that a finding names.
+const SHOWN_SKIPS: usize = 8;
 
 /// What an execution means: the worst that was found decides about the status, and stands first.
 #[must_use]
@@ -33,6 +36,10 @@ pub fn judge(execution: &Execution) -> Verdict {
             None => found.push(crash("the component that it called ended", target)),
         }
     }
+    // What else was found says more.
+    if found.is_empty() && execution.end == (End::Exited { code: 0 }) {
+        found.extend(execution.facts.scenario.as_ref().and_then(nothing_ran));
+    }
     found.extend(crate::unmatched::found(&execution.unmatched, execution.unmatched_more));
     verdict(found)
 }
@@ -43,6 +50,27 @@ fn verdict(mut found: Vec<Found>) -> Verdict {
     let signature =
         found.first().map(|Found { finding, site, .. }| Signature { kind: finding.kind, site: site.clone() });
     Verdict { status, findings: found.into_iter().map(|found| found.finding).collect(), signature }
+}
+
+/// A scenario none of whose flows ever did anything has tested nothing, which is no pass.
+fn nothing_ran(scenario: &ScenarioStats) -> Option<Found> {
+    if scenario.sequences == 0 || scenario.flows.iter().any(|flow| flow.run > 0) {
+        return None;
+    }
+    let skips = |flow: &FlowStats| -> Vec<String> {
+        let (name, labels) = (one_line(&flow.name), flow.skipped.iter());
+        labels.map(|(label, times)| format!("`{name}`: {} {times}", one_line(label))).collect()
+    };
+    let drawn: u64 = scenario.flows.iter().flat_map(|flow| flow.skipped.values()).sum();
+    let title = "no flow ran".to_owned();
+    let message = match drawn {
+        0 => format!("{title}: none of {} sequences came to the end of a step", scenario.sequences),
+        drawn => {
+            let labels: Vec<String> = scenario.flows.iter().flat_map(skips).take(SHOWN_SKIPS).collect();
+            format!("{title}: the {drawn} that were drawn found nothing to do ({})", labels.join(", "))
+        }
+    };
+    Some(found(Status::Error, located(FindingKind::InputInvalid, title.clone(), message, &[]), title))
 }
 
 /// The verdict on one guest that ended so, was alone, and has no history to be looked at.
@@ -325,6 +353,29 @@ pub(crate) mod tests {
             let found = signature(end.clone(), stderr, &["core::panicking::panic", "a", "b", "std::rt::main"]);
             assert_eq!(found, (status, expected.to_owned()), "{end:?}");
         }
+    }
+
+    #[test]
+    fn a_scenario_none_of_whose_flows_ran_is_no_pass() {
+        let mut flow = FlowStats::new("settle");
+        let verdict = |flow: &FlowStats, sequences| {
+            let mut execution = execution(End::Exited { code: 0 }, "", &[]);
+            let stats = ScenarioStats { flows: vec![flow.clone()], sequences, ..ScenarioStats::default() };
+            execution.facts.scenario = Some(stats);
+            let verdict = judge(&execution);
+            (verdict.status, verdict.findings.first().map(|finding| finding.message.clone()).unwrap_or_default())
+        };
+        assert_eq!(verdict(&flow, 0), (Status::Pass, String::new()));
+        let never = "no flow ran: none of 3 sequences came to the end of a step".to_owned();
+        assert_eq!(verdict(&flow, 3), (Status::Error, never));
+        flow.skip("no account");
+        flow.skip("closed");
+        flow.skip("closed");
+        let skipped =
+            "no flow ran: the 3 that were drawn found nothing to do (`settle`: closed 2, `settle`: no account 1)";
+        assert_eq!(verdict(&flow, 3), (Status::Error, skipped.to_owned()));
+        flow.ran(fozzy_trace::facts::Cost::default());
+        assert_eq!(verdict(&flow, 3), (Status::Pass, String::new()));
     }
 
     #[test]

@@ -1,5 +1,11 @@
 //! The command line, as clap reads it. `CLI.md` is generated from here.
 
+mod artifacts;
+mod report;
+
+pub(crate) use artifacts::{ArtifactsCommand, ArtifactsDiffArgs, ArtifactsLsArgs, ArtifactsOutArgs};
+pub(crate) use report::{ReportCommand, ReportFlakyArgs, ReportFormatArg, ReportQueryArgs, ReportShowArgs};
+
 use crate::explore::settings::ScheduleWord;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use fozzy_trace::Duration;
@@ -88,6 +94,14 @@ pub(crate) enum Command {
     /// Verify and show traces.
     #[command(subcommand)]
     Trace(TraceCommand),
+    /// List, compare and hand on the files that runs have left.
+    #[command(subcommand)]
+    Artifacts(ArtifactsCommand),
+    /// Check a trace for a build server: that it is whole, and that it replays as it was recorded.
+    Ci(CiArgs),
+    /// Show, ask and compare the reports of runs that were made.
+    #[command(subcommand)]
+    Report(ReportCommand),
     /// Check a plan file: its text, and everything that it names.
     Validate(ValidateArgs),
     /// Print the JSON Schema of a kind of file.
@@ -159,8 +173,9 @@ pub(crate) enum ExampleArg {
 /// Exit code: 0 pass, 1 the program says failure, 2 error or usage, 3 timeout or hang, 4 crash.
 #[derive(Debug, Args)]
 pub(crate) struct RunArgs {
-    /// A component, a wasip1 core module, the text format of either, or a folder with a Cargo.toml (built for
-    /// wasm32-wasip2). A component that exports `fozzy:scenario` is driven step by step.
+    /// A component, a wasip1 core module, the text format of either, or a folder: with a Cargo.toml (built for
+    /// wasm32-wasip2), or with an expect.toml that says how its program is made. A component that exports `fozzy:scenario` is
+    /// driven step by step.
     pub(crate) target: PathBuf,
     /// Accepted for habit: every run is deterministic.
     #[arg(long)]
@@ -197,9 +212,9 @@ pub(crate) struct RunArgs {
 /// scenario.
 #[derive(Debug, Args)]
 pub(crate) struct TestArgs {
-    /// Components, core modules, `.wat` of either, folders with a Cargo.toml, other folders (everything below), or patterns of
-    /// these with `*`, `?`, `[ab]`, `**` [default: tests/**/*.fozzy.json and everything below scenarios/; in the folder of a
-    /// scenario's crate, that crate]
+    /// Components, core modules, `.wat` of either, folders with a Cargo.toml or an expect.toml that names a program, other
+    /// folders (everything below), or patterns of these with `*`, `?`, `[ab]`, `**` [default: tests/**/*.fozzy.json, everything
+    /// below scenarios/, and this folder, if it is one of a scenario; when that is nothing, the programs in this folder]
     #[arg(value_name = "GLOBS")]
     pub(crate) globs: Vec<String>,
     /// Accepted for habit: every run is deterministic.
@@ -251,15 +266,41 @@ pub(crate) struct TestArgs {
 
 /// Exit code: 0 nothing was found, else that of the worst finding: 1 failure, 3 timeout or hang, 4 crash; 2 error or usage.
 #[derive(Debug, Args)]
+#[command(mut_arg("stdin", |arg| arg
+    .num_args(0..=1)
+    .require_equals(true)
+    .default_missing_value("-")
+    .value_name("FILE")
+    .help("The input is the program's standard input; with `=FILE`, that is this file in every execution")
+    .long_help(None)))]
 pub(crate) struct FuzzArgs {
-    /// A program with fuzz targets or properties of the SDK, in any form that `run` takes, or a core module that exports
-    /// `LLVMFuzzerTestOneInput`.
+    /// What is searched, in any form that `run` takes: fuzz targets and properties of the SDK, a scenario, a core module that
+    /// exports `LLVMFuzzerTestOneInput`; a program (--stdin, --input-file, --arg), exported functions (--function), a
+    /// handler of requests (--http).
     pub(crate) target: PathBuf,
-    /// Which of its functions, when it has several.
+    /// Which of its fuzz targets and properties, when it has several; `stateful` for the sequences of a scenario.
     pub(crate) function: Option<String>,
+    /// Call this exported function with arguments of its types, such as `ns:package/interface#parse`, or `parse`.
+    #[arg(long = "function", value_name = "NAME", conflicts_with_all = ["function", "mode", "http"])]
+    pub(crate) exported: Option<String>,
+    /// Have its `wasi:http/incoming-handler` handle requests.
+    #[arg(long, conflicts_with_all = ["function", "mode"])]
+    pub(crate) http: bool,
+    /// Run the program; the input is a file of this absolute path on its virtual disk.
+    #[arg(long, value_name = "PATH", conflicts_with_all = ["function", "mode", "http", "exported"])]
+    pub(crate) input_file: Option<String>,
+    /// Run the program; the input is its last argument, as text.
+    #[arg(long, conflicts_with_all = ["function", "mode", "http", "exported", "input_file"])]
+    pub(crate) arg: bool,
+    /// Count it as a failure when the program exits with another code than 0.
+    #[arg(long)]
+    pub(crate) fail_on_exit: bool,
+    /// Flows of each sequence, when a scenario is searched.
+    #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    pub(crate) flows: u32,
     /// A cargo-fuzz folder, of which TARGET names a target: it is built for wasm32-wasip1 as it is, and its corpus and
     /// artifacts are used.
-    #[arg(long, value_name = "DIR", conflicts_with_all = ["function", "mode", "record"])]
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["function", "mode", "record", "http", "exported", "input_file", "arg"])]
     pub(crate) cargo_fuzz: Option<PathBuf>,
     /// The same campaign each time, byte for byte: needs --runs, and has no --time.
     #[arg(long, requires = "runs", conflicts_with = "time")]
@@ -270,7 +311,10 @@ pub(crate) struct FuzzArgs {
     /// Where all that is random comes from: a number, or `random` for a fresh one, which is printed first.
     #[arg(long, value_name = "N|random", default_value = "0", value_parser = SeedArg::parse)]
     pub(crate) seed: SeedArg,
-    /// Executions after which it ends.
+    /// Worker processes, which share what they find through the corpus folder. With more than one, no campaign is as another.
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=256))]
+    pub(crate) jobs: u32,
+    /// Executions after which it ends, those of all workers together.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) runs: Option<u64>,
     /// Real time after which it ends, such as 30s, 5m, 2h.
@@ -302,6 +346,9 @@ pub(crate) struct FuzzArgs {
     /// What to do when the trace exists: refuse, replace it, or write `stem.N.ext`.
     #[arg(long, value_name = "POLICY", default_value = "append")]
     pub(crate) record_collision: CollisionArg,
+    /// Write the findings to this file too, as SARIF 2.1.0, for tools that show them beside the source.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) sarif: Option<PathBuf>,
     /// Exit codes: ours, or libFuzzer's: 77 failure or crash, 71 out of memory, 70 timeout.
     #[arg(long, value_name = "KIND", default_value = "fozzy")]
     pub(crate) exit_codes: ExitCodesArg,
@@ -571,7 +618,11 @@ pub(crate) struct CoverageArgs {
     /// Inputs are the program's last argument instead, as text.
     #[arg(long, requires = "target", conflicts_with = "input_file")]
     pub(crate) input_arg: bool,
-    /// Which fuzz target inputs are for, if not for all of them.
+    /// Inputs are requests for its `wasi:http/incoming-handler`, as `fozzy fuzz --http` keeps them.
+    #[arg(long, requires = "target", conflicts_with_all = ["input_file", "input_arg", "function"])]
+    pub(crate) http: bool,
+    /// Which fuzz target, property or exported function inputs are for, if not for all fuzz targets; `stateful` for the
+    /// sequences of a scenario.
     #[arg(long, value_name = "NAME", requires = "target", conflicts_with_all = ["input_file", "input_arg"])]
     pub(crate) function: Option<String>,
     /// The plan under which inputs are executed, a file as of `run`.
@@ -610,6 +661,19 @@ pub(crate) enum CoverageFormatArg {
     Lcov,
     Html,
     Json,
+}
+
+/// Exit code: 0 when every check passed, 1 when one failed, 2 when the trace cannot be read.
+#[derive(Debug, Args)]
+pub(crate) struct CiArgs {
+    /// A trace, a bundle, a run's folder or id, or one of latest, last-pass, last-fail.
+    pub(crate) trace: String,
+    /// Runs that should have come out alike; at least two.
+    #[arg(long = "flake-run", value_name = "RUN_OR_TRACE")]
+    pub(crate) flake_runs: Vec<String>,
+    /// Percent of those that may differ from the most frequent outcome [default: 0]
+    #[arg(long, value_name = "PERCENT", value_parser = clap::value_parser!(u8).range(0..=100), requires = "flake_runs")]
+    pub(crate) flake_budget: Option<u8>,
 }
 
 /// Traces.

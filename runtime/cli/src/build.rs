@@ -1,15 +1,19 @@
-//! A folder with a Cargo.toml is built for wasm32-wasip2 with the user's own cargo.
+//! A folder becomes a program: a crate with the user's own cargo, another one as its expect.toml says.
 //!
 //! ```text
-//! cargo build --target wasm32-wasip2 --release --message-format=json-render-diagnostics
-//!    └─▶ the compiler's messages go to stderr as they are; the artifact's path comes as JSON
+//! Cargo.toml    cargo build --target wasm32-wasip2 --release --message-format=json-render-diagnostics
+//!                  └─▶ the compiler's messages go to stderr as they are; the artifact's path comes as JSON
+//! expect.toml   build = "make"  ─▶ sh, in the folder ─▶ program = "ring.wasm"
 //! ```
 //!
-//! Cargo itself decides what is fresh. A missing standard library for the target is added with rustup, as
-//! the README promises that a fresh machine needs no further command.
+//! Cargo itself decides what is fresh, and so does the command of a recipe. A missing standard library for the target is
+//! added with rustup, as the README promises that a fresh machine needs no further command.
+//!
+//! Invariant: what a build prints goes to stderr; stdout is the report's.
 
 use crate::error::CliError;
 use crate::output;
+use crate::suite::expect::{Recipe, recipe};
 use serde::Deserialize;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -29,10 +33,50 @@ struct Message {
     manifest_path: Option<PathBuf>,
 }
 
-/// Builds the package in `folder` and returns its wasm file.
+/// Builds what is in `folder` and returns its wasm file.
 pub(crate) fn build(folder: &Path) -> Result<PathBuf, CliError> {
+    if let Some(recipe) = recipe(folder)? {
+        return make(folder, recipe);
+    }
+    if !folder.join("Cargo.toml").is_file() {
+        let message = format!(
+            "{} is a folder without a Cargo.toml, and without an expect.toml that names its `program`",
+            folder.display()
+        );
+        let hint = "name a .wasm file or the folder of a crate; in another folder, expect.toml says `program = \"app.wasm\"` and \
+                    `build = \"make\"`";
+        return Err(CliError::new("target", message).hint(hint));
+    }
     add_target(folder, TARGET)?;
     Building { folder, target: TARGET, arguments: &[], environment: &[] }.build()
+}
+
+/// Follows a recipe.
+fn make(folder: &Path, Recipe { build, program }: Recipe) -> Result<PathBuf, CliError> {
+    if let Some(line) = &build {
+        let made = Command::new("sh").args(["-c", line]).current_dir(folder).stdin(Stdio::null()).output();
+        let made = made.map_err(|error| {
+            CliError::new("build", format!("cannot start sh to build {}: {error}", folder.display()))
+        })?;
+        output::stderr(&made.stdout);
+        output::stderr(&made.stderr);
+        if !made.status.success() {
+            let message =
+                format!("{} does not build ({}); what its command said is above", folder.display(), made.status);
+            return Err(CliError::new("build", message).hint(format!("cd {} && {line}", folder.display())));
+        }
+    }
+    if program.is_file() {
+        return Ok(program);
+    }
+    let message = format!(
+        "{} is not there, and {} names it as the program",
+        program.display(),
+        folder.join("expect.toml").display()
+    );
+    let hint = build
+        .map_or_else(|| "say how it is made: build = \"make\"".to_owned(), |line| format!("`{line}` should make it"));
+    Err(CliError::new("build", message).hint(hint))
 }
 
 /// How a package is built.

@@ -27,7 +27,7 @@ stdout carries exactly one document. `NO_COLOR`, non-terminals and closed pipes 
 
 ## Naming a run or trace
 
-An existing file; an existing folder with a `trace.fozzy`; `latest`, `last-pass`, `last-fail` (by the order in which runs finished); a run id \
+An existing file, also a bundle; an existing folder with a `trace.fozzy`; `latest`, `last-pass`, `last-fail` (by the order in which runs finished); a run id \
 or the beginning of exactly one.
 
 ## JSON documents
@@ -42,6 +42,12 @@ or the beginning of exactly one.
 | examination | `doctor` | `ok` `issues[]{code,message,hint?}` `nondeterminism_signals?[]{source,detail}` `determinism_audit?{scenario,runs,seed,consistent,signatures[],first_mismatch_run?,difference?,divergence?}` |
 | coverage | `coverage --format json` (`fozzy.coverage.v1`) | `schemaVersion` `counting` (`hits`: 0 or 1; `counts`) `traces[]` `remarks?[]` `totals{functions,lines,edges → {hit,total}}` `components[]{name,digest,modules[]{module,name,edges{hit,total}},files[]{path,hasSource,own,totals,functions[]{name,line?,offset,hits},lines[]{line,hits},edges[]{id,kind,function,offset,line?,column?,hits,reached}}}` |
 | inspection | `inspect` | `path` `kind` `bytes` `digest` `fits[]` `capabilities[]` `imports[]`, `exports[]{name,functions[],problem?,nearest?}` `modules[]{module,name?,bytes,covered,edges,kept,hasNames,hasLines}` `checkpoints{class,obstacles[]}` `remarks?[]` |
+| files of a run | `artifacts` | `type`: `list` with `entries[]{kind,path,sizeBytes?}`; `exported` with `out` `files[]`; `diff` with `diff{left,right,files[]{key,leftPath?,rightPath?,leftSizeBytes?,rightSizeBytes?,changed},report?{leftStatus,rightStatus,leftMode,rightMode,leftFindings,rightFindings,leftDurationMs,rightDurationMs,findingTitlesChanged},trace?{leftMode,rightMode,leftDecisions,rightDecisions,leftEvents,rightEvents,firstDecisionDiffIndex?,firstEventDiffIndex?,divergence?}}` |
+| bundle | `bundle.json` in what `artifacts bundle` writes (`fozzy.bundle_report.v1`) | `schemaVersion` `source` `trace` `ciOk` |
+| checks | `ci` (`fozzy.ci_report.v1`) | `schemaVersion` `ok` `checks[]{name,ok,detail?}` |
+| report in another format | `report show --json` | `format` `content` |
+| paths of a report | `report query --list-paths` | `paths[]` |
+| flakiness | `report flaky` (`fozzy.flaky_report.v1`) | `schemaVersion` `runCount` `statusCounts{status → number}` `findingTitleSets[]` `isFlaky` `flakeRatePct` |
 | environment | `env` | `os` `arch` `fozzy{…}` `capabilities{time,rng,fs,http,net,proc,memory → {backend,deterministic}}` |
 | version | `version` | `version` `commit?` `build_date?` `wasmtime` `rewriter` `trace_format` |
 | beginning | `init` | `folder` `template` `files[]` `next[]` |

@@ -11,6 +11,7 @@
 //! every failure ends with the command that repeats it.
 
 mod args;
+mod artifacts;
 mod build;
 #[cfg(test)]
 mod cli_md;

@@ -8,7 +8,7 @@
 //! ```
 
 use crate::error::{CliError, at_path};
-use crate::store::{RunManifest, RunStore, TRACE_NAME, manifest_of, store_error};
+use crate::store::{KeptRun, RunManifest, RunStore, TRACE_NAME, manifest_of, store_error};
 use fozzy_trace::Status;
 use fozzy_trace::file::{Recording, store};
 use std::path::{Path, PathBuf};
@@ -23,14 +23,48 @@ pub(crate) fn trace_path(selector: &str, runs: &RunStore) -> Result<PathBuf, Cli
         return Ok(path.to_owned());
     }
     let finished = runs.finished();
-    let wanted = selector.trim().to_ascii_lowercase();
-    let (folder, manifest) = match wanted.as_str() {
-        "latest" => first(&finished, &wanted, runs, |_| true)?,
-        "last-pass" => first(&finished, &wanted, runs, |manifest| manifest.status == Status::Pass)?,
-        "last-fail" => first(&finished, &wanted, runs, |manifest| manifest.status != Status::Pass)?,
-        id => by_id(&finished, id, selector, runs)?,
-    };
+    let (folder, manifest) = find(selector, &finished, runs, |_| true)?;
     trace_in(folder, Some(manifest))
+}
+
+/// What a selector names: a run with all that was kept of it, or a trace by itself.
+pub(crate) enum Named {
+    /// A finished run.
+    Run(Box<KeptRun>),
+    /// A trace, which is believed alone.
+    Trace(PathBuf),
+}
+
+/// The run or trace that a selector names.
+pub(crate) fn named(selector: &str, runs: &RunStore) -> Result<Named, CliError> {
+    let path = Path::new(selector);
+    if path.is_dir() {
+        return Ok(Named::Run(Box::new(KeptRun::read(path)?)));
+    }
+    if path.exists() {
+        return Ok(Named::Trace(path.to_owned()));
+    }
+    let finished = runs.finished();
+    // An alias passes over what cannot be believed; who names such a run hears why.
+    let (folder, _) = find(selector, &finished, runs, |folder| KeptRun::read(folder).is_ok())?;
+    Ok(Named::Run(Box::new(KeptRun::read(folder)?)))
+}
+
+/// The finished run that an alias or an id names; an alias takes those only that are `believed`.
+fn find<'a>(
+    selector: &str,
+    finished: &'a Finished,
+    runs: &RunStore,
+    believed: impl Fn(&Path) -> bool,
+) -> Result<(&'a Path, &'a RunManifest), CliError> {
+    let wanted = selector.trim().to_ascii_lowercase();
+    let fits: fn(Status) -> bool = match wanted.as_str() {
+        "latest" => |_| true,
+        "last-pass" => |status| status == Status::Pass,
+        "last-fail" => |status| status != Status::Pass,
+        id => return by_id(finished, id, selector, runs),
+    };
+    first(finished, &wanted, runs, |folder, manifest| fits(manifest.status) && believed(folder))
 }
 
 /// Reads the trace that a selector names, whole and verified.
@@ -40,9 +74,18 @@ pub(crate) fn recording(selector: &str, runs: &RunStore) -> Result<(PathBuf, Rec
     Ok((path, recording))
 }
 
-/// Reads a trace, whole and verified.
-pub(crate) fn read(path: &Path) -> Result<Recording, CliError> {
+/// The bytes of a trace, or of the one in a bundle.
+pub(crate) fn bytes(path: &Path) -> Result<Vec<u8>, CliError> {
     let bytes = store::read_trace(path).map_err(store_error)?;
+    match crate::artifacts::bundle::trace_of(&bytes) {
+        Some(trace) => trace.map_err(|what| CliError::new("bundle", format!("{}: {what}", path.display()))),
+        None => Ok(bytes),
+    }
+}
+
+/// Reads a trace, or the one in a bundle, whole and verified.
+pub(crate) fn read(path: &Path) -> Result<Recording, CliError> {
+    let bytes = bytes(path)?;
     Recording::read(&bytes).map_err(|error| {
         CliError::new("trace", format!("{}: {error}", path.display()))
             .hint(format!("fozzy trace verify {}", path.display()))
@@ -89,9 +132,9 @@ fn first<'a>(
     finished: &'a Finished,
     alias: &str,
     runs: &RunStore,
-    fits: impl Fn(&RunManifest) -> bool,
+    fits: impl Fn(&Path, &RunManifest) -> bool,
 ) -> Result<(&'a Path, &'a RunManifest), CliError> {
-    let found = finished.iter().find(|(_, manifest)| fits(manifest));
+    let found = finished.iter().find(|(folder, manifest)| fits(folder, manifest));
     found.map(|(folder, manifest)| (folder.as_path(), manifest)).ok_or_else(|| {
         CliError::new("selector", format!("`{alias}` names no run: none of that kind is in {}", runs.path().display()))
             .hint("fozzy run TARGET --record run.fozzy")

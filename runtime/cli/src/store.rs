@@ -54,15 +54,103 @@ pub(crate) trait Report: Serialize {
     fn told(&self) -> Told<'_>;
 }
 
+/// `report.json`, read again.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(untagged)]
+pub(crate) enum KeptReport {
+    /// Of a suite: it has `scenarios`.
+    Suite(Box<SuiteSummary>),
+    /// Of one program.
+    Run(Box<RunSummary>),
+}
+
+impl Report for KeptReport {
+    fn told(&self) -> Told<'_> {
+        match self {
+            KeptReport::Suite(summary) => summary.told(),
+            KeptReport::Run(summary) => summary.told(),
+        }
+    }
+}
+
+/// A finished run, as it lies in its folder.
+#[derive(Clone, Debug)]
+pub(crate) struct KeptRun {
+    pub(crate) folder: PathBuf,
+    pub(crate) manifest: RunManifest,
+    pub(crate) report: KeptReport,
+}
+
+impl KeptRun {
+    /// Reads a run of which report and manifest say the same.
+    pub(crate) fn read(folder: &Path) -> Result<KeptRun, CliError> {
+        let refused = |what: String| {
+            let message = format!("{}: {what}", folder.display());
+            CliError::new("identity", message).hint("a trace can be named by itself: fozzy report show run.fozzy")
+        };
+        let manifest = manifest_of(folder);
+        let manifest = manifest.ok_or_else(|| refused(format!("no manifest.json of format {MANIFEST_SCHEMA}")))?;
+        let path = folder.join("report.json");
+        let text = fs::read_to_string(&path).map_err(|error| store_error(StoreError::io("read", &path, error)))?;
+        let report: KeptReport = serde_json::from_str(&text)
+            .map_err(|_| refused("report.json is the summary of no run and of no suite".to_owned()))?;
+        let own = ManifestFacts::of_manifest(&manifest);
+        let told = ManifestFacts::of_report(&report.told());
+        match own.difference(&told) {
+            None => Ok(KeptRun { folder: folder.to_owned(), manifest, report }),
+            Some(what) => Err(refused(format!("manifest.json and report.json are of different runs: {what}"))),
+        }
+    }
+}
+
+/// What manifest and report must agree in.
+struct ManifestFacts([(&'static str, String); 8]);
+
+impl ManifestFacts {
+    fn new(identity: [&Option<String>; 3], run: &str, words: [&str; 2], seed: Seed, findings: usize) -> ManifestFacts {
+        let text = |path: &Option<String>| path.clone().unwrap_or_else(|| "none".to_owned());
+        let [trace, report, artifacts] = identity;
+        ManifestFacts([
+            ("runId", run.to_owned()),
+            ("mode", words[0].to_owned()),
+            ("status", words[1].to_owned()),
+            ("seed", seed.to_string()),
+            ("tracePath", text(trace)),
+            ("reportPath", text(report)),
+            ("artifactsDir", text(artifacts)),
+            ("findings", findings.to_string()),
+        ])
+    }
+
+    fn of_manifest(manifest: &RunManifest) -> ManifestFacts {
+        let paths = [&manifest.trace_path, &manifest.report_path, &manifest.artifacts_dir];
+        let words = [manifest.mode.name(), manifest.status.name()];
+        ManifestFacts::new(paths, &manifest.run_id, words, manifest.seed, manifest.findings_count)
+    }
+
+    fn of_report(told: &Told<'_>) -> ManifestFacts {
+        let Identity { run_id, seed, trace_path, report_path, artifacts_dir } = told.identity;
+        let words = [told.mode.name(), told.status.name()];
+        ManifestFacts::new([trace_path, report_path, artifacts_dir], run_id, words, *seed, told.findings)
+    }
+
+    /// The first fact in which they differ, in words.
+    fn difference(&self, report: &ManifestFacts) -> Option<String> {
+        let mut both = self.0.iter().zip(&report.0);
+        let ((name, manifest), (_, report)) = both.find(|(manifest, report)| manifest != report)?;
+        Some(format!("{name} is {manifest} in the manifest and {report} in the report"))
+    }
+}
+
 /// What a manifest takes from a report.
 pub(crate) struct Told<'a> {
-    mode: Mode,
-    status: Status,
+    pub(crate) mode: Mode,
+    pub(crate) status: Status,
     identity: &'a Identity,
     started_at: &'a str,
     finished_at: &'a str,
-    duration_ns: u64,
-    findings: usize,
+    pub(crate) duration_ns: u64,
+    pub(crate) findings: usize,
 }
 
 impl Report for RunSummary {

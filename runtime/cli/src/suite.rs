@@ -10,7 +10,7 @@
 //! Not here: what is printed (`fozzy-report`, `command/test.rs`).
 
 pub(crate) mod case;
-mod expect;
+pub(crate) mod expect;
 pub(crate) mod jobs;
 pub(crate) mod progress;
 pub(crate) mod regressions;

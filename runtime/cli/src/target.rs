@@ -40,11 +40,7 @@ pub(crate) fn summary_of(target: &Target) -> TargetSummary {
 pub(crate) fn load(path: &Path) -> Result<Loaded, CliError> {
     let metadata = std::fs::metadata(path).map_err(|error| at_path("target", "cannot read", path, &error))?;
     let file: PathBuf = match metadata.is_dir() {
-        true if path.join("Cargo.toml").is_file() => build::build(path)?,
-        true => {
-            let message = format!("{} is a folder without a Cargo.toml", path.display());
-            return Err(CliError::new("target", message).hint("name a .wasm file or the folder of a crate"));
-        }
+        true => build::build(path)?,
         false => path.to_owned(),
     };
     let bytes = read(&file).map_err(|error| at_path("target", "cannot read", &file, &error))?;
@@ -71,16 +67,26 @@ pub(crate) fn compile(component: Arc<[u8]>, plan: &Plan, name: &str) -> Result<P
 
 /// Compiles a component to be called, whatever it exports; with the cache that is used.
 pub(crate) fn compile_any(component: Arc<[u8]>, plan: &Plan, name: &str) -> Result<(Program, Option<Cache>), CliError> {
-    let cache = cache();
-    let program = Program::build(component, Switches::of(plan), &Build::default(), cache.as_ref())
-        .map_err(|error| CliError::new("target", format!("{name}: {error}")))?;
-    Ok((program, cache))
+    Ok((compile_called(component, plan, name, &Build::default())?, cache()))
+}
+
+/// Compiles a component to be called, whatever it exports, in another way than for a plain run.
+pub(crate) fn compile_called(
+    component: Arc<[u8]>,
+    plan: &Plan,
+    name: &str,
+    build: &Build,
+) -> Result<Program, CliError> {
+    Program::build(component, Switches::of(plan), build, cache().as_ref())
+        .map_err(|error| CliError::new("target", format!("{name}: {error}")))
 }
 
 /// Compiles a component in another way than for a plain run.
 pub(crate) fn compile_as(component: Arc<[u8]>, plan: &Plan, name: &str, build: &Build) -> Result<Program, CliError> {
     let compiled = match plan.called() {
         Some(_) => Program::judge_as(component, Switches::of(plan), build, cache().as_ref()),
+        // What is called need not run by itself.
+        None if plan.call.is_some() => Program::build(component, Switches::of(plan), build, cache().as_ref()),
         None => Program::new_as(component, Switches::of(plan), build, cache().as_ref()),
     };
     compiled.map_err(|error| CliError::new("target", format!("{name}: {error}")))

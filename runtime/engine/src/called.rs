@@ -22,8 +22,6 @@ use fozzy_trace::outcome::Frame;
 use fozzy_trace::plan::Limits;
 use fozzy_trace::{End, NodeId, Part};
 use fozzy_world::Node;
-use std::future::{Future, poll_fn};
-use std::pin::pin;
 use std::sync::Arc;
 use wasmtime::Store;
 use wasmtime::component::{ComponentExportIndex, Instance, Val};
@@ -103,7 +101,7 @@ impl Callee {
             Some(instance) => *instance,
             None => {
                 let linked = self.program.instance()?;
-                let (instance, memories) = apart(linked.instantiate_async(&mut *store)).await;
+                let (instance, memories) = memory::apart(linked.instantiate_async(&mut *store)).await;
                 self.memories = memories;
                 *place.insert(instance.map_err(|error| error.context(Instantiating))?)
             }
@@ -193,18 +191,4 @@ impl Called for Callee {
     fn down(&self) -> Option<String> {
         self.down.clone()
     }
-}
-
-/// Instantiates while others may do so: the memories that come with it are its own.
-async fn apart<T>(instantiating: impl Future<Output = T>) -> (T, Vec<Arc<Region>>) {
-    let mut own = Vec::new();
-    let mut instantiating = pin!(instantiating);
-    let instance = poll_fn(|context| {
-        let others = memory::collect();
-        let polled = instantiating.as_mut().poll(context);
-        own.extend(memory::collect());
-        memory::put_back(others);
-        polled
-    });
-    (instance.await, own)
 }

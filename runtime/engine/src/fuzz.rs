@@ -1,4 +1,4 @@
-//! One function of a component, called again and again from the same state: what a search executes.
+//! A component that is called again and again from the same state: what a search executes.
 //!
 //! ```text
 //! instantiate, ask for the names ─▶ checkpoint ─▶ call ─▶ coverage ─▶ restore ─▶ call ─▶ …
@@ -16,11 +16,16 @@
 //! of a run whose plan has the same call.
 //! Not here: which inputs are worth a call (`fozzy-search`), runs that can be recorded (`session`).
 
+mod entry;
+
 use crate::build::Build;
 use crate::cache::Cache;
 use crate::program::{Program, ProgramError};
-use crate::reactor::{CallError, CheckpointId, Function, Reactor, ReactorError};
+use crate::reactor::{CallError, CheckpointId, Reactor, ReactorError};
+use crate::searched::Searched;
 use crate::settings::Switches;
+use crate::typed;
+use entry::Entry;
 use fozzy_instrument::{Comparison, ComparisonKind, Coverage, ModuleOrdinal};
 use fozzy_trace::outcome::Frame;
 use fozzy_trace::plan::{Call, Inputs};
@@ -41,6 +46,24 @@ pub struct Functions {
     pub fuzz: Vec<String>,
     /// Properties.
     pub properties: Vec<String>,
+    /// Any that it exports, by their full names: `ns:package/interface@1.0.0#name` or `name`.
+    pub exported: Vec<String>,
+    /// Whether it is a program that runs from beginning to end.
+    pub runs: bool,
+    /// Whether it handles HTTP requests.
+    pub handles: bool,
+    /// Whether it is a scenario with a state.
+    pub is_stateful: bool,
+    /// Everything that it exports, for people.
+    pub exports: Vec<String>,
+}
+
+impl Functions {
+    /// The full name of an exported function; the version of its interface may be left out.
+    #[must_use]
+    pub fn exported(&self, name: &str) -> Option<&str> {
+        self.exported.iter().map(String::as_str).find(|full| typed::is_called(full, name))
+    }
 }
 
 /// A component whose functions cannot be called.
@@ -63,6 +86,9 @@ pub enum CallerError {
         /// Its name.
         name: String,
     },
+    /// It is not what it is to be called as; one sentence.
+    #[error("{0}")]
+    Entry(String),
     /// Its calls cannot be watched.
     #[error("{0}")]
     Watch(String),
@@ -75,7 +101,18 @@ pub enum CallerError {
 pub fn functions(program: &Program, plan: &Plan, inputs: &Inputs, seed: Seed) -> Result<Functions, CallerError> {
     let mut reactor = start(program.clone(), plan, inputs, seed)?;
     let mut of = |call: &Call| names(&mut reactor, call);
-    Ok(Functions { fuzz: of(&Call::Fuzz(String::new()))?, properties: of(&Call::Property(String::new()))? })
+    let (fuzz, properties) = (of(&Call::Fuzz(String::new()))?, of(&Call::Property(String::new()))?);
+    let entries = program.entries();
+    let of_others = |name: &String| !name.starts_with("wasi:") && !name.starts_with("fozzy:");
+    Ok(Functions {
+        fuzz,
+        properties,
+        exported: typed::functions(program).into_iter().filter(of_others).collect(),
+        runs: entries.run.is_some(),
+        handles: entries.handler.is_some(),
+        is_stateful: entries.scenario.stateful.is_some(),
+        exports: program.exports().collect(),
+    })
 }
 
 fn start(program: Program, plan: &Plan, inputs: &Inputs, seed: Seed) -> Result<Reactor, ReactorError> {
@@ -111,7 +148,7 @@ pub struct Caller {
     component: Arc<[u8]>,
     plan: Plan,
     inputs: Inputs,
-    call: Call,
+    searched: Searched,
     seed: Seed,
     cache: Option<Cache>,
     /// How long a call of the fast lane may take; `None` when there is none.
@@ -126,7 +163,7 @@ pub struct Caller {
 }
 
 impl Caller {
-    /// Compiles `component` for search, and calls the function that `plan.call` names; `seed` answers what it asks.
+    /// Compiles `component` for search, and starts it under `plan`; `seed` answers what it asks.
     ///
     /// # Errors
     /// When it cannot be compiled or started, or has no such function.
@@ -134,7 +171,7 @@ impl Caller {
         component: Arc<[u8]>,
         plan: &Plan,
         inputs: &Inputs,
-        call: &Call,
+        searched: &Searched,
         seed: Seed,
         cache: Option<&Cache>,
     ) -> Result<Caller, CallerError> {
@@ -145,7 +182,7 @@ impl Caller {
             component,
             plan: plan.clone(),
             inputs: inputs.clone(),
-            call: call.clone(),
+            searched: searched.clone(),
             seed,
             cache: cache.cloned(),
             limit: (limit >= WATCH_MIN).then_some(limit),
@@ -168,21 +205,12 @@ impl Caller {
         let switches = Switches::of(&self.plan);
         let program = Program::build(Arc::clone(&self.component), switches, build, self.cache.as_ref())?;
         let mut reactor = start(program, &self.plan, &self.inputs, self.seed)?;
-        let listed = names(&mut reactor, &self.call)?;
-        let (interface, (_, what)) = reactor.program().entries().scenario.interface_of(&self.call);
-        let place = listed.iter().position(|name| name == self.call.function());
-        let (Some(place), Some(interface)) = (place, interface.map(str::to_owned)) else {
-            return Err(CallerError::Missing { what, name: self.call.function().to_owned() });
-        };
-        let entry = match self.call {
-            Call::Fuzz(_) => Entry::Fuzz(reactor.function(&format!("{interface}#run"))?),
-            Call::Property(_) => Entry::Property(reactor.function(&format!("{interface}#check"))?),
-        };
+        let entry = Entry::find(&mut reactor, &self.searched)?;
         if let Some(limit) = limit {
             reactor.watch(limit).map_err(CallerError::Watch)?;
         }
         let start = reactor.checkpoint()?;
-        Ok(Lane { reactor, entry, place: place as u32, start, is_fresh: true })
+        Ok(Lane { reactor, entry, start, is_fresh: true })
     }
 
     fn exact_lane(&self) -> Result<Lane, CallerError> {
@@ -210,6 +238,14 @@ impl Caller {
         outcome.ok_or_else(|| HarnessError {
             what: "a call was cut that nobody watches; this is a fault of fozzy".to_owned(),
         })
+    }
+
+    /// Brings the start state back now, which otherwise the next call does.
+    ///
+    /// # Errors
+    /// When the machine fails.
+    pub fn ready(&mut self) -> Result<(), HarnessError> {
+        self.fast.as_mut().or(self.exact.as_mut()).map_or(Ok(()), Lane::prepare)
     }
 
     fn last(&self) -> &Lane {
@@ -280,17 +316,10 @@ fn unlikely(error: CallerError) -> HarnessError {
     HarnessError { what: format!("another build of the program does not start as the first one did: {error}") }
 }
 
-/// How a function is called.
-enum Entry {
-    Fuzz(Function<(u32, Arc<[u8]>), ()>),
-    Property(Function<(u32,), ()>),
-}
-
 /// A build of the component, at its start.
 struct Lane {
     reactor: Reactor,
     entry: Entry,
-    place: u32,
     start: CheckpointId,
     /// Nothing was called since the start.
     is_fresh: bool,
@@ -317,21 +346,20 @@ impl Lane {
         if let Some(source) = source {
             self.reactor.answer_from(source);
         }
-        let called = match &mut self.entry {
-            Entry::Fuzz(run) => self.reactor.call(run, (self.place, Arc::from(input))),
-            Entry::Property(check) => self.reactor.call(check, (self.place,)),
-        };
-        match called {
-            Ok(()) => Ok(Some(CallOutcome::Returned)),
+        match self.entry.call(&mut self.reactor, input) {
+            Ok(None) => Ok(Some(CallOutcome::Returned)),
+            Ok(Some(end)) => Ok(Some(self.ended(end, Vec::new()))),
             Err(CallError::Runaway) => Ok(None),
-            Err(CallError::Ended { end, backtrace }) => {
-                let stderr = self.reactor.world().node(NodeId(0)).stderr.kept().to_vec();
-                Ok(Some(CallOutcome::Ended { end, backtrace, stderr }))
-            }
+            Err(CallError::Ended { end, backtrace }) => Ok(Some(self.ended(end, backtrace))),
             Err(CallError::Harness(error)) => Err(error),
             Err(other @ (CallError::Over | CallError::Function { .. })) => {
                 Err(HarnessError { what: other.to_string() })
             }
         }
+    }
+
+    fn ended(&self, end: End, backtrace: Vec<Frame>) -> CallOutcome {
+        let stderr = self.reactor.world().node(NodeId(0)).stderr.kept().to_vec();
+        CallOutcome::Ended { end, backtrace, stderr }
     }
 }

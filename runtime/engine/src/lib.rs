@@ -86,18 +86,23 @@ mod coverage;
 mod ending;
 mod fuzz;
 mod fuzz_module;
+mod given;
 mod link;
 mod load;
 mod memory;
 mod ports;
 mod program;
 mod reactor;
+mod request;
 mod scenario;
 mod schedule;
+mod searched;
 mod session;
 mod settings;
 mod sides;
+mod typed;
 mod walk;
+mod wave;
 
 pub use build::Build;
 pub use cache::{Cache, CacheError};
@@ -110,6 +115,7 @@ pub use fozzy_instrument::{Comparison, ComparisonKind, Coverage, ModuleChoice, S
 /// Which output a guest writes to, for those who watch it.
 pub use fozzy_world::OutputKind;
 pub use fuzz::{CallOutcome, Caller, CallerError, Functions, functions};
+pub use given::written;
 pub use link::LinkError;
 pub use load::{LoadError, Loaded, PROGRAM_BYTES_MAX, SourceKind, load};
 pub use ports::{Port, Ports};
@@ -117,6 +123,7 @@ pub use program::{Program, ProgramError};
 pub use reactor::{
     CHECKPOINT_BYTES_DEFAULT, CallError, CheckpointId, Function, Holdings, Reactor, ReactorError, Restored, TrackerKind,
 };
+pub use searched::{Delivery, Searched};
 pub use session::{Session, SessionError};
 pub use settings::{STACK_BYTES, Switches, WASMTIME_VERSION};
 pub use walk::{Place, WalkError, Walked, Walker};

@@ -17,8 +17,10 @@
 #![allow(unsafe_code, reason = "maps memory; each block carries its argument")]
 
 use fozzy_host::MachineOutOfMemory;
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
+use std::future::{Future, poll_fn};
+use std::pin::pin;
 use std::ptr::NonNull;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -29,7 +31,7 @@ mod clear;
 mod copy;
 mod touched;
 
-pub(crate) use clear::is_clear;
+pub(crate) use clear::each_set;
 
 /// Bytes of a page of the smallest machines; larger pages are several of these.
 pub(crate) const PAGE_BYTES: usize = 4096;
@@ -243,6 +245,7 @@ unsafe impl LinearMemory for Handle {
 thread_local! {
     static CREATED: RefCell<Vec<Arc<Region>>> = const { RefCell::new(Vec::new()) };
     static OFFERED: RefCell<VecDeque<Arc<Region>>> = const { RefCell::new(VecDeque::new()) };
+    static ANEW: Cell<bool> = const { Cell::new(false) };
 }
 
 /// Gives wasmtime its memories.
@@ -281,15 +284,43 @@ pub(crate) fn offer(regions: &[Arc<Region>]) {
     });
 }
 
+/// The memories that were created until now belong to an instance that is over, and so do those that [`gather`] has gathered.
+pub(crate) fn begin_anew() {
+    drop(collect());
+    ANEW.set(true);
+}
+
+/// Adds what was created on this thread since the last call to the memories of the guest that had its turn.
+pub(crate) fn gather(memories: &mut Vec<Arc<Region>>) {
+    if ANEW.take() {
+        memories.clear();
+    }
+    memories.extend(collect());
+}
+
+/// Instantiates while others may do so: the memories that come with it are its own.
+pub(crate) async fn apart<T>(instantiating: impl Future<Output = T>) -> (T, Vec<Arc<Region>>) {
+    let mut own = Vec::new();
+    let mut instantiating = pin!(instantiating);
+    let instance = poll_fn(|context| {
+        let others = collect();
+        let polled = instantiating.as_mut().poll(context);
+        own.extend(collect());
+        CREATED.with_borrow_mut(|created| *created = others);
+        polled
+    });
+    (instance.await, own)
+}
+
+/// Those that were told [`apart`] are the guest's that has its turn.
+pub(crate) fn put_back(regions: &[Arc<Region>]) {
+    CREATED.with_borrow_mut(|created| created.extend(regions.iter().cloned()));
+}
+
 /// The memories that were created on this thread since the last call, in order of instantiation.
 pub(crate) fn collect() -> Vec<Arc<Region>> {
     OFFERED.with_borrow_mut(VecDeque::clear);
     CREATED.with_borrow_mut(std::mem::take)
-}
-
-/// Those that were collected and are somebody else's.
-pub(crate) fn put_back(regions: Vec<Arc<Region>>) {
-    CREATED.with_borrow_mut(|created| *created = regions);
 }
 
 #[cfg(test)]

@@ -21,12 +21,16 @@
 //! outside their machine, never on how many there are; the budget of instructions is one for all of them.
 //! Not here: what a call does with its part of the choices (`fozzy-host`), the verdict (`fozzy-check`).
 
+use crate::coverage::Covered;
 use crate::ending::Instantiating;
-use crate::memory;
+use crate::given::Given;
+use crate::memory::{self, Region};
 use crate::program::Program;
-use crate::schedule::{export, power_loss, store};
+use crate::schedule::{Earlier, export, power_loss, store};
 use crate::settings;
+use crate::sides::Told;
 use fozzy_host::{Host, Stop};
+use fozzy_instrument::{Coverage, OriginalOffset};
 use fozzy_trace::choice::check_name;
 use fozzy_trace::facts::{Cost, Failure, FailureKind, FlowStats, ScenarioStats};
 use fozzy_trace::plan::{Call, HttpReply, ProcessReply, ScenarioKind, ScenarioPlan};
@@ -35,6 +39,7 @@ use fozzy_world::Node;
 use std::collections::BTreeSet;
 use std::future::Future;
 use std::pin::pin;
+use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 use wasmtime::Store;
 use wasmtime::component::{ComponentNamedList, ComponentType, Instance, InstancePre, Lift, Lower, TypedFunc};
@@ -53,6 +58,7 @@ impl Scenarios {
         match call {
             Call::Fuzz(_) => (self.fuzz.as_deref(), ("targets", "fuzz target")),
             Call::Property(_) => (self.property.as_deref(), ("properties", "property")),
+            Call::Function(_) | Call::Http => (None, ("", "function")),
         }
     }
 
@@ -91,6 +97,14 @@ pub(crate) struct Info {
     invariants: Vec<Invariant>,
 }
 
+impl Info {
+    /// What is known of a scenario before it has done anything.
+    pub(crate) fn stats(&self) -> wasmtime::Result<ScenarioStats> {
+        check(self).map_err(|why| invalid("description", &why))?;
+        Ok(described(self))
+    }
+}
+
 /// `fozzy:scenario/stateful.skip`.
 #[derive(Debug, ComponentType, Lift)]
 #[component(record)]
@@ -112,11 +126,17 @@ pub(crate) enum StepResult {
 }
 
 /// Drives a scenario as far as the plan says. The answer is the host again, what came of it, and the fuel that is left.
-pub(crate) async fn drive(program: &Program, host: Host, fuel: u64) -> (Host, wasmtime::Result<bool>, u64) {
+pub(crate) async fn drive(
+    program: &Program,
+    host: Host,
+    fuel: u64,
+    earlier: Earlier,
+) -> (Host, wasmtime::Result<bool>, u64) {
     let plan = host.run.world.plan.scenario.clone().unwrap_or_default();
     let way = Way::of(program, &host.run.world.plan);
     let start = host.run.world.node(host.node).clone();
-    let mut drive = Drive { program, plan, way, start, host: Some(host), fuel };
+    let mut drive =
+        Drive { program, plan, way, start, host: Some(host), fuel, memories: Vec::new(), cut: None, earlier };
     let outcome = match way {
         Way::Alone => settings::with_stack(|| now(drive.all())),
         Way::Turns => drive.all().await,
@@ -126,7 +146,7 @@ pub(crate) async fn drive(program: &Program, host: Host, fuel: u64) -> (Host, wa
 
 /// How exports are called.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Way {
+pub(crate) enum Way {
     /// On one stack: nobody else can have a turn.
     Alone,
     /// Each on a fiber of its own, which may wait in the middle.
@@ -143,7 +163,12 @@ impl Way {
     }
 
     #[inline]
-    async fn call<P, R>(self, store: &mut Store<Host>, function: &TypedFunc<P, R>, with: P) -> wasmtime::Result<R>
+    pub(crate) async fn call<P, R>(
+        self,
+        store: &mut Store<Host>,
+        function: &TypedFunc<P, R>,
+        with: P,
+    ) -> wasmtime::Result<R>
     where
         P: ComponentNamedList + Lower + Send + Sync,
         R: ComponentNamedList + Lift + Send + Sync + 'static,
@@ -156,7 +181,7 @@ impl Way {
 }
 
 /// What comes of a future that never waits.
-fn now<T>(future: impl Future<Output = T>) -> T {
+pub(crate) fn now<T>(future: impl Future<Output = T>) -> T {
     match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(value) => value,
         Poll::Pending => unreachable!("a guest that is alone is called, not awaited"),
@@ -174,6 +199,11 @@ struct Drive<'a> {
     host: Option<Host>,
     /// What is left of the budget, without what an instance has.
     fuel: u64,
+    /// Those of the last instance.
+    memories: Vec<Arc<Region>>,
+    /// Where it was cut off, if it was and others follow.
+    cut: Option<OriginalOffset>,
+    earlier: Earlier,
 }
 
 /// Functions that are called in turn: fuzz targets or properties.
@@ -227,22 +257,37 @@ impl Drive<'_> {
 
     /// A new instance on the machine as it was at the start.
     async fn instance(&mut self) -> (Store<Host>, wasmtime::Result<Instance>) {
+        self.cover();
         // Only the memories of the last instance are part of how the execution ended.
-        drop(memory::collect());
+        memory::begin_anew();
         let mut host = self.host.take().expect("no instance has it");
         let (node, start) = (host.node, &self.start);
         host.run.moment(node, |world, moment| world.begin_again(start, moment));
         host.begin_called_again();
         let (mut store, filled) = store(self.program, host, self.fuel);
-        let instance = match filled {
+        let (instance, memories) = match filled {
             Ok(()) => match self.linked() {
-                Ok(instance) if self.way == Way::Alone => instance.instantiate(&mut store),
-                Ok(instance) => instance.instantiate_async(&mut store).await,
-                Err(error) => Err(error),
+                Ok(instance) if self.way == Way::Alone => {
+                    memory::apart(async { instance.instantiate(&mut store) }).await
+                }
+                Ok(instance) => memory::apart(instance.instantiate_async(&mut store)).await,
+                Err(error) => (Err(error), Vec::new()),
             },
-            Err(error) => Err(error),
+            Err(error) => (Err(error), Vec::new()),
         };
+        memory::put_back(&memories);
+        self.memories = memories;
         (store, instance.map_err(|error| error.context(Instantiating)))
+    }
+
+    /// Keeps what the last instance has covered, as another one follows. That of the very last is told by its memories.
+    fn cover(&mut self) {
+        let (memories, cut) = (std::mem::take(&mut self.memories), self.cut.take());
+        let coverage = self.program.how().coverage;
+        if coverage != Coverage::None && !memories.is_empty() {
+            let told = Told::apart(memories, self.program.facts());
+            self.earlier.borrow_mut().merge(&Covered::of(self.program, &told, cut), coverage);
+        }
     }
 
     /// The instance is done with.
@@ -259,8 +304,7 @@ impl Drive<'_> {
         };
         self.over(store);
         let (info,) = info?;
-        check(&info).map_err(|why| invalid("description", &why))?;
-        *Self::stats(self.host()) = described(&info);
+        *Self::stats(self.host()) = info.stats()?;
         Ok(())
     }
 
@@ -279,7 +323,8 @@ impl Drive<'_> {
     /// the disk of the start. Time passes at once until the machine is up again.
     fn unless_power_was_lost(&mut self, outcome: wasmtime::Result<()>) -> wasmtime::Result<()> {
         let lost = outcome.as_ref().err().and_then(power_loss);
-        let Some(up_after) = lost else { return outcome };
+        let (Some(up_after), Err(error)) = (lost, &outcome) else { return outcome };
+        self.cut = self.program.symbols().cut(error);
         let host = self.host();
         let node = host.node;
         host.run.moment(node, |world, moment| world.power_loss(moment));
@@ -317,13 +362,11 @@ impl Drive<'_> {
         let name = call.function();
         let flows = vec![FlowStats::new(name)];
         *Self::stats(self.host()) = ScenarioStats { flows, sequences: 1, ..ScenarioStats::default() };
-        let input = match call {
-            Call::Fuzz(_) => Some(self.host().only_input(name)?),
-            Call::Property(_) => self.host().only_check(name).map(|()| None)?,
-        };
+        let program = self.program;
+        let given = Given::ask(program, self.host(), call)?;
         let (mut store, instance) = self.instance().await;
         let outcome = match instance {
-            Ok(instance) => once(self.program, &mut store, self.way, &instance, call, input).await,
+            Ok(instance) => given.make(program, &mut store, self.way, &instance, call).await,
             Err(error) => Err(error),
         };
         self.over(store);
@@ -345,7 +388,7 @@ impl Drive<'_> {
 }
 
 /// One sequence of a stateful scenario.
-async fn steps(
+pub(crate) async fn steps(
     store: &mut Store<Host>,
     way: Way,
     instance: &Instance,
@@ -434,34 +477,8 @@ impl Reading {
     }
 }
 
-/// Finds the function that `call` names, and calls it.
-async fn once(
-    program: &Program,
-    store: &mut Store<Host>,
-    way: Way,
-    instance: &Instance,
-    call: &Call,
-    input: Option<Vec<u8>>,
-) -> wasmtime::Result<()> {
-    let (interface, names) = program.entries().scenario.interface_of(call);
-    let missing = || invalid("call", &format!("it has no {} `{}`", names.1, call.function().escape_debug()));
-    let interface = interface.ok_or_else(missing)?;
-    let (listed,) = ask::<(Vec<String>,)>(store, way, instance, interface, names.0).await?;
-    let place = listed.iter().position(|name| name == call.function()).ok_or_else(missing)? as u32;
-    match input {
-        Some(input) => {
-            let run = function::<(u32, Vec<u8>), ()>(store, instance, interface, "run")?;
-            way.call(store, &run, (place, input)).await
-        }
-        None => {
-            let check = function::<(u32,), ()>(store, instance, interface, "check")?;
-            way.call(store, &check, (place,)).await
-        }
-    }
-}
-
 /// Calls a function that only answers.
-async fn ask<R>(
+pub(crate) async fn ask<R>(
     store: &mut Store<Host>,
     way: Way,
     instance: &Instance,
@@ -476,7 +493,7 @@ where
 }
 
 /// A function of the interface; one of another type is a fault of the scenario.
-fn function<P, R>(
+pub(crate) fn function<P, R>(
     store: &mut Store<Host>,
     instance: &Instance,
     interface: &str,
@@ -544,7 +561,7 @@ pub(crate) fn stuck(sequence: u32, step: u32, why: &str) -> Failure {
 }
 
 /// The scenario cannot be run as it is.
-fn invalid(site: &str, message: &str) -> wasmtime::Error {
+pub(crate) fn invalid(site: &str, message: &str) -> wasmtime::Error {
     wasmtime::Error::new(Stop::Failed(Box::new(unfit(site, message))))
 }
 

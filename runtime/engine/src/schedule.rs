@@ -28,9 +28,11 @@ use fozzy_trace::plan::Limits;
 use fozzy_trace::{Digest, Duration, End, HarnessError, NodeId, Purpose};
 use fozzy_world::{Blocked, Entry, GuestExit, Launch, Wait};
 use std::any::Any;
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::future::Future;
 use std::pin::Pin;
+use std::rc::Rc;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 use wasmtime::Store;
@@ -52,8 +54,13 @@ struct Guest<'a> {
     launch: Launch,
     program: &'a Program,
     life: Pin<Box<dyn Future<Output = Life> + 'a>>,
+    /// Of the instance that runs, or ran last.
     memories: Vec<Arc<Region>>,
+    earlier: Earlier,
 }
+
+/// What those instances of a guest have covered that ended before the last one.
+pub(crate) type Earlier = Rc<RefCell<Covered>>;
 
 impl Guest<'_> {
     /// Its memories, and those that were put beside them. They are looked at while nobody runs.
@@ -103,7 +110,7 @@ pub(crate) fn run(session: &Session, run: Box<Run>) -> (Box<Run>, Result<Outcome
         let guest = &mut guests[next];
         let polled = guest.life.as_mut().poll(&mut Context::from_waker(Waker::noop()));
         run = parking.take();
-        guest.memories.extend(memory::collect());
+        memory::gather(&mut guest.memories);
         let Poll::Ready(mut life) = polled else { continue };
         let guest = guests.swap_remove(next);
         cover(&mut covered, &guest, life.outcome.as_ref().err());
@@ -159,7 +166,9 @@ fn cover(covered: &mut BTreeMap<Option<Digest>, Covered>, guest: &Guest<'_>, err
     if coverage != Coverage::None {
         let cut = error.and_then(|error| guest.program.symbols().cut(error));
         let found = Covered::of(guest.program, &guest.told(), cut);
-        covered.entry(guest.launch.component).or_default().merge(&found, coverage);
+        let covered = covered.entry(guest.launch.component).or_default();
+        covered.merge(&found, coverage);
+        covered.merge(&guest.earlier.borrow(), coverage);
     }
 }
 
@@ -241,12 +250,20 @@ fn start<'a>(
     let program = session.program_of(launch.component);
     let turn = Turn::new(Arc::clone(parking));
     let limits = Limits { fuel: session.fuel(limits.fuel), ..limits.clone() };
-    let life = Box::pin(live(program, launch, limits, turn, called));
-    Guest { node: launch.node, launch, program, life, memories: Vec::new() }
+    let earlier = Earlier::default();
+    let life = Box::pin(live(program, launch, limits, turn, called, Rc::clone(&earlier)));
+    Guest { node: launch.node, launch, program, life, memories: Vec::new(), earlier }
 }
 
 /// The whole life of a guest, from its first turn to its last.
-async fn live(program: &Program, launch: Launch, limits: Limits, turn: Turn, called: Option<Box<dyn Called>>) -> Life {
+async fn live(
+    program: &Program,
+    launch: Launch,
+    limits: Limits,
+    turn: Turn,
+    called: Option<Box<dyn Called>>,
+    earlier: Earlier,
+) -> Life {
     let memory_bytes = limits.memory_bytes.saturating_add(program.facts().appended_bytes());
     let mut host = Host::new(turn, launch.node, memory_bytes);
     host.called = called;
@@ -254,7 +271,9 @@ async fn live(program: &Program, launch: Launch, limits: Limits, turn: Turn, cal
     // After a loss of power, the guest waited for its machine.
     host.run.world.node_mut(launch.node).waiting.clear();
     let (mut host, outcome, fuel_left) = match launch.entry {
-        Entry::Run if program.is_scenario() || is_called(&host) => scenario::drive(program, host, limits.fuel).await,
+        Entry::Run if program.is_scenario() || is_called(&host) => {
+            scenario::drive(program, host, limits.fuel, earlier).await
+        }
         entry => {
             let (mut store, filled) = store(program, host, limits.fuel);
             let outcome = match filled {

@@ -17,7 +17,7 @@ use crate::program::{Program, ProgramError};
 use crate::schedule;
 use fozzy_host::{LazyInput, Parking, Run, Tee};
 use fozzy_trace::execution::NodeExecution;
-use fozzy_trace::plan::{Inputs, Limits};
+use fozzy_trace::plan::{Call, Inputs, Limits};
 use fozzy_trace::{DecisionSource, Digest, Execution, Executor, HarnessError, Keep, Plan, Reality, Recorder, Sink};
 use fozzy_world::{World, WorldError};
 use std::collections::BTreeMap;
@@ -78,7 +78,8 @@ impl Session {
     /// # Errors
     /// When the plan cannot be made into a computer, or one of its components cannot be run.
     pub fn new(program: Program, plan: Arc<Plan>, inputs: &Inputs) -> Result<Session, SessionError> {
-        if !program.is_command() {
+        let is_called = plan.call.as_ref().is_some_and(|call| matches!(call, Call::Function(_) | Call::Http));
+        if !program.is_command() && !is_called {
             return Err(SessionError::NoCommand);
         }
         let mut others = BTreeMap::new();

@@ -107,7 +107,7 @@ impl Host {
         self.call(CHECK_ONLY, function, |_| Ok(()))
     }
 
-    fn at(&mut self, position: Position) {
+    pub(crate) fn at(&mut self, position: Position) {
         if let Some(scenario) = &mut self.world().facts.scenario {
             scenario.position = position;
         }

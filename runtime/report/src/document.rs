@@ -17,6 +17,189 @@ pub struct ErrorDocument {
     pub hint: Option<String>,
 }
 
+/// A report in a format that is not JSON, under `--json`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FormattedDocument {
+    /// pretty, junit, html.
+    pub format: String,
+    /// The report.
+    pub content: String,
+}
+
+/// `fozzy report query --list-paths`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PathsDocument {
+    /// What can be asked for.
+    pub paths: Vec<String>,
+}
+
+/// One file of a run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ArtifactEntry {
+    /// trace, report, manifest, coverage, min_repro, corpus, logs.
+    pub kind: String,
+    /// Where it lies.
+    pub path: String,
+    /// Its size.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub size_bytes: Option<u64>,
+}
+
+/// What `fozzy artifacts` prints.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "lowercase")]
+pub enum ArtifactsDocument {
+    /// `ls`.
+    List {
+        /// The trace first, the others by name.
+        entries: Vec<ArtifactEntry>,
+    },
+    /// `diff`.
+    Diff {
+        /// What differs.
+        diff: Box<ArtifactsDiff>,
+    },
+    /// `export`, `pack`, `bundle`.
+    Exported {
+        /// Where to.
+        out: String,
+        /// Names of the files there.
+        files: Vec<String>,
+    },
+}
+
+/// Two runs compared.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ArtifactsDiff {
+    /// As it was named.
+    pub left: String,
+    /// As it was named.
+    pub right: String,
+    /// All files of both, by name.
+    pub files: Vec<FileDiff>,
+    /// Their reports; absent when one of them is a trace by itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub report: Option<ReportDiff>,
+    /// Their traces; absent when one of them kept none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trace: Option<TraceDiff>,
+}
+
+/// A file of two runs.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct FileDiff {
+    /// Its name among a run's files.
+    pub key: String,
+    /// Where the left one lies.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub left_path: Option<String>,
+    /// Where the right one lies.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub right_path: Option<String>,
+    /// Size of the left one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub left_size_bytes: Option<u64>,
+    /// Size of the right one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub right_size_bytes: Option<u64>,
+    /// Whether their bytes differ, or one is missing.
+    pub changed: bool,
+}
+
+/// Two reports compared.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ReportDiff {
+    /// Status.
+    pub left_status: String,
+    /// Status.
+    pub right_status: String,
+    /// Mode.
+    pub left_mode: String,
+    /// Mode.
+    pub right_mode: String,
+    /// How many findings.
+    pub left_findings: usize,
+    /// How many findings.
+    pub right_findings: usize,
+    /// Wall time in milliseconds.
+    pub left_duration_ms: u64,
+    /// Wall time in milliseconds.
+    pub right_duration_ms: u64,
+    /// Whether they found other things.
+    pub finding_titles_changed: bool,
+}
+
+/// Two traces compared, by executing both once more.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TraceDiff {
+    /// What was done: `run`, `test`, …
+    pub left_mode: String,
+    /// What was done.
+    pub right_mode: String,
+    /// How many decisions.
+    pub left_decisions: u64,
+    /// How many decisions.
+    pub right_decisions: u64,
+    /// How many calls.
+    pub left_events: u64,
+    /// How many calls.
+    pub right_events: u64,
+    /// Which decision is the first that differs, counted from zero; absent when all are equal.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub first_decision_diff_index: Option<u64>,
+    /// Which call is the first that differs; absent when all are equal.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub first_event_diff_index: Option<u64>,
+    /// That call, on both sides.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub divergence: Option<Divergence>,
+}
+
+/// The format of bundles.
+pub const BUNDLE_SCHEMA: &str = "fozzy.bundle_report.v1";
+
+/// `bundle.json` of a bundle.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct BundleDocument {
+    /// [`BUNDLE_SCHEMA`].
+    pub schema_version: String,
+    /// What was bundled, as it was named.
+    pub source: String,
+    /// The trace's name in it.
+    pub trace: String,
+    /// Whether every check passed.
+    pub ci_ok: bool,
+}
+
+/// `fozzy ci`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct CiDocument {
+    /// `fozzy.ci_report.v1`.
+    pub schema_version: String,
+    /// Whether every check passed.
+    pub ok: bool,
+    /// What was checked.
+    pub checks: Vec<CiCheck>,
+}
+
+/// One check.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CiCheck {
+    /// A stable word for scripts.
+    pub name: String,
+    /// Whether it passed.
+    pub ok: bool,
+    /// What was seen.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub detail: Option<String>,
+}
+
 /// The first thing in which two executions differ.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Difference {

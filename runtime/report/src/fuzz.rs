@@ -10,8 +10,15 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct FuzzSummary {
-    /// The function that was called.
+    /// The function that was called; of a program, where its input went.
     pub function: String,
+    /// What an execution is: `call` of a function from a checkpoint, `sequence` of a scenario, or `re-execution` of a
+    /// program from its instantiation.
+    #[serde(default)]
+    pub execution: String,
+    /// Workers.
+    #[serde(default)]
+    pub jobs: u64,
     /// Executions.
     pub executions: u64,
     /// Of these, how many failed.
@@ -62,6 +69,9 @@ pub struct FuzzFinding {
     pub times: u64,
     /// Bytes of its input.
     pub input_bytes: u64,
+    /// What was called, if it was drawn by its type: arguments in the notation of WAVE, or a request.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub arguments: Option<String>,
     /// Whether a run by itself fails in the same way; otherwise its trace is that of a run that does not.
     pub confirmed: bool,
     /// Its trace.
@@ -99,6 +109,7 @@ pub(crate) fn fuzz_lines(fuzz: &FuzzSummary) -> Vec<String> {
         let path = finding.minimized_trace_path.as_ref().unwrap_or(&finding.trace_path);
         let bytes = finding.minimized_input_bytes.unwrap_or(finding.input_bytes);
         lines.push(format!("{signature}, {}: {path}", counted(bytes, "byte")));
+        lines.extend(finding.arguments.iter().map(|arguments| format!("  called with {arguments}")));
     }
     lines
 }

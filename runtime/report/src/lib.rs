@@ -12,20 +12,28 @@ pub mod coverage;
 pub mod document;
 mod explore;
 mod facts;
+mod findings;
+mod flaky;
 mod flatten;
 mod fuzz;
 mod html;
 pub mod inspect;
 mod pretty;
+mod query;
+mod sarif;
 mod show;
 pub mod suite;
 mod summary;
 
 pub use explore::{ExploreFinding, ExploreSummary, NotReached, SeedState};
 pub use facts::{FlowSummary, MemorySummary, PropertySummary, ScenarioSummary};
+pub use findings::finding_annotations;
+pub use flaky::{FlakyReport, RunSignature};
 pub use flatten::flatten;
 pub use fuzz::{FuzzCoverage, FuzzFinding, FuzzSummary};
 pub use pretty::{Style, pretty};
+pub use query::{QueryError, paths, query};
+pub use sarif::sarif;
 pub use show::{divergence_lines, entry_line};
 pub use summary::{
     Identity, Mode, NodeSummary, OutputSummary, ReplaySummary, RunSummary, ShrinkSummary, Slip, StorySize,

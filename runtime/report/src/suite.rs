@@ -12,7 +12,7 @@
 //! hold it, the document is a function of the suite, its plans and its seed; a suite of which nothing ran has not passed.
 //! Not here: how cases are run (`fozzy-cli`).
 
-mod annotations;
+pub(crate) mod annotations;
 mod html;
 mod junit;
 mod pretty;
@@ -311,7 +311,7 @@ impl SuiteSummary {
             failed: counted(CaseResult::Failed),
             skipped: counted(CaseResult::Skipped),
         };
-        let worst = cases().map(CaseSummary::verdict).max_by_key(|status| gravity(*status));
+        let worst = cases().map(CaseSummary::verdict).max_by_key(|status| status.gravity());
         let nothing_ran = tests.passed + tests.failed == 0;
         let status = worst.filter(|_| !nothing_ran).unwrap_or(Status::Error);
         let failed = cases().filter(|case| case.result == CaseResult::Failed);
@@ -340,17 +340,6 @@ impl SuiteSummary {
     /// All cases, in the order in which they are shown.
     pub fn cases(&self) -> impl Iterator<Item = &CaseSummary> {
         self.regressions.iter().chain(&self.scenarios)
-    }
-}
-
-/// Most for the worst: that something could not be judged comes before what was seen elsewhere.
-const fn gravity(status: Status) -> u8 {
-    match status {
-        Status::Pass => 0,
-        Status::Fail => 1,
-        Status::Timeout => 2,
-        Status::Crash => 3,
-        Status::Error => 4,
     }
 }
 

@@ -40,6 +40,12 @@ impl Mode {
             Mode::Explore => "explore",
         }
     }
+
+    /// The mode of a word in reports.
+    #[must_use]
+    pub fn of(name: &str) -> Option<Mode> {
+        [Mode::Run, Mode::Replay, Mode::Test, Mode::Fuzz].into_iter().find(|mode| mode.name() == name)
+    }
 }
 
 /// Which run, and where its files are.
@@ -284,6 +290,14 @@ pub struct WallFacts {
     pub finished_at: String,
     /// Nanoseconds between them, by a monotonic clock.
     pub duration_ns: u64,
+}
+
+impl WallFacts {
+    /// Of what carries none, because they say nothing about it: a trace.
+    #[must_use]
+    pub fn unknown() -> WallFacts {
+        WallFacts { started_at: String::new(), finished_at: String::new(), duration_ns: 0 }
+    }
 }
 
 impl RunSummary {

@@ -35,6 +35,18 @@ impl Status {
         }
     }
 
+    /// Most for the worst: that something could not be judged comes before what was seen elsewhere.
+    #[must_use]
+    pub const fn gravity(self) -> u8 {
+        match self {
+            Status::Pass => 0,
+            Status::Fail => 1,
+            Status::Timeout => 2,
+            Status::Crash => 3,
+            Status::Error => 4,
+        }
+    }
+
     /// The word in reports.
     #[must_use]
     pub const fn name(self) -> &'static str {

@@ -14,7 +14,7 @@ use super::Context;
 use crate::args::{CoverageArgs, CoverageFormatArg, LimitArgs, WorldArgs};
 use crate::coverage;
 use crate::error::CliError;
-use crate::inputs::{self, Delivery, Inputs};
+use crate::inputs::{self, Inputs};
 use crate::plan;
 use crate::selector;
 use crate::sources::Sources;
@@ -165,10 +165,9 @@ impl Union {
             let message = "inputs are executed on the simulated computer, and the plan asks for the real one";
             return Err(CliError::new("plan", message));
         }
-        let program = target::compile_as(loaded.component, &planned.plan, &name, &self.build)?;
-        let delivery = Delivery::of(args, &program)?;
+        let program = target::compile_called(loaded.component, &planned.plan, &name, &self.build)?;
         let own = Digest::of(program.component());
-        let runner = Inputs { program: &program, planned: &planned, delivery: &delivery, fuel_times: FUEL_TIMES };
+        let mut runner = Inputs::of(args, &program, &planned, &name, FUEL_TIMES)?;
         let mut failed = Vec::new();
         for path in files {
             let reached = runner.execute(path)?;

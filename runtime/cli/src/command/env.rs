@@ -12,6 +12,12 @@ pub(crate) fn version(context: &Context) -> Result<ExitCode, CliError> {
 }
 
 pub(crate) fn env(context: &Context) -> Result<ExitCode, CliError> {
+    context.printer.document(&env_document(context))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// What each capability is backed by, as flags and configuration say.
+pub(super) fn env_document(context: &Context) -> EnvDocument {
     let deterministic = |backend: &str| Capability { backend: backend.to_owned(), deterministic: true };
     // A live answer is recorded, and so the same in every replay; the next run may get another one.
     let host = || Capability { backend: "host".to_owned(), deterministic: false };
@@ -20,7 +26,7 @@ pub(crate) fn env(context: &Context) -> Result<ExitCode, CliError> {
         Some(ScriptArg::Host) => host(),
         Some(ScriptArg::Scripted) | None => deterministic("scripted"),
     };
-    let document = EnvDocument {
+    EnvDocument {
         os: std::env::consts::OS.to_owned(),
         arch: std::env::consts::ARCH.to_owned(),
         fozzy: version_document(),
@@ -36,13 +42,11 @@ pub(crate) fn env(context: &Context) -> Result<ExitCode, CliError> {
             proc: scripted(globals.proc_backend, config.proc_backend),
             memory: deterministic("virtual"),
         },
-    };
-    context.printer.document(&document)?;
-    Ok(ExitCode::SUCCESS)
+    }
 }
 
 /// Commit and date are told to the build, never asked of the repository in which the user stands.
-fn version_document() -> VersionDocument {
+pub(super) fn version_document() -> VersionDocument {
     VersionDocument {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         commit: option_env!("FOZZY_COMMIT").map(str::to_owned),

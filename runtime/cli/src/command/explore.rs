@@ -8,7 +8,6 @@
 //!
 //! Invariant: with one worker, what is found depends on target, plan, seed and flags; the clock only ends it.
 
-use super::fuzz::gravity;
 use super::run::{collision, identity, kept, print, seed};
 use super::shrink::smaller;
 use super::{Context, exit};
@@ -109,7 +108,7 @@ pub(crate) fn explore(context: &Context, args: &ExploreArgs) -> Result<ExitCode,
     let mut summary = RunSummary::of(Mode::Explore, identity, target, &outcome, kept(&base.probe), watch.facts());
     let verdicts = || recordings.iter().map(|recording| &recording.outcome.verdict);
     let statuses = verdicts().map(|verdict| verdict.status).chain(standings.iter().map(|seed| seed.status));
-    summary.status = statuses.max_by_key(|status| gravity(*status)).unwrap_or(Status::Pass);
+    summary.status = statuses.max_by_key(|status| status.gravity()).unwrap_or(Status::Pass);
     summary.findings = verdicts().filter_map(|verdict| verdict.findings.first().cloned()).collect();
     let still_there = || standings.iter().find(|seed| seed.state == Kept::StillThere)?.signature.clone();
     summary.signature = verdicts().next().and_then(|verdict| verdict.signature.clone()).or_else(still_there);

@@ -9,25 +9,30 @@
 //! Invariant: what is found depends on target, plan, seed, corpus and flags; the clock only ends it.
 
 use super::run::{collision, identity, kept, print, seed};
+use super::test::{is_on_github, source_here};
 use super::{Context, exit};
-use crate::args::{ExitCodesArg, FuzzArgs, FuzzModeArg, ReporterArg};
+use crate::args::{ExitCodesArg, FuzzArgs, ReporterArg, WorldArgs};
 use crate::error::{CliError, at_path};
 use crate::fuzz::cargo::CargoFuzz;
+use crate::fuzz::choose::{Wanted, listed};
 use crate::fuzz::corpus::CorpusFolder;
-use crate::fuzz::keeper::{Keeper, Kept, Place, Told};
-use crate::fuzz::target::{CallTarget, Confirmer, caller_error};
-use crate::output::EXIT_ERROR;
+use crate::fuzz::jobs::Jobs;
+use crate::fuzz::keeper::{Keeper, Keeping, Place, Told};
+use crate::fuzz::summary::{Report, Subject, execution_of, word_of};
+use crate::fuzz::target::{CallTarget, Confirmer, caller_error, made_up};
+use crate::fuzz::worker::Worker;
+use crate::output;
 use crate::plan::plan;
 use crate::store::{self, store_error};
 use crate::target;
+use crate::wall::Stopwatch;
 use fozzy_check::judge;
-use fozzy_engine::{Caller, Functions};
-use fozzy_report::{FuzzCoverage, FuzzFinding, FuzzSummary, Mode, RunSummary};
-use fozzy_search::fuzz::{Campaign, Dictionary, Ended, Found, MUTATORS, Mutator, Options};
+use fozzy_engine::{Caller, Functions, Searched};
+use fozzy_report::{Mode, RunSummary, finding_annotations, sarif};
+use fozzy_search::fuzz::{Campaign, Dictionary, MUTATORS, Mutator, Options};
 use fozzy_trace::file::Outcome;
-use fozzy_trace::file::store::check_target;
-use fozzy_trace::plan::{Call, FUEL_DEFAULT};
-use fozzy_trace::{Finding, FindingKind, Status, Verdict};
+use fozzy_trace::file::store::{Durability, check_target, write_atomic};
+use fozzy_trace::plan::FUEL_DEFAULT;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -38,9 +43,21 @@ const FUEL_OF_A_CALL: u64 = FUEL_DEFAULT / 10;
 const DICTIONARY_BYTES_MAX: u64 = 16 << 20;
 
 pub(crate) fn fuzz(context: &Context, args: &FuzzArgs) -> Result<ExitCode, CliError> {
+    let watch = Stopwatch::start();
+    let worker = Worker::here()?;
+    let say = |text: &str| {
+        if worker.is_none() {
+            context.printer.remark(text);
+        }
+    };
     let seed = seed(context, args.seed);
     let collision = collision(args.record_collision);
-    if let Some(path) = &args.record {
+    if args.det && args.jobs > 1 {
+        let message =
+            "--det: workers find things in an order of their own, so that no campaign of several is as another";
+        return Err(CliError::new("usage", message).hint("leave out --jobs, or --det"));
+    }
+    if let Some(path) = args.record.as_ref().filter(|_| worker.is_none()) {
         check_target(path, collision).map_err(store_error)?;
     }
     let only = mutator(args)?;
@@ -55,90 +72,142 @@ pub(crate) fn fuzz(context: &Context, args: &FuzzArgs) -> Result<ExitCode, CliEr
         }
     };
     let name = loaded.target.name.clone();
-    let mut planned = plan(&context.globals, &context.config, &name, &args.args, &args.limits, &args.world)?;
+    let (world, by_stdin) = stdin(args)?;
+    let mut planned = plan(&context.globals, &context.config, &name, &args.args, &args.limits, &world)?;
     if planned.plan.limits.fuel == FUEL_DEFAULT {
         planned.plan.limits.fuel = FUEL_OF_A_CALL;
     }
     let (program, cache) = target::compile_any(loaded.component.clone(), &planned.plan, &name)?;
     let functions = fozzy_engine::functions(&program, &planned.plan, &planned.inputs, seed);
     let functions = functions.map_err(|error| caller_error(&name, &error))?;
-    let call = choose(&functions, args, &name, || program.exports().collect())?;
-    planned.plan.call = Some(call.clone());
+    let searched = choose(&functions, args, by_stdin, &name)?;
 
-    let confirmer = || {
-        let session = target::session(program.clone(), &planned.plan, &planned.inputs)?;
-        Ok::<Confirmer, CliError>(Confirmer::new(session, call.clone(), seed))
-    };
+    let confirmer = || Confirmer::new(program.clone(), &searched, &planned.plan, &planned.inputs, seed);
     let mut keeping = confirmer()?;
     // With fuel, so that a program that does not end before its function is called is found out here.
-    let probe = keeping.execute(&[], 0..0)?;
+    let probe = keeping.execute(&[], 0..0)?.execution;
     let summary_target = loaded.summary();
-    let corpus = CorpusFolder::open(&corpus_path(context, args, cargo.as_ref(), &name, &call))?;
+    let mut corpus = CorpusFolder::open(&corpus_path(context, args, cargo.as_ref(), &name, &searched))?;
     let mut seeds = corpus.seeds(args.max_input as usize)?;
     if seeds.too_long > 0 {
         let (number, most) = (seeds.too_long, args.max_input);
-        context.printer.remark(&format!("left out of the corpus, as longer than --max-input {most}: {number}\n"));
+        say(&format!("left out of the corpus, as longer than --max-input {most}: {number}\n"));
     }
-    context.printer.remark(&format!(
+    say(&format!(
         "fuzzing `{}` of {name}: seed {seed}, corpus {} with {} to begin with\n",
-        call.function(),
+        searched.name(),
         corpus.path().display(),
         seeds.number,
     ));
-    let component = Arc::clone(&loaded.component);
-    let caller = Caller::new(component, &planned.plan, &planned.inputs, &call, seed, cache.as_ref());
-    let mut target = CallTarget::new(caller.map_err(|error| caller_error(&name, &error))?, confirmer()?);
-    for obstacle in target.caller().obstacles() {
-        context.printer.remark(&format!("each execution begins with a new instance, because {obstacle}\n"));
+    if let Searched::Program(_) = searched {
+        say("each execution runs the program again, from its instantiation\n");
     }
-    let folder = context.runs.begin()?;
     let artifacts = match cargo {
         Some(cargo) => Some(cargo.artifacts().map(|folder| (cargo, folder))?),
         None => None,
     };
-    let (plan, inputs) = (planned.plan.clone(), planned.inputs.clone());
-    let told = Told { target: loaded.target, component: loaded.component, plan, inputs, seed };
-    let place = Place { folder: folder.path.clone(), record: args.record.clone(), collision, artifacts };
-    let mut keeper = Keeper::new(context.printer, corpus, keeping, told, place, args.time);
-    let options = Options {
-        seed,
-        executions_max: args.runs.unwrap_or(u64::MAX),
-        input_bytes_max: args.max_input as usize,
-        only,
-        minimize: args.minimize,
-        first_only: args.crash_only,
+    let own = if worker.is_none() { Some(context.runs.begin()?) } else { None };
+    let folder = match (&worker, &own) {
+        (Some(worker), _) => worker.folder.clone(),
+        (None, own) => own.as_ref().expect("it has begun").path.clone(),
     };
-    let mut campaign = Campaign::new(options, dictionary);
-    let ended = campaign.run(&mut target, &mut seeds, &mut keeper)?;
-    if let Some(error) = seeds.failed {
-        return Err(error);
-    }
 
-    let fuzz = summary(&campaign, &keeper, &target, call.function(), ended);
-    let findings = campaign.findings().all();
-    let trace = keeper.kept.first().map(|kept| kept.trace.clone());
-    let outcome = Outcome::of(&probe, judge(&probe));
-    let identity = identity(&folder, seed, trace.as_deref());
-    let mut summary =
-        RunSummary::of(Mode::Fuzz, identity, summary_target, &outcome, kept(&probe), keeper.watch.facts());
-    summary.status =
-        findings.iter().map(|found| found.verdict.status).max_by_key(|status| gravity(*status)).unwrap_or(Status::Pass);
-    // A smaller input says more about a failure.
-    let shown = |(found, kept): (&Found, &Kept)| {
-        let verdict = kept.smaller.as_ref().map_or(&found.verdict, |smaller| &smaller.verdict);
-        verdict.findings.first().cloned()
+    let report = if args.jobs > 1 && worker.is_none() {
+        let record = args.record.as_deref().map(|path| (path, collision));
+        let (printer, number, runs) = (context.printer, args.jobs, args.runs);
+        let cargo = artifacts.as_ref().map(|(cargo, _)| cargo);
+        Jobs { printer, number, runs, first_only: args.crash_only, folder: &folder, record, cargo }.run()?
+    } else {
+        // The plan of an input names what is called; a program's begins without one.
+        let called = match &searched {
+            Searched::Program(_) => planned.plan.clone(),
+            _ => searched.planned(&planned.plan, &planned.inputs, &[]).0,
+        };
+        let component = Arc::clone(&loaded.component);
+        let caller = Caller::new(component, &called, &planned.inputs, &searched, seed, cache.as_ref());
+        let caller = caller.map_err(|error| caller_error(&name, &error))?;
+        let mut target = CallTarget::new(caller, confirmer()?, args.fail_on_exit);
+        for obstacle in target.caller().obstacles() {
+            say(&format!("each execution begins with a new instance, because {obstacle}\n"));
+        }
+        let subject = Subject {
+            function: searched.name().to_owned(),
+            execution: execution_of(&searched),
+            total_edges: target.caller().coverage().map(|(_, bytes)| bytes.len() as u64).sum(),
+            corpus_dir: corpus.path().display().to_string(),
+        };
+        let mut keeper = Keeper::new(Keeping {
+            printer: context.printer,
+            corpus,
+            confirmer: keeping,
+            told: Told { target: loaded.target, component: loaded.component, seed },
+            place: Place {
+                folder,
+                // What several workers find, the main process puts where it was asked for.
+                record: args.record.clone().filter(|_| worker.is_none()),
+                collision,
+                artifacts,
+            },
+            subject: subject.clone(),
+            time: args.time,
+            is_worker: worker.is_some(),
+            input_bytes_max: args.max_input as usize,
+        });
+        let options = Options {
+            seed,
+            stream: worker.as_ref().map_or(0, |worker| worker.stream),
+            executions_max: worker.as_ref().map_or(args.runs, |worker| worker.runs).unwrap_or(u64::MAX),
+            input_bytes_max: args.max_input as usize,
+            only,
+            minimize: args.minimize,
+            first_only: args.crash_only,
+        };
+        let mut campaign = Campaign::new(options, dictionary);
+        let made_up = made_up(&searched, seed, args.max_input as usize);
+        let ended = campaign.run(&mut target, &mut made_up.into_iter().chain(&mut seeds), &mut keeper)?;
+        if let Some(error) = seeds.failed {
+            return Err(error);
+        }
+        let found = campaign.findings().all();
+        let mut report = Report::of(&subject, campaign.stats(), found, &keeper.kept, word_of(ended));
+        report.fuzz.repeated = target.caller().repeated();
+        report
     };
-    summary.findings = findings.iter().zip(&keeper.kept).filter_map(shown).collect();
-    summary.signature = findings.first().and_then(|found| found.verdict.signature.clone());
-    store::write_json(&folder.path.join("coverage.json"), &fuzz.coverage)?;
-    summary.fuzz = Some(fuzz);
-    context.runs.finish(&folder, &summary)?;
+    let Some(own) = own else {
+        Worker::tell(report, true);
+        return Ok(ExitCode::SUCCESS);
+    };
+
+    let trace = report.fuzz.findings.first().map(|finding| PathBuf::from(&finding.trace_path));
+    let outcome = Outcome::of(&probe, judge(&probe));
+    let identity = identity(&own, seed, trace.as_deref());
+    let mut summary = RunSummary::of(Mode::Fuzz, identity, summary_target, &outcome, kept(&probe), watch.facts());
+    summary.status = report.status();
+    summary.findings = report.findings.iter().map(|(finding, _)| finding.clone()).collect();
+    summary.signature = report.fuzz.findings.first().and_then(|finding| finding.signature.clone());
+    store::write_json(&own.path.join("coverage.json"), &report.fuzz.coverage)?;
+    summary.fuzz = Some(report.fuzz.clone());
+    context.runs.finish(&own, &summary)?;
+    tell_tools(args, &summary)?;
     let json = context.printer.json || args.reporter == ReporterArg::Json;
     print(context, json, &summary)?;
     Ok(match args.exit_codes {
         ExitCodesArg::Fozzy => exit(summary.status),
-        ExitCodesArg::Libfuzzer => exit_as_libfuzzer(findings),
+        ExitCodesArg::Libfuzzer => report.exit_as_libfuzzer(),
     })
+}
+
+/// What else wants to know: a file in SARIF, and GitHub.
+fn tell_tools(args: &FuzzArgs, summary: &RunSummary) -> Result<(), CliError> {
+    if let Some(path) = &args.sarif {
+        let text = sarif(summary, env!("CARGO_PKG_VERSION"), source_here);
+        write_atomic(path, text.as_bytes(), Durability::Cached)
+            .map_err(|error| at_path("sarif", "cannot write", path, &error))?;
+    }
+    if is_on_github() {
+        output::stderr(finding_annotations(summary, source_here).as_bytes());
+    }
+    Ok(())
 }
 
 /// Words of the contract that are not targets yet say so, instead of "no such file".
@@ -173,131 +242,54 @@ fn dictionary(path: Option<&Path>) -> Result<Dictionary, CliError> {
     Dictionary::parse(&text).map_err(|error| CliError::new("dictionary", format!("{}: {error}", path.display())))
 }
 
-/// The function that is meant.
-fn choose(
-    functions: &Functions,
-    args: &FuzzArgs,
-    name: &str,
-    exports: impl FnOnce() -> Vec<String>,
-) -> Result<Call, CliError> {
-    let fuzz = functions.fuzz.iter().map(|function| Call::Fuzz(function.clone()));
-    let properties = functions.properties.iter().map(|function| Call::Property(function.clone()));
-    let mut calls: Vec<Call> = fuzz.chain(properties).collect();
-    let listed = |calls: &[Call]| {
-        let words: Vec<String> = calls.iter().map(|call| format!("{} `{}`", kind(call), call.function())).collect();
-        words.join(", ")
-    };
-    if calls.is_empty() {
-        let exports = exports();
-        let found = if exports.is_empty() { "no exports".to_owned() } else { exports.join(", ") };
-        let message = format!("{name} has no function to fuzz: found {found}");
-        let hint = "needed is a fuzz target (`#[fuzz]` of the SDK, fozzy:scenario/fuzz@0.1) or a property (`#[property]`, fozzy:scenario/property@0.1)";
-        return Err(CliError::new("target", message).hint(hint));
+/// What the flags say of the world, and whether inputs are standard input.
+fn stdin(args: &FuzzArgs) -> Result<(WorldArgs, bool), CliError> {
+    let mut world = args.world.clone();
+    let by_stdin = world.stdin.take_if(|path| path == Path::new("-")).is_some();
+    let others =
+        args.input_file.is_some() || args.arg || args.http || args.exported.is_some() || args.function.is_some();
+    if by_stdin && (others || args.mode.is_some() || args.cargo_fuzz.is_some()) {
+        let message = "--stdin: the input can go to one place only";
+        return Err(
+            CliError::new("usage", message).hint("`--stdin=FILE` gives the program a file as its standard input")
+        );
     }
-    let all = listed(&calls);
-    match args.mode {
-        Some(FuzzModeArg::Coverage) => calls.retain(|call| matches!(call, Call::Fuzz(_))),
-        Some(FuzzModeArg::Property) => calls.retain(|call| matches!(call, Call::Property(_))),
-        // What is given bytes is what `fuzz` means, where there is both and nothing was said.
-        None if args.function.is_none() && !functions.fuzz.is_empty() => {
-            calls.retain(|call| matches!(call, Call::Fuzz(_)));
-        }
-        None => {}
-    }
-    if let Some(function) = &args.function {
-        calls.retain(|call| call.function() == function);
-    }
-    match calls.as_slice() {
-        [call] => Ok(call.clone()),
-        [] => Err(CliError::new("target", format!("{name} has no such function; it has {all}"))),
-        [first, ..] => {
-            let message = format!("{name} has several functions: {}", listed(&calls));
-            let command = format!("name one: fozzy fuzz {} {}", args.target.display(), first.function());
-            Err(CliError::new("target", message).hint(command))
-        }
-    }
+    Ok((world, by_stdin))
 }
 
-fn kind(call: &Call) -> &'static str {
-    match call {
-        Call::Fuzz(_) => "the fuzz target",
-        Call::Property(_) => "the property",
+/// What is meant.
+fn choose(functions: &Functions, args: &FuzzArgs, by_stdin: bool, name: &str) -> Result<Searched, CliError> {
+    let wanted = Wanted {
+        stdin: by_stdin,
+        file: args.input_file.as_deref(),
+        argument: args.arg,
+        http: args.http,
+        function: args.exported.as_deref().or(args.function.as_deref()),
+        mode: args.mode,
+        flows: args.flows,
+    };
+    let mut all = wanted.of(functions, name)?;
+    if let [first, _, ..] = all.as_slice() {
+        let message = format!("{name} has several functions: {}", listed(&all).join(", "));
+        let command = format!("name one: fozzy fuzz {} {}", args.target.display(), first.name());
+        return Err(CliError::new("target", message).hint(command));
     }
+    Ok(all.remove(0))
 }
 
 /// Where the corpus is, unless it is said: one folder for each function.
-fn corpus_path(context: &Context, args: &FuzzArgs, cargo: Option<&CargoFuzz>, name: &str, call: &Call) -> PathBuf {
+fn corpus_path(
+    context: &Context,
+    args: &FuzzArgs,
+    cargo: Option<&CargoFuzz>,
+    name: &str,
+    searched: &Searched,
+) -> PathBuf {
     if let Some(path) = args.corpus.clone().or_else(|| Some(cargo?.corpus())) {
         return path;
     }
     let stem = Path::new(name).file_stem().map_or_else(|| name.to_owned(), |stem| stem.to_string_lossy().into_owned());
     let plain = |c: char| if c.is_ascii_alphanumeric() || matches!(c, '-' | '_') { c } else { '_' };
-    let words = [stem.as_str(), call.function()].map(|word| word.chars().map(plain).take(100).collect::<String>());
+    let words = [stem.as_str(), searched.name()].map(|word| word.chars().map(plain).take(100).collect::<String>());
     context.config.base_dir.join("corpora").join(words.join("."))
-}
-
-fn summary(campaign: &Campaign, keeper: &Keeper, target: &CallTarget, function: &str, ended: Ended) -> FuzzSummary {
-    let (stats, estimate) = (campaign.stats(), campaign.stats().estimate());
-    let finding = |(found, kept): (&Found, &Kept)| FuzzFinding {
-        signature: found.verdict.signature.clone(),
-        found_at: found.found_at,
-        times: found.times,
-        input_bytes: found.input.len() as u64,
-        confirmed: found.confirmed,
-        trace_path: kept.trace.display().to_string(),
-        input_path: kept.input.display().to_string(),
-        minimized_trace_path: kept.smaller.as_ref().map(|smaller| smaller.trace.display().to_string()),
-        minimized_input_path: kept.smaller.as_ref().map(|smaller| smaller.input.display().to_string()),
-        minimized_input_bytes: kept.smaller.as_ref().map(|smaller| smaller.bytes),
-    };
-    FuzzSummary {
-        function: function.to_owned(),
-        executions: stats.executions,
-        failures: stats.failures,
-        repeated: target.caller().repeated(),
-        coverage: FuzzCoverage {
-            unique_edges: stats.edges,
-            total_edges: target.caller().coverage().map(|(_, bytes)| bytes.len() as u64).sum(),
-            features: stats.features,
-            estimated_undiscovered_edges: estimate.undiscovered,
-            chance_of_new_edge: estimate.next_is_new,
-        },
-        last_new: stats.last_new,
-        corpus: stats.corpus,
-        corpus_bytes: stats.corpus_bytes,
-        corpus_dir: keeper.corpus.path().display().to_string(),
-        findings: campaign.findings().all().iter().zip(&keeper.kept).map(finding).collect(),
-        ended: match ended {
-            Ended::Executions => "runs",
-            Ended::Stopped => "time",
-            Ended::Found => "finding",
-        }
-        .to_owned(),
-    }
-}
-
-/// The worst is the largest.
-pub(super) const fn gravity(status: Status) -> u8 {
-    match status {
-        Status::Pass => 0,
-        Status::Fail => 1,
-        Status::Timeout => 2,
-        Status::Crash => 3,
-        Status::Error => 4,
-    }
-}
-
-/// The codes of libFuzzer, of the first finding.
-fn exit_as_libfuzzer(findings: &[Found]) -> ExitCode {
-    let code = |Found { verdict: Verdict { status, findings, .. }, .. }: &Found| {
-        let memory = |finding: &Finding| finding.kind == FindingKind::Trap && finding.title == "out of memory";
-        match status {
-            Status::Pass => 0,
-            Status::Timeout => 70,
-            Status::Crash if findings.first().is_some_and(memory) => 71,
-            Status::Crash | Status::Fail => 77,
-            Status::Error => EXIT_ERROR,
-        }
-    };
-    ExitCode::from(findings.first().map_or(0, code))
 }

@@ -43,6 +43,7 @@ const C: &[File] = template![
     "scenario.c" = "c/scenario.c",
     "fozzy.h" = "../../../guest-sdk/c/fozzy.h",
     "Makefile" = "c/Makefile",
+    "expect.toml" = "c/expect.toml",
     "README.md" = "c/README.md",
 ];
 
@@ -51,12 +52,14 @@ const GO: &[File] = template![
     "fozzy.go" = "../../../scenarios/go-timers/fozzy.go",
     "go.mod" = "go/go.mod",
     "Makefile" = "go/Makefile",
+    "expect.toml" = "go/expect.toml",
     "README.md" = "go/README.md",
 ];
 
 const JS: &[File] = template![
     "scenario.js" = "js/scenario.js",
     "package.json" = "js/package.json",
+    "expect.toml" = "js/expect.toml",
     "README.md" = "js/README.md",
     "wit/world.wit" = "js/wit/world.wit",
     "wit/deps/cli.wit" = "../../../wit/deps/cli.wit",
@@ -87,11 +90,11 @@ const SDK_MARK: &str = "@SDK@";
 
 pub(crate) fn init(context: &Context, args: &InitArgs) -> Result<ExitCode, CliError> {
     let (files, next): (_, &[&str]) = match args.template {
-        TemplateArg::Minimal => (MINIMAL, &["fozzy run scenario.wat --seed 7"]),
-        TemplateArg::Rust => (RUST, &["fozzy run . --seed 7", "cargo test"]),
-        TemplateArg::C => (C, &["make", "fozzy run scenario.wasm --seed 7"]),
-        TemplateArg::Go => (GO, &["make", "fozzy run scenario.wasm --seed 7"]),
-        TemplateArg::Js => (JS, &["npm install", "npm run build", "fozzy run scenario.wasm --seed 7"]),
+        TemplateArg::Minimal => (MINIMAL, &["fozzy run scenario.wat --seed 7", "fozzy test"]),
+        TemplateArg::Rust => (RUST, &["fozzy run . --seed 7", "fozzy test", "cargo test"]),
+        TemplateArg::C => (C, &["fozzy run . --seed 7", "fozzy test"]),
+        TemplateArg::Go => (GO, &["fozzy run . --seed 7", "fozzy test"]),
+        TemplateArg::Js => (JS, &["npm install", "fozzy run . --seed 7", "fozzy test"]),
     };
     let every = args.all_tests || args.with.contains(&ExampleArg::All);
     let examples = EXAMPLES.iter().filter(|(example, _)| every || args.with.contains(example));

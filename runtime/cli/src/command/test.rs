@@ -201,12 +201,12 @@ fn rendered(format: SuiteReporterArg, summary: &SuiteSummary, style: Style) -> R
 
 /// Whether GitHub runs us, and shows lines of a certain form beside the change.
 #[allow(clippy::disallowed_methods, reason = "influences only what is printed about a suite that is over")]
-fn is_on_github() -> bool {
+pub(super) fn is_on_github() -> bool {
     std::env::var_os("GITHUB_ACTIONS").is_some_and(|value| value == "true")
 }
 
 /// A source file as it is named from here, when it is here; compilers mostly write whole paths.
-fn source_here(path: &str) -> Option<String> {
+pub(super) fn source_here(path: &str) -> Option<String> {
     let here = std::env::current_dir().ok()?;
     let path = Path::new(path);
     path.is_file().then(|| shown(path.strip_prefix(here).unwrap_or(path)))

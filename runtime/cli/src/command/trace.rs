@@ -6,10 +6,9 @@ use crate::args::{TraceShowArgs, TraceVerifyArgs};
 use crate::error::CliError;
 use crate::output::{self, EXIT_ERROR};
 use crate::selector;
-use crate::store::store_error;
 use fozzy_report::document::{ShowDocument, VerifyDocument};
 use fozzy_report::entry_line;
-use fozzy_trace::file::{self, store};
+use fozzy_trace::file;
 use fozzy_trace::{Duration, Entry, Instant, Keep};
 use std::path::Path;
 use std::process::ExitCode;
@@ -17,7 +16,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 pub(crate) fn verify(context: &Context, args: &TraceVerifyArgs) -> Result<ExitCode, CliError> {
     let path = selector::trace_path(&args.trace, &context.runs)?;
-    let bytes = store::read_trace(&path).map_err(store_error)?;
+    let bytes = selector::bytes(&path)?;
     let found = file::verify(&bytes);
     let ok = found.ok && (found.warnings.is_empty() || !context.strict);
     let document = VerifyDocument {

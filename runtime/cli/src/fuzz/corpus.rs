@@ -12,6 +12,8 @@
 use crate::error::{CliError, at_path};
 use fozzy_trace::Digest;
 use fozzy_trace::file::store::{Durability, write_atomic};
+use std::collections::BTreeSet;
+use std::ffi::OsString;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -19,6 +21,8 @@ use std::path::{Path, PathBuf};
 /// A folder with a corpus.
 pub(crate) struct CorpusFolder {
     path: PathBuf,
+    /// The names of what was read or written here.
+    known: BTreeSet<OsString>,
 }
 
 /// Inputs to begin with, in their order.
@@ -36,7 +40,7 @@ impl CorpusFolder {
     /// Opens a folder, which is made if need be.
     pub(crate) fn open(path: &Path) -> Result<CorpusFolder, CliError> {
         fs::create_dir_all(path).map_err(|error| at_path("corpus", "cannot make the corpus folder", path, &error))?;
-        Ok(CorpusFolder { path: path.to_owned() })
+        Ok(CorpusFolder { path: path.to_owned(), known: BTreeSet::new() })
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -44,12 +48,13 @@ impl CorpusFolder {
     }
 
     /// The files in it, small ones first. One that cannot be read is an error: a campaign without it would be another.
-    pub(crate) fn seeds(&self, bytes_max: usize) -> Result<Seeds, CliError> {
+    pub(crate) fn seeds(&mut self, bytes_max: usize) -> Result<Seeds, CliError> {
         let failed = |error: io::Error| at_path("corpus", "cannot read", &self.path, &error);
         let (mut files, mut too_long) = (Vec::new(), 0);
         for entry in fs::read_dir(&self.path).map_err(failed)? {
             let entry = entry.map_err(failed)?;
             let path = entry.path();
+            self.known.insert(entry.file_name());
             let metadata = fs::metadata(&path).map_err(|error| unreadable(&path, &error))?;
             if !metadata.is_file() {
                 continue;
@@ -67,15 +72,52 @@ impl CorpusFolder {
         Ok(Seeds { files: files.into_iter(), too_long, number, failed: None })
     }
 
+    /// What others have added since this was asked last: only what is named by its content. What cannot be read is left out,
+    /// since whoever has added it has it.
+    pub(crate) fn added_by_others(&mut self, bytes_max: usize) -> Result<Vec<Vec<u8>>, CliError> {
+        let failed = |error: io::Error| at_path("corpus", "cannot read", &self.path, &error);
+        let mut names = Vec::new();
+        for entry in fs::read_dir(&self.path).map_err(failed)? {
+            let name = entry.map_err(failed)?.file_name();
+            if !self.known.contains(&name) {
+                names.push(name);
+            }
+        }
+        names.sort();
+        let mut inputs = Vec::new();
+        for name in names {
+            let path = self.path.join(&name);
+            let fits = || fs::metadata(&path).is_ok_and(|it| it.is_file() && it.len() <= bytes_max as u64);
+            let is_one = name.to_str().is_some_and(is_digest);
+            if is_one
+                && fits()
+                && let Ok(bytes) = fs::read(&path)
+            {
+                inputs.push(bytes);
+            }
+            if is_one {
+                self.known.insert(name);
+            }
+        }
+        Ok(inputs)
+    }
+
     /// Keeps an input.
-    pub(crate) fn add(&self, input: &[u8], digest: &Digest) -> Result<(), CliError> {
-        let path = self.path.join(digest.to_string());
+    pub(crate) fn add(&mut self, input: &[u8], digest: &Digest) -> Result<(), CliError> {
+        let name = digest.to_string();
+        let path = self.path.join(&name);
+        self.known.insert(name.into());
         // Who sees the name sees these bytes, so that writing them again changes nothing.
         if path.exists() {
             return Ok(());
         }
         write_atomic(&path, input, Durability::Cached).map_err(|error| at_path("corpus", "cannot write", &path, &error))
     }
+}
+
+/// Whether a file of that name was written by [`CorpusFolder::add`].
+fn is_digest(name: &str) -> bool {
+    name.len() == 64 && name.bytes().all(|byte| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte))
 }
 
 fn unreadable(path: &Path, error: &io::Error) -> CliError {

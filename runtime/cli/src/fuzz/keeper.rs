@@ -11,7 +11,9 @@
 
 use super::cargo::CargoFuzz;
 use super::corpus::CorpusFolder;
-use super::target::Confirmer;
+use super::summary::{Report, Subject};
+use super::target::{Confirmed, Confirmer};
+use super::worker::Worker;
 use crate::command::run::engine_id;
 use crate::error::CliError;
 use crate::output::Printer;
@@ -22,15 +24,22 @@ use fozzy_report::Mode;
 use fozzy_search::fuzz::{Found, Observer, Stats, Testcase};
 use fozzy_trace::file::store::{Collision, Durability, write_atomic};
 use fozzy_trace::file::{Recording, Target};
-use fozzy_trace::plan::Inputs;
-use fozzy_trace::{Digest, Duration, HarnessError, Plan, Seed, Status, Verdict};
+use fozzy_trace::{Digest, Duration, HarnessError, Seed, Status, Verdict};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Between two lines that say how it goes.
 const STATUS_EVERY_NS: u64 = 2_000_000_000;
+/// Between two lines of a worker.
+const TELL_EVERY_NS: u64 = 500_000_000;
+/// Between two looks of a worker at what others have found.
+const LOOK_EVERY_NS: u64 = 1_000_000_000;
+/// A look may take one part in so many of a worker's time.
+const LOOKS_SHARE: u64 = 20;
 /// Executions between two looks at the clock.
 const LOOK_EVERY: u64 = 16;
+/// Characters of arguments that are said while it runs.
+const ARGUMENTS_SAID: usize = 400;
 /// Calls at the beginning of a run that stand in its trace in full.
 const ENTRIES_KEPT: u64 = 1_000;
 
@@ -38,8 +47,6 @@ const ENTRIES_KEPT: u64 = 1_000;
 pub(crate) struct Told {
     pub(crate) target: Target,
     pub(crate) component: Arc<[u8]>,
-    pub(crate) plan: Plan,
-    pub(crate) inputs: Inputs,
     pub(crate) seed: Seed,
 }
 
@@ -59,6 +66,8 @@ pub(crate) struct Place {
 pub(crate) struct Kept {
     pub(crate) trace: PathBuf,
     pub(crate) input: PathBuf,
+    /// What was called with it, if that was drawn by its type.
+    pub(crate) arguments: Option<String>,
     pub(crate) smaller: Option<Smaller>,
 }
 
@@ -68,6 +77,7 @@ pub(crate) struct Smaller {
     pub(crate) trace: PathBuf,
     pub(crate) input: PathBuf,
     pub(crate) bytes: u64,
+    pub(crate) arguments: Option<String>,
     pub(crate) verdict: Verdict,
 }
 
@@ -80,32 +90,78 @@ pub(crate) struct Keeper {
     pub(crate) place: Place,
     pub(crate) watch: Stopwatch,
     pub(crate) time: Option<Duration>,
+    pub(crate) subject: Subject,
+    /// Whether it is one worker of several: it tells them, and not a person, how it goes.
+    pub(crate) is_worker: bool,
+    /// Bytes that an input can have.
+    pub(crate) input_bytes_max: usize,
     /// In the order of findings.
     pub(crate) kept: Vec<Kept>,
+    /// What they are of.
+    found: Vec<Found>,
+    /// When the corpus was looked at last, and how long that took.
+    looked: (u64, u64),
     said_at: u64,
     said_executions: u64,
+    /// As they were last.
+    stats: Stats,
     calls: u64,
 }
 
+/// What a keeper is made of.
+pub(crate) struct Keeping {
+    pub(crate) printer: Printer,
+    pub(crate) corpus: CorpusFolder,
+    pub(crate) confirmer: Confirmer,
+    pub(crate) told: Told,
+    pub(crate) place: Place,
+    pub(crate) subject: Subject,
+    pub(crate) time: Option<Duration>,
+    pub(crate) is_worker: bool,
+    pub(crate) input_bytes_max: usize,
+}
+
 impl Keeper {
-    pub(crate) fn new(
-        printer: Printer,
-        corpus: CorpusFolder,
-        confirmer: Confirmer,
-        told: Told,
-        place: Place,
-        time: Option<Duration>,
-    ) -> Keeper {
-        let watch = Stopwatch::start();
-        let (kept, said_at, said_executions, calls) = (Vec::new(), 0, 0, 0);
-        Keeper { printer, corpus, confirmer, told, place, watch, time, kept, said_at, said_executions, calls }
+    pub(crate) fn new(keeping: Keeping) -> Keeper {
+        let Keeping { printer, corpus, confirmer, told, place, subject, time, is_worker, input_bytes_max } = keeping;
+        Keeper {
+            printer,
+            corpus,
+            confirmer,
+            told,
+            place,
+            watch: Stopwatch::start(),
+            time,
+            subject,
+            is_worker,
+            input_bytes_max,
+            kept: Vec::new(),
+            found: Vec::new(),
+            looked: (0, 0),
+            said_at: 0,
+            said_executions: 0,
+            stats: Stats::default(),
+            calls: 0,
+        }
+    }
+
+    /// Says it to a person, if one is there.
+    fn remark(&self, text: &str) {
+        if !self.is_worker {
+            self.printer.remark(text);
+        }
+    }
+
+    /// Tells the main process how it goes. `false` when that has gone.
+    fn tell(&self) -> bool {
+        Worker::tell(Report::of(&self.subject, &self.stats, &self.found, &self.kept, "running"), false)
     }
 
     /// One line: what libFuzzer and others say, in their order.
     fn say(&mut self, stats: &Stats, now: u64) {
         let since = (now - self.said_at).max(1);
         let rate = (stats.executions - self.said_executions) as f64 * 1e9 / since as f64;
-        self.printer.remark(&format!(
+        self.remark(&format!(
             "#{}  {} exec/s  edges {}  features {}  corpus {}/{}  finds {}  since last new {}\n",
             stats.executions,
             short(rate),
@@ -121,13 +177,13 @@ impl Keeper {
 
     /// Records the run of `input`, and writes it and the input side by side.
     fn keep(&mut self, input: &[u8], path: &Path, collision: Collision) -> Result<(PathBuf, PathBuf), CliError> {
-        let execution = self.confirmer.execute(input, 0..ENTRIES_KEPT)?;
+        let Confirmed { execution, plan, inputs } = self.confirmer.execute(input, 0..ENTRIES_KEPT)?;
         let verdict = judge(&execution);
-        let Told { target, component, plan, inputs, seed } = &self.told;
+        let Told { target, component, seed } = &self.told;
         let engine = engine_id(self.confirmer.session().program());
-        let (target, component, plan) = (target.clone(), Arc::clone(component), plan.clone());
+        let (target, component) = (target.clone(), Arc::clone(component));
         let recording =
-            Recording::of(target, component, plan, inputs, engine, &execution, verdict, *seed, Mode::Fuzz.name());
+            Recording::of(target, component, plan, &inputs, engine, &execution, verdict, *seed, Mode::Fuzz.name());
         let bytes = recording.to_bytes().map_err(|error| CliError::new("trace", error.to_string()))?;
         let trace = store::write_trace(path, &bytes, collision)?;
         // libFuzzer's artifacts have no ending.
@@ -135,6 +191,15 @@ impl Keeper {
         write_atomic(&beside, input, Durability::Synced)
             .map_err(|error| crate::error::at_path("store", "cannot write", &beside, &error))?;
         Ok((trace, beside))
+    }
+
+    /// What was called with `input`, which is said too.
+    fn say_arguments(&self, input: &[u8]) -> Option<String> {
+        let arguments = self.confirmer.written(input)?;
+        let short: String = arguments.chars().take(ARGUMENTS_SAID).collect();
+        let more = if short.len() < arguments.len() { "…" } else { "" };
+        self.remark(&format!("  called with {short}{more}\n"));
+        Some(arguments)
     }
 
     /// The file of a finding's trace.
@@ -166,7 +231,15 @@ impl Observer for Keeper {
             return true;
         }
         let now = self.watch.elapsed_ns();
-        if now - self.said_at >= STATUS_EVERY_NS {
+        self.stats = *stats;
+        if self.is_worker {
+            if now - self.said_at >= TELL_EVERY_NS {
+                self.said_at = now;
+                if !self.tell() {
+                    return false;
+                }
+            }
+        } else if now - self.said_at >= STATUS_EVERY_NS {
             self.say(stats, now);
         }
         self.time.is_none_or(|time| now < time.0)
@@ -174,6 +247,19 @@ impl Observer for Keeper {
 
     fn added(&mut self, testcase: &Testcase) -> Result<(), HarnessError> {
         self.corpus.add(&testcase.input, &testcase.digest).map_err(harness)
+    }
+
+    /// Not for each round: with many files, a look takes long.
+    fn offered(&mut self) -> Result<Vec<Vec<u8>>, HarnessError> {
+        let now = self.watch.elapsed_ns();
+        let (at, took) = self.looked;
+        if !self.is_worker || now - at < LOOK_EVERY_NS.max(took.saturating_mul(LOOKS_SHARE)) {
+            return Ok(Vec::new());
+        }
+        let inputs = self.corpus.added_by_others(self.input_bytes_max).map_err(harness)?;
+        let done = self.watch.elapsed_ns();
+        self.looked = (done, done - now);
+        Ok(inputs)
     }
 
     fn found(&mut self, found: &Found) -> Result<(), HarnessError> {
@@ -186,16 +272,21 @@ impl Observer for Keeper {
         let (trace, input) = self.keep(&found.input, &path, collision).map_err(harness)?;
         let title = found.verdict.signature.as_ref().map(ToString::to_string).unwrap_or_default();
         let confirmed = if found.confirmed { "" } else { " (a run by itself does not fail so)" };
-        self.printer.remark(&format!(
+        self.remark(&format!(
             "found {title}{confirmed}\n  execution {}, {} bytes, {}\n",
             found.found_at,
             found.input.len(),
             trace.display()
         ));
+        let arguments = self.say_arguments(&found.input);
         if let Some((target, _)) = &self.place.artifacts {
-            self.printer.remark(&target.lines(&input));
+            self.remark(&target.lines(&input));
         }
-        self.kept.push(Kept { trace, input, smaller: None });
+        self.kept.push(Kept { trace, input, arguments, smaller: None });
+        self.found.push(found.clone());
+        if self.is_worker {
+            self.tell();
+        }
         Ok(())
     }
 
@@ -203,9 +294,11 @@ impl Observer for Keeper {
         let Some(kept) = self.kept.last() else { return Ok(()) };
         let path = kept.trace.with_extension("min.fozzy");
         let (trace, input) = self.keep(smaller, &path, Collision::Overwrite).map_err(harness)?;
-        self.printer.remark(&format!("  made smaller: {} bytes, {}\n", smaller.len(), trace.display()));
+        self.remark(&format!("  made smaller: {} bytes, {}\n", smaller.len(), trace.display()));
+        let arguments = self.say_arguments(smaller);
         if let Some(kept) = self.kept.last_mut() {
-            kept.smaller = Some(Smaller { trace, input, bytes: smaller.len() as u64, verdict: verdict.clone() });
+            let bytes = smaller.len() as u64;
+            kept.smaller = Some(Smaller { trace, input, bytes, arguments, verdict: verdict.clone() });
         }
         Ok(())
     }

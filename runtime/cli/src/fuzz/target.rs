@@ -2,69 +2,125 @@
 //!
 //! ```text
 //! input ─▶ Caller (checkpoint, call) ─▶ returned │ ended: judged by how it ended
-//! input ─▶ Confirmer (Session, the plan has the call) ─▶ Execution ─▶ verdict, Recording
+//! input ─▶ Confirmer (Session, under the plan of the input) ─▶ Execution ─▶ verdict, Recording
 //! ```
 //!
 //! Invariant: what a finding is, a run says that can be recorded; the fast lane only says where to look.
 
 use crate::error::CliError;
+use crate::target;
 use fozzy_check::{judge, judge_end};
-use fozzy_engine::{CallOutcome, Caller, ComparisonKind, Session};
+use fozzy_engine::{CallOutcome, Caller, ComparisonKind, Program, Searched, Session, written};
 use fozzy_search::fuzz::{Compared, ComparedKind, Drawn, Outcome, Target};
-use fozzy_trace::plan::Call;
-use fozzy_trace::source::{Explicit, Recorded};
-use fozzy_trace::{DecisionSource, End, Execution, Executor, HarnessError, Keep, Seed, Verdict, digest};
+use fozzy_trace::plan::{Call, Inputs};
+use fozzy_trace::source::{Explicit, Recorded, Seeded};
+use fozzy_trace::{
+    DecisionSource, End, Execution, Executor, HarnessError, Keep, NodeId, Plan, Purpose, Question, Seed, Verdict,
+    digest,
+};
+use std::sync::Arc;
 
 /// Runs one input as a run that can be recorded.
 pub(crate) struct Confirmer {
     session: Session,
-    call: Call,
+    searched: Searched,
+    plan: Plan,
+    inputs: Inputs,
     seed: Seed,
 }
 
+/// A run that can be recorded.
+pub(crate) struct Confirmed {
+    pub(crate) execution: Execution,
+    pub(crate) plan: Plan,
+    pub(crate) inputs: Inputs,
+}
+
 impl Confirmer {
-    pub(crate) fn new(session: Session, call: Call, seed: Seed) -> Confirmer {
-        Confirmer { session, call, seed }
+    /// `plan` and `inputs` are those to which an input is added.
+    pub(crate) fn new(
+        program: Program,
+        searched: &Searched,
+        plan: &Plan,
+        inputs: &Inputs,
+        seed: Seed,
+    ) -> Result<Confirmer, CliError> {
+        let (first, its) = searched.planned(plan, inputs, &[]);
+        let session = target::session(program, &first, &its)?;
+        let (searched, plan, inputs) = (searched.clone(), plan.clone(), inputs.clone());
+        Ok(Confirmer { session, searched, plan, inputs, seed })
     }
 
     pub(crate) fn session(&self) -> &Session {
         &self.session
     }
 
-    pub(crate) fn execute(&mut self, input: &[u8], keep: Keep) -> Result<Execution, HarnessError> {
-        let source: Box<dyn DecisionSource> = match self.call {
-            Call::Fuzz(_) => {
+    pub(crate) fn session_mut(&mut self) -> &mut Session {
+        &mut self.session
+    }
+
+    pub(crate) fn execute(&mut self, input: &[u8], keep: Keep) -> Result<Confirmed, HarnessError> {
+        let (plan, inputs) = self.searched.planned(&self.plan, &self.inputs, input);
+        if let Searched::Program(_) = self.searched {
+            let replanned = self.session.replan(Arc::new(plan.clone()), &inputs);
+            replanned.map_err(|error| HarnessError { what: error.to_string() })?;
+        }
+        let execution = self.session.execute(self.source(input), keep)?;
+        Ok(Confirmed { execution, plan, inputs })
+    }
+
+    /// Who answers in the run of an input.
+    fn source(&self, input: &[u8]) -> Box<dyn DecisionSource> {
+        match self.searched {
+            Searched::Call(Call::Fuzz(_)) => {
                 // The length and the bytes are the first two questions of the run.
                 let length = Explicit::Number(input.len() as u64);
                 let answers = [(0, length), (1, Explicit::Bytes(digest::hex(input)))];
                 Box::new(Recorded::new(self.seed, answers.into_iter().collect()))
             }
-            Call::Property(_) => Box::new(Drawn::new(self.seed, input)),
-        };
-        self.session.execute(source, keep)
+            Searched::Program(_) => Box::new(Seeded::new(self.seed)),
+            Searched::Call(_) | Searched::Scenario { .. } => Box::new(Drawn::new(self.seed, input)),
+        }
+    }
+
+    /// What is called with an input that is drawn from it, for people.
+    pub(crate) fn written(&self, input: &[u8]) -> Option<String> {
+        written(self.session.program(), &self.searched, &mut Drawn::new(self.seed, input))
     }
 }
 
-/// A function of a component.
+/// A component.
 pub(crate) struct CallTarget {
     caller: Caller,
     confirmer: Confirmer,
+    /// Whether a program fails that exits with another code than 0.
+    exits_fail: bool,
 }
 
 impl CallTarget {
-    pub(crate) fn new(caller: Caller, confirmer: Confirmer) -> CallTarget {
-        CallTarget { caller, confirmer }
+    pub(crate) fn new(caller: Caller, confirmer: Confirmer, exits_fail: bool) -> CallTarget {
+        CallTarget { caller, confirmer, exits_fail }
     }
 
     pub(crate) fn caller(&self) -> &Caller {
         &self.caller
     }
 
-    /// Who answers what the function draws; nobody is asked by one that is given bytes.
+    /// Who answers what is drawn; nobody is asked by what is given bytes.
     fn source(&self, input: &[u8]) -> Option<Box<dyn DecisionSource>> {
-        match self.confirmer.call {
-            Call::Fuzz(_) => None,
-            Call::Property(_) => Some(Box::new(Drawn::new(self.confirmer.seed, input))),
+        match self.confirmer.searched {
+            Searched::Call(Call::Fuzz(_)) | Searched::Program(_) => None,
+            Searched::Call(_) | Searched::Scenario { .. } => Some(Box::new(Drawn::new(self.confirmer.seed, input))),
+        }
+    }
+
+    /// Leaving is no failure of a program, which tells an error so, unless that was asked for; elsewhere, leaving with success
+    /// is none, as it is none of a run.
+    fn is_failure(&self, end: &End) -> bool {
+        match end {
+            End::Exited { code: 0 } => false,
+            End::Exited { .. } => self.exits_fail || !matches!(self.confirmer.searched, Searched::Program(_)),
+            _ => true,
         }
     }
 }
@@ -73,9 +129,10 @@ impl Target for CallTarget {
     fn execute(&mut self, input: &[u8]) -> Result<Outcome, HarnessError> {
         let source = self.source(input);
         let failed = match self.caller.call(input, source)? {
-            // Leaving with success is no failure, as it is none of a run.
-            CallOutcome::Returned | CallOutcome::Ended { end: End::Exited { code: 0 }, .. } => None,
-            CallOutcome::Ended { end, backtrace, stderr } => Some(Box::new(judge_end(&end, &stderr, &backtrace))),
+            CallOutcome::Ended { end, backtrace, stderr } if self.is_failure(&end) => {
+                Some(Box::new(judge_end(&end, &stderr, &backtrace)))
+            }
+            CallOutcome::Returned | CallOutcome::Ended { .. } => None,
         };
         Ok(Outcome { failed, memory_bytes: self.caller.memory_bytes() })
     }
@@ -102,8 +159,30 @@ impl Target for CallTarget {
     }
 
     fn confirm(&mut self, input: &[u8]) -> Result<Verdict, HarnessError> {
-        Ok(judge(&self.confirmer.execute(input, 0..0)?))
+        Ok(judge(&self.confirmer.execute(input, 0..0)?.execution))
     }
+}
+
+/// Inputs to begin with where values are drawn from them: an input that is used up gives the simplest values, so that nothing
+/// would reward a longer one by itself.
+pub(crate) fn made_up(searched: &Searched, seed: Seed, bytes_max: usize) -> Vec<Vec<u8>> {
+    let lengths: &[usize] = match searched {
+        Searched::Call(Call::Fuzz(_) | Call::Property(_)) | Searched::Program(_) => return Vec::new(),
+        Searched::Call(Call::Http) => {
+            let requests = ["GET / HTTP/1.1\naccept: */*\n\n", "POST / HTTP/1.1\ncontent-type: application/json\n\n{}"];
+            return requests.map(|request| request.as_bytes().to_vec()).to_vec();
+        }
+        Searched::Call(Call::Function(_)) => &[16],
+        Searched::Scenario { .. } => &[64, 256, 1024],
+    };
+    let mut source = Seeded::new(seed);
+    let question = Question { node: NodeId(0), purpose: Purpose::Random, site: "made up" };
+    let mut random = |length: &usize| {
+        let mut input = vec![0; (*length).min(bytes_max)];
+        source.fill(question, &mut input);
+        input
+    };
+    lengths.iter().map(&mut random).collect()
 }
 
 /// A component that cannot be called, as an error of the command.

@@ -65,7 +65,7 @@ impl Case {
     pub(crate) fn prepare(selected: Selected, record: Option<PathBuf>, trace_name: String) -> Case {
         let Selected { name, path, kind } = selected;
         let file = match kind {
-            Kind::Crate => crate::build::build(&path),
+            Kind::Crate | Kind::Folder => crate::build::build(&path),
             Kind::Program => Ok(path.clone()),
             Kind::Json => Err(CliError::new(
                 "player",

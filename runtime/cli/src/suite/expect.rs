@@ -1,4 +1,4 @@
-//! What a scenario says about itself: `expect.toml` in its crate, `bank.expect.toml` beside `bank.wasm`.
+//! What a scenario says about itself: `expect.toml` in its folder, `bank.expect.toml` beside `bank.wasm`.
 //!
 //! ```toml
 //! sequences = 10                                       # how far it is driven, unless flags say otherwise
@@ -6,6 +6,9 @@
 //! target = "kv-store"                                  # the component that it judges, beside it, unless `--target` names one
 //! status = "fail"                                      # what `--expect` holds it to
 //! signatures = ["assertion at no customer owes"]
+//!
+//! build = "make"                                       # how it is made, where that is not cargo's work: a line for `sh`
+//! program = "ring.wasm"                                # and what that leaves, or what is there without it
 //! ```
 //!
 //! A `plan.toml` (`bank.plan.toml`) at the same place is its plan, unless `--plan` names another.
@@ -30,6 +33,23 @@ pub(super) struct Expect {
     _fixed_by_env: bool,
     status: Option<Status>,
     signatures: Vec<String>,
+    build: Option<String>,
+    program: Option<PathBuf>,
+}
+
+/// How a folder that is no crate becomes a program.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Recipe {
+    /// A line for `sh`, run in the folder. `None` when the program is there as it is.
+    pub(crate) build: Option<String>,
+    /// What it leaves, from where we are.
+    pub(crate) program: PathBuf,
+}
+
+/// The recipe in a folder's `expect.toml`. A folder with neither that file nor a recipe in it has none.
+pub(crate) fn recipe(folder: &Path) -> Result<Option<Recipe>, CliError> {
+    let Expect { build, program, .. } = Expect::of(folder, Kind::Folder)?;
+    Ok(program.map(|program| Recipe { build, program: folder.join(program) }))
 }
 
 impl Expect {
@@ -52,6 +72,9 @@ impl Expect {
             if value.is_some_and(|value| value == 0 || value > most) {
                 return Err(format!("`{key}` must be from 1 to {most}"));
             }
+        }
+        if expect.build.is_some() && expect.program.is_none() {
+            return Err("`build` says how something is made, and `program` must name what that is".to_owned());
         }
         if expect.status.unwrap_or(Status::Pass) == Status::Pass && !expect.signatures.is_empty() {
             return Err("`signatures` identify failures, and no `status` of one is expected".to_owned());
@@ -78,10 +101,10 @@ pub(super) fn own_plan(scenario: &Path, kind: Kind) -> Option<PathBuf> {
     Some(beside(scenario, kind, "plan.toml")).filter(|path| path.is_file())
 }
 
-/// In a crate, or beside a file under its name.
+/// In a folder, or beside a file under its name.
 fn beside(scenario: &Path, kind: Kind, what: &str) -> PathBuf {
     match kind {
-        Kind::Crate => scenario.join(what),
+        Kind::Crate | Kind::Folder => scenario.join(what),
         Kind::Program | Kind::Json => scenario.with_extension(what),
     }
 }
@@ -109,6 +132,7 @@ mod tests {
             ("status = \"fails\"", "unknown variant `fails`"),
             ("signatures = [\"a\"]", "no `status` of one"),
             ("flows = ", "flows"),
+            ("build = \"make\"", "`program` must name what that is"),
         ] {
             let why = Expect::parse(text).expect_err("refused");
             assert!(why.contains(said), "{text}: {why}");
@@ -116,7 +140,23 @@ mod tests {
     }
 
     #[test]
+    fn a_recipe_names_what_it_makes() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let recipe = || recipe(folder.path());
+        assert_eq!(recipe().expect("no file"), None);
+        let write = |text: &str| std::fs::write(folder.path().join("expect.toml"), text).expect("written");
+        write("flows = 3");
+        assert_eq!(recipe().expect("sound"), None);
+        write("build = \"make\"\nprogram = \"ring.wasm\"");
+        let made = Recipe { build: Some("make".to_owned()), program: folder.path().join("ring.wasm") };
+        assert_eq!(recipe().expect("sound"), Some(made));
+        write("flow = 3");
+        assert!(recipe().expect_err("refused").message.contains("unknown field `flow`"));
+    }
+
+    #[test]
     fn it_stands_in_the_crate_or_beside_the_file() {
+        assert_eq!(beside(Path::new("s/ring"), Kind::Folder, "plan.toml"), Path::new("s/ring/plan.toml"));
         assert_eq!(beside(Path::new("s/bank"), Kind::Crate, "plan.toml"), Path::new("s/bank/plan.toml"));
         assert_eq!(beside(Path::new("s/bank.wasm"), Kind::Program, "plan.toml"), Path::new("s/bank.plan.toml"));
     }

@@ -1,18 +1,20 @@
 //! Which scenarios a suite has.
 //!
 //! ```text
-//! nothing named    tests/**/*.fozzy.json, everything below scenarios/; in the folder of a scenario's crate, that crate
+//! nothing named    tests/**/*.fozzy.json, everything below scenarios/, and this folder, if it is one of a scenario;
+//!                  when that is nothing, the programs in this folder
 //! a file           itself
 //! a crate          itself: a folder whose Cargo.toml has a package
+//! a made one       itself: a folder whose expect.toml says how its program is made, in C, Go, JavaScript, …
 //! another folder   everything below it
 //! *, ?, [ab], **   all files and crates that fit
 //! ```
 //!
 //! Invariants: what is named and is not there is an error, and so is a suite without a scenario; the order is that of the
-//! paths; a component that a scenario of the suite judges is none of its scenarios; of folders that tools fill (`target`, `node_modules`, hidden ones) nothing is taken but what is named; links are
-//! not followed.
+//! paths; a component that a scenario of the suite judges is none of its scenarios; of folders that tools fill (`target`,
+//! `node_modules`, hidden ones) nothing is taken but what is named; links are not followed.
 
-use super::expect::Expect;
+use super::expect::{Expect, recipe};
 use crate::error::{CliError, at_path};
 use std::collections::BTreeMap;
 use std::fs;
@@ -32,6 +34,8 @@ const FILLED: [&str; 2] = ["target", "node_modules"];
 pub(crate) enum Kind {
     /// A crate, which is built first.
     Crate,
+    /// A folder that says how its program is made, which is done first.
+    Folder,
     /// A component or a core module, also as text.
     Program,
     /// Steps in JSON.
@@ -60,8 +64,13 @@ pub(crate) fn select(globs: &[String], filter: Option<&str>) -> Result<Vec<Selec
     found.retain(|path, _| path.canonicalize().map_or(true, |path| !judged.contains(&path)));
     let all = found.len();
     if all == 0 {
-        return Err(CliError::new("suite", "no scenario is here: none in tests/**/*.fozzy.json and below scenarios/")
-            .hint("name some: fozzy test app.wasm 'more/*.wat' folder"));
+        return Err(CliError::new(
+            "suite",
+            "no scenario is here: none in tests/**/*.fozzy.json, below scenarios/ and in this folder",
+        )
+        .hint(
+            "name some: fozzy test app.wasm 'more/*.wat' folder; or begin with one: fozzy init app --template rust",
+        ));
     }
     let fits = |selected: &Selected| {
         filter.is_none_or(|part| selected.name.contains(part) || shown(&selected.path).contains(part))
@@ -96,8 +105,12 @@ fn everything(found: &mut Found) -> Result<(), CliError> {
     if scenarios.is_dir() {
         below(scenarios, DEPTH_MAX, &|_| true, found)?;
     }
-    if found.is_empty() && is_scenario_crate(Path::new(".")) {
-        add(Path::new("."), Kind::Crate, found);
+    let here = Path::new(".");
+    match kind_of(here) {
+        Some(Kind::Crate) if !is_scenario_crate(here) => {}
+        Some(kind) => add(here, kind, found),
+        None if found.is_empty() => below(here, 1, &|kind| matches!(kind, Kind::Program | Kind::Json), found)?,
+        None => {}
     }
     Ok(())
 }
@@ -115,8 +128,9 @@ fn named(word: &str, found: &mut Found) -> Result<(), CliError> {
             let before = found.len();
             below(path, DEPTH_MAX, &|_| true, found)?;
             if found.len() == before {
-                return Err(CliError::new("suite", format!("no scenario is below {word}"))
-                    .hint("a scenario is a .wasm, .wat or .fozzy.json file, or a folder with a Cargo.toml"));
+                return Err(CliError::new("suite", format!("no scenario is below {word}")).hint(
+                    "a scenario is a .wasm, .wat or .fozzy.json file, or a folder with a Cargo.toml or an expect.toml",
+                ));
             }
         }
         None if path.extension().is_some_and(|ending| ending == "fozzy") => {
@@ -164,7 +178,7 @@ fn below(folder: &Path, depth: usize, wanted: &dyn Fn(Kind) -> bool, found: &mut
         match kind_of(&path) {
             Some(kind) if wanted(kind) => add(&path, kind, found),
             // Inside of a crate are its parts; but where only JSON is looked for, crates are folders like others.
-            Some(Kind::Crate) if !wanted(Kind::Crate) && depth > 1 => below(&path, depth - 1, wanted, found)?,
+            Some(Kind::Crate | Kind::Folder) if depth > 1 => below(&path, depth - 1, wanted, found)?,
             None if of.is_dir() && depth > 1 => below(&path, depth - 1, wanted, found)?,
             _ => {}
         }
@@ -174,7 +188,14 @@ fn below(folder: &Path, depth: usize, wanted: &dyn Fn(Kind) -> bool, found: &mut
 
 fn kind_of(path: &Path) -> Option<Kind> {
     if path.is_dir() {
-        return has_package(path).then_some(Kind::Crate);
+        // A recipe that cannot be read, or names nothing, is told when it is to be followed.
+        let is_made = recipe(path).is_ok_and(|recipe| recipe.is_some());
+        return match (is_made, path.join("expect.toml").is_file()) {
+            (true, _) => Some(Kind::Folder),
+            _ if has_package(path) => Some(Kind::Crate),
+            (false, true) => Some(Kind::Folder),
+            (false, false) => None,
+        };
     }
     let name = path.file_name()?.to_string_lossy();
     if name.ends_with(JSON_ENDING) {
@@ -257,14 +278,24 @@ mod tests {
         write("b/inside.wat", "");
         write("target/x.wasm", "");
         write(".hidden/x.wasm", "");
+        write("ring/expect.toml", "program = \"ring.wasm\"");
+        write("ring/ring.wasm", "");
+        write("unsound/expect.toml", "flow = 3");
+        write("b/expect.toml", "flows = 3");
         write("deep/er/a.fozzy.json", "");
         write("deep/er/notes.md", "");
         write("c.wat", "");
         let mut found = Found::new();
         named(&shown(folder.path()), &mut found).expect("some");
         let names = |found: &Found| found.values().map(|one| (one.name.clone(), one.kind)).collect::<Vec<_>>();
-        let all =
-            [("b", Kind::Crate), ("c", Kind::Program), ("a", Kind::Json)].map(|(name, kind)| (name.to_owned(), kind));
+        let all = [
+            ("b", Kind::Crate),
+            ("c", Kind::Program),
+            ("a", Kind::Json),
+            ("ring", Kind::Folder),
+            ("unsound", Kind::Folder),
+        ]
+        .map(|(name, kind)| (name.to_owned(), kind));
         assert_eq!(names(&found), all);
         let mut found = Found::new();
         fitting(&format!("{}/**/*", folder.path().display()), &mut found).expect("some");

@@ -1,4 +1,8 @@
-//! Whether bytes are all zero: what is asked of the marks of a whole memory at each restore.
+//! Where bytes are not all zero: what is asked of the marks of a whole memory at each restore.
+//!
+//! ```text
+//! many clear blocks, looked at 256 bytes at once        a block with something in it, 8 bytes at once
+//! ```
 //!
 //! Not here: what is done with those that are not.
 
@@ -6,49 +10,89 @@
 
 /// Bytes that are looked at before it is decided.
 const BLOCK: usize = 256;
+/// Bytes of one number.
+const NUMBER: usize = 8;
 
-/// Whether `bytes` are all zero.
+/// Calls `each` with the place of every byte that is not zero, in order.
 #[inline]
-pub(crate) fn is_clear(bytes: &[u8]) -> bool {
+pub(crate) fn each_set(bytes: &[u8], mut each: impl FnMut(usize)) {
+    let mut start = 0;
+    while let Some(block) = next_block(bytes, start) {
+        start = bytes.len().min(block + BLOCK);
+        let (numbers, rest) = bytes[block..start].as_chunks::<NUMBER>();
+        for (position, number) in numbers.iter().enumerate() {
+            let mut number = u64::from_le_bytes(*number);
+            while number != 0 {
+                let byte = number.trailing_zeros() as usize / 8;
+                each(block + position * NUMBER + byte);
+                number &= !(0xFF << (byte * 8));
+            }
+        }
+        let beyond = start - rest.len();
+        rest.iter().enumerate().filter(|(_, byte)| **byte != 0).for_each(|(position, _)| each(beyond + position));
+    }
+}
+
+/// Where the first block begins, from `start` on, that is not all zero. The last one may be shorter.
+#[inline]
+fn next_block(bytes: &[u8], start: usize) -> Option<usize> {
     #[cfg(target_arch = "x86_64")]
     if std::arch::is_x86_feature_detected!("avx2") {
         // SAFETY: the processor has AVX2, as was just seen.
-        return unsafe { is_clear_avx2(bytes) };
+        return unsafe { next_block_avx2(bytes, start) };
     }
-    blocks_are_clear(bytes)
+    look_for_block(bytes, start)
 }
 
 /// The same code, for which the compiler may use the wider registers.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2")]
-fn is_clear_avx2(bytes: &[u8]) -> bool {
-    blocks_are_clear(bytes)
+fn next_block_avx2(bytes: &[u8], start: usize) -> Option<usize> {
+    look_for_block(bytes, start)
 }
 
 #[inline(always)]
-fn blocks_are_clear(bytes: &[u8]) -> bool {
-    let (blocks, rest) = bytes.as_chunks::<BLOCK>();
-    let seen = |block: &[u8; BLOCK]| {
-        let (numbers, _) = block.as_chunks::<8>();
-        numbers.iter().fold(0, |seen, number| seen | u64::from_ne_bytes(*number))
+fn look_for_block(bytes: &[u8], start: usize) -> Option<usize> {
+    let (blocks, rest) = bytes[start..].as_chunks::<BLOCK>();
+    let is_set = |block: &[u8; BLOCK]| {
+        let (numbers, _) = block.as_chunks::<NUMBER>();
+        numbers.iter().fold(0, |seen, number| seen | u64::from_ne_bytes(*number)) != 0
     };
-    blocks.iter().all(|block| seen(block) == 0) && rest.iter().all(|byte| *byte == 0)
+    let found = blocks.iter().position(is_set);
+    let last = || rest.iter().any(|byte| *byte != 0).then_some(blocks.len());
+    found.or_else(last).map(|block| start + block * BLOCK)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn set(bytes: &[u8]) -> Vec<usize> {
+        let mut found = Vec::new();
+        each_set(bytes, |at| found.push(at));
+        found
+    }
+
     #[test]
     fn one_byte_is_seen_wherever_it_is() {
         for length in [0, 1, 63, 64, 255, 256, 257, 1024, 1500] {
             let mut bytes = vec![0; length];
-            assert!(is_clear(&bytes));
+            assert!(set(&bytes).is_empty());
             for at in 0..length {
                 bytes[at] = 1;
-                assert!(!is_clear(&bytes), "{at} of {length}");
+                assert_eq!(set(&bytes), [at], "of {length}");
                 bytes[at] = 0;
             }
+        }
+    }
+
+    #[test]
+    fn bytes_beside_each_other_are_all_seen_in_order() {
+        for length in [7, 300, 1024, 1501] {
+            let bytes: Vec<u8> = (0..length).map(|at| if at * 7 % 5 < 2 { 0x80 } else { 0 }).collect();
+            let expected: Vec<usize> = (0..length).filter(|at| at * 7 % 5 < 2).collect();
+            assert_eq!(set(&bytes), expected);
+            assert_eq!(set(&vec![0xFF; length]), (0..length).collect::<Vec<_>>());
         }
     }
 }

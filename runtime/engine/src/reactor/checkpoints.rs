@@ -14,6 +14,7 @@ use super::live::{Announced, Function, Live};
 use super::{CallError, Holdings};
 use fozzy_host::{MemoryLimiter, Run};
 use fozzy_trace::{DecisionSource, NodeId};
+use std::any::Any;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use wasmtime::component::{ComponentNamedList, Lift, Lower};
@@ -94,23 +95,44 @@ impl State {
 }
 
 /// Something that was done between two checkpoints.
-pub(super) trait Step: Send + Sync {
+pub(super) trait Step: Any + Send + Sync {
     /// Does it again.
     fn repeat(&self, live: &mut Live) -> Result<(), CallError>;
+
+    /// How many calls it stands for.
+    fn calls(&self) -> u64 {
+        0
+    }
+
+    /// Stands for nothing from now on; `false` when it cannot be taken up again.
+    fn forget(&mut self) -> bool {
+        false
+    }
 }
 
+/// Calls of one function, one after the other: together, so that noting one costs no allocation.
 struct Called<P, R> {
     function: Function<P, R>,
-    arguments: P,
+    arguments: Vec<P>,
 }
 
 impl<P, R> Step for Called<P, R>
 where
-    P: ComponentNamedList + Lower + Clone + Send + Sync,
-    R: ComponentNamedList + Lift,
+    P: ComponentNamedList + Lower + Clone + Send + Sync + 'static,
+    R: ComponentNamedList + Lift + 'static,
 {
     fn repeat(&self, live: &mut Live) -> Result<(), CallError> {
-        live.call(&mut self.function.clone(), self.arguments.clone()).map(drop)
+        let mut function = self.function.clone();
+        self.arguments.iter().try_for_each(|arguments| live.call(&mut function, arguments.clone()).map(drop))
+    }
+
+    fn calls(&self) -> u64 {
+        self.arguments.len() as u64
+    }
+
+    fn forget(&mut self) -> bool {
+        self.arguments.clear();
+        true
     }
 }
 
@@ -256,7 +278,14 @@ impl Checkpoints {
         P: ComponentNamedList + Lower + Clone + Send + Sync + 'static,
         R: ComponentNamedList + Lift + 'static,
     {
-        self.since.push(Box::new(Called { function: function.clone(), arguments: arguments.clone() }));
+        let last = self.since.last_mut().map(|last| &mut **last as &mut dyn Any);
+        match last.and_then(|last| last.downcast_mut::<Called<P, R>>()) {
+            Some(called) if called.function.is(function) => called.arguments.push(arguments.clone()),
+            _ => {
+                let arguments = vec![arguments.clone()];
+                self.since.push(Box::new(Called { function: function.clone(), arguments }));
+            }
+        }
     }
 
     /// Notes what the host was told.
@@ -272,7 +301,11 @@ impl Checkpoints {
     /// What was done since the last checkpoint does not matter any more.
     #[inline]
     pub(super) fn forget_calls(&mut self) {
-        self.since.clear();
+        // What is called next is often what was called first.
+        self.since.truncate(1);
+        if !self.since.first_mut().is_none_or(|first| first.forget()) {
+            self.since.clear();
+        }
     }
 
     /// The state of a checkpoint, if it is held.

@@ -54,6 +54,14 @@ impl<P, R> Clone for Function<P, R> {
     }
 }
 
+impl<P, R> Function<P, R> {
+    /// Whether both were looked up at once.
+    #[inline]
+    pub(super) fn is(&self, other: &Function<P, R>) -> bool {
+        Arc::ptr_eq(&self.name, &other.name)
+    }
+}
+
 /// The part of a scenario's only sequence that is called next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Announced {
@@ -258,6 +266,14 @@ impl Live {
         &self.store.data().run
     }
 
+    /// Changes the computer from outside.
+    pub(super) fn change<R>(&mut self, change: impl FnOnce(&mut World) -> R) -> R {
+        if let Some(accessor) = &mut self.accessor {
+            accessor.at = None;
+        }
+        change(&mut self.store.data_mut().run.world)
+    }
+
     pub(super) fn answer_from(&mut self, source: Box<dyn DecisionSource>) {
         self.store.data_mut().run.answer_from(source);
         if let Some(accessor) = &mut self.accessor {
@@ -312,10 +328,21 @@ impl Live {
         if function.instance != self.id {
             self.find_again(function)?;
         }
+        let found = function.found;
+        self.act(|store, _| found.call(store, arguments))
+    }
+
+    /// Lets the guest do something, watched as a call is.
+    #[inline]
+    pub(super) fn act<R>(
+        &mut self,
+        act: impl FnOnce(&mut Store<Host>, &Instance) -> wasmtime::Result<R>,
+    ) -> Result<R, CallError> {
         if let Some(watchdog) = &mut self.watchdog {
             watchdog.begin();
         }
-        let result = with_stack(|| function.found.call(&mut self.store, arguments));
+        let (store, instance) = (&mut self.store, &self.instance);
+        let result = with_stack(|| act(store, instance));
         let cut = self.watchdog.as_mut().is_some_and(Watchdog::end);
         match result {
             Ok(result) => Ok(result),

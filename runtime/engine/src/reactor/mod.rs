@@ -33,7 +33,7 @@ pub use tracker::TrackerKind;
 use crate::coverage::Covered;
 use crate::program::Program;
 use checkpoints::Checkpoints;
-use fozzy_host::Run;
+use fozzy_host::{Host, Run};
 use fozzy_instrument::{Comparison, ModuleOrdinal, OriginalOffset};
 use fozzy_trace::facts::ScenarioStats;
 use fozzy_trace::outcome::Frame;
@@ -42,7 +42,8 @@ use fozzy_trace::{DecisionSource, End, HarnessError, History, Instant, NodeId, P
 use fozzy_world::{World, WorldError};
 use live::Live;
 use std::sync::Arc;
-use wasmtime::component::{ComponentNamedList, Lift, Lower};
+use wasmtime::Store;
+use wasmtime::component::{ComponentNamedList, Instance, Lift, Lower};
 
 /// Bytes that the checkpoints of one reactor hold, when nothing else is asked for.
 pub const CHECKPOINT_BYTES_DEFAULT: u64 = 1 << 30;
@@ -132,6 +133,8 @@ pub struct Reactor {
     base: CheckpointId,
     /// Whether the guest has ended.
     over: bool,
+    /// Whether something was done that is not repeated.
+    finished: bool,
 }
 
 impl Reactor {
@@ -167,7 +170,7 @@ impl Reactor {
         let mut checkpoints = Checkpoints::new(CHECKPOINT_BYTES_DEFAULT);
         let state = live.capture()?;
         let base = checkpoints.add_root(state, first);
-        Ok(Reactor { program, start, live, checkpoints, base, over: false })
+        Ok(Reactor { program, start, live, checkpoints, base, over: false, finished: false })
     }
 
     /// The program.
@@ -234,6 +237,25 @@ impl Reactor {
         Reactor::with_run(program, start, run)
     }
 
+    /// Lets the guest do something after which nothing is done with it but a restore: it is not repeated by one.
+    pub(crate) fn finish<R>(
+        &mut self,
+        act: impl FnOnce(&mut Store<Host>, &Instance) -> wasmtime::Result<R>,
+    ) -> Result<R, CallError> {
+        if self.over {
+            return Err(CallError::Over);
+        }
+        self.finished = true;
+        let result = self.live.act(act);
+        self.over = result.is_err();
+        result
+    }
+
+    /// Changes the computer before the guest does something after which it is restored.
+    pub(crate) fn change<R>(&mut self, change: impl FnOnce(&mut World) -> R) -> R {
+        self.live.change(change)
+    }
+
     /// Has `source` answer the questions from here on.
     pub fn answer_from(&mut self, source: Box<dyn DecisionSource>) {
         self.checkpoints.answered_from(&*source);
@@ -248,6 +270,7 @@ impl Reactor {
         if self.over {
             return Err(CallError::Over);
         }
+        assert!(!self.finished, "what was done since the last restore cannot be repeated");
         let state = self.live.capture()?;
         self.base = self.checkpoints.add(self.base, state);
         Ok(self.base)
@@ -271,7 +294,7 @@ impl Reactor {
             None => Restored::Repeated { calls: self.repeat(checkpoint)? },
         };
         self.checkpoints.arrive(checkpoint);
-        (self.base, self.over) = (checkpoint, false);
+        (self.base, self.over, self.finished) = (checkpoint, false, false);
         Ok(restored)
     }
 
@@ -289,7 +312,7 @@ impl Reactor {
         for step in &steps {
             step.repeat(&mut self.live).map_err(again)?;
         }
-        let calls = steps.len() as u64;
+        let calls = steps.iter().map(|step| step.calls()).sum();
         let state = self.live.capture()?;
         if self.checkpoints.is_another(checkpoint, &state) {
             let what = "a checkpoint was restored by calling again, and its state came out differently; this is a fault \

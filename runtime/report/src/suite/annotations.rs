@@ -58,10 +58,10 @@ fn source(case: &CaseSummary, location: &SourceLocation, file: impl Fn(&str) -> 
     file(&inside).or_else(|| file(path))
 }
 
-fn escaped(text: &str) -> String {
+pub(crate) fn escaped(text: &str) -> String {
     text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
 }
 
-fn property(text: &str) -> String {
+pub(crate) fn property(text: &str) -> String {
     escaped(text).replace(':', "%3A").replace(',', "%2C")
 }

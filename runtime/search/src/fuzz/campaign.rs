@@ -18,10 +18,12 @@ use super::dictionary::Dictionary;
 use super::estimate::Estimate;
 use super::feedback::{Feature, Feedback};
 use super::findings::{Findings, Found};
+use super::length::Length;
 use super::mutate::{Material, Mutator, Mutators};
 use super::reduce::{erase, simplify};
 use super::schedule::Schedule;
 use super::target::{Compared, Target};
+use super::worth::Worth;
 use fozzy_trace::{Digest, HarnessError, Seed, Signature, Verdict};
 use std::sync::Arc;
 
@@ -37,6 +39,9 @@ const COMPARISON_TRIES: usize = 512;
 const STRAY_TRIES: usize = 48;
 /// One round in so many looks at what such an input compares.
 const STRAY_ROUNDS: u64 = 4;
+/// Random bytes that are put behind a testcase to see what is compared then: lengths that are asked for before anything else,
+/// and fields that were not there. Being random, they stand nowhere else in the input.
+const TAIL_BYTES: std::ops::RangeInclusive<usize> = 8..=40;
 /// Of the mutations of a testcase that meets comparisons, one in so many is mended so that it meets them again.
 const REPAIRED: u64 = 4;
 /// Comparisons of one testcase that are mended.
@@ -51,6 +56,8 @@ const MINIMIZE_TRIES: u64 = 4096;
 pub struct Options {
     /// Where its randomness comes from.
     pub seed: Seed,
+    /// Which stream of it: each worker of several has another one.
+    pub stream: u32,
     /// Executions after which it ends; `u64::MAX` for no bound.
     pub executions_max: u64,
     /// Bytes that an input can have.
@@ -66,7 +73,7 @@ pub struct Options {
 impl Default for Options {
     fn default() -> Options {
         let (seed, executions_max, input_bytes_max) = (Seed(0), u64::MAX, 4096);
-        Options { seed, executions_max, input_bytes_max, only: None, minimize: false, first_only: false }
+        Options { seed, stream: 0, executions_max, input_bytes_max, only: None, minimize: false, first_only: false }
     }
 }
 
@@ -114,6 +121,14 @@ pub trait Observer {
     /// When it cannot be kept.
     fn added(&mut self, testcase: &Testcase) -> Result<(), HarnessError>;
 
+    /// Inputs that somebody else has found since it was asked last. It is asked between two rounds.
+    ///
+    /// # Errors
+    /// When they cannot be had.
+    fn offered(&mut self) -> Result<Vec<Vec<u8>>, HarnessError> {
+        Ok(Vec::new())
+    }
+
     /// A failure was found that was not known.
     ///
     /// # Errors
@@ -159,6 +174,8 @@ pub struct Campaign {
     feedback: Feedback,
     corpus: Corpus,
     schedule: Schedule,
+    worth: Worth,
+    length: Length,
     findings: Findings,
     stats: Stats,
     features: Vec<Feature>,
@@ -177,12 +194,14 @@ impl Campaign {
     pub fn new(options: Options, dictionary: Dictionary) -> Campaign {
         Campaign {
             mutators: Mutators::new(options.only),
-            chance: Chance::new(options.seed, 0),
+            chance: Chance::new(options.seed, options.stream),
             options,
             dictionary,
             feedback: Feedback::default(),
             corpus: Corpus::default(),
             schedule: Schedule::default(),
+            worth: Worth::default(),
+            length: Length::default(),
             findings: Findings::default(),
             stats: Stats::default(),
             features: Vec::new(),
@@ -221,7 +240,7 @@ impl Campaign {
         let mut outside = Outside { target, observer };
         let halt = match self.seeded(&mut outside, seeds) {
             Ok(()) => loop {
-                if let Err(halt) = self.round(&mut outside) {
+                if let Err(halt) = self.take_over(&mut outside).and_then(|()| self.round(&mut outside)) {
                     break halt;
                 }
             },
@@ -251,6 +270,22 @@ impl Campaign {
         Ok(())
     }
 
+    /// What others have found is executed, and kept if it shows something new here.
+    fn take_over(&mut self, outside: &mut Outside<'_>) -> Result<(), Halt> {
+        for input in outside.observer.offered()? {
+            if input.len() > self.options.input_bytes_max || self.corpus.knows(&Digest::of(&input)) {
+                continue;
+            }
+            let Some(memory_bytes) = self.execute(outside, &input)? else { continue };
+            if self.note(outside, memory_bytes) > 0 {
+                self.features.clear();
+                self.feedback.features_of(outside.target, memory_bytes, &mut self.features);
+                self.keep(input.into(), None, None);
+            }
+        }
+        Ok(())
+    }
+
     /// A testcase is picked, and changed some times.
     fn round(&mut self, outside: &mut Outside<'_>) -> Result<(), Halt> {
         let (parent, base) = match self.corpus.testcases().is_empty() {
@@ -266,7 +301,13 @@ impl Campaign {
         }
         let pairs = parent.and_then(|parent| self.corpus.testcases()[parent as usize].pairs.clone());
         let repairs = if self.compares() { self.repairs_of(parent) } else { Arc::from([]) };
-        let mut input = Vec::with_capacity(self.options.input_bytes_max);
+        let (most, stats) = (self.options.input_bytes_max, self.stats);
+        // A mutator by itself has to do with all the room there is.
+        let bytes_max = match self.options.only {
+            Some(_) => most,
+            None => self.length.of_round(&mut self.chance, base.len(), most, stats.executions, stats.last_new),
+        };
+        let mut input = Vec::with_capacity(most);
         for _ in 0..MUTATIONS_A_PICK {
             input.clear();
             input.extend_from_slice(&base);
@@ -280,7 +321,7 @@ impl Campaign {
                 dictionary: &self.dictionary,
                 pairs: pairs.as_deref().unwrap_or_default(),
                 other,
-                bytes_max: self.options.input_bytes_max,
+                bytes_max,
             };
             self.mutators.mutate(&mut input, &mut material);
             self.attempt(outside, &input, parent, None)?;
@@ -289,9 +330,21 @@ impl Campaign {
             }
         }
         if self.compares() && self.chance.one_in(STRAY_ROUNDS) {
+            if self.chance.one_in(2) {
+                input = self.lengthened(&base);
+            }
             self.put_compared(outside, &input, parent, STRAY_TRIES)?;
         }
         Ok(())
+    }
+
+    /// `base` with random bytes behind it, as far as there is room.
+    fn lengthened(&mut self, base: &[u8]) -> Vec<u8> {
+        let tail = self.chance.between(*TAIL_BYTES.start(), *TAIL_BYTES.end());
+        let mut input = base.to_vec();
+        input.extend(std::iter::repeat_with(|| self.chance.byte()).take(tail));
+        input.truncate(self.options.input_bytes_max);
+        input
     }
 
     /// Whether comparisons are looked at.
@@ -306,6 +359,8 @@ impl Campaign {
         }
         let found = self.put_compared(outside, base, Some(place), COMPARISON_TRIES)?;
         self.corpus.entry(place as usize).pairs = Some(found);
+        let longer = self.lengthened(base);
+        self.put_compared(outside, &longer, Some(place), STRAY_TRIES)?;
         Ok(())
     }
 
@@ -323,12 +378,22 @@ impl Campaign {
         let found: Arc<[Pair]> = pairs(&self.log, base, &mut self.dictionary).into();
         let repairs = self.repairs_of(parent);
         let mut input = Vec::new();
-        for (pair, at) in candidates(&found, base).take(tries) {
+        let mut tries = tries;
+        for (pair, at) in candidates(&found, base) {
+            if tries == 0 {
+                break;
+            }
+            if !self.worth.allows(pair) {
+                continue;
+            }
+            tries -= 1;
             input.clear();
             input.extend_from_slice(base);
             pair.put(&mut input, at);
             if input.len() <= self.options.input_bytes_max {
-                self.attempt(outside, &input, parent, Some(Repair::of(pair, at)))?;
+                if self.attempt(outside, &input, parent, Some(Repair::of(pair, at)))? {
+                    self.worth.paid(pair);
+                }
                 if repairs.iter().any(|repair| repair.site != pair.site) {
                     self.repair(outside, &mut input, parent, &repairs)?;
                 }
@@ -369,17 +434,17 @@ impl Campaign {
         Ok(())
     }
 
-    /// Executes an input, and keeps it if it shows something new.
+    /// Executes an input, and keeps it if it shows something new, which is the answer.
     fn attempt(
         &mut self,
         outside: &mut Outside<'_>,
         input: &[u8],
         parent: Option<u32>,
         put: Option<Repair>,
-    ) -> Result<(), Halt> {
-        let Some(memory_bytes) = self.execute(outside, input)? else { return Ok(()) };
+    ) -> Result<bool, Halt> {
+        let Some(memory_bytes) = self.execute(outside, input)? else { return Ok(false) };
         if self.note(outside, memory_bytes) == 0 {
-            return Ok(());
+            return Ok(false);
         }
         self.stats.last_new = self.stats.executions;
         self.feedback.features_of(outside.target, memory_bytes, &mut self.features);
@@ -389,7 +454,7 @@ impl Campaign {
             self.keep(shorter.into(), parent, put);
             outside.observer.added(self.corpus.testcases().last().expect("just kept"))?;
         }
-        Ok(())
+        Ok(true)
     }
 
     /// The input, or a shorter one that shows all that is new in it.

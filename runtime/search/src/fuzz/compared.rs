@@ -22,6 +22,7 @@
 
 use super::dictionary::Dictionary;
 use super::target::{Compared, ComparedKind};
+use fozzy_trace::Fold;
 use std::collections::BTreeSet;
 
 /// Bytes of a side: those of strings that the log has.
@@ -77,6 +78,22 @@ pub(crate) struct Pair {
 }
 
 impl Pair {
+    /// A number for what is put, wherever and in place of whatever.
+    pub(crate) fn value(&self) -> u64 {
+        let mut fold = Fold::default();
+        match self.shift {
+            // By how much depends on the input; that it is a shift is what can be counted.
+            Some(shift) => fold.bytes(&[shift.width, u8::from(shift.adds), u8::from(shift.big)]),
+            None => fold.bytes(self.put.bytes()),
+        }
+        fold.value()
+    }
+
+    #[cfg(test)]
+    pub(crate) fn of_bytes(find: &[u8], put: &[u8], site: u64) -> Pair {
+        Pair { find: Side::new(find), put: Side::new(put), shift: None, site }
+    }
+
     /// How likely it is that `find` stands in an input because it was read from there: long before short, values that say
     /// something before zeros.
     fn weight(&self) -> usize {

@@ -7,13 +7,20 @@
 //! ```
 //!
 //! Each number takes as many bytes as its bound needs. What is used up gives the simplest answers, so that a shorter input is
-//! a simpler one, and every input is valid.
+//! a simpler one, and every input is valid. A length (the site `length`) is at most what is left, so that a text ends with the
+//! input, and grows and shrinks with it. What is drawn last can take all that is left (the site `rest`), whatever it is: so files
+//! of texts are inputs of a function that takes a text.
 //!
 //! Invariant: only what a program draws through `fozzy:choices` is read off; the seed answers all else, as it would without.
 
 use fozzy_trace::source::Seeded;
 use fozzy_trace::{DecisionSource, Origin, Purpose, Question, Seed};
 use std::sync::Arc;
+
+/// The site of questions for how long something is.
+const LENGTH: &str = "length";
+/// The site of the question how long the last thing is.
+const REST: &str = "rest";
 
 /// Answers what a program draws from an input.
 #[derive(Clone, Debug)]
@@ -42,10 +49,15 @@ impl Drawn {
 impl DecisionSource for Drawn {
     fn below(&mut self, question: Question<'_>, bound: u64) -> (u64, Origin) {
         let Purpose::Choice(_) = question.purpose else { return self.seeded.below(question, bound) };
+        if question.site == REST {
+            return (((self.input.len() - self.used) as u64).min(bound - 1), Origin::Explicit);
+        }
         let bytes = (64 - (bound - 1).leading_zeros()).div_ceil(8) as usize;
         let mut word = [0; 8];
         self.take(&mut word[..bytes]);
-        (u64::from_le_bytes(word) % bound, Origin::Explicit)
+        let number = u64::from_le_bytes(word) % bound;
+        let left = (self.input.len() - self.used) as u64;
+        (if question.site == LENGTH { number.min(left) } else { number }, Origin::Explicit)
     }
 
     fn fill(&mut self, question: Question<'_>, out: &mut [u8]) -> Origin {
@@ -84,6 +96,14 @@ mod tests {
         assert_eq!(&out, b"hi");
         assert_eq!(drawn.below(choice, 5).0, 4);
         assert_eq!(drawn.below(choice, u64::MAX).0, 0);
+        let mut drawn = Drawn::new(Seed(1), b"\xff\x0fabc");
+        let length = Question { site: LENGTH, ..choice };
+        assert_eq!(drawn.below(length, 4097), (3, Origin::Explicit), "no more than is left");
+        assert_eq!(
+            drawn.below(Question { site: REST, ..choice }, 4097),
+            (3, Origin::Explicit),
+            "and that takes nothing"
+        );
         let random = ask(Purpose::Random);
         assert_eq!(drawn.below(random, 1 << 40), Seeded::new(Seed(1)).below(random, 1 << 40));
     }

@@ -58,7 +58,7 @@ struct Module {
 
 /// What was seen.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Feedback {
+pub struct Feedback {
     modules: Vec<Module>,
     /// Edges and what stands beside them in one row of numbers.
     rows: u32,
@@ -71,7 +71,7 @@ pub(crate) struct Feedback {
 
 impl Feedback {
     /// Looks at the last execution of `target`, and says how many features are new.
-    pub(crate) fn note(&mut self, target: &dyn Target, memory_bytes: u64) -> u32 {
+    pub fn note(&mut self, target: &dyn Target, memory_bytes: u64) -> u32 {
         let mut fresh = 0;
         let mut number = 1;
         target.coverage(&mut |bytes| {

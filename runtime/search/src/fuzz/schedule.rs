@@ -75,7 +75,7 @@ fn weight(corpus: &Corpus, feedback: &Feedback, place: usize) -> u64 {
     let rarity = |feature| RAREST / (1 + u64::from(feedback.frequency(feature)).max(1).ilog2() as u64);
     let worth: u64 = LEAST + corpus.best_features(place).map(rarity).sum::<u64>();
     let length = testcase.input.len() as u64;
-    let length_share = 1 + (length / 64).max(1).ilog2() as u64;
+    let length_share = 1 + u64::from((length / 16).max(1).ilog2());
     let pick_share = 1 + u64::from(testcase.picks).max(1).ilog2() as u64;
     (worth * 16 / (length_share * pick_share)).max(1)
 }

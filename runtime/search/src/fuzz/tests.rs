@@ -38,6 +38,15 @@ impl Guest {
         left == right
     }
 
+    /// Compares for the order, and takes an edge when the left one is not above the right one.
+    pub(crate) fn at_most(&mut self, number: usize, bytes: u8, left: u64, right: u64) -> bool {
+        self.log.push(Compared { site: number as u64, kind: ComparedKind::Order(bytes), left, right, at: 0, bytes: 8 });
+        if left <= right {
+            self.edge(number);
+        }
+        left <= right
+    }
+
     /// Compares strings of one length, and takes an edge when they are equal.
     pub(crate) fn same(&mut self, number: usize, left: &[u8], right: &[u8]) -> bool {
         for (at, (left, right)) in left.chunks(8).zip(right.chunks(8)).enumerate() {
@@ -216,6 +225,67 @@ fn a_checksum_and_a_length_are_found_by_comparisons() {
         } else {
             Ok(())
         }
+    });
+}
+
+/// As of PNG and gzip.
+fn crc32(bytes: &[u8]) -> u32 {
+    !bytes.iter().fold(!0, |sum, byte| {
+        (0..8).fold(sum ^ u32::from(*byte), |sum, _| sum >> 1 ^ if sum & 1 == 1 { 0xedb8_8320 } else { 0 })
+    })
+}
+
+#[test]
+fn a_crc32_behind_a_parser_is_met() {
+    // Signature, then chunks: length, kind, content, CRC-32 of kind and content; the second one has to be of another kind.
+    found_within(40_000, |input, guest| {
+        if input.len() < 8 || !guest.same(1, &input[..8], b"\x89PIC\r\n\x1a\n") {
+            return Ok(());
+        }
+        let mut rest = &input[8..];
+        for (kind, number) in [(b"HEAD", 2), (b"DATA", 10)] {
+            let (Some(length), Some(found)) = (field(rest, 0).map(u32::from_be_bytes), rest.get(4..8)) else {
+                return Ok(());
+            };
+            guest.edge(number);
+            if !guest.same(number + 1, found, kind) {
+                return Ok(());
+            }
+            let room = rest.len() as u64 - 8;
+            if !guest.at_most(number + 2, 4, length.into(), room.saturating_sub(4)) || room < 4 {
+                return Ok(());
+            }
+            let length = length as usize;
+            let stored = field(rest, 8 + length).map_or(0, u32::from_be_bytes);
+            let sum = crc32(&rest[4..8 + length]);
+            if !guest.equal(number + 3, 4, sum.into(), stored.into()) {
+                return Ok(());
+            }
+            rest = &rest[12 + length..];
+        }
+        Err("behind two sums")
+    });
+}
+
+#[test]
+fn a_nested_format_is_met_level_by_level() {
+    // tag, length of all that follows, content: three levels, then a number.
+    const TAGS: [u8; 3] = [0x30, 0xa1, 0x04];
+    found_within(40_000, |input, guest| {
+        let mut rest = input;
+        for (level, tag) in TAGS.into_iter().enumerate() {
+            let [found, length, content @ ..] = rest else { return Ok(()) };
+            guest.edge(20 * level + 1);
+            if !guest.equal(20 * level + 2, 1, (*found).into(), tag.into()) {
+                return Ok(());
+            }
+            if !guest.equal(20 * level + 3, 4, (*length).into(), content.len() as u64) {
+                return Ok(());
+            }
+            rest = content;
+        }
+        let number = field(rest, 0).map_or(0, u32::from_be_bytes);
+        if guest.equal(100, 4, number.into(), 0x5eed_cafe) { Err("inside of all") } else { Ok(()) }
     });
 }
 

@@ -81,14 +81,23 @@ pub enum Call {
     Fuzz(String),
     /// The property of this name.
     Property(String),
+    /// The exported function of this name, `ns:package/interface@1.0.0#name` or `name`; its arguments are drawn, by their
+    /// types, as the run's first decisions.
+    Function(String),
+    /// The exported handler of HTTP requests; its request is drawn, as the run's first decisions.
+    Http,
 }
+
+/// The interface of [`Call::Http`].
+pub const HANDLER: &str = "wasi:http/incoming-handler";
 
 impl Call {
     /// The name of the function.
     #[must_use]
     pub fn function(&self) -> &str {
         match self {
-            Call::Fuzz(function) | Call::Property(function) => function,
+            Call::Fuzz(function) | Call::Property(function) | Call::Function(function) => function,
+            Call::Http => HANDLER,
         }
     }
 }

@@ -77,6 +77,13 @@ pub(super) struct Exchange {
     future: Future,
 }
 
+impl Exchange {
+    /// The reply, when it is known.
+    pub(super) fn reply(&self) -> Option<&Result<IncomingResponse, ErrorCode>> {
+        self.reply.as_ref().map(|(_, reply)| reply)
+    }
+}
+
 /// All exchanges of a run.
 #[derive(Clone, Debug, Default)]
 pub struct Exchanges {

@@ -18,6 +18,7 @@ pub mod exchange;
 pub mod fields;
 pub mod handle;
 pub mod message;
+pub mod receive;
 pub mod redact;
 pub mod request;
 pub mod response;
@@ -30,6 +31,7 @@ pub use exchange::{ExchangeId, Exchanges};
 pub use fields::{Fields, FieldsError};
 pub use handle::{HandleError, HttpHandle};
 pub use message::{Method, Scheme};
+pub use receive::Received;
 pub use send::LiveRequest;
 
 /// All of HTTP that a run has going.

@@ -7,7 +7,9 @@ use fozzy_sdk::bindings::stateful::exports::fozzy::scenario::stateful::{Flow, Gu
 use fozzy_sdk::bindings::tools::fozzy::choices::draws;
 use fozzy_sdk::bindings::tools::fozzy::events::journal;
 use fozzy_sdk::bindings::tools::fozzy::history::operations;
+use fozzy_sdk::bindings::tools::fozzy::http::rules as http_rules;
 use fozzy_sdk::bindings::tools::fozzy::memory::allocations;
+use fozzy_sdk::bindings::tools::fozzy::process::rules as process_rules;
 use fozzy_sdk::bindings::tools::fozzy::properties::assertions;
 use fozzy_sdk::prelude::*;
 use std::hint::black_box;
@@ -84,7 +86,17 @@ impl Guest for Misfit {
                 journal::leave(span);
             }
             "always" => always_at_most!(3, 2, "p"),
-            _ => return StepResult::Skipped(Skip { flow: 0, label: "fine".to_owned() }),
+            "http-status" => drop(http::rule("/").responds(99, b"").add()),
+            "http-1025" => (0..1025).for_each(|_| drop(http::rule("/").add())),
+            "http-unknown" => drop(http_rules::answered(7)),
+            "process-1025" => (0..1025).for_each(|_| drop(process::rule("x").add())),
+            "process-unknown" => {
+                process::rule("x").add();
+                process::clear_rules();
+                drop(process_rules::answered(0));
+            }
+            "skips" => return StepResult::Skipped(Skip { flow: 0, label: "nothing to do".to_owned() }),
+            _ => {}
         }
         StepResult::Ran(0)
     }

@@ -7,7 +7,7 @@
 //! Not here: putting the marks in (`fozzy-instrument`).
 
 use super::{Tracker, TrackerKind};
-use crate::memory::{Region, is_clear};
+use crate::memory::{Region, each_set};
 use crate::reactor::image::{Image, PAGE_BYTES};
 use std::ops::Range;
 use std::sync::Arc;
@@ -15,16 +15,12 @@ use std::sync::Arc;
 /// How far what one mark stands for may reach into the next page.
 const STRADDLE_BYTES: usize = fozzy_instrument::STRADDLE_BYTES as usize;
 
-/// Marks looked at together, and how many of those at first: the marks of a large memory are many, and few are set.
-const WORD: usize = 64;
-const STRETCH: usize = 16 * WORD;
-
 /// Where the marks of one memory are; several modules may write to it, each with marks of its own.
 pub(crate) struct Marks {
     /// Side memories, and where in each the marks are.
     marks: Vec<(Arc<Region>, Range<usize>)>,
-    /// Stretches of side memories in which marks were found and not cleared yet.
-    found: Vec<(usize, Range<usize>)>,
+    /// Marks that were found and not cleared yet: of which of `marks`, and where in the side memory.
+    found: Vec<(usize, usize)>,
 }
 
 impl Marks {
@@ -49,15 +45,10 @@ impl Tracker for Marks {
         for (position, (side, range)) in self.marks.iter().enumerate() {
             let marks = &side.bytes()[range.clone()];
             let marks = &marks[..count.min(marks.len())];
-            let stretches = marks.chunks(STRETCH).enumerate().filter(|(_, stretch)| !is_clear(stretch));
-            for (stretch, bytes) in stretches {
-                for (word, bytes) in bytes.chunks(WORD).enumerate().filter(|(_, word)| !is_clear(word)) {
-                    let at = stretch * STRETCH + word * WORD;
-                    self.found.push((position, range.start + at..range.start + at + bytes.len()));
-                    let set = bytes.iter().enumerate().filter(|(_, mark)| **mark != 0);
-                    pages.extend(set.map(|(index, _)| (at + index) as u32));
-                }
-            }
+            each_set(marks, |page| {
+                pages.push(page as u32);
+                self.found.push((position, range.start + page));
+            });
         }
         let live = region.bytes();
         for position in first..pages.len() {
@@ -74,8 +65,8 @@ impl Tracker for Marks {
     }
 
     fn settled(&mut self, _: &Region, _: &Image, _: &[u32]) -> Result<(), String> {
-        for (position, stretch) in self.found.drain(..) {
-            self.marks[position].0.clear(stretch);
+        for (position, mark) in self.found.drain(..) {
+            self.marks[position].0.write(mark, &[0]);
         }
         Ok(())
     }

@@ -1,0 +1,151 @@
+//! Our side: a target of `bench/fuzz` under the engine, without the command around it.
+
+use crate::measure::process_clock;
+use fozzy_check::judge_end;
+use fozzy_engine::{Cache, CallOutcome, Caller, ComparisonKind, Searched};
+use fozzy_search::fuzz::{
+    Campaign, Compared, ComparedKind, Dictionary, Ended, Found, Observer, Options, Outcome, Stats, Target, Testcase,
+};
+use fozzy_trace::plan::{Call, FUEL_DEFAULT, Inputs};
+use fozzy_trace::{End, HarnessError, Plan, Seed, Status, Verdict};
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Instant;
+
+/// A function of a core module that is called with bytes.
+pub(super) struct Ours {
+    pub(super) caller: Caller,
+    /// Seconds that were spent in the target, when they are taken.
+    pub(super) spent: Option<f64>,
+}
+
+impl Ours {
+    /// Compiles the module of that name in `folder`; in another process it comes from the cache.
+    pub(super) fn new(folder: &Path, name: &str, cache: &Cache) -> Ours {
+        Ours::of(&std::fs::read(folder.join(format!("{name}.wasm"))).expect("it was just built"), cache)
+    }
+
+    pub(super) fn of(module: &[u8], cache: &Cache) -> Ours {
+        let loaded = fozzy_engine::load(module, Some(cache)).expect("a core module with libFuzzer's entry point");
+        let call = Call::Fuzz("LLVMFuzzerTestOneInput".to_owned());
+        let mut plan = Plan { call: Some(call.clone()), ..Plan::default() };
+        plan.limits.fuel = FUEL_DEFAULT / 10;
+        let component: Arc<[u8]> = loaded.component.into();
+        let caller = Caller::new(component, &plan, &Inputs::default(), &Searched::Call(call), Seed(0), Some(cache));
+        Ours { caller: caller.expect("it starts"), spent: None }
+    }
+
+    /// The edges that `inputs` take: one ruler for the corpora of all engines.
+    pub(super) fn edges(&mut self, inputs: &[Vec<u8>]) -> usize {
+        let mut taken = BTreeSet::new();
+        for input in inputs {
+            self.caller.call(input, None).expect("the machine is well");
+            let all = self.caller.coverage().flat_map(|(_, bytes)| bytes);
+            taken.extend(all.enumerate().filter(|(_, byte)| **byte > 0).map(|(edge, _)| edge));
+        }
+        taken.len()
+    }
+
+    fn timed<T>(&mut self, work: impl FnOnce(&mut Caller) -> T) -> T {
+        if self.spent.is_none() {
+            return work(&mut self.caller);
+        }
+        let begin = Instant::now();
+        let result = work(&mut self.caller);
+        self.spent = self.spent.map(|spent| spent + begin.elapsed().as_secs_f64());
+        result
+    }
+}
+
+impl Target for Ours {
+    fn execute(&mut self, input: &[u8]) -> Result<Outcome, HarnessError> {
+        let failed = match self.timed(|caller| caller.call(input, None))? {
+            CallOutcome::Returned | CallOutcome::Ended { end: End::Exited { code: 0 }, .. } => None,
+            CallOutcome::Ended { end, backtrace, stderr } => Some(Box::new(judge_end(&end, &stderr, &backtrace))),
+        };
+        Ok(Outcome { failed, memory_bytes: self.caller.memory_bytes() })
+    }
+
+    fn coverage(&self, see: &mut dyn FnMut(&[u8])) {
+        self.caller.coverage().for_each(|(_, bytes)| see(bytes));
+    }
+
+    fn compare(&mut self, input: &[u8], log: &mut Vec<Compared>) -> Result<(), HarnessError> {
+        self.timed(|caller| {
+            caller.compare(input, None, &mut |module, kind, comparison| {
+                let kind = match kind {
+                    ComparisonKind::Equal { bits } => ComparedKind::Equal(bits / 8),
+                    ComparisonKind::Order { bits, .. } => ComparedKind::Order(bits / 8),
+                    ComparisonKind::Mixed { bits } => ComparedKind::Mixed(bits / 8),
+                    ComparisonKind::Switch => ComparedKind::Switch,
+                    ComparisonKind::Bytes => ComparedKind::Bytes,
+                    ComparisonKind::Search => ComparedKind::Search,
+                };
+                let site = u64::from(module.0) << 32 | u64::from(comparison.site);
+                let (left, right, at, bytes) = (comparison.left, comparison.right, comparison.at, comparison.bytes);
+                log.push(Compared { site, kind, left, right, at, bytes });
+            })
+        })
+    }
+
+    fn confirm(&mut self, input: &[u8]) -> Result<Verdict, HarnessError> {
+        let none = Verdict { status: Status::Pass, findings: Vec::new(), signature: None };
+        Ok(self.execute(input)?.failed.map_or(none, |failed| *failed))
+    }
+}
+
+/// Ends a campaign after so many CPU seconds of this process, and keeps what it is told.
+pub(super) struct Watched {
+    begin: f64,
+    seconds: f64,
+    looked: u64,
+    /// The execution of the fault that was found last, and what it is.
+    pub(super) found: Option<(u64, String)>,
+}
+
+impl Watched {
+    pub(super) fn new(seconds: f64) -> Watched {
+        Watched { begin: process_clock(), seconds, looked: 0, found: None }
+    }
+
+    pub(super) fn elapsed(&self) -> f64 {
+        process_clock() - self.begin
+    }
+}
+
+impl Observer for Watched {
+    fn executed(&mut self, _: &Stats) -> bool {
+        self.looked += 1;
+        !self.looked.is_multiple_of(64) || self.elapsed() < self.seconds
+    }
+
+    fn added(&mut self, _: &Testcase) -> Result<(), HarnessError> {
+        Ok(())
+    }
+
+    fn found(&mut self, found: &Found) -> Result<(), HarnessError> {
+        let title = found.verdict.signature.as_ref().map(ToString::to_string).unwrap_or_default();
+        self.found = Some((found.found_at, title));
+        Ok(())
+    }
+
+    fn minimized(&mut self, _: &[u8], _: &Verdict) -> Result<(), HarnessError> {
+        Ok(())
+    }
+}
+
+/// A campaign from an empty corpus, until it has made its executions, used up its CPU seconds, or found a fault.
+pub(super) fn campaign(
+    target: &mut dyn Target,
+    seed: u64,
+    executions_max: u64,
+    seconds: f64,
+    first_only: bool,
+) -> (Campaign, Watched, Ended) {
+    let options = Options { seed: Seed(seed), executions_max, first_only, ..Options::default() };
+    let mut campaign = Campaign::new(options, Dictionary::default());
+    let mut watched = Watched::new(seconds);
+    let ended = campaign.run(target, &mut std::iter::empty(), &mut watched).expect("the machine is well");
+    (campaign, watched, ended)
+}

@@ -1,0 +1,78 @@
+//! Arguments of `fozzy report`.
+
+use clap::{Args, Subcommand, ValueEnum};
+
+/// Reports of runs that were made.
+#[derive(Debug, Subcommand)]
+pub(crate) enum ReportCommand {
+    /// Show the report of a run or suite once more, in another format if need be.
+    Show(ReportShowArgs),
+    /// Print one part of a report.
+    Query(ReportQueryArgs),
+    /// Compare runs that should have come out alike.
+    Flaky(ReportFlakyArgs),
+}
+
+/// Exit code: 0, whatever the run's own was; 2 when there is no such run, or its files are of different runs.
+#[derive(Debug, Args)]
+pub(crate) struct ReportShowArgs {
+    /// A folder of a run, `latest`, `last-pass`, `last-fail`, a run id, or a trace.
+    #[arg(value_name = "RUN_OR_TRACE")]
+    pub(crate) run: String,
+    /// How it is shown.
+    #[arg(long, value_name = "FORMAT", default_value = "pretty")]
+    pub(crate) format: ReportFormatArg,
+    /// Write it to this file instead of standard output.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) out: Option<std::path::PathBuf>,
+}
+
+/// Formats of a report.
+#[derive(Clone, Copy, Debug, PartialEq, ValueEnum)]
+pub(crate) enum ReportFormatArg {
+    /// Text for people.
+    Pretty,
+    /// The document itself.
+    Json,
+    /// JUnit XML, one testcase for each scenario.
+    Junit,
+    /// One page that needs nothing else.
+    Html,
+}
+
+impl ReportFormatArg {
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            ReportFormatArg::Pretty => "pretty",
+            ReportFormatArg::Json => "json",
+            ReportFormatArg::Junit => "junit",
+            ReportFormatArg::Html => "html",
+        }
+    }
+}
+
+/// Exit code: 0; 2 when the path leads nowhere.
+#[derive(Debug, Args)]
+pub(crate) struct ReportQueryArgs {
+    /// A folder of a run, `latest`, `last-pass`, `last-fail`, a run id, or a trace.
+    #[arg(value_name = "RUN_OR_TRACE")]
+    pub(crate) run: String,
+    /// The part: `.identity.seed`, `findings[0].title`, `.scenarios[].name`; or `runId`, `seed`, `tracePath`, `reportPath`,
+    /// `artifactsDir`.
+    #[arg(long, value_name = "PATH", required_unless_present = "list_paths")]
+    pub(crate) path: Option<String>,
+    /// Print all paths that the report has.
+    #[arg(long, conflicts_with = "path")]
+    pub(crate) list_paths: bool,
+}
+
+/// Exit code: 0; 2 when more runs differ than the budget allows, or a run is named twice.
+#[derive(Debug, Args)]
+pub(crate) struct ReportFlakyArgs {
+    /// At least two runs or traces.
+    #[arg(value_name = "RUN_OR_TRACE", num_args = 2.., required = true)]
+    pub(crate) runs: Vec<String>,
+    /// Percent of the runs that may differ from the most frequent outcome.
+    #[arg(long, value_name = "PERCENT", value_parser = clap::value_parser!(u8).range(0..=100))]
+    pub(crate) flake_budget: Option<u8>,
+}

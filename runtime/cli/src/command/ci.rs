@@ -1,0 +1,137 @@
+//! `fozzy ci`: is a trace whole, and is it the run that happens here?
+//!
+//! ```text
+//! trace_verify            every byte, by its checksum and structure
+//! replay_outcome_class    the replay ends with the same status and signature
+//! replay_event_parity     call by call, output, end, time, memory, instructions
+//! strict_warning_policy   nothing to warn of, in strict mode
+//! artifacts_zip_integrity what would be handed on, zipped and read back
+//! flake_budget            the runs that were named, when they were
+//! ```
+//!
+//! Invariant: a check that was not made is not in the list.
+
+use super::Context;
+use super::replay::session_of;
+use super::report::signatures;
+use crate::args::CiArgs;
+use crate::artifacts::{self, pack};
+use crate::error::{CliError, at_path};
+use crate::selector::{self, Named};
+use fozzy_report::FlakyReport;
+use fozzy_report::document::{CiCheck, CiDocument};
+use fozzy_search::{Replay, replay};
+use fozzy_trace::file::{self, Recording};
+use std::io::{Cursor, Read};
+use std::process::ExitCode;
+
+pub(crate) fn ci(context: &Context, args: &CiArgs) -> Result<ExitCode, CliError> {
+    let named = selector::named(&args.trace, &context.runs)?;
+    let (mut document, _) = check(context, &args.trace, &named)?;
+    if !args.flake_runs.is_empty() {
+        document.checks.push(flakes(context, args)?);
+        document.ok = document.checks.iter().all(|check| check.ok);
+    }
+    context.printer.document(&document)?;
+    Ok(if document.ok { ExitCode::SUCCESS } else { ExitCode::from(1) })
+}
+
+/// Checks the trace of what was named; the replay is for who wants to keep it.
+pub(super) fn check(
+    context: &Context,
+    selector: &str,
+    named: &Named,
+) -> Result<(CiDocument, (Recording, Replay)), CliError> {
+    let files = artifacts::of(named)?;
+    let Some(path) = artifacts::trace_among(&files) else {
+        let message = format!("`{selector}` kept no trace: it passed and was not recorded");
+        return Err(CliError::new("selector", message).hint("record a run with --record run.fozzy"));
+    };
+    let bytes = selector::bytes(path)?;
+    let found = file::verify(&bytes);
+    let warnings = found.warnings.join("; ");
+    let verified = found.error.as_ref().map_or_else(|| "whole and sound".to_owned(), ToString::to_string);
+    let recording = selector::read(path)?;
+    let mut session = session_of(&recording)?;
+    let replayed = replay(&recording, &mut session, 0..0)?;
+    let (recorded, now) = (&recording.outcome.verdict, &replayed.verdict);
+    let signature = |verdict: &fozzy_trace::Verdict| {
+        verdict.signature.as_ref().map_or_else(|| "none".to_owned(), ToString::to_string)
+    };
+    let mut checks = vec![
+        row("trace_verify", found.ok, verified),
+        row(
+            "replay_outcome_class",
+            (recorded.status, &recorded.signature) == (now.status, &now.signature),
+            format!(
+                "recorded {} ({}), replayed {} ({})",
+                recorded.status.name(),
+                signature(recorded),
+                now.status.name(),
+                signature(now)
+            ),
+        ),
+        row(
+            "replay_event_parity",
+            replayed.difference.is_none(),
+            replayed.difference.as_ref().map_or_else(
+                || format!("{} calls, {} decisions", recording.outcome.calls, recording.outcome.decisions),
+                |difference| format!("{}: recorded {}, found {}", difference.what, difference.left, difference.right),
+            ),
+        ),
+    ];
+    let clean = warnings.is_empty();
+    let said = if clean { "no warnings".to_owned() } else { warnings };
+    checks.push(row("strict_warning_policy", clean || !context.strict, said));
+    checks.push(zip(&files)?);
+    let ok = checks.iter().all(|check| check.ok);
+    let schema_version = "fozzy.ci_report.v1".to_owned();
+    Ok((CiDocument { schema_version, ok, checks }, (recording, replayed)))
+}
+
+fn row(name: &str, ok: bool, detail: String) -> CiCheck {
+    CiCheck { name: name.to_owned(), ok, detail: Some(detail) }
+}
+
+/// Packs the files, reads them back with a reader that did not write them, and compares.
+fn zip(files: &[artifacts::Artifact]) -> Result<CiCheck, CliError> {
+    let contents = contents(files)?;
+    let bytes = pack::zipped(&contents)?;
+    let read = || -> Result<usize, String> {
+        let mut archive = zip::ZipArchive::new(Cursor::new(&bytes)).map_err(|error| error.to_string())?;
+        for (name, expected) in &contents {
+            let mut found = Vec::new();
+            let mut entry = archive.by_name(name).map_err(|error| format!("{name}: {error}"))?;
+            entry.read_to_end(&mut found).map_err(|error| format!("{name}: {error}"))?;
+            if found != *expected {
+                return Err(format!("{name} came back differently"));
+            }
+        }
+        Ok(archive.len())
+    };
+    Ok(match read() {
+        Ok(count) if count == contents.len() => row("artifacts_zip_integrity", true, format!("{count} files")),
+        Ok(count) => row("artifacts_zip_integrity", false, format!("{count} files of {}", contents.len())),
+        Err(why) => row("artifacts_zip_integrity", false, why),
+    })
+}
+
+/// The bytes of files.
+pub(super) fn contents(files: &[artifacts::Artifact]) -> Result<Vec<pack::Content>, CliError> {
+    let read = |file: &artifacts::Artifact| {
+        let bytes = std::fs::read(&file.path);
+        let bytes = bytes.map_err(|error| at_path("artifacts", "cannot read", &file.path, &error))?;
+        Ok((file.name.clone(), bytes))
+    };
+    files.iter().map(read).collect()
+}
+
+fn flakes(context: &Context, args: &CiArgs) -> Result<CiCheck, CliError> {
+    if args.flake_runs.len() < 2 {
+        return Err(CliError::new("usage", "--flake-run is given at least twice: one run cannot differ from itself"));
+    }
+    let report = FlakyReport::of(&signatures(context, &args.flake_runs)?);
+    let budget = args.flake_budget.unwrap_or(0);
+    let detail = format!("{:.2} % of {} runs differ, {budget} % may", report.flake_rate_pct, report.run_count);
+    Ok(row("flake_budget", report.flake_rate_pct <= f64::from(budget), detail))
+}

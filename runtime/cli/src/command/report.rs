@@ -1,0 +1,145 @@
+//! `fozzy report`: what was kept of runs, shown again, asked, compared.
+//!
+//! ```text
+//! RUN_OR_TRACE ─▶ report.json, believed when manifest.json agrees │ outcome of a trace ─▶ pretty │ json │ junit │ html
+//! ```
+//!
+//! Not here: how reports look (`fozzy-report`).
+
+use super::Context;
+use crate::args::{ReportFlakyArgs, ReportFormatArg, ReportQueryArgs, ReportShowArgs};
+use crate::error::{CliError, at_path};
+use crate::selector::{self, Named};
+use crate::store::KeptReport;
+use crate::target;
+use fozzy_check::is_own;
+use fozzy_report::suite::{self, CaseSummary, SuiteSummary};
+use fozzy_report::{FlakyReport, Identity, Mode, RunSignature, RunSummary, WallFacts, document, paths, pretty, query};
+use fozzy_trace::file::store::{Durability, write_atomic};
+use std::collections::BTreeSet;
+use std::process::ExitCode;
+
+pub(crate) fn show(context: &Context, args: &ReportShowArgs) -> Result<ExitCode, CliError> {
+    let report = report_of(context, &args.run)?;
+    let style = if args.out.is_some() { fozzy_report::Style::PLAIN } else { context.printer.stdout_style() };
+    let content = match (args.format, &report) {
+        (ReportFormatArg::Pretty, KeptReport::Run(summary)) => pretty(summary, style, is_own),
+        (ReportFormatArg::Pretty, KeptReport::Suite(summary)) => suite::pretty(summary, style, is_own),
+        (ReportFormatArg::Json, report) => format!("{:#}\n", value_of(report)?),
+        (ReportFormatArg::Junit, report) => suite::junit(&as_suite(report), is_own)
+            .map_err(|error| CliError::new("internal", format!("JUnit: {error}")))?,
+        (ReportFormatArg::Html, report) => suite::html(&as_suite(report), is_own),
+    };
+    match &args.out {
+        Some(path) => {
+            let written = write_atomic(path, content.as_bytes(), Durability::Cached);
+            written.map_err(|error| at_path("report", "cannot write", path, &error))?;
+            context.printer.remark(&format!("wrote {}\n", path.display()));
+        }
+        None if context.printer.json && args.format != ReportFormatArg::Json => {
+            context
+                .printer
+                .document(&document::FormattedDocument { format: args.format.name().to_owned(), content })?;
+        }
+        None => context.printer.data(&content),
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+pub(crate) fn ask(context: &Context, args: &ReportQueryArgs) -> Result<ExitCode, CliError> {
+    let value = value_of(&report_of(context, &args.run)?)?;
+    let Some(path) = &args.path else {
+        context.printer.document(&document::PathsDocument { paths: paths(&value) })?;
+        return Ok(ExitCode::SUCCESS);
+    };
+    let found = query(&value, path).map_err(|error| {
+        let list = format!("fozzy report query {} --list-paths", args.run);
+        CliError::new("query", error.to_string()).hint(list)
+    })?;
+    context.printer.data(&format!("{found:#}\n"));
+    Ok(ExitCode::SUCCESS)
+}
+
+pub(crate) fn flaky(context: &Context, args: &ReportFlakyArgs) -> Result<ExitCode, CliError> {
+    let runs = signatures(context, &args.runs)?;
+    let report = FlakyReport::of(&runs);
+    if let Some(budget) = args.flake_budget.filter(|budget| report.flake_rate_pct > f64::from(*budget)) {
+        let differ =
+            format!("{:.2} % of {} runs differ from the most frequent outcome", report.flake_rate_pct, runs.len());
+        return Err(CliError::new("flaky", format!("{differ}, and {budget} % may"))
+            .hint("leave out --flake-budget to see how they differ"));
+    }
+    context.printer.document(&report)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The report of what a selector names.
+fn report_of(context: &Context, selector: &str) -> Result<KeptReport, CliError> {
+    match selector::named(selector, &context.runs)? {
+        Named::Run(run) => Ok(run.report),
+        Named::Trace(path) => {
+            let recording = selector::read(&path)?;
+            let trace_path = Some(path.display().to_string());
+            // What identifies a trace is what it holds; the run that made it may be gone.
+            let run_id = format!("{:016x}", recording.outcome.history);
+            let identity =
+                Identity { run_id, seed: recording.seed, trace_path, report_path: None, artifacts_dir: None };
+            let mode = Mode::of(&recording.mode).unwrap_or(Mode::Run);
+            let target = target::summary_of(&recording.target);
+            let output = (&recording.stdout[..], &recording.stderr[..]);
+            let summary = RunSummary::of(mode, identity, target, &recording.outcome, output, WallFacts::unknown());
+            Ok(KeptReport::Run(Box::new(summary)))
+        }
+    }
+}
+
+fn value_of(report: &KeptReport) -> Result<serde_json::Value, CliError> {
+    serde_json::to_value(report).map_err(|error| CliError::new("internal", error.to_string()))
+}
+
+/// One run as a suite of one.
+fn as_suite(report: &KeptReport) -> SuiteSummary {
+    match report {
+        KeptReport::Suite(summary) => (**summary).clone(),
+        KeptReport::Run(summary) => {
+            let summary = (**summary).clone();
+            let wall = WallFacts {
+                started_at: summary.started_at.clone(),
+                finished_at: summary.finished_at.clone(),
+                duration_ns: summary.duration_ns,
+            };
+            let name = summary.target.name.clone();
+            let identity = summary.identity.clone();
+            let case = CaseSummary {
+                duration_ms: summary.duration_ms,
+                duration_ns: summary.duration_ns,
+                ..CaseSummary::ran(&name, &name, summary)
+            };
+            SuiteSummary::of(identity, wall, Vec::new(), vec![case])
+        }
+    }
+}
+
+/// What is compared of runs, of which none may be named twice.
+pub(super) fn signatures(context: &Context, selectors: &[String]) -> Result<Vec<RunSignature>, CliError> {
+    let mut seen = BTreeSet::new();
+    let mut runs = Vec::with_capacity(selectors.len());
+    for selector in selectors {
+        let (id, signature) = signature(&report_of(context, selector)?);
+        if !seen.insert(id.clone()) {
+            return Err(CliError::new("usage", format!("`{selector}`: run {id} is named twice")));
+        }
+        runs.push(signature);
+    }
+    Ok(runs)
+}
+
+/// The identity of a run, and what is compared of it.
+pub(super) fn signature(report: &KeptReport) -> (String, RunSignature) {
+    let (identity, status, findings) = match report {
+        KeptReport::Run(summary) => (&summary.identity, summary.status, &summary.findings),
+        KeptReport::Suite(summary) => (&summary.identity, summary.status, &summary.findings),
+    };
+    let titles = findings.iter().map(|finding| finding.title.clone()).collect();
+    (identity.run_id.clone(), RunSignature { status: status.name().to_owned(), titles })
+}

@@ -1,0 +1,105 @@
+//! Several workers on one corpus, and two campaigns on one: nothing is lost, whoever is killed.
+
+use super::{MAGIC, campaign, module, replays_alone, signatures};
+use crate::fozzy::Fozzy;
+use std::fs;
+
+#[test]
+fn two_workers_share_the_executions_and_what_they_find() {
+    let fozzy = Fozzy::new();
+    fozzy.write("magic.wat", module(MAGIC));
+    let args = [
+        "fuzz",
+        "magic.wat",
+        "--jobs",
+        "2",
+        "--runs",
+        "12001",
+        "--corpus",
+        "corpus",
+        "--record",
+        "find.fozzy",
+        "--json",
+    ];
+    let summary = fozzy.run(&args).exits(4).json();
+    let fuzz = &summary["fuzz"];
+    assert_eq!((&fuzz["jobs"], &fuzz["executions"], &fuzz["ended"]), (&2.into(), &12_001.into(), &"runs".into()));
+    assert_eq!(signatures(&summary).len(), 1, "one failure is one finding: {summary}");
+    assert_eq!(fuzz["findings"][0]["tracePath"], "find.fozzy");
+    replays_alone(&fozzy, &"find.fozzy".into(), 4);
+    assert!(fozzy.path("find.input").is_file(), "the input stands beside it");
+    let coverage: serde_json::Value = serde_json::from_slice(
+        &fozzy.read(&format!("{}/coverage.json", summary["identity"]["artifactsDir"].as_str().expect("a path"))),
+    )
+    .expect("it is JSON");
+    assert_eq!(coverage, fuzz["coverage"]);
+    let said = fozzy.run(&["fuzz", "magic.wat", "--jobs", "2", "--runs", "9", "--det"]).exits(2).err();
+    assert!(said.contains("--det"), "{said}");
+}
+
+/// The processes that `parent` has started and that have not ended.
+#[cfg(target_os = "linux")]
+fn children_of(parent: u32) -> Vec<String> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir("/proc").expect("it is Linux").flatten() {
+        let stat = fs::read_to_string(entry.path().join("stat")).unwrap_or_default();
+        // `pid (name) state ppid …`
+        let after = stat.rsplit_once(") ").map_or("", |(_, after)| after);
+        let mut words = after.split(' ');
+        let (state, of) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
+        if state != "Z" && of == parent.to_string() {
+            found.push(entry.file_name().to_string_lossy().into_owned());
+        }
+    }
+    found
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_worker_that_is_killed_is_followed_by_another_that_goes_on() {
+    let fozzy = Fozzy::new();
+    fozzy.write("magic.wat", module(MAGIC));
+    let mut child = fozzy.start(&["fuzz", "magic.wat", "--corpus", "corpus", "--jobs", "2"]);
+    let child_id = child.id();
+    let workers = || children_of(child_id);
+    let files = || fs::read_dir(fozzy.path("corpus")).map_or(0, |entries| entries.flatten().count());
+    let mut wait_for = |what: &str, is_there: &dyn Fn() -> bool| {
+        while !is_there() {
+            assert!(child.try_wait().expect("it can be asked").is_none(), "it ended while waiting for {what}");
+            std::thread::yield_now();
+        }
+    };
+    wait_for("two workers and their finds", &|| workers().len() == 2 && files() >= 3);
+    let first = workers().remove(0);
+    fozzy.shell(&format!("kill -9 {first}")).exits(0);
+    wait_for("another worker", &|| workers().len() == 2 && !workers().contains(&first));
+    // Without the main process, workers end by themselves.
+    let left = workers();
+    child.kill().expect("it runs");
+    child.wait().expect("it was killed");
+    let runs = |pid: &String| {
+        let status = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+        !status.is_empty() && !status.contains(") Z ")
+    };
+    while left.iter().any(runs) {
+        std::thread::yield_now();
+    }
+    let whole = fs::read_dir(fozzy.path("corpus")).expect("it was made").flatten();
+    for file in whole {
+        let name = file.file_name().to_string_lossy().into_owned();
+        let digest = fozzy_trace::Digest::of(&fozzy.read(&format!("corpus/{name}"))).to_string();
+        assert_eq!(name, digest, "a file is whole or absent");
+    }
+}
+
+#[test]
+fn two_campaigns_on_one_corpus_do_not_disturb_each_other() {
+    let fozzy = Fozzy::new();
+    let target = fozzy.write("magic.wat", module(MAGIC));
+    let alone = campaign(&fozzy, &target, 1, 1_500, &["--corpus", "alone"]).json();
+    let mut other = fozzy.start(&["fuzz", "magic.wat", "--corpus", "shared", "--seed", "7", "--runs", "1500"]);
+    let beside = campaign(&fozzy, &target, 2, 1_500, &["--corpus", "shared"]).json();
+    other.wait().expect("it ends");
+    assert!(beside["fuzz"]["corpus"].as_u64() >= Some(3) && alone["fuzz"]["corpus"].as_u64() >= Some(3));
+    assert!(fs::read_dir(fozzy.path("shared")).expect("it was made").count() >= 3);
+}
