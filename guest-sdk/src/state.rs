@@ -7,7 +7,7 @@
 //! Invariant: equal values have equal numbers, in every build of every program.
 
 use crate::host;
-use std::hash::{Hash, Hasher};
+use core::hash::{Hash, Hasher};
 
 /// Tells the run the state of `name`. Use [`state!`](crate::state).
 pub fn state<T: Hash + ?Sized>(name: &'static str, value: &T) {
@@ -29,6 +29,15 @@ impl Hasher for Fnv {
             self.0 = (self.0 ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
         }
     }
+
+    // As long natively as in the sandbox, where it has four bytes.
+    fn write_usize(&mut self, number: usize) {
+        self.write(&(number as u64).to_le_bytes());
+    }
+
+    fn write_isize(&mut self, number: isize) {
+        self.write(&(number as i64).to_le_bytes());
+    }
 }
 
 #[cfg(test)]
@@ -40,5 +49,13 @@ mod tests {
         let mut hasher = Fnv(0xcbf2_9ce4_8422_2325);
         hasher.write(b"foobar");
         assert_eq!(hasher.finish(), 0x8594_4171_f739_67e8);
+    }
+
+    #[test]
+    fn a_length_has_eight_bytes_everywhere() {
+        let (mut length, mut number) = (Fnv(1), Fnv(1));
+        (7_usize, -1_isize).hash(&mut length);
+        (7_u64, -1_i64).hash(&mut number);
+        assert_eq!(length.finish(), number.finish());
     }
 }
