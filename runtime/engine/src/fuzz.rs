@@ -21,7 +21,7 @@ mod entry;
 use crate::build::Build;
 use crate::cache::Cache;
 use crate::program::{Program, ProgramError};
-use crate::reactor::{CallError, CheckpointId, Reactor, ReactorError};
+use crate::reactor::{CallError, CheckpointId, Reactor, ReactorError, time_of};
 use crate::searched::Searched;
 use crate::settings::Switches;
 use crate::typed;
@@ -34,8 +34,6 @@ use fozzy_trace::{DecisionSource, End, HarnessError, NodeId, Plan, Seed};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Fuel that any processor takes longer than this for, so that a call that uses up its fuel is cut before.
-const FUEL_PER_SECOND_MAX: u64 = 10_000_000_000;
 /// The shortest time after which a call is cut. With less fuel than that, all calls are made in the exact lane.
 const WATCH_MIN: Duration = Duration::from_millis(20);
 
@@ -175,9 +173,7 @@ impl Caller {
         seed: Seed,
         cache: Option<&Cache>,
     ) -> Result<Caller, CallerError> {
-        let limit = Duration::from_nanos(
-            (u128::from(plan.limits.fuel) * 1_000_000_000 / u128::from(FUEL_PER_SECOND_MAX)) as u64,
-        );
+        let limit = time_of(plan.limits.fuel);
         let mut caller = Caller {
             component,
             plan: plan.clone(),

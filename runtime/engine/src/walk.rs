@@ -17,7 +17,7 @@ use crate::cache::Cache;
 use crate::coverage::Covered;
 use crate::ending::POWER_LOST;
 use crate::program::{Program, ProgramError};
-use crate::reactor::{Announced, CallError, CheckpointId, Function, Holdings, Reactor, ReactorError};
+use crate::reactor::{Announced, CallError, CheckpointId, Function, Holdings, Reactor, ReactorError, time_of};
 use crate::scenario::{Info, StepResult, check, described, stuck};
 use crate::settings::Switches;
 use fozzy_instrument::{Coverage, ModuleOrdinal};
@@ -29,8 +29,6 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Fuel that any processor takes longer than this for, so that a call that uses up its fuel is cut before.
-const FUEL_PER_SECOND_MAX: u64 = 10_000_000_000;
 /// The shortest time after which a call is cut: what a busy machine needs to come back to us.
 const WATCH_MIN: Duration = Duration::from_millis(500);
 
@@ -121,9 +119,7 @@ impl Walker {
         let (info,) = first.call(&mut describe, ())?;
         check(&info).map_err(WalkError::Description)?;
         let mut reactor = first.begin_again(described(&info))?;
-        let fuel_ns = u128::from(plan.limits.fuel) * 1_000_000_000 / u128::from(FUEL_PER_SECOND_MAX);
-        let limit = Duration::from_nanos(u64::try_from(fuel_ns).unwrap_or(u64::MAX)).max(WATCH_MIN);
-        reactor.watch(limit).map_err(WalkError::Watch)?;
+        reactor.watch(time_of(plan.limits.fuel).max(WATCH_MIN)).map_err(WalkError::Watch)?;
         let (begin, step, end) = (
             reactor.function(&named("begin-sequence"))?,
             reactor.function(&named("step"))?,

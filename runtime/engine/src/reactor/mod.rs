@@ -29,6 +29,7 @@ pub use checkpoints::CheckpointId;
 pub(crate) use live::Announced;
 pub use live::Function;
 pub use tracker::TrackerKind;
+pub(crate) use watchdog::time_of;
 
 use crate::coverage::Covered;
 use crate::program::Program;

@@ -22,6 +22,15 @@ use std::time::Duration;
 /// Between two looks of the watchdog.
 const TICK: Duration = Duration::from_millis(10);
 
+/// Fuel for which any processor takes longer than a second.
+const FUEL_PER_SECOND_MAX: u64 = 10_000_000_000;
+
+/// A time so short that whatever would use up `fuel` is cut before.
+pub(crate) fn time_of(fuel: u64) -> Duration {
+    let nanoseconds = u128::from(fuel) * 1_000_000_000 / u128::from(FUEL_PER_SECOND_MAX);
+    Duration::from_nanos(u64::try_from(nanoseconds).unwrap_or(u64::MAX))
+}
+
 /// The guest is not in a call.
 const IDLE: u64 = 0;
 /// The watchdog is taking the memories away.
