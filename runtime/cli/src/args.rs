@@ -663,7 +663,7 @@ pub(crate) enum CoverageFormatArg {
     Json,
 }
 
-/// Exit code: 0 when every check passed, 1 when one failed, 2 when the trace cannot be read.
+/// Exit code: 0 when every check passed, 1 when one failed, 2 when there is no such trace.
 #[derive(Debug, Args)]
 pub(crate) struct CiArgs {
     /// A trace, a bundle, a run's folder or id, or one of latest, last-pass, last-fail.

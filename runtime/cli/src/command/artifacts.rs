@@ -145,12 +145,16 @@ pub(crate) fn pack(context: &Context, args: &ArtifactsOutArgs) -> Result<ExitCod
 
 pub(crate) fn bundle(context: &Context, args: &ArtifactsOutArgs) -> Result<ExitCode, CliError> {
     let named = selector::named(&args.run, &context.runs)?;
-    let (checked, (recording, replayed)) = ci::check(context, &args.run, &named)?;
-    if let Some(failed) = checked.checks.iter().find(|check| !check.ok).filter(|_| context.strict) {
+    let (checked, replayed) = ci::check(&args.run, &named)?;
+    if let Some(failed) = checked.checks.iter().find(|check| !check.ok).filter(|_| context.strict || replayed.is_none())
+    {
         let detail = failed.detail.as_deref().unwrap_or("no detail");
-        return Err(CliError::new("bundle", format!("the check {} failed: {detail}", failed.name))
-            .hint("with --unsafe it is bundled as it is"));
+        let refused = CliError::new("bundle", format!("the check {} failed: {detail}", failed.name));
+        return Err(if replayed.is_some() { refused.hint("with --unsafe it is bundled as it is") } else { refused });
     }
+    let Some((recording, replayed)) = replayed else {
+        return Err(CliError::new("bundle", "the trace was not replayed"));
+    };
     let found = artifacts::of(&named)?;
     let kept = |file: &&Artifact| ["trace.fozzy", "report.json", "manifest.json"].contains(&file.name.as_str());
     let kept: Vec<Artifact> = found.iter().filter(kept).cloned().collect();
