@@ -156,6 +156,7 @@ impl Resolve<'_, '_> {
             // Whether the target is a scenario is not known here.
             scenario: None,
             call: None,
+            warm_up: false,
         }
     }
 

@@ -121,7 +121,7 @@ pub(crate) fn fuzz(context: &Context, args: &FuzzArgs) -> Result<ExitCode, CliEr
         // The plan of an input names what is called; a program's begins without one.
         let called = match &searched {
             Searched::Program(_) => planned.plan.clone(),
-            _ => searched.planned(&planned.plan, &planned.inputs, &[]).0,
+            _ => searched.planned(keeping.plan(), &planned.inputs, &[]).0,
         };
         let component = Arc::clone(&loaded.component);
         let caller = Caller::new(component, &called, &planned.inputs, &searched, seed, cache.as_ref());

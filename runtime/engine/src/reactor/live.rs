@@ -516,6 +516,10 @@ impl Live {
         self.accessor.as_ref().map_or(0, |accessor| accessor.memories.bytes())
     }
 
+    pub(super) fn written_pages(&self) -> u64 {
+        self.accessor.as_ref().map_or(0, |accessor| accessor.memories.marked())
+    }
+
     pub(super) fn pages_copied(&self) -> u64 {
         self.copied_before + self.accessor.as_ref().map_or(0, |accessor| accessor.memories.copied)
     }

@@ -382,6 +382,13 @@ impl Reactor {
         self.live.memory_bytes()
     }
 
+    /// Pages of linear memory that were written since the last restore, stack and heap alike; 0 where the guest's own code
+    /// does not tell ([`TrackerKind::Marks`]).
+    #[must_use]
+    pub fn written_pages(&self) -> u64 {
+        self.live.written_pages()
+    }
+
     /// The coverage bytes of each module since they were cleared; see [`fozzy_instrument::Sites::hits`].
     pub fn coverage(&self) -> impl Iterator<Item = (ModuleOrdinal, &[u8])> {
         self.live.told().coverage()

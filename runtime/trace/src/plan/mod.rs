@@ -71,6 +71,10 @@ pub struct Plan {
     /// The one function of a scenario that is called, once, instead of all that drives it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub call: Option<Call>,
+    /// A fuzz target is called without any bytes before it is called with its input, as libFuzzer does too: what it sets up at
+    /// its first call is there then. A plan says so only where that call returns.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub warm_up: bool,
 }
 
 /// One call from outside, which is all of a run.
@@ -363,6 +367,7 @@ impl Default for Plan {
             redact: Redact::default(),
             scenario: None,
             call: None,
+            warm_up: false,
         }
     }
 }
