@@ -512,6 +512,10 @@ pub(crate) struct WorldArgs {
     /// machine of its own, called `target`. Any program that `run` takes.
     #[arg(long = "target", value_name = "TARGET")]
     pub(crate) judged: Option<PathBuf>,
+    /// How many instances of that component the scenario calls, each with a memory and a machine of its own: `n0`, `n1` and
+    /// so on [default: 1]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100))]
+    pub(crate) target_instances: Option<u32>,
     /// What goes wrong: kinds and groups of faults, each with @TARGET, :RATE and =STRENGTH if need be, as
     /// `disk,http-reset@https://a/*:2%=4KiB`; `fozzy schema plan` lists them.
     #[arg(long, value_name = "KINDS")]

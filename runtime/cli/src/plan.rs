@@ -211,7 +211,9 @@ fn of_flags(args: &[String], limits: &LimitArgs, world: &WorldArgs) -> Result<Pl
     let canonical_nans = world.no_canonical_nans.then_some(false);
     let wall_start = world.wall_start.map(WallStart);
     let target = world.judged.clone().map(ComponentFile::Path);
-    Ok(PlanFile { machine, limits, target, fault, wall_start, canonical_nans, ..PlanFile::default() })
+    let target_instances = world.target_instances;
+    let file = PlanFile { machine, limits, target, target_instances, fault, ..PlanFile::default() };
+    Ok(PlanFile { wall_start, canonical_nans, ..file })
 }
 
 fn of_backends(files: Option<FilesArg>, http: Option<ScriptArg>, processes: Option<ScriptArg>) -> PlanFile {

@@ -83,7 +83,7 @@ pub(crate) fn compile_called(
 
 /// Compiles a component in another way than for a plain run.
 pub(crate) fn compile_as(component: Arc<[u8]>, plan: &Plan, name: &str, build: &Build) -> Result<Program, CliError> {
-    let compiled = match plan.called() {
+    let compiled = match plan.target() {
         Some(_) => Program::judge_as(component, Switches::of(plan), build, cache().as_ref()),
         // What is called need not run by itself.
         None if plan.call.is_some() => Program::build(component, Switches::of(plan), build, cache().as_ref()),
