@@ -201,7 +201,7 @@ impl<'de> de::SeqAccess<'de> for Elements<'_> {
     type Error = Found;
 
     fn next_element_seed<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Result<Option<T::Value>, Found> {
-        self.0.next().map(|node| seed.deserialize(Reader::of(node))).transpose()
+        self.0.next().map(|node| seed.deserialize(Reader::of(node)).map_err(|found| found.or(node.at))).transpose()
     }
 
     fn size_hint(&self) -> Option<usize> {
@@ -228,7 +228,7 @@ impl<'de> de::MapAccess<'de> for Members<'_> {
 
     fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, Found> {
         match self.value.take() {
-            Some(node) => seed.deserialize(Reader::of(node)),
+            Some(node) => seed.deserialize(Reader::of(node)).map_err(|found| found.or(node.at)),
             None => Err(de::Error::custom("a value without its key")),
         }
     }
