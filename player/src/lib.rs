@@ -20,6 +20,7 @@
 //! `--http-backend=host`.
 //! Not here: the notation of files (`model/`), suites, which the command unfolds.
 
+#[cfg(feature = "distributed")]
 mod distributed;
 mod failure;
 mod steps;
@@ -34,6 +35,11 @@ use std::io::Read;
 pub(crate) trait Play {
     /// The names of the kinds of things that it does.
     fn flows(&self) -> Vec<&'static str>;
+
+    /// The sequence begins.
+    fn begin(&mut self) -> Result<(), Failure> {
+        Ok(())
+    }
 
     /// Does the step of this number; the answer is the place of its kind. `None` after the last one.
     fn step(&mut self, number: u32) -> Result<Option<u32>, Failure>;
@@ -59,7 +65,10 @@ fn scenario() -> Scenario {
 fn play(scenario: Scenario) -> Box<dyn Play> {
     match scenario {
         Scenario::Steps(file) => Box::new(steps::Steps::new(file)),
+        #[cfg(feature = "distributed")]
         Scenario::Cluster(file) => distributed::play(file),
+        #[cfg(not(feature = "distributed"))]
+        Scenario::Cluster(_) => failure::invalid("clusters are not played", "this build of the player has no target"),
         Scenario::Suites(_) => failure::invalid("suites are not played", "the command runs the scenarios of suites"),
     }
 }
@@ -75,7 +84,11 @@ impl Guest for Player {
     }
 
     fn begin_sequence(_: u32) {
-        PLAYED.set(Some(play(scenario())));
+        let mut played = play(scenario());
+        if let Err(failure) = played.begin() {
+            failure.tell();
+        }
+        PLAYED.set(Some(played));
     }
 
     fn step(step: u32) -> StepResult {

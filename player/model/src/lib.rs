@@ -15,6 +15,7 @@
 
 mod cluster;
 mod json;
+mod options;
 mod problem;
 mod read;
 #[cfg(feature = "schema")]
@@ -25,6 +26,7 @@ mod time;
 
 pub use cluster::{Cluster, ClusterFile, ClusterInvariant, ClusterStep};
 pub use json::{DEPTH_MAX, Node, Number, TEXT_BYTES_MAX, Value};
+pub use options::{ClusterFault, ClusterOptions, ClusterPreset};
 pub use problem::{Place, Problem};
 #[cfg(feature = "schema")]
 pub use schema::schema_v1;
