@@ -133,6 +133,16 @@ impl Cluster {
         let numbered = || (0..self.node_count.unwrap_or(NODES_DEFAULT)).map(|number| format!("n{number}")).collect();
         self.nodes.clone().unwrap_or_else(numbered)
     }
+
+    /// The nodes that its steps and invariants name.
+    pub(crate) fn named(&self) -> Vec<&str> {
+        let of_steps = self.steps.iter().flat_map(|step| step.named()).map(|(_, name)| name);
+        let of_invariants = self.invariants.iter().filter_map(|invariant| match invariant {
+            ClusterInvariant::KvNodeEquals { node, .. } => Some(node.as_str()),
+            ClusterInvariant::KvAllEqual { .. } | ClusterInvariant::KvPresentOnAll { .. } => None,
+        });
+        of_steps.chain(of_invariants).collect()
+    }
 }
 
 impl ClusterStep {
@@ -201,7 +211,10 @@ impl ClusterFile {
             return Err(Found::at(at("nodes"), "nodes: expected a name for each node, and no name twice"));
         }
         if cluster.steps.is_empty() {
-            return Err(Found::at(at("steps"), "steps: no_steps_executed: there is no step, so nothing would be tested"));
+            return Err(Found::at(
+                at("steps"),
+                "steps: no_steps_executed: there is no step, so nothing would be tested",
+            ));
         }
         let check = |list: &str, number: usize, kind: &str, named: &[(&'static str, &str)]| {
             let Some((field, name)) = named.iter().find(|(_, name)| !known.contains(name)) else { return Ok(()) };

@@ -30,9 +30,7 @@ pub use options::{ClusterFault, ClusterOptions, ClusterPreset};
 pub use problem::{Place, Problem};
 #[cfg(feature = "schema")]
 pub use schema::schema_v1;
-pub use step::{
-    AllocKey, Body, HttpRequest, HttpWhen, KvPoll, KvRead, ProcSpawn, ProcWhen, Step, StepsFile, Strategy,
-};
+pub use step::{AllocKey, Body, HttpRequest, HttpWhen, KvPoll, KvRead, ProcSpawn, ProcWhen, Step, StepsFile, Strategy};
 pub use suites::{Matrix, Suite, SuitesFile};
 pub use time::Span;
 

@@ -16,6 +16,8 @@ pub struct ClusterOptions {
     pub faults: Vec<ClusterFault>,
     /// What goes wrong before the first step.
     pub first: Vec<ClusterPreset>,
+    /// How many nodes there are, instead of those that the file names.
+    pub nodes: Option<u32>,
     /// What must hold, instead of what the file says: `kv_all_equal:KEY`.
     pub checkers: Option<Vec<String>>,
 }
@@ -65,7 +67,14 @@ impl ClusterOptions {
     /// # Errors
     /// When a checker is of no kind or names a node that is not there, or a preset needs more nodes than there are.
     pub fn apply(&self, mut cluster: Cluster) -> Result<Cluster, String> {
+        if let Some(nodes) = self.nodes {
+            (cluster.nodes, cluster.node_count) = (None, Some(nodes));
+        }
         let names = cluster.names();
+        let unknown = cluster.named().into_iter().find(|name| !names.iter().any(|known| known == name));
+        if let Some(unknown) = unknown {
+            return Err(format!("there is no node `{unknown}` among {}, as --nodes says", names.join(", ")));
+        }
         let first = names.first().cloned().unwrap_or_default();
         let mut steps = Vec::new();
         for preset in &self.first {
@@ -92,7 +101,9 @@ impl ClusterOptions {
 /// `kv_all_equal:KEY`, `kv_present_on_all:KEY` or `kv_node_equals:NODE:KEY:VALUE`.
 fn checker(token: &str, nodes: &[String]) -> Result<ClusterInvariant, String> {
     let (kind, rest) = token.split_once(':').unwrap_or((token, ""));
-    let key = |key: &str| if key.is_empty() { Err(format!("`{token}`: expected a key: `{kind}:KEY`")) } else { Ok(key.to_owned()) };
+    let key = |key: &str| {
+        if key.is_empty() { Err(format!("`{token}`: expected a key: `{kind}:KEY`")) } else { Ok(key.to_owned()) }
+    };
     match kind {
         "kv_all_equal" => Ok(ClusterInvariant::KvAllEqual { key: key(rest)? }),
         "kv_present_on_all" => Ok(ClusterInvariant::KvPresentOnAll { key: key(rest)? }),
@@ -124,7 +135,9 @@ mod tests {
     #[test]
     fn faults_and_presets_have_their_words() {
         let mut options = ClusterOptions::default();
-        for word in ["none", "partition", "crash", "partition-first-two", "heal-first-two", "crash-first", "restart-first"] {
+        for word in
+            ["none", "partition", "crash", "partition-first-two", "heal-first-two", "crash-first", "restart-first"]
+        {
             assert!(options.take_fault(word), "{word}");
         }
         assert!(!options.take_fault("disk-full"));
@@ -132,6 +145,10 @@ mod tests {
         let kinds: Vec<&str> = options.apply(cluster(2)).expect("two").steps.iter().map(ClusterStep::kind).collect();
         assert_eq!(kinds, ["partition", "heal", "crash", "restart"]);
         assert!(options.apply(cluster(1)).expect_err("one").contains("there is one"));
+        let fewer = ClusterOptions { nodes: Some(1), ..ClusterOptions::default() };
+        let steps = vec![ClusterStep::Crash { node: "n1".to_owned() }];
+        let why = fewer.apply(Cluster { steps, ..cluster(2) }).expect_err("it names another");
+        assert!(why.contains("there is no node `n1` among n0"), "{why}");
     }
 
     #[test]

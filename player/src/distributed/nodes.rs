@@ -38,7 +38,10 @@ impl Nodes {
     pub(super) fn start_all(&mut self) -> Result<(), Failure> {
         let (there, expected) = (target::instances() as usize, self.count());
         if there != expected {
-            failure::invalid("the cluster cannot be played", &format!("it has {expected} nodes, and the run {there} instances"));
+            failure::invalid(
+                "the cluster cannot be played",
+                &format!("it has {expected} nodes, and the run {there} instances"),
+            );
         }
         (0..expected).try_for_each(|number| self.start(number))
     }
@@ -52,7 +55,8 @@ impl Nodes {
 
     /// What it has answered is on its way.
     fn answered(&mut self, from: usize, answer: Result<Vec<Message>, String>) -> Result<(), Failure> {
-        let refused = |why: String| Failure::new(format!("{}: {why}", self.names[from])).at(|| "a node answers".to_owned());
+        let refused =
+            |why: String| Failure::new(format!("{}: {why}", self.names[from])).at(|| "a node answers".to_owned());
         for Message { to, body } in answer.map_err(refused)? {
             if to as usize >= self.count() {
                 let what = format!("{} sends to a node of the number {to}, and there is none", self.names[from]);

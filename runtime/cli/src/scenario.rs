@@ -5,6 +5,8 @@
 //!                                             component = the player
 //! ```
 //!
+//! A distributed one is played with a target: as many instances of a node as it has, on machines of their own.
+//!
 //! So a scenario file is a program like any other from here on: it is recorded, replayed, fuzzed, explored and shrunk as such,
 //! and its text stands in each trace.
 //!
@@ -12,8 +14,8 @@
 
 use crate::error::{CliError, at_path};
 use fozzy_trace::Plan;
-use fozzy_trace::plan::{Backend, Inputs, ScenarioPlan};
-use player_model::{Problem, Scenario, TEXT_BYTES_MAX};
+use fozzy_trace::plan::{Backend, Inputs, Machine, NodePlan, Program, ScenarioPlan};
+use player_model::{Cluster, ClusterOptions, Problem, Scenario, TEXT_BYTES_MAX};
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -21,6 +23,10 @@ use std::sync::Arc;
 
 /// The component that plays scenario files; see `runtime/cli/build.rs`.
 const PLAYER: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/player.wasm"));
+/// The one that plays distributed ones: it imports the interface of a node.
+const CLUSTER_PLAYER: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/cluster.wasm"));
+/// The node of version 1, which is played with unless `--target` names another.
+const KV_NODE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/kv-node.wasm"));
 
 /// What a target of this kind is called in traces and reports.
 pub(crate) const KIND: &str = "scenario";
@@ -34,6 +40,8 @@ pub(crate) struct ScenarioFile {
     /// As it stands in the file.
     pub(crate) text: Arc<[u8]>,
     pub(crate) scenario: Scenario,
+    /// How it is played, if it is a cluster.
+    pub(crate) cluster: ClusterOptions,
 }
 
 /// The path of a scenario file, if a target is one: by the end of its name, or by `scenario:` before it.
@@ -42,11 +50,6 @@ pub(crate) fn named(target: &Path) -> Option<PathBuf> {
     let path = word.strip_prefix(PREFIX).map_or_else(|| target.to_owned(), PathBuf::from);
     let is_json = path.extension().is_some_and(|ending| ending == "json");
     (word.starts_with(PREFIX) || is_json).then_some(path)
-}
-
-/// The component that plays it.
-pub(crate) fn player() -> Arc<[u8]> {
-    PLAYER.into()
 }
 
 /// Reads the text of one; what cannot be one is refused before it is swallowed.
@@ -66,7 +69,7 @@ pub(crate) fn read_text(path: &Path) -> Result<Vec<u8>, CliError> {
 pub(crate) fn read(path: &Path) -> Result<ScenarioFile, CliError> {
     let text = read_text(path)?;
     let scenario = Scenario::parse(&text).map_err(|problem| refused(path, &problem))?;
-    Ok(ScenarioFile { text: text.into(), scenario })
+    Ok(ScenarioFile { text: text.into(), scenario, cluster: ClusterOptions::default() })
 }
 
 fn refused(path: &Path, problem: &Problem) -> CliError {
@@ -75,9 +78,24 @@ fn refused(path: &Path, problem: &Problem) -> CliError {
 }
 
 impl ScenarioFile {
+    /// The component that plays it.
+    pub(crate) fn player(&self) -> Arc<[u8]> {
+        match self.scenario {
+            Scenario::Cluster(_) => CLUSTER_PLAYER.into(),
+            Scenario::Steps(_) | Scenario::Suites(_) => PLAYER.into(),
+        }
+    }
+
+    /// The cluster as it is played; `None` when it is none.
+    pub(crate) fn played(&self) -> Result<Option<Cluster>, CliError> {
+        let Scenario::Cluster(file) = &self.scenario else { return Ok(None) };
+        let applied = self.cluster.apply(file.distributed.clone());
+        applied.map(Some).map_err(|why| CliError::new("usage", format!("{}: {why}", file.name)))
+    }
+
     /// Makes a plan one of this scenario.
     pub(crate) fn equip(&self, name: &str, plan: &mut Plan, inputs: &mut Inputs) -> Result<(), CliError> {
-        let Some(steps) = self.steps() else {
+        let Some(steps) = self.steps()? else {
             let message = format!("{name} is a file of suites, whose scenarios are run by `fozzy test`");
             return Err(CliError::new(KIND, message).hint(format!("fozzy test {name}")));
         };
@@ -88,6 +106,14 @@ impl ScenarioFile {
         if plan.backends.http == Backend::Host {
             plan.main.args.push("--http-backend=host".to_owned());
         }
+        if let Some(cluster) = self.played()? {
+            if self.cluster != ClusterOptions::default() {
+                let options =
+                    serde_json::to_string(&self.cluster).map_err(|why| CliError::new(KIND, why.to_string()))?;
+                plan.main.args.push(format!("--cluster={options}"));
+            }
+            populate(plan, inputs, cluster.names().len())?;
+        }
         plan.main.stdin.bytes = inputs.add(Arc::clone(&self.text));
         plan.main.stdin.stays_open = false;
         plan.scenario = Some(ScenarioPlan::all(1, steps));
@@ -95,14 +121,34 @@ impl ScenarioFile {
     }
 
     /// Its steps; `None` for suites, which have none.
-    pub(crate) fn steps(&self) -> Option<u32> {
-        let steps = match &self.scenario {
-            Scenario::Steps(file) => file.steps.len(),
-            Scenario::Cluster(file) => file.distributed.steps.len(),
-            Scenario::Suites(_) => return None,
+    fn steps(&self) -> Result<Option<u32>, CliError> {
+        let steps = match (&self.scenario, self.played()?) {
+            (Scenario::Steps(file), _) => file.steps.len(),
+            (_, Some(cluster)) => cluster.steps.len(),
+            (_, None) => return Ok(None),
         };
-        Some(u32::try_from(steps).unwrap_or(u32::MAX))
+        Ok(Some(u32::try_from(steps).unwrap_or(u32::MAX)))
     }
+}
+
+/// Gives a plan so many machines that run a node: the one of version 1, or the target that was named.
+fn populate(plan: &mut Plan, inputs: &mut Inputs, nodes: usize) -> Result<(), CliError> {
+    let named = plan.nodes.iter().find(|node| node.called).map(|node| node.program.clone());
+    let program = named.unwrap_or_else(|| {
+        let machine = Machine { args: vec!["kv-node".to_owned()], ..Machine::default() };
+        Program { component: inputs.add(KV_NODE), machine }
+    });
+    plan.nodes.retain(|node| !node.called);
+    for number in 0..nodes {
+        let name = format!("n{number}");
+        if plan.nodes.iter().any(|node| node.name == name) {
+            let message =
+                format!("a machine of the plan is called `{name}`, as the nodes of a distributed scenario are");
+            return Err(CliError::new("plan", message));
+        }
+        plan.nodes.push(NodePlan { name, program: program.clone(), called: true });
+    }
+    Ok(())
 }
 
 #[cfg(test)]

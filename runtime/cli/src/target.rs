@@ -63,7 +63,7 @@ fn load_scenario(path: &Path) -> Result<Loaded, CliError> {
     let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let target = Target { name, source: Digest::of(&file.text), kind: scenario::KIND.to_owned() };
     let source_bytes = file.text.len() as u64;
-    Ok(Loaded { target, component: scenario::player(), source_bytes, scenario: Some(file) })
+    Ok(Loaded { target, component: file.player(), source_bytes, scenario: Some(file) })
 }
 
 /// Reads at most one byte more than a program can have: a device without end is refused, not swallowed.
