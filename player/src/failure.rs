@@ -9,14 +9,12 @@ pub(crate) struct Failure {
     pub(crate) site: String,
     /// Expected and found.
     pub(crate) what: String,
-    /// Whether the scenario was broken off, rather than found wanting.
-    pub(crate) panics: bool,
 }
 
 impl Failure {
     /// Something that was to hold does not. The site is put in by who knows the step.
     pub(crate) fn new(what: impl Into<String>) -> Failure {
-        Failure { site: String::new(), what: what.into(), panics: false }
+        Failure { site: String::new(), what: what.into() }
     }
 
     /// The same, with the words of the scenario for it before.
@@ -38,9 +36,6 @@ impl Failure {
 
     /// Ends the run with it.
     pub(crate) fn tell(self) -> ! {
-        if self.panics {
-            panic!("{}: {}", self.site, self.what);
-        }
         assertions::always(&self.site, false, Some(&self.what));
         unreachable!("the run ends at a property that does not hold")
     }

@@ -16,8 +16,8 @@
 //! step(n)              passes, or the run ends with `steps[n]: kind` as the property that does not hold
 //! ```
 //!
-//! Invariants: what the file does not ask for is not asked of the host; arguments are `player` and, for real servers,
-//! `--http-backend=host`.
+//! Invariants: what the file does not ask for is not asked of the host; arguments are `player` and, for real servers and
+//! commands, `--http-backend=host` and `--proc-backend=host`.
 //! Not here: the notation of files (`model/`), suites, which the command unfolds.
 
 mod distributed;

@@ -172,8 +172,7 @@ impl State {
                 holds(found == *equals, &None, || format!("expected {equals} bytes in use, found {found}"))
             }
             Step::AssertThrows { steps } | Step::AssertRejects { steps } => self.throws(steps),
-            Step::Fail { message } => Err(Failure::new(message)),
-            Step::Panic { message } => Err(Failure { panics: true, ..Failure::new(message) }),
+            Step::Fail { message } | Step::Panic { message } => Err(Failure::new(message)),
         }
     }
 

@@ -15,9 +15,17 @@ struct Rule {
     answered: u64,
 }
 
-#[derive(Clone, Default)]
+#[derive(Clone)]
 pub(super) struct Processes {
     rules: Vec<Rule>,
+    /// Whether the real computer answers, and rules are for other days.
+    is_real: bool,
+}
+
+impl Default for Processes {
+    fn default() -> Processes {
+        Processes { rules: Vec::new(), is_real: std::env::args().any(|word| word == "--proc-backend=host") }
+    }
 }
 
 impl Processes {
@@ -27,7 +35,7 @@ impl Processes {
 
     pub(super) fn spawn(&mut self, spawn: &ProcSpawn, store: &mut Store) -> Result<(), Failure> {
         let fits = |rule: &&mut Rule| {
-            let is_left = rule.when.times.is_none_or(|times| rule.answered < times);
+            let is_left = !self.is_real && rule.when.times.is_none_or(|times| rule.answered < times);
             is_left && rule.when.cmd == spawn.cmd && rule.when.args == spawn.args
         };
         let lent = self.rules.iter_mut().find(fits).map(|rule| {

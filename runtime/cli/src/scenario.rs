@@ -85,8 +85,10 @@ impl ScenarioFile {
             return Err(CliError::new("usage", format!("{name} is a scenario file, which takes no arguments")));
         }
         plan.main.args = vec!["player".to_owned()];
-        if plan.backends.http == Backend::Host {
-            plan.main.args.push("--http-backend=host".to_owned());
+        for (backend, word) in [(plan.backends.http, "--http-backend=host"), (plan.backends.processes, "--proc-backend=host")] {
+            if backend == Backend::Host {
+                plan.main.args.push(word.to_owned());
+            }
         }
         plan.main.stdin.bytes = inputs.add(Arc::clone(&self.text));
         plan.main.stdin.stays_open = false;
