@@ -44,6 +44,8 @@ pub(crate) trait Play {
 
 thread_local! {
     static PLAYED: RefCell<Option<Box<dyn Play>>> = const { RefCell::new(None) };
+    /// What `describe` has read: a search calls it in the instance that it begins each sequence with.
+    static READ: RefCell<Option<Scenario>> = const { RefCell::new(None) };
 }
 
 /// The scenario that stands on standard input. The command has read it before, so it can be read.
@@ -69,13 +71,14 @@ struct Player;
 impl Guest for Player {
     fn describe() -> Info {
         let scenario = scenario();
+        READ.set(Some(scenario.clone()));
         let name = scenario.name().to_owned();
         let flow = |name: &'static str| Flow { name: name.to_owned(), weight: 1, max_times: None };
         Info { name, flows: play(scenario).flows().into_iter().map(flow).collect(), invariants: Vec::new() }
     }
 
     fn begin_sequence(_: u32) {
-        PLAYED.set(Some(play(scenario())));
+        PLAYED.set(Some(play(READ.take().unwrap_or_else(scenario))));
     }
 
     fn step(step: u32) -> StepResult {

@@ -81,7 +81,7 @@ impl Http {
         }
         let response = response.map_err(|why| {
             let hint = if rule.is_none() && !self.is_real { suggestion(request) } else { String::new() };
-            Failure::new(format!("{shown}: {why}{hint}"))
+            Failure::new(format!("{shown}: {why}{hint}")).of("no response")
         })?;
         let wrong = match rule.as_ref().filter(|_| self.is_real) {
             Some(when) => response.differs(Some(when.status), &when.headers, when.answer()),

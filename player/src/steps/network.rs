@@ -94,6 +94,7 @@ impl Network {
             .map(|message| format!("{:?} from {}", message.payload, message.from))
             .collect();
         let found = if there.is_empty() { "no message".to_owned() } else { there.join(", ") };
-        Err(Failure::new(format!("{node}: expected {payload:?}{from}, found {found}")))
+        let class = if there.is_empty() { "no message" } else { "other messages" };
+        Err(Failure::new(format!("{node}: expected {payload:?}{from}, found {found}")).of(class))
     }
 }

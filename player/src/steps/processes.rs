@@ -51,7 +51,7 @@ impl Processes {
             process::clear_rules();
         }
         let shown = shown(spawn);
-        let output = ran.map_err(|why| Failure::new(format!("{shown}: {why}; {}", suggestion(spawn))))?;
+        let output = ran.map_err(|why| Failure::new(format!("{shown}: {why}; {}", suggestion(spawn))).of("did not run"))?;
         if let Some(expected) = spawn.expect_exit {
             let found = match output.status {
                 Status::Code(code) if code == expected => None,
@@ -60,7 +60,8 @@ impl Processes {
             };
             if let Some(found) = found {
                 let wrote = String::from_utf8_lossy(&output.stderr).into_owned();
-                return Err(Failure::new(format!("{shown}: expected exit code {expected}, found {found}; stderr {wrote:?}")));
+                return Err(Failure::new(format!("{shown}: expected exit code {expected}, found {found}; stderr {wrote:?}"))
+                    .of("another end"));
             }
         }
         for (name, expected, found) in

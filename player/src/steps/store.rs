@@ -24,7 +24,8 @@ impl Store {
             (None, Some(true)) => (found.is_none(), "nothing".to_owned()),
             (None, Some(false) | None) => (found.is_some(), "a value".to_owned()),
         };
-        if holds { Ok(()) } else { Err(Failure::new(expected_found(&read.key, &expected, found))) }
+        let class = if found.is_some() { "another value" } else { "nothing there" };
+        if holds { Ok(()) } else { Err(Failure::new(expected_found(&read.key, &expected, found)).of(class)) }
     }
 
     /// Nothing else runs meanwhile, so between the first look and the last there is nothing to see.
