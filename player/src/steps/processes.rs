@@ -3,6 +3,7 @@
 //! Rules of a scenario are compared letter by letter, where those of the host know `*`; so the one that fits is lent to the
 //! host for the one command.
 
+use super::Answerer;
 use super::store::Store;
 use crate::failure::Failure;
 use fozzy_sdk::process::{self, Command, Status};
@@ -18,13 +19,12 @@ struct Rule {
 #[derive(Clone)]
 pub(super) struct Processes {
     rules: Vec<Rule>,
-    /// Whether the real computer answers, and rules are for other days.
-    is_real: bool,
+    answerer: Answerer,
 }
 
 impl Default for Processes {
     fn default() -> Processes {
-        Processes { rules: Vec::new(), is_real: std::env::args().any(|word| word == "--proc-backend=host") }
+        Processes { rules: Vec::new(), answerer: Answerer::of("--proc=") }
     }
 }
 
@@ -35,7 +35,7 @@ impl Processes {
 
     pub(super) fn spawn(&mut self, spawn: &ProcSpawn, store: &mut Store) -> Result<(), Failure> {
         let fits = |rule: &&mut Rule| {
-            let is_left = !self.is_real && rule.when.times.is_none_or(|times| rule.answered < times);
+            let is_left = self.answerer != Answerer::Host && rule.when.times.is_none_or(|times| rule.answered < times);
             is_left && rule.when.cmd == spawn.cmd && rule.when.args == spawn.args
         };
         let lent = self.rules.iter_mut().find(fits).map(|rule| {
@@ -46,7 +46,10 @@ impl Processes {
             lend(when);
         }
         let command = spawn.args.iter().fold(Command::new(&spawn.cmd), |command, arg| command.arg(arg));
-        let ran = command.run();
+        let ran = match (&lent, self.answerer) {
+            (None, Answerer::Nobody) => Err("no step says how it is answered".to_owned()),
+            _ => command.run(),
+        };
         if lent.is_some() {
             process::clear_rules();
         }

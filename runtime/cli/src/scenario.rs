@@ -13,7 +13,7 @@
 use crate::error::{CliError, at_path};
 use fozzy_trace::Plan;
 use fozzy_trace::plan::{Backend, Inputs, ScenarioPlan};
-use player_model::{Problem, Scenario, TEXT_BYTES_MAX};
+use player_model::{ClusterStep, Problem, Scenario, Step, TEXT_BYTES_MAX};
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -84,16 +84,38 @@ impl ScenarioFile {
         if plan.main.args.len() > 1 {
             return Err(CliError::new("usage", format!("{name} is a scenario file, which takes no arguments")));
         }
-        plan.main.args = vec!["player".to_owned()];
-        for (backend, word) in [(plan.backends.http, "--http-backend=host"), (plan.backends.processes, "--proc-backend=host")] {
-            if backend == Backend::Host {
-                plan.main.args.push(word.to_owned());
-            }
-        }
+        let answerer = |backend, has_rules| match (backend, has_rules) {
+            (Backend::Host, _) => "host",
+            (Backend::Virtual, true) => "plan",
+            (Backend::Virtual, false) => "nobody",
+        };
+        plan.main.args = vec![
+            "player".to_owned(),
+            format!("--name={}", self.scenario.name()),
+            format!("--kinds={}", self.kinds().join(",")),
+            format!("--http={}", answerer(plan.backends.http, !plan.http.is_empty())),
+            format!("--proc={}", answerer(plan.backends.processes, !plan.processes.is_empty())),
+        ];
         plan.main.stdin.bytes = inputs.add(Arc::clone(&self.text));
         plan.main.stdin.stays_open = false;
         plan.scenario = Some(ScenarioPlan::all(1, steps));
         Ok(())
+    }
+
+    /// The kinds of its steps, each once, in the order of their first steps.
+    fn kinds(&self) -> Vec<&'static str> {
+        let all: Vec<&'static str> = match &self.scenario {
+            Scenario::Steps(file) => file.steps.iter().map(Step::kind).collect(),
+            Scenario::Cluster(file) => file.distributed.steps.iter().map(ClusterStep::kind).collect(),
+            Scenario::Suites(_) => Vec::new(),
+        };
+        let mut kinds: Vec<&'static str> = Vec::new();
+        for kind in all {
+            if !kinds.contains(&kind) {
+                kinds.push(kind);
+            }
+        }
+        kinds
     }
 
     /// Its steps; `None` for suites, which have none.
