@@ -61,9 +61,9 @@ fn scenario() -> Scenario {
     // Room for a common file, so that it comes at once.
     let mut text = Vec::with_capacity(TEXT_BYTES);
     let read = std::io::stdin().read_to_end(&mut text);
-    let parsed = read.map_err(|error| error.to_string()).and_then(|_| {
-        Scenario::parse(&text).map_err(|problem| problem.to_string())
-    });
+    let parsed = read
+        .map_err(|error| error.to_string())
+        .and_then(|_| Scenario::parse(&text).map_err(|problem| problem.to_string()));
     parsed.unwrap_or_else(|why| failure::invalid("the scenario cannot be read", &why))
 }
 

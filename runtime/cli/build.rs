@@ -7,6 +7,8 @@
 //! Invariants: the folders of this machine are in no byte of it; nothing of the build around it (flags, target folder) reaches
 //! the build inside.
 
+#![allow(clippy::disallowed_methods, reason = "a build script is told everything by its environment")]
+
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -68,7 +70,8 @@ fn player() -> Result<(), String> {
 /// What cargo tells a build script, and what a user says about the build of the command, is not meant for the one inside.
 fn of_the_build_around(name: &str) -> bool {
     let kept = ["CARGO", "CARGO_HOME", "RUSTUP_HOME", "RUSTUP_TOOLCHAIN", "CARGO_NET_OFFLINE"];
-    let starts = ["CARGO", "RUSTC", "RUSTFLAGS", "RUSTDOC", "CLIPPY", "TARGET", "PROFILE", "OPT_LEVEL", "DEBUG", "NUM_JOBS"];
+    let starts =
+        ["CARGO", "RUSTC", "RUSTFLAGS", "RUSTDOC", "CLIPPY", "TARGET", "PROFILE", "OPT_LEVEL", "DEBUG", "NUM_JOBS"];
     let apart = ["CARGO_HTTP_", "CARGO_REGISTRIES_", "CARGO_REGISTRY_", "CARGO_NET_", "CARGO_SOURCE_"];
     let is_kept = kept.contains(&name) || apart.iter().any(|start| name.starts_with(start));
     !is_kept && starts.iter().any(|start| name.starts_with(start))
@@ -86,7 +89,9 @@ fn add_target(folder: &Path) -> Result<(), String> {
     let added = Command::new("rustup").args(["target", "add", TARGET]).current_dir(folder).status();
     match added {
         Ok(status) if status.success() => Ok(()),
-        _ => Err(format!("the standard library of {TARGET} is missing and could not be added: rustup target add {TARGET}")),
+        _ => Err(format!(
+            "the standard library of {TARGET} is missing and could not be added: rustup target add {TARGET}"
+        )),
     }
 }
 

@@ -201,7 +201,10 @@ impl ClusterFile {
             return Err(Found::at(at("nodes"), "nodes: expected a name for each node, and no name twice"));
         }
         if cluster.steps.is_empty() {
-            return Err(Found::at(at("steps"), "steps: no_steps_executed: there is no step, so nothing would be tested"));
+            return Err(Found::at(
+                at("steps"),
+                "steps: no_steps_executed: there is no step, so nothing would be tested",
+            ));
         }
         let check = |list: &str, number: usize, kind: &str, named: &[(&'static str, &str)]| {
             let Some((field, name)) = named.iter().find(|(_, name)| !known.contains(name)) else { return Ok(()) };

@@ -28,9 +28,7 @@ pub use json::{DEPTH_MAX, Node, Number, TEXT_BYTES_MAX, Value};
 pub use problem::{Place, Problem};
 #[cfg(feature = "schema")]
 pub use schema::schema_v1;
-pub use step::{
-    AllocKey, Body, HttpRequest, HttpWhen, KvPoll, KvRead, ProcSpawn, ProcWhen, Step, StepsFile, Strategy,
-};
+pub use step::{AllocKey, Body, HttpRequest, HttpWhen, KvPoll, KvRead, ProcSpawn, ProcWhen, Step, StepsFile, Strategy};
 pub use suites::{Matrix, Suite, SuitesFile};
 pub use time::Span;
 

@@ -145,9 +145,7 @@ impl<'a> Reader<'a> {
 
     fn members(self) -> Option<Members<'a>> {
         match &self.node.value {
-            Value::Object(members) => {
-                Some(Members { rest: members.iter(), value: None, skips_tag: self.is_tagged })
-            }
+            Value::Object(members) => Some(Members { rest: members.iter(), value: None, skips_tag: self.is_tagged }),
             _ => None,
         }
     }

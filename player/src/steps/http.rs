@@ -70,7 +70,10 @@ impl Http {
             Rc::clone(&rule.when)
         });
         if is_real && rule.is_none() && !self.rules.is_empty() {
-            return Err(Failure::new(format!("{shown}: none of the {} rules of `http_when` is for it", self.rules.len())));
+            return Err(Failure::new(format!(
+                "{shown}: none of the {} rules of `http_when` is for it",
+                self.rules.len()
+            )));
         }
         let lent = rule.as_ref().filter(|_| !is_real);
         if let Some(when) = lent {
@@ -100,7 +103,8 @@ impl Http {
         }
         if let Some(key) = &request.save_body_as {
             let text = String::from_utf8(response.body);
-            let text = text.map_err(|_| Failure::new(format!("{shown}: the body is no text, and cannot be kept as `{key}`")))?;
+            let text =
+                text.map_err(|_| Failure::new(format!("{shown}: the body is no text, and cannot be kept as `{key}`")))?;
             store.set(key, &text);
         }
         Ok(())
@@ -259,7 +263,9 @@ fn compare(path: &str, expected: &Value, found: &Value, out: &mut Vec<String>) {
                     None => out.push(format!("missing_key {path}.{key}")),
                 }
             }
-            out.extend(found.keys().filter(|key| !expected.contains_key(*key)).map(|key| format!("extra_key {path}.{key}")));
+            out.extend(
+                found.keys().filter(|key| !expected.contains_key(*key)).map(|key| format!("extra_key {path}.{key}")),
+            );
         }
         (Value::Array(expected), Value::Array(found)) => {
             for (number, (value, other)) in expected.iter().zip(found).enumerate() {

@@ -90,7 +90,8 @@ impl State {
     fn run(&mut self, step: &Step) -> Result<(), Failure> {
         match step {
             Step::TraceEvent { name, fields } => {
-                let fields = if fields.is_empty() { String::new() } else { serde_json::to_string(fields).unwrap_or_default() };
+                let fields =
+                    if fields.is_empty() { String::new() } else { serde_json::to_string(fields).unwrap_or_default() };
                 tools::event(name, &fields);
                 Ok(())
             }

@@ -65,7 +65,9 @@ impl Network {
         let Some(message) = place.and_then(|place| self.under_way.remove(place)) else {
             let what = match self.under_way.len() {
                 0 => "no message is under way".to_owned(),
-                count => format!("none of the {count} messages under way can be delivered: their nodes are partitioned"),
+                count => {
+                    format!("none of the {count} messages under way can be delivered: their nodes are partitioned")
+                }
             };
             return Err(Failure::new(what));
         };

@@ -54,7 +54,8 @@ impl Processes {
             process::clear_rules();
         }
         let shown = shown(spawn);
-        let output = ran.map_err(|why| Failure::new(format!("{shown}: {why}; {}", suggestion(spawn))).of("did not run"))?;
+        let output =
+            ran.map_err(|why| Failure::new(format!("{shown}: {why}; {}", suggestion(spawn))).of("did not run"))?;
         if let Some(expected) = spawn.expect_exit {
             let found = match output.status {
                 Status::Code(code) if code == expected => None,
@@ -63,8 +64,10 @@ impl Processes {
             };
             if let Some(found) = found {
                 let wrote = String::from_utf8_lossy(&output.stderr).into_owned();
-                return Err(Failure::new(format!("{shown}: expected exit code {expected}, found {found}; stderr {wrote:?}"))
-                    .of("another end"));
+                return Err(Failure::new(format!(
+                    "{shown}: expected exit code {expected}, found {found}; stderr {wrote:?}"
+                ))
+                .of("another end"));
             }
         }
         for (name, expected, found) in
@@ -77,7 +80,8 @@ impl Processes {
         }
         if let Some(key) = &spawn.save_stdout_as {
             let text = String::from_utf8(output.stdout);
-            let text = text.map_err(|_| Failure::new(format!("{shown}: stdout is no text, and cannot be kept as `{key}`")))?;
+            let text =
+                text.map_err(|_| Failure::new(format!("{shown}: stdout is no text, and cannot be kept as `{key}`")))?;
             store.set(key, &text);
         }
         Ok(())

@@ -34,7 +34,8 @@ impl Store {
             return Ok(());
         }
         time.sleep(poll.within)?;
-        let what = expected_found(&poll.key, &format!("{:?} within {:?}", poll.equals, poll.within.0), self.get(&poll.key));
+        let what =
+            expected_found(&poll.key, &format!("{:?} within {:?}", poll.equals, poll.within.0), self.get(&poll.key));
         Err(Failure::said(poll.msg.as_deref(), what))
     }
 

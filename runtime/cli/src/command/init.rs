@@ -32,10 +32,7 @@ const COMMON: &[File] = template![
 
 const EXAMPLES: &[(ExampleArg, File)] = &[
     (ExampleArg::Run, ("plans/run.toml", include_str!("../../templates/common/plans/run.toml"))),
-    (
-        ExampleArg::Run,
-        ("tests/run.pass.fozzy.json", include_str!("../../templates/common/tests/run.pass.fozzy.json")),
-    ),
+    (ExampleArg::Run, ("tests/run.pass.fozzy.json", include_str!("../../templates/common/tests/run.pass.fozzy.json"))),
     (ExampleArg::Fuzz, ("corpus/seed.txt", include_str!("../../templates/common/seed.txt"))),
     (ExampleArg::Explore, ("plans/explore.toml", include_str!("../../templates/common/plans/explore.toml"))),
     (ExampleArg::Memory, ("plans/memory.toml", include_str!("../../templates/common/plans/memory.toml"))),

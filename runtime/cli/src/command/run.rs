@@ -80,11 +80,7 @@ pub(crate) fn run(context: &Context, args: &RunArgs) -> Result<ExitCode, CliErro
 }
 
 /// How far a scenario is driven; a program that drives itself has no sequences.
-fn scenario(
-    program: &Program,
-    args: &RunArgs,
-    own: Option<ScenarioPlan>,
-) -> Result<Option<ScenarioPlan>, CliError> {
+fn scenario(program: &Program, args: &RunArgs, own: Option<ScenarioPlan>) -> Result<Option<ScenarioPlan>, CliError> {
     if let Some(own) = own {
         return Ok(Some(driven(own, args.sequences, args.flows)));
     }
