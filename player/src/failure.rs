@@ -7,16 +7,16 @@ use fozzy_sdk::bindings::tools::fozzy::properties::assertions;
 pub(crate) struct Failure {
     /// Which step, as a name that is the same in each run: `steps[3]: get_kv_assert`.
     pub(crate) site: String,
+    /// In which way it failed, of those that its kind has: a part of what makes two failures the same.
+    class: &'static str,
     /// Expected and found.
     pub(crate) what: String,
-    /// Whether the scenario was broken off, rather than found wanting.
-    pub(crate) panics: bool,
 }
 
 impl Failure {
     /// Something that was to hold does not. The site is put in by who knows the step.
     pub(crate) fn new(what: impl Into<String>) -> Failure {
-        Failure { site: String::new(), what: what.into(), panics: false }
+        Failure { site: String::new(), class: "", what: what.into() }
     }
 
     /// The same, with the words of the scenario for it before.
@@ -28,19 +28,24 @@ impl Failure {
         })
     }
 
+    /// It failed in this way.
+    pub(crate) fn of(self, class: &'static str) -> Failure {
+        Failure { class, ..self }
+    }
+
     /// Unless it is known already.
     pub(crate) fn at(mut self, site: impl FnOnce() -> String) -> Failure {
         if self.site.is_empty() {
-            self.site = site();
+            self.site = match self.class {
+                "" => site(),
+                class => format!("{}, {class}", site()),
+            };
         }
         self
     }
 
     /// Ends the run with it.
     pub(crate) fn tell(self) -> ! {
-        if self.panics {
-            panic!("{}: {}", self.site, self.what);
-        }
         assertions::always(&self.site, false, Some(&self.what));
         unreachable!("the run ends at a property that does not hold")
     }

@@ -11,13 +11,13 @@
 //! value of another.
 //!
 //! ```text
-//! describe()           flows are the kinds of steps that the file has
+//! describe()           flows are the kinds of steps that the file has, as the command tells them: --name, --kinds
 //! begin-sequence(k)    everything empty
 //! step(n)              passes, or the run ends with `steps[n]: kind` as the property that does not hold
 //! ```
 //!
-//! Invariants: what the file does not ask for is not asked of the host; arguments are `player` and, for real servers,
-//! `--http-backend=host`.
+//! Invariants: what the file does not ask for is not asked of the host; arguments say who answers requests and
+//! commands that no step answers: `--http=nobody`, `--http=plan`, `--http=host`, and the same with `--proc`.
 //! Not here: the notation of files (`model/`), suites, which the command unfolds.
 
 #[cfg(feature = "distributed")]
@@ -33,9 +33,6 @@ use std::io::Read;
 
 /// A scenario that is being played.
 pub(crate) trait Play {
-    /// The names of the kinds of things that it does.
-    fn flows(&self) -> Vec<&'static str>;
-
     /// The sequence begins.
     fn begin(&mut self) -> Result<(), Failure> {
         Ok(())
@@ -48,17 +45,31 @@ pub(crate) trait Play {
     fn end(&mut self) -> Result<(), Failure>;
 }
 
+/// Bytes of a file for which there is room from the start.
+const TEXT_BYTES: usize = 64 << 10;
+
 thread_local! {
     static PLAYED: RefCell<Option<Box<dyn Play>>> = const { RefCell::new(None) };
 }
 
+/// What the command has told by an argument that begins so.
+pub(crate) fn told(start: &str) -> String {
+    std::env::args().find_map(|word| word.strip_prefix(start).map(str::to_owned)).unwrap_or_default()
+}
+
+/// The kinds of things that the scenario does, of which each is a flow. The command tells them, so that a file is read once.
+pub(crate) fn kinds() -> Vec<String> {
+    told("--kinds=").split(',').map(str::to_owned).collect()
+}
+
 /// The scenario that stands on standard input. The command has read it before, so it can be read.
 fn scenario() -> Scenario {
-    let mut text = Vec::new();
+    // Room for a common file, so that it comes at once.
+    let mut text = Vec::with_capacity(TEXT_BYTES);
     let read = std::io::stdin().read_to_end(&mut text);
-    let parsed = read.map_err(|error| error.to_string()).and_then(|_| {
-        Scenario::parse(&text).map_err(|problem| problem.to_string())
-    });
+    let parsed = read
+        .map_err(|error| error.to_string())
+        .and_then(|_| Scenario::parse(&text).map_err(|problem| problem.to_string()));
     parsed.unwrap_or_else(|why| failure::invalid("the scenario cannot be read", &why))
 }
 
@@ -77,10 +88,8 @@ struct Player;
 
 impl Guest for Player {
     fn describe() -> Info {
-        let scenario = scenario();
-        let name = scenario.name().to_owned();
-        let flow = |name: &'static str| Flow { name: name.to_owned(), weight: 1, max_times: None };
-        Info { name, flows: play(scenario).flows().into_iter().map(flow).collect(), invariants: Vec::new() }
+        let flow = |name: String| Flow { name, weight: 1, max_times: None };
+        Info { name: told("--name="), flows: kinds().into_iter().map(flow).collect(), invariants: Vec::new() }
     }
 
     fn begin_sequence(_: u32) {

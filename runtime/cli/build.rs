@@ -9,7 +9,7 @@
 //! Invariants: the folders of this machine are in no byte of it; nothing of the build around it (flags, target folder) reaches
 //! the build inside.
 
-#![allow(clippy::disallowed_methods, reason = "cargo tells a build script what it needs in the environment")]
+#![allow(clippy::disallowed_methods, reason = "a build script is told everything by its environment")]
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -218,7 +218,10 @@ impl Reader<'_> {
                 _ => known.contains(&text),
             };
             if is_twice {
-                return Err(Found::at(at, format!("the key {} stands twice in this object", crate::read::quoted(&text))));
+                return Err(Found::at(
+                    at,
+                    format!("the key {} stands twice in this object", crate::read::quoted(&text)),
+                ));
             }
             self.space();
             if self.peek() != Some(b':') {
@@ -313,7 +316,9 @@ impl Reader<'_> {
                     let character = self.escape()?;
                     out.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes());
                 }
-                _ => return Err(Found::at(self.at, "a string cannot hold a line end or control character: write `\\n`")),
+                _ => {
+                    return Err(Found::at(self.at, "a string cannot hold a line end or control character: write `\\n`"));
+                }
             }
         }
     }

@@ -99,7 +99,10 @@ impl Scenario {
             }
             [other] => return Err(read::Found::at(root.at, format!("`{other}` cannot be read"))),
         };
-        scenario.check(root)?;
+        // The player is given what the command has checked.
+        if !cfg!(target_arch = "wasm32") {
+            scenario.check(root)?;
+        }
         Ok(scenario)
     }
 

@@ -303,7 +303,6 @@ pub struct KvPoll {
     pub msg: Option<String>,
 }
 
-
 /// Which allocation: by its number, or by the key that it is kept under.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -626,12 +625,19 @@ fn status(field: &'static str, code: u16) -> Option<(&'static str, String)> {
 
 fn method(word: &str) -> Option<(&'static str, String)> {
     let fits = !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_uppercase());
-    (!fits).then(|| ("method", format!("expected a method in capitals, such as `GET`, found {}", crate::read::quoted(word))))
+    (!fits).then(|| {
+        ("method", format!("expected a method in capitals, such as `GET`, found {}", crate::read::quoted(word)))
+    })
 }
 
 fn url(path: &str) -> Option<(&'static str, String)> {
     let fits = path.starts_with('/') || path.starts_with("http://") || path.starts_with("https://");
-    let what = || format!("expected a path that begins with `/`, or a URL with `http://` or `https://`, found {}", crate::read::quoted(path));
+    let what = || {
+        format!(
+            "expected a path that begins with `/`, or a URL with `http://` or `https://`, found {}",
+            crate::read::quoted(path)
+        )
+    };
     (!fits).then(|| ("path", what()))
 }
 
@@ -641,7 +647,9 @@ impl StepsFile {
         if self.steps.iter().all(Step::is_rule) {
             let what = match self.steps.is_empty() {
                 true => "steps: no_steps_executed: there is no step, so nothing would be tested",
-                false => "steps: no_steps_executed: steps that only say how something is answered; nothing would be tested",
+                false => {
+                    "steps: no_steps_executed: steps that only say how something is answered; nothing would be tested"
+                }
             };
             return Err(Found::at(node.at, what));
         }
@@ -669,4 +677,3 @@ fn check(steps: &[Step], list: &Node) -> Result<(), Found> {
     }
     Ok(())
 }
-

@@ -63,7 +63,10 @@ impl SuitesFile {
         for (number, suite) in self.suites.iter().enumerate() {
             let here = node.element(number).unwrap_or(node);
             if suite.name.is_empty() || !names.insert(&suite.name) {
-                return Err(Found::at(here.member("name").unwrap_or(here).at, "name: expected a name that no other suite has"));
+                return Err(Found::at(
+                    here.member("name").unwrap_or(here).at,
+                    "name: expected a name that no other suite has",
+                ));
             }
             if suite.scenarios.is_empty() {
                 let at = here.member("scenarios").unwrap_or(here).at;

@@ -56,14 +56,20 @@ fn each_mistake_in_a_step_is_said_with_its_place() {
         ("{\"type\":\"net_set_drop_rate\",\"rate\":2}", "2:36: net_set_drop_rate: rate: expected a number from 0 to 1"),
         (
             "{\"type\":\"assert_eventually_kv\",\"key\":\"a\",\"equals\":\"b\",\"within\":\"1s\",\"poll\":\"0ms\"}",
-            "2:75: assert_eventually_kv: poll: expected more than 0",
+            "2:76: assert_eventually_kv: poll: expected more than 0",
         ),
-        ("{\"type\":\"assert_throws\",\"steps\":[{\"type\":\"fial\"}]}", "2:42: unknown kind `fial`; did you mean `fail`?"),
+        (
+            "{\"type\":\"assert_throws\",\"steps\":[{\"type\":\"fial\"}]}",
+            "2:42: unknown kind `fial`; did you mean `fail`?",
+        ),
         ("{\"type\":\"assert_throws\",\"steps\":[]}", "2:33: assert_throws: steps: no step"),
-        ("{\"type\":\"proc_when\",\"cmd\":\"a\",\"exit_code\":0}", "1:34: steps: no_steps_executed: steps that only say"),
+        (
+            "{\"type\":\"proc_when\",\"cmd\":\"a\",\"exit_code\":0}",
+            "1:33: steps: no_steps_executed: steps that only say",
+        ),
         (
             "{\"type\":\"get_kv_assert\",\"key\":\"a\",\"equals\":\"1\",\"is_null\":false}",
-            "2:59: get_kv_assert: is_null: not beside `equals`",
+            "2:58: get_kv_assert: is_null: not beside `equals`",
         ),
     ] {
         let said = with_step(step);

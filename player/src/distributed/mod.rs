@@ -36,7 +36,8 @@ const OPTIONS: &str = "--cluster=";
 struct Played {
     cluster: Cluster,
     options: ClusterOptions,
-    kinds: Vec<&'static str>,
+    /// The names of all kinds of steps.
+    kinds: Vec<String>,
     nodes: Nodes,
     delivered: u32,
 }
@@ -44,25 +45,17 @@ struct Played {
 /// A cluster, before its first step.
 pub(crate) fn play(file: ClusterFile) -> Box<dyn Play> {
     let wrong = |why: String| -> ! { failure::invalid("the cluster cannot be played", &why) };
-    let given = std::env::args().find_map(|argument| argument.strip_prefix(OPTIONS).map(str::to_owned));
-    let options = given.map_or(Ok(ClusterOptions::default()), |text| serde_json::from_str(&text));
+    let options = match crate::told(OPTIONS).as_str() {
+        "" => Ok(ClusterOptions::default()),
+        text => serde_json::from_str(text),
+    };
     let options: ClusterOptions = options.unwrap_or_else(|why| wrong(why.to_string()));
     let cluster = options.apply(file.distributed).unwrap_or_else(|why| wrong(why));
-    let mut kinds: Vec<&'static str> = Vec::new();
-    for step in &cluster.steps {
-        if !kinds.contains(&step.kind()) {
-            kinds.push(step.kind());
-        }
-    }
     let nodes = Nodes::new(cluster.names());
-    Box::new(Played { cluster, options, kinds, nodes, delivered: 0 })
+    Box::new(Played { cluster, options, kinds: crate::kinds(), nodes, delivered: 0 })
 }
 
 impl Play for Played {
-    fn flows(&self) -> Vec<&'static str> {
-        self.kinds.clone()
-    }
-
     fn begin(&mut self) -> Result<(), Failure> {
         self.nodes.start_all()
     }

@@ -30,7 +30,8 @@ impl Files {
 
     pub(super) fn check(&mut self, path: &str, equals: &str) -> Result<(), Failure> {
         self.touched.insert(path.to_owned());
-        let found = fs::read(path).map_err(|error| Failure::new(format!("{path}: cannot read: {error}")))?;
+        let found = fs::read(path)
+            .map_err(|error| Failure::new(format!("{path}: cannot read: {error}")).of("cannot be read"))?;
         if found == equals.as_bytes() {
             return Ok(());
         }

@@ -7,6 +7,7 @@
 //!
 //! A path without a host is asked of [`HOST`]: rules name paths only.
 
+use super::Answerer;
 use super::store::Store;
 use crate::failure::Failure;
 use fozzy_sdk::http as rules;
@@ -34,13 +35,12 @@ struct Rule {
 #[derive(Clone)]
 pub(super) struct Http {
     rules: Vec<Rule>,
-    /// Whether real servers answer.
-    is_real: bool,
+    answerer: Answerer,
 }
 
 impl Default for Http {
     fn default() -> Http {
-        Http { rules: Vec::new(), is_real: std::env::args().any(|word| word == "--http-backend=host") }
+        Http { rules: Vec::new(), answerer: Answerer::of("--http=") }
     }
 }
 
@@ -57,6 +57,7 @@ impl Http {
     }
 
     pub(super) fn request(&mut self, request: &HttpRequest, store: &mut Store) -> Result<(), Failure> {
+        let is_real = self.answerer == Answerer::Host;
         let shown = format!("{} {}", request.method, request.path);
         let (host, path) = place(&request.path);
         let fits = |rule: &&mut Rule| {
@@ -68,22 +69,28 @@ impl Http {
             rule.answered += 1;
             Rc::clone(&rule.when)
         });
-        if self.is_real && rule.is_none() && !self.rules.is_empty() {
-            return Err(Failure::new(format!("{shown}: none of the {} rules of `http_when` is for it", self.rules.len())));
+        if is_real && rule.is_none() && !self.rules.is_empty() {
+            return Err(Failure::new(format!(
+                "{shown}: none of the {} rules of `http_when` is for it",
+                self.rules.len()
+            )));
         }
-        let lent = rule.as_ref().filter(|_| !self.is_real);
+        let lent = rule.as_ref().filter(|_| !is_real);
         if let Some(when) = lent {
             lend(when, &path);
         }
-        let response = send(request, host, &path);
+        let response = match (&rule, self.answerer) {
+            (None, Answerer::Nobody) => Err("no step says how it is answered".to_owned()),
+            _ => send(request, host, &path),
+        };
         if lent.is_some() {
             rules::clear_rules();
         }
         let response = response.map_err(|why| {
-            let hint = if rule.is_none() && !self.is_real { suggestion(request) } else { String::new() };
-            Failure::new(format!("{shown}: {why}{hint}"))
+            let hint = if rule.is_none() && !is_real { suggestion(request) } else { String::new() };
+            Failure::new(format!("{shown}: {why}{hint}")).of("no response")
         })?;
-        let wrong = match rule.as_ref().filter(|_| self.is_real) {
+        let wrong = match rule.as_ref().filter(|_| is_real) {
             Some(when) => response.differs(Some(when.status), &when.headers, when.answer()),
             None => Vec::new(),
         };
@@ -96,7 +103,8 @@ impl Http {
         }
         if let Some(key) = &request.save_body_as {
             let text = String::from_utf8(response.body);
-            let text = text.map_err(|_| Failure::new(format!("{shown}: the body is no text, and cannot be kept as `{key}`")))?;
+            let text =
+                text.map_err(|_| Failure::new(format!("{shown}: the body is no text, and cannot be kept as `{key}`")))?;
             store.set(key, &text);
         }
         Ok(())
@@ -255,7 +263,9 @@ fn compare(path: &str, expected: &Value, found: &Value, out: &mut Vec<String>) {
                     None => out.push(format!("missing_key {path}.{key}")),
                 }
             }
-            out.extend(found.keys().filter(|key| !expected.contains_key(*key)).map(|key| format!("extra_key {path}.{key}")));
+            out.extend(
+                found.keys().filter(|key| !expected.contains_key(*key)).map(|key| format!("extra_key {path}.{key}")),
+            );
         }
         (Value::Array(expected), Value::Array(found)) => {
             for (number, (value, other)) in expected.iter().zip(found).enumerate() {

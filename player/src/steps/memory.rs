@@ -71,13 +71,16 @@ impl Memory {
         self.in_wave += 1;
         let bytes = bytes.saturating_mul(factor);
         // Up to 30 %, by a mixed number of seed and allocation (splitmix64).
-        let share = self.fragmentation.map_or(0, |seed| mixed(seed ^ self.count.wrapping_mul(0x9e37_79b9_7f4a_7c15)) % 31);
+        let share =
+            self.fragmentation.map_or(0, |seed| mixed(seed ^ self.count.wrapping_mul(0x9e37_79b9_7f4a_7c15)) % 31);
         bytes.saturating_add((u128::from(bytes) * u128::from(share) / 100) as u64)
     }
 
     pub(super) fn free(&mut self, which: &AllocKey) -> Result<(), Failure> {
         let number = match &which.key {
-            Some(key) => *self.keys.get(key).ok_or_else(|| Failure::new(format!("nothing was allocated as `{key}`")))?,
+            Some(key) => {
+                *self.keys.get(key).ok_or_else(|| Failure::new(format!("nothing was allocated as `{key}`")))?
+            }
             None => which.alloc_id.unwrap_or_default(),
         };
         let Some(bytes) = self.live.remove(&number) else {

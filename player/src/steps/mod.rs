@@ -26,6 +26,27 @@ use fozzy_sdk::bindings::tools::fozzy::choices::draws;
 use fozzy_sdk::tools;
 use player_model::{Step, StepsFile};
 
+/// Who answers a request or a command that no step of the scenario answers.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Answerer {
+    /// Nobody: it fails.
+    Nobody,
+    /// The rules of the plan.
+    Plan,
+    /// The real computer, whatever steps say.
+    Host,
+}
+
+impl Answerer {
+    fn of(argument: &str) -> Answerer {
+        match crate::told(argument).as_str() {
+            "host" => Answerer::Host,
+            "nobody" => Answerer::Nobody,
+            _ => Answerer::Plan,
+        }
+    }
+}
+
 /// What steps do something to. Cheap to keep and to bring back but for files, which the host keeps.
 #[derive(Clone, Default)]
 struct State {
@@ -41,38 +62,23 @@ struct State {
 /// A file with steps, on its way.
 pub(crate) struct Steps {
     steps: Vec<Step>,
-    /// The kind of each step, by its place among the flows.
-    flows: Vec<u32>,
-    kinds: Vec<&'static str>,
+    /// The names of all kinds of the file.
+    kinds: Vec<String>,
     state: State,
 }
 
 impl Steps {
     pub(crate) fn new(file: StepsFile) -> Steps {
-        let mut kinds: Vec<&'static str> = Vec::new();
-        let place = |step: &Step| {
-            let kind = step.kind();
-            let known = kinds.iter().position(|known| *known == kind);
-            known.unwrap_or_else(|| {
-                kinds.push(kind);
-                kinds.len() - 1
-            }) as u32
-        };
-        let flows = file.steps.iter().map(place).collect();
-        Steps { steps: file.steps, flows, kinds, state: State::default() }
+        Steps { steps: file.steps, kinds: crate::kinds(), state: State::default() }
     }
 }
 
 impl Play for Steps {
-    fn flows(&self) -> Vec<&'static str> {
-        self.kinds.clone()
-    }
-
     fn step(&mut self, number: u32) -> Result<Option<u32>, Failure> {
         let place = number as usize;
         let Some(step) = self.steps.get(place) else { return Ok(None) };
         self.state.run(step).map_err(|failure| failure.at(|| format!("steps[{number}]: {}", step.kind())))?;
-        Ok(Some(self.flows[place]))
+        Ok(self.kinds.iter().position(|kind| kind == step.kind()).map(|flow| flow as u32))
     }
 
     fn end(&mut self) -> Result<(), Failure> {
@@ -84,7 +90,8 @@ impl State {
     fn run(&mut self, step: &Step) -> Result<(), Failure> {
         match step {
             Step::TraceEvent { name, fields } => {
-                let fields = if fields.is_empty() { String::new() } else { serde_json::to_string(fields).unwrap_or_default() };
+                let fields =
+                    if fields.is_empty() { String::new() } else { serde_json::to_string(fields).unwrap_or_default() };
                 tools::event(name, &fields);
                 Ok(())
             }
@@ -172,8 +179,7 @@ impl State {
                 holds(found == *equals, &None, || format!("expected {equals} bytes in use, found {found}"))
             }
             Step::AssertThrows { steps } | Step::AssertRejects { steps } => self.throws(steps),
-            Step::Fail { message } => Err(Failure::new(message)),
-            Step::Panic { message } => Err(Failure { panics: true, ..Failure::new(message) }),
+            Step::Fail { message } | Step::Panic { message } => Err(Failure::new(message)),
         }
     }
 

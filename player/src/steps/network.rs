@@ -65,7 +65,9 @@ impl Network {
         let Some(message) = place.and_then(|place| self.under_way.remove(place)) else {
             let what = match self.under_way.len() {
                 0 => "no message is under way".to_owned(),
-                count => format!("none of the {count} messages under way can be delivered: their nodes are partitioned"),
+                count => {
+                    format!("none of the {count} messages under way can be delivered: their nodes are partitioned")
+                }
             };
             return Err(Failure::new(what));
         };
@@ -94,6 +96,7 @@ impl Network {
             .map(|message| format!("{:?} from {}", message.payload, message.from))
             .collect();
         let found = if there.is_empty() { "no message".to_owned() } else { there.join(", ") };
-        Err(Failure::new(format!("{node}: expected {payload:?}{from}, found {found}")))
+        let class = if there.is_empty() { "no message" } else { "other messages" };
+        Err(Failure::new(format!("{node}: expected {payload:?}{from}, found {found}")).of(class))
     }
 }

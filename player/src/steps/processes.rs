@@ -3,6 +3,7 @@
 //! Rules of a scenario are compared letter by letter, where those of the host know `*`; so the one that fits is lent to the
 //! host for the one command.
 
+use super::Answerer;
 use super::store::Store;
 use crate::failure::Failure;
 use fozzy_sdk::process::{self, Command, Status};
@@ -15,9 +16,16 @@ struct Rule {
     answered: u64,
 }
 
-#[derive(Clone, Default)]
+#[derive(Clone)]
 pub(super) struct Processes {
     rules: Vec<Rule>,
+    answerer: Answerer,
+}
+
+impl Default for Processes {
+    fn default() -> Processes {
+        Processes { rules: Vec::new(), answerer: Answerer::of("--proc=") }
+    }
 }
 
 impl Processes {
@@ -27,7 +35,7 @@ impl Processes {
 
     pub(super) fn spawn(&mut self, spawn: &ProcSpawn, store: &mut Store) -> Result<(), Failure> {
         let fits = |rule: &&mut Rule| {
-            let is_left = rule.when.times.is_none_or(|times| rule.answered < times);
+            let is_left = self.answerer != Answerer::Host && rule.when.times.is_none_or(|times| rule.answered < times);
             is_left && rule.when.cmd == spawn.cmd && rule.when.args == spawn.args
         };
         let lent = self.rules.iter_mut().find(fits).map(|rule| {
@@ -38,12 +46,16 @@ impl Processes {
             lend(when);
         }
         let command = spawn.args.iter().fold(Command::new(&spawn.cmd), |command, arg| command.arg(arg));
-        let ran = command.run();
+        let ran = match (&lent, self.answerer) {
+            (None, Answerer::Nobody) => Err("no step says how it is answered".to_owned()),
+            _ => command.run(),
+        };
         if lent.is_some() {
             process::clear_rules();
         }
         let shown = shown(spawn);
-        let output = ran.map_err(|why| Failure::new(format!("{shown}: {why}; {}", suggestion(spawn))))?;
+        let output =
+            ran.map_err(|why| Failure::new(format!("{shown}: {why}; {}", suggestion(spawn))).of("did not run"))?;
         if let Some(expected) = spawn.expect_exit {
             let found = match output.status {
                 Status::Code(code) if code == expected => None,
@@ -52,7 +64,10 @@ impl Processes {
             };
             if let Some(found) = found {
                 let wrote = String::from_utf8_lossy(&output.stderr).into_owned();
-                return Err(Failure::new(format!("{shown}: expected exit code {expected}, found {found}; stderr {wrote:?}")));
+                return Err(Failure::new(format!(
+                    "{shown}: expected exit code {expected}, found {found}; stderr {wrote:?}"
+                ))
+                .of("another end"));
             }
         }
         for (name, expected, found) in
@@ -65,7 +80,8 @@ impl Processes {
         }
         if let Some(key) = &spawn.save_stdout_as {
             let text = String::from_utf8(output.stdout);
-            let text = text.map_err(|_| Failure::new(format!("{shown}: stdout is no text, and cannot be kept as `{key}`")))?;
+            let text =
+                text.map_err(|_| Failure::new(format!("{shown}: stdout is no text, and cannot be kept as `{key}`")))?;
             store.set(key, &text);
         }
         Ok(())

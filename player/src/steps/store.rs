@@ -24,7 +24,8 @@ impl Store {
             (None, Some(true)) => (found.is_none(), "nothing".to_owned()),
             (None, Some(false) | None) => (found.is_some(), "a value".to_owned()),
         };
-        if holds { Ok(()) } else { Err(Failure::new(expected_found(&read.key, &expected, found))) }
+        let class = if found.is_some() { "another value" } else { "nothing there" };
+        if holds { Ok(()) } else { Err(Failure::new(expected_found(&read.key, &expected, found)).of(class)) }
     }
 
     /// Nothing else runs meanwhile, so between the first look and the last there is nothing to see.
@@ -33,7 +34,8 @@ impl Store {
             return Ok(());
         }
         time.sleep(poll.within)?;
-        let what = expected_found(&poll.key, &format!("{:?} within {:?}", poll.equals, poll.within.0), self.get(&poll.key));
+        let what =
+            expected_found(&poll.key, &format!("{:?} within {:?}", poll.equals, poll.within.0), self.get(&poll.key));
         Err(Failure::said(poll.msg.as_deref(), what))
     }
 

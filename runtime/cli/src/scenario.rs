@@ -15,7 +15,7 @@
 use crate::error::{CliError, at_path};
 use fozzy_trace::Plan;
 use fozzy_trace::plan::{Backend, Inputs, Machine, NodePlan, Program, ScenarioPlan};
-use player_model::{Cluster, ClusterOptions, Problem, Scenario, TEXT_BYTES_MAX};
+use player_model::{Cluster, ClusterOptions, ClusterStep, Problem, Scenario, Step, TEXT_BYTES_MAX};
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -102,10 +102,18 @@ impl ScenarioFile {
         if plan.main.args.len() > 1 {
             return Err(CliError::new("usage", format!("{name} is a scenario file, which takes no arguments")));
         }
-        plan.main.args = vec!["player".to_owned()];
-        if plan.backends.http == Backend::Host {
-            plan.main.args.push("--http-backend=host".to_owned());
-        }
+        let answerer = |backend, has_rules| match (backend, has_rules) {
+            (Backend::Host, _) => "host",
+            (Backend::Virtual, true) => "plan",
+            (Backend::Virtual, false) => "nobody",
+        };
+        plan.main.args = vec![
+            "player".to_owned(),
+            format!("--name={}", self.scenario.name()),
+            format!("--kinds={}", self.kinds()?.join(",")),
+            format!("--http={}", answerer(plan.backends.http, !plan.http.is_empty())),
+            format!("--proc={}", answerer(plan.backends.processes, !plan.processes.is_empty())),
+        ];
         if let Some(cluster) = self.played()? {
             if self.cluster != ClusterOptions::default() {
                 let options =
@@ -118,6 +126,22 @@ impl ScenarioFile {
         plan.main.stdin.stays_open = false;
         plan.scenario = Some(ScenarioPlan::all(1, steps));
         Ok(())
+    }
+
+    /// The kinds of its steps, each once, in the order of their first steps.
+    fn kinds(&self) -> Result<Vec<&'static str>, CliError> {
+        let all: Vec<&'static str> = match (&self.scenario, self.played()?) {
+            (Scenario::Steps(file), _) => file.steps.iter().map(Step::kind).collect(),
+            (_, Some(cluster)) => cluster.steps.iter().map(ClusterStep::kind).collect(),
+            (_, None) => Vec::new(),
+        };
+        let mut kinds: Vec<&'static str> = Vec::new();
+        for kind in all {
+            if !kinds.contains(&kind) {
+                kinds.push(kind);
+            }
+        }
+        Ok(kinds)
     }
 
     /// Its steps; `None` for suites, which have none.

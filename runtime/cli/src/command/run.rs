@@ -49,6 +49,7 @@ pub(crate) fn run(context: &Context, args: &RunArgs) -> Result<ExitCode, CliErro
     planned.add_stdin();
     let verdict = judge(&execution);
     let summary_target = loaded.summary();
+    let is_file = loaded.scenario.is_some();
     let engine = engine_id(session.program());
     let recording = Recording::of(
         loaded.target,
@@ -70,18 +71,16 @@ pub(crate) fn run(context: &Context, args: &RunArgs) -> Result<ExitCode, CliErro
     let summary =
         RunSummary::of(Mode::Run, identity, summary_target, &recording.outcome, kept(&execution), watch.facts())
             .telling(&execution.facts);
-    let summary = RunSummary { catalogue: session.program().catalogue().remark().map(str::to_owned), ..summary };
+    // A scenario file has no properties that could be left out.
+    let catalogue = session.program().catalogue().remark().filter(|_| !is_file).map(str::to_owned);
+    let summary = RunSummary { catalogue, ..summary };
     context.runs.finish(&folder, &summary)?;
     print(context, json, &summary)?;
     Ok(exit(summary.status))
 }
 
 /// How far a scenario is driven; a program that drives itself has no sequences.
-fn scenario(
-    program: &Program,
-    args: &RunArgs,
-    own: Option<ScenarioPlan>,
-) -> Result<Option<ScenarioPlan>, CliError> {
+fn scenario(program: &Program, args: &RunArgs, own: Option<ScenarioPlan>) -> Result<Option<ScenarioPlan>, CliError> {
     if let Some(own) = own {
         return Ok(Some(driven(own, args.sequences, args.flows)));
     }
