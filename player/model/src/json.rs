@@ -317,7 +317,10 @@ impl Reader<'_> {
                     out.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes());
                 }
                 _ => {
-                    return Err(Found::at(self.at, "a string cannot hold a line end or control character: write `\\n`"));
+                    return Err(Found::at(
+                        self.at,
+                        "a string cannot hold a line end or control character: write `\\n`",
+                    ));
                 }
             }
         }

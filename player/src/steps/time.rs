@@ -1,4 +1,4 @@
-//! Virtual time.
+//! Virtual time: waiting, moving the clock by hand, and time that stands still.
 //!
 //! ```text
 //! sleep 5 s      everybody waits, so the clock stands at the deadline

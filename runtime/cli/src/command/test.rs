@@ -64,7 +64,7 @@ impl Work<'_> {
     fn path(&self) -> String {
         match self {
             Work::Kept(regression) => shown(&regression.path),
-            Work::Case(case) => shown(&case.path),
+            Work::Case(case) => case.shown(),
         }
     }
 }

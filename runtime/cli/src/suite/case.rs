@@ -73,10 +73,18 @@ impl Case {
         Case { name, path, kind, file, expect, given, record, trace_name }
     }
 
+    /// Its path, and which of several cases of one file it is.
+    pub(crate) fn shown(&self) -> String {
+        match &self.given.which {
+            Some(which) => format!("{} [{which}]", shown(&self.path)),
+            None => shown(&self.path),
+        }
+    }
+
     /// Runs it.
     pub(crate) fn run(&self, suite: &Suite<'_>) -> CaseSummary {
         let watch = Stopwatch::start();
-        let path = shown(&self.path);
+        let path = self.shown();
         let case = match self.attempt(suite, &watch) {
             Ok(run) => CaseSummary::ran(&self.name, &path, run),
             Err(error) => CaseSummary::failed_to_run(&self.name, &path, error.document()),

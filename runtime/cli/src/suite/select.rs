@@ -63,6 +63,8 @@ pub(crate) struct Given {
     pub(crate) seed: Option<Seed>,
     /// Its plan, instead of its own.
     pub(crate) plan: Option<PathBuf>,
+    /// The suite, and which combination of its matrix this is: `kv, seed 1`.
+    pub(crate) which: Option<String>,
     /// Words by which it can be chosen.
     pub(crate) tags: Vec<String>,
 }

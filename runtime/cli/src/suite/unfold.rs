@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! { "suites": [ { "name": "kv", "scenarios": ["kv/*.fozzy.json"], "matrix": { "seed": [1, 2] } } ] }
-//!      ─▶ kv/put [seed 1]  kv/put [seed 2]  kv/get [seed 1]  kv/get [seed 2]
+//!      ─▶ get [kv, seed 1]  get [kv, seed 2]  put [kv, seed 1]  put [kv, seed 2]
 //! ```
 //!
 //! Paths count from the folder of the file. Everything that `fozzy test` takes can be named, but for other suites.
@@ -67,14 +67,15 @@ fn combined(one: &Selected, suite: &Suite, folder: &Path) -> Vec<Selected> {
     for plan in choices(plan) {
         for seed in choices(seed) {
             let words = [seed.map(|seed| format!("seed {seed}")), plan.map(|plan| format!("plan {plan}"))];
-            let words: Vec<String> = words.into_iter().flatten().collect();
-            let which = if words.is_empty() { String::new() } else { format!(" [{}]", words.join(", ")) };
+            let words: Vec<String> = [Some(suite.name.clone())].into_iter().chain(words).flatten().collect();
+            let which = words.join(", ");
             let given = Given {
                 seed: seed.map(|seed| Seed(*seed)),
                 plan: plan.map(|plan| folder.join(plan)),
+                which: Some(which.clone()),
                 tags: suite.tags.iter().cloned().chain([suite.name.clone()]).collect(),
             };
-            cases.push(Selected { name: format!("{}/{}{which}", suite.name, one.name), given, ..one.clone() });
+            cases.push(Selected { name: format!("{} [{which}]", one.name), given, ..one.clone() });
         }
     }
     cases
