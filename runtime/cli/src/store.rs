@@ -16,6 +16,7 @@ use fozzy_report::suite::SuiteSummary;
 use fozzy_report::{Identity, Mode, RunSummary};
 use fozzy_trace::file::store::{Collision, Durability, StoreError, write_atomic};
 use fozzy_trace::{Seed, Status};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -26,7 +27,7 @@ pub(crate) const TRACE_NAME: &str = "trace.fozzy";
 const SEQUENCE_NAME: &str = "sequence";
 
 /// `manifest.json` of a run.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct RunManifest {
     pub(crate) schema_version: String,

@@ -9,6 +9,7 @@
 //! Not here: protection against a guest that builds collisions of the fold on purpose. It would only
 //! hide its own divergence from itself.
 
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use sha2::{Digest as _, Sha256};
 use std::fmt;
@@ -62,6 +63,16 @@ impl<'de> Deserialize<'de> for Digest {
         Digest::parse(&text).ok_or_else(|| {
             serde::de::Error::custom(format!("expected 64 lower-case hexadecimal digits, found `{text}`"))
         })
+    }
+}
+
+impl JsonSchema for Digest {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Digest".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "string", "pattern": "^[0-9a-f]{64}$" })
     }
 }
 

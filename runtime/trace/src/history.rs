@@ -18,6 +18,7 @@ use crate::plan::Inputs;
 use crate::record::Record;
 use crate::source::Explicit;
 use crate::{Fold, Instant, NodeId, Origin};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -31,7 +32,7 @@ pub const MARKS_MAX: usize = 1024;
 pub type Keep = Range<u64>;
 
 /// One call of a guest to the simulated computer.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Entry {
     /// Position in the history, from zero.

@@ -16,15 +16,10 @@ pub(crate) type Content = (String, Vec<u8>);
 
 /// Writes `contents` to `out`: a zip when its name ends so, otherwise a folder.
 pub(crate) fn write(out: &Path, contents: &[Content]) -> Result<(), CliError> {
-    if out.symlink_metadata().is_ok_and(|metadata| metadata.is_symlink()) {
-        let message = format!("{} is a link: what it leads to might be somebody else's", out.display());
-        return Err(CliError::new("artifacts", message).hint("name the place itself"));
-    }
     if out.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("zip")) {
-        let bytes = zipped(contents)?;
-        return write_atomic(out, &bytes, Durability::Synced)
-            .map_err(|error| at_path("artifacts", "cannot write", out, &error));
+        return write_zip(out, contents);
     }
+    refuse_link(out)?;
     for (name, bytes) in contents {
         let path = out.join(name);
         let folder = path.parent().unwrap_or(out);
@@ -36,6 +31,21 @@ pub(crate) fn write(out: &Path, contents: &[Content]) -> Result<(), CliError> {
         }
         write_atomic(&path, bytes, Durability::Synced)
             .map_err(|error| at_path("artifacts", "cannot write", &path, &error))?;
+    }
+    Ok(())
+}
+
+/// Writes `contents` as one zip, whatever its name.
+pub(crate) fn write_zip(out: &Path, contents: &[Content]) -> Result<(), CliError> {
+    refuse_link(out)?;
+    let bytes = zipped(contents)?;
+    write_atomic(out, &bytes, Durability::Synced).map_err(|error| at_path("artifacts", "cannot write", out, &error))
+}
+
+fn refuse_link(out: &Path) -> Result<(), CliError> {
+    if out.symlink_metadata().is_ok_and(|metadata| metadata.is_symlink()) {
+        let message = format!("{} is a link: what it leads to might be somebody else's", out.display());
+        return Err(CliError::new("artifacts", message).hint("name the place itself"));
     }
     Ok(())
 }

@@ -4,6 +4,7 @@
 
 use super::{Failure, FailureKind, cut};
 use crate::choice::{ChoiceError, check_name};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -14,7 +15,7 @@ pub const PROPERTIES_MAX: usize = 4096;
 const DETAILS_BYTES_MAX: usize = 4096;
 
 /// Kinds of properties.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum PropertyKind {
     /// Holds each time, and is evaluated.
@@ -101,7 +102,7 @@ pub struct Seen<'a> {
 }
 
 /// How a property stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum PropertyState {
     /// As it should be.
