@@ -431,6 +431,9 @@ pub(crate) struct ExploreArgs {
     /// Leave findings as they are, instead of making them smaller at the end.
     #[arg(long)]
     pub(crate) no_shrink: bool,
+    /// Accepted for habit: findings are made smaller.
+    #[arg(long, alias = "minimize", conflicts_with = "no_shrink")]
+    pub(crate) shrink: bool,
     /// Say how it goes, every two seconds.
     #[arg(short, long)]
     pub(crate) verbose: bool,
@@ -572,6 +575,12 @@ pub(crate) struct ReplayArgs {
     /// Print every call of the program on stderr, as it happens.
     #[arg(long, conflicts_with = "against")]
     pub(crate) dump_events: bool,
+    /// The same, but wait after each for a line on standard input; at its end, go on.
+    #[arg(long, conflicts_with = "against")]
+    pub(crate) step: bool,
+    /// Print the calls up to this virtual time only. The replay goes to its end all the same, so that it can be compared.
+    #[arg(long, value_name = "DURATION", value_parser = Duration::parse, conflicts_with = "against")]
+    pub(crate) until: Option<Duration>,
     /// Format of the summary.
     #[arg(long, value_name = "FORMAT", default_value = "pretty")]
     pub(crate) reporter: ReporterArg,

@@ -111,7 +111,7 @@ pub(crate) fn full(context: &Context, args: &FullArgs) -> Result<ExitCode, CliEr
         strict: context.strict,
         unsafe_mode: !context.strict,
         scenario_root: project.map_or_else(|| shown_root(args.scenario_root.as_deref()), |project| project.root),
-        guidance: guidance(&steps),
+        guidance: guidance(&steps, own),
         shrink_classification,
         steps: steps.rows.clone(),
     };
@@ -340,7 +340,7 @@ fn host(steps: &mut Steps<'_>, own: &Own, project: Option<&Project>, seed: Seed)
 }
 
 /// What to do next.
-fn guidance(steps: &Steps<'_>) -> Vec<String> {
+fn guidance(steps: &Steps<'_>, own: Own) -> Vec<String> {
     let of = |status: StepStatus| {
         let rows = steps.rows.iter().filter(move |row| row.status == status);
         rows.map(|row| row.name.as_str()).collect::<Vec<&str>>().join(", ")
@@ -349,6 +349,7 @@ fn guidance(steps: &Steps<'_>) -> Vec<String> {
     let (bad, left_out) = (of(StepStatus::Failed), of(StepStatus::Skipped));
     if !bad.is_empty() {
         lines.push(format!("failed: {bad}; the details name the command that repeats each"));
+        lines.push(format!("the files of the steps are in {}", own.keep().display()));
     }
     if !left_out.is_empty() {
         lines.push(format!("not looked at: {left_out}; --required-steps makes a step that is skipped a failure"));

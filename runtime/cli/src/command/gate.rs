@@ -49,8 +49,12 @@ pub(crate) fn gate(context: &Context, args: &GateArgs) -> Result<ExitCode, CliEr
         matched_scenarios: scoped.map(|scoped| scoped.paths()).unwrap_or_default(),
         steps: steps.rows.clone(),
     };
+    let any_failed = steps.any_failed();
+    if any_failed {
+        context.printer.remark(&format!("the files of the steps are in {}\n", own.keep().display()));
+    }
     context.printer.document(&document)?;
-    Ok(ExitCode::from(u8::from(steps.any_failed())))
+    Ok(ExitCode::from(u8::from(any_failed)))
 }
 
 /// The root of a project in which nothing was found.

@@ -6,7 +6,7 @@
 //! ```
 //!
 //! Invariants: a step that was not done is `skipped` and says why, never passed; each failure names the command that repeats
-//! it; what the steps write goes to a folder that is removed at the end, their runs to the store as any.
+//! it; what the steps write goes to a folder of their own, which stays only if one failed; their runs go to the store as any.
 //! Not here: which steps there are (`command/gate.rs`, `command/full.rs`).
 
 pub(crate) mod chain;

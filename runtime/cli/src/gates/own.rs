@@ -43,8 +43,12 @@ impl Own {
     pub(crate) fn new(context: &Context) -> Result<Own, CliError> {
         let failed = |what: &str, error: std::io::Error| CliError::new("gate", format!("{what}: {error}"));
         let program = std::env::current_exe().map_err(|error| failed("cannot find the own binary", error))?;
-        let scratch = tempfile::Builder::new().prefix("fozzy-gate-").tempdir();
-        let scratch = scratch.map_err(|error| failed("cannot make a folder for the steps", error))?;
+        let folder = std::path::absolute(context.config.base_dir.join("gates"));
+        let folder = folder.and_then(|folder| std::fs::create_dir_all(&folder).map(|()| folder));
+        let scratch = folder.and_then(|folder| tempfile::Builder::new().prefix("steps-").tempdir_in(folder));
+        let scratch = scratch.map_err(|error| {
+            failed(&format!("cannot make a folder for the steps in {}", context.config.base_dir.display()), error)
+        })?;
         Ok(Own { program, globals: passed_on(&context.globals), scratch })
     }
 
@@ -72,6 +76,11 @@ impl Own {
         let made = std::fs::create_dir_all(&path);
         made.map_err(|error| crate::error::at_path("gate", "cannot create", &path, &error))?;
         Ok(path.display().to_string())
+    }
+
+    /// Leaves what the steps have written where it is, since commands that repeat a failure name it.
+    pub(crate) fn keep(self) -> PathBuf {
+        self.scratch.keep()
     }
 
     /// Runs one of our commands to its end.
