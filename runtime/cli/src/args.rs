@@ -53,9 +53,6 @@ pub(crate) struct Globals {
     /// Never print colours. NO_COLOR and non-terminals are respected anyway.
     #[arg(long, global = true)]
     pub(crate) no_color: bool,
-    /// Keep the traces of passing runs too.
-    #[arg(long, global = true, hide = true, env = "FOZZY_ARTIFACTS_FULL")]
-    pub(crate) artifacts_full: bool,
     /// What answers operations on files: the virtual disk, or the real working directory, recorded.
     #[arg(long, global = true, value_name = "BACKEND")]
     pub(crate) fs_backend: Option<FilesArg>,
@@ -71,6 +68,9 @@ pub(crate) struct Globals {
     /// Warnings about integrity stay warnings.
     #[arg(long = "unsafe", id = "unsafe_", global = true)]
     pub(crate) unsafe_: bool,
+    /// Keep the traces of passing runs too: for the variable only, so that it is on no page.
+    #[arg(long, global = true, hide = true, env = "FOZZY_ARTIFACTS_FULL", value_parser = clap::builder::FalseyValueParser::new())]
+    pub(crate) artifacts_full: bool,
 }
 
 /// What to do.

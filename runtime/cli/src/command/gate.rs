@@ -29,7 +29,7 @@ pub(crate) fn gate(context: &Context, args: &GateArgs) -> Result<ExitCode, CliEr
             return Ok(skipped("no scenario"));
         }
         let found = Project::discover(root, &args.scope)?;
-        let detail = format!("{} scenarios, steps are about {}", found.all.len(), found.primary());
+        let detail = format!("scenarios: {}; steps are about {}", found.all.len(), found.primary());
         scoped = Some(found);
         Ok(passed(detail))
     });

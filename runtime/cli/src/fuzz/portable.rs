@@ -93,15 +93,16 @@ pub(crate) fn unzip(bytes: &[u8]) -> Result<Vec<Content>, String> {
     }
     let (mut inputs, mut all) = (Vec::new(), 0);
     for place in 0..zip.len() {
-        let entry = zip.by_index(place).map_err(|error| {
-            format!("entry {place} cannot be read: {error}; inputs are stored as they are, as by `zip -0`")
-        })?;
+        let entry = zip.by_index(place).map_err(|error| format!("entry {place} cannot be read: {error}"))?;
         let name = entry.name().map_err(|error| format!("entry {place}: {error}"))?.into_owned();
         let shown = name.escape_debug().to_string();
         if entry.unix_mode().is_some_and(|mode| mode & KIND == LINK) {
             return Err(format!("`{shown}` is a symbolic link"));
         }
         check(std::iter::once(name.as_str()))?;
+        if entry.compression() != zip::CompressionMethod::Stored {
+            return Err(format!("`{shown}` is packed; inputs are stored as they are: `zip -0`"));
+        }
         let mut input = Vec::new();
         let read = entry.take(INPUT_BYTES_MAX + 1).read_to_end(&mut input);
         read.map_err(|error| format!("`{shown}` is damaged: {error}"))?;

@@ -43,7 +43,7 @@ pub(crate) fn discover(steps: &mut Steps<'_>, name: &str, found: Result<Project,
     let mut project = None;
     steps.step(name, || {
         let found = found?;
-        let detail = format!("{} scenarios in {}, steps are about {}", found.all.len(), found.root, found.primary());
+        let detail = format!("scenarios in {}: {}; steps are about {}", found.root, found.all.len(), found.primary());
         project = Some(found);
         Ok(passed(detail))
     });
