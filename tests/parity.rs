@@ -306,13 +306,12 @@ fn line_31_flags_do_what_they_say() {
     };
     // Bits of nothing are nothing.
     assert_ne!(corpus("bit"), corpus("insert"));
-    let explored = |more: &[&str]| {
-        let args =
-            ["explore", &counter(), "--runs", "40", "--steps", "60", "--no-seeds", "--save-state", "s", "--json"];
-        fozzy.run(&[&args[..], more].concat()).exits(1).json()["explore"]["failures"].clone()
-    };
-    let minimized = |failures: Value| failures[0].get("minimizedTracePath").is_some();
-    assert!(minimized(explored(&["--shrink"])) && !minimized(explored(&["--no-shrink"])));
+    // Whether leaving with a code is a failure.
+    let [told, untold] = [&["--fail-on-exit"][..], &[]].map(|more| {
+        let args = ["fuzz", &probe(), "--stdin=-", "--det", "--runs", "3", "--json"];
+        fozzy.run(&[&args[..], more, &["--", "exit", "3"]].concat()).json()["status"].clone()
+    });
+    assert_eq!((told, untold), (json!("fail"), json!("pass")));
 }
 
 #[test]

@@ -24,8 +24,11 @@ pub(crate) fn validate(context: &Context, args: &ValidateArgs) -> Result<ExitCod
     Ok(if ok { ExitCode::SUCCESS } else { ExitCode::from(EXIT_ERROR) })
 }
 
+/// How the schema of a kind of file is had.
+type FileSchema = fn() -> serde_json::Value;
+
 /// What people write, and its schema.
-const FILES: [(&str, fn() -> serde_json::Value); 1] = [("plan", fozzy_plan::schema)];
+const FILES: [(&str, FileSchema); 1] = [("plan", fozzy_plan::schema)];
 
 pub(crate) fn schema(context: &Context, args: &SchemaArgs) -> Result<ExitCode, CliError> {
     let file = |name: &str| FILES.iter().find(|(known, _)| *known == name).map(|(_, schema)| schema());

@@ -51,7 +51,7 @@ pub(crate) fn fault_of(name: &str) -> Option<&'static str> {
         Some("begins with a dot, as no input does")
     } else if name.ends_with(['.', ' ']) {
         Some("ends with a dot or a space, which is lost on Windows")
-    } else if DEVICES.contains(&stem.as_str()) || NUMBERED_DEVICES.iter().any(|device| numbered(device)) {
+    } else if DEVICES.contains(&stem.as_str()) || NUMBERED_DEVICES.iter().any(numbered) {
         Some("is a device on Windows")
     } else {
         None
