@@ -156,7 +156,7 @@ pub(crate) mod keys {
         assert_eq!(of("ci"), "`schemaVersion` `ok` `checks[]{name,ok,detail?}`");
         assert_eq!(of("corpus-list"), "a list of texts");
         assert!(
-            of("artifacts").starts_with("`entries[]{kind,path,sizeBytes?}` `type: list`; or `"),
+            of("artifacts").starts_with("`type: list` `entries[]{kind,path,sizeBytes?}`; or `"),
             "{}",
             of("artifacts")
         );
