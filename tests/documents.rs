@@ -73,6 +73,10 @@ const CASES: &[(&str, &str)] = &[
     ("flakiness", "fozzy report flaky a.fozzy b.fozzy --json"),
     ("validation", "fozzy validate plan.toml --json"),
     ("validation", "echo 'x = 1' > wrong.toml; fozzy validate wrong.toml --json"),
+    (
+        "scenario-validation",
+        "echo '{\"version\":1,\"name\":\"s\",\"steps\":[]}' > s.fozzy.json; fozzy validate s.fozzy.json --json",
+    ),
     ("examination", "fozzy doctor --json"),
     ("examination", "fozzy doctor --deep --scenario recorded.wat --runs 2 --json"),
     ("init", "fozzy init app --json"),
@@ -101,6 +105,19 @@ fn every_document_is_as_its_schema_says_and_has_no_other_key() {
         let errors: Vec<String> =
             validator.iter_errors(&document).map(|error| format!("{} at {}", error, error.instance_path)).collect();
         assert!(errors.is_empty(), "{script} is no `{name}`:\n{}\n{document:#}", errors.join("\n"));
+    }
+}
+
+#[test]
+fn every_kind_of_step_has_a_name_and_a_schema() {
+    let all = Fozzy::new().run(&["schema"]).exits(0).json();
+    let count = |key: &str| all[key].as_array().map_or(0, Vec::len);
+    assert_eq!((count("stepTypes"), count("distributedInvariantTypes")), (42, 3), "{}", all["stepTypes"]);
+    for (names, schemas) in [("stepTypes", "stepSchemas"), ("distributedStepTypes", "distributedStepSchemas")] {
+        for name in all[names].as_array().expect("a list") {
+            let schema = &all[schemas][name.as_str().expect("a word")];
+            assert!(schema["properties"].as_object().is_some_and(|keys| keys.contains_key("type")), "{name}: {schema}");
+        }
     }
 }
 

@@ -31,7 +31,7 @@ fn passes(template: &str, prepare: &str, environment: &str, property: &str) {
     let ran = fozzy.shell(&format!("cd app && {environment} {run} --json")).exits(0).json();
     assert_eq!(ran["status"], "pass", "{ran}");
     let suite = fozzy.shell(&format!("cd app && {environment} fozzy test --json")).exits(0).json();
-    assert_eq!(suite["tests"], serde_json::json!({"passed": 1, "failed": 0, "skipped": 0}), "{suite}");
+    assert_eq!(suite["tests"], serde_json::json!({"passed": 5, "failed": 0, "skipped": 0}), "{suite}");
     let properties = ran["properties"].to_string();
     assert!(properties.contains(property), "{template}: `{property}` is not in {properties}");
     for plan in files.iter().filter(|file| file.starts_with("plans/")) {
@@ -73,6 +73,26 @@ fn the_javascript_template_is_written_and_in_a_long_test_built() {
         let link = format!("ln -s {} node_modules", modules.display());
         passes("js", &link, "", "the counter shows the sum");
     }
+}
+
+#[test]
+fn the_scenario_files_run_by_the_words_of_the_first_readme() {
+    let fozzy = Fozzy::new();
+    fozzy.shell("fozzy init --force").exits(0);
+    for line in [
+        "fozzy run tests/example.fozzy.json --det --json",
+        "fozzy run tests/example.fozzy.json --det --record run.fozzy --json",
+        "fozzy trace verify run.fozzy --strict --json",
+        "fozzy replay run.fozzy --json",
+        "fozzy ci run.fozzy --json",
+        "fozzy doctor --deep --scenario tests/example.fozzy.json --runs 5 --seed 12345 --json",
+        "fozzy test --det --strict tests/example.fozzy.json tests/memory.pass.fozzy.json --json",
+        "fozzy run tests/host.pass.fozzy.json --det --proc-backend host --fs-backend host --http-backend host --json",
+        "fozzy validate tests/run.pass.fozzy.json --json",
+    ] {
+        fozzy.shell(line).exits(0).json();
+    }
+    assert_eq!(fozzy.read(".fozzy-host-example.txt"), b"hello\n");
 }
 
 #[test]

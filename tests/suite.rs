@@ -106,7 +106,7 @@ fn whatever_is_wrong_with_one_the_others_run_and_jobs_change_nothing() {
         ("broken", "error", "expected a WebAssembly component"),
         ("fine", "pass", ""),
         ("for-ever", "timeout", "the instruction budget ran out"),
-        ("json", "error", "JSON steps"),
+        ("json", "error", "one of `steps`, `distributed` and `suites` is missing"),
         ("no-flow", "error", "the scenario has no flow"),
         ("panic", "crash", "the flow panics"),
         ("period-0", "error", "the invariant `i` has the period 0"),

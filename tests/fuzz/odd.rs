@@ -92,7 +92,7 @@ fn what_has_no_function_to_fuzz_is_refused_with_what_it_has() {
     let parser = corpus::scenario("parser", false).display().to_string();
     let said = refused(&fozzy, &["fuzz", &parser, "other"]);
     assert!(said.contains("the fuzz target `parse_anything`, the property `round_trip`"), "{said}");
-    assert!(refused(&fozzy, &["fuzz", "scenario:a.fozzy.json"]).contains("step scenarios"));
+    assert!(refused(&fozzy, &["fuzz", "scenario:a.fozzy.json"]).contains("cannot read a.fozzy.json"));
 }
 
 #[test]

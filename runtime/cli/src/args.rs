@@ -118,7 +118,7 @@ pub(crate) enum Command {
     /// Show, ask and compare the reports of runs that were made.
     #[command(subcommand)]
     Report(ReportCommand),
-    /// Check a plan file: its text, and everything that it names.
+    /// Check a plan file or a scenario file `*.fozzy.json`: its text, and everything that a plan names.
     Validate(ValidateArgs),
     /// Print the JSON Schema of a kind of file, or of a document that a command prints.
     #[command(alias = "steps")]
@@ -198,7 +198,7 @@ pub(crate) enum ExampleArg {
 pub(crate) struct RunArgs {
     /// A component, a wasip1 core module, the text format of either, or a folder: with a Cargo.toml (built for
     /// wasm32-wasip2), or with an expect.toml that says how its program is made. A component that exports `fozzy:scenario` is
-    /// driven step by step.
+    /// driven step by step, and so is a scenario file `*.fozzy.json`.
     pub(crate) target: PathBuf,
     /// Accepted for habit: every run is deterministic.
     #[arg(long)]

@@ -15,8 +15,8 @@ use fozzy_report::coverage::CoverageDocument;
 use fozzy_report::document::{
     ArtifactsDocument, BundleDocument, CiDocument, CorpusAdded, CorpusExported, CorpusImported, CorpusMinimized,
     DoctorDocument, EnvDocument, ErrorDocument, FormattedDocument, FullDocument, GateDocument, InitDocument,
-    ManDocument, PathsDocument, ProgressDocument, ShowDocument, UsageDocument, ValidateDocument, VerifyDocument,
-    VersionDocument,
+    ManDocument, PathsDocument, ProgressDocument, ScenarioDocument, ShowDocument, UsageDocument, ValidateDocument,
+    VerifyDocument, VersionDocument,
 };
 use fozzy_report::inspect::InspectDocument;
 use fozzy_report::suite::SuiteSummary;
@@ -63,7 +63,8 @@ pub(crate) const DOCUMENTS: &[DocumentRow] = &[
     row("report", "`report show --format pretty`, `junit`, `html` with `--json`", of::<FormattedDocument>),
     row("paths", "`report query --list-paths`", of::<PathsDocument>),
     row("flakiness", "`report flaky` (`fozzy.flaky_report.v1`)", of::<FlakyReport>),
-    row("validation", "`validate`", of::<ValidateDocument>),
+    row("validation", "`validate` of a plan", of::<ValidateDocument>),
+    row("scenario-validation", "`validate` of a scenario file", of::<ScenarioDocument>),
     row("examination", "`doctor`", of::<DoctorDocument>),
     row("init", "`init`", of::<InitDocument>),
     row("usage", "`usage`", of::<UsageDocument>),

@@ -27,6 +27,7 @@ mod inputs;
 mod interrupt;
 mod output;
 mod plan;
+mod scenario;
 mod selector;
 mod sources;
 mod store;

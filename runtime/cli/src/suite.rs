@@ -15,3 +15,4 @@ pub(crate) mod jobs;
 pub(crate) mod progress;
 pub(crate) mod regressions;
 pub(crate) mod select;
+mod unfold;

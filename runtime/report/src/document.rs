@@ -599,6 +599,36 @@ pub struct ValidateDocument {
     pub problems: Vec<PlanProblem>,
 }
 
+/// `fozzy validate` of a scenario file.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ScenarioDocument {
+    /// Whether nothing is wrong.
+    pub ok: bool,
+    /// The file, as it was named.
+    pub scenario: String,
+    /// `steps`, `distributed` or `suites`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub variant: Option<String>,
+    /// The name that it gives itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// Its steps; of suites, none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub steps: Option<u64>,
+    /// The invariants of a distributed scenario.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub invariants: Option<u64>,
+    /// The first thing that is wrong with it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+    /// Where, from 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub line: Option<u32>,
+    /// In characters, from 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub column: Option<u32>,
+}
+
 /// One thing that is wrong with a plan.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PlanProblem {

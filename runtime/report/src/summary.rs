@@ -301,6 +301,15 @@ impl WallFacts {
     }
 }
 
+/// What a player of scenario files is made of is nothing to who wrote the file.
+fn findings(outcome: &Outcome, kind: &str) -> Vec<Finding> {
+    let mut findings = outcome.verdict.findings.clone();
+    if kind == "scenario" {
+        findings.iter_mut().for_each(|finding| finding.backtrace.clear());
+    }
+    findings
+}
+
 impl RunSummary {
     /// The summary of an outcome.
     #[must_use]
@@ -320,7 +329,7 @@ impl RunSummary {
             finished_at: wall.finished_at,
             duration_ms: wall.duration_ns / 1_000_000,
             duration_ns: wall.duration_ns,
-            findings: outcome.verdict.findings.clone(),
+            findings: findings(outcome, &target.kind),
             signature: outcome.verdict.signature.clone(),
             target,
             exit_code: exit_code(Some(&outcome.end)),

@@ -133,9 +133,9 @@ struct Enough {
 fn enough(context: &Context, args: &CorpusMinimizeArgs, target: &Path, corpus: &[Input]) -> Result<Enough, CliError> {
     let watch = Stopwatch::start();
     let loaded = target::load(target)?;
-    let name = loaded.target.name;
+    let name = loaded.target.name.clone();
     let world = WorldArgs { plan: args.given.plan.clone(), ..WorldArgs::default() };
-    let planned = plan::plan(&context.globals, &context.config, &name, &args.args, &LimitArgs::default(), &world)?;
+    let planned = plan::plan(&context.globals, &context.config, &loaded, &args.args, &LimitArgs::default(), &world)?;
     if planned.is_live() {
         let message = "inputs are executed on the simulated computer, and the plan asks for the real one";
         return Err(CliError::new("plan", message));

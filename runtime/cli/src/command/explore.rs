@@ -156,7 +156,11 @@ impl Prepared {
         let row = strategy(schedule.name()).ok_or_else(missing)?;
         let loaded = target::load(&args.target)?;
         let name = &loaded.target.name;
-        let mut planned = plan(&context.globals, &context.config, name, &args.args, &args.limits, &args.world)?;
+        let mut planned = plan(&context.globals, &context.config, &loaded, &args.args, &args.limits, &args.world)?;
+        if let Some(own) = &planned.plan.scenario {
+            // A scenario file ends after its last step.
+            options.steps_per_run = args.steps.unwrap_or(own.flows).min(own.flows);
+        }
         planned.plan.scenario = Some(ScenarioPlan::all(1, options.steps_per_run));
         let default_state = context.config.base_dir.join("explore").join(format!("{name}.json"));
         let resumed = match &args.resume {

@@ -1,7 +1,7 @@
 //! `fozzy init`: a folder that builds and passes, to begin with.
 //!
 //! ```text
-//! templates/common ── settings, example plans ──┐
+//! templates/common ── settings, plans, steps ───┐
 //! templates/<one>  ── a scenario, a README    ──┴─▶ DIR, unless one of the files is there already
 //! ```
 //!
@@ -24,13 +24,26 @@ macro_rules! template {
     };
 }
 
-const COMMON: &[File] = template!["fozzy.toml" = "common/fozzy.toml", ".gitignore" = "common/gitignore"];
+const COMMON: &[File] = template![
+    "fozzy.toml" = "common/fozzy.toml",
+    ".gitignore" = "common/gitignore",
+    "tests/example.fozzy.json" = "common/tests/example.fozzy.json",
+];
 
 const EXAMPLES: &[(ExampleArg, File)] = &[
     (ExampleArg::Run, ("plans/run.toml", include_str!("../../templates/common/plans/run.toml"))),
+    (ExampleArg::Run, ("tests/run.pass.fozzy.json", include_str!("../../templates/common/tests/run.pass.fozzy.json"))),
     (ExampleArg::Fuzz, ("corpus/seed.txt", include_str!("../../templates/common/seed.txt"))),
     (ExampleArg::Explore, ("plans/explore.toml", include_str!("../../templates/common/plans/explore.toml"))),
     (ExampleArg::Memory, ("plans/memory.toml", include_str!("../../templates/common/plans/memory.toml"))),
+    (
+        ExampleArg::Memory,
+        ("tests/memory.pass.fozzy.json", include_str!("../../templates/common/tests/memory.pass.fozzy.json")),
+    ),
+    (
+        ExampleArg::Host,
+        ("tests/host.pass.fozzy.json", include_str!("../../templates/common/tests/host.pass.fozzy.json")),
+    ),
     (ExampleArg::Host, ("plans/host.toml", include_str!("../../templates/common/plans/host.toml"))),
 ];
 

@@ -33,9 +33,9 @@ pub(crate) fn run(context: &Context, args: &RunArgs) -> Result<ExitCode, CliErro
     }
     let loaded = target::load(&args.target)?;
     let name = &loaded.target.name;
-    let mut planned = plan(&context.globals, &context.config, name, &args.args, &args.limits, &args.world)?;
+    let mut planned = plan(&context.globals, &context.config, &loaded, &args.args, &args.limits, &args.world)?;
     let program = target::compile(loaded.component.clone(), &planned.plan, name)?;
-    planned.plan.scenario = scenario(&program, args)?;
+    planned.plan.scenario = scenario(&program, args, planned.plan.scenario)?;
     let mut session = target::session(program, &planned.plan, &planned.inputs)?;
     if let Some(stdin) = &planned.stdin {
         session.read_from(Arc::clone(stdin));
@@ -49,6 +49,7 @@ pub(crate) fn run(context: &Context, args: &RunArgs) -> Result<ExitCode, CliErro
     planned.add_stdin();
     let verdict = judge(&execution);
     let summary_target = loaded.summary();
+    let is_file = loaded.scenario.is_some();
     let engine = engine_id(session.program());
     let recording = Recording::of(
         loaded.target,
@@ -70,14 +71,19 @@ pub(crate) fn run(context: &Context, args: &RunArgs) -> Result<ExitCode, CliErro
     let summary =
         RunSummary::of(Mode::Run, identity, summary_target, &recording.outcome, kept(&execution), watch.facts())
             .telling(&execution.facts);
-    let summary = RunSummary { catalogue: session.program().catalogue().remark().map(str::to_owned), ..summary };
+    // A scenario file has no properties that could be left out.
+    let catalogue = session.program().catalogue().remark().filter(|_| !is_file).map(str::to_owned);
+    let summary = RunSummary { catalogue, ..summary };
     context.runs.finish(&folder, &summary)?;
     print(context, json, &summary)?;
     Ok(exit(summary.status))
 }
 
 /// How far a scenario is driven; a program that drives itself has no sequences.
-fn scenario(program: &Program, args: &RunArgs) -> Result<Option<ScenarioPlan>, CliError> {
+fn scenario(program: &Program, args: &RunArgs, own: Option<ScenarioPlan>) -> Result<Option<ScenarioPlan>, CliError> {
+    if let Some(own) = own {
+        return Ok(Some(driven(own, args.sequences, args.flows)));
+    }
     let default = ScenarioPlan::default();
     if program.is_scenario() {
         let sequences = args.sequences.unwrap_or(default.sequences);
@@ -88,6 +94,11 @@ fn scenario(program: &Program, args: &RunArgs) -> Result<Option<ScenarioPlan>, C
     }
     let message = "the program runs by itself: it exports `wasi:cli/run`, and no interface of `fozzy:scenario`";
     Err(CliError::new("target", message).hint("leave out --sequences and --flows"))
+}
+
+/// A scenario file has so many steps; fewer of them, or all of them several times, are run when that is asked for.
+pub(crate) fn driven(own: ScenarioPlan, sequences: Option<u32>, flows: Option<u32>) -> ScenarioPlan {
+    ScenarioPlan::all(sequences.unwrap_or(own.sequences), flows.map_or(own.flows, |flows| flows.min(own.flows)))
 }
 
 /// A fresh seed is drawn only when asked for, and is said before anything else.

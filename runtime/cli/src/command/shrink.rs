@@ -6,6 +6,7 @@ use super::{Context, exit};
 use crate::args::{AblateArgs, MinimizeArg, ReporterArg, ShrinkArgs};
 use crate::error::CliError;
 use crate::output;
+use crate::scenario;
 use crate::selector;
 use crate::store::{self, RunFolder};
 use crate::target;
@@ -36,7 +37,8 @@ pub(crate) fn shrink(context: &Context, args: &ShrinkArgs) -> Result<ExitCode, C
     let out = args.out.clone().unwrap_or_else(|| path.with_extension("min.fozzy"));
     let json = context.printer.json || args.reporter == ReporterArg::Json;
     let mut engine = Engine(session_of(&recording)?);
-    let options = Options { only: dimension(args.minimize), aggressive: args.aggressive };
+    let options =
+        Options { only: dimension(args.minimize), aggressive: args.aggressive, keeps_stdin: is_of_file(&recording) };
     let mut told = Duration::ZERO;
     let mut go_on = |progress: &Progress| {
         let elapsed = watch.elapsed();
@@ -68,6 +70,11 @@ pub(crate) fn shrink(context: &Context, args: &ShrinkArgs) -> Result<ExitCode, C
     context.runs.finish(&folder, &summary)?;
     print(context, json, &summary)?;
     Ok(exit(summary.status))
+}
+
+/// Whether what stands on standard input is a scenario, which the player reads there.
+fn is_of_file(recording: &Recording) -> bool {
+    recording.target.kind == scenario::KIND
 }
 
 const fn dimension(argument: MinimizeArg) -> Option<Dimension> {
@@ -109,7 +116,7 @@ pub(super) fn smaller(trace: &Path, budget: Duration) -> Result<Option<(PathBuf,
     let watch = Stopwatch::start();
     let recording = selector::read(trace)?;
     let mut engine = Engine(session_of(&recording)?);
-    let options = Options { only: None, aggressive: false };
+    let options = Options { only: None, aggressive: false, keeps_stdin: is_of_file(&recording) };
     let shrunk = shrink::shrink(&recording, &mut engine, options, &mut |_| watch.elapsed() < budget);
     let shrunk = shrunk.map_err(|error| failed(trace, &error))?;
     if shrunk.after == shrunk.before {

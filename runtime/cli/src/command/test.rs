@@ -215,7 +215,7 @@ pub(super) fn source_here(path: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::suite::select::Kind;
+    use crate::suite::select::{Given, Kind};
 
     #[test]
     fn traces_of_several_scenarios_are_numbered() {
@@ -230,7 +230,12 @@ mod tests {
 
     #[test]
     fn names_of_traces_are_names_of_files_and_differ() {
-        let selected = |name: &str| Selected { name: name.to_owned(), path: PathBuf::new(), kind: Kind::Program };
+        let selected = |name: &str| Selected {
+            name: name.to_owned(),
+            path: PathBuf::new(),
+            kind: Kind::Program,
+            given: Given::default(),
+        };
         let all = [selected("a"), selected("../a"), selected("A"), selected("a")];
         assert_eq!(trace_names(&all), ["a.fozzy", ".._a.fozzy", "A-2.fozzy", "a-3.fozzy"]);
     }

@@ -6,10 +6,17 @@ use crate::documents::{DOCUMENTS, DocumentRow};
 use crate::error::CliError;
 use crate::output::EXIT_ERROR;
 use crate::plan::{load, plan_error};
-use fozzy_report::document::{PlanProblem, ValidateDocument};
+use crate::scenario;
+use fozzy_report::document::{PlanProblem, ScenarioDocument, ValidateDocument};
+use player_model::Scenario;
+use serde_json::{Map, Value};
+use std::path::Path;
 use std::process::ExitCode;
 
 pub(crate) fn validate(context: &Context, args: &ValidateArgs) -> Result<ExitCode, CliError> {
+    if let Some(path) = scenario::named(&args.file) {
+        return validate_scenario(context, &path);
+    }
     let text = fozzy_plan::read_text(&args.file).map_err(plan_error)?;
     let problems = fozzy_plan::validate_deep(&text, &args.file, &mut load);
     let ok = problems.is_empty();
@@ -24,11 +31,44 @@ pub(crate) fn validate(context: &Context, args: &ValidateArgs) -> Result<ExitCod
     Ok(if ok { ExitCode::SUCCESS } else { ExitCode::from(EXIT_ERROR) })
 }
 
+/// The document of a scenario file says what it is, or the first thing that is wrong with it.
+fn validate_scenario(context: &Context, path: &Path) -> Result<ExitCode, CliError> {
+    let text = scenario::read_text(path)?;
+    let file = ScenarioDocument { scenario: path.display().to_string(), ..ScenarioDocument::default() };
+    let document = match Scenario::parse(&text) {
+        Ok(read) => {
+            let (steps, invariants) = match &read {
+                Scenario::Steps(file) => (Some(file.steps.len() as u64), None),
+                Scenario::Cluster(file) => {
+                    let cluster = &file.distributed;
+                    (Some(cluster.steps.len() as u64), Some(cluster.invariants.len() as u64))
+                }
+                Scenario::Suites(_) => (None, None),
+            };
+            let (variant, name) = (Some(read.variant().to_owned()), Some(read.name().to_owned()));
+            ScenarioDocument { ok: true, variant, name, steps, invariants, ..file }
+        }
+        Err(problem) => {
+            let (line, column) = (problem.place.map(|place| place.line), problem.place.map(|place| place.column));
+            ScenarioDocument { error: Some(problem.message), line, column, ..file }
+        }
+    };
+    context.printer.document(&document)?;
+    Ok(if document.ok { ExitCode::SUCCESS } else { ExitCode::from(EXIT_ERROR) })
+}
+
 /// How the schema of a kind of file is had.
-type FileSchema = fn() -> serde_json::Value;
+type FileSchema = fn() -> Value;
 
 /// What people write, and its schema.
-const FILES: [(&str, FileSchema); 1] = [("plan", fozzy_plan::schema)];
+const FILES: [(&str, FileSchema); 2] = [("plan", fozzy_plan::schema), ("scenario", player_model::schema_v1)];
+
+/// Kinds of what stands in a scenario: the key of their names, that of their schemas, and where these stand in the file's.
+const KINDS: [(&str, &str, &str); 3] = [
+    ("stepTypes", "stepSchemas", "Step"),
+    ("distributedStepTypes", "distributedStepSchemas", "ClusterStep"),
+    ("distributedInvariantTypes", "distributedInvariantSchemas", "ClusterInvariant"),
+];
 
 pub(crate) fn schema(context: &Context, args: &SchemaArgs) -> Result<ExitCode, CliError> {
     let file = |name: &str| FILES.iter().find(|(known, _)| *known == name).map(|(_, schema)| schema());
@@ -49,10 +89,22 @@ pub(crate) fn schema(context: &Context, args: &SchemaArgs) -> Result<ExitCode, C
     Ok(ExitCode::SUCCESS)
 }
 
-/// All schemas in one document. Those of JSON scenarios (`stepTypes` and the like) are the player's to add here.
-fn everything() -> serde_json::Value {
-    let files: serde_json::Map<_, _> = FILES.iter().map(|(name, schema)| ((*name).to_owned(), schema())).collect();
+/// All schemas in one document, those of scenarios under the keys that scripts know.
+fn everything() -> Value {
+    let mut all = serde_json::json!({
+        "schemaVersion": "fozzy.schema_doc.v4",
+        "fileVariants": ["steps", "distributed", "suites"],
+    });
+    let scenario = player_model::schema_v1();
+    for (names, schemas, definition) in KINDS {
+        let kinds = scenario["$defs"][definition]["oneOf"].as_array().into_iter().flatten();
+        let named = |kind: &Value| Some((kind["properties"]["type"]["const"].as_str()?.to_owned(), kind.clone()));
+        let kinds: Map<String, Value> = kinds.filter_map(named).collect();
+        all[names] = kinds.keys().cloned().collect();
+        all[schemas] = Value::Object(kinds);
+    }
     let document = |row: &DocumentRow| serde_json::json!({ "printedBy": row.by, "schema": (row.schema)().as_value() });
-    let documents: serde_json::Map<_, _> = DOCUMENTS.iter().map(|row| (row.name.to_owned(), document(row))).collect();
-    serde_json::json!({ "schemaVersion": "fozzy.schema_doc.v4", "files": files, "documents": documents })
+    all["files"] = FILES.iter().map(|(name, schema)| ((*name).to_owned(), schema())).collect();
+    all["documents"] = DOCUMENTS.iter().map(|row| (row.name.to_owned(), document(row))).collect();
+    all
 }

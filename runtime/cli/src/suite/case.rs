@@ -7,10 +7,10 @@
 //! Invariant: a case that did not pass leaves a trace that replays alone.
 
 use super::expect::{Expect, own_plan};
-use super::select::{Kind, Selected, shown};
+use super::select::{Given, Kind, Selected, shown};
 use crate::args::{TestArgs, WorldArgs};
 use crate::command::Context;
-use crate::command::run::{ENTRIES_KEPT, engine_id, kept};
+use crate::command::run::{ENTRIES_KEPT, driven as of_file, engine_id, kept};
 use crate::error::CliError;
 use crate::plan::plan;
 use crate::store::{self, RunFolder};
@@ -44,6 +44,7 @@ pub(crate) struct Case {
     /// The program's file. A crate is built by now.
     pub(crate) file: Result<PathBuf, CliError>,
     expect: Result<Expect, CliError>,
+    given: Given,
     /// Where its trace is written when it was asked for.
     record: Option<PathBuf>,
     /// The name of its trace in the folder of the run.
@@ -63,17 +64,13 @@ pub(crate) fn seed_of(suite: Seed, name: &str) -> Seed {
 impl Case {
     /// Builds what is to be built.
     pub(crate) fn prepare(selected: Selected, record: Option<PathBuf>, trace_name: String) -> Case {
-        let Selected { name, path, kind } = selected;
+        let Selected { name, path, kind, given } = selected;
         let file = match kind {
             Kind::Crate | Kind::Folder => crate::build::build(&path),
-            Kind::Program => Ok(path.clone()),
-            Kind::Json => Err(CliError::new(
-                "player",
-                format!("{}: a scenario of JSON steps, which this version cannot play: nothing was run", shown(&path)),
-            )),
+            Kind::Program | Kind::Json => Ok(path.clone()),
         };
         let expect = Expect::of(&path, kind);
-        Case { name, path, kind, file, expect, record, trace_name }
+        Case { name, path, kind, file, expect, given, record, trace_name }
     }
 
     /// Runs it.
@@ -104,15 +101,18 @@ impl Case {
         let file = self.file.as_ref().map_err(CliError::clone)?;
         let loaded = target::load(file)?;
         let name = &loaded.target.name;
-        let own = own_plan(&self.path, self.kind);
+        let own = self.given.plan.clone().or_else(|| own_plan(&self.path, self.kind));
         let world =
             WorldArgs { plan: args.world.plan.clone().or(own), judged: self.judged(suite), ..args.world.clone() };
-        let mut planned = plan(&context.globals, &context.config, name, &args.args, &args.limits, &world)?;
+        let mut planned = plan(&context.globals, &context.config, &loaded, &args.args, &args.limits, &world)?;
         let program = target::compile(loaded.component.clone(), &planned.plan, name)?;
-        planned.plan.scenario = driven(&program, args, expect);
+        planned.plan.scenario = match planned.plan.scenario {
+            Some(own) => Some(of_file(own, args.sequences, args.flows)),
+            None => driven(&program, args, expect),
+        };
         let mut session = target::session(program, &planned.plan, &planned.inputs)?;
         planned.open(&mut session, &context.config.base_dir)?;
-        let seed = seed_of(suite.seed, &self.name);
+        let seed = self.given.seed.unwrap_or_else(|| seed_of(suite.seed, &self.name));
         let execution = session.execute(Box::new(Seeded::new(seed)), 0..ENTRIES_KEPT)?;
         let verdict = judge(&execution);
         let (engine, target) = (engine_id(session.program()), loaded.summary());

@@ -2,12 +2,13 @@
 //!
 //! ```text
 //! nothing named    tests/**/*.fozzy.json, everything below scenarios/, and this folder, if it is one of a scenario;
-//!                  when that is nothing, the programs in this folder
+//!                  when that is nothing but JSON, the programs in this folder too
 //! a file           itself
 //! a crate          itself: a folder whose Cargo.toml has a package
 //! a made one       itself: a folder whose expect.toml says how its program is made, in C, Go, JavaScript, …
 //! another folder   everything below it
 //! *, ?, [ab], **   all files and crates that fit
+//! a suites file    the scenarios that it names, each once for each combination of its matrix; see `unfold.rs`
 //! ```
 //!
 //! Invariants: what is named and is not there is an error, and so is a suite without a scenario; the order is that of the
@@ -15,7 +16,9 @@
 //! `node_modules`, hidden ones) nothing is taken but what is named; links are not followed.
 
 use super::expect::{Expect, recipe};
+use super::unfold::unfold;
 use crate::error::{CliError, at_path};
+use fozzy_trace::Seed;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
@@ -49,6 +52,19 @@ pub(crate) struct Selected {
     pub(crate) name: String,
     pub(crate) path: PathBuf,
     pub(crate) kind: Kind,
+    /// What the suite that names it says about it.
+    pub(crate) given: Given,
+}
+
+/// What a suite says about a scenario.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Given {
+    /// Its seed, instead of that of its name.
+    pub(crate) seed: Option<Seed>,
+    /// Its plan, instead of its own.
+    pub(crate) plan: Option<PathBuf>,
+    /// Words by which it can be chosen.
+    pub(crate) tags: Vec<String>,
 }
 
 /// What was asked for by name, or everything.
@@ -73,9 +89,12 @@ pub(crate) fn select(globs: &[String], filter: Option<&str>) -> Result<Vec<Selec
         ));
     }
     let fits = |selected: &Selected| {
-        filter.is_none_or(|part| selected.name.contains(part) || shown(&selected.path).contains(part))
+        let has = |part: &str| selected.name.contains(part) || shown(&selected.path).contains(part);
+        filter.is_none_or(|part| has(part) || selected.given.tags.iter().any(|tag| tag == part))
     };
-    let kept: Vec<Selected> = found.into_values().filter(fits).collect();
+    let unfolded: Vec<Vec<Selected>> = found.into_values().map(unfold).collect::<Result<_, _>>()?;
+    let all = unfolded.iter().map(Vec::len).sum::<usize>();
+    let kept: Vec<Selected> = unfolded.into_iter().flatten().filter(fits).collect();
     match (kept.is_empty(), filter) {
         (true, Some(part)) => {
             Err(CliError::new("suite", format!("--filter {part}: none of the {all} scenarios has this in its path")))
@@ -95,7 +114,7 @@ pub(crate) fn shown(path: &Path) -> String {
     path.display().to_string()
 }
 
-type Found = BTreeMap<PathBuf, Selected>;
+pub(super) type Found = BTreeMap<PathBuf, Selected>;
 
 fn everything(found: &mut Found) -> Result<(), CliError> {
     let (tests, scenarios) = (Path::new("tests"), Path::new("scenarios"));
@@ -109,14 +128,16 @@ fn everything(found: &mut Found) -> Result<(), CliError> {
     match kind_of(here) {
         Some(Kind::Crate) if !is_scenario_crate(here) => {}
         Some(kind) => add(here, kind, found),
-        None if found.is_empty() => below(here, 1, &|kind| matches!(kind, Kind::Program | Kind::Json), found)?,
+        None if found.values().all(|one| one.kind == Kind::Json) => {
+            below(here, 1, &|kind| matches!(kind, Kind::Program | Kind::Json), found)?;
+        }
         None => {}
     }
     Ok(())
 }
 
 /// What one word of the command line names.
-fn named(word: &str, found: &mut Found) -> Result<(), CliError> {
+pub(super) fn named(word: &str, found: &mut Found) -> Result<(), CliError> {
     let path = Path::new(word);
     if !path.exists() {
         let is_pattern = word.contains(['*', '?', '[']);
@@ -227,7 +248,7 @@ fn is_scenario_crate(folder: &Path) -> bool {
 fn add(path: &Path, kind: Kind, found: &mut Found) {
     let path = tidy(path);
     let name = name_of(&path);
-    found.insert(path.clone(), Selected { name, path, kind });
+    found.insert(path.clone(), Selected { name, path, kind, given: Given::default() });
 }
 
 /// Without `.` in between, and without a slash at the end.

@@ -11,6 +11,9 @@ const BYTES_MAX: usize = 1 << 20;
 
 /// Bytes of standard input.
 pub(super) fn stdin(shrinker: &mut Shrinker<'_>) -> Result<(), Halt> {
+    if shrinker.options.keeps_stdin {
+        return Ok(());
+    }
     let Some(bytes) = shrinker.story.inputs.get(&shrinker.story.plan.main.stdin.bytes) else { return Ok(()) };
     if bytes.len() <= BYTES_MAX {
         shrinker.leave_out(&bytes, with)?;

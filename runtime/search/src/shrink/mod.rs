@@ -83,6 +83,8 @@ pub struct Options {
     pub only: Option<Dimension>,
     /// Whether any failure will do, instead of the recorded one's signature.
     pub aggressive: bool,
+    /// Whether standard input stays as it is: it is what is run, not what is given to it.
+    pub keeps_stdin: bool,
 }
 
 /// One way to make a story smaller.

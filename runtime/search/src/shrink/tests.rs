@@ -114,7 +114,7 @@ fn run(fails: fn(&[Step]) -> Option<&'static str>, plan: &Plan, seed: u64, optio
     (shrunk, toy)
 }
 
-const ALL: Options = Options { only: None, aggressive: false };
+const ALL: Options = Options { only: None, aggressive: false, keeps_stdin: false };
 
 fn scenario(sequences: u32, flows: u32) -> Plan {
     Plan { scenario: Some(ScenarioPlan::all(sequences, flows)), ..Plan::default() }

@@ -1,0 +1,58 @@
+//! A step that failed: what stands in the verdict.
+
+use fozzy_sdk::bindings::tools::fozzy::properties::assertions;
+
+/// Why a step failed.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    /// Which step, as a name that is the same in each run: `steps[3]: get_kv_assert`.
+    pub(crate) site: String,
+    /// In which way it failed, of those that its kind has: a part of what makes two failures the same.
+    class: &'static str,
+    /// Expected and found.
+    pub(crate) what: String,
+}
+
+impl Failure {
+    /// Something that was to hold does not. The site is put in by who knows the step.
+    pub(crate) fn new(what: impl Into<String>) -> Failure {
+        Failure { site: String::new(), class: "", what: what.into() }
+    }
+
+    /// The same, with the words of the scenario for it before.
+    pub(crate) fn said(msg: Option<&str>, what: impl Into<String>) -> Failure {
+        let what = what.into();
+        Failure::new(match msg {
+            Some(msg) => format!("{msg}: {what}"),
+            None => what,
+        })
+    }
+
+    /// It failed in this way.
+    pub(crate) fn of(self, class: &'static str) -> Failure {
+        Failure { class, ..self }
+    }
+
+    /// Unless it is known already.
+    pub(crate) fn at(mut self, site: impl FnOnce() -> String) -> Failure {
+        if self.site.is_empty() {
+            self.site = match self.class {
+                "" => site(),
+                class => format!("{}, {class}", site()),
+            };
+        }
+        self
+    }
+
+    /// Ends the run with it.
+    pub(crate) fn tell(self) -> ! {
+        assertions::always(&self.site, false, Some(&self.what));
+        unreachable!("the run ends at a property that does not hold")
+    }
+}
+
+/// The scenario itself is wrong.
+pub(crate) fn invalid(site: &str, message: &str) -> ! {
+    assertions::fail(assertions::Failure::Invalid, site, message);
+    unreachable!("the run ends at a failure")
+}
