@@ -2,12 +2,14 @@
 //!
 //! ```text
 //! traces      cut, flipped, forged, newer, older, a zip bomb
+//! artifacts   bundles, corpora and the files of runs: cut, empty, huge, not text, of somebody else
 //! programs    not wasm, not valid, imports nobody knows, folders, files that cannot be read
 //! disk        full, read-only, no folder, somebody else writes there
 //! scenarios   flows that never end, nothing to draw, two of one name, rules that there cannot be
 //! pipes       the reader goes away, Ctrl-C
 //! ```
 
+mod artifacts;
 mod disk;
 pub(crate) mod forge;
 mod pipes;

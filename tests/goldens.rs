@@ -23,11 +23,12 @@ use std::process::Stdio;
 const OWN_FILES: [&str; 4] = ["command", "stdout", "stderr", "exit"];
 
 /// Programs that a script may name.
-fn variables() -> [(&'static str, PathBuf); 5] {
+fn variables() -> [(&'static str, PathBuf); 6] {
     [
         ("PROBE_P1", corpus::probe(Target::Wasip1)),
         ("PROBE_P2", corpus::probe(Target::Wasip2)),
         ("TALLY", corpus::c_program()),
+        ("PROGRAMS", repository().join("tests/programs")),
         ("COUNTER", corpus::scenario("counter", true)),
         ("DATA", corpus::data_folder().canonicalize().expect("it is committed")),
     ]

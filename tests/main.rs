@@ -21,6 +21,8 @@
 //! suite              fozzy test: what is wrong, kept failures, every format
 //! init               what `fozzy init` writes builds and passes
 //! targets            a scenario and its target, each a component of its own
+//! documents          what `--json` prints, beside its JSON Schema
+//! parity             faults of the first Fozzy's engine that ours does not have
 //! hostile_guests     programs that try to get out of their bounds
 //! ```
 //!
@@ -34,6 +36,7 @@ mod conformance;
 mod corpus;
 mod coverage;
 mod distributed;
+mod documents;
 mod everything;
 mod explore;
 mod faults;
@@ -46,6 +49,7 @@ mod instrumented;
 mod live;
 mod machines;
 mod network;
+mod parity;
 mod processes;
 mod purity;
 mod reactors;

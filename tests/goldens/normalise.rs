@@ -54,6 +54,8 @@ fn of_line(line: &str) -> String {
             (number, "<n>")
         } else if decimal > 0 && (rest[decimal..].starts_with(" s of wall time") || out.ends_with(" time=\"")) {
             (decimal, "<n>")
+        } else if out.ends_with("/gates/steps-") {
+            (digits(rest, |c| c.is_ascii_alphanumeric()), "<random>")
         } else if let Some(offset) = rest.strip_prefix("+0x") {
             (3 + digits(offset, |c| c.is_ascii_hexdigit()), "+<offset>")
         } else if is_timestamp(rest) {
@@ -118,6 +120,7 @@ fn what_is_volatile_gets_a_name() {
     check("1 passed  0.52 s of wall time", "1 passed  <n> s of wall time");
     check("<testcase name=\"a\" time=\"0.521\">", "<testcase name=\"a\" time=\"<n>\">");
     check("  \"historyDigest\": \"43c86a0d1bad65e3\",", "  \"historyDigest\": \"<digest>\",");
+    check("/tmp/x/.fozzy/gates/steps-gNt0D7/run.fozzy", "$DIR/.fozzy/gates/steps-<random>/run.fozzy");
     check("secure 43c86a0d1bad65e3", "secure 43c86a0d1bad65e3");
     check("0  f  m+0xa5", "0  f  m+<offset>");
     check(

@@ -1,9 +1,15 @@
 //! The command line, as clap reads it. `CLI.md` is generated from here.
 
 mod artifacts;
+mod corpus;
+mod gates;
 mod report;
 
 pub(crate) use artifacts::{ArtifactsCommand, ArtifactsDiffArgs, ArtifactsLsArgs, ArtifactsOutArgs};
+pub(crate) use corpus::{
+    CorpusAddArgs, CorpusCommand, CorpusExportArgs, CorpusImportArgs, CorpusListArgs, CorpusMinimizeArgs, InputArgs,
+};
+pub(crate) use gates::{FullArgs, GateArgs, GateProfileArg};
 pub(crate) use report::{ReportCommand, ReportFlakyArgs, ReportFormatArg, ReportQueryArgs, ReportShowArgs};
 
 use crate::explore::settings::ScheduleWord;
@@ -62,6 +68,9 @@ pub(crate) struct Globals {
     /// Warnings about integrity stay warnings.
     #[arg(long = "unsafe", id = "unsafe_", global = true)]
     pub(crate) unsafe_: bool,
+    /// Keep the traces of passing runs too: for the variable only, so that it is on no page.
+    #[arg(long, global = true, hide = true, env = "FOZZY_ARTIFACTS_FULL", value_parser = clap::builder::FalseyValueParser::new())]
+    pub(crate) artifacts_full: bool,
 }
 
 /// What to do.
@@ -94,20 +103,34 @@ pub(crate) enum Command {
     /// Verify and show traces.
     #[command(subcommand)]
     Trace(TraceCommand),
+    /// Look after the inputs that campaigns begin with.
+    #[command(subcommand)]
+    Corpus(CorpusCommand),
     /// List, compare and hand on the files that runs have left.
     #[command(subcommand)]
     Artifacts(ArtifactsCommand),
     /// Check a trace for a build server: that it is whole, and that it replays as it was recorded.
     Ci(CiArgs),
+    /// The checks before a change is let in, on the scenarios that it concerns.
+    Gate(GateArgs),
+    /// Every command once, on the scenarios of a project, and what came of each.
+    Full(FullArgs),
     /// Show, ask and compare the reports of runs that were made.
     #[command(subcommand)]
     Report(ReportCommand),
     /// Check a plan file or a scenario file `*.fozzy.json`: its text, and everything that a plan names.
     Validate(ValidateArgs),
-    /// Print the JSON Schema of a kind of file.
+    /// Print the JSON Schema of a kind of file, or of a document that a command prints.
+    #[command(alias = "steps")]
     Schema(SchemaArgs),
     /// Check this machine, and with --deep that a program is deterministic.
     Doctor(DoctorArgs),
+    /// Which command is for what, and an example of each.
+    Usage,
+    /// Print a script that completes commands and flags in a shell.
+    Completions(CompletionsArgs),
+    /// Write the manual, a page for each command.
+    Man(ManArgs),
     /// What each capability of a guest is backed by.
     Env,
     /// Versions of everything that results depend on.
@@ -415,6 +438,9 @@ pub(crate) struct ExploreArgs {
     /// Leave findings as they are, instead of making them smaller at the end.
     #[arg(long)]
     pub(crate) no_shrink: bool,
+    /// Accepted for habit: findings are made smaller.
+    #[arg(long, alias = "minimize", conflicts_with = "no_shrink")]
+    pub(crate) shrink: bool,
     /// Say how it goes, every two seconds.
     #[arg(short, long)]
     pub(crate) verbose: bool,
@@ -560,6 +586,12 @@ pub(crate) struct ReplayArgs {
     /// Print every call of the program on stderr, as it happens.
     #[arg(long, conflicts_with = "against")]
     pub(crate) dump_events: bool,
+    /// The same, but wait after each for a line on standard input; at its end, go on.
+    #[arg(long, conflicts_with = "against")]
+    pub(crate) step: bool,
+    /// Print the calls up to this virtual time only. The replay goes to its end all the same, so that it can be compared.
+    #[arg(long, value_name = "DURATION", value_parser = Duration::parse, conflicts_with = "against")]
+    pub(crate) until: Option<Duration>,
     /// Format of the summary.
     #[arg(long, value_name = "FORMAT", default_value = "pretty")]
     pub(crate) reporter: ReporterArg,
@@ -623,22 +655,8 @@ pub(crate) struct CoverageArgs {
     /// fuzz target if the program exports `fozzy:scenario/fuzz`; those that end with `.fozzy` are traces still.
     #[arg(long, value_name = "TARGET")]
     pub(crate) target: Option<PathBuf>,
-    /// Inputs are a file of this absolute path on the virtual disk instead.
-    #[arg(long, value_name = "PATH", requires = "target")]
-    pub(crate) input_file: Option<String>,
-    /// Inputs are the program's last argument instead, as text.
-    #[arg(long, requires = "target", conflicts_with = "input_file")]
-    pub(crate) input_arg: bool,
-    /// Inputs are requests for its `wasi:http/incoming-handler`, as `fozzy fuzz --http` keeps them.
-    #[arg(long, requires = "target", conflicts_with_all = ["input_file", "input_arg", "function"])]
-    pub(crate) http: bool,
-    /// Which fuzz target, property or exported function inputs are for, if not for all fuzz targets; `stateful` for the
-    /// sequences of a scenario.
-    #[arg(long, value_name = "NAME", requires = "target", conflicts_with_all = ["input_file", "input_arg"])]
-    pub(crate) function: Option<String>,
-    /// The plan under which inputs are executed, a file as of `run`.
-    #[arg(long, value_name = "PATH", requires = "target")]
-    pub(crate) plan: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) given: InputArgs,
     /// What to write: a table for people, an lcov tracefile, one page of HTML, or the document with everything.
     #[arg(long, value_name = "FORMAT", default_value = "summary")]
     pub(crate) format: CoverageFormatArg,
@@ -744,18 +762,26 @@ pub(crate) struct ValidateArgs {
     pub(crate) file: PathBuf,
 }
 
-/// Exit code: 0.
+/// Exit code: 0; 2 when there is no schema of that name.
 #[derive(Debug, Args)]
 pub(crate) struct SchemaArgs {
-    /// Which kind of file.
-    pub(crate) kind: SchemaKind,
+    /// `plan`, or the name of a document of `CLI.md` [default: one document with all of them]
+    pub(crate) kind: Option<String>,
 }
 
-/// Kinds of files with a schema.
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub(crate) enum SchemaKind {
-    /// The plan of a run (TOML).
-    Plan,
+/// Exit code: 0.
+#[derive(Debug, Args)]
+pub(crate) struct CompletionsArgs {
+    /// The shell.
+    pub(crate) shell: clap_complete::Shell,
+}
+
+/// Exit code: 0; 2 when it cannot be written.
+#[derive(Debug, Args)]
+pub(crate) struct ManArgs {
+    /// The folder for the pages; it need not exist.
+    #[arg(value_name = "DIR")]
+    pub(crate) folder: PathBuf,
 }
 
 /// Backends of files.

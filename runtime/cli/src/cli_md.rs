@@ -1,6 +1,7 @@
 //! `CLI.md`, generated from the same source as `--help`. `BLESS=1 cargo test -p fozzy` rewrites it.
 
 use crate::args::Cli;
+use crate::documents::{DOCUMENTS, keys};
 use clap::{Arg, Command, CommandFactory};
 use std::fmt::Write;
 use std::path::Path;
@@ -19,10 +20,11 @@ stdout carries exactly one document. `NO_COLOR`, non-terminals and closed pipes 
 | code | status | when |
 |---|---|---|
 | 0 | `pass` | the program ended with code 0; a query succeeded |
-| 1 | `fail` | the program ended by itself with another code, or asked for something that no rule of the plan answers |
-| 2 | `error` | usage, unreadable input, a refused trace, a replay that is not the recorded run, a program that uses what the sandbox does not support, a suite without a scenario or with one that cannot be run |
+| 1 | `fail` | the program ended by itself with another code, or asked for something that no rule of the plan answers; `ci` with a failed check; `gate`, `full` with a failed step; `seeds` with a failure that is still there |
+| 2 | `error` | usage, unreadable input, a refused trace, a replay that is not the recorded run, a program that uses what the sandbox does not support, a suite without a scenario or with one that cannot be run; `validate` and `trace verify` of what is not sound, `doctor` with an issue, `report flaky` over its budget |
 | 3 | `timeout` | a budget of instructions (`--fuel`) or virtual time (`--timeout`) ran out, or the program hangs |
 | 4 | `crash` | trap, panic, abort, out of memory |
+| 70, 71, 77 | | `fuzz --exit-codes libfuzzer`: timeout, out of memory, other findings |
 | 130 | | interrupted by Ctrl-C; no half-written file is left |
 
 ## Naming a run or trace
@@ -32,28 +34,11 @@ or the beginning of exactly one.
 
 ## JSON documents
 
-| document | printed by | keys |
-|---|---|---|
-| run summary | `run`, `replay`, `report.json` | `status` `mode` `identity{runId,seed,tracePath?,reportPath?,artifactsDir?}` `startedAt` `finishedAt` `durationMs` `durationNs` `findings?[]{kind,title,message,location?{file?,line?,col?},backtrace?[]{module,function,offset,file?,line?,col?}}` `signature?{kind,site}` `target{name,digest,kind}` `exitCode?` `virtualTimeNs` `calls` `decisions` `fuelUsed` `memoryBytes` `memoryDigest` `historyDigest` `output{stdout,stderr → {bytes,sha256,text?}}` `nodes?[]{name,state,exitCode?,memoryDigest,output}` `scenario?{name,sequences,flows[]{name,run,skipped?{label → times},fuelUsed,virtualTimeNs}}` `properties?[]{name,kind,state,evaluated,held,closest?,place?}` `memory?{allocCount,freeCount,failedAllocCount,inUseBytes,peakBytes,leakedBytes,leakedAllocs}` `replay?{equal,against?,difference?{what,recorded,found},divergence?{index,virtualTimeNs,recorded?,asked?}}` |
-| suite summary | `test`, `report.json` | `status` `mode` `identity` `startedAt` `finishedAt` `durationMs` `durationNs` `tests{passed,failed,skipped}` `memory?` `findings?` as above, of all failed cases; `regressions?[]`, `scenarios[] → {name,path,result (passed, failed, skipped),status?,regression? (regression, fixed, stale),against?,note?,error?{status,code,message,hint?},expected?{status,signatures?},command?,durationMs,durationNs,run? (run summary)}` |
-| manifest | `manifest.json` of a run (`fozzy.run_manifest.v1`) | `schemaVersion` `runId` `sequence` `mode` `status` `seed` `startedAt` `finishedAt` `durationMs` `durationNs` `tracePath?` `reportPath?` `artifactsDir?` `findingsCount` |
-| verification | `trace verify` | `ok` `path` `version` `checksumPresent` `checksumValid` `warnings?` `error?` |
-| history | `trace show` | `path` `seed` `calls` `decisions` `entries[]{index,at,node,call,asked,answer,decision}` |
-| examination | `doctor` | `ok` `issues[]{code,message,hint?}` `nondeterminism_signals?[]{source,detail}` `determinism_audit?{scenario,runs,seed,consistent,signatures[],first_mismatch_run?,difference?,divergence?}` |
-| coverage | `coverage --format json` (`fozzy.coverage.v1`) | `schemaVersion` `counting` (`hits`: 0 or 1; `counts`) `traces[]` `remarks?[]` `totals{functions,lines,edges → {hit,total}}` `components[]{name,digest,modules[]{module,name,edges{hit,total}},files[]{path,hasSource,own,totals,functions[]{name,line?,offset,hits},lines[]{line,hits},edges[]{id,kind,function,offset,line?,column?,hits,reached}}}` |
-| inspection | `inspect` | `path` `kind` `bytes` `digest` `fits[]` `capabilities[]` `imports[]`, `exports[]{name,functions[],problem?,nearest?}` `modules[]{module,name?,bytes,covered,edges,kept,hasNames,hasLines}` `checkpoints{class,obstacles[]}` `remarks?[]` |
-| files of a run | `artifacts` | `type`: `list` with `entries[]{kind,path,sizeBytes?}`; `exported` with `out` `files[]`; `diff` with `diff{left,right,files[]{key,leftPath?,rightPath?,leftSizeBytes?,rightSizeBytes?,changed},report?{leftStatus,rightStatus,leftMode,rightMode,leftFindings,rightFindings,leftDurationMs,rightDurationMs,findingTitlesChanged},trace?{leftMode,rightMode,leftDecisions,rightDecisions,leftEvents,rightEvents,firstDecisionDiffIndex?,firstEventDiffIndex?,divergence?}}` |
-| bundle | `bundle.json` in what `artifacts bundle` writes (`fozzy.bundle_report.v1`) | `schemaVersion` `source` `trace` `ciOk` |
-| checks | `ci` (`fozzy.ci_report.v1`) | `schemaVersion` `ok` `checks[]{name,ok,detail?}` |
-| report in another format | `report show --json` | `format` `content` |
-| paths of a report | `report query --list-paths` | `paths[]` |
-| flakiness | `report flaky` (`fozzy.flaky_report.v1`) | `schemaVersion` `runCount` `statusCounts{status → number}` `findingTitleSets[]` `isFlaky` `flakeRatePct` |
-| environment | `env` | `os` `arch` `fozzy{…}` `capabilities{time,rng,fs,http,net,proc,memory → {backend,deterministic}}` |
-| version | `version` | `version` `commit?` `build_date?` `wasmtime` `rewriter` `trace_format` |
-| beginning | `init` | `folder` `template` `files[]` `next[]` |
-| error | all, with exit code 2 | `status` `code` `message` `hint?` |
+`fozzy schema NAME` prints the JSON Schema of each; a key with `?` may be left out.
 
-Environment: `FOZZY_CONFIG`, `FOZZY_LOG`; `FOZZY_CACHE_DIR` (compiled programs; default: `fozzy` in the user's cache folder).
+<DOCUMENTS>
+
+Environment: `FOZZY_CONFIG`, `FOZZY_LOG` (`RUST_LOG` wins over it and over `--log`); `FOZZY_ARTIFACTS_FULL=1` keeps the traces of passing runs too; `FOZZY_TRACE_PRETTY` of the first Fozzy changes nothing, as a trace is no JSON document: `trace show` is for reading; `FOZZY_CACHE_DIR` (compiled programs; default: `fozzy` in the user's cache folder).
 
 A scenario's own files, for `test`: `expect.toml` in its crate, or `bank.expect.toml` beside `bank.wasm` (`sequences`, `flows`: how far it is driven; `target`: the component beside it that it judges; `status`, \
 `signatures`: what `--expect` holds it to); `plan.toml` or `bank.plan.toml` at the same place, its plan unless `--plan` names one; `regressions/*.fozzy` in its \
@@ -64,7 +49,7 @@ Configuration (`fozzy.toml`, found upwards from the working directory, unknown k
 ";
 
 fn render() -> String {
-    let mut out = PREAMBLE.to_owned();
+    let mut out = PREAMBLE.replace("<DOCUMENTS>\n", &documents());
     let mut root = Cli::command();
     root.build();
     out.push_str("## Flags of every command\n\n");
@@ -73,6 +58,16 @@ fn render() -> String {
         section(&mut out, command);
     }
     out.trim_end().to_owned() + "\n"
+}
+
+/// The table of documents.
+fn documents() -> String {
+    let row = |row: &crate::documents::DocumentRow| {
+        let keys = keys::of((row.schema)().as_value());
+        format!("| `{}` | {} | {keys} |\n", row.name, row.by)
+    };
+    let rows: String = DOCUMENTS.iter().map(row).collect();
+    format!("| document | printed by | keys |\n|---|---|---|\n{rows}")
 }
 
 fn section(out: &mut String, command: &Command) {

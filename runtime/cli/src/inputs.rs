@@ -9,7 +9,7 @@
 //! Invariant: an execution depends on program, plan and bytes; the seed is that of `fozzy run`.
 //! Not here: which inputs are worth having (`fozzy fuzz`), what is made of coverage (`command/coverage.rs`).
 
-use crate::args::CoverageArgs;
+use crate::args::InputArgs;
 use crate::error::{CliError, at_path};
 use crate::fuzz::choose::Wanted;
 use crate::fuzz::target::{Confirmer, caller_error};
@@ -17,14 +17,14 @@ use crate::plan::Planned;
 use fozzy_check::judge;
 use fozzy_engine::{Covered, Program, Searched};
 use fozzy_trace::plan::ScenarioPlan;
-use fozzy_trace::{Digest, Seed, Status};
+use fozzy_trace::{Digest, Seed, Signature, Status};
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
 /// Bytes that an input can have. What is larger is no input that anybody searched for.
-const INPUT_BYTES_MAX: u64 = 16 << 20;
+pub(crate) const INPUT_BYTES_MAX: u64 = 16 << 20;
 /// Folders inside of each other in which inputs are looked for.
 const FOLDERS_MAX: usize = 8;
 /// The answers of `fozzy run` without `--seed`.
@@ -67,6 +67,8 @@ pub(crate) fn is_trace(path: &Path) -> bool {
 pub(crate) struct Reached {
     pub(crate) covered: BTreeMap<Digest, (Program, Covered)>,
     pub(crate) status: Status,
+    /// The first failure.
+    pub(crate) failure: Option<Signature>,
 }
 
 /// A program that is given inputs.
@@ -77,7 +79,7 @@ pub(crate) struct Inputs {
 impl Inputs {
     /// As the flags say, and what the program has; fuel in budgets of the plan.
     pub(crate) fn of(
-        args: &CoverageArgs,
+        args: &InputArgs,
         program: &Program,
         planned: &Planned,
         name: &str,
@@ -104,21 +106,18 @@ impl Inputs {
         Ok(Inputs { confirmers: searched.iter().map(confirmer).collect::<Result<_, CliError>>()? })
     }
 
-    /// Executes the input that stands in a file: with several functions, each by itself.
+    /// Executes the input that stands in a file.
     pub(crate) fn execute(&mut self, path: &Path) -> Result<Reached, CliError> {
-        let failed = |error: std::io::Error| at_path("input", "cannot read", path, &error);
-        let mut bytes = Vec::new();
-        fs::File::open(path).map_err(failed)?.take(INPUT_BYTES_MAX + 1).read_to_end(&mut bytes).map_err(failed)?;
-        if bytes.len() as u64 > INPUT_BYTES_MAX {
-            let message =
-                format!("{} has more than the {INPUT_BYTES_MAX} bytes that an input can have", path.display());
-            return Err(CliError::new("input", message));
-        }
-        let mut reached = Reached { covered: BTreeMap::new(), status: Status::Pass };
+        self.execute_bytes(&read(path)?)
+    }
+
+    /// Executes an input: with several functions, each by itself.
+    pub(crate) fn execute_bytes(&mut self, bytes: &[u8]) -> Result<Reached, CliError> {
+        let mut reached = Reached { covered: BTreeMap::new(), status: Status::Pass, failure: None };
         for confirmer in &mut self.confirmers {
-            let status = judge(&confirmer.execute(&bytes, 0..0)?.execution).status;
+            let verdict = judge(&confirmer.execute(bytes, 0..0)?.execution);
             if reached.status == Status::Pass {
-                reached.status = status;
+                (reached.status, reached.failure) = (verdict.status, verdict.signature);
             }
             let session = confirmer.session();
             for (digest, covered) in session.coverage() {
@@ -129,4 +128,16 @@ impl Inputs {
         }
         Ok(reached)
     }
+}
+
+/// The bytes of an input.
+pub(crate) fn read(path: &Path) -> Result<Vec<u8>, CliError> {
+    let failed = |error: std::io::Error| at_path("input", "cannot read", path, &error);
+    let mut bytes = Vec::new();
+    fs::File::open(path).map_err(failed)?.take(INPUT_BYTES_MAX + 1).read_to_end(&mut bytes).map_err(failed)?;
+    if bytes.len() as u64 > INPUT_BYTES_MAX {
+        let message = format!("{} has more than the {INPUT_BYTES_MAX} bytes that an input can have", path.display());
+        return Err(CliError::new("input", message));
+    }
+    Ok(bytes)
 }

@@ -16,6 +16,7 @@ use fozzy_report::suite::SuiteSummary;
 use fozzy_report::{Identity, Mode, RunSummary};
 use fozzy_trace::file::store::{Collision, Durability, StoreError, write_atomic};
 use fozzy_trace::{Seed, Status};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -24,9 +25,13 @@ const MANIFEST_SCHEMA: &str = "fozzy.run_manifest.v1";
 /// The trace of a run that was not recorded by name.
 pub(crate) const TRACE_NAME: &str = "trace.fozzy";
 const SEQUENCE_NAME: &str = "sequence";
+/// Bytes of a report that are read: a suite of ten thousand scenarios has less.
+const REPORT_BYTES_MAX: u64 = 256 << 20;
+/// Bytes of a manifest that are read.
+const MANIFEST_BYTES_MAX: u64 = 1 << 20;
 
 /// `manifest.json` of a run.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct RunManifest {
     pub(crate) schema_version: String,
@@ -91,6 +96,9 @@ impl KeptRun {
         let manifest = manifest_of(folder);
         let manifest = manifest.ok_or_else(|| refused(format!("no manifest.json of format {MANIFEST_SCHEMA}")))?;
         let path = folder.join("report.json");
+        if fs::metadata(&path).is_ok_and(|it| it.len() > REPORT_BYTES_MAX) {
+            return Err(refused(format!("report.json has more than {REPORT_BYTES_MAX} bytes, as none of ours")));
+        }
         let text = fs::read_to_string(&path).map_err(|error| store_error(StoreError::io("read", &path, error)))?;
         let report: KeptReport = serde_json::from_str(&text)
             .map_err(|_| refused("report.json is the summary of no run and of no suite".to_owned()))?;
@@ -278,7 +286,11 @@ impl RunStore {
 
 /// The manifest in a run's folder; `None` when there is none that can be read.
 pub(crate) fn manifest_of(folder: &Path) -> Option<RunManifest> {
-    let text = fs::read_to_string(folder.join("manifest.json")).ok()?;
+    let path = folder.join("manifest.json");
+    if fs::metadata(&path).ok()?.len() > MANIFEST_BYTES_MAX {
+        return None;
+    }
+    let text = fs::read_to_string(path).ok()?;
     let manifest: RunManifest = serde_json::from_str(&text).ok()?;
     (manifest.schema_version == MANIFEST_SCHEMA).then_some(manifest)
 }

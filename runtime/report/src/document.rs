@@ -1,10 +1,11 @@
 //! The documents of all other commands, with the keys that scripts know.
 
 use fozzy_trace::{Digest, Entry, Seed};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// An error, on standard output under `--json`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ErrorDocument {
     /// Always `error`.
     pub status: String,
@@ -18,7 +19,7 @@ pub struct ErrorDocument {
 }
 
 /// A report in a format that is not JSON, under `--json`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct FormattedDocument {
     /// pretty, junit, html.
     pub format: String,
@@ -27,14 +28,14 @@ pub struct FormattedDocument {
 }
 
 /// `fozzy report query --list-paths`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PathsDocument {
     /// What can be asked for.
     pub paths: Vec<String>,
 }
 
 /// One file of a run.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ArtifactEntry {
     /// trace, report, manifest, coverage, min_repro, corpus, logs.
@@ -47,7 +48,7 @@ pub struct ArtifactEntry {
 }
 
 /// What `fozzy artifacts` prints.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "lowercase")]
 pub enum ArtifactsDocument {
     /// `ls`.
@@ -70,7 +71,7 @@ pub enum ArtifactsDocument {
 }
 
 /// Two runs compared.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ArtifactsDiff {
     /// As it was named.
     pub left: String,
@@ -87,7 +88,7 @@ pub struct ArtifactsDiff {
 }
 
 /// A file of two runs.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct FileDiff {
     /// Its name among a run's files.
@@ -109,7 +110,7 @@ pub struct FileDiff {
 }
 
 /// Two reports compared.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ReportDiff {
     /// Status.
@@ -133,7 +134,7 @@ pub struct ReportDiff {
 }
 
 /// Two traces compared, by executing both once more.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TraceDiff {
     /// What was done: `run`, `test`, …
@@ -163,7 +164,7 @@ pub struct TraceDiff {
 pub const BUNDLE_SCHEMA: &str = "fozzy.bundle_report.v1";
 
 /// `bundle.json` of a bundle.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct BundleDocument {
     /// [`BUNDLE_SCHEMA`].
@@ -177,7 +178,7 @@ pub struct BundleDocument {
 }
 
 /// `fozzy ci`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CiDocument {
     /// `fozzy.ci_report.v1`.
@@ -189,7 +190,7 @@ pub struct CiDocument {
 }
 
 /// One check.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CiCheck {
     /// A stable word for scripts.
     pub name: String,
@@ -200,8 +201,203 @@ pub struct CiCheck {
     pub detail: Option<String>,
 }
 
+/// `fozzy corpus add`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct CorpusAdded {
+    /// The input's file, named by its content.
+    pub added: String,
+}
+
+/// `fozzy corpus minimize`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct CorpusMinimized {
+    /// Always true: what fails is an error.
+    pub ok: bool,
+    /// The corpus.
+    pub dir: String,
+    /// Inputs before.
+    pub files_before: u64,
+    /// Inputs that stayed.
+    pub files_after: u64,
+    /// Removed as copies of others.
+    pub duplicates_removed: u64,
+    /// Removed because the others reach all that they reach; absent when no program was named.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub redundant_removed: Option<u64>,
+    /// Edges that all of them reach, and so do those that stayed; absent when no program was named.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub edges: Option<u64>,
+    /// Inputs for which the budget was not enough, which stayed; absent when it was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub not_executed: Option<u64>,
+    /// Bytes before.
+    pub bytes_before: u64,
+    /// Bytes of what stayed.
+    pub bytes_after: u64,
+    /// The difference.
+    pub bytes_removed: u64,
+    /// Where what would stay was copied to; then nothing was removed from the corpus itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub out: Option<String>,
+}
+
+/// `fozzy corpus export`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct CorpusExported {
+    /// Always true.
+    pub ok: bool,
+    /// The zip.
+    pub zip: String,
+}
+
+/// `fozzy corpus import`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct CorpusImported {
+    /// Always true.
+    pub ok: bool,
+    /// The corpus.
+    pub dir: String,
+}
+
+/// The format of what `fozzy gate` prints.
+pub const GATE_SCHEMA: &str = "fozzy.gate_report.v1";
+
+/// `fozzy gate`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct GateDocument {
+    /// [`GATE_SCHEMA`].
+    pub schema_version: String,
+    /// `targeted`.
+    pub profile: String,
+    /// Whether warnings about integrity were errors.
+    pub strict: bool,
+    /// Where scenarios were looked for; `.` when nothing was said and there is no `tests`.
+    pub scenario_root: String,
+    /// What was asked for.
+    pub scopes: Vec<String>,
+    /// Scenarios in scope.
+    pub matched_scenarios: Vec<String>,
+    /// Steps in their order.
+    pub steps: Vec<GateStep>,
+}
+
+/// The format of what `fozzy full` prints.
+pub const FULL_SCHEMA: &str = "fozzy.full_report.v1";
+
+/// `fozzy full`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct FullDocument {
+    /// [`FULL_SCHEMA`].
+    pub schema_version: String,
+    /// Whether warnings about integrity were errors.
+    pub strict: bool,
+    /// The opposite, under the name that scripts know.
+    #[serde(rename = "unsafe_mode")]
+    pub unsafe_mode: bool,
+    /// Where scenarios were looked for; `.` when nothing was said and there is no `tests`.
+    pub scenario_root: String,
+    /// What to do about what failed or was skipped.
+    pub guidance: Vec<String>,
+    /// How the shrunk failure compares with the one that it was made of; absent when nothing was shrunk.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shrink_classification: Option<String>,
+    /// Steps in their order.
+    pub steps: Vec<GateStep>,
+}
+
+/// One step of `fozzy gate` or `fozzy full`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct GateStep {
+    /// A stable word for scripts.
+    pub name: String,
+    /// How it went.
+    pub status: StepStatus,
+    /// What was seen, or why it was skipped; of a failure also the command that repeats it.
+    pub detail: String,
+}
+
+/// How a step went.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum StepStatus {
+    /// It did what it should.
+    Passed,
+    /// It did not.
+    Failed,
+    /// It was not done, and the detail says why.
+    Skipped,
+    /// Something worth knowing, which fails nothing.
+    Advisory,
+}
+
+impl StepStatus {
+    /// The word in documents.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            StepStatus::Passed => "passed",
+            StepStatus::Failed => "failed",
+            StepStatus::Skipped => "skipped",
+            StepStatus::Advisory => "advisory",
+        }
+    }
+}
+
+/// The format of a line on standard error while `fozzy full --json` works.
+pub const PROGRESS_SCHEMA: &str = "fozzy.full_progress.v1";
+
+/// One such line.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ProgressDocument {
+    /// [`PROGRESS_SCHEMA`].
+    pub schema_version: String,
+    /// `phase_started`, `step_started`, `step_finished`.
+    pub event: String,
+    /// The step, or `full`.
+    pub step: String,
+    /// How it went, of one that is finished.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub status: Option<StepStatus>,
+    /// What was seen, of one that is finished.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub detail: Option<String>,
+}
+
+/// `fozzy usage`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct UsageDocument {
+    /// One sentence.
+    pub title: String,
+    /// One for each command.
+    pub items: Vec<UsageItem>,
+}
+
+/// What a command is for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct UsageItem {
+    /// Its name.
+    pub command: String,
+    /// In which situation it is of use.
+    pub when: String,
+    /// An example.
+    pub how: String,
+}
+
+/// `fozzy man`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ManDocument {
+    /// The folder.
+    pub folder: String,
+    /// The pages in it.
+    pub files: Vec<String>,
+}
+
 /// The first thing in which two executions differ.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Difference {
     /// Calls, an output, end, virtual time, memory or fuel.
     pub what: String,
@@ -212,7 +408,7 @@ pub struct Difference {
 }
 
 /// The first call that differs.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Divergence {
     /// Position in the history.
@@ -228,7 +424,7 @@ pub struct Divergence {
 }
 
 /// `fozzy trace verify`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct VerifyDocument {
     /// Whether the file is a whole and sound trace.
@@ -250,7 +446,7 @@ pub struct VerifyDocument {
 }
 
 /// `fozzy trace show`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ShowDocument {
     /// The trace.
@@ -266,7 +462,7 @@ pub struct ShowDocument {
 }
 
 /// `fozzy version`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct VersionDocument {
     /// Version of the package.
     pub version: String,
@@ -285,7 +481,7 @@ pub struct VersionDocument {
 }
 
 /// What backs a capability.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Capability {
     /// The backend's name.
     pub backend: String,
@@ -294,7 +490,7 @@ pub struct Capability {
 }
 
 /// `fozzy env`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct EnvDocument {
     /// Operating system of this machine.
     pub os: String,
@@ -307,7 +503,7 @@ pub struct EnvDocument {
 }
 
 /// Each capability of a guest, and what backs it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[allow(missing_docs, reason = "each is the capability of its name")]
 pub struct Capabilities {
     pub time: Capability,
@@ -320,7 +516,7 @@ pub struct Capabilities {
 }
 
 /// `fozzy doctor`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct DoctorDocument {
     /// Whether nothing is wrong.
     pub ok: bool,
@@ -335,7 +531,7 @@ pub struct DoctorDocument {
 }
 
 /// One thing that is wrong.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct DoctorIssue {
     /// A stable word.
     pub code: String,
@@ -347,7 +543,7 @@ pub struct DoctorIssue {
 }
 
 /// One part of the environment that could make results differ.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct DoctorSignal {
     /// Where it comes from.
     pub source: String,
@@ -356,7 +552,7 @@ pub struct DoctorSignal {
 }
 
 /// The determinism audit.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct AuditDocument {
     /// The program.
     pub scenario: String,
@@ -380,7 +576,7 @@ pub struct AuditDocument {
 }
 
 /// `fozzy init`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct InitDocument {
     /// Where the files are.
     pub folder: String,
@@ -393,7 +589,7 @@ pub struct InitDocument {
 }
 
 /// `fozzy validate`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ValidateDocument {
     /// Whether nothing is wrong.
     pub ok: bool,
@@ -404,7 +600,7 @@ pub struct ValidateDocument {
 }
 
 /// `fozzy validate` of a scenario file.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ScenarioDocument {
     /// Whether nothing is wrong.
     pub ok: bool,
@@ -434,7 +630,7 @@ pub struct ScenarioDocument {
 }
 
 /// One thing that is wrong with a plan.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PlanProblem {
     /// From 1; none when it is in no one place.
     #[serde(default, skip_serializing_if = "Option::is_none")]

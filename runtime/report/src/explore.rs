@@ -4,10 +4,11 @@
 
 use crate::pretty::{counted, grouped};
 use fozzy_trace::Signature;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// An exploration.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ExploreSummary {
     /// How ways were chosen.
@@ -51,7 +52,7 @@ pub struct ExploreSummary {
 }
 
 /// A branch that no step has gone into.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct NotReached {
     /// `file:line`.
@@ -61,7 +62,7 @@ pub struct NotReached {
 }
 
 /// One failure.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ExploreFinding {
     /// What it is.
@@ -83,7 +84,7 @@ pub struct ExploreFinding {
 }
 
 /// A failure of before.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct SeedState {
     /// Its file.

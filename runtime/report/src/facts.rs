@@ -8,6 +8,7 @@
 
 use crate::pretty::{Style, counted, grouped};
 use fozzy_trace::facts::{Allocations, FlowStats, Properties, Property, PropertyKind, PropertyState, ScenarioStats};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -15,7 +16,7 @@ use std::collections::BTreeMap;
 const PROPERTIES_SHOWN: usize = 40;
 
 /// What a scenario did.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ScenarioSummary {
     /// Its name.
     pub name: String,
@@ -26,7 +27,7 @@ pub struct ScenarioSummary {
 }
 
 /// How it went with one flow.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct FlowSummary {
     /// Its name.
@@ -45,7 +46,7 @@ pub struct FlowSummary {
 }
 
 /// One property.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PropertySummary {
     /// Its name.
     pub name: String,
@@ -66,7 +67,7 @@ pub struct PropertySummary {
 }
 
 /// What an allocator told.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct MemorySummary {
     /// Allocations.

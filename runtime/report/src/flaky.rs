@@ -7,6 +7,7 @@
 //!
 //! Not here: the budget of differences that somebody allows (`fozzy-cli`).
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -20,7 +21,7 @@ pub struct RunSignature {
 }
 
 /// `fozzy report flaky`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct FlakyReport {
     /// `fozzy.flaky_report.v1`.

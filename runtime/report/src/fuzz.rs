@@ -4,10 +4,11 @@
 
 use crate::pretty::{counted, grouped};
 use fozzy_trace::Signature;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A campaign.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct FuzzSummary {
     /// The function that was called; of a program, where its input went.
@@ -43,7 +44,7 @@ pub struct FuzzSummary {
 }
 
 /// `coverage.json` of a campaign.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FuzzCoverage {
     /// Edges that were taken.
     pub unique_edges: u64,
@@ -58,7 +59,7 @@ pub struct FuzzCoverage {
 }
 
 /// One failure.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct FuzzFinding {
     /// What it is.

@@ -10,10 +10,11 @@
 //! Invariant: the text carries nothing that the document does not.
 
 use crate::Style;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// `fozzy inspect`.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct InspectDocument {
     /// The file.
@@ -44,7 +45,7 @@ pub struct InspectDocument {
 }
 
 /// An import or export.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct InspectPort {
     /// Its name, with its version.
     pub name: String,
@@ -59,7 +60,7 @@ pub struct InspectPort {
 }
 
 /// A core module.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct InspectModule {
     /// Position in the component.
@@ -82,7 +83,7 @@ pub struct InspectModule {
 }
 
 /// How checkpoints are restored.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct InspectCheckpoints {
     /// `in place`, or `by calling again`.
     pub class: String,

@@ -31,7 +31,7 @@ pub use findings::finding_annotations;
 pub use flaky::{FlakyReport, RunSignature};
 pub use flatten::flatten;
 pub use fuzz::{FuzzCoverage, FuzzFinding, FuzzSummary};
-pub use pretty::{Style, pretty};
+pub use pretty::{Style, pretty, shell_word};
 pub use query::{QueryError, paths, query};
 pub use sarif::sarif;
 pub use show::{divergence_lines, entry_line};

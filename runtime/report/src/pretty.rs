@@ -227,7 +227,8 @@ fn bytes(n: u64) -> String {
 }
 
 /// A word that a shell takes as one.
-pub(crate) fn shell_word(text: &str) -> String {
+#[must_use]
+pub fn shell_word(text: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+=:@%".contains(c);
     if !text.is_empty() && text.chars().all(plain) {
         text.to_owned()

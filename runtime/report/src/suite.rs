@@ -28,10 +28,11 @@ use crate::pretty::shell_word;
 use crate::summary::{Identity, Mode, RunSummary, WallFacts};
 use fozzy_trace::facts::PropertyState;
 use fozzy_trace::{Finding, FindingKind, Status};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// What counts of a case.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum CaseResult {
     /// It is as it should be.
@@ -43,7 +44,7 @@ pub enum CaseResult {
 }
 
 /// What became of a failure that was kept.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum RegressionState {
     /// The program of today fails with the recorded decisions.
@@ -55,7 +56,7 @@ pub enum RegressionState {
 }
 
 /// What a scenario is held to.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Expectation {
     /// How its run must end.
     pub status: Status,
@@ -65,7 +66,7 @@ pub struct Expectation {
 }
 
 /// How a case came out, without what is left to say about it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CaseSummary {
     /// The name of the scenario, from which its seed follows; of a regression, that of its file.
@@ -252,7 +253,7 @@ impl Expectation {
 }
 
 /// How many cases came out how.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TestCounts {
     /// As they should be.
     pub passed: usize,
@@ -263,7 +264,7 @@ pub struct TestCounts {
 }
 
 /// The summary of a suite: `report.json`, and what `--json` prints.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct SuiteSummary {
     /// The worst of all cases.

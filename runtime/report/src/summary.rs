@@ -7,13 +7,14 @@ use crate::facts::{MemorySummary, PropertySummary, ScenarioSummary};
 use crate::fuzz::FuzzSummary;
 use fozzy_trace::file::{NodeOutcome, Outcome, Stream};
 use fozzy_trace::{Digest, End, Facts, Finding, Seed, Signature, Status};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Bytes of an output that stand in the summary as text; longer or binary output is named by digest only.
 const TEXT_BYTES_MAX: usize = 64 << 10;
 
 /// What kind of run it was.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Mode {
     /// A program was run.
@@ -49,7 +50,7 @@ impl Mode {
 }
 
 /// Which run, and where its files are.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Identity {
     /// UUID, version 4.
@@ -68,7 +69,7 @@ pub struct Identity {
 }
 
 /// What was run.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TargetSummary {
     /// File name.
@@ -80,7 +81,7 @@ pub struct TargetSummary {
 }
 
 /// What the program wrote.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct OutputSummary {
     /// Standard output.
@@ -90,7 +91,7 @@ pub struct OutputSummary {
 }
 
 /// What the program wrote to one stream.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct StreamSummary {
     /// Bytes written.
@@ -111,7 +112,7 @@ impl StreamSummary {
 }
 
 /// How another machine went.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct NodeSummary {
     /// Its name in the plan.
@@ -148,7 +149,7 @@ fn exit_code(end: Option<&End>) -> Option<u8> {
 }
 
 /// How a replay compares with its recording.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ReplaySummary {
     /// Whether it is the same run in calls, output, end, virtual time, memory and fuel.
@@ -165,7 +166,7 @@ pub struct ReplaySummary {
 }
 
 /// What came of shrinking.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ShrinkSummary {
     /// The trace that was made smaller.
@@ -184,7 +185,7 @@ pub struct ShrinkSummary {
 }
 
 /// How much a failure takes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct StorySize {
     /// Steps of a scenario.
@@ -198,7 +199,7 @@ pub struct StorySize {
 }
 
 /// Another failure than the one that was made smaller.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Slip {
     /// Its identity.
@@ -208,7 +209,7 @@ pub struct Slip {
 }
 
 /// The summary of a run.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct RunSummary {
     /// pass, fail, error, timeout or crash.

@@ -17,6 +17,7 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// The number that all streams of an execution are derived from.
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Seed(pub u64);
@@ -28,6 +29,7 @@ impl fmt::Display for Seed {
 }
 
 /// One simulated machine that runs a target instance.
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct NodeId(pub u32);

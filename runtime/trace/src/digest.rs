@@ -65,6 +65,17 @@ impl<'de> Deserialize<'de> for Digest {
     }
 }
 
+#[cfg(feature = "schema")]
+impl schemars::JsonSchema for Digest {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Digest".into()
+    }
+
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({ "type": "string", "pattern": "^[0-9a-f]{64}$" })
+    }
+}
+
 /// SHA-256 of bytes that come in pieces.
 #[derive(Clone, Default)]
 pub struct DigestWriter(Sha256);

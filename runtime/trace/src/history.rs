@@ -31,6 +31,7 @@ pub const MARKS_MAX: usize = 1024;
 pub type Keep = Range<u64>;
 
 /// One call of a guest to the simulated computer.
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Entry {

@@ -1,13 +1,13 @@
 //! Several files as a folder or as one zip.
 //!
 //! Invariants: equal contents give an equal zip, byte for byte: times are those of 1980, modes 0644, entries by the order
-//! given and stored; each file is whole or absent; in a folder nothing is removed, and no link is written through.
+//! given and stored; each file is whole or absent; in a folder nothing of others is removed, nothing new stays of what failed, and no link is written through.
 //! Not here: which files (`artifacts`).
 
 use crate::error::{CliError, at_path};
 use fozzy_trace::file::store::{Durability, write_atomic};
 use std::io::{Cursor, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, DateTime, ZipWriter};
 
@@ -16,26 +16,51 @@ pub(crate) type Content = (String, Vec<u8>);
 
 /// Writes `contents` to `out`: a zip when its name ends so, otherwise a folder.
 pub(crate) fn write(out: &Path, contents: &[Content]) -> Result<(), CliError> {
+    if out.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("zip")) {
+        return write_zip(out, contents);
+    }
+    refuse_link(out)?;
+    let mut new = Vec::new();
+    for content in contents {
+        if let Err(error) = write_one(out, content, &mut new) {
+            // What was there before stays; what came now goes again.
+            new.iter().for_each(|path| drop(std::fs::remove_file(path)));
+            return Err(error);
+        }
+    }
+    Ok(())
+}
+
+/// Writes one file to a folder, and notes it when it is new there.
+fn write_one(out: &Path, (name, bytes): &Content, new: &mut Vec<PathBuf>) -> Result<(), CliError> {
+    let path = out.join(name);
+    let folder = path.parent().unwrap_or(out);
+    std::fs::create_dir_all(folder).map_err(|error| at_path("artifacts", "cannot create", folder, &error))?;
+    let inside = folder.canonicalize().and_then(|folder| Ok(folder.starts_with(out.canonicalize()?)));
+    if !inside.map_err(|error| at_path("artifacts", "cannot look at", folder, &error))? {
+        let message = format!("{} leads out of {} by a link", folder.display(), out.display());
+        return Err(CliError::new("artifacts", message));
+    }
+    let is_new = path.symlink_metadata().is_err();
+    write_atomic(&path, bytes, Durability::Synced)
+        .map_err(|error| at_path("artifacts", "cannot write", &path, &error))?;
+    if is_new {
+        new.push(path);
+    }
+    Ok(())
+}
+
+/// Writes `contents` as one zip, whatever its name.
+pub(crate) fn write_zip(out: &Path, contents: &[Content]) -> Result<(), CliError> {
+    refuse_link(out)?;
+    let bytes = zipped(contents)?;
+    write_atomic(out, &bytes, Durability::Synced).map_err(|error| at_path("artifacts", "cannot write", out, &error))
+}
+
+fn refuse_link(out: &Path) -> Result<(), CliError> {
     if out.symlink_metadata().is_ok_and(|metadata| metadata.is_symlink()) {
         let message = format!("{} is a link: what it leads to might be somebody else's", out.display());
         return Err(CliError::new("artifacts", message).hint("name the place itself"));
-    }
-    if out.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("zip")) {
-        let bytes = zipped(contents)?;
-        return write_atomic(out, &bytes, Durability::Synced)
-            .map_err(|error| at_path("artifacts", "cannot write", out, &error));
-    }
-    for (name, bytes) in contents {
-        let path = out.join(name);
-        let folder = path.parent().unwrap_or(out);
-        std::fs::create_dir_all(folder).map_err(|error| at_path("artifacts", "cannot create", folder, &error))?;
-        let inside = folder.canonicalize().and_then(|folder| Ok(folder.starts_with(out.canonicalize()?)));
-        if !inside.map_err(|error| at_path("artifacts", "cannot look at", folder, &error))? {
-            let message = format!("{} leads out of {} by a link", folder.display(), out.display());
-            return Err(CliError::new("artifacts", message));
-        }
-        write_atomic(&path, bytes, Durability::Synced)
-            .map_err(|error| at_path("artifacts", "cannot write", &path, &error))?;
     }
     Ok(())
 }

@@ -112,8 +112,16 @@ fn zip(files: &[artifacts::Artifact]) -> Result<CiCheck, CliError> {
     })
 }
 
+/// Bytes of all files of a run that are handed on: they are held in memory, and a plain zip has no more than twice as many.
+const CONTENTS_BYTES_MAX: u64 = 2 << 30;
+
 /// The bytes of files.
 pub(super) fn contents(files: &[artifacts::Artifact]) -> Result<Vec<pack::Content>, CliError> {
+    let all = files.iter().fold(0u64, |sum, file| sum.saturating_add(file.bytes));
+    if all > CONTENTS_BYTES_MAX {
+        let message = format!("the files of the run have {all} bytes, at most {CONTENTS_BYTES_MAX} are handed on");
+        return Err(CliError::new("artifacts", message).hint("move away what is not the run's: fozzy artifacts ls"));
+    }
     let read = |file: &artifacts::Artifact| {
         let bytes = std::fs::read(&file.path);
         let bytes = bytes.map_err(|error| at_path("artifacts", "cannot read", &file.path, &error))?;

@@ -159,7 +159,7 @@ impl Union {
     ) -> Result<(), CliError> {
         let loaded = target::load(target)?;
         let name = loaded.target.name.clone();
-        let world = WorldArgs { plan: args.plan.clone(), ..WorldArgs::default() };
+        let world = WorldArgs { plan: args.given.plan.clone(), ..WorldArgs::default() };
         let planned =
             plan::plan(&context.globals, &context.config, &loaded, &args.args, &LimitArgs::default(), &world)?;
         if planned.is_live() {
@@ -168,7 +168,7 @@ impl Union {
         }
         let program = target::compile_called(loaded.component, &planned.plan, &name, &self.build)?;
         let own = Digest::of(program.component());
-        let mut runner = Inputs::of(args, &program, &planned, &name, FUEL_TIMES)?;
+        let mut runner = Inputs::of(&args.given, &program, &planned, &name, FUEL_TIMES)?;
         let mut failed = Vec::new();
         for path in files {
             let reached = runner.execute(path)?;

@@ -3,23 +3,28 @@
 mod artifacts;
 mod branch;
 mod ci;
+mod corpus;
 mod coverage;
 mod doctor;
 mod env;
 mod explore;
+mod full;
 mod fuzz;
+mod gate;
 mod init;
 mod inspect;
 pub(crate) mod replay;
 mod report;
 pub(crate) mod run;
-mod seeds;
-mod shrink;
+pub(crate) mod seeds;
+mod shell;
+pub(crate) mod shrink;
 mod test;
 mod trace;
+mod usage;
 mod validate;
 
-use crate::args::{ArtifactsCommand, Cli, Command, Globals, ReportCommand, TraceCommand};
+use crate::args::{ArtifactsCommand, Cli, Command, CorpusCommand, Globals, ReportCommand, TraceCommand};
 use crate::config::{self, Config};
 use crate::error::{CliError, at_path};
 use crate::output::Printer;
@@ -59,18 +64,28 @@ pub(crate) fn dispatch(cli: Cli) -> ExitCode {
             Command::Coverage(args) => coverage::coverage(&context, args),
             Command::Trace(TraceCommand::Verify(args)) => trace::verify(&context, args),
             Command::Trace(TraceCommand::Show(args)) => trace::show(&context, args),
+            Command::Corpus(CorpusCommand::List(args)) => corpus::list(&context, args),
+            Command::Corpus(CorpusCommand::Add(args)) => corpus::add(&context, args),
+            Command::Corpus(CorpusCommand::Minimize(args)) => corpus::minimize(&context, args),
+            Command::Corpus(CorpusCommand::Export(args)) => corpus::export(&context, args),
+            Command::Corpus(CorpusCommand::Import(args)) => corpus::import(&context, args),
             Command::Artifacts(ArtifactsCommand::Ls(args)) => artifacts::ls(&context, args),
             Command::Artifacts(ArtifactsCommand::Diff(args)) => artifacts::diff(&context, args),
             Command::Artifacts(ArtifactsCommand::Export(args)) => artifacts::export(&context, args),
             Command::Artifacts(ArtifactsCommand::Pack(args)) => artifacts::pack(&context, args),
             Command::Artifacts(ArtifactsCommand::Bundle(args)) => artifacts::bundle(&context, args),
             Command::Ci(args) => ci::ci(&context, args),
+            Command::Gate(args) => gate::gate(&context, args),
+            Command::Full(args) => full::full(&context, args),
             Command::Report(ReportCommand::Show(args)) => report::show(&context, args),
             Command::Report(ReportCommand::Query(args)) => report::ask(&context, args),
             Command::Report(ReportCommand::Flaky(args)) => report::flaky(&context, args),
             Command::Validate(args) => validate::validate(&context, args),
             Command::Schema(args) => validate::schema(&context, args),
             Command::Doctor(args) => doctor::doctor(&context, args),
+            Command::Usage => usage::usage(&context),
+            Command::Completions(args) => shell::completions(&context, args),
+            Command::Man(args) => shell::man(&context, args),
             Command::Env => env::env(&context),
             Command::Version => env::version(&context),
         }
@@ -79,7 +94,9 @@ pub(crate) fn dispatch(cli: Cli) -> ExitCode {
 }
 
 fn prepare(globals: &Globals) -> Result<Config, CliError> {
-    let filter = tracing_subscriber::EnvFilter::try_new(&globals.log)
+    // The variable that all Rust programs know comes first.
+    let filter = tracing_subscriber::EnvFilter::try_from_default_env()
+        .or_else(|_| tracing_subscriber::EnvFilter::try_new(&globals.log))
         .map_err(|error| CliError::new("usage", format!("--log {}: {error}", globals.log)))?;
     let _ = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).without_time().try_init();
     if let Some(folder) = &globals.cwd {

@@ -56,8 +56,17 @@ fn same(recording: &Recording, session: &mut Session, args: &ReplayArgs, json: b
     if !json {
         session.watch(show_output(&recording.plan));
     }
-    let keep = if args.dump_events { 0..u64::MAX } else { 0..0 };
-    session.follow(Box::new(|entry| output::stderr(format!("{}\n", entry_line(&entry)).as_bytes())));
+    let shows = args.dump_events || args.step || args.until.is_some();
+    let keep = if shows { 0..u64::MAX } else { 0..0 };
+    let (until, mut waits) = (args.until, args.step);
+    session.follow(Box::new(move |entry| {
+        if until.is_some_and(|until| entry.at.0 > until.0) {
+            return;
+        }
+        output::stderr(format!("{}\n", entry_line(&entry)).as_bytes());
+        // Nobody is there to be waited for once standard input has ended.
+        waits = waits && std::io::stdin().read_line(&mut String::new()).is_ok_and(|bytes| bytes > 0);
+    }));
     let replayed = replay_recording(recording, session, keep)?;
     let mut verdict = replayed.verdict;
     if let Some(difference) = &replayed.difference {

@@ -64,7 +64,7 @@ pub(crate) fn run(context: &Context, args: &RunArgs) -> Result<ExitCode, CliErro
     );
 
     let folder = context.runs.begin()?;
-    let trace = write_trace(&recording, args.record.as_deref(), collision, &folder);
+    let trace = write_trace(&recording, args.record.as_deref(), collision, &folder, context.globals.artifacts_full);
     // A run that could not be kept is none: no empty folder stays behind.
     let trace = trace.inspect_err(|_| folder.discard())?;
     let identity = identity(&folder, seed, trace.as_deref());
@@ -158,10 +158,11 @@ fn write_trace(
     record: Option<&Path>,
     collision: store::Collision,
     folder: &RunFolder,
+    passing_too: bool,
 ) -> Result<Option<PathBuf>, CliError> {
     let (path, collision) = match record {
         Some(path) => (path.to_owned(), collision),
-        None if recording.outcome.verdict.status == Status::Pass => return Ok(None),
+        None if recording.outcome.verdict.status == Status::Pass && !passing_too => return Ok(None),
         None => (folder.path.join(TRACE_NAME), store::Collision::Error),
     };
     let bytes = recording.to_bytes().map_err(|error| CliError::new("trace", error.to_string()))?;

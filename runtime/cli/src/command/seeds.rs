@@ -6,13 +6,14 @@ use crate::error::{CliError, at_path};
 use crate::explore::seeds::{Kept, Seeds};
 use crate::target;
 use fozzy_report::SeedState;
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::process::ExitCode;
 
 /// The document.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-struct SeedsDocument {
+pub(crate) struct SeedsDocument {
     schema_version: &'static str,
     seeds: Vec<SeedState>,
     pruned: Vec<String>,

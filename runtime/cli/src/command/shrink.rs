@@ -19,6 +19,7 @@ use fozzy_trace::file::Recording;
 use fozzy_trace::file::store::Collision;
 use fozzy_trace::plan::Inputs;
 use fozzy_trace::{DecisionSource, Execution, Executor, HarnessError, Keep, Plan, Signature};
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -184,9 +185,9 @@ impl Engine {
 }
 
 /// `fozzy ablate`, as a document.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-struct AblationDocument {
+pub(crate) struct AblationDocument {
     schema_version: &'static str,
     trace: String,
     signature: Option<Signature>,
@@ -195,9 +196,9 @@ struct AblationDocument {
 }
 
 /// What came of leaving out some faults.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-struct AblationRow {
+pub(crate) struct AblationRow {
     /// Places among the planned faults.
     without: Vec<usize>,
     still_fails: bool,

@@ -1,13 +1,15 @@
 //! `fozzy validate` and `fozzy schema`: what a file must look like, and whether one does.
 
 use super::Context;
-use crate::args::{SchemaArgs, SchemaKind, ValidateArgs};
+use crate::args::{SchemaArgs, ValidateArgs};
+use crate::documents::{DOCUMENTS, DocumentRow};
 use crate::error::CliError;
 use crate::output::EXIT_ERROR;
 use crate::plan::{load, plan_error};
 use crate::scenario;
 use fozzy_report::document::{PlanProblem, ScenarioDocument, ValidateDocument};
 use player_model::Scenario;
+use serde_json::{Map, Value};
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -55,12 +57,54 @@ fn validate_scenario(context: &Context, path: &Path) -> Result<ExitCode, CliErro
     Ok(if document.ok { ExitCode::SUCCESS } else { ExitCode::from(EXIT_ERROR) })
 }
 
+/// How the schema of a kind of file is had.
+type FileSchema = fn() -> Value;
+
+/// What people write, and its schema.
+const FILES: [(&str, FileSchema); 2] = [("plan", fozzy_plan::schema), ("scenario", player_model::schema_v1)];
+
+/// Kinds of what stands in a scenario: the key of their names, that of their schemas, and where these stand in the file's.
+const KINDS: [(&str, &str, &str); 3] = [
+    ("stepTypes", "stepSchemas", "Step"),
+    ("distributedStepTypes", "distributedStepSchemas", "ClusterStep"),
+    ("distributedInvariantTypes", "distributedInvariantSchemas", "ClusterInvariant"),
+];
+
 pub(crate) fn schema(context: &Context, args: &SchemaArgs) -> Result<ExitCode, CliError> {
-    let schema = match args.kind {
-        SchemaKind::Plan => fozzy_plan::schema(),
+    let file = |name: &str| FILES.iter().find(|(known, _)| *known == name).map(|(_, schema)| schema());
+    let document =
+        |name: &str| DOCUMENTS.iter().find(|row| row.name == name).map(|row| (row.schema)().as_value().clone());
+    let schema = match args.kind.as_deref() {
+        None => everything(),
+        Some(name) => file(name).or_else(|| document(name)).ok_or_else(|| {
+            let known = FILES.iter().map(|(name, _)| *name).chain(DOCUMENTS.iter().map(|row| row.name));
+            let known: Vec<&str> = known.collect();
+            let message = format!("there is no schema `{}`; there are {}", name.escape_debug(), known.join(", "));
+            CliError::new("usage", message)
+        })?,
     };
     // A schema is JSON whoever reads it.
     let text = serde_json::to_string_pretty(&schema).map_err(|error| CliError::new("internal", error.to_string()))?;
     context.printer.data(&format!("{text}\n"));
     Ok(ExitCode::SUCCESS)
+}
+
+/// All schemas in one document, those of scenarios under the keys that scripts know.
+fn everything() -> Value {
+    let mut all = serde_json::json!({
+        "schemaVersion": "fozzy.schema_doc.v4",
+        "fileVariants": ["steps", "distributed", "suites"],
+    });
+    let scenario = player_model::schema_v1();
+    for (names, schemas, definition) in KINDS {
+        let kinds = scenario["$defs"][definition]["oneOf"].as_array().into_iter().flatten();
+        let named = |kind: &Value| Some((kind["properties"]["type"]["const"].as_str()?.to_owned(), kind.clone()));
+        let kinds: Map<String, Value> = kinds.filter_map(named).collect();
+        all[names] = kinds.keys().cloned().collect();
+        all[schemas] = Value::Object(kinds);
+    }
+    let document = |row: &DocumentRow| serde_json::json!({ "printedBy": row.by, "schema": (row.schema)().as_value() });
+    all["files"] = FILES.iter().map(|(name, schema)| ((*name).to_owned(), schema())).collect();
+    all["documents"] = DOCUMENTS.iter().map(|row| (row.name.to_owned(), document(row))).collect();
+    all
 }

@@ -116,7 +116,7 @@ impl CorpusFolder {
 }
 
 /// Whether a file of that name was written by [`CorpusFolder::add`].
-fn is_digest(name: &str) -> bool {
+pub(crate) fn is_digest(name: &str) -> bool {
     name.len() == 64 && name.bytes().all(|byte| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte))
 }
 

@@ -7,6 +7,7 @@ pub(crate) mod choose;
 pub(crate) mod corpus;
 pub(crate) mod jobs;
 pub(crate) mod keeper;
+pub(crate) mod portable;
 pub(crate) mod summary;
 pub(crate) mod target;
 pub(crate) mod worker;

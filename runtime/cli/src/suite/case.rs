@@ -137,7 +137,7 @@ impl Case {
         );
         let trace = match &self.record {
             Some(path) => Some((path.clone(), suite.collision)),
-            None if recording.outcome.verdict.status == Status::Pass => None,
+            None if recording.outcome.verdict.status == Status::Pass && !context.globals.artifacts_full => None,
             None => Some((folder.path.join(&self.trace_name), Collision::Error)),
         };
         let trace = trace.map(|(path, collision)| write(&recording, &path, collision)).transpose()?;

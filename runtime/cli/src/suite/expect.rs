@@ -13,7 +13,7 @@
 //!
 //! A `plan.toml` (`bank.plan.toml`) at the same place is its plan, unless `--plan` names another.
 
-use super::select::Kind;
+use super::select::{Kind, Selected};
 use crate::error::{CliError, at_path};
 use fozzy_report::suite::Expectation;
 use fozzy_trace::Status;
@@ -99,6 +99,15 @@ impl Expect {
 /// The scenario's own plan, if it has one.
 pub(super) fn own_plan(scenario: &Path, kind: Kind) -> Option<PathBuf> {
     Some(beside(scenario, kind, "plan.toml")).filter(|path| path.is_file())
+}
+
+/// Its plan and its target, as flags of any command that runs it.
+pub(crate) fn flags(selected: &Selected) -> Result<Vec<String>, CliError> {
+    let Selected { path, kind, .. } = selected;
+    let flag = |name: &str, path: PathBuf| [name.to_owned(), path.display().to_string()];
+    let plan = own_plan(path, *kind).map(|plan| flag("--plan", plan));
+    let judged = Expect::of(path, *kind)?.judged(path).map(|target| flag("--target", target));
+    Ok(plan.into_iter().chain(judged).flatten().collect())
 }
 
 /// In a folder, or beside a file under its name.

@@ -24,6 +24,7 @@ mod lcov;
 mod summary;
 
 use crate::Style;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -31,7 +32,7 @@ use std::collections::BTreeMap;
 pub const COVERAGE_SCHEMA: &str = "fozzy.coverage.v1";
 
 /// What executions have covered: `coverage.json`.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CoverageDocument {
     /// [`COVERAGE_SCHEMA`].
@@ -50,7 +51,7 @@ pub struct CoverageDocument {
 }
 
 /// One component.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ComponentCoverage {
     /// As the trace calls it.
@@ -64,7 +65,7 @@ pub struct ComponentCoverage {
 }
 
 /// One core module.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ModuleCoverage {
     /// Position in the component.
@@ -76,7 +77,7 @@ pub struct ModuleCoverage {
 }
 
 /// One source file, or the code of a core module whose source is not known.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct FileCoverage {
     /// Path as the compiler saw it; for code without one the name of the core module.
@@ -96,7 +97,7 @@ pub struct FileCoverage {
 }
 
 /// One function.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct FunctionCoverage {
     /// Its path, without a hash.
@@ -111,7 +112,7 @@ pub struct FunctionCoverage {
 }
 
 /// One line.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct LineCoverage {
     /// From 1.
     pub line: u32,
@@ -120,7 +121,7 @@ pub struct LineCoverage {
 }
 
 /// One edge.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct EdgeCoverage {
     /// Its position among all edges of the component: the same on every machine, for the same choice of modules.
@@ -152,7 +153,7 @@ impl EdgeCoverage {
 }
 
 /// How many of how many.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Ratio {
     /// Hit.
     pub hit: u64,
@@ -177,7 +178,7 @@ impl Ratio {
 }
 
 /// Sums of a file or of everything.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Totals {
     /// Functions.
     pub functions: Ratio,

@@ -19,6 +19,7 @@ mod campaign;
 pub(crate) mod chance;
 mod compared;
 mod corpus;
+mod cover;
 mod dictionary;
 mod drawn;
 pub(crate) mod estimate;
@@ -34,6 +35,7 @@ mod worth;
 
 pub use campaign::{Campaign, Ended, Observer, Options, Stats};
 pub use corpus::{Corpus, Testcase};
+pub use cover::{Reach, cover};
 pub use dictionary::{Dictionary, DictionaryError, Token};
 pub use drawn::Drawn;
 pub use estimate::Estimate;

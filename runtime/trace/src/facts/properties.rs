@@ -14,6 +14,7 @@ pub const PROPERTIES_MAX: usize = 4096;
 const DETAILS_BYTES_MAX: usize = 4096;
 
 /// Kinds of properties.
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PropertyKind {
@@ -101,6 +102,7 @@ pub struct Seen<'a> {
 }
 
 /// How a property stands.
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PropertyState {

@@ -1,0 +1,96 @@
+//! Arguments of `fozzy gate` and `fozzy full`.
+
+use super::SeedArg;
+use clap::{Args, ValueEnum};
+use fozzy_trace::Duration;
+use std::path::PathBuf;
+
+/// Which scenarios a gate looks at.
+#[derive(Clone, Copy, Debug, PartialEq, ValueEnum)]
+pub(crate) enum GateProfileArg {
+    /// Those in scope.
+    Targeted,
+}
+
+/// Exit code: 0 when no step failed, 1 when one did, 2 error or usage.
+#[derive(Debug, Args)]
+pub(crate) struct GateArgs {
+    /// How much is looked at.
+    #[arg(long, value_name = "PROFILE", default_value = "targeted")]
+    pub(crate) profile: GateProfileArg,
+    /// The folder with the scenarios [default: `tests`, if it has any, else what `fozzy test` takes]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) scenario_root: Option<PathBuf>,
+    /// Parts of paths or names: only scenarios that have one of them [default: all]
+    #[arg(long, value_name = "PARTS", value_delimiter = ',')]
+    pub(crate) scope: Vec<String>,
+    /// The seed of every run.
+    #[arg(long, value_name = "N|random", default_value = "0", value_parser = SeedArg::parse)]
+    pub(crate) seed: SeedArg,
+    /// Executions of the determinism audit.
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(2..=10_000))]
+    pub(crate) doctor_runs: u32,
+}
+
+/// Exit code: 0 when no step failed, 1 when one did, 2 error or usage.
+#[derive(Debug, Args)]
+pub(crate) struct FullArgs {
+    /// The folder with the scenarios [default: `tests`, if it has any, else what `fozzy test` takes]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) scenario_root: Option<PathBuf>,
+    /// The seed of every run.
+    #[arg(long, value_name = "N|random", default_value = "0", value_parser = SeedArg::parse)]
+    pub(crate) seed: SeedArg,
+    /// Executions of the determinism audit.
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(2..=10_000))]
+    pub(crate) doctor_runs: u32,
+    /// Real time of the campaign.
+    #[arg(long, value_name = "DURATION", default_value = "2s", value_parser = Duration::parse)]
+    pub(crate) fuzz_time: Duration,
+    /// Steps of each way of the exploration.
+    #[arg(long, value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub(crate) explore_steps: u32,
+    /// Nodes of a distributed JSON scenario, when one is explored.
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=256))]
+    pub(crate) explore_nodes: u32,
+    /// Scenarios that fail as their `expect.toml` says have passed.
+    #[arg(long)]
+    pub(crate) allow_expected_failures: bool,
+    /// Only scenarios with this in their name or path.
+    #[arg(long, value_name = "PART")]
+    pub(crate) scenario_filter: Option<String>,
+    /// Steps that are left out.
+    #[arg(long, value_name = "STEPS", value_delimiter = ',')]
+    pub(crate) skip_steps: Vec<String>,
+    /// Steps that fail when they are skipped.
+    #[arg(long, value_name = "STEPS", value_delimiter = ',')]
+    pub(crate) required_steps: Vec<String>,
+    /// Demand that scenarios reach the hotspots of this source tree. `fozzy map`, which finds them, is not there yet: the step fails.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) require_topology_coverage: Option<PathBuf>,
+    /// From which risk on a place is a hotspot.
+    #[arg(long, value_name = "N", default_value_t = 60, value_parser = clap::value_parser!(u8).range(0..=100), requires = "require_topology_coverage")]
+    pub(crate) topology_min_risk: u8,
+    /// How strict the topology is.
+    #[arg(long, value_name = "PROFILE", default_value = "pedantic", requires = "require_topology_coverage")]
+    pub(crate) topology_profile: TopologyProfileArg,
+    /// When shrinking counts as exercised.
+    #[arg(long, value_name = "POLICY", default_value = "no-known-failures", requires = "require_topology_coverage")]
+    pub(crate) topology_shrink_policy: ShrinkPolicyArg,
+}
+
+/// How strict the topology is.
+#[derive(Clone, Copy, Debug, PartialEq, ValueEnum)]
+pub(crate) enum TopologyProfileArg {
+    Balanced,
+    Pedantic,
+    Overkill,
+}
+
+/// When shrinking counts as exercised.
+#[derive(Clone, Copy, Debug, PartialEq, ValueEnum)]
+pub(crate) enum ShrinkPolicyArg {
+    FailureOnly,
+    ExercisedOk,
+    NoKnownFailures,
+}

@@ -1,0 +1,63 @@
+//! `fozzy gate`: the checks before a change is let in.
+//!
+//! Not here: the steps themselves (`gates`).
+
+use super::Context;
+use super::run::seed;
+use crate::args::{GateArgs, GateProfileArg};
+use crate::error::CliError;
+use crate::gates::chain::{self, Options};
+use crate::gates::own::Own;
+use crate::gates::project::Project;
+use crate::gates::steps::{Steps, passed, skipped};
+use fozzy_report::document::{GATE_SCHEMA, GateDocument};
+use std::process::ExitCode;
+
+/// Why the steps of a profiler are skipped.
+pub(super) const NO_PROFILE: &str = "`fozzy profile` is not in this version";
+
+pub(crate) fn gate(context: &Context, args: &GateArgs) -> Result<ExitCode, CliError> {
+    let seed = seed(context, args.seed);
+    let own = Own::new(context)?;
+    let mut steps = Steps::new(context, false);
+    chain::clean_tree(&mut steps, context.strict);
+    let root = args.scenario_root.as_deref();
+    let project = chain::discover(&mut steps, "discover", Project::discover(root, &[]));
+    let mut scoped = None;
+    steps.step("scope_match", || {
+        if project.is_none() {
+            return Ok(skipped("no scenario"));
+        }
+        let found = Project::discover(root, &args.scope)?;
+        let detail = format!("scenarios: {}; steps are about {}", found.all.len(), found.primary());
+        scoped = Some(found);
+        Ok(passed(detail))
+    });
+    let options = Options { seed, doctor_runs: args.doctor_runs, suite_name: "test_det_strict", expect: false };
+    chain::run(&mut steps, &own, scoped.as_ref(), &options);
+    for name in ["profile_top", "profile_diff", "profile_explain"] {
+        steps.step(name, || Ok(skipped(NO_PROFILE)));
+    }
+    let document = GateDocument {
+        schema_version: GATE_SCHEMA.to_owned(),
+        profile: match args.profile {
+            GateProfileArg::Targeted => "targeted".to_owned(),
+        },
+        strict: context.strict,
+        scenario_root: project.map_or_else(|| shown_root(args.scenario_root.as_deref()), |project| project.root),
+        scopes: args.scope.clone(),
+        matched_scenarios: scoped.map(|scoped| scoped.paths()).unwrap_or_default(),
+        steps: steps.rows.clone(),
+    };
+    let any_failed = steps.any_failed();
+    if any_failed {
+        context.printer.remark(&format!("the files of the steps are in {}\n", own.keep().display()));
+    }
+    context.printer.document(&document)?;
+    Ok(ExitCode::from(u8::from(any_failed)))
+}
+
+/// The root of a project in which nothing was found.
+pub(super) fn shown_root(root: Option<&std::path::Path>) -> String {
+    root.map_or_else(|| ".".to_owned(), |root| root.display().to_string())
+}

@@ -1,0 +1,184 @@
+//! Every document that a command prints under `--json` or leaves in a file, and its JSON Schema.
+//!
+//! ```text
+//! type that is written ─▶ JSON Schema ─▶ fozzy schema NAME
+//!                              └──────▶ keys in CLI.md
+//! ```
+//!
+//! Invariant: schemas are of what is *written*: a key that may be left out is not required, and others are there always.
+//! Not here: schemas of files that people write (`fozzy-plan`; JSON scenarios: the player's model).
+
+use crate::command::seeds::SeedsDocument;
+use crate::command::shrink::AblationDocument;
+use crate::store::RunManifest;
+use fozzy_report::coverage::CoverageDocument;
+use fozzy_report::document::{
+    ArtifactsDocument, BundleDocument, CiDocument, CorpusAdded, CorpusExported, CorpusImported, CorpusMinimized,
+    DoctorDocument, EnvDocument, ErrorDocument, FormattedDocument, FullDocument, GateDocument, InitDocument,
+    ManDocument, PathsDocument, ProgressDocument, ScenarioDocument, ShowDocument, UsageDocument, ValidateDocument,
+    VerifyDocument, VersionDocument,
+};
+use fozzy_report::inspect::InspectDocument;
+use fozzy_report::suite::SuiteSummary;
+use fozzy_report::{FlakyReport, FuzzCoverage, RunSummary};
+use schemars::generate::SchemaSettings;
+use schemars::{JsonSchema, Schema};
+
+/// One kind of document.
+pub(crate) struct DocumentRow {
+    /// By which `fozzy schema` is asked for it.
+    pub(crate) name: &'static str,
+    /// What prints it or writes it, in Markdown.
+    pub(crate) by: &'static str,
+    pub(crate) schema: fn() -> Schema,
+}
+
+const fn row(name: &'static str, by: &'static str, schema: fn() -> Schema) -> DocumentRow {
+    DocumentRow { name, by, schema }
+}
+
+/// All of them.
+pub(crate) const DOCUMENTS: &[DocumentRow] = &[
+    row("run", "`run`, `replay`, `fuzz`, `explore`, `branch`, `shrink`; `report.json`", of::<RunSummary>),
+    row("suite", "`test`; `report.json`", of::<SuiteSummary>),
+    row("manifest", "`manifest.json` of a run (`fozzy.run_manifest.v1`)", of::<RunManifest>),
+    row("fuzz-coverage", "`coverage.json` of a campaign", of::<FuzzCoverage>),
+    row("seeds", "`seeds` (`fozzy.seeds.v1`)", of::<SeedsDocument>),
+    row("ablation", "`ablate` (`fozzy.ablation.v1`)", of::<AblationDocument>),
+    row("verification", "`trace verify`", of::<VerifyDocument>),
+    row("history", "`trace show`", of::<ShowDocument>),
+    row("inspection", "`inspect`", of::<InspectDocument>),
+    row("coverage", "`coverage --format json` (`fozzy.coverage.v1`)", of::<CoverageDocument>),
+    row("corpus-list", "`corpus list`", of::<Vec<String>>),
+    row("corpus-added", "`corpus add`", of::<CorpusAdded>),
+    row("corpus-minimized", "`corpus minimize`", of::<CorpusMinimized>),
+    row("corpus-exported", "`corpus export`", of::<CorpusExported>),
+    row("corpus-imported", "`corpus import`", of::<CorpusImported>),
+    row("artifacts", "`artifacts`", of::<ArtifactsDocument>),
+    row("bundle", "`bundle.json` in what `artifacts bundle` writes", of::<BundleDocument>),
+    row("ci", "`ci` (`fozzy.ci_report.v1`)", of::<CiDocument>),
+    row("gate", "`gate` (`fozzy.gate_report.v1`)", of::<GateDocument>),
+    row("full", "`full` (`fozzy.full_report.v1`)", of::<FullDocument>),
+    row("progress", "each line of `full --json` on stderr (`fozzy.full_progress.v1`)", of::<ProgressDocument>),
+    row("report", "`report show --format pretty`, `junit`, `html` with `--json`", of::<FormattedDocument>),
+    row("paths", "`report query --list-paths`", of::<PathsDocument>),
+    row("flakiness", "`report flaky` (`fozzy.flaky_report.v1`)", of::<FlakyReport>),
+    row("validation", "`validate` of a plan", of::<ValidateDocument>),
+    row("scenario-validation", "`validate` of a scenario file", of::<ScenarioDocument>),
+    row("examination", "`doctor`", of::<DoctorDocument>),
+    row("init", "`init`", of::<InitDocument>),
+    row("usage", "`usage`", of::<UsageDocument>),
+    row("man", "`man`", of::<ManDocument>),
+    row("env", "`env`; `env.json` of a pack", of::<EnvDocument>),
+    row("version", "`version`; `version.json` of a pack", of::<VersionDocument>),
+    row("error", "all, with exit code 2", of::<ErrorDocument>),
+];
+
+fn of<T: JsonSchema>() -> Schema {
+    SchemaSettings::draft2020_12().for_serialize().into_generator().into_root_schema_for::<T>()
+}
+
+#[cfg(test)]
+pub(crate) mod keys {
+    //! The keys of a document in one line: `ok` `checks[]{name,ok,detail?}`.
+
+    use serde_json::Value;
+
+    /// Those of a whole document.
+    pub(crate) fn of(schema: &Value) -> String {
+        match body(schema, schema, &mut Vec::new()).as_str() {
+            "[]" => "a list of texts".to_owned(),
+            text => top(text),
+        }
+    }
+
+    /// `{a,b}` as `a` `b`, so that a table can break the line.
+    fn top(text: &str) -> String {
+        let alternatives = text.split(" or ").map(|alternative| {
+            let inner = alternative.trim_start_matches('{').strip_suffix('}').unwrap_or(alternative);
+            let (mut depth, mut out) = (0i32, String::from("`"));
+            for c in inner.chars() {
+                depth += i32::from(c == '{') - i32::from(c == '}');
+                if c == ',' && depth == 0 { out.push_str("` `") } else { out.push(c) }
+            }
+            out + "`"
+        });
+        alternatives.collect::<Vec<String>>().join("; or ")
+    }
+
+    /// What stands after a key: nothing for plain values, `{…}` for objects, `[]` and what is in it for lists.
+    fn body(root: &Value, schema: &Value, within: &mut Vec<String>) -> String {
+        if let Some(reference) = schema["$ref"].as_str() {
+            let name = reference.rsplit('/').next().unwrap_or_default().to_owned();
+            if within.contains(&name) {
+                return String::new();
+            }
+            // A run in a suite has its own row.
+            if name == "RunSummary" {
+                return "{…}".to_owned();
+            }
+            within.push(name.clone());
+            let text = body(root, &root["$defs"][&name], within);
+            within.pop();
+            return text;
+        }
+        for several in ["oneOf", "anyOf"] {
+            if let Some(several) = schema[several].as_array() {
+                let mut texts: Vec<String> = several.iter().map(|one| body(root, one, within)).collect();
+                texts.retain(|text| !text.is_empty());
+                texts.dedup();
+                return texts.join(" or ");
+            }
+        }
+        if schema["items"].is_object() {
+            return format!("[]{}", body(root, &schema["items"], within));
+        }
+        if schema["additionalProperties"].is_object() {
+            let text = body(root, &schema["additionalProperties"], within);
+            return if text.is_empty() { "{name → value}".to_owned() } else { format!("{{name → {text}}}") };
+        }
+        let Some(properties) = schema["properties"].as_object() else { return String::new() };
+        let required: Vec<&str> =
+            schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+        let key = |(name, value): (&String, &Value)| {
+            let mark = if required.contains(&name.as_str()) { "" } else { "?" };
+            let word = value["const"].as_str().map(|word| format!(": {word}")).unwrap_or_default();
+            format!("{name}{mark}{word}{}", body(root, value, &mut within.clone()))
+        };
+        format!("{{{}}}", properties.iter().map(key).collect::<Vec<String>>().join(","))
+    }
+
+    #[test]
+    fn keys_are_written_in_one_line() {
+        let of = |name: &str| {
+            let row = super::DOCUMENTS.iter().find(|row| row.name == name).expect("it is a row");
+            of((row.schema)().as_value())
+        };
+        assert_eq!(of("ci"), "`schemaVersion` `ok` `checks[]{name,ok,detail?}`");
+        assert_eq!(of("corpus-list"), "a list of texts");
+        assert!(
+            of("artifacts").starts_with("`type: list` `entries[]{kind,path,sizeBytes?}`; or `"),
+            "{}",
+            of("artifacts")
+        );
+        assert!(of("suite").contains("`scenarios[]{name,path,result,"), "{}", of("suite"));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_document_has_a_name_of_its_own_and_a_schema_with_keys() {
+        let mut names: Vec<&str> = DOCUMENTS.iter().map(|row| row.name).collect();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), DOCUMENTS.len());
+        for row in DOCUMENTS {
+            let schema = (row.schema)();
+            let is_list = schema.as_value()["type"] == "array";
+            assert!(is_list || !keys::of(schema.as_value()).is_empty(), "{}", row.name);
+        }
+    }
+}

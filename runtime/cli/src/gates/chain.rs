@@ -1,0 +1,138 @@
+//! The chain that both gates have: audit, suite, one run recorded, verified, replayed, checked.
+//!
+//! ```text
+//! doctor --deep ─▶ test ─▶ test ONE --record run.fozzy ─▶ trace verify ─▶ replay ─▶ ci
+//! ```
+//!
+//! Invariant: steps that need the trace are skipped when there is none.
+
+use super::own::{Own, Said};
+use super::project::Project;
+use super::steps::{Outcome, Steps, advisory, failed, passed, skipped};
+use crate::error::CliError;
+use fozzy_trace::Seed;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+/// The recorded run, among the files of the steps.
+pub(crate) const RECORDED: &str = "run.fozzy";
+/// Why steps about a trace are skipped.
+pub(crate) const NO_TRACE: &str = "no run was recorded";
+
+/// Whether everything is committed, as far as git can say: worth knowing, and nobody's failure.
+pub(crate) fn clean_tree(steps: &mut Steps<'_>, strict: bool) {
+    steps.step("clean_tree", || {
+        if !strict {
+            return Ok(skipped("--unsafe"));
+        }
+        let asked = Command::new("git").args(["status", "--porcelain"]).stdin(Stdio::null()).output();
+        Ok(match asked {
+            Ok(output) if output.status.success() && output.stdout.is_empty() => passed("everything is committed"),
+            Ok(output) if output.status.success() => {
+                let lines = output.stdout.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()).count();
+                advisory(format!("{lines} paths are not as they were committed"))
+            }
+            Ok(_) => advisory("not in a git repository"),
+            Err(error) => advisory(format!("git cannot be asked: {error}")),
+        })
+    });
+}
+
+/// Finds the scenarios. `None` when there are none, or none is in scope.
+pub(crate) fn discover(steps: &mut Steps<'_>, name: &str, found: Result<Project, CliError>) -> Option<Project> {
+    let mut project = None;
+    steps.step(name, || {
+        let found = found?;
+        let detail = format!("scenarios in {}: {}; steps are about {}", found.root, found.all.len(), found.primary());
+        project = Some(found);
+        Ok(passed(detail))
+    });
+    project
+}
+
+/// What the suite and the recorded run said.
+pub(crate) struct Chain {
+    /// The document of the suite.
+    pub(crate) suite: Option<Said>,
+    /// Whether a run was recorded.
+    pub(crate) recorded: bool,
+    /// The ids of both runs.
+    pub(crate) runs: Vec<String>,
+}
+
+/// How the chain is run.
+pub(crate) struct Options<'a> {
+    pub(crate) seed: Seed,
+    pub(crate) doctor_runs: u32,
+    /// What the step with the whole suite is called.
+    pub(crate) suite_name: &'a str,
+    /// Whether scenarios are held to what they expect.
+    pub(crate) expect: bool,
+}
+
+/// Does the chain.
+pub(crate) fn run(steps: &mut Steps<'_>, own: &Own, project: Option<&Project>, options: &Options<'_>) -> Chain {
+    let seed = options.seed.to_string();
+    let mut chain = Chain { suite: None, recorded: false, runs: Vec::new() };
+    steps.step("doctor_deep", || {
+        let Some(project) = project else { return Ok(skipped("no scenario")) };
+        let runs = options.doctor_runs.to_string();
+        let primary = project.primary();
+        let mut words = vec!["doctor", "--deep", "--scenario", &primary, "--runs", &runs, "--seed", &seed];
+        words.extend(project.flags.iter().map(String::as_str));
+        let said = own.run(&words)?;
+        Ok(match said.code {
+            Some(0) => passed(format!("{runs} executions of {primary} are equal")),
+            _ if said.text("/issues/0/message").is_empty() => failed(said.why()),
+            _ => failed(format!("{}; {}", said.text("/issues/0/message"), said.command)),
+        })
+    });
+    steps.step(options.suite_name, || {
+        let Some(project) = project else { return Ok(skipped("no scenario")) };
+        let paths = project.paths();
+        let mut words = vec!["test", "--det", "--seed", &seed];
+        words.extend(options.expect.then_some("--expect"));
+        words.extend(paths.iter().map(String::as_str));
+        let said = own.run(&words)?;
+        chain.runs.push(said.text("/identity/runId").to_owned());
+        let counts = said.document.pointer("/tests").map(ToString::to_string).unwrap_or_default();
+        let outcome = if said.code == Some(0) { passed(counts) } else { failed(format!("{counts} {}", said.why())) };
+        chain.suite = Some(said);
+        Ok(outcome)
+    });
+    steps.step("run_record_trace", || {
+        let Some(project) = project else { return Ok(skipped("no scenario")) };
+        let (primary, trace) = (project.primary(), own.place(RECORDED));
+        let said = own.run(&["test", &primary, "--seed", &seed, "--record", &trace])?;
+        chain.recorded = own.has(RECORDED);
+        chain.runs.push(said.text("/identity/runId").to_owned());
+        Ok(match (chain.recorded, said.code) {
+            (true, Some(0)) => passed(format!("{primary} passed")),
+            (true, _) if options.expect => passed(format!("{primary} is recorded: {}", said.text("/status"))),
+            _ => failed(said.why()),
+        })
+    });
+    let trace = own.place(RECORDED);
+    let recorded = chain.recorded;
+    steps.step("trace_verify", || of_trace(recorded, own, &["trace", "verify", &trace], |said| said.is("/ok")));
+    steps.step("replay", || of_trace(recorded, own, &["replay", &trace], |said| said.is("/replay/equal")));
+    steps.step("ci", || of_trace(recorded, own, &["ci", &trace], |said| said.is("/ok")));
+    chain
+}
+
+/// A step that is about the recorded run.
+pub(crate) fn of_trace(
+    recorded: bool,
+    own: &Own,
+    words: &[&str],
+    is_right: impl Fn(&Said) -> bool,
+) -> Result<Outcome, CliError> {
+    if !recorded {
+        return Ok(skipped(NO_TRACE));
+    }
+    let said = own.run(words)?;
+    let code_fits = said.code.is_some_and(|code| code != i32::from(crate::output::EXIT_ERROR));
+    // Files of the steps have names that mean nothing to anybody.
+    let plain: Vec<&str> = words.iter().copied().filter(|word| !Path::new(word).is_absolute()).collect();
+    Ok(if code_fits && is_right(&said) { passed(plain.join(" ")) } else { failed(said.why()) })
+}

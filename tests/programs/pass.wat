@@ -1,0 +1,2 @@
+;; Does nothing, and passes.
+(module (memory (export "memory") 1) (func (export "_start")))
