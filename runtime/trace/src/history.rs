@@ -18,7 +18,6 @@ use crate::plan::Inputs;
 use crate::record::Record;
 use crate::source::Explicit;
 use crate::{Fold, Instant, NodeId, Origin};
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -32,7 +31,8 @@ pub const MARKS_MAX: usize = 1024;
 pub type Keep = Range<u64>;
 
 /// One call of a guest to the simulated computer.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Entry {
     /// Position in the history, from zero.

@@ -4,7 +4,6 @@
 
 use super::{Failure, FailureKind, cut};
 use crate::choice::{ChoiceError, check_name};
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -15,7 +14,8 @@ pub const PROPERTIES_MAX: usize = 4096;
 const DETAILS_BYTES_MAX: usize = 4096;
 
 /// Kinds of properties.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PropertyKind {
     /// Holds each time, and is evaluated.
@@ -102,7 +102,8 @@ pub struct Seen<'a> {
 }
 
 /// How a property stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PropertyState {
     /// As it should be.
