@@ -57,3 +57,4 @@ mod suite;
 mod targets;
 mod tidy;
 mod traces;
+mod travel;

@@ -2,9 +2,11 @@
 
 mod artifacts;
 mod report;
+mod travel;
 
 pub(crate) use artifacts::{ArtifactsCommand, ArtifactsDiffArgs, ArtifactsLsArgs, ArtifactsOutArgs};
 pub(crate) use report::{ReportCommand, ReportFlakyArgs, ReportFormatArg, ReportQueryArgs, ReportShowArgs};
+pub(crate) use travel::{BenchmarkArgs, CausalityArgs, FindabilityArgs, MetricArg, ReplayArgs};
 
 use crate::explore::settings::ScheduleWord;
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -83,6 +85,12 @@ pub(crate) enum Command {
     Replay(ReplayArgs),
     /// Go on from a moment of a recorded run with other randomness.
     Branch(BranchArgs),
+    /// Find the moment at which a recorded failure became likely.
+    Causality(CausalityArgs),
+    /// Say how often a failure comes in fresh runs, and how many clean ones make a fix believable.
+    Findability(FindabilityArgs),
+    /// Measure how an exploration scales with its workers.
+    Benchmark(BenchmarkArgs),
     /// Make a recorded failure smaller: fewer steps and faults, simpler values, the same failure.
     Shrink(ShrinkArgs),
     /// Find out which of its planned faults a recorded failure needs.
@@ -207,7 +215,7 @@ pub(crate) struct RunArgs {
     pub(crate) args: Vec<String>,
 }
 
-/// Failures that were kept as `regressions/*.fozzy` are tried first, on the programs of today. Exit code: that of the worst
+/// Failures that were kept as `regressions/*.fozzy`, or by `fozzy explore`, are tried first, on the programs of today. Exit code: that of the worst
 /// case, where 2 (could not be run) is worse than 4 (crash), 3 (timeout or hang), 1 (fail) and 0; 2 for a suite without a
 /// scenario.
 #[derive(Debug, Args)]
@@ -408,6 +416,9 @@ pub(crate) struct ExploreArgs {
     /// Leave findings as they are, instead of making them smaller at the end.
     #[arg(long)]
     pub(crate) no_shrink: bool,
+    /// Write a file of Rust tests that replay what was found, and the ways that cover most, under `cargo test`.
+    #[arg(long, value_name = "FILE", conflicts_with = "worker")]
+    pub(crate) generate_tests: Option<PathBuf>,
     /// Say how it goes, every two seconds.
     #[arg(short, long)]
     pub(crate) verbose: bool,
@@ -538,22 +549,6 @@ pub(crate) struct WorldArgs {
     pub(crate) no_canonical_nans: bool,
 }
 
-/// Exit code: that of the replayed run when it is the same run; 2 when it is not.
-#[derive(Debug, Args)]
-pub(crate) struct ReplayArgs {
-    /// A trace, a run's folder or id, or one of latest, last-pass, last-fail.
-    pub(crate) trace: String,
-    /// Replay the recorded decisions against another program, and name the first divergence.
-    #[arg(long, value_name = "TARGET")]
-    pub(crate) against: Option<PathBuf>,
-    /// Print every call of the program on stderr, as it happens.
-    #[arg(long, conflicts_with = "against")]
-    pub(crate) dump_events: bool,
-    /// Format of the summary.
-    #[arg(long, value_name = "FORMAT", default_value = "pretty")]
-    pub(crate) reporter: ReporterArg,
-}
-
 /// Writes the smallest run with the same failure signature that was found as a trace. Exit code: that of this run; 2 when
 /// there is no failure, or it does not repeat.
 #[derive(Debug, Args)]
@@ -572,6 +567,9 @@ pub(crate) struct ShrinkArgs {
     /// Take any other failure that is smaller for the one that is looked for.
     #[arg(long)]
     pub(crate) aggressive: bool,
+    /// Mark which decisions of the smallest run may be any other without losing the failure; it takes as long again at most.
+    #[arg(long, conflicts_with = "aggressive")]
+    pub(crate) explain: bool,
     /// Format of the summary.
     #[arg(long, value_name = "FORMAT", default_value = "pretty")]
     pub(crate) reporter: ReporterArg,
@@ -586,7 +584,7 @@ pub(crate) enum MinimizeArg {
     Faults,
 }
 
-/// Leaves out each planned fault, and each pair of those that are not needed alone. Exit code: 0, or 2 when there is no
+/// Leaves out each planned fault, each pair of those that are not needed alone, and each triple of which no pair is. Exit code: 0, or 2 when there is no
 /// failure, it does not repeat, or no fault was planned.
 #[derive(Debug, Args)]
 pub(crate) struct AblateArgs {

@@ -196,12 +196,7 @@ fn still_running(guest: Guest<'_>) -> Ended {
 }
 
 /// All guests as they are when the run is looked at; the stack is that of the guest which came there.
-fn looked_at(
-    guests: Vec<Guest<'_>>,
-    next: usize,
-    polled: Poll<Life>,
-    mut others: BTreeMap<NodeId, Ended>,
-) -> Outcome {
+fn looked_at(guests: Vec<Guest<'_>>, next: usize, polled: Poll<Life>, mut others: BTreeMap<NodeId, Ended>) -> Outcome {
     let mut main = None;
     let mut polled = Some(polled);
     for (number, guest) in guests.into_iter().enumerate() {

@@ -125,6 +125,7 @@ impl Run {
     fn is_at(&self, until: Until) -> bool {
         match until {
             Until::Call(call) => self.recorder.calls() >= call,
+            Until::Decision(decision) => self.recorder.decisions() > decision,
             Until::Step(step) => self.steps > step,
             Until::Place { sequence, step } => {
                 let position = self.world.facts.scenario.as_ref().map(|scenario| scenario.position);

@@ -25,6 +25,8 @@ pub enum Until {
         /// The step in it.
         step: u32,
     },
+    /// The call after the one that took this decision.
+    Decision(u64),
     /// A moment of virtual time.
     Time(Instant),
 }
@@ -35,6 +37,7 @@ impl fmt::Display for Until {
             Until::Call(call) => write!(f, "call {call}"),
             Until::Step(step) => write!(f, "step {step}"),
             Until::Place { sequence, step } => write!(f, "step {step} of sequence {sequence}"),
+            Until::Decision(decision) => write!(f, "decision {decision}"),
             Until::Time(at) => write!(f, "{at}"),
         }
     }

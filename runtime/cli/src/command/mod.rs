@@ -1,7 +1,9 @@
 //! One file a command, one row in `dispatch`.
 
 mod artifacts;
+mod benchmark;
 mod branch;
+mod causality;
 mod ci;
 mod coverage;
 mod doctor;
@@ -10,6 +12,7 @@ mod explore;
 mod fuzz;
 mod init;
 mod inspect;
+mod look;
 pub(crate) mod replay;
 mod report;
 pub(crate) mod run;
@@ -53,6 +56,9 @@ pub(crate) fn dispatch(cli: Cli) -> ExitCode {
             Command::Seeds(args) => seeds::seeds(&context, args),
             Command::Replay(args) => replay::replay(&context, args),
             Command::Branch(args) => branch::branch(&context, args),
+            Command::Causality(args) => causality::causality(&context, args),
+            Command::Findability(args) => causality::findability(&context, args),
+            Command::Benchmark(args) => benchmark::benchmark(&context, args),
             Command::Shrink(args) => shrink::shrink(&context, args),
             Command::Ablate(args) => shrink::ablate(&context, args),
             Command::Inspect(args) => inspect::inspect(&context, args),

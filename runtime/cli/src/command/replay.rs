@@ -17,6 +17,9 @@ use std::path::Path;
 use std::process::ExitCode;
 
 pub(crate) fn replay(context: &Context, args: &ReplayArgs) -> Result<ExitCode, CliError> {
+    if let Some(until) = args.until() {
+        return super::look::look(context, args, until);
+    }
     let watch = Stopwatch::start();
     let (path, recording) = selector::recording(&args.trace, &context.runs)?;
     let json = context.printer.json || args.reporter == ReporterArg::Json;

@@ -18,6 +18,7 @@
 //! 2020), over decisions instead of bytes.
 
 mod ablate;
+mod explain;
 mod faults;
 mod input;
 mod schedule;
@@ -25,6 +26,7 @@ mod steps;
 mod values;
 
 pub use ablate::{Ablation, ablate};
+pub use explain::{Explained, explain};
 
 use crate::guided::{Decision, Guided, LOGGED_MAX, Log, Spot, is_chance, take};
 use fozzy_check::judge;
