@@ -160,7 +160,7 @@ pub fn state_lines(state: &StateDocument) -> String {
         let waits = if waits.is_empty() { waits } else { format!(" for {waits}") };
         row("task", &format!("{:<9} {}{waits}", task.node, task.state));
         for frame in task.stack.iter().take(FRAMES_SHOWN) {
-            row("", &format!("{:<9}   in {}", "", place(frame)));
+            row("", &format!("{:<9}   {}  {}", "", frame.function, place(frame)));
         }
     }
     for TimerState { virtual_time_ns, node, what } in &state.timers {

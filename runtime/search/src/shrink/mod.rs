@@ -21,6 +21,7 @@ mod ablate;
 mod explain;
 mod faults;
 mod input;
+mod redraw;
 mod schedule;
 mod steps;
 mod values;
@@ -105,6 +106,7 @@ const PASSES: &[Pass] = &[
     Pass { dimension: Dimension::Input, run: values::parts },
     Pass { dimension: Dimension::Input, run: values::each },
     Pass { dimension: Dimension::Input, run: input::stdin },
+    Pass { dimension: Dimension::Input, run: redraw::few },
 ];
 
 /// Rounds over all passes. Each but the last one makes the story smaller, mostly by less than the one before; nothing
