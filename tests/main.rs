@@ -62,3 +62,4 @@ mod suite;
 mod targets;
 mod tidy;
 mod traces;
+mod travel;

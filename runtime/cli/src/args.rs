@@ -4,6 +4,7 @@ mod artifacts;
 mod corpus;
 mod gates;
 mod report;
+mod travel;
 
 pub(crate) use artifacts::{ArtifactsCommand, ArtifactsDiffArgs, ArtifactsLsArgs, ArtifactsOutArgs};
 pub(crate) use corpus::{
@@ -11,6 +12,7 @@ pub(crate) use corpus::{
 };
 pub(crate) use gates::{FullArgs, GateArgs, GateProfileArg};
 pub(crate) use report::{ReportCommand, ReportFlakyArgs, ReportFormatArg, ReportQueryArgs, ReportShowArgs};
+pub(crate) use travel::{BenchmarkArgs, CausalityArgs, FindabilityArgs, MetricArg, ReplayArgs};
 
 use crate::explore::settings::ScheduleWord;
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -92,6 +94,12 @@ pub(crate) enum Command {
     Replay(ReplayArgs),
     /// Go on from a moment of a recorded run with other randomness.
     Branch(BranchArgs),
+    /// Find the moment at which a recorded failure became likely.
+    Causality(CausalityArgs),
+    /// Say how often a failure comes in fresh runs, and how many clean ones make a fix believable.
+    Findability(FindabilityArgs),
+    /// Measure how an exploration scales with its workers.
+    Benchmark(BenchmarkArgs),
     /// Make a recorded failure smaller: fewer steps and faults, simpler values, the same failure.
     Shrink(ShrinkArgs),
     /// Find out which of its planned faults a recorded failure needs.
@@ -230,7 +238,7 @@ pub(crate) struct RunArgs {
     pub(crate) args: Vec<String>,
 }
 
-/// Failures that were kept as `regressions/*.fozzy` are tried first, on the programs of today. Exit code: that of the worst
+/// Failures that were kept as `regressions/*.fozzy`, or by `fozzy explore`, are tried first, on the programs of today. Exit code: that of the worst
 /// case, where 2 (could not be run) is worse than 4 (crash), 3 (timeout or hang), 1 (fail) and 0; 2 for a suite without a
 /// scenario.
 #[derive(Debug, Args)]
@@ -441,6 +449,9 @@ pub(crate) struct ExploreArgs {
     /// Accepted for habit: findings are made smaller.
     #[arg(long, alias = "minimize", conflicts_with = "no_shrink")]
     pub(crate) shrink: bool,
+    /// Write a file of Rust tests that replay what was found, and the ways that cover most, under `cargo test`.
+    #[arg(long, value_name = "FILE", conflicts_with = "worker")]
+    pub(crate) generate_tests: Option<PathBuf>,
     /// Say how it goes, every two seconds.
     #[arg(short, long)]
     pub(crate) verbose: bool,
@@ -575,28 +586,6 @@ pub(crate) struct WorldArgs {
     pub(crate) no_canonical_nans: bool,
 }
 
-/// Exit code: that of the replayed run when it is the same run; 2 when it is not.
-#[derive(Debug, Args)]
-pub(crate) struct ReplayArgs {
-    /// A trace, a run's folder or id, or one of latest, last-pass, last-fail.
-    pub(crate) trace: String,
-    /// Replay the recorded decisions against another program, and name the first divergence.
-    #[arg(long, value_name = "TARGET")]
-    pub(crate) against: Option<PathBuf>,
-    /// Print every call of the program on stderr, as it happens.
-    #[arg(long, conflicts_with = "against")]
-    pub(crate) dump_events: bool,
-    /// The same, but wait after each for a line on standard input; at its end, go on.
-    #[arg(long, conflicts_with = "against")]
-    pub(crate) step: bool,
-    /// Print the calls up to this virtual time only. The replay goes to its end all the same, so that it can be compared.
-    #[arg(long, value_name = "DURATION", value_parser = Duration::parse, conflicts_with = "against")]
-    pub(crate) until: Option<Duration>,
-    /// Format of the summary.
-    #[arg(long, value_name = "FORMAT", default_value = "pretty")]
-    pub(crate) reporter: ReporterArg,
-}
-
 /// Writes the smallest run with the same failure signature that was found as a trace. Exit code: that of this run; 2 when
 /// there is no failure, or it does not repeat.
 #[derive(Debug, Args)]
@@ -615,6 +604,9 @@ pub(crate) struct ShrinkArgs {
     /// Take any other failure that is smaller for the one that is looked for.
     #[arg(long)]
     pub(crate) aggressive: bool,
+    /// Mark which decisions of the smallest run may be any other without losing the failure; it takes as long again at most.
+    #[arg(long, conflicts_with = "aggressive")]
+    pub(crate) explain: bool,
     /// Format of the summary.
     #[arg(long, value_name = "FORMAT", default_value = "pretty")]
     pub(crate) reporter: ReporterArg,
@@ -629,7 +621,7 @@ pub(crate) enum MinimizeArg {
     Faults,
 }
 
-/// Leaves out each planned fault, and each pair of those that are not needed alone. Exit code: 0, or 2 when there is no
+/// Leaves out each planned fault, each pair of those that are not needed alone, and each triple of which no pair is. Exit code: 0, or 2 when there is no
 /// failure, it does not repeat, or no fault was planned.
 #[derive(Debug, Args)]
 pub(crate) struct AblateArgs {

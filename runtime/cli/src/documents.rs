@@ -8,6 +8,7 @@
 //! Invariant: schemas are of what is *written*: a key that may be left out is not required, and others are there always.
 //! Not here: schemas of files that people write (`fozzy-plan`; JSON scenarios: the player's model).
 
+use crate::command::benchmark::BenchmarkDocument;
 use crate::command::seeds::SeedsDocument;
 use crate::command::shrink::AblationDocument;
 use crate::store::RunManifest;
@@ -20,7 +21,7 @@ use fozzy_report::document::{
 };
 use fozzy_report::inspect::InspectDocument;
 use fozzy_report::suite::SuiteSummary;
-use fozzy_report::{FlakyReport, FuzzCoverage, RunSummary};
+use fozzy_report::{CausalityDocument, FindabilityDocument, FlakyReport, FuzzCoverage, RunSummary, StateDocument};
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema};
 
@@ -43,6 +44,10 @@ pub(crate) const DOCUMENTS: &[DocumentRow] = &[
     row("suite", "`test`; `report.json`", of::<SuiteSummary>),
     row("manifest", "`manifest.json` of a run (`fozzy.run_manifest.v1`)", of::<RunManifest>),
     row("fuzz-coverage", "`coverage.json` of a campaign", of::<FuzzCoverage>),
+    row("state", "`replay --until`, `--step`, `--call` (`fozzy.state.v1`)", of::<StateDocument>),
+    row("causality", "`causality` (`fozzy.causality.v1`)", of::<CausalityDocument>),
+    row("findability", "`findability` (`fozzy.findability.v1`)", of::<FindabilityDocument>),
+    row("benchmark", "`benchmark` (`fozzy.benchmark.v1`)", of::<BenchmarkDocument>),
     row("seeds", "`seeds` (`fozzy.seeds.v1`)", of::<SeedsDocument>),
     row("ablation", "`ablate` (`fozzy.ablation.v1`)", of::<AblationDocument>),
     row("verification", "`trace verify`", of::<VerifyDocument>),

@@ -45,6 +45,7 @@ pub(crate) fn ending(
             Stop::PowerLoss { .. } => Ok((End::Trapped { trap: POWER_LOST.to_owned() }, frames())),
             Stop::Failed(failure) => Ok((End::Failed { failure: *failure }, frames())),
             Stop::CalledEnded => Ok((End::CalledEnded, frames())),
+            Stop::Looked => Err(HarnessError { what: "a run that was only looked at has no end".to_owned() }),
             Stop::TimeExhausted => {
                 let limit = limits.time.expect("time ran out, so it was bounded");
                 Ok((End::TimeExhausted { limit }, frames()))

@@ -89,6 +89,7 @@ mod fuzz_module;
 mod given;
 mod link;
 mod load;
+mod look;
 mod memory;
 mod ports;
 mod program;
@@ -118,6 +119,7 @@ pub use fuzz::{CallOutcome, Caller, CallerError, Functions, functions};
 pub use given::written;
 pub use link::LinkError;
 pub use load::{LoadError, Loaded, PROGRAM_BYTES_MAX, SourceKind, load};
+pub use look::{Look, Seen};
 pub use ports::{Port, Ports};
 pub use program::{Program, ProgramError};
 pub use reactor::{

@@ -112,6 +112,9 @@ pub(crate) fn run(session: &Session, run: Box<Run>) -> (Box<Run>, Result<Outcome
         let polled = guest.life.as_mut().poll(&mut Context::from_waker(Waker::noop()));
         run = parking.take();
         memory::gather(&mut guest.memories);
+        if run.looked.is_some() {
+            return (run, Ok(looked_at(guests, next, polled, others)));
+        }
         let Poll::Ready(mut life) = polled else { continue };
         let guest = guests.swap_remove(next);
         cover(&mut covered, &guest, life.outcome.as_ref().err());
@@ -192,6 +195,30 @@ fn still_running(guest: Guest<'_>) -> Ended {
     Ended { end: None, backtrace: Vec::new(), fuel_used: 0, memories }
 }
 
+/// All guests as they are when the run is looked at; the stack is that of the guest which came there.
+fn looked_at(guests: Vec<Guest<'_>>, next: usize, polled: Poll<Life>, mut others: BTreeMap<NodeId, Ended>) -> Outcome {
+    let mut main = None;
+    let mut polled = Some(polled);
+    for (number, guest) in guests.into_iter().enumerate() {
+        let (node, program) = (guest.node, guest.program);
+        let mut seen = still_running(guest);
+        if number == next
+            && let Some(Poll::Ready(life)) = polled.take()
+        {
+            seen.backtrace = life.outcome.err().map(|error| program.symbols().frames(&error)).unwrap_or_default();
+            for callee in life.called.into_iter().filter_map(callee) {
+                others.insert(callee.node(), callee.finish().0);
+            }
+        }
+        match node {
+            NodeId(0) => main = Some(seen),
+            _ => drop(others.insert(node, seen)),
+        }
+    }
+    let main = main.expect("the target has not ended");
+    Outcome { main, others, covered: BTreeMap::new() }
+}
+
 /// Ends a guest that another one has killed.
 fn end_when_killed(run: &mut Run, guest: &Guest<'_>, covered: &mut BTreeMap<Option<Digest>, Covered>) -> bool {
     let node = guest.node;
@@ -229,6 +256,10 @@ fn choose(run: &mut Run, guests: &[Guest<'_>]) -> usize {
             .flat_map(|node| run.world.node(node).waiting.iter().map(move |wait| (node, *wait)))
             .collect();
         if !run.world.pass_time(waits.iter().map(|(_, wait)| *wait)) {
+            if run.world.is_at_its_end() {
+                run.look();
+                return main();
+            }
             let name = |node: NodeId| match guests.len() {
                 1 => String::new(),
                 _ => format!("{}: ", run.world.node(node).name),

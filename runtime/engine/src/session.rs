@@ -189,6 +189,18 @@ impl Session {
         called::callees(&self.program, &self.start, self.fuel(self.start.plan.limits.fuel), parking)
     }
 
+    pub(crate) fn start(&self) -> &World {
+        &self.start
+    }
+
+    pub(crate) fn take_sink(&mut self) -> Option<Sink> {
+        self.sink.take()
+    }
+
+    pub(crate) fn take_tee(&mut self) -> Option<Tee> {
+        self.tee.take()
+    }
+
     /// The program of a launch: the target, or one of the plan's others.
     pub(crate) fn program_of(&self, component: Option<Digest>) -> &Program {
         match component {
@@ -273,7 +285,7 @@ fn compile_others(
 }
 
 /// One digest over all memories, each with its size.
-fn memory_digest(memories: &[Arc<Region>]) -> Digest {
+pub(crate) fn memory_digest(memories: &[Arc<Region>]) -> Digest {
     let mut text = String::from("memories 2\n");
     for region in memories {
         text.push_str(&format!("{} {:032x}\n", region.bytes().len(), region.digest()));

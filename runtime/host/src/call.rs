@@ -76,6 +76,8 @@ pub enum Stop {
     Failed(Box<Failure>),
     /// The component that the guest called came to its end, and the guest does not outlive that.
     CalledEnded,
+    /// Somebody wants to look at the run as it is now.
+    Looked,
     /// Virtual time went past its bound.
     TimeExhausted,
     /// The guest called the host more often than its instruction budget allows.
@@ -110,6 +112,7 @@ impl fmt::Display for Stop {
             Stop::PowerLoss { up_after } => write!(f, "the machine loses power, for {up_after}"),
             Stop::Failed(failure) => write!(f, "failed: {}", failure.message),
             Stop::CalledEnded => f.write_str("the target came to its end"),
+            Stop::Looked => f.write_str("stopped to be looked at"),
             Stop::TimeExhausted => f.write_str("virtual time exhausted"),
             Stop::FuelExhausted => f.write_str("instruction budget exhausted"),
             Stop::Machine { what } => f.write_str(what),
@@ -220,6 +223,9 @@ impl Host {
 
     #[inline]
     pub(crate) fn begin(&mut self, asked: &dyn Record) -> Result<(), Stop> {
+        if self.run.is_looked_at() {
+            return Err(Stop::Looked);
+        }
         self.run.work += HOST_CALL_FUEL + asked.payload_bytes();
         if self.run.work <= self.run.work_max { Ok(()) } else { Err(Stop::FuelExhausted) }
     }
@@ -252,6 +258,8 @@ impl Host {
                 run.recorder.call(id, name, node, at, asked, &answer);
                 Ok(answer)
             }
+            // It has not happened.
+            Err(Stop::Looked) => Err(wasmtime::Error::new(Stop::Looked)),
             Err(stop) => {
                 run.recorder.call(id, name, node, at, asked, &stop.to_string());
                 Err(wasmtime::Error::new(stop))
@@ -302,10 +310,19 @@ impl Host {
         }
         if self.run.is_alone() {
             let node = self.node;
-            return Ok(self.run.world.block(node, waits)?);
+            let blocked = self.run.world.block(node, waits);
+            if self.run.world.is_at_its_end() {
+                self.node_mut().waiting = waits.to_vec();
+                self.run.look();
+                return Err(Stop::Looked);
+            }
+            return Ok(blocked?);
         }
         self.node_mut().waiting = waits.to_vec();
         self.run.pass_on().await;
+        if self.run.looked.is_some() {
+            return Err(Stop::Looked);
+        }
         self.node_mut().waiting.clear();
         match self.run.blocked.take() {
             Some(blocked) => Err(Stop::Hang(blocked)),

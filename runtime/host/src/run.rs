@@ -16,7 +16,7 @@ use crate::LazyInput;
 use crate::call::Stop;
 use fozzy_trace::observation::{Answer, Ask, Observation, ProcessAsk, Reality};
 use fozzy_trace::source::Explicit;
-use fozzy_trace::{DecisionSource, Digest, Duration, NodeId, Observed, Origin, Question, Recorder};
+use fozzy_trace::{DecisionSource, Digest, Duration, NodeId, Observed, Origin, Question, Recorder, Until};
 use fozzy_world::http::redact::recorded_ask;
 use fozzy_world::{Blocked, Chance, Moment, OutputKind, Wait, World};
 use std::future::Future;
@@ -45,6 +45,11 @@ pub struct Run {
     pub guests: usize,
     /// Why nobody can go on, for the guest that is to hear it.
     pub blocked: Option<Blocked>,
+    /// The computer at the moment that was asked for, once the run is there. Nobody goes on then.
+    pub looked: Option<Box<World>>,
+    until: Option<Until>,
+    /// Steps of scenarios that were begun.
+    pub(crate) steps: u64,
     pub(crate) source: Box<dyn DecisionSource>,
     pub(crate) tee: Option<Tee>,
     pub(crate) stdin: Option<Arc<LazyInput>>,
@@ -65,6 +70,9 @@ impl Run {
             recorder,
             guests: 0,
             blocked: None,
+            looked: None,
+            until: None,
+            steps: 0,
             source,
             tee,
             stdin: None,
@@ -87,6 +95,47 @@ impl Run {
         Run { reality, ..self }
     }
 
+    /// Stops at a moment, to be looked at.
+    #[must_use]
+    pub fn until(mut self, until: Option<Until>) -> Run {
+        self.until = until;
+        if let Some(Until::Time(at)) = until {
+            self.world.until = Some(at);
+        }
+        self
+    }
+
+    /// Keeps the computer as it is now, for whoever looks at it.
+    pub fn look(&mut self) {
+        if self.looked.is_none() {
+            self.looked = Some(Box::new(self.world.clone()));
+        }
+    }
+
+    /// Whether the run is at the moment at which it is looked at, now that a guest makes its next call.
+    #[inline]
+    pub(crate) fn is_looked_at(&mut self) -> bool {
+        let Some(until) = self.until else { return false };
+        if self.is_at(until) {
+            self.look();
+        }
+        self.looked.is_some()
+    }
+
+    fn is_at(&self, until: Until) -> bool {
+        match until {
+            Until::Call(call) => self.recorder.calls() >= call,
+            Until::Decision(decision) => self.recorder.decisions() > decision,
+            Until::Step(step) => self.steps > step,
+            Until::Place { sequence, step } => {
+                let position = self.world.facts.scenario.as_ref().map(|scenario| scenario.position);
+                let place = position.and_then(|position| Some((position.sequence?, position.step?)));
+                place.is_some_and(|place| place >= (sequence, step))
+            }
+            Until::Time(at) => self.world.clock.now() >= at,
+        }
+    }
+
     /// The real computer again, for the next run.
     pub fn take_reality(&mut self) -> Option<Box<dyn Reality>> {
         self.reality.take()
@@ -101,6 +150,9 @@ impl Run {
             recorder: self.recorder.fork(),
             guests: self.guests,
             blocked: self.blocked.clone(),
+            looked: None,
+            until: None,
+            steps: self.steps,
             source: self.source.fork(),
             tee: None,
             stdin: None,

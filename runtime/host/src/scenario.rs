@@ -38,6 +38,7 @@ impl Host {
     /// # Errors
     /// When the guest's budget is used up.
     pub fn begin_step(&mut self, sequence: u32, stream: u32, step: u32) -> Result<()> {
+        self.run.steps += 1;
         self.part = Part::step(stream, step);
         self.at(Position { sequence: Some(sequence), step: Some(step), flow: None });
         self.call(STEP, step, |_| Ok(()))
@@ -58,6 +59,7 @@ impl Host {
     /// # Errors
     /// When the guest's budget is used up.
     pub fn begin_check(&mut self, round: u32, stream: u32, step: u32, flow: u32, property: u32) -> Result<()> {
+        self.run.steps += 1;
         self.part = Part::step(stream, step);
         self.at(Position { sequence: Some(round), step: Some(step), flow: Some(flow) });
         self.call(CHECK, property, |_| Ok(()))
@@ -68,6 +70,7 @@ impl Host {
     /// # Errors
     /// When the guest's budget is used up.
     pub fn begin_input(&mut self, round: u32, stream: u32, step: u32, flow: u32, target: u32) -> Result<Vec<u8>> {
+        self.run.steps += 1;
         self.part = Part::step(stream, step);
         self.at(Position { sequence: Some(round), step: Some(step), flow: Some(flow) });
         self.call(FUZZ, target, |host| {

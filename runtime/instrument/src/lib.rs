@@ -44,6 +44,7 @@ mod side;
 mod sites;
 pub mod source;
 mod survey;
+pub mod variables;
 mod verdict;
 mod walk;
 

@@ -12,6 +12,7 @@ mod marks;
 mod offsets;
 mod smith;
 mod symbols;
+mod variables;
 
 use crate::{Coverage, Error, Instrumented, ModuleChoice, Options, features, instrument};
 use wasm_encoder::{Component, RawSection};

@@ -93,6 +93,8 @@ pub struct SeedState {
     pub signature: Option<Signature>,
     /// `still there`, `fixed`, `stale`.
     pub state: String,
+    /// Whether it was made as small as it gets.
+    pub shrunk: bool,
 }
 
 /// The lines of an exploration for people.

@@ -8,6 +8,7 @@
 //! document does not.
 //! Not here: where it is printed and whether in colour (`fozzy-cli`).
 
+mod causality;
 pub mod coverage;
 pub mod document;
 mod explore;
@@ -22,9 +23,14 @@ mod pretty;
 mod query;
 mod sarif;
 mod show;
+mod state;
 pub mod suite;
 mod summary;
 
+pub use causality::{
+    CausalityDocument, CausalityPoint, CausalityTurn, Chance, Findability, FindabilityDocument, causality_lines,
+    causality_svg, findability_lines,
+};
 pub use explore::{ExploreFinding, ExploreSummary, NotReached, SeedState};
 pub use facts::{FlowSummary, MemorySummary, PropertySummary, ScenarioSummary};
 pub use findings::finding_annotations;
@@ -35,7 +41,8 @@ pub use pretty::{Style, pretty, shell_word};
 pub use query::{QueryError, paths, query};
 pub use sarif::sarif;
 pub use show::{divergence_lines, entry_line};
+pub use state::{FileState, MemoryState, StateDocument, SymbolState, TaskState, TimerState, state_lines};
 pub use summary::{
-    Identity, Mode, NodeSummary, OutputSummary, ReplaySummary, RunSummary, ShrinkSummary, Slip, StorySize,
-    StreamSummary, TargetSummary, WallFacts,
+    ExplainedDecision, Identity, Mode, NodeSummary, OutputSummary, ReplaySummary, RunSummary, ShrinkSummary, Slip,
+    StorySize, StreamSummary, TargetSummary, WallFacts,
 };

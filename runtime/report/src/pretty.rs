@@ -4,7 +4,7 @@ use crate::explore::explore_lines;
 use crate::facts::{MemorySummary, property_lines, scenario_lines};
 use crate::fuzz::fuzz_lines;
 use crate::show::divergence_lines;
-use crate::summary::{Mode, NodeSummary, OutputSummary, RunSummary, ShrinkSummary, StreamSummary};
+use crate::summary::{ExplainedDecision, Mode, NodeSummary, OutputSummary, RunSummary, ShrinkSummary, StreamSummary};
 use fozzy_trace::outcome::Frame;
 use fozzy_trace::{Duration, Finding, Status};
 
@@ -78,6 +78,9 @@ pub fn pretty(summary: &RunSummary, style: Style, is_own: impl Fn(&Frame) -> boo
     }
     if let Some(shrink) = &summary.shrink {
         row("shrunk", &shrink_line(shrink));
+        for decision in &shrink.explained {
+            row("", &explained_line(decision));
+        }
         for slip in &shrink.slips {
             let signature = slip.signature.to_string();
             row("also met", &format!("{}  {}", signature.escape_debug(), slip.trace_path));
@@ -120,6 +123,18 @@ fn shrink_line(shrink: &ShrinkSummary) -> String {
     parts.push(format!("in {}", counted(shrink.executions, "execution")));
     let end = if shrink.minimal { "nothing more can be left out" } else { "the budget ran out (--budget)" };
     format!("{}; {end}", parts.join(", "))
+}
+
+/// `step 3  amount = 80        matters`
+fn explained_line(decision: &ExplainedDecision) -> String {
+    let ExplainedDecision { step, site, answer, tried, free } = decision;
+    let step = step.map(|step| format!("step {step}  ")).unwrap_or_default();
+    let what = match (free, tried) {
+        (true, _) => format!("may be any: {tried} others fail so too"),
+        (false, 0) => "there is no other".to_owned(),
+        (false, _) => "matters".to_owned(),
+    };
+    format!("{step}{} = {answer}  {what}", site.escape_debug())
 }
 
 /// `120 allocations, 118 freed, peak 4.0 KiB, 2 never freed (48 bytes)`

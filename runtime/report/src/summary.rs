@@ -182,6 +182,26 @@ pub struct ShrinkSummary {
     /// Other failures that were met on the way; absent when there were none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub slips: Vec<Slip>,
+    /// What of it matters, decision by decision; only when it was asked for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub explained: Vec<ExplainedDecision>,
+}
+
+/// A decision of the smallest failure.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ExplainedDecision {
+    /// The step of the scenario in which it was taken.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub step: Option<u32>,
+    /// What asked.
+    pub site: String,
+    /// The answer, as a number or as hexadecimal digits.
+    pub answer: String,
+    /// Other answers that were tried.
+    pub tried: u64,
+    /// Whether the failure was the same with each of them.
+    pub free: bool,
 }
 
 /// How much a failure takes.

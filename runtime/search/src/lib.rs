@@ -14,11 +14,14 @@
 
 mod audit;
 mod branch;
+pub mod causality;
 mod compare;
 pub mod explore;
 pub mod fuzz;
 pub mod guided;
+pub mod rate;
 mod replay;
+pub mod scaling;
 pub mod shrink;
 
 pub use audit::{Audit, audit};

@@ -91,6 +91,13 @@ impl Part {
         Part(Part::beginning(sequence).0 + u32::MAX as u64)
     }
 
+    /// The number of the step that this is, in its sequence; `None` for what is no step.
+    #[must_use]
+    pub const fn step_number(self) -> Option<u32> {
+        let place = self.0 & 0xffff_ffff;
+        if self.0 >> 32 == 0 || place == 0 || place == u32::MAX as u64 { None } else { Some(place as u32 - 1) }
+    }
+
     /// The number of the stream.
     #[must_use]
     pub const fn stream(self) -> u64 {

@@ -30,6 +30,7 @@ pub mod plan;
 pub mod record;
 pub mod source;
 pub mod time;
+mod until;
 
 pub use decision::{DecisionSource, NodeId, Observed, Origin, Part, Purpose, Question, Seed};
 pub use digest::{Digest, Fold};
@@ -42,3 +43,4 @@ pub use outcome::{Finding, FindingKind, Signature, Status, Verdict};
 pub use plan::Plan;
 pub use record::Record;
 pub use time::{Duration, Instant};
+pub use until::Until;

@@ -48,7 +48,7 @@ pub use spans::Spans;
 pub use stdio::{OutputKind, Stdin};
 pub use table::{Handle, Table, TableError};
 pub use unmatched::UnmatchedRequests;
-pub use wait::{Blocked, Wait};
+pub use wait::{Blocked, Timer, Wait};
 
 use fozzy_trace::plan::{Inputs, Program};
 use fozzy_trace::{Digest, Facts, Instant, NodeId, Plan};
@@ -100,6 +100,8 @@ pub struct World {
     pub facts: Facts,
     /// Stretches of time that guests have begun and not ended.
     pub spans: Spans,
+    /// Time does not pass beyond this moment while guests wait: whoever looks at it then sees who waits for what.
+    pub until: Option<Instant>,
 }
 
 /// A guest that is to be started.
@@ -171,6 +173,7 @@ impl World {
             launches: Vec::new(),
             facts: Facts::default(),
             spans: Spans::default(),
+            until: None,
             plan: Arc::clone(&plan),
         };
         // The target comes first in everything that has an order.
@@ -310,12 +313,42 @@ impl World {
         }
     }
 
+    /// Whether time has come to the moment at which it stands still.
+    #[must_use]
+    pub fn is_at_its_end(&self) -> bool {
+        self.until.is_some_and(|until| self.clock.now() >= until)
+    }
+
+    /// When something will happen by itself that a guest waits for, or that the computer does: the next moments, in order.
+    #[must_use]
+    pub fn timers(&self) -> Vec<Timer> {
+        let nodes = self.nodes.iter().flatten();
+        let waits = nodes.flat_map(|node| node.waiting.iter().map(move |wait| (node, *wait)));
+        let mut timers: Vec<Timer> = waits
+            .filter_map(|(node, wait)| {
+                Some(Timer { at: self.deadline(wait)?, node: Some(node.id), what: wait.to_string() })
+            })
+            .collect();
+        let machine = |at, what: &str| Timer { at, node: None, what: what.to_owned() };
+        timers.extend(self.network.next_event().map(|at| machine(at, "the network")));
+        timers.extend(self.processes.next_deadline().map(|at| machine(at, "the deadline of a process")));
+        timers.sort_by_key(|timer| (timer.at, timer.node));
+        timers
+    }
+
     /// Lets virtual time pass until the next thing happens that anybody could wait for: the earliest deadline of
     /// `waits`, or an event of the network. `false` when nothing will ever happen.
     pub fn pass_time(&mut self, waits: impl IntoIterator<Item = Wait>) -> bool {
         let deadline = waits.into_iter().filter_map(|wait| self.deadline(wait)).min();
         let events = self.network.next_event().into_iter().chain(self.processes.next_deadline());
-        let Some(next) = deadline.into_iter().chain(events).min() else { return false };
+        let next = deadline.into_iter().chain(events).min();
+        if let Some(until) = self.until
+            && next.is_none_or(|next| next > until)
+        {
+            self.clock.advance_to(until);
+            return false;
+        }
+        let Some(next) = next else { return false };
         self.clock.advance_to(next);
         self.end_overdue();
         self.network.advance(self.clock.now());

@@ -4,7 +4,7 @@ use crate::SignalId;
 use crate::network::Readiness;
 use crate::pipe::{PipeEnd, PipeId};
 use crate::process::Pid;
-use fozzy_trace::Instant;
+use fozzy_trace::{Instant, NodeId};
 use std::fmt;
 
 /// What a pollable stands for.
@@ -40,6 +40,17 @@ impl fmt::Display for Wait {
             Wait::Process(pid) => write!(f, "the end of process {pid}"),
         }
     }
+}
+
+/// A moment at which something happens by itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Timer {
+    /// When.
+    pub at: Instant,
+    /// Whose guest waits for it; `None` is the computer itself.
+    pub node: Option<NodeId>,
+    /// What.
+    pub what: String,
 }
 
 /// Every task waits, and nothing that it waits for can happen any more.

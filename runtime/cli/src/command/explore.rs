@@ -14,6 +14,7 @@ use super::{Context, exit};
 use crate::args::{ExploreArgs, ReporterArg, StopArg};
 use crate::error::CliError;
 use crate::explore::cluster;
+use crate::explore::generated::{Generated, covering};
 use crate::explore::ground::{Confirmer, ScenarioGround, walk_error};
 use crate::explore::keeper::{Keeper, Said, Where};
 use crate::explore::seeds::{Kept, Seeds, Standing};
@@ -48,6 +49,7 @@ pub(crate) fn explore(context: &Context, args: &ExploreArgs) -> Result<ExitCode,
     if let Some(path) = &args.record {
         check_target(path, collision).map_err(store_error)?;
     }
+    let generated = args.generate_tests.as_ref().map(|file| Generated::new(file, &args.target)).transpose()?;
     let prepared = Prepared::new(context, args)?;
     if let (Some(worker), Some(folder)) = (args.worker, &args.share) {
         // What it has found is told to the one who started it.
@@ -97,12 +99,20 @@ pub(crate) fn explore(context: &Context, args: &ExploreArgs) -> Result<ExitCode,
         }
         if has_seeds {
             let smallest = failure.minimized_trace_path.as_ref().unwrap_or(&failure.trace_path);
-            seeds.keep(Path::new(smallest), failure.signature.as_ref(), &standings, &args.target)?;
+            let shrunk = !args.no_shrink && !interrupt::is_asked_to_stop();
+            seeds.keep(Path::new(smallest), shrunk, failure.signature.as_ref(), &standings, &args.target)?;
         }
         document.failures.push(failure);
         recordings.push(recording);
     }
 
+    if let Some(generated) = generated {
+        let tests = generate(&generated, &base, &document.failures, &explored.stories)?;
+        context.printer.remark(&format!(
+            "{tests} tests in {}\n",
+            args.generate_tests.as_deref().unwrap_or(Path::new("")).display()
+        ));
+    }
     let outcome = Outcome::of(&base.probe, judge(&base.probe));
     let identity = identity(&folder, base.seed, explored.traces.first().map(|found| found.path.as_path()));
     let target = target::summary_of(&base.target);
@@ -118,6 +128,30 @@ pub(crate) fn explore(context: &Context, args: &ExploreArgs) -> Result<ExitCode,
     let json = context.printer.json || args.reporter == ReporterArg::Json;
     print(context, json, &summary)?;
     Ok(exit(summary.status))
+}
+
+/// Tests of all failures, and of the ways that cover most.
+fn generate(
+    generated: &Generated,
+    base: &Base,
+    failures: &[ExploreFinding],
+    stories: &[Story],
+) -> Result<usize, CliError> {
+    let smallest = |failure: &ExploreFinding| {
+        selector::read(Path::new(failure.minimized_trace_path.as_ref().unwrap_or(&failure.trace_path)))
+    };
+    let mut recordings: Vec<Recording> = failures.iter().map(smallest).collect::<Result<_, _>>()?;
+    let program = target::compile(Arc::clone(&base.component), &base.planned.plan, &base.name)?;
+    let session = target::session(program, &base.planned.plan, &base.planned.inputs)?;
+    let mut confirmer = Confirmer::new(session, base.planned.plan.clone(), base.planned.inputs.clone(), base.seed);
+    for story in covering(stories) {
+        let recording = confirmer.record(story, &base.target, &base.component)?;
+        // What fails is among the failures, smaller.
+        if recording.outcome.verdict.status == Status::Pass {
+            recordings.push(recording);
+        }
+    }
+    generated.write(&recordings)
 }
 
 /// Everything that an exploration begins with.
@@ -220,8 +254,6 @@ impl Prepared {
             confirmer: self.confirmers.0,
             target: self.loaded.target,
             component: self.loaded.component,
-            inputs: self.planned.inputs,
-            seed: self.options.seed,
             place,
             watch: Stopwatch::start(),
             time: match (args.time, args.runs.or(settings.max_runs)) {

@@ -1,7 +1,9 @@
 //! One file a command, one row in `dispatch`.
 
 mod artifacts;
+pub(crate) mod benchmark;
 mod branch;
+mod causality;
 mod ci;
 mod corpus;
 mod coverage;
@@ -13,6 +15,7 @@ mod fuzz;
 mod gate;
 mod init;
 mod inspect;
+mod look;
 pub(crate) mod replay;
 mod report;
 pub(crate) mod run;
@@ -58,6 +61,9 @@ pub(crate) fn dispatch(cli: Cli) -> ExitCode {
             Command::Seeds(args) => seeds::seeds(&context, args),
             Command::Replay(args) => replay::replay(&context, args),
             Command::Branch(args) => branch::branch(&context, args),
+            Command::Causality(args) => causality::causality(&context, args),
+            Command::Findability(args) => causality::findability(&context, args),
+            Command::Benchmark(args) => benchmark::benchmark(&context, args),
             Command::Shrink(args) => shrink::shrink(&context, args),
             Command::Ablate(args) => shrink::ablate(&context, args),
             Command::Inspect(args) => inspect::inspect(&context, args),

@@ -17,6 +17,9 @@ use std::path::Path;
 use std::process::ExitCode;
 
 pub(crate) fn replay(context: &Context, args: &ReplayArgs) -> Result<ExitCode, CliError> {
+    if let Some(until) = args.until() {
+        return super::look::look(context, args, until);
+    }
     let watch = Stopwatch::start();
     let (path, recording) = selector::recording(&args.trace, &context.runs)?;
     let json = context.printer.json || args.reporter == ReporterArg::Json;
@@ -56,17 +59,8 @@ fn same(recording: &Recording, session: &mut Session, args: &ReplayArgs, json: b
     if !json {
         session.watch(show_output(&recording.plan));
     }
-    let shows = args.dump_events || args.step || args.until.is_some();
-    let keep = if shows { 0..u64::MAX } else { 0..0 };
-    let (until, mut waits) = (args.until, args.step);
-    session.follow(Box::new(move |entry| {
-        if until.is_some_and(|until| entry.at.0 > until.0) {
-            return;
-        }
-        output::stderr(format!("{}\n", entry_line(&entry)).as_bytes());
-        // Nobody is there to be waited for once standard input has ended.
-        waits = waits && std::io::stdin().read_line(&mut String::new()).is_ok_and(|bytes| bytes > 0);
-    }));
+    let keep = if args.dump_events { 0..u64::MAX } else { 0..0 };
+    session.follow(Box::new(|entry| output::stderr(format!("{}\n", entry_line(&entry)).as_bytes())));
     let replayed = replay_recording(recording, session, keep)?;
     let mut verdict = replayed.verdict;
     if let Some(difference) = &replayed.difference {

@@ -47,9 +47,10 @@ pub(crate) fn seeds(context: &Context, args: &SeedsArgs) -> Result<ExitCode, Cli
     if context.printer.json {
         context.printer.document(&document)?;
     } else {
-        for SeedState { path, signature, state } in &document.seeds {
+        for SeedState { path, signature, state, shrunk } in &document.seeds {
             let signature = signature.as_ref().map(ToString::to_string).unwrap_or_default();
-            context.printer.data(&format!("{state:<11}  {signature}  {path}\n"));
+            let size = if *shrunk { "shrunk" } else { "unshrunk" };
+            context.printer.data(&format!("{state:<11}  {size:<8}  {signature}  {path}\n"));
         }
         if document.seeds.is_empty() {
             context.printer.remark("no failures are kept; `fozzy explore` keeps those that it finds\n");

@@ -13,11 +13,12 @@ use crate::target;
 use crate::wall::Stopwatch;
 use fozzy_check::judge;
 use fozzy_engine::Session;
-use fozzy_report::{Mode, RunSummary, ShrinkSummary, Slip, StorySize};
-use fozzy_search::shrink::{self, Dimension, Options, Progress, ShrinkError, Shrunk, Size, Stage, Story};
+use fozzy_report::{ExplainedDecision, Mode, RunSummary, ShrinkSummary, Slip, StorySize};
+use fozzy_search::shrink::{self, Dimension, Explained, Options, Progress, ShrinkError, Shrunk, Size, Stage, Story};
 use fozzy_trace::file::Recording;
 use fozzy_trace::file::store::Collision;
 use fozzy_trace::plan::Inputs;
+use fozzy_trace::source::Explicit;
 use fozzy_trace::{DecisionSource, Execution, Executor, HarnessError, Keep, Plan, Signature};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -50,6 +51,14 @@ pub(crate) fn shrink(context: &Context, args: &ShrinkArgs) -> Result<ExitCode, C
     };
     let shrunk = shrink::shrink(&recording, &mut engine, options, &mut go_on).map_err(|error| failed(&path, &error))?;
 
+    let explained = match (&recording.outcome.verdict.signature, args.explain) {
+        (Some(signature), true) => {
+            let mut go_on = || watch.elapsed() < Duration::from_nanos(args.budget.0.saturating_mul(2));
+            let explained = shrink::explain(&recording, &mut engine, &shrunk.story, signature, &mut go_on);
+            explained.map_err(|error| failed(&path, &error))?.iter().map(explained_document).collect()
+        }
+        _ => Vec::new(),
+    };
     let (smallest, execution) = engine.record(&recording, &shrunk.story)?;
     let bytes = smallest.to_bytes().map_err(|error| CliError::new("trace", error.to_string()))?;
     let written = store::write_trace(&out, &bytes, Collision::Overwrite)?;
@@ -66,6 +75,7 @@ pub(crate) fn shrink(context: &Context, args: &ShrinkArgs) -> Result<ExitCode, C
         before: size(shrunk.before),
         after: size(shrunk.after),
         slips,
+        explained,
     });
     context.runs.finish(&folder, &summary)?;
     print(context, json, &summary)?;
@@ -75,6 +85,20 @@ pub(crate) fn shrink(context: &Context, args: &ShrinkArgs) -> Result<ExitCode, C
 /// Whether what stands on standard input is a scenario, which the player reads there.
 fn is_of_file(recording: &Recording) -> bool {
     recording.target.kind == scenario::KIND
+}
+
+fn explained_document(explained: &Explained) -> ExplainedDecision {
+    let Explained { decision, tried, is_free } = explained;
+    ExplainedDecision {
+        step: decision.spot.part.step_number(),
+        site: decision.site.clone(),
+        answer: match &decision.answer {
+            Explicit::Number(number) => number.to_string(),
+            Explicit::Bytes(digits) => digits.clone(),
+        },
+        tried: *tried as u64,
+        free: *is_free,
+    }
 }
 
 const fn dimension(argument: MinimizeArg) -> Option<Dimension> {

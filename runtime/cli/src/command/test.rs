@@ -82,7 +82,7 @@ fn all(suite: &Suite<'_>, selected: Vec<Selected>, records: Vec<Option<PathBuf>>
         .map(|((selected, record), name)| Case::prepare(selected, record, name))
         .collect();
     let narrowed = !args.globs.is_empty() || args.filter.is_some();
-    let kept = regressions::find(&cases, narrowed);
+    let kept = regressions::find(&cases, narrowed, &context.config.base_dir);
     let work: Vec<Work<'_>> = kept.iter().map(Work::Kept).chain(cases.iter().map(Work::Case)).collect();
     let paths: Vec<String> = work.iter().map(Work::path).collect();
     let width = widest(paths.iter().map(String::as_str));

@@ -7,11 +7,14 @@
 //!
 //! Invariant: what a finding is, a run says that can be recorded; walking only says where to look.
 
+use crate::command::run::{ENTRIES_KEPT, engine_id};
 use crate::error::CliError;
 use fozzy_check::{judge, judge_end};
 use fozzy_engine::{Place, Session, Walked, Walker};
+use fozzy_report::Mode;
 use fozzy_search::explore::{Ground, PlaceId, Story, Went};
 use fozzy_trace::facts::Property;
+use fozzy_trace::file::{Recording, Target};
 use fozzy_trace::plan::{Inputs, ScenarioPlan};
 use fozzy_trace::source::Recorded;
 use fozzy_trace::{DecisionSource, Execution, Executor, HarnessError, Keep, Plan, Seed, Verdict};
@@ -31,10 +34,6 @@ impl Confirmer {
         Confirmer { session, plan, inputs, seed }
     }
 
-    pub(crate) fn session(&self) -> &Session {
-        &self.session
-    }
-
     /// The plan of the run of a story.
     pub(crate) fn plan_of(&self, story: &Story) -> Plan {
         Plan { scenario: Some(ScenarioPlan::all(1, story.steps.max(1))), ..self.plan.clone() }
@@ -45,6 +44,23 @@ impl Confirmer {
         let planned = self.session.replan(plan, &self.inputs);
         planned.map_err(|error| HarnessError { what: error.to_string() })?;
         self.session.execute(Box::new(Recorded::new(self.seed, story.exceptions())), keep)
+    }
+}
+
+impl Confirmer {
+    /// The run of a story, as a recording.
+    pub(crate) fn record(
+        &mut self,
+        story: &Story,
+        target: &Target,
+        component: &Arc<[u8]>,
+    ) -> Result<Recording, CliError> {
+        let execution = self.execute(story, 0..ENTRIES_KEPT)?;
+        let verdict = judge(&execution);
+        let engine = engine_id(self.session.program());
+        let (plan, mode) = (self.plan_of(story), Mode::Explore.name());
+        let (target, component) = (target.clone(), Arc::clone(component));
+        Ok(Recording::of(target, component, plan, &self.inputs, engine, &execution, verdict, self.seed, mode))
     }
 }
 

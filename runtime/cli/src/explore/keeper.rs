@@ -9,19 +9,15 @@
 
 use super::ground::Confirmer;
 use super::workers::Share;
-use crate::command::run::engine_id;
 use crate::error::CliError;
 use crate::output::{self, Printer};
 use crate::store;
 use crate::wall::Stopwatch;
-use fozzy_check::judge;
-use fozzy_report::Mode;
 use fozzy_search::explore::{Observer, Stats, Story};
 use fozzy_search::fuzz::Found;
 use fozzy_trace::file::store::Collision;
 use fozzy_trace::file::{Recording, Target};
-use fozzy_trace::plan::Inputs;
-use fozzy_trace::{Digest, Duration, HarnessError, Seed};
+use fozzy_trace::{Digest, Duration, HarnessError};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -29,8 +25,6 @@ use std::sync::Arc;
 const STATUS_EVERY_NS: u64 = 2_000_000_000;
 /// Steps between two looks at the clock.
 const LOOK_EVERY: u64 = 16;
-/// Calls at the beginning of a run that stand in its trace in full.
-const ENTRIES_KEPT: u64 = 1_000;
 
 /// Where findings go.
 pub(crate) struct Where {
@@ -47,8 +41,6 @@ pub(crate) struct Keeper {
     pub(crate) confirmer: Confirmer,
     pub(crate) target: Target,
     pub(crate) component: Arc<[u8]>,
-    pub(crate) inputs: Inputs,
-    pub(crate) seed: Seed,
     pub(crate) place: Where,
     pub(crate) watch: Stopwatch,
     /// `None` when its runs are bounded instead.
@@ -97,20 +89,7 @@ impl Keeper {
 
     /// Records the run of `story`.
     pub(crate) fn record(&mut self, story: &Story) -> Result<Recording, CliError> {
-        let execution = self.confirmer.execute(story, 0..ENTRIES_KEPT)?;
-        let verdict = judge(&execution);
-        let engine = engine_id(self.confirmer.session().program());
-        Ok(Recording::of(
-            self.target.clone(),
-            Arc::clone(&self.component),
-            self.confirmer.plan_of(story),
-            &self.inputs,
-            engine,
-            &execution,
-            verdict,
-            self.seed,
-            Mode::Explore.name(),
-        ))
+        self.confirmer.record(story, &self.target, &self.component)
     }
 
     fn write(&mut self, story: &Story) -> Result<PathBuf, CliError> {

@@ -3,6 +3,7 @@
 //! Not here: which way is tried next (`fozzy-search`), flags (`command/explore.rs`).
 
 pub(crate) mod cluster;
+pub(crate) mod generated;
 pub(crate) mod ground;
 pub(crate) mod keeper;
 pub(crate) mod seeds;

@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! .fozzy/seeds/bank/seed-5e1f0c22a9d4.fozzy     named by its content, one a failure signature
+//!                   seed-77ab3c0912de.min.fozzy the same, made as small as it gets
 //!                   target                      what was explored, for `fozzy seeds`
 //! ```
 //!
@@ -60,7 +61,8 @@ impl Kept {
 impl Standing {
     pub(crate) fn document(&self) -> SeedState {
         let (path, signature) = (self.path.display().to_string(), self.signature.clone());
-        SeedState { path, signature, state: self.state.word().to_owned() }
+        let shrunk = path.ends_with(".min.fozzy");
+        SeedState { path, signature, state: self.state.word().to_owned(), shrunk }
     }
 }
 
@@ -104,6 +106,7 @@ impl Seeds {
     pub(crate) fn keep(
         &self,
         trace: &Path,
+        shrunk: bool,
         signature: Option<&Signature>,
         known: &[Standing],
         target: &Path,
@@ -115,8 +118,9 @@ impl Seeds {
         let bytes = std::fs::read(trace).map_err(|error| at_path("seeds", "cannot read", trace, &error))?;
         std::fs::create_dir_all(&self.folder).map_err(|error| at_path("seeds", "cannot make", &self.folder, &error))?;
         let place = std::path::absolute(target).unwrap_or_else(|_| target.to_owned());
+        let ending = if shrunk { "min.fozzy" } else { "fozzy" };
         let files = [
-            (self.folder.join(format!("seed-{}.fozzy", Digest::of(&bytes).short())), bytes),
+            (self.folder.join(format!("seed-{}.{ending}", Digest::of(&bytes).short())), bytes),
             (self.folder.join(TARGET_FILE), format!("{}\n", place.display()).into_bytes()),
         ];
         for (path, bytes) in files {

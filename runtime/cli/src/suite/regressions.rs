@@ -1,7 +1,7 @@
 //! Failures that were kept, tried on the program of today.
 //!
 //! ```text
-//! regressions/*.fozzy, scenarios/bank/regressions/*.fozzy
+//! regressions/*.fozzy, scenarios/bank/regressions/*.fozzy, .fozzy/seeds/bank/*.fozzy (what explorations have kept)
 //!    │ its decisions, replayed against the scenario of the same name, and the component that it judges
 //!    ├─ fails                               REGRESSION
 //!    ├─ passes, by the same decisions       fixed
@@ -19,6 +19,7 @@ use super::select::shown;
 use crate::command::replay::session_of;
 use crate::command::run::kept;
 use crate::error::CliError;
+use crate::explore::seeds::Seeds;
 use crate::selector;
 use crate::target;
 use crate::wall::Stopwatch;
@@ -46,7 +47,7 @@ pub(crate) struct Regression {
 
 /// All kept failures that concern these cases, by path. When the suite was `narrowed`, those of other programs are left out;
 /// else they are stale.
-pub(crate) fn find(cases: &[Case], narrowed: bool) -> Vec<Regression> {
+pub(crate) fn find(cases: &[Case], narrowed: bool, base_dir: &Path) -> Vec<Regression> {
     let mut found: Vec<Regression> = Vec::new();
     for path in traces(Path::new(FOLDER)) {
         // It is read again when it is tried: a hundred of them hold a hundred programs.
@@ -57,6 +58,11 @@ pub(crate) fn find(cases: &[Case], narrowed: bool) -> Vec<Regression> {
         }
     }
     for (place, case) in cases.iter().enumerate() {
+        if let Ok(file) = &case.file {
+            let kept = Seeds::of(base_dir, &file.file_name().unwrap_or_default().to_string_lossy());
+            let kept = traces(&kept.folder).into_iter();
+            found.extend(kept.map(|path| Regression { name: stem(&path), path, case: Some(place) }));
+        }
         // That of the crate in this very folder is the suite's.
         if case.path != Path::new(".") {
             let own = traces(&case.path.join(FOLDER)).into_iter();

@@ -1,4 +1,4 @@
-//! Ablation: which of the planned faults a failure needs, left out one by one, and two by two.
+//! Ablation: which of the planned faults a failure needs, left out one by one, two by two, and three by three.
 //!
 //! ```text
 //! without io-error            still fails
@@ -11,6 +11,7 @@ use fozzy_check::judge;
 use fozzy_trace::file::Recording;
 use fozzy_trace::plan::fault::FaultPlan;
 use fozzy_trace::{Plan, Signature};
+use std::collections::BTreeSet;
 
 /// What came of leaving out some faults.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,8 +26,10 @@ pub struct Ablation {
 
 /// Most faults of a plan that are left out two by two: some two thousand executions.
 const PAIRS_OF_MAX: usize = 64;
+/// Most faults that are left out three by three: some five hundred executions.
+const TRIPLES_OF_MAX: usize = 16;
 
-/// Each planned fault left out; then each pair of which neither alone made a difference.
+/// Each planned fault left out; then each pair of which neither alone made a difference, and each triple of which no pair did.
 ///
 /// # Errors
 /// When the recording passed, or the machine fails.
@@ -49,6 +52,19 @@ pub fn ablate(recording: &Recording, stage: &mut dyn Stage) -> Result<Vec<Ablati
     for (at, first) in spare.iter().enumerate() {
         for second in &spare[at + 1..] {
             all.push(run(vec![*first, *second])?);
+        }
+    }
+    let idle: BTreeSet<Vec<usize>> =
+        all.iter().filter(|row| row.without.len() == 2 && row.still_fails).map(|row| row.without.clone()).collect();
+    let spare = &spare[..spare.len().min(TRIPLES_OF_MAX)];
+    for (at, first) in spare.iter().enumerate() {
+        for (further, second) in spare.iter().enumerate().skip(at + 1) {
+            for third in &spare[further + 1..] {
+                let pairs = [vec![*first, *second], vec![*first, *third], vec![*second, *third]];
+                if pairs.iter().all(|pair| idle.contains(pair)) {
+                    all.push(run(vec![*first, *second, *third])?);
+                }
+            }
         }
     }
     Ok(all)

@@ -18,13 +18,16 @@
 //! 2020), over decisions instead of bytes.
 
 mod ablate;
+mod explain;
 mod faults;
 mod input;
+mod redraw;
 mod schedule;
 mod steps;
 mod values;
 
 pub use ablate::{Ablation, ablate};
+pub use explain::{Explained, explain};
 
 use crate::guided::{Decision, Guided, LOGGED_MAX, Log, Spot, is_chance, take};
 use fozzy_check::judge;
@@ -105,6 +108,7 @@ const PASSES: &[Pass] = &[
     Pass { dimension: Dimension::Input, run: values::parts },
     Pass { dimension: Dimension::Input, run: values::each },
     Pass { dimension: Dimension::Input, run: input::stdin },
+    Pass { dimension: Dimension::Input, run: redraw::few },
 ];
 
 /// Rounds over all passes. Each but the last one makes the story smaller, mostly by less than the one before; nothing

@@ -7,14 +7,14 @@
 //! Steps keep their numbers when others go, and so the stream of their choices.
 
 use super::{Halt, Shrinker, Story};
-use fozzy_trace::Entry;
 use fozzy_trace::facts::Position;
 use fozzy_trace::plan::{Kept, Plan, ScenarioKind, ScenarioPlan};
+use fozzy_trace::{Entry, Part};
 use std::collections::BTreeMap;
 
 /// One step of a scenario.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Place {
+pub(super) struct Place {
     /// Of which kind its sequence is.
     kind: ScenarioKind,
     /// The sequence.
@@ -22,6 +22,16 @@ struct Place {
     /// The step.
     step: u32,
 }
+
+impl Place {
+    /// Its part of the run.
+    pub(super) const fn part(self) -> Part {
+        Part::step(self.kind.stream(self.sequence), self.step)
+    }
+}
+
+/// The site at which a step of a scenario draws its flow.
+pub(super) const FLOW: &str = "flow";
 
 /// Calls of an execution that are looked through for the flows of its steps. In longer ones steps are not told apart by
 /// their flows, which costs more tries.
@@ -148,7 +158,7 @@ fn flows(entries: &[Entry]) -> BTreeMap<Place, String> {
 }
 
 /// The steps that the story names.
-fn steps_of(shrinker: &Shrinker<'_>) -> Vec<Place> {
+pub(super) fn steps_of(shrinker: &Shrinker<'_>) -> Vec<Place> {
     let Some(scenario) = &shrinker.story.plan.scenario else { return Vec::new() };
     let places = scenario.only.iter().flat_map(|kept| {
         let Kept { kind, sequence, steps } = kept;
@@ -179,7 +189,7 @@ fn with(story: &Story, only: Vec<Kept>) -> Story {
 }
 
 /// The story with these steps only. Its sequences stay, also those without a step.
-fn with_steps(story: &Story, places: &[Place]) -> Story {
+pub(super) fn with_steps(story: &Story, places: &[Place]) -> Story {
     let mut only = story.plan.scenario.as_ref().map(|scenario| scenario.only.clone()).unwrap_or_default();
     for kept in &mut only {
         kept.steps.clear();

@@ -237,6 +237,33 @@ fn ablation_says_which_faults_are_needed() {
 }
 
 #[test]
+fn of_three_faults_that_are_each_enough_only_leaving_out_all_makes_a_difference() {
+    let kinds = ["latency", "io-error", "disk-full"];
+    let plan = Plan { faults: kinds.map(|kind| fault(kind, 400_000)).to_vec(), ..scenario(2, 50) };
+    let mut toy = Toy { fails: |steps| steps.iter().any(|step| step.struck).then_some("struck"), performed: 0 };
+    let recording = record(&mut toy, &plan, 5);
+    let found = ablate(&recording, &mut toy).expect("it repeats");
+    let passes: Vec<&[usize]> = found.iter().filter(|row| !row.still_fails).map(|row| row.without.as_slice()).collect();
+    assert_eq!((found.len(), passes), (7, vec![&[0, 1, 2][..]]));
+}
+
+#[test]
+fn an_explanation_tells_what_may_be_any_from_what_matters() {
+    for seed in 0..5 {
+        let mut toy = Toy { fails: ordered, performed: 0 };
+        let recording = record(&mut toy, &scenario(5, 200), seed);
+        let shrunk = shrink(&recording, &mut toy, ALL, &mut |_| true).expect("it can be shrunk");
+        let signature = recording.outcome.verdict.signature.clone().expect("it failed");
+        let explained = explain(&recording, &mut toy, &shrunk.story, &signature, &mut || true).expect("no machine");
+        // Flow and value of each of the three steps; any value will do for the last one.
+        let free: Vec<bool> = explained.iter().map(|explained| explained.is_free).collect();
+        assert_eq!(free, [false, false, false, false, false, true], "seed {seed}: {explained:?}");
+        let halted = explain(&recording, &mut toy, &shrunk.story, &signature, &mut || false).expect("no machine");
+        assert_eq!(halted, []);
+    }
+}
+
+#[test]
 fn what_passed_or_does_not_repeat_is_said_and_a_budget_keeps_what_it_has() {
     let mut toy = Toy { fails: |_| None, performed: 0 };
     let passed = record(&mut toy, &scenario(1, 5), 1);

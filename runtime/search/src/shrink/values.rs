@@ -3,14 +3,13 @@
 //! What decides which flow runs is left alone: another flow is another story.
 
 use super::schedule::is_turn;
+use super::steps::FLOW;
 use super::{Halt, Shrinker, Story};
 use crate::guided::{Asked, Decision, Spot};
 use fozzy_trace::source::Explicit;
 use fozzy_trace::{Part, Purpose};
 use std::collections::BTreeSet;
 
-/// The site at which a step of a scenario draws its flow.
-const FLOW: &str = "flow";
 /// Bounds from here on are those of probabilities, where only "does not happen" is simpler.
 const PROBABILITIES: u64 = 1 << 53;
 
@@ -25,6 +24,11 @@ pub(super) fn is_simplest(decision: &Decision) -> bool {
 /// Whether it is a value that the program draws.
 fn is_value(decision: &Decision) -> bool {
     matches!(decision.spot.purpose, Purpose::Choice(_)) && decision.site != FLOW && !is_turn(decision)
+}
+
+/// Whether the question is for a value, and not for a probability.
+pub(super) const fn is_drawn(asked: Asked) -> bool {
+    !matches!(asked, Asked::Below(PROBABILITIES..))
 }
 
 /// The simplest answer of a question.

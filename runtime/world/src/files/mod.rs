@@ -20,6 +20,7 @@ mod data;
 mod durable;
 mod entries;
 mod journal;
+mod listing;
 mod live;
 mod mount;
 mod node;

@@ -1,0 +1,131 @@
+//! Arguments of what goes back to a moment of a run, or asks what could have become of it.
+
+use super::{ReporterArg, SeedArg};
+use clap::{ArgGroup, Args, ValueEnum};
+use fozzy_trace::{Duration, Instant, Until};
+use std::path::PathBuf;
+
+/// With a moment, shows the run as it is then: tasks, timers, files, the last calls, memory; and exits with 0, or with 2 when
+/// there is no such moment. Exit code otherwise: that of the replayed run when it is the same run; 2 when it is not.
+#[derive(Debug, Args)]
+#[command(group = ArgGroup::new("moment").args(["until", "step", "call"]))]
+pub(crate) struct ReplayArgs {
+    /// A trace, a run's folder or id, or one of latest, last-pass, last-fail.
+    pub(crate) trace: String,
+    /// Replay the recorded decisions against another program, and name the first divergence.
+    #[arg(long, value_name = "TARGET")]
+    pub(crate) against: Option<PathBuf>,
+    /// Stop at this virtual time, and show the run as it is then.
+    #[arg(long, value_name = "TIME", value_parser = Duration::parse, conflicts_with = "against")]
+    pub(crate) until: Option<Duration>,
+    /// Stop before this step of a scenario: counted from 0 over the whole run, or in a sequence, as `2:17`.
+    #[arg(long, value_name = "[SEQUENCE:]N", value_parser = step, conflicts_with = "against")]
+    pub(crate) step: Option<Until>,
+    /// Stop before this call, as `trace show` counts them.
+    #[arg(long, value_name = "N", conflicts_with = "against")]
+    pub(crate) call: Option<u64>,
+    /// At the moment, show a static variable by its name or path, or memory by ADDRESS:LENGTH.
+    #[arg(long, value_name = "SYMBOL", requires = "moment")]
+    pub(crate) memory: Vec<String>,
+    /// How many calls before the moment are shown.
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    pub(crate) events: usize,
+    /// Print every call of the program on stderr, as it happens.
+    #[arg(long, conflicts_with = "against")]
+    pub(crate) dump_events: bool,
+    /// Format of the summary.
+    #[arg(long, value_name = "FORMAT", default_value = "pretty")]
+    pub(crate) reporter: ReporterArg,
+}
+
+impl ReplayArgs {
+    /// The moment that was asked for.
+    pub(crate) fn until(&self) -> Option<Until> {
+        let time = self.until.map(|time| Until::Time(Instant::START.after(time)));
+        time.or(self.step).or(self.call.map(Until::Call))
+    }
+}
+
+fn step(text: &str) -> Result<Until, String> {
+    let refuse = || format!("expected a number, or a sequence and a step as `2:17`, found `{text}`");
+    match text.split_once(':') {
+        None => text.parse().map(Until::Step).map_err(|_| refuse()),
+        Some((sequence, step)) => match (sequence.parse(), step.parse()) {
+            (Ok(sequence), Ok(step)) => Ok(Until::Place { sequence, step }),
+            _ => Err(refuse()),
+        },
+    }
+}
+
+/// From moments of the failing run, goes on with other randomness many times, and counts how often it fails in the same way as
+/// far as the recorded run went. Between the two moments with the steepest rise it looks again, down to one decision. Exit
+/// code: 0, or 2 when there is no failure, or it does not repeat.
+#[derive(Debug, Args)]
+pub(crate) struct CausalityArgs {
+    /// A trace, a run's folder or id, or one of latest, last-pass, last-fail.
+    pub(crate) trace: String,
+    /// Moments, spread evenly over the decisions of the run.
+    #[arg(long, value_name = "K", default_value_t = 12, value_parser = clap::value_parser!(u32).range(2..=1_000))]
+    pub(crate) moments: u32,
+    /// Continuations from each moment.
+    #[arg(long, value_name = "M", default_value_t = 32, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    pub(crate) runs: u32,
+    /// Where the randomness of continuations comes from: a number, or `random` for a fresh one, which is printed first.
+    #[arg(long, value_name = "N|random", default_value = "1", value_parser = SeedArg::parse)]
+    pub(crate) seed: SeedArg,
+    /// How many run at a time. The results are the same.
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1024))]
+    pub(crate) jobs: u32,
+    /// Write the chart to this file, as SVG.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) svg: Option<PathBuf>,
+}
+
+/// Runs the plan of the trace anew with other seeds. Exit code: 0, or 2 when there is no failure.
+#[derive(Debug, Args)]
+pub(crate) struct FindabilityArgs {
+    /// A trace, a run's folder or id, or one of latest, last-pass, last-fail.
+    pub(crate) trace: String,
+    /// Fresh runs.
+    #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub(crate) runs: u32,
+    /// Where their seeds come from: a number, or `random` for a fresh one, which is printed first.
+    #[arg(long, value_name = "N|random", default_value = "1", value_parser = SeedArg::parse)]
+    pub(crate) seed: SeedArg,
+    /// How many run at a time. The results are the same.
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1024))]
+    pub(crate) jobs: u32,
+}
+
+/// Explores a scenario with 1, 2, 4 and more workers, each for the same time, and fits the universal scaling law to what they
+/// reach. It says nothing where the law does not fit. Exit code: 0, or 2 error or usage; the failures that are found are none of
+/// its business.
+#[derive(Debug, Args)]
+pub(crate) struct BenchmarkArgs {
+    /// A scenario with flows, in any form that `run` takes.
+    pub(crate) target: PathBuf,
+    /// The largest number of workers: those before it are 1, 2, 4 and so on [default: twice the processors, at least 8]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=256))]
+    pub(crate) max_workers: Option<u32>,
+    /// Real time that each number of workers has.
+    #[arg(long, value_name = "DURATION", default_value = "10s", value_parser = Duration::parse)]
+    pub(crate) time: Duration,
+    /// What is counted.
+    #[arg(long, value_name = "WHAT", default_value = "runs")]
+    pub(crate) metric: MetricArg,
+    /// The seed of each exploration.
+    #[arg(long, value_name = "N", default_value_t = 42)]
+    pub(crate) seed: u64,
+    /// Further arguments of `fozzy explore`, such as `-- --schedule random --faults disk`.
+    #[arg(last = true, value_name = "ARGS")]
+    pub(crate) explore: Vec<String>,
+}
+
+/// What a benchmark fits to.
+#[derive(Clone, Copy, Debug, PartialEq, ValueEnum)]
+pub(crate) enum MetricArg {
+    /// Ways that were tried.
+    Runs,
+    /// Flows that were run on them.
+    Steps,
+}

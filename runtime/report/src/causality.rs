@@ -1,0 +1,320 @@
+//! The chance of a failure over the course of a run, as a document, as text and as a drawing.
+//!
+//! ```text
+//!   decision   chance   95 %            0                  1
+//!          0      6 %   2..20 %         |─●────            |
+//!         17    100 %   89..100 %       |                ─●|
+//! ```
+//!
+//! Invariants: the drawing stands alone, as one SVG file without scripts; equal documents give equal drawings.
+
+use crate::html::escape;
+use fozzy_trace::{Entry, Instant, Signature};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// So many of so many, and where the true share is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Chance {
+    /// Runs that failed in the same way.
+    pub failed: u64,
+    /// Runs.
+    pub runs: u64,
+    /// The share.
+    pub chance: f64,
+    /// The lower end of its interval of 95 % (Wilson).
+    pub low: f64,
+    /// The upper end.
+    pub high: f64,
+}
+
+/// How a failure does from one moment.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct CausalityPoint {
+    /// Decisions that were the recording's.
+    pub decision: u64,
+    /// How continuations went.
+    #[serde(flatten)]
+    pub failed: Chance,
+}
+
+/// The decision that made it likely.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct CausalityTurn {
+    /// Its number.
+    pub decision: u64,
+    /// Whether the chances before and after are apart, with 95 % each.
+    pub clear: bool,
+    /// With the decision drawn anew.
+    pub before: Chance,
+    /// With the decision as it was.
+    pub after: Chance,
+    /// The call that took it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub call: Option<Entry>,
+    /// Where the scenario was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub position: Option<String>,
+}
+
+/// How often a failure comes, and what a fix has to show.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Findability {
+    /// How fresh runs of the same plan went.
+    #[serde(flatten)]
+    pub failed: Chance,
+    /// The chance is at least this, with 95 % (exact, one side).
+    pub at_least: f64,
+    /// The chance is at most this, with 95 % (exact, one side; for none of many the rule of three).
+    pub at_most: f64,
+    /// Clean runs after which a fix is believable, if the chance was as large as was seen.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub clean_runs: Option<u64>,
+    /// The same, if it was as small as it can have been.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub clean_runs_cautious: Option<u64>,
+}
+
+/// `fozzy.findability.v1`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct FindabilityDocument {
+    /// Always `fozzy.findability.v1`.
+    pub schema_version: String,
+    /// Whose failure it is.
+    pub trace: String,
+    /// What it is.
+    pub signature: Signature,
+    /// How often it comes.
+    #[serde(flatten)]
+    pub findability: Findability,
+}
+
+/// `fozzy.causality.v1`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct CausalityDocument {
+    /// Always `fozzy.causality.v1`.
+    pub schema_version: String,
+    /// Whose failure it is.
+    pub trace: String,
+    /// What it is.
+    pub signature: Signature,
+    /// Decisions of the recorded run.
+    pub decisions: u64,
+    /// Moments, in order.
+    pub points: Vec<CausalityPoint>,
+    /// The decision with the steepest rise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub turn: Option<CausalityTurn>,
+    /// How often it comes in fresh runs of the whole plan.
+    pub findability: Findability,
+    /// The file with the chart.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub svg: Option<String>,
+}
+
+/// Characters of the chart between 0 and 1.
+const WIDTH: usize = 40;
+
+fn percent(share: f64) -> String {
+    let percent = share * 100.0;
+    if percent > 0.0 && percent < 1.0 { format!("{percent:.1} %") } else { format!("{percent:.0} %") }
+}
+
+/// The chart and what it says, for people.
+#[must_use]
+pub fn causality_lines(document: &CausalityDocument) -> String {
+    let CausalityDocument { trace, signature, points, turn, findability, .. } = document;
+    let mut text = format!("{trace}: {signature}\n");
+    text.push_str(&format!("  decision   chance  95 %         0 {:>width$}\n", "1", width = WIDTH - 1));
+    for CausalityPoint { decision, failed } in points {
+        let Chance { chance, low, high, .. } = failed;
+        let place = |share: f64| ((share * (WIDTH - 1) as f64).round() as usize).min(WIDTH - 1);
+        let mut bar = vec![' '; WIDTH];
+        bar[place(*low)..=place(*high)].fill('-');
+        bar[place(*chance)] = 'o';
+        let bar: String = bar.into_iter().collect();
+        let interval = format!("{:.0}..{}", low * 100.0, percent(*high));
+        let mark = if turn.as_ref().is_some_and(|turn| turn.decision == *decision) { " <" } else { "" };
+        text.push_str(&format!("{decision:>10}  {:>7}  {interval:<11} |{bar}|{mark}\n", percent(*chance)));
+    }
+    match turn {
+        None => text.push_str("no moment made it more likely\n"),
+        Some(turn) => {
+            let CausalityTurn { decision, before, after, .. } = turn;
+            let (from, to) = (percent(before.chance), percent(after.chance));
+            text.push_str(&match turn.clear {
+                true => format!("it became likely at decision {decision}: from {from} to {to}\n"),
+                false => format!(
+                    "it grows little by little; most at decision {decision}, from {from} to {to}, which may be chance: more \
+                     --runs would tell\n"
+                ),
+            });
+            if let Some(position) = &turn.position {
+                text.push_str(&format!("  in {position}\n"));
+            }
+            if let Some(call) = &turn.call {
+                text.push_str(&format!("  {}\n", crate::show::entry_line(call).trim_start()));
+                text.push_str(&format!("  fozzy replay {trace} --call {}\n", call.index));
+            }
+        }
+    }
+    text.push_str(&findability_lines(findability));
+    text.extend(document.svg.iter().map(|path| format!("chart: {path}\n")));
+    text
+}
+
+/// How often it comes, for people.
+#[must_use]
+pub fn findability_lines(findability: &Findability) -> String {
+    let Findability { failed: Chance { failed, runs, low, high, chance }, .. } = findability;
+    let mut text = format!("fresh runs: {failed} of {runs} fail so");
+    match (findability.clean_runs, findability.clean_runs_cautious) {
+        (Some(as_seen), Some(cautious)) => text.push_str(&format!(
+            ", {} (95 %: {} to {})\na fix is believable with 95 % after {as_seen} clean runs; after {cautious}, if the chance is as \
+             small as {}\n",
+            percent(*chance),
+            percent(*low),
+            percent(*high),
+            percent(findability.at_least)
+        )),
+        _ => text.push_str(&format!(
+            ": its chance is at most {} (rule of three), and clean runs prove nothing yet; try more --runs, or replay the trace \
+             against the fixed program\n",
+            percent(findability.at_most)
+        )),
+    }
+    text
+}
+
+/// The chart as a drawing.
+#[must_use]
+pub fn causality_svg(document: &CausalityDocument) -> String {
+    const SIZE: (f64, f64) = (720.0, 320.0);
+    const MARGIN: (f64, f64) = (60.0, 44.0);
+    let last = document.decisions.max(1) as f64;
+    let x = |decision: u64| MARGIN.0 + (SIZE.0 - MARGIN.0 - 20.0) * decision as f64 / last;
+    let y = |share: f64| SIZE.1 - MARGIN.1 - (SIZE.1 - 2.0 * MARGIN.1) * share;
+    let mut svg = format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {} {}\" font-family=\"sans-serif\" font-size=\"12\">\n\
+         <title>{}</title>\n<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n",
+        SIZE.0,
+        SIZE.1,
+        escape(&format!("{}: chance of {}", document.trace, document.signature))
+    );
+    let text = |x: f64, y: f64, anchor: &str, words: &str| {
+        format!("<text x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"{anchor}\">{}</text>\n", escape(words))
+    };
+    svg.push_str(&text(MARGIN.0, 24.0, "start", &format!("chance of: {}", document.signature)));
+    for share in [0.0, 0.25, 0.5, 0.75, 1.0] {
+        let (left, right, at) = (MARGIN.0, SIZE.0 - 20.0, y(share));
+        svg.push_str(&format!("<path d=\"M{left:.1} {at:.1}H{right:.1}\" stroke=\"#ddd\"/>\n"));
+        svg.push_str(&text(left - 8.0, at + 4.0, "end", &percent(share)));
+    }
+    let points = || document.points.iter();
+    let above = points().map(|point| (x(point.decision), y(point.failed.high)));
+    let beneath = points().rev().map(|point| (x(point.decision), y(point.failed.low)));
+    let path = |places: &mut dyn Iterator<Item = (f64, f64)>| {
+        places.map(|(x, y)| format!("{x:.1},{y:.1}")).collect::<Vec<_>>().join(" ")
+    };
+    let band = path(&mut above.chain(beneath));
+    let line = path(&mut points().map(|point| (x(point.decision), y(point.failed.chance))));
+    svg.push_str(&format!("<polygon points=\"{band}\" fill=\"#cfe3f7\"/>\n"));
+    svg.push_str(&format!("<polyline points=\"{line}\" fill=\"none\" stroke=\"#1f6fb4\" stroke-width=\"2\"/>\n"));
+    for point in points() {
+        let Chance { failed, runs, .. } = point.failed;
+        svg.push_str(&format!(
+            "<circle cx=\"{:.1}\" cy=\"{:.1}\" r=\"3\" fill=\"#1f6fb4\"><title>decision {}: {failed} of {runs}</title></circle>\n",
+            x(point.decision),
+            y(point.failed.chance),
+            point.decision
+        ));
+    }
+    if let Some(turn) = document.turn.as_ref().filter(|turn| turn.clear) {
+        let at = x(turn.decision);
+        svg.push_str(&format!(
+            "<path d=\"M{at:.1} {:.1}V{:.1}\" stroke=\"#c0392b\" stroke-dasharray=\"4 3\"/>\n",
+            y(0.0),
+            y(1.0)
+        ));
+        svg.push_str(&text(at, y(1.0) - 6.0, "middle", &format!("decision {}", turn.decision)));
+    }
+    let last = turn_words(document);
+    svg.push_str(&text(MARGIN.0, SIZE.1 - 24.0, "start", "0"));
+    svg.push_str(&text(SIZE.0 - 20.0, SIZE.1 - 24.0, "end", &format!("{} decisions", document.decisions)));
+    svg.push_str(&text(MARGIN.0, SIZE.1 - 8.0, "start", &last));
+    svg.push_str("</svg>\n");
+    svg
+}
+
+fn turn_words(document: &CausalityDocument) -> String {
+    let Some(turn) = document.turn.as_ref().filter(|turn| turn.clear) else { return String::new() };
+    let call = turn.call.as_ref().map(|call| format!(", {}({}) -> {}", call.call, call.asked, call.answer));
+    let at = turn.call.as_ref().map(|call| format!(" at {}", Instant(call.at.0))).unwrap_or_default();
+    let mut words = format!("decision {}{at}{}", turn.decision, call.unwrap_or_default());
+    if words.chars().count() > 110 {
+        words = words.chars().take(109).chain(['…']).collect();
+    }
+    words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fozzy_trace::FindingKind;
+
+    fn document() -> CausalityDocument {
+        let chance = |failed: u64, low, high| Chance { failed, runs: 32, chance: failed as f64 / 32.0, low, high };
+        let (before, after) = (chance(2, 0.017, 0.2), chance(32, 0.893, 1.0));
+        let point = |decision, failed| CausalityPoint { decision, failed };
+        CausalityDocument {
+            schema_version: "fozzy.causality.v1".to_owned(),
+            trace: "fail.fozzy".to_owned(),
+            signature: Signature { kind: FindingKind::Assertion, site: "a < b".to_owned() },
+            decisions: 40,
+            points: vec![point(0, before), point(17, before), point(18, after), point(40, after)],
+            turn: Some(CausalityTurn { decision: 17, clear: true, before, after, call: None, position: None }),
+            findability: Findability {
+                failed: before,
+                at_least: 0.011,
+                at_most: 0.183,
+                clean_runs: Some(47),
+                clean_runs_cautious: Some(266),
+            },
+            svg: None,
+        }
+    }
+
+    #[test]
+    fn the_chart_shows_the_leap_and_names_it() {
+        let text = causality_lines(&document());
+        assert!(text.contains("it became likely at decision 17: from 6 % to 100 %"), "{text}");
+        assert!(text.contains("47 clean runs; after 266"), "{text}");
+        let row = text.lines().find(|line| line.trim_start().starts_with("18 ")).expect("it has one");
+        assert!(row.ends_with("-o|") || row.ends_with("o|"), "{row}");
+    }
+
+    #[test]
+    fn the_drawing_holds_whatever_a_program_calls_its_things() {
+        let svg = causality_svg(&document());
+        assert!(svg.starts_with("<svg") && svg.ends_with("</svg>\n") && svg.contains("a &lt; b"));
+        assert_eq!(svg.matches("<circle").count(), 4);
+    }
+
+    #[test]
+    fn none_of_many_is_no_proof() {
+        let nothing = Findability {
+            failed: Chance { failed: 0, runs: 100, chance: 0.0, low: 0.0, high: 0.037 },
+            at_least: 0.0,
+            at_most: 0.0295,
+            clean_runs: None,
+            clean_runs_cautious: None,
+        };
+        assert!(findability_lines(&nothing).contains("at most 3 % (rule of three)"));
+    }
+}

@@ -1,0 +1,75 @@
+//! The step that failed, with fewer before it and other values: where the others only matter for what they leave behind.
+//!
+//! ```text
+//! deposit 40 · withdraw 10 · … 7 more … · transfer 80        none can go, as the balance must fit the 80
+//! transfer 80   ─▶ transfer 23, transfer 61, …               alone, with other values: it fails so too
+//! ```
+//!
+//! Invariant: which values are tried follows from their places, so that shrinking again gives the same.
+
+use super::steps::{FLOW, Place, steps_of, with_steps};
+use super::values::is_drawn;
+use super::{Halt, Shrinker, Story};
+use crate::guided::{Asked, Decision};
+use fozzy_trace::digest::hex;
+use fozzy_trace::source::Explicit;
+use fozzy_trace::{Fold, Part, Purpose};
+
+/// Steps up to which it is tried: more would take too many executions, and have other ways to go.
+const STEPS_MAX: usize = 16;
+/// Other values that the failing step is tried with alone.
+const ALONE: u64 = 16;
+/// Other values for each pair of a step and the failing one.
+const PAIRED: u64 = 4;
+
+pub(super) fn few(shrinker: &mut Shrinker<'_>) -> Result<(), Halt> {
+    let all = steps_of(shrinker);
+    let Some((last, before)) = all.split_last() else { return Ok(()) };
+    if before.is_empty() || all.len() > STEPS_MAX {
+        return Ok(());
+    }
+    for number in 1..=ALONE {
+        let candidate = redrawn(shrinker, &[*last], number);
+        if shrinker.attempt(candidate)? {
+            return Ok(());
+        }
+    }
+    if before.len() < 2 {
+        return Ok(());
+    }
+    for first in before.iter().rev() {
+        for number in 1..=PAIRED {
+            let candidate = redrawn(shrinker, &[*first, *last], number);
+            if shrinker.attempt(candidate)? {
+                return Ok(());
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The story with these steps only, which draw other values and turns.
+fn redrawn(shrinker: &Shrinker<'_>, places: &[Place], number: u64) -> Story {
+    let mut story = with_steps(&shrinker.story, places);
+    let parts: Vec<Part> = places.iter().map(|place| place.part()).collect();
+    let is_kept = |decision: &&Decision| {
+        let own = parts.contains(&decision.spot.part) && decision.site != FLOW;
+        own && (matches!(decision.spot.purpose, Purpose::Choice(_) | Purpose::Schedule)) && is_drawn(decision.asked)
+    };
+    for decision in shrinker.log.iter().filter(is_kept) {
+        let drawn = |at: u64| {
+            let mut fold = Fold::default();
+            fold.bytes(format!("{:?}", decision.spot).as_bytes());
+            [number, at].into_iter().for_each(|word| fold.word(word));
+            fold.value()
+        };
+        let answer = match decision.asked {
+            Asked::Below(bound) => Explicit::Number(drawn(0) % bound),
+            Asked::Bytes(length) => {
+                Explicit::Bytes(hex(&(0..length as u64).map(|at| drawn(at) as u8).collect::<Vec<_>>()))
+            }
+        };
+        story.answers.insert(decision.spot, answer);
+    }
+    story
+}
