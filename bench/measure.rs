@@ -103,7 +103,8 @@ pub(crate) fn process_clock() -> f64 {
     cpu_clock(libc::CLOCK_PROCESS_CPUTIME_ID)
 }
 
-fn thread_clock() -> f64 {
+/// CPU seconds of this thread so far.
+pub(crate) fn thread_clock() -> f64 {
     cpu_clock(libc::CLOCK_THREAD_CPUTIME_ID)
 }
 

@@ -7,8 +7,8 @@
 //! All have one flow, a move; what moves there are, and what they do, is the puzzle's. With the feature `fixed`, to be solved
 //! is no failure.
 
-mod maze;
-mod small;
+pub(crate) mod maze;
+pub(crate) mod small;
 
 use fozzy_sdk::prelude::*;
 use maze::Maze;
@@ -17,7 +17,7 @@ use std::cell::Cell;
 use std::rc::Rc;
 
 /// What a puzzle is.
-trait Puzzle {
+pub(crate) trait Puzzle {
     /// How many moves there are to choose from.
     fn moves(&self) -> usize;
     /// Makes one of them.

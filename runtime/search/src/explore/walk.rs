@@ -27,7 +27,7 @@ pub struct Answers(Arc<Mutex<Noted>>);
 struct Noted {
     answers: Vec<Explicit>,
     bounds: Vec<u64>,
-    /// Questions about the order.
+    /// The most questions about the order in one step.
     ordered: u64,
 }
 
@@ -42,7 +42,7 @@ impl Answers {
         self.lock().answers.clone()
     }
 
-    /// How often it was asked who goes on.
+    /// How often it was asked in one step who goes on, at most.
     pub(crate) fn ordered(&self) -> u64 {
         self.lock().ordered
     }
@@ -84,10 +84,10 @@ pub(crate) enum Order {
     Any,
     /// The one that has waited longest.
     First,
-    /// The one that ran last, but for some changes.
+    /// The one that ran last, but for some changes in each step.
     Changes {
-        /// How many.
-        number: u32,
+        /// How many, at most.
+        most: u32,
         /// They are among so many questions.
         among: u64,
     },
@@ -102,9 +102,11 @@ pub struct Walk {
     part: Part,
     /// Whether faults strike as chance has it; otherwise none does.
     storm: bool,
+    /// Questions about the order in this step.
     ordered: u64,
     /// How many could go on when it was asked last.
     bound: u64,
+    /// The questions of this step at which another one goes on; drawn when the first of them is asked.
     changes: Vec<u64>,
     /// `None` in a fork.
     noted: Option<Answers>,
@@ -113,12 +115,8 @@ pub struct Walk {
 impl Walk {
     pub(crate) fn new(script: Arc<[Explicit]>, mut chance: Chance, manner: Manner, noted: &Answers) -> Walk {
         let storm = manner.toggle > 0.0 && chance.one_in(2);
-        let changes = match manner.order {
-            Order::Changes { number, among } => (0..number).map(|_| chance.below(among.max(1))).collect(),
-            Order::Any | Order::First => Vec::new(),
-        };
         let (part, noted) = (Part::WHOLE, Some(noted.clone()));
-        Walk { script, at: 0, chance, manner, part, storm, ordered: 0, bound: 0, changes, noted }
+        Walk { script, at: 0, chance, manner, part, storm, ordered: 0, bound: 0, changes: Vec::new(), noted }
     }
 
     /// A walk that answers as chance has it, without faults: what is asked before a scenario begins.
@@ -141,6 +139,7 @@ impl Walk {
             && part != self.part
         {
             self.part = part;
+            (self.ordered, self.bound) = (0, 0);
             if self.manner.toggle > 0.0 && self.chance.happens(self.manner.toggle) {
                 self.storm = !self.storm;
             }
@@ -153,12 +152,18 @@ impl Walk {
             let number = self.ordered;
             self.ordered += 1;
             if let Some(noted) = &self.noted {
-                noted.lock().ordered += 1;
+                let mut noted = noted.lock();
+                noted.ordered = noted.ordered.max(self.ordered);
             }
             return match self.manner.order {
                 Order::First => 0,
                 Order::Any => self.chance.below(bound),
-                Order::Changes { .. } => self.unless_changed(number, bound),
+                Order::Changes { most, among } => {
+                    if number == 0 {
+                        self.draw_changes(most, among);
+                    }
+                    self.unless_changed(number, bound)
+                }
             };
         }
         let quiet = is_chance(question.purpose) && !self.storm && question.purpose == Purpose::Fault;
@@ -167,6 +172,13 @@ impl Walk {
 }
 
 impl Walk {
+    /// Few changes leave what comes before the last of them as it was: one is as likely as many.
+    fn draw_changes(&mut self, most: u32, among: u64) {
+        let number = self.chance.between(1, most.max(1) as usize);
+        self.changes.clear();
+        self.changes.extend((0..number).map(|_| self.chance.below(among.max(1))));
+    }
+
     /// The one that ran last stands last. It goes on, but for change points, and unless somebody has come.
     fn unless_changed(&mut self, number: u64, bound: u64) -> u64 {
         let somebody_came = bound > std::mem::replace(&mut self.bound, bound);

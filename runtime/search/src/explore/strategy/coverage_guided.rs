@@ -20,7 +20,7 @@ const FRESH_MIN: f64 = 0.02;
 /// One run in so many lets tasks run on but for a few changes, as `pct` does.
 const ORDERED: u64 = 4;
 
-/// Changes of the running task in such a run.
+/// Changes of the running task in a step of such a run, at most.
 const CHANGES: u32 = 2;
 
 pub(super) struct CoverageGuided {
@@ -31,7 +31,7 @@ pub(super) struct CoverageGuided {
     /// Fresh runs since the last that found something.
     barren: i32,
     is_fresh: bool,
-    /// The most questions about the order in one run.
+    /// The most questions about the order in one step.
     ordered: u64,
 }
 
@@ -62,7 +62,7 @@ impl Strategy for CoverageGuided {
         let most = self.steps_per_run.max(1) as usize;
         let steps = if self.is_fresh { chance.between(1, most) } else { chance.length(most) };
         let order =
-            if chance.one_in(ORDERED) { Order::Changes { number: CHANGES, among: self.ordered } } else { Order::Any };
+            if chance.one_in(ORDERED) { Order::Changes { most: CHANGES, among: self.ordered } } else { Order::Any };
         let manner = Manner { order, simplest: false, toggle: self.toggle };
         Some(Attempt { origin, steps: steps as u32, script: Arc::from([]), manner, keeps: Keeps::New })
     }

@@ -1,7 +1,8 @@
 //! Always from the start: `random`, `fifo` and `pct`, which differ in who goes on.
 //!
 //! Source of `pct`: Burckhardt and others, A Randomized Scheduler with Probabilistic Guarantees of Finding Bugs, 2010. The
-//! priorities are those of a task over all others as long as it runs; the change points are drawn as there.
+//! priorities are those of a task over all others as long as it runs; the change points are drawn as there, for each step: its
+//! tasks are its own.
 
 use super::{Attempt, Keeps, Origin, Strategy};
 use crate::explore::options::Options;

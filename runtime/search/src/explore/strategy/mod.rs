@@ -100,8 +100,8 @@ pub const STRATEGIES: &[StrategyRow] = &[
     },
     StrategyRow {
         name: "pct",
-        says: "always from the start; a task runs on, but for a few changes at random moments",
-        make: |options| Box::new(Fresh::new(options, Order::Changes { number: PCT_CHANGES, among: 1 })),
+        says: "always from the start; a task runs on, but for a few changes at random moments of each step",
+        make: |options| Box::new(Fresh::new(options, Order::Changes { most: PCT_CHANGES, among: 1 })),
     },
     StrategyRow {
         name: "coverage_guided",
@@ -110,7 +110,7 @@ pub const STRATEGIES: &[StrategyRow] = &[
     },
 ];
 
-/// Changes of the running task in one run of `pct`: most faults of order need one or two.
+/// Changes of the running task in one step of `pct`, at most: most faults of order need one or two.
 const PCT_CHANGES: u32 = 3;
 
 /// The strategy of this name.
