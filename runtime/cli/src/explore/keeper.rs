@@ -147,9 +147,9 @@ impl Observer for Keeper {
         self.time.is_none_or(|time| now < time.0) && !self.share.as_ref().is_some_and(Share::is_over)
     }
 
-    fn kept(&mut self, story: &Story) -> Result<(), HarnessError> {
+    fn kept(&mut self, story: &dyn Fn() -> Story) -> Result<(), HarnessError> {
         let Some(share) = &mut self.share else { return Ok(()) };
-        share.give(story).map_err(|error| HarnessError { what: error.to_string() })
+        share.give(&story()).map_err(|error| HarnessError { what: error.to_string() })
     }
 
     fn others(&mut self) -> Vec<Story> {

@@ -7,6 +7,7 @@
 use super::{Attempt, Keeps, Origin, Strategy};
 use crate::explore::options::Options;
 use crate::explore::pool::Pool;
+use crate::explore::swarm::Mask;
 use crate::explore::walk::{Answers, Manner, Order};
 use crate::fuzz::chance::Chance;
 use std::sync::Arc;
@@ -18,18 +19,18 @@ pub(super) struct Fresh {
 
 impl Fresh {
     pub(super) fn new(options: &Options, order: Order) -> Fresh {
-        let manner = Manner { order, simplest: false, toggle: options.fault_toggle_prob };
+        let manner = Manner { mask: Mask::All, order, simplest: false, toggle: options.fault_toggle_prob };
         Fresh { steps_per_run: options.steps_per_run, manner }
     }
 }
 
 impl Strategy for Fresh {
     fn next(&mut self, _: &mut Pool, _: &mut Chance) -> Option<Attempt> {
-        let (script, manner) = (Arc::from([]), self.manner);
+        let (script, manner) = (Arc::from([]), self.manner.clone());
         Some(Attempt { origin: Origin::Start, steps: self.steps_per_run, script, manner, keeps: Keeps::Nothing })
     }
 
-    fn learn(&mut self, _: u32, answers: &Answers) {
+    fn learn(&mut self, _: u32, _: u32, answers: &Answers) {
         if let Order::Changes { among, .. } = &mut self.manner.order {
             *among = answers.ordered().max(*among);
         }

@@ -12,6 +12,7 @@ mod coverage_guided;
 mod fresh;
 mod systematic;
 
+use super::bandit::Earned;
 use super::ground::PlaceId;
 use super::options::Options;
 use super::pool::Pool;
@@ -60,8 +61,13 @@ pub(crate) trait Strategy {
     /// The next one; `None` when there are none left.
     fn next(&mut self, pool: &mut Pool, chance: &mut Chance) -> Option<Attempt>;
 
-    /// What came of it: how much was new, and what was asked and answered.
-    fn learn(&mut self, fresh: u32, answers: &Answers);
+    /// What came of it: how much was new, in how many steps, and what was asked and answered.
+    fn learn(&mut self, fresh: u32, steps: u32, answers: &Answers);
+
+    /// What each of the things that it divides its effort between has earned, by dial and name.
+    fn earned(&self) -> Vec<(&'static str, &'static str, Earned)> {
+        Vec::new()
+    }
 
     /// A place was kept on the last way.
     fn kept(&mut self, _place: PlaceId) {}
