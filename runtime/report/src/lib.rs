@@ -25,7 +25,7 @@ mod show;
 pub mod suite;
 mod summary;
 
-pub use explore::{ExploreFinding, ExploreSummary, NotReached, SeedState};
+pub use explore::{ExploreEarned, ExploreFinding, ExploreSummary, NotReached, SeedState};
 pub use facts::{FlowSummary, MemorySummary, PropertySummary, ScenarioSummary};
 pub use findings::finding_annotations;
 pub use flaky::{FlakyReport, RunSignature};

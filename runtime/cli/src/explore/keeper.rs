@@ -16,7 +16,7 @@ use crate::store;
 use crate::wall::Stopwatch;
 use fozzy_check::judge;
 use fozzy_report::Mode;
-use fozzy_search::explore::{Observer, Stats, Story};
+use fozzy_search::explore::{Edges, Observer, Others, Stats, Story};
 use fozzy_search::fuzz::Found;
 use fozzy_trace::file::store::Collision;
 use fozzy_trace::file::{Recording, Target};
@@ -152,9 +152,9 @@ impl Observer for Keeper {
         share.give(&story()).map_err(|error| HarnessError { what: error.to_string() })
     }
 
-    fn others(&mut self) -> Vec<Story> {
+    fn others(&mut self, edges: &dyn Fn() -> Edges) -> Others {
         let now = self.watch.elapsed_ns();
-        self.share.as_mut().map(|share| share.take(now)).unwrap_or_default()
+        self.share.as_mut().map(|share| share.take(now, edges)).unwrap_or_default()
     }
 
     fn found(&mut self, found: &Found<Story>) -> Result<(), HarnessError> {

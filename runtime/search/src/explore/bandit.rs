@@ -28,6 +28,14 @@ pub struct Earned {
     pub found: u64,
 }
 
+impl Earned {
+    /// Both together.
+    #[must_use]
+    pub fn and(self, other: Earned) -> Earned {
+        Earned { runs: self.runs + other.runs, steps: self.steps + other.steps, found: self.found + other.found }
+    }
+}
+
 /// So many arms.
 #[derive(Clone, Debug)]
 pub(crate) struct Bandit<const N: usize> {
@@ -69,8 +77,7 @@ impl<const N: usize> Bandit<N> {
     pub(crate) fn learn(&mut self, found: u32, steps: u64) {
         let (lately, earned) = (&mut self.lately[self.chosen], &mut self.earned[self.chosen]);
         *lately = (lately.0 * KEPT + f64::from(found.min(FOUND_MAX)), lately.1 * KEPT + steps as f64);
-        *earned =
-            Earned { runs: earned.runs + 1, steps: earned.steps + steps, found: earned.found + u64::from(found) };
+        *earned = earned.and(Earned { runs: 1, steps, found: found.into() });
     }
 
     /// What each has earned.

@@ -77,6 +77,18 @@ impl Stats {
     }
 }
 
+/// For each module, the classes of counts that were seen of each of its edges, one byte each.
+pub type Edges = Vec<Vec<u8>>;
+
+/// What others have found.
+#[derive(Clone, Debug, Default)]
+pub struct Others {
+    /// The ways to their places.
+    pub stories: Vec<Story>,
+    /// What is not new any more.
+    pub edges: Vec<Edges>,
+}
+
 /// Hears what happens, and keeps it.
 pub trait Observer {
     /// A step was taken. `false` ends the exploration.
@@ -91,9 +103,10 @@ pub trait Observer {
         Ok(())
     }
 
-    /// Stories that others have found meanwhile.
-    fn others(&mut self) -> Vec<Story> {
-        Vec::new()
+    /// What others have found meanwhile; `edges` are those of this one, for them.
+    fn others(&mut self, edges: &dyn Fn() -> Edges) -> Others {
+        let _ = edges;
+        Others::default()
     }
 
     /// A failure was found that was not known.
@@ -226,7 +239,9 @@ impl Exploration {
             if self.options.stop == Stop::Saturated && self.stats.is_saturated() {
                 return Ok(Ended::Saturated);
             }
-            for story in outside.observer.others() {
+            let others = outside.observer.others(&|| self.novelty.classes());
+            others.edges.iter().for_each(|edges| self.novelty.know(edges));
+            for story in others.stories {
                 if let Some(ended) = self.follow(&mut outside, &story)? {
                     return Ok(ended);
                 }

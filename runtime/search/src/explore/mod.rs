@@ -28,7 +28,7 @@ mod tests;
 
 pub use crate::fuzz::estimate::Estimate;
 pub use bandit::Earned;
-pub use explorer::{Ended, Exploration, Observer, Stats};
+pub use explorer::{Edges, Ended, Exploration, Observer, Others, Stats};
 pub use ground::{Ground, PlaceId, Went};
 pub use options::{CheckpointStrategy, Options, Stop};
 pub use story::Story;
