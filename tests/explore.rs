@@ -146,6 +146,111 @@ fn workers_find_together_and_what_they_find_replays_alone() {
     assert_eq!((&replayed["replay"]["equal"], &replayed["signature"]), (&Value::Bool(true), &found["signature"]));
 }
 
+/// Replays each trace in a folder that has nothing else.
+fn replay_alone(fozzy: &Fozzy, explore: &Value) -> usize {
+    let failures = explore["failures"].as_array().expect("a list");
+    for failure in failures {
+        let elsewhere = Fozzy::new();
+        elsewhere.write("found.fozzy", fozzy.read(failure["tracePath"].as_str().expect("a path")));
+        let replayed = elsewhere.run(&["replay", "found.fozzy", "--json"]).exits(1).json();
+        assert_eq!(replayed["replay"]["equal"], Value::Bool(true), "{failure}");
+        assert_eq!(replayed["signature"], failure["signature"], "{failure}");
+    }
+    failures.len()
+}
+
+#[test]
+fn many_failures_from_deep_places_all_replay_alone() {
+    let (least, runs) = if is_long() { (500, "20000") } else { (20, "130") };
+    let fozzy = Fozzy::new();
+    let explore = solve(&fozzy, "stairs", 11, runs, &["--no-seeds"]).exits(1).json()["explore"].take();
+    assert_eq!(explore["lost"], 0, "{explore:#}");
+    assert!(replay_alone(&fozzy, &explore) >= least, "{explore:#}");
+    // Floors below have failed before: the highest are reached from places upon places.
+    let deepest = explore["failures"].as_array().into_iter().flatten().filter_map(|found| found["steps"].as_u64()).max();
+    assert!(deepest >= Some(least as u64), "{deepest:?}");
+    let earned = |dial: &str| {
+        let of = |what: &&Value| what["dial"] == dial;
+        let all = explore["earned"].as_array().into_iter().flatten().filter(of);
+        all.map(|what| what["runs"].as_u64().unwrap_or_default()).sum::<u64>()
+    };
+    let runs = explore["runs"].as_u64().expect("a number");
+    assert_eq!([earned("origin"), earned("order"), earned("swarm")], [runs, runs, runs], "{explore:#}");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_worker_that_is_killed_loses_nothing_that_it_has_found() {
+    let fozzy = Fozzy::new();
+    let program = puzzles(false);
+    let args = ["explore", &program, "--env", "PUZZLE=stairs", "-w", "2", "--time", "6s", "--no-shrink", "--json"];
+    let child = fozzy.start(&args);
+    let found = |worker: &str| {
+        let script = format!("cat /dev/null .fozzy/runs/*/workers/{worker}/*.fozzy 2>/dev/null | wc -c");
+        fozzy.shell(&script).out().trim().parse::<u64>().unwrap_or_default() > 0
+    };
+    while !(found("0") && found("1")) {
+        std::thread::yield_now();
+    }
+    let kept = fozzy.shell("ls .fozzy/runs/*/workers/0/*.fozzy | wc -l").out();
+    // The worker is the child that was started as number 0.
+    let victim = format!("for p in $(pgrep -P {}); do grep -qz -x 0 /proc/$p/cmdline && kill -9 $p; done; true", child.id());
+    fozzy.shell(&victim).exits(0);
+    let ended = Ran::of(&args, child.wait_with_output().expect("it ends"));
+    let explore = ended.exits(1).json()["explore"].take();
+    let kept: usize = kept.trim().parse().expect("a number");
+    assert!(replay_alone(&fozzy, &explore) >= kept.max(1), "{kept}: {explore:#}");
+}
+
+#[test]
+fn ctrl_c_keeps_what_was_found_and_it_can_be_gone_on_from() {
+    let fozzy = Fozzy::new();
+    let program = puzzles(true);
+    let args = ["explore", &program, "--env", "PUZZLE=maze-8", "--time", "10m", "--json"];
+    let child = fozzy.start(&args);
+    while !fozzy.shell("ls .fozzy/runs/*/ 2>/dev/null").err().is_empty() || !fozzy.path(".fozzy/runs").exists() {
+        std::thread::yield_now();
+    }
+    fozzy.shell(&format!("sleep 1; kill -INT {}", child.id())).exits(0);
+    let ended = Ran::of(&args, child.wait_with_output().expect("it ends"));
+    let explore = ended.json()["explore"].take();
+    assert_eq!(explore["ended"], "interrupted", "{explore:#}");
+    let states = explore["states"].as_u64().expect("a number");
+    let again = ["explore", &program, "--env", "PUZZLE=maze-8", "--resume", "--runs", "1000", "--json"];
+    let further = fozzy.run(&again).exits(0).json()["explore"].take();
+    assert!(further["states"].as_u64() >= Some(states), "{states}: {further:#}");
+}
+
+#[test]
+fn two_explorations_in_one_folder_do_not_disturb_each_other() {
+    let fozzy = Fozzy::new();
+    let program = puzzles(false);
+    let args = |seed| ["explore", &program, "--env", "PUZZLE=stairs", "--runs", "60", "--no-shrink", "--json", "--seed", seed];
+    let other = fozzy.start(&args("1"));
+    let beside = fozzy.run(&args("2")).exits(1).json()["explore"].take();
+    let other = Ran::of(&args("1"), other.wait_with_output().expect("it ends")).exits(1).json()["explore"].take();
+    let alone = |seed| Fozzy::new().run(&args(seed)).exits(1).json()["explore"]["failures"].as_array().map(Vec::len);
+    let number = |of: &Value| of["failures"].as_array().map(Vec::len);
+    assert_eq!((number(&other), number(&beside)), (alone("1"), alone("2")));
+    assert!(replay_alone(&fozzy, &other) > 0);
+}
+
+#[test]
+fn what_fails_at_once_always_passes_or_never_ends_is_told_so() {
+    let fozzy = Fozzy::new();
+    // It ends before its first sequence.
+    let nothing = ["explore", &puzzles(false), "--env", "PUZZLE=none", "--runs", "3", "--json"];
+    let found = fozzy.run(&nothing).exits(4).json();
+    assert_eq!(found["explore"]["failures"].as_array().map(Vec::len), Some(1), "{:#}", found["explore"]);
+    let passes = ["explore", &puzzles(true), "--env", "PUZZLE=faults", "--stop", "saturated", "--time", "60s", "--json"];
+    let passed = fozzy.run(&passes).exits(0).json()["explore"].take();
+    assert_eq!(passed["ended"], "saturated", "{passed:#}");
+    assert!(passed["estimatedUndiscoveredEdges"].is_number() && passed["chanceOfNewEdge"].as_f64() < Some(0.1));
+    // A plan with a further component is not walked through.
+    let target = ["explore", &puzzles(true), "--target", &puzzles(true), "--runs", "1"];
+    fozzy.run(&target).refuses(&["target"]);
+}
+
 #[test]
 fn a_run_goes_on_otherwise_from_any_of_its_decisions() {
     let fozzy = Fozzy::new();
