@@ -9,7 +9,11 @@
 
 use crate::corpus;
 use crate::fozzy::{Fozzy, Ran};
+#[cfg(target_os = "linux")]
+use crate::fuzz::jobs::children_of;
 use serde_json::Value;
+use std::io::{BufRead, BufReader};
+use std::path::PathBuf;
 
 /// Puzzles, and the runs in which each is solved by every seed.
 const PUZZLES: &[(&str, &str)] = &[("bomb", "1000"), ("lock", "4000"), ("maze-8", "4000"), ("faults", "4000")];
@@ -178,27 +182,34 @@ fn many_failures_from_deep_places_all_replay_alone() {
     assert_eq!([earned("origin"), earned("order"), earned("swarm")], [runs, runs, runs], "{explore:#}");
 }
 
+/// The traces that a worker has written so far.
+fn traces_of(fozzy: &Fozzy, worker: &str) -> usize {
+    let folders = |path: PathBuf| std::fs::read_dir(path).into_iter().flatten().flatten().map(|entry| entry.path());
+    let own = folders(fozzy.path(".fozzy/runs")).map(|run| run.join("workers").join(worker));
+    own.flat_map(folders).filter(|path| path.extension().is_some_and(|ending| ending == "fozzy")).count()
+}
+
 #[cfg(target_os = "linux")]
 #[test]
 fn a_worker_that_is_killed_loses_nothing_that_it_has_found() {
     let fozzy = Fozzy::new();
     let program = puzzles(false);
-    let args = ["explore", &program, "--env", "PUZZLE=stairs", "-w", "2", "--time", "6s", "--no-shrink", "--json"];
-    let child = fozzy.start(&args);
-    let found = |worker: &str| {
-        let script = format!("cat /dev/null .fozzy/runs/*/workers/{worker}/*.fozzy 2>/dev/null | wc -c");
-        fozzy.shell(&script).out().trim().parse::<u64>().unwrap_or_default() > 0
-    };
-    while !(found("0") && found("1")) {
+    let more = ["--no-shrink", "--no-seeds", "--json"];
+    let args = [&["explore", &program, "--env", "PUZZLE=stairs", "-w", "2", "--runs", "800"], &more[..]].concat();
+    let mut child = fozzy.start(&args);
+    while traces_of(&fozzy, "0") == 0 {
+        assert!(child.try_wait().expect("it can be asked").is_none(), "it ended before it found something");
         std::thread::yield_now();
     }
-    let kept = fozzy.shell("ls .fozzy/runs/*/workers/0/*.fozzy | wc -l").out();
-    // The worker is the child that was started as number 0.
-    let victim = format!("for p in $(pgrep -P {}); do grep -qz -x 0 /proc/$p/cmdline && kill -9 $p; done; true", child.id());
-    fozzy.shell(&victim).exits(0);
-    let ended = Ran::of(&args, child.wait_with_output().expect("it ends"));
-    let explore = ended.exits(1).json()["explore"].take();
-    let kept: usize = kept.trim().parse().expect("a number");
+    let is_first = |pid: &String| {
+        let line = std::fs::read_to_string(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        line.contains("--worker\x000\x00")
+    };
+    if let Some(first) = children_of(child.id()).into_iter().find(is_first) {
+        fozzy.shell(&format!("kill -9 {first} || true")).exits(0);
+    }
+    let kept = traces_of(&fozzy, "0");
+    let explore = Ran::of(&args, child.wait_with_output().expect("it ends")).exits(1).json()["explore"].take();
     assert!(replay_alone(&fozzy, &explore) >= kept.max(1), "{kept}: {explore:#}");
 }
 
@@ -206,19 +217,17 @@ fn a_worker_that_is_killed_loses_nothing_that_it_has_found() {
 fn ctrl_c_keeps_what_was_found_and_it_can_be_gone_on_from() {
     let fozzy = Fozzy::new();
     let program = puzzles(true);
-    let args = ["explore", &program, "--env", "PUZZLE=maze-8", "--time", "10m", "--json"];
-    let child = fozzy.start(&args);
-    while !fozzy.shell("ls .fozzy/runs/*/ 2>/dev/null").err().is_empty() || !fozzy.path(".fozzy/runs").exists() {
-        std::thread::yield_now();
-    }
-    fozzy.shell(&format!("sleep 1; kill -INT {}", child.id())).exits(0);
-    let ended = Ran::of(&args, child.wait_with_output().expect("it ends"));
-    let explore = ended.json()["explore"].take();
+    let args = ["explore", &program, "--env", "PUZZLE=maze-8", "--time", "10m", "--json", "-v"];
+    let mut child = fozzy.start(&args);
+    let said = BufReader::new(child.stderr.take().expect("it is a pipe")).lines().map_while(Result::ok);
+    assert!({ said }.any(|line| line.contains("runs=")), "it says how it goes");
+    fozzy.shell(&format!("kill -INT {}", child.id())).exits(0);
+    let explore = Ran::of(&args, child.wait_with_output().expect("it ends")).json()["explore"].take();
     assert_eq!(explore["ended"], "interrupted", "{explore:#}");
     let states = explore["states"].as_u64().expect("a number");
     let again = ["explore", &program, "--env", "PUZZLE=maze-8", "--resume", "--runs", "1000", "--json"];
     let further = fozzy.run(&again).exits(0).json()["explore"].take();
-    assert!(further["states"].as_u64() >= Some(states), "{states}: {further:#}");
+    assert!(states > 1 && further["states"].as_u64() >= Some(states), "{states}: {further:#}");
 }
 
 #[test]
