@@ -219,8 +219,9 @@ fn ctrl_c_keeps_what_was_found_and_it_can_be_gone_on_from() {
     let program = puzzles(true);
     let args = ["explore", &program, "--env", "PUZZLE=maze-8", "--time", "10m", "--json", "-v"];
     let mut child = fozzy.start(&args);
-    let said = BufReader::new(child.stderr.take().expect("it is a pipe")).lines().map_while(Result::ok);
-    assert!({ said }.any(|line| line.contains("runs=")), "it says how it goes");
+    // Kept to the end: who cannot say how it goes ends.
+    let mut said = BufReader::new(child.stderr.take().expect("it is a pipe")).lines().map_while(Result::ok);
+    assert!(said.any(|line| line.contains("runs=")), "it says how it goes");
     fozzy.shell(&format!("kill -INT {}", child.id())).exits(0);
     let explore = Ran::of(&args, child.wait_with_output().expect("it ends")).json()["explore"].take();
     assert_eq!(explore["ended"], "interrupted", "{explore:#}");

@@ -136,7 +136,10 @@ pub(crate) fn explore_lines(explore: &ExploreSummary) -> Vec<String> {
             format!("{} {found} in {steps} steps", earned.name)
         };
         let shown: Vec<String> = group.iter().filter(|earned| earned.runs > 0).map(of).collect();
-        lines.push(format!("new, by {}: {}", group[0].dial, shown.join(" · ")));
+        // Where nothing was chosen, nothing is said.
+        if shown.len() > 1 {
+            lines.push(format!("new, by {}: {}", group[0].dial, shown.join(" · ")));
+        }
     }
     if explore.lost > 0 {
         let lost = counted(explore.lost, "failure");
