@@ -171,7 +171,8 @@ fn many_failures_from_deep_places_all_replay_alone() {
     assert_eq!(explore["lost"], 0, "{explore:#}");
     assert!(replay_alone(&fozzy, &explore) >= least, "{explore:#}");
     // Floors below have failed before: the highest are reached from places upon places.
-    let deepest = explore["failures"].as_array().into_iter().flatten().filter_map(|found| found["steps"].as_u64()).max();
+    let deepest =
+        explore["failures"].as_array().into_iter().flatten().filter_map(|found| found["steps"].as_u64()).max();
     assert!(deepest >= Some(least as u64), "{deepest:?}");
     let earned = |dial: &str| {
         let of = |what: &&Value| what["dial"] == dial;
@@ -235,7 +236,8 @@ fn ctrl_c_keeps_what_was_found_and_it_can_be_gone_on_from() {
 fn two_explorations_in_one_folder_do_not_disturb_each_other() {
     let fozzy = Fozzy::new();
     let program = puzzles(false);
-    let args = |seed| ["explore", &program, "--env", "PUZZLE=stairs", "--runs", "60", "--no-shrink", "--json", "--seed", seed];
+    let args =
+        |seed| ["explore", &program, "--env", "PUZZLE=stairs", "--runs", "60", "--no-shrink", "--json", "--seed", seed];
     let other = fozzy.start(&args("1"));
     let beside = fozzy.run(&args("2")).exits(1).json()["explore"].take();
     let other = Ran::of(&args("1"), other.wait_with_output().expect("it ends")).exits(1).json()["explore"].take();
@@ -252,7 +254,8 @@ fn what_fails_at_once_always_passes_or_never_ends_is_told_so() {
     let nothing = ["explore", &puzzles(false), "--env", "PUZZLE=none", "--runs", "3", "--json"];
     let found = fozzy.run(&nothing).exits(4).json();
     assert_eq!(found["explore"]["failures"].as_array().map(Vec::len), Some(1), "{:#}", found["explore"]);
-    let passes = ["explore", &puzzles(true), "--env", "PUZZLE=faults", "--stop", "saturated", "--time", "60s", "--json"];
+    let passes =
+        ["explore", &puzzles(true), "--env", "PUZZLE=faults", "--stop", "saturated", "--time", "60s", "--json"];
     let passed = fozzy.run(&passes).exits(0).json()["explore"].take();
     assert_eq!(passed["ended"], "saturated", "{passed:#}");
     assert!(passed["estimatedUndiscoveredEdges"].is_number() && passed["chanceOfNewEdge"].as_f64() < Some(0.1));

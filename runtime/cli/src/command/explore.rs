@@ -170,7 +170,7 @@ impl Prepared {
         let resumed = match &args.resume {
             None => None,
             Some(path) => {
-                let path = if path.as_os_str().is_empty() { &default_state } else { path };
+                let path = path.as_ref().unwrap_or(&default_state);
                 Some(ExploreState::read(path, &loaded.component, &planned.plan)?)
             }
         };

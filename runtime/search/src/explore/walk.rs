@@ -143,7 +143,19 @@ impl Walk {
     pub(crate) fn new(script: Arc<[Explicit]>, mut chance: Chance, manner: Manner, noted: &Answers) -> Walk {
         let storm = manner.toggle > 0.0 && chance.one_in(2);
         let (part, noted) = (Part::WHOLE, Some(noted.clone()));
-        Walk { script, at: 0, chance, manner, part, storm, ordered: 0, bound: 0, changes: Vec::new(), weights: Vec::new(), noted }
+        Walk {
+            script,
+            at: 0,
+            chance,
+            manner,
+            part,
+            storm,
+            ordered: 0,
+            bound: 0,
+            changes: Vec::new(),
+            weights: Vec::new(),
+            noted,
+        }
     }
 
     /// A walk that answers as chance has it, without faults: what is asked before a scenario begins.
