@@ -8,6 +8,7 @@
 //!
 //! FOZZY_BENCH_SEEDS=20     seeds of fuzz-faults
 //! FOZZY_BENCH_SECONDS=60   CPU seconds of a campaign, at the most
+//! FOZZY_BENCH_TARGET=png   the only target of fuzz-inputs
 //! ```
 
 #![allow(

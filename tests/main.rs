@@ -33,6 +33,7 @@ mod border;
 mod conformance;
 mod corpus;
 mod coverage;
+mod distributed;
 mod everything;
 mod explore;
 mod faults;

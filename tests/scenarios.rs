@@ -49,7 +49,10 @@ fn prepared(name: &str, target: Option<&str>, fixed: bool, plan: Plan) -> Sessio
     let scenario = corpus::scenario(name, fixed);
     match target {
         None => session(&compiled(&scenario), plan),
-        Some(target) => crate::targets::session(&scenario, &corpus::scenario(target, fixed), plan).expect("they fit"),
+        Some(target) => {
+            let target = corpus::scenario(target, fixed);
+            crate::targets::session(&scenario, &target, instances(name), plan).expect("they fit")
+        }
     }
 }
 
@@ -78,6 +81,18 @@ struct Expected {
     _build: Option<String>,
     #[serde(rename = "program")]
     _program: Option<String>,
+}
+
+/// How many instances of its target the scenario's plan has.
+fn instances(name: &str) -> usize {
+    #[derive(serde::Deserialize)]
+    #[serde(deny_unknown_fields, rename_all = "kebab-case")]
+    struct Planned {
+        target_instances: usize,
+    }
+    let file = crate::fozzy::repository().join("scenarios").join(name).join("plan.toml");
+    let Ok(text) = std::fs::read_to_string(file) else { return 1 };
+    toml::from_str::<Planned>(&text).expect("a plan of nothing else").target_instances
 }
 
 fn expected(name: &str) -> Expected {
@@ -134,6 +149,7 @@ scenarios! {
     the_runner_takes_a_crash_for_success "jobs";
     the_parser_reads_beyond_its_input "parser";
     the_store_forgets_what_was_deleted "kv-judge";
+    the_cluster_disagrees_on_what_two_have_written "kv-cluster";
     the_ring_in_c_looks_empty_when_it_is_full "c-ring";
     the_timer_in_go_fires_late "go-timers";
     the_bomb_goes_off "puzzles";

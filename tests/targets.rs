@@ -16,13 +16,23 @@ use fozzy_trace::{Digest, End, Execution, Executor, Plan, Seed, Status};
 use std::path::Path;
 use std::sync::Arc;
 
-/// A session of a scenario with its target.
-pub(crate) fn session(scenario: &Path, target: &Path, plan: Plan) -> Result<Session, SessionError> {
+/// A session of a scenario with so many instances of its target.
+pub(crate) fn session(scenario: &Path, target: &Path, instances: usize, plan: Plan) -> Result<Session, SessionError> {
     let read = |path: &Path| std::fs::read(path).expect("it is built");
-    link(&read(scenario), &read(target), plan, &Build::default())
+    link_with(&read(scenario), &read(target), instances, plan, &Build::default())
 }
 
 fn link(scenario: &[u8], target: &[u8], plan: Plan, build: &Build) -> Result<Session, SessionError> {
+    link_with(scenario, target, 1, plan, build)
+}
+
+fn link_with(
+    scenario: &[u8],
+    target: &[u8],
+    instances: usize,
+    plan: Plan,
+    build: &Build,
+) -> Result<Session, SessionError> {
     let component = |bytes: &[u8]| fozzy_engine::load(bytes, None).expect("a component").component;
     let cache = Cache::open(&crate::fozzy::cache_folder()).expect("the target folder can be written");
     let switches = Switches::of(&Plan::default());
@@ -35,7 +45,11 @@ fn link(scenario: &[u8], target: &[u8], plan: Plan, build: &Build) -> Result<Ses
         let probe = std::fs::read(corpus::probe(corpus::Target::Wasip2)).expect("it is built");
         assert_eq!(node.program.component, inputs.add(probe));
     }
-    plan.nodes.push(NodePlan { name: "target".to_owned(), program: target, called: true });
+    let names: Vec<String> = match instances {
+        1 => vec!["target".to_owned()],
+        several => (0..several).map(|number| format!("n{number}")).collect(),
+    };
+    plan.nodes.extend(names.into_iter().map(|name| NodePlan { name, program: target.clone(), called: true }));
     Session::new(program, Arc::new(plan), &inputs)
 }
 
@@ -46,7 +60,7 @@ fn main_with(args: &[&str]) -> Machine {
 
 fn calling(how: &str, limits: Limits) -> Session {
     let plan = Plan { main: main_with(&[how]), limits, ..Plan::default() };
-    session(&corpus::component("caller"), &corpus::component("peer"), plan).expect("they fit")
+    session(&corpus::component("caller"), &corpus::component("peer"), 1, plan).expect("they fit")
 }
 
 fn run(session: &mut Session) -> Execution {
@@ -72,6 +86,40 @@ fn a_restarted_target_keeps_its_disk_and_nothing_else() {
     let execution = run(&mut calling("restart", Limits::default()));
     assert_eq!(said(&execution), "2 5\n4 8\n4 8\n5 true\nmine: false\n");
     assert_eq!(judge(&execution).status, Status::Pass);
+}
+
+#[test]
+fn instances_of_a_target_have_memories_files_handles_and_ends_of_their_own() {
+    let several = |how: &str| {
+        let plan = Plan { main: main_with(&[how]), ..Plan::default() };
+        session(&corpus::component("caller"), &corpus::component("peer"), 3, plan).expect("they fit")
+    };
+    let mut session = several("instances");
+    let execution = run(&mut session);
+    let lines = [
+        "1 1, 2 2, 3 3",
+        // The last one was struck: its memory is gone, and it had not synced.
+        "1 true, 2 true, 0 true",
+        "1 1, 0 2, 0 ",
+        "8",
+        "0, 1, 0",
+        "Err(\"\")",
+        "false, true, false",
+    ];
+    let said = said(&execution);
+    assert_eq!(said.lines().count(), lines.len(), "{said}");
+    assert!(said.lines().zip(lines).all(|(said, line)| said.starts_with(line)), "{said}");
+    let ended: Vec<(&str, bool)> =
+        execution.nodes.iter().map(|node| (node.name.as_str(), node.end.is_some())).collect();
+    assert_eq!(ended, [("n0", false), ("n1", true), ("n2", false)]);
+    assert!(judge(&execution).findings[0].title.contains("node `n1`"), "{:?}", judge(&execution));
+    let source = Recorded::new(Seed(7), execution.history.explicit.clone());
+    let again = session.execute(Box::new(source), 0..0).expect("the machine is fit");
+    let memories = |execution: &Execution| execution.nodes.iter().map(|node| node.memory).collect::<Vec<_>>();
+    assert_eq!((again.history.digest, memories(&again)), (execution.history.digest, memories(&execution)));
+
+    let verdict = judge(&run(&mut several("no-instance")));
+    assert!(verdict.findings[0].message.contains("there is no instance 3: the run has 3"), "{verdict:?}");
 }
 
 #[test]
@@ -173,7 +221,7 @@ fn the_caller_waits_while_its_target_does_and_others_go_on() {
     let program = plan::Program { component: Digest::of(&probe), machine };
     let nodes = vec![NodePlan { name: "other".to_owned(), program, called: false }];
     let plan = Plan { main: main_with(&["sleep"]), nodes, ..Plan::default() };
-    let mut session = session(&corpus::component("caller"), &corpus::component("peer"), plan).expect("they fit");
+    let mut session = session(&corpus::component("caller"), &corpus::component("peer"), 1, plan).expect("they fit");
     let together = run(&mut session);
     assert_eq!(said(&together), said(&alone));
     assert!(matches!(together.nodes[0].end, Some(End::Exited { .. })), "{:?}", together.nodes[0].end);
@@ -183,7 +231,8 @@ fn the_caller_waits_while_its_target_does_and_others_go_on() {
 
     let main = Machine { stdin: plan::Stdin { bytes: Digest::of(b""), stays_open: true }, ..main_with(&["wait"]) };
     let plan = Plan { main, ..Plan::default() };
-    let mut session = self::session(&corpus::component("caller"), &corpus::component("peer"), plan).expect("they fit");
+    let mut session =
+        self::session(&corpus::component("caller"), &corpus::component("peer"), 1, plan).expect("they fit");
     // The input that stays open is the caller's; the target has one of its own.
     assert_eq!(said(&run(&mut session)), "Ok(0)\n");
 }

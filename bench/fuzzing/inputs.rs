@@ -10,13 +10,12 @@
 use super::ours::{Ours, campaign};
 use super::targets::{Native, SOUND, components, natives};
 use super::{cache, short};
-use crate::measure::{Clock, Pair, process_seconds, thread_seconds};
+use crate::measure::{Clock, Pair, process_seconds, thread_clock, thread_seconds};
 use crate::table::{Bound, Row, Unit};
 use fozzy_search::fuzz::{Compared, Feedback, Outcome, Target};
 use fozzy_trace::{HarnessError, Verdict};
 use std::path::Path;
 use std::process::Command;
-use std::time::Instant;
 
 /// Executions of the campaign that makes the inputs, and how many of its last ones are taken.
 const CAMPAIGN: u64 = 60_000;
@@ -64,7 +63,8 @@ pub(crate) fn inputs() -> Vec<Row> {
     let natives = Native::ALL.map(|native| (native, natives(native, true)));
     let mut nothing = Ours::of(NOTHING, &cache);
     let mut rows = Vec::new();
-    for name in SOUND {
+    let only = std::env::var("FOZZY_BENCH_TARGET");
+    for name in SOUND.into_iter().filter(|name| only.as_ref().is_ok_and(|only| only == name) || only.is_err()) {
         let mut ours = Ours::new(&components, name, &cache);
         ours.spent = Some(0.0);
         let mut recording = Recording { ours: &mut ours, inputs: Vec::new() };
@@ -118,7 +118,7 @@ fn replay(ours: &mut Ours, inputs: &[Vec<u8>]) -> f64 {
     thread_seconds(|| {
         for input in inputs.iter().cycle().take(EXECUTIONS as usize) {
             let outcome = ours.execute(input).expect("the machine is well");
-            feedback.note(ours, outcome.memory_bytes);
+            feedback.note(ours, outcome.memory);
         }
     })
 }
@@ -132,21 +132,27 @@ fn native_seconds(program: &Path, inputs: &Path, folder: &Path, runs: u32) -> f6
 
 /// Mean nanoseconds of each part of an execution.
 fn breakdown(ours: &mut Ours, nothing: &mut Ours, inputs: &[Vec<u8>]) -> String {
+    // What a look at the clock takes by itself.
+    const LOOKS: u32 = 10_000;
+    let reading = thread_seconds(|| {
+        (0..LOOKS).for_each(|_| {
+            std::hint::black_box(thread_clock());
+        })
+    }) / f64::from(LOOKS);
     let parts = |ours: &mut Ours| {
         let mut feedback = Feedback::default();
         let mut sums = [0.0; 3];
         for input in inputs {
-            let mut last = Instant::now();
+            let mut last = thread_clock();
             let mut lap = |part: usize| {
-                let now = Instant::now();
-                sums[part] += (now - last).as_secs_f64() * 1e9 / inputs.len() as f64;
-                last = now;
+                sums[part] += (thread_clock() - last - reading) * 1e9 / inputs.len() as f64;
+                last = thread_clock();
             };
             ours.caller.ready().expect("the machine is well");
             lap(0);
             let outcome = ours.execute(input).expect("the machine is well");
             lap(1);
-            feedback.note(ours, outcome.memory_bytes);
+            feedback.note(ours, outcome.memory);
             lap(2);
         }
         sums.map(short)

@@ -1,17 +1,17 @@
 //! Our side: a target of `bench/fuzz` under the engine, without the command around it.
 
-use crate::measure::process_clock;
+use crate::measure::{process_clock, thread_clock};
 use fozzy_check::judge_end;
 use fozzy_engine::{Cache, CallOutcome, Caller, ComparisonKind, Searched};
 use fozzy_search::fuzz::{
-    Campaign, Compared, ComparedKind, Dictionary, Ended, Found, Observer, Options, Outcome, Stats, Target, Testcase,
+    Campaign, Compared, ComparedKind, Dictionary, Ended, Found, MemoryUse, Observer, Options, Outcome, Stats, Target,
+    Testcase,
 };
 use fozzy_trace::plan::{Call, FUEL_DEFAULT, Inputs};
 use fozzy_trace::{End, HarnessError, Plan, Seed, Status, Verdict};
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Instant;
 
 /// A function of a core module that is called with bytes.
 pub(super) struct Ours {
@@ -29,10 +29,17 @@ impl Ours {
     pub(super) fn of(module: &[u8], cache: &Cache) -> Ours {
         let loaded = fozzy_engine::load(module, Some(cache)).expect("a core module with libFuzzer's entry point");
         let call = Call::Fuzz("LLVMFuzzerTestOneInput".to_owned());
-        let mut plan = Plan { call: Some(call.clone()), ..Plan::default() };
+        let mut plan = Plan { call: Some(call.clone()), warm_up: true, ..Plan::default() };
         plan.limits.fuel = FUEL_DEFAULT / 10;
         let component: Arc<[u8]> = loaded.component.into();
-        let caller = Caller::new(component, &plan, &Inputs::default(), &Searched::Call(call), Seed(0), Some(cache));
+        let searched = Searched::Call(call);
+        let started = |plan: &Plan| {
+            Caller::new(Arc::clone(&component), plan, &Inputs::default(), &searched, Seed(0), Some(cache))
+        };
+        let caller = started(&plan).or_else(|_| {
+            plan.warm_up = false;
+            started(&plan)
+        });
         Ours { caller: caller.expect("it starts"), spent: None }
     }
 
@@ -51,9 +58,9 @@ impl Ours {
         if self.spent.is_none() {
             return work(&mut self.caller);
         }
-        let begin = Instant::now();
+        let begin = thread_clock();
         let result = work(&mut self.caller);
-        self.spent = self.spent.map(|spent| spent + begin.elapsed().as_secs_f64());
+        self.spent = self.spent.map(|spent| spent + thread_clock() - begin);
         result
     }
 }
@@ -64,7 +71,8 @@ impl Target for Ours {
             CallOutcome::Returned | CallOutcome::Ended { end: End::Exited { code: 0 }, .. } => None,
             CallOutcome::Ended { end, backtrace, stderr } => Some(Box::new(judge_end(&end, &stderr, &backtrace))),
         };
-        Ok(Outcome { failed, memory_bytes: self.caller.memory_bytes() })
+        let memory = MemoryUse::of(self.caller.memory_bytes(), self.caller.written_pages(), input.len());
+        Ok(Outcome { failed, memory })
     }
 
     fn coverage(&self, see: &mut dyn FnMut(&[u8])) {

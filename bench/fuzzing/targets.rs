@@ -30,7 +30,7 @@ const NATIVE_FLAGS: &str = "--cfg fuzzing -Cdebug-assertions -Ccodegen-units=1 -
 const WASM_FLAGS: &str = "--cfg fuzzing -Cdebug-assertions -Cdebuginfo=line-tables-only -Cstrip=none \
     -Clink-arg=--export=LLVMFuzzerTestOneInput -Clink-arg=--export=LLVMFuzzerInitialize -Clink-arg=--export=__wasm_call_ctors";
 /// What libfuzzer-sys links in place of libFuzzer.
-const DRIVER: &str = "#![no_std]\n#[no_mangle]\npub extern \"C\" fn main(_: i32, _: *const *const u8) -> i32 { 0 }\n";
+const DRIVER: &str = include_str!("../../runtime/cli/src/fuzz/driver.rs");
 
 /// How a native target is built.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -72,7 +72,7 @@ pub(super) fn components() -> PathBuf {
     let (driver, library) = (folder.join("driver.rs"), folder.join("libfozzydriver.a"));
     std::fs::write(&driver, DRIVER).expect("the target folder can be written");
     let mut rustc = Command::new("rustc");
-    rustc.args(["--edition", "2021", "--crate-type", "rlib", "--target", WASM, "-O", "-o"]).arg(&library).arg(&driver);
+    rustc.args(["--edition", "2024", "--crate-type", "rlib", "--target", WASM, "-O", "-o"]).arg(&library).arg(&driver);
     assert!(succeeds(&mut rustc), "{rustc:?}: the driver does not compile");
     let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     cargo.args(["build", "--release", "--locked", "--bins", "--target", WASM]).current_dir(source());

@@ -172,6 +172,12 @@ impl Rule {
         Rule { answer: Answer::Output { status, stdout: stdout.to_owned(), stderr: Vec::new() }, ..self }
     }
 
+    /// It ends so, after it wrote this to standard output and to standard error.
+    pub fn writes(self, status: Status, stdout: &[u8], stderr: &[u8]) -> Rule {
+        let (stdout, stderr) = (stdout.to_owned(), stderr.to_owned());
+        Rule { answer: Answer::Output { status, stdout, stderr }, ..self }
+    }
+
     /// It ends with this code, and writes nothing.
     pub fn code(self, code: i32) -> Rule {
         Rule { answer: Answer::of(Status::Code(code)), ..self }

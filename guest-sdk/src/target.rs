@@ -4,12 +4,30 @@
 //! store::put("k", b"v")                           a call of the target, by an interface that it exports
 //! target::restart()                               its memory is gone, its disk stays
 //! target::attempt(|| store::get("k"))             Err("trapped: …") instead of the end of the run
+//! target::on(2, || store::put("k", b"v"))         the same of another instance (`--target-instances 3`)
 //! ```
 //!
 //! Natively there is no target: imports of another component do not link, so such a scenario runs in the sandbox only.
 
 use crate::host;
 use alloc::string::String;
+
+/// How many instances of the target there are, each with a memory, files and a machine of its own.
+#[must_use]
+pub fn instances() -> u32 {
+    host::target_instances()
+}
+
+/// Lets `body` deal with one instance of the target, and calls after it with the first one again: calls of the target's
+/// interfaces, and of the functions here, are of that instance. Not to be nested.
+///
+/// Traps when there is no instance of that number.
+pub fn on<R>(instance: u32, body: impl FnOnce() -> R) -> R {
+    host::select_target(instance);
+    let result = body();
+    host::select_target(0);
+    result
+}
 
 /// Ends the target, if it is up. The next call is answered by a new instance, on the disk as it is.
 pub fn restart() {

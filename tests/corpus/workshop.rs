@@ -147,7 +147,7 @@ impl Workshop {
     /// What some of our programs are built against: our WIT, and the SDK.
     fn shared(&self) -> String {
         let repository = guests_folder().join("../..");
-        let interfaces = ["tests/guests/peer/wit", "scenarios/kv-store/wit"];
+        let interfaces = ["tests/guests/peer/wit", "scenarios/kv-store/wit", "scenarios/kv-node/wit"];
         let folders = ["wit", "guest-sdk/src", "guest-sdk/macros/src", "guest-sdk/c"].into_iter().chain(interfaces);
         folders.map(|folder| sources(&repository.join(folder))).collect::<Vec<_>>().join("\n")
     }

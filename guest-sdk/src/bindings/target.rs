@@ -13,6 +13,13 @@ pub mod fozzy {
         /// ```
         ///
         /// It is instantiated at the first call of each sequence, on a disk as it was at the start.
+        ///
+        /// A run may have several instances of it, each with a memory and a machine of its own (`--target-instances`). Calls are of
+        /// the one that was selected last:
+        ///
+        /// ```text
+        /// select(2)   put("k", "v")   restart()       all three are of the instance 2; the others know nothing of it
+        /// ```
         #[allow(dead_code, async_fn_in_trait, unused_imports, clippy::all)]
         pub mod control {
             #[used]
@@ -40,6 +47,44 @@ pub mod fozzy {
                         true => 1,
                         false => 0,
                     });
+                }
+            }
+            #[allow(unused_unsafe, clippy::all)]
+            /// How many instances of the target the run has. They have numbers from 0 on.
+            #[allow(async_fn_in_trait)]
+            pub fn instances() -> u32 {
+                unsafe {
+                    #[cfg(target_arch = "wasm32")]
+                    #[link(wasm_import_module = "fozzy:target/control@0.1.0")]
+                    unsafe extern "C" {
+                        #[link_name = "instances"]
+                        fn wit_import0() -> i32;
+                    }
+                    #[cfg(not(target_arch = "wasm32"))]
+                    unsafe extern "C" fn wit_import0() -> i32 {
+                        unreachable!()
+                    }
+                    let ret = wit_import0();
+                    ret as u32
+                }
+            }
+            #[allow(unused_unsafe, clippy::all)]
+            /// Has all calls from here on mean this instance: those of the target's interfaces, and those of the functions below. At the
+            /// start of each sequence that is the instance 0. There must be one of that number.
+            #[allow(async_fn_in_trait)]
+            pub fn select(instance: u32) -> () {
+                unsafe {
+                    #[cfg(target_arch = "wasm32")]
+                    #[link(wasm_import_module = "fozzy:target/control@0.1.0")]
+                    unsafe extern "C" {
+                        #[link_name = "select"]
+                        fn wit_import0(_: i32);
+                    }
+                    #[cfg(not(target_arch = "wasm32"))]
+                    unsafe extern "C" fn wit_import0(_: i32) {
+                        unreachable!()
+                    }
+                    wit_import0(_rt::as_i32(&instance));
                 }
             }
             #[allow(unused_unsafe, clippy::all)]
@@ -124,6 +169,65 @@ pub mod fozzy {
 }
 mod _rt {
     #![allow(dead_code, unused_imports, clippy::all)]
+    pub fn as_i32<T: AsI32>(t: T) -> i32 {
+        t.as_i32()
+    }
+    pub trait AsI32 {
+        fn as_i32(self) -> i32;
+    }
+    impl<'a, T: Copy + AsI32> AsI32 for &'a T {
+        fn as_i32(self) -> i32 {
+            (*self).as_i32()
+        }
+    }
+    impl AsI32 for i32 {
+        #[inline]
+        fn as_i32(self) -> i32 {
+            self as i32
+        }
+    }
+    impl AsI32 for u32 {
+        #[inline]
+        fn as_i32(self) -> i32 {
+            self as i32
+        }
+    }
+    impl AsI32 for i16 {
+        #[inline]
+        fn as_i32(self) -> i32 {
+            self as i32
+        }
+    }
+    impl AsI32 for u16 {
+        #[inline]
+        fn as_i32(self) -> i32 {
+            self as i32
+        }
+    }
+    impl AsI32 for i8 {
+        #[inline]
+        fn as_i32(self) -> i32 {
+            self as i32
+        }
+    }
+    impl AsI32 for u8 {
+        #[inline]
+        fn as_i32(self) -> i32 {
+            self as i32
+        }
+    }
+    impl AsI32 for char {
+        #[inline]
+        fn as_i32(self) -> i32 {
+            self as i32
+        }
+    }
+    impl AsI32 for usize {
+        #[inline]
+        fn as_i32(self) -> i32 {
+            self as i32
+        }
+    }
     pub use alloc_crate::string::String;
     pub use alloc_crate::vec::Vec;
     pub unsafe fn string_lift(bytes: Vec<u8>) -> String {
@@ -146,13 +250,14 @@ mod _rt {
 #[unsafe(link_section = "component-type:wit-bindgen:0.57.1:fozzy:sdk:target:encoded world")]
 #[doc(hidden)]
 #[allow(clippy::octal_escapes)]
-pub static __WIT_BINDGEN_COMPONENT_TYPE: [u8; 257] = *b"\
-\0asm\x0d\0\x01\0\0\x19\x16wit-component-encoding\x04\0\x07\x84\x01\x01A\x02\x01\
-A\x02\x01B\x08\x01@\x01\x03yes\x7f\x01\0\x04\0\x07outlive\x01\0\x01ks\x01@\0\0\x01\
-\x04\0\x04down\x01\x02\x01@\0\x01\0\x04\0\x07restart\x01\x03\x04\0\x0alose-power\
-\x01\x03\x03\0\x1afozzy:target/control@0.1.0\x05\0\x04\0\x10fozzy:sdk/target\x04\
-\0\x0b\x0c\x01\0\x06target\x03\0\0\0G\x09producers\x01\x0cprocessed-by\x02\x0dwi\
-t-component\x070.247.0\x10wit-bindgen-rust\x060.57.1";
+pub static __WIT_BINDGEN_COMPONENT_TYPE: [u8; 302] = *b"\
+\0asm\x0d\0\x01\0\0\x19\x16wit-component-encoding\x04\0\x07\xb1\x01\x01A\x02\x01\
+A\x02\x01B\x0c\x01@\x01\x03yes\x7f\x01\0\x04\0\x07outlive\x01\0\x01@\0\0y\x04\0\x09\
+instances\x01\x01\x01@\x01\x08instancey\x01\0\x04\0\x06select\x01\x02\x01ks\x01@\
+\0\0\x03\x04\0\x04down\x01\x04\x01@\0\x01\0\x04\0\x07restart\x01\x05\x04\0\x0alo\
+se-power\x01\x05\x03\0\x1afozzy:target/control@0.1.0\x05\0\x04\0\x10fozzy:sdk/ta\
+rget\x04\0\x0b\x0c\x01\0\x06target\x03\0\0\0G\x09producers\x01\x0cprocessed-by\x02\
+\x0dwit-component\x070.247.0\x10wit-bindgen-rust\x060.57.1";
 #[inline(never)]
 #[doc(hidden)]
 pub fn __link_custom_section_describing_imports() {

@@ -223,6 +223,12 @@ pub(crate) fn lose_power() -> Result<(), String> {
 }
 
 /// Natively a scenario has no target: see `crate::target`.
+pub(crate) fn target_instances() -> u32 {
+    0
+}
+
+pub(crate) fn select_target(_instance: u32) {}
+
 pub(crate) fn restart_target() {}
 
 pub(crate) fn lose_power_of_target() {}

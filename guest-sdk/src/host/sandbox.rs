@@ -162,6 +162,14 @@ pub(crate) fn sleep_until(moment: Duration) {
     }
 }
 
+pub(crate) fn target_instances() -> u32 {
+    target::instances()
+}
+
+pub(crate) fn select_target(instance: u32) {
+    target::select(instance);
+}
+
 pub(crate) fn restart_target() {
     target::restart();
 }

@@ -384,6 +384,13 @@ pub(crate) struct ExploreArgs {
     /// How ways are chosen [default: coverage_guided]
     #[arg(long, value_name = "STRATEGY")]
     pub(crate) schedule: Option<ScheduleWord>,
+    /// What must hold of a distributed scenario, instead of its invariants: `kv_all_equal:KEY`, `kv_present_on_all:KEY`,
+    /// `kv_node_equals:NODE:KEY:VALUE`.
+    #[arg(long, value_name = "CHECKER", value_delimiter = ',')]
+    pub(crate) checker: Vec<String>,
+    /// How many nodes a distributed scenario has, instead of those that it names.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=64))]
+    pub(crate) nodes: Option<u32>,
     /// What ends it before its time: that nothing new was seen for long, or the first failure.
     #[arg(long, value_name = "WHEN")]
     pub(crate) stop: Option<StopArg>,
@@ -512,6 +519,10 @@ pub(crate) struct WorldArgs {
     /// machine of its own, called `target`. Any program that `run` takes.
     #[arg(long = "target", value_name = "TARGET")]
     pub(crate) judged: Option<PathBuf>,
+    /// How many instances of that component the scenario calls, each with a memory and a machine of its own: `n0`, `n1` and
+    /// so on [default: 1]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100))]
+    pub(crate) target_instances: Option<u32>,
     /// What goes wrong: kinds and groups of faults, each with @TARGET, :RATE and =STRENGTH if need be, as
     /// `disk,http-reset@https://a/*:2%=4KiB`; `fozzy schema plan` lists them.
     #[arg(long, value_name = "KINDS")]

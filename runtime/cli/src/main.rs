@@ -25,6 +25,7 @@ mod inputs;
 mod interrupt;
 mod output;
 mod plan;
+mod scenario;
 mod selector;
 mod sources;
 mod store;

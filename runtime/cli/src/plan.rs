@@ -9,7 +9,7 @@
 use crate::args::{FilesArg, Globals, LimitArgs, ScriptArg, WorldArgs};
 use crate::config::Config;
 use crate::error::{CliError, at_path};
-use crate::target;
+use crate::target::{self, Loaded};
 use fozzy_engine::{LazyInput, Session};
 use fozzy_live::{Live, LiveOptions};
 use fozzy_plan::{
@@ -31,15 +31,16 @@ pub(crate) struct Planned {
     secrets: Vec<(String, String)>,
 }
 
-/// The plan for the program `name`.
+/// The plan for a program.
 pub(crate) fn plan(
     globals: &Globals,
     config: &Config,
-    name: &str,
+    loaded: &Loaded,
     args: &[String],
     limits: &LimitArgs,
     world: &WorldArgs,
 ) -> Result<Planned, CliError> {
+    let name = loaded.target.name.as_str();
     let file = of_flags(args, limits, world)?;
     let file = of_backends(globals.fs_backend, globals.http_backend, globals.proc_backend).over(file);
     let file = match &world.plan {
@@ -56,10 +57,21 @@ pub(crate) fn plan(
         plan.main.dirs.push(capture(word, &mut inputs)?);
     }
     let named = target::named_stdin(world)?;
-    let stdin = (named.is_none() && !resolved.stdin_given).then(target::own_stdin);
+    let has_stdin = named.is_some() || resolved.stdin_given;
     if let Some(bytes) = named {
         plan.main.stdin.bytes = inputs.add(bytes);
     }
+    let stdin = match &loaded.scenario {
+        Some(_) if has_stdin => {
+            let message = format!("{name} is a scenario file, which reads no standard input");
+            return Err(CliError::new("plan", message).hint("leave out --stdin and `stdin`"));
+        }
+        Some(file) => {
+            file.equip(name, &mut plan, &mut inputs)?;
+            None
+        }
+        None => (!has_stdin).then(target::own_stdin),
+    };
     if plan.backends.files == Backend::Host && !plan.main.dirs.is_empty() {
         let message = "directories are copied onto the virtual disk, and files are answered by the real one";
         return Err(CliError::new("plan", message).hint("leave out --dir and [dirs], or --fs-backend host"));
@@ -211,7 +223,9 @@ fn of_flags(args: &[String], limits: &LimitArgs, world: &WorldArgs) -> Result<Pl
     let canonical_nans = world.no_canonical_nans.then_some(false);
     let wall_start = world.wall_start.map(WallStart);
     let target = world.judged.clone().map(ComponentFile::Path);
-    Ok(PlanFile { machine, limits, target, fault, wall_start, canonical_nans, ..PlanFile::default() })
+    let target_instances = world.target_instances;
+    let file = PlanFile { machine, limits, target, target_instances, fault, ..PlanFile::default() };
+    Ok(PlanFile { wall_start, canonical_nans, ..file })
 }
 
 fn of_backends(files: Option<FilesArg>, http: Option<ScriptArg>, processes: Option<ScriptArg>) -> PlanFile {

@@ -4,6 +4,7 @@ use crate::args::WorldArgs;
 use crate::build;
 use crate::error::{CliError, at_path};
 use crate::output;
+use crate::scenario::{self, ScenarioFile};
 use fozzy_engine::{Build, Cache, LazyInput, Program, Session, SessionError, Switches};
 use fozzy_report::TargetSummary;
 use fozzy_trace::file::Target;
@@ -23,6 +24,8 @@ pub(crate) struct Loaded {
     pub(crate) component: Arc<[u8]>,
     /// Size of the file.
     pub(crate) source_bytes: u64,
+    /// The scenario file, when the program is the player.
+    pub(crate) scenario: Option<ScenarioFile>,
 }
 
 impl Loaded {
@@ -38,6 +41,9 @@ pub(crate) fn summary_of(target: &Target) -> TargetSummary {
 
 /// Reads what stands at `path`, by content; a folder is built first.
 pub(crate) fn load(path: &Path) -> Result<Loaded, CliError> {
+    if let Some(path) = scenario::named(path) {
+        return load_scenario(&path);
+    }
     let metadata = std::fs::metadata(path).map_err(|error| at_path("target", "cannot read", path, &error))?;
     let file: PathBuf = match metadata.is_dir() {
         true => build::build(path)?,
@@ -48,7 +54,16 @@ pub(crate) fn load(path: &Path) -> Result<Loaded, CliError> {
         .map_err(|error| CliError::new("target", format!("{}: {error}", file.display())))?;
     let name = file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let target = Target { name, source: Digest::of(&bytes), kind: loaded.kind.name().to_owned() };
-    Ok(Loaded { target, component: loaded.component.into(), source_bytes: bytes.len() as u64 })
+    Ok(Loaded { target, component: loaded.component.into(), source_bytes: bytes.len() as u64, scenario: None })
+}
+
+/// Reads a scenario file; the program is the player.
+fn load_scenario(path: &Path) -> Result<Loaded, CliError> {
+    let file = scenario::read(path)?;
+    let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let target = Target { name, source: Digest::of(&file.text), kind: scenario::KIND.to_owned() };
+    let source_bytes = file.text.len() as u64;
+    Ok(Loaded { target, component: file.player(), source_bytes, scenario: Some(file) })
 }
 
 /// Reads at most one byte more than a program can have: a device without end is refused, not swallowed.
@@ -83,7 +98,7 @@ pub(crate) fn compile_called(
 
 /// Compiles a component in another way than for a plain run.
 pub(crate) fn compile_as(component: Arc<[u8]>, plan: &Plan, name: &str, build: &Build) -> Result<Program, CliError> {
-    let compiled = match plan.called() {
+    let compiled = match plan.target() {
         Some(_) => Program::judge_as(component, Switches::of(plan), build, cache().as_ref()),
         // What is called need not run by itself.
         None if plan.call.is_some() => Program::build(component, Switches::of(plan), build, cache().as_ref()),

@@ -12,7 +12,7 @@
 
 use crate::coverage::Covered;
 use crate::ending::{Instantiating, ending};
-use crate::link::LinkedFunction;
+use crate::link::{Linked, LinkedFunction};
 use crate::memory::{self, Region};
 use crate::program::Program;
 use crate::schedule::{Ended, store};
@@ -20,14 +20,14 @@ use crate::sides::Told;
 use fozzy_host::{Answered, Called, Calling, Gone, Handles, Host, Parking, Restart, Run, Stop, Turn};
 use fozzy_instrument::Coverage;
 use fozzy_trace::outcome::Frame;
-use fozzy_trace::plan::Limits;
+use fozzy_trace::plan::{Limits, NodePlan};
 use fozzy_trace::{End, NodeId, Part};
-use fozzy_world::Node;
+use fozzy_world::{Node, World};
 use std::sync::Arc;
 use wasmtime::Store;
 use wasmtime::component::{Instance, Val};
 
-/// A component that is called, over a whole run.
+/// A component that is called on one machine, over a whole run.
 pub(crate) struct Callee {
     program: Program,
     functions: Arc<[LinkedFunction]>,
@@ -50,17 +50,24 @@ pub(crate) struct Callee {
     found: Option<(End, Vec<Frame>)>,
 }
 
+/// All that a program calls in a run which begins on the machines of `start`: one for each that is called.
+pub(crate) fn callees(program: &Program, start: &World, fuel: u64, parking: &Arc<Parking>) -> Vec<Callee> {
+    let Some(linked) = program.linked() else { return Vec::new() };
+    let plan = &start.plan;
+    let instances = plan.called().count() as u32;
+    let of_machine = |((node, _), number): ((NodeId, &NodePlan), u32)| {
+        let limits = Limits { fuel, ..plan.limits.clone() };
+        let handles = Handles::of(number, instances);
+        Callee::new(linked, start.node(node).clone(), limits, Arc::clone(parking), handles)
+    };
+    plan.called().zip(0..).map(of_machine).collect()
+}
+
 impl Callee {
-    pub(crate) fn new(
-        program: Program,
-        functions: Arc<[LinkedFunction]>,
-        start: Node,
-        limits: Limits,
-        parking: Arc<Parking>,
-    ) -> Callee {
+    fn new(linked: &Linked, start: Node, limits: Limits, parking: Arc<Parking>, handles: Handles) -> Callee {
+        let (program, functions) = (linked.target.clone(), Arc::clone(&linked.functions));
         let fuel = limits.fuel;
         let (live, memories, covered, down, found) = (None, Vec::new(), Covered::default(), None, None);
-        let handles = Handles::default();
         Callee { program, functions, start, limits, parking, live, handles, fuel, memories, covered, down, found }
     }
 

@@ -1,7 +1,7 @@
 //! A component that is called again and again from the same state: what a search executes.
 //!
 //! ```text
-//! instantiate, ask for the names ─▶ checkpoint ─▶ call ─▶ coverage ─▶ restore ─▶ call ─▶ …
+//! instantiate, ask for the names, warm up ─▶ checkpoint ─▶ call ─▶ coverage ─▶ restore ─▶ call ─▶ …
 //!
 //! lanes   fast       every call; cut when it takes long
 //!         exact      what was cut, with fuel: it decides, and its coverage counts
@@ -201,10 +201,11 @@ impl Caller {
         let switches = Switches::of(&self.plan);
         let program = Program::build(Arc::clone(&self.component), switches, build, self.cache.as_ref())?;
         let mut reactor = start(program, &self.plan, &self.inputs, self.seed)?;
-        let entry = Entry::find(&mut reactor, &self.searched)?;
+        let mut entry = Entry::find(&mut reactor, &self.searched)?;
         if let Some(limit) = limit {
             reactor.watch(limit).map_err(CallerError::Watch)?;
         }
+        entry.warm_up(&mut reactor)?;
         let start = reactor.checkpoint()?;
         Ok(Lane { reactor, entry, start, is_fresh: true })
     }
@@ -264,6 +265,12 @@ impl Caller {
     #[must_use]
     pub fn memory_bytes(&self) -> u64 {
         self.last().reactor.memory_bytes()
+    }
+
+    /// Pages of it that the last call wrote, of its stack and of its heap, where that is told.
+    #[must_use]
+    pub fn written_pages(&self) -> u64 {
+        self.last().reactor.written_pages()
     }
 
     /// Calls that took so long that they were repeated with fuel.

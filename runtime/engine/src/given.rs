@@ -63,6 +63,9 @@ impl Given {
             Given::Input(input) => {
                 let (interface, place) = listed(program, store, way, instance, call).await?;
                 let run = function::<(u32, Vec<u8>), ()>(store, instance, &interface, "run")?;
+                if store.data().run.world.plan.warm_up {
+                    way.call(store, &run, (place, Vec::new())).await?;
+                }
                 way.call(store, &run, (place, input)).await
             }
             Given::Nothing => {

@@ -12,7 +12,7 @@
 //! Not here: what a call does (`called`), interfaces of the sandbox (`fozzy-host`).
 
 use crate::program::Program;
-use fozzy_host::Host;
+use fozzy_host::{Caller, Host};
 use std::fmt;
 use std::sync::Arc;
 use wasmtime::component::types::{ComponentExtern, ComponentFunc, ComponentInstance, ComponentItem};
@@ -21,7 +21,9 @@ use wasmtime::component::{ComponentExportIndex, InstancePre, Linker, ResourceTyp
 /// A program that is linked with another one.
 pub(crate) struct Linked {
     pub(crate) instance: InstancePre<Host>,
-    /// The functions of the other one, in the order of their places.
+    /// The other one.
+    pub(crate) target: Program,
+    /// Its functions, in the order of their places.
     pub(crate) functions: Arc<[LinkedFunction]>,
 }
 
@@ -129,10 +131,14 @@ fn list(names: &[String]) -> String {
 }
 
 /// Links `program` with `target`.
-pub(crate) fn link(program: &Program, target: &Program) -> Result<Linked, LinkError> {
+pub(crate) fn link(program: &Program, target: &Program, caller: Caller) -> Result<Linked, LinkError> {
     let engine = |error: wasmtime::Error| LinkError::Engine(crate::load::one_line(&format!("{error:#}")));
     let mut linker: Linker<Host> = Linker::new(program.engine());
-    fozzy_host::add_to_linker(&mut linker).map_err(engine)?;
+    let offered = match caller {
+        Caller::OfSeveral => fozzy_host::add_to_linker(&mut linker),
+        Caller::Alone => fozzy_host::add_alone_to_linker(&mut linker),
+    };
+    offered.map_err(engine)?;
     let mut names = [Names::new(), exported_resources(target)];
     for import in program.unoffered() {
         names[0].extend(resources_of(program, &interface(program, import)?));
@@ -146,17 +152,17 @@ pub(crate) fn link(program: &Program, target: &Program) -> Result<Linked, LinkEr
             if !known.contains(&resource) {
                 return Err(LinkError::Resource { interface: import.to_owned(), resource, exports: known });
             }
-            fozzy_host::link_resource(&mut linker, import, &resource).map_err(engine)?;
+            fozzy_host::link_resource(&mut linker, caller, import, &resource).map_err(engine)?;
         }
         for (name, function) in functions_of(program, &imported) {
             let found = index(target, (&export, &theirs), (import, &name, &function), &names)?;
             let define = if found.handles { fozzy_host::link_with_handles } else { fozzy_host::link };
-            define(&mut linker, import, &name, functions.len()).map_err(engine)?;
+            define(&mut linker, caller, import, &name, functions.len()).map_err(engine)?;
             functions.push(found);
         }
     }
     let instance = linker.instantiate_pre(program.compiled()).map_err(engine)?;
-    Ok(Linked { instance, functions: functions.into() })
+    Ok(Linked { instance, target: target.clone(), functions: functions.into() })
 }
 
 fn interface(program: &Program, import: &str) -> Result<ComponentInstance, LinkError> {

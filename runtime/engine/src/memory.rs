@@ -138,6 +138,20 @@ impl Region {
         Ok(())
     }
 
+    /// Cuts off a tail that is zero. Its pages stay, so that the memory grows again without a fault for each of them.
+    /// Call it as [`Region::bytes`].
+    pub(crate) fn hide(&self, size: usize) -> Result<(), String> {
+        let old = self.len();
+        assert!(size <= old, "a tail from {size} on of {old} bytes");
+        // SAFETY: `size..old` lies inside our own mapping; its bytes do not change, and no guest runs.
+        let result = unsafe { libc::mprotect(self.base.as_ptr().add(size).cast(), old - size, libc::PROT_NONE) };
+        if result != 0 {
+            return Err(format!("mprotect: {}", std::io::Error::last_os_error()));
+        }
+        self.accessible.store(size, Ordering::Relaxed);
+        Ok(())
+    }
+
     /// Writes `bytes` at `offset`, inside the memory. Call it as [`Region::bytes`].
     pub(crate) fn write(&self, offset: usize, bytes: &[u8]) {
         let end = offset.checked_add(bytes.len()).expect("an offset inside a memory");

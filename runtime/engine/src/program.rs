@@ -17,7 +17,7 @@ use crate::catalogue::Catalogue;
 use crate::link::{self, LinkError, Linked};
 use crate::scenario::Scenarios;
 use crate::settings::{self, Switches};
-use fozzy_host::{Host, ImportFault};
+use fozzy_host::{Caller, Host, ImportFault};
 use fozzy_instrument::{Comparisons, Maps, Sites};
 use fozzy_trace::Digest;
 use std::sync::{Arc, OnceLock};
@@ -176,8 +176,8 @@ impl Program {
     }
 
     /// The same program, linked with the component that exports what it imports.
-    pub(crate) fn linked_to(&self, target: &Program) -> Result<Program, LinkError> {
-        let linked = Some(Arc::new(link::link(self, target)?));
+    pub(crate) fn linked_to(&self, target: &Program, caller: Caller) -> Result<Program, LinkError> {
+        let linked = Some(Arc::new(link::link(self, target, caller)?));
         Ok(Program { inner: Arc::clone(&self.inner), linked })
     }
 
@@ -298,7 +298,10 @@ impl Program {
 
     /// Linked for a guest that is alone and called from outside.
     pub(crate) fn alone(&self) -> Result<&InstancePre<Host>, wasmtime::Error> {
-        linked(&self.inner, &self.inner.alone, fozzy_host::add_alone_to_linker)
+        match &self.linked {
+            Some(linked) => Ok(&linked.instance),
+            None => linked(&self.inner, &self.inner.alone, fozzy_host::add_alone_to_linker),
+        }
     }
 
     pub(crate) fn entries(&self) -> &Entries {

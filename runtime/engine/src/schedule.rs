@@ -76,7 +76,7 @@ struct Life {
     /// Whether it was refused memory.
     refused: bool,
     /// What it called, if it may call anything.
-    called: Option<Box<dyn Called>>,
+    called: Vec<Box<dyn Called>>,
 }
 
 /// How the target ended, and the guests of other machines that ended before it.
@@ -95,12 +95,13 @@ pub(crate) fn run(session: &Session, run: Box<Run>) -> (Box<Run>, Result<Outcome
     let mut others = BTreeMap::new();
     let mut covered = BTreeMap::new();
     let mut run = run;
-    // It goes with the target, which alone calls it.
-    let mut called: Option<Box<dyn Called>> = session.callee(&parking).map(|callee| Box::new(callee) as _);
+    // They go with the target, which alone calls them.
+    let mut called: Vec<Box<dyn Called>> =
+        session.callees(&parking).into_iter().map(|callee| Box::new(callee) as _).collect();
     drop(memory::collect());
     loop {
         for launch in std::mem::take(&mut run.world.launches) {
-            let called = called.take_if(|_| launch.node == NodeId(0));
+            let called = if launch.node == NodeId(0) { std::mem::take(&mut called) } else { Vec::new() };
             guests.push(start(session, launch, &plan.limits, &parking, called));
             run.guests += 1;
         }
@@ -122,11 +123,10 @@ pub(crate) fn run(session: &Session, run: Box<Run>) -> (Box<Run>, Result<Outcome
             continue;
         }
         run.guests -= 1;
-        if let Some(callee) = life.called.take().and_then(callee) {
-            let component = plan.called().map(|(_, node)| node.program.component);
+        for callee in std::mem::take(&mut life.called).into_iter().filter_map(callee) {
             let (node, coverage) = (callee.node(), session.program().how().coverage);
             let (ended, found) = callee.finish();
-            covered.entry(component).or_default().merge(&found, coverage);
+            covered.entry(plan.target()).or_default().merge(&found, coverage);
             others.insert(node, ended);
         }
         let ended = end_of(&guest, &plan.limits, life);
@@ -245,7 +245,7 @@ fn start<'a>(
     launch: Launch,
     limits: &'a Limits,
     parking: &Arc<Parking>,
-    called: Option<Box<dyn Called>>,
+    called: Vec<Box<dyn Called>>,
 ) -> Guest<'a> {
     let program = session.program_of(launch.component);
     let turn = Turn::new(Arc::clone(parking));
@@ -261,7 +261,7 @@ async fn live(
     launch: Launch,
     limits: Limits,
     turn: Turn,
-    called: Option<Box<dyn Called>>,
+    called: Vec<Box<dyn Called>>,
     earlier: Earlier,
 ) -> Life {
     let memory_bytes = limits.memory_bytes.saturating_add(program.facts().appended_bytes());
@@ -295,7 +295,7 @@ pub(crate) fn store(program: &Program, host: Host, fuel: u64) -> (Store<Host>, w
     let mut store = Store::new(program.engine(), host);
     store.limiter(|host| &mut host.limiter);
     store.set_hostcall_fuel(HOSTCALL_FUEL);
-    let filled = store.set_fuel(fuel);
+    let filled = if program.how().fuel { store.set_fuel(fuel) } else { Ok(()) };
     (store, filled)
 }
 

@@ -8,16 +8,16 @@
 //! reasons of the machine is a [`HarnessError`].
 //! Not here: checkpoints.
 
-use crate::called::Callee;
+use crate::called::{self, Callee};
 use crate::catalogue;
 use crate::coverage::Covered;
 use crate::link::LinkError;
 use crate::memory::Region;
 use crate::program::{Program, ProgramError};
 use crate::schedule;
-use fozzy_host::{LazyInput, Parking, Run, Tee};
+use fozzy_host::{Caller, LazyInput, Parking, Run, Tee};
 use fozzy_trace::execution::NodeExecution;
-use fozzy_trace::plan::{Call, Inputs, Limits};
+use fozzy_trace::plan::{Call, Inputs};
 use fozzy_trace::{DecisionSource, Digest, Execution, Executor, HarnessError, Keep, Plan, Reality, Recorder, Sink};
 use fozzy_world::{World, WorldError};
 use std::collections::BTreeMap;
@@ -56,6 +56,11 @@ pub enum SessionError {
     /// The scenario and its target do not fit.
     #[error(transparent)]
     Link(#[from] LinkError),
+    /// The machines that the scenario calls have different components.
+    #[error(
+        "the plan has machines with different components for the scenario to call; all instances of a target are of one"
+    )]
+    Targets,
     /// The program imports what nobody offers, and the plan has no target that could.
     #[error(transparent)]
     Unlinked(ProgramError),
@@ -84,9 +89,13 @@ impl Session {
         }
         let mut others = BTreeMap::new();
         compile_others(&program, &mut others, &plan, inputs)?;
-        let called = plan.called().map(|(_, node)| &others[&node.program.component]);
+        let target = plan.target();
+        if plan.called().any(|(_, node)| Some(node.program.component) != target) {
+            return Err(SessionError::Targets);
+        }
+        let called = target.map(|target| &others[&target]);
         let program = match called {
-            Some(target) => program.linked_to(target)?,
+            Some(target) => program.linked_to(target, Caller::OfSeveral)?,
             None => program.offered().map_err(SessionError::Unlinked)?,
         };
         let declared = called.map(|target| catalogue::read(target.component()));
@@ -175,14 +184,9 @@ impl Session {
         &self.program
     }
 
-    /// The component that the program calls in a run that begins, if the plan has one.
-    pub(crate) fn callee(&self, parking: &Arc<Parking>) -> Option<Callee> {
-        let plan = &self.start.plan;
-        let (node, planned) = plan.called()?;
-        let program = self.program_of(Some(planned.program.component)).clone();
-        let functions = Arc::clone(&self.program.linked()?.functions);
-        let limits = Limits { fuel: self.fuel(plan.limits.fuel), ..plan.limits.clone() };
-        Some(Callee::new(program, functions, self.start.node(node).clone(), limits, Arc::clone(parking)))
+    /// The instances of the component that the program calls in a run that begins; none when the plan has no target.
+    pub(crate) fn callees(&self, parking: &Arc<Parking>) -> Vec<Callee> {
+        called::callees(&self.program, &self.start, self.fuel(self.start.plan.limits.fuel), parking)
     }
 
     /// The program of a launch: the target, or one of the plan's others.

@@ -16,15 +16,18 @@ use crate::build::Build;
 use crate::cache::Cache;
 use crate::coverage::Covered;
 use crate::ending::POWER_LOST;
+use crate::link::LinkError;
 use crate::program::{Program, ProgramError};
 use crate::reactor::{Announced, CallError, CheckpointId, Function, Holdings, Reactor, ReactorError, time_of};
 use crate::scenario::{Info, StepResult, check, described, stuck};
 use crate::settings::Switches;
+use fozzy_host::Caller;
 use fozzy_instrument::{Coverage, ModuleOrdinal};
 use fozzy_trace::facts::Facts;
 use fozzy_trace::outcome::Frame;
 use fozzy_trace::plan::Inputs;
 use fozzy_trace::{DecisionSource, End, HarnessError, History, NodeId, Plan};
+use fozzy_world::WorldError;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -38,6 +41,9 @@ pub enum WalkError {
     /// It cannot be compiled.
     #[error(transparent)]
     Program(#[from] ProgramError),
+    /// It does not fit its target.
+    #[error(transparent)]
+    Link(#[from] LinkError),
     /// It cannot be started.
     #[error(transparent)]
     Reactor(#[from] ReactorError),
@@ -111,7 +117,16 @@ impl Walker {
         source: Box<dyn DecisionSource>,
     ) -> Result<Walker, WalkError> {
         let build = Build { coverage: Coverage::Counters, ..Build::fast() };
-        let program = Program::build(component, Switches::of(plan), &build, cache)?;
+        let program = match plan.target() {
+            None => Program::build(component, Switches::of(plan), &build, cache)?,
+            Some(target) => {
+                let program = Program::judge_as(component, Switches::of(plan), &build, cache)?;
+                let bytes = inputs.get(&target).ok_or(ReactorError::from(WorldError::MissingInput(target)))?;
+                // With fuel, as nothing else would cut it.
+                let target = Program::build(bytes, Switches::of(plan), &Build::default(), cache)?;
+                program.linked_to(&target, Caller::Alone)?
+            }
+        };
         let interface = program.entries().scenario.stateful.clone().ok_or(WalkError::NoFlows)?;
         let named = |name: &str| format!("{interface}#{name}");
         let mut first = Reactor::start(program, Arc::new(plan.clone()), inputs, source)?;

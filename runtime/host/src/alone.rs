@@ -177,7 +177,7 @@ fn waiting_functions(linker: &mut Linker<Host>) -> Result<()> {
 }
 
 /// The answer to a call, which is there at once when nobody else can have a turn.
-fn now<T>(answer: impl Future<Output = Result<T>>) -> Result<T> {
+pub(crate) fn now<T>(answer: impl Future<Output = Result<T>>) -> Result<T> {
     match pin!(answer).poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(answer) => answer,
         Poll::Pending => {

@@ -146,9 +146,11 @@ pub struct Host {
     pub limiter: crate::MemoryLimiter,
     /// Whether the guest's handles are being rebuilt: dropping one has no meaning then.
     pub rebuilding: bool,
-    /// The component whose exports the guest imports; it is not here while it is called.
-    pub called: Option<Box<dyn Called>>,
-    /// Whether the guest goes on when that one comes to its end.
+    /// The instances of the component whose exports the guest imports.
+    pub called: Vec<Box<dyn Called>>,
+    /// The one that calls are of.
+    pub(crate) selected: usize,
+    /// Whether the guest goes on when one of them comes to its end.
     pub(crate) outlives: bool,
 }
 
@@ -157,7 +159,8 @@ impl Host {
     #[must_use]
     pub fn new(run: Turn, node: NodeId, memory_bytes: u64) -> Host {
         let limiter = crate::MemoryLimiter::new(memory_bytes);
-        Host { run, node, part: Part::WHOLE, limiter, rebuilding: false, called: None, outlives: false }
+        let (called, part) = (Vec::new(), Part::WHOLE);
+        Host { run, node, part, limiter, rebuilding: false, called, selected: 0, outlives: false }
     }
 
     /// The whole computer.

@@ -6,15 +6,17 @@
 //!     └──────── "v" ◀──────────┴──────── the run again ◀──────────────┘
 //! ```
 //!
-//! The caller waits in its call, as it does in any that may wait: other guests can have turns meanwhile.
+//! The caller waits in its call, as it does in any that may wait: other guests can have turns meanwhile. There may be several
+//! instances of the component, on a machine each; a call is of the one that the caller has selected.
 //!
 //! Invariants: the run is with exactly one of both; while the target is called, its machine stands for the caller's where
 //! it is asked who can go on. What crosses are values; a handle crosses as a number (`handles`).
 //! Not here: instances of the target, and how their ends are read (`fozzy-engine`).
 
+use crate::alone::now;
 use crate::bindings::fozzy::target::control;
 use crate::call::{Host, Import, Stop};
-use crate::handles::{Gone, handles, numbers, proxy};
+use crate::handles::{Gone, handles, instance_of, numbers, proxy};
 use crate::run::Run;
 use crate::values::{Values, simplest};
 use fozzy_trace::{NodeId, Part};
@@ -22,11 +24,13 @@ use std::any::Any;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
-use wasmtime::Result;
 use wasmtime::component::types::ComponentFunc;
 use wasmtime::component::{Linker, Val};
+use wasmtime::{Result, StoreContextMut};
 
 const OUTLIVE: Import = Import::new("fozzy:target/control.outlive");
+const INSTANCES: Import = Import::new("fozzy:target/control.instances");
+const SELECT: Import = Import::new("fozzy:target/control.select");
 const DOWN: Import = Import::new("fozzy:target/control.down");
 const RESTART: Import = Import::new("fozzy:target/control.restart");
 const LOSE_POWER: Import = Import::new("fozzy:target/control.lose-power");
@@ -89,12 +93,26 @@ fn recorded(interface: &str, function: &str) -> (Arc<str>, u32) {
     (name, id)
 }
 
+/// Whom a component is linked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Caller {
+    /// One of several guests that take turns.
+    OfSeveral,
+    /// A guest that is alone, and called from outside.
+    Alone,
+}
+
 /// Defines a function of an interface: calls go to the function at `place` of the called component. Its type has no handles.
 ///
 /// # Errors
 /// When wasmtime refuses the definition.
-pub fn link(linker: &mut Linker<Host>, interface: &str, function: &str, place: usize) -> Result<()> {
+pub fn link(linker: &mut Linker<Host>, caller: Caller, interface: &str, function: &str, place: usize) -> Result<()> {
     let (name, id) = recorded(interface, function);
+    if caller == Caller::Alone {
+        return linker.instance(interface)?.func_new(function, move |mut store, of, arguments, results| {
+            now(store.data_mut().call_other(id, &name, place, &of, arguments, results))
+        });
+    }
     linker.instance(interface)?.func_new_async(function, move |mut store, of, arguments, results| {
         let name = Arc::clone(&name);
         Box::new(async move { store.data_mut().call_other(id, &name, place, &of, arguments, results).await })
@@ -105,28 +123,52 @@ pub fn link(linker: &mut Linker<Host>, interface: &str, function: &str, place: u
 ///
 /// # Errors
 /// When wasmtime refuses the definition.
-pub fn link_with_handles(linker: &mut Linker<Host>, interface: &str, function: &str, place: usize) -> Result<()> {
+pub fn link_with_handles(
+    linker: &mut Linker<Host>,
+    caller: Caller,
+    interface: &str,
+    function: &str,
+    place: usize,
+) -> Result<()> {
     let (name, id) = recorded(interface, function);
-    linker.instance(interface)?.func_new_async(function, move |mut store, of, arguments, results| {
+    if caller == Caller::Alone {
+        return linker.instance(interface)?.func_new(function, move |store, of, arguments, results| {
+            now(call_with_handles(store, (id, &name, place), of, arguments, results))
+        });
+    }
+    linker.instance(interface)?.func_new_async(function, move |store, of, arguments, results| {
         let name = Arc::clone(&name);
-        Box::new(async move {
-            let asked = numbers(&mut store, of.params().map(|(_, of)| of), arguments)?;
-            let mut answers = results.to_vec();
-            store.data_mut().call_other(id, &name, place, &of, &asked, &mut answers).await?;
-            for ((result, answer), of) in results.iter_mut().zip(answers).zip(of.results()) {
-                *result = handles(&mut store, &of, answer)?;
-            }
-            Ok(())
-        })
+        Box::new(async move { call_with_handles(store, (id, &name, place), of, arguments, results).await })
     })
+}
+
+async fn call_with_handles(
+    mut store: StoreContextMut<'_, Host>,
+    (id, name, place): (u32, &str, usize),
+    of: ComponentFunc,
+    arguments: &[Val],
+    results: &mut [Val],
+) -> Result<()> {
+    let asked = numbers(&mut store, of.params().map(|(_, of)| of), arguments)?;
+    let mut answers = results.to_vec();
+    store.data_mut().call_other(id, name, place, &of, &asked, &mut answers).await?;
+    for ((result, answer), of) in results.iter_mut().zip(answers).zip(of.results()) {
+        *result = handles(&mut store, &of, answer)?;
+    }
+    Ok(())
 }
 
 /// Defines a resource of an interface: to drop a handle of it drops the resource in the called component.
 ///
 /// # Errors
 /// When wasmtime refuses the definition.
-pub fn link_resource(linker: &mut Linker<Host>, interface: &str, resource: &str) -> Result<()> {
+pub fn link_resource(linker: &mut Linker<Host>, caller: Caller, interface: &str, resource: &str) -> Result<()> {
     let (name, id) = recorded(interface, &format!("[drop]{resource}"));
+    if caller == Caller::Alone {
+        return linker
+            .instance(interface)?
+            .resource(resource, proxy(), move |mut store, number| now(store.data_mut().drop_other(id, &name, number)));
+    }
     linker.instance(interface)?.resource_async(resource, proxy(), move |mut store, number| {
         let name = Arc::clone(&name);
         Box::new(async move { store.data_mut().drop_other(id, &name, number).await })
@@ -161,12 +203,11 @@ impl Host {
         arguments: &[Val],
         results: &mut [Val],
     ) -> std::result::Result<(), Stop> {
-        let mut called = self.called.take().ok_or_else(unlinked)?;
-        self.node_mut().calling = Some(called.node());
+        let called = self.called.get_mut(self.selected).ok_or_else(unlinked)?;
+        self.run.world.node_mut(self.node).calling = Some(called.node());
         let (run, answered) = called.call(self.run.lend(), self.part, place, arguments, results).await;
         self.run.hold(run);
         self.node_mut().calling = None;
-        self.called = Some(called);
         match answered {
             Answered::Yes => Ok(()),
             Answered::Down if self.outlives => {
@@ -193,12 +234,12 @@ impl Host {
     }
 
     async fn pass_on_drop(&mut self, number: u32) -> std::result::Result<(), Stop> {
-        let mut called = self.called.take().ok_or_else(unlinked)?;
-        self.node_mut().calling = Some(called.node());
+        let place = instance_of(number, self.called.len());
+        let called = self.called.get_mut(place).ok_or_else(unlinked)?;
+        self.run.world.node_mut(self.node).calling = Some(called.node());
         let (run, answered) = called.drop_handle(self.run.lend(), self.part, number).await;
         self.run.hold(run);
         self.node_mut().calling = None;
-        self.called = Some(called);
         match answered {
             Answered::Yes | Answered::Gone(_) => Ok(()),
             Answered::Down if self.outlives => Ok(()),
@@ -209,17 +250,16 @@ impl Host {
 
     /// A sequence begins: what the guest calls is as it was at the start.
     pub fn begin_called_again(&mut self) {
-        self.outlives = false;
-        if let Some(called) = &mut self.called {
+        (self.outlives, self.selected) = (false, 0);
+        for called in &mut self.called {
             called.restart(&mut self.run, Restart::FromStart);
         }
     }
 
     fn restart_called(&mut self, import: Import, how: Restart) -> Result<()> {
         self.call(import, (), |host| {
-            let mut called = host.called.take().ok_or_else(|| without(import))?;
+            let called = host.called.get_mut(host.selected).ok_or_else(|| without(import))?;
             called.restart(&mut host.run, how);
-            host.called = Some(called);
             Ok(())
         })
     }
@@ -246,8 +286,27 @@ impl control::Host for Host {
         })
     }
 
+    fn instances(&mut self) -> Result<u32> {
+        self.call(INSTANCES, (), |host| Ok(host.called.len() as u32))
+    }
+
+    fn select(&mut self, instance: u32) -> Result<()> {
+        self.call(SELECT, instance, |host| {
+            let there = host.called.len();
+            if instance as usize >= there {
+                let what =
+                    format!("there is no instance {instance}: the run has {there}; more come with --target-instances");
+                return Err(Stop::Misuse { import: SELECT.name, what });
+            }
+            host.selected = instance as usize;
+            Ok(())
+        })
+    }
+
     fn down(&mut self) -> Result<Option<String>> {
-        self.call(DOWN, (), |host| host.called.as_ref().map(|called| called.down()).ok_or_else(|| without(DOWN)))
+        self.call(DOWN, (), |host| {
+            host.called.get(host.selected).map(|called| called.down()).ok_or_else(|| without(DOWN))
+        })
     }
 
     fn restart(&mut self) -> Result<()> {

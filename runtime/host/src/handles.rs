@@ -21,10 +21,17 @@ pub(crate) fn proxy() -> ResourceType {
 }
 
 /// The resources of an instance that its caller has handles of.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Handles {
     of_number: BTreeMap<u32, ResourceAny>,
     next: u32,
+    /// Which instance of its component it is, and of how many.
+    instance: (u32, u32),
+}
+
+/// The instance whose resource has this number, of so many.
+pub(crate) fn instance_of(number: u32, instances: usize) -> usize {
+    number as usize % instances.max(1)
 }
 
 /// A handle of an instance that is gone, or of a resource that was given away.
@@ -44,6 +51,12 @@ impl fmt::Display for Gone {
 impl std::error::Error for Gone {}
 
 impl Handles {
+    /// Those of one of several instances of a component: no two of them give the same number.
+    #[must_use]
+    pub fn of(instance: u32, instances: u32) -> Handles {
+        Handles { of_number: BTreeMap::new(), next: instance, instance: (instance, instances) }
+    }
+
     /// The arguments of a call for the instance: its own resources in the place of numbers.
     ///
     /// # Errors
@@ -70,7 +83,7 @@ impl Handles {
             *value = replaced(answer, &of, &mut |value, _| {
                 let Val::Resource(resource) = value else { return Ok(value) };
                 let number = self.next;
-                self.next += 1;
+                self.next += self.instance.1;
                 self.of_number.insert(number, resource);
                 Ok(Val::U32(number))
             })?;
@@ -90,7 +103,7 @@ impl Handles {
 
     /// Whoever had numbers is gone as well.
     pub fn begin_again(&mut self) {
-        *self = Handles::default();
+        *self = Handles::of(self.instance.0, self.instance.1);
     }
 }
 

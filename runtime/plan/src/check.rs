@@ -22,7 +22,16 @@ use std::path::Path;
 pub const RULES_MAX: usize = 10_000;
 
 /// The name of the machine whose component a scenario calls.
-pub(crate) const TARGET: &str = "target";
+const TARGET: &str = "target";
+
+/// The names of the machines of a plan's target, if it has one.
+pub(crate) fn target_names(file: &PlanFile) -> Vec<String> {
+    match (&file.target, file.target_instances) {
+        (None, _) => Vec::new(),
+        (Some(_), None | Some(1)) => vec![TARGET.to_owned()],
+        (Some(_), Some(instances)) => (0..instances).map(|number| format!("n{number}")).collect(),
+    }
+}
 
 /// Adds what is wrong with `file`; `kinds` are the kinds of faults that there are.
 pub(crate) fn check(file: &PlanFile, kinds: &[&FaultKind], problems: &mut Problems) {
@@ -38,8 +47,9 @@ pub(crate) fn check(file: &PlanFile, kinds: &[&FaultKind], problems: &mut Proble
     check.nodes(&file.node);
     if let Some(target) = &file.target {
         check.at("target", |check| {
-            if file.node.iter().any(|node| node.name.eq_ignore_ascii_case(TARGET)) {
-                check.wrong(format!("another machine is called `{TARGET}`, as this one would be"));
+            let is_taken = |name: &&String| file.node.iter().any(|node| node.name.eq_ignore_ascii_case(name));
+            if let Some(name) = target_names(file).iter().find(is_taken) {
+                check.wrong(format!("another machine is called `{name}`, as this one would be"));
             }
             check.component(target, false);
         });

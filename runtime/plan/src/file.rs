@@ -39,6 +39,10 @@ pub struct PlanFile {
     /// The component that the scenario calls: it exports an interface that the scenario imports, and has a machine of
     /// its own, `target`.
     pub target: Option<ComponentFile>,
+    /// How many instances of the target the scenario calls, each with a memory, files and a machine of its own. One is called
+    /// `target`, several are `n0`, `n1` and so on. Default: 1.
+    #[schemars(range(min = 1, max = 100))]
+    pub target_instances: Option<u32>,
     /// What goes wrong. Whether a fault strikes is a decision: recorded, replayed and shrunk.
     pub fault: Vec<FaultFile>,
     /// What must not stand in a trace.

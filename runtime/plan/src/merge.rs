@@ -29,6 +29,7 @@ impl PlanFile {
                 both(self.node, below)
             },
             target: self.target.or(lower.target),
+            target_instances: self.target_instances.or(lower.target_instances),
             fault: both(self.fault, lower.fault),
             redact: self.redact.over(lower.redact),
         }

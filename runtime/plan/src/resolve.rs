@@ -8,7 +8,7 @@
 //!
 //! Invariant: all problems are found, not only the first. `Inputs` may then hold bytes that nothing refers to.
 
-use crate::check::{TARGET, check};
+use crate::check::{check, target_names};
 use crate::file::{
     ComponentFile, Content, FaultFile, FilesBackend, HttpFailureFile, HttpFile, MachineFile, OtherContent, PlanFile,
     ProcessFailureFile, ProcessFile, RedactFile, ScriptBackend,
@@ -109,11 +109,12 @@ impl Resolve<'_, '_> {
             Some(ScriptBackend::Scripted) | None => Backend::Virtual,
         };
         let mut names: BTreeSet<String> = file.node.iter().map(|node| node.name.to_ascii_lowercase()).collect();
-        let target = file.target.as_ref().map(|target| {
-            names.insert(TARGET.to_owned());
+        let targets = file.target.as_ref().map(|target| {
             let program = self.at("target", |resolve| resolve.part(target));
-            NodePlan { name: TARGET.to_owned(), program, called: true }
+            target_names(file).into_iter().map(move |name| NodePlan { name, program: program.clone(), called: true })
         });
+        let targets: Vec<NodePlan> = targets.into_iter().flatten().collect();
+        names.extend(targets.iter().map(|node| node.name.clone()));
         Plan {
             main: self.machine(&file.machine, program),
             nodes: {
@@ -124,7 +125,7 @@ impl Resolve<'_, '_> {
                         .with(|name| resolve.machine(&node.machine, name)),
                     called: false,
                 });
-                nodes.extend(target);
+                nodes.extend(targets);
                 nodes
             },
             wall_start_s: file.wall_start.map_or(WALL_START_DEFAULT, |start| start.0),
@@ -156,6 +157,7 @@ impl Resolve<'_, '_> {
             // Whether the target is a scenario is not known here.
             scenario: None,
             call: None,
+            warm_up: false,
         }
     }
 

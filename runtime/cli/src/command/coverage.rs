@@ -158,9 +158,10 @@ impl Union {
         files: &[PathBuf],
     ) -> Result<(), CliError> {
         let loaded = target::load(target)?;
-        let name = loaded.target.name;
+        let name = loaded.target.name.clone();
         let world = WorldArgs { plan: args.plan.clone(), ..WorldArgs::default() };
-        let planned = plan::plan(&context.globals, &context.config, &name, &args.args, &LimitArgs::default(), &world)?;
+        let planned =
+            plan::plan(&context.globals, &context.config, &loaded, &args.args, &LimitArgs::default(), &world)?;
         if planned.is_live() {
             let message = "inputs are executed on the simulated computer, and the plan asks for the real one";
             return Err(CliError::new("plan", message));

@@ -44,7 +44,7 @@ pub(crate) fn doctor(context: &Context, args: &DoctorArgs) -> Result<ExitCode, C
 fn audit(context: &Context, args: &DoctorArgs, scenario: &std::path::Path) -> Result<AuditDocument, CliError> {
     let loaded = target::load(scenario)?;
     let name = &loaded.target.name;
-    let planned = plan(&context.globals, &context.config, name, &args.args, &args.limits, &args.world)?;
+    let planned = plan(&context.globals, &context.config, &loaded, &args.args, &args.limits, &args.world)?;
     if planned.is_live() {
         let message =
             "the real computer may answer otherwise each time, so an audit under a host backend proves nothing";

@@ -13,6 +13,7 @@ use super::shrink::smaller;
 use super::{Context, exit};
 use crate::args::{ExploreArgs, ReporterArg, StopArg};
 use crate::error::CliError;
+use crate::explore::cluster;
 use crate::explore::ground::{Confirmer, ScenarioGround, walk_error};
 use crate::explore::keeper::{Keeper, Said, Where};
 use crate::explore::seeds::{Kept, Seeds, Standing};
@@ -154,18 +155,15 @@ impl Prepared {
         let schedule = args.schedule.unwrap_or(settings.schedule);
         let missing = || CliError::new("internal", format!("there is no strategy `{}`", schedule.name()));
         let row = strategy(schedule.name()).ok_or_else(missing)?;
-        let loaded = target::load(&args.target)?;
+        let mut loaded = target::load(&args.target)?;
+        let world = cluster::take(&mut loaded, args)?;
         let name = &loaded.target.name;
-        let mut planned = plan(&context.globals, &context.config, name, &args.args, &args.limits, &args.world)?;
-        planned.plan.scenario = Some(ScenarioPlan::all(1, options.steps_per_run));
-        if planned.plan.programs().next().is_some() {
-            let message = format!(
-                "{name}: `explore` goes back to places of one component, and here are further ones (`--target`, or machines \
-                 of the plan)"
-            );
-            return Err(CliError::new("target", message)
-                .hint("fozzy run SCENARIO --target TARGET --sequences 1000 tries many ways, each from the beginning"));
+        let mut planned = plan(&context.globals, &context.config, &loaded, &args.args, &args.limits, &world)?;
+        if let Some(own) = &planned.plan.scenario {
+            // A scenario file ends after its last step.
+            options.steps_per_run = args.steps.unwrap_or(own.flows).min(own.flows);
         }
+        planned.plan.scenario = Some(ScenarioPlan::all(1, options.steps_per_run));
         let default_state = context.config.base_dir.join("explore").join(format!("{name}.json"));
         let resumed = match &args.resume {
             None => None,

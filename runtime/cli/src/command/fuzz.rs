@@ -66,21 +66,19 @@ pub(crate) fn fuzz(context: &Context, args: &FuzzArgs) -> Result<ExitCode, CliEr
     let dictionary = dictionary(words.as_deref())?;
     let loaded = match &cargo {
         Some(cargo) => target::load(&cargo.build()?)?,
-        None => {
-            check_word(&args.target)?;
-            target::load(&args.target)?
-        }
+        None => target::load(&args.target)?,
     };
     let name = loaded.target.name.clone();
     let (world, by_stdin) = stdin(args)?;
-    let mut planned = plan(&context.globals, &context.config, &name, &args.args, &args.limits, &world)?;
+    let mut planned = plan(&context.globals, &context.config, &loaded, &args.args, &args.limits, &world)?;
     if planned.plan.limits.fuel == FUEL_DEFAULT {
         planned.plan.limits.fuel = FUEL_OF_A_CALL;
     }
     let (program, cache) = target::compile_any(loaded.component.clone(), &planned.plan, &name)?;
     let functions = fozzy_engine::functions(&program, &planned.plan, &planned.inputs, seed);
     let functions = functions.map_err(|error| caller_error(&name, &error))?;
-    let searched = choose(&functions, args, by_stdin, &name)?;
+    let flows = planned.plan.scenario.as_ref().map_or(args.flows, |own| own.flows);
+    let searched = choose(&functions, args, by_stdin, flows, &name)?;
 
     let confirmer = || Confirmer::new(program.clone(), &searched, &planned.plan, &planned.inputs, seed);
     let mut keeping = confirmer()?;
@@ -121,7 +119,7 @@ pub(crate) fn fuzz(context: &Context, args: &FuzzArgs) -> Result<ExitCode, CliEr
         // The plan of an input names what is called; a program's begins without one.
         let called = match &searched {
             Searched::Program(_) => planned.plan.clone(),
-            _ => searched.planned(&planned.plan, &planned.inputs, &[]).0,
+            _ => searched.planned(keeping.plan(), &planned.inputs, &[]).0,
         };
         let component = Arc::clone(&loaded.component);
         let caller = Caller::new(component, &called, &planned.inputs, &searched, seed, cache.as_ref());
@@ -210,17 +208,6 @@ fn tell_tools(args: &FuzzArgs, summary: &RunSummary) -> Result<(), CliError> {
     Ok(())
 }
 
-/// Words of the contract that are not targets yet say so, instead of "no such file".
-fn check_word(target: &Path) -> Result<(), CliError> {
-    let word = target.to_string_lossy();
-    if word.starts_with("scenario:") || word.ends_with(".fozzy.json") {
-        let message =
-            format!("`{word}`: step scenarios cannot be fuzzed yet; a program with a fuzz target or a property can");
-        return Err(CliError::new("target", message));
-    }
-    Ok(())
-}
-
 fn mutator(args: &FuzzArgs) -> Result<Option<&'static Mutator>, CliError> {
     let Some(name) = &args.mutator else { return Ok(None) };
     let names: Vec<&str> = MUTATORS.iter().map(|row| row.name).collect();
@@ -258,7 +245,13 @@ fn stdin(args: &FuzzArgs) -> Result<(WorldArgs, bool), CliError> {
 }
 
 /// What is meant.
-fn choose(functions: &Functions, args: &FuzzArgs, by_stdin: bool, name: &str) -> Result<Searched, CliError> {
+fn choose(
+    functions: &Functions,
+    args: &FuzzArgs,
+    by_stdin: bool,
+    flows: u32,
+    name: &str,
+) -> Result<Searched, CliError> {
     let wanted = Wanted {
         stdin: by_stdin,
         file: args.input_file.as_deref(),
@@ -266,7 +259,7 @@ fn choose(functions: &Functions, args: &FuzzArgs, by_stdin: bool, name: &str) ->
         http: args.http,
         function: args.exported.as_deref().or(args.function.as_deref()),
         mode: args.mode,
-        flows: args.flows,
+        flows,
     };
     let mut all = wanted.of(functions, name)?;
     if let [first, _, ..] = all.as_slice() {

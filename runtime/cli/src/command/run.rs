@@ -33,9 +33,9 @@ pub(crate) fn run(context: &Context, args: &RunArgs) -> Result<ExitCode, CliErro
     }
     let loaded = target::load(&args.target)?;
     let name = &loaded.target.name;
-    let mut planned = plan(&context.globals, &context.config, name, &args.args, &args.limits, &args.world)?;
+    let mut planned = plan(&context.globals, &context.config, &loaded, &args.args, &args.limits, &args.world)?;
     let program = target::compile(loaded.component.clone(), &planned.plan, name)?;
-    planned.plan.scenario = scenario(&program, args)?;
+    planned.plan.scenario = scenario(&program, args, planned.plan.scenario)?;
     let mut session = target::session(program, &planned.plan, &planned.inputs)?;
     if let Some(stdin) = &planned.stdin {
         session.read_from(Arc::clone(stdin));
@@ -77,7 +77,10 @@ pub(crate) fn run(context: &Context, args: &RunArgs) -> Result<ExitCode, CliErro
 }
 
 /// How far a scenario is driven; a program that drives itself has no sequences.
-fn scenario(program: &Program, args: &RunArgs) -> Result<Option<ScenarioPlan>, CliError> {
+fn scenario(program: &Program, args: &RunArgs, own: Option<ScenarioPlan>) -> Result<Option<ScenarioPlan>, CliError> {
+    if let Some(own) = own {
+        return Ok(Some(driven(own, args.sequences, args.flows)));
+    }
     let default = ScenarioPlan::default();
     if program.is_scenario() {
         let sequences = args.sequences.unwrap_or(default.sequences);
@@ -88,6 +91,11 @@ fn scenario(program: &Program, args: &RunArgs) -> Result<Option<ScenarioPlan>, C
     }
     let message = "the program runs by itself: it exports `wasi:cli/run`, and no interface of `fozzy:scenario`";
     Err(CliError::new("target", message).hint("leave out --sequences and --flows"))
+}
+
+/// A scenario file has so many steps; fewer of them, or all of them several times, are run when that is asked for.
+pub(crate) fn driven(own: ScenarioPlan, sequences: Option<u32>, flows: Option<u32>) -> ScenarioPlan {
+    ScenarioPlan::all(sequences.unwrap_or(own.sequences), flows.map_or(own.flows, |flows| flows.min(own.flows)))
 }
 
 /// A fresh seed is drawn only when asked for, and is said before anything else.

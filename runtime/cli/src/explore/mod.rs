@@ -2,6 +2,7 @@
 //!
 //! Not here: which way is tried next (`fozzy-search`), flags (`command/explore.rs`).
 
+pub(crate) mod cluster;
 pub(crate) mod ground;
 pub(crate) mod keeper;
 pub(crate) mod seeds;

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! fuzz/fuzz_targets/decode.rs ─ cargo build, wasm32-wasip1 ─▶ decode.wasm with LLVMFuzzerTestOneInput
-//!        libfuzzer-sys links CUSTOM_LIBFUZZER_PATH, our driver of one empty function, instead of libFuzzer
+//!        libfuzzer-sys links CUSTOM_LIBFUZZER_PATH, our driver (`driver.rs`) instead of libFuzzer
 //! fuzz/corpus/decode/      read and added to, as `cargo fuzz run` does
 //! fuzz/artifacts/decode/   crash-…, timeout-…, oom-…, each with its trace beside it
 //! fuzz/decode.dict         the dictionary, when there is one
@@ -19,13 +19,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 const TARGET: &str = "wasm32-wasip1";
-/// The library that libfuzzer-sys links in place of libFuzzer: it only has the `main` that the target has not.
-const DRIVER: &str = "#![no_std]
-#[no_mangle]
-pub extern \"C\" fn main(_: i32, _: *const *const u8) -> i32 {
-    0
-}
-";
+/// The library that libfuzzer-sys links in place of libFuzzer.
+const DRIVER: &str = include_str!("driver.rs");
 /// As cargo-fuzz builds, with what a core module needs: entry points, and line tables for backtraces.
 const FLAGS: &str = "--cfg fuzzing -Cdebug-assertions -Cdebuginfo=line-tables-only -Cstrip=none \
                      -Clink-arg=--export=LLVMFuzzerTestOneInput -Clink-arg=--export=LLVMFuzzerInitialize \
@@ -74,7 +69,7 @@ impl CargoFuzz {
         std::fs::write(&source, DRIVER).map_err(failed)?;
         let library = folder.join("libfozzydriver.a");
         let built = Command::new("rustc")
-            .args(["--edition", "2021", "--crate-type", "rlib", "--target", TARGET, "-O", "-o"])
+            .args(["--edition", "2024", "--crate-type", "rlib", "--target", TARGET, "-O", "-o"])
             .arg(&library)
             .arg(&source)
             .current_dir(&self.folder)

@@ -11,12 +11,12 @@ use crate::error::CliError;
 use crate::target;
 use fozzy_check::{judge, judge_end};
 use fozzy_engine::{CallOutcome, Caller, ComparisonKind, Program, Searched, Session, written};
-use fozzy_search::fuzz::{Compared, ComparedKind, Drawn, Outcome, Target};
+use fozzy_search::fuzz::{Compared, ComparedKind, Drawn, MemoryUse, Outcome, Target};
 use fozzy_trace::plan::{Call, Inputs};
 use fozzy_trace::source::{Explicit, Recorded, Seeded};
 use fozzy_trace::{
-    DecisionSource, End, Execution, Executor, HarnessError, Keep, NodeId, Plan, Purpose, Question, Seed, Verdict,
-    digest,
+    DecisionSource, End, Execution, Executor, HarnessError, Keep, NodeId, Plan, Purpose, Question, Seed, Status,
+    Verdict, digest,
 };
 use std::sync::Arc;
 
@@ -37,7 +37,7 @@ pub(crate) struct Confirmed {
 }
 
 impl Confirmer {
-    /// `plan` and `inputs` are those to which an input is added.
+    /// `plan` and `inputs` are those to which an input is added. A fuzz target is warmed up if it can be.
     pub(crate) fn new(
         program: Program,
         searched: &Searched,
@@ -45,10 +45,29 @@ impl Confirmer {
         inputs: &Inputs,
         seed: Seed,
     ) -> Result<Confirmer, CliError> {
-        let (first, its) = searched.planned(plan, inputs, &[]);
+        let warm = Plan { warm_up: matches!(searched, Searched::Call(Call::Fuzz(_))), ..plan.clone() };
+        let mut confirmer = Confirmer::under(warm, program.clone(), searched, inputs, seed)?;
+        if confirmer.plan.warm_up && judge(&confirmer.execute(&[], 0..0)?.execution).status != Status::Pass {
+            confirmer = Confirmer::under(plan.clone(), program, searched, inputs, seed)?;
+        }
+        Ok(confirmer)
+    }
+
+    fn under(
+        plan: Plan,
+        program: Program,
+        searched: &Searched,
+        inputs: &Inputs,
+        seed: Seed,
+    ) -> Result<Confirmer, CliError> {
+        let (first, its) = searched.planned(&plan, inputs, &[]);
         let session = target::session(program, &first, &its)?;
-        let (searched, plan, inputs) = (searched.clone(), plan.clone(), inputs.clone());
-        Ok(Confirmer { session, searched, plan, inputs, seed })
+        Ok(Confirmer { session, searched: searched.clone(), plan, inputs: inputs.clone(), seed })
+    }
+
+    /// The plan to which an input is added.
+    pub(crate) fn plan(&self) -> &Plan {
+        &self.plan
     }
 
     pub(crate) fn session(&self) -> &Session {
@@ -134,7 +153,8 @@ impl Target for CallTarget {
             }
             CallOutcome::Returned | CallOutcome::Ended { .. } => None,
         };
-        Ok(Outcome { failed, memory_bytes: self.caller.memory_bytes() })
+        let memory = MemoryUse::of(self.caller.memory_bytes(), self.caller.written_pages(), input.len());
+        Ok(Outcome { failed, memory })
     }
 
     fn coverage(&self, see: &mut dyn FnMut(&[u8])) {

@@ -10,7 +10,7 @@ use super::expect::{Expect, own_plan};
 use super::select::{Kind, Selected, shown};
 use crate::args::{TestArgs, WorldArgs};
 use crate::command::Context;
-use crate::command::run::{ENTRIES_KEPT, engine_id, kept};
+use crate::command::run::{ENTRIES_KEPT, driven as of_file, engine_id, kept};
 use crate::error::CliError;
 use crate::plan::plan;
 use crate::store::{self, RunFolder};
@@ -66,11 +66,7 @@ impl Case {
         let Selected { name, path, kind } = selected;
         let file = match kind {
             Kind::Crate | Kind::Folder => crate::build::build(&path),
-            Kind::Program => Ok(path.clone()),
-            Kind::Json => Err(CliError::new(
-                "player",
-                format!("{}: a scenario of JSON steps, which this version cannot play: nothing was run", shown(&path)),
-            )),
+            Kind::Program | Kind::Json => Ok(path.clone()),
         };
         let expect = Expect::of(&path, kind);
         Case { name, path, kind, file, expect, record, trace_name }
@@ -107,9 +103,12 @@ impl Case {
         let own = own_plan(&self.path, self.kind);
         let world =
             WorldArgs { plan: args.world.plan.clone().or(own), judged: self.judged(suite), ..args.world.clone() };
-        let mut planned = plan(&context.globals, &context.config, name, &args.args, &args.limits, &world)?;
+        let mut planned = plan(&context.globals, &context.config, &loaded, &args.args, &args.limits, &world)?;
         let program = target::compile(loaded.component.clone(), &planned.plan, name)?;
-        planned.plan.scenario = driven(&program, args, expect);
+        planned.plan.scenario = match planned.plan.scenario {
+            Some(own) => Some(of_file(own, args.sequences, args.flows)),
+            None => driven(&program, args, expect),
+        };
         let mut session = target::session(program, &planned.plan, &planned.inputs)?;
         planned.open(&mut session, &context.config.base_dir)?;
         let seed = seed_of(suite.seed, &self.name);

@@ -162,10 +162,11 @@ impl Regression {
 /// The recorded plan, but with the component that the scenario judges as it is today.
 fn plan_of_today(recording: &Recording, judged: Option<&Path>) -> Result<(Plan, Inputs), CliError> {
     let (mut plan, mut inputs) = (recording.plan.clone(), recording.inputs.clone());
-    if let Some(path) = judged
-        && let Some(node) = plan.nodes.iter_mut().find(|node| node.called)
-    {
-        node.program.component = inputs.add(target::load(path)?.component);
+    if let Some(path) = judged {
+        let component = inputs.add(target::load(path)?.component);
+        for node in plan.nodes.iter_mut().filter(|node| node.called) {
+            node.program.component = component;
+        }
     }
     Ok((plan, inputs))
 }

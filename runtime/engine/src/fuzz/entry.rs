@@ -75,6 +75,14 @@ impl Entry {
         })
     }
 
+    /// The call before all others, if the plan has one.
+    pub(super) fn warm_up(&mut self, reactor: &mut Reactor) -> Result<(), CallError> {
+        match self {
+            Entry::Fuzz { .. } if reactor.world().plan.warm_up => self.call(reactor, &[]).map(drop),
+            _ => Ok(()),
+        }
+    }
+
     /// Enters it. The answer is how the guest ended, if it ended by itself and with an answer of its own.
     pub(super) fn call(&mut self, reactor: &mut Reactor, input: &[u8]) -> Result<Option<End>, CallError> {
         match self {

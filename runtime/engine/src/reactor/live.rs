@@ -14,6 +14,7 @@ use super::memories::{MarkSites, Memories};
 use super::tracker::TrackerKind;
 use super::watchdog::Watchdog;
 use super::{CallError, again};
+use crate::called;
 use crate::ending::{Instantiating, ending, harness};
 use crate::memory::{self, Region};
 use crate::program::Program;
@@ -173,20 +174,27 @@ fn next_id() -> u64 {
     NEXT.fetch_add(1, Ordering::Relaxed)
 }
 
+/// Why a component that was linked with another one is called again.
+const CALLS_ANOTHER: &str = "it calls another component, whose memory is not kept";
+
 /// What an instantiation gives: the store, the instance, and its memories.
 type Begun = (Store<Host>, Instance, Vec<Arc<Region>>);
 
-/// Instantiates `program` and hands it `run`. Its memories are those of `offered`, as far as they fit.
-fn instantiate(program: &Program, run: Run, offered: &[Arc<Region>]) -> Result<Begun, CallError> {
+/// Instantiates `program` and hands it `run`. Its memories are those of `offered`, as far as they fit; what it calls, runs on
+/// machines as they are in `start`.
+fn instantiate(program: &Program, start: &World, run: Run, offered: &[Arc<Region>]) -> Result<Begun, CallError> {
     let failed = |error: wasmtime::Error| CallError::Harness(harness(&error));
     let parking = Arc::new(Parking::default());
     parking.put(Box::new(run));
+    let callees = called::callees(program, start, start.plan.limits.fuel, &parking);
     let mut turn = Turn::new(parking);
     turn.begin();
     let limits = turn.world.plan.limits.clone();
     drop(memory::collect());
     let memory_bytes = limits.memory_bytes + program.facts().appended_bytes();
-    let mut store = Store::new(program.engine(), Host::new(turn, NodeId(0), memory_bytes));
+    let mut host = Host::new(turn, NodeId(0), memory_bytes);
+    host.called = callees.into_iter().map(|callee| Box::new(callee) as _).collect();
+    let mut store = Store::new(program.engine(), host);
     store.limiter(|host| &mut host.limiter);
     store.set_hostcall_fuel(HOSTCALL_FUEL);
     if program.how().fuel {
@@ -204,8 +212,8 @@ fn instantiate(program: &Program, run: Run, offered: &[Arc<Region>]) -> Result<B
 
 impl Live {
     /// Instantiates `program` and hands it `run`.
-    pub(super) fn start(program: &Program, run: Run) -> Result<Live, CallError> {
-        let (store, instance, regions) = instantiate(program, run, &[])?;
+    pub(super) fn start(program: &Program, start: &World, run: Run) -> Result<Live, CallError> {
+        let (store, instance, regions) = instantiate(program, start, run, &[])?;
         let told = Told::apart(regions.clone(), program.facts());
         let mut live = Live {
             store,
@@ -221,8 +229,10 @@ impl Live {
             limit: None,
             copied_before: 0,
         };
-        if let Some(access) = &program.facts().access {
-            live.reach(access)?;
+        match &program.facts().access {
+            _ if program.linked().is_some() => live.obstacles.push(CALLS_ANOTHER.to_owned()),
+            Some(access) => live.reach(access)?,
+            None => {}
         }
         Ok(live)
     }
@@ -442,7 +452,7 @@ impl Live {
         let kept = state.kept().expect("a state that is restored was reached");
         let mut run = kept.run().fork();
         run.world = start.clone();
-        self.go_on(program, run, true)?;
+        self.go_on(program, start, run, true)?;
         if self.restore(state)? {
             return Ok(());
         }
@@ -451,23 +461,23 @@ impl Live {
     }
 
     /// Goes on with a fresh instance, as the first one was.
-    pub(super) fn begin_again(&mut self, program: &Program, run: Run) -> Result<(), HarnessError> {
-        self.go_on(program, run, false)
+    pub(super) fn begin_again(&mut self, program: &Program, start: &World, run: Run) -> Result<(), HarnessError> {
+        self.go_on(program, start, run, false)
     }
 
     /// Goes on with a fresh instance in the memories of this one, which is watched and tracked as this one was. When it is
     /// `restored` before it is called, the memories need not be as new.
-    fn go_on(&mut self, program: &Program, run: Run, restored: bool) -> Result<(), HarnessError> {
+    fn go_on(&mut self, program: &Program, start: &World, run: Run, restored: bool) -> Result<(), HarnessError> {
         let machine = |what: String| HarnessError { what };
         let failed = |error: wasmtime::Error| harness(&error);
         let (Some(accessor), Some(access)) = (&mut self.accessor, &program.facts().access) else {
-            return self.replace(program, run);
+            return self.replace(program, start, run);
         };
         accessor.memories.hand_on(restored && !access.starts).map_err(machine)?;
         self.told.clear_coverage();
         self.told.log_comparisons(false);
         accessor.handed.iter().flatten().for_each(Handed::forget);
-        let (mut store, instance, regions) = instantiate(program, run, &self.regions).map_err(again)?;
+        let (mut store, instance, regions) = instantiate(program, start, run, &self.regions).map_err(again)?;
         let same =
             regions.len() == self.regions.len() && regions.iter().zip(&self.regions).all(|(a, b)| Arc::ptr_eq(a, b));
         if !same {
@@ -484,9 +494,9 @@ impl Live {
     }
 
     /// Goes on with a fresh instance that has nothing of this one.
-    fn replace(&mut self, program: &Program, run: Run) -> Result<(), HarnessError> {
+    fn replace(&mut self, program: &Program, start: &World, run: Run) -> Result<(), HarnessError> {
         let (copied, limit, kind) = (self.pages_copied(), self.limit, self.tracker());
-        *self = Live::start(program, run).map_err(again)?;
+        *self = Live::start(program, start, run).map_err(again)?;
         self.copied_before = copied;
         let machine = |what: String| HarnessError { what };
         if let Some(limit) = limit {
@@ -514,6 +524,10 @@ impl Live {
 
     pub(super) fn memory_bytes(&self) -> u64 {
         self.accessor.as_ref().map_or(0, |accessor| accessor.memories.bytes())
+    }
+
+    pub(super) fn written_pages(&self) -> u64 {
+        self.accessor.as_ref().map_or(0, |accessor| accessor.memories.marked())
     }
 
     pub(super) fn pages_copied(&self) -> u64 {

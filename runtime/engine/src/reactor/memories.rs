@@ -27,6 +27,9 @@ const CHECK_PAGES: usize = 4;
 const COST_TRIALS: usize = 4;
 const COST_PAGES: usize = 8;
 
+/// The largest tail whose pages a memory keeps when it becomes smaller.
+const HIDDEN_BYTES_MAX: usize = 16 << 20;
+
 /// Where marks are: a side memory, and its bytes for the pages of the memory in question.
 pub(crate) type MarkSites = Vec<(Arc<Region>, Range<usize>)>;
 
@@ -196,6 +199,11 @@ impl Memories {
         self.tracked.iter().map(|tracked| tracked.region.len() as u64).sum()
     }
 
+    /// Pages that were written since the last capture or restore, where the guest's own code tells; 0 otherwise.
+    pub(crate) fn marked(&self) -> u64 {
+        self.tracked.iter().map(|tracked| tracked.tracker.marked(&tracked.region)).sum()
+    }
+
     /// Another instance is about to get the memories. Unless its code finds them `as_they_are` and never sees them before
     /// they are restored, they become what new ones are.
     pub(crate) fn hand_on(&mut self, as_they_are: bool) -> Result<(), String> {
@@ -252,11 +260,25 @@ impl Memories {
                 let both = image.len().min(target.len()) / PAGE_BYTES;
                 self.pages.extend((both..target.len() / PAGE_BYTES).map(|page| page as u32));
             }
+            let count = (target.len() / PAGE_BYTES) as u32;
             if region.len() != target.len() {
-                region.resize(target.len())?;
+                // All that is not zero of what has grown since is known to the marks, to the byte.
+                let grown = region.len().saturating_sub(target.len().max(image.len()));
+                if image.len() <= target.len()
+                    && (1..=HIDDEN_BYTES_MAX).contains(&grown)
+                    && tracker.kind() == TrackerKind::Marks
+                {
+                    for start in
+                        self.pages.iter().filter(|page| **page >= count).map(|page| *page as usize * PAGE_BYTES)
+                    {
+                        region.clear(start..start + PAGE_BYTES);
+                    }
+                    region.hide(target.len())?;
+                } else {
+                    region.resize(target.len())?;
+                }
                 resized = true;
             }
-            let count = (target.len() / PAGE_BYTES) as u32;
             self.pages.retain(|page| *page < count);
             for page in &self.pages {
                 region.write_page(*page as usize * PAGE_BYTES, target.page(*page as usize));

@@ -149,7 +149,9 @@ impl Reactor {
         inputs: &Inputs,
         source: Box<dyn DecisionSource>,
     ) -> Result<Reactor, ReactorError> {
-        if plan.programs().next().is_some() {
+        // Those that it was linked with act while they are called, and only then.
+        let called = if program.linked().is_some() { plan.called().count() } else { 0 };
+        if plan.programs().count() > called {
             return Err(ReactorError::NotAlone("further components"));
         }
         if plan.backends != Backends::default() {
@@ -164,7 +166,7 @@ impl Reactor {
 
     fn with_run(program: Program, start: World, run: Run) -> Result<Reactor, ReactorError> {
         let first = run.fork();
-        let mut live = Live::start(&program, run).map_err(|error| match error {
+        let mut live = Live::start(&program, &start, run).map_err(|error| match error {
             CallError::Harness(error) => ReactorError::Harness(error),
             other => ReactorError::Start(other.to_string()),
         })?;
@@ -233,6 +235,9 @@ impl Reactor {
         let Reactor { program, start, live, .. } = self;
         let mut run = live.run().fork();
         run.moment(NodeId(0), |world, moment| world.begin_again(start.node(NodeId(0)), moment));
+        for (node, _) in start.plan.called() {
+            run.moment(node, |world, moment| world.begin_again(start.node(node), moment));
+        }
         run.world.facts.scenario = Some(scenario);
         drop(live);
         Reactor::with_run(program, start, run)
@@ -307,7 +312,7 @@ impl Reactor {
             Some(state) => self.live.restart(&self.program, &self.start, &state)?,
             None => {
                 let run = self.checkpoints.first_run().fork();
-                self.live.begin_again(&self.program, run)?;
+                self.live.begin_again(&self.program, &self.start, run)?;
             }
         }
         for step in &steps {
@@ -380,6 +385,13 @@ impl Reactor {
     #[must_use]
     pub fn memory_bytes(&self) -> u64 {
         self.live.memory_bytes()
+    }
+
+    /// Pages of linear memory that were written since the last restore, stack and heap alike; 0 where the guest's own code
+    /// does not tell ([`TrackerKind::Marks`]).
+    #[must_use]
+    pub fn written_pages(&self) -> u64 {
+        self.live.written_pages()
     }
 
     /// The coverage bytes of each module since they were cleared; see [`fozzy_instrument::Sites::hits`].

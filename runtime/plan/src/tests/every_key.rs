@@ -15,6 +15,7 @@ stdin = { text = "input" }
 stdin-stays-open = true
 wall-start = 2025-06-01T12:00:00Z
 canonical-nans = false
+target-instances = 2
 
 [limits]
 fuel = 1_000_000
@@ -158,8 +159,9 @@ fn a_plan_is_made_of_it() {
         (plan.nodes[0].name.as_str(), &plan.nodes[0].program.machine.args[..]),
         ("server", &["child.wasm", "--port", "80"].map(str::to_owned)[..])
     );
-    let (_, target) = plan.called().expect("there is one");
-    assert_eq!((target.name.as_str(), &*target.program.machine.args[1]), ("target", "--fast"));
+    let targets: Vec<(&str, &str)> =
+        plan.called().map(|(_, node)| (node.name.as_str(), node.program.machine.args[1].as_str())).collect();
+    assert_eq!(targets, [("n0", "--fast"), ("n1", "--fast")]);
     assert!(plan.redact.headers.contains(&"x-key".to_owned()) && plan.redact.headers.contains(&"cookie".to_owned()));
     assert!(plan.redact.env == ["API_TOKEN"] && REDACTED.starts_with('<'));
     assert_eq!(plan.faults.len(), FAULTS.len().min(1));

@@ -22,7 +22,7 @@ use super::length::Length;
 use super::mutate::{Material, Mutator, Mutators};
 use super::reduce::{erase, simplify};
 use super::schedule::Schedule;
-use super::target::{Compared, Target};
+use super::target::{Compared, MemoryUse, Target};
 use super::varying::Varying;
 use super::worth::Worth;
 use fozzy_trace::{Digest, HarnessError, Seed, Signature, Verdict};
@@ -275,11 +275,11 @@ impl Campaign {
             if seed.len() > self.options.input_bytes_max || self.corpus.knows(&Digest::of(&seed)) {
                 continue;
             }
-            let Some(memory_bytes) = self.execute(outside, &seed)? else { continue };
-            let fresh = self.note(outside, memory_bytes);
+            let Some(memory) = self.execute(outside, &seed)? else { continue };
+            let fresh = self.note(outside, memory);
             self.features.clear();
             if fresh > 0 {
-                self.feedback.features_of(outside.target, memory_bytes, &mut self.features);
+                self.feedback.features_of(outside.target, memory, &mut self.features);
             }
             self.keep(seed.into(), None, None);
         }
@@ -292,10 +292,10 @@ impl Campaign {
             if input.len() > self.options.input_bytes_max || self.corpus.knows(&Digest::of(&input)) {
                 continue;
             }
-            let Some(memory_bytes) = self.execute(outside, &input)? else { continue };
-            if self.note(outside, memory_bytes) > 0 {
+            let Some(memory) = self.execute(outside, &input)? else { continue };
+            if self.note(outside, memory) > 0 {
                 self.features.clear();
-                self.feedback.features_of(outside.target, memory_bytes, &mut self.features);
+                self.feedback.features_of(outside.target, memory, &mut self.features);
                 self.keep(input.into(), None, None);
             }
         }
@@ -471,12 +471,12 @@ impl Campaign {
         parent: Option<u32>,
         put: Option<Repair>,
     ) -> Result<bool, Halt> {
-        let Some(memory_bytes) = self.execute(outside, input)? else { return Ok(false) };
-        if self.note(outside, memory_bytes) == 0 {
+        let Some(memory) = self.execute(outside, input)? else { return Ok(false) };
+        if self.note(outside, memory) == 0 {
             return Ok(false);
         }
         self.stats.last_new = self.stats.executions;
-        self.feedback.features_of(outside.target, memory_bytes, &mut self.features);
+        self.feedback.features_of(outside.target, memory, &mut self.features);
         let shorter = self.shorten(outside, input)?;
         if !self.corpus.knows(&Digest::of(&shorter)) {
             let put = put.and_then(|put| put.moved(input, &shorter));
@@ -495,8 +495,8 @@ impl Campaign {
         let mut kept = std::mem::take(&mut self.features);
         let mut tries = SHORTEN_TRIES;
         let shorter = erase(input, &mut tries, &mut |candidate| {
-            let Some(memory_bytes) = self.execute(outside, candidate)? else { return Ok(false) };
-            self.feedback.features_of(outside.target, memory_bytes, &mut self.features);
+            let Some(memory) = self.execute(outside, candidate)? else { return Ok(false) };
+            self.feedback.features_of(outside.target, memory, &mut self.features);
             let keeps = needed.iter().all(|feature| self.features.binary_search(feature).is_ok());
             if keeps {
                 std::mem::swap(&mut kept, &mut self.features);
@@ -530,8 +530,8 @@ impl Campaign {
     }
 
     /// What is new in the last execution.
-    fn note(&mut self, outside: &Outside<'_>, memory_bytes: u64) -> u32 {
-        let fresh = self.feedback.note(outside.target, memory_bytes);
+    fn note(&mut self, outside: &Outside<'_>, memory: MemoryUse) -> u32 {
+        let fresh = self.feedback.note(outside.target, memory);
         if self.stats.executions.is_multiple_of(COUNTED) {
             self.feedback.count(outside.target);
         }
@@ -549,7 +549,7 @@ impl Campaign {
     }
 
     /// Executes an input. The answer is its memory, or `None` when it failed, which is seen to.
-    fn execute(&mut self, outside: &mut Outside<'_>, input: &[u8]) -> Result<Option<u64>, Halt> {
+    fn execute(&mut self, outside: &mut Outside<'_>, input: &[u8]) -> Result<Option<MemoryUse>, Halt> {
         self.count()?;
         let outcome = outside.target.execute(input)?;
         if let Some(verdict) = &outcome.failed {
@@ -558,7 +558,7 @@ impl Campaign {
         if !outside.observer.executed(&self.stats) {
             return Err(Halt::Ended(Ended::Stopped));
         }
-        Ok(outcome.failed.is_none().then_some(outcome.memory_bytes))
+        Ok(outcome.failed.is_none().then_some(outcome.memory))
     }
 
     fn failed(&mut self, outside: &mut Outside<'_>, input: &[u8], verdict: &Verdict) -> Result<(), Halt> {

@@ -10,7 +10,7 @@
 //! Invariants: a feature that was seen stays seen; only executions that returned are looked at.
 //! Source of the classes: AFL (<https://lcamtuf.coredump.cx/afl/technical_details.txt>, section 1).
 
-use super::target::Target;
+use super::target::{MemoryUse, Target};
 
 /// An edge taken so often in one execution.
 pub(crate) type Feature = u32;
@@ -40,6 +40,8 @@ const CLASS: [u8; 256] = {
 
 /// Classes of linear memory: one for each power of two.
 const MEMORY_CLASSES: usize = 64;
+/// Classes of written pages.
+const PAGE_CLASSES: usize = 80;
 
 /// What was seen of one module.
 #[derive(Clone, Debug, Default)]
@@ -71,14 +73,14 @@ pub struct Feedback {
 
 impl Feedback {
     /// Looks at the last execution of `target`, and says how many features are new.
-    pub fn note(&mut self, target: &dyn Target, memory_bytes: u64) -> u32 {
+    pub fn note(&mut self, target: &dyn Target, memory: MemoryUse) -> u32 {
         let mut fresh = 0;
         let mut number = 1;
         target.coverage(&mut |bytes| {
             fresh += self.note_module(number, bytes);
             number += 1;
         });
-        let memory = memory_classes(memory_bytes);
+        let memory = memory_classes(memory);
         let edges = self.edges;
         let (once, twice) = (self.once, self.twice);
         fresh += self.note_module(0, &memory);
@@ -139,7 +141,7 @@ impl Feedback {
     }
 
     /// The features of the last execution, in order.
-    pub(crate) fn features_of(&self, target: &dyn Target, memory_bytes: u64, out: &mut Vec<Feature>) {
+    pub(crate) fn features_of(&self, target: &dyn Target, memory: MemoryUse, out: &mut Vec<Feature>) {
         out.clear();
         let mut collect = |number: usize, bytes: &[u8]| {
             let Some(module) = self.modules.get(number) else { return };
@@ -156,7 +158,7 @@ impl Feedback {
             collect(number, bytes);
             number += 1;
         });
-        collect(0, &memory_classes(memory_bytes));
+        collect(0, &memory_classes(memory));
         out.sort_unstable();
     }
 
@@ -264,12 +266,20 @@ fn nonzero(word: u64) -> u64 {
     ((((word & low) + low) | word) >> 7 & ONES) * 0xff
 }
 
-/// Linear memory as coverage: one row for each power of two.
-fn memory_classes(memory_bytes: u64) -> [u8; MEMORY_CLASSES] {
-    let mut row = [0; MEMORY_CLASSES];
-    if memory_bytes > 0 {
-        row[memory_bytes.ilog2() as usize] = 1;
+/// Linear memory as coverage: one row for each power of two of its bytes, and four for each power of two of written pages.
+fn memory_classes(memory: MemoryUse) -> [u8; MEMORY_CLASSES + PAGE_CLASSES] {
+    let mut row = [0; MEMORY_CLASSES + PAGE_CLASSES];
+    if memory.bytes > 0 {
+        row[memory.bytes.ilog2() as usize] = 1;
     }
+    let class = match memory.written_pages {
+        few @ 0..4 => few as usize,
+        pages => {
+            let power = pages.ilog2() as usize;
+            4 * power - 4 + (pages >> (power - 2) & 3) as usize
+        }
+    };
+    row[MEMORY_CLASSES + class.min(PAGE_CLASSES - 1)] = 1;
     row
 }
 

@@ -40,7 +40,7 @@ pub use estimate::Estimate;
 pub use feedback::Feedback;
 pub use findings::{Findings, Found};
 pub use mutate::{MUTATORS, Mutator};
-pub use target::{Compared, ComparedKind, Outcome, Target};
+pub use target::{Compared, ComparedKind, MemoryUse, Outcome, Target};
 
 #[cfg(test)]
 mod tests;

@@ -35,8 +35,28 @@ pub trait Target {
 pub struct Outcome {
     /// The failure; `None` when the target returned.
     pub failed: Option<Box<Verdict>>,
+    /// What it needed of memory.
+    pub memory: MemoryUse,
+}
+
+/// What an execution needed of memory: its stack is a part of that, so that endless recursion is led to as exhaustion is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct MemoryUse {
     /// Linear memory at the end, in bytes.
-    pub memory_bytes: u64,
+    pub bytes: u64,
+    /// Pages of it that were written beside those of the input; 0 when that is not known.
+    pub written_pages: u64,
+}
+
+impl MemoryUse {
+    /// `written_pages` are all that were written, also to hold an input of so many bytes.
+    #[must_use]
+    pub fn of(bytes: u64, written_pages: u64, input_bytes: usize) -> MemoryUse {
+        const PAGE_BYTES: u64 = 4096;
+        // It begins anywhere in a page, and what is read of it is noted in another.
+        let of_input = input_bytes as u64 / PAGE_BYTES + 2;
+        MemoryUse { bytes, written_pages: written_pages.saturating_sub(of_input) }
+    }
 }
 
 /// Two values that the target compared.

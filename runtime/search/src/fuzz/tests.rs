@@ -72,7 +72,10 @@ impl<F: FnMut(&[u8], &mut Guest) -> Failed> Simulated<F> {
         self.guest.memory_bytes = 1 << 16;
         self.guest.edge(0);
         let ended = (self.code)(input, &mut self.guest);
-        Outcome { failed: ended.err().map(|site| Box::new(verdict(site))), memory_bytes: self.guest.memory_bytes }
+        Outcome {
+            failed: ended.err().map(|site| Box::new(verdict(site))),
+            memory: MemoryUse { bytes: self.guest.memory_bytes, written_pages: 0 },
+        }
     }
 }
 

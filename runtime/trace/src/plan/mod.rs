@@ -71,6 +71,10 @@ pub struct Plan {
     /// The one function of a scenario that is called, once, instead of all that drives it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub call: Option<Call>,
+    /// A fuzz target is called without any bytes before it is called with its input, as libFuzzer does too: what it sets up at
+    /// its first call is there then. A plan says so only where that call returns.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub warm_up: bool,
 }
 
 /// One call from outside, which is all of a run.
@@ -198,7 +202,7 @@ pub struct NodePlan {
     pub name: String,
     /// What runs there.
     pub program: Program,
-    /// Whether it does not run by itself: the scenario calls what it exports. There is one at the most.
+    /// Whether it does not run by itself: the scenario calls what it exports. If there are several, all run the same component.
     #[serde(default, skip_serializing_if = "is_false")]
     pub called: bool,
 }
@@ -363,17 +367,22 @@ impl Default for Plan {
             redact: Redact::default(),
             scenario: None,
             call: None,
+            warm_up: false,
         }
     }
 }
 
 impl Plan {
-    /// The machine whose component the scenario calls, if there is one, and its number.
-    #[must_use]
-    pub fn called(&self) -> Option<(NodeId, &NodePlan)> {
-        let place = self.nodes.iter().position(|node| node.called)?;
+    /// The machines whose component the scenario calls, with their numbers.
+    pub fn called(&self) -> impl Iterator<Item = (NodeId, &NodePlan)> {
         // The main machine comes before those of the plan.
-        Some((NodeId(place as u32 + 1), &self.nodes[place]))
+        (1..).map(NodeId).zip(&self.nodes).filter(|(_, node)| node.called)
+    }
+
+    /// The component that the scenario calls, if there is one.
+    #[must_use]
+    pub fn target(&self) -> Option<Digest> {
+        self.called().next().map(|(_, node)| node.program.component)
     }
 
     /// Every further component of the plan, with its machine.

@@ -38,6 +38,34 @@ fn survive(how: &str) {
     println!("{:?}, {}, down: {:?}", peer::behave("well"), peer::add(1), control::down());
 }
 
+/// Three of them, each with a memory, files, handles and an end of its own.
+fn instances() {
+    let each = |act: &dyn Fn(u32) -> String| {
+        let said = (0..control::instances()).map(|number| {
+            control::select(number);
+            act(number)
+        });
+        println!("{}", said.collect::<Vec<_>>().join(", "));
+    };
+    each(&|number| format!("{} {}", peer::add(number + 1), peer::append(&vec![7; number as usize + 1], number < 2)));
+    control::lose_power();
+    each(&|_| format!("{} {}", peer::add(0), peer::append(b"", false) <= 3));
+    control::select(1);
+    control::restart();
+    each(&|_| format!("{} {}", peer::add(0), peer::append(b"", false).min(2)));
+    control::select(0);
+    let of_first = peer::Tally::new(5);
+    control::select(1);
+    let of_second = peer::Tally::new(7);
+    drop(of_first);
+    println!("{}", of_second.more());
+    each(&|_| peer::tallies().to_string());
+    control::outlive(true);
+    control::select(1);
+    println!("{:?}", peer::behave("panic"));
+    each(&|_| format!("{}", control::down().is_some()));
+}
+
 fn main() {
     let how = std::env::args().nth(1).expect("an argument");
     match how.as_str() {
@@ -87,6 +115,8 @@ fn main() {
             println!("{}", peer::several(&[1]).len());
             drop(peer::Tally::new(1));
         }
+        "instances" => instances(),
+        "no-instance" => control::select(control::instances()),
         "many" => println!("{}", (0..10_000).map(|_| peer::add(1)).last().expect("some")),
         call => println!("{:?}", peer::behave(call)),
     }

@@ -42,12 +42,11 @@ impl Tracker for Marks {
     fn written(&mut self, region: &Region, image: &Image, pages: &mut Vec<u32>) -> Result<(), String> {
         let count = region.len() / PAGE_BYTES;
         let first = pages.len();
+        let found = &mut self.found;
         for (position, (side, range)) in self.marks.iter().enumerate() {
-            let marks = &side.bytes()[range.clone()];
-            let marks = &marks[..count.min(marks.len())];
-            each_set(marks, |page| {
+            each_set(of_pages(side, range, count), |page| {
                 pages.push(page as u32);
-                self.found.push((position, range.start + page));
+                found.push((position, range.start + page));
             });
         }
         let live = region.bytes();
@@ -71,7 +70,21 @@ impl Tracker for Marks {
         Ok(())
     }
 
+    fn marked(&self, region: &Region) -> u64 {
+        let (mut marked, count) = (0, region.len() / PAGE_BYTES);
+        for (side, range) in &self.marks {
+            each_set(of_pages(side, range, count), |_| marked += 1);
+        }
+        marked
+    }
+
     fn kind(&self) -> TrackerKind {
         TrackerKind::Marks
     }
+}
+
+/// The marks of the first `count` pages.
+fn of_pages<'a>(side: &'a Region, range: &Range<usize>, count: usize) -> &'a [u8] {
+    let marks = &side.bytes()[range.clone()];
+    &marks[..count.min(marks.len())]
 }

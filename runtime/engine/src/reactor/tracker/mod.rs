@@ -34,6 +34,11 @@ pub(crate) trait Tracker: Send {
     /// The memory holds `image` now; `copied` are the pages that were written to bring that about.
     fn settled(&mut self, region: &Region, image: &Image, copied: &[u32]) -> Result<(), String>;
 
+    /// How many pages are marked now, for those that are told by the guest's own code; 0 otherwise.
+    fn marked(&self, _: &Region) -> u64 {
+        0
+    }
+
     /// Which one it is.
     fn kind(&self) -> TrackerKind;
 }

@@ -1,0 +1,144 @@
+//! Scenario files: what stands in a `*.fozzy.json`, read strictly.
+//!
+//! ```text
+//! text ─json─▶ Node (places, no key twice) ─read─▶ Scenario ─┬─ Steps        a list of steps
+//!                                                            ├─ Cluster      nodes of a replicated store, and faults
+//!                                                            └─ Suites       which scenarios belong together
+//! ```
+//!
+//! The `fozzy` command and the player, which is a guest, read the same text by this crate: so a trace holds the text as the
+//! user wrote it, and both mean the same by it.
+//!
+//! Invariants: what is refused is refused with its line and column; no input makes it panic or recurse without bound; nothing
+//! that a file says is ignored.
+//! Not here: what a step does (`player/src/`).
+
+mod cluster;
+mod json;
+mod options;
+mod problem;
+mod read;
+#[cfg(feature = "schema")]
+mod schema;
+mod step;
+mod suites;
+mod time;
+
+pub use cluster::{Cluster, ClusterFile, ClusterInvariant, ClusterStep};
+pub use json::{DEPTH_MAX, Node, Number, TEXT_BYTES_MAX, Value};
+pub use options::{ClusterFault, ClusterOptions, ClusterPreset};
+pub use problem::{Place, Problem};
+#[cfg(feature = "schema")]
+pub use schema::schema_v1;
+pub use step::{AllocKey, Body, HttpRequest, HttpWhen, KvPoll, KvRead, ProcSpawn, ProcWhen, Step, StepsFile, Strategy};
+pub use suites::{Matrix, Suite, SuitesFile};
+pub use time::Span;
+
+/// Steps that a scenario can have, those inside of others too. The bound keeps the time of a run within reason.
+pub const STEPS_MAX: usize = 200_000;
+
+/// A scenario file.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Scenario {
+    /// A list of steps.
+    Steps(StepsFile),
+    /// Nodes of a replicated store.
+    Cluster(ClusterFile),
+    /// A list of scenarios.
+    Suites(SuitesFile),
+}
+
+/// The versions that are read.
+const VERSIONS: [u64; 1] = [1];
+
+impl Scenario {
+    /// Reads a file.
+    ///
+    /// # Errors
+    /// When it is not one: the first thing that is wrong, and where.
+    pub fn parse(bytes: &[u8]) -> Result<Scenario, Problem> {
+        let text = problem::text(bytes)?;
+        let root = json::parse(text).map_err(|found| found.locate(text))?;
+        Scenario::of(&root).map_err(|found| found.locate(text))
+    }
+
+    fn of(root: &Node) -> Result<Scenario, read::Found> {
+        let Value::Object(members) = &root.value else {
+            let what = format!("expected a scenario, which is an object {{ … }}, found {}", root.value.kind());
+            return Err(read::Found::at(root.at, what));
+        };
+        let member = |name: &str| members.iter().find(|(key, _)| key.text == name).map(|(_, node)| node);
+        let Some(version) = member("version") else {
+            return Err(read::Found::at(root.at, "`version` is missing: `\"version\": 1`"));
+        };
+        match &version.value {
+            Value::Number(Number::Unsigned(number)) if VERSIONS.contains(number) => {}
+            other => {
+                let what = format!("version: expected 1, found {}", other.shown());
+                return Err(read::Found::at(version.at, what));
+            }
+        }
+        let shapes: Vec<&str> =
+            ["steps", "distributed", "suites"].into_iter().filter(|name| member(name).is_some()).collect();
+        let scenario = match shapes[..] {
+            ["steps"] => Scenario::Steps(read::read(root)?),
+            ["distributed"] => Scenario::Cluster(read::read(root)?),
+            ["suites"] => Scenario::Suites(read::read(root)?),
+            [] => {
+                let unknown = members.iter().find(|(key, _)| !["version", "name"].contains(&key.text.as_str()));
+                let at = unknown.map_or(root.at, |(key, _)| key.at);
+                let what = match unknown {
+                    Some((key, _)) => read::unknown("field", &key.text, &["steps", "distributed", "suites"]),
+                    None => "one of `steps`, `distributed` and `suites` is missing".to_owned(),
+                };
+                return Err(read::Found::at(at, what));
+            }
+            [first, second, ..] => {
+                let what = format!("`{first}` and `{second}` in one file: a scenario has one of them");
+                return Err(read::Found::at(root.at, what));
+            }
+            [other] => return Err(read::Found::at(root.at, format!("`{other}` cannot be read"))),
+        };
+        scenario.check(root)?;
+        Ok(scenario)
+    }
+
+    /// What no type says.
+    fn check(&self, root: &Node) -> Result<(), read::Found> {
+        if self.name().is_empty() || self.name().len() > NAME_BYTES_MAX {
+            let what = format!("name: expected 1 to {NAME_BYTES_MAX} bytes, found {}", self.name().len());
+            return Err(read::Found::at(root.member("name").unwrap_or(root).at, what));
+        }
+        match self {
+            Scenario::Steps(file) => file.check(root),
+            Scenario::Cluster(file) => file.check(root),
+            Scenario::Suites(file) => file.check(root),
+        }
+    }
+
+    /// Its name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        match self {
+            Scenario::Steps(file) => &file.name,
+            Scenario::Cluster(file) => &file.name,
+            Scenario::Suites(file) => &file.name,
+        }
+    }
+
+    /// The name of its shape, which is that of its main field.
+    #[must_use]
+    pub fn variant(&self) -> &'static str {
+        match self {
+            Scenario::Steps(_) => "steps",
+            Scenario::Cluster(_) => "distributed",
+            Scenario::Suites(_) => "suites",
+        }
+    }
+}
+
+/// Longest name of a scenario, in bytes: it travels in reports.
+pub const NAME_BYTES_MAX: usize = 255;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,117 @@
+//! Files that are read, and files that are refused, with the sentence that says why.
+
+use crate::{DEPTH_MAX, Scenario, Step};
+
+fn said(text: &str) -> String {
+    match Scenario::parse(text.as_bytes()) {
+        Ok(scenario) => format!("{} {}", scenario.variant(), scenario.name()),
+        Err(problem) => problem.to_string(),
+    }
+}
+
+fn with_step(step: &str) -> String {
+    said(&format!("{{\"version\":1,\"name\":\"a\",\"steps\":[\n{step}]}}"))
+}
+
+#[test]
+fn each_mistake_is_said_with_its_place() {
+    for (text, expected) in [
+        ("", "the file is empty"),
+        ("{", "1:2: the file ends where a key in quotation marks was expected"),
+        ("[1]", "1:1: expected a scenario, which is an object { … }, found a list"),
+        ("{\"name\":\"a\",\"steps\":[]}", "1:1: `version` is missing"),
+        ("{\"version\":7,\"name\":\"a\",\"steps\":[]}", "1:12: version: expected 1, found 7"),
+        ("{\"version\":1,\"name\":\"a\",\"stesp\":[]}", "1:25: unknown field `stesp`; did you mean `steps`?"),
+        ("{\"version\":1,\"name\":\"a\"}", "1:1: one of `steps`, `distributed` and `suites` is missing"),
+        ("{\"version\":1,\"name\":\"a\",\"steps\":[],\"steps\":[]}", "1:36: the key `steps` stands twice"),
+        ("{\"version\":1,\"name\":\"a\",\"steps\":[]}", "1:33: steps: no_steps_executed"),
+        ("{\"version\":1,\"name\":\"\",\"steps\":[{\"type\":\"unfreeze\"}]}", "1:21: name: expected 1 to 255 bytes"),
+        ("{\"version\":1,\"name\":\"a\",\"extra\":1,\"steps\":[]}", "1:25: unknown field `extra`"),
+        ("\u{feff}{\"version\":01}", "1:13: expected `,` or `}`, found `1`"),
+        ("{\"a\":\"\\ud800\"}", "1:7: this `\\u` is half of a pair"),
+        ("{\"a\":\"x\ny\"}", "1:8: a string cannot hold a line end"),
+        ("{\"a\":tru}", "1:6: expected a value"),
+        ("{\"a\":1e999}", "1:6: the number is too large"),
+    ] {
+        let said = said(text);
+        assert!(said.starts_with(expected), "{text}: {said}");
+    }
+    let deep = format!("{{\"a\":{}", "[".repeat(1_000_000));
+    assert_eq!(said(&deep), format!("1:{}: nested more than {DEPTH_MAX} levels deep", 5 + DEPTH_MAX));
+    let problem = Scenario::parse(b"{\"name\": \"\xff\"}").expect_err("not UTF-8").to_string();
+    assert!(problem.starts_with("1:11: the file is not UTF-8"), "{problem}");
+}
+
+#[test]
+fn each_mistake_in_a_step_is_said_with_its_place() {
+    for (step, expected) in [
+        ("{\"type\":\"set_kv\",\"key\":\"a\",\"vlaue\":\"1\"}", "2:28: unknown field `vlaue`; did you mean `value`?"),
+        ("{\"type\":\"set_kv\",\"key\":\"a\"}", "2:1: `value` is missing"),
+        ("{\"type\":\"set_vk\"}", "2:9: unknown kind `set_vk`; did you mean `set_kv`?"),
+        ("{\"kind\":\"set_kv\"}", "2:1: `type` is missing"),
+        ("{\"type\":\"set_kv\",\"key\":1,\"value\":\"1\"}", "2:24: expected a string, found integer `1`"),
+        ("{\"type\":\"unfreeze\",\"at\":1}", "2:20: unknown field `at`: there are none here"),
+        ("{\"type\":\"sleep\",\"duration\":\"5 s\"}", "2:28: expected a span of time"),
+        ("{\"type\":\"memory_free\"}", "2:1: memory_free: `alloc_id` or `key` is missing"),
+        ("{\"type\":\"net_set_drop_rate\",\"rate\":2}", "2:36: net_set_drop_rate: rate: expected a number from 0 to 1"),
+        (
+            "{\"type\":\"assert_eventually_kv\",\"key\":\"a\",\"equals\":\"b\",\"within\":\"1s\",\"poll\":\"0ms\"}",
+            "2:75: assert_eventually_kv: poll: expected more than 0",
+        ),
+        (
+            "{\"type\":\"assert_throws\",\"steps\":[{\"type\":\"fial\"}]}",
+            "2:42: unknown kind `fial`; did you mean `fail`?",
+        ),
+        ("{\"type\":\"assert_throws\",\"steps\":[]}", "2:33: assert_throws: steps: no step"),
+        (
+            "{\"type\":\"proc_when\",\"cmd\":\"a\",\"exit_code\":0}",
+            "1:34: steps: no_steps_executed: steps that only say",
+        ),
+        (
+            "{\"type\":\"get_kv_assert\",\"key\":\"a\",\"equals\":\"1\",\"is_null\":false}",
+            "2:59: get_kv_assert: is_null: not beside `equals`",
+        ),
+    ] {
+        let said = with_step(step);
+        assert!(said.starts_with(expected), "{step}: {said}");
+    }
+}
+
+#[test]
+fn the_names_of_kinds_are_those_that_are_read() {
+    assert_eq!(Step::KINDS.len(), 42);
+    for kind in Step::KINDS {
+        let said = with_step(&format!("{{\"type\":\"{kind}\",\"no such field\":1}}"));
+        assert!(said.starts_with("2:") && said.contains("unknown field"), "{kind}: {said}");
+    }
+}
+
+#[test]
+fn the_three_shapes_are_told_apart() {
+    assert_eq!(with_step("{\"type\":\"unfreeze\"}"), "steps a");
+    let cluster = |inner: &str| said(&format!("{{\"version\":1,\"name\":\"c\",\"distributed\":{{{inner}}}}}"));
+    let put = "{\"type\":\"client_put\",\"node\":\"n1\",\"key\":\"k\",\"value\":\"v\"}";
+    assert_eq!(cluster(&format!("\"node_count\":3,\"steps\":[{put}],\"invariants\":[]")), "distributed c");
+    let refused = cluster(&format!("\"nodes\":[\"n0\",\"n2\"],\"steps\":[{put}]"));
+    assert!(refused.contains("client_put: node: unknown node `n1`; did you mean `n0`?"), "{refused}");
+    let suites = "{\"version\":1,\"name\":\"s\",\"suites\":[{\"name\":\"x\",\"scenarios\":[\"*.fozzy.json\"]}]}";
+    assert_eq!(said(suites), "suites s");
+}
+
+#[cfg(feature = "schema")]
+#[test]
+fn the_schema_has_every_kind_with_its_fields() {
+    let schema = crate::schema_v1();
+    for (definition, kinds) in [
+        ("Step", Step::KINDS),
+        ("ClusterStep", crate::ClusterStep::KINDS),
+        ("ClusterInvariant", crate::ClusterInvariant::KINDS),
+    ] {
+        let all = schema["$defs"][definition]["oneOf"].as_array().expect("kinds").clone();
+        let named: Vec<&str> = all.iter().filter_map(|kind| kind["properties"]["type"]["const"].as_str()).collect();
+        assert_eq!(named, kinds, "{definition}");
+        for kind in all {
+            assert_eq!(kind["additionalProperties"], serde_json::Value::Bool(false), "{kind}");
+        }
+    }
+}

@@ -1,0 +1,197 @@
+//! Distributed scenarios: nodes of a replicated store, each an instance of a component, and what happens to them.
+//!
+//! ```text
+//! step(n):  messages that arrive first ─▶ the n-th step of the file      which of them is next: asked, or as they were sent
+//! end:      drawn faults are over ─▶ the rest arrives ─▶ what must hold at the end
+//! ```
+//!
+//! Between two steps of the file, any message that is not cut off may arrive, and a fault may begin or end. A node that crashes
+//! loses its memory; its files keep what was synced, and what is sent to it waits until it starts again.
+//!
+//! Invariants: a step does the same whichever others are left out; a fault that was drawn is over before what must hold at the
+//! end is looked at, so that what is found then is not repaired by waiting.
+//! Not here: what a node does (the target: `scenarios/kv-node`, or whatever exports its interface).
+
+mod nodes;
+mod wire;
+
+use crate::Play;
+use crate::failure::{self, Failure};
+use fozzy_sdk::bindings::tools::fozzy::choices::draws;
+use fozzy_sdk::tools;
+use nodes::Nodes;
+use player_model::{Cluster, ClusterFault, ClusterFile, ClusterInvariant, ClusterOptions, ClusterStep};
+use wire::Pair;
+
+/// Messages that arrive in one sequence, at most: a cluster whose nodes answer each other for ever comes to an end here.
+const DELIVERIES_MAX: u32 = 100_000;
+/// How likely a fault begins or ends where one may, in parts of one.
+const FAULT_PROBABILITY: f64 = 0.1;
+/// The site of the question what is next; explorations know it.
+const NEXT: &str = "next task";
+/// What the arguments of the player call its options.
+const OPTIONS: &str = "--cluster=";
+
+/// A cluster on its way.
+struct Played {
+    cluster: Cluster,
+    options: ClusterOptions,
+    kinds: Vec<&'static str>,
+    nodes: Nodes,
+    delivered: u32,
+}
+
+/// A cluster, before its first step.
+pub(crate) fn play(file: ClusterFile) -> Box<dyn Play> {
+    let wrong = |why: String| -> ! { failure::invalid("the cluster cannot be played", &why) };
+    let given = std::env::args().find_map(|argument| argument.strip_prefix(OPTIONS).map(str::to_owned));
+    let options = given.map_or(Ok(ClusterOptions::default()), |text| serde_json::from_str(&text));
+    let options: ClusterOptions = options.unwrap_or_else(|why| wrong(why.to_string()));
+    let cluster = options.apply(file.distributed).unwrap_or_else(|why| wrong(why));
+    let mut kinds: Vec<&'static str> = Vec::new();
+    for step in &cluster.steps {
+        if !kinds.contains(&step.kind()) {
+            kinds.push(step.kind());
+        }
+    }
+    let nodes = Nodes::new(cluster.names());
+    Box::new(Played { cluster, options, kinds, nodes, delivered: 0 })
+}
+
+impl Play for Played {
+    fn flows(&self) -> Vec<&'static str> {
+        self.kinds.clone()
+    }
+
+    fn begin(&mut self) -> Result<(), Failure> {
+        self.nodes.start_all()
+    }
+
+    fn step(&mut self, number: u32) -> Result<Option<u32>, Failure> {
+        let Some(step) = self.cluster.steps.get(number as usize).cloned() else { return Ok(None) };
+        self.arrive(true)?;
+        self.act(&step).map_err(|failure| failure.at(|| format!("steps[{number}]: {}", step.kind())))?;
+        Ok(self.kinds.iter().position(|kind| *kind == step.kind()).map(|place| place as u32))
+    }
+
+    fn end(&mut self) -> Result<(), Failure> {
+        self.arrive(true)?;
+        self.nodes.repair()?;
+        self.arrive(false)?;
+        self.check(true)
+    }
+}
+
+impl Played {
+    /// Lets messages arrive: all that can, or, where that is asked, until the next step is to come.
+    fn arrive(&mut self, others_are_next: bool) -> Result<(), Failure> {
+        loop {
+            if others_are_next && self.options.asks {
+                self.maybe_fail()?;
+            }
+            let waiting = self.nodes.deliverable();
+            // What comes after the messages, which have waited longer.
+            let others = u64::from(others_are_next && self.options.asks);
+            if waiting == 0 {
+                return Ok(());
+            }
+            let next = match waiting as u64 + others {
+                _ if !self.options.asks => 0,
+                1 => 0,
+                several => draws::choose(NEXT, several) as usize,
+            };
+            if next >= waiting {
+                return Ok(());
+            }
+            self.delivered += 1;
+            if self.delivered > DELIVERIES_MAX {
+                let what = format!("more than {DELIVERIES_MAX} messages have arrived, and there are others");
+                return Err(Failure::new(what).at(|| "messages come to an end".to_owned()));
+            }
+            self.nodes.deliver(next)?;
+            self.check(false)?;
+        }
+    }
+
+    /// A fault begins or ends, perhaps.
+    fn maybe_fail(&mut self) -> Result<(), Failure> {
+        if self.options.faults.is_empty() || !draws::bool("a fault begins or ends", FAULT_PROBABILITY) {
+            return Ok(());
+        }
+        let (nodes, mut places): (usize, Vec<(ClusterFault, Pair)>) = (self.nodes.count(), Vec::new());
+        for fault in &self.options.faults {
+            for one in 0..nodes {
+                match fault {
+                    ClusterFault::Crash => places.push((*fault, Pair::of(one, one))),
+                    ClusterFault::Partition => {
+                        places.extend((one + 1..nodes).map(|other| (*fault, Pair::of(one, other))));
+                    }
+                }
+            }
+        }
+        if places.is_empty() {
+            return Ok(());
+        }
+        match places[draws::choose("which fault", places.len() as u64) as usize] {
+            (ClusterFault::Partition, pair) => {
+                self.nodes.toggle_partition(pair);
+                Ok(())
+            }
+            (ClusterFault::Crash, Pair(node, _)) => self.nodes.toggle_crash(node),
+        }
+    }
+
+    fn act(&mut self, step: &ClusterStep) -> Result<(), Failure> {
+        match step {
+            ClusterStep::ClientPut { node, key, value } => self.nodes.put(self.nodes.number(node), key, value),
+            ClusterStep::ClientGetAssert { node, key, equals, is_null } => {
+                let Some(found) = self.nodes.read_for_client(self.nodes.number(node), key)? else { return Ok(()) };
+                let found = found.map(|entry| entry.value);
+                let shown = |value: Option<&str>| value.map_or("nothing".to_owned(), |value| format!("{value:?}"));
+                let expected = match (equals, is_null) {
+                    (Some(equals), _) if found.as_ref() != Some(equals) => shown(Some(equals)),
+                    (None, Some(true)) if found.is_some() => shown(None),
+                    (None, Some(false) | None) if found.is_none() => "a value".to_owned(),
+                    _ => return Ok(()),
+                };
+                let found = shown(found.as_deref());
+                Err(Failure::new(format!("{node} has {found} under {key:?}; expected {expected}")))
+            }
+            ClusterStep::Partition { a, b } => {
+                self.nodes.partition(Pair::of(self.nodes.number(a), self.nodes.number(b)));
+                Ok(())
+            }
+            ClusterStep::Heal { a, b } => {
+                self.nodes.heal(Pair::of(self.nodes.number(a), self.nodes.number(b)));
+                Ok(())
+            }
+            ClusterStep::Crash { node } => {
+                self.nodes.crash(self.nodes.number(node));
+                Ok(())
+            }
+            ClusterStep::Restart { node } => self.nodes.restart(self.nodes.number(node)),
+            ClusterStep::Tick { duration } => {
+                tools::advance(duration.0);
+                Ok(())
+            }
+        }
+    }
+
+    /// What must hold now, of the nodes that are up.
+    fn check(&mut self, at_the_end: bool) -> Result<(), Failure> {
+        for (number, invariant) in self.cluster.invariants.iter().enumerate() {
+            let wrong = match invariant {
+                ClusterInvariant::KvAllEqual { .. } if !at_the_end => None,
+                ClusterInvariant::KvAllEqual { key } => self.nodes.unequal(key),
+                ClusterInvariant::KvPresentOnAll { key } => self.nodes.absent(key),
+                ClusterInvariant::KvNodeEquals { node, key, equals } => {
+                    self.nodes.other_than(self.nodes.number(node), key, equals)
+                }
+            };
+            if let Some(what) = wrong {
+                return Err(Failure::new(what).at(|| format!("invariants[{number}]: {}", invariant.kind())));
+            }
+        }
+        Ok(())
+    }
+}

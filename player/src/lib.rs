@@ -1,0 +1,112 @@
+//! The player: a scenario that does what a `*.fozzy.json` file says.
+//!
+//! ```text
+//! standard input ─parse─▶ Scenario ─┬─ steps         step(n) does the n-th step of the file
+//!                                   └─ distributed   see `distributed.rs`
+//! ```
+//!
+//! It is a guest like any other: files are those of WASI, requests go through `wasi:http`, commands through `fozzy:process`,
+//! chance through `fozzy:choices`. So a scenario file has faults, replay, checkpoints and shrinking without any code for them.
+//! A step keeps its number when others are left out, and each has a stream of choices of its own: leaving one out changes no
+//! value of another.
+//!
+//! ```text
+//! describe()           flows are the kinds of steps that the file has
+//! begin-sequence(k)    everything empty
+//! step(n)              passes, or the run ends with `steps[n]: kind` as the property that does not hold
+//! ```
+//!
+//! Invariants: what the file does not ask for is not asked of the host; arguments are `player` and, for real servers,
+//! `--http-backend=host`.
+//! Not here: the notation of files (`model/`), suites, which the command unfolds.
+
+#[cfg(feature = "distributed")]
+mod distributed;
+mod failure;
+mod steps;
+
+use failure::Failure;
+use fozzy_sdk::bindings::stateful::exports::fozzy::scenario::stateful::{Flow, Guest, Info, StepResult};
+use player_model::Scenario;
+use std::cell::RefCell;
+use std::io::Read;
+
+/// A scenario that is being played.
+pub(crate) trait Play {
+    /// The names of the kinds of things that it does.
+    fn flows(&self) -> Vec<&'static str>;
+
+    /// The sequence begins.
+    fn begin(&mut self) -> Result<(), Failure> {
+        Ok(())
+    }
+
+    /// Does the step of this number; the answer is the place of its kind. `None` after the last one.
+    fn step(&mut self, number: u32) -> Result<Option<u32>, Failure>;
+
+    /// The sequence ends.
+    fn end(&mut self) -> Result<(), Failure>;
+}
+
+thread_local! {
+    static PLAYED: RefCell<Option<Box<dyn Play>>> = const { RefCell::new(None) };
+}
+
+/// The scenario that stands on standard input. The command has read it before, so it can be read.
+fn scenario() -> Scenario {
+    let mut text = Vec::new();
+    let read = std::io::stdin().read_to_end(&mut text);
+    let parsed = read.map_err(|error| error.to_string()).and_then(|_| {
+        Scenario::parse(&text).map_err(|problem| problem.to_string())
+    });
+    parsed.unwrap_or_else(|why| failure::invalid("the scenario cannot be read", &why))
+}
+
+fn play(scenario: Scenario) -> Box<dyn Play> {
+    match scenario {
+        Scenario::Steps(file) => Box::new(steps::Steps::new(file)),
+        #[cfg(feature = "distributed")]
+        Scenario::Cluster(file) => distributed::play(file),
+        #[cfg(not(feature = "distributed"))]
+        Scenario::Cluster(_) => failure::invalid("clusters are not played", "this build of the player has no target"),
+        Scenario::Suites(_) => failure::invalid("suites are not played", "the command runs the scenarios of suites"),
+    }
+}
+
+struct Player;
+
+impl Guest for Player {
+    fn describe() -> Info {
+        let scenario = scenario();
+        let name = scenario.name().to_owned();
+        let flow = |name: &'static str| Flow { name: name.to_owned(), weight: 1, max_times: None };
+        Info { name, flows: play(scenario).flows().into_iter().map(flow).collect(), invariants: Vec::new() }
+    }
+
+    fn begin_sequence(_: u32) {
+        let mut played = play(scenario());
+        if let Err(failure) = played.begin() {
+            failure.tell();
+        }
+        PLAYED.set(Some(played));
+    }
+
+    fn step(step: u32) -> StepResult {
+        PLAYED.with_borrow_mut(|played| {
+            let Some(played) = played else { return StepResult::Stuck("the sequence was not begun".to_owned()) };
+            match played.step(step) {
+                Ok(Some(flow)) => StepResult::Ran(flow),
+                Ok(None) => StepResult::Stuck(format!("the scenario has no step {step}")),
+                Err(failure) => failure.tell(),
+            }
+        })
+    }
+
+    fn end_sequence(_: u32) {
+        if let Some(Err(failure)) = PLAYED.take().map(|mut played| played.end()) {
+            failure.tell();
+        }
+    }
+}
+
+fozzy_sdk::bindings::stateful::export_stateful!(Player with_types_in fozzy_sdk::bindings::stateful);

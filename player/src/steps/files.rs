@@ -1,0 +1,111 @@
+//! Files, by WASI. Folders on the way to a file are made, as version 1 knows none.
+//!
+//! Real files have no snapshots: of those, what the scenario has touched is kept and written back.
+
+use crate::failure::Failure;
+use fozzy_sdk::tools;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::io::ErrorKind;
+use std::path::Path;
+
+/// What is kept of real files; `None` is one that was not there.
+type Kept = BTreeMap<String, Option<Vec<u8>>>;
+
+#[derive(Clone, Default)]
+pub(super) struct Files {
+    /// Paths that were written or read.
+    touched: BTreeSet<String>,
+    /// Snapshots of real files; those of virtual ones the host keeps.
+    real: BTreeMap<String, Kept>,
+    /// How many steps that must fail are inside of each other now.
+    depth: u32,
+}
+
+impl Files {
+    pub(super) fn write(&mut self, path: &str, data: &str) -> Result<(), Failure> {
+        self.touched.insert(path.to_owned());
+        put(path, data.as_bytes()).map_err(|error| Failure::new(format!("{path}: cannot write: {error}")))
+    }
+
+    pub(super) fn check(&mut self, path: &str, equals: &str) -> Result<(), Failure> {
+        self.touched.insert(path.to_owned());
+        let found = fs::read(path).map_err(|error| Failure::new(format!("{path}: cannot read: {error}")))?;
+        if found == equals.as_bytes() {
+            return Ok(());
+        }
+        let what = match std::str::from_utf8(&found) {
+            Ok(found) => format!("{path}: expected {equals:?}, found {found:?}"),
+            Err(_) => format!("{path}: expected {equals:?}, found bytes that are no text: {found:02x?}"),
+        };
+        Err(Failure::new(what))
+    }
+
+    pub(super) fn snapshot(&mut self, name: &str) -> Result<(), Failure> {
+        if tools::snapshot_files(name).is_ok() {
+            return Ok(());
+        }
+        let kept: Result<Kept, String> = self.touched.iter().map(|path| Ok((path.clone(), get(path)?))).collect();
+        self.real.insert(name.to_owned(), kept.map_err(Failure::new)?);
+        Ok(())
+    }
+
+    pub(super) fn restore(&mut self, name: &str) -> Result<(), Failure> {
+        let Some(kept) = self.real.get(name) else {
+            return tools::restore_files(name)
+                .map_err(|why| Failure::new(format!("the snapshot `{name}` cannot be brought back: {why}")));
+        };
+        for path in &self.touched {
+            let done = match kept.get(path) {
+                Some(Some(content)) => put(path, content),
+                Some(None) | None => match fs::remove_file(path) {
+                    Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
+                    done => done,
+                },
+            };
+            done.map_err(|error| Failure::new(format!("{path}: cannot bring back: {error}")))?;
+        }
+        Ok(())
+    }
+
+    /// Before steps whose effects are taken back.
+    pub(super) fn keep(&mut self) -> Result<(), Failure> {
+        self.depth += 1;
+        let name = self.inner_name();
+        self.snapshot(&name)
+    }
+
+    /// Afterwards; `self` is as it was before, `later` what they have made of it.
+    pub(super) fn bring_back(&mut self, later: Files) -> Result<(), Failure> {
+        let mut later = later;
+        let name = later.inner_name();
+        later.restore(&name)?;
+        self.touched.extend(later.touched);
+        Ok(())
+    }
+
+    /// A name that no scenario writes by chance.
+    fn inner_name(&self) -> String {
+        format!("\u{1}before what must fail {}", self.depth)
+    }
+}
+
+fn put(path: &str, data: &[u8]) -> std::io::Result<()> {
+    match fs::write(path, data) {
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            let folder = Path::new(path).parent().filter(|folder| !folder.as_os_str().is_empty());
+            let Some(folder) = folder else { return Err(error) };
+            fs::create_dir_all(folder)?;
+            fs::write(path, data)
+        }
+        done => done,
+    }
+}
+
+fn get(path: &str) -> Result<Option<Vec<u8>>, String> {
+    match fs::read(path) {
+        Ok(content) => Ok(Some(content)),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(format!("{path}: cannot keep: {error}")),
+    }
+}

@@ -1,0 +1,106 @@
+//! Memory of the scenario's own: allocations that are counted, limited and made to fail.
+//!
+//! ```text
+//! effective = bytes × wave[n mod length], and up to 30 % more with fragmentation
+//! ```
+
+use crate::failure::Failure;
+use fozzy_sdk::bindings::tools::fozzy::memory::allocations;
+use player_model::AllocKey;
+use std::collections::BTreeMap;
+
+#[derive(Clone, Default)]
+pub(super) struct Memory {
+    /// What is in use, by number.
+    live: BTreeMap<u64, u64>,
+    in_use: u64,
+    keys: BTreeMap<String, u64>,
+    /// Allocations so far, those that failed too.
+    count: u64,
+    pub(super) limit: Option<u64>,
+    /// Allocations that still succeed.
+    pub(super) left: Option<u64>,
+    pub(super) fragmentation: Option<u64>,
+    wave: Vec<u64>,
+    /// Allocations since the wave began.
+    in_wave: u64,
+}
+
+impl Memory {
+    pub(super) fn in_use(&self) -> u64 {
+        self.in_use
+    }
+
+    pub(super) fn wave(&mut self, factors: Vec<u64>) {
+        self.wave = factors;
+        self.in_wave = 0;
+    }
+
+    pub(super) fn alloc(&mut self, bytes: u64, key: Option<&str>, tag: Option<&str>) -> Result<(), Failure> {
+        self.count += 1;
+        let effective = self.effective(bytes);
+        let after = self.in_use.checked_add(effective);
+        let refused = match (after, self.limit, self.left) {
+            (_, _, Some(0)) => Some("the allocations that succeed are used up".to_owned()),
+            (None, ..) => Some("more than can be counted".to_owned()),
+            (Some(after), Some(limit), _) if after > limit => {
+                Some(format!("{after} bytes would be in use, and the limit is {limit}"))
+            }
+            _ => None,
+        };
+        if let Some(why) = refused {
+            allocations::refused(effective);
+            return Err(Failure::new(format!("{effective} bytes are refused: {why}")));
+        }
+        self.left = self.left.map(|left| left - 1);
+        let number = self.count;
+        self.live.insert(number, effective);
+        self.in_use += effective;
+        allocations::allocated(number, effective, tag.or(key).unwrap_or_default());
+        if let Some(key) = key {
+            self.keys.insert(key.to_owned(), number);
+        }
+        Ok(())
+    }
+
+    fn effective(&mut self, bytes: u64) -> u64 {
+        let factor = match self.wave.len() as u64 {
+            0 => 1,
+            length => self.wave[(self.in_wave % length) as usize],
+        };
+        self.in_wave += 1;
+        let bytes = bytes.saturating_mul(factor);
+        // Up to 30 %, by a mixed number of seed and allocation (splitmix64).
+        let share = self.fragmentation.map_or(0, |seed| mixed(seed ^ self.count.wrapping_mul(0x9e37_79b9_7f4a_7c15)) % 31);
+        bytes.saturating_add((u128::from(bytes) * u128::from(share) / 100) as u64)
+    }
+
+    pub(super) fn free(&mut self, which: &AllocKey) -> Result<(), Failure> {
+        let number = match &which.key {
+            Some(key) => *self.keys.get(key).ok_or_else(|| Failure::new(format!("nothing was allocated as `{key}`")))?,
+            None => which.alloc_id.unwrap_or_default(),
+        };
+        let Some(bytes) = self.live.remove(&number) else {
+            return Err(Failure::new(format!("the allocation {number} is not in use")));
+        };
+        self.in_use -= bytes;
+        allocations::freed(number);
+        Ok(())
+    }
+
+    /// What was taken since `before` is free again, and what was given back is taken again.
+    pub(super) fn give_back(&self, before: &Memory) {
+        for number in self.live.keys().filter(|number| !before.live.contains_key(number)) {
+            allocations::freed(*number);
+        }
+        for (number, bytes) in before.live.iter().filter(|(number, _)| !self.live.contains_key(number)) {
+            allocations::allocated(*number, *bytes, "taken back");
+        }
+    }
+}
+
+fn mixed(mut x: u64) -> u64 {
+    x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    x ^ (x >> 31)
+}

@@ -1,0 +1,211 @@
+//! Scenarios of steps: the state that they share, and which file does which kind.
+//!
+//! ```text
+//! Step ─▶ State ─┬─ store       keys and values
+//!                ├─ files       WASI
+//!                ├─ http        wasi:http, fozzy:http rules
+//!                ├─ processes   fozzy:process and its rules
+//!                ├─ network     messages between named nodes
+//!                ├─ memory      allocations that are counted
+//!                └─ time        wasi:clocks, fozzy:time
+//! ```
+//!
+//! Invariant: what `assert_throws` runs leaves the state as it was; choices, events and time that passed stay.
+
+mod files;
+mod http;
+mod memory;
+mod network;
+mod processes;
+mod store;
+mod time;
+
+use crate::Play;
+use crate::failure::Failure;
+use fozzy_sdk::bindings::tools::fozzy::choices::draws;
+use fozzy_sdk::tools;
+use player_model::{Step, StepsFile};
+
+/// What steps do something to. Cheap to keep and to bring back but for files, which the host keeps.
+#[derive(Clone, Default)]
+struct State {
+    store: store::Store,
+    files: files::Files,
+    http: http::Http,
+    processes: processes::Processes,
+    network: network::Network,
+    memory: memory::Memory,
+    time: time::Time,
+}
+
+/// A file with steps, on its way.
+pub(crate) struct Steps {
+    steps: Vec<Step>,
+    /// The kind of each step, by its place among the flows.
+    flows: Vec<u32>,
+    kinds: Vec<&'static str>,
+    state: State,
+}
+
+impl Steps {
+    pub(crate) fn new(file: StepsFile) -> Steps {
+        let mut kinds: Vec<&'static str> = Vec::new();
+        let place = |step: &Step| {
+            let kind = step.kind();
+            let known = kinds.iter().position(|known| *known == kind);
+            known.unwrap_or_else(|| {
+                kinds.push(kind);
+                kinds.len() - 1
+            }) as u32
+        };
+        let flows = file.steps.iter().map(place).collect();
+        Steps { steps: file.steps, flows, kinds, state: State::default() }
+    }
+}
+
+impl Play for Steps {
+    fn flows(&self) -> Vec<&'static str> {
+        self.kinds.clone()
+    }
+
+    fn step(&mut self, number: u32) -> Result<Option<u32>, Failure> {
+        let place = number as usize;
+        let Some(step) = self.steps.get(place) else { return Ok(None) };
+        self.state.run(step).map_err(|failure| failure.at(|| format!("steps[{number}]: {}", step.kind())))?;
+        Ok(Some(self.flows[place]))
+    }
+
+    fn end(&mut self) -> Result<(), Failure> {
+        Ok(())
+    }
+}
+
+impl State {
+    fn run(&mut self, step: &Step) -> Result<(), Failure> {
+        match step {
+            Step::TraceEvent { name, fields } => {
+                let fields = if fields.is_empty() { String::new() } else { serde_json::to_string(fields).unwrap_or_default() };
+                tools::event(name, &fields);
+                Ok(())
+            }
+            Step::RandU64 { key } => {
+                // The simplest answer is the smallest number, which is to be 0.
+                let drawn = draws::int("rand_u64", i64::MIN, i64::MAX).cast_unsigned() ^ (1 << 63);
+                if let Some(key) = key {
+                    self.store.set(key, &drawn.to_string());
+                }
+                Ok(())
+            }
+            Step::AssertOk { value, msg } => holds(*value, msg, || "the value is false".to_owned()),
+            Step::AssertEqInt { a, b, msg } => holds(a == b, msg, || format!("{a} and {b} differ")),
+            Step::AssertNeInt { a, b, msg } => holds(a != b, msg, || format!("both are {a}")),
+            Step::AssertEqStr { a, b, msg } => holds(a == b, msg, || format!("{a:?} and {b:?} differ")),
+            Step::AssertNeStr { a, b, msg } => holds(a != b, msg, || format!("both are {a:?}")),
+            Step::Sleep { duration } => self.time.sleep(*duration),
+            Step::Advance { duration } => self.time.advance(*duration),
+            Step::Freeze { at_ms } => self.time.freeze(*at_ms),
+            Step::Unfreeze {} => self.time.unfreeze(),
+            Step::SetKv { key, value } => {
+                self.store.set(key, value);
+                Ok(())
+            }
+            Step::GetKvAssert(read) => self.store.check(read),
+            Step::AssertEventuallyKv(poll) => self.store.eventually(poll, &mut self.time),
+            Step::AssertNeverKv(poll) => self.store.never(poll, &mut self.time),
+            Step::FsWrite { path, data } => self.files.write(path, data),
+            Step::FsReadAssert { path, equals } => self.files.check(path, equals),
+            Step::FsSnapshot { name } => self.files.snapshot(name),
+            Step::FsRestore { name } => self.files.restore(name),
+            Step::HttpWhen(when) => self.http.when(when),
+            Step::HttpRequest(request) => self.http.request(request, &mut self.store),
+            Step::ProcWhen(when) => {
+                self.processes.when(when);
+                Ok(())
+            }
+            Step::ProcSpawn(spawn) => self.processes.spawn(spawn, &mut self.store),
+            Step::NetPartition { a, b } => {
+                self.network.partition(a, b);
+                Ok(())
+            }
+            Step::NetHeal { a, b } => {
+                self.network.heal(a, b);
+                Ok(())
+            }
+            Step::NetSetDropRate { rate } => {
+                self.network.drop_rate = *rate;
+                Ok(())
+            }
+            Step::NetSetReorder { enabled } => {
+                self.network.reorders = *enabled;
+                Ok(())
+            }
+            Step::NetSend { from, to, payload } => {
+                self.network.send(from, to, payload);
+                Ok(())
+            }
+            Step::NetDeliverOne { strategy } => self.network.deliver(*strategy),
+            Step::NetRecvAssert { node, from, payload } => self.network.receive(node, from.as_deref(), payload),
+            Step::MemoryAlloc { bytes, key, tag } => self.memory.alloc(*bytes, key.as_deref(), tag.as_deref()),
+            Step::MemoryFree(which) => self.memory.free(which),
+            Step::MemoryLimitMb { mb } => {
+                self.memory.limit = Some(mb.saturating_mul(1 << 20));
+                Ok(())
+            }
+            Step::MemoryFailAfterAllocs { count } => {
+                self.memory.left = Some(*count);
+                Ok(())
+            }
+            Step::MemoryFragmentation { seed } => {
+                self.memory.fragmentation = Some(*seed);
+                Ok(())
+            }
+            Step::MemoryPressureWave { pattern } => {
+                self.memory.wave(Step::wave(pattern).unwrap_or_default());
+                Ok(())
+            }
+            Step::MemoryCheckpoint { name } => {
+                tools::event("memory_checkpoint", &format!("{name}: {} bytes in use", self.memory.in_use()));
+                Ok(())
+            }
+            Step::MemoryAssertInUseBytes { equals } => {
+                let found = self.memory.in_use();
+                holds(found == *equals, &None, || format!("expected {equals} bytes in use, found {found}"))
+            }
+            Step::AssertThrows { steps } | Step::AssertRejects { steps } => self.throws(steps),
+            Step::Fail { message } => Err(Failure::new(message)),
+            Step::Panic { message } => Err(Failure { panics: true, ..Failure::new(message) }),
+        }
+    }
+
+    /// One of the steps must fail; what they did to the state is taken back.
+    fn throws(&mut self, steps: &[Step]) -> Result<(), Failure> {
+        let before = self.clone();
+        let keeps_files = steps.iter().any(touches_files);
+        if keeps_files {
+            self.files.keep()?;
+        }
+        let failed = steps.iter().find_map(|step| self.run(step).err().map(|failure| (step.kind(), failure)));
+        self.memory.give_back(&before.memory);
+        let now = std::mem::replace(self, before);
+        if keeps_files {
+            self.files.bring_back(now.files)?;
+        }
+        self.time.go_on(now.time);
+        match failed {
+            Some((kind, failure)) => {
+                tools::event("threw", &format!("{kind}: {}", failure.what));
+                Ok(())
+            }
+            None => Err(Failure::new(format!("expected a failure, and all {} steps passed", steps.len()))),
+        }
+    }
+}
+
+fn touches_files(step: &Step) -> bool {
+    matches!(step, Step::FsWrite { .. } | Step::FsRestore { .. } | Step::FsSnapshot { .. })
+        || step.inner().iter().any(touches_files)
+}
+
+fn holds(holds: bool, msg: &Option<String>, what: impl FnOnce() -> String) -> Result<(), Failure> {
+    if holds { Ok(()) } else { Err(Failure::said(msg.as_deref(), what())) }
+}

@@ -1,0 +1,99 @@
+//! Messages between named nodes: sent, under way, delivered.
+//!
+//! ```text
+//! net_send ─▶ under way ─net_deliver_one─▶ inbox ─net_recv_assert─▶ gone
+//!                            └─ lost, with the drop rate
+//! ```
+
+use crate::failure::Failure;
+use fozzy_sdk::bindings::tools::fozzy::choices::draws;
+use fozzy_sdk::tools;
+use player_model::Strategy;
+use std::collections::BTreeSet;
+use std::collections::VecDeque;
+
+#[derive(Clone)]
+struct Message {
+    from: String,
+    to: String,
+    payload: String,
+}
+
+#[derive(Clone, Default)]
+pub(super) struct Network {
+    under_way: VecDeque<Message>,
+    delivered: VecDeque<Message>,
+    /// Pairs that do not reach each other, the smaller name first.
+    partitions: BTreeSet<(String, String)>,
+    pub(super) drop_rate: f64,
+    pub(super) reorders: bool,
+}
+
+fn pair(a: &str, b: &str) -> (String, String) {
+    let (a, b) = if a <= b { (a, b) } else { (b, a) };
+    (a.to_owned(), b.to_owned())
+}
+
+impl Network {
+    pub(super) fn partition(&mut self, a: &str, b: &str) {
+        self.partitions.insert(pair(a, b));
+    }
+
+    pub(super) fn heal(&mut self, a: &str, b: &str) {
+        self.partitions.remove(&pair(a, b));
+    }
+
+    pub(super) fn send(&mut self, from: &str, to: &str, payload: &str) {
+        let [from, to, payload] = [from, to, payload].map(str::to_owned);
+        self.under_way.push_back(Message { from, to, payload });
+    }
+
+    pub(super) fn deliver(&mut self, strategy: Option<Strategy>) -> Result<(), Failure> {
+        let reaches = |message: &Message| {
+            self.partitions.is_empty() || !self.partitions.contains(&pair(&message.from, &message.to))
+        };
+        let is_first = !self.reorders || strategy == Some(Strategy::Fifo);
+        let place = if is_first {
+            self.under_way.iter().position(reaches)
+        } else {
+            let all: Vec<usize> = (0..self.under_way.len()).filter(|place| reaches(&self.under_way[*place])).collect();
+            match all.len() {
+                0 | 1 => all.first().copied(),
+                count => all.get(draws::choose("net_deliver_one", count as u64) as usize).copied(),
+            }
+        };
+        let Some(message) = place.and_then(|place| self.under_way.remove(place)) else {
+            let what = match self.under_way.len() {
+                0 => "no message is under way".to_owned(),
+                count => format!("none of the {count} messages under way can be delivered: their nodes are partitioned"),
+            };
+            return Err(Failure::new(what));
+        };
+        let is_lost = self.drop_rate > 0.0 && draws::bool("net_drop", self.drop_rate);
+        let word = if is_lost { "net_drop" } else { "net_deliver" };
+        tools::event(word, &format!("{} to {}: {}", message.from, message.to, message.payload));
+        if !is_lost {
+            self.delivered.push_back(message);
+        }
+        Ok(())
+    }
+
+    pub(super) fn receive(&mut self, node: &str, from: Option<&str>, payload: &str) -> Result<(), Failure> {
+        let fits = |message: &Message| {
+            message.to == node && message.payload == payload && from.is_none_or(|from| message.from == from)
+        };
+        if let Some(place) = self.delivered.iter().position(fits) {
+            self.delivered.remove(place);
+            return Ok(());
+        }
+        let from = from.map(|from| format!(" from {from}")).unwrap_or_default();
+        let there: Vec<String> = self
+            .delivered
+            .iter()
+            .filter(|message| message.to == node)
+            .map(|message| format!("{:?} from {}", message.payload, message.from))
+            .collect();
+        let found = if there.is_empty() { "no message".to_owned() } else { there.join(", ") };
+        Err(Failure::new(format!("{node}: expected {payload:?}{from}, found {found}")))
+    }
+}

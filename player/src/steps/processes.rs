@@ -1,0 +1,98 @@
+//! Commands, and how they are answered.
+//!
+//! Rules of a scenario are compared letter by letter, where those of the host know `*`; so the one that fits is lent to the
+//! host for the one command.
+
+use super::store::Store;
+use crate::failure::Failure;
+use fozzy_sdk::process::{self, Command, Status};
+use player_model::{ProcSpawn, ProcWhen};
+use std::rc::Rc;
+
+#[derive(Clone)]
+struct Rule {
+    when: Rc<ProcWhen>,
+    answered: u64,
+}
+
+#[derive(Clone, Default)]
+pub(super) struct Processes {
+    rules: Vec<Rule>,
+}
+
+impl Processes {
+    pub(super) fn when(&mut self, when: &ProcWhen) {
+        self.rules.push(Rule { when: Rc::new(when.clone()), answered: 0 });
+    }
+
+    pub(super) fn spawn(&mut self, spawn: &ProcSpawn, store: &mut Store) -> Result<(), Failure> {
+        let fits = |rule: &&mut Rule| {
+            let is_left = rule.when.times.is_none_or(|times| rule.answered < times);
+            is_left && rule.when.cmd == spawn.cmd && rule.when.args == spawn.args
+        };
+        let lent = self.rules.iter_mut().find(fits).map(|rule| {
+            rule.answered += 1;
+            Rc::clone(&rule.when)
+        });
+        if let Some(when) = &lent {
+            lend(when);
+        }
+        let command = spawn.args.iter().fold(Command::new(&spawn.cmd), |command, arg| command.arg(arg));
+        let ran = command.run();
+        if lent.is_some() {
+            process::clear_rules();
+        }
+        let shown = shown(spawn);
+        let output = ran.map_err(|why| Failure::new(format!("{shown}: {why}; {}", suggestion(spawn))))?;
+        if let Some(expected) = spawn.expect_exit {
+            let found = match output.status {
+                Status::Code(code) if code == expected => None,
+                Status::Code(code) => Some(format!("exit code {code}")),
+                Status::Signal(signal) => Some(format!("signal {signal}")),
+            };
+            if let Some(found) = found {
+                let wrote = String::from_utf8_lossy(&output.stderr).into_owned();
+                return Err(Failure::new(format!("{shown}: expected exit code {expected}, found {found}; stderr {wrote:?}")));
+            }
+        }
+        for (name, expected, found) in
+            [("stdout", &spawn.expect_stdout, &output.stdout), ("stderr", &spawn.expect_stderr, &output.stderr)]
+        {
+            if let Some(expected) = expected.as_ref().filter(|expected| expected.as_bytes() != found.as_slice()) {
+                let found = String::from_utf8_lossy(found);
+                return Err(Failure::new(format!("{shown}: {name}: expected {expected:?}, found {found:?}")));
+            }
+        }
+        if let Some(key) = &spawn.save_stdout_as {
+            let text = String::from_utf8(output.stdout);
+            let text = text.map_err(|_| Failure::new(format!("{shown}: stdout is no text, and cannot be kept as `{key}`")))?;
+            store.set(key, &text);
+        }
+        Ok(())
+    }
+}
+
+fn lend(when: &ProcWhen) {
+    let args: Vec<&str> = when.args.iter().map(String::as_str).collect();
+    let text = |text: &Option<String>| text.clone().unwrap_or_default();
+    process::rule(&when.cmd)
+        .args(&args)
+        .writes(Status::Code(when.exit_code), text(&when.stdout).as_bytes(), text(&when.stderr).as_bytes())
+        .add();
+}
+
+fn shown(spawn: &ProcSpawn) -> String {
+    std::iter::once(spawn.cmd.as_str()).chain(spawn.args.iter().map(String::as_str)).collect::<Vec<_>>().join(" ")
+}
+
+/// The rule that would answer it.
+fn suggestion(spawn: &ProcSpawn) -> String {
+    let text = |text: &str| serde_json::Value::from(text).to_string();
+    let args: Vec<String> = spawn.args.iter().map(|arg| text(arg)).collect();
+    format!(
+        "answer it before with {{\"type\":\"proc_when\",\"cmd\":{},\"args\":[{}],\"exit_code\":0,\"stdout\":\"\"}}, or run it with \
+         --proc-backend host",
+        text(&spawn.cmd),
+        args.join(",")
+    )
+}

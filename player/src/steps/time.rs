@@ -1,0 +1,61 @@
+//! Virtual time.
+//!
+//! ```text
+//! sleep 5 s      everybody waits, so the clock stands at the deadline
+//! freeze         sleep 5 s takes no time; advance 1 s still does
+//! ```
+
+use crate::failure::Failure;
+use fozzy_sdk::tools;
+use player_model::Span;
+use std::time::Duration;
+
+#[derive(Clone, Default)]
+pub(super) struct Time {
+    frozen: bool,
+    /// What steps have let pass; without what requests and commands took.
+    passed: Duration,
+}
+
+impl Time {
+    pub(super) fn sleep(&mut self, span: Span) -> Result<(), Failure> {
+        if !self.frozen && !span.0.is_zero() {
+            std::thread::sleep(span.0);
+            self.passed += span.0;
+        }
+        Ok(())
+    }
+
+    pub(super) fn advance(&mut self, span: Span) -> Result<(), Failure> {
+        tools::advance(span.0);
+        self.passed += span.0;
+        Ok(())
+    }
+
+    pub(super) fn freeze(&mut self, at_ms: Option<u64>) -> Result<(), Failure> {
+        if let Some(at) = at_ms.map(Duration::from_millis) {
+            let Some(ahead) = at.checked_sub(self.passed) else {
+                let (at, now) = (at.as_millis(), self.passed.as_millis());
+                return Err(Failure::new(format!("time cannot go back to {at} ms: it is {now} ms since the start")));
+            };
+            self.advance(Span(ahead))?;
+        }
+        self.frozen = true;
+        tools::freeze();
+        Ok(())
+    }
+
+    pub(super) fn unfreeze(&mut self) -> Result<(), Failure> {
+        self.frozen = false;
+        tools::unfreeze();
+        Ok(())
+    }
+
+    /// Time that passed has passed, whatever else is taken back.
+    pub(super) fn go_on(&mut self, later: Time) {
+        self.passed = later.passed;
+        if self.frozen != later.frozen {
+            if self.frozen { tools::freeze() } else { tools::unfreeze() }
+        }
+    }
+}
