@@ -62,9 +62,14 @@ pub(crate) fn walker() -> PathBuf {
 
 /// A scenario, which is a component, without its planted fault if it has one.
 pub(crate) fn scenario(folder: &Path, name: &str) -> PathBuf {
+    scenario_with(folder, name, !folder.join("expect.toml").is_file())
+}
+
+/// A scenario, with its planted fault or without.
+pub(crate) fn scenario_with(folder: &Path, name: &str, fault: bool) -> PathBuf {
     let target = target_folder().join("bench-guests");
     let mut words = vec!["build", "--release", "--locked", "--target", "wasm32-wasip2"];
-    if folder.join("expect.toml").is_file() {
+    if !fault {
         words.push("--features=fixed");
     }
     cargo(&words, folder, Some(&target));

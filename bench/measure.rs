@@ -103,6 +103,7 @@ pub(crate) fn process_clock() -> f64 {
     cpu_clock(libc::CLOCK_PROCESS_CPUTIME_ID)
 }
 
+/// CPU seconds of this thread so far.
 pub(crate) fn thread_clock() -> f64 {
     cpu_clock(libc::CLOCK_THREAD_CPUTIME_ID)
 }

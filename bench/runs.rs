@@ -4,7 +4,8 @@
 //! cargo bench -p fozzy-bench                 everything, some minutes
 //! cargo bench -p fozzy-bench -- calls short  some groups only: start, calls, short, record, size, net, flows,
 //!                                            coverage, compile, checkpoints (-marks, -kernel, -traps, …),
-//!                                            fuzz (-inputs, -faults, -coverage, -memory): half an hour
+//!                                            fuzz (-inputs, -faults, -coverage, -memory): half an hour,
+//!                                            explore (-puzzles, -others): as long as there are seeds
 //! ```
 //!
 //! Both sides of a row are measured in turn in the same minutes, so its ratio holds on a busy machine,
@@ -16,6 +17,7 @@
 mod checkpoints;
 mod classic;
 mod compile;
+mod explore;
 mod flows;
 mod fuzzing;
 mod guests;
@@ -62,7 +64,7 @@ fn main() {
 
 fn all() {
     let chosen: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
-    let groups: [(&str, Group); 19] = [
+    let groups: [(&str, Group); 21] = [
         ("start", start),
         ("record", record),
         ("size", size),
@@ -76,6 +78,8 @@ fn all() {
         ("fuzz-faults", fuzzing::faults),
         ("fuzz-coverage", fuzzing::coverage),
         ("fuzz-memory", fuzzing::memory),
+        ("explore-puzzles", explore::puzzles),
+        ("explore-others", explore::others),
         ("checkpoints-marks", checkpoints::marks),
         ("checkpoints-kernel", checkpoints::kernel),
         ("checkpoints-traps", checkpoints::traps),

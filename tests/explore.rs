@@ -9,7 +9,11 @@
 
 use crate::corpus;
 use crate::fozzy::{Fozzy, Ran};
+#[cfg(target_os = "linux")]
+use crate::fuzz::jobs::children_of;
 use serde_json::Value;
+use std::io::{BufRead, BufReader};
+use std::path::PathBuf;
 
 /// Puzzles, and the runs in which each is solved by every seed.
 const PUZZLES: &[(&str, &str)] = &[("bomb", "1000"), ("lock", "4000"), ("maze-8", "4000"), ("faults", "4000")];
@@ -144,6 +148,117 @@ fn workers_find_together_and_what_they_find_replays_alone() {
     elsewhere.write("found.fozzy", fozzy.read("found.fozzy"));
     let replayed = elsewhere.run(&["replay", "found.fozzy", "--json"]).exits(1).json();
     assert_eq!((&replayed["replay"]["equal"], &replayed["signature"]), (&Value::Bool(true), &found["signature"]));
+}
+
+/// Replays each trace in a folder that has nothing else.
+fn replay_alone(fozzy: &Fozzy, explore: &Value) -> usize {
+    let failures = explore["failures"].as_array().expect("a list");
+    for failure in failures {
+        let elsewhere = Fozzy::new();
+        elsewhere.write("found.fozzy", fozzy.read(failure["tracePath"].as_str().expect("a path")));
+        let replayed = elsewhere.run(&["replay", "found.fozzy", "--json"]).exits(1).json();
+        assert_eq!(replayed["replay"]["equal"], Value::Bool(true), "{failure}");
+        assert_eq!(replayed["signature"], failure["signature"], "{failure}");
+    }
+    failures.len()
+}
+
+#[test]
+fn many_failures_from_deep_places_all_replay_alone() {
+    let (least, runs) = if is_long() { (500, "20000") } else { (20, "130") };
+    let fozzy = Fozzy::new();
+    let explore = solve(&fozzy, "stairs", 11, runs, &["--no-seeds"]).exits(1).json()["explore"].take();
+    assert_eq!(explore["lost"], 0, "{explore:#}");
+    assert!(replay_alone(&fozzy, &explore) >= least, "{explore:#}");
+    // Floors below have failed before: the highest are reached from places upon places.
+    let deepest =
+        explore["failures"].as_array().into_iter().flatten().filter_map(|found| found["steps"].as_u64()).max();
+    assert!(deepest >= Some(least as u64), "{deepest:?}");
+    let earned = |dial: &str| {
+        let of = |what: &&Value| what["dial"] == dial;
+        let all = explore["earned"].as_array().into_iter().flatten().filter(of);
+        all.map(|what| what["runs"].as_u64().unwrap_or_default()).sum::<u64>()
+    };
+    let runs = explore["runs"].as_u64().expect("a number");
+    assert_eq!([earned("origin"), earned("order"), earned("swarm")], [runs, runs, runs], "{explore:#}");
+}
+
+/// The traces that a worker has written so far.
+fn traces_of(fozzy: &Fozzy, worker: &str) -> usize {
+    let folders = |path: PathBuf| std::fs::read_dir(path).into_iter().flatten().flatten().map(|entry| entry.path());
+    let own = folders(fozzy.path(".fozzy/runs")).map(|run| run.join("workers").join(worker));
+    own.flat_map(folders).filter(|path| path.extension().is_some_and(|ending| ending == "fozzy")).count()
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_worker_that_is_killed_loses_nothing_that_it_has_found() {
+    let fozzy = Fozzy::new();
+    let program = puzzles(false);
+    let more = ["--no-shrink", "--no-seeds", "--json"];
+    let args = [&["explore", &program, "--env", "PUZZLE=stairs", "-w", "2", "--runs", "800"], &more[..]].concat();
+    let mut child = fozzy.start(&args);
+    while traces_of(&fozzy, "0") == 0 {
+        assert!(child.try_wait().expect("it can be asked").is_none(), "it ended before it found something");
+        std::thread::yield_now();
+    }
+    let is_first = |pid: &String| {
+        let line = std::fs::read_to_string(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        line.contains("--worker\x000\x00")
+    };
+    if let Some(first) = children_of(child.id()).into_iter().find(is_first) {
+        fozzy.shell(&format!("kill -9 {first} || true")).exits(0);
+    }
+    let kept = traces_of(&fozzy, "0");
+    let explore = Ran::of(&args, child.wait_with_output().expect("it ends")).exits(1).json()["explore"].take();
+    assert!(replay_alone(&fozzy, &explore) >= kept.max(1), "{kept}: {explore:#}");
+}
+
+#[test]
+fn ctrl_c_keeps_what_was_found_and_it_can_be_gone_on_from() {
+    let fozzy = Fozzy::new();
+    let program = puzzles(true);
+    let args = ["explore", &program, "--env", "PUZZLE=maze-8", "--time", "10m", "--json", "-v"];
+    let mut child = fozzy.start(&args);
+    // Kept to the end: who cannot say how it goes ends.
+    let mut said = BufReader::new(child.stderr.take().expect("it is a pipe")).lines().map_while(Result::ok);
+    assert!(said.any(|line| line.contains("runs=")), "it says how it goes");
+    fozzy.shell(&format!("kill -INT {}", child.id())).exits(0);
+    let explore = Ran::of(&args, child.wait_with_output().expect("it ends")).json()["explore"].take();
+    assert_eq!(explore["ended"], "interrupted", "{explore:#}");
+    let states = explore["states"].as_u64().expect("a number");
+    let again = ["explore", &program, "--env", "PUZZLE=maze-8", "--resume", "--runs", "1000", "--json"];
+    let further = fozzy.run(&again).exits(0).json()["explore"].take();
+    assert!(states > 1 && further["states"].as_u64() >= Some(states), "{states}: {further:#}");
+}
+
+#[test]
+fn two_explorations_in_one_folder_do_not_disturb_each_other() {
+    let fozzy = Fozzy::new();
+    let program = puzzles(false);
+    let args =
+        |seed| ["explore", &program, "--env", "PUZZLE=stairs", "--runs", "60", "--no-shrink", "--json", "--seed", seed];
+    let other = fozzy.start(&args("1"));
+    let beside = fozzy.run(&args("2")).exits(1).json()["explore"].take();
+    let other = Ran::of(&args("1"), other.wait_with_output().expect("it ends")).exits(1).json()["explore"].take();
+    let alone = |seed| Fozzy::new().run(&args(seed)).exits(1).json()["explore"]["failures"].as_array().map(Vec::len);
+    let number = |of: &Value| of["failures"].as_array().map(Vec::len);
+    assert_eq!((number(&other), number(&beside)), (alone("1"), alone("2")));
+    assert!(replay_alone(&fozzy, &other) > 0);
+}
+
+#[test]
+fn what_fails_at_once_always_passes_or_never_ends_is_told_so() {
+    let fozzy = Fozzy::new();
+    // It ends before its first sequence.
+    let nothing = ["explore", &puzzles(false), "--env", "PUZZLE=none", "--runs", "3", "--json"];
+    let found = fozzy.run(&nothing).exits(4).json();
+    assert_eq!(found["explore"]["failures"].as_array().map(Vec::len), Some(1), "{:#}", found["explore"]);
+    let passes =
+        ["explore", &puzzles(true), "--env", "PUZZLE=faults", "--stop", "saturated", "--time", "60s", "--json"];
+    let passed = fozzy.run(&passes).exits(0).json()["explore"].take();
+    assert_eq!(passed["ended"], "saturated", "{passed:#}");
+    assert!(passed["estimatedUndiscoveredEdges"].is_number() && passed["chanceOfNewEdge"].as_f64() < Some(0.1));
 }
 
 #[test]

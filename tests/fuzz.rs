@@ -8,7 +8,7 @@
 //!
 //! Not here: mutators and the loop by themselves (`fozzy-search`), targets that misbehave (`fuzz/odd.rs`).
 
-mod jobs;
+pub(crate) mod jobs;
 mod kinds;
 mod odd;
 

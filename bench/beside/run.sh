@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# The bank's flows by other tools: flows per CPU second of each. What it installs stays below target/beside.
+# The bank's flows by other tools: flows per CPU second of each. `run.sh puzzles [SEEDS [SECONDS]]`: what each solves of the
+# puzzles of scenarios/puzzles. What it installs stays below target/beside.
 set -euo pipefail
 cd "$(dirname "$0")"
 place="${CARGO_TARGET_DIR:-$(realpath ../..)/target}/beside"
@@ -8,6 +9,13 @@ if ! "$place/venv/bin/python" -c 'import hypothesis, ordeal' 2>/dev/null; then
   python3 -m venv "$place/venv"
   "$place/venv/bin/pip" install --quiet hypothesis==6.170.15 ordeal==0.3.39
 fi
-(cd proptest && CARGO_TARGET_DIR="$place" cargo run --quiet --release --locked -- "${1:-2000}" 100)
+if [ "${1:-}" = puzzles ]; then
+  seeds="${2:-3}" seconds="${3:-10}"
+  (cd proptest && CARGO_TARGET_DIR="$place" cargo run --quiet --release --locked --bin puzzles -- "$seeds" "$seconds")
+  "$place/venv/bin/python" puzzles.py hypothesis "$seeds" "$seconds"
+  "$place/venv/bin/python" puzzles.py ordeal "$seeds" "$seconds"
+  exit
+fi
+(cd proptest && CARGO_TARGET_DIR="$place" cargo run --quiet --release --locked --bin beside-proptest -- "${1:-2000}" 100)
 "$place/venv/bin/python" bank.py hypothesis 200 100
 "$place/venv/bin/python" bank.py ordeal 200 100

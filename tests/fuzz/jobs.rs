@@ -39,7 +39,7 @@ fn two_workers_share_the_executions_and_what_they_find() {
 
 /// The processes that `parent` has started and that have not ended.
 #[cfg(target_os = "linux")]
-fn children_of(parent: u32) -> Vec<String> {
+pub(crate) fn children_of(parent: u32) -> Vec<String> {
     let mut found = Vec::new();
     for entry in fs::read_dir("/proc").expect("it is Linux").flatten() {
         let stat = fs::read_to_string(entry.path().join("stat")).unwrap_or_default();

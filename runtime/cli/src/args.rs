@@ -426,8 +426,8 @@ pub(crate) struct ExploreArgs {
     #[arg(long, value_name = "WHEN")]
     pub(crate) stop: Option<StopArg>,
     /// Go on from where the last exploration of the program has come to, or from this state.
-    #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, default_missing_value = "")]
-    pub(crate) resume: Option<PathBuf>,
+    #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true)]
+    pub(crate) resume: Option<Option<PathBuf>>,
     /// Where the state goes at the end, to go on from another time [default: .fozzy/explore/PROGRAM.json]
     #[arg(long, value_name = "FILE")]
     pub(crate) save_state: Option<PathBuf>,

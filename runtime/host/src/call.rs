@@ -291,6 +291,12 @@ impl Host {
         answer
     }
 
+    /// Tells the source of how likely the answers of the next question are.
+    #[inline]
+    pub(crate) fn weigh(&mut self, weights: &[u32]) {
+        self.run.source.weigh(weights);
+    }
+
     /// Lets a part of the computer do something that may ask for chance or meet a fault.
     pub(crate) fn moment<R>(&mut self, body: impl FnOnce(&mut World, &mut Moment<'_>) -> R) -> R {
         let node = self.node;

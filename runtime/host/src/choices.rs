@@ -68,6 +68,7 @@ impl draws::Host for Host {
 
     fn weighted(&mut self, site: String, weights: Vec<u32>) -> Result<u32> {
         self.call(WEIGHTED, (&*site, &weights), |host| {
+            host.weigh(&weights);
             let place = host.answer(WEIGHTED, &site, |below| choice::weighted(&weights, below))?;
             if site == FLOW_SITE
                 && let Some(scenario) = &mut host.world().facts.scenario

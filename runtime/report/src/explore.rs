@@ -39,6 +39,9 @@ pub struct ExploreSummary {
     pub estimated_undiscovered_edges: f64,
     /// The chance that the next step takes a new edge (Good-Turing).
     pub chance_of_new_edge: f64,
+    /// What each way to search has earned: how much of the effort went into it, and what it saw first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub earned: Vec<ExploreEarned>,
     /// Branches that were not reached, with their place and the line that would say so.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub not_reached: Vec<NotReached>,
@@ -49,6 +52,22 @@ pub struct ExploreSummary {
     pub seeds: Vec<SeedState>,
     /// Why it ended: `runs`, `time`, `saturated`, `finding`, `exhausted`, `interrupted`.
     pub ended: String,
+}
+
+/// One of several things that effort is divided between.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ExploreEarned {
+    /// What is chosen: where a run begins (`origin`), who goes on (`order`), which answers it may give (`swarm`).
+    pub dial: String,
+    /// One of the choices.
+    pub name: String,
+    /// Runs.
+    pub runs: u64,
+    /// Steps of them.
+    pub steps: u64,
+    /// What they saw first: edges, states, properties.
+    pub found: u64,
 }
 
 /// A branch that no step has gone into.
@@ -113,6 +132,17 @@ pub(crate) fn explore_lines(explore: &ExploreSummary) -> Vec<String> {
     ];
     if explore.states > 0 {
         lines.push(counted(explore.states, "state"));
+    }
+    for group in explore.earned.chunk_by(|one, other| one.dial == other.dial) {
+        let of = |earned: &ExploreEarned| {
+            let (steps, found) = (grouped(earned.steps), grouped(earned.found));
+            format!("{} {found} in {steps} steps", earned.name)
+        };
+        let shown: Vec<String> = group.iter().filter(|earned| earned.runs > 0).map(of).collect();
+        // Where nothing was chosen, nothing is said.
+        if shown.len() > 1 {
+            lines.push(format!("new, by {}: {}", group[0].dial, shown.join(" · ")));
+        }
     }
     if explore.lost > 0 {
         let lost = counted(explore.lost, "failure");

@@ -31,7 +31,7 @@ pub use causality::{
     CausalityDocument, CausalityPoint, CausalityTurn, Chance, Findability, FindabilityDocument, causality_lines,
     causality_svg, findability_lines,
 };
-pub use explore::{ExploreFinding, ExploreSummary, NotReached, SeedState};
+pub use explore::{ExploreEarned, ExploreFinding, ExploreSummary, NotReached, SeedState};
 pub use facts::{FlowSummary, MemorySummary, PropertySummary, ScenarioSummary};
 pub use findings::finding_annotations;
 pub use flaky::{FlakyReport, RunSignature};

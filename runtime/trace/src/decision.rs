@@ -156,6 +156,10 @@ pub trait DecisionSource: Send {
     /// Fills `out`. The simplest answer is zeros.
     fn fill(&mut self, question: Question<'_>, out: &mut [u8]) -> Origin;
 
+    /// The next question is which of some alternatives, which are so likely: an answer is a place in the row of all their
+    /// weights. Who draws blindly need not know.
+    fn weigh(&mut self, _weights: &[u32]) {}
+
     /// The seed that the unrecorded answers come from.
     fn seed(&self) -> Seed;
 

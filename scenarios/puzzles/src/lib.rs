@@ -7,17 +7,18 @@
 //! All have one flow, a move; what moves there are, and what they do, is the puzzle's. With the feature `fixed`, to be solved
 //! is no failure.
 
-mod maze;
-mod small;
+pub(crate) mod maze;
+pub(crate) mod small;
 
 use fozzy_sdk::prelude::*;
+use fozzy_sdk::properties;
 use maze::Maze;
 use small::{Bomb, Cache, Faults, Hanoi, Lock};
 use std::cell::Cell;
 use std::rc::Rc;
 
 /// What a puzzle is.
-trait Puzzle {
+pub(crate) trait Puzzle {
     /// How many moves there are to choose from.
     fn moves(&self) -> usize;
     /// Makes one of them.
@@ -48,10 +49,15 @@ const POINTS: u32 = 300;
 /// The point between the read and the write.
 const GAP: u32 = 217;
 
+/// The highest floor of `stairs`.
+const FLOORS: u32 = 1000;
+
 #[derive(Default)]
 struct Puzzles {
-    /// `None` is the lost update, which has no positions.
+    /// `None` of the lost update, which has no positions, and of the stairs.
     puzzle: Option<Box<dyn Puzzle>>,
+    /// The floor of the stairs.
+    floor: Option<u32>,
 }
 
 #[scenario]
@@ -59,7 +65,9 @@ impl Puzzles {
     fn pre_sequence(&mut self) {
         let name = std::env::var("PUZZLE").unwrap_or_else(|_| "bomb".to_owned());
         self.puzzle = named(&name);
-        assert!(self.puzzle.is_some() || name == "lost-update", "PUZZLE={name}: there is no such puzzle");
+        self.floor = (name == "stairs").then_some(0);
+        let is_known = self.puzzle.is_some() || self.floor.is_some() || name == "lost-update";
+        assert!(is_known, "PUZZLE={name}: there is no such puzzle");
     }
 
     #[flow(precondition = |p| p.puzzle.is_some())]
@@ -70,8 +78,31 @@ impl Puzzles {
         always!(cfg!(feature = "fixed") || !puzzle.is_solved(), "it is not solved");
     }
 
+    /// One floor up, or two down, or out of the window: a failure of its own on each floor.
+    #[flow(precondition = |p| p.floor.is_some())]
+    fn climb(&mut self) {
+        let Some(floor) = self.floor else { return };
+        let jumps = match draw::index(8) {
+            0 => {
+                self.floor = Some(floor.saturating_sub(2));
+                false
+            }
+            7 => true,
+            _ => {
+                self.floor = Some((floor + 1).min(FLOORS));
+                false
+            }
+        };
+        state!(self.floor.unwrap_or_default(), "floor");
+        if jumps && !cfg!(feature = "fixed") {
+            // The macros want names that are known when it is compiled.
+            let name = String::leak(format!("nobody jumps from floor {floor}"));
+            properties::always(Box::leak(Box::new(properties::Tally::new(name))), false, || None);
+        }
+    }
+
     /// Two tasks add to one number, one of them in two parts.
-    #[flow(precondition = |p| p.puzzle.is_none())]
+    #[flow(precondition = |p| p.puzzle.is_none() && p.floor.is_none())]
     async fn update(&mut self) {
         let number = Rc::new(Cell::new(0));
         let (slow, quick) = (Rc::clone(&number), Rc::clone(&number));

@@ -1,10 +1,11 @@
 //! A maze with one way between any two cells, made by going deep first, always the same.
 
-use crate::Puzzle;
+use super::Puzzle;
 
 /// North, east, south, west.
 const STEPS: [(isize, isize); 4] = [(0, -1), (1, 0), (0, 1), (-1, 0)];
 
+#[derive(Clone)]
 pub(crate) struct Maze {
     size: isize,
     /// The open sides of each cell, a bit for each direction.

@@ -1,9 +1,9 @@
 //! The puzzles that need no board.
 
-use crate::Puzzle;
+use super::Puzzle;
 
 /// Five `a`, two `b`, one `c`, among noise.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct Bomb {
     a: u8,
     b: u8,
@@ -34,7 +34,7 @@ impl Puzzle for Bomb {
 }
 
 /// Eight digits; a wrong one begins again.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct Lock {
     right: usize,
 }
@@ -60,6 +60,7 @@ impl Puzzle for Lock {
 }
 
 /// Discs on three pegs; none lies on a smaller one.
+#[derive(Clone)]
 pub(crate) struct Hanoi {
     /// The peg of each disc, the smallest first.
     pegs: Vec<u8>,
@@ -96,7 +97,7 @@ impl Puzzle for Hanoi {
 }
 
 /// Entries that are put one by one, and dropped by half.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct Cache {
     entries: u32,
 }
@@ -124,7 +125,7 @@ impl Puzzle for Cache {
 }
 
 /// Three faults in one order, the last of them soon after the first.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct Faults {
     /// How many came in their order, and ticks since the first.
     come: u8,

@@ -30,8 +30,8 @@ use crate::target::{self, Loaded};
 use crate::wall::Stopwatch;
 use fozzy_check::judge;
 use fozzy_engine::Walker;
-use fozzy_report::{ExploreFinding, ExploreSummary, Mode, RunSummary, SeedState};
-use fozzy_search::explore::{Answers, Ended, Exploration, Options, Stop, Story, StrategyRow, Walk, strategy};
+use fozzy_report::{ExploreEarned, ExploreFinding, ExploreSummary, Mode, RunSummary, SeedState};
+use fozzy_search::explore::{Answers, Earned, Ended, Exploration, Options, Stop, Story, StrategyRow, Walk, strategy};
 use fozzy_trace::file::store::check_target;
 use fozzy_trace::file::{Outcome, Recording};
 use fozzy_trace::plan::ScenarioPlan;
@@ -53,7 +53,7 @@ pub(crate) fn explore(context: &Context, args: &ExploreArgs) -> Result<ExitCode,
     let prepared = Prepared::new(context, args)?;
     if let (Some(worker), Some(folder)) = (args.worker, &args.share) {
         // What it has found is told to the one who started it.
-        let share = Share::open(folder, worker)?;
+        let share = Share::open(folder, worker, &context.config.explore)?;
         let place = Where { folder: share.own(), record: None, collision };
         prepared.alone(context, args, place, Some(share)).map(|_| ())?;
         return Ok(ExitCode::SUCCESS);
@@ -202,7 +202,7 @@ impl Prepared {
         let resumed = match &args.resume {
             None => None,
             Some(path) => {
-                let path = if path.as_os_str().is_empty() { &default_state } else { path };
+                let path = path.as_ref().unwrap_or(&default_state);
                 Some(ExploreState::read(path, &loaded.component, &planned.plan)?)
             }
         };
@@ -285,6 +285,11 @@ impl Prepared {
                 .map(|(found, path)| Trace { path: path.clone(), found_at: found.found_at, times: found.times })
                 .collect(),
             stories: exploration.stories().collect(),
+            earned: exploration
+                .earned()
+                .into_iter()
+                .map(|(dial, name, earned)| (dial.to_owned(), name.to_owned(), earned))
+                .collect(),
             not_reached: unreached(ground.walker(), &|module| exploration.taken(module), &name),
             ended: if interrupt::is_asked_to_stop() { "interrupted" } else { word(ended) }.to_owned(),
         };
@@ -349,6 +354,11 @@ fn finding(found: &Trace, recording: &Recording) -> ExploreFinding {
     }
 }
 
+fn earned((dial, name, earned): &(String, String, Earned)) -> ExploreEarned {
+    let Earned { runs, steps, found } = *earned;
+    ExploreEarned { dial: dial.clone(), name: name.clone(), runs, steps, found }
+}
+
 fn summary(explored: &Explored, base: &Base) -> ExploreSummary {
     let stats = &explored.stats;
     let estimate = stats.estimate();
@@ -367,6 +377,7 @@ fn summary(explored: &Explored, base: &Base) -> ExploreSummary {
         last_new: stats.last_new,
         estimated_undiscovered_edges: estimate.undiscovered,
         chance_of_new_edge: estimate.next_is_new,
+        earned: explored.earned.iter().map(earned).collect(),
         not_reached: explored.not_reached.clone(),
         failures: Vec::new(),
         seeds: Vec::new(),

@@ -13,7 +13,7 @@ use crate::error::CliError;
 use crate::output::{self, Printer};
 use crate::store;
 use crate::wall::Stopwatch;
-use fozzy_search::explore::{Observer, Stats, Story};
+use fozzy_search::explore::{Edges, Observer, Others, Stats, Story};
 use fozzy_search::fuzz::Found;
 use fozzy_trace::file::store::Collision;
 use fozzy_trace::file::{Recording, Target};
@@ -126,14 +126,14 @@ impl Observer for Keeper {
         self.time.is_none_or(|time| now < time.0) && !self.share.as_ref().is_some_and(Share::is_over)
     }
 
-    fn kept(&mut self, story: &Story) -> Result<(), HarnessError> {
+    fn kept(&mut self, story: &dyn Fn() -> Story) -> Result<(), HarnessError> {
         let Some(share) = &mut self.share else { return Ok(()) };
-        share.give(story).map_err(|error| HarnessError { what: error.to_string() })
+        share.give(&story()).map_err(|error| HarnessError { what: error.to_string() })
     }
 
-    fn others(&mut self) -> Vec<Story> {
+    fn others(&mut self, edges: &dyn Fn() -> Edges) -> Others {
         let now = self.watch.elapsed_ns();
-        self.share.as_mut().map(|share| share.take(now)).unwrap_or_default()
+        self.share.as_mut().map(|share| share.take(now, edges)).unwrap_or_default()
     }
 
     fn found(&mut self, found: &Found<Story>) -> Result<(), HarnessError> {

@@ -34,6 +34,12 @@ pub(crate) struct ExploreSettings {
     pub(crate) schedule: ScheduleWord,
     /// Processes that explore.
     pub(crate) workers: u32,
+    /// Whether workers tell each other of edges, so that each looks for others.
+    pub(crate) share_edges: bool,
+    /// Whether workers tell each other of places, so that each can go on from them.
+    pub(crate) share_checkpoints: bool,
+    /// Whether some answers are left out of some runs.
+    pub(crate) swarm: bool,
     /// Whether a new state is something new.
     pub(crate) states: bool,
     /// Whether stored failures are tried first.
@@ -107,6 +113,9 @@ impl Default for ExploreSettings {
             fault_toggle_prob: options.fault_toggle_prob,
             schedule: ScheduleWord::CoverageGuided,
             workers: 1,
+            share_edges: true,
+            share_checkpoints: true,
+            swarm: options.swarm,
             states: options.states,
             seeds: true,
             report: ReportSettings::default(),
@@ -130,6 +139,7 @@ impl ExploreSettings {
             checkpoint_prob: self.checkpoint_prob,
             checkpoint_strategy,
             fault_toggle_prob: self.fault_toggle_prob,
+            swarm: self.swarm,
             states: self.states,
             ..Options::default()
         }

@@ -2,24 +2,27 @@
 //!
 //! ```text
 //! fozzy explore -w 2 ─┬─ worker 0 ─▶ <run>/workers/stories/0-17.json ◀─ read now and then ─ worker 1
+//!                     │              <run>/workers/edges/0.json, the same for edges
 //!                     │              <run>/workers/0/assertion-….fozzy, at once
 //!                     │              <run>/workers/0/numbers.json, now and then; explored.json, at the end
 //!                     └─ sums, unions, each failure once
 //! ```
 //!
-//! A story is a list of answers from time zero: who reads one goes its way, and keeps where it leads if that is new there.
+//! A story is a list of answers from time zero: who reads one goes its way, and keeps where it leads if that is new there. An
+//! edge that another one has taken is not new any more.
 //!
 //! Invariants: a worker that is killed loses nothing that it has found; each has a chance of its own, from the same seed. What
 //! several find together depends on who was quicker, and each finding replays alone all the same.
 
 use super::keeper::Where;
+use super::settings::ExploreSettings;
 use crate::error::{CliError, at_path};
 use crate::interrupt;
 use crate::output;
 use crate::selector;
 use crate::wall::Stopwatch;
 use fozzy_report::NotReached;
-use fozzy_search::explore::{Stats, Story};
+use fozzy_search::explore::{Earned, Edges, Others, Stats, Story};
 use fozzy_trace::Seed;
 use fozzy_trace::file::store::{Durability, write_atomic};
 use serde::de::DeserializeOwned;
@@ -55,6 +58,8 @@ pub(crate) struct Explored {
     pub(crate) taken: Vec<Vec<u8>>,
     pub(crate) traces: Vec<Trace>,
     pub(crate) stories: Vec<Story>,
+    /// What each way to search has earned, by dial and name.
+    pub(crate) earned: Vec<(String, String, Earned)>,
     #[serde(skip)]
     pub(crate) not_reached: Vec<NotReached>,
     pub(crate) ended: String,
@@ -73,6 +78,9 @@ pub(crate) struct Trace {
 pub(crate) struct Share {
     folder: PathBuf,
     worker: u32,
+    /// Whether it tells the others of edges, and of places.
+    edges: bool,
+    places: bool,
     given: u32,
     /// Stories that were taken, or are its own.
     known: BTreeSet<PathBuf>,
@@ -91,16 +99,22 @@ fn read<T: DeserializeOwned>(path: &Path) -> Option<T> {
     serde_json::from_slice(&std::fs::read(path).ok()?).ok()
 }
 
+/// The files that workers have written whole.
+fn files(folder: &Path) -> impl Iterator<Item = PathBuf> + use<> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
+    entries.filter(|path| path.extension().is_some_and(|ending| ending == "json"))
+}
+
 fn make(folder: &Path) -> Result<(), CliError> {
     std::fs::create_dir_all(folder).map_err(|error| at_path("store", "cannot make", folder, &error))
 }
 
 impl Share {
-    pub(crate) fn open(folder: &Path, worker: u32) -> Result<Share, CliError> {
-        let share =
-            Share { folder: folder.to_owned(), worker, given: 0, known: BTreeSet::new(), looked_ns: 0, over: false };
-        make(&share.own())?;
-        make(&share.stories())?;
+    pub(crate) fn open(folder: &Path, worker: u32, settings: &ExploreSettings) -> Result<Share, CliError> {
+        let (folder, known) = (folder.to_owned(), BTreeSet::new());
+        let (edges, places) = (settings.share_edges, settings.share_checkpoints);
+        let share = Share { folder, worker, edges, places, given: 0, known, looked_ns: 0, over: false };
+        [share.own(), share.stories(), share.edges()].iter().try_for_each(|folder| make(folder))?;
         Ok(share)
     }
 
@@ -113,9 +127,13 @@ impl Share {
         self.folder.join("stories")
     }
 
+    fn edges(&self) -> PathBuf {
+        self.folder.join("edges")
+    }
+
     /// Tells the others of a place.
     pub(crate) fn give(&mut self, story: &Story) -> Result<(), CliError> {
-        if self.given == STORIES_GIVEN_MAX {
+        if !self.places || self.given == STORIES_GIVEN_MAX {
             return Ok(());
         }
         let path = self.stories().join(format!("{}-{}.json", self.worker, self.given));
@@ -126,18 +144,22 @@ impl Share {
     }
 
     /// What the others have told since the last look, some of it.
-    pub(crate) fn take(&mut self, now_ns: u64) -> Vec<Story> {
+    pub(crate) fn take(&mut self, now_ns: u64, edges: &dyn Fn() -> Edges) -> Others {
         if now_ns - self.looked_ns < LOOK_EVERY_NS {
-            return Vec::new();
+            return Others::default();
         }
         self.looked_ns = now_ns;
         self.over = self.folder.join(OVER).exists();
-        let entries = std::fs::read_dir(self.stories()).into_iter().flatten().flatten().map(|entry| entry.path());
-        let is_story = |path: &PathBuf| path.extension().is_some_and(|ending| ending == "json");
-        let new: Vec<PathBuf> = entries.filter(|path| is_story(path) && !self.known.contains(path)).collect();
-        let mut taken = Vec::new();
+        let mut taken = Others::default();
+        if self.edges {
+            let own = self.edges().join(format!("{}.json", self.worker));
+            // What cannot be told is found by the others themselves.
+            let _ = write(&own, &edges());
+            taken.edges = files(&self.edges()).filter(|path| *path != own).filter_map(|path| read(&path)).collect();
+        }
+        let new: Vec<PathBuf> = files(&self.stories()).filter(|path| !self.known.contains(path)).collect();
         for path in new.into_iter().take(STORIES_TAKEN_MAX) {
-            taken.extend(read(&path));
+            taken.stories.extend(read(&path));
             self.known.insert(path);
         }
         taken
@@ -262,6 +284,12 @@ fn merged(folder: &Path, place: &Where, workers: u32) -> Result<Explored, CliErr
             into.iter_mut().zip(from).for_each(|(into, from)| *into |= from);
         }
         all.stories.extend(explored.stories);
+        for (dial, name, earned) in explored.earned {
+            match all.earned.iter_mut().find(|known| (&known.0, &known.1) == (&dial, &name)) {
+                Some((_, _, sum)) => *sum = sum.and(earned),
+                None => all.earned.push((dial, name, earned)),
+            }
+        }
         if all.ended.is_empty() || explored.ended == "finding" {
             all.ended = explored.ended;
         }

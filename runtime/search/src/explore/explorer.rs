@@ -9,12 +9,14 @@
 //! once; a failure that its story does not show again is counted, and is no finding.
 //! Not here: when it is told to stop by a clock (`fozzy`).
 
+use super::bandit::Earned;
 use super::ground::{Ground, PlaceId, Went};
 use super::novelty::{Fresh, Novelty};
 use super::options::{Options, Stop};
 use super::pool::Pool;
 use super::story::{Story, Way};
 use super::strategy::{Attempt, Keeps, Origin, Strategy, StrategyRow};
+use super::swarm::Mask;
 use super::walk::{Answers, Manner, Order, Walk};
 use crate::fuzz::Found;
 use crate::fuzz::chance::Chance;
@@ -75,6 +77,18 @@ impl Stats {
     }
 }
 
+/// For each module, the classes of counts that were seen of each of its edges, one byte each.
+pub type Edges = Vec<Vec<u8>>;
+
+/// What others have found.
+#[derive(Clone, Debug, Default)]
+pub struct Others {
+    /// The ways to their places.
+    pub stories: Vec<Story>,
+    /// What is not new any more.
+    pub edges: Vec<Edges>,
+}
+
 /// Hears what happens, and keeps it.
 pub trait Observer {
     /// A step was taken. `false` ends the exploration.
@@ -84,14 +98,15 @@ pub trait Observer {
     ///
     /// # Errors
     /// When it cannot be kept.
-    fn kept(&mut self, story: &Story) -> Result<(), HarnessError> {
+    fn kept(&mut self, story: &dyn Fn() -> Story) -> Result<(), HarnessError> {
         let _ = story;
         Ok(())
     }
 
-    /// Stories that others have found meanwhile.
-    fn others(&mut self) -> Vec<Story> {
-        Vec::new()
+    /// What others have found meanwhile; `edges` are those of this one, for them.
+    fn others(&mut self, edges: &dyn Fn() -> Edges) -> Others {
+        let _ = edges;
+        Others::default()
     }
 
     /// A failure was found that was not known.
@@ -183,6 +198,12 @@ impl Exploration {
         (0..self.pool.len()).filter_map(|at| Some(self.pool.get(at)?.way.story(&[], 0)))
     }
 
+    /// What each of the things that its strategy divides its effort between has earned, by dial and name.
+    #[must_use]
+    pub fn earned(&self) -> Vec<(&'static str, &'static str, Earned)> {
+        self.strategy.earned()
+    }
+
     /// For each edge of a module, in the order in which the ground shows them, whether any step took it: one byte each.
     #[must_use]
     pub fn taken(&self, module: usize) -> Vec<u8> {
@@ -218,7 +239,9 @@ impl Exploration {
             if self.options.stop == Stop::Saturated && self.stats.is_saturated() {
                 return Ok(Ended::Saturated);
             }
-            for story in outside.observer.others() {
+            let others = outside.observer.others(&|| self.novelty.classes());
+            others.edges.iter().for_each(|edges| self.novelty.know(edges));
+            for story in others.stories {
                 if let Some(ended) = self.follow(&mut outside, &story)? {
                     return Ok(ended);
                 }
@@ -236,14 +259,14 @@ impl Exploration {
     fn follow(&mut self, outside: &mut Outside<'_>, story: &Story) -> Result<Option<Ended>, HarnessError> {
         // What was answered before the beginning was asked before.
         let script: Arc<[Explicit]> = story.answers.get(self.start.len()..).unwrap_or_default().into();
-        let manner = Manner { order: Order::First, simplest: true, toggle: 0.0 };
+        let manner = Manner { mask: Mask::All, order: Order::First, simplest: true, toggle: 0.0 };
         let (origin, steps) = (Origin::Start, story.steps);
         self.go(outside, &Attempt { origin, steps, script, manner, keeps: Keeps::New }).map(|(ended, _)| ended)
     }
 
     fn attempt(&mut self, outside: &mut Outside<'_>, attempt: &Attempt) -> Result<Option<Ended>, HarnessError> {
         let (ended, run) = self.go(outside, attempt)?;
-        self.strategy.learn(run.fresh, &run.answers);
+        self.strategy.learn(run.fresh, run.steps, &run.answers);
         if let Some(place) = run.from {
             self.pool.reward(place, run.fresh);
         }
@@ -262,7 +285,7 @@ impl Exploration {
         let mut run = Run { before, from, answers: answers.clone(), steps: 0, flow: None, fresh: 0 };
         let chance = self.chance.stream(self.stats.runs);
         self.stats.runs += 1;
-        let walk = Walk::new(Arc::clone(&attempt.script), chance, attempt.manner, &answers);
+        let walk = Walk::new(Arc::clone(&attempt.script), chance, attempt.manner.clone(), &answers);
         outside.ground.go(from.unwrap_or_else(|| outside.ground.start()), Box::new(walk))?;
         let beginnings = u32::from(from.is_none());
         for number in 0..attempt.steps + beginnings {
@@ -312,6 +335,7 @@ impl Exploration {
         run.flow = flow;
         let sum = self.count(fresh);
         run.fresh += sum;
+        run.answers.step_is_over(sum > 0);
         let is_kept = match keeps {
             Keeps::Nothing => false,
             Keeps::New => sum > 0,
@@ -323,7 +347,7 @@ impl Exploration {
         let place = outside.ground.keep()?;
         let way = Way::from(Some(&run.before), &run.answers.so_far(), run.before.steps + run.steps);
         if keeps == Keeps::New {
-            outside.observer.kept(&way.story(&[], 0))?;
+            outside.observer.kept(&|| way.story(&[], 0))?;
         }
         self.strategy.kept(place);
         if let Some(gone) = self.pool.add(place, way, sum, self.options.checkpoints_max) {

@@ -12,6 +12,7 @@
 //! what a run of its own says.
 //! Not here: how a step is taken (`fozzy-engine`), files and clocks (`fozzy`).
 
+mod bandit;
 mod explorer;
 mod ground;
 mod novelty;
@@ -19,13 +20,15 @@ mod options;
 mod pool;
 mod story;
 mod strategy;
+mod swarm;
 mod walk;
 
 #[cfg(test)]
 mod tests;
 
 pub use crate::fuzz::estimate::Estimate;
-pub use explorer::{Ended, Exploration, Observer, Stats};
+pub use bandit::Earned;
+pub use explorer::{Edges, Ended, Exploration, Observer, Others, Stats};
 pub use ground::{Ground, PlaceId, Went};
 pub use options::{CheckpointStrategy, Options, Stop};
 pub use story::Story;

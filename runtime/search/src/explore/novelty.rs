@@ -92,6 +92,16 @@ impl Novelty {
         self.feedback.taken(module + 1)
     }
 
+    /// The classes of counts of each module, as others are told.
+    pub(crate) fn classes(&self) -> Vec<Vec<u8>> {
+        (1..self.feedback.modules()).map(|number| self.feedback.classes(number)).collect()
+    }
+
+    /// Takes what others have seen as seen.
+    pub(crate) fn know(&mut self, classes: &[Vec<u8>]) {
+        classes.iter().enumerate().for_each(|(at, classes)| self.feedback.know(at + 1, classes));
+    }
+
     /// Edges taken, features, states, and edges that were taken in one step only and in two.
     pub(crate) fn totals(&self) -> (u64, u64, u64, (u64, u64)) {
         let (edges, features) = self.feedback.totals();

@@ -21,6 +21,8 @@ pub struct Options {
     pub checkpoint_strategy: CheckpointStrategy,
     /// How likely faults begin or end at a step, if the plan has some.
     pub fault_toggle_prob: f64,
+    /// Whether some answers are left out of some runs.
+    pub swarm: bool,
     /// Whether a new state of the scenario is something new.
     pub states: bool,
     /// What ends it, beside its bounds.
@@ -38,6 +40,7 @@ impl Default for Options {
             checkpoint_prob: 0.4,
             checkpoint_strategy: CheckpointStrategy::Energy,
             fault_toggle_prob: 0.3,
+            swarm: true,
             states: true,
             stop: Stop::Bounds,
         }

@@ -7,8 +7,8 @@
 //! Invariants: every answer is noted in its order; a fork answers the same and notes nothing, as it repeats what is noted.
 //! Not here: which manner is worth trying (`strategy`).
 
+use super::swarm::{self, Mask};
 use crate::fuzz::chance::Chance;
-use crate::guided::is_chance;
 use fozzy_trace::digest::{hex, unhex};
 use fozzy_trace::source::Explicit;
 use fozzy_trace::{DecisionSource, NodeId, Origin, Part, Purpose, Question, Seed};
@@ -18,6 +18,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 const NEXT_TASK: &str = "next task";
 /// Answers that are noted of one way; what asks more is as good as endless, and cut.
 const ANSWERS_MAX: usize = 1 << 20;
+/// Draws of one answer, until it is one that the mask allows.
+const TRIES: u32 = 8;
+/// What the history of a way is told: that nothing need be stored. Whoever walks has noted the answers, and each place would
+/// keep all of its way a second time.
+const ORIGIN: Origin = Origin::Seed;
 
 /// Answers in their order, each with the bound of its question.
 #[derive(Clone, Debug, Default)]
@@ -27,8 +32,12 @@ pub struct Answers(Arc<Mutex<Noted>>);
 struct Noted {
     answers: Vec<Explicit>,
     bounds: Vec<u64>,
-    /// Questions about the order.
+    /// The most questions about the order in one step.
     ordered: u64,
+    /// What may be left out, of this step.
+    taken: Vec<u64>,
+    /// The same, of all steps that showed something new.
+    credited: Vec<u64>,
 }
 
 impl Answers {
@@ -42,9 +51,23 @@ impl Answers {
         self.lock().answers.clone()
     }
 
-    /// How often it was asked who goes on.
+    /// How often it was asked in one step who goes on, at most.
     pub(crate) fn ordered(&self) -> u64 {
         self.lock().ordered
+    }
+
+    /// A step is over, and showed something new or nothing.
+    pub(crate) fn step_is_over(&self, is_new: bool) {
+        let noted = &mut *self.lock();
+        if is_new {
+            noted.credited.append(&mut noted.taken);
+        }
+        noted.taken.clear();
+    }
+
+    /// The answers after which something new came, of those that may be left out.
+    pub(crate) fn credited(&self) -> Vec<u64> {
+        std::mem::take(&mut self.lock().credited)
     }
 
     /// The numbers that were answered, each with its bound; questions for bytes are left out.
@@ -67,8 +90,10 @@ impl Answers {
 }
 
 /// How questions are answered that no script answers.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Manner {
+    /// Which answers may be given.
+    pub(crate) mask: Mask,
     /// Which of those that can go on does.
     pub(crate) order: Order,
     /// What a program draws is the simplest there is.
@@ -84,10 +109,10 @@ pub(crate) enum Order {
     Any,
     /// The one that has waited longest.
     First,
-    /// The one that ran last, but for some changes.
+    /// The one that ran last, but for some changes in each step.
     Changes {
-        /// How many.
-        number: u32,
+        /// How many, at most.
+        most: u32,
         /// They are among so many questions.
         among: u64,
     },
@@ -102,10 +127,14 @@ pub struct Walk {
     part: Part,
     /// Whether faults strike as chance has it; otherwise none does.
     storm: bool,
+    /// Questions about the order in this step.
     ordered: u64,
     /// How many could go on when it was asked last.
     bound: u64,
+    /// The questions of this step at which another one goes on; drawn when the first of them is asked.
     changes: Vec<u64>,
+    /// The weights of the alternatives of the next question, if it has some.
+    weights: Vec<u32>,
     /// `None` in a fork.
     noted: Option<Answers>,
 }
@@ -113,18 +142,26 @@ pub struct Walk {
 impl Walk {
     pub(crate) fn new(script: Arc<[Explicit]>, mut chance: Chance, manner: Manner, noted: &Answers) -> Walk {
         let storm = manner.toggle > 0.0 && chance.one_in(2);
-        let changes = match manner.order {
-            Order::Changes { number, among } => (0..number).map(|_| chance.below(among.max(1))).collect(),
-            Order::Any | Order::First => Vec::new(),
-        };
         let (part, noted) = (Part::WHOLE, Some(noted.clone()));
-        Walk { script, at: 0, chance, manner, part, storm, ordered: 0, bound: 0, changes, noted }
+        Walk {
+            script,
+            at: 0,
+            chance,
+            manner,
+            part,
+            storm,
+            ordered: 0,
+            bound: 0,
+            changes: Vec::new(),
+            weights: Vec::new(),
+            noted,
+        }
     }
 
     /// A walk that answers as chance has it, without faults: what is asked before a scenario begins.
     #[must_use]
     pub fn first(seed: Seed, noted: &Answers) -> Walk {
-        let manner = Manner { order: Order::Any, simplest: false, toggle: 0.0 };
+        let manner = Manner { mask: Mask::All, order: Order::Any, simplest: false, toggle: 0.0 };
         Walk::new(Arc::from([]), Chance::new(seed, 0).stream(u64::MAX), manner, noted)
     }
 
@@ -141,6 +178,7 @@ impl Walk {
             && part != self.part
         {
             self.part = part;
+            (self.ordered, self.bound) = (0, 0);
             if self.manner.toggle > 0.0 && self.chance.happens(self.manner.toggle) {
                 self.storm = !self.storm;
             }
@@ -153,20 +191,64 @@ impl Walk {
             let number = self.ordered;
             self.ordered += 1;
             if let Some(noted) = &self.noted {
-                noted.lock().ordered += 1;
+                let mut noted = noted.lock();
+                noted.ordered = noted.ordered.max(self.ordered);
             }
             return match self.manner.order {
                 Order::First => 0,
                 Order::Any => self.chance.below(bound),
-                Order::Changes { .. } => self.unless_changed(number, bound),
+                Order::Changes { most, among } => {
+                    if number == 0 {
+                        self.draw_changes(most, among);
+                    }
+                    self.unless_changed(number, bound)
+                }
             };
         }
-        let quiet = is_chance(question.purpose) && !self.storm && question.purpose == Purpose::Fault;
-        if quiet || self.manner.simplest { 0 } else { self.chance.below(bound) }
+        let quiet = question.purpose == Purpose::Fault
+            && (!self.storm || !self.manner.mask.allows(swarm::answer(question.site, 0)));
+        if quiet || self.manner.simplest { 0 } else { self.allowed(question, bound) }
+    }
+
+    /// Any answer that the mask allows; one that it does not when that is all that comes.
+    fn allowed(&mut self, question: Question<'_>, bound: u64) -> u64 {
+        let mut drawn = self.chance.below(bound);
+        if !matches!(question.purpose, Purpose::Choice(_)) {
+            return drawn;
+        }
+        for _ in 0..TRIES {
+            let Some(alternative) = self.alternative(drawn, bound) else { return drawn };
+            if self.manner.mask.allows(swarm::answer(question.site, alternative)) {
+                break;
+            }
+            drawn = self.chance.below(bound);
+        }
+        drawn
+    }
+
+    /// Which of a few alternatives an answer is.
+    fn alternative(&self, answer: u64, bound: u64) -> Option<u64> {
+        if self.weights.is_empty() {
+            return (bound <= swarm::ALTERNATIVES_MAX).then_some(answer);
+        }
+        let mut left = answer;
+        let at = self.weights.iter().position(|weight| {
+            let is_here = left < u64::from(*weight);
+            left = left.saturating_sub(u64::from(*weight));
+            is_here
+        });
+        at.map(|at| at as u64)
     }
 }
 
 impl Walk {
+    /// Few changes leave what comes before the last of them as it was: one is as likely as many.
+    fn draw_changes(&mut self, most: u32, among: u64) {
+        let number = self.chance.between(1, most.max(1) as usize);
+        self.changes.clear();
+        self.changes.extend((0..number).map(|_| self.chance.below(among.max(1))));
+    }
+
     /// The one that ran last stands last. It goes on, but for change points, and unless somebody has come.
     fn unless_changed(&mut self, number: u64, bound: u64) -> u64 {
         let somebody_came = bound > std::mem::replace(&mut self.bound, bound);
@@ -187,8 +269,15 @@ impl DecisionSource for Walk {
         };
         if let Some(noted) = &self.noted {
             noted.note(Explicit::Number(answer), bound);
+            if matches!(question.purpose, Purpose::Choice(_))
+                && question.site != NEXT_TASK
+                && let Some(alternative) = self.alternative(answer, bound)
+            {
+                noted.lock().taken.push(swarm::answer(question.site, alternative));
+            }
         }
-        (answer, Origin::Explicit)
+        self.weights.clear();
+        (answer, ORIGIN)
     }
 
     fn fill(&mut self, question: Question<'_>, out: &mut [u8]) -> Origin {
@@ -205,7 +294,12 @@ impl DecisionSource for Walk {
         if let Some(noted) = &self.noted {
             noted.note(Explicit::Bytes(hex(out)), 0);
         }
-        Origin::Explicit
+        ORIGIN
+    }
+
+    fn weigh(&mut self, weights: &[u32]) {
+        self.weights.clear();
+        self.weights.extend_from_slice(weights);
     }
 
     fn seed(&self) -> Seed {
@@ -217,6 +311,8 @@ impl DecisionSource for Walk {
             script: Arc::clone(&self.script),
             chance: self.chance.clone(),
             changes: self.changes.clone(),
+            manner: self.manner.clone(),
+            weights: self.weights.clone(),
             noted: None,
             ..*self
         })

@@ -193,6 +193,28 @@ impl Feedback {
         bytes.map(|classes| u8::from(classes != 0)).collect()
     }
 
+    /// The classes of counts that were seen of each edge of a module, by its number from 1: one byte each.
+    pub(crate) fn classes(&self, number: usize) -> Vec<u8> {
+        let module = self.modules.get(number);
+        module.into_iter().flat_map(|module| module.seen.iter().flat_map(|word| word.to_le_bytes())).collect()
+    }
+
+    /// Modules that were seen, the one that is none among them.
+    pub(crate) fn modules(&self) -> usize {
+        self.modules.len()
+    }
+
+    /// Takes what others have seen of a module as seen. What does not fit it is left out.
+    pub(crate) fn know(&mut self, number: usize, classes: &[u8]) {
+        let Some(module) = self.modules.get_mut(number) else { return };
+        for (seen, theirs) in module.seen.iter_mut().zip(classes.as_chunks::<8>().0) {
+            let new = u64::from_le_bytes(*theirs) & !*seen;
+            self.features += u64::from(new.count_ones());
+            self.edges += u64::from((nonzero(new) & !nonzero(*seen)).count_ones() / 8);
+            *seen |= new;
+        }
+    }
+
     /// Edges that were taken in any execution, and features that were seen.
     pub(crate) fn totals(&self) -> (u64, u64) {
         (self.edges, self.features)

@@ -1,26 +1,27 @@
 //! From the start, or from a place where something new was seen; how often which, is learned.
 //!
 //! ```text
-//! chance of a fresh run   (1 - checkpoint_prob) · 2^(-barren fresh runs / 16), at least 1/50, once there are places
+//! chance of a fresh run   (1 - checkpoint_prob) · 2^(-barren fresh runs / 4), at least 1/50, once there are places
+//! order of tasks          any │ runs on, but for a few changes     ┐ what finds more in a step
+//! answers                 all │ coin │ energy │ directed (`swarm`)  ┘ gets more of the runs
 //! ```
 //!
 //! Steps are few as often as many: from a place, what is new is near as often as far.
 
 use super::{Attempt, Keeps, Origin, Strategy};
+use crate::explore::bandit::{Bandit, Earned};
 use crate::explore::options::{CheckpointStrategy, Options};
 use crate::explore::pool::Pool;
+use crate::explore::swarm::{Mask, Swarm};
 use crate::explore::walk::{Answers, Manner, Order};
 use crate::fuzz::chance::Chance;
 use std::sync::Arc;
 
 /// Fresh runs without anything new that halve their share.
-const BARREN_RUNS: i32 = 16;
+const BARREN_RUNS: i32 = 4;
 /// The share of fresh runs never falls below this.
 const FRESH_MIN: f64 = 0.02;
-/// One run in so many lets tasks run on but for a few changes, as `pct` does.
-const ORDERED: u64 = 4;
-
-/// Changes of the running task in such a run.
+/// Changes of the running task in a step, at most, where tasks run on.
 const CHANGES: u32 = 2;
 
 pub(super) struct CoverageGuided {
@@ -31,8 +32,12 @@ pub(super) struct CoverageGuided {
     /// Fresh runs since the last that found something.
     barren: i32,
     is_fresh: bool,
-    /// The most questions about the order in one run.
+    /// The most questions about the order in one step.
     ordered: u64,
+    origins: Bandit<2>,
+    orders: Bandit<2>,
+    /// `None` when every run may do everything.
+    swarm: Option<Swarm>,
 }
 
 impl CoverageGuided {
@@ -44,7 +49,10 @@ impl CoverageGuided {
             toggle: options.fault_toggle_prob,
             barren: 0,
             is_fresh: true,
-            ordered: 1,
+            ordered: 0,
+            origins: Bandit::new(["start", "checkpoint"]),
+            orders: Bandit::new(["any", "changes"]),
+            swarm: options.swarm.then(Swarm::new),
         }
     }
 
@@ -58,19 +66,40 @@ impl CoverageGuided {
 impl Strategy for CoverageGuided {
     fn next(&mut self, pool: &mut Pool, chance: &mut Chance) -> Option<Attempt> {
         self.is_fresh = pool.len() == 0 || chance.happens(self.fresh_share());
+        self.origins.choose(usize::from(!self.is_fresh));
         let origin = if self.is_fresh { Origin::Start } else { Origin::Kept(pool.pick(self.how, chance)) };
         let most = self.steps_per_run.max(1) as usize;
         let steps = if self.is_fresh { chance.between(1, most) } else { chance.length(most) };
-        let order =
-            if chance.one_in(ORDERED) { Order::Changes { number: CHANGES, among: self.ordered } } else { Order::Any };
-        let manner = Manner { order, simplest: false, toggle: self.toggle };
+        // Where nobody takes turns, there is nothing to choose.
+        let order = match self.orders.pick([true, self.ordered > 0], chance) {
+            0 => Order::Any,
+            _ => Order::Changes { most: CHANGES, among: self.ordered },
+        };
+        let mask = self.swarm.as_mut().map_or(Mask::All, |swarm| swarm.next(chance));
+        let manner = Manner { mask, order, simplest: false, toggle: self.toggle };
         Some(Attempt { origin, steps: steps as u32, script: Arc::from([]), manner, keeps: Keeps::New })
     }
 
-    fn learn(&mut self, fresh: u32, answers: &Answers) {
+    fn learn(&mut self, fresh: u32, steps: u32, answers: &Answers) {
         self.ordered = answers.ordered().max(self.ordered);
         if self.is_fresh {
             self.barren = if fresh > 0 { 0 } else { self.barren.saturating_add(1) };
         }
+        let steps = u64::from(steps);
+        self.origins.learn(fresh, steps);
+        self.orders.learn(fresh, steps);
+        if let Some(swarm) = &mut self.swarm {
+            swarm.learn(fresh, steps, &answers.credited());
+        }
+    }
+
+    fn earned(&self) -> Vec<(&'static str, &'static str, Earned)> {
+        let of = |dial: &'static str, earned: &mut dyn Iterator<Item = (&'static str, Earned)>| {
+            earned.map(|(name, earned)| (dial, name, earned)).collect::<Vec<_>>()
+        };
+        let mut all = of("origin", &mut self.origins.earned());
+        all.extend(of("order", &mut self.orders.earned()));
+        all.extend(self.swarm.iter().flat_map(|swarm| of("swarm", &mut swarm.layers().earned())));
+        all
     }
 }

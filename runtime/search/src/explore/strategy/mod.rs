@@ -12,6 +12,7 @@ mod coverage_guided;
 mod fresh;
 mod systematic;
 
+use super::bandit::Earned;
 use super::ground::PlaceId;
 use super::options::Options;
 use super::pool::Pool;
@@ -60,8 +61,13 @@ pub(crate) trait Strategy {
     /// The next one; `None` when there are none left.
     fn next(&mut self, pool: &mut Pool, chance: &mut Chance) -> Option<Attempt>;
 
-    /// What came of it: how much was new, and what was asked and answered.
-    fn learn(&mut self, fresh: u32, answers: &Answers);
+    /// What came of it: how much was new, in how many steps, and what was asked and answered.
+    fn learn(&mut self, fresh: u32, steps: u32, answers: &Answers);
+
+    /// What each of the things that it divides its effort between has earned, by dial and name.
+    fn earned(&self) -> Vec<(&'static str, &'static str, Earned)> {
+        Vec::new()
+    }
 
     /// A place was kept on the last way.
     fn kept(&mut self, _place: PlaceId) {}
@@ -100,8 +106,8 @@ pub const STRATEGIES: &[StrategyRow] = &[
     },
     StrategyRow {
         name: "pct",
-        says: "always from the start; a task runs on, but for a few changes at random moments",
-        make: |options| Box::new(Fresh::new(options, Order::Changes { number: PCT_CHANGES, among: 1 })),
+        says: "always from the start; a task runs on, but for a few changes at random moments of each step",
+        make: |options| Box::new(Fresh::new(options, Order::Changes { most: PCT_CHANGES, among: 1 })),
     },
     StrategyRow {
         name: "coverage_guided",
@@ -110,7 +116,7 @@ pub const STRATEGIES: &[StrategyRow] = &[
     },
 ];
 
-/// Changes of the running task in one run of `pct`: most faults of order need one or two.
+/// Changes of the running task in one step of `pct`, at most: most faults of order need one or two.
 const PCT_CHANGES: u32 = 3;
 
 /// The strategy of this name.

@@ -11,6 +11,7 @@ use super::{Attempt, Keeps, Origin, Strategy};
 use crate::explore::ground::PlaceId;
 use crate::explore::options::Options;
 use crate::explore::pool::Pool;
+use crate::explore::swarm::Mask;
 use crate::explore::walk::{Answers, Manner, Order};
 use crate::fuzz::chance::Chance;
 use fozzy_trace::source::Explicit;
@@ -54,7 +55,7 @@ impl Strategy for Systematic {
                 Some(None) => {}
             }
         };
-        let manner = Manner { order: Order::First, simplest: true, toggle: 0.0 };
+        let manner = Manner { mask: Mask::All, order: Order::First, simplest: true, toggle: 0.0 };
         // At the start there is the beginning, and no step.
         let steps = u32::from(open.place.is_some());
         let script = Arc::clone(&open.script);
@@ -62,7 +63,7 @@ impl Strategy for Systematic {
         Some(Attempt { origin, steps, script, manner, keeps: Keeps::States })
     }
 
-    fn learn(&mut self, _: u32, answers: &Answers) {
+    fn learn(&mut self, _: u32, _: u32, answers: &Answers) {
         let Some(Open { place, .. }) = self.tried.take() else { return };
         let Some(script) = following(answers.numbers()) else { return };
         let again = Open { place, script };
