@@ -196,6 +196,7 @@ impl Prepared {
         if let Some(own) = &planned.plan.scenario {
             // A scenario file ends after its last step.
             options.steps_per_run = args.steps.unwrap_or(own.flows).min(own.flows);
+            options.steps_max = own.flows;
         }
         planned.plan.scenario = Some(ScenarioPlan::all(1, options.steps_per_run));
         let default_state = context.config.base_dir.join("explore").join(format!("{name}.json"));

@@ -288,7 +288,8 @@ impl Exploration {
         let walk = Walk::new(Arc::clone(&attempt.script), chance, attempt.manner.clone(), &answers);
         outside.ground.go(from.unwrap_or_else(|| outside.ground.start()), Box::new(walk))?;
         let beginnings = u32::from(from.is_none());
-        for number in 0..attempt.steps + beginnings {
+        let steps = attempt.steps.min(self.options.steps_max.saturating_sub(run.before.steps));
+        for number in 0..steps + beginnings {
             let went = outside.ground.forward()?;
             let is_step = number >= beginnings;
             run.steps += u32::from(is_step);
@@ -341,7 +342,8 @@ impl Exploration {
             Keeps::New => sum > 0,
             Keeps::States => fresh.states > 0 || outside.ground.state().is_none(),
         };
-        if !is_kept || self.options.checkpoints_max == 0 {
+        let is_last = run.before.steps + run.steps >= self.options.steps_max;
+        if !is_kept || is_last || self.options.checkpoints_max == 0 {
             return Ok(());
         }
         let place = outside.ground.keep()?;

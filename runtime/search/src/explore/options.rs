@@ -13,6 +13,8 @@ pub struct Options {
     pub runs_max: u64,
     /// Steps of a run, at most.
     pub steps_per_run: u32,
+    /// Steps that there are at all, from the beginning on: a scenario file ends after its last one.
+    pub steps_max: u32,
     /// Places that are kept.
     pub checkpoints_max: usize,
     /// How likely a run begins at a kept place, as long as fresh runs find something.
@@ -36,6 +38,7 @@ impl Default for Options {
             worker: 0,
             runs_max: u64::MAX,
             steps_per_run: 50,
+            steps_max: u32::MAX,
             checkpoints_max: 256,
             checkpoint_prob: 0.4,
             checkpoint_strategy: CheckpointStrategy::Energy,

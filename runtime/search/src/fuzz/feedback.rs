@@ -273,10 +273,11 @@ fn memory_classes(memory: MemoryUse) -> [u8; MEMORY_CLASSES + PAGE_CLASSES] {
         row[memory.bytes.ilog2() as usize] = 1;
     }
     let class = match memory.written_pages {
-        few @ 0..4 => few as usize,
+        // A handful is what any execution needs.
+        0..4 => return row,
         pages => {
             let power = pages.ilog2() as usize;
-            4 * power - 4 + (pages >> (power - 2) & 3) as usize
+            4 * power - 8 + (pages >> (power - 2) & 3) as usize
         }
     };
     row[MEMORY_CLASSES + class.min(PAGE_CLASSES - 1)] = 1;
