@@ -308,7 +308,8 @@ impl Exploration {
             }
         }
         // What has not ended goes on elsewhere, or comes to its end here.
-        if attempt.keeps != Keeps::States && run.steps > 0 {
+        let is_at_end = run.before.steps + run.steps >= self.options.steps_max;
+        if (attempt.keeps != Keeps::States || is_at_end) && run.steps > 0 {
             let ended = match outside.ground.finish()? {
                 Went::On { .. } => {
                     let fresh = self.novelty.note(outside.ground, (run.flow, None), self.options.states);
