@@ -48,7 +48,7 @@ const CASES: &[(&str, &str)] = &[
     ("manifest", "cat $(ls -d .fozzy/runs/*-* | head -1)/manifest.json"),
     ("fuzz-coverage", "fozzy fuzz letters.wat --runs 5 >/dev/null 2>&1; cat .fozzy/runs/*/coverage.json | head -7"),
     ("state", "fozzy replay b.fozzy --call 1 --json"),
-    ("state", "fozzy replay b.fozzy --step 1 --events 2 --memory 1024:16 --json"),
+    ("state", "fozzy replay b.fozzy --call 2 --events 2 --memory 1024:16 --json"),
     ("causality", "fozzy causality f.fozzy --moments 2 --runs 2 --json"),
     ("findability", "fozzy findability f.fozzy --runs 2 --json"),
     ("benchmark", "fozzy benchmark counter.wasm --max-workers 1 --time 100ms --json"),

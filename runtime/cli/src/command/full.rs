@@ -317,19 +317,23 @@ fn corpus(steps: &mut Steps<'_>, own: &Own) {
     });
 }
 
-/// The scenario on the real computer, in an empty folder, if it asks no real servers and starts no real programs there.
+/// The scenario on the real computer, in an empty folder: one whose name says that it is for that, or the primary one if it
+/// asks no real servers and starts no real programs there.
 fn host(steps: &mut Steps<'_>, own: &Own, project: Option<&Project>, seed: Seed) {
     steps.step("host_backends_run", || {
         let Some(project) = project else { return Ok(skipped("no scenario")) };
         if !project.flags.is_empty() {
             return Ok(skipped("the scenario has a plan or a target, which say what it runs on"));
         }
-        let seen = own.run(&["inspect", &project.primary()])?;
-        let asks = seen.document.pointer("/capabilities").and_then(Value::as_array).into_iter().flatten();
-        if let Some(what) = asks.filter_map(Value::as_str).find(|what| ["http", "processes"].contains(what)) {
-            return Ok(skipped(format!("the scenario uses {what}, and real ones might be changed by it")));
+        let meant = project.meant_for_hosts();
+        if meant.is_none() {
+            let seen = own.run(&["inspect", &project.primary()])?;
+            let asks = seen.document.pointer("/capabilities").and_then(Value::as_array).into_iter().flatten();
+            if let Some(what) = asks.filter_map(Value::as_str).find(|what| ["http", "processes"].contains(what)) {
+                return Ok(skipped(format!("the scenario uses {what}, and real ones might be changed by it")));
+            }
         }
-        let (place, primary) = (own.folder("host")?, project.primary_absolute());
+        let (place, primary) = (own.folder("host")?, meant.unwrap_or_else(|| project.primary_absolute()));
         let backends = ["--fs-backend", "host", "--http-backend", "host", "--proc-backend", "host"];
         let seed = seed.to_string();
         let mut words = vec!["run", &primary, "--seed", &seed, "--cwd", &place];

@@ -7,7 +7,7 @@ use crate::error::CliError;
 use crate::suite::expect::flags;
 use crate::suite::select::{Kind, Selected, select, shown};
 use serde_json::Value;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Where scenarios are looked for unless something else is said.
 const ROOT: &str = "tests";
@@ -63,7 +63,13 @@ impl Project {
 
     /// The same, wherever a step works.
     pub(crate) fn primary_absolute(&self) -> String {
-        shown(&std::path::absolute(&self.primary.path).unwrap_or_else(|_| PathBuf::from(&self.primary.path)))
+        absolute(&self.primary.path)
+    }
+
+    /// The path of the scenario that is meant for the real computer, as its name says: `host.pass`.
+    pub(crate) fn meant_for_hosts(&self) -> Option<String> {
+        let mut hosts = self.all.iter().filter(|selected| selected.name.split('.').any(|word| word == "host"));
+        hosts.next().map(|selected| absolute(&selected.path))
     }
 
     /// Whether it is a JSON scenario of several nodes.
@@ -72,6 +78,10 @@ impl Project {
         let value = || serde_json::from_str::<Value>(&text()?).ok();
         self.primary.kind == Kind::Json && value().is_some_and(|value| value.get("distributed").is_some())
     }
+}
+
+fn absolute(path: &Path) -> String {
+    shown(&std::path::absolute(path).unwrap_or_else(|_| path.to_owned()))
 }
 
 /// Low for what is likely to pass.
