@@ -242,7 +242,9 @@ pub fn causality_svg(document: &CausalityDocument) -> String {
             y(0.0),
             y(1.0)
         ));
-        svg.push_str(&text(at, y(1.0) - 6.0, "middle", &format!("decision {}", turn.decision)));
+        // Its words stay inside the picture.
+        let side = if at > SIZE.0 / 2.0 { "end" } else { "start" };
+        svg.push_str(&text(at, y(1.0) - 6.0, side, &format!("decision {}", turn.decision)));
     }
     let last = turn_words(document);
     svg.push_str(&text(MARGIN.0, SIZE.1 - 24.0, "start", "0"));
