@@ -141,6 +141,7 @@ impl Walker {
             reactor.function(&named("end-sequence"))?,
         );
         let start = Place { checkpoint: reactor.checkpoint()?, steps: None };
+        reactor.find_states();
         let flows = info.flows.into_iter().map(|flow| flow.name).collect();
         Ok(Walker { reactor, begin, step, end, flows, start, steps: None })
     }
@@ -271,6 +272,16 @@ impl Walker {
     #[must_use]
     pub fn facts(&self) -> &Facts {
         &self.reactor.world().facts
+    }
+
+    /// How often each fault of the plan has struck on this way.
+    pub fn struck(&self) -> impl Iterator<Item = u64> {
+        self.reactor.world().faults.struck()
+    }
+
+    /// In which state its memory says that it is, after a step; see [`Reactor::memory_state`].
+    pub fn memory_state(&mut self) -> Option<u64> {
+        self.reactor.memory_state()
     }
 
     /// What happened on this way.

@@ -137,8 +137,16 @@ impl Ground for ScenarioGround {
         self.walker.facts().properties.iter().for_each(|(name, property)| see(name, property));
     }
 
+    fn faults(&self, see: &mut dyn FnMut(u64)) {
+        self.walker.struck().for_each(see);
+    }
+
     fn state(&self) -> Option<u64> {
         self.walker.facts().states.digest()
+    }
+
+    fn memory_state(&mut self) -> Option<u64> {
+        self.walker.memory_state()
     }
 
     fn confirm(&mut self, story: &Story) -> Result<Verdict, HarnessError> {

@@ -8,6 +8,7 @@
 //! Invariant: an instance whose guest has ended is never used again: its store is poisoned. Its memories are, by the next one.
 //! Not here: which checkpoints there are (`checkpoints`).
 
+use super::changes::Changes;
 use super::checkpoints::State;
 use super::handles::Handles;
 use super::memories::{MarkSites, Memories};
@@ -528,6 +529,29 @@ impl Live {
 
     pub(super) fn written_pages(&self) -> u64 {
         self.accessor.as_ref().map_or(0, |accessor| accessor.memories.marked())
+    }
+
+    /// What is to be found out about states, from here on: the state was just captured.
+    pub(super) fn changes(&self) -> Option<Changes> {
+        let accessor = self.accessor.as_ref()?;
+        accessor.memories.marked_pages(&mut Vec::new())?;
+        let base = accessor.memories.images().into_iter().next()?;
+        let slots = &accessor.region.bytes()[ACCESSOR_HEADER_BYTES..];
+        let pointer = slots.first_chunk().filter(|_| accessor.slots > 0).map_or(0, |slot| u64::from_le_bytes(*slot));
+        Some(Changes::new(base, pointer))
+    }
+
+    /// A step was taken; see [`Changes::look`].
+    pub(super) fn look_at_changes(&self, changes: &mut Changes, pages: &mut Vec<u32>) -> Option<u64> {
+        let region = self.accessor.as_ref()?.memories.marked_pages(pages)?;
+        changes.look(region.bytes(), pages)
+    }
+
+    /// The state was restored; see [`Changes::follow`].
+    pub(super) fn follow_changes(&self, changes: &mut Changes) {
+        if let Some(region) = self.told.guest.first() {
+            changes.follow(region.bytes());
+        }
     }
 
     pub(super) fn pages_copied(&self) -> u64 {
