@@ -28,35 +28,38 @@ pub(super) fn few(shrinker: &mut Shrinker<'_>) -> Result<(), Halt> {
     if before.is_empty() || all.len() > STEPS_MAX {
         return Ok(());
     }
-    for number in 1..=ALONE {
-        let candidate = redrawn(shrinker, &[*last], number);
-        if shrinker.attempt(candidate)? {
+    let alone = (1..=ALONE).map(|number| (vec![*last], number));
+    let firsts = before.iter().rev().filter(|_| before.len() > 1);
+    let paired = firsts.flat_map(|first| (1..=PAIRED).map(|number| (vec![*first, *last], number)));
+    let ways: Vec<(Vec<Place>, u64)> = alone.chain(paired).collect();
+    for at in 0..ways.len() {
+        let log = std::mem::take(&mut shrinker.log);
+        let candidate = |story: &Story, further: usize| {
+            let (places, number) = ways.get(at + further)?;
+            Some(redrawn(story, &log, places, *number))
+        };
+        let this = candidate(&shrinker.story, 0);
+        let is_found = match this {
+            Some(this) => shrinker.attempt_before(this, &candidate),
+            None => Ok(false),
+        };
+        if is_found? {
             return Ok(());
         }
-    }
-    if before.len() < 2 {
-        return Ok(());
-    }
-    for first in before.iter().rev() {
-        for number in 1..=PAIRED {
-            let candidate = redrawn(shrinker, &[*first, *last], number);
-            if shrinker.attempt(candidate)? {
-                return Ok(());
-            }
-        }
+        shrinker.log = log;
     }
     Ok(())
 }
 
 /// The story with these steps only, which draw other values and turns.
-fn redrawn(shrinker: &Shrinker<'_>, places: &[Place], number: u64) -> Story {
-    let mut story = with_steps(&shrinker.story, places);
+fn redrawn(story: &Story, log: &[Decision], places: &[Place], number: u64) -> Story {
+    let mut story = with_steps(story, places);
     let parts: Vec<Part> = places.iter().map(|place| place.part()).collect();
     let is_kept = |decision: &&Decision| {
         let own = parts.contains(&decision.spot.part) && decision.site != FLOW;
         own && (matches!(decision.spot.purpose, Purpose::Choice(_) | Purpose::Schedule)) && is_drawn(decision.asked)
     };
-    for decision in shrinker.log.iter().filter(is_kept) {
+    for decision in log.iter().filter(is_kept) {
         let drawn = |at: u64| {
             let mut fold = Fold::default();
             fold.bytes(format!("{:?}", decision.spot).as_bytes());

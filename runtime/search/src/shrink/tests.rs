@@ -110,7 +110,7 @@ fn run(fails: fn(&[Step]) -> Option<&'static str>, plan: &Plan, seed: u64, optio
     let mut toy = Toy { fails, performed: 0 };
     let recording = record(&mut toy, plan, seed);
     toy.performed = 0;
-    let shrunk = shrink(&recording, &mut toy, options, &mut |_| true).expect("it can be shrunk");
+    let shrunk = shrink(&recording, &mut [&mut toy], options, &mut |_| true).expect("it can be shrunk");
     (shrunk, toy)
 }
 
@@ -252,13 +252,15 @@ fn an_explanation_tells_what_may_be_any_from_what_matters() {
     for seed in 0..5 {
         let mut toy = Toy { fails: ordered, performed: 0 };
         let recording = record(&mut toy, &scenario(5, 200), seed);
-        let shrunk = shrink(&recording, &mut toy, ALL, &mut |_| true).expect("it can be shrunk");
+        let shrunk = shrink(&recording, &mut [&mut toy], ALL, &mut |_| true).expect("it can be shrunk");
         let signature = recording.outcome.verdict.signature.clone().expect("it failed");
-        let explained = explain(&recording, &mut toy, &shrunk.story, &signature, &mut || true).expect("no machine");
+        let explained =
+            explain(&recording, &mut toy, &shrunk.story, &signature, false, &mut || true).expect("no machine");
         // Flow and value of each of the three steps; any value will do for the last one.
         let free: Vec<bool> = explained.iter().map(|explained| explained.is_free).collect();
         assert_eq!(free, [false, false, false, false, false, true], "seed {seed}: {explained:?}");
-        let halted = explain(&recording, &mut toy, &shrunk.story, &signature, &mut || false).expect("no machine");
+        let halted =
+            explain(&recording, &mut toy, &shrunk.story, &signature, false, &mut || false).expect("no machine");
         assert_eq!(halted, []);
     }
 }
@@ -267,26 +269,29 @@ fn an_explanation_tells_what_may_be_any_from_what_matters() {
 fn what_passed_or_does_not_repeat_is_said_and_a_budget_keeps_what_it_has() {
     let mut toy = Toy { fails: |_| None, performed: 0 };
     let passed = record(&mut toy, &scenario(1, 5), 1);
-    assert!(matches!(shrink(&passed, &mut toy, ALL, &mut |_| true), Err(ShrinkError::Passed)));
+    assert!(matches!(shrink(&passed, &mut [&mut toy], ALL, &mut |_| true), Err(ShrinkError::Passed)));
     let mut toy = Toy { fails: eight, performed: 0 };
     let recording = record(&mut toy, &scenario(3, 400), 1);
     let mut changed = Toy { fails: |_| None, performed: 0 };
-    let error = shrink(&recording, &mut changed, ALL, &mut |_| true).expect_err("it does not repeat");
+    let error = shrink(&recording, &mut [&mut changed], ALL, &mut |_| true).expect_err("it does not repeat");
     assert!(error.to_string().contains("assertion at eight, found no failure"), "{error}");
-    let shrunk = shrink(&recording, &mut toy, ALL, &mut |progress| progress.tries < 10).expect("it repeats");
+    let shrunk = shrink(&recording, &mut [&mut toy], ALL, &mut |progress| progress.tries < 10).expect("it repeats");
     assert!(!shrunk.is_minimal && shrunk.tries == 10 && shrunk.after.steps < shrunk.before.steps);
 }
 
 #[test]
 fn the_longest_run_is_found_in_few_tries() {
     for (most, needed) in [(1, 0), (1, 1), (7, 7), (100, 63), (100, 64), (100, 100), (1000, 0)] {
+        let items: Vec<usize> = (0..most).collect();
+        let mut leaving = leave_out::Leaving::new(&items);
         let mut tries = 0;
-        let found = longest(most, |run| {
+        while leaving.end == most {
             tries += 1;
+            let run = leaving.run().expect("it is not at its end");
             assert!((1..=most).contains(&run));
-            Ok(run <= needed)
-        });
-        assert_eq!(found.ok(), Some(needed));
+            leaving.answered(run <= needed);
+        }
+        assert_eq!(leaving.left.len(), most - needed);
         assert!(tries <= 2 * (needed + 1).ilog2() + 2, "{most} {needed}: {tries}");
     }
 }
