@@ -109,13 +109,14 @@ struct Pass {
     run: fn(&mut Shrinker<'_>) -> Result<(), Halt>,
 }
 
-/// The passes, in their order. They are repeated until none of them finds anything; then [`redraw::few`] has its turn, which
-/// asks for many executions and rarely finds anything while they do.
+/// The passes, in their order. They are repeated until none of them finds anything.
 const PASSES: &[Pass] = &[
     Pass { dimension: Dimension::Faults, run: faults::plans },
     Pass { dimension: Dimension::Input, run: steps::sequences },
     Pass { dimension: Dimension::Input, run: steps::kinds },
     Pass { dimension: Dimension::Input, run: steps::each },
+    // Before values are looked at one by one: it may be that few of them are left to be.
+    Pass { dimension: Dimension::Input, run: redraw::few },
     Pass { dimension: Dimension::Faults, run: faults::strikes },
     Pass { dimension: Dimension::Schedule, run: schedule::turns },
     Pass { dimension: Dimension::Input, run: input::drawn },
@@ -346,12 +347,6 @@ impl<'a> Shrinker<'a> {
                 if self.wants(pass.dimension) {
                     (pass.run)(self)?;
                 }
-            }
-            if self.story != before {
-                continue;
-            }
-            if self.wants(Dimension::Input) {
-                redraw::few(self)?;
             }
             if self.story == before {
                 break;
