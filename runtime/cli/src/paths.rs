@@ -1,10 +1,11 @@
 //! One sequence of a scenario as the trail of those who shrink: walked through with checkpoints.
 //!
+//! A bench includes this file by its path.
+//!
 //! Invariant: whatever cannot be walked (several guests, no flows, a component that does not compile so) is no error; it is
 //! run whole, which says what is wrong with it.
 
-use crate::target;
-use fozzy_engine::{Place, Program, Walked, Walker};
+use fozzy_engine::{Cache, Place, Program, Walked, Walker};
 use fozzy_search::explore::PlaceId;
 use fozzy_search::shrink::{Next, Stride, Trail};
 use fozzy_trace::plan::Inputs;
@@ -12,20 +13,36 @@ use fozzy_trace::{DecisionSource, End, HarnessError, Plan};
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
+/// A component that several walk through: compiled when the first of them needs it; `None` when it cannot be.
+pub(crate) struct Ground {
+    component: Arc<[u8]>,
+    cache: Option<Cache>,
+    program: OnceLock<Option<Program>>,
+}
+
+impl Ground {
+    pub(crate) fn new(component: Arc<[u8]>, cache: Option<Cache>) -> Arc<Ground> {
+        Arc::new(Ground { component, cache, program: OnceLock::new() })
+    }
+
+    fn program(&self, plan: &Plan, inputs: &Inputs) -> Option<Program> {
+        let component = Arc::clone(&self.component);
+        let compile = || Walker::program_of(component, plan, inputs, self.cache.as_ref()).ok();
+        self.program.get_or_init(compile).clone()
+    }
+}
+
 /// Walks through one sequence at a time.
 pub(crate) struct Paths {
-    component: Arc<[u8]>,
-    /// Compiled when it is needed first, for all who walk; `None` when it cannot be.
-    program: Arc<OnceLock<Option<Program>>>,
+    ground: Arc<Ground>,
     walker: Option<Walker>,
     places: BTreeMap<PlaceId, Place>,
     next: u64,
 }
 
 impl Paths {
-    /// Through sequences of `component`; those who have the same `program` compile it once.
-    pub(crate) fn new(component: Arc<[u8]>, program: Arc<OnceLock<Option<Program>>>) -> Paths {
-        Paths { component, program, walker: None, places: BTreeMap::new(), next: 0 }
+    pub(crate) fn new(ground: Arc<Ground>) -> Paths {
+        Paths { ground, walker: None, places: BTreeMap::new(), next: 0 }
     }
 
     fn walker(&mut self) -> Result<&mut Walker, HarnessError> {
@@ -54,9 +71,7 @@ impl Trail for Paths {
     ) -> Result<Option<PlaceId>, HarnessError> {
         self.walker = None;
         self.places.clear();
-        let component = Arc::clone(&self.component);
-        let compiled = || Walker::program_of(component, plan, inputs, target::cache().as_ref()).ok();
-        let Some(program) = self.program.get_or_init(compiled).clone() else { return Ok(None) };
+        let Some(program) = self.ground.program(plan, inputs) else { return Ok(None) };
         let Ok(walker) = Walker::of(program, plan, inputs, sequence, source) else { return Ok(None) };
         // Without checkpoints each place would be reached by calling everything again.
         if !walker.obstacles().is_empty() {

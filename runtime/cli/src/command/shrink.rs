@@ -6,7 +6,7 @@ use super::{Context, exit};
 use crate::args::{AblateArgs, MinimizeArg, ReporterArg, ShrinkArgs};
 use crate::error::CliError;
 use crate::output;
-use crate::paths::Paths;
+use crate::paths::{Ground, Paths};
 use crate::scenario;
 use crate::selector;
 use crate::store::{self, RunFolder};
@@ -27,7 +27,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// Between two lines of progress.
@@ -183,10 +183,8 @@ fn slips(
 fn engines(recording: &Recording, jobs: u32) -> Result<Vec<Engine>, CliError> {
     let first = session_of(recording)?;
     let program = first.program().clone();
-    let walked = Arc::new(OnceLock::new());
-    let component = Arc::clone(&recording.component);
-    let paths = || Paths::new(Arc::clone(&component), Arc::clone(&walked));
-    let engine = |session| Engine { session, paths: paths() };
+    let ground = Ground::new(Arc::clone(&recording.component), target::cache());
+    let engine = |session| Engine { session, paths: Paths::new(Arc::clone(&ground)) };
     let mut engines = vec![engine(first)];
     for _ in 1..jobs {
         engines.push(engine(target::session(program.clone(), &recording.plan, &recording.inputs)?));

@@ -41,9 +41,9 @@ use ahead::Player;
 use fozzy_check::judge;
 use fozzy_trace::facts::Position;
 use fozzy_trace::file::Recording;
-use fozzy_trace::plan::Inputs;
+use fozzy_trace::plan::{Inputs, Kept};
 use fozzy_trace::source::Explicit;
-use fozzy_trace::{DecisionSource, Digest, Execution, HarnessError, Keep, Observation, Origin, Plan, Seed, Signature};
+use fozzy_trace::{DecisionSource, Execution, Fold, HarnessError, Keep, Observation, Origin, Plan, Seed, Signature};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -257,9 +257,9 @@ struct Shrinker<'a> {
     position: Option<Position>,
     tries: u64,
     /// Digests of candidates that were executed in vain.
-    vain: BTreeSet<Digest>,
+    vain: BTreeSet<u64>,
     /// What was told ahead, for the story as it is.
-    ahead: BTreeMap<Digest, Told>,
+    ahead: BTreeMap<u64, Told>,
     slips: BTreeMap<Signature, Story>,
 }
 
@@ -455,9 +455,24 @@ fn is_own(signature: &Signature) -> bool {
 type Following<'f> = dyn Fn(&Story, usize) -> Option<Story> + 'f;
 
 /// What tells candidates of one recording apart: passes change nothing else.
-fn digest(story: &Story) -> Digest {
+fn digest(story: &Story) -> u64 {
     let Plan { scenario, faults, main, .. } = &story.plan;
-    Digest::of(format!("{scenario:?} {faults:?} {:?} {:?}", main.stdin.bytes, story.answers).as_bytes())
+    let mut fold = Fold::default();
+    for Kept { kind, sequence, steps } in scenario.iter().flat_map(|scenario| &scenario.only) {
+        fold.pair(u64::from(kind.stream(*sequence)), steps.len() as u64);
+        steps.iter().for_each(|(from, to)| fold.pair(u64::from(*from), u64::from(*to)));
+    }
+    fold.bytes(format!("{faults:?} {:?}", main.stdin.bytes).as_bytes());
+    for (Spot { part, node, purpose, nth }, answer) in &story.answers {
+        fold.pair(part.stream(), *nth);
+        fold.word(u64::from(node.0));
+        fold.bytes(purpose.name().as_bytes());
+        match answer {
+            Explicit::Number(number) => fold.word(*number),
+            Explicit::Bytes(digits) => fold.bytes(digits.as_bytes()),
+        }
+    }
+    fold.value()
 }
 
 #[cfg(test)]

@@ -98,8 +98,9 @@ pub(super) fn relevant(mut story: Story) -> Story {
     if !story.answers.is_empty() {
         let is_kept = |part: Part, step: u32| {
             let its = |kept: &&Kept| Part::step(kept.kind.stream(kept.sequence), step) == part;
-            let mut kept = scenario.only.iter().filter(its).flat_map(|kept| &kept.steps);
-            kept.any(|(from, to)| (*from..*to).contains(&step))
+            // Stretches are in the order of their steps.
+            let at = |kept: &Kept| kept.steps.get(kept.steps.partition_point(|(_, to)| *to <= step)).copied();
+            scenario.only.iter().filter(its).filter_map(at).any(|(from, _)| from <= step)
         };
         story.answers.retain(|spot, _| spot.part.step_number().is_none_or(|step| is_kept(spot.part, step)));
     }

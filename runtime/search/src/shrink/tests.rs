@@ -1,6 +1,7 @@
 //! Shrinking of a scenario in miniature, whose smallest failures are known.
 
 use super::*;
+use crate::explore::PlaceId;
 use crate::guided::Asked;
 use fozzy_trace::facts::{Failure, FailureKind, ScenarioStats};
 use fozzy_trace::file::{EngineId, Target};
@@ -8,7 +9,7 @@ use fozzy_trace::plan::fault::{FaultPlan, RATE_ALWAYS_PPM};
 use fozzy_trace::plan::{Kept, ScenarioKind, ScenarioPlan};
 use fozzy_trace::source::Seeded;
 use fozzy_trace::{
-    Duration, End, Execution, Facts, History, Instant, NodeId, Output, Part, Purpose, Question, Recorder,
+    Digest, Duration, End, Execution, Facts, History, Instant, NodeId, Output, Part, Purpose, Question, Recorder,
 };
 
 /// A scenario in miniature: each step draws one of ten flows and a value, and asks for a fault. What fails is a function of the
@@ -130,14 +131,15 @@ fn eight(steps: &[Step]) -> Option<&'static str> {
     (steps.iter().filter(|step| step.flow == 3).count() >= 8).then_some("eight")
 }
 
+/// The same, of which only what is drawn late counts, so that the failing run is long.
+fn late(steps: &[Step]) -> Option<&'static str> {
+    let late: Vec<Step> = steps.iter().copied().filter(|step| step.number >= 300).collect();
+    eight(&late)
+}
+
 #[test]
 fn a_failure_of_400_steps_whose_minimum_is_8_takes_few_executions() {
     for seed in 0..20 {
-        // Only what is drawn late counts, so that the failing run is long.
-        let late = |steps: &[Step]| {
-            let late: Vec<Step> = steps.iter().copied().filter(|step| step.number >= 300).collect();
-            eight(&late)
-        };
         let (shrunk, toy) = run(late, &scenario(3, 400), seed, ALL);
         assert!(shrunk.is_minimal && shrunk.before.steps >= 300, "{:?}", shrunk.before);
         assert_eq!((shrunk.after.steps, shrunk.after.decisions), (8, 8), "seed {seed}: {:?}", shrunk.story);
@@ -263,6 +265,150 @@ fn an_explanation_tells_what_may_be_any_from_what_matters() {
             explain(&recording, &mut toy, &shrunk.story, &signature, false, &mut || false).expect("no machine");
         assert_eq!(halted, []);
     }
+}
+
+/// The toy, which can be walked through as well.
+struct Walking {
+    toy: Toy,
+    plan: Plan,
+    sequence: u32,
+    source: Box<dyn DecisionSource>,
+    steps: Vec<Step>,
+    places: BTreeMap<PlaceId, Vec<Step>>,
+    next: u64,
+    taken: u64,
+    /// Whether it says that everything fails.
+    lies: bool,
+}
+
+impl Walking {
+    fn new(fails: fn(&[Step]) -> Option<&'static str>) -> Walking {
+        Walking {
+            toy: Toy { fails, performed: 0 },
+            plan: Plan::default(),
+            sequence: 0,
+            source: Box::new(Seeded::new(Seed(0))),
+            steps: Vec::new(),
+            places: BTreeMap::new(),
+            next: 0,
+            taken: 0,
+            lies: false,
+        }
+    }
+
+    fn over(&self, site: Option<&'static str>) -> Stride {
+        let site = if self.lies { Some("eight") } else { site };
+        let end = site.map_or(End::Exited { code: 0 }, |site| End::Failed {
+            failure: Failure::new(FailureKind::Assertion, site, site),
+        });
+        let step = self.steps.last().map(|step| step.number);
+        let position = Position { sequence: Some(self.sequence), step, flow: None };
+        let stats = ScenarioStats { position, ..ScenarioStats::default() };
+        Stride::Over(Box::new(execution(end, History::default(), stats)))
+    }
+}
+
+impl Stage for Walking {
+    fn perform(
+        &mut self,
+        plan: &Plan,
+        inputs: &Inputs,
+        source: Box<dyn DecisionSource>,
+        keep: Keep,
+    ) -> Result<Execution, HarnessError> {
+        self.toy.perform(plan, inputs, source, keep)
+    }
+
+    fn trail(&mut self) -> Option<&mut dyn Trail> {
+        Some(self)
+    }
+}
+
+impl Trail for Walking {
+    fn start(
+        &mut self,
+        plan: &Plan,
+        _: &Inputs,
+        sequence: u32,
+        source: Box<dyn DecisionSource>,
+    ) -> Result<Option<PlaceId>, HarnessError> {
+        (self.plan, self.sequence, self.source) = (plan.clone(), sequence, source);
+        self.places.clear();
+        self.steps.clear();
+        self.keep().map(Some)
+    }
+
+    fn go(&mut self, place: PlaceId, source: Box<dyn DecisionSource>) -> Result<(), HarnessError> {
+        (self.steps, self.source) = (self.places[&place].clone(), source);
+        Ok(())
+    }
+
+    fn take(&mut self, next: Next) -> Result<Stride, HarnessError> {
+        self.taken += 1;
+        let number = match next {
+            Next::Beginning => return Ok(Stride::On),
+            Next::Ending => return Ok(self.over(None)),
+            Next::Step(number) => number,
+        };
+        let purpose = Purpose::Choice(Part::step(ScenarioKind::Stateful.stream(self.sequence), number));
+        let source = &mut self.source;
+        let mut below = |purpose, site, bound| source.below(Question { node: NodeId(0), purpose, site }, bound).0;
+        let (flow, value) = (below(purpose, "flow", FLOWS), below(purpose, "value", VALUES));
+        let struck = self.plan.faults.iter().any(|fault| {
+            below(Purpose::Fault, &fault.kind, u64::from(RATE_ALWAYS_PPM)) + u64::from(fault.rate_ppm)
+                >= u64::from(RATE_ALWAYS_PPM)
+        });
+        self.steps.push(Step { number, flow, value, struck });
+        Ok((self.toy.fails)(&self.steps).map_or(Stride::On, |site| self.over(Some(site))))
+    }
+
+    fn keep(&mut self) -> Result<PlaceId, HarnessError> {
+        self.next += 1;
+        self.places.insert(PlaceId(self.next), self.steps.clone());
+        Ok(PlaceId(self.next))
+    }
+
+    fn forget(&mut self, place: PlaceId) {
+        assert!(self.places.remove(&place).is_some(), "a place is forgotten once");
+    }
+}
+
+#[test]
+fn walking_comes_to_the_same_story_as_whole_runs_with_any_number_of_players() {
+    let struck = |steps: &[Step]| (steps.iter().filter(|step| step.struck).count() >= 30).then_some("struck");
+    let faults = vec![fault("latency", 300_000), fault("io-error", 200_000)];
+    let cases: [(fn(&[Step]) -> Option<&'static str>, Plan); 3] =
+        [(late, scenario(3, 400)), (ordered, scenario(5, 400)), (struck, Plan { faults, ..scenario(2, 300) })];
+    for (number, (fails, plan)) in cases.iter().enumerate() {
+        for seed in 0..8 {
+            let (whole, toy) = run(*fails, plan, seed, ALL);
+            let recording = record(&mut Toy { fails: *fails, performed: 0 }, plan, seed);
+            let mut all = [(); 3].map(|()| Walking::new(*fails));
+            let [first, others @ ..] = &mut all;
+            let walked = shrink(&recording, &mut [first], ALL, &mut |_| true).expect("it can be shrunk");
+            assert_eq!(walked.story, whole.story, "case {number}, seed {seed}");
+            assert_eq!(walked.tries, whole.tries + u64::from(first.taken > 0), "one more to confirm it");
+            if first.taken > 0 {
+                assert!(first.toy.performed * 3 <= toy.performed, "{} of {}", first.toy.performed, toy.performed);
+                // As many steps as a dozen of whole runs, or two.
+                assert!(first.taken <= 24 * 400, "case {number}, seed {seed}: {} steps", first.taken);
+            }
+            let [second, third] = others;
+            let ahead = shrink(&recording, &mut [second, third], ALL, &mut |_| true).expect("it can be shrunk");
+            assert_eq!((ahead.story, ahead.tries, ahead.slips), (walked.story, walked.tries, walked.slips));
+            assert!(third.taken + third.toy.performed > 0, "it has helped");
+        }
+    }
+}
+
+#[test]
+fn what_walking_says_is_not_believed_unless_a_whole_run_says_so_too() {
+    let (whole, _) = run(late, &scenario(3, 400), 1, ALL);
+    let mut walking = Walking { lies: true, ..Walking::new(late) };
+    let recording = record(&mut walking.toy, &scenario(3, 400), 1);
+    let shrunk = shrink(&recording, &mut [&mut walking], ALL, &mut |_| true).expect("it can be shrunk");
+    assert!(walking.taken > 0 && shrunk.tries > whole.tries);
+    assert_eq!(shrunk.story, whole.story);
 }
 
 #[test]

@@ -113,7 +113,7 @@ pub(super) struct Walked {
     ready: Option<Ready>,
     marks: Vec<Mark>,
     /// Of the story that was walked last.
-    answers: BTreeMap<Spot, Explicit>,
+    answers: Arc<BTreeMap<Spot, Explicit>>,
     has_walked: bool,
 }
 
@@ -180,9 +180,9 @@ impl Walked {
         seed: Seed,
     ) -> Result<(), HarnessError> {
         self.marks.clear();
-        self.answers = story.answers.clone();
+        self.answers = Arc::new(story.answers.clone());
         let log = Log::default();
-        let source = Guided::new(seed, Arc::new(story.answers.clone()), Arc::clone(&log)).calm(true);
+        let source = Guided::new(seed, Arc::clone(&self.answers), Arc::clone(&log)).calm(true);
         let held = Held::of(source);
         let start = trail.start(&frame.plan, &frame.inputs, frame.sequence, Box::new(held.clone()))?;
         let log: Arc<[Decision]> = take(&log).into();
@@ -200,13 +200,13 @@ impl Walked {
             0 => (start.0, &start.1),
             from => self.marks[from - 1].place.as_ref().map(|(place, source)| (*place, source)).expect("just seen"),
         };
-        let log = Log::default();
-        let held = Held::of(source.apart(Arc::new(story.answers.clone()), Arc::clone(&log)));
+        let (log, answers) = (Log::default(), Arc::new(story.answers.clone()));
+        let held = Held::of(source.apart(Arc::clone(&answers), Arc::clone(&log)));
         trail.go(place, Box::new(held.clone()))?;
         for mark in self.marks.drain(from..) {
             mark.place.into_iter().for_each(|(place, _)| trail.forget(place));
         }
-        self.answers.clone_from(&story.answers);
+        self.answers = answers;
         let between = (steps.len() / PLACES).max(BETWEEN_MIN);
         let mut last = None;
         for at in from..=steps.len() {
@@ -242,24 +242,25 @@ impl Walked {
         let mine = self.marks.iter().map(|mark| mark.step);
         let its = std::iter::once(None).chain(steps.iter().copied().map(Some));
         let alike = mine.zip(its).take_while(|(mine, its)| mine == its).count();
-        let changed = self
-            .answers
-            .iter()
-            .filter(|(spot, answer)| story.answers.get(spot) != Some(answer))
-            .chain(story.answers.iter().filter(|(spot, _)| !self.answers.contains_key(spot)));
-        let mut least = alike;
-        for (Spot { part, .. }, _) in changed {
-            if *part == Part::WHOLE {
-                return None;
-            }
-            // What is asked in a part is asked after the part before it is over; what is not on the way does not matter.
-            let at = match part.step_number() {
-                Some(step) => self.marks[..alike].binary_search_by_key(&Some(step), |mark| mark.step).unwrap_or(least),
-                None => 0,
-            };
-            least = least.min(at);
+        let Some(part) = first_difference(&self.answers, &story.answers) else { return Some(alike) };
+        // What is asked in a part is asked after the part before it is over.
+        let is_before = |mark: &Mark| match (mark.step, part.step_number()) {
+            (_, None) => false,
+            (step, Some(first)) => step < Some(first),
+        };
+        (part != Part::WHOLE).then(|| self.marks[..alike].partition_point(is_before))
+    }
+}
+
+/// The first part in which the answers are not the same; parts of one sequence are in the order of its steps.
+fn first_difference(one: &BTreeMap<Spot, Explicit>, other: &BTreeMap<Spot, Explicit>) -> Option<Part> {
+    let (mut one, mut other) = (one.iter(), other.iter());
+    loop {
+        match (one.next(), other.next()) {
+            (None, None) => return None,
+            (Some(one), Some(other)) if one == other => {}
+            (one, other) => return one.into_iter().chain(other).map(|(spot, _)| spot.part).min(),
         }
-        Some(least)
     }
 }
 
