@@ -586,7 +586,8 @@ pub(crate) struct WorldArgs {
     pub(crate) no_canonical_nans: bool,
 }
 
-/// Writes the smallest run with the same failure signature that was found as a trace. Exit code: that of this run; 2 when
+/// Writes the smallest run with the same failure signature that was found as a trace. Of a long sequence of a scenario, candidates
+/// go on from checkpoints of what they have in common; what comes out of it, a run from the start has confirmed. Exit code: that of this run; 2 when
 /// there is no failure, or it does not repeat.
 #[derive(Debug, Args)]
 pub(crate) struct ShrinkArgs {

@@ -57,7 +57,7 @@ fn redrawn(story: &Story, log: &[Decision], places: &[Place], number: u64) -> St
     let mut story = with_steps(story, places);
     let parts: Vec<Part> = places.iter().map(|place| place.part()).collect();
     // With the turns that have failed, and with others.
-    let with_turns = number % 2 == 0;
+    let with_turns = number.is_multiple_of(2);
     let is_redrawn = |decision: &&Decision| {
         let own = parts.contains(&decision.spot.part) && decision.site != FLOW;
         let of_program = matches!(decision.spot.purpose, Purpose::Choice(_) | Purpose::Schedule);

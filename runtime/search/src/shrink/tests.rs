@@ -12,10 +12,13 @@ use fozzy_trace::{
     Digest, Duration, End, Execution, Facts, History, Instant, NodeId, Output, Part, Purpose, Question, Recorder,
 };
 
+/// What fails, of the steps that ran: where, if anything does.
+type Fails = fn(&[Step]) -> Option<&'static str>;
+
 /// A scenario in miniature: each step draws one of ten flows and a value, and asks for a fault. What fails is a function of the
 /// steps that ran.
 struct Toy {
-    fails: fn(&[Step]) -> Option<&'static str>,
+    fails: Fails,
     performed: u64,
 }
 
@@ -107,7 +110,7 @@ fn record(toy: &mut Toy, plan: &Plan, seed: u64) -> Recording {
     Recording::of(target, Vec::new(), plan.clone(), &inputs, engine, &execution, verdict, Seed(seed), "run")
 }
 
-fn run(fails: fn(&[Step]) -> Option<&'static str>, plan: &Plan, seed: u64, options: Options) -> (Shrunk, Toy) {
+fn run(fails: Fails, plan: &Plan, seed: u64, options: Options) -> (Shrunk, Toy) {
     let mut toy = Toy { fails, performed: 0 };
     let recording = record(&mut toy, plan, seed);
     toy.performed = 0;
@@ -282,7 +285,7 @@ struct Walking {
 }
 
 impl Walking {
-    fn new(fails: fn(&[Step]) -> Option<&'static str>) -> Walking {
+    fn new(fails: Fails) -> Walking {
         Walking {
             toy: Toy { fails, performed: 0 },
             plan: Plan::default(),
@@ -377,7 +380,7 @@ impl Trail for Walking {
 fn walking_comes_to_the_same_story_as_whole_runs_with_any_number_of_players() {
     let struck = |steps: &[Step]| (steps.iter().filter(|step| step.struck).count() >= 30).then_some("struck");
     let faults = vec![fault("latency", 300_000), fault("io-error", 200_000)];
-    let cases: [(fn(&[Step]) -> Option<&'static str>, Plan); 3] =
+    let cases: [(Fails, Plan); 3] =
         [(late, scenario(3, 400)), (ordered, scenario(5, 400)), (struck, Plan { faults, ..scenario(2, 300) })];
     for (number, (fails, plan)) in cases.iter().enumerate() {
         for seed in 0..8 {

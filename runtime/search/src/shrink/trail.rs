@@ -214,7 +214,7 @@ impl Walked {
             match trail.take(step.map_or(Next::Beginning, Next::Step))? {
                 Stride::On => {
                     let log = take(&log).into();
-                    let place = if at % between == 0 { Some((trail.keep()?, held.now())) } else { None };
+                    let place = if at.is_multiple_of(between) { Some((trail.keep()?, held.now())) } else { None };
                     self.marks.push(Mark { step, log, place });
                 }
                 Stride::Over(execution) => {
