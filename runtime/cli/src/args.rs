@@ -586,7 +586,8 @@ pub(crate) struct WorldArgs {
     pub(crate) no_canonical_nans: bool,
 }
 
-/// Writes the smallest run with the same failure signature that was found as a trace. Exit code: that of this run; 2 when
+/// Writes the smallest run with the same failure signature that was found as a trace. Of a long sequence of a scenario, candidates
+/// go on from checkpoints of what they have in common; what comes out of it, a run from the start has confirmed. Exit code: that of this run; 2 when
 /// there is no failure, or it does not repeat.
 #[derive(Debug, Args)]
 pub(crate) struct ShrinkArgs {
@@ -604,7 +605,11 @@ pub(crate) struct ShrinkArgs {
     /// Take any other failure that is smaller for the one that is looked for.
     #[arg(long)]
     pub(crate) aggressive: bool,
-    /// Mark which decisions of the smallest run may be any other without losing the failure; it takes as long again at most.
+    /// How many candidates are executed at a time. The result is the same.
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=256))]
+    pub(crate) jobs: u32,
+    /// Mark which decisions and bytes of the smallest run may be any other without losing the failure; it takes as long again
+    /// at most.
     #[arg(long, conflicts_with = "aggressive")]
     pub(crate) explain: bool,
     /// Format of the summary.

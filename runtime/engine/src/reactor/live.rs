@@ -64,15 +64,15 @@ impl<P, R> Function<P, R> {
     }
 }
 
-/// The part of a scenario's only sequence that is called next.
+/// The part of a scenario's sequence that is called next; the sequence comes first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Announced {
     /// `begin-sequence`.
-    Beginning,
+    Beginning(u32),
     /// This step.
-    Step(u32),
+    Step(u32, u32),
     /// `end-sequence`.
-    Ending,
+    Ending(u32),
 }
 
 /// The globals of one module, where its code takes them over at its next entry.
@@ -364,12 +364,12 @@ impl Live {
 
     /// Tells the host what the next call of a scenario is.
     pub(super) fn announce(&mut self, next: Announced) -> Result<(), CallError> {
-        let stream = ScenarioKind::Stateful.stream(0);
+        let stream = |sequence| ScenarioKind::Stateful.stream(sequence);
         let host = self.store.data_mut();
         let told = match next {
-            Announced::Beginning => host.begin_sequence(0, stream),
-            Announced::Step(step) => host.begin_step(0, stream, step),
-            Announced::Ending => host.end_sequence(0, stream),
+            Announced::Beginning(sequence) => host.begin_sequence(sequence, stream(sequence)),
+            Announced::Step(sequence, step) => host.begin_step(sequence, stream(sequence), step),
+            Announced::Ending(sequence) => host.end_sequence(sequence, stream(sequence)),
         };
         told.map_err(|error| ended(&self.program, &self.store, &error))
     }
