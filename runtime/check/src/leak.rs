@@ -15,7 +15,8 @@ pub(crate) fn found(allocations: &Allocations) -> Option<Found> {
     let budget = allocations.leak_budget_bytes.filter(|_| allocations.is_over_budget())?;
     let (count, bytes) = (allocations.in_use(), allocations.in_use_bytes);
     let title = "memory was never freed".to_owned();
-    let message = format!("{title}: {bytes} bytes in {count} allocations, and {budget} may be (--leak-budget)");
+    let allocations = if count == 1 { "1 allocation".to_owned() } else { format!("{count} allocations") };
+    let message = format!("{title}: {bytes} bytes in {allocations}, and {budget} may be (--leak-budget)");
     let site = "end".to_owned();
     let finding = Finding { kind: FindingKind::Leak, title, message, location: None, backtrace: Vec::new() };
     Some(Found { status: Status::Fail, finding, site })

@@ -176,6 +176,7 @@ pub(crate) enum TemplateArg {
     Rust,
     C,
     Go,
+    #[value(alias = "ts")]
     Js,
     Minimal,
 }

@@ -5,7 +5,7 @@ mod memory;
 use crate::args::{FilesArg, Globals, ScriptArg};
 use crate::error::{CliError, at_path};
 use crate::explore::settings::ExploreSettings;
-use fozzy_plan::PlanFile;
+use fozzy_plan::{PLAN_BYTES_MAX, PlanFile};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use std::collections::BTreeMap;
@@ -76,10 +76,13 @@ impl Default for Config {
 /// Reads the configuration: the path given, or the nearest `fozzy.toml` above the working directory.
 pub(crate) fn load(globals: &Globals) -> Result<Config, CliError> {
     let Some(path) = find(&globals.config) else { return Ok(Config::default()) };
-    let text = match std::fs::read_to_string(&path) {
-        Ok(text) => text,
-        Err(error) => return Err(at_path("config", "cannot read", &path, &error)),
-    };
+    let failed = |error: std::io::Error| at_path("config", "cannot read", &path, &error);
+    if std::fs::metadata(&path).map_err(failed)?.len() > PLAN_BYTES_MAX as u64 {
+        let message =
+            format!("{} has more than the {PLAN_BYTES_MAX} bytes that a configuration may have", path.display());
+        return Err(CliError::new("config", message));
+    }
+    let text = std::fs::read_to_string(&path).map_err(failed)?;
     let parsed = toml::Deserializer::parse(&text)
         .map_err(|error| error.to_string())
         .and_then(|document| serde_path_to_error::deserialize(document).map_err(|error| error.to_string()));
@@ -94,7 +97,8 @@ pub(crate) fn load(globals: &Globals) -> Result<Config, CliError> {
 }
 
 fn find(named: &Path) -> Option<PathBuf> {
-    if named.exists() {
+    // A link that leads nowhere is no missing file.
+    if named.symlink_metadata().is_ok() {
         return Some(named.to_owned());
     }
     if named.components().count() != 1 {

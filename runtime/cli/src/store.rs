@@ -161,33 +161,25 @@ pub(crate) struct Told<'a> {
     pub(crate) findings: usize,
 }
 
-impl Report for RunSummary {
-    fn told(&self) -> Told<'_> {
-        Told {
-            mode: self.mode,
-            status: self.status,
-            identity: &self.identity,
-            started_at: &self.started_at,
-            finished_at: &self.finished_at,
-            duration_ns: self.duration_ns,
-            findings: self.findings.len(),
-        }
-    }
+macro_rules! report {
+    ($($summary:ty),*) => {
+        $(impl Report for $summary {
+            fn told(&self) -> Told<'_> {
+                Told {
+                    mode: self.mode,
+                    status: self.status,
+                    identity: &self.identity,
+                    started_at: &self.started_at,
+                    finished_at: &self.finished_at,
+                    duration_ns: self.duration_ns,
+                    findings: self.findings.len(),
+                }
+            }
+        })*
+    };
 }
 
-impl Report for SuiteSummary {
-    fn told(&self) -> Told<'_> {
-        Told {
-            mode: self.mode,
-            status: self.status,
-            identity: &self.identity,
-            started_at: &self.started_at,
-            finished_at: &self.finished_at,
-            duration_ns: self.duration_ns,
-            findings: self.findings.len(),
-        }
-    }
-}
+report!(RunSummary, SuiteSummary);
 
 /// The folder in which runs are kept.
 #[derive(Clone, Debug)]

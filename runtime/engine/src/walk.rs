@@ -102,6 +102,7 @@ pub struct Walker {
     start: Place,
     /// As in [`Place`].
     steps: Option<u32>,
+    has_run: bool,
 }
 
 impl Walker {
@@ -142,13 +143,19 @@ impl Walker {
         );
         let start = Place { checkpoint: reactor.checkpoint()?, steps: None };
         let flows = info.flows.into_iter().map(|flow| flow.name).collect();
-        Ok(Walker { reactor, begin, step, end, flows, start, steps: None })
+        Ok(Walker { reactor, begin, step, end, flows, start, steps: None, has_run: false })
     }
 
     /// The names of its flows.
     #[must_use]
     pub fn flows(&self) -> &[String] {
         &self.flows
+    }
+
+    /// Whether any flow has done anything so far, on whatever way.
+    #[must_use]
+    pub fn has_run(&self) -> bool {
+        self.has_run
     }
 
     /// Where every way begins: before the sequence.
@@ -181,7 +188,10 @@ impl Walker {
         self.steps = Some(step + 1);
         let called = self.announced(Announced::Step(step), |walker| walker.reactor.call(&mut walker.step, (step,)));
         let flow = match called {
-            Ok((StepResult::Ran(flow),)) => Ok(flow),
+            Ok((StepResult::Ran(flow),)) => {
+                self.has_run = true;
+                Ok(flow)
+            }
             Ok((StepResult::Skipped(skip),)) => Ok(skip.flow),
             Ok((StepResult::Stuck(why),)) => {
                 let end = End::Failed { failure: stuck(0, step, &why) };
