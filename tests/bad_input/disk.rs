@@ -28,6 +28,7 @@ fn a_file_that_may_not_grow_is_an_error_and_leaves_nothing() {
 
 /// What a script prints in the folder, with a real disk of one megabyte at `disk`. That needs a namespace of our own; where
 /// none is to be had the test says so, and the limit on file sizes above is the same way through the code.
+#[allow(clippy::print_stderr, reason = "a test that shows nothing says so")]
 fn on_a_small_disk(fozzy: &Fozzy, script: &str) -> Option<Ran> {
     let script = format!("mount -t tmpfs -o size=1m tmpfs disk || exit 77\n{script}");
     std::fs::create_dir(fozzy.path("disk")).expect("a folder");

@@ -162,7 +162,7 @@ pub(crate) fn bundle(context: &Context, args: &ArtifactsOutArgs) -> Result<ExitC
     let failed = checked.checks.iter().find(|check| !check.ok && check.name != ci::MEMORY_POLICY);
     if let Some(failed) = failed.filter(|_| context.strict || replayed.is_none()) {
         let detail = failed.detail.as_deref().unwrap_or("no detail");
-        let refused = CliError::new("bundle", format!("the check {} failed: {detail}", failed.name));
+        let refused = CliError::new("bundle", format!("{}: the check {} failed: {detail}", args.run, failed.name));
         return Err(if replayed.is_some() { refused.hint("with --unsafe it is bundled as it is") } else { refused });
     }
     let Some((recording, replayed)) = replayed else {
