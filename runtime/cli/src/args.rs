@@ -176,8 +176,9 @@ pub(crate) enum TemplateArg {
     Rust,
     C,
     Go,
-    #[value(alias = "ts")]
     Js,
+    // What version 1 called `ts` wrote nothing of TypeScript.
+    #[value(alias = "ts")]
     Minimal,
 }
 
