@@ -3,6 +3,7 @@
 mod artifacts;
 mod corpus;
 mod gates;
+mod memory;
 mod report;
 mod travel;
 
@@ -11,6 +12,7 @@ pub(crate) use corpus::{
     CorpusAddArgs, CorpusCommand, CorpusExportArgs, CorpusImportArgs, CorpusListArgs, CorpusMinimizeArgs, InputArgs,
 };
 pub(crate) use gates::{FullArgs, GateArgs, GateProfileArg};
+pub(crate) use memory::MemoryArgs;
 pub(crate) use report::{ReportCommand, ReportFlakyArgs, ReportFormatArg, ReportQueryArgs, ReportShowArgs};
 pub(crate) use travel::{BenchmarkArgs, CausalityArgs, FindabilityArgs, MetricArg, ReplayArgs};
 
@@ -175,6 +177,8 @@ pub(crate) enum TemplateArg {
     C,
     Go,
     Js,
+    // What version 1 called `ts` wrote nothing of TypeScript.
+    #[value(alias = "ts")]
     Minimal,
 }
 
@@ -540,9 +544,12 @@ pub(crate) struct LimitArgs {
     /// Instructions that the program may use [default: 10000000000]
     #[arg(long, value_name = "N")]
     pub(crate) fuel: Option<u64>,
-    /// Linear memory that the program may use, in MiB [default: 1024]
+    /// Linear memory that the program may use, in MiB [default: 1024]; of a scenario file, what its steps may have allocated at
+    /// once [default: no bound]
     #[arg(long, value_name = "MIB")]
     pub(crate) mem_limit_mb: Option<u64>,
+    #[command(flatten)]
+    pub(crate) memory: MemoryArgs,
 }
 
 /// What the simulated computer has.

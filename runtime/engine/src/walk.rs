@@ -103,6 +103,7 @@ pub struct Walker {
     sequence: u32,
     /// As in [`Place`].
     steps: Option<u32>,
+    has_run: bool,
 }
 
 impl Walker {
@@ -170,13 +171,19 @@ impl Walker {
         let start = Place { checkpoint: reactor.checkpoint()?, steps: None };
         reactor.find_states();
         let flows = info.flows.into_iter().map(|flow| flow.name).collect();
-        Ok(Walker { reactor, begin, step, end, flows, start, sequence, steps: None })
+        Ok(Walker { reactor, begin, step, end, flows, start, sequence, steps: None, has_run: false })
     }
 
     /// The names of its flows.
     #[must_use]
     pub fn flows(&self) -> &[String] {
         &self.flows
+    }
+
+    /// Whether any flow has done anything so far, on whatever way.
+    #[must_use]
+    pub fn has_run(&self) -> bool {
+        self.has_run
     }
 
     /// Where every way begins: before the sequence.
@@ -229,7 +236,10 @@ impl Walker {
         let next = Announced::Step(sequence, step);
         let called = self.announced(next, |walker| walker.reactor.call(&mut walker.step, (step,)));
         let flow = match called {
-            Ok((StepResult::Ran(flow),)) => Ok(flow),
+            Ok((StepResult::Ran(flow),)) => {
+                self.has_run = true;
+                Ok(flow)
+            }
             Ok((StepResult::Skipped(skip),)) => Ok(skip.flow),
             Ok((StepResult::Stuck(why),)) => {
                 let end = End::Failed { failure: stuck(sequence, step, &why) };

@@ -176,6 +176,7 @@ impl World {
             until: None,
             plan: Arc::clone(&plan),
         };
+        world.facts.allocations.leak_budget_bytes = plan.memory.as_ref().and_then(|memory| memory.leak_budget_bytes);
         // The target comes first in everything that has an order.
         world.start(MAIN.to_owned(), Arc::new(plan.main.clone()), None, Entry::Run)?;
         for node in &plan.nodes {
