@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! standard input ─parse─▶ Scenario ─┬─ steps         step(n) does the n-th step of the file
+//!                                   ├─ program       the same in version 2: variables, loops, branches (`program`)
 //!                                   └─ distributed   see `distributed.rs`
 //! ```
 //!
@@ -23,6 +24,7 @@
 #[cfg(feature = "distributed")]
 mod distributed;
 mod failure;
+mod program;
 mod steps;
 
 use failure::Failure;
@@ -76,6 +78,7 @@ fn scenario() -> Scenario {
 fn play(scenario: Scenario) -> Box<dyn Play> {
     match scenario {
         Scenario::Steps(file) => Box::new(steps::Steps::new(file)),
+        Scenario::Program(file) => Box::new(program::Program::new(file)),
         #[cfg(feature = "distributed")]
         Scenario::Cluster(file) => distributed::play(file),
         #[cfg(not(feature = "distributed"))]

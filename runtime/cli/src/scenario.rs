@@ -82,7 +82,7 @@ impl ScenarioFile {
     pub(crate) fn player(&self) -> Arc<[u8]> {
         match self.scenario {
             Scenario::Cluster(_) => CLUSTER_PLAYER.into(),
-            Scenario::Steps(_) | Scenario::Suites(_) => PLAYER.into(),
+            Scenario::Steps(_) | Scenario::Program(_) | Scenario::Suites(_) => PLAYER.into(),
         }
     }
 
@@ -132,6 +132,7 @@ impl ScenarioFile {
     fn kinds(&self) -> Result<Vec<&'static str>, CliError> {
         let all: Vec<&'static str> = match (&self.scenario, self.played()?) {
             (Scenario::Steps(file), _) => file.steps.iter().map(Step::kind).collect(),
+            (Scenario::Program(file), _) => file.steps.iter().map(|act| act.kind).collect(),
             (_, Some(cluster)) => cluster.steps.iter().map(ClusterStep::kind).collect(),
             (_, None) => Vec::new(),
         };
@@ -148,6 +149,7 @@ impl ScenarioFile {
     fn steps(&self) -> Result<Option<u32>, CliError> {
         let steps = match (&self.scenario, self.played()?) {
             (Scenario::Steps(file), _) => file.steps.len(),
+            (Scenario::Program(file), _) => file.steps.len(),
             (_, Some(cluster)) => cluster.steps.len(),
             (_, None) => return Ok(None),
         };
