@@ -74,9 +74,12 @@ impl Condition {
             _ => None,
         };
         let Some((key, value)) = one else {
+            let found = match &node.value {
+                Value::Object(members) => format!("one with {} keys", members.len()),
+                other => other.kind().to_owned(),
+            };
             let what = format!(
-                "expected a condition, which is an object with one key such as {{\"eq\": [\"${{n}}\", 3]}}, found {}",
-                node.value.kind()
+                "expected a condition, which is an object with one key such as {{\"eq\": [\"${{n}}\", 3]}}, found {found}"
             );
             return Err(Found::at(node.at, what));
         };

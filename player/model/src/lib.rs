@@ -59,6 +59,9 @@ pub enum Scenario {
     Suites(SuitesFile),
 }
 
+/// Whether version 2 is read, with all that it takes. A constant, so that a player without it has nothing of it.
+const READS_2: bool = cfg!(feature = "version-2");
+
 /// The versions that are read.
 const VERSIONS: [u64; 2] = [1, 2];
 
@@ -92,6 +95,9 @@ impl Scenario {
         let shapes: Vec<&str> =
             ["steps", "distributed", "suites"].into_iter().filter(|name| member(name).is_some()).collect();
         let scenario = match shapes[..] {
+            ["steps"] if number == 2 && !READS_2 => {
+                return Err(read::Found::at(version.at, "this build reads version 1 only"));
+            }
             ["steps"] if number == 2 => Scenario::Program(program::read(root)?),
             [shape] if number == 2 => {
                 let what = format!("version: expected 1 with `{shape}`, found 2, which has `steps` only");

@@ -95,6 +95,9 @@ impl<'de> Visitor<'de> for Form {
 
     fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Payload, A::Error> {
         use de::Error;
+        if !crate::READS_2 {
+            return Err(A::Error::custom("expected a string"));
+        }
         const FORMS: &[&str] = &["base64", "hex"];
         let Some(form) = members.next_key::<String>()? else {
             return Err(A::Error::custom("expected `base64` or `hex`, found nothing"));

@@ -10,6 +10,7 @@
 //! A step of version 2 is read twice: with its variables still in it, when anything that such a string can become will do, and
 //! each time that it is done, filled in.
 
+use crate::READS_2;
 use crate::json::{Key, Node, Number, Value};
 use crate::payload::PAYLOAD;
 use crate::problem::{Place, Problem};
@@ -64,14 +65,14 @@ impl de::Error for Found {
     }
 
     fn unknown_field(field: &str, expected: &'static [&'static str]) -> Found {
-        if FIELDS_OF_2.contains(&field) {
+        if READS_2 && FIELDS_OF_2.contains(&field) {
             return de::Error::custom(needs_2(&format!("`{field}`")));
         }
         de::Error::custom(unknown("field", field, expected))
     }
 
     fn unknown_variant(variant: &str, expected: &'static [&'static str]) -> Found {
-        if crate::program::Shape::KINDS.contains(&variant) {
+        if READS_2 && crate::program::Shape::KINDS.contains(&variant) {
             return de::Error::custom(needs_2(&format!("`{variant}`")));
         }
         de::Error::custom(unknown("kind", variant, expected))
@@ -189,14 +190,14 @@ impl<'a> Reader<'a> {
 
     /// Whether anything may come of it when it is filled in.
     fn is_open(&self) -> bool {
-        self.mode == Mode::Template && matches!(&self.node.value, Value::Text(text) if is_one(text))
+        READS_2 && self.mode == Mode::Template && matches!(&self.node.value, Value::Text(text) if is_one(text))
     }
 
     /// The number that it is, or that its text is.
     fn number(&self) -> Option<Number> {
         match &self.node.value {
             _ if self.is_open() => Some(Number::Unsigned(1)),
-            Value::Text(text) if self.mode == Mode::Filled => {
+            Value::Text(text) if READS_2 && self.mode == Mode::Filled => {
                 let unsigned = text.parse().map(Number::Unsigned);
                 unsigned.or_else(|_| text.parse().map(Number::Signed)).ok()
             }
@@ -206,6 +207,9 @@ impl<'a> Reader<'a> {
 
     /// A number is read as one, and as what may become one.
     fn read_number<'de, V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Found> {
+        if !READS_2 {
+            return self.deserialize_any(visitor);
+        }
         let read = match self.number() {
             Some(Number::Unsigned(number)) => visitor.visit_u64(number),
             Some(Number::Signed(number)) => visitor.visit_i64(number),
@@ -216,9 +220,12 @@ impl<'a> Reader<'a> {
 
     /// A string is read as one, and, filled in, from any value.
     fn read_text<'de, V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Found> {
+        if !READS_2 {
+            return self.deserialize_any(visitor);
+        }
         let text = match &self.node.value {
-            Value::Bool(value) if self.mode == Mode::Filled => value.to_string(),
-            Value::Number(number) if self.mode == Mode::Filled => number.to_string(),
+            Value::Bool(value) if READS_2 && self.mode == Mode::Filled => value.to_string(),
+            Value::Number(number) if READS_2 && self.mode == Mode::Filled => number.to_string(),
             _ => return self.deserialize_any(visitor),
         };
         visitor.visit_str(&text).map_err(|found: Found| found.or(self.node.at))
@@ -253,6 +260,9 @@ impl<'de> Deserializer<'de> for Reader<'_> {
     }
 
     fn deserialize_newtype_struct<V: Visitor<'de>>(self, name: &'static str, visitor: V) -> Result<V::Value, Found> {
+        if !READS_2 {
+            return visitor.visit_newtype_struct(self);
+        }
         match (name, &self.node.value) {
             (SPAN, _) if self.is_open() => {
                 let any: StrDeserializer<'_, Found> = "1ms".into_deserializer();
@@ -275,6 +285,9 @@ impl<'de> Deserializer<'de> for Reader<'_> {
     }
 
     fn deserialize_bool<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Found> {
+        if !READS_2 {
+            return self.deserialize_any(visitor);
+        }
         let value = match &self.node.value {
             _ if self.is_open() => true,
             Value::Text(text) if self.mode == Mode::Filled && (text == "true" || text == "false") => text == "true",
@@ -316,6 +329,9 @@ impl<'de> Deserializer<'de> for Reader<'_> {
     }
 
     fn deserialize_map<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Found> {
+        if !READS_2 {
+            return self.deserialize_any(visitor);
+        }
         match self.is_open() {
             true => visitor.visit_map(Members { rest: [].iter(), value: None, mode: self.mode, skips_tag: false }),
             false => self.deserialize_any(visitor),
@@ -323,6 +339,9 @@ impl<'de> Deserializer<'de> for Reader<'_> {
     }
 
     fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Found> {
+        if !READS_2 {
+            return self.deserialize_any(visitor);
+        }
         match self.is_open() {
             true => visitor.visit_seq(Elements([].iter(), self.mode)),
             false => self.deserialize_any(visitor),
@@ -336,7 +355,7 @@ impl<'de> Deserializer<'de> for Reader<'_> {
         visitor: V,
     ) -> Result<V::Value, Found> {
         let read = match &self.node.value {
-            Value::Text(_) if self.is_open() && !variants.is_empty() => {
+            Value::Text(_) if READS_2 && self.is_open() && !variants.is_empty() => {
                 visitor.visit_enum(IntoDeserializer::<Found>::into_deserializer(variants[0]))
             }
             Value::Text(text) => visitor.visit_enum(IntoDeserializer::<Found>::into_deserializer(text.as_str())),

@@ -15,7 +15,7 @@ pub(super) fn judge(
     variables: &dyn Variables,
     store: &Store,
 ) -> Result<Result<(), String>, Failure> {
-    let value = |node| fill(node, variables).map_err(Failure::new);
+    let value = |node| fill(node, variables).map_err(super::no_value);
     let holds = |yes: bool, what: &dyn Fn() -> String| if yes { Ok(()) } else { Err(what()) };
     Ok(match condition {
         Condition::Compare(comparison, a, b) => {

@@ -92,7 +92,7 @@ impl Program {
 impl Play for Program {
     fn begin(&mut self) -> Result<(), Failure> {
         for (name, node) in &self.world.file.vars {
-            let value = fill(node, &*self.world.vars).map_err(Failure::new);
+            let value = fill(node, &*self.world.vars).map_err(no_value);
             let set = value.and_then(|value| self.world.vars.define(name, value));
             set.map_err(|failure| failure.at(|| format!("vars.{name}")))?;
         }
@@ -132,7 +132,7 @@ impl Here {
     }
 
     fn fill(&self, node: &Node) -> Result<Value, Failure> {
-        fill(node, &*self.scope).map_err(Failure::new)
+        fill(node, &*self.scope).map_err(no_value)
     }
 
     /// The branch, if others may go on now.
@@ -403,6 +403,11 @@ impl World {
     }
 }
 
+/// A variable has no value, or not the part that is asked for: another failure than what the step is about.
+fn no_value(what: String) -> Failure {
+    Failure::new(what).of("no value")
+}
+
 /// FNV-1a, 64 bits.
 fn hash(text: &str) -> u64 {
     text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
@@ -426,9 +431,10 @@ fn draw(from: Value) -> Result<Value, Failure> {
 
 /// Calls the target; what cannot be asked is a fault of the scenario.
 fn target(call: &Call, name: &str, here: &Here) -> Result<Value, Failure> {
-    let invalid = |what: &str| -> ! { failure::invalid(&format!("{}: {name}", here.path), what) };
+    let site = format!("{}: {name}", here.path);
+    let invalid = |what: &str| -> ! { failure::invalid(&site, &format!("{site}: {what}")) };
     let function = plain(&here.fill(&call.function)?);
-    let wave = |text: &String| fill_wave(text, &*here.scope).map_err(Failure::new);
+    let wave = |text: &String| fill_wave(text, &*here.scope).map_err(no_value);
     let (args, expect) = (wave(&call.args)?, call.expect.as_ref().map(wave).transpose()?);
     let instance = match &call.instance {
         Some(node) => plain(&here.fill(node)?).parse().unwrap_or(u32::MAX),

@@ -23,6 +23,8 @@ use std::sync::Arc;
 
 /// The component that plays scenario files; see `runtime/cli/build.rs`.
 const PLAYER: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/player.wasm"));
+/// The one that plays those of version 2.
+const PROGRAM_PLAYER: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/program.wasm"));
 /// The one that plays distributed ones: it imports the interface of a node.
 const CLUSTER_PLAYER: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/cluster.wasm"));
 /// The node of version 1, which is played with unless `--target` names another.
@@ -82,7 +84,8 @@ impl ScenarioFile {
     pub(crate) fn player(&self) -> Arc<[u8]> {
         match self.scenario {
             Scenario::Cluster(_) => CLUSTER_PLAYER.into(),
-            Scenario::Steps(_) | Scenario::Program(_) | Scenario::Suites(_) => PLAYER.into(),
+            Scenario::Program(_) => PROGRAM_PLAYER.into(),
+            Scenario::Steps(_) | Scenario::Suites(_) => PLAYER.into(),
         }
     }
 
