@@ -84,7 +84,9 @@ fn play(scenario: Scenario) -> Box<dyn Play> {
         #[cfg(feature = "program")]
         Scenario::Program(file) => Box::new(program::Program::new(file)),
         #[cfg(not(feature = "program"))]
-        Scenario::Program(_) => failure::invalid("version 2 is not played", "this build of the player is for version 1"),
+        Scenario::Program(_) => {
+            failure::invalid("version 2 is not played", "this build of the player is for version 1")
+        }
         #[cfg(feature = "distributed")]
         Scenario::Cluster(file) => distributed::play(file),
         #[cfg(not(feature = "distributed"))]

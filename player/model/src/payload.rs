@@ -72,6 +72,10 @@ pub(crate) const PAYLOAD: &str = "Payload";
 
 impl<'de> Deserialize<'de> for Payload {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Payload, D::Error> {
+        // Small in the player of version 1, which has many fields of this type.
+        if !crate::READS_2 {
+            return String::deserialize(from).map(Payload::Text);
+        }
         from.deserialize_newtype_struct(PAYLOAD, Form)
     }
 }
@@ -95,9 +99,6 @@ impl<'de> Visitor<'de> for Form {
 
     fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Payload, A::Error> {
         use de::Error;
-        if !crate::READS_2 {
-            return Err(A::Error::custom("expected a string"));
-        }
         const FORMS: &[&str] = &["base64", "hex"];
         let Some(form) = members.next_key::<String>()? else {
             return Err(A::Error::custom("expected `base64` or `hex`, found nothing"));

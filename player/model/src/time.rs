@@ -35,7 +35,10 @@ struct Written(String);
 
 impl<'de> Deserialize<'de> for Span {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Span, D::Error> {
-        let Written(text) = Written::deserialize(from)?;
+        let text = match crate::READS_2 {
+            true => Written::deserialize(from)?.0,
+            false => String::deserialize(from)?,
+        };
         Span::parse(&text).ok_or_else(|| {
             D::Error::custom(format!(
                 "expected a span of time, a whole number with `ms`, `s`, `m` or `h` such as \"250ms\", found {}",

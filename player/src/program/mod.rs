@@ -40,6 +40,9 @@ use std::time::Duration;
 /// Functions that can be inside of each other: one that calls itself for ever comes to an end here.
 const CALLS_MAX: u32 = 64;
 
+/// Bytes of the way to a step; a longer one is cut in its middle, as names of properties have a bound.
+const PATH_BYTES_MAX: usize = 180;
+
 /// A file of version 2, on its way.
 pub(crate) struct Program {
     world: &'static World,
@@ -73,7 +76,8 @@ struct Here {
 }
 
 struct Branch {
-    path: String,
+    /// By which searches tell where it stands: few names, as a run keeps a bounded number of them.
+    name: String,
     /// Whether it has done something.
     began: Cell<bool>,
     /// What its steps have let pass.
@@ -123,7 +127,7 @@ fn now<T>(doing: impl Future<Output = T>) -> T {
 impl Here {
     /// A list of steps inside, with the same variables.
     fn inner(&self, name: &str) -> Here {
-        Here { path: format!("{}.{name}", self.path), ..self.clone() }
+        Here { path: shorter(format!("{}.{name}", self.path)), ..self.clone() }
     }
 
     /// The same with variables of its own.
@@ -264,7 +268,7 @@ impl World {
             task::yield_now().await;
         }
         if here.path.contains('.') {
-            let place = here.branch.as_ref().map_or("step", |branch| branch.path.as_str());
+            let place = here.branch.as_ref().map_or("step", |branch| branch.name.as_str());
             assertions::state(place, hash(&here.path));
             tools::event("step", &format!("{}: {}", here.path, act.kind));
         }
@@ -349,9 +353,15 @@ impl World {
 
     /// All branches, until the last one is done.
     async fn parallel(&'static self, branches: &'static [Vec<Act>], here: &Here) -> Result<(), Failure> {
+        if here.catches {
+            let what =
+                "a function with branches is not done inside of what must fail: what others do could not be taken back";
+            failure::invalid(&format!("{}: parallel", here.path), what);
+        }
         let begin = |(number, acts): (usize, &'static Vec<Act>)| {
-            let path = format!("{}.branches[{number}]", here.path);
-            let branch = Rc::new(Branch { path: path.clone(), began: Cell::new(false), passed: Cell::default() });
+            let path = shorter(format!("{}.branches[{number}]", here.path));
+            let branch =
+                Rc::new(Branch { name: format!("branch {number}"), began: Cell::new(false), passed: Cell::default() });
             let scope = Scope::inside(&here.scope);
             let inner = Here { path: path.clone(), scope, branch: Some(Rc::clone(&branch)), ..here.clone() };
             let task = task::spawn(&path, async move { self.acts(acts, &inner).await });
@@ -406,6 +416,15 @@ impl World {
 /// A variable has no value, or not the part that is asked for: another failure than what the step is about.
 fn no_value(what: String) -> Failure {
     Failure::new(what).of("no value")
+}
+
+fn shorter(path: String) -> String {
+    if path.len() <= PATH_BYTES_MAX {
+        return path;
+    }
+    // All of it is ASCII.
+    let (start, end) = (&path[..PATH_BYTES_MAX / 3], &path[path.len() - PATH_BYTES_MAX / 3..]);
+    format!("{start}~{:08x}~{end}", hash(&path) as u32)
 }
 
 /// FNV-1a, 64 bits.
