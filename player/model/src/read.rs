@@ -235,6 +235,8 @@ impl<'a> Reader<'a> {
 impl<'de> Deserializer<'de> for Reader<'_> {
     type Error = Found;
 
+    // Once for each type: it is reached from many fields, and the player travels in each trace.
+    #[inline(never)]
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Found> {
         let read = match &self.node.value {
             Value::Null => visitor.visit_unit(),

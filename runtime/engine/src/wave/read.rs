@@ -295,7 +295,7 @@ mod tests {
 
     /// The types of the parameters of a function that a component imports.
     fn types(params: &str) -> Vec<Type> {
-        let engine = engine(Switches::default(), &crate::build::Build::default()).expect("an engine");
+        let engine = engine(Switches { canonical_nans: false }, &crate::build::Build::default()).expect("an engine");
         let text =
             format!("(component (import \"a:b/c\" (instance (type (func {params})) (export \"f\" (func (type 0))))))");
         let component = Component::new(&engine, text).expect("a component");
