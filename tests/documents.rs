@@ -11,6 +11,7 @@ use crate::corpus::{self, Target};
 use crate::fozzy::{Fozzy, repository};
 use serde_json::Value;
 use std::collections::BTreeSet;
+use std::path::PathBuf;
 
 /// Programs and traces that the commands are about.
 fn prepared() -> Fozzy {
@@ -123,6 +124,51 @@ fn every_kind_of_step_has_a_name_and_a_schema() {
             let schema = &all[schemas][name.as_str().expect("a word")];
             assert!(schema["properties"].as_object().is_some_and(|keys| keys.contains_key("type")), "{name}: {schema}");
         }
+    }
+}
+
+/// Scenario files of the repository.
+fn scenario_files() -> Vec<PathBuf> {
+    let folders = ["tests/cli", "scenarios"].map(|name| std::fs::read_dir(repository().join(name)).expect("a folder"));
+    let files = folders.into_iter().flatten().flatten().filter_map(|folder| std::fs::read_dir(folder.path()).ok());
+    let mut files: Vec<PathBuf> = files.flatten().flatten().map(|entry| entry.path()).collect();
+    files.retain(|path| path.to_str().is_some_and(|path| path.ends_with(".fozzy.json")));
+    files.sort();
+    files
+}
+
+#[test]
+fn a_scenario_file_that_is_read_is_as_the_schema_of_its_version_says() {
+    let fozzy = Fozzy::new();
+    let schema = |name: &str| {
+        let schema = fozzy.run(&["schema", name]).exits(0).json();
+        jsonschema::validator_for(&schema).expect("a schema")
+    };
+    let validators = [schema("scenario"), schema("scenario-v2")];
+    let mut checked = [0; 2];
+    for path in scenario_files() {
+        let Ok(text) = std::fs::read_to_string(&path) else { continue };
+        let Ok(document) = serde_json::from_str::<Value>(&text) else { continue };
+        let Some(version @ 1..=2) = document["version"].as_u64() else { continue };
+        let place = version as usize - 1;
+        let is_valid = validators[place].is_valid(&document);
+        // The schema knows less than the reader: what it refuses is refused there too.
+        if !is_valid {
+            let read = fozzy.run(&["validate", path.to_str().expect("a name")]).code == Some(0);
+            assert!(is_valid || !read, "{} is read, and is no scenario by the schema", path.display());
+        }
+        checked[place] += usize::from(is_valid);
+    }
+    assert!(checked[0] > 40 && checked[1] > 20, "files of both versions: {checked:?}");
+    // And it refuses what is not so.
+    for wrong in [
+        r#"{"version": 2, "name": "a", "steps": [{"type": "set_kv", "key": "a", "vlaue": "1"}]}"#,
+        r#"{"version": 2, "name": "a", "steps": [{"type": "if", "when": {"qe": [1, 1]}, "then": [{"type": "unfreeze"}]}]}"#,
+        r#"{"version": 2, "name": "a", "steps": [{"type": "assert_eq_int", "a": "one", "b": 1}]}"#,
+        r#"{"version": 2, "name": "a", "steps": [{"type": "fs_write", "path": "a", "data": {"base46": ""}}]}"#,
+    ] {
+        let wrong: Value = serde_json::from_str(wrong).expect("JSON");
+        assert!(!validators[1].is_valid(&wrong), "{wrong}");
     }
 }
 

@@ -461,6 +461,72 @@ fn line_37_a_link_does_not_lead_out_of_the_real_folder() {
     }
 }
 
+/// Two branches read, add and write the same key.
+const LOST_UPDATE: &str = include_str!("../scenarios/till/till.fozzy.json");
+
+#[test]
+fn line_39_scenarios_have_data_flow_branches_loops_functions_and_parameters() {
+    let fozzy = Fozzy::new();
+    // What is called is a program of the user's; what it answers goes on from step to step.
+    let scenario = json!({
+        "version": 2, "name": "a store", "vars": {"words": ["one", "two"], "stored": 0},
+        "functions": {"store": {
+            "params": ["key", "bytes"],
+            "do": [
+                {"type": "call", "function": "example:kv/store#put", "args": "(${key}, ${bytes})", "expect": "ok"},
+                {"type": "call", "function": "example:kv/store#get", "args": "(\"${key}\")", "save_as": "found"}
+            ],
+            "returns": "${found}"
+        }},
+        "steps": [
+            {"type": "for", "in": "${words}", "as": "word", "do": [
+                {"type": "run", "function": "store", "with": {"key": "${word}", "bytes": [1, 2]}, "save_as": "found"},
+                {"type": "if", "when": {"eq": ["${found}", [1, 2]]}, "then": [
+                    {"type": "compute", "op": "add", "a": "${stored}", "b": 1, "save_as": "stored"}
+                ]}
+            ]},
+            {"type": "assert_eq_int", "a": "${stored}", "b": 2},
+            {"type": "call", "function": "example:kv/store#entries", "save_as": "entries",
+                "expect": "[{key: \"one\", value: [1, 2]}, {key: \"two\", value: [1, 2]}]"},
+            {"type": "assert", "that": {"eq": ["${entries[1].key}", "two"]}},
+            {"type": "call", "function": "example:kv/store#delete", "args": "(${words[0]})", "expect": "ok(true)"},
+            {"type": "call", "function": "example:kv/store#get", "args": "(\"one\")", "expect": "none"}
+        ]
+    });
+    fozzy.write("a.fozzy.json", scenario.to_string());
+    let store = corpus::scenario("kv-store", true).display().to_string();
+    let ran = fozzy.run(&["run", "a.fozzy.json", "--target", &store, "--record", "a.fozzy", "--json"]).exits(0).json();
+    assert_eq!(ran["status"], "pass", "{ran:#}");
+    replays(&fozzy, "a.fozzy", 0);
+    // Version 1 has none of it, and says what has.
+    fozzy.write("one.fozzy.json", scenario.to_string().replace("\"version\":2", "\"version\":1"));
+    let refused = fozzy.run(&["run", "one.fozzy.json"]).exits(2);
+    assert!(refused.err().contains("needs version 2"), "{refused}");
+}
+
+#[test]
+fn line_40_branches_interleave_and_what_is_waited_for_is_brought_about_by_others() {
+    let fozzy = Fozzy::new();
+    fozzy.write("till.fozzy.json", LOST_UPDATE);
+    // Some orders pass and some do not; each seed has its own, and an exploration finds the failure.
+    let statuses = (0..8).map(|seed| fozzy.run(&["run", "till.fozzy.json", "--seed", &seed.to_string()]).code);
+    let statuses: std::collections::BTreeSet<Option<i32>> = statuses.collect();
+    assert_eq!(statuses, [Some(0), Some(1)].into());
+    let args = ["explore", "till.fozzy.json", "--runs", "50", "--stop", "failure", "--no-seeds", "--record", "a.fozzy"];
+    let found = fozzy.run(&[&args[..], &["--json"]].concat()).exits(1).json();
+    assert_eq!(found["signature"]["site"], "steps[4]: assert", "{found:#}");
+    assert!(found["findings"][0]["backtrace"].is_null(), "frames of the player are nobody's: {found:#}");
+    replays(&fozzy, "a.fozzy", 1);
+    let eventually = |sleep: &str| {
+        let late = json!({"type": "assert_eventually_kv", "key": "k", "equals": "1", "within": "2s", "poll": "100ms"});
+        let write = json!([{"type": "sleep", "duration": sleep}, {"type": "set_kv", "key": "k", "value": "1"}]);
+        let steps = json!([{"type": "parallel", "branches": [write, [late]]}]);
+        fozzy.write("late.fozzy.json", json!({"version": 2, "name": "late", "steps": steps}).to_string());
+        fozzy.run(&["run", "late.fozzy.json"]).code
+    };
+    assert_eq!((eventually("1s"), eventually("3s")), (Some(0), Some(1)));
+}
+
 #[test]
 fn line_42_bytes_that_are_no_text_are_recorded_as_they_are() {
     let fozzy = Fozzy::new();

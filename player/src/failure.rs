@@ -11,12 +11,19 @@ pub(crate) struct Failure {
     class: &'static str,
     /// Expected and found.
     pub(crate) what: String,
+    /// Whether the scenario has broken itself off.
+    is_panic: bool,
 }
 
 impl Failure {
     /// Something that was to hold does not. The site is put in by who knows the step.
     pub(crate) fn new(what: impl Into<String>) -> Failure {
-        Failure { site: String::new(), class: "", what: what.into() }
+        Failure { site: String::new(), class: "", what: what.into(), is_panic: false }
+    }
+
+    /// The scenario breaks itself off.
+    pub(crate) fn panic(what: &str) -> Failure {
+        Failure { is_panic: true, ..Failure::new(what) }
     }
 
     /// The same, with the words of the scenario for it before.
@@ -46,6 +53,9 @@ impl Failure {
 
     /// Ends the run with it.
     pub(crate) fn tell(self) -> ! {
+        if self.is_panic {
+            assertions::panicked(&self.site, &self.what);
+        }
         assertions::always(&self.site, false, Some(&self.what));
         unreachable!("the run ends at a property that does not hold")
     }

@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! standard input ─parse─▶ Scenario ─┬─ steps         step(n) does the n-th step of the file
+//!                                   ├─ program       the same in version 2: variables, loops, branches (`program`)
 //!                                   └─ distributed   see `distributed.rs`
 //! ```
 //!
@@ -20,9 +21,13 @@
 //! commands that no step answers: `--http=nobody`, `--http=plan`, `--http=host`, and the same with `--proc`.
 //! Not here: the notation of files (`model/`), suites, which the command unfolds.
 
+#![cfg_attr(not(feature = "program"), allow(dead_code, reason = "what steps yield is for version 2"))]
+
 #[cfg(feature = "distributed")]
 mod distributed;
 mod failure;
+#[cfg(feature = "program")]
+mod program;
 mod steps;
 
 use failure::Failure;
@@ -76,6 +81,12 @@ fn scenario() -> Scenario {
 fn play(scenario: Scenario) -> Box<dyn Play> {
     match scenario {
         Scenario::Steps(file) => Box::new(steps::Steps::new(file)),
+        #[cfg(feature = "program")]
+        Scenario::Program(file) => Box::new(program::Program::new(file)),
+        #[cfg(not(feature = "program"))]
+        Scenario::Program(_) => {
+            failure::invalid("version 2 is not played", "this build of the player is for version 1")
+        }
         #[cfg(feature = "distributed")]
         Scenario::Cluster(file) => distributed::play(file),
         #[cfg(not(feature = "distributed"))]

@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! player/, player/model/, guest-sdk/ ─cargo build─┬─▶ OUT_DIR/player.wasm  ─▶ include_bytes! in src/scenario.rs
+//!                                                 ├─▶ OUT_DIR/program.wasm    the same with the feature `program`
 //!                                                 └─▶ OUT_DIR/cluster.wasm    the same with the feature `distributed`
 //! scenarios/kv-node/ ────────────────────────────────▶ OUT_DIR/kv-node.wasm
 //! ```
@@ -62,8 +63,9 @@ struct Guest {
     features: &'static [&'static str],
 }
 
-const GUESTS: [Guest; 3] = [
+const GUESTS: [Guest; 4] = [
     Guest { name: "player.wasm", folder: "player", built: "player.wasm", features: &[] },
+    Guest { name: "program.wasm", folder: "player", built: "player.wasm", features: &["--features", "program"] },
     Guest { name: "cluster.wasm", folder: "player", built: "player.wasm", features: &["--features", "distributed"] },
     Guest { name: "kv-node.wasm", folder: "scenarios/kv-node", built: "kv_node.wasm", features: &[] },
 ];

@@ -26,6 +26,26 @@ pub mod fozzy {
             #[doc(hidden)]
             static __FORCE_SECTION_REF: fn() = super::super::super::__link_custom_section_describing_imports;
             use super::super::super::_rt;
+            /// What a function of the target has answered, in two notations.
+            #[derive(Clone)]
+            pub struct Answer {
+                /// In WAVE (WebAssembly Value Encoding). Empty when the function gives nothing back.
+                pub wave: _rt::String,
+                /// As JSON: records are objects, `some` is its value, `none` is null, `ok`, `err` and cases with a value are objects with one
+                /// key, other cases and characters are strings.
+                pub json: _rt::String,
+                /// Whether it is what was expected; true when nothing was.
+                pub as_expected: bool,
+            }
+            impl ::core::fmt::Debug for Answer {
+                fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                    f.debug_struct("Answer")
+                        .field("wave", &self.wave)
+                        .field("json", &self.json)
+                        .field("as-expected", &self.as_expected)
+                        .finish()
+                }
+            }
             #[allow(unused_unsafe, clippy::all)]
             /// Whether the scenario goes on when a call of the target traps. Otherwise, as at the start of each sequence, the run
             /// ends there. Where it goes on, the trap is still a finding, and the call has the simplest answer that its type has:
@@ -164,11 +184,105 @@ pub mod fozzy {
                     wit_import0();
                 }
             }
+            #[allow(unused_unsafe, clippy::all)]
+            /// Calls a function of the target that is known by its name only: `package:name/interface#function`, where a version can be
+            /// left out. Arguments are in WAVE, as a tuple: `("key", 1)`; so is what is expected. The error says what was wrong with the
+            /// question: then the target was not called.
+            #[allow(async_fn_in_trait)]
+            pub fn call(function: &str, arguments: &str, expected: Option<&str>) -> Result<Answer, _rt::String> {
+                unsafe {
+                    #[cfg_attr(target_pointer_width = "64", repr(align(8)))]
+                    #[cfg_attr(target_pointer_width = "32", repr(align(4)))]
+                    struct RetArea([::core::mem::MaybeUninit<u8>; 6 * ::core::mem::size_of::<*const u8>()]);
+                    let mut ret_area =
+                        RetArea([::core::mem::MaybeUninit::uninit(); 6 * ::core::mem::size_of::<*const u8>()]);
+                    let vec0 = function;
+                    let ptr0 = vec0.as_ptr().cast::<u8>();
+                    let len0 = vec0.len();
+                    let vec1 = arguments;
+                    let ptr1 = vec1.as_ptr().cast::<u8>();
+                    let len1 = vec1.len();
+                    let (result3_0, result3_1, result3_2) = match expected {
+                        Some(e) => {
+                            let vec2 = e;
+                            let ptr2 = vec2.as_ptr().cast::<u8>();
+                            let len2 = vec2.len();
+                            (1i32, ptr2.cast_mut(), len2)
+                        }
+                        None => (0i32, ::core::ptr::null_mut(), 0usize),
+                    };
+                    let ptr4 = ret_area.0.as_mut_ptr().cast::<u8>();
+                    #[cfg(target_arch = "wasm32")]
+                    #[link(wasm_import_module = "fozzy:target/control@0.1.0")]
+                    unsafe extern "C" {
+                        #[link_name = "call"]
+                        fn wit_import5(
+                            _: *mut u8,
+                            _: usize,
+                            _: *mut u8,
+                            _: usize,
+                            _: i32,
+                            _: *mut u8,
+                            _: usize,
+                            _: *mut u8,
+                        );
+                    }
+                    #[cfg(not(target_arch = "wasm32"))]
+                    unsafe extern "C" fn wit_import5(
+                        _: *mut u8,
+                        _: usize,
+                        _: *mut u8,
+                        _: usize,
+                        _: i32,
+                        _: *mut u8,
+                        _: usize,
+                        _: *mut u8,
+                    ) {
+                        unreachable!()
+                    }
+                    wit_import5(ptr0.cast_mut(), len0, ptr1.cast_mut(), len1, result3_0, result3_1, result3_2, ptr4);
+                    let l6 = i32::from(*ptr4.add(0).cast::<u8>());
+                    let result17 = match l6 {
+                        0 => {
+                            let e = {
+                                let l7 = *ptr4.add(::core::mem::size_of::<*const u8>()).cast::<*mut u8>();
+                                let l8 = *ptr4.add(2 * ::core::mem::size_of::<*const u8>()).cast::<usize>();
+                                let len9 = l8;
+                                let bytes9 = _rt::Vec::from_raw_parts(l7.cast(), len9, len9);
+                                let l10 = *ptr4.add(3 * ::core::mem::size_of::<*const u8>()).cast::<*mut u8>();
+                                let l11 = *ptr4.add(4 * ::core::mem::size_of::<*const u8>()).cast::<usize>();
+                                let len12 = l11;
+                                let bytes12 = _rt::Vec::from_raw_parts(l10.cast(), len12, len12);
+                                let l13 = i32::from(*ptr4.add(5 * ::core::mem::size_of::<*const u8>()).cast::<u8>());
+                                Answer {
+                                    wave: _rt::string_lift(bytes9),
+                                    json: _rt::string_lift(bytes12),
+                                    as_expected: _rt::bool_lift(l13 as u8),
+                                }
+                            };
+                            Ok(e)
+                        }
+                        1 => {
+                            let e = {
+                                let l14 = *ptr4.add(::core::mem::size_of::<*const u8>()).cast::<*mut u8>();
+                                let l15 = *ptr4.add(2 * ::core::mem::size_of::<*const u8>()).cast::<usize>();
+                                let len16 = l15;
+                                let bytes16 = _rt::Vec::from_raw_parts(l14.cast(), len16, len16);
+                                _rt::string_lift(bytes16)
+                            };
+                            Err(e)
+                        }
+                        _ => _rt::invalid_enum_discriminant(),
+                    };
+                    result17
+                }
+            }
         }
     }
 }
 mod _rt {
     #![allow(dead_code, unused_imports, clippy::all)]
+    pub use alloc_crate::string::String;
     pub fn as_i32<T: AsI32>(t: T) -> i32 {
         t.as_i32()
     }
@@ -228,7 +342,6 @@ mod _rt {
             self as i32
         }
     }
-    pub use alloc_crate::string::String;
     pub use alloc_crate::vec::Vec;
     pub unsafe fn string_lift(bytes: Vec<u8>) -> String {
         if cfg!(debug_assertions) {
@@ -244,20 +357,33 @@ mod _rt {
             unsafe { core::hint::unreachable_unchecked() }
         }
     }
+    pub unsafe fn bool_lift(val: u8) -> bool {
+        if cfg!(debug_assertions) {
+            match val {
+                0 => false,
+                1 => true,
+                _ => panic!("invalid bool discriminant"),
+            }
+        } else {
+            val != 0
+        }
+    }
     extern crate alloc as alloc_crate;
 }
 #[cfg(target_arch = "wasm32")]
 #[unsafe(link_section = "component-type:wit-bindgen:0.57.1:fozzy:sdk:target:encoded world")]
 #[doc(hidden)]
 #[allow(clippy::octal_escapes)]
-pub static __WIT_BINDGEN_COMPONENT_TYPE: [u8; 302] = *b"\
-\0asm\x0d\0\x01\0\0\x19\x16wit-component-encoding\x04\0\x07\xb1\x01\x01A\x02\x01\
-A\x02\x01B\x0c\x01@\x01\x03yes\x7f\x01\0\x04\0\x07outlive\x01\0\x01@\0\0y\x04\0\x09\
-instances\x01\x01\x01@\x01\x08instancey\x01\0\x04\0\x06select\x01\x02\x01ks\x01@\
-\0\0\x03\x04\0\x04down\x01\x04\x01@\0\x01\0\x04\0\x07restart\x01\x05\x04\0\x0alo\
-se-power\x01\x05\x03\0\x1afozzy:target/control@0.1.0\x05\0\x04\0\x10fozzy:sdk/ta\
-rget\x04\0\x0b\x0c\x01\0\x06target\x03\0\0\0G\x09producers\x01\x0cprocessed-by\x02\
-\x0dwit-component\x070.247.0\x10wit-bindgen-rust\x060.57.1";
+pub static __WIT_BINDGEN_COMPONENT_TYPE: [u8; 393] = *b"\
+\0asm\x0d\0\x01\0\0\x19\x16wit-component-encoding\x04\0\x07\x8c\x02\x01A\x02\x01\
+A\x02\x01B\x11\x01r\x03\x04waves\x04jsons\x0bas-expected\x7f\x04\0\x06answer\x03\
+\0\0\x01@\x01\x03yes\x7f\x01\0\x04\0\x07outlive\x01\x02\x01@\0\0y\x04\0\x09insta\
+nces\x01\x03\x01@\x01\x08instancey\x01\0\x04\0\x06select\x01\x04\x01ks\x01@\0\0\x05\
+\x04\0\x04down\x01\x06\x01@\0\x01\0\x04\0\x07restart\x01\x07\x04\0\x0alose-power\
+\x01\x07\x01j\x01\x01\x01s\x01@\x03\x08functions\x09argumentss\x08expected\x05\0\
+\x08\x04\0\x04call\x01\x09\x03\0\x1afozzy:target/control@0.1.0\x05\0\x04\0\x10fo\
+zzy:sdk/target\x04\0\x0b\x0c\x01\0\x06target\x03\0\0\0G\x09producers\x01\x0cproc\
+essed-by\x02\x0dwit-component\x070.247.0\x10wit-bindgen-rust\x060.57.1";
 #[inline(never)]
 #[doc(hidden)]
 pub fn __link_custom_section_describing_imports() {

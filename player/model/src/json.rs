@@ -83,6 +83,16 @@ impl Node {
     }
 }
 
+impl std::fmt::Display for Number {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Number::Unsigned(number) => number.fmt(f),
+            Number::Signed(number) => number.fmt(f),
+            Number::Float(number) => number.fmt(f),
+        }
+    }
+}
+
 impl Value {
     /// What kind of value it is, for people.
     #[must_use]
@@ -101,9 +111,7 @@ impl Value {
     #[must_use]
     pub fn shown(&self) -> String {
         match self {
-            Value::Number(Number::Unsigned(number)) => number.to_string(),
-            Value::Number(Number::Signed(number)) => number.to_string(),
-            Value::Number(Number::Float(number)) => number.to_string(),
+            Value::Number(number) => number.to_string(),
             Value::Bool(value) => value.to_string(),
             Value::Text(text) => crate::read::quoted(text),
             other => other.kind().to_owned(),

@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! text ─json─▶ Node (places, no key twice) ─read─▶ Scenario ─┬─ Steps        a list of steps
+//!                                                            ├─ Program      the same in version 2, with variables and loops
 //!                                                            ├─ Cluster      nodes of a replicated store, and faults
 //!                                                            └─ Suites       which scenarios belong together
 //! ```
@@ -14,24 +15,32 @@
 //! Not here: what a step does (`player/src/`).
 
 mod cluster;
+mod condition;
 mod json;
 mod options;
+mod payload;
 mod problem;
+mod program;
 mod read;
 #[cfg(feature = "schema")]
 mod schema;
 mod step;
 mod suites;
+mod template;
 mod time;
 
 pub use cluster::{Cluster, ClusterFile, ClusterInvariant, ClusterStep};
+pub use condition::{Comparison, Condition};
 pub use json::{DEPTH_MAX, Node, Number, TEXT_BYTES_MAX, Value};
 pub use options::{ClusterFault, ClusterOptions, ClusterPreset};
+pub use payload::Payload;
 pub use problem::{Place, Problem};
+pub use program::{Act, Call, Does, Function, Operation, ProgramFile, ROUNDS_MAX, filled};
 #[cfg(feature = "schema")]
-pub use schema::schema_v1;
+pub use schema::{schema_v1, schema_v2};
 pub use step::{AllocKey, Body, HttpRequest, HttpWhen, KvPoll, KvRead, ProcSpawn, ProcWhen, Step, StepsFile, Strategy};
 pub use suites::{Matrix, Suite, SuitesFile};
+pub use template::{FILLED_BYTES_MAX, Variables, fill, fill_text, fill_wave, kind, plain};
 pub use time::Span;
 
 /// Steps that a scenario can have, those inside of others too. The bound keeps the time of a run within reason.
@@ -42,14 +51,19 @@ pub const STEPS_MAX: usize = 200_000;
 pub enum Scenario {
     /// A list of steps.
     Steps(StepsFile),
+    /// A list of steps, in version 2.
+    Program(ProgramFile),
     /// Nodes of a replicated store.
     Cluster(ClusterFile),
     /// A list of scenarios.
     Suites(SuitesFile),
 }
 
+/// Whether version 2 is read, with all that it takes. A constant, so that a player without it has nothing of it.
+const READS_2: bool = cfg!(feature = "version-2");
+
 /// The versions that are read.
-const VERSIONS: [u64; 1] = [1];
+const VERSIONS: [u64; 2] = [1, 2];
 
 impl Scenario {
     /// Reads a file.
@@ -71,16 +85,24 @@ impl Scenario {
         let Some(version) = member("version") else {
             return Err(read::Found::at(root.at, "`version` is missing: `\"version\": 1`"));
         };
-        match &version.value {
-            Value::Number(Number::Unsigned(number)) if VERSIONS.contains(number) => {}
+        let number = match &version.value {
+            Value::Number(Number::Unsigned(number)) if VERSIONS.contains(number) => *number,
             other => {
-                let what = format!("version: expected 1, found {}", other.shown());
+                let what = format!("version: expected 1 or 2, found {}", other.shown());
                 return Err(read::Found::at(version.at, what));
             }
-        }
+        };
         let shapes: Vec<&str> =
             ["steps", "distributed", "suites"].into_iter().filter(|name| member(name).is_some()).collect();
         let scenario = match shapes[..] {
+            ["steps"] if number == 2 && !READS_2 => {
+                return Err(read::Found::at(version.at, "this build reads version 1 only"));
+            }
+            ["steps"] if number == 2 => Scenario::Program(program::read(root)?),
+            [shape] if number == 2 => {
+                let what = format!("version: expected 1 with `{shape}`, found 2, which has `steps` only");
+                return Err(read::Found::at(version.at, what));
+            }
             ["steps"] => Scenario::Steps(read::read(root)?),
             ["distributed"] => Scenario::Cluster(read::read(root)?),
             ["suites"] => Scenario::Suites(read::read(root)?),
@@ -114,6 +136,8 @@ impl Scenario {
         }
         match self {
             Scenario::Steps(file) => file.check(root),
+            // All of it is looked at where it is read.
+            Scenario::Program(_) => Ok(()),
             Scenario::Cluster(file) => file.check(root),
             Scenario::Suites(file) => file.check(root),
         }
@@ -124,6 +148,7 @@ impl Scenario {
     pub fn name(&self) -> &str {
         match self {
             Scenario::Steps(file) => &file.name,
+            Scenario::Program(file) => &file.name,
             Scenario::Cluster(file) => &file.name,
             Scenario::Suites(file) => &file.name,
         }
@@ -133,7 +158,7 @@ impl Scenario {
     #[must_use]
     pub fn variant(&self) -> &'static str {
         match self {
-            Scenario::Steps(_) => "steps",
+            Scenario::Steps(_) | Scenario::Program(_) => "steps",
             Scenario::Cluster(_) => "distributed",
             Scenario::Suites(_) => "suites",
         }

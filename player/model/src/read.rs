@@ -6,9 +6,16 @@
 //!
 //! An object with a `type` is read as the enum's variant of that name, and the object's other keys as its fields. (serde has
 //! this too, as "internally tagged", but copies the object first and forgets the places.)
+//!
+//! A step of version 2 is read twice: with its variables still in it, when anything that such a string can become will do, and
+//! each time that it is done, filled in.
 
+use crate::READS_2;
 use crate::json::{Key, Node, Number, Value};
+use crate::payload::PAYLOAD;
 use crate::problem::{Place, Problem};
+use crate::template::{is_one, is_template};
+use crate::time::SPAN;
 use serde::de::value::StrDeserializer;
 use serde::de::{self, DeserializeOwned, DeserializeSeed, Deserializer, IntoDeserializer, Visitor};
 use std::fmt;
@@ -58,16 +65,29 @@ impl de::Error for Found {
     }
 
     fn unknown_field(field: &str, expected: &'static [&'static str]) -> Found {
+        if READS_2 && FIELDS_OF_2.contains(&field) {
+            return de::Error::custom(needs_2(&format!("`{field}`")));
+        }
         de::Error::custom(unknown("field", field, expected))
     }
 
     fn unknown_variant(variant: &str, expected: &'static [&'static str]) -> Found {
+        if READS_2 && crate::program::Shape::KINDS.contains(&variant) {
+            return de::Error::custom(needs_2(&format!("`{variant}`")));
+        }
         de::Error::custom(unknown("kind", variant, expected))
     }
 
     fn missing_field(field: &'static str) -> Found {
         de::Error::custom(format!("`{field}` is missing"))
     }
+}
+
+/// Fields that only version 2 has.
+const FIELDS_OF_2: [&str; 3] = ["save_as", "vars", "functions"];
+
+fn needs_2(what: &str) -> String {
+    format!("{what} needs version 2: `\"version\": 2`")
 }
 
 /// What was expected, in words of JSON instead of Rust.
@@ -123,9 +143,25 @@ pub(crate) fn quoted(text: &str) -> String {
     format!("`{}{rest}`", shown.replace("\\\"", "\"").replace("\\'", "'"))
 }
 
-/// Reads a value of a type.
+/// How strings with variables in them are read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Mode {
+    /// Version 1: there are none.
+    One,
+    /// Version 2, and nothing is filled in yet: one that is a variable fits everywhere.
+    Template,
+    /// Version 2, filled in: a number may stand for its text, and a text for the number that it is.
+    Filled,
+}
+
+/// Reads a value of a type, of version 1.
 pub(crate) fn read<T: DeserializeOwned>(node: &Node) -> Result<T, Found> {
-    T::deserialize(Reader { node, is_tagged: false })
+    read_as(node, Mode::One)
+}
+
+/// Reads a value of a type.
+pub(crate) fn read_as<T: DeserializeOwned>(node: &Node, mode: Mode) -> Result<T, Found> {
+    T::deserialize(Reader::of(node, mode))
 }
 
 /// The key by which kinds are told apart.
@@ -134,26 +170,73 @@ const TAG: &str = "type";
 #[derive(Clone, Copy)]
 struct Reader<'a> {
     node: &'a Node,
+    mode: Mode,
     /// Whether its tag was read already.
     is_tagged: bool,
 }
 
 impl<'a> Reader<'a> {
-    fn of(node: &'a Node) -> Reader<'a> {
-        Reader { node, is_tagged: false }
+    fn of(node: &'a Node, mode: Mode) -> Reader<'a> {
+        Reader { node, mode, is_tagged: false }
     }
 
     fn members(self) -> Option<Members<'a>> {
+        let (mode, skips_tag) = (self.mode, self.is_tagged);
         match &self.node.value {
-            Value::Object(members) => Some(Members { rest: members.iter(), value: None, skips_tag: self.is_tagged }),
+            Value::Object(members) => Some(Members { rest: members.iter(), value: None, mode, skips_tag }),
             _ => None,
         }
+    }
+
+    /// Whether anything may come of it when it is filled in.
+    fn is_open(&self) -> bool {
+        READS_2 && self.mode == Mode::Template && matches!(&self.node.value, Value::Text(text) if is_one(text))
+    }
+
+    /// The number that it is, or that its text is.
+    fn number(&self) -> Option<Number> {
+        match &self.node.value {
+            _ if self.is_open() => Some(Number::Unsigned(1)),
+            Value::Text(text) if READS_2 && self.mode == Mode::Filled => {
+                let unsigned = text.parse().map(Number::Unsigned);
+                unsigned.or_else(|_| text.parse().map(Number::Signed)).ok()
+            }
+            _ => None,
+        }
+    }
+
+    /// A number is read as one, and as what may become one.
+    fn read_number<'de, V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Found> {
+        if !READS_2 {
+            return self.deserialize_any(visitor);
+        }
+        let read = match self.number() {
+            Some(Number::Unsigned(number)) => visitor.visit_u64(number),
+            Some(Number::Signed(number)) => visitor.visit_i64(number),
+            Some(Number::Float(_)) | None => return self.deserialize_any(visitor),
+        };
+        read.map_err(|found: Found| found.or(self.node.at))
+    }
+
+    /// A string is read as one, and, filled in, from any value.
+    fn read_text<'de, V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Found> {
+        if !READS_2 {
+            return self.deserialize_any(visitor);
+        }
+        let text = match &self.node.value {
+            Value::Bool(value) if READS_2 && self.mode == Mode::Filled => value.to_string(),
+            Value::Number(number) if READS_2 && self.mode == Mode::Filled => number.to_string(),
+            _ => return self.deserialize_any(visitor),
+        };
+        visitor.visit_str(&text).map_err(|found: Found| found.or(self.node.at))
     }
 }
 
 impl<'de> Deserializer<'de> for Reader<'_> {
     type Error = Found;
 
+    // Once for each type: it is reached from many fields, and the player travels in each trace.
+    #[inline(never)]
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Found> {
         let read = match &self.node.value {
             Value::Null => visitor.visit_unit(),
@@ -162,9 +245,10 @@ impl<'de> Deserializer<'de> for Reader<'_> {
             Value::Number(Number::Signed(number)) => visitor.visit_i64(*number),
             Value::Number(Number::Float(number)) => visitor.visit_f64(*number),
             Value::Text(text) => visitor.visit_str(text),
-            Value::List(elements) => visitor.visit_seq(Elements(elements.iter())),
+            Value::List(elements) => visitor.visit_seq(Elements(elements.iter(), self.mode)),
             Value::Object(members) => {
-                visitor.visit_map(Members { rest: members.iter(), value: None, skips_tag: self.is_tagged })
+                let (mode, skips_tag) = (self.mode, self.is_tagged);
+                visitor.visit_map(Members { rest: members.iter(), value: None, mode, skips_tag })
             }
         };
         read.map_err(|found| found.or(self.node.at))
@@ -177,21 +261,109 @@ impl<'de> Deserializer<'de> for Reader<'_> {
         }
     }
 
-    fn deserialize_newtype_struct<V: Visitor<'de>>(self, _: &'static str, visitor: V) -> Result<V::Value, Found> {
-        visitor.visit_newtype_struct(self)
+    fn deserialize_newtype_struct<V: Visitor<'de>>(self, name: &'static str, visitor: V) -> Result<V::Value, Found> {
+        if !READS_2 {
+            return visitor.visit_newtype_struct(self);
+        }
+        match (name, &self.node.value) {
+            (SPAN, _) if self.is_open() => {
+                let any: StrDeserializer<'_, Found> = "1ms".into_deserializer();
+                visitor.visit_newtype_struct(any)
+            }
+            (PAYLOAD, Value::Object(_)) if self.mode == Mode::One => {
+                Err(Found::at(self.node.at, needs_2("a payload of bytes")))
+            }
+            (PAYLOAD, Value::Object(members)) if self.mode == Mode::Filled => {
+                let open =
+                    members.iter().find(|(_, node)| matches!(&node.value, Value::Text(text) if is_template(text)));
+                match open {
+                    Some((_, node)) => Err(Found::at(node.at, format!("expected bytes, found {}", node.value.shown()))),
+                    None => visitor.visit_newtype_struct(self),
+                }
+            }
+            (PAYLOAD, Value::Bool(_) | Value::Number(_)) if self.mode == Mode::Filled => self.read_text(visitor),
+            _ => visitor.visit_newtype_struct(self),
+        }
+    }
+
+    fn deserialize_bool<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Found> {
+        if !READS_2 {
+            return self.deserialize_any(visitor);
+        }
+        let value = match &self.node.value {
+            _ if self.is_open() => true,
+            Value::Text(text) if self.mode == Mode::Filled && (text == "true" || text == "false") => text == "true",
+            _ => return self.deserialize_any(visitor),
+        };
+        visitor.visit_bool(value)
+    }
+
+    fn deserialize_i32<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Found> {
+        self.read_number(visitor)
+    }
+
+    fn deserialize_i64<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Found> {
+        self.read_number(visitor)
+    }
+
+    fn deserialize_u16<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Found> {
+        self.read_number(visitor)
+    }
+
+    fn deserialize_u32<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Found> {
+        self.read_number(visitor)
+    }
+
+    fn deserialize_u64<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Found> {
+        self.read_number(visitor)
+    }
+
+    fn deserialize_f64<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Found> {
+        self.read_number(visitor)
+    }
+
+    fn deserialize_str<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Found> {
+        self.read_text(visitor)
+    }
+
+    fn deserialize_string<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Found> {
+        self.read_text(visitor)
+    }
+
+    fn deserialize_map<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Found> {
+        if !READS_2 {
+            return self.deserialize_any(visitor);
+        }
+        match self.is_open() {
+            true => visitor.visit_map(Members { rest: [].iter(), value: None, mode: self.mode, skips_tag: false }),
+            false => self.deserialize_any(visitor),
+        }
+    }
+
+    fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Found> {
+        if !READS_2 {
+            return self.deserialize_any(visitor);
+        }
+        match self.is_open() {
+            true => visitor.visit_seq(Elements([].iter(), self.mode)),
+            false => self.deserialize_any(visitor),
+        }
     }
 
     fn deserialize_enum<V: Visitor<'de>>(
         self,
         _: &'static str,
-        _: &'static [&'static str],
+        variants: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, Found> {
         let read = match &self.node.value {
+            Value::Text(_) if READS_2 && self.is_open() && !variants.is_empty() => {
+                visitor.visit_enum(IntoDeserializer::<Found>::into_deserializer(variants[0]))
+            }
             Value::Text(text) => visitor.visit_enum(IntoDeserializer::<Found>::into_deserializer(text.as_str())),
             Value::Object(_) => match self.node.member(TAG) {
                 Some(Node { at, value: Value::Text(text) }) => {
-                    visitor.visit_enum(Variant { at: *at, name: text, node: self.node })
+                    visitor.visit_enum(Variant { at: *at, name: text, node: self.node, mode: self.mode })
                 }
                 Some(other) => {
                     let what = format!("type: expected a string, found {}", other.value.kind());
@@ -205,18 +377,21 @@ impl<'de> Deserializer<'de> for Reader<'_> {
     }
 
     serde::forward_to_deserialize_any! {
-        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf unit unit_struct seq tuple
-        tuple_struct map struct identifier ignored_any
+        i8 i16 i128 u8 u128 f32 char bytes byte_buf unit unit_struct tuple tuple_struct struct identifier ignored_any
     }
 }
 
-struct Elements<'a>(std::slice::Iter<'a, Node>);
+struct Elements<'a>(std::slice::Iter<'a, Node>, Mode);
 
 impl<'de> de::SeqAccess<'de> for Elements<'_> {
     type Error = Found;
 
     fn next_element_seed<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Result<Option<T::Value>, Found> {
-        self.0.next().map(|node| seed.deserialize(Reader::of(node)).map_err(|found| found.or(node.at))).transpose()
+        let mode = self.1;
+        self.0
+            .next()
+            .map(|node| seed.deserialize(Reader::of(node, mode)).map_err(|found| found.or(node.at)))
+            .transpose()
     }
 
     fn size_hint(&self) -> Option<usize> {
@@ -227,6 +402,7 @@ impl<'de> de::SeqAccess<'de> for Elements<'_> {
 struct Members<'a> {
     rest: std::slice::Iter<'a, (Key, Node)>,
     value: Option<&'a Node>,
+    mode: Mode,
     skips_tag: bool,
 }
 
@@ -243,7 +419,7 @@ impl<'de> de::MapAccess<'de> for Members<'_> {
 
     fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, Found> {
         match self.value.take() {
-            Some(node) => seed.deserialize(Reader::of(node)).map_err(|found| found.or(node.at)),
+            Some(node) => seed.deserialize(Reader::of(node, self.mode)).map_err(|found| found.or(node.at)),
             None => Err(de::Error::custom("a value without its key")),
         }
     }
@@ -254,6 +430,7 @@ struct Variant<'a> {
     at: usize,
     name: &'a str,
     node: &'a Node,
+    mode: Mode,
 }
 
 impl<'de, 'a> de::EnumAccess<'de> for Variant<'a> {
@@ -263,7 +440,7 @@ impl<'de, 'a> de::EnumAccess<'de> for Variant<'a> {
     fn variant_seed<V: DeserializeSeed<'de>>(self, seed: V) -> Result<(V::Value, Reader<'a>), Found> {
         let name: StrDeserializer<'_, Found> = self.name.into_deserializer();
         let variant = seed.deserialize(name).map_err(|found| found.or(self.at))?;
-        Ok((variant, Reader { node: self.node, is_tagged: true }))
+        Ok((variant, Reader { node: self.node, mode: self.mode, is_tagged: true }))
     }
 }
 

@@ -5,6 +5,7 @@
 //! ```
 
 use crate::json::Node;
+use crate::payload::Payload;
 use crate::read::Found;
 use crate::time::Span;
 use crate::{NAME_BYTES_MAX, STEPS_MAX};
@@ -124,14 +125,14 @@ pub enum Step {
         /// The file.
         path: String,
         /// What it holds afterwards.
-        data: String,
+        data: Payload,
     },
     /// Holds when a file is there and holds this.
     FsReadAssert {
         /// The file.
         path: String,
         /// What it is to hold.
-        equals: String,
+        equals: Payload,
     },
     /// Keeps all files under a name.
     FsSnapshot {
@@ -183,7 +184,7 @@ pub enum Step {
         /// To this one.
         to: String,
         /// What it says.
-        payload: String,
+        payload: Payload,
     },
     /// Delivers one message; none that could be is a failure.
     NetDeliverOne {
@@ -199,7 +200,7 @@ pub enum Step {
         #[serde(default)]
         from: Option<String>,
         /// What it says.
-        payload: String,
+        payload: Payload,
     },
     /// Takes memory of the scenario's own, which is counted and not used.
     MemoryAlloc {
@@ -327,18 +328,18 @@ pub enum Strategy {
     Fifo,
 }
 
-/// A body, as text or as JSON.
+/// A body, as bytes or as JSON.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Body<'a> {
     /// As it is.
-    Text(&'a str),
+    Plain(&'a Payload),
     /// As any text that says the same.
     Json(&'a serde_json::Value),
 }
 
 impl<'a> Body<'a> {
-    fn of(text: Option<&'a String>, json: Option<&'a serde_json::Value>) -> Option<Body<'a>> {
-        text.map(|text| Body::Text(text)).or_else(|| json.map(Body::Json))
+    fn of(plain: Option<&'a Payload>, json: Option<&'a serde_json::Value>) -> Option<Body<'a>> {
+        plain.map(Body::Plain).or_else(|| json.map(Body::Json))
     }
 }
 
@@ -359,7 +360,7 @@ pub struct HttpWhen {
     pub headers: BTreeMap<String, String>,
     /// Its body.
     #[serde(default)]
-    pub body: Option<String>,
+    pub body: Option<Payload>,
     /// Its body, as JSON. Not beside `body`.
     #[serde(default, deserialize_with = "present")]
     pub json: Option<serde_json::Value>,
@@ -393,7 +394,7 @@ pub struct HttpRequest {
     pub headers: BTreeMap<String, String>,
     /// Its body.
     #[serde(default)]
-    pub body: Option<String>,
+    pub body: Option<Payload>,
     /// The status that the response is to have.
     #[serde(default)]
     pub expect_status: Option<u16>,
@@ -402,7 +403,7 @@ pub struct HttpRequest {
     pub expect_headers: BTreeMap<String, String>,
     /// The body that it is to have.
     #[serde(default)]
-    pub expect_body: Option<String>,
+    pub expect_body: Option<Payload>,
     /// The same, as JSON. Not beside `expect_body`.
     #[serde(default, deserialize_with = "present")]
     pub expect_json: Option<serde_json::Value>,
@@ -433,10 +434,10 @@ pub struct ProcWhen {
     pub exit_code: i32,
     /// What it writes to standard output.
     #[serde(default)]
-    pub stdout: Option<String>,
+    pub stdout: Option<Payload>,
     /// What it writes to standard error.
     #[serde(default)]
-    pub stderr: Option<String>,
+    pub stderr: Option<Payload>,
     /// How many commands are answered; without it, all.
     #[serde(default)]
     pub times: Option<u64>,
@@ -457,17 +458,17 @@ pub struct ProcSpawn {
     pub expect_exit: Option<i32>,
     /// What it is to write to standard output.
     #[serde(default)]
-    pub expect_stdout: Option<String>,
+    pub expect_stdout: Option<Payload>,
     /// What it is to write to standard error.
     #[serde(default)]
-    pub expect_stderr: Option<String>,
+    pub expect_stderr: Option<Payload>,
     /// The key under which its standard output is kept.
     #[serde(default)]
     pub save_stdout_as: Option<String>,
 }
 
 /// A value that is there, even if it is `null`.
-fn present<'de, D: Deserializer<'de>>(from: D) -> Result<Option<serde_json::Value>, D::Error> {
+pub(crate) fn present<'de, D: Deserializer<'de>>(from: D) -> Result<Option<serde_json::Value>, D::Error> {
     serde_json::Value::deserialize(from).map(Some)
 }
 
@@ -564,7 +565,7 @@ impl Step {
     }
 
     /// What is wrong with it, and in which of its fields.
-    fn problem(&self) -> Option<(&'static str, String)> {
+    pub(crate) fn problem(&self) -> Option<(&'static str, String)> {
         let name = |field, name: &str| {
             let fits = !name.is_empty() && name.len() <= NAME_BYTES_MAX;
             (!fits).then(|| (field, format!("expected 1 to {NAME_BYTES_MAX} bytes, found {}", name.len())))

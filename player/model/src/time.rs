@@ -27,9 +27,18 @@ impl Span {
     }
 }
 
+/// By this name the reader knows a span.
+pub(crate) const SPAN: &str = "Written";
+
+#[derive(serde::Deserialize)]
+struct Written(String);
+
 impl<'de> Deserialize<'de> for Span {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Span, D::Error> {
-        let text = String::deserialize(from)?;
+        let text = match crate::READS_2 {
+            true => Written::deserialize(from)?.0,
+            false => String::deserialize(from)?,
+        };
         Span::parse(&text).ok_or_else(|| {
             D::Error::custom(format!(
                 "expected a span of time, a whole number with `ms`, `s`, `m` or `h` such as \"250ms\", found {}",

@@ -4,6 +4,7 @@
 
 use crate::failure::Failure;
 use fozzy_sdk::tools;
+use player_model::Payload;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::ErrorKind;
@@ -13,7 +14,7 @@ use std::path::Path;
 type Kept = BTreeMap<String, Option<Vec<u8>>>;
 
 #[derive(Clone, Default)]
-pub(super) struct Files {
+pub(crate) struct Files {
     /// Paths that were written or read.
     touched: BTreeSet<String>,
     /// Snapshots of real files; those of virtual ones the host keeps.
@@ -23,23 +24,25 @@ pub(super) struct Files {
 }
 
 impl Files {
-    pub(super) fn write(&mut self, path: &str, data: &str) -> Result<(), Failure> {
+    pub(super) fn write(&mut self, path: &str, data: &Payload) -> Result<(), Failure> {
         self.touched.insert(path.to_owned());
-        put(path, data.as_bytes()).map_err(|error| Failure::new(format!("{path}: cannot write: {error}")))
+        put(path, data.bytes()).map_err(|error| Failure::new(format!("{path}: cannot write: {error}")))
     }
 
-    pub(super) fn check(&mut self, path: &str, equals: &str) -> Result<(), Failure> {
-        self.touched.insert(path.to_owned());
-        let found = fs::read(path)
-            .map_err(|error| Failure::new(format!("{path}: cannot read: {error}")).of("cannot be read"))?;
-        if found == equals.as_bytes() {
+    pub(super) fn check(&mut self, path: &str, equals: &Payload) -> Result<(), Failure> {
+        let found = self.read(path)?;
+        if found.bytes() == equals.bytes() {
             return Ok(());
         }
-        let what = match std::str::from_utf8(&found) {
-            Ok(found) => format!("{path}: expected {equals:?}, found {found:?}"),
-            Err(_) => format!("{path}: expected {equals:?}, found bytes that are no text: {found:02x?}"),
-        };
-        Err(Failure::new(what))
+        Err(Failure::new(format!("{path}: expected {equals:?}, found {found:?}")))
+    }
+
+    /// What a file holds.
+    pub(crate) fn read(&mut self, path: &str) -> Result<Payload, Failure> {
+        self.touched.insert(path.to_owned());
+        let found = fs::read(path);
+        let failed = |error| Failure::new(format!("{path}: cannot read: {error}")).of("cannot be read");
+        found.map(Payload::of).map_err(failed)
     }
 
     pub(super) fn snapshot(&mut self, name: &str) -> Result<(), Failure> {

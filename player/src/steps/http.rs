@@ -11,7 +11,7 @@ use super::Answerer;
 use super::store::Store;
 use crate::failure::Failure;
 use fozzy_sdk::http as rules;
-use player_model::{Body, HttpRequest, HttpWhen};
+use player_model::{Body, HttpRequest, HttpWhen, Payload};
 use serde_json::Value;
 use std::rc::Rc;
 use wasip2::http::outgoing_handler::handle;
@@ -44,10 +44,10 @@ impl Default for Http {
     }
 }
 
-struct Response {
-    status: u16,
-    headers: Vec<(String, Vec<u8>)>,
-    body: Vec<u8>,
+pub(crate) struct Response {
+    pub(crate) status: u16,
+    pub(crate) headers: Vec<(String, Vec<u8>)>,
+    pub(crate) body: Vec<u8>,
 }
 
 impl Http {
@@ -56,7 +56,7 @@ impl Http {
         Ok(())
     }
 
-    pub(super) fn request(&mut self, request: &HttpRequest, store: &mut Store) -> Result<(), Failure> {
+    pub(crate) fn request(&mut self, request: &HttpRequest, store: &mut Store) -> Result<Response, Failure> {
         let is_real = self.answerer == Answerer::Host;
         let shown = format!("{} {}", request.method, request.path);
         let (host, path) = place(&request.path);
@@ -102,12 +102,12 @@ impl Http {
             return Err(Failure::new(format!("{shown}: {}", wrong.join("; "))));
         }
         if let Some(key) = &request.save_body_as {
-            let text = String::from_utf8(response.body);
+            let text = std::str::from_utf8(&response.body);
             let text =
                 text.map_err(|_| Failure::new(format!("{shown}: the body is no text, and cannot be kept as `{key}`")))?;
-            store.set(key, &text);
+            store.set(key, text);
         }
-        Ok(())
+        Ok(response)
     }
 }
 
@@ -127,11 +127,11 @@ fn place(path: &str) -> ((Scheme, &str), String) {
 /// The rule that fits is lent to the run for the one request: its path is compared letter by letter here.
 fn lend(when: &HttpWhen, path: &str) {
     let body = match when.answer() {
-        Some(Body::Text(text)) => text.to_owned(),
-        Some(Body::Json(value)) => value.to_string(),
-        None => String::new(),
+        Some(Body::Plain(payload)) => payload.bytes().to_vec(),
+        Some(Body::Json(value)) => value.to_string().into_bytes(),
+        None => Vec::new(),
     };
-    let rule = rules::rule(path).method(&when.method).responds(when.status, body.as_bytes());
+    let rule = rules::rule(path).method(&when.method).responds(when.status, &body);
     let rule = rule.delay(when.delay.map_or(std::time::Duration::ZERO, |delay| delay.0));
     let says_type = when.headers.keys().any(|name| name.eq_ignore_ascii_case("content-type"));
     let rule = match when.answer() {
@@ -174,12 +174,12 @@ fn send(request: &HttpRequest, (scheme, host): (Scheme, &str), path: &str) -> Re
     outgoing.set_scheme(Some(&scheme)).map_err(|()| refused("scheme"))?;
     outgoing.set_authority(Some(host)).map_err(|()| refused("host"))?;
     outgoing.set_path_with_query(Some(path)).map_err(|()| refused("path"))?;
-    let body = request.body.as_ref().map(|text| (text, outgoing.body()));
+    let body = request.body.as_ref().map(|payload| (payload, outgoing.body()));
     let future = handle(outgoing, None).map_err(|error| error.to_string())?;
-    if let Some((text, Ok(body))) = body {
+    if let Some((payload, Ok(body))) = body {
         if let Ok(stream) = body.write() {
             // What is wrong with sending is told by the response.
-            let _ = text.as_bytes().chunks(4_096).try_for_each(|chunk| stream.blocking_write_and_flush(chunk));
+            let _ = payload.bytes().chunks(4_096).try_for_each(|chunk| stream.blocking_write_and_flush(chunk));
         }
         let _ = OutgoingBody::finish(body, None);
     }
@@ -230,8 +230,8 @@ impl Response {
             }
         }
         match body {
-            Some(Body::Text(expected)) if expected.as_bytes() != self.body.as_slice() => {
-                wrong.push(format!("body: expected {expected:?}, found {:?}", String::from_utf8_lossy(&self.body)));
+            Some(Body::Plain(expected)) if expected.bytes() != self.body.as_slice() => {
+                wrong.push(format!("body: expected {expected:?}, found {:?}", Payload::of(self.body.clone())));
             }
             Some(Body::Json(expected)) => match serde_json::from_slice::<Value>(&self.body) {
                 Ok(found) => {

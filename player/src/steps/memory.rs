@@ -56,7 +56,8 @@ impl Memory {
         self.in_wave = 0;
     }
 
-    pub(super) fn alloc(&mut self, bytes: u64, key: Option<&str>, tag: Option<&str>) -> Result<(), Failure> {
+    /// The number of the allocation.
+    pub(crate) fn alloc(&mut self, bytes: u64, key: Option<&str>, tag: Option<&str>) -> Result<u64, Failure> {
         self.count += 1;
         let effective = self.effective(bytes);
         let after = self.in_use.checked_add(effective);
@@ -80,7 +81,7 @@ impl Memory {
         if let Some(key) = key {
             self.keys.insert(key.to_owned(), number);
         }
-        Ok(())
+        Ok(number)
     }
 
     fn effective(&mut self, bytes: u64) -> u64 {

@@ -24,7 +24,10 @@ use crate::Play;
 use crate::failure::Failure;
 use fozzy_sdk::bindings::tools::fozzy::choices::draws;
 use fozzy_sdk::tools;
-use player_model::{Step, StepsFile};
+use player_model::{Payload, Step, StepsFile};
+use serde_json::{Value, json};
+
+pub(crate) use store::Store;
 
 /// Who answers a request or a command that no step of the scenario answers.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -49,14 +52,14 @@ impl Answerer {
 
 /// What steps do something to. Cheap to keep and to bring back but for files, which the host keeps.
 #[derive(Clone, Default)]
-struct State {
-    store: store::Store,
-    files: files::Files,
+pub(crate) struct State {
+    pub(crate) store: store::Store,
+    pub(crate) files: files::Files,
     http: http::Http,
     processes: processes::Processes,
     network: network::Network,
     memory: memory::Memory,
-    time: time::Time,
+    pub(crate) time: time::Time,
 }
 
 /// A file with steps, on its way.
@@ -87,7 +90,61 @@ impl Play for Steps {
 }
 
 impl State {
-    fn run(&mut self, step: &Step) -> Result<(), Failure> {
+    /// Does a step, and says what it yields: `null` where that is nothing.
+    pub(crate) fn run_for_value(&mut self, step: &Step) -> Result<Value, Failure> {
+        Ok(match step {
+            Step::RandU64 { key } => self.draw(key.as_deref()).into(),
+            Step::GetKvAssert(read) => {
+                self.store.check(read)?;
+                self.store.get(&read.key).into()
+            }
+            Step::FsReadAssert { path, equals } => {
+                self.files.check(path, equals)?;
+                equals.clone().into_json()
+            }
+            Step::HttpRequest(request) => {
+                let http::Response { status, headers, body } = self.http.request(request, &mut self.store)?;
+                let json: Value = serde_json::from_slice(&body).unwrap_or_default();
+                let header = |(name, value): (String, Vec<u8>)| {
+                    (name.to_ascii_lowercase(), String::from_utf8_lossy(&value).into_owned().into())
+                };
+                let headers: serde_json::Map<String, Value> = headers.into_iter().map(header).collect();
+                json!({ "status": status, "headers": headers, "body": Payload::of(body).into_json(), "json": json })
+            }
+            Step::ProcSpawn(spawn) => {
+                use fozzy_sdk::process::{Output, Status};
+                let Output { status, stdout, stderr, .. } = self.processes.spawn(spawn, &mut self.store)?;
+                let (code, signal) = match status {
+                    Status::Code(code) => (Some(code), None),
+                    Status::Signal(signal) => (None, Some(signal)),
+                };
+                let [stdout, stderr] = [stdout, stderr].map(|bytes| Payload::of(bytes).into_json());
+                json!({ "exit_code": code, "signal": signal, "stdout": stdout, "stderr": stderr })
+            }
+            Step::NetDeliverOne { strategy } => match self.network.deliver(*strategy)? {
+                Some(network::Message { from, to, payload }) => {
+                    json!({ "from": from, "to": to, "payload": payload.into_json() })
+                }
+                None => Value::Null,
+            },
+            Step::MemoryAlloc { bytes, key, tag } => self.memory.alloc(*bytes, key.as_deref(), tag.as_deref())?.into(),
+            step => {
+                self.run(step)?;
+                Value::Null
+            }
+        })
+    }
+
+    fn draw(&mut self, key: Option<&str>) -> u64 {
+        // The simplest answer is the smallest number, which is to be 0.
+        let drawn = draws::int("rand_u64", i64::MIN, i64::MAX).cast_unsigned() ^ (1 << 63);
+        if let Some(key) = key {
+            self.store.set(key, &drawn.to_string());
+        }
+        drawn
+    }
+
+    pub(crate) fn run(&mut self, step: &Step) -> Result<(), Failure> {
         match step {
             Step::TraceEvent { name, fields } => {
                 let fields =
@@ -96,11 +153,7 @@ impl State {
                 Ok(())
             }
             Step::RandU64 { key } => {
-                // The simplest answer is the smallest number, which is to be 0.
-                let drawn = draws::int("rand_u64", i64::MIN, i64::MAX).cast_unsigned() ^ (1 << 63);
-                if let Some(key) = key {
-                    self.store.set(key, &drawn.to_string());
-                }
+                self.draw(key.as_deref());
                 Ok(())
             }
             Step::AssertOk { value, msg } => holds(*value, msg, || "the value is false".to_owned()),
@@ -124,12 +177,12 @@ impl State {
             Step::FsSnapshot { name } => self.files.snapshot(name),
             Step::FsRestore { name } => self.files.restore(name),
             Step::HttpWhen(when) => self.http.when(when),
-            Step::HttpRequest(request) => self.http.request(request, &mut self.store),
+            Step::HttpRequest(request) => self.http.request(request, &mut self.store).map(drop),
             Step::ProcWhen(when) => {
                 self.processes.when(when);
                 Ok(())
             }
-            Step::ProcSpawn(spawn) => self.processes.spawn(spawn, &mut self.store),
+            Step::ProcSpawn(spawn) => self.processes.spawn(spawn, &mut self.store).map(drop),
             Step::NetPartition { a, b } => {
                 self.network.partition(a, b);
                 Ok(())
@@ -150,9 +203,11 @@ impl State {
                 self.network.send(from, to, payload);
                 Ok(())
             }
-            Step::NetDeliverOne { strategy } => self.network.deliver(*strategy),
+            Step::NetDeliverOne { strategy } => self.network.deliver(*strategy).map(drop),
             Step::NetRecvAssert { node, from, payload } => self.network.receive(node, from.as_deref(), payload),
-            Step::MemoryAlloc { bytes, key, tag } => self.memory().alloc(*bytes, key.as_deref(), tag.as_deref()),
+            Step::MemoryAlloc { bytes, key, tag } => {
+                self.memory().alloc(*bytes, key.as_deref(), tag.as_deref()).map(drop)
+            }
             Step::MemoryFree(which) => self.memory().free(which),
             Step::MemoryLimitMb { mb } => {
                 self.memory().limit = Some(mb.saturating_mul(1 << 20));
@@ -179,7 +234,8 @@ impl State {
                 holds(found == *equals, &None, || format!("expected {equals} bytes in use, found {found}"))
             }
             Step::AssertThrows { steps } | Step::AssertRejects { steps } => self.throws(steps),
-            Step::Fail { message } | Step::Panic { message } => Err(Failure::new(message)),
+            Step::Fail { message } => Err(Failure::new(message)),
+            Step::Panic { message } => Err(Failure::panic(message)),
         }
     }
 
@@ -190,18 +246,10 @@ impl State {
 
     /// One of the steps must fail; what they did to the state is taken back.
     fn throws(&mut self, steps: &[Step]) -> Result<(), Failure> {
-        let before = self.clone();
         let keeps_files = steps.iter().any(touches_files);
-        if keeps_files {
-            self.files.keep()?;
-        }
+        let before = self.keep(keeps_files)?;
         let failed = steps.iter().find_map(|step| self.run(step).err().map(|failure| (step.kind(), failure)));
-        self.memory.give_back(&before.memory);
-        let now = std::mem::replace(self, before);
-        if keeps_files {
-            self.files.bring_back(now.files)?;
-        }
-        self.time.go_on(now.time);
+        self.bring_back(before, keeps_files)?;
         match failed {
             Some((kind, failure)) => {
                 tools::event("threw", &format!("{kind}: {}", failure.what));
@@ -209,6 +257,28 @@ impl State {
             }
             None => Err(Failure::new(format!("expected a failure, and all {} steps passed", steps.len()))),
         }
+    }
+}
+
+impl State {
+    /// What steps that must fail are going to change.
+    pub(crate) fn keep(&mut self, keeps_files: bool) -> Result<State, Failure> {
+        let before = self.clone();
+        if keeps_files {
+            self.files.keep()?;
+        }
+        Ok(before)
+    }
+
+    /// Afterwards everything is as it was.
+    pub(crate) fn bring_back(&mut self, before: State, keeps_files: bool) -> Result<(), Failure> {
+        self.memory.give_back(&before.memory);
+        let now = std::mem::replace(self, before);
+        if keeps_files {
+            self.files.bring_back(now.files)?;
+        }
+        self.time.go_on(now.time);
+        Ok(())
     }
 }
 

@@ -8,15 +8,26 @@
 use crate::failure::Failure;
 use fozzy_sdk::bindings::tools::fozzy::choices::draws;
 use fozzy_sdk::tools;
-use player_model::Strategy;
+use player_model::{Payload, Strategy};
 use std::collections::BTreeSet;
 use std::collections::VecDeque;
 
 #[derive(Clone)]
-struct Message {
-    from: String,
-    to: String,
-    payload: String,
+pub(crate) struct Message {
+    pub(crate) from: String,
+    pub(crate) to: String,
+    pub(crate) payload: Payload,
+}
+
+/// As the history shows it.
+impl std::fmt::Display for Message {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} to {}: ", self.from, self.to)?;
+        match &self.payload {
+            Payload::Text(text) => f.write_str(text),
+            bytes => write!(f, "{bytes:?}"),
+        }
+    }
 }
 
 #[derive(Clone, Default)]
@@ -43,12 +54,13 @@ impl Network {
         self.partitions.remove(&pair(a, b));
     }
 
-    pub(super) fn send(&mut self, from: &str, to: &str, payload: &str) {
-        let [from, to, payload] = [from, to, payload].map(str::to_owned);
-        self.under_way.push_back(Message { from, to, payload });
+    pub(super) fn send(&mut self, from: &str, to: &str, payload: &Payload) {
+        let [from, to] = [from, to].map(str::to_owned);
+        self.under_way.push_back(Message { from, to, payload: payload.clone() });
     }
 
-    pub(super) fn deliver(&mut self, strategy: Option<Strategy>) -> Result<(), Failure> {
+    /// The message that arrived, unless it was lost.
+    pub(crate) fn deliver(&mut self, strategy: Option<Strategy>) -> Result<Option<Message>, Failure> {
         let reaches = |message: &Message| {
             self.partitions.is_empty() || !self.partitions.contains(&pair(&message.from, &message.to))
         };
@@ -73,16 +85,19 @@ impl Network {
         };
         let is_lost = self.drop_rate > 0.0 && draws::bool("net_drop", self.drop_rate);
         let word = if is_lost { "net_drop" } else { "net_deliver" };
-        tools::event(word, &format!("{} to {}: {}", message.from, message.to, message.payload));
-        if !is_lost {
-            self.delivered.push_back(message);
+        tools::event(word, &message.to_string());
+        if is_lost {
+            return Ok(None);
         }
-        Ok(())
+        self.delivered.push_back(message.clone());
+        Ok(Some(message))
     }
 
-    pub(super) fn receive(&mut self, node: &str, from: Option<&str>, payload: &str) -> Result<(), Failure> {
+    pub(super) fn receive(&mut self, node: &str, from: Option<&str>, payload: &Payload) -> Result<(), Failure> {
         let fits = |message: &Message| {
-            message.to == node && message.payload == payload && from.is_none_or(|from| message.from == from)
+            message.to == node
+                && message.payload.bytes() == payload.bytes()
+                && from.is_none_or(|from| message.from == from)
         };
         if let Some(place) = self.delivered.iter().position(fits) {
             self.delivered.remove(place);

@@ -9,7 +9,7 @@ use super::Answerer;
 use super::store::Store;
 use crate::failure::Failure;
 use fozzy_sdk::process::{self, Command, Output, Status};
-use player_model::{ProcSpawn, ProcWhen};
+use player_model::{Payload, ProcSpawn, ProcWhen};
 use std::rc::Rc;
 
 #[derive(Clone)]
@@ -35,7 +35,7 @@ impl Processes {
         self.rules.push(Rule { when: Rc::new(when.clone()), answered: 0 });
     }
 
-    pub(super) fn spawn(&mut self, spawn: &ProcSpawn, store: &mut Store) -> Result<(), Failure> {
+    pub(crate) fn spawn(&mut self, spawn: &ProcSpawn, store: &mut Store) -> Result<Output, Failure> {
         let fits = |rule: &&mut Rule| {
             let is_left = rule.when.times.is_none_or(|times| rule.answered < times);
             is_left && rule.when.cmd == spawn.cmd && rule.when.args == spawn.args
@@ -65,17 +65,17 @@ impl Processes {
         }
         expect(&shown, spawn.expect_exit, [&spawn.expect_stdout, &spawn.expect_stderr], &output)?;
         if let Some(key) = &spawn.save_stdout_as {
-            let text = String::from_utf8(output.stdout);
+            let text = std::str::from_utf8(&output.stdout);
             let text =
                 text.map_err(|_| Failure::new(format!("{shown}: stdout is no text, and cannot be kept as `{key}`")))?;
-            store.set(key, &text);
+            store.set(key, text);
         }
-        Ok(())
+        Ok(output)
     }
 }
 
 /// How it must have ended, and what it must have written.
-fn expect(shown: &str, exit: Option<i32>, texts: [&Option<String>; 2], output: &Output) -> Result<(), Failure> {
+fn expect(shown: &str, exit: Option<i32>, texts: [&Option<Payload>; 2], output: &Output) -> Result<(), Failure> {
     if let Some(expected) = exit {
         let found = match output.status {
             Status::Code(code) if code == expected => None,
@@ -90,8 +90,8 @@ fn expect(shown: &str, exit: Option<i32>, texts: [&Option<String>; 2], output: &
     }
     let written = [("stdout", &output.stdout), ("stderr", &output.stderr)];
     for ((name, found), expected) in written.into_iter().zip(texts) {
-        if let Some(expected) = expected.as_ref().filter(|expected| expected.as_bytes() != found.as_slice()) {
-            let found = String::from_utf8_lossy(found);
+        if let Some(expected) = expected.as_ref().filter(|expected| expected.bytes() != found.as_slice()) {
+            let found = Payload::of(found.clone());
             return Err(Failure::new(format!("{shown}: {name}: expected {expected:?}, found {found:?}")));
         }
     }
@@ -100,10 +100,10 @@ fn expect(shown: &str, exit: Option<i32>, texts: [&Option<String>; 2], output: &
 
 fn lend(when: &ProcWhen) {
     let args: Vec<&str> = when.args.iter().map(String::as_str).collect();
-    let text = |text: &Option<String>| text.clone().unwrap_or_default();
+    let bytes = |payload: &Option<Payload>| payload.as_ref().map(|it| it.bytes().to_vec()).unwrap_or_default();
     process::rule(&when.cmd)
         .args(&args)
-        .writes(Status::Code(when.exit_code), text(&when.stdout).as_bytes(), text(&when.stderr).as_bytes())
+        .writes(Status::Code(when.exit_code), &bytes(&when.stdout), &bytes(&when.stderr))
         .add();
 }
 

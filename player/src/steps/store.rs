@@ -6,14 +6,14 @@ use player_model::{KvPoll, KvRead};
 use std::collections::BTreeMap;
 
 #[derive(Clone, Default)]
-pub(super) struct Store(BTreeMap<String, String>);
+pub(crate) struct Store(BTreeMap<String, String>);
 
 impl Store {
-    pub(super) fn set(&mut self, key: &str, value: &str) {
+    pub(crate) fn set(&mut self, key: &str, value: &str) {
         self.0.insert(key.to_owned(), value.to_owned());
     }
 
-    fn get(&self, key: &str) -> Option<&str> {
+    pub(crate) fn get(&self, key: &str) -> Option<&str> {
         self.0.get(key).map(String::as_str)
     }
 
@@ -28,21 +28,36 @@ impl Store {
         if holds { Ok(()) } else { Err(Failure::new(expected_found(&read.key, &expected, found)).of(class)) }
     }
 
-    /// Nothing else runs meanwhile, so between the first look and the last there is nothing to see.
+    /// Outside of branches nothing else runs meanwhile, so between the first look and the last there is nothing to see.
     pub(super) fn eventually(&self, poll: &KvPoll, time: &mut Time) -> Result<(), Failure> {
-        if self.get(&poll.key) == Some(&poll.equals) {
+        if self.is(poll) {
             return Ok(());
         }
         time.sleep(poll.within)?;
+        Err(self.not_in_time(poll))
+    }
+
+    /// Whether it is there now.
+    pub(crate) fn is(&self, poll: &KvPoll) -> bool {
+        self.get(&poll.key) == Some(&poll.equals)
+    }
+
+    /// It was not there in time.
+    pub(crate) fn not_in_time(&self, poll: &KvPoll) -> Failure {
         let what =
             expected_found(&poll.key, &format!("{:?} within {:?}", poll.equals, poll.within.0), self.get(&poll.key));
-        Err(Failure::said(poll.msg.as_deref(), what))
+        Failure::said(poll.msg.as_deref(), what)
+    }
+
+    /// It is there, and was never to be.
+    pub(crate) fn is_there(poll: &KvPoll) -> Failure {
+        let what = format!("`{}` is {:?}, which it was never to be", poll.key, poll.equals);
+        Failure::said(poll.msg.as_deref(), what)
     }
 
     pub(super) fn never(&self, poll: &KvPoll, time: &mut Time) -> Result<(), Failure> {
-        if self.get(&poll.key) == Some(&poll.equals) {
-            let what = format!("`{}` is {:?}, which it was never to be", poll.key, poll.equals);
-            return Err(Failure::said(poll.msg.as_deref(), what));
+        if self.is(poll) {
+            return Err(Store::is_there(poll));
         }
         time.sleep(poll.within)
     }

@@ -11,13 +11,23 @@ use player_model::Span;
 use std::time::Duration;
 
 #[derive(Clone, Default)]
-pub(super) struct Time {
+pub(crate) struct Time {
     frozen: bool,
     /// What steps have let pass; without what requests and commands took.
     passed: Duration,
 }
 
 impl Time {
+    /// What waiting takes now.
+    pub(crate) fn waits(&self, span: Duration) -> Duration {
+        if self.frozen { Duration::ZERO } else { span }
+    }
+
+    /// Branches have let this pass.
+    pub(crate) fn pass(&mut self, time: Duration) {
+        self.passed += time;
+    }
+
     pub(super) fn sleep(&mut self, span: Span) -> Result<(), Failure> {
         if !self.frozen && !span.0.is_zero() {
             std::thread::sleep(span.0);

@@ -189,6 +189,7 @@ fn failed(failure: &Failure, backtrace: &[Frame]) -> Found {
         FailureKind::Invariant => (Status::Fail, FindingKind::Invariant),
         FailureKind::Deadlock => (Status::Fail, FindingKind::Hang),
         FailureKind::Invalid => (Status::Error, FindingKind::InputInvalid),
+        FailureKind::Panic => (Status::Fail, FindingKind::Panic),
     };
     let message = printable(message);
     let title = message.lines().next().unwrap_or_default().to_owned();

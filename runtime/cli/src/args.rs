@@ -769,7 +769,7 @@ pub(crate) struct ValidateArgs {
 /// Exit code: 0; 2 when there is no schema of that name.
 #[derive(Debug, Args)]
 pub(crate) struct SchemaArgs {
-    /// `plan`, or the name of a document of `CLI.md` [default: one document with all of them]
+    /// `plan`, `scenario`, `scenario-v2`, or the name of a document of `CLI.md` [default: one document with all of them]
     pub(crate) kind: Option<String>,
 }
 

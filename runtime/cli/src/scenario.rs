@@ -23,6 +23,8 @@ use std::sync::Arc;
 
 /// The component that plays scenario files; see `runtime/cli/build.rs`.
 const PLAYER: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/player.wasm"));
+/// The one that plays those of version 2.
+const PROGRAM_PLAYER: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/program.wasm"));
 /// The one that plays distributed ones: it imports the interface of a node.
 const CLUSTER_PLAYER: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/cluster.wasm"));
 /// The node of version 1, which is played with unless `--target` names another.
@@ -82,6 +84,7 @@ impl ScenarioFile {
     pub(crate) fn player(&self) -> Arc<[u8]> {
         match self.scenario {
             Scenario::Cluster(_) => CLUSTER_PLAYER.into(),
+            Scenario::Program(_) => PROGRAM_PLAYER.into(),
             Scenario::Steps(_) | Scenario::Suites(_) => PLAYER.into(),
         }
     }
@@ -133,6 +136,7 @@ impl ScenarioFile {
     fn kinds(&self) -> Result<Vec<&'static str>, CliError> {
         let all: Vec<&'static str> = match (&self.scenario, self.played()?) {
             (Scenario::Steps(file), _) => file.steps.iter().map(Step::kind).collect(),
+            (Scenario::Program(file), _) => file.steps.iter().map(|act| act.kind).collect(),
             (_, Some(cluster)) => cluster.steps.iter().map(ClusterStep::kind).collect(),
             (_, None) => Vec::new(),
         };
@@ -149,6 +153,7 @@ impl ScenarioFile {
     fn steps(&self) -> Result<Option<u32>, CliError> {
         let steps = match (&self.scenario, self.played()?) {
             (Scenario::Steps(file), _) => file.steps.len(),
+            (Scenario::Program(file), _) => file.steps.len(),
             (_, Some(cluster)) => cluster.steps.len(),
             (_, None) => return Ok(None),
         };

@@ -17,7 +17,9 @@ use crate::memory::{self, Region};
 use crate::program::Program;
 use crate::schedule::{Ended, store};
 use crate::sides::Told;
-use fozzy_host::{Answered, Called, Calling, Gone, Handles, Host, Parking, Restart, Run, Stop, Turn};
+use crate::typed::Typed;
+use crate::wave;
+use fozzy_host::{Answer, Answered, Called, Calling, Gone, Handles, Host, Named, Parking, Restart, Run, Stop, Turn};
 use fozzy_instrument::Coverage;
 use fozzy_trace::outcome::Frame;
 use fozzy_trace::plan::{Limits, NodePlan};
@@ -25,12 +27,15 @@ use fozzy_trace::{End, NodeId, Part};
 use fozzy_world::{Node, World};
 use std::sync::Arc;
 use wasmtime::Store;
+use wasmtime::component::types::ComponentFunc;
 use wasmtime::component::{Instance, Val};
 
 /// A component that is called on one machine, over a whole run.
 pub(crate) struct Callee {
     program: Program,
     functions: Arc<[LinkedFunction]>,
+    /// Functions that were called by their names, which have the places after those.
+    named: Vec<NamedFunction>,
     /// Its machine before anything ran.
     start: Node,
     limits: Limits,
@@ -48,6 +53,14 @@ pub(crate) struct Callee {
     down: Option<String>,
     /// How it ended first by its own fault.
     found: Option<(End, Vec<Frame>)>,
+}
+
+/// A function that was called by its name.
+struct NamedFunction {
+    /// As it was asked for.
+    name: String,
+    found: Typed,
+    of: ComponentFunc,
 }
 
 /// All that a program calls in a run which begins on the machines of `start`: one for each that is called.
@@ -68,7 +81,22 @@ impl Callee {
         let (program, functions) = (linked.target.clone(), Arc::clone(&linked.functions));
         let fuel = limits.fuel;
         let (live, memories, covered, down, found) = (None, Vec::new(), Covered::default(), None, None);
-        Callee { program, functions, start, limits, parking, live, handles, fuel, memories, covered, down, found }
+        let named = Vec::new();
+        Callee {
+            program,
+            functions,
+            named,
+            start,
+            limits,
+            parking,
+            live,
+            handles,
+            fuel,
+            memories,
+            covered,
+            down,
+            found,
+        }
     }
 
     /// What it leaves behind.
@@ -118,7 +146,10 @@ impl Callee {
                 *place.insert(instance.map_err(|error| error.context(Instantiating))?)
             }
         };
-        let LinkedFunction { place, handles } = self.functions[function];
+        let LinkedFunction { place, handles } = match function.checked_sub(self.functions.len()) {
+            None => self.functions[function],
+            Some(named) => LinkedFunction { place: self.named[named].found.export, handles: false },
+        };
         let function = instance.get_func(&mut *store, place);
         let function = function.ok_or_else(|| wasmtime::Error::msg("a linked function is gone"))?;
         if !handles {
@@ -175,6 +206,40 @@ impl Callee {
 }
 
 impl Called for Callee {
+    fn name(&mut self, function: &str, arguments: &str, expected: Option<&str>) -> Result<Named, String> {
+        let place = match self.named.iter().position(|known| known.name == function) {
+            Some(place) => place,
+            None => {
+                let (found, of) = Typed::find_written(&self.program, function)?;
+                self.named.push(NamedFunction { name: function.to_owned(), found, of });
+                self.named.len() - 1
+            }
+        };
+        let NamedFunction { found, of, .. } = &self.named[place];
+        let arguments = wave::read_arguments(arguments, found.params())
+            .map_err(|what| format!("the arguments of `{}`: {what}", found.name))?;
+        let result = of.results().next();
+        let expected = match (expected, &result) {
+            (None, _) => None,
+            (Some(_), None) => return Err(format!("`{}` gives nothing back, so nothing can be expected", found.name)),
+            (Some(text), Some(of)) => Some(
+                wave::read_value(text, of).map_err(|what| format!("what is expected of `{}`: {what}", found.name))?,
+            ),
+        };
+        let results = vec![Val::Bool(false); of.results().len()];
+        Ok(Named { place: self.functions.len() + place, of: of.clone(), arguments, results, expected })
+    }
+
+    fn tell(&self, results: &[Val], expected: Option<&Val>) -> Answer {
+        let Some(result) = results.first() else {
+            return Answer { wave: String::new(), json: "null".to_owned(), as_expected: true };
+        };
+        let (wave, json) = (wave::written(result), wave::as_json(result).to_string());
+        // By their texts, in which not-a-number is itself.
+        let as_expected = expected.is_none_or(|expected| wave::written(expected) == wave);
+        Answer { wave, json, as_expected }
+    }
+
     fn node(&self) -> NodeId {
         self.start.id
     }

@@ -83,6 +83,27 @@ pub(crate) fn is_called(full: &str, name: &str) -> bool {
 impl Typed {
     /// The function of that name; the error is one sentence.
     pub(crate) fn find(program: &Program, name: &str) -> Result<Typed, String> {
+        Typed::find_for(program, name, "cannot be drawn")
+    }
+
+    /// The same for values that somebody writes.
+    pub(crate) fn find_written(program: &Program, name: &str) -> Result<(Typed, ComponentFunc), String> {
+        let found = Typed::find_for(program, name, "cannot be written")?;
+        let function = all(program).into_iter().find(|(full, _)| *full == found.name).map(|(_, function)| function);
+        let function = function.ok_or_else(|| format!("the export `{}` is gone", found.name))?;
+        let unwritable = function.results().find_map(|ty| refused(&ty, 0));
+        match unwritable {
+            Some(what) => Err(format!("what `{}` gives back is or has {what}, which cannot be written", found.name)),
+            None => Ok((found, function)),
+        }
+    }
+
+    /// The types of its parameters.
+    pub(crate) fn params(&self) -> &[Type] {
+        &self.params
+    }
+
+    fn find_for(program: &Program, name: &str, cannot: &str) -> Result<Typed, String> {
         let all = all(program);
         let Some((full, function)) = all.iter().find(|(full, _)| is_called(full, name)) else {
             let names: Vec<String> = all.iter().map(|(name, _)| format!("`{name}`")).collect();
@@ -98,7 +119,7 @@ impl Typed {
         let mut params = Vec::new();
         for (param, ty) in function.params() {
             if let Some(what) = refused(&ty, 0) {
-                return Err(format!("the parameter `{param}` of `{full}` is or has {what}, which cannot be drawn"));
+                return Err(format!("the parameter `{param}` of `{full}` is or has {what}, which {cannot}"));
             }
             params.push(ty);
         }

@@ -11,6 +11,7 @@
 //! Not here: which handles there are to be (`fozzy-engine`).
 
 use crate::bindings::fozzy::process::run::{self, Host as _, HostChild as _};
+use crate::bindings::fozzy::target::control;
 use crate::bindings::wasi::cli::{terminal_input, terminal_output};
 use crate::bindings::wasi::filesystem::types as files;
 use crate::bindings::wasi::http::types as http;
@@ -172,6 +173,12 @@ fn waiting_functions(linker: &mut Linker<Host>) -> Result<()> {
     process.func_wrap("run", |mut store, (command,): (run::Command,)| Ok((now(store.data_mut().run(command))?,)))?;
     process.func_wrap("[method]child.wait", |mut store, (this,): (Resource<Child>,)| {
         Ok((now(store.data_mut().wait(this))?,))
+    })?;
+
+    type Asked = (String, String, Option<String>);
+    let mut target = linker.instance("fozzy:target/control@0.1.0")?;
+    target.func_wrap("call", |mut store, (function, arguments, expected): Asked| {
+        Ok((now(control::Host::call(store.data_mut(), function, arguments, expected))?,))
     })?;
     Ok(())
 }

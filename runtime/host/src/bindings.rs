@@ -70,6 +70,7 @@ wasmtime::component::bindgen!({
         "wasi:io/streams.[method]output-stream.blocking-splice": async | trappable,
         "fozzy:process/run.run": async | trappable,
         "fozzy:process/run.[method]child.wait": async | trappable,
+        "fozzy:target/control.call": async | trappable,
         default: trappable,
     },
     with: {

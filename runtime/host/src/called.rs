@@ -19,7 +19,7 @@ use crate::call::{Host, Import, Stop};
 use crate::handles::{Gone, handles, instance_of, numbers, proxy};
 use crate::run::Run;
 use crate::values::{Values, simplest};
-use fozzy_trace::{NodeId, Part};
+use fozzy_trace::{Fold, NodeId, Part, Record};
 use std::any::Any;
 use std::future::Future;
 use std::pin::Pin;
@@ -33,6 +33,7 @@ const INSTANCES: Import = Import::new("fozzy:target/control.instances");
 const SELECT: Import = Import::new("fozzy:target/control.select");
 const DOWN: Import = Import::new("fozzy:target/control.down");
 const RESTART: Import = Import::new("fozzy:target/control.restart");
+const CALL: Import = Import::new("fozzy:target/control.call");
 const LOSE_POWER: Import = Import::new("fozzy:target/control.lose-power");
 
 /// How a call of a component went.
@@ -64,8 +65,32 @@ pub enum Restart {
 /// A call on its way, and the run again.
 pub type Calling<'a> = Pin<Box<dyn Future<Output = (Box<Run>, Answered)> + Send + 'a>>;
 
+/// A call of a function that is known by its name only.
+#[derive(Debug)]
+pub struct Named {
+    /// Its place, as of those that were linked.
+    pub place: usize,
+    /// Its type.
+    pub of: ComponentFunc,
+    /// With what it is called.
+    pub arguments: Vec<Val>,
+    /// Room for what it gives back.
+    pub results: Vec<Val>,
+    /// What is expected of it.
+    pub expected: Option<Val>,
+}
+
+pub use control::Answer;
+
 /// A component that can be called.
 pub trait Called: Send + Any {
+    /// Gets a call ready of a function that is known by its name, with arguments and what is expected in WAVE.
+    ///
+    /// # Errors
+    /// When there is no such function, or a text does not fit its type: in words.
+    fn name(&mut self, function: &str, arguments: &str, expected: Option<&str>) -> std::result::Result<Named, String>;
+    /// What such a function gave back.
+    fn tell(&self, results: &[Val], expected: Option<&Val>) -> Answer;
     /// Its machine.
     fn node(&self) -> NodeId;
     /// Calls the function at this place of those that were linked.
@@ -223,6 +248,25 @@ impl Host {
         }
     }
 
+    /// A call of a function that is known by its name only.
+    async fn call_named(
+        &mut self,
+        function: &str,
+        arguments: &str,
+        expected: Option<&str>,
+    ) -> std::result::Result<std::result::Result<Answer, String>, Stop> {
+        let Some(called) = self.called.get_mut(self.selected) else {
+            return Ok(Err("the run has no target; give it one with --target".to_owned()));
+        };
+        let mut named = match called.name(function, arguments, expected) {
+            Ok(named) => named,
+            Err(what) => return Ok(Err(what)),
+        };
+        self.pass_on(named.place, &named.of, &named.arguments, &mut named.results).await?;
+        let called = self.called.get(self.selected).ok_or_else(unlinked)?;
+        Ok(Ok(called.tell(&named.results, named.expected.as_ref())))
+    }
+
     /// The guest drops a handle of the other component's.
     async fn drop_other(&mut self, id: u32, name: &str, number: u32) -> Result<()> {
         let asked = [Val::U32(number)];
@@ -278,6 +322,22 @@ fn without(import: Import) -> Stop {
     Stop::Misuse { import: import.name, what: "the run has no target; give it one with --target".to_owned() }
 }
 
+impl Record for Answer {
+    fn fold(&self, fold: &mut Fold) {
+        self.wave.fold(fold);
+        self.as_expected.fold(fold);
+    }
+
+    fn show(&self, out: &mut String) {
+        self.wave.show(out);
+        out.push_str(if self.as_expected { "" } else { ", which was not expected" });
+    }
+
+    fn payload_bytes(&self) -> u64 {
+        (self.wave.len() + self.json.len()) as u64
+    }
+}
+
 impl control::Host for Host {
     fn outlive(&mut self, yes: bool) -> Result<()> {
         self.call(OUTLIVE, yes, |host| {
@@ -315,5 +375,19 @@ impl control::Host for Host {
 
     fn lose_power(&mut self) -> Result<()> {
         self.restart_called(LOSE_POWER, Restart::PowerLoss)
+    }
+
+    async fn call(
+        &mut self,
+        function: String,
+        arguments: String,
+        expected: Option<String>,
+    ) -> Result<std::result::Result<Answer, String>> {
+        let asked = (&*function, &*arguments, expected.as_deref());
+        let outcome = match self.begin(&asked) {
+            Ok(()) => self.call_named(&function, &arguments, expected.as_deref()).await,
+            Err(stop) => Err(stop),
+        };
+        self.end_as(Import::number(CALL.name), CALL.name, &asked, outcome)
     }
 }

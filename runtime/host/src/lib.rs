@@ -51,7 +51,7 @@ mod values;
 pub use alone::{add_alone_to_linker, resource_of};
 pub use bindings::{IncomingRequest, ResponseOutparam};
 pub use call::{HOST_CALL_FUEL, Host, Stop};
-pub use called::{Answered, Called, Caller, Calling, Restart, link, link_resource, link_with_handles};
+pub use called::{Answer, Answered, Called, Caller, Calling, Named, Restart, link, link_resource, link_with_handles};
 pub use draws::{Draws, OfSource};
 pub use handles::{Gone, Handles};
 pub use input::LazyInput;

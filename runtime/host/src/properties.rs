@@ -17,6 +17,7 @@ const ALWAYS_NUMBER: Import = Import::new("fozzy:properties/assertions.always-nu
 const SOMETIMES_NUMBER: Import = Import::new("fozzy:properties/assertions.sometimes-number");
 const AGAIN: Import = Import::new("fozzy:properties/assertions.again");
 const STATE: Import = Import::new("fozzy:properties/assertions.state");
+const PANICKED: Import = Import::new("fozzy:properties/assertions.panicked");
 const FAIL: Import = Import::new("fozzy:properties/assertions.fail");
 
 type Details = Option<String>;
@@ -126,5 +127,10 @@ impl assertions::Host for Host {
             assertions::Failure::Invalid => FailureKind::Invalid,
         };
         self.call(FAIL, (&*site, &*message), |_| Err(Stop::Failed(Box::new(Failure::new(kind, &site, &message)))))
+    }
+
+    fn panicked(&mut self, site: String, message: String) -> Result<()> {
+        let failure = || Failure::new(FailureKind::Panic, &site, &message);
+        self.call(PANICKED, (&*site, &*message), |_| Err(Stop::Failed(Box::new(failure()))))
     }
 }

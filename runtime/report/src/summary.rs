@@ -322,8 +322,7 @@ impl WallFacts {
 }
 
 /// What a player of scenario files is made of is nothing to who wrote the file.
-fn findings(outcome: &Outcome, kind: &str) -> Vec<Finding> {
-    let mut findings = outcome.verdict.findings.clone();
+fn findings(mut findings: Vec<Finding>, kind: &str) -> Vec<Finding> {
     if kind == "scenario" {
         findings.iter_mut().for_each(|finding| finding.backtrace.clear());
     }
@@ -349,7 +348,7 @@ impl RunSummary {
             finished_at: wall.finished_at,
             duration_ms: wall.duration_ns / 1_000_000,
             duration_ns: wall.duration_ns,
-            findings: findings(outcome, &target.kind),
+            findings: findings(outcome.verdict.findings.clone(), &target.kind),
             signature: outcome.verdict.signature.clone(),
             target,
             exit_code: exit_code(Some(&outcome.end)),
@@ -374,6 +373,12 @@ impl RunSummary {
             fuzz: None,
             explore: None,
         }
+    }
+
+    /// The same, with what a whole campaign has found.
+    #[must_use]
+    pub fn finding(self, found: Vec<Finding>) -> RunSummary {
+        RunSummary { findings: findings(found, &self.target.kind), ..self }
     }
 
     /// The same, with what the program told about itself.

@@ -68,6 +68,8 @@ pub enum FailureKind {
     Deadlock,
     /// The scenario cannot be run as it is.
     Invalid,
+    /// The program has broken itself off.
+    Panic,
 }
 
 /// Text of a program, cut to a bound on a character's border.

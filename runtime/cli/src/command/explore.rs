@@ -121,7 +121,7 @@ pub(crate) fn explore(context: &Context, args: &ExploreArgs) -> Result<ExitCode,
     let verdicts = || recordings.iter().map(|recording| &recording.outcome.verdict);
     let statuses = verdicts().map(|verdict| verdict.status).chain(standings.iter().map(|seed| seed.status));
     summary.status = statuses.max_by_key(|status| status.gravity()).unwrap_or(Status::Pass);
-    summary.findings = verdicts().filter_map(|verdict| verdict.findings.first().cloned()).collect();
+    summary = summary.finding(verdicts().filter_map(|verdict| verdict.findings.first().cloned()).collect());
     let still_there = || standings.iter().find(|seed| seed.state == Kept::StillThere)?.signature.clone();
     summary.signature = verdicts().next().and_then(|verdict| verdict.signature.clone()).or_else(still_there);
     // Ways on which no flow did anything have tested nothing, as a run that goes one of them says.

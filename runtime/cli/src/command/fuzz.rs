@@ -71,6 +71,13 @@ pub(crate) fn fuzz(context: &Context, args: &FuzzArgs) -> Result<ExitCode, CliEr
     let name = loaded.target.name.clone();
     let (world, by_stdin) = stdin(args)?;
     let mut planned = plan(&context.globals, &context.config, &loaded, &args.args, &args.limits, &world)?;
+    if planned.plan.target().is_some() {
+        let message = format!(
+            "{name} calls another component, of which an execution of a campaign has no instance: it begins at a checkpoint of \
+             one program"
+        );
+        return Err(CliError::new("usage", message).hint(format!("fozzy explore {}", args.target.display())));
+    }
     if planned.plan.limits.fuel == FUEL_DEFAULT {
         planned.plan.limits.fuel = FUEL_OF_A_CALL;
     }
@@ -181,7 +188,7 @@ pub(crate) fn fuzz(context: &Context, args: &FuzzArgs) -> Result<ExitCode, CliEr
     let identity = identity(&own, seed, trace.as_deref());
     let mut summary = RunSummary::of(Mode::Fuzz, identity, summary_target, &outcome, kept(&probe), watch.facts());
     summary.status = report.status();
-    summary.findings = report.findings.iter().map(|(finding, _)| finding.clone()).collect();
+    summary = summary.finding(report.findings.iter().map(|(finding, _)| finding.clone()).collect());
     summary.signature = report.fuzz.findings.first().and_then(|finding| finding.signature.clone());
     store::write_json(&own.path.join("coverage.json"), &report.fuzz.coverage)?;
     summary.fuzz = Some(report.fuzz.clone());

@@ -39,6 +39,7 @@ fn validate_scenario(context: &Context, path: &Path) -> Result<ExitCode, CliErro
         Ok(read) => {
             let (steps, invariants) = match &read {
                 Scenario::Steps(file) => (Some(file.steps.len() as u64), None),
+                Scenario::Program(file) => (Some(file.steps.len() as u64), None),
                 Scenario::Cluster(file) => {
                     let cluster = &file.distributed;
                     (Some(cluster.steps.len() as u64), Some(cluster.invariants.len() as u64))
@@ -61,7 +62,8 @@ fn validate_scenario(context: &Context, path: &Path) -> Result<ExitCode, CliErro
 type FileSchema = fn() -> Value;
 
 /// What people write, and its schema.
-const FILES: [(&str, FileSchema); 2] = [("plan", fozzy_plan::schema), ("scenario", player_model::schema_v1)];
+const FILES: [(&str, FileSchema); 3] =
+    [("plan", fozzy_plan::schema), ("scenario", player_model::schema_v1), ("scenario-v2", player_model::schema_v2)];
 
 /// Kinds of what stands in a scenario: the key of their names, that of their schemas, and where these stand in the file's.
 const KINDS: [(&str, &str, &str); 3] = [
