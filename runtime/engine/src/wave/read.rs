@@ -297,8 +297,9 @@ mod tests {
     fn types(params: &str) -> Vec<Type> {
         let engine = engine(Switches { canonical_nans: false }, &crate::build::Build::default()).expect("an engine");
         let text =
-            format!("(component (import \"a:b/c\" (instance (type (func {params})) (export \"f\" (func (type 0))))))");
-        let component = Component::new(&engine, text).expect("a component");
+            format!("(component (import \"a:b/c\" (instance (type $f (func {params})) (export \"f\" (func (type $f))))))");
+        let bytes = wat::parse_str(text).expect("it is text of a component");
+        let component = Component::new(&engine, bytes).expect("a component");
         let ty = component.component_type();
         let Some(ComponentItem::ComponentInstance(instance)) = ty.imports(&engine).map(|(_, item)| item.ty).next()
         else {
