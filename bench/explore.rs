@@ -6,6 +6,7 @@
 //!
 //! FOZZY_BENCH_SEEDS=20     seeds of each
 //! FOZZY_BENCH_SECONDS=10   CPU seconds of each seed
+//! FOZZY_BENCH_PUZZLES=lock,bomb, FOZZY_BENCH_WAYS=memory   some of the puzzles; ways whose names contain that
 //! ```
 //!
 //! The native search keeps every state that it sees first, and takes 16 random steps from any of them: what can be had when
@@ -28,11 +29,13 @@ const PUZZLES: [&str; 10] =
     ["bomb", "lock", "hanoi-4", "hanoi-6", "maze-8", "maze-16", "walls", "cache", "faults", "lost-update"];
 
 /// The default search.
-const DEFAULT: Way = Way { name: "coverage_guided", strategy: "coverage_guided", checkpoints: true, states: true };
+const DEFAULT: Way =
+    Way { name: "coverage_guided", strategy: "coverage_guided", checkpoints: true, states: true, told: true };
 /// The other ones.
-const OTHERS: [Way; 6] = [
+const OTHERS: [Way; 7] = [
     Way { name: "without checkpoints", checkpoints: false, ..DEFAULT },
     Way { name: "without states", states: false, ..DEFAULT },
+    Way { name: "states by memory alone", told: false, ..DEFAULT },
     Way { name: "random", strategy: "random", ..DEFAULT },
     Way { name: "pct", strategy: "pct", ..DEFAULT },
     Way { name: "dfs", strategy: "dfs", ..DEFAULT },
@@ -83,10 +86,11 @@ pub(crate) fn puzzles() -> Vec<Row> {
 /// The other searches.
 pub(crate) fn others() -> Vec<Row> {
     let component = component();
+    let ways = std::env::var("FOZZY_BENCH_WAYS").unwrap_or_default();
     let mut rows = Vec::new();
     for name in chosen() {
-        for way in OTHERS {
-            let tries = ours::solve(&component, name, way);
+        for way in OTHERS.iter().filter(|way| way.name.contains(&ways)) {
+            let tries = ours::solve(&component, name, *way);
             rows.push(Row::words(&format!("{name}, {}", way.name), [tries.shown(), String::new(), String::new()]));
         }
     }

@@ -5,7 +5,8 @@
 //! cargo bench -p fozzy-bench -- calls short  some groups only: start, calls, short, record, size, net, flows,
 //!                                            coverage, compile, checkpoints (-marks, -kernel, -traps, …),
 //!                                            fuzz (-inputs, -faults, -coverage, -memory): half an hour,
-//!                                            explore (-puzzles, -others): as long as there are seeds
+//!                                            explore (-puzzles, -others): as long as there are seeds,
+//!                                            shrink
 //! ```
 //!
 //! Both sides of a row are measured in turn in the same minutes, so its ratio holds on a busy machine,
@@ -25,6 +26,9 @@ mod instrumented;
 mod measure;
 mod net;
 mod ours;
+#[path = "../runtime/cli/src/paths.rs"]
+mod paths;
+mod shrink;
 mod table;
 mod theirs;
 
@@ -64,7 +68,7 @@ fn main() {
 
 fn all() {
     let chosen: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
-    let groups: [(&str, Group); 21] = [
+    let groups: [(&str, Group); 22] = [
         ("start", start),
         ("record", record),
         ("size", size),
@@ -80,6 +84,7 @@ fn all() {
         ("fuzz-memory", fuzzing::memory),
         ("explore-puzzles", explore::puzzles),
         ("explore-others", explore::others),
+        ("shrink", shrink::shrink),
         ("checkpoints-marks", checkpoints::marks),
         ("checkpoints-kernel", checkpoints::kernel),
         ("checkpoints-traps", checkpoints::traps),

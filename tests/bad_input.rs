@@ -6,12 +6,14 @@
 //! programs    not wasm, not valid, imports nobody knows, folders, files that cannot be read
 //! disk        full, read-only, no folder, somebody else writes there
 //! scenarios   flows that never end, nothing to draw, two of one name, rules that there cannot be
+//! kinds       every kind of file, and everything that can be wrong with a file
 //! pipes       the reader goes away, Ctrl-C
 //! ```
 
 mod artifacts;
 mod disk;
 pub(crate) mod forge;
+mod kinds;
 mod pipes;
 mod programs;
 mod scenarios;

@@ -62,6 +62,19 @@ fn puzzles_are_solved_and_each_solution_replays_alone() {
 }
 
 #[test]
+fn a_scenario_that_names_no_state_is_told_apart_by_its_memory() {
+    let fozzy = Fozzy::new();
+    let silent = ["--stop", "failure", "--env", "SILENT=1"];
+    let found = solve(&fozzy, "lock", 1, "4000", &silent).exits(1).json();
+    let explore = &found["explore"];
+    assert_eq!((&explore["ended"], &explore["lost"]), (&"finding".into(), &0.into()), "{explore:#}");
+    assert!(explore["states"].as_u64() >= Some(7), "one for each digit: {explore:#}");
+    // By edges alone that many runs do not open it, and the same seed sees the same states.
+    let again = solve(&fozzy, "lock", 1, "4000", &silent).json();
+    assert_eq!(again["explore"]["steps"], explore["steps"]);
+}
+
+#[test]
 fn every_strategy_goes_the_same_ways_again_and_loses_nothing() {
     for schedule in ["fifo", "bfs", "dfs", "random", "pct", "coverage_guided"] {
         let explore = || {
@@ -245,6 +258,52 @@ fn two_explorations_in_one_folder_do_not_disturb_each_other() {
     let number = |of: &Value| of["failures"].as_array().map(Vec::len);
     assert_eq!((number(&other), number(&beside)), (alone("1"), alone("2")));
     assert!(replay_alone(&fozzy, &other) > 0);
+}
+
+#[test]
+fn a_flow_that_hangs_fails_or_never_does_anything_is_told_so_and_shrinks_to_itself() {
+    let fozzy = Fozzy::new();
+    let program = corpus::component("misfits").display().to_string();
+    for (how, code, signature) in [
+        ("for-ever", 3, Some(("timeout", "instructions in step"))),
+        ("deadlock", 1, Some(("hang", "deadlock"))),
+        ("recursion", 4, Some(("trap", "call stack exhausted"))),
+        ("skips", 2, Some(("input_invalid", "no flow ran"))),
+        ("fine", 0, None),
+    ] {
+        let trace = format!("{how}.fozzy");
+        let args = ["explore", &program, "--fuel", "20000000", "--runs", "3", "--steps", "3", "--no-shrink"];
+        let more = ["--no-seeds", "--json", "--record", &trace, "--", how];
+        let found = fozzy.run(&[&args[..], &more].concat()).exits(code).json();
+        let Some((kind, site)) = signature else {
+            assert!(found["signature"].is_null(), "{how}: {found:#}");
+            continue;
+        };
+        let is_it = |of: &Value| of["kind"] == kind && of["site"].as_str().is_some_and(|found| found.contains(site));
+        assert!(is_it(&found["signature"]), "{how}: {found:#}");
+        if code != 2 {
+            let small = fozzy.run(&["shrink", &trace, "--budget", "5s", "--json"]).exits(code).json();
+            assert!(is_it(&small["signature"]), "{how}: {small:#}");
+        }
+    }
+}
+
+#[test]
+fn a_kept_failure_that_was_damaged_is_named_and_nothing_is_lost() {
+    let fozzy = Fozzy::new();
+    fozzy.write("bank.wasm", std::fs::read(corpus::scenario("bank", false)).expect("it is built"));
+    fozzy.run(&["explore", "bank.wasm", "--runs", "100", "--stop", "failure"]).exits(1);
+    let kept = std::fs::read_dir(fozzy.path(".fozzy/seeds/bank")).expect("it is kept").count();
+    let damaged = ".fozzy/seeds/bank/seed-0.fozzy";
+    fozzy.write(damaged, "no trace");
+    for args in [&["explore", "bank.wasm", "--runs", "3"][..], &["seeds"], &["seeds", "--prune-fixed"]] {
+        fozzy.run(args).refuses(&[damaged, "not a Fozzy trace"]);
+    }
+    // A suite has it for a case of its own, and runs the others.
+    let suite = fozzy.run(&["test", "bank.wasm", "--json"]).exits(2).json();
+    let kept_ones = suite["regressions"].as_array().map(Vec::len);
+    assert_eq!((kept_ones, &suite["tests"]["failed"]), (Some(2), &3.into()), "{suite:#}");
+    assert_eq!(std::fs::read_dir(fozzy.path(".fozzy/seeds/bank")).expect("it is kept").count(), kept + 1);
 }
 
 #[test]

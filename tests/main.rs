@@ -17,6 +17,7 @@
 //! fuzz               campaigns: what was planted is found, findings replay alone, equal campaigns are equal
 //! instrumented       rewritten programs beside the originals
 //! scenarios          what was planted in scenarios/ is found, and nothing else
+//! memory             leak budgets, limits and failures of allocations
 //! shrink             recorded failures become small, and stay the same
 //! suite              fozzy test: what is wrong, kept failures, every format
 //! init               what `fozzy init` writes builds and passes
@@ -48,6 +49,7 @@ mod init;
 mod instrumented;
 mod live;
 mod machines;
+mod memory;
 mod network;
 mod parity;
 mod processes;

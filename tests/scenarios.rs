@@ -326,7 +326,7 @@ fn functions_stand_in_the_order_of_the_source() {
     let program = compiled(&corpus::scenario("parser", true));
     let (execution, _) = run(&mut session(&program, steps(1, 6)), 7);
     let flows = execution.facts.scenario.expect("it is a scenario").flows;
-    let flows: Vec<(&str, u64)> = flows.iter().map(|flow| (flow.name.as_str(), flow.run)).collect();
+    let flows: Vec<(&str, u64)> = flows.iter().map(|flow| (&*flow.name, flow.run)).collect();
     assert_eq!(flows, [("parse_anything", 6), ("round_trip", 3), ("a_line_without_a_sign_is_no_setting", 3)]);
 }
 

@@ -61,6 +61,26 @@ fn a_parser_fails_at_one_input() {
     check("parser", 4, 600, 1);
 }
 
+#[test]
+fn two_jobs_come_to_the_same_as_one_and_a_walk_to_the_same_as_runs() {
+    let (fozzy, program) = (Fozzy::new(), corpus::scenario("bank", false).display().to_string());
+    let of_seed = |seed: &str, steps: u64| {
+        let run = ["run", &program, "--seed", seed, "--sequences", "10", "--flows", "150", "--record", "long.fozzy"];
+        fozzy.run(&[&run[..], &["--record-collision", "overwrite"]].concat()).exits(1);
+        let shrink = |jobs: &str, out: &str| {
+            let args = ["shrink", "long.fozzy", "--jobs", jobs, "--out", out, "--budget", "5m", "--json"];
+            fozzy.run(&args).exits(1).json()["shrink"].clone()
+        };
+        let (one, two) = (shrink("1", "one.fozzy"), shrink("2", "two.fozzy"));
+        assert!(one["before"]["steps"].as_u64() >= Some(steps), "{one:#}");
+        assert_eq!((&one["executions"], &one["after"]), (&two["executions"], &two["after"]), "seed {seed}");
+        assert_eq!(fozzy.read("one.fozzy"), fozzy.read("two.fozzy"), "seed {seed}");
+    };
+    // The first is short, and run whole; the other one is walked.
+    of_seed("0", 8);
+    of_seed("2", 64);
+}
+
 /// Reads standard input, and traps at the first `!`.
 const BANG: &str = r#"(module
   (import "wasi_snapshot_preview1" "fd_read" (func $read (param i32 i32 i32 i32) (result i32)))
@@ -83,6 +103,30 @@ fn standard_input_shrinks_to_the_bytes_that_count() {
     assert_eq!(document["shrink"]["before"]["inputBytes"], 510);
     assert_eq!(document["shrink"]["after"]["inputBytes"], 1, "{:#}", document["shrink"]);
     fozzy.run(&["replay", "long.min.fozzy"]).exits(4);
+}
+
+#[test]
+fn an_explanation_varies_standard_input_byte_by_byte() {
+    let fozzy = Fozzy::new();
+    fozzy.write("bang.wat", BANG);
+    fozzy.run_with_stdin(&["run", "bang.wat", "--record", "short.fozzy"], b"ab!").exits(4);
+    // There are no faults that could go, so that all three bytes are there.
+    let args = ["shrink", "short.fozzy", "--minimize", "faults", "--explain", "--json"];
+    let document = fozzy.run(&args).exits(4).json();
+    let explained: Vec<(&str, &str, bool)> = document["shrink"]["explained"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .map(|row| {
+            (row["site"].as_str().expect("a text"), row["answer"].as_str().expect("a text"), row["free"] == true)
+        })
+        .collect();
+    let expected = [
+        ("standard input, byte 0", "61", true),
+        ("standard input, byte 1", "62", true),
+        ("standard input, byte 2", "21", false),
+    ];
+    assert_eq!(explained, expected);
 }
 
 /// A run of the guest that writes a file, under these faults.

@@ -19,13 +19,15 @@ pub(super) struct Puzzle {
     plan: Plan,
     places: BTreeMap<PlaceId, Place>,
     next: u64,
+    /// Whether it says what its state is.
+    told: bool,
     /// What was answered before the beginning.
     pub(super) start: Answers,
 }
 
 impl Puzzle {
     /// The puzzle of that name.
-    pub(super) fn new(component: &Arc<[u8]>, name: &str) -> Puzzle {
+    pub(super) fn new(component: &Arc<[u8]>, name: &str, told: bool) -> Puzzle {
         let env = vec![("PUZZLE".to_owned(), name.to_owned())];
         let main = Machine { env, ..Machine::default() };
         let plan = Plan { main, scenario: Some(ScenarioPlan::all(1, 1)), ..Plan::default() };
@@ -35,7 +37,7 @@ impl Puzzle {
         let program = Program::new(Arc::clone(component), Switches::of(&plan), None).expect("it compiles");
         let session = Session::new(program, Arc::new(plan.clone()), &inputs).expect("a plain plan");
         let places = BTreeMap::from([(START, walker.start())]);
-        Puzzle { walker, session, plan, places, next: 1, start }
+        Puzzle { walker, session, plan, places, next: 1, told, start }
     }
 
     /// Forgets all places but the start.
@@ -94,8 +96,16 @@ impl Ground for Puzzle {
         self.walker.facts().properties.iter().for_each(|(name, property)| see(name, property));
     }
 
+    fn faults(&self, see: &mut dyn FnMut(u64)) {
+        self.walker.struck().for_each(see);
+    }
+
     fn state(&self) -> Option<u64> {
-        self.walker.facts().states.digest()
+        self.walker.facts().states.digest().filter(|_| self.told)
+    }
+
+    fn memory_state(&mut self) -> Option<u64> {
+        self.walker.memory_state()
     }
 
     fn confirm(&mut self, story: &Story) -> Result<Verdict, HarnessError> {

@@ -20,6 +20,8 @@ pub(super) struct Way {
     pub(super) strategy: &'static str,
     pub(super) checkpoints: bool,
     pub(super) states: bool,
+    /// Whether the search hears what the puzzle says its state is; otherwise it has its memory only.
+    pub(super) told: bool,
 }
 
 /// What several seeds came to.
@@ -82,7 +84,7 @@ impl Observer for Watched {
 
 /// Explores one puzzle with each seed.
 pub(super) fn solve(component: &Arc<[u8]>, name: &str, way: Way) -> Tries {
-    let mut puzzle = Puzzle::new(component, name);
+    let mut puzzle = Puzzle::new(component, name, way.told);
     let mut tries = Tries::default();
     let row = strategy(way.strategy).expect("it has that name");
     for seed in 0..seeds() {

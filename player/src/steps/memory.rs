@@ -3,10 +3,13 @@
 //! ```text
 //! effective = bytes × wave[n mod length], and up to 30 % more with fragmentation
 //! ```
+//!
+//! The command says how it begins, by `--memory=limit=1048576 fail-after=3 fragmentation=7 wave=1,2`; steps change it. That is
+//! read when memory is first used, so that a scenario without memory asks the host for nothing.
 
 use crate::failure::Failure;
 use fozzy_sdk::bindings::tools::fozzy::memory::allocations;
-use player_model::AllocKey;
+use player_model::{AllocKey, Step};
 use std::collections::BTreeMap;
 
 #[derive(Clone, Default)]
@@ -24,9 +27,26 @@ pub(super) struct Memory {
     wave: Vec<u64>,
     /// Allocations since the wave began.
     in_wave: u64,
+    /// Whether it was begun as the command says.
+    begun: bool,
 }
 
 impl Memory {
+    /// Begins as the command says, once.
+    pub(super) fn begin(&mut self) {
+        if std::mem::replace(&mut self.begun, true) {
+            return;
+        }
+        for (name, value) in crate::told("--memory=").split(' ').filter_map(|word| word.split_once('=')) {
+            match name {
+                "limit" => self.limit = value.parse().ok(),
+                "fail-after" => self.left = value.parse().ok(),
+                "fragmentation" => self.fragmentation = value.parse().ok(),
+                _ => self.wave = Step::wave(value).unwrap_or_default(),
+            }
+        }
+    }
+
     pub(super) fn in_use(&self) -> u64 {
         self.in_use
     }

@@ -206,37 +206,42 @@ impl State {
             Step::NetDeliverOne { strategy } => self.network.deliver(*strategy).map(drop),
             Step::NetRecvAssert { node, from, payload } => self.network.receive(node, from.as_deref(), payload),
             Step::MemoryAlloc { bytes, key, tag } => {
-                self.memory.alloc(*bytes, key.as_deref(), tag.as_deref()).map(drop)
+                self.memory().alloc(*bytes, key.as_deref(), tag.as_deref()).map(drop)
             }
-            Step::MemoryFree(which) => self.memory.free(which),
+            Step::MemoryFree(which) => self.memory().free(which),
             Step::MemoryLimitMb { mb } => {
-                self.memory.limit = Some(mb.saturating_mul(1 << 20));
+                self.memory().limit = Some(mb.saturating_mul(1 << 20));
                 Ok(())
             }
             Step::MemoryFailAfterAllocs { count } => {
-                self.memory.left = Some(*count);
+                self.memory().left = Some(*count);
                 Ok(())
             }
             Step::MemoryFragmentation { seed } => {
-                self.memory.fragmentation = Some(*seed);
+                self.memory().fragmentation = Some(*seed);
                 Ok(())
             }
             Step::MemoryPressureWave { pattern } => {
-                self.memory.wave(Step::wave(pattern).unwrap_or_default());
+                self.memory().wave(Step::wave(pattern).unwrap_or_default());
                 Ok(())
             }
             Step::MemoryCheckpoint { name } => {
-                tools::event("memory_checkpoint", &format!("{name}: {} bytes in use", self.memory.in_use()));
+                tools::event("memory_checkpoint", &format!("{name}: {} bytes in use", self.memory().in_use()));
                 Ok(())
             }
             Step::MemoryAssertInUseBytes { equals } => {
-                let found = self.memory.in_use();
+                let found = self.memory().in_use();
                 holds(found == *equals, &None, || format!("expected {equals} bytes in use, found {found}"))
             }
             Step::AssertThrows { steps } | Step::AssertRejects { steps } => self.throws(steps),
             Step::Fail { message } => Err(Failure::new(message)),
             Step::Panic { message } => Err(Failure::panic(message)),
         }
+    }
+
+    fn memory(&mut self) -> &mut memory::Memory {
+        self.memory.begin();
+        &mut self.memory
     }
 
     /// One of the steps must fail; what they did to the state is taken back.

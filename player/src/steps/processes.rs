@@ -1,7 +1,9 @@
 //! Commands, and how they are answered.
 //!
-//! Rules of a scenario are compared letter by letter, where those of the host know `*`; so the one that fits is lent to the
-//! host for the one command.
+//! ```text
+//! scripted   proc_when is lent to the host for the one command: it is compared letter by letter, and rules of the host know `*`
+//! real       proc_when is how the real command must end
+//! ```
 
 use super::Answerer;
 use super::store::Store;
@@ -35,14 +37,16 @@ impl Processes {
 
     pub(crate) fn spawn(&mut self, spawn: &ProcSpawn, store: &mut Store) -> Result<Output, Failure> {
         let fits = |rule: &&mut Rule| {
-            let is_left = self.answerer != Answerer::Host && rule.when.times.is_none_or(|times| rule.answered < times);
+            let is_left = rule.when.times.is_none_or(|times| rule.answered < times);
             is_left && rule.when.cmd == spawn.cmd && rule.when.args == spawn.args
         };
-        let lent = self.rules.iter_mut().find(fits).map(|rule| {
+        let is_real = self.answerer == Answerer::Host;
+        let rule = self.rules.iter_mut().find(fits).map(|rule| {
             rule.answered += 1;
             Rc::clone(&rule.when)
         });
-        if let Some(when) = &lent {
+        let lent = rule.as_ref().filter(|_| !is_real);
+        if let Some(when) = lent {
             lend(when);
         }
         let command = spawn.args.iter().fold(Command::new(&spawn.cmd), |command, arg| command.arg(arg));
@@ -56,28 +60,10 @@ impl Processes {
         let shown = shown(spawn);
         let output =
             ran.map_err(|why| Failure::new(format!("{shown}: {why}; {}", suggestion(spawn))).of("did not run"))?;
-        if let Some(expected) = spawn.expect_exit {
-            let found = match output.status {
-                Status::Code(code) if code == expected => None,
-                Status::Code(code) => Some(format!("exit code {code}")),
-                Status::Signal(signal) => Some(format!("signal {signal}")),
-            };
-            if let Some(found) = found {
-                let wrote = String::from_utf8_lossy(&output.stderr).into_owned();
-                return Err(Failure::new(format!(
-                    "{shown}: expected exit code {expected}, found {found}; stderr {wrote:?}"
-                ))
-                .of("another end"));
-            }
+        if let Some(when) = rule.filter(|_| is_real) {
+            expect(&shown, Some(when.exit_code), [&when.stdout, &when.stderr], &output)?;
         }
-        for (name, expected, found) in
-            [("stdout", &spawn.expect_stdout, &output.stdout), ("stderr", &spawn.expect_stderr, &output.stderr)]
-        {
-            if let Some(expected) = expected.as_ref().filter(|expected| expected.bytes() != found.as_slice()) {
-                let found = Payload::of(found.clone());
-                return Err(Failure::new(format!("{shown}: {name}: expected {expected:?}, found {found:?}")));
-            }
-        }
+        expect(&shown, spawn.expect_exit, [&spawn.expect_stdout, &spawn.expect_stderr], &output)?;
         if let Some(key) = &spawn.save_stdout_as {
             let text = std::str::from_utf8(&output.stdout);
             let text =
@@ -86,6 +72,30 @@ impl Processes {
         }
         Ok(output)
     }
+}
+
+/// How it must have ended, and what it must have written.
+fn expect(shown: &str, exit: Option<i32>, texts: [&Option<Payload>; 2], output: &Output) -> Result<(), Failure> {
+    if let Some(expected) = exit {
+        let found = match output.status {
+            Status::Code(code) if code == expected => None,
+            Status::Code(code) => Some(format!("exit code {code}")),
+            Status::Signal(signal) => Some(format!("signal {signal}")),
+        };
+        if let Some(found) = found {
+            let wrote = String::from_utf8_lossy(&output.stderr);
+            let what = format!("{shown}: expected exit code {expected}, found {found}; stderr {wrote:?}");
+            return Err(Failure::new(what).of("another end"));
+        }
+    }
+    let written = [("stdout", &output.stdout), ("stderr", &output.stderr)];
+    for ((name, found), expected) in written.into_iter().zip(texts) {
+        if let Some(expected) = expected.as_ref().filter(|expected| expected.bytes() != found.as_slice()) {
+            let found = Payload::of(found.clone());
+            return Err(Failure::new(format!("{shown}: {name}: expected {expected:?}, found {found:?}")));
+        }
+    }
+    Ok(())
 }
 
 fn lend(when: &ProcWhen) {

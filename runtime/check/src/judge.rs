@@ -1,9 +1,10 @@
 //! The verdict on one execution.
 
+use crate::leak;
 use crate::own::{is_named, is_own};
 use crate::panic::{Panic, last_panic, says_out_of_memory};
 use crate::unmatched::one_line;
-use fozzy_trace::facts::{Failure, FailureKind, FlowStats, ScenarioStats};
+use fozzy_trace::facts::{Facts, Failure, FailureKind, FlowStats, ScenarioStats};
 use fozzy_trace::outcome::{Frame, SourceLocation};
 use fozzy_trace::{End, Execution, Finding, FindingKind, Signature, Status, Verdict};
 
@@ -39,6 +40,9 @@ pub fn judge(execution: &Execution) -> Verdict {
     // What else was found says more.
     if found.is_empty() && execution.end == (End::Exited { code: 0 }) {
         found.extend(execution.facts.scenario.as_ref().and_then(nothing_ran));
+    }
+    if execution.end == (End::Exited { code: 0 }) {
+        found.extend(leak::found(&execution.facts.allocations));
     }
     found.extend(crate::unmatched::found(&execution.unmatched, execution.unmatched_more));
     verdict(found)
@@ -77,6 +81,12 @@ fn nothing_ran(scenario: &ScenarioStats) -> Option<Found> {
 #[must_use]
 pub fn judge_end(end: &End, stderr: &[u8], backtrace: &[Frame]) -> Verdict {
     verdict(of_end(end, Part { stderr, backtrace }).into_iter().collect())
+}
+
+/// The verdict on a guest that came to its end as it should, by what it told; `None` when nothing is wrong.
+#[must_use]
+pub fn judge_facts(facts: &Facts) -> Option<Verdict> {
+    leak::found(&facts.allocations).map(|found| verdict(vec![found]))
 }
 
 /// One finding, and what it makes of the run.

@@ -9,9 +9,10 @@
 //! Not here: printing (`fozzy-report`); what the program itself asserts (comes with the guest SDK).
 
 mod judge;
+mod leak;
 mod own;
 mod panic;
 mod unmatched;
 
-pub use judge::{judge, judge_end};
+pub use judge::{judge, judge_end, judge_facts};
 pub use own::is_own;

@@ -3,6 +3,7 @@
 mod artifacts;
 mod corpus;
 mod gates;
+mod memory;
 mod report;
 mod travel;
 
@@ -11,6 +12,7 @@ pub(crate) use corpus::{
     CorpusAddArgs, CorpusCommand, CorpusExportArgs, CorpusImportArgs, CorpusListArgs, CorpusMinimizeArgs, InputArgs,
 };
 pub(crate) use gates::{FullArgs, GateArgs, GateProfileArg};
+pub(crate) use memory::MemoryArgs;
 pub(crate) use report::{ReportCommand, ReportFlakyArgs, ReportFormatArg, ReportQueryArgs, ReportShowArgs};
 pub(crate) use travel::{BenchmarkArgs, CausalityArgs, FindabilityArgs, MetricArg, ReplayArgs};
 
@@ -175,6 +177,8 @@ pub(crate) enum TemplateArg {
     C,
     Go,
     Js,
+    // What version 1 called `ts` wrote nothing of TypeScript.
+    #[value(alias = "ts")]
     Minimal,
 }
 
@@ -540,9 +544,12 @@ pub(crate) struct LimitArgs {
     /// Instructions that the program may use [default: 10000000000]
     #[arg(long, value_name = "N")]
     pub(crate) fuel: Option<u64>,
-    /// Linear memory that the program may use, in MiB [default: 1024]
+    /// Linear memory that the program may use, in MiB [default: 1024]; of a scenario file, what its steps may have allocated at
+    /// once [default: no bound]
     #[arg(long, value_name = "MIB")]
     pub(crate) mem_limit_mb: Option<u64>,
+    #[command(flatten)]
+    pub(crate) memory: MemoryArgs,
 }
 
 /// What the simulated computer has.
@@ -586,7 +593,8 @@ pub(crate) struct WorldArgs {
     pub(crate) no_canonical_nans: bool,
 }
 
-/// Writes the smallest run with the same failure signature that was found as a trace. Exit code: that of this run; 2 when
+/// Writes the smallest run with the same failure signature that was found as a trace. Of a long sequence of a scenario, candidates
+/// go on from checkpoints of what they have in common; what comes out of it, a run from the start has confirmed. Exit code: that of this run; 2 when
 /// there is no failure, or it does not repeat.
 #[derive(Debug, Args)]
 pub(crate) struct ShrinkArgs {
@@ -604,7 +612,11 @@ pub(crate) struct ShrinkArgs {
     /// Take any other failure that is smaller for the one that is looked for.
     #[arg(long)]
     pub(crate) aggressive: bool,
-    /// Mark which decisions of the smallest run may be any other without losing the failure; it takes as long again at most.
+    /// How many candidates are executed at a time. The result is the same.
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=256))]
+    pub(crate) jobs: u32,
+    /// Mark which decisions and bytes of the smallest run may be any other without losing the failure; it takes as long again
+    /// at most.
     #[arg(long, conflicts_with = "aggressive")]
     pub(crate) explain: bool,
     /// Format of the summary.

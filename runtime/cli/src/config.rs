@@ -1,12 +1,15 @@
 //! `fozzy.toml`: strict, found upwards from the working directory.
 
+mod memory;
+
 use crate::args::{FilesArg, Globals, ScriptArg};
 use crate::error::{CliError, at_path};
 use crate::explore::settings::ExploreSettings;
-use fozzy_plan::PlanFile;
+use fozzy_plan::{PLAN_BYTES_MAX, PlanFile};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use std::collections::BTreeMap;
+use std::num::NonZeroU64;
 use std::path::{Path, PathBuf};
 
 /// Settings of a project.
@@ -21,6 +24,24 @@ pub(crate) struct Config {
     pub(crate) http_backend: Option<ScriptArg>,
     /// The same for processes.
     pub(crate) proc_backend: Option<ScriptArg>,
+    /// As `--mem-limit-mb`.
+    pub(crate) mem_limit_mb: Option<NonZeroU64>,
+    /// As `--mem-fail-after`.
+    pub(crate) mem_fail_after: Option<u64>,
+    /// As `--mem-fragmentation-seed`.
+    pub(crate) mem_fragmentation_seed: Option<u64>,
+    /// As `--mem-pressure-wave`.
+    pub(crate) mem_pressure_wave: Option<memory::Wave>,
+    /// As `--fail-on-leak`.
+    pub(crate) fail_on_leak: bool,
+    /// As `--leak-budget`.
+    pub(crate) leak_budget: Option<u64>,
+    /// Accepted for habit, as `--mem-track`.
+    #[serde(rename = "mem_track")]
+    _mem_track: bool,
+    /// Accepted for habit, as `--mem-artifacts`.
+    #[serde(rename = "mem_artifacts")]
+    _mem_artifacts: bool,
     /// Defaults of `fozzy explore`.
     pub(crate) explore: ExploreSettings,
     /// Plans of targets, by their names: read again by those who know plans.
@@ -37,6 +58,14 @@ impl Default for Config {
             fs_backend: None,
             http_backend: None,
             proc_backend: None,
+            mem_limit_mb: None,
+            mem_fail_after: None,
+            mem_fragmentation_seed: None,
+            mem_pressure_wave: None,
+            fail_on_leak: false,
+            leak_budget: None,
+            _mem_track: false,
+            _mem_artifacts: false,
             explore: ExploreSettings::default(),
             target: IgnoredAny,
             targets: BTreeMap::new(),
@@ -47,10 +76,13 @@ impl Default for Config {
 /// Reads the configuration: the path given, or the nearest `fozzy.toml` above the working directory.
 pub(crate) fn load(globals: &Globals) -> Result<Config, CliError> {
     let Some(path) = find(&globals.config) else { return Ok(Config::default()) };
-    let text = match std::fs::read_to_string(&path) {
-        Ok(text) => text,
-        Err(error) => return Err(at_path("config", "cannot read", &path, &error)),
-    };
+    let failed = |error: std::io::Error| at_path("config", "cannot read", &path, &error);
+    if std::fs::metadata(&path).map_err(failed)?.len() > PLAN_BYTES_MAX as u64 {
+        let message =
+            format!("{} has more than the {PLAN_BYTES_MAX} bytes that a configuration may have", path.display());
+        return Err(CliError::new("config", message));
+    }
+    let text = std::fs::read_to_string(&path).map_err(failed)?;
     let parsed = toml::Deserializer::parse(&text)
         .map_err(|error| error.to_string())
         .and_then(|document| serde_path_to_error::deserialize(document).map_err(|error| error.to_string()));
@@ -65,7 +97,8 @@ pub(crate) fn load(globals: &Globals) -> Result<Config, CliError> {
 }
 
 fn find(named: &Path) -> Option<PathBuf> {
-    if named.exists() {
+    // A link that leads nowhere is no missing file.
+    if named.symlink_metadata().is_ok() {
         return Some(named.to_owned());
     }
     if named.components().count() != 1 {

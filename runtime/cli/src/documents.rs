@@ -159,7 +159,7 @@ pub(crate) mod keys {
             let row = super::DOCUMENTS.iter().find(|row| row.name == name).expect("it is a row");
             of((row.schema)().as_value())
         };
-        assert_eq!(of("ci"), "`schemaVersion` `ok` `checks[]{name,ok,detail?}`");
+        assert_eq!(of("ci"), "`schemaVersion` `ok` `checks[]{name,ok,skipped?,detail?}`");
         assert_eq!(of("corpus-list"), "a list of texts");
         assert!(
             of("artifacts").starts_with("`type: list` `entries[]{kind,path,sizeBytes?}`; or `"),

@@ -26,6 +26,7 @@ mod gates;
 mod inputs;
 mod interrupt;
 mod output;
+mod paths;
 mod plan;
 mod scenario;
 mod selector;

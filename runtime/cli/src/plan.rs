@@ -16,7 +16,9 @@ use fozzy_plan::{
     BackendsFile, ComponentFile, FilesBackend, LimitsFile, MachineFile, PlanFile, ScriptBackend, Size, Span, WallStart,
 };
 use fozzy_trace::Plan;
-use fozzy_trace::plan::{Backend, Backends, HttpReply, Inputs, Machine, Mount, ProcessReply, REDACTED};
+use fozzy_trace::plan::{
+    Backend, Backends, HttpReply, Inputs, MEMORY_BYTES_DEFAULT, Machine, MemoryPlan, Mount, ProcessReply, REDACTED,
+};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -49,6 +51,7 @@ pub(crate) fn plan(
     };
     let file = file.over(config.targets.get(name).cloned().unwrap_or_default());
     let file = file.over(of_backends(config.fs_backend, config.http_backend, config.proc_backend));
+    let file = file.over(config.memory(loaded.scenario.is_some()));
     let mut inputs = Inputs::default();
     let mut loader = |path: &Path| load(path);
     let resolved = file.resolve(name, &mut loader, &mut inputs).map_err(plan_error)?;
@@ -56,6 +59,7 @@ pub(crate) fn plan(
     for word in &world.dir {
         plan.main.dirs.push(capture(word, &mut inputs)?);
     }
+    hold_memory(&mut plan, &file, loaded)?;
     let named = target::named_stdin(world)?;
     let has_stdin = named.is_some() || resolved.stdin_given;
     if let Some(bytes) = named {
@@ -78,6 +82,29 @@ pub(crate) fn plan(
     }
     let secrets = hide_secrets(&mut plan)?;
     Ok(Planned { plan, inputs, stdin, secrets })
+}
+
+/// The steps of a scenario file have a memory of their own: the limit is that of theirs, not of the player's. Who has no steps
+/// cannot be held to what only they heed.
+fn hold_memory(plan: &mut Plan, file: &PlanFile, loaded: &Loaded) -> Result<(), CliError> {
+    if loaded.scenario.is_none() {
+        if !plan.memory.as_ref().is_some_and(MemoryPlan::is_of_steps) {
+            return Ok(());
+        }
+        let name = &loaded.target.name;
+        let message = format!(
+            "{name} is a program with an allocator of its own: failing allocations, fragmentation and waves are for the \
+             steps of scenario files"
+        );
+        return Err(
+            CliError::new("plan", message).hint("bound its linear memory: --mem-limit-mb, or `memory` in [limits]")
+        );
+    }
+    if let Some(limit) = file.limits.memory {
+        plan.limits.memory_bytes = MEMORY_BYTES_DEFAULT;
+        plan.memory.get_or_insert_default().limit_bytes = Some(limit.0);
+    }
+    Ok(())
 }
 
 /// Reads a plan file.
@@ -214,6 +241,7 @@ fn of_flags(args: &[String], limits: &LimitArgs, world: &WorldArgs) -> Result<Pl
         stdin_stays_open: world.stdin_stays_open.then_some(true),
         ..MachineFile::default()
     };
+    let memory = limits.memory.file();
     let limits = LimitsFile {
         fuel: limits.fuel,
         timeout: limits.timeout.map(Span),
@@ -224,7 +252,7 @@ fn of_flags(args: &[String], limits: &LimitArgs, world: &WorldArgs) -> Result<Pl
     let wall_start = world.wall_start.map(WallStart);
     let target = world.judged.clone().map(ComponentFile::Path);
     let target_instances = world.target_instances;
-    let file = PlanFile { machine, limits, target, target_instances, fault, ..PlanFile::default() };
+    let file = PlanFile { machine, limits, memory, target, target_instances, fault, ..PlanFile::default() };
     Ok(PlanFile { wall_start, canonical_nans, ..file })
 }
 

@@ -14,7 +14,7 @@
 
 use crate::error::{CliError, at_path};
 use fozzy_trace::Plan;
-use fozzy_trace::plan::{Backend, Inputs, Machine, NodePlan, Program, ScenarioPlan};
+use fozzy_trace::plan::{Backend, Inputs, Machine, MemoryPlan, NodePlan, Program, ScenarioPlan};
 use player_model::{Cluster, ClusterOptions, ClusterStep, Problem, Scenario, Step, TEXT_BYTES_MAX};
 use std::fs::File;
 use std::io::Read;
@@ -125,6 +125,7 @@ impl ScenarioFile {
             }
             populate(plan, inputs, cluster.names().len())?;
         }
+        plan.main.args.extend(plan.memory.as_ref().and_then(memory));
         plan.main.stdin.bytes = inputs.add(Arc::clone(&self.text));
         plan.main.stdin.stays_open = false;
         plan.scenario = Some(ScenarioPlan::all(1, steps));
@@ -158,6 +159,20 @@ impl ScenarioFile {
         };
         Ok(Some(u32::try_from(steps).unwrap_or(u32::MAX)))
     }
+}
+
+/// What the player is told of memory: `--memory=limit=1048576 fail-after=3 fragmentation=7 wave=1,2`.
+fn memory(plan: &MemoryPlan) -> Option<String> {
+    let number = |name: &str, number: Option<u64>| number.map(|number| format!("{name}={number}"));
+    let factors: Vec<String> = plan.pressure_wave.iter().map(u64::to_string).collect();
+    let words = [
+        number("limit", plan.limit_bytes),
+        number("fail-after", plan.fail_after),
+        number("fragmentation", plan.fragmentation_seed),
+        (!factors.is_empty()).then(|| format!("wave={}", factors.join(","))),
+    ];
+    let words: Vec<String> = words.into_iter().flatten().collect();
+    (!words.is_empty()).then(|| format!("--memory={}", words.join(" ")))
 }
 
 /// Gives a plan so many machines that run a node: the one of version 1, or the target that was named.

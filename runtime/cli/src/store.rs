@@ -12,8 +12,8 @@
 //! a finished one.
 
 use crate::error::CliError;
-use fozzy_report::suite::SuiteSummary;
-use fozzy_report::{Identity, Mode, RunSummary};
+use fozzy_report::suite::{SuiteSummary, TestCounts};
+use fozzy_report::{Identity, MemorySummary, Mode, RunSummary};
 use fozzy_trace::file::store::{Collision, Durability, StoreError, write_atomic};
 use fozzy_trace::{Seed, Status};
 use schemars::JsonSchema;
@@ -51,6 +51,18 @@ pub(crate) struct RunManifest {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) artifacts_dir: Option<String>,
     pub(crate) findings_count: usize,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) tests_passed: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) tests_failed: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) tests_skipped: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) memory_leaked_bytes: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) memory_leaked_allocs: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) memory_peak_bytes: Option<u64>,
 }
 
 /// What is reported of a run.
@@ -159,35 +171,32 @@ pub(crate) struct Told<'a> {
     finished_at: &'a str,
     pub(crate) duration_ns: u64,
     pub(crate) findings: usize,
+    tests: Option<&'a TestCounts>,
+    memory: Option<&'a MemorySummary>,
 }
 
-impl Report for RunSummary {
-    fn told(&self) -> Told<'_> {
-        Told {
-            mode: self.mode,
-            status: self.status,
-            identity: &self.identity,
-            started_at: &self.started_at,
-            finished_at: &self.finished_at,
-            duration_ns: self.duration_ns,
-            findings: self.findings.len(),
-        }
-    }
+macro_rules! report {
+    ($($summary:ty, $it:ident => $tests:expr);*) => {
+        $(impl Report for $summary {
+            fn told(&self) -> Told<'_> {
+                let $it = self;
+                Told {
+                    mode: self.mode,
+                    status: self.status,
+                    identity: &self.identity,
+                    started_at: &self.started_at,
+                    finished_at: &self.finished_at,
+                    duration_ns: self.duration_ns,
+                    findings: self.findings.len(),
+                    tests: $tests,
+                    memory: self.memory.as_ref(),
+                }
+            }
+        })*
+    };
 }
 
-impl Report for SuiteSummary {
-    fn told(&self) -> Told<'_> {
-        Told {
-            mode: self.mode,
-            status: self.status,
-            identity: &self.identity,
-            started_at: &self.started_at,
-            finished_at: &self.finished_at,
-            duration_ns: self.duration_ns,
-            findings: self.findings.len(),
-        }
-    }
-}
+report!(RunSummary, _it => None; SuiteSummary, it => Some(&it.tests));
 
 /// The folder in which runs are kept.
 #[derive(Clone, Debug)]
@@ -230,7 +239,8 @@ impl RunStore {
         let text = format!("{sequence}\n");
         write(&self.runs.join(SEQUENCE_NAME), text.as_bytes())?;
         drop(locked);
-        let Told { mode, status, identity, started_at, finished_at, duration_ns, findings } = report.told();
+        let Told { mode, status, identity, started_at, finished_at, duration_ns, findings, tests, memory } =
+            report.told();
         let manifest = RunManifest {
             schema_version: MANIFEST_SCHEMA.to_owned(),
             run_id: folder.id.clone(),
@@ -246,6 +256,12 @@ impl RunStore {
             report_path: identity.report_path.clone(),
             artifacts_dir: identity.artifacts_dir.clone(),
             findings_count: findings,
+            tests_passed: tests.map(|tests| tests.passed as u64),
+            tests_failed: tests.map(|tests| tests.failed as u64),
+            tests_skipped: tests.map(|tests| tests.skipped as u64),
+            memory_leaked_bytes: memory.map(|memory| memory.leaked_bytes),
+            memory_leaked_allocs: memory.map(|memory| memory.leaked_allocs),
+            memory_peak_bytes: memory.map(|memory| memory.peak_bytes),
         };
         write_json(&folder.path.join("manifest.json"), &manifest)
     }

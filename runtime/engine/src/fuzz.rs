@@ -27,6 +27,7 @@ use crate::settings::Switches;
 use crate::typed;
 use entry::Entry;
 use fozzy_instrument::{Comparison, ComparisonKind, Coverage, ModuleOrdinal};
+use fozzy_trace::facts::Facts;
 use fozzy_trace::outcome::Frame;
 use fozzy_trace::plan::{Call, Inputs};
 use fozzy_trace::source::Seeded;
@@ -265,6 +266,12 @@ impl Caller {
     #[must_use]
     pub fn memory_bytes(&self) -> u64 {
         self.last().reactor.memory_bytes()
+    }
+
+    /// What the guest has said about itself, up to the end of the last call.
+    #[must_use]
+    pub fn facts(&self) -> &Facts {
+        &self.last().reactor.world().facts
     }
 
     /// Pages of it that the last call wrote, of its stack and of its heap, where that is told.

@@ -18,7 +18,9 @@ use crate::schedule;
 use fozzy_host::{Caller, LazyInput, Parking, Run, Tee};
 use fozzy_trace::execution::NodeExecution;
 use fozzy_trace::plan::{Call, Inputs};
-use fozzy_trace::{DecisionSource, Digest, Execution, Executor, HarnessError, Keep, Plan, Reality, Recorder, Sink};
+use fozzy_trace::{
+    DecisionSource, Digest, Execution, Executor, HarnessError, Keep, Plan, Reality, Recorder, Shared, Sink,
+};
 use fozzy_world::{World, WorldError};
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -234,7 +236,7 @@ impl Executor for Session {
         self.covered = self.by_digest(covered);
         let unmatched = run.world.unmatched;
         let facts = run.world.facts;
-        let mut machines = run.world.nodes.into_iter().flatten();
+        let mut machines = run.world.nodes.into_iter().flatten().map(Shared::into_inner);
         let main = machines.next().expect("the target's machine is the first");
         let planned = self.start.plan.nodes.iter().zip(machines);
         let nodes = planned.map(|(plan, node)| {

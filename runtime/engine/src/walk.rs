@@ -26,7 +26,7 @@ use fozzy_instrument::{Coverage, ModuleOrdinal};
 use fozzy_trace::facts::Facts;
 use fozzy_trace::outcome::Frame;
 use fozzy_trace::plan::Inputs;
-use fozzy_trace::{DecisionSource, End, HarnessError, History, NodeId, Plan};
+use fozzy_trace::{DecisionSource, Digest, End, Execution, HarnessError, History, NodeId, Output, Plan};
 use fozzy_world::WorldError;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -92,7 +92,7 @@ pub struct Place {
     steps: Option<u32>,
 }
 
-/// Walks through the first sequence of a scenario.
+/// Walks through one sequence of a scenario: the first one, unless another was asked for.
 pub struct Walker {
     reactor: Reactor,
     begin: Function<(u32,), ()>,
@@ -100,8 +100,10 @@ pub struct Walker {
     end: Function<(u32,), ()>,
     flows: Vec<String>,
     start: Place,
+    sequence: u32,
     /// As in [`Place`].
     steps: Option<u32>,
+    has_run: bool,
 }
 
 impl Walker {
@@ -116,17 +118,43 @@ impl Walker {
         cache: Option<&Cache>,
         source: Box<dyn DecisionSource>,
     ) -> Result<Walker, WalkError> {
+        Walker::of(Walker::program_of(component, plan, inputs, cache)?, plan, inputs, 0, source)
+    }
+
+    /// Compiles `component` for search, to be walked through under `plan` and those that have the same target.
+    ///
+    /// # Errors
+    /// When it cannot be compiled, or does not fit its target.
+    pub fn program_of(
+        component: Arc<[u8]>,
+        plan: &Plan,
+        inputs: &Inputs,
+        cache: Option<&Cache>,
+    ) -> Result<Program, WalkError> {
         let build = Build { coverage: Coverage::Counters, ..Build::fast() };
-        let program = match plan.target() {
-            None => Program::build(component, Switches::of(plan), &build, cache)?,
+        match plan.target() {
+            None => Ok(Program::build(component, Switches::of(plan), &build, cache)?),
             Some(target) => {
                 let program = Program::judge_as(component, Switches::of(plan), &build, cache)?;
                 let bytes = inputs.get(&target).ok_or(ReactorError::from(WorldError::MissingInput(target)))?;
                 // With fuel, as nothing else would cut it.
                 let target = Program::build(bytes, Switches::of(plan), &Build::default(), cache)?;
-                program.linked_to(&target, Caller::Alone)?
+                Ok(program.linked_to(&target, Caller::Alone)?)
             }
-        };
+        }
+    }
+
+    /// Asks what it has a program that was compiled for search, to walk through its sequence of this number.
+    ///
+    /// # Errors
+    /// When it cannot be started, or is no stateful scenario.
+    pub fn of(
+        program: Program,
+        plan: &Plan,
+        inputs: &Inputs,
+        sequence: u32,
+        source: Box<dyn DecisionSource>,
+    ) -> Result<Walker, WalkError> {
         let interface = program.entries().scenario.stateful.clone().ok_or(WalkError::NoFlows)?;
         let named = |name: &str| format!("{interface}#{name}");
         let mut first = Reactor::start(program, Arc::new(plan.clone()), inputs, source)?;
@@ -141,14 +169,21 @@ impl Walker {
             reactor.function(&named("end-sequence"))?,
         );
         let start = Place { checkpoint: reactor.checkpoint()?, steps: None };
+        reactor.find_states();
         let flows = info.flows.into_iter().map(|flow| flow.name).collect();
-        Ok(Walker { reactor, begin, step, end, flows, start, steps: None })
+        Ok(Walker { reactor, begin, step, end, flows, start, sequence, steps: None, has_run: false })
     }
 
     /// The names of its flows.
     #[must_use]
     pub fn flows(&self) -> &[String] {
         &self.flows
+    }
+
+    /// Whether any flow has done anything so far, on whatever way.
+    #[must_use]
+    pub fn has_run(&self) -> bool {
+        self.has_run
     }
 
     /// Where every way begins: before the sequence.
@@ -173,18 +208,41 @@ impl Walker {
     /// # Errors
     /// When the machine fails.
     pub fn forward(&mut self) -> Result<Walked, HarnessError> {
-        let Some(step) = self.steps else {
-            self.steps = Some(0);
-            let called = self.announced(Announced::Beginning, |walker| walker.reactor.call(&mut walker.begin, (0,)));
-            return self.walked(called.map(|()| None));
-        };
+        match self.steps {
+            None => self.begin(),
+            Some(step) => self.step(step),
+        }
+    }
+
+    /// Begins the sequence.
+    ///
+    /// # Errors
+    /// When the machine fails.
+    pub fn begin(&mut self) -> Result<Walked, HarnessError> {
+        self.steps = Some(0);
+        let sequence = self.sequence;
+        let next = Announced::Beginning(sequence);
+        let called = self.announced(next, |walker| walker.reactor.call(&mut walker.begin, (sequence,)));
+        self.walked(called.map(|()| None))
+    }
+
+    /// Takes the step of this number, whichever was the one before.
+    ///
+    /// # Errors
+    /// When the machine fails.
+    pub fn step(&mut self, step: u32) -> Result<Walked, HarnessError> {
         self.steps = Some(step + 1);
-        let called = self.announced(Announced::Step(step), |walker| walker.reactor.call(&mut walker.step, (step,)));
+        let sequence = self.sequence;
+        let next = Announced::Step(sequence, step);
+        let called = self.announced(next, |walker| walker.reactor.call(&mut walker.step, (step,)));
         let flow = match called {
-            Ok((StepResult::Ran(flow),)) => Ok(flow),
+            Ok((StepResult::Ran(flow),)) => {
+                self.has_run = true;
+                Ok(flow)
+            }
             Ok((StepResult::Skipped(skip),)) => Ok(skip.flow),
             Ok((StepResult::Stuck(why),)) => {
-                let end = End::Failed { failure: stuck(0, step, &why) };
+                let end = End::Failed { failure: stuck(sequence, step, &why) };
                 Err(CallError::Ended { end, backtrace: Vec::new() })
             }
             Err(error) => Err(error),
@@ -197,7 +255,9 @@ impl Walker {
     /// # Errors
     /// When the machine fails.
     pub fn finish(&mut self) -> Result<Walked, HarnessError> {
-        let called = self.announced(Announced::Ending, |walker| walker.reactor.call(&mut walker.end, (0,)));
+        let sequence = self.sequence;
+        let next = Announced::Ending(sequence);
+        let called = self.announced(next, |walker| walker.reactor.call(&mut walker.end, (sequence,)));
         self.walked(called.map(|()| None))
     }
 
@@ -225,6 +285,29 @@ impl Walker {
             Err(other @ (CallError::Over | CallError::Function { .. })) => {
                 Err(HarnessError { what: other.to_string() })
             }
+        }
+    }
+
+    /// What a run that has come to `end` here is judged by. There is nothing in it that only a whole run has: no calls, no
+    /// fuel, no memory.
+    #[must_use]
+    pub fn execution(&self, end: End, backtrace: Vec<Frame>) -> Execution {
+        let world = self.reactor.world();
+        let machine = world.node(NodeId(0));
+        Execution {
+            end,
+            ended_at: world.clock.now(),
+            history: History::default(),
+            stdout: Output::default(),
+            stderr: machine.stderr.clone(),
+            fuel_used: 0,
+            memory_bytes: 0,
+            memory: Digest::of(b""),
+            backtrace,
+            nodes: Vec::new(),
+            unmatched: world.unmatched.kept().to_vec(),
+            unmatched_more: world.unmatched.more(),
+            facts: world.facts.clone(),
         }
     }
 
@@ -271,6 +354,16 @@ impl Walker {
     #[must_use]
     pub fn facts(&self) -> &Facts {
         &self.reactor.world().facts
+    }
+
+    /// How often each fault of the plan has struck on this way.
+    pub fn struck(&self) -> impl Iterator<Item = u64> {
+        self.reactor.world().faults.struck()
+    }
+
+    /// In which state its memory says that it is, after a step; see [`Reactor::memory_state`].
+    pub fn memory_state(&mut self) -> Option<u64> {
+        self.reactor.memory_state()
     }
 
     /// What happened on this way.

@@ -26,6 +26,8 @@ pub struct PlanFile {
     pub canonical_nans: Option<bool>,
     /// Bounds of the execution.
     pub limits: LimitsFile,
+    /// What allocations are held to.
+    pub memory: MemoryFile,
     /// What answers the program where the real computer could.
     pub backends: BackendsFile,
     /// Scripted HTTP: rules for outgoing requests, tried in this order. A request that none matches is a finding.
@@ -84,6 +86,21 @@ pub struct LimitsFile {
     pub disk: Option<Size>,
     /// Files, directories and links on a virtual disk. Default: 1048576.
     pub disk_nodes: Option<u64>,
+}
+
+/// What allocations are held to, as scenario files make them by `memory_alloc`, and as programs tell them by `fozzy:memory`.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
+#[serde(default, rename_all = "kebab-case")]
+pub struct MemoryFile {
+    /// Bytes that may be in use at the end, such as 0 or "4KiB"; more is a failure. Default: no bound.
+    pub leak_budget: Option<Size>,
+    /// Scenario files: how many allocations succeed before all others are refused. Default: all.
+    pub fail_after: Option<u64>,
+    /// Scenario files: each allocation takes up to 30 % more than was asked for, by this number. Default: just that.
+    pub fragmentation_seed: Option<u64>,
+    /// Scenario files: allocations take so many times what they ask for, in turn, such as [1, 2, 4]. Default: [1].
+    #[schemars(inner(range(min = 1)))]
+    pub pressure_wave: Option<Vec<u64>>,
 }
 
 /// What answers the program where the real computer could. Clocks, entropy and sockets are always simulated.

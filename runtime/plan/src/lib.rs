@@ -91,8 +91,8 @@ pub use check::RULES_MAX;
 pub use fault_words::{FAULT_GROUPS, FaultWordsError, group_of, parse_fault_words};
 pub use file::{
     BackendsFile, ComponentFile, Content, FaultFile, FilesBackend, HeaderValue, HttpFailureFile, HttpFile, LimitsFile,
-    MachineFile, NetworkFile, NodeFile, OtherContent, PlanFile, ProcessFailureFile, ProcessFile, ProgramFile,
-    RedactFile, ScriptBackend,
+    MachineFile, MemoryFile, NetworkFile, NodeFile, OtherContent, PlanFile, ProcessFailureFile, ProcessFile,
+    ProgramFile, RedactFile, ScriptBackend,
 };
 pub use named::Named;
 pub use nearest::nearest;

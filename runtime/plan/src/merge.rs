@@ -8,7 +8,7 @@
 //!
 //! Invariants: a plan over an empty one, and an empty one over a plan, is that plan; merging is associative.
 
-use crate::file::{BackendsFile, LimitsFile, MachineFile, NetworkFile, PlanFile, RedactFile};
+use crate::file::{BackendsFile, LimitsFile, MachineFile, MemoryFile, NetworkFile, PlanFile, RedactFile};
 
 impl PlanFile {
     /// This plan, and below it what it leaves open.
@@ -19,6 +19,7 @@ impl PlanFile {
             wall_start: self.wall_start.or(lower.wall_start),
             canonical_nans: self.canonical_nans.or(lower.canonical_nans),
             limits: self.limits.over(lower.limits),
+            memory: self.memory.over(lower.memory),
             backends: self.backends.over(lower.backends),
             http: both(self.http, lower.http),
             process: both(self.process, lower.process),
@@ -62,6 +63,17 @@ impl LimitsFile {
             memory: self.memory.or(lower.memory),
             disk: self.disk.or(lower.disk),
             disk_nodes: self.disk_nodes.or(lower.disk_nodes),
+        }
+    }
+}
+
+impl MemoryFile {
+    fn over(self, lower: MemoryFile) -> MemoryFile {
+        MemoryFile {
+            leak_budget: self.leak_budget.or(lower.leak_budget),
+            fail_after: self.fail_after.or(lower.fail_after),
+            fragmentation_seed: self.fragmentation_seed.or(lower.fragmentation_seed),
+            pressure_wave: self.pressure_wave.or(lower.pressure_wave),
         }
     }
 }

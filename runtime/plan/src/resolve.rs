@@ -10,14 +10,15 @@
 
 use crate::check::{check, target_names};
 use crate::file::{
-    ComponentFile, Content, FaultFile, FilesBackend, HttpFailureFile, HttpFile, MachineFile, OtherContent, PlanFile,
-    ProcessFailureFile, ProcessFile, RedactFile, ScriptBackend,
+    ComponentFile, Content, FaultFile, FilesBackend, HttpFailureFile, HttpFile, MachineFile, MemoryFile, OtherContent,
+    PlanFile, ProcessFailureFile, ProcessFile, RedactFile, ScriptBackend,
 };
 use crate::problem::{PlanError, Problems, Step};
 use fozzy_live::{capture_directory, normalise_guest_path};
 use fozzy_trace::plan::{
-    Backend, Backends, HttpFailure, HttpReply, HttpRule, Inputs, Limits, Machine, Mount, MountEntry, MountKind,
-    NetworkPlan, NodePlan, ProcessExit, ProcessReply, ProcessRule, Program, Redact, Stdin, WALL_START_DEFAULT,
+    Backend, Backends, HttpFailure, HttpReply, HttpRule, Inputs, Limits, Machine, MemoryPlan, Mount, MountEntry,
+    MountKind, NetworkPlan, NodePlan, ProcessExit, ProcessReply, ProcessRule, Program, Redact, Stdin,
+    WALL_START_DEFAULT,
 };
 use fozzy_trace::{Digest, Duration, Plan};
 use fozzy_world::MAIN;
@@ -154,6 +155,7 @@ impl Resolve<'_, '_> {
                 faults.into_iter().flatten().collect()
             },
             redact: redact(&file.redact),
+            memory: memory(&file.memory),
             // Whether the target is a scenario is not known here.
             scenario: None,
             call: None,
@@ -403,6 +405,17 @@ fn read_file(path: &Path) -> Result<Vec<u8>, String> {
         }
         false => Ok(bytes),
     }
+}
+
+/// What allocations are held to, if anything is said.
+fn memory(file: &MemoryFile) -> Option<MemoryPlan> {
+    (*file != MemoryFile::default()).then(|| MemoryPlan {
+        leak_budget_bytes: file.leak_budget.map(|size| size.0),
+        limit_bytes: None,
+        fail_after: file.fail_after,
+        fragmentation_seed: file.fragmentation_seed,
+        pressure_wave: file.pressure_wave.clone().unwrap_or_default(),
+    })
 }
 
 fn redact(file: &RedactFile) -> Redact {

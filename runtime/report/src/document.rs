@@ -194,9 +194,12 @@ pub struct CiDocument {
 pub struct CiCheck {
     /// A stable word for scripts.
     pub name: String,
-    /// Whether it passed.
+    /// Whether it passed, or was skipped.
     pub ok: bool,
-    /// What was seen.
+    /// Whether it was not made, for want of what it is about.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub skipped: bool,
+    /// What was seen, or why it was skipped.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub detail: Option<String>,
 }

@@ -89,14 +89,14 @@ pub struct MemorySummary {
 impl ScenarioSummary {
     pub(crate) fn of(stats: &ScenarioStats) -> ScenarioSummary {
         let flow = |flow: &FlowStats| FlowSummary {
-            name: flow.name.clone(),
+            name: flow.name.to_string(),
             run: flow.run,
             skipped: flow.skipped.clone(),
             fuel_used: flow.cost.fuel,
             virtual_time_ns: flow.cost.time.0,
         };
         ScenarioSummary {
-            name: stats.name.clone(),
+            name: stats.name.to_string(),
             sequences: stats.sequences,
             flows: stats.flows.iter().map(flow).collect(),
         }
@@ -217,7 +217,7 @@ mod tests {
         flow.run = 1512;
         (0..3).for_each(|_| flow.skip("no account"));
         let stats = ScenarioStats {
-            name: "Bank".to_owned(),
+            name: "Bank".into(),
             sequences: 10,
             flows: vec![flow, FlowStats::new("x")],
             ..ScenarioStats::default()

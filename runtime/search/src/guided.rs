@@ -88,6 +88,12 @@ impl Guided {
         Guided::over(Recorded::new(seed, BTreeMap::new()), answers, log)
     }
 
+    /// The same as it is now, which goes on by itself with other answers.
+    pub(crate) fn apart(&self, answers: Arc<BTreeMap<Spot, Explicit>>, log: Log) -> Guided {
+        let Guided { beneath, calm, part, asked, .. } = self;
+        Guided { beneath: beneath.clone(), answers, calm: *calm, part: *part, asked: asked.clone(), log }
+    }
+
     fn over(beneath: Recorded, answers: Arc<BTreeMap<Spot, Explicit>>, log: Log) -> Guided {
         Guided { beneath, answers, calm: false, part: Part::WHOLE, asked: BTreeMap::new(), log }
     }
@@ -173,14 +179,7 @@ impl DecisionSource for Guided {
 
     fn fork(&self) -> Box<dyn DecisionSource> {
         let log = self.log.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        Box::new(Guided {
-            beneath: self.beneath.clone(),
-            answers: Arc::clone(&self.answers),
-            calm: self.calm,
-            part: self.part,
-            asked: self.asked.clone(),
-            log: Arc::new(Mutex::new(log)),
-        })
+        Box::new(self.apart(Arc::clone(&self.answers), Arc::new(Mutex::new(log))))
     }
 
     fn observe(&mut self, ask: &Ask, bytes: &mut Inputs) -> Observed {

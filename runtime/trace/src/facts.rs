@@ -26,21 +26,22 @@ pub use properties::{
 };
 pub use states::{STATES_MAX, StateError, States};
 
+use crate::Shared;
 use serde::{Deserialize, Serialize};
 
 /// All that a program told about itself.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Facts {
     /// Its properties.
-    pub properties: Properties,
+    pub properties: Shared<Properties>,
     /// In which state it says it is.
     pub states: States,
     /// What its scenario did, when it is one.
     pub scenario: Option<ScenarioStats>,
     /// Operations of its clients.
-    pub operations: Operations,
+    pub operations: Shared<Operations>,
     /// What its allocator did.
-    pub allocations: Allocations,
+    pub allocations: Shared<Allocations>,
 }
 
 /// Why a program that judges itself has failed.

@@ -78,6 +78,8 @@ pub enum FindingKind {
     Timeout,
     /// Every task waits, and no deadline is left.
     Hang,
+    /// More memory was in use at the end than the plan allows.
+    Leak,
     /// A check of the harness failed.
     Checker,
     /// What the run was given is not enough: the plan has no rule for a request.
@@ -99,6 +101,7 @@ impl FindingKind {
             FindingKind::Trap => "trap",
             FindingKind::Timeout => "timeout",
             FindingKind::Hang => "hang",
+            FindingKind::Leak => "leak",
             FindingKind::Checker => "checker",
             FindingKind::InputInvalid => "input_invalid",
             FindingKind::TargetBehavior => "target_behavior",

@@ -167,7 +167,7 @@ impl World {
     pub fn read_clock(&mut self, dial: Dial, moment: &mut Moment<'_>) -> Reading {
         self.clock.tick();
         moment.now = self.clock.now();
-        let machine = self.nodes[moment.node.0 as usize].as_mut().expect("its guest reads the clock");
+        let machine: &mut crate::Node = self.nodes[moment.node.0 as usize].as_mut().expect("its guest reads the clock");
         machine.drift.read(dial, &self.clock, &machine.name, moment)
     }
 }

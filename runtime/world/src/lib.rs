@@ -51,7 +51,7 @@ pub use unmatched::UnmatchedRequests;
 pub use wait::{Blocked, Timer, Wait};
 
 use fozzy_trace::plan::{Inputs, Program};
-use fozzy_trace::{Digest, Facts, Instant, NodeId, Plan};
+use fozzy_trace::{Digest, Facts, Instant, NodeId, Plan, Shared};
 use std::sync::Arc;
 
 /// Machines that a run may have at once, children included; one more is refused as the operating system
@@ -75,11 +75,11 @@ pub struct World {
     pub clock: Clock,
     /// The machines, by their ids. The first runs the target, and those of the plan follow: they stay. Those that were
     /// launched go with their guests.
-    pub nodes: Vec<Option<Box<Node>>>,
+    pub nodes: Vec<Option<Shared<Node>>>,
     /// How many of them are there.
     pub living: usize,
     /// What connects them.
-    pub network: Network,
+    pub network: Shared<Network>,
     /// Events that happen once.
     pub signals: Signals,
     /// HTTP exchanges.
@@ -162,7 +162,7 @@ impl World {
             clock,
             nodes: Vec::new(),
             living: 0,
-            network: Network::new(&plan.network, names.map(str::to_owned).collect()),
+            network: Shared::new(Network::new(&plan.network, names.map(str::to_owned).collect())),
             signals: Signals::default(),
             http: Http::default(),
             processes: Processes::new(&plan.processes),
@@ -176,6 +176,7 @@ impl World {
             until: None,
             plan: Arc::clone(&plan),
         };
+        world.facts.allocations.leak_budget_bytes = plan.memory.as_ref().and_then(|memory| memory.leak_budget_bytes);
         // The target comes first in everything that has an order.
         world.start(MAIN.to_owned(), Arc::new(plan.main.clone()), None, Entry::Run)?;
         for node in &plan.nodes {
@@ -214,7 +215,7 @@ impl World {
         let end = self.signals.create();
         let wall_ns = self.clock.wall_ns();
         let node = Node::new(id, name, machine, &self.plan.limits, &self.inputs, wall_ns, end)?;
-        self.nodes.push(Some(Box::new(node)));
+        self.nodes.push(Some(Shared::new(node)));
         self.living += 1;
         if self.faults.plans(&fault::POWER_LOSS) {
             self.node_mut(id).disk.track_durability(true);

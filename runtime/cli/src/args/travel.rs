@@ -6,7 +6,8 @@ use fozzy_trace::{Duration, Instant, Until};
 use std::path::PathBuf;
 
 /// With a moment, shows the run as it is then: tasks, timers, files, the last calls, memory; and exits with 0, or with 2 when
-/// there is no such moment. Exit code otherwise: that of the replayed run when it is the same run; 2 when it is not.
+/// there is no such moment. A task is a machine's guest; what the SDK spawns inside one is in the guest's own memory, and shows
+/// in the calls that ask for the `next task`. Exit code otherwise: that of the replayed run when it is the same run; 2 when it is not.
 #[derive(Debug, Args)]
 #[command(group = ArgGroup::new("moment").args(["until", "step", "call"]))]
 pub(crate) struct ReplayArgs {

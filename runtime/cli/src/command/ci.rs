@@ -4,11 +4,14 @@
 //! trace_verify            every byte, by its checksum and structure
 //! replay_outcome_class    the replay ends with the same status and signature
 //! replay_event_parity     call by call, output, end, time, memory, instructions
+//! replay_memory_parity    linear memory at the end, byte for byte
+//! memory_policy           what was in use at the end is within the leak budget of the plan
+//! strict_warning_policy   no warning, in strict mode
 //! artifacts_zip_integrity what would be handed on, zipped and read back
 //! flake_budget            the runs that were named, when they were
 //! ```
 //!
-//! Invariant: a check that was not made is not in the list; of a trace that is not whole nothing else is checked.
+//! Invariant: a check for which there is nothing to look at is skipped, with the reason; of a trace that is not whole nothing else is checked.
 
 use super::Context;
 use super::replay::session_of;
@@ -20,13 +23,17 @@ use crate::selector::{self, Named};
 use fozzy_report::FlakyReport;
 use fozzy_report::document::{CiCheck, CiDocument};
 use fozzy_search::{Replay, replay};
+use fozzy_trace::Digest;
 use fozzy_trace::file::{self, Recording};
 use std::io::{Cursor, Read};
 use std::process::ExitCode;
 
+/// The check of what a run did, beside those of what was kept of it.
+pub(super) const MEMORY_POLICY: &str = "memory_policy";
+
 pub(crate) fn ci(context: &Context, args: &CiArgs) -> Result<ExitCode, CliError> {
     let named = selector::named(&args.trace, &context.runs)?;
-    let (mut found, _) = check(&args.trace, &named)?;
+    let (mut found, _) = check(context, &args.trace, &named)?;
     if !args.flake_runs.is_empty() {
         found.checks.push(flakes(context, args)?);
         found = document(found.checks);
@@ -36,7 +43,11 @@ pub(crate) fn ci(context: &Context, args: &CiArgs) -> Result<ExitCode, CliError>
 }
 
 /// Checks the trace of what was named; the replay is for who wants to keep it.
-pub(super) fn check(selector: &str, named: &Named) -> Result<(CiDocument, Option<(Recording, Replay)>), CliError> {
+pub(super) fn check(
+    context: &Context,
+    selector: &str,
+    named: &Named,
+) -> Result<(CiDocument, Option<(Recording, Replay)>), CliError> {
     let files = artifacts::of(named)?;
     let Some(path) = artifacts::trace_among(&files) else {
         let message = format!("`{selector}` kept no trace: it passed and was not recorded");
@@ -76,6 +87,9 @@ pub(super) fn check(selector: &str, named: &Named) -> Result<(CiDocument, Option
             ),
         ),
     ];
+    checks.push(memory_parity(&recording, &replayed));
+    checks.push(memory_policy(&recording, &replayed));
+    checks.push(warnings(&found.warnings, context.strict));
     checks.push(zip(&files)?);
     Ok((document(checks), Some((recording, replayed))))
 }
@@ -86,7 +100,44 @@ fn document(checks: Vec<CiCheck>) -> CiDocument {
 }
 
 fn row(name: &str, ok: bool, detail: String) -> CiCheck {
-    CiCheck { name: name.to_owned(), ok, detail: Some(detail) }
+    CiCheck { name: name.to_owned(), ok, skipped: false, detail: Some(detail) }
+}
+
+/// Linear memory at the end of both: its size, and its content by digest.
+fn memory_parity(recording: &Recording, replayed: &Replay) -> CiCheck {
+    let (recorded, now) = (&recording.outcome, &replayed.execution);
+    let equal = (recorded.memory_bytes, recorded.memory) == (now.memory_bytes, now.memory);
+    let shown = |bytes: u64, digest: Digest| format!("{bytes} bytes with digest {digest}");
+    let detail = match equal {
+        true => format!("{} bytes, equal in every one", now.memory_bytes),
+        false => format!(
+            "recorded {}, replayed {}",
+            shown(recorded.memory_bytes, recorded.memory),
+            shown(now.memory_bytes, now.memory)
+        ),
+    };
+    row("replay_memory_parity", equal, detail)
+}
+
+/// The budget is in the plan, and so in the trace; what was in use is counted anew.
+fn memory_policy(recording: &Recording, replayed: &Replay) -> CiCheck {
+    let name = MEMORY_POLICY;
+    let told = &replayed.execution.facts.allocations;
+    let skipped = |why: &str| CiCheck { skipped: true, ..row(name, true, why.to_owned()) };
+    match recording.plan.memory.as_ref().and_then(|memory| memory.leak_budget_bytes) {
+        None => skipped("the plan has no leak budget: record with --leak-budget or --fail-on-leak"),
+        Some(_) if !told.is_told() => skipped("the program told no allocations, so there is nothing to hold it to"),
+        Some(budget) => {
+            let detail = format!("{} bytes were in use at the end, {budget} may be", told.in_use_bytes);
+            row(name, !told.is_over_budget(), detail)
+        }
+    }
+}
+
+/// What is worth knowing of a sound trace is wrong in strict mode.
+fn warnings(found: &[String], strict: bool) -> CiCheck {
+    let detail = if found.is_empty() { "no warnings".to_owned() } else { found.join("; ") };
+    row("strict_warning_policy", found.is_empty() || !strict, detail)
 }
 
 /// Packs the files, reads them back with a reader that did not write them, and compares.

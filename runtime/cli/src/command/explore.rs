@@ -82,7 +82,8 @@ pub(crate) fn explore(context: &Context, args: &ExploreArgs) -> Result<ExitCode,
         (base.seed.0, explored.stats.runs, explored.stats.steps),
         explored.stories.clone(),
     );
-    state.write(&base.state)?;
+    // What was found is kept, whether or not it can be gone on from.
+    let state_written = state.write(&base.state);
 
     let mut document = summary(&explored, &base);
     document.seeds = standings.iter().map(Standing::document).collect::<Vec<SeedState>>();
@@ -123,8 +124,16 @@ pub(crate) fn explore(context: &Context, args: &ExploreArgs) -> Result<ExitCode,
     summary = summary.finding(verdicts().filter_map(|verdict| verdict.findings.first().cloned()).collect());
     let still_there = || standings.iter().find(|seed| seed.state == Kept::StillThere)?.signature.clone();
     summary.signature = verdicts().next().and_then(|verdict| verdict.signature.clone()).or_else(still_there);
+    // Ways on which no flow did anything have tested nothing, as a run that goes one of them says.
+    let is_idle = !explored.has_run && explored.stats.steps > 0 && args.resume.is_none();
+    if is_idle && summary.status == Status::Pass {
+        summary.status = outcome.verdict.status;
+        summary.findings.clone_from(&outcome.verdict.findings);
+        summary.signature.clone_from(&outcome.verdict.signature);
+    }
     summary.explore = Some(document);
     context.runs.finish(&folder, &summary)?;
+    state_written?;
     let json = context.printer.json || args.reporter == ReporterArg::Json;
     print(context, json, &summary)?;
     Ok(exit(summary.status))
@@ -280,6 +289,7 @@ impl Prepared {
         let found = exploration.findings().all().iter().zip(&keeper.kept);
         let explored = Explored {
             stats: *exploration.stats(),
+            has_run: ground.walker().has_run(),
             edges_total: ground.walker().coverage().map(|(_, bytes)| bytes.len() as u64).sum(),
             taken: (0..modules).map(|module| exploration.taken(module)).collect(),
             traces: found

@@ -5,13 +5,14 @@
 //! templates/<one>  ── a scenario, a README    ──┴─▶ DIR, unless one of the files is there already
 //! ```
 //!
-//! Invariant: either all files are written, or it is said why not before the first one.
+//! Invariant: either all files are written, or it is said why not and none of them is new.
 //! Not here: how the templates build; their READMEs say it, and `tests/init.rs` does it.
 
 use super::Context;
 use crate::args::{ExampleArg, InitArgs, TemplateArg};
 use crate::error::{CliError, at_path};
 use fozzy_report::document::InitDocument;
+use fozzy_trace::file::store::{Durability, write_atomic};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -123,8 +124,14 @@ pub(crate) fn init(context: &Context, args: &InitArgs) -> Result<ExitCode, CliEr
             return Err(CliError::new("init", message).hint("another folder, or --force to write over what is there"));
         }
     }
+    let mut fresh = Vec::new();
     for (name, text) in &files {
-        write(&args.folder.join(name), &text.replace(SDK_MARK, &sdk))?;
+        let path = args.folder.join(name);
+        let is_fresh = path.symlink_metadata().is_err();
+        let written = write(&path, &text.replace(SDK_MARK, &sdk));
+        // All of it or nothing: half a project passes no test, and is in the way of the next try.
+        written.inspect_err(|_| fresh.iter().for_each(|path| drop(std::fs::remove_file(path))))?;
+        fresh.extend(is_fresh.then_some(path));
     }
     let template = args.template.name().to_owned();
     let files = files.iter().map(|(name, _)| (*name).to_owned()).collect();
@@ -138,7 +145,7 @@ fn write(path: &Path, text: &str) -> Result<(), CliError> {
     if let Some(folder) = path.parent() {
         std::fs::create_dir_all(folder).map_err(refused)?;
     }
-    std::fs::write(path, text).map_err(refused)
+    write_atomic(path, text.as_bytes(), Durability::Cached).map_err(refused)
 }
 
 /// The folder of the SDK, as it stands in a manifest.

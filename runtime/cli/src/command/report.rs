@@ -108,14 +108,14 @@ fn as_suite(report: &KeptReport) -> SuiteSummary {
                 finished_at: summary.finished_at.clone(),
                 duration_ns: summary.duration_ns,
             };
-            let name = summary.target.name.clone();
+            let (name, mode) = (summary.target.name.clone(), summary.mode);
             let identity = summary.identity.clone();
             let case = CaseSummary {
                 duration_ms: summary.duration_ms,
                 duration_ns: summary.duration_ns,
                 ..CaseSummary::ran(&name, &name, summary)
             };
-            SuiteSummary::of(identity, wall, Vec::new(), vec![case])
+            SuiteSummary { mode, ..SuiteSummary::of(identity, wall, Vec::new(), vec![case]) }
         }
     }
 }

@@ -4,9 +4,9 @@ use super::{Context, exit};
 use crate::args::{CollisionArg, ReporterArg, RunArgs, SeedArg};
 use crate::error::CliError;
 use crate::output;
-use crate::plan::plan;
+use crate::plan::{Planned, plan};
 use crate::store::{RunFolder, TRACE_NAME, store_error};
-use crate::target;
+use crate::target::{self, Loaded};
 use crate::wall::Stopwatch;
 use fozzy_check::{is_own, judge};
 use fozzy_engine::{OutputKind, Program, Tee};
@@ -47,21 +47,9 @@ pub(crate) fn run(context: &Context, args: &RunArgs) -> Result<ExitCode, CliErro
     }
     let execution = session.execute(Box::new(Seeded::new(seed)), 0..ENTRIES_KEPT)?;
     planned.add_stdin();
-    let verdict = judge(&execution);
     let summary_target = loaded.summary();
     let is_file = loaded.scenario.is_some();
-    let engine = engine_id(session.program());
-    let recording = Recording::of(
-        loaded.target,
-        loaded.component,
-        planned.plan,
-        &planned.inputs,
-        engine,
-        &execution,
-        verdict,
-        seed,
-        Mode::Run.name(),
-    );
+    let recording = recorded(loaded, planned, session.program(), &execution, seed, Mode::Run);
 
     let folder = context.runs.begin()?;
     let trace = write_trace(&recording, args.record.as_deref(), collision, &folder, context.globals.artifacts_full);
@@ -140,6 +128,21 @@ pub(super) fn show_output(plan: &Plan) -> Tee {
             }
         }
     })
+}
+
+/// An execution as it is recorded, judged.
+pub(crate) fn recorded(
+    loaded: Loaded,
+    planned: Planned,
+    program: &Program,
+    execution: &Execution,
+    seed: Seed,
+    mode: Mode,
+) -> Recording {
+    let (engine, verdict) = (engine_id(program), judge(execution));
+    let Loaded { target, component, .. } = loaded;
+    let Planned { plan, inputs, .. } = planned;
+    Recording::of(target, component, plan, &inputs, engine, execution, verdict, seed, mode.name())
 }
 
 /// Everything of the engine that results depend on.

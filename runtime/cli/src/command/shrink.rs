@@ -6,6 +6,7 @@ use super::{Context, exit};
 use crate::args::{AblateArgs, MinimizeArg, ReporterArg, ShrinkArgs};
 use crate::error::CliError;
 use crate::output;
+use crate::paths::{Ground, Paths};
 use crate::scenario;
 use crate::selector;
 use crate::store::{self, RunFolder};
@@ -14,7 +15,9 @@ use crate::wall::Stopwatch;
 use fozzy_check::judge;
 use fozzy_engine::Session;
 use fozzy_report::{ExplainedDecision, Mode, RunSummary, ShrinkSummary, Slip, StorySize};
-use fozzy_search::shrink::{self, Dimension, Explained, Options, Progress, ShrinkError, Shrunk, Size, Stage, Story};
+use fozzy_search::shrink::{
+    self, Dimension, Explained, Options, Progress, ShrinkError, Shrunk, Size, Stage, Story, Subject, Trail,
+};
 use fozzy_trace::file::Recording;
 use fozzy_trace::file::store::Collision;
 use fozzy_trace::plan::Inputs;
@@ -37,7 +40,7 @@ pub(crate) fn shrink(context: &Context, args: &ShrinkArgs) -> Result<ExitCode, C
     let (path, recording) = selector::recording(&args.trace, &context.runs)?;
     let out = args.out.clone().unwrap_or_else(|| path.with_extension("min.fozzy"));
     let json = context.printer.json || args.reporter == ReporterArg::Json;
-    let mut engine = Engine(session_of(&recording)?);
+    let mut engines = engines(&recording, args.jobs)?;
     let options =
         Options { only: dimension(args.minimize), aggressive: args.aggressive, keeps_stdin: is_of_file(&recording) };
     let mut told = Duration::ZERO;
@@ -49,12 +52,14 @@ pub(crate) fn shrink(context: &Context, args: &ShrinkArgs) -> Result<ExitCode, C
         }
         elapsed < Duration::from_nanos(args.budget.0)
     };
-    let shrunk = shrink::shrink(&recording, &mut engine, options, &mut go_on).map_err(|error| failed(&path, &error))?;
+    let shrunk = shrunk(&recording, &mut engines, options, &mut go_on).map_err(|error| failed(&path, &error))?;
+    let engine = &mut engines[0];
 
     let explained = match (&recording.outcome.verdict.signature, args.explain) {
         (Some(signature), true) => {
             let mut go_on = || watch.elapsed() < Duration::from_nanos(args.budget.0.saturating_mul(2));
-            let explained = shrink::explain(&recording, &mut engine, &shrunk.story, signature, &mut go_on);
+            let explained =
+                shrink::explain(&recording, engine, &shrunk.story, signature, options.keeps_stdin, &mut go_on);
             explained.map_err(|error| failed(&path, &error))?.iter().map(explained_document).collect()
         }
         _ => Vec::new(),
@@ -63,7 +68,7 @@ pub(crate) fn shrink(context: &Context, args: &ShrinkArgs) -> Result<ExitCode, C
     let bytes = smallest.to_bytes().map_err(|error| CliError::new("trace", error.to_string()))?;
     let written = store::write_trace(&out, &bytes, Collision::Overwrite)?;
     let folder = context.runs.begin()?;
-    let slips = slips(&mut engine, &recording, &shrunk, &folder)?;
+    let slips = slips(engine, &recording, &shrunk, &folder)?;
     let identity = identity(&folder, recording.seed, Some(&written));
     let target = target::summary_of(&recording.target);
     let mut summary = RunSummary::of(Mode::Run, identity, target, &smallest.outcome, kept(&execution), watch.facts())
@@ -88,17 +93,21 @@ fn is_of_file(recording: &Recording) -> bool {
 }
 
 fn explained_document(explained: &Explained) -> ExplainedDecision {
-    let Explained { decision, tried, is_free } = explained;
-    ExplainedDecision {
-        step: decision.spot.part.step_number(),
-        site: decision.site.clone(),
-        answer: match &decision.answer {
-            Explicit::Number(number) => number.to_string(),
-            Explicit::Bytes(digits) => digits.clone(),
-        },
-        tried: *tried as u64,
-        free: *is_free,
-    }
+    let Explained { subject, tried, is_free } = explained;
+    let (step, site, answer) = match subject {
+        Subject::Decision(decision) => {
+            let answer = match &decision.answer {
+                Explicit::Number(number) => number.to_string(),
+                Explicit::Bytes(digits) => digits.clone(),
+            };
+            (decision.spot.part.step_number(), decision.site.clone(), answer)
+        }
+        Subject::Byte { decision, at, byte } => {
+            (decision.spot.part.step_number(), format!("{}, byte {at}", decision.site), format!("{byte:02x}"))
+        }
+        Subject::Stdin { at, byte } => (None, format!("standard input, byte {at}"), format!("{byte:02x}")),
+    };
+    ExplainedDecision { step, site, answer, tried: *tried as u64, free: *is_free }
 }
 
 const fn dimension(argument: MinimizeArg) -> Option<Dimension> {
@@ -139,14 +148,14 @@ fn failed(path: &Path, error: &ShrinkError) -> CliError {
 pub(super) fn smaller(trace: &Path, budget: Duration) -> Result<Option<(PathBuf, u64)>, CliError> {
     let watch = Stopwatch::start();
     let recording = selector::read(trace)?;
-    let mut engine = Engine(session_of(&recording)?);
+    let mut engines = engines(&recording, 1)?;
     let options = Options { only: None, aggressive: false, keeps_stdin: is_of_file(&recording) };
-    let shrunk = shrink::shrink(&recording, &mut engine, options, &mut |_| watch.elapsed() < budget);
+    let shrunk = shrunk(&recording, &mut engines, options, &mut |_| watch.elapsed() < budget);
     let shrunk = shrunk.map_err(|error| failed(trace, &error))?;
     if shrunk.after == shrunk.before {
         return Ok(None);
     }
-    let (smallest, _) = engine.record(&recording, &shrunk.story)?;
+    let (smallest, _) = engines[0].record(&recording, &shrunk.story)?;
     let bytes = smallest.to_bytes().map_err(|error| CliError::new("trace", error.to_string()))?;
     let path = store::write_trace(&trace.with_extension("min.fozzy"), &bytes, Collision::Overwrite)?;
     Ok(Some((path, shrunk.after.steps as u64)))
@@ -170,8 +179,35 @@ fn slips(
     Ok(kept)
 }
 
+/// So many engines for a recording's program, which is compiled once.
+fn engines(recording: &Recording, jobs: u32) -> Result<Vec<Engine>, CliError> {
+    let first = session_of(recording)?;
+    let program = first.program().clone();
+    let ground = Ground::new(Arc::clone(&recording.component), target::cache());
+    let engine = |session| Engine { session, paths: Paths::new(Arc::clone(&ground)) };
+    let mut engines = vec![engine(first)];
+    for _ in 1..jobs {
+        engines.push(engine(target::session(program.clone(), &recording.plan, &recording.inputs)?));
+    }
+    Ok(engines)
+}
+
+fn shrunk(
+    recording: &Recording,
+    engines: &mut [Engine],
+    options: Options,
+    go_on: &mut dyn FnMut(&Progress) -> bool,
+) -> Result<Shrunk, ShrinkError> {
+    let mut stages: Vec<&mut (dyn Stage + Send)> =
+        engines.iter_mut().map(|engine| engine as &mut (dyn Stage + Send)).collect();
+    shrink::shrink(recording, &mut stages, options, go_on)
+}
+
 /// The engine, which executes one program under many plans.
-struct Engine(Session);
+struct Engine {
+    session: Session,
+    paths: Paths,
+}
 
 impl Stage for Engine {
     fn perform(
@@ -181,9 +217,13 @@ impl Stage for Engine {
         source: Box<dyn DecisionSource>,
         keep: Keep,
     ) -> Result<Execution, HarnessError> {
-        let replanned = self.0.replan(Arc::new(plan.clone()), inputs);
+        let replanned = self.session.replan(Arc::new(plan.clone()), inputs);
         replanned.map_err(|error| HarnessError { what: error.to_string() })?;
-        self.0.execute(source, keep)
+        self.session.execute(source, keep)
+    }
+
+    fn trail(&mut self) -> Option<&mut dyn Trail> {
+        Some(&mut self.paths)
     }
 }
 
@@ -198,7 +238,7 @@ impl Engine {
             Arc::clone(&original.component),
             story.plan.clone(),
             &story.inputs,
-            engine_id(self.0.program()),
+            engine_id(self.session.program()),
             &execution,
             verdict,
             original.seed,
@@ -236,8 +276,8 @@ pub(crate) fn ablate(context: &Context, args: &AblateArgs) -> Result<ExitCode, C
         let message = format!("{}: no fault was planned, so none can be left out", path.display());
         return Err(CliError::new("target", message).hint("fozzy run TARGET --faults disk,http"));
     }
-    let mut engine = Engine(session_of(&recording)?);
-    let rows = shrink::ablate(&recording, &mut engine).map_err(|error| failed(&path, &error))?;
+    let mut engines = engines(&recording, 1)?;
+    let rows = shrink::ablate(&recording, &mut engines[0]).map_err(|error| failed(&path, &error))?;
     let names: Vec<String> =
         recording.plan.faults.iter().map(|fault| format!("{}@{}", fault.kind, fault.target)).collect();
     if context.printer.json {

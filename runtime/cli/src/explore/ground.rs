@@ -9,7 +9,7 @@
 
 use crate::command::run::{ENTRIES_KEPT, engine_id};
 use crate::error::CliError;
-use fozzy_check::{judge, judge_end};
+use fozzy_check::{judge, judge_end, judge_facts};
 use fozzy_engine::{Place, Session, Walked, Walker};
 use fozzy_report::Mode;
 use fozzy_search::explore::{Ground, PlaceId, Story, Went};
@@ -112,7 +112,9 @@ impl Ground for ScenarioGround {
     }
 
     fn finish(&mut self) -> Result<Went, HarnessError> {
-        self.walker.finish().map(Self::went)
+        let went = self.walker.finish().map(Self::went)?;
+        let found = matches!(went, Went::On { .. }).then(|| judge_facts(self.walker.facts())).flatten();
+        Ok(found.map_or(went, |verdict| Went::Failed(Box::new(verdict))))
     }
 
     fn keep(&mut self) -> Result<PlaceId, HarnessError> {
@@ -137,8 +139,16 @@ impl Ground for ScenarioGround {
         self.walker.facts().properties.iter().for_each(|(name, property)| see(name, property));
     }
 
+    fn faults(&self, see: &mut dyn FnMut(u64)) {
+        self.walker.struck().for_each(see);
+    }
+
     fn state(&self) -> Option<u64> {
         self.walker.facts().states.digest()
+    }
+
+    fn memory_state(&mut self) -> Option<u64> {
+        self.walker.memory_state()
     }
 
     fn confirm(&mut self, story: &Story) -> Result<Verdict, HarnessError> {

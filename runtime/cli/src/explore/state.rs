@@ -74,11 +74,16 @@ impl ExploreState {
             CliError::new("state", format!("{}: {why}", path.display())).hint("leave out --resume to begin anew")
         };
         #[derive(Deserialize)]
+        #[serde(expecting = "a state of an exploration")]
         struct Head {
             format: Option<String>,
             version: Option<u32>,
         }
-        let head: Head = serde_json::from_slice(&text).map_err(|error| refused(format!("it is not whole: {error}")))?;
+        let parsed = |error: serde_json::Error| match error.is_data() {
+            true => refused(format!("it is no state of an exploration: {error}")),
+            false => refused(format!("it is not whole: {error}")),
+        };
+        let head: Head = serde_json::from_slice(&text).map_err(parsed)?;
         if head.format.as_deref() != Some(FORMAT) {
             return Err(refused("it is no state of an exploration".to_owned()));
         }
@@ -86,8 +91,7 @@ impl ExploreState {
             let found = head.version.map_or("none".to_owned(), |version| version.to_string());
             return Err(refused(format!("expected version {VERSION}, found {found}")));
         }
-        let state: ExploreState =
-            serde_json::from_slice(&text).map_err(|error| refused(format!("it is not whole: {error}")))?;
+        let state: ExploreState = serde_json::from_slice(&text).map_err(parsed)?;
         if state.component != Digest::of(component) {
             return Err(refused("it is of another program, or of another build of it".to_owned()));
         }

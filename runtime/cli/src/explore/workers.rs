@@ -53,6 +53,8 @@ const EXPLORED: &str = "explored.json";
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Explored {
     pub(crate) stats: Stats,
+    /// Whether any flow did anything.
+    pub(crate) has_run: bool,
     pub(crate) edges_total: u64,
     /// For each module, whether each of its edges was taken.
     pub(crate) taken: Vec<Vec<u8>>,
@@ -283,6 +285,7 @@ fn merged(folder: &Path, place: &Where, workers: u32) -> Result<Explored, CliErr
             into.resize(into.len().max(from.len()), 0);
             into.iter_mut().zip(from).for_each(|(into, from)| *into |= from);
         }
+        all.has_run |= explored.has_run;
         all.stories.extend(explored.stories);
         for (dial, name, earned) in explored.earned {
             match all.earned.iter_mut().find(|known| (&known.0, &known.1) == (&dial, &name)) {

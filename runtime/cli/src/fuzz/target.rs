@@ -9,7 +9,7 @@
 
 use crate::error::CliError;
 use crate::target;
-use fozzy_check::{judge, judge_end};
+use fozzy_check::{judge, judge_end, judge_facts};
 use fozzy_engine::{CallOutcome, Caller, ComparisonKind, Program, Searched, Session, written};
 use fozzy_search::fuzz::{Compared, ComparedKind, Drawn, MemoryUse, Outcome, Target};
 use fozzy_trace::plan::{Call, Inputs};
@@ -151,7 +151,7 @@ impl Target for CallTarget {
             CallOutcome::Ended { end, backtrace, stderr } if self.is_failure(&end) => {
                 Some(Box::new(judge_end(&end, &stderr, &backtrace)))
             }
-            CallOutcome::Returned | CallOutcome::Ended { .. } => None,
+            CallOutcome::Returned | CallOutcome::Ended { .. } => judge_facts(self.caller.facts()).map(Box::new),
         };
         let memory = MemoryUse::of(self.caller.memory_bytes(), self.caller.written_pages(), input.len());
         Ok(Outcome { failed, memory })

@@ -10,13 +10,12 @@ use super::expect::{Expect, own_plan};
 use super::select::{Given, Kind, Selected, shown};
 use crate::args::{TestArgs, WorldArgs};
 use crate::command::Context;
-use crate::command::run::{ENTRIES_KEPT, driven as of_file, engine_id, kept};
+use crate::command::run::{ENTRIES_KEPT, driven as of_file, kept, recorded};
 use crate::error::CliError;
 use crate::plan::plan;
 use crate::store::{self, RunFolder};
 use crate::target;
 use crate::wall::Stopwatch;
-use fozzy_check::judge;
 use fozzy_engine::Program;
 use fozzy_report::suite::CaseSummary;
 use fozzy_report::{Identity, Mode, RunSummary};
@@ -122,19 +121,8 @@ impl Case {
         planned.open(&mut session, &context.config.base_dir)?;
         let seed = self.given.seed.unwrap_or_else(|| seed_of(suite.seed, &self.name));
         let execution = session.execute(Box::new(Seeded::new(seed)), 0..ENTRIES_KEPT)?;
-        let verdict = judge(&execution);
-        let (engine, target) = (engine_id(session.program()), loaded.summary());
-        let recording = Recording::of(
-            loaded.target,
-            loaded.component,
-            planned.plan,
-            &planned.inputs,
-            engine,
-            &execution,
-            verdict,
-            seed,
-            Mode::Test.name(),
-        );
+        let target = loaded.summary();
+        let recording = recorded(loaded, planned, session.program(), &execution, seed, Mode::Test);
         let trace = match &self.record {
             Some(path) => Some((path.clone(), suite.collision)),
             None if recording.outcome.verdict.status == Status::Pass && !context.globals.artifacts_full => None,

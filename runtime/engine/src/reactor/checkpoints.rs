@@ -94,7 +94,7 @@ impl State {
     }
 }
 
-/// Something that was done between two checkpoints.
+/// Something that can be done again.
 pub(super) trait Step: Any + Send + Sync {
     /// Does it again.
     fn repeat(&self, live: &mut Live) -> Result<(), CallError>;
@@ -110,10 +110,21 @@ pub(super) trait Step: Any + Send + Sync {
     }
 }
 
-/// Calls of one function, one after the other: together, so that noting one costs no allocation.
+/// Calls of one function, one after the other: together, and the first of them apart, so that noting one costs few
+/// allocations.
 struct Called<P, R> {
     function: Function<P, R>,
-    arguments: Vec<P>,
+    first: Option<P>,
+    others: Vec<P>,
+}
+
+impl<P, R> Called<P, R> {
+    fn add(&mut self, arguments: P) {
+        match self.first {
+            None => self.first = Some(arguments),
+            Some(_) => self.others.push(arguments),
+        }
+    }
 }
 
 impl<P, R> Step for Called<P, R>
@@ -123,22 +134,20 @@ where
 {
     fn repeat(&self, live: &mut Live) -> Result<(), CallError> {
         let mut function = self.function.clone();
-        self.arguments.iter().try_for_each(|arguments| live.call(&mut function, arguments.clone()).map(drop))
+        self.first
+            .iter()
+            .chain(&self.others)
+            .try_for_each(|arguments| live.call(&mut function, arguments.clone()).map(drop))
     }
 
     fn calls(&self) -> u64 {
-        self.arguments.len() as u64
+        u64::from(self.first.is_some()) + self.others.len() as u64
     }
 
     fn forget(&mut self) -> bool {
-        self.arguments.clear();
+        self.first = None;
+        self.others.clear();
         true
-    }
-}
-
-impl Step for Announced {
-    fn repeat(&self, live: &mut Live) -> Result<(), CallError> {
-        live.announce(*self)
     }
 }
 
@@ -152,7 +161,33 @@ impl Step for AnsweredFrom {
     }
 }
 
-type Steps = Arc<[Box<dyn Step>]>;
+/// What was done between two checkpoints.
+pub(super) enum Done {
+    /// The host was told; it is before most calls of a scenario.
+    Announced(Announced),
+    /// Anything else.
+    Step(Box<dyn Step>),
+}
+
+impl Done {
+    /// Does it again.
+    pub(super) fn repeat(&self, live: &mut Live) -> Result<(), CallError> {
+        match self {
+            Done::Announced(next) => live.announce(*next),
+            Done::Step(step) => step.repeat(live),
+        }
+    }
+
+    /// How many calls it stands for.
+    pub(super) fn calls(&self) -> u64 {
+        match self {
+            Done::Announced(_) => 0,
+            Done::Step(step) => step.calls(),
+        }
+    }
+}
+
+type Steps = Arc<[Done]>;
 
 struct Entry {
     parent: Option<u64>,
@@ -182,7 +217,7 @@ pub(super) struct Checkpoints {
     bytes: u64,
     bytes_max: u64,
     /// What was done since the last checkpoint or restore.
-    since: Vec<Box<dyn Step>>,
+    since: Vec<Done>,
     first: Option<Run>,
 }
 
@@ -278,24 +313,27 @@ impl Checkpoints {
         P: ComponentNamedList + Lower + Clone + Send + Sync + 'static,
         R: ComponentNamedList + Lift + 'static,
     {
-        let last = self.since.last_mut().map(|last| &mut **last as &mut dyn Any);
-        match last.and_then(|last| last.downcast_mut::<Called<P, R>>()) {
-            Some(called) if called.function.is(function) => called.arguments.push(arguments.clone()),
+        let last = match self.since.last_mut() {
+            Some(Done::Step(last)) => (&mut **last as &mut dyn Any).downcast_mut::<Called<P, R>>(),
+            Some(Done::Announced(_)) | None => None,
+        };
+        match last {
+            Some(called) if called.function.is(function) => called.add(arguments.clone()),
             _ => {
-                let arguments = vec![arguments.clone()];
-                self.since.push(Box::new(Called { function: function.clone(), arguments }));
+                let (function, first) = (function.clone(), Some(arguments.clone()));
+                self.since.push(Done::Step(Box::new(Called { function, first, others: Vec::new() })));
             }
         }
     }
 
     /// Notes what the host was told.
     pub(super) fn announced(&mut self, next: Announced) {
-        self.since.push(Box::new(next));
+        self.since.push(Done::Announced(next));
     }
 
     /// Notes that another source answers.
     pub(super) fn answered_from(&mut self, source: &dyn DecisionSource) {
-        self.since.push(Box::new(AnsweredFrom(Mutex::new(source.fork()))));
+        self.since.push(Done::Step(Box::new(AnsweredFrom(Mutex::new(source.fork())))));
     }
 
     /// What was done since the last checkpoint does not matter any more.
@@ -303,7 +341,11 @@ impl Checkpoints {
     pub(super) fn forget_calls(&mut self) {
         // What is called next is often what was called first.
         self.since.truncate(1);
-        if !self.since.first_mut().is_none_or(|first| first.forget()) {
+        let is_kept = match self.since.first_mut() {
+            Some(Done::Step(first)) => first.forget(),
+            Some(Done::Announced(_)) | None => false,
+        };
+        if !is_kept {
             self.since.clear();
         }
     }
@@ -325,7 +367,7 @@ impl Checkpoints {
     }
 
     /// The nearest state on the way to a checkpoint, and what was done since then.
-    pub(super) fn way_to(&self, id: CheckpointId) -> (Option<Arc<State>>, Vec<&dyn Step>) {
+    pub(super) fn way_to(&self, id: CheckpointId) -> (Option<Arc<State>>, Vec<&Done>) {
         let mut ways = Vec::new();
         let mut at = Some(id.0);
         let mut from = None;
@@ -337,19 +379,18 @@ impl Checkpoints {
             ways.push(&entry.steps);
             at = entry.parent;
         }
-        (from, ways.into_iter().rev().flat_map(|steps| steps.iter().map(|step| &**step)).collect())
+        (from, ways.into_iter().rev().flat_map(|steps| steps.iter()).collect())
     }
 
     /// Everything that was done since the start, through `base`, up to now.
-    pub(super) fn since_start(&self, base: CheckpointId) -> Vec<&dyn Step> {
+    pub(super) fn since_start(&self, base: CheckpointId) -> Vec<&Done> {
         let mut ways = vec![];
         let mut at = Some(base.0);
         while let Some(entry) = at.and_then(|at| self.entries.get(&at)) {
             ways.push(&entry.steps[..]);
             at = entry.parent;
         }
-        let steps = ways.into_iter().rev().flatten().chain(&self.since);
-        steps.map(|step| &**step).collect()
+        ways.into_iter().rev().flatten().chain(&self.since).collect()
     }
 
     /// The run with which the first instance began.

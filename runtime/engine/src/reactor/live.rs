@@ -8,6 +8,7 @@
 //! Invariant: an instance whose guest has ended is never used again: its store is poisoned. Its memories are, by the next one.
 //! Not here: which checkpoints there are (`checkpoints`).
 
+use super::changes::Changes;
 use super::checkpoints::State;
 use super::handles::Handles;
 use super::memories::{MarkSites, Memories};
@@ -63,15 +64,15 @@ impl<P, R> Function<P, R> {
     }
 }
 
-/// The part of a scenario's only sequence that is called next.
+/// The part of a scenario's sequence that is called next; the sequence comes first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Announced {
     /// `begin-sequence`.
-    Beginning,
+    Beginning(u32),
     /// This step.
-    Step(u32),
+    Step(u32, u32),
     /// `end-sequence`.
-    Ending,
+    Ending(u32),
 }
 
 /// The globals of one module, where its code takes them over at its next entry.
@@ -363,12 +364,12 @@ impl Live {
 
     /// Tells the host what the next call of a scenario is.
     pub(super) fn announce(&mut self, next: Announced) -> Result<(), CallError> {
-        let stream = ScenarioKind::Stateful.stream(0);
+        let stream = |sequence| ScenarioKind::Stateful.stream(sequence);
         let host = self.store.data_mut();
         let told = match next {
-            Announced::Beginning => host.begin_sequence(0, stream),
-            Announced::Step(step) => host.begin_step(0, stream, step),
-            Announced::Ending => host.end_sequence(0, stream),
+            Announced::Beginning(sequence) => host.begin_sequence(sequence, stream(sequence)),
+            Announced::Step(sequence, step) => host.begin_step(sequence, stream(sequence), step),
+            Announced::Ending(sequence) => host.end_sequence(sequence, stream(sequence)),
         };
         told.map_err(|error| ended(&self.program, &self.store, &error))
     }
@@ -528,6 +529,29 @@ impl Live {
 
     pub(super) fn written_pages(&self) -> u64 {
         self.accessor.as_ref().map_or(0, |accessor| accessor.memories.marked())
+    }
+
+    /// What is to be found out about states, from here on: the state was just captured.
+    pub(super) fn changes(&self) -> Option<Changes> {
+        let accessor = self.accessor.as_ref()?;
+        accessor.memories.marked_pages(&mut Vec::new())?;
+        let base = accessor.memories.images().into_iter().next()?;
+        let slots = &accessor.region.bytes()[ACCESSOR_HEADER_BYTES..];
+        let pointer = slots.first_chunk().filter(|_| accessor.slots > 0).map_or(0, |slot| u64::from_le_bytes(*slot));
+        Some(Changes::new(base, pointer))
+    }
+
+    /// A step was taken; see [`Changes::look`].
+    pub(super) fn look_at_changes(&self, changes: &mut Changes, pages: &mut Vec<u32>) -> Option<u64> {
+        let region = self.accessor.as_ref()?.memories.marked_pages(pages)?;
+        changes.look(region.bytes(), pages)
+    }
+
+    /// The state was restored; see [`Changes::follow`].
+    pub(super) fn follow_changes(&self, changes: &mut Changes) {
+        if let Some(region) = self.told.guest.first() {
+            changes.follow(region.bytes());
+        }
     }
 
     pub(super) fn pages_copied(&self) -> u64 {

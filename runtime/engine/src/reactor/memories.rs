@@ -204,6 +204,14 @@ impl Memories {
         self.tracked.iter().map(|tracked| tracked.tracker.marked(&tracked.region)).sum()
     }
 
+    /// The only memory that there is, where the guest's own code tells which of its pages it wrote since the last capture or
+    /// restore, and these pages.
+    pub(crate) fn marked_pages(&self, pages: &mut Vec<u32>) -> Option<&Region> {
+        let [tracked] = &*self.tracked else { return None };
+        pages.clear();
+        tracked.tracker.marked_pages(&tracked.region, pages).then_some(&*tracked.region)
+    }
+
     /// Another instance is about to get the memories. Unless its code finds them `as_they_are` and never sees them before
     /// they are restored, they become what new ones are.
     pub(crate) fn hand_on(&mut self, as_they_are: bool) -> Result<(), String> {

@@ -14,6 +14,7 @@
 //! trace never depends on a checkpoint.
 //! Not here: which calls are worth making (`fozzy-search`).
 
+mod changes;
 mod checkpoints;
 mod handles;
 mod image;
@@ -33,6 +34,7 @@ pub(crate) use watchdog::time_of;
 
 use crate::coverage::Covered;
 use crate::program::Program;
+use changes::Changes;
 use checkpoints::Checkpoints;
 use fozzy_host::{Host, Run};
 use fozzy_instrument::{Comparison, ModuleOrdinal, OriginalOffset};
@@ -136,6 +138,10 @@ pub struct Reactor {
     over: bool,
     /// Whether something was done that is not repeated.
     finished: bool,
+    /// What is known of states, for who asks for them.
+    changes: Option<Changes>,
+    /// Pages that were written, to be used again.
+    pages: Vec<u32>,
 }
 
 impl Reactor {
@@ -173,7 +179,8 @@ impl Reactor {
         let mut checkpoints = Checkpoints::new(CHECKPOINT_BYTES_DEFAULT);
         let state = live.capture()?;
         let base = checkpoints.add_root(state, first);
-        Ok(Reactor { program, start, live, checkpoints, base, over: false, finished: false })
+        let (over, finished, changes) = (false, false, None);
+        Ok(Reactor { program, start, live, checkpoints, base, over, finished, changes, pages: Vec::new() })
     }
 
     /// The program.
@@ -301,6 +308,9 @@ impl Reactor {
         };
         self.checkpoints.arrive(checkpoint);
         (self.base, self.over, self.finished) = (checkpoint, false, false);
+        if let Some(changes) = self.changes.as_mut().filter(|changes| changes.is_used()) {
+            self.live.follow_changes(changes);
+        }
         Ok(restored)
     }
 
@@ -392,6 +402,18 @@ impl Reactor {
     #[must_use]
     pub fn written_pages(&self) -> u64 {
         self.live.written_pages()
+    }
+
+    /// Has [`Reactor::memory_state`] tell states from here on; a checkpoint was just kept.
+    pub(crate) fn find_states(&mut self) {
+        self.changes = self.live.changes();
+    }
+
+    /// In which state the guest is after a step, as far as its memory says: equal numbers are equal states. `None` as long as
+    /// it is not known what of the memory matters, and where the guest's own code does not tell what it writes.
+    pub fn memory_state(&mut self) -> Option<u64> {
+        let changes = self.changes.as_mut()?;
+        self.live.look_at_changes(changes, &mut self.pages)
     }
 
     /// The coverage bytes of each module since they were cleared; see [`fozzy_instrument::Sites::hits`].

@@ -24,6 +24,12 @@ memory = "64MiB"
 disk = 1000000
 disk-nodes = 500
 
+[memory]
+leak-budget = "1KiB"
+fail-after = 9
+fragmentation-seed = 7
+pressure-wave = [1, 2]
+
 [dirs]
 "/data" = "testdata"
 
@@ -149,6 +155,9 @@ fn a_plan_is_made_of_it() {
     assert_eq!(plan.main.stdin.bytes, Digest::of(b"input"));
     assert_eq!(plan.wall_start_s, 1_748_779_200);
     assert_eq!((plan.limits.fuel, plan.limits.memory_bytes), (1_000_000, 64 << 20));
+    let memory = plan.memory.as_ref().expect("it is given");
+    assert_eq!((memory.leak_budget_bytes, memory.fail_after), (Some(1024), Some(9)));
+    assert_eq!((memory.fragmentation_seed, &memory.pressure_wave[..]), (Some(7), &[1, 2][..]));
     assert_eq!((plan.limits.disk_bytes, plan.limits.disk_nodes), (1_000_000, 500));
     assert_eq!(plan.limits.time, Some(Duration::from_millis(5000)));
     assert_eq!((plan.backends.files, plan.backends.http), (Backend::Host, Backend::Host));

@@ -24,11 +24,11 @@ const SCRIPT: &str = include_str!("page.js");
 /// The document.
 #[must_use]
 pub fn html(summary: &SuiteSummary, is_own: impl Fn(&Frame) -> bool) -> String {
-    let status = summary.status.name();
+    let (mode, status) = (summary.mode.name(), summary.status.name());
     let mut page = format!(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>fozzy test: {status}</title>\n\
-         <style>\n{STYLE}</style>\n</head>\n<body>\n<header>\n<h1>fozzy test <span class=\"word {}\">{}</span></h1>\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>fozzy {mode}: {status}</title>\n\
+         <style>\n{STYLE}</style>\n</head>\n<body>\n<header>\n<h1>fozzy {mode} <span class=\"word {}\">{}</span></h1>\n\
          <p class=\"faint\">seed {} · {} · run {}</p>\n\
          <button id=\"theme\" type=\"button\" title=\"dark or light\">◐</button>\n</header>\n<main>\n",
         if summary.status == Status::Pass { "passed" } else { "failed" },

@@ -47,7 +47,7 @@ fn run(status: Status, title: &str, trace: Option<&str>) -> RunSummary {
     flow.ran(Cost { fuel: 3000, time: Duration(2000) });
     flow.skip("no account");
     let stats = ScenarioStats {
-        name: "Bank".to_owned(),
+        name: "Bank".into(),
         sequences: 2,
         flows: vec![flow, FlowStats::new("idle")],
         ..ScenarioStats::default()

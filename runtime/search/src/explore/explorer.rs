@@ -11,7 +11,7 @@
 
 use super::bandit::Earned;
 use super::ground::{Ground, PlaceId, Went};
-use super::novelty::{Fresh, Novelty};
+use super::novelty::{Fresh, Novelty, States};
 use super::options::{Options, Stop};
 use super::pool::Pool;
 use super::story::{Story, Way};
@@ -287,6 +287,7 @@ impl Exploration {
         self.stats.runs += 1;
         let walk = Walk::new(Arc::clone(&attempt.script), chance, attempt.manner.clone(), &answers);
         outside.ground.go(from.unwrap_or_else(|| outside.ground.start()), Box::new(walk))?;
+        self.novelty.arrive(outside.ground);
         let beginnings = u32::from(from.is_none());
         let steps = attempt.steps.min(self.options.steps_max.saturating_sub(run.before.steps));
         for number in 0..steps + beginnings {
@@ -312,7 +313,7 @@ impl Exploration {
         if (attempt.keeps != Keeps::States || is_at_end) && run.steps > 0 {
             let ended = match outside.ground.finish()? {
                 Went::On { .. } => {
-                    let fresh = self.novelty.note(outside.ground, (run.flow, None), self.options.states);
+                    let fresh = self.novelty.note(outside.ground, (run.flow, None), self.states(States::Told));
                     run.fresh += self.count(fresh);
                     None
                 }
@@ -333,7 +334,10 @@ impl Exploration {
         flow: Option<u32>,
         keeps: Keeps,
     ) -> Result<(), HarnessError> {
-        let fresh = self.novelty.note(outside.ground, (run.flow, flow), self.options.states);
+        // A bounded search must not take for known what only the noise of a memory hides.
+        let states = if keeps == Keeps::New && run.steps > 0 { States::All } else { States::Told };
+        let states = self.states(states);
+        let fresh = self.novelty.note(outside.ground, (run.flow, flow), states);
         run.flow = flow;
         let sum = self.count(fresh);
         run.fresh += sum;
@@ -358,6 +362,11 @@ impl Exploration {
         }
         self.stats.checkpoints = self.pool.len() as u64;
         Ok(())
+    }
+
+    /// Which states count, of these.
+    fn states(&self, wanted: States) -> States {
+        if self.options.states { wanted } else { States::Ignored }
     }
 
     fn count(&mut self, fresh: Fresh) -> u32 {

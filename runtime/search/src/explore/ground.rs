@@ -64,8 +64,19 @@ pub trait Ground {
     /// Shows the properties as they stand on this way.
     fn properties(&self, see: &mut dyn FnMut(&str, &Property));
 
+    /// Shows how often each planned fault has struck on this way, in their order.
+    fn faults(&self, see: &mut dyn FnMut(u64)) {
+        let _ = see;
+    }
+
     /// What the scenario says its state is, as a number; `None` when it says nothing.
     fn state(&self) -> Option<u64>;
+
+    /// What its memory says its state is, for a scenario that says nothing; `None` when that is not known. It is asked after
+    /// steps only.
+    fn memory_state(&mut self) -> Option<u64> {
+        None
+    }
 
     /// Executes a story as a run that can be recorded. Its verdict is the one that counts.
     ///

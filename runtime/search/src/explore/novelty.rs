@@ -1,4 +1,4 @@
-//! What was seen before, and so what is new: edges and how often, states, properties, and flows in company of others.
+//! What was seen before, and so what is new: edges and how often, states, properties, and flows and faults in company.
 //!
 //! Invariant: what was seen stays seen.
 
@@ -27,6 +27,68 @@ pub(crate) struct Novelty {
     properties: BTreeMap<String, Best>,
     /// A flow right after another one.
     pairs: BTreeSet<(Option<u32>, Option<u32>)>,
+    faults: Faults,
+}
+
+/// In which company faults have struck.
+#[derive(Clone, Debug, Default)]
+struct Faults {
+    /// How often each had struck on this way, and how often each property had been evaluated, when it was looked at last.
+    before: Vec<u64>,
+    evaluated: BTreeMap<String, u64>,
+    /// Two of them, by their places in the plan, of which one struck in a step and the other in it or before.
+    pairs: BTreeSet<(usize, usize)>,
+    /// A flow in which one struck, and a property that was evaluated in it.
+    cells: BTreeSet<(Option<u32>, usize, String)>,
+}
+
+impl Faults {
+    /// Looks at a step that ran `flow`; the answer is how much is new.
+    fn note(&mut self, ground: &dyn Ground, flow: Option<u32>) -> u32 {
+        let mut now = Vec::new();
+        ground.faults(&mut |struck| now.push(struck));
+        if now.is_empty() {
+            return 0;
+        }
+        self.before.resize(now.len(), 0);
+        let mut fresh = 0;
+        for (fault, _) in now.iter().zip(&self.before).enumerate().filter(|(_, (now, before))| now > before) {
+            let others = now.iter().enumerate().filter(|(other, struck)| *other != fault && **struck > 0);
+            for (other, _) in others {
+                fresh += u32::from(self.pairs.insert((fault.min(other), fault.max(other))));
+            }
+            ground.properties(&mut |name, property| {
+                if property.evaluated > self.evaluated.get(name).copied().unwrap_or(0) {
+                    fresh += u32::from(self.cells.insert((flow, fault, name.to_owned())));
+                }
+            });
+        }
+        self.arrive(ground);
+        fresh
+    }
+
+    /// What comes next is compared with what is now.
+    fn arrive(&mut self, ground: &dyn Ground) {
+        self.before.clear();
+        ground.faults(&mut |struck| self.before.push(struck));
+        if !self.before.is_empty() {
+            self.evaluated.clear();
+            ground.properties(&mut |name, property| {
+                self.evaluated.insert(name.to_owned(), property.evaluated);
+            });
+        }
+    }
+}
+
+/// Which states count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum States {
+    /// None.
+    Ignored,
+    /// What the scenario says its state is.
+    Told,
+    /// That, or what its memory says where the scenario says nothing.
+    All,
 }
 
 /// What a step showed that was not seen before.
@@ -36,7 +98,7 @@ pub(crate) struct Fresh {
     pub(crate) features: u32,
     /// States.
     pub(crate) states: u32,
-    /// Properties that held first, or came nearer; pairs of flows.
+    /// Properties that held first, or came nearer; pairs of flows, and of faults; faults with flows and properties.
     pub(crate) cells: u32,
 }
 
@@ -47,12 +109,17 @@ impl Fresh {
 }
 
 impl Novelty {
+    /// `ground` is at the beginning of a way.
+    pub(crate) fn arrive(&mut self, ground: &dyn Ground) {
+        self.faults.arrive(ground);
+    }
+
     /// Looks at the last step of `ground`, which ran `flow` after `before`.
     pub(crate) fn note(
         &mut self,
         ground: &mut dyn Ground,
         (before, flow): (Option<u32>, Option<u32>),
-        states: bool,
+        states: States,
     ) -> Fresh {
         let mut fresh = Fresh::default();
         let (feedback, mut number) = (&mut self.feedback, 1);
@@ -60,10 +127,15 @@ impl Novelty {
             fresh.features += feedback.note_module(number, bytes);
             number += 1;
         });
-        if let Some(state) = ground.state().filter(|_| states && self.states.len() < STATES_MAX) {
+        let state = match states {
+            States::Ignored => None,
+            States::Told => ground.state(),
+            States::All => ground.state().or_else(|| ground.memory_state()),
+        };
+        if let Some(state) = state.filter(|_| self.states.len() < STATES_MAX) {
             fresh.states = u32::from(self.states.insert(state));
         }
-        fresh.cells = u32::from(self.pairs.insert((before, flow)));
+        fresh.cells = u32::from(self.pairs.insert((before, flow))) + self.faults.note(ground, flow);
         let properties = &mut self.properties;
         ground.properties(&mut |name, property| {
             if property.evaluated == 0 {
@@ -106,5 +178,87 @@ impl Novelty {
     pub(crate) fn totals(&self) -> (u64, u64, u64, (u64, u64)) {
         let (edges, features) = self.feedback.totals();
         (edges, features, self.states.len() as u64, (self.feedback.once, self.feedback.twice))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::explore::{PlaceId, Story, Went};
+    use fozzy_trace::facts::{Properties, Property, Seen};
+    use fozzy_trace::{DecisionSource, HarnessError, Verdict};
+
+    /// A way on which faults strike and properties are evaluated.
+    #[derive(Default)]
+    struct Way {
+        struck: Vec<u64>,
+        properties: Properties,
+    }
+
+    impl Ground for Way {
+        fn start(&self) -> PlaceId {
+            PlaceId(0)
+        }
+        fn go(&mut self, _: PlaceId, _: Box<dyn DecisionSource>) -> Result<(), HarnessError> {
+            Ok(())
+        }
+        fn forward(&mut self) -> Result<Went, HarnessError> {
+            Ok(Went::Over)
+        }
+        fn finish(&mut self) -> Result<Went, HarnessError> {
+            Ok(Went::Over)
+        }
+        fn keep(&mut self) -> Result<PlaceId, HarnessError> {
+            Ok(PlaceId(1))
+        }
+        fn forget(&mut self, _: PlaceId) {}
+        fn coverage(&mut self, _: &mut dyn FnMut(&[u8])) {}
+        fn properties(&self, see: &mut dyn FnMut(&str, &Property)) {
+            self.properties.iter().for_each(|(name, property)| see(name, property));
+        }
+        fn faults(&self, see: &mut dyn FnMut(u64)) {
+            self.struck.iter().copied().for_each(see);
+        }
+        fn state(&self) -> Option<u64> {
+            None
+        }
+        fn confirm(&mut self, _: &Story) -> Result<Verdict, HarnessError> {
+            Err(HarnessError { what: "nobody asks".to_owned() })
+        }
+    }
+
+    fn seen() -> Seen<'static> {
+        Seen { kind: PropertyKind::Always, name: "kept", holds: true, distance: None, details: None }
+    }
+
+    #[test]
+    fn faults_in_new_company_are_new_once() {
+        let (mut novelty, mut way) = (Novelty::default(), Way { struck: vec![0, 0, 0], ..Way::default() });
+        let mut note = |way: &mut Way, flow| novelty.note(way, (None, Some(flow)), States::Ignored).cells;
+        assert_eq!(note(&mut way, 0), 1, "the flow");
+        way.struck = vec![1, 0, 0];
+        assert_eq!(note(&mut way, 0), 0, "one fault alone");
+        way.struck = vec![1, 0, 1];
+        assert_eq!(note(&mut way, 0), 1, "a pair");
+        way.struck = vec![2, 0, 1];
+        assert_eq!(note(&mut way, 0), 0, "the same pair");
+        let again = |way: &mut Way| way.properties.see(seen()).expect("a fit name");
+        again(&mut way);
+        assert_eq!(note(&mut way, 0), 0, "a property without a fault");
+        again(&mut way);
+        way.struck = vec![3, 0, 1];
+        assert_eq!(note(&mut way, 0), 1, "a fault while it is evaluated");
+        again(&mut way);
+        way.struck = vec![4, 0, 1];
+        assert_eq!(note(&mut way, 0), 0, "known");
+    }
+
+    #[test]
+    fn what_struck_before_a_place_is_not_of_the_step_after_it() {
+        let (mut novelty, mut way) = (Novelty::default(), Way { struck: vec![1, 1], ..Way::default() });
+        novelty.arrive(&way);
+        assert_eq!(novelty.note(&mut way, (None, None), States::Ignored).cells, 1, "the flow alone");
+        way.struck = vec![2, 1];
+        assert_eq!(novelty.note(&mut way, (None, None), States::Ignored).cells, 1, "the pair");
     }
 }

@@ -18,6 +18,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 const NEXT_TASK: &str = "next task";
 /// Answers that are noted of one way; what asks more is as good as endless, and cut.
 const ANSWERS_MAX: usize = 1 << 20;
+/// Answers for which there is room from the beginning.
+const ANSWERS_FEW: usize = 64;
 /// Draws of one answer, until it is one that the mask allows.
 const TRIES: u32 = 8;
 /// What the history of a way is told: that nothing need be stored. Whoever walks has noted the answers, and each place would
@@ -80,11 +82,17 @@ impl Answers {
         noted.answers.iter().zip(&noted.bounds).filter_map(number).collect()
     }
 
-    fn note(&self, answer: Explicit, bound: u64) {
+    /// Notes an answer, and which one it is of those that may be left out.
+    fn note(&self, answer: Explicit, bound: u64, named: Option<u64>) {
         let mut noted = self.lock();
         if noted.answers.len() < ANSWERS_MAX {
+            if noted.answers.is_empty() {
+                noted.answers.reserve(ANSWERS_FEW);
+                noted.bounds.reserve(ANSWERS_FEW);
+            }
             noted.answers.push(answer);
             noted.bounds.push(bound);
+            noted.taken.extend(named);
         }
     }
 }
@@ -216,6 +224,9 @@ impl Walk {
         if !matches!(question.purpose, Purpose::Choice(_)) {
             return drawn;
         }
+        if self.manner.mask == Mask::All {
+            return drawn;
+        }
         for _ in 0..TRIES {
             let Some(alternative) = self.alternative(drawn, bound) else { return drawn };
             if self.manner.mask.allows(swarm::answer(question.site, alternative)) {
@@ -268,13 +279,10 @@ impl DecisionSource for Walk {
             Some(Explicit::Bytes(_)) | None => self.drawn(question, bound),
         };
         if let Some(noted) = &self.noted {
-            noted.note(Explicit::Number(answer), bound);
-            if matches!(question.purpose, Purpose::Choice(_))
-                && question.site != NEXT_TASK
-                && let Some(alternative) = self.alternative(answer, bound)
-            {
-                noted.lock().taken.push(swarm::answer(question.site, alternative));
-            }
+            let may_be_left_out = matches!(question.purpose, Purpose::Choice(_)) && question.site != NEXT_TASK;
+            let alternative = if may_be_left_out { self.alternative(answer, bound) } else { None };
+            let named = alternative.map(|alternative| swarm::answer(question.site, alternative));
+            noted.note(Explicit::Number(answer), bound, named);
         }
         self.weights.clear();
         (answer, ORIGIN)
@@ -292,7 +300,7 @@ impl DecisionSource for Walk {
             None => self.chance.fill(out),
         }
         if let Some(noted) = &self.noted {
-            noted.note(Explicit::Bytes(hex(out)), 0);
+            noted.note(Explicit::Bytes(hex(out)), 0, None);
         }
         ORIGIN
     }

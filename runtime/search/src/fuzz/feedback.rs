@@ -54,6 +54,8 @@ struct Module {
     often: Vec<u64>,
     /// 255 in the byte of an edge that was taken in more than two executions.
     done: Vec<u64>,
+    /// What was looked at last in the place of a word, if nothing of it can be new any more.
+    stale: Vec<u64>,
     /// Executions that took an edge, of those that were counted.
     counts: Vec<u32>,
 }
@@ -101,6 +103,10 @@ impl Feedback {
         let (mut fresh, mut edges) = (0, 0);
         let (mut once, mut twice) = (0i64, 0i64);
         words(bytes, |place, word| {
+            // What was seen stays seen, and most executions count what one before them counted.
+            if module.stale[place] == word {
+                return;
+            }
             let classes = classes_of(word);
             let news = classes & !module.seen[place];
             if news != 0 {
@@ -122,6 +128,8 @@ impl Feedback {
                         }
                     }
                 }
+            } else {
+                module.stale[place] = word;
             }
         });
         self.once = self.once.wrapping_add_signed(once);
@@ -136,7 +144,7 @@ impl Feedback {
         let words = bytes.div_ceil(8);
         let zeros = || vec![0; words];
         let (first, counts) = (self.rows, vec![0; words * 8]);
-        self.modules[number] = Module { first, seen: zeros(), often: zeros(), done: zeros(), counts };
+        self.modules[number] = Module { first, seen: zeros(), often: zeros(), done: zeros(), stale: zeros(), counts };
         self.rows += words as u32 * 8;
     }
 

@@ -1,8 +1,9 @@
-//! What of a story matters: answers that may be any other are told from those on which the failure depends.
+//! What of a story matters: answers and bytes that may be any other are told from those on which the failure depends.
 //!
 //! ```text
 //! draws.int("amount") below 1000 -> 80       others tried: 0, 1, 999, 412, 77     passes with 0: it matters
 //! draws.int("payer")  below 8    -> 0        others tried: 1, 7, 3, 5             fails so with each: it may be any
+//! standard input, byte 0          -> 21       others tried: 00                    passes with 0: it matters
 //! ```
 //!
 //! Invariants: the story stays as it is; what is said to be free was tried with several other answers, and is no proof for all.
@@ -10,28 +11,55 @@
 use super::{ShrinkError, Stage, Story, source};
 use crate::guided::{Asked, Decision, Spot, take};
 use fozzy_check::judge;
-use fozzy_trace::digest::hex;
+use fozzy_trace::digest::{hex, unhex};
 use fozzy_trace::file::Recording;
 use fozzy_trace::source::Explicit;
 use fozzy_trace::{Fold, Signature};
+use std::sync::Arc;
 
 /// Decisions that are varied: stories that are worth reading have fewer.
 const EXPLAINED_MAX: usize = 64;
+/// Bytes of standard input, and of the answer to one question, that are varied one by one.
+const BYTES_MAX: usize = 64;
 /// Other answers that each is tried with.
 const OTHERS_MAX: usize = 5;
 
-/// One decision, and whether it matters.
+/// What is varied.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Subject {
+    /// The answer to a question.
+    Decision(Decision),
+    /// One byte of such an answer.
+    Byte {
+        /// The question, and the whole answer.
+        decision: Decision,
+        /// Which byte of it.
+        at: usize,
+        /// What it is.
+        byte: u8,
+    },
+    /// One byte of standard input.
+    Stdin {
+        /// Which one.
+        at: usize,
+        /// What it is.
+        byte: u8,
+    },
+}
+
+/// Part of a story, and whether it matters.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Explained {
-    /// What was asked, and answered.
-    pub decision: Decision,
-    /// Other answers that were tried; none when there are none.
+    /// What was varied.
+    pub subject: Subject,
+    /// Others that were tried in its place; none when there are none.
     pub tried: usize,
     /// Whether the failure was the same with each of them.
     pub is_free: bool,
 }
 
-/// Tries other answers to each decision of a story that fails with `signature`, as long as `go_on` gives time.
+/// Tries other answers to each decision of a story that fails with `signature`, and other bytes of its standard input unless
+/// that is `kept`, as long as `go_on` gives time. Of bytes that matter together, each is then tried by itself.
 ///
 /// # Errors
 /// When the machine fails.
@@ -40,6 +68,7 @@ pub fn explain(
     stage: &mut dyn Stage,
     story: &Story,
     signature: &Signature,
+    keeps_stdin: bool,
     go_on: &mut dyn FnMut() -> bool,
 ) -> Result<Vec<Explained>, ShrinkError> {
     let mut tell = |story: &Story| -> Result<(Vec<Decision>, bool), ShrinkError> {
@@ -49,28 +78,87 @@ pub fn explain(
     };
     let (log, _) = tell(story)?;
     let mut explained = Vec::new();
-    for decision in log.into_iter().take(EXPLAINED_MAX) {
-        let others = others(&decision);
+    // The last one is looked at next; what is found to matter may put its bytes there.
+    let decisions = log.into_iter().take(EXPLAINED_MAX).map(Subject::Decision);
+    let stdin = stdin_of(story).filter(|_| !keeps_stdin).map(|bytes| bytes.to_vec()).unwrap_or_default();
+    let stdin = stdin.into_iter().enumerate().take(BYTES_MAX).map(|(at, byte)| Subject::Stdin { at, byte });
+    let mut waiting: Vec<Subject> = decisions.chain(stdin).collect();
+    waiting.reverse();
+    while let Some(subject) = waiting.pop() {
+        let others = others(story, &subject);
         let (mut tried, mut is_free) = (0, !others.is_empty());
         for other in others {
             if !go_on() {
                 return Ok(explained);
             }
-            let mut candidate = story.clone();
-            candidate.answers.insert(decision.spot, other);
             tried += 1;
-            if !tell(&candidate)?.1 {
+            if !tell(&other)?.1 {
                 is_free = false;
                 break;
             }
         }
-        explained.push(Explained { decision, tried, is_free });
+        if let (Subject::Decision(decision), false) = (&subject, is_free) {
+            waiting.extend(bytes_of(decision).into_iter().rev());
+        }
+        explained.push(Explained { subject, tried, is_free });
     }
     Ok(explained)
 }
 
-/// Other answers to the same question: the ends of what there is, and some between.
-fn others(decision: &Decision) -> Vec<Explicit> {
+fn stdin_of(story: &Story) -> Option<Arc<[u8]>> {
+    story.inputs.get(&story.plan.main.stdin.bytes)
+}
+
+/// The bytes of an answer that has several.
+fn bytes_of(decision: &Decision) -> Vec<Subject> {
+    let Explicit::Bytes(digits) = &decision.answer else { return Vec::new() };
+    let bytes = unhex(digits).unwrap_or_default();
+    let of = |(at, byte)| Subject::Byte { decision: decision.clone(), at, byte };
+    if bytes.len() < 2 { Vec::new() } else { bytes.into_iter().enumerate().take(BYTES_MAX).map(of).collect() }
+}
+
+/// The story with others in the place of the subject: the ends of what there is, and some between.
+fn others(story: &Story, subject: &Subject) -> Vec<Story> {
+    let answered = |decision: &Decision, answer| {
+        let mut story = story.clone();
+        story.answers.insert(decision.spot, answer);
+        story
+    };
+    match subject {
+        Subject::Decision(decision) => answers(decision).into_iter().map(|answer| answered(decision, answer)).collect(),
+        Subject::Byte { decision, at, byte } => {
+            let Explicit::Bytes(digits) = &decision.answer else { return Vec::new() };
+            let mut bytes = unhex(digits).unwrap_or_default();
+            let with = |other| {
+                bytes[*at] = other;
+                answered(decision, Explicit::Bytes(hex(&bytes)))
+            };
+            other_bytes(*byte, *at).map(with).collect()
+        }
+        Subject::Stdin { at, byte } => {
+            let mut bytes = stdin_of(story).map(|bytes| bytes.to_vec()).unwrap_or_default();
+            let with = |other| {
+                bytes[*at] = other;
+                let mut story = story.clone();
+                story.plan.main.stdin.bytes = story.inputs.add(bytes.clone());
+                story
+            };
+            other_bytes(*byte, *at).map(with).collect()
+        }
+    }
+}
+
+/// Other bytes: the ends, a blank, a letter, the neighbour, and one that depends on the place.
+fn other_bytes(byte: u8, at: usize) -> impl Iterator<Item = u8> {
+    let mut fold = Fold::default();
+    fold.word(at as u64);
+    let all = [0, 0xff, b' ', b'a', byte.wrapping_add(1), fold.value() as u8];
+    let first = move |at: usize| !all[..at].contains(&all[at]) && all[at] != byte;
+    (0..all.len()).filter(move |at| first(*at)).map(move |at| all[at]).take(OTHERS_MAX)
+}
+
+/// Other answers to the same question.
+fn answers(decision: &Decision) -> Vec<Explicit> {
     let drawn = |number: u64| drawn(decision.spot, number);
     let all: Vec<Explicit> = match decision.asked {
         Asked::Below(bound) => {

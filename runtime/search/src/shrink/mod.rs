@@ -11,31 +11,39 @@
 //!
 //! Invariants: a story is only ever replaced by one with the same failure signature, and smaller; what fails otherwise
 //! is kept apart, as a find of its own; the same recording gives the same smallest story, however long it takes.
-//! Not here: who executes ([`Stage`] is the engine's), files and budgets of time (`fozzy`).
+//!
+//! Candidates are told by one player, or by several at a time: what would be tried next if the one before it is in vain is
+//! then told ahead, and forgotten where it is not (`ahead`).
+//! Not here: who executes ([`Stage`] and [`Trail`] are the engine's), files and budgets of time (`fozzy`).
 //!
 //! Source of the method: Zeller and Hildebrandt, "Simplifying and Isolating Failure-Inducing Input" (2002), with
 //! runs of adaptive length as in Hypothesis (MacIver and Donaldson, "Test-Case Reduction via Test-Case Generation",
 //! 2020), over decisions instead of bytes.
 
 mod ablate;
+mod ahead;
 mod explain;
 mod faults;
 mod input;
+mod leave_out;
 mod redraw;
 mod schedule;
 mod steps;
+mod trail;
 mod values;
 
 pub use ablate::{Ablation, ablate};
-pub use explain::{Explained, explain};
+pub use explain::{Explained, Subject, explain};
+pub use trail::{Next, Stride, Trail};
 
 use crate::guided::{Decision, Guided, LOGGED_MAX, Log, Spot, is_chance, take};
+use ahead::Player;
 use fozzy_check::judge;
 use fozzy_trace::facts::Position;
 use fozzy_trace::file::Recording;
-use fozzy_trace::plan::Inputs;
+use fozzy_trace::plan::{Inputs, Kept};
 use fozzy_trace::source::Explicit;
-use fozzy_trace::{DecisionSource, Digest, Execution, HarnessError, Keep, Observation, Origin, Plan, Seed, Signature};
+use fozzy_trace::{DecisionSource, Execution, Fold, HarnessError, Keep, Observation, Origin, Plan, Seed, Signature};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -66,6 +74,11 @@ pub trait Stage {
         source: Box<dyn DecisionSource>,
         keep: Keep,
     ) -> Result<Execution, HarnessError>;
+
+    /// Walks through single sequences, if it can: candidates are then not taken from the start each time.
+    fn trail(&mut self) -> Option<&mut dyn Trail> {
+        None
+    }
 }
 
 /// What is made smaller.
@@ -102,13 +115,14 @@ const PASSES: &[Pass] = &[
     Pass { dimension: Dimension::Input, run: steps::sequences },
     Pass { dimension: Dimension::Input, run: steps::kinds },
     Pass { dimension: Dimension::Input, run: steps::each },
+    // Before values are looked at one by one: it may be that few of them are left to be.
+    Pass { dimension: Dimension::Input, run: redraw::few },
     Pass { dimension: Dimension::Faults, run: faults::strikes },
     Pass { dimension: Dimension::Schedule, run: schedule::turns },
     Pass { dimension: Dimension::Input, run: input::drawn },
     Pass { dimension: Dimension::Input, run: values::parts },
     Pass { dimension: Dimension::Input, run: values::each },
     Pass { dimension: Dimension::Input, run: input::stdin },
-    Pass { dimension: Dimension::Input, run: redraw::few },
 ];
 
 /// Rounds over all passes. Each but the last one makes the story smaller, mostly by less than the one before; nothing
@@ -178,27 +192,37 @@ pub enum ShrinkError {
     Harness(#[from] HarnessError),
 }
 
-/// The smallest story of a recording's failure, as far as `go_on` gives time.
+/// The smallest story of a recording's failure, as far as `go_on` gives time. Each of `stages` executes the recorded program;
+/// there is at least one, and the result is the same with any number of them.
 ///
 /// # Errors
 /// When the recording passed or does not repeat, or the machine fails.
 pub fn shrink(
     recording: &Recording,
-    stage: &mut dyn Stage,
+    stages: &mut [&mut (dyn Stage + Send)],
     options: Options,
     go_on: &mut dyn FnMut(&Progress) -> bool,
 ) -> Result<Shrunk, ShrinkError> {
-    let mut shrinker = Shrinker::of(recording, stage, options, go_on)?;
-    let before = shrinker.size();
-    let halted = shrinker.all();
-    let is_minimal = match halted {
-        Ok(()) => true,
-        Err(Halt::Budget) => false,
-        Err(Halt::Harness(error)) => return Err(error.into()),
-    };
-    let after = shrinker.size();
-    let Shrinker { story, tries, slips, .. } = shrinker;
-    Ok(Shrunk { story, before, after, tries, is_minimal, slips })
+    let mut tries = 0;
+    for walks in [true, false] {
+        let players = stages.iter_mut().map(|stage| Player::new(&mut **stage, walks)).collect();
+        let mut shrinker = Shrinker::of(recording, players, options, &mut *go_on)?;
+        shrinker.tries += tries;
+        let before = shrinker.size();
+        let is_minimal = match shrinker.all() {
+            Ok(()) => true,
+            Err(Halt::Budget) => false,
+            Err(Halt::Harness(error)) => return Err(error.into()),
+        };
+        let is_confirmed = shrinker.is_confirmed()?;
+        tries = shrinker.tries;
+        if is_confirmed || !walks {
+            let after = shrinker.size();
+            let Shrinker { story, slips, .. } = shrinker;
+            return Ok(Shrunk { story, before, after, tries, is_minimal, slips });
+        }
+    }
+    unreachable!("what is not walked is confirmed")
 }
 
 /// How far it is, for those who wait.
@@ -219,7 +243,8 @@ pub fn source(story: &Story, seed: Seed, observations: &Arc<[Observation]>) -> (
 }
 
 struct Shrinker<'a> {
-    stage: &'a mut dyn Stage,
+    /// Those who tell candidates; the first of them tells what must be known now.
+    players: Vec<Player<'a>>,
     go_on: &'a mut dyn FnMut(&Progress) -> bool,
     options: Options,
     seed: Seed,
@@ -232,13 +257,16 @@ struct Shrinker<'a> {
     position: Option<Position>,
     tries: u64,
     /// Digests of candidates that were executed in vain.
-    vain: BTreeSet<Digest>,
+    vain: BTreeSet<u64>,
+    /// What was told ahead, for the story as it is.
+    ahead: BTreeMap<u64, Told>,
     slips: BTreeMap<Signature, Story>,
 }
 
 /// What one execution of a candidate showed.
 struct Told {
-    log: Vec<Decision>,
+    /// What it was asked, in stretches.
+    log: Vec<Arc<[Decision]>>,
     position: Option<Position>,
     execution: Execution,
     signature: Option<Signature>,
@@ -257,44 +285,49 @@ fn first(recording: &Recording, stage: &mut dyn Stage) -> Result<First, ShrinkEr
     let log = Log::default();
     let source = Guided::recorded(recording, Arc::clone(&log));
     let execution = stage.perform(&recording.plan, &recording.inputs, Box::new(source), 0..0)?;
-    let told = Told::of(execution, &log);
+    let told = Told::of(execution, vec![take(&log).into()]);
     if told.signature.as_ref() != Some(&signature) {
         let found = told.signature.map_or_else(|| "no failure".to_owned(), |found| found.to_string());
         return Err(ShrinkError::Unstable { recorded: signature.to_string(), found });
     }
-    let explicit = told.log.iter().filter(|decision| decision.origin == Origin::Explicit);
+    let explicit = told.log.iter().flat_map(|part| &**part).filter(|decision| decision.origin == Origin::Explicit);
     let answers = explicit.map(|decision| (decision.spot, decision.answer.clone())).collect();
     let story = Story { plan: recording.plan.clone(), inputs: recording.inputs.clone(), answers, calm: false };
     Ok(First { story, told, signature })
 }
 
 impl Told {
-    fn of(execution: Execution, log: &Log) -> Told {
+    fn of(execution: Execution, log: Vec<Arc<[Decision]>>) -> Told {
         let position = execution.facts.scenario.as_ref().map(|scenario| scenario.position);
-        Told { log: take(log), position, signature: judge(&execution).signature, execution }
+        Told { log, position, signature: judge(&execution).signature, execution }
+    }
+
+    fn log(&self) -> Vec<Decision> {
+        self.log.iter().flat_map(|part| part.iter().cloned()).collect()
     }
 }
 
 impl<'a> Shrinker<'a> {
     fn of(
         recording: &Recording,
-        stage: &'a mut dyn Stage,
+        mut players: Vec<Player<'a>>,
         options: Options,
         go_on: &'a mut dyn FnMut(&Progress) -> bool,
     ) -> Result<Shrinker<'a>, ShrinkError> {
-        let First { story, told, signature } = first(recording, stage)?;
+        let First { story, told, signature } = first(recording, players[0].stage())?;
         Ok(Shrinker {
-            stage,
+            players,
             go_on,
             options,
             seed: recording.seed,
             observations: Arc::clone(&recording.observations),
             signature,
             story,
-            log: told.log,
+            log: told.log(),
             position: told.position,
             tries: 1,
             vain: BTreeSet::new(),
+            ahead: BTreeMap::new(),
             slips: BTreeMap::new(),
         })
     }
@@ -320,6 +353,16 @@ impl<'a> Shrinker<'a> {
             }
         }
         Ok(())
+    }
+
+    /// Whether a whole run of the story fails as it should, which needs no looking where none was walked.
+    fn is_confirmed(&mut self) -> Result<bool, HarnessError> {
+        if !self.players.iter().any(Player::has_walked) {
+            return Ok(true);
+        }
+        self.tries += 1;
+        let told = self.players[0].perform(&self.story, self.seed, &self.observations, 0..0)?;
+        Ok(told.signature.as_ref() == Some(&self.signature))
     }
 
     /// What the seed decided about faults, turns and the network becomes part of the story, each with its step.
@@ -354,6 +397,13 @@ impl<'a> Shrinker<'a> {
 
     /// Executes a candidate. When it fails in the same way, it is the story from here on.
     fn attempt(&mut self, candidate: Story) -> Result<bool, Halt> {
+        self.attempt_before(candidate, &|_, _| None)
+    }
+
+    /// The same. `next` makes, of the story as it is, the n-th candidate after this one, if this one and those before it are
+    /// in vain: what is told ahead when there is somebody to tell it.
+    fn attempt_before(&mut self, candidate: Story, next: &Following<'_>) -> Result<bool, Halt> {
+        let candidate = steps::relevant(candidate);
         if candidate == self.story {
             return Ok(false);
         }
@@ -366,10 +416,13 @@ impl<'a> Shrinker<'a> {
             return Err(Halt::Budget);
         }
         self.tries += 1;
-        let told = self.tell(&candidate, 0..0)?;
+        let told = match self.ahead.remove(&digest) {
+            Some(told) => told,
+            None => self.tell_ahead(&candidate, next)?,
+        };
         if told.signature.as_ref() != Some(&self.signature) {
             self.vain.insert(digest);
-            let other = told.signature.filter(is_own);
+            let other = told.signature.clone().filter(is_own);
             let Some(other) = other else { return Ok(false) };
             if !self.options.aggressive {
                 self.slips.entry(other).or_insert(candidate);
@@ -377,56 +430,19 @@ impl<'a> Shrinker<'a> {
             }
             self.signature = other;
         }
-        self.log = told.log;
+        self.log = told.log();
         self.position = told.position;
         self.story = candidate;
         // Answers to what nobody asks any more, and steps after the failure, tell nothing.
-        let asked: BTreeSet<Spot> = self.log.iter().map(|decision| decision.spot).collect();
-        if self.log.len() < LOGGED_MAX {
+        if self.log.len() < LOGGED_MAX && !self.story.answers.is_empty() {
+            let asked: BTreeSet<Spot> = self.log.iter().map(|decision| decision.spot).collect();
             self.story.answers.retain(|spot, _| asked.contains(spot));
         }
         steps::cut_tail(&mut self.story.plan, self.position);
+        self.ahead.clear();
+        self.players.iter_mut().for_each(|player| player.aim(&self.story));
         Ok(true)
     }
-
-    /// Executes a candidate and changes nothing.
-    fn tell(&mut self, candidate: &Story, keep: Keep) -> Result<Told, Halt> {
-        let (source, log) = source(candidate, self.seed, &self.observations);
-        let execution = self.stage.perform(&candidate.plan, &candidate.inputs, source, keep)?;
-        Ok(Told::of(execution, &log))
-    }
-
-    /// Leaves out as much of `items` as it can, from the last to the first, in runs of adaptive length. `without` makes
-    /// the candidate that has only what is left.
-    fn leave_out<T: Clone>(&mut self, items: &[T], without: impl Fn(&Story, &[T]) -> Story) -> Result<Vec<T>, Halt> {
-        let mut left = items.to_vec();
-        let mut end = left.len();
-        while end > 0 {
-            let run = longest(end, |run| {
-                let rest = [&left[..end - run], &left[end..]].concat();
-                let candidate = without(&self.story, &rest);
-                self.attempt(candidate)
-            })?;
-            left.drain(end - run..end);
-            // What stands before the run was tried with it, and is needed.
-            end = (end - run).saturating_sub(1);
-        }
-        Ok(left)
-    }
-}
-
-/// The longest run, up to `most`, that `is_superfluous`: by doubling, and then by halving.
-fn longest(most: usize, mut is_superfluous: impl FnMut(usize) -> Result<bool, Halt>) -> Result<usize, Halt> {
-    let (mut good, mut bad) = (0, most + 1);
-    while bad - good > 1 {
-        let run = if bad > most { (good * 2).clamp(1, most) } else { good + (bad - good) / 2 };
-        if is_superfluous(run)? {
-            good = run;
-        } else {
-            bad = run;
-        }
-    }
-    Ok(good)
 }
 
 /// Whether a signature tells of the program, and not of what the candidate lacks.
@@ -435,10 +451,28 @@ fn is_own(signature: &Signature) -> bool {
     !matches!(signature.kind, Checker | Divergence | InputInvalid)
 }
 
+/// Makes the n-th candidate after another one.
+type Following<'f> = dyn Fn(&Story, usize) -> Option<Story> + 'f;
+
 /// What tells candidates of one recording apart: passes change nothing else.
-fn digest(story: &Story) -> Digest {
+fn digest(story: &Story) -> u64 {
     let Plan { scenario, faults, main, .. } = &story.plan;
-    Digest::of(format!("{scenario:?} {faults:?} {:?} {:?}", main.stdin.bytes, story.answers).as_bytes())
+    let mut fold = Fold::default();
+    for Kept { kind, sequence, steps } in scenario.iter().flat_map(|scenario| &scenario.only) {
+        fold.pair(u64::from(kind.stream(*sequence)), steps.len() as u64);
+        steps.iter().for_each(|(from, to)| fold.pair(u64::from(*from), u64::from(*to)));
+    }
+    fold.bytes(format!("{faults:?} {:?}", main.stdin.bytes).as_bytes());
+    for (Spot { part, node, purpose, nth }, answer) in &story.answers {
+        fold.pair(part.stream(), *nth);
+        fold.word(u64::from(node.0));
+        fold.bytes(purpose.name().as_bytes());
+        match answer {
+            Explicit::Number(number) => fold.word(*number),
+            Explicit::Bytes(digits) => fold.bytes(digits.as_bytes()),
+        }
+    }
+    fold.value()
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@
 //!
 //! Invariant: which values are tried follows from their places, so that shrinking again gives the same.
 
+use super::schedule::is_turn;
 use super::steps::{FLOW, Place, steps_of, with_steps};
 use super::values::is_drawn;
 use super::{Halt, Shrinker, Story};
@@ -15,7 +16,7 @@ use fozzy_trace::digest::hex;
 use fozzy_trace::source::Explicit;
 use fozzy_trace::{Fold, Part, Purpose};
 
-/// Steps up to which it is tried: more would take too many executions, and have other ways to go.
+/// Steps up to which the failing one is tried with each other: more would take too many executions, and have other ways to go.
 const STEPS_MAX: usize = 16;
 /// Other values that the failing step is tried with alone.
 const ALONE: u64 = 16;
@@ -25,38 +26,44 @@ const PAIRED: u64 = 4;
 pub(super) fn few(shrinker: &mut Shrinker<'_>) -> Result<(), Halt> {
     let all = steps_of(shrinker);
     let Some((last, before)) = all.split_last() else { return Ok(()) };
-    if before.is_empty() || all.len() > STEPS_MAX {
+    if before.is_empty() {
         return Ok(());
     }
-    for number in 1..=ALONE {
-        let candidate = redrawn(shrinker, &[*last], number);
-        if shrinker.attempt(candidate)? {
+    let alone = (1..=ALONE).map(|number| (vec![*last], number));
+    let firsts = before.iter().rev().filter(|_| (2..STEPS_MAX).contains(&before.len()));
+    let paired = firsts.flat_map(|first| (1..=PAIRED).map(|number| (vec![*first, *last], number)));
+    let ways: Vec<(Vec<Place>, u64)> = alone.chain(paired).collect();
+    for at in 0..ways.len() {
+        let log = std::mem::take(&mut shrinker.log);
+        let candidate = |story: &Story, further: usize| {
+            let (places, number) = ways.get(at + further)?;
+            Some(redrawn(story, &log, places, *number))
+        };
+        let this = candidate(&shrinker.story, 0);
+        let is_found = match this {
+            Some(this) => shrinker.attempt_before(this, &candidate),
+            None => Ok(false),
+        };
+        if is_found? {
             return Ok(());
         }
-    }
-    if before.len() < 2 {
-        return Ok(());
-    }
-    for first in before.iter().rev() {
-        for number in 1..=PAIRED {
-            let candidate = redrawn(shrinker, &[*first, *last], number);
-            if shrinker.attempt(candidate)? {
-                return Ok(());
-            }
-        }
+        shrinker.log = log;
     }
     Ok(())
 }
 
 /// The story with these steps only, which draw other values and turns.
-fn redrawn(shrinker: &Shrinker<'_>, places: &[Place], number: u64) -> Story {
-    let mut story = with_steps(&shrinker.story, places);
+fn redrawn(story: &Story, log: &[Decision], places: &[Place], number: u64) -> Story {
+    let mut story = with_steps(story, places);
     let parts: Vec<Part> = places.iter().map(|place| place.part()).collect();
-    let is_kept = |decision: &&Decision| {
+    // With the turns that have failed, and with others.
+    let with_turns = number.is_multiple_of(2);
+    let is_redrawn = |decision: &&Decision| {
         let own = parts.contains(&decision.spot.part) && decision.site != FLOW;
-        own && (matches!(decision.spot.purpose, Purpose::Choice(_) | Purpose::Schedule)) && is_drawn(decision.asked)
+        let of_program = matches!(decision.spot.purpose, Purpose::Choice(_) | Purpose::Schedule);
+        own && of_program && is_drawn(decision.asked) && (with_turns || !is_turn(decision))
     };
-    for decision in shrinker.log.iter().filter(is_kept) {
+    for decision in log.iter().filter(is_redrawn) {
         let drawn = |at: u64| {
             let mut fold = Fold::default();
             fold.bytes(format!("{:?}", decision.spot).as_bytes());

@@ -90,6 +90,23 @@ pub(super) fn cut_tail(plan: &mut Plan, position: Option<Position>) {
     }
 }
 
+/// A story without answers to what only steps ask that it has left out.
+pub(super) fn relevant(mut story: Story) -> Story {
+    let Some(scenario) = story.plan.scenario.as_ref().filter(|scenario| !scenario.only.is_empty()) else {
+        return story;
+    };
+    if !story.answers.is_empty() {
+        let is_kept = |part: Part, step: u32| {
+            let its = |kept: &&Kept| Part::step(kept.kind.stream(kept.sequence), step) == part;
+            // Stretches are in the order of their steps.
+            let at = |kept: &Kept| kept.steps.get(kept.steps.partition_point(|(_, to)| *to <= step)).copied();
+            scenario.only.iter().filter(its).filter_map(at).any(|(from, _)| from <= step)
+        };
+        story.answers.retain(|spot, _| spot.part.step_number().is_none_or(|step| is_kept(spot.part, step)));
+    }
+    story
+}
+
 /// The sequences of a story, each left out whole.
 pub(super) fn sequences(shrinker: &mut Shrinker<'_>) -> Result<(), Halt> {
     let Some(scenario) = &shrinker.story.plan.scenario else { return Ok(()) };

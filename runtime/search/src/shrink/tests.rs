@@ -1,6 +1,7 @@
 //! Shrinking of a scenario in miniature, whose smallest failures are known.
 
 use super::*;
+use crate::explore::PlaceId;
 use crate::guided::Asked;
 use fozzy_trace::facts::{Failure, FailureKind, ScenarioStats};
 use fozzy_trace::file::{EngineId, Target};
@@ -8,13 +9,16 @@ use fozzy_trace::plan::fault::{FaultPlan, RATE_ALWAYS_PPM};
 use fozzy_trace::plan::{Kept, ScenarioKind, ScenarioPlan};
 use fozzy_trace::source::Seeded;
 use fozzy_trace::{
-    Duration, End, Execution, Facts, History, Instant, NodeId, Output, Part, Purpose, Question, Recorder,
+    Digest, Duration, End, Execution, Facts, History, Instant, NodeId, Output, Part, Purpose, Question, Recorder,
 };
+
+/// What fails, of the steps that ran: where, if anything does.
+type Fails = fn(&[Step]) -> Option<&'static str>;
 
 /// A scenario in miniature: each step draws one of ten flows and a value, and asks for a fault. What fails is a function of the
 /// steps that ran.
 struct Toy {
-    fails: fn(&[Step]) -> Option<&'static str>,
+    fails: Fails,
     performed: u64,
 }
 
@@ -106,11 +110,11 @@ fn record(toy: &mut Toy, plan: &Plan, seed: u64) -> Recording {
     Recording::of(target, Vec::new(), plan.clone(), &inputs, engine, &execution, verdict, Seed(seed), "run")
 }
 
-fn run(fails: fn(&[Step]) -> Option<&'static str>, plan: &Plan, seed: u64, options: Options) -> (Shrunk, Toy) {
+fn run(fails: Fails, plan: &Plan, seed: u64, options: Options) -> (Shrunk, Toy) {
     let mut toy = Toy { fails, performed: 0 };
     let recording = record(&mut toy, plan, seed);
     toy.performed = 0;
-    let shrunk = shrink(&recording, &mut toy, options, &mut |_| true).expect("it can be shrunk");
+    let shrunk = shrink(&recording, &mut [&mut toy], options, &mut |_| true).expect("it can be shrunk");
     (shrunk, toy)
 }
 
@@ -130,14 +134,15 @@ fn eight(steps: &[Step]) -> Option<&'static str> {
     (steps.iter().filter(|step| step.flow == 3).count() >= 8).then_some("eight")
 }
 
+/// The same, of which only what is drawn late counts, so that the failing run is long.
+fn late(steps: &[Step]) -> Option<&'static str> {
+    let late: Vec<Step> = steps.iter().copied().filter(|step| step.number >= 300).collect();
+    eight(&late)
+}
+
 #[test]
 fn a_failure_of_400_steps_whose_minimum_is_8_takes_few_executions() {
     for seed in 0..20 {
-        // Only what is drawn late counts, so that the failing run is long.
-        let late = |steps: &[Step]| {
-            let late: Vec<Step> = steps.iter().copied().filter(|step| step.number >= 300).collect();
-            eight(&late)
-        };
         let (shrunk, toy) = run(late, &scenario(3, 400), seed, ALL);
         assert!(shrunk.is_minimal && shrunk.before.steps >= 300, "{:?}", shrunk.before);
         assert_eq!((shrunk.after.steps, shrunk.after.decisions), (8, 8), "seed {seed}: {:?}", shrunk.story);
@@ -252,41 +257,190 @@ fn an_explanation_tells_what_may_be_any_from_what_matters() {
     for seed in 0..5 {
         let mut toy = Toy { fails: ordered, performed: 0 };
         let recording = record(&mut toy, &scenario(5, 200), seed);
-        let shrunk = shrink(&recording, &mut toy, ALL, &mut |_| true).expect("it can be shrunk");
+        let shrunk = shrink(&recording, &mut [&mut toy], ALL, &mut |_| true).expect("it can be shrunk");
         let signature = recording.outcome.verdict.signature.clone().expect("it failed");
-        let explained = explain(&recording, &mut toy, &shrunk.story, &signature, &mut || true).expect("no machine");
+        let explained =
+            explain(&recording, &mut toy, &shrunk.story, &signature, false, &mut || true).expect("no machine");
         // Flow and value of each of the three steps; any value will do for the last one.
         let free: Vec<bool> = explained.iter().map(|explained| explained.is_free).collect();
         assert_eq!(free, [false, false, false, false, false, true], "seed {seed}: {explained:?}");
-        let halted = explain(&recording, &mut toy, &shrunk.story, &signature, &mut || false).expect("no machine");
+        let halted =
+            explain(&recording, &mut toy, &shrunk.story, &signature, false, &mut || false).expect("no machine");
         assert_eq!(halted, []);
     }
+}
+
+/// The toy, which can be walked through as well.
+struct Walking {
+    toy: Toy,
+    plan: Plan,
+    sequence: u32,
+    source: Box<dyn DecisionSource>,
+    steps: Vec<Step>,
+    places: BTreeMap<PlaceId, Vec<Step>>,
+    next: u64,
+    taken: u64,
+    /// Whether it says that everything fails.
+    lies: bool,
+}
+
+impl Walking {
+    fn new(fails: Fails) -> Walking {
+        Walking {
+            toy: Toy { fails, performed: 0 },
+            plan: Plan::default(),
+            sequence: 0,
+            source: Box::new(Seeded::new(Seed(0))),
+            steps: Vec::new(),
+            places: BTreeMap::new(),
+            next: 0,
+            taken: 0,
+            lies: false,
+        }
+    }
+
+    fn over(&self, site: Option<&'static str>) -> Stride {
+        let site = if self.lies { Some("eight") } else { site };
+        let end = site.map_or(End::Exited { code: 0 }, |site| End::Failed {
+            failure: Failure::new(FailureKind::Assertion, site, site),
+        });
+        let step = self.steps.last().map(|step| step.number);
+        let position = Position { sequence: Some(self.sequence), step, flow: None };
+        let stats = ScenarioStats { position, ..ScenarioStats::default() };
+        Stride::Over(Box::new(execution(end, History::default(), stats)))
+    }
+}
+
+impl Stage for Walking {
+    fn perform(
+        &mut self,
+        plan: &Plan,
+        inputs: &Inputs,
+        source: Box<dyn DecisionSource>,
+        keep: Keep,
+    ) -> Result<Execution, HarnessError> {
+        self.toy.perform(plan, inputs, source, keep)
+    }
+
+    fn trail(&mut self) -> Option<&mut dyn Trail> {
+        Some(self)
+    }
+}
+
+impl Trail for Walking {
+    fn start(
+        &mut self,
+        plan: &Plan,
+        _: &Inputs,
+        sequence: u32,
+        source: Box<dyn DecisionSource>,
+    ) -> Result<Option<PlaceId>, HarnessError> {
+        (self.plan, self.sequence, self.source) = (plan.clone(), sequence, source);
+        self.places.clear();
+        self.steps.clear();
+        self.keep().map(Some)
+    }
+
+    fn go(&mut self, place: PlaceId, source: Box<dyn DecisionSource>) -> Result<(), HarnessError> {
+        (self.steps, self.source) = (self.places[&place].clone(), source);
+        Ok(())
+    }
+
+    fn take(&mut self, next: Next) -> Result<Stride, HarnessError> {
+        self.taken += 1;
+        let number = match next {
+            Next::Beginning => return Ok(Stride::On),
+            Next::Ending => return Ok(self.over(None)),
+            Next::Step(number) => number,
+        };
+        let purpose = Purpose::Choice(Part::step(ScenarioKind::Stateful.stream(self.sequence), number));
+        let source = &mut self.source;
+        let mut below = |purpose, site, bound| source.below(Question { node: NodeId(0), purpose, site }, bound).0;
+        let (flow, value) = (below(purpose, "flow", FLOWS), below(purpose, "value", VALUES));
+        let struck = self.plan.faults.iter().any(|fault| {
+            below(Purpose::Fault, &fault.kind, u64::from(RATE_ALWAYS_PPM)) + u64::from(fault.rate_ppm)
+                >= u64::from(RATE_ALWAYS_PPM)
+        });
+        self.steps.push(Step { number, flow, value, struck });
+        Ok((self.toy.fails)(&self.steps).map_or(Stride::On, |site| self.over(Some(site))))
+    }
+
+    fn keep(&mut self) -> Result<PlaceId, HarnessError> {
+        self.next += 1;
+        self.places.insert(PlaceId(self.next), self.steps.clone());
+        Ok(PlaceId(self.next))
+    }
+
+    fn forget(&mut self, place: PlaceId) {
+        assert!(self.places.remove(&place).is_some(), "a place is forgotten once");
+    }
+}
+
+#[test]
+fn walking_comes_to_the_same_story_as_whole_runs_with_any_number_of_players() {
+    let struck = |steps: &[Step]| (steps.iter().filter(|step| step.struck).count() >= 30).then_some("struck");
+    let faults = vec![fault("latency", 300_000), fault("io-error", 200_000)];
+    let cases: [(Fails, Plan); 3] =
+        [(late, scenario(3, 400)), (ordered, scenario(5, 400)), (struck, Plan { faults, ..scenario(2, 300) })];
+    for (number, (fails, plan)) in cases.iter().enumerate() {
+        for seed in 0..8 {
+            let (whole, toy) = run(*fails, plan, seed, ALL);
+            let recording = record(&mut Toy { fails: *fails, performed: 0 }, plan, seed);
+            let mut all = [(); 3].map(|()| Walking::new(*fails));
+            let [first, others @ ..] = &mut all;
+            let walked = shrink(&recording, &mut [first], ALL, &mut |_| true).expect("it can be shrunk");
+            assert_eq!(walked.story, whole.story, "case {number}, seed {seed}");
+            assert_eq!(walked.tries, whole.tries + u64::from(first.taken > 0), "one more to confirm it");
+            if first.taken > 0 {
+                assert!(first.toy.performed * 3 <= toy.performed, "{} of {}", first.toy.performed, toy.performed);
+                // As many steps as a dozen of whole runs, or two.
+                assert!(first.taken <= 24 * 400, "case {number}, seed {seed}: {} steps", first.taken);
+            }
+            let [second, third] = others;
+            let ahead = shrink(&recording, &mut [second, third], ALL, &mut |_| true).expect("it can be shrunk");
+            assert_eq!((ahead.story, ahead.tries, ahead.slips), (walked.story, walked.tries, walked.slips));
+            assert!(third.taken + third.toy.performed > 0, "it has helped");
+        }
+    }
+}
+
+#[test]
+fn what_walking_says_is_not_believed_unless_a_whole_run_says_so_too() {
+    let (whole, _) = run(late, &scenario(3, 400), 1, ALL);
+    let mut walking = Walking { lies: true, ..Walking::new(late) };
+    let recording = record(&mut walking.toy, &scenario(3, 400), 1);
+    let shrunk = shrink(&recording, &mut [&mut walking], ALL, &mut |_| true).expect("it can be shrunk");
+    assert!(walking.taken > 0 && shrunk.tries > whole.tries);
+    assert_eq!(shrunk.story, whole.story);
 }
 
 #[test]
 fn what_passed_or_does_not_repeat_is_said_and_a_budget_keeps_what_it_has() {
     let mut toy = Toy { fails: |_| None, performed: 0 };
     let passed = record(&mut toy, &scenario(1, 5), 1);
-    assert!(matches!(shrink(&passed, &mut toy, ALL, &mut |_| true), Err(ShrinkError::Passed)));
+    assert!(matches!(shrink(&passed, &mut [&mut toy], ALL, &mut |_| true), Err(ShrinkError::Passed)));
     let mut toy = Toy { fails: eight, performed: 0 };
     let recording = record(&mut toy, &scenario(3, 400), 1);
     let mut changed = Toy { fails: |_| None, performed: 0 };
-    let error = shrink(&recording, &mut changed, ALL, &mut |_| true).expect_err("it does not repeat");
+    let error = shrink(&recording, &mut [&mut changed], ALL, &mut |_| true).expect_err("it does not repeat");
     assert!(error.to_string().contains("assertion at eight, found no failure"), "{error}");
-    let shrunk = shrink(&recording, &mut toy, ALL, &mut |progress| progress.tries < 10).expect("it repeats");
+    let shrunk = shrink(&recording, &mut [&mut toy], ALL, &mut |progress| progress.tries < 10).expect("it repeats");
     assert!(!shrunk.is_minimal && shrunk.tries == 10 && shrunk.after.steps < shrunk.before.steps);
 }
 
 #[test]
 fn the_longest_run_is_found_in_few_tries() {
     for (most, needed) in [(1, 0), (1, 1), (7, 7), (100, 63), (100, 64), (100, 100), (1000, 0)] {
+        let items: Vec<usize> = (0..most).collect();
+        let mut leaving = leave_out::Leaving::new(&items);
         let mut tries = 0;
-        let found = longest(most, |run| {
+        while leaving.end == most {
             tries += 1;
+            let run = leaving.run().expect("it is not at its end");
             assert!((1..=most).contains(&run));
-            Ok(run <= needed)
-        });
-        assert_eq!(found.ok(), Some(needed));
+            leaving.answered(run <= needed);
+        }
+        assert_eq!(leaving.left.len(), most - needed);
         assert!(tries <= 2 * (needed + 1).ilog2() + 2, "{most} {needed}: {tries}");
     }
 }

@@ -20,6 +20,8 @@ pub struct Allocations {
     pub in_use_bytes: u64,
     /// The most bytes that were in use.
     pub peak_bytes: u64,
+    /// How many may be in use at the end, as the plan says; `None` is no bound.
+    pub leak_budget_bytes: Option<u64>,
     live: BTreeMap<u64, u64>,
 }
 
@@ -37,6 +39,12 @@ impl Allocations {
     #[must_use]
     pub fn is_told(&self) -> bool {
         self.allocated + self.freed + self.refused > 0
+    }
+
+    /// Whether more is in use than may be at the end.
+    #[must_use]
+    pub fn is_over_budget(&self) -> bool {
+        self.leak_budget_bytes.is_some_and(|budget| self.in_use_bytes > budget)
     }
 
     /// How many are in use.
@@ -94,5 +102,7 @@ mod tests {
         allocations.allocate(24, 10).expect("room");
         assert_eq!((allocations.in_use_bytes, allocations.peak_bytes, allocations.in_use()), (60, 150, 2));
         assert_eq!((allocations.allocated, allocations.freed), (3, 1));
+        let over = |budget| Allocations { leak_budget_bytes: budget, ..allocations.clone() }.is_over_budget();
+        assert_eq!([None, Some(60), Some(59)].map(over), [false, false, true]);
     }
 }

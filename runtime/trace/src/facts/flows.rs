@@ -4,6 +4,7 @@ use super::cut;
 use crate::Duration;
 use crate::choice::NAME_BYTES_MAX;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// Labels of skips that are told apart for a flow; the rest is counted under `other`.
 pub const SKIP_LABELS_MAX: usize = 64;
@@ -12,7 +13,7 @@ pub const SKIP_LABELS_MAX: usize = 64;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ScenarioStats {
     /// Its name.
-    pub name: String,
+    pub name: Arc<str>,
     /// Sequences that were begun.
     pub sequences: u32,
     /// Its flows, in their order.
@@ -25,7 +26,7 @@ pub struct ScenarioStats {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FlowStats {
     /// Its name.
-    pub name: String,
+    pub name: Arc<str>,
     /// How often it ran to its end.
     pub run: u64,
     /// How often it found nothing to do, by label.
@@ -47,7 +48,7 @@ impl FlowStats {
     /// A flow that has not run.
     #[must_use]
     pub fn new(name: &str) -> FlowStats {
-        FlowStats { name: cut(name, NAME_BYTES_MAX), ..FlowStats::default() }
+        FlowStats { name: cut(name, NAME_BYTES_MAX).into(), ..FlowStats::default() }
     }
 
     /// It ran to its end, and took this.

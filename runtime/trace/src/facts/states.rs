@@ -5,6 +5,7 @@
 use crate::Fold;
 use crate::choice::{ChoiceError, check_name};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// Names that a program can have states for.
 pub const STATES_MAX: usize = 256;
@@ -23,7 +24,7 @@ pub enum StateError {
 /// The last value of each name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct States {
-    values: BTreeMap<String, u64>,
+    values: BTreeMap<Arc<str>, u64>,
 }
 
 impl States {
@@ -40,7 +41,7 @@ impl States {
         if self.values.len() == STATES_MAX {
             return Err(StateError::TooMany);
         }
-        self.values.insert(name.to_owned(), value);
+        self.values.insert(name.into(), value);
         Ok(())
     }
 

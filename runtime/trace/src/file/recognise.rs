@@ -8,6 +8,8 @@ use serde::Deserialize;
 
 /// The format's name in the first Fozzy's JSON traces.
 const ORIGINAL: &[u8] = b"fozzy-trace";
+/// Where that name is looked for: it was written first, and a file may be huge.
+const ORIGINAL_WITHIN_BYTES: usize = 1 << 20;
 
 /// The error for a file that does not end with a checksum.
 pub(super) fn without_checksum(bytes: &[u8]) -> TraceError {
@@ -42,7 +44,8 @@ fn of_zip(bytes: &[u8]) -> TraceError {
 }
 
 fn of_json(bytes: &[u8]) -> TraceError {
-    if bytes.windows(ORIGINAL.len()).any(|window| window == ORIGINAL) {
+    let head = &bytes[..bytes.len().min(ORIGINAL_WITHIN_BYTES)];
+    if head.windows(ORIGINAL.len()).any(|window| window == ORIGINAL) {
         #[derive(Deserialize)]
         struct Version {
             version: Option<u32>,

@@ -11,11 +11,13 @@
 
 pub mod fault;
 pub mod http;
+pub mod memory;
 pub mod network;
 pub mod process;
 
 pub use fault::FaultPlan;
 pub use http::{HttpFailure, HttpReply, HttpRule};
+pub use memory::MemoryPlan;
 pub use network::NetworkPlan;
 pub use process::{ProcessExit, ProcessReply, ProcessRule};
 
@@ -65,6 +67,9 @@ pub struct Plan {
     pub faults: Vec<FaultPlan>,
     /// What must not stand in a trace.
     pub redact: Redact,
+    /// What allocations are held to; nothing when nothing is asked of them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory: Option<MemoryPlan>,
     /// How far a scenario is driven; nothing for a program that drives itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scenario: Option<ScenarioPlan>,
@@ -365,6 +370,7 @@ impl Default for Plan {
             network: NetworkPlan::default(),
             faults: Vec::new(),
             redact: Redact::default(),
+            memory: None,
             scenario: None,
             call: None,
             warm_up: false,

@@ -204,6 +204,11 @@ impl Faults {
         self.rules.iter().any(|rule| rule.kind.name == kind.name)
     }
 
+    /// How often each of them has struck, in the order of the plan.
+    pub fn struck(&self) -> impl Iterator<Item = u64> {
+        self.rules.iter().map(|rule| rule.struck)
+    }
+
     /// Whether a fault of `kind` strikes what all of `targets` name now, and how hard. The first rule that strikes
     /// decides.
     pub(crate) fn strike(

@@ -75,6 +75,7 @@ impl Guest for Misfit {
                 operations::ok(operation, "");
                 operations::info(operation, "");
             }
+            "leak" => allocations::allocated(8, 16, "site"),
             "free-twice" => {
                 allocations::allocated(8, 16, "site");
                 allocations::freed(8);

@@ -78,6 +78,19 @@ impl Tracker for Marks {
         marked
     }
 
+    fn marked_pages(&self, region: &Region, pages: &mut Vec<u32>) -> bool {
+        let count = region.len() / PAGE_BYTES;
+        for (side, range) in &self.marks {
+            each_set(of_pages(side, range, count), |page| {
+                if pages.last() != Some(&(page as u32)) {
+                    pages.push(page as u32);
+                }
+                pages.push(page as u32 + 1);
+            });
+        }
+        true
+    }
+
     fn kind(&self) -> TrackerKind {
         TrackerKind::Marks
     }

@@ -39,6 +39,11 @@ pub(crate) trait Tracker: Send {
         0
     }
 
+    /// Adds to `pages` those that are marked now and those that a marked one may reach into; `false` where nobody marks.
+    fn marked_pages(&self, _: &Region, _: &mut Vec<u32>) -> bool {
+        false
+    }
+
     /// Which one it is.
     fn kind(&self) -> TrackerKind;
 }

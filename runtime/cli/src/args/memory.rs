@@ -1,0 +1,46 @@
+//! What allocations are held to.
+
+use clap::Args;
+use fozzy_plan::{MemoryFile, Size};
+
+/// What allocations are held to: those of the steps of a scenario file, and those that a program tells by `fozzy:memory`.
+#[derive(Clone, Debug, Default, Args)]
+pub(crate) struct MemoryArgs {
+    /// Bytes that may be in use at the end; more is a failure. For scenario files, and programs that tell their allocations.
+    #[arg(long, value_name = "BYTES", value_parser = bytes)]
+    pub(crate) leak_budget: Option<Size>,
+    /// Any byte in use at the end is a failure, unless --leak-budget says how many may be.
+    #[arg(long)]
+    pub(crate) fail_on_leak: bool,
+    /// Scenario files: so many allocations succeed, all others are refused.
+    #[arg(long, value_name = "N")]
+    pub(crate) mem_fail_after: Option<u64>,
+    /// Scenario files: each allocation takes up to 30 % more than was asked for, by this number.
+    #[arg(long, value_name = "N")]
+    pub(crate) mem_fragmentation_seed: Option<u64>,
+    /// Scenario files: allocations take so many times what they ask for, in turn, as `1,2,4`.
+    #[arg(long, value_name = "FACTORS", value_delimiter = ',', value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) mem_pressure_wave: Vec<u64>,
+    /// Accepted for habit: what is allocated is counted in every run.
+    #[arg(long)]
+    pub(crate) mem_track: bool,
+    /// Accepted for habit: the counts stand in the report of every run.
+    #[arg(long)]
+    pub(crate) mem_artifacts: bool,
+}
+
+fn bytes(text: &str) -> Result<Size, String> {
+    Size::parse(text)
+}
+
+impl MemoryArgs {
+    /// The same, as a plan says it.
+    pub(crate) fn file(&self) -> MemoryFile {
+        MemoryFile {
+            leak_budget: self.leak_budget.or_else(|| self.fail_on_leak.then_some(Size(0))),
+            fail_after: self.mem_fail_after,
+            fragmentation_seed: self.mem_fragmentation_seed,
+            pressure_wave: (!self.mem_pressure_wave.is_empty()).then(|| self.mem_pressure_wave.clone()),
+        }
+    }
+}

@@ -1,0 +1,39 @@
+//! What allocations are held to, beside the bound of linear memory in [`Limits`](super::Limits).
+//!
+//! ```text
+//! leak budget                             whatever tells its allocations: a scenario file, or a program by `fozzy:memory`
+//! limit, failures, fragmentation, wave    the steps of a scenario file, which have a memory of their own
+//! ```
+//!
+//! Invariant: a plan without any of these has no [`MemoryPlan`], so that it has the digest that it always had.
+
+use serde::{Deserialize, Serialize};
+
+/// What allocations are held to.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default, rename_all = "camelCase")]
+pub struct MemoryPlan {
+    /// Bytes that may be in use at the end; more is a failure.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub leak_budget_bytes: Option<u64>,
+    /// Bytes that steps may have in use at once; an allocation beyond it is refused.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub limit_bytes: Option<u64>,
+    /// Allocations of steps that succeed; the next ones are refused.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fail_after: Option<u64>,
+    /// Each allocation of a step takes up to 30 % more, by this number.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fragmentation_seed: Option<u64>,
+    /// Allocations of steps take so many times what they ask for, in turn.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub pressure_wave: Vec<u64>,
+}
+
+impl MemoryPlan {
+    /// Whether it says anything that only steps heed.
+    #[must_use]
+    pub fn is_of_steps(&self) -> bool {
+        *self != MemoryPlan { leak_budget_bytes: self.leak_budget_bytes, ..MemoryPlan::default() }
+    }
+}
