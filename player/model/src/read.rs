@@ -167,21 +167,44 @@ pub(crate) fn read_as<T: DeserializeOwned>(node: &Node, mode: Mode) -> Result<T,
 /// The key by which kinds are told apart.
 const TAG: &str = "type";
 
+/// Beside the node this is one scalar, so that a reader travels in registers: that is a tenth of the player's code.
+#[derive(Clone, Copy)]
+struct How(u8);
+
+impl How {
+    /// Set when the tag was read already.
+    const TAGGED: u8 = 0x80;
+
+    fn of(mode: Mode) -> How {
+        How(mode as u8)
+    }
+
+    fn mode(self) -> Mode {
+        match self.0 & !How::TAGGED {
+            0 => Mode::One,
+            1 => Mode::Template,
+            _ => Mode::Filled,
+        }
+    }
+
+    fn is_tagged(self) -> bool {
+        self.0 & How::TAGGED != 0
+    }
+}
+
 #[derive(Clone, Copy)]
 struct Reader<'a> {
     node: &'a Node,
-    mode: Mode,
-    /// Whether its tag was read already.
-    is_tagged: bool,
+    how: How,
 }
 
 impl<'a> Reader<'a> {
     fn of(node: &'a Node, mode: Mode) -> Reader<'a> {
-        Reader { node, mode, is_tagged: false }
+        Reader { node, how: How::of(mode) }
     }
 
     fn members(self) -> Option<Members<'a>> {
-        let (mode, skips_tag) = (self.mode, self.is_tagged);
+        let (mode, skips_tag) = (self.how.mode(), self.how.is_tagged());
         match &self.node.value {
             Value::Object(members) => Some(Members { rest: members.iter(), value: None, mode, skips_tag }),
             _ => None,
@@ -190,14 +213,14 @@ impl<'a> Reader<'a> {
 
     /// Whether anything may come of it when it is filled in.
     fn is_open(&self) -> bool {
-        READS_2 && self.mode == Mode::Template && matches!(&self.node.value, Value::Text(text) if is_one(text))
+        READS_2 && self.how.mode() == Mode::Template && matches!(&self.node.value, Value::Text(text) if is_one(text))
     }
 
     /// The number that it is, or that its text is.
     fn number(&self) -> Option<Number> {
         match &self.node.value {
             _ if self.is_open() => Some(Number::Unsigned(1)),
-            Value::Text(text) if READS_2 && self.mode == Mode::Filled => {
+            Value::Text(text) if READS_2 && self.how.mode() == Mode::Filled => {
                 let unsigned = text.parse().map(Number::Unsigned);
                 unsigned.or_else(|_| text.parse().map(Number::Signed)).ok()
             }
@@ -224,8 +247,8 @@ impl<'a> Reader<'a> {
             return self.deserialize_any(visitor);
         }
         let text = match &self.node.value {
-            Value::Bool(value) if READS_2 && self.mode == Mode::Filled => value.to_string(),
-            Value::Number(number) if READS_2 && self.mode == Mode::Filled => number.to_string(),
+            Value::Bool(value) if READS_2 && self.how.mode() == Mode::Filled => value.to_string(),
+            Value::Number(number) if READS_2 && self.how.mode() == Mode::Filled => number.to_string(),
             _ => return self.deserialize_any(visitor),
         };
         visitor.visit_str(&text).map_err(|found: Found| found.or(self.node.at))
@@ -235,8 +258,6 @@ impl<'a> Reader<'a> {
 impl<'de> Deserializer<'de> for Reader<'_> {
     type Error = Found;
 
-    // Once for each type: it is reached from many fields, and the player travels in each trace.
-    #[inline(never)]
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Found> {
         let read = match &self.node.value {
             Value::Null => visitor.visit_unit(),
@@ -245,9 +266,9 @@ impl<'de> Deserializer<'de> for Reader<'_> {
             Value::Number(Number::Signed(number)) => visitor.visit_i64(*number),
             Value::Number(Number::Float(number)) => visitor.visit_f64(*number),
             Value::Text(text) => visitor.visit_str(text),
-            Value::List(elements) => visitor.visit_seq(Elements(elements.iter(), self.mode)),
+            Value::List(elements) => visitor.visit_seq(Elements(elements.iter(), self.how.mode())),
             Value::Object(members) => {
-                let (mode, skips_tag) = (self.mode, self.is_tagged);
+                let (mode, skips_tag) = (self.how.mode(), self.how.is_tagged());
                 visitor.visit_map(Members { rest: members.iter(), value: None, mode, skips_tag })
             }
         };
@@ -270,10 +291,10 @@ impl<'de> Deserializer<'de> for Reader<'_> {
                 let any: StrDeserializer<'_, Found> = "1ms".into_deserializer();
                 visitor.visit_newtype_struct(any)
             }
-            (PAYLOAD, Value::Object(_)) if self.mode == Mode::One => {
+            (PAYLOAD, Value::Object(_)) if self.how.mode() == Mode::One => {
                 Err(Found::at(self.node.at, needs_2("a payload of bytes")))
             }
-            (PAYLOAD, Value::Object(members)) if self.mode == Mode::Filled => {
+            (PAYLOAD, Value::Object(members)) if self.how.mode() == Mode::Filled => {
                 let open =
                     members.iter().find(|(_, node)| matches!(&node.value, Value::Text(text) if is_template(text)));
                 match open {
@@ -281,7 +302,7 @@ impl<'de> Deserializer<'de> for Reader<'_> {
                     None => visitor.visit_newtype_struct(self),
                 }
             }
-            (PAYLOAD, Value::Bool(_) | Value::Number(_)) if self.mode == Mode::Filled => self.read_text(visitor),
+            (PAYLOAD, Value::Bool(_) | Value::Number(_)) if self.how.mode() == Mode::Filled => self.read_text(visitor),
             _ => visitor.visit_newtype_struct(self),
         }
     }
@@ -292,7 +313,9 @@ impl<'de> Deserializer<'de> for Reader<'_> {
         }
         let value = match &self.node.value {
             _ if self.is_open() => true,
-            Value::Text(text) if self.mode == Mode::Filled && (text == "true" || text == "false") => text == "true",
+            Value::Text(text) if self.how.mode() == Mode::Filled && (text == "true" || text == "false") => {
+                text == "true"
+            }
             _ => return self.deserialize_any(visitor),
         };
         visitor.visit_bool(value)
@@ -335,7 +358,9 @@ impl<'de> Deserializer<'de> for Reader<'_> {
             return self.deserialize_any(visitor);
         }
         match self.is_open() {
-            true => visitor.visit_map(Members { rest: [].iter(), value: None, mode: self.mode, skips_tag: false }),
+            true => {
+                visitor.visit_map(Members { rest: [].iter(), value: None, mode: self.how.mode(), skips_tag: false })
+            }
             false => self.deserialize_any(visitor),
         }
     }
@@ -345,7 +370,7 @@ impl<'de> Deserializer<'de> for Reader<'_> {
             return self.deserialize_any(visitor);
         }
         match self.is_open() {
-            true => visitor.visit_seq(Elements([].iter(), self.mode)),
+            true => visitor.visit_seq(Elements([].iter(), self.how.mode())),
             false => self.deserialize_any(visitor),
         }
     }
@@ -363,7 +388,7 @@ impl<'de> Deserializer<'de> for Reader<'_> {
             Value::Text(text) => visitor.visit_enum(IntoDeserializer::<Found>::into_deserializer(text.as_str())),
             Value::Object(_) => match self.node.member(TAG) {
                 Some(Node { at, value: Value::Text(text) }) => {
-                    visitor.visit_enum(Variant { at: *at, name: text, node: self.node, mode: self.mode })
+                    visitor.visit_enum(Variant { at: *at, name: text, node: self.node, mode: self.how.mode() })
                 }
                 Some(other) => {
                     let what = format!("type: expected a string, found {}", other.value.kind());
@@ -440,7 +465,7 @@ impl<'de, 'a> de::EnumAccess<'de> for Variant<'a> {
     fn variant_seed<V: DeserializeSeed<'de>>(self, seed: V) -> Result<(V::Value, Reader<'a>), Found> {
         let name: StrDeserializer<'_, Found> = self.name.into_deserializer();
         let variant = seed.deserialize(name).map_err(|found| found.or(self.at))?;
-        Ok((variant, Reader { node: self.node, mode: self.mode, is_tagged: true }))
+        Ok((variant, Reader { node: self.node, how: How(self.mode as u8 | How::TAGGED) }))
     }
 }
 
