@@ -296,8 +296,9 @@ mod tests {
     /// The types of the parameters of a function that a component imports.
     fn types(params: &str) -> Vec<Type> {
         let engine = engine(Switches { canonical_nans: false }, &crate::build::Build::default()).expect("an engine");
-        let text =
-            format!("(component (import \"a:b/c\" (instance (type $f (func {params})) (export \"f\" (func (type $f))))))");
+        let text = format!(
+            "(component (import \"a:b/c\" (instance (type $f (func {params})) (export \"f\" (func (type $f))))))"
+        );
         let bytes = wat::parse_str(text).expect("it is text of a component");
         let component = Component::new(&engine, bytes).expect("a component");
         let ty = component.component_type();
