@@ -61,13 +61,33 @@ struct Guest {
     /// What cargo calls the file.
     built: &'static str,
     features: &'static [&'static str],
+    /// What is left out of it. Nobody looks into a player, which travels in each trace.
+    strip: &'static str,
 }
 
 const GUESTS: [Guest; 4] = [
-    Guest { name: "player.wasm", folder: "player", built: "player.wasm", features: &[] },
-    Guest { name: "program.wasm", folder: "player", built: "player.wasm", features: &["--features", "program"] },
-    Guest { name: "cluster.wasm", folder: "player", built: "player.wasm", features: &["--features", "distributed"] },
-    Guest { name: "kv-node.wasm", folder: "scenarios/kv-node", built: "kv_node.wasm", features: &[] },
+    Guest { name: "player.wasm", folder: "player", built: "player.wasm", features: &[], strip: "symbols" },
+    Guest {
+        name: "program.wasm",
+        folder: "player",
+        built: "player.wasm",
+        features: &["--features", "program"],
+        strip: "symbols",
+    },
+    Guest {
+        name: "cluster.wasm",
+        folder: "player",
+        built: "player.wasm",
+        features: &["--features", "distributed"],
+        strip: "symbols",
+    },
+    Guest {
+        name: "kv-node.wasm",
+        folder: "scenarios/kv-node",
+        built: "kv_node.wasm",
+        features: &[],
+        strip: "debuginfo",
+    },
 ];
 
 impl Guest {
@@ -88,9 +108,9 @@ impl Guest {
             .arg(out.join("player"))
             .args(self.features)
             .env("CARGO_ENCODED_RUSTFLAGS", flags.join("\u{1f}"))
-            // They travel in each trace, where an example is built to be looked into.
+            // An example is built to be looked into, and what is embedded is not.
             .env("CARGO_PROFILE_RELEASE_DEBUG", "false")
-            .env("CARGO_PROFILE_RELEASE_STRIP", "debuginfo")
+            .env("CARGO_PROFILE_RELEASE_STRIP", self.strip)
             .current_dir(&folder)
             .output()
             .map_err(|error| format!("cannot start cargo to build {}: {error}", folder.display()))?;
