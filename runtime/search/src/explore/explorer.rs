@@ -45,7 +45,7 @@ pub struct Stats {
     pub edges: u64,
     /// Edges, told apart by how often they were taken in one step.
     pub features: u64,
-    /// States that the scenario said it was in.
+    /// States: those that the scenario said it was in, or that its memory told apart.
     pub states: u64,
     /// Places that are kept.
     pub checkpoints: u64,
