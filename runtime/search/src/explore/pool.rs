@@ -18,7 +18,7 @@ const BARREN: f64 = 0.9;
 /// Energy never falls below this, so that no place is given up.
 const ENERGY_MIN: f64 = 0.01;
 /// Energy that one run can add.
-const REWARD_MAX: u32 = 16;
+const REWARD_MAX: u32 = 3;
 
 /// A kept place.
 #[derive(Clone, Debug)]
