@@ -101,11 +101,6 @@ impl Changes {
         }
     }
 
-    /// Whether it has looked at anything yet.
-    pub(super) fn is_used(&self) -> bool {
-        self.steps > 0 || self.is_quiet || !self.pages.is_empty()
-    }
-
     /// A step was taken in which nothing but `pages` was written, or was written since the last place was restored. The
     /// answer is the state that it came to, once there is one.
     pub(super) fn look(&mut self, memory: &[u8], pages: &[u32]) -> Option<u64> {

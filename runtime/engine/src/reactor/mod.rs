@@ -308,7 +308,7 @@ impl Reactor {
         };
         self.checkpoints.arrive(checkpoint);
         (self.base, self.over, self.finished) = (checkpoint, false, false);
-        if let Some(changes) = self.changes.as_mut().filter(|changes| changes.is_used()) {
+        if let Some(changes) = &mut self.changes {
             self.live.follow_changes(changes);
         }
         Ok(restored)
