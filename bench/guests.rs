@@ -87,7 +87,7 @@ pub(crate) fn networked(name: &str) -> (PathBuf, PathBuf) {
 
 /// The command line tool, as a user builds it.
 pub(crate) fn fozzy() -> PathBuf {
-    cargo(&["build", "--release", "-p", "fozzy"], Path::new(env!("CARGO_MANIFEST_DIR")), None);
+    cargo(&["build", "--release", "-p", "fozzy-cli"], Path::new(env!("CARGO_MANIFEST_DIR")), None);
     target_folder().join("release/fozzy")
 }
 

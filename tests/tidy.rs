@@ -97,12 +97,12 @@ fn crates_use_only_what_stands_before_them() {
     let folders: BTreeSet<String> = fs::read_dir(root().join("runtime"))
         .expect("runtime/")
         .flatten()
-        .filter(|entry| entry.path().is_dir())
+        .filter(|entry| entry.path().is_dir() && entry.file_name() != "player")
         .map(|entry| entry.file_name().to_string_lossy().into_owned())
         .collect();
     assert_eq!(table.keys().cloned().collect::<BTreeSet<_>>(), folders, "the crate table names other crates");
     for (name, row) in &table {
-        let package = if name == "cli" { "fozzy".to_owned() } else { format!("fozzy-{name}") };
+        let package = if name == "fozzy" { name.clone() } else { format!("fozzy-{name}") };
         let ours = dependencies[&package].iter().filter_map(|used| used.strip_prefix("fozzy-"));
         for used in ours {
             assert!(row.may_use.contains(used), "fozzy-{name} uses fozzy-{used}, which its row does not allow");

@@ -1,7 +1,7 @@
 //! Builds the player for wasm32-wasip2, so that it can be embedded, and the node that distributed scenarios are played with.
 //!
 //! ```text
-//! player/, player/model/, guest-sdk/ ─cargo build─┬─▶ OUT_DIR/player.wasm  ─▶ include_bytes! in src/scenario.rs
+//! runtime/{player,scenario-file}, guest-sdk ─cargo build─┬─▶ OUT_DIR/player.wasm  ─▶ include_bytes! in src/scenario.rs
 //!                                                 ├─▶ OUT_DIR/program.wasm    the same with the feature `program`
 //!                                                 └─▶ OUT_DIR/cluster.wasm    the same with the feature `distributed`
 //! scenarios/kv-node/ ────────────────────────────────▶ OUT_DIR/kv-node.wasm
@@ -29,11 +29,11 @@ fn player() -> Result<(), String> {
     let repository = repository.canonicalize().map_err(|error| format!("{}: {error}", repository.display()))?;
     let out = variable("OUT_DIR")?;
     for part in [
-        "player/src",
-        "player/Cargo.toml",
-        "player/Cargo.lock",
-        "player/model/src",
-        "player/model/Cargo.toml",
+        "runtime/player/src",
+        "runtime/player/Cargo.toml",
+        "runtime/player/Cargo.lock",
+        "runtime/scenario-file/src",
+        "runtime/scenario-file/Cargo.toml",
         "guest-sdk/src",
         "guest-sdk/Cargo.toml",
         "guest-sdk/macros/src",
@@ -66,17 +66,17 @@ struct Guest {
 }
 
 const GUESTS: [Guest; 4] = [
-    Guest { name: "player.wasm", folder: "player", built: "player.wasm", features: &[], strip: "symbols" },
+    Guest { name: "player.wasm", folder: "runtime/player", built: "player.wasm", features: &[], strip: "symbols" },
     Guest {
         name: "program.wasm",
-        folder: "player",
+        folder: "runtime/player",
         built: "player.wasm",
         features: &["--features", "program"],
         strip: "symbols",
     },
     Guest {
         name: "cluster.wasm",
-        folder: "player",
+        folder: "runtime/player",
         built: "player.wasm",
         features: &["--features", "distributed"],
         strip: "symbols",

@@ -1,4 +1,4 @@
-//! `CLI.md`, generated from the same source as `--help`. `BLESS=1 cargo test -p fozzy` rewrites it.
+//! `CLI.md`, generated from the same source as `--help`. `BLESS=1 cargo test -p fozzy-cli` rewrites it.
 
 use crate::args::Cli;
 use crate::documents::{DOCUMENTS, keys};
@@ -10,7 +10,7 @@ use std::path::Path;
 const PREAMBLE: &str = "\
 # The command line
 
-Generated from the source of `--help`; `BLESS=1 cargo test -p fozzy` writes it anew.
+Generated from the source of `--help`; `BLESS=1 cargo test -p fozzy-cli` writes it anew.
 
 Data goes to stdout, everything else to stderr. What a program writes is passed on as it writes it, except under `--json`, where \
 stdout carries exactly one document. `NO_COLOR`, non-terminals and closed pipes are respected.
@@ -125,7 +125,7 @@ fn cli_md_is_what_clap_generates() {
         std::fs::write(&path, &expected).expect("CLI.md can be written");
     }
     let found = std::fs::read_to_string(&path).unwrap_or_default();
-    assert!(found == expected, "CLI.md is not what --help says; write it anew with BLESS=1 cargo test -p fozzy");
+    assert!(found == expected, "CLI.md is not what --help says; write it anew with BLESS=1 cargo test -p fozzy-cli");
 }
 
 #[allow(clippy::disallowed_methods, reason = "whether goldens are rewritten")]

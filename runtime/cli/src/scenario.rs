@@ -10,12 +10,12 @@
 //! So a scenario file is a program like any other from here on: it is recorded, replayed, fuzzed, explored and shrunk as such,
 //! and its text stands in each trace.
 //!
-//! Not here: what a file must look like (`player/model`), what a step does (`player`).
+//! Not here: what a file must look like (`runtime/scenario-file`), what a step does (`runtime/player`).
 
 use crate::error::{CliError, at_path};
+use fozzy_scenario_file::{Cluster, ClusterOptions, ClusterStep, Problem, Scenario, Step, TEXT_BYTES_MAX};
 use fozzy_trace::Plan;
 use fozzy_trace::plan::{Backend, Inputs, Machine, MemoryPlan, NodePlan, Program, ScenarioPlan};
-use player_model::{Cluster, ClusterOptions, ClusterStep, Problem, Scenario, Step, TEXT_BYTES_MAX};
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};

@@ -8,7 +8,7 @@ use crate::output::EXIT_ERROR;
 use crate::plan::{load, plan_error};
 use crate::scenario;
 use fozzy_report::document::{PlanProblem, ScenarioDocument, ValidateDocument};
-use player_model::Scenario;
+use fozzy_scenario_file::Scenario;
 use serde_json::{Map, Value};
 use std::path::Path;
 use std::process::ExitCode;
@@ -62,8 +62,11 @@ fn validate_scenario(context: &Context, path: &Path) -> Result<ExitCode, CliErro
 type FileSchema = fn() -> Value;
 
 /// What people write, and its schema.
-const FILES: [(&str, FileSchema); 3] =
-    [("plan", fozzy_plan::schema), ("scenario", player_model::schema_v1), ("scenario-v2", player_model::schema_v2)];
+const FILES: [(&str, FileSchema); 3] = [
+    ("plan", fozzy_plan::schema),
+    ("scenario", fozzy_scenario_file::schema_v1),
+    ("scenario-v2", fozzy_scenario_file::schema_v2),
+];
 
 /// Kinds of what stands in a scenario: the key of their names, that of their schemas, and where these stand in the file's.
 const KINDS: [(&str, &str, &str); 3] = [
@@ -97,7 +100,7 @@ fn everything() -> Value {
         "schemaVersion": "fozzy.schema_doc.v4",
         "fileVariants": ["steps", "distributed", "suites"],
     });
-    let scenario = player_model::schema_v1();
+    let scenario = fozzy_scenario_file::schema_v1();
     for (names, schemas, definition) in KINDS {
         let kinds = scenario["$defs"][definition]["oneOf"].as_array().into_iter().flatten();
         let named = |kind: &Value| Some((kind["properties"]["type"]["const"].as_str()?.to_owned(), kind.clone()));

@@ -19,7 +19,7 @@ impl TryFrom<String> for Wave {
     type Error = String;
 
     fn try_from(text: String) -> Result<Wave, String> {
-        let factors = player_model::Step::wave(&text);
+        let factors = fozzy_scenario_file::Step::wave(&text);
         factors.map(Wave).ok_or_else(|| format!("expected factors above 0 such as \"1,2,4\", found {text:?}"))
     }
 }

@@ -12,8 +12,8 @@
 use super::select::{Found, Given, Kind, Selected, named, shown};
 use crate::error::CliError;
 use crate::scenario;
+use fozzy_scenario_file::{Matrix, Scenario, Suite};
 use fozzy_trace::Seed;
-use player_model::{Matrix, Scenario, Suite};
 use std::path::Path;
 
 /// Cases that a suites file can have. More would be a matrix that multiplied unseen.

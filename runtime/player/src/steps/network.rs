@@ -8,7 +8,7 @@
 use crate::failure::Failure;
 use fozzy_sdk::bindings::tools::fozzy::choices::draws;
 use fozzy_sdk::tools;
-use player_model::{Payload, Strategy};
+use fozzy_scenario_file::{Payload, Strategy};
 use std::collections::BTreeSet;
 use std::collections::VecDeque;
 

@@ -2,7 +2,7 @@
 
 use super::time::Time;
 use crate::failure::Failure;
-use player_model::{KvPoll, KvRead};
+use fozzy_scenario_file::{KvPoll, KvRead};
 use std::collections::BTreeMap;
 
 #[derive(Clone, Default)]

@@ -4,7 +4,7 @@
 
 use crate::failure::Failure;
 use fozzy_sdk::tools;
-use player_model::Payload;
+use fozzy_scenario_file::Payload;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::ErrorKind;

@@ -12,7 +12,7 @@
 //!
 //! Invariants: a step has one name wherever it is reached from: `steps[3].do[0]: set_kv`, whatever the round; what
 //! `assert_throws` runs leaves variables and state as they were, and no other branch sees it.
-//! Not here: the notation (`player-model`), what a kind of version 1 does (`steps`).
+//! Not here: the notation (`fozzy-scenario-file`), what a kind of version 1 does (`steps`).
 
 mod calculate;
 mod scope;
@@ -25,7 +25,7 @@ use fozzy_sdk::bindings::target::fozzy::target::control;
 use fozzy_sdk::bindings::tools::fozzy::choices::draws;
 use fozzy_sdk::bindings::tools::fozzy::properties::assertions;
 use fozzy_sdk::{task, tools};
-use player_model::{
+use fozzy_scenario_file::{
     Act, Call, Condition, Does, KvPoll, Node, ProgramFile, ROUNDS_MAX, Step, fill, fill_wave, filled, kind, plain,
 };
 use scope::Scope;

@@ -8,7 +8,7 @@
 //! Invariant: a name has its value in the innermost scope that has it.
 
 use crate::failure::Failure;
-use player_model::{DEPTH_MAX, Variables};
+use fozzy_scenario_file::{DEPTH_MAX, Variables};
 use serde_json::Value;
 use std::cell::RefCell;
 use std::collections::BTreeMap;

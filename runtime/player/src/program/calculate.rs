@@ -5,7 +5,7 @@
 
 use crate::failure::Failure;
 use crate::steps::Store;
-use player_model::{Comparison, Condition, Operation, Variables, fill, kind, plain};
+use fozzy_scenario_file::{Comparison, Condition, Operation, Variables, fill, kind, plain};
 use serde_json::Value;
 use std::cmp::Ordering;
 

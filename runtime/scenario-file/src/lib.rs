@@ -12,7 +12,7 @@
 //!
 //! Invariants: what is refused is refused with its line and column; no input makes it panic or recurse without bound; nothing
 //! that a file says is ignored.
-//! Not here: what a step does (`player/src/`).
+//! Not here: what a step does (`runtime/player/src/`).
 
 mod cluster;
 mod condition;

@@ -7,7 +7,7 @@
 
 use crate::failure::Failure;
 use fozzy_sdk::tools;
-use player_model::Span;
+use fozzy_scenario_file::Span;
 use std::time::Duration;
 
 #[derive(Clone, Default)]

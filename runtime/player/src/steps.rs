@@ -24,7 +24,7 @@ use crate::Play;
 use crate::failure::Failure;
 use fozzy_sdk::bindings::tools::fozzy::choices::draws;
 use fozzy_sdk::tools;
-use player_model::{Payload, Step, StepsFile};
+use fozzy_scenario_file::{Payload, Step, StepsFile};
 use serde_json::{Value, json};
 
 pub(crate) use store::Store;

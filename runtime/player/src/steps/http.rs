@@ -11,7 +11,7 @@ use super::Answerer;
 use super::store::Store;
 use crate::failure::Failure;
 use fozzy_sdk::http as rules;
-use player_model::{Body, HttpRequest, HttpWhen, Payload};
+use fozzy_scenario_file::{Body, HttpRequest, HttpWhen, Payload};
 use serde_json::Value;
 use std::rc::Rc;
 use wasip2::http::outgoing_handler::handle;

@@ -32,7 +32,7 @@ mod steps;
 
 use failure::Failure;
 use fozzy_sdk::bindings::stateful::exports::fozzy::scenario::stateful::{Flow, Guest, Info, StepResult};
-use player_model::Scenario;
+use fozzy_scenario_file::Scenario;
 use std::cell::RefCell;
 use std::io::Read;
 

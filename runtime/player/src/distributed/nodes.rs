@@ -8,7 +8,7 @@ use example::cluster::node::{self, Entry, Message};
 use fozzy_sdk::{target, tools};
 use std::collections::BTreeSet;
 
-wit_bindgen::generate!({ path: "../scenarios/kv-node/wit", world: "kv-cluster" });
+wit_bindgen::generate!({ path: "../../scenarios/kv-node/wit", world: "kv-cluster" });
 
 pub(super) struct Nodes {
     names: Vec<String>,

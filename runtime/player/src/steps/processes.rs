@@ -9,7 +9,7 @@ use super::Answerer;
 use super::store::Store;
 use crate::failure::Failure;
 use fozzy_sdk::process::{self, Command, Output, Status};
-use player_model::{Payload, ProcSpawn, ProcWhen};
+use fozzy_scenario_file::{Payload, ProcSpawn, ProcWhen};
 use std::rc::Rc;
 
 #[derive(Clone)]

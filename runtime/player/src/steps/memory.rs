@@ -9,7 +9,7 @@
 
 use crate::failure::Failure;
 use fozzy_sdk::bindings::tools::fozzy::memory::allocations;
-use player_model::{AllocKey, Step};
+use fozzy_scenario_file::{AllocKey, Step};
 use std::collections::BTreeMap;
 
 #[derive(Clone, Default)]

@@ -5,7 +5,7 @@
 //! ```
 //!
 //! Invariant: a condition is an object with one key.
-//! Not here: whether it holds (`player/src/program`).
+//! Not here: whether it holds (`runtime/player/src/program`).
 
 use crate::json::{Node, Value};
 use crate::read::{Found, unknown};

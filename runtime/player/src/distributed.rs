@@ -20,7 +20,7 @@ use crate::failure::{self, Failure};
 use fozzy_sdk::bindings::tools::fozzy::choices::draws;
 use fozzy_sdk::tools;
 use nodes::Nodes;
-use player_model::{Cluster, ClusterFault, ClusterFile, ClusterInvariant, ClusterOptions, ClusterStep};
+use fozzy_scenario_file::{Cluster, ClusterFault, ClusterFile, ClusterInvariant, ClusterOptions, ClusterStep};
 use wire::Pair;
 
 /// Messages that arrive in one sequence, at most: a cluster whose nodes answer each other for ever comes to an end here.
