@@ -7,8 +7,8 @@
 //! Invariants: every answer is noted in its order; a fork answers the same and notes nothing, as it repeats what is noted.
 //! Not here: which manner is worth trying (`strategy`).
 
-use super::swarm::{self, Mask};
-use crate::rng::Chance;
+use super::swarm::{self, AnswerMask};
+use crate::rng::Rng;
 use fozzy_trace::digest::{hex, unhex};
 use fozzy_trace::source::Explicit;
 use fozzy_trace::{DecisionSource, NodeId, Origin, Part, Purpose, Question, Seed};
@@ -28,10 +28,10 @@ const ORIGIN: Origin = Origin::Seed;
 
 /// Answers in their order, each with the bound of its question.
 #[derive(Clone, Debug, Default)]
-pub struct Answers(Arc<Mutex<Noted>>);
+pub struct AnswerLog(Arc<Mutex<AnswerLogState>>);
 
 #[derive(Debug, Default)]
-struct Noted {
+struct AnswerLogState {
     answers: Vec<Explicit>,
     bounds: Vec<u64>,
     /// The most questions about the order in one step.
@@ -42,8 +42,8 @@ struct Noted {
     credited: Vec<u64>,
 }
 
-impl Answers {
-    fn lock(&self) -> MutexGuard<'_, Noted> {
+impl AnswerLog {
+    fn lock(&self) -> MutexGuard<'_, AnswerLogState> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -99,11 +99,11 @@ impl Answers {
 
 /// How questions are answered that no script answers.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Manner {
+pub(crate) struct AnswerPolicy {
     /// Which answers may be given.
-    pub(crate) mask: Mask,
+    pub(crate) mask: AnswerMask,
     /// Which of those that can go on does.
-    pub(crate) order: Order,
+    pub(crate) order: TaskOrder,
     /// What a program draws is the simplest there is.
     pub(crate) simplest: bool,
     /// How likely faults begin or end at a step.
@@ -112,7 +112,7 @@ pub(crate) struct Manner {
 
 /// Which of those that can go on does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Order {
+pub(crate) enum TaskOrder {
     /// Any.
     Any,
     /// The one that has waited longest.
@@ -127,11 +127,11 @@ pub(crate) enum Order {
 }
 
 /// Answers on one way.
-pub struct Walk {
+pub struct GuidedSource {
     script: Arc<[Explicit]>,
     at: usize,
-    chance: Chance,
-    manner: Manner,
+    chance: Rng,
+    manner: AnswerPolicy,
     part: Part,
     /// Whether faults strike as chance has it; otherwise none does.
     storm: bool,
@@ -144,14 +144,19 @@ pub struct Walk {
     /// The weights of the alternatives of the next question, if it has some.
     weights: Vec<u32>,
     /// `None` in a fork.
-    noted: Option<Answers>,
+    noted: Option<AnswerLog>,
 }
 
-impl Walk {
-    pub(crate) fn new(script: Arc<[Explicit]>, mut chance: Chance, manner: Manner, noted: &Answers) -> Walk {
+impl GuidedSource {
+    pub(crate) fn new(
+        script: Arc<[Explicit]>,
+        mut chance: Rng,
+        manner: AnswerPolicy,
+        noted: &AnswerLog,
+    ) -> GuidedSource {
         let storm = manner.toggle > 0.0 && chance.one_in(2);
         let (part, noted) = (Part::WHOLE, Some(noted.clone()));
-        Walk {
+        GuidedSource {
             script,
             at: 0,
             chance,
@@ -168,9 +173,9 @@ impl Walk {
 
     /// A walk that answers as chance has it, without faults: what is asked before a scenario begins.
     #[must_use]
-    pub fn first(seed: Seed, noted: &Answers) -> Walk {
-        let manner = Manner { mask: Mask::All, order: Order::Any, simplest: false, toggle: 0.0 };
-        Walk::new(Arc::from([]), Chance::new(seed, 0).stream(u64::MAX), manner, noted)
+    pub fn first(seed: Seed, noted: &AnswerLog) -> GuidedSource {
+        let manner = AnswerPolicy { mask: AnswerMask::All, order: TaskOrder::Any, simplest: false, toggle: 0.0 };
+        GuidedSource::new(Arc::from([]), Rng::new(seed, 0).stream(u64::MAX), manner, noted)
     }
 
     fn scripted(&mut self) -> Option<Explicit> {
@@ -203,9 +208,9 @@ impl Walk {
                 noted.ordered = noted.ordered.max(self.ordered);
             }
             return match self.manner.order {
-                Order::First => 0,
-                Order::Any => self.chance.below(bound),
-                Order::Changes { most, among } => {
+                TaskOrder::First => 0,
+                TaskOrder::Any => self.chance.below(bound),
+                TaskOrder::Changes { most, among } => {
                     if number == 0 {
                         self.draw_changes(most, among);
                     }
@@ -224,7 +229,7 @@ impl Walk {
         if !matches!(question.purpose, Purpose::Choice(_)) {
             return drawn;
         }
-        if self.manner.mask == Mask::All {
+        if self.manner.mask == AnswerMask::All {
             return drawn;
         }
         for _ in 0..TRIES {
@@ -252,7 +257,7 @@ impl Walk {
     }
 }
 
-impl Walk {
+impl GuidedSource {
     /// Few changes leave what comes before the last of them as it was: one is as likely as many.
     fn draw_changes(&mut self, most: u32, among: u64) {
         let number = self.chance.between(1, most.max(1) as usize);
@@ -271,7 +276,7 @@ impl Walk {
     }
 }
 
-impl DecisionSource for Walk {
+impl DecisionSource for GuidedSource {
     fn below(&mut self, question: Question<'_>, bound: u64) -> (u64, Origin) {
         self.enter(question);
         let answer = match self.scripted() {
@@ -315,7 +320,7 @@ impl DecisionSource for Walk {
     }
 
     fn fork(&self) -> Box<dyn DecisionSource> {
-        Box::new(Walk {
+        Box::new(GuidedSource {
             script: Arc::clone(&self.script),
             chance: self.chance.clone(),
             changes: self.changes.clone(),
