@@ -12,7 +12,8 @@
 use crate::guests;
 use crate::measure::{Pair, thread_seconds};
 use crate::table::{Bound, Row, Unit};
-use fozzy_engine::{Build, CheckpointId, Function, Program, Reactor, Switches, TrackerKind};
+use fozzy_engine::{Build, Function, Program, Reactor, Switches, TrackerKind};
+use fozzy_trace::CheckpointId;
 use fozzy_trace::plan::{Inputs, Limits};
 use fozzy_trace::source::Seeded;
 use fozzy_trace::{Plan, Seed};

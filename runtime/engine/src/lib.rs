@@ -94,13 +94,13 @@ pub use entry::single_call::written;
 /// Standard input that is read when a guest looks at it.
 pub use fozzy_host::{LazyInput, Tee};
 /// Edges of a program, and how they are counted; see [`Reactor::coverage`].
-pub use fozzy_instrument::{Comparison, ComparisonKind, Coverage, ModuleChoice, Sites};
+pub use fozzy_instrument::{Coverage, ModuleChoice, Sites};
 /// Which output a guest writes to, for those who watch it.
 pub use fozzy_world::OutputKind;
 pub use reactor::fuzz_executor::{CallOutcome, Caller, CallerError, Functions, functions};
-pub use reactor::walker::{Place, WalkError, Walked, Walker};
+pub use reactor::walker::{WalkError, Walker};
 pub use reactor::{
-    CHECKPOINT_BYTES_DEFAULT, CallError, CheckpointId, Function, Holdings, Reactor, ReactorError, Restored, TrackerKind,
+    CHECKPOINT_BYTES_DEFAULT, CallError, Function, Holdings, Reactor, ReactorError, Restored, TrackerKind,
 };
 pub use run::coverage::Covered;
 pub use run::inspect_at::{Look, Seen};

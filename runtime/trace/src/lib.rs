@@ -17,6 +17,7 @@
 //! Not here: the behaviour of the simulated computer (`fozzy-world`), verdicts (`fozzy-check`).
 
 pub mod choice;
+pub mod comparison;
 pub mod decision;
 pub mod digest;
 pub mod errno;
@@ -30,9 +31,11 @@ pub mod plan;
 pub mod record;
 pub mod shared;
 pub mod source;
+pub mod step;
 pub mod time;
 mod until;
 
+pub use comparison::{CmpLogEntry, ComparisonKind};
 pub use decision::{DecisionSource, NodeId, Observed, Origin, Part, Purpose, Question, Seed};
 pub use digest::{Digest, Fold};
 pub use errno::Errno;
@@ -44,5 +47,6 @@ pub use outcome::{Finding, FindingKind, Signature, Status, Verdict};
 pub use plan::Plan;
 pub use record::Record;
 pub use shared::Shared;
+pub use step::{CheckpointId, StepId, StepOutcome, StepTarget};
 pub use time::{Duration, Instant};
 pub use until::Until;

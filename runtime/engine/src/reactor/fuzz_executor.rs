@@ -24,14 +24,14 @@ use crate::compile::program::{Program, ProgramError};
 use crate::compile::settings::Switches;
 use crate::entry::entry_point::Searched;
 use crate::entry::typed;
-use crate::reactor::{CallError, CheckpointId, Reactor, ReactorError, time_of};
+use crate::reactor::{CallError, Reactor, ReactorError, time_of};
 use enter::Entry;
-use fozzy_instrument::{Comparison, ComparisonKind, Coverage, ModuleOrdinal};
+use fozzy_instrument::{Coverage, ModuleOrdinal};
 use fozzy_trace::facts::Facts;
 use fozzy_trace::outcome::Frame;
 use fozzy_trace::plan::{Call, Inputs};
 use fozzy_trace::source::Seeded;
-use fozzy_trace::{DecisionSource, End, HarnessError, NodeId, Plan, Seed};
+use fozzy_trace::{CheckpointId, CmpLogEntry, DecisionSource, End, HarnessError, NodeId, Plan, Seed};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -292,7 +292,7 @@ impl Caller {
         self.last().reactor.obstacles()
     }
 
-    /// Calls the function with `input` and shows what it compares, in order. A call that takes long shows nothing.
+    /// Calls the function with `input` and adds what it compares to `log`, in order. A call that takes long adds nothing.
     ///
     /// # Errors
     /// When the machine fails.
@@ -300,7 +300,7 @@ impl Caller {
         &mut self,
         input: &[u8],
         source: Option<Box<dyn DecisionSource>>,
-        see: &mut dyn FnMut(ModuleOrdinal, ComparisonKind, Comparison),
+        log: &mut Vec<CmpLogEntry>,
     ) -> Result<(), HarnessError> {
         if self.compared.is_none() {
             // With fuel, so that a call that does not end does, and always at the same comparison.
@@ -318,8 +318,10 @@ impl Caller {
             if sites.0 != Some(module) {
                 sites = (Some(module), maps.of(module));
             }
-            if let Some(site) = sites.1.get(comparison.site as usize) {
-                see(module, site.kind, comparison);
+            if let Some(found) = sites.1.get(comparison.site as usize) {
+                let site = u64::from(module.0) << 32 | u64::from(comparison.site);
+                let (left, right, at, bytes) = (comparison.left, comparison.right, comparison.at, comparison.bytes);
+                log.push(CmpLogEntry { site, kind: found.kind, left, right, at, bytes });
             }
         }
         Ok(())
