@@ -7,9 +7,11 @@
 
 use fozzy_engine::{Cache, Program, Walker};
 use fozzy_search::shrink::SequenceTarget;
-use fozzy_trace::outcome::Frame;
+use fozzy_trace::outcome::StackFrame;
 use fozzy_trace::plan::Inputs;
-use fozzy_trace::{CheckpointId, DecisionSource, End, Execution, HarnessError, Plan, StepId, StepOutcome, StepTarget};
+use fozzy_trace::{
+    CheckpointId, DecisionSource, Execution, ExecutionEnd, HarnessError, Plan, StepId, StepOutcome, StepTarget,
+};
 use std::sync::{Arc, OnceLock};
 
 /// A component that several walk through: compiled when the first of them needs it; `None` when it cannot be.
@@ -72,7 +74,7 @@ impl SequenceTarget for Paths {
         Ok(self.walker.is_some())
     }
 
-    fn execution(&self, end: End, backtrace: Vec<Frame>) -> Execution {
+    fn execution(&self, end: ExecutionEnd, backtrace: Vec<StackFrame>) -> Execution {
         self.opened().execution(end, backtrace)
     }
 }

@@ -9,8 +9,8 @@
 //! Invariant of every [`StepTarget`]: after `restore`, equal answers give equal steps, as often as it is restored.
 //! Not here: which steps are worth taking (`fozzy-search`), how a guest is brought back (`fozzy-engine`).
 
-use crate::outcome::Frame;
-use crate::{DecisionSource, End, HarnessError};
+use crate::outcome::StackFrame;
+use crate::{DecisionSource, ExecutionEnd, HarnessError};
 
 /// A checkpoint of one target. Later checkpoints of a target have larger numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -40,9 +40,9 @@ pub enum StepOutcome {
     /// The guest ended in the call.
     Ended {
         /// How.
-        end: End,
+        end: ExecutionEnd,
         /// Its stack, innermost first.
-        backtrace: Vec<Frame>,
+        backtrace: Vec<StackFrame>,
         /// What it had written to standard error.
         stderr: Vec<u8>,
     },

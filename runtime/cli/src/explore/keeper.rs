@@ -15,8 +15,8 @@ use crate::store;
 use crate::wall::Stopwatch;
 use fozzy_search::FailureRecord;
 use fozzy_search::explore::{DecisionPath, EdgeClasses, ExplorationObserver, PeerDiscoveries, Stats};
-use fozzy_trace::file::store::Collision;
-use fozzy_trace::file::{Recording, Target};
+use fozzy_trace::file::store::CollisionPolicy;
+use fozzy_trace::file::{RecordedTarget, Recording};
 use fozzy_trace::{Digest, Duration, HarnessError};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -32,14 +32,14 @@ pub(crate) struct Where {
     pub(crate) folder: PathBuf,
     /// The file that was asked for.
     pub(crate) record: Option<PathBuf>,
-    pub(crate) collision: Collision,
+    pub(crate) collision: CollisionPolicy,
 }
 
 /// Keeps, and says.
 pub(crate) struct Keeper {
     pub(crate) printer: Printer,
     pub(crate) confirmer: Confirmer,
-    pub(crate) target: Target,
+    pub(crate) target: RecordedTarget,
     pub(crate) component: Arc<[u8]>,
     pub(crate) place: Where,
     pub(crate) watch: Stopwatch,
@@ -63,12 +63,12 @@ pub(crate) struct Said {
 
 impl Where {
     /// The place of the finding of this number, which is called so in the folder.
-    pub(crate) fn of(&self, number: usize, name: &Path) -> (PathBuf, Collision) {
+    pub(crate) fn of(&self, number: usize, name: &Path) -> (PathBuf, CollisionPolicy) {
         match &self.record {
             // Those after the first stand beside it.
             Some(path) if number == 0 => (path.clone(), self.collision),
-            Some(path) => (path.clone(), Collision::Append),
-            None => (self.folder.join(name), Collision::Overwrite),
+            Some(path) => (path.clone(), CollisionPolicy::Append),
+            None => (self.folder.join(name), CollisionPolicy::Overwrite),
         }
     }
 }

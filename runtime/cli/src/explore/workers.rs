@@ -21,7 +21,7 @@ use crate::interrupt;
 use crate::output;
 use crate::selector;
 use crate::wall::Stopwatch;
-use fozzy_report::NotReached;
+use fozzy_report::UnreachedBranch;
 use fozzy_search::explore::{DecisionPath, EdgeClasses, PeerDiscoveries, Reward, Stats};
 use fozzy_trace::Seed;
 use fozzy_trace::file::store::{Durability, write_atomic};
@@ -63,7 +63,7 @@ pub(crate) struct Explored {
     /// What each way to search has earned, by dial and name.
     pub(crate) earned: Vec<(String, String, Reward)>,
     #[serde(skip)]
-    pub(crate) not_reached: Vec<NotReached>,
+    pub(crate) not_reached: Vec<UnreachedBranch>,
     pub(crate) ended: String,
 }
 

@@ -24,11 +24,11 @@ use crate::run::trap::POWER_LOST;
 use fozzy_host::Caller;
 use fozzy_instrument::{Coverage, ModuleOrdinal};
 use fozzy_trace::facts::Facts;
-use fozzy_trace::outcome::Frame;
+use fozzy_trace::outcome::StackFrame;
 use fozzy_trace::plan::Inputs;
 use fozzy_trace::{
-    CheckpointId, DecisionSource, Digest, End, Execution, HarnessError, History, NodeId, Output, Plan, StepId,
-    StepOutcome, StepTarget,
+    CheckpointId, DecisionSource, Digest, Execution, ExecutionEnd, HarnessError, History, NodeId, Plan, StepId,
+    StepOutcome, StepTarget, StreamOutput,
 };
 use fozzy_world::WorldError;
 use std::collections::BTreeMap;
@@ -171,7 +171,7 @@ impl Walker {
             }
             (StepResult::Skipped(skip),) => Ok(Some(skip.flow)),
             (StepResult::Stuck(why),) => {
-                let end = End::Failed { failure: stuck(sequence, number, &why) };
+                let end = ExecutionEnd::Failed { failure: stuck(sequence, number, &why) };
                 Err(CallError::Ended { end, backtrace: Vec::new() })
             }
         }
@@ -180,14 +180,14 @@ impl Walker {
     /// What a run that has come to `end` here is judged by. There is nothing in it that only a whole run has: no calls, no
     /// fuel, no memory.
     #[must_use]
-    pub fn execution(&self, end: End, backtrace: Vec<Frame>) -> Execution {
+    pub fn execution(&self, end: ExecutionEnd, backtrace: Vec<StackFrame>) -> Execution {
         let world = self.reactor.world();
         let machine = world.node(NodeId(0));
         Execution {
             end,
             ended_at: world.clock.now(),
             history: History::default(),
-            stdout: Output::default(),
+            stdout: StreamOutput::default(),
             stderr: machine.stderr.clone(),
             fuel_used: 0,
             memory_bytes: 0,
@@ -279,8 +279,10 @@ impl StepTarget for Walker {
             Ok(flow) => Ok(StepOutcome::Returned { flow }),
             Err(CallError::Runaway) => Ok(StepOutcome::Cut),
             // Leaving with success is no failure, as it is none of a run; nor is a planned loss of power.
-            Err(CallError::Ended { end: End::Exited { code: 0 }, .. }) => Ok(StepOutcome::Finished),
-            Err(CallError::Ended { end: End::Trapped { trap }, .. }) if trap == POWER_LOST => Ok(StepOutcome::Finished),
+            Err(CallError::Ended { end: ExecutionEnd::Exited { code: 0 }, .. }) => Ok(StepOutcome::Finished),
+            Err(CallError::Ended { end: ExecutionEnd::Trapped { trap }, .. }) if trap == POWER_LOST => {
+                Ok(StepOutcome::Finished)
+            }
             Err(CallError::Ended { end, backtrace }) => {
                 let stderr = self.reactor.world().node(NodeId(0)).stderr.kept().to_vec();
                 Ok(StepOutcome::Ended { end, backtrace, stderr })

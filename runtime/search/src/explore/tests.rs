@@ -2,11 +2,11 @@
 
 use super::*;
 use crate::findings::FailureRecord;
-use fozzy_trace::facts::{Failure, FailureKind, Property};
-use fozzy_trace::source::{Explicit, Recorded, Seeded};
+use fozzy_trace::facts::{FailureKind, Property, ReportedFailure};
+use fozzy_trace::source::{Override, RecordedSource, SeededSource};
 use fozzy_trace::{
-    CheckpointId, DecisionSource, End, FindingKind, HarnessError, NodeId, Part, Purpose, Question, Seed, Signature,
-    Status, StepId, StepOutcome, StepTarget, Verdict,
+    CheckpointId, DecisionPart, DecisionSource, ExecutionEnd, FailureSignature, FindingKind, HarnessError, NodeId,
+    Purpose, Question, Seed, Status, StepId, StepOutcome, StepTarget, Verdict,
 };
 use std::collections::BTreeMap;
 
@@ -24,21 +24,21 @@ struct Lock {
 
 fn lock(tells: bool) -> Lock {
     let captured = BTreeMap::from([(CheckpointId(0), (0, 0))]);
-    Lock { right: 0, steps: 0, source: Box::new(Seeded::new(Seed(0))), captured, next: 1, tells }
+    Lock { right: 0, steps: 0, source: Box::new(SeededSource::new(Seed(0))), captured, next: 1, tells }
 }
 
-fn failure() -> Failure {
-    Failure::new(FailureKind::Assertion, "open", "open")
+fn failure() -> ReportedFailure {
+    ReportedFailure::new(FailureKind::Assertion, "open", "open")
 }
 
 fn opened() -> Verdict {
-    let signature = Signature { kind: FindingKind::Assertion, site: failure().site };
+    let signature = FailureSignature { kind: FindingKind::Assertion, site: failure().site };
     Verdict { status: Status::Fail, findings: Vec::new(), signature: Some(signature) }
 }
 
 impl Lock {
     fn turn(&mut self) -> bool {
-        let purpose = Purpose::Choice(Part::step(0, self.steps));
+        let purpose = Purpose::Choice(DecisionPart::step(0, self.steps));
         self.steps += 1;
         let (digit, _) = self.source.below(Question { node: NodeId(0), purpose, site: "digit" }, 6);
         self.right = if digit == DIGITS[self.right] { self.right + 1 } else { 0 };
@@ -60,7 +60,7 @@ impl StepTarget for Lock {
         assert_eq!(number, self.steps, "steps are taken in their order");
         Ok(match self.turn() {
             true => StepOutcome::Ended {
-                end: End::Failed { failure: failure() },
+                end: ExecutionEnd::Failed { failure: failure() },
                 backtrace: Vec::new(),
                 stderr: Vec::new(),
             },
@@ -87,7 +87,7 @@ impl StatefulTarget for Lock {
     }
     fn confirm(&mut self, story: &DecisionPath) -> Result<Verdict, HarnessError> {
         let mut alone = lock(self.tells);
-        alone.source = Box::new(Recorded::new(Seed(0), story.exceptions()));
+        alone.source = Box::new(RecordedSource::new(Seed(0), story.exceptions()));
         let failed = (0..story.steps).any(|_| alone.turn());
         Ok(if failed { opened() } else { Verdict { status: Status::Pass, findings: Vec::new(), signature: None } })
     }
@@ -146,7 +146,7 @@ fn a_story_has_the_answers_from_the_beginning_in_their_order() {
     exploration.run(&mut lock(true), &mut std::iter::empty(), &mut Patience(50_000)).expect("no machine");
     let story = &exploration.findings().all()[0].input;
     assert_eq!(story.answers.len() as u32, story.steps);
-    let last: Vec<Explicit> = DIGITS.map(Explicit::Number).to_vec();
+    let last: Vec<Override> = DIGITS.map(Override::Number).to_vec();
     assert_eq!(story.answers[story.answers.len() - 6..], last);
     // Its places are gone to again from their stories alone.
     let stories: Vec<DecisionPath> = exploration.stories().collect();

@@ -11,12 +11,12 @@
 
 use super::{CandidateResult, ReplayTarget, ShrinkCandidate};
 use crate::keyed_source::{Decision, DecisionKey, DecisionLog, KeyedSource, take};
-use fozzy_trace::outcome::Frame;
-use fozzy_trace::plan::{Inputs, Kept, ScenarioKind, ScenarioPlan};
-use fozzy_trace::source::Explicit;
+use fozzy_trace::outcome::StackFrame;
+use fozzy_trace::plan::{Inputs, KeptSequence, ScenarioKind, ScenarioPlan};
+use fozzy_trace::source::Override;
 use fozzy_trace::{
-    Ask, CheckpointId, DecisionSource, End, Execution, HarnessError, Observed, Origin, Part, Plan, Question, Seed,
-    StepId, StepOutcome, StepTarget,
+    BackendRequest, CheckpointId, DecisionPart, DecisionSource, Execution, ExecutionEnd, HarnessError,
+    ObservationLookup, Origin, Plan, Question, Seed, StepId, StepOutcome, StepTarget,
 };
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -45,7 +45,7 @@ pub trait SequenceTarget: StepTarget + Send {
     ) -> Result<bool, HarnessError>;
 
     /// The execution of a run that has come to `end` in the last step: what a verdict depends on.
-    fn execution(&self, end: End, backtrace: Vec<Frame>) -> Execution;
+    fn execution(&self, end: ExecutionEnd, backtrace: Vec<StackFrame>) -> Execution;
 }
 
 /// What stories share that can be walked in one another's places.
@@ -75,7 +75,7 @@ pub(super) struct IncrementalReplay {
     ready: Option<PreparedFrame>,
     marks: Vec<ReplayMark>,
     /// Of the story that was walked last.
-    answers: Arc<BTreeMap<DecisionKey, Explicit>>,
+    answers: Arc<BTreeMap<DecisionKey, Override>>,
     has_walked: bool,
 }
 
@@ -90,7 +90,7 @@ struct PreparedFrame {
 /// The frame of a story that can be walked, and its steps.
 fn walkable(story: &ShrinkCandidate) -> Option<(ReplayFrame, Vec<u32>)> {
     let Plan { nodes, call: None, scenario: Some(scenario), .. } = &story.plan else { return None };
-    let [Kept { kind: ScenarioKind::Stateful, sequence, .. }] = scenario.only.as_slice() else { return None };
+    let [KeptSequence { kind: ScenarioKind::Stateful, sequence, .. }] = scenario.only.as_slice() else { return None };
     if !nodes.is_empty() || !story.calm {
         return None;
     }
@@ -185,7 +185,7 @@ impl IncrementalReplay {
                     self.marks.push(ReplayMark { step, log, place });
                 }
                 StepOutcome::Finished => {
-                    last = Some(trail.execution(End::Exited { code: 0 }, Vec::new()));
+                    last = Some(trail.execution(ExecutionEnd::Exited { code: 0 }, Vec::new()));
                     break;
                 }
                 StepOutcome::Ended { end, backtrace, .. } => {
@@ -199,7 +199,7 @@ impl IncrementalReplay {
             Some(execution) => execution,
             None => match trail.step(StepId::End)? {
                 StepOutcome::Returned { .. } | StepOutcome::Finished => {
-                    trail.execution(End::Exited { code: 0 }, Vec::new())
+                    trail.execution(ExecutionEnd::Exited { code: 0 }, Vec::new())
                 }
                 StepOutcome::Ended { end, backtrace, .. } => trail.execution(end, backtrace),
                 StepOutcome::Cut => return Ok(None),
@@ -222,12 +222,15 @@ impl IncrementalReplay {
             (_, None) => false,
             (step, Some(first)) => step < Some(first),
         };
-        (part != Part::WHOLE).then(|| self.marks[..alike].partition_point(is_before))
+        (part != DecisionPart::WHOLE).then(|| self.marks[..alike].partition_point(is_before))
     }
 }
 
 /// The first part in which the answers are not the same; parts of one sequence are in the order of its steps.
-fn first_difference(one: &BTreeMap<DecisionKey, Explicit>, other: &BTreeMap<DecisionKey, Explicit>) -> Option<Part> {
+fn first_difference(
+    one: &BTreeMap<DecisionKey, Override>,
+    other: &BTreeMap<DecisionKey, Override>,
+) -> Option<DecisionPart> {
     let (mut one, mut other) = (one.iter(), other.iter());
     loop {
         match (one.next(), other.next()) {
@@ -275,7 +278,7 @@ impl DecisionSource for SharedSource {
         self.lock().fork()
     }
 
-    fn observe(&mut self, ask: &Ask, bytes: &mut Inputs) -> Observed {
+    fn observe(&mut self, ask: &BackendRequest, bytes: &mut Inputs) -> ObservationLookup {
         self.lock().observe(ask, bytes)
     }
 }
