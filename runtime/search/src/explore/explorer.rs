@@ -217,7 +217,8 @@ impl Exploration {
         self.choosing = self.chance.stream(CHOOSING - runs);
     }
 
-    /// Explores: first goes the ways of `stories`, which others have found, then its own.
+    /// Explores: first goes the ways of `stories`, which others have found, then its own. Stories beyond the bound of runs are
+    /// not taken.
     ///
     /// # Errors
     /// When the machine, not the scenario, fails.
@@ -228,13 +229,17 @@ impl Exploration {
         observer: &mut dyn ExplorationObserver,
     ) -> Result<ExplorationEnd, HarnessError> {
         let mut outside = ExplorationIo { ground, observer };
-        for story in stories {
+        loop {
+            if self.has_made_all_runs() {
+                return Ok(ExplorationEnd::Runs);
+            }
+            let Some(story) = stories.next() else { break };
             if let Some(ended) = self.follow(&mut outside, &story)? {
                 return Ok(ended);
             }
         }
         loop {
-            if self.stats.runs >= self.options.runs_max {
+            if self.has_made_all_runs() {
                 return Ok(ExplorationEnd::Runs);
             }
             if self.options.stop == StopCondition::Saturated && self.stats.is_saturated() {
@@ -246,6 +251,9 @@ impl Exploration {
                 if let Some(ended) = self.follow(&mut outside, &story)? {
                     return Ok(ended);
                 }
+                if self.has_made_all_runs() {
+                    return Ok(ExplorationEnd::Runs);
+                }
             }
             let Some(attempt) = self.strategy.next(&mut self.pool, &mut self.choosing) else {
                 return Ok(ExplorationEnd::Exhausted);
@@ -254,6 +262,10 @@ impl Exploration {
                 return Ok(ended);
             }
         }
+    }
+
+    fn has_made_all_runs(&self) -> bool {
+        self.stats.runs >= self.options.runs_max
     }
 
     /// Goes the way of a story, and keeps where it leads if that is new.

@@ -138,6 +138,32 @@ fn the_same_seed_goes_the_same_ways() {
     }
 }
 
+/// Has more ways from others than there are runs, each time that it is asked.
+struct Talkative;
+
+impl ExplorationObserver for Talkative {
+    fn stepped(&mut self, _: &Stats) -> bool {
+        true
+    }
+    fn others(&mut self, _: &dyn Fn() -> EdgeClasses) -> PeerDiscoveries {
+        PeerDiscoveries { stories: vec![DecisionPath { answers: Vec::new(), steps: 1 }; 64], edges: Vec::new() }
+    }
+    fn found(&mut self, _: &FailureRecord<DecisionPath>) -> Result<(), HarnessError> {
+        Ok(())
+    }
+}
+
+#[test]
+fn no_run_is_made_beyond_the_bound_whatever_others_have_found() {
+    let row = strategy("coverage_guided").expect("there is one");
+    for (runs_max, given, left) in [(7, 3, 0), (7, 20, 13), (64, 0, 0), (100, 36, 0)] {
+        let mut exploration = Exploration::new(Options { runs_max, ..Options::default() }, row, &AnswerLog::default());
+        let mut stories = vec![DecisionPath { answers: Vec::new(), steps: 1 }; given].into_iter();
+        let ended = exploration.run(&mut lock(true), &mut stories, &mut Talkative).expect("no machine");
+        assert_eq!((ended, exploration.stats().runs, stories.len()), (ExplorationEnd::Runs, runs_max, left));
+    }
+}
+
 #[test]
 fn a_story_has_the_answers_from_the_beginning_in_their_order() {
     let options = Options { stop: StopCondition::FirstFinding, ..Options::default() };
