@@ -2,9 +2,9 @@
 
 use super::generated::{SIDE, rewritten};
 use fozzy_instrument::{
-    COMPARISONS_PER_SITE, Comparison, ComparisonKind, Comparisons, HEADER_ENTRIES_AT, HEADER_SWITCH_AT, ModuleOrdinal,
-    Options,
+    COMPARISONS_PER_SITE, Comparison, Comparisons, HEADER_ENTRIES_AT, HEADER_SWITCH_AT, ModuleOrdinal, Options,
 };
+use fozzy_trace::ComparisonKind;
 use wasm_encoder::RawSection;
 use wasmtime::{Engine, Instance, Module, Store};
 
