@@ -15,7 +15,7 @@ use crate::fuzz::choose::Wanted;
 use crate::fuzz::target::{Confirmer, caller_error};
 use crate::plan::Planned;
 use fozzy_check::judge;
-use fozzy_engine::{Covered, Program, Searched};
+use fozzy_engine::{EntryPoint, Program, ProgramCoverage};
 use fozzy_trace::plan::ScenarioPlan;
 use fozzy_trace::{Digest, FailureSignature, Seed, Status};
 use std::collections::BTreeMap;
@@ -65,7 +65,7 @@ pub(crate) fn is_trace(path: &Path) -> bool {
 
 /// What an input has covered, by component, and how it ended.
 pub(crate) struct Reached {
-    pub(crate) covered: BTreeMap<Digest, (Program, Covered)>,
+    pub(crate) covered: BTreeMap<Digest, (Program, ProgramCoverage)>,
     pub(crate) status: Status,
     /// The first failure.
     pub(crate) failure: Option<FailureSignature>,
@@ -97,8 +97,8 @@ impl Inputs {
             stdin: functions.runs && functions.fuzz.is_empty() && args.function.is_none() && !args.http,
             ..Wanted::default()
         };
-        let searched: Vec<Searched> = wanted.of(&functions, name)?;
-        let confirmer = |one: &Searched| {
+        let searched: Vec<EntryPoint> = wanted.of(&functions, name)?;
+        let confirmer = |one: &EntryPoint| {
             let mut confirmer = Confirmer::new(program.clone(), one, &planned.plan, &planned.inputs, SEED)?;
             confirmer.session_mut().fuel_times(fuel_times);
             Ok(confirmer)
@@ -122,7 +122,8 @@ impl Inputs {
             let session = confirmer.session();
             for (digest, covered) in session.coverage() {
                 let Some(program) = session.program_named(*digest) else { continue };
-                let (_, sum) = reached.covered.entry(*digest).or_insert_with(|| (program.clone(), Covered::default()));
+                let (_, sum) =
+                    reached.covered.entry(*digest).or_insert_with(|| (program.clone(), ProgramCoverage::default()));
                 sum.merge(covered, program.how().coverage);
             }
         }

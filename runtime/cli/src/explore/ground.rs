@@ -136,10 +136,10 @@ impl StatefulTarget for ScenarioGround {
 }
 
 /// A scenario that cannot be walked through, as an error of the command.
-pub(crate) fn walk_error(name: &str, error: &fozzy_engine::WalkError) -> CliError {
+pub(crate) fn walk_error(name: &str, error: &fozzy_engine::WalkerError) -> CliError {
     let refused = CliError::new("target", format!("{name}: {error}"));
     match error {
-        fozzy_engine::WalkError::NoFlows => {
+        fozzy_engine::WalkerError::NoFlows => {
             refused.hint("write one with `#[scenario]` of the SDK: fozzy init --template rust")
         }
         _ => refused,

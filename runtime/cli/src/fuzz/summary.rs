@@ -5,7 +5,7 @@
 
 use super::keeper::Kept;
 use crate::output::EXIT_ERROR;
-use fozzy_engine::Searched;
+use fozzy_engine::EntryPoint;
 use fozzy_report::{FuzzCoverage, FuzzFinding, FuzzSummary};
 use fozzy_search::FailureRecord;
 use fozzy_search::fuzz::{CampaignEnd, Stats};
@@ -31,11 +31,11 @@ pub(crate) struct Report {
 }
 
 /// What an execution of `searched` is.
-pub(crate) const fn execution_of(searched: &Searched) -> &'static str {
+pub(crate) const fn execution_of(searched: &EntryPoint) -> &'static str {
     match searched {
-        Searched::Call(_) => "call",
-        Searched::Program(_) => "re-execution",
-        Searched::Scenario { .. } => "sequence",
+        EntryPoint::Call(_) => "call",
+        EntryPoint::Program(_) => "re-execution",
+        EntryPoint::Scenario { .. } => "sequence",
     }
 }
 
