@@ -26,7 +26,7 @@ mod instrumented;
 mod measure;
 mod net;
 mod ours;
-#[path = "../runtime/cli/src/paths.rs"]
+#[path = "../runtime/campaign/src/walker.rs"]
 mod paths;
 mod shrink;
 mod table;

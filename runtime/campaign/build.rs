@@ -42,7 +42,7 @@ fn player() -> Result<(), String> {
         "scenarios/kv-node/wit",
         "scenarios/kv-node/Cargo.toml",
         "scenarios/kv-node/Cargo.lock",
-        "runtime/cli/build.rs",
+        "runtime/campaign/build.rs",
     ] {
         println!("cargo::rerun-if-changed={}", repository.join(part).display());
     }

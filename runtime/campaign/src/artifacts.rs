@@ -9,10 +9,10 @@
 //! Invariants: only files of a run whose report and manifest agree are taken, or a trace by itself; links are not followed.
 //! Not here: which run is meant (`selector`), what a report says (`fozzy-report`).
 
-pub(crate) mod bundle;
-pub(crate) mod pack;
+pub mod bundle;
+pub mod pack;
 
-use crate::error::{CliError, at_path};
+use crate::error::{CampaignError, at_path};
 use crate::selector::Named;
 use crate::store::TRACE_NAME;
 use fozzy_report::document::ArtifactEntry;
@@ -25,17 +25,17 @@ const DEPTH_MAX: usize = 8;
 
 /// One file of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Artifact {
-    pub(crate) kind: &'static str,
+pub struct Artifact {
+    pub kind: &'static str,
     /// Its name among the run's files, with `/` between folders.
-    pub(crate) name: String,
+    pub name: String,
     /// Where it lies.
-    pub(crate) path: PathBuf,
-    pub(crate) bytes: u64,
+    pub path: PathBuf,
+    pub bytes: u64,
 }
 
 impl Artifact {
-    pub(crate) fn entry(&self) -> ArtifactEntry {
+    pub fn entry(&self) -> ArtifactEntry {
         ArtifactEntry {
             kind: self.kind.to_owned(),
             path: self.path.display().to_string(),
@@ -59,7 +59,7 @@ fn kind_of(name: &str) -> &'static str {
 }
 
 /// All files of a run, the trace first, the others by name.
-pub(crate) fn of(named: &Named) -> Result<Vec<Artifact>, CliError> {
+pub fn of(named: &Named) -> Result<Vec<Artifact>, CampaignError> {
     match named {
         Named::Trace(path) => Ok(vec![artifact("trace", TRACE_NAME.to_owned(), path.clone())?]),
         Named::Run(run) => {
@@ -79,16 +79,16 @@ pub(crate) fn of(named: &Named) -> Result<Vec<Artifact>, CliError> {
 }
 
 /// The trace among the files of a run.
-pub(crate) fn trace_among(artifacts: &[Artifact]) -> Option<&Path> {
+pub fn trace_among(artifacts: &[Artifact]) -> Option<&Path> {
     artifacts.iter().find(|artifact| artifact.name == TRACE_NAME).map(|artifact| artifact.path.as_path())
 }
 
-fn artifact(kind: &'static str, name: String, path: PathBuf) -> Result<Artifact, CliError> {
+fn artifact(kind: &'static str, name: String, path: PathBuf) -> Result<Artifact, CampaignError> {
     let metadata = std::fs::metadata(&path).map_err(|error| at_path("artifacts", "cannot read", &path, &error))?;
     Ok(Artifact { kind, name, path, bytes: metadata.len() })
 }
 
-fn collect(folder: &Path, below: &str, depth: usize, found: &mut Vec<Artifact>) -> Result<(), CliError> {
+fn collect(folder: &Path, below: &str, depth: usize, found: &mut Vec<Artifact>) -> Result<(), CampaignError> {
     let failed = |error: std::io::Error| at_path("artifacts", "cannot list", folder, &error);
     for entry in std::fs::read_dir(folder).map_err(failed)? {
         let entry = entry.map_err(failed)?;
@@ -102,7 +102,7 @@ fn collect(folder: &Path, below: &str, depth: usize, found: &mut Vec<Artifact>) 
         }
         if found.len() > FILES_MAX {
             let message = format!("{} holds more than {FILES_MAX} files, which no run leaves", folder.display());
-            return Err(CliError::new("artifacts", message));
+            return Err(CampaignError::new("artifacts", message));
         }
     }
     Ok(())

@@ -11,8 +11,8 @@
 //!
 //! Invariant: what a build prints goes to stderr; stdout is the report's.
 
-use crate::error::CliError;
-use crate::output;
+use crate::error::CampaignError;
+use crate::notice::notice;
 use crate::suite::expect::{Recipe, recipe};
 use serde::Deserialize;
 use std::ffi::OsStr;
@@ -34,7 +34,7 @@ struct Message {
 }
 
 /// Builds what is in `folder` and returns its wasm file.
-pub(crate) fn build(folder: &Path) -> Result<PathBuf, CliError> {
+pub fn build(folder: &Path) -> Result<PathBuf, CampaignError> {
     if let Some(recipe) = recipe(folder)? {
         return make(folder, recipe);
     }
@@ -45,25 +45,25 @@ pub(crate) fn build(folder: &Path) -> Result<PathBuf, CliError> {
         );
         let hint = "name a .wasm file or the folder of a crate; in another folder, expect.toml says `program = \"app.wasm\"` and \
                     `build = \"make\"`";
-        return Err(CliError::new("target", message).hint(hint));
+        return Err(CampaignError::new("target", message).hint(hint));
     }
     add_target(folder, TARGET)?;
     Building { folder, target: TARGET, arguments: &[], environment: &[] }.build()
 }
 
 /// Follows a recipe.
-fn make(folder: &Path, Recipe { build, program }: Recipe) -> Result<PathBuf, CliError> {
+fn make(folder: &Path, Recipe { build, program }: Recipe) -> Result<PathBuf, CampaignError> {
     if let Some(line) = &build {
         let made = Command::new("sh").args(["-c", line]).current_dir(folder).stdin(Stdio::null()).output();
         let made = made.map_err(|error| {
-            CliError::new("build", format!("cannot start sh to build {}: {error}", folder.display()))
+            CampaignError::new("build", format!("cannot start sh to build {}: {error}", folder.display()))
         })?;
-        output::stderr(&made.stdout);
-        output::stderr(&made.stderr);
+        notice(&made.stdout);
+        notice(&made.stderr);
         if !made.status.success() {
             let message =
                 format!("{} does not build ({}); what its command said is above", folder.display(), made.status);
-            return Err(CliError::new("build", message).hint(format!("cd {} && {line}", folder.display())));
+            return Err(CampaignError::new("build", message).hint(format!("cd {} && {line}", folder.display())));
         }
     }
     if program.is_file() {
@@ -76,22 +76,22 @@ fn make(folder: &Path, Recipe { build, program }: Recipe) -> Result<PathBuf, Cli
     );
     let hint = build
         .map_or_else(|| "say how it is made: build = \"make\"".to_owned(), |line| format!("`{line}` should make it"));
-    Err(CliError::new("build", message).hint(hint))
+    Err(CampaignError::new("build", message).hint(hint))
 }
 
 /// How a package is built.
-pub(crate) struct Building<'a> {
-    pub(crate) folder: &'a Path,
-    pub(crate) target: &'a str,
+pub struct Building<'a> {
+    pub folder: &'a Path,
+    pub target: &'a str,
     /// Further arguments of cargo.
-    pub(crate) arguments: &'a [&'a str],
+    pub arguments: &'a [&'a str],
     /// Further variables; with any, the user's own flags for the compiler, which are for another target, are left out.
-    pub(crate) environment: &'a [(&'a str, &'a OsStr)],
+    pub environment: &'a [(&'a str, &'a OsStr)],
 }
 
 impl Building<'_> {
     /// Builds it, and returns its wasm file.
-    pub(crate) fn build(&self) -> Result<PathBuf, CliError> {
+    pub fn build(&self) -> Result<PathBuf, CampaignError> {
         let Building { folder, target, arguments, environment } = *self;
         let mut cargo = Command::new("cargo");
         cargo
@@ -105,20 +105,20 @@ impl Building<'_> {
             cargo.env_remove("RUSTFLAGS").env_remove("CARGO_ENCODED_RUSTFLAGS");
         }
         let built = cargo.output().map_err(|error| {
-            CliError::new("build", format!("cannot start cargo to build {}: {error}", folder.display()))
+            CampaignError::new("build", format!("cannot start cargo to build {}: {error}", folder.display()))
         })?;
         if !built.status.success() {
             let message =
                 format!("{} does not build for {target}; the compiler's messages are above", folder.display());
             let command = format!("cd {} && cargo build --target {target}", folder.display());
-            return Err(CliError::new("build", message).hint(command));
+            return Err(CampaignError::new("build", message).hint(command));
         }
         artifact(folder, &built.stdout)
     }
 }
 
 /// The wasm file among the messages of cargo.
-fn artifact(folder: &Path, messages: &[u8]) -> Result<PathBuf, CliError> {
+fn artifact(folder: &Path, messages: &[u8]) -> Result<PathBuf, CampaignError> {
     let manifest = folder.join("Cargo.toml").canonicalize().ok();
     let mut files: Vec<PathBuf> = Vec::new();
     for line in messages.split(|byte| *byte == b'\n') {
@@ -133,34 +133,34 @@ fn artifact(folder: &Path, messages: &[u8]) -> Result<PathBuf, CliError> {
     files.dedup();
     match files.as_slice() {
         [file] => Ok(file.clone()),
-        [] => Err(CliError::new(
+        [] => Err(CampaignError::new(
             "build",
             format!("{} builds no program: expected one binary or cdylib", folder.display()),
         )),
         several => {
             let names: Vec<String> = several.iter().map(|path| path.display().to_string()).collect();
             let message = format!("{} builds several programs: {}", folder.display(), names.join(", "));
-            Err(CliError::new("build", message).hint(format!("name one: fozzy run {}", names[0])))
+            Err(CampaignError::new("build", message).hint(format!("name one: fozzy run {}", names[0])))
         }
     }
 }
 
 /// Adds the target's standard library when the toolchain in force has none.
-pub(crate) fn add_target(folder: &Path, target: &str) -> Result<(), CliError> {
+pub fn add_target(folder: &Path, target: &str) -> Result<(), CampaignError> {
     let rustc = Command::new("rustc")
         .args(["--print", "target-libdir", "--target", target])
         .current_dir(folder)
         .stderr(Stdio::null())
         .output();
     let rustc = rustc.map_err(|error| {
-        CliError::new("build", format!("cannot start rustc to build {}: {error}", folder.display()))
+        CampaignError::new("build", format!("cannot start rustc to build {}: {error}", folder.display()))
             .hint("install Rust with rustup")
     })?;
     let library = PathBuf::from(String::from_utf8_lossy(&rustc.stdout).trim());
     if rustc.status.success() && library.is_dir() {
         return Ok(());
     }
-    output::stderr(format!("adding the standard library of {target}: rustup target add {target}\n").as_bytes());
+    notice(format!("adding the standard library of {target}: rustup target add {target}\n").as_bytes());
     let added = Command::new("rustup")
         .args(["target", "add", target])
         .current_dir(folder)
@@ -169,7 +169,7 @@ pub(crate) fn add_target(folder: &Path, target: &str) -> Result<(), CliError> {
         .status();
     match added {
         Ok(status) if status.success() => Ok(()),
-        _ => Err(CliError::new("build", format!("the standard library of {target} is missing and could not be added"))
+        _ => Err(CampaignError::new("build", format!("the standard library of {target} is missing and could not be added"))
             .hint(format!("rustup target add {target}"))),
     }
 }

@@ -2,10 +2,10 @@
 
 mod memory;
 
-use crate::args::{FilesArg, Globals, ScriptArg};
-use crate::error::{CliError, at_path};
+use crate::error::{CampaignError, at_path};
 use crate::explore::settings::ExploreSettings;
-use fozzy_plan::{PLAN_BYTES_MAX, PlanFile};
+use crate::options::BackendOptions;
+use fozzy_plan::{FilesBackend, PLAN_BYTES_MAX, PlanFile, ScriptBackend};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use std::collections::BTreeMap;
@@ -15,27 +15,27 @@ use std::path::{Path, PathBuf};
 /// Settings of a project.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub(crate) struct Config {
+pub struct Config {
     /// Where runs are kept.
-    pub(crate) base_dir: PathBuf,
+    pub base_dir: PathBuf,
     /// What answers operations on files, when neither a flag nor a plan says it.
-    pub(crate) fs_backend: Option<FilesArg>,
+    pub fs_backend: Option<FilesBackend>,
     /// The same for outgoing HTTP.
-    pub(crate) http_backend: Option<ScriptArg>,
+    pub http_backend: Option<ScriptBackend>,
     /// The same for processes.
-    pub(crate) proc_backend: Option<ScriptArg>,
+    pub proc_backend: Option<ScriptBackend>,
     /// As `--mem-limit-mb`.
-    pub(crate) mem_limit_mb: Option<NonZeroU64>,
+    pub mem_limit_mb: Option<NonZeroU64>,
     /// As `--mem-fail-after`.
-    pub(crate) mem_fail_after: Option<u64>,
+    pub mem_fail_after: Option<u64>,
     /// As `--mem-fragmentation-seed`.
-    pub(crate) mem_fragmentation_seed: Option<u64>,
+    pub mem_fragmentation_seed: Option<u64>,
     /// As `--mem-pressure-wave`.
-    pub(crate) mem_pressure_wave: Option<memory::Wave>,
+    pub mem_pressure_wave: Option<memory::Wave>,
     /// As `--fail-on-leak`.
-    pub(crate) fail_on_leak: bool,
+    pub fail_on_leak: bool,
     /// As `--leak-budget`.
-    pub(crate) leak_budget: Option<u64>,
+    pub leak_budget: Option<u64>,
     /// Accepted for habit, as `--mem-track`.
     #[serde(rename = "mem_track")]
     _mem_track: bool,
@@ -43,12 +43,12 @@ pub(crate) struct Config {
     #[serde(rename = "mem_artifacts")]
     _mem_artifacts: bool,
     /// Defaults of `fozzy explore`.
-    pub(crate) explore: ExploreSettings,
+    pub explore: ExploreSettings,
     /// Plans of targets, by their names: read again by those who know plans.
     target: IgnoredAny,
     /// Those plans.
     #[serde(skip)]
-    pub(crate) targets: BTreeMap<String, PlanFile>,
+    pub targets: BTreeMap<String, PlanFile>,
 }
 
 impl Default for Config {
@@ -73,23 +73,30 @@ impl Default for Config {
     }
 }
 
+impl Config {
+    /// What answers, when neither a flag nor a plan says it.
+    pub fn backends(&self) -> BackendOptions {
+        BackendOptions { files: self.fs_backend, http: self.http_backend, processes: self.proc_backend }
+    }
+}
+
 /// Reads the configuration: the path given, or the nearest `fozzy.toml` above the working directory.
-pub(crate) fn load(globals: &Globals) -> Result<Config, CliError> {
-    let Some(path) = find(&globals.config) else { return Ok(Config::default()) };
+pub fn load(named: &Path) -> Result<Config, CampaignError> {
+    let Some(path) = find(named) else { return Ok(Config::default()) };
     let failed = |error: std::io::Error| at_path("config", "cannot read", &path, &error);
     if std::fs::metadata(&path).map_err(failed)?.len() > PLAN_BYTES_MAX as u64 {
         let message =
             format!("{} has more than the {PLAN_BYTES_MAX} bytes that a configuration may have", path.display());
-        return Err(CliError::new("config", message));
+        return Err(CampaignError::new("config", message));
     }
     let text = std::fs::read_to_string(&path).map_err(failed)?;
     let parsed = toml::Deserializer::parse(&text)
         .map_err(|error| error.to_string())
         .and_then(|document| serde_path_to_error::deserialize(document).map_err(|error| error.to_string()));
     let mut config: Config =
-        parsed.map_err(|error| CliError::new("config", format!("{}: {}", path.display(), error.trim_end())))?;
+        parsed.map_err(|error| CampaignError::new("config", format!("{}: {}", path.display(), error.trim_end())))?;
     config.targets =
-        PlanFile::parse_targets(&text, &path).map_err(|error| CliError::new("config", error.to_string()))?;
+        PlanFile::parse_targets(&text, &path).map_err(|error| CampaignError::new("config", error.to_string()))?;
     if let (true, Some(folder)) = (config.base_dir.is_relative(), path.parent()) {
         config.base_dir = folder.join(&config.base_dir);
     }

@@ -57,7 +57,7 @@ struct Builder<'p> {
 }
 
 /// What was covered of `program`, which reports call `name`.
-pub(crate) fn component(program: &Program, name: &str, covered: &Covered) -> ComponentCoverage {
+pub fn component(program: &Program, name: &str, covered: &Covered) -> ComponentCoverage {
     let symbols = Symbols::new(program.component());
     let mut builder = Builder { program, covered, symbols, files: BTreeMap::new(), plain: None };
     let sites = program.sites();
@@ -261,7 +261,7 @@ fn plain(path: &str) -> String {
 }
 
 /// The name of a core module, or its position.
-pub(crate) fn module_name(program: &Program, module: ModuleOrdinal) -> String {
+pub fn module_name(program: &Program, module: ModuleOrdinal) -> String {
     let map = program.maps().modules().get(module.0 as usize);
     map.and_then(|map| map.names().next()).map_or_else(|| format!("module {}", module.0), str::to_owned)
 }

@@ -5,24 +5,24 @@ use std::fmt;
 
 /// An error that ends a command with exit code 2.
 #[derive(Clone, Debug)]
-pub(crate) struct CliError {
+pub struct CampaignError {
     /// A stable word for scripts.
-    pub(crate) code: &'static str,
-    pub(crate) message: String,
-    pub(crate) hint: Option<String>,
+    pub code: &'static str,
+    pub message: String,
+    pub hint: Option<String>,
 }
 
-impl CliError {
-    pub(crate) fn new(code: &'static str, message: impl Into<String>) -> CliError {
-        CliError { code, message: message.into(), hint: None }
+impl CampaignError {
+    pub fn new(code: &'static str, message: impl Into<String>) -> CampaignError {
+        CampaignError { code, message: message.into(), hint: None }
     }
 
-    pub(crate) fn hint(mut self, hint: impl Into<String>) -> CliError {
+    pub fn hint(mut self, hint: impl Into<String>) -> CampaignError {
         self.hint = Some(hint.into());
         self
     }
 
-    pub(crate) fn document(&self) -> ErrorDocument {
+    pub fn document(&self) -> ErrorDocument {
         ErrorDocument {
             status: "error".to_owned(),
             code: self.code.to_owned(),
@@ -32,7 +32,7 @@ impl CliError {
     }
 }
 
-impl fmt::Display for CliError {
+impl fmt::Display for CampaignError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // One error is one line with what belongs to it below, indented: each problem of a plan, for example.
         f.write_str(&self.message.replace('\n', "\n  "))?;
@@ -43,13 +43,13 @@ impl fmt::Display for CliError {
     }
 }
 
-impl From<fozzy_trace::HarnessError> for CliError {
-    fn from(error: fozzy_trace::HarnessError) -> CliError {
-        CliError::new("harness", error.what)
+impl From<fozzy_trace::HarnessError> for CampaignError {
+    fn from(error: fozzy_trace::HarnessError) -> CampaignError {
+        CampaignError::new("harness", error.what)
     }
 }
 
 /// An error about a path, in the operating system's words.
-pub(crate) fn at_path(code: &'static str, doing: &str, path: &std::path::Path, error: &std::io::Error) -> CliError {
-    CliError::new(code, format!("{doing} {}: {error}", path.display()))
+pub fn at_path(code: &'static str, doing: &str, path: &std::path::Path, error: &std::io::Error) -> CampaignError {
+    CampaignError::new(code, format!("{doing} {}: {error}", path.display()))
 }

@@ -2,12 +2,12 @@
 //!
 //! Not here: what is executed next (`fozzy-search`), flags (`command/fuzz.rs`).
 
-pub(crate) mod cargo;
-pub(crate) mod choose;
-pub(crate) mod corpus;
-pub(crate) mod jobs;
-pub(crate) mod keeper;
-pub(crate) mod portable;
-pub(crate) mod summary;
-pub(crate) mod target;
-pub(crate) mod worker;
+pub mod cargo;
+pub mod choose;
+pub mod corpus;
+pub mod jobs;
+pub mod campaign_sink;
+pub mod portable;
+pub mod summary;
+pub mod target;
+pub mod worker;

@@ -9,8 +9,7 @@
 //! Invariant: an execution depends on program, plan and bytes; the seed is that of `fozzy run`.
 //! Not here: which inputs are worth having (`fozzy fuzz`), what is made of coverage (`command/coverage.rs`).
 
-use crate::args::InputArgs;
-use crate::error::{CliError, at_path};
+use crate::error::{CampaignError, at_path};
 use crate::fuzz::choose::Wanted;
 use crate::fuzz::target::{Confirmer, caller_error};
 use crate::plan::Planned;
@@ -24,24 +23,24 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 /// Bytes that an input can have. What is larger is no input that anybody searched for.
-pub(crate) const INPUT_BYTES_MAX: u64 = 16 << 20;
+pub const INPUT_BYTES_MAX: u64 = 16 << 20;
 /// Folders inside of each other in which inputs are looked for.
 const FOLDERS_MAX: usize = 8;
 /// The answers of `fozzy run` without `--seed`.
 const SEED: Seed = Seed(0);
 
 /// The files of a corpus, by name: all but those whose names begin with a dot.
-pub(crate) fn files(folder: &Path) -> Result<Vec<PathBuf>, CliError> {
+pub fn files(folder: &Path) -> Result<Vec<PathBuf>, CampaignError> {
     let mut found = Vec::new();
     collect(folder, FOLDERS_MAX, &mut found)?;
     found.sort();
     match found.is_empty() {
-        true => Err(CliError::new("selector", format!("{} holds no input", folder.display()))),
+        true => Err(CampaignError::new("selector", format!("{} holds no input", folder.display()))),
         false => Ok(found),
     }
 }
 
-fn collect(folder: &Path, depth: usize, found: &mut Vec<PathBuf>) -> Result<(), CliError> {
+fn collect(folder: &Path, depth: usize, found: &mut Vec<PathBuf>) -> Result<(), CampaignError> {
     let failed = |error: std::io::Error| at_path("selector", "cannot list", folder, &error);
     for entry in fs::read_dir(folder).map_err(failed)? {
         let entry = entry.map_err(failed)?;
@@ -58,33 +57,46 @@ fn collect(folder: &Path, depth: usize, found: &mut Vec<PathBuf>) -> Result<(), 
     Ok(())
 }
 
+/// Where an input goes.
+#[derive(Clone, Debug, Default)]
+pub struct InputOptions {
+    /// A file of this absolute path on the virtual disk.
+    pub input_file: Option<String>,
+    /// The program's last argument, as text.
+    pub input_arg: bool,
+    /// Requests for its handler.
+    pub http: bool,
+    /// Which fuzz target, property or exported function.
+    pub function: Option<String>,
+}
+
 /// Whether a file of a corpus is a trace, which says itself what was executed.
-pub(crate) fn is_trace(path: &Path) -> bool {
+pub fn is_trace(path: &Path) -> bool {
     path.extension().is_some_and(|ending| ending == "fozzy")
 }
 
 /// What an input has covered, by component, and how it ended.
-pub(crate) struct Reached {
-    pub(crate) covered: BTreeMap<Digest, (Program, Covered)>,
-    pub(crate) status: Status,
+pub struct Reached {
+    pub covered: BTreeMap<Digest, (Program, Covered)>,
+    pub status: Status,
     /// The first failure.
-    pub(crate) failure: Option<Signature>,
+    pub failure: Option<Signature>,
 }
 
 /// A program that is given inputs.
-pub(crate) struct Inputs {
+pub struct Inputs {
     confirmers: Vec<Confirmer>,
 }
 
 impl Inputs {
     /// As the flags say, and what the program has; fuel in budgets of the plan.
-    pub(crate) fn of(
-        args: &InputArgs,
+    pub fn of(
+        args: &InputOptions,
         program: &Program,
         planned: &Planned,
         name: &str,
         fuel_times: u64,
-    ) -> Result<Inputs, CliError> {
+    ) -> Result<Inputs, CampaignError> {
         let functions = fozzy_engine::functions(program, &planned.plan, &planned.inputs, SEED);
         let functions = functions.map_err(|error| caller_error(name, &error))?;
         let wanted = Wanted {
@@ -103,16 +115,16 @@ impl Inputs {
             confirmer.session_mut().fuel_times(fuel_times);
             Ok(confirmer)
         };
-        Ok(Inputs { confirmers: searched.iter().map(confirmer).collect::<Result<_, CliError>>()? })
+        Ok(Inputs { confirmers: searched.iter().map(confirmer).collect::<Result<_, CampaignError>>()? })
     }
 
     /// Executes the input that stands in a file.
-    pub(crate) fn execute(&mut self, path: &Path) -> Result<Reached, CliError> {
+    pub fn execute(&mut self, path: &Path) -> Result<Reached, CampaignError> {
         self.execute_bytes(&read(path)?)
     }
 
     /// Executes an input: with several functions, each by itself.
-    pub(crate) fn execute_bytes(&mut self, bytes: &[u8]) -> Result<Reached, CliError> {
+    pub fn execute_bytes(&mut self, bytes: &[u8]) -> Result<Reached, CampaignError> {
         let mut reached = Reached { covered: BTreeMap::new(), status: Status::Pass, failure: None };
         for confirmer in &mut self.confirmers {
             let verdict = judge(&confirmer.execute(bytes, 0..0)?.execution);
@@ -131,13 +143,13 @@ impl Inputs {
 }
 
 /// The bytes of an input.
-pub(crate) fn read(path: &Path) -> Result<Vec<u8>, CliError> {
+pub fn read(path: &Path) -> Result<Vec<u8>, CampaignError> {
     let failed = |error: std::io::Error| at_path("input", "cannot read", path, &error);
     let mut bytes = Vec::new();
     fs::File::open(path).map_err(failed)?.take(INPUT_BYTES_MAX + 1).read_to_end(&mut bytes).map_err(failed)?;
     if bytes.len() as u64 > INPUT_BYTES_MAX {
         let message = format!("{} has more than the {INPUT_BYTES_MAX} bytes that an input can have", path.display());
-        return Err(CliError::new("input", message));
+        return Err(CampaignError::new("input", message));
     }
     Ok(bytes)
 }

@@ -6,14 +6,13 @@
 //!
 //! Not here: the notation of plan files (`fozzy-plan`).
 
-use crate::args::{FilesArg, Globals, LimitArgs, ScriptArg, WorldArgs};
-use crate::config::Config;
-use crate::error::{CliError, at_path};
+use crate::options::{BackendOptions, Limits, Project, World};
+use crate::error::{CampaignError, at_path};
 use crate::target::{self, Loaded};
 use fozzy_engine::{LazyInput, Session};
 use fozzy_live::{Live, LiveOptions};
 use fozzy_plan::{
-    BackendsFile, ComponentFile, FilesBackend, LimitsFile, MachineFile, PlanFile, ScriptBackend, Size, Span, WallStart,
+    BackendsFile, ComponentFile, LimitsFile, MachineFile, PlanFile, Size, Span, WallStart,
 };
 use fozzy_trace::Plan;
 use fozzy_trace::plan::{
@@ -24,39 +23,38 @@ use std::sync::Arc;
 
 /// A plan with everything that it needs.
 #[derive(Clone)]
-pub(crate) struct Planned {
-    pub(crate) plan: Plan,
-    pub(crate) inputs: Inputs,
+pub struct Planned {
+    pub plan: Plan,
+    pub inputs: Inputs,
     /// Our own standard input, when no other was given.
-    pub(crate) stdin: Option<Arc<LazyInput>>,
+    pub stdin: Option<Arc<LazyInput>>,
     /// Values that the sandbox never sees, each with what stands for it there.
     secrets: Vec<(String, String)>,
 }
 
 /// The plan for a program.
-pub(crate) fn plan(
-    globals: &Globals,
-    config: &Config,
+pub fn plan(
+    project: &Project,
     loaded: &Loaded,
     args: &[String],
-    limits: &LimitArgs,
-    world: &WorldArgs,
-) -> Result<Planned, CliError> {
+    limits: &Limits,
+    world: &World,
+) -> Result<Planned, CampaignError> {
     let name = loaded.target.name.as_str();
     let file = of_flags(args, limits, world)?;
-    let file = of_backends(globals.fs_backend, globals.http_backend, globals.proc_backend).over(file);
+    let file = of_backends(project.backends).over(file);
     let file = match &world.plan {
         Some(path) => file.over(read(path)?),
         None => file,
     };
-    let file = file.over(config.targets.get(name).cloned().unwrap_or_default());
-    let file = file.over(of_backends(config.fs_backend, config.http_backend, config.proc_backend));
-    let file = file.over(config.memory(loaded.scenario.is_some()));
+    let file = file.over(project.config.targets.get(name).cloned().unwrap_or_default());
+    let file = file.over(of_backends(project.config.backends()));
+    let file = file.over(project.config.memory(loaded.scenario.is_some()));
     let mut inputs = Inputs::default();
     let mut loader = |path: &Path| load(path);
     let resolved = file.resolve(name, &mut loader, &mut inputs).map_err(plan_error)?;
     let mut plan = resolved.plan;
-    for word in &world.dir {
+    for word in &world.dirs {
         plan.main.dirs.push(capture(word, &mut inputs)?);
     }
     hold_memory(&mut plan, &file, loaded)?;
@@ -68,7 +66,7 @@ pub(crate) fn plan(
     let stdin = match &loaded.scenario {
         Some(_) if has_stdin => {
             let message = format!("{name} is a scenario file, which reads no standard input");
-            return Err(CliError::new("plan", message).hint("leave out --stdin and `stdin`"));
+            return Err(CampaignError::new("plan", message).hint("leave out --stdin and `stdin`"));
         }
         Some(file) => {
             file.equip(name, &mut plan, &mut inputs)?;
@@ -78,7 +76,7 @@ pub(crate) fn plan(
     };
     if plan.backends.files == Backend::Host && !plan.main.dirs.is_empty() {
         let message = "directories are copied onto the virtual disk, and files are answered by the real one";
-        return Err(CliError::new("plan", message).hint("leave out --dir and [dirs], or --fs-backend host"));
+        return Err(CampaignError::new("plan", message).hint("leave out --dir and [dirs], or --fs-backend host"));
     }
     let secrets = hide_secrets(&mut plan)?;
     Ok(Planned { plan, inputs, stdin, secrets })
@@ -86,7 +84,7 @@ pub(crate) fn plan(
 
 /// The steps of a scenario file have a memory of their own: the limit is that of theirs, not of the player's. Who has no steps
 /// cannot be held to what only they heed.
-fn hold_memory(plan: &mut Plan, file: &PlanFile, loaded: &Loaded) -> Result<(), CliError> {
+fn hold_memory(plan: &mut Plan, file: &PlanFile, loaded: &Loaded) -> Result<(), CampaignError> {
     if loaded.scenario.is_none() {
         if !plan.memory.as_ref().is_some_and(MemoryPlan::is_of_steps) {
             return Ok(());
@@ -97,7 +95,7 @@ fn hold_memory(plan: &mut Plan, file: &PlanFile, loaded: &Loaded) -> Result<(), 
              steps of scenario files"
         );
         return Err(
-            CliError::new("plan", message).hint("bound its linear memory: --mem-limit-mb, or `memory` in [limits]")
+            CampaignError::new("plan", message).hint("bound its linear memory: --mem-limit-mb, or `memory` in [limits]")
         );
     }
     if let Some(limit) = file.limits.memory {
@@ -108,18 +106,18 @@ fn hold_memory(plan: &mut Plan, file: &PlanFile, loaded: &Loaded) -> Result<(), 
 }
 
 /// Reads a plan file.
-pub(crate) fn read(path: &Path) -> Result<PlanFile, CliError> {
+pub fn read(path: &Path) -> Result<PlanFile, CampaignError> {
     let text = fozzy_plan::read_text(path).map_err(plan_error)?;
     PlanFile::parse(&text, path).map_err(plan_error)
 }
 
 /// Reads a component that a plan names.
-pub(crate) fn load(path: &Path) -> Result<Vec<u8>, String> {
+pub fn load(path: &Path) -> Result<Vec<u8>, String> {
     target::load(path).map(|loaded| loaded.component.to_vec()).map_err(|error| error.to_string())
 }
 
-pub(crate) fn plan_error(error: fozzy_plan::PlanError) -> CliError {
-    let refused = CliError::new("plan", error.to_string());
+pub fn plan_error(error: fozzy_plan::PlanError) -> CampaignError {
+    let refused = CampaignError::new("plan", error.to_string());
     // It does not help who has no file, or one that is no text.
     let of_a_key = error.problems.iter().any(|problem| !problem.key.is_empty());
     if of_a_key { refused.hint("`fozzy schema plan` describes every key") } else { refused }
@@ -127,7 +125,7 @@ pub(crate) fn plan_error(error: fozzy_plan::PlanError) -> CliError {
 
 impl Planned {
     /// Opens the real computer to `session` as far as the plan says so, without the run store at `store`.
-    pub(crate) fn open(&self, session: &mut Session, store: &Path) -> Result<(), CliError> {
+    pub fn open(&self, session: &mut Session, store: &Path) -> Result<(), CampaignError> {
         let Backends { files, http, processes } = self.plan.backends;
         if [files, http, processes].iter().all(|backend| *backend == Backend::Virtual) {
             return Ok(());
@@ -143,19 +141,19 @@ impl Planned {
             redact: self.plan.redact.clone(),
             ..LiveOptions::new(here)
         };
-        let live = Live::new(options).map_err(|error| CliError::new("plan", error.to_string()))?;
+        let live = Live::new(options).map_err(|error| CampaignError::new("plan", error.to_string()))?;
         session.observe(Box::new(live));
         Ok(())
     }
 
     /// Whether the real computer takes part.
-    pub(crate) fn is_live(&self) -> bool {
+    pub fn is_live(&self) -> bool {
         let Backends { files, http, processes } = self.plan.backends;
         [files, http, processes].contains(&Backend::Host)
     }
 
     /// Puts into the plan what the program read of our own input, so that the trace has it.
-    pub(crate) fn add_stdin(&mut self) {
+    pub fn add_stdin(&mut self) {
         if let Some(bytes) = self.stdin.as_ref().and_then(|own| own.taken()) {
             self.plan.main.stdin.bytes = self.inputs.add(bytes);
         }
@@ -180,7 +178,7 @@ fn search_path() -> Vec<PathBuf> {
 /// real computer's side exchanges, also where they stand in arguments or other variables of any machine. What cannot be
 /// known: values that are shorter than [`SECRET_BYTES_MIN`](fozzy_live::SECRET_BYTES_MIN), and copies in files, standard
 /// input, rules or the program itself.
-fn hide_secrets(plan: &mut Plan) -> Result<Vec<(String, String)>, CliError> {
+fn hide_secrets(plan: &mut Plan) -> Result<Vec<(String, String)>, CampaignError> {
     let hidden = plan.redact.env.clone();
     let mut machines = machines(plan);
     let mut secrets = Vec::new();
@@ -196,7 +194,7 @@ fn hide_secrets(plan: &mut Plan) -> Result<Vec<(String, String)>, CliError> {
         let Machine { args, env, .. } = machine;
         args.iter_mut().chain(env.iter_mut().map(|(_, value)| value))
     });
-    fozzy_live::hide_known(&secrets, texts).map_err(|error| CliError::new("plan", error))?;
+    fozzy_live::hide_known(&secrets, texts).map_err(|error| CampaignError::new("plan", error))?;
     Ok(secrets)
 }
 
@@ -214,26 +212,26 @@ fn machines(plan: &mut Plan) -> Vec<&mut Machine> {
     std::iter::once(&mut plan.main).chain(nodes).chain(handlers).chain(children).collect()
 }
 
-fn capture(word: &str, inputs: &mut Inputs) -> Result<Mount, CliError> {
+fn capture(word: &str, inputs: &mut Inputs) -> Result<Mount, CampaignError> {
     let (host, guest) = word.split_once("::").unwrap_or((word, word));
     let captured = fozzy_live::capture_directory(Path::new(host), guest, inputs);
     captured
-        .map_err(|error| CliError::new("dir", format!("--dir {word}: {error}")).hint("the form is --dir HOST::GUEST"))
+        .map_err(|error| CampaignError::new("dir", format!("--dir {word}: {error}")).hint("the form is --dir HOST::GUEST"))
 }
 
 /// What the flags say, but for what they name by paths.
-fn of_flags(args: &[String], limits: &LimitArgs, world: &WorldArgs) -> Result<PlanFile, CliError> {
+fn of_flags(args: &[String], limits: &Limits, world: &World) -> Result<PlanFile, CampaignError> {
     let mut env = fozzy_plan::Named::default();
     for pair in &world.env {
         match pair.split_once('=') {
             Some((name, value)) if !name.is_empty() => env.set(name, value.to_owned()),
-            _ => return Err(CliError::new("usage", format!("--env: expected NAME=VALUE, found `{pair}`"))),
+            _ => return Err(CampaignError::new("usage", format!("--env: expected NAME=VALUE, found `{pair}`"))),
         }
     }
     let mut fault = Vec::new();
     for words in &world.faults {
         let parsed = fozzy_plan::parse_fault_words(words);
-        fault.extend(parsed.map_err(|error| CliError::new("usage", format!("--faults: {error}")))?);
+        fault.extend(parsed.map_err(|error| CampaignError::new("usage", format!("--faults: {error}")))?);
     }
     let machine = MachineFile {
         args: (!args.is_empty()).then(|| args.to_vec()),
@@ -241,11 +239,11 @@ fn of_flags(args: &[String], limits: &LimitArgs, world: &WorldArgs) -> Result<Pl
         stdin_stays_open: world.stdin_stays_open.then_some(true),
         ..MachineFile::default()
     };
-    let memory = limits.memory.file();
+    let memory = limits.memory.clone();
     let limits = LimitsFile {
         fuel: limits.fuel,
         timeout: limits.timeout.map(Span),
-        memory: limits.mem_limit_mb.map(|mib| Size(mib.saturating_mul(1 << 20))),
+        memory: limits.memory_mib.map(|mib| Size(mib.saturating_mul(1 << 20))),
         ..LimitsFile::default()
     };
     let canonical_nans = world.no_canonical_nans.then_some(false);
@@ -256,15 +254,6 @@ fn of_flags(args: &[String], limits: &LimitArgs, world: &WorldArgs) -> Result<Pl
     Ok(PlanFile { wall_start, canonical_nans, ..file })
 }
 
-fn of_backends(files: Option<FilesArg>, http: Option<ScriptArg>, processes: Option<ScriptArg>) -> PlanFile {
-    let script = |backend| match backend {
-        ScriptArg::Scripted => ScriptBackend::Scripted,
-        ScriptArg::Host => ScriptBackend::Host,
-    };
-    let files = files.map(|backend| match backend {
-        FilesArg::Virtual => FilesBackend::Virtual,
-        FilesArg::Host => FilesBackend::Host,
-    });
-    let backends = BackendsFile { files, http: http.map(script), processes: processes.map(script) };
-    PlanFile { backends, ..PlanFile::default() }
+fn of_backends(BackendOptions { files, http, processes }: BackendOptions) -> PlanFile {
+    PlanFile { backends: BackendsFile { files, http, processes }, ..PlanFile::default() }
 }

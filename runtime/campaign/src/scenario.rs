@@ -12,7 +12,7 @@
 //!
 //! Not here: what a file must look like (`runtime/scenario-file`), what a step does (`runtime/player`).
 
-use crate::error::{CliError, at_path};
+use crate::error::{CampaignError, at_path};
 use fozzy_scenario_file::{Cluster, ClusterOptions, ClusterStep, Problem, Scenario, Step, TEXT_BYTES_MAX};
 use fozzy_trace::Plan;
 use fozzy_trace::plan::{Backend, Inputs, Machine, MemoryPlan, NodePlan, Program, ScenarioPlan};
@@ -21,7 +21,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// The component that plays scenario files; see `runtime/cli/build.rs`.
+/// The component that plays scenario files; see `runtime/campaign/build.rs`.
 const PLAYER: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/player.wasm"));
 /// The one that plays those of version 2.
 const PROGRAM_PLAYER: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/program.wasm"));
@@ -31,23 +31,23 @@ const CLUSTER_PLAYER: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/cluster.
 const KV_NODE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/kv-node.wasm"));
 
 /// What a target of this kind is called in traces and reports.
-pub(crate) const KIND: &str = "scenario";
+pub const KIND: &str = "scenario";
 
 /// How a scenario file can be named where programs can.
 const PREFIX: &str = "scenario:";
 
 /// A scenario file that was read.
 #[derive(Clone, Debug)]
-pub(crate) struct ScenarioFile {
+pub struct ScenarioFile {
     /// As it stands in the file.
-    pub(crate) text: Arc<[u8]>,
-    pub(crate) scenario: Scenario,
+    pub text: Arc<[u8]>,
+    pub scenario: Scenario,
     /// How it is played, if it is a cluster.
-    pub(crate) cluster: ClusterOptions,
+    pub cluster: ClusterOptions,
 }
 
 /// The path of a scenario file, if a target is one: by the end of its name, or by `scenario:` before it.
-pub(crate) fn named(target: &Path) -> Option<PathBuf> {
+pub fn named(target: &Path) -> Option<PathBuf> {
     let word = target.to_str().unwrap_or_default();
     let path = word.strip_prefix(PREFIX).map_or_else(|| target.to_owned(), PathBuf::from);
     let is_json = path.extension().is_some_and(|ending| ending == "json");
@@ -55,12 +55,12 @@ pub(crate) fn named(target: &Path) -> Option<PathBuf> {
 }
 
 /// Reads the text of one; what cannot be one is refused before it is swallowed.
-pub(crate) fn read_text(path: &Path) -> Result<Vec<u8>, CliError> {
+pub fn read_text(path: &Path) -> Result<Vec<u8>, CampaignError> {
     let failed = |error: std::io::Error| at_path(KIND, "cannot read", path, &error);
     let file = File::open(path).map_err(failed)?;
     let metadata = file.metadata().map_err(failed)?;
     if metadata.is_dir() {
-        return Err(CliError::new(KIND, format!("{} is a folder, not a scenario file", path.display())));
+        return Err(CampaignError::new(KIND, format!("{} is a folder, not a scenario file", path.display())));
     }
     let mut text = Vec::new();
     file.take(TEXT_BYTES_MAX as u64 + 1).read_to_end(&mut text).map_err(failed)?;
@@ -68,20 +68,20 @@ pub(crate) fn read_text(path: &Path) -> Result<Vec<u8>, CliError> {
 }
 
 /// Reads one.
-pub(crate) fn read(path: &Path) -> Result<ScenarioFile, CliError> {
+pub fn read(path: &Path) -> Result<ScenarioFile, CampaignError> {
     let text = read_text(path)?;
     let scenario = Scenario::parse(&text).map_err(|problem| refused(path, &problem))?;
     Ok(ScenarioFile { text: text.into(), scenario, cluster: ClusterOptions::default() })
 }
 
-fn refused(path: &Path, problem: &Problem) -> CliError {
+fn refused(path: &Path, problem: &Problem) -> CampaignError {
     let between = if problem.place.is_some() { ":" } else { ": " };
-    CliError::new(KIND, format!("{}{between}{problem}", path.display()))
+    CampaignError::new(KIND, format!("{}{between}{problem}", path.display()))
 }
 
 impl ScenarioFile {
     /// The component that plays it.
-    pub(crate) fn player(&self) -> Arc<[u8]> {
+    pub fn player(&self) -> Arc<[u8]> {
         match self.scenario {
             Scenario::Cluster(_) => CLUSTER_PLAYER.into(),
             Scenario::Program(_) => PROGRAM_PLAYER.into(),
@@ -90,20 +90,20 @@ impl ScenarioFile {
     }
 
     /// The cluster as it is played; `None` when it is none.
-    pub(crate) fn played(&self) -> Result<Option<Cluster>, CliError> {
+    pub fn played(&self) -> Result<Option<Cluster>, CampaignError> {
         let Scenario::Cluster(file) = &self.scenario else { return Ok(None) };
         let applied = self.cluster.apply(file.distributed.clone());
-        applied.map(Some).map_err(|why| CliError::new("usage", format!("{}: {why}", file.name)))
+        applied.map(Some).map_err(|why| CampaignError::new("usage", format!("{}: {why}", file.name)))
     }
 
     /// Makes a plan one of this scenario.
-    pub(crate) fn equip(&self, name: &str, plan: &mut Plan, inputs: &mut Inputs) -> Result<(), CliError> {
+    pub fn equip(&self, name: &str, plan: &mut Plan, inputs: &mut Inputs) -> Result<(), CampaignError> {
         let Some(steps) = self.steps()? else {
             let message = format!("{name} is a file of suites, whose scenarios are run by `fozzy test`");
-            return Err(CliError::new(KIND, message).hint(format!("fozzy test {name}")));
+            return Err(CampaignError::new(KIND, message).hint(format!("fozzy test {name}")));
         };
         if plan.main.args.len() > 1 {
-            return Err(CliError::new("usage", format!("{name} is a scenario file, which takes no arguments")));
+            return Err(CampaignError::new("usage", format!("{name} is a scenario file, which takes no arguments")));
         }
         let answerer = |backend, has_rules| match (backend, has_rules) {
             (Backend::Host, _) => "host",
@@ -120,7 +120,7 @@ impl ScenarioFile {
         if let Some(cluster) = self.played()? {
             if self.cluster != ClusterOptions::default() {
                 let options =
-                    serde_json::to_string(&self.cluster).map_err(|why| CliError::new(KIND, why.to_string()))?;
+                    serde_json::to_string(&self.cluster).map_err(|why| CampaignError::new(KIND, why.to_string()))?;
                 plan.main.args.push(format!("--cluster={options}"));
             }
             populate(plan, inputs, cluster.names().len())?;
@@ -133,7 +133,7 @@ impl ScenarioFile {
     }
 
     /// The kinds of its steps, each once, in the order of their first steps.
-    fn kinds(&self) -> Result<Vec<&'static str>, CliError> {
+    fn kinds(&self) -> Result<Vec<&'static str>, CampaignError> {
         let all: Vec<&'static str> = match (&self.scenario, self.played()?) {
             (Scenario::Steps(file), _) => file.steps.iter().map(Step::kind).collect(),
             (Scenario::Program(file), _) => file.steps.iter().map(|act| act.kind).collect(),
@@ -150,7 +150,7 @@ impl ScenarioFile {
     }
 
     /// Its steps; `None` for suites, which have none.
-    fn steps(&self) -> Result<Option<u32>, CliError> {
+    fn steps(&self) -> Result<Option<u32>, CampaignError> {
         let steps = match (&self.scenario, self.played()?) {
             (Scenario::Steps(file), _) => file.steps.len(),
             (Scenario::Program(file), _) => file.steps.len(),
@@ -176,7 +176,7 @@ fn memory(plan: &MemoryPlan) -> Option<String> {
 }
 
 /// Gives a plan so many machines that run a node: the one of version 1, or the target that was named.
-fn populate(plan: &mut Plan, inputs: &mut Inputs, nodes: usize) -> Result<(), CliError> {
+fn populate(plan: &mut Plan, inputs: &mut Inputs, nodes: usize) -> Result<(), CampaignError> {
     let named = plan.nodes.iter().find(|node| node.called).map(|node| node.program.clone());
     let program = named.unwrap_or_else(|| {
         let machine = Machine { args: vec!["kv-node".to_owned()], ..Machine::default() };
@@ -188,7 +188,7 @@ fn populate(plan: &mut Plan, inputs: &mut Inputs, nodes: usize) -> Result<(), Cl
         if plan.nodes.iter().any(|node| node.name == name) {
             let message =
                 format!("a machine of the plan is called `{name}`, as the nodes of a distributed scenario are");
-            return Err(CliError::new("plan", message));
+            return Err(CampaignError::new("plan", message));
         }
         plan.nodes.push(NodePlan { name, program: program.clone(), called: true });
     }

@@ -7,14 +7,14 @@
 //! 1f3                  a run id, or the beginning of exactly one
 //! ```
 
-use crate::error::{CliError, at_path};
+use crate::error::{CampaignError, at_path};
 use crate::store::{KeptRun, RunManifest, RunStore, TRACE_NAME, manifest_of, store_error};
 use fozzy_trace::Status;
 use fozzy_trace::file::{Recording, store};
 use std::path::{Path, PathBuf};
 
 /// The trace file that a selector names.
-pub(crate) fn trace_path(selector: &str, runs: &RunStore) -> Result<PathBuf, CliError> {
+pub fn trace_path(selector: &str, runs: &RunStore) -> Result<PathBuf, CampaignError> {
     let path = Path::new(selector);
     if path.is_dir() {
         return trace_in(path, manifest_of(path).as_ref());
@@ -28,7 +28,7 @@ pub(crate) fn trace_path(selector: &str, runs: &RunStore) -> Result<PathBuf, Cli
 }
 
 /// What a selector names: a run with all that was kept of it, or a trace by itself.
-pub(crate) enum Named {
+pub enum Named {
     /// A finished run.
     Run(Box<KeptRun>),
     /// A trace, which is believed alone.
@@ -36,7 +36,7 @@ pub(crate) enum Named {
 }
 
 /// The run or trace that a selector names.
-pub(crate) fn named(selector: &str, runs: &RunStore) -> Result<Named, CliError> {
+pub fn named(selector: &str, runs: &RunStore) -> Result<Named, CampaignError> {
     let path = Path::new(selector);
     if path.is_dir() {
         return Ok(Named::Run(Box::new(KeptRun::read(path)?)));
@@ -56,7 +56,7 @@ fn find<'a>(
     finished: &'a Finished,
     runs: &RunStore,
     believed: impl Fn(&Path) -> bool,
-) -> Result<(&'a Path, &'a RunManifest), CliError> {
+) -> Result<(&'a Path, &'a RunManifest), CampaignError> {
     let wanted = selector.trim().to_ascii_lowercase();
     let fits: fn(Status) -> bool = match wanted.as_str() {
         "latest" => |_| true,
@@ -68,26 +68,26 @@ fn find<'a>(
 }
 
 /// Reads the trace that a selector names, whole and verified.
-pub(crate) fn recording(selector: &str, runs: &RunStore) -> Result<(PathBuf, Recording), CliError> {
+pub fn recording(selector: &str, runs: &RunStore) -> Result<(PathBuf, Recording), CampaignError> {
     let path = trace_path(selector, runs)?;
     let recording = read(&path)?;
     Ok((path, recording))
 }
 
 /// The bytes of a trace, or of the one in a bundle.
-pub(crate) fn bytes(path: &Path) -> Result<Vec<u8>, CliError> {
+pub fn bytes(path: &Path) -> Result<Vec<u8>, CampaignError> {
     let bytes = store::read_trace(path).map_err(store_error)?;
     match crate::artifacts::bundle::trace_of(&bytes) {
-        Some(trace) => trace.map_err(|what| CliError::new("bundle", format!("{}: {what}", path.display()))),
+        Some(trace) => trace.map_err(|what| CampaignError::new("bundle", format!("{}: {what}", path.display()))),
         None => Ok(bytes),
     }
 }
 
 /// Reads a trace, or the one in a bundle, whole and verified.
-pub(crate) fn read(path: &Path) -> Result<Recording, CliError> {
+pub fn read(path: &Path) -> Result<Recording, CampaignError> {
     let bytes = bytes(path)?;
     Recording::read(&bytes).map_err(|error| {
-        CliError::new("trace", format!("{}: {error}", path.display()))
+        CampaignError::new("trace", format!("{}: {error}", path.display()))
             .hint(format!("fozzy trace verify {}", path.display()))
     })
 }
@@ -96,7 +96,7 @@ pub(crate) fn read(path: &Path) -> Result<Recording, CliError> {
 const CORPUS_DEPTH_MAX: usize = 8;
 
 /// The traces that a selector names: one, or all `.fozzy` files below a folder that is not a run's own, by name.
-pub(crate) fn corpus(selector: &str, runs: &RunStore) -> Result<Vec<PathBuf>, CliError> {
+pub fn corpus(selector: &str, runs: &RunStore) -> Result<Vec<PathBuf>, CampaignError> {
     let path = Path::new(selector);
     if !path.is_dir() || path.join(TRACE_NAME).is_file() || manifest_of(path).is_some() {
         return Ok(vec![trace_path(selector, runs)?]);
@@ -105,13 +105,13 @@ pub(crate) fn corpus(selector: &str, runs: &RunStore) -> Result<Vec<PathBuf>, Cl
     collect(path, CORPUS_DEPTH_MAX, &mut found)?;
     found.sort();
     match found.is_empty() {
-        true => Err(CliError::new("selector", format!("{} holds no .fozzy file", path.display()))
+        true => Err(CampaignError::new("selector", format!("{} holds no .fozzy file", path.display()))
             .hint("record a run with --record run.fozzy")),
         false => Ok(found),
     }
 }
 
-fn collect(folder: &Path, depth: usize, found: &mut Vec<PathBuf>) -> Result<(), CliError> {
+fn collect(folder: &Path, depth: usize, found: &mut Vec<PathBuf>) -> Result<(), CampaignError> {
     let failed = |error: std::io::Error| at_path("selector", "cannot list", folder, &error);
     for entry in std::fs::read_dir(folder).map_err(failed)? {
         let entry = entry.map_err(failed)?;
@@ -133,10 +133,10 @@ fn first<'a>(
     alias: &str,
     runs: &RunStore,
     fits: impl Fn(&Path, &RunManifest) -> bool,
-) -> Result<(&'a Path, &'a RunManifest), CliError> {
+) -> Result<(&'a Path, &'a RunManifest), CampaignError> {
     let found = finished.iter().find(|(folder, manifest)| fits(folder, manifest));
     found.map(|(folder, manifest)| (folder.as_path(), manifest)).ok_or_else(|| {
-        CliError::new("selector", format!("`{alias}` names no run: none of that kind is in {}", runs.path().display()))
+        CampaignError::new("selector", format!("`{alias}` names no run: none of that kind is in {}", runs.path().display()))
             .hint("fozzy run TARGET --record run.fozzy")
     })
 }
@@ -146,7 +146,7 @@ fn by_id<'a>(
     id: &str,
     selector: &str,
     runs: &RunStore,
-) -> Result<(&'a Path, &'a RunManifest), CliError> {
+) -> Result<(&'a Path, &'a RunManifest), CampaignError> {
     let fitting: Vec<_> =
         finished.iter().filter(|(_, manifest)| !id.is_empty() && manifest.run_id.starts_with(id)).collect();
     match fitting.as_slice() {
@@ -156,15 +156,15 @@ fn by_id<'a>(
                 "`{selector}` is no file, no folder, none of latest, last-pass, last-fail, and no run in {}",
                 runs.path().display()
             );
-            Err(CliError::new("selector", message))
+            Err(CampaignError::new("selector", message))
         }
         several => {
-            Err(CliError::new("selector", format!("`{selector}` begins {} run ids; give more of it", several.len())))
+            Err(CampaignError::new("selector", format!("`{selector}` begins {} run ids; give more of it", several.len())))
         }
     }
 }
 
-fn trace_in(folder: &Path, manifest: Option<&RunManifest>) -> Result<PathBuf, CliError> {
+fn trace_in(folder: &Path, manifest: Option<&RunManifest>) -> Result<PathBuf, CampaignError> {
     let named = manifest.and_then(|manifest| manifest.trace_path.as_ref()).map(PathBuf::from);
     let candidates = [Some(folder.join(TRACE_NAME)), named];
     candidates.into_iter().flatten().find(|path| path.is_file()).ok_or_else(|| {
@@ -172,6 +172,6 @@ fn trace_in(folder: &Path, manifest: Option<&RunManifest>) -> Result<PathBuf, Cl
             Some(manifest) => format!("run {} kept no trace: it passed and was not recorded", manifest.run_id),
             None => format!("{} holds no {TRACE_NAME}", folder.display()),
         };
-        CliError::new("selector", what).hint("record a run with --record run.fozzy")
+        CampaignError::new("selector", what).hint("record a run with --record run.fozzy")
     })
 }

@@ -9,7 +9,7 @@
 //! Invariant: only regular files below the folders that the user has named are read; a report is something that people
 //! pass on.
 
-use crate::error::{CliError, at_path};
+use crate::error::{CampaignError, at_path};
 use fozzy_report::coverage::CoverageDocument;
 use std::collections::BTreeMap;
 use std::fs;
@@ -22,13 +22,13 @@ const SOURCE_BYTES_MAX: u64 = 8 << 20;
 const SOURCES_BYTES_MAX: u64 = 256 << 20;
 
 /// Folders that sources are read from.
-pub(crate) struct Sources {
+pub struct Sources {
     folders: Vec<PathBuf>,
 }
 
 impl Sources {
     /// Sources below these folders.
-    pub(crate) fn below(folders: &[PathBuf]) -> Result<Sources, CliError> {
+    pub fn below(folders: &[PathBuf]) -> Result<Sources, CampaignError> {
         let found = folders.iter().map(|folder| {
             folder.canonicalize().map_err(|error| at_path("sources", "--sources: cannot find", folder, &error))
         });
@@ -36,7 +36,7 @@ impl Sources {
     }
 
     /// The texts of all files that a report shows, by the path that the compiler saw.
-    pub(crate) fn of(&self, document: &CoverageDocument, all: bool) -> BTreeMap<String, String> {
+    pub fn of(&self, document: &CoverageDocument, all: bool) -> BTreeMap<String, String> {
         let mut texts = BTreeMap::new();
         let mut room = SOURCES_BYTES_MAX;
         for (_, file) in document.files().filter(|(_, file)| file.has_source && (all || file.own)) {

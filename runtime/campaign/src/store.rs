@@ -11,7 +11,7 @@
 //! by wall time; each file is whole or absent; the manifest is written last, so a run with a manifest is
 //! a finished one.
 
-use crate::error::CliError;
+use crate::error::CampaignError;
 use fozzy_report::suite::{SuiteSummary, TestCounts};
 use fozzy_report::{Identity, MemorySummary, Mode, RunSummary};
 use fozzy_trace::file::store::{Collision, Durability, StoreError, write_atomic};
@@ -23,7 +23,7 @@ use std::path::{Path, PathBuf};
 
 const MANIFEST_SCHEMA: &str = "fozzy.run_manifest.v1";
 /// The trace of a run that was not recorded by name.
-pub(crate) const TRACE_NAME: &str = "trace.fozzy";
+pub const TRACE_NAME: &str = "trace.fozzy";
 const SEQUENCE_NAME: &str = "sequence";
 /// Bytes of a report that are read: a suite of ten thousand scenarios has less.
 const REPORT_BYTES_MAX: u64 = 256 << 20;
@@ -33,40 +33,40 @@ const MANIFEST_BYTES_MAX: u64 = 1 << 20;
 /// `manifest.json` of a run.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct RunManifest {
-    pub(crate) schema_version: String,
-    pub(crate) run_id: String,
-    pub(crate) sequence: u64,
-    pub(crate) mode: Mode,
-    pub(crate) status: Status,
-    pub(crate) seed: Seed,
-    pub(crate) started_at: String,
-    pub(crate) finished_at: String,
-    pub(crate) duration_ms: u64,
-    pub(crate) duration_ns: u64,
+pub struct RunManifest {
+    pub schema_version: String,
+    pub run_id: String,
+    pub sequence: u64,
+    pub mode: Mode,
+    pub status: Status,
+    pub seed: Seed,
+    pub started_at: String,
+    pub finished_at: String,
+    pub duration_ms: u64,
+    pub duration_ns: u64,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) trace_path: Option<String>,
+    pub trace_path: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) report_path: Option<String>,
+    pub report_path: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) artifacts_dir: Option<String>,
-    pub(crate) findings_count: usize,
+    pub artifacts_dir: Option<String>,
+    pub findings_count: usize,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) tests_passed: Option<u64>,
+    pub tests_passed: Option<u64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) tests_failed: Option<u64>,
+    pub tests_failed: Option<u64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) tests_skipped: Option<u64>,
+    pub tests_skipped: Option<u64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) memory_leaked_bytes: Option<u64>,
+    pub memory_leaked_bytes: Option<u64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) memory_leaked_allocs: Option<u64>,
+    pub memory_leaked_allocs: Option<u64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) memory_peak_bytes: Option<u64>,
+    pub memory_peak_bytes: Option<u64>,
 }
 
 /// What is reported of a run.
-pub(crate) trait Report: Serialize {
+pub trait Report: Serialize {
     /// What its manifest says of it.
     fn told(&self) -> Told<'_>;
 }
@@ -74,7 +74,7 @@ pub(crate) trait Report: Serialize {
 /// `report.json`, read again.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(untagged)]
-pub(crate) enum KeptReport {
+pub enum KeptReport {
     /// Of a suite: it has `scenarios`.
     Suite(Box<SuiteSummary>),
     /// Of one program.
@@ -92,18 +92,18 @@ impl Report for KeptReport {
 
 /// A finished run, as it lies in its folder.
 #[derive(Clone, Debug)]
-pub(crate) struct KeptRun {
-    pub(crate) folder: PathBuf,
-    pub(crate) manifest: RunManifest,
-    pub(crate) report: KeptReport,
+pub struct KeptRun {
+    pub folder: PathBuf,
+    pub manifest: RunManifest,
+    pub report: KeptReport,
 }
 
 impl KeptRun {
     /// Reads a run of which report and manifest say the same.
-    pub(crate) fn read(folder: &Path) -> Result<KeptRun, CliError> {
+    pub fn read(folder: &Path) -> Result<KeptRun, CampaignError> {
         let refused = |what: String| {
             let message = format!("{}: {what}", folder.display());
-            CliError::new("identity", message).hint("a trace can be named by itself: fozzy report show run.fozzy")
+            CampaignError::new("identity", message).hint("a trace can be named by itself: fozzy report show run.fozzy")
         };
         let manifest = manifest_of(folder);
         let manifest = manifest.ok_or_else(|| refused(format!("no manifest.json of format {MANIFEST_SCHEMA}")))?;
@@ -163,14 +163,14 @@ impl ManifestFacts {
 }
 
 /// What a manifest takes from a report.
-pub(crate) struct Told<'a> {
-    pub(crate) mode: Mode,
-    pub(crate) status: Status,
+pub struct Told<'a> {
+    pub mode: Mode,
+    pub status: Status,
     identity: &'a Identity,
     started_at: &'a str,
     finished_at: &'a str,
-    pub(crate) duration_ns: u64,
-    pub(crate) findings: usize,
+    pub duration_ns: u64,
+    pub findings: usize,
     tests: Option<&'a TestCounts>,
     memory: Option<&'a MemorySummary>,
 }
@@ -200,31 +200,31 @@ report!(RunSummary, _it => None; SuiteSummary, it => Some(&it.tests));
 
 /// The folder in which runs are kept.
 #[derive(Clone, Debug)]
-pub(crate) struct RunStore {
+pub struct RunStore {
     runs: PathBuf,
 }
 
 /// The folder of one run in progress.
 #[derive(Clone, Debug)]
-pub(crate) struct RunFolder {
-    pub(crate) id: String,
-    pub(crate) path: PathBuf,
+pub struct RunFolder {
+    pub id: String,
+    pub path: PathBuf,
 }
 
 impl RunFolder {
     /// Removes the folder of a run that came to nothing.
-    pub(crate) fn discard(&self) {
+    pub fn discard(&self) {
         let _ = fs::remove_dir(&self.path);
     }
 }
 
 impl RunStore {
-    pub(crate) fn new(base_dir: &Path) -> RunStore {
+    pub fn new(base_dir: &Path) -> RunStore {
         RunStore { runs: base_dir.join("runs") }
     }
 
     /// Makes the folder of a new run.
-    pub(crate) fn begin(&self) -> Result<RunFolder, CliError> {
+    pub fn begin(&self) -> Result<RunFolder, CampaignError> {
         let id = uuid::Uuid::new_v4().to_string();
         let path = self.runs.join(&id);
         fs::create_dir_all(&path).map_err(|error| store_error(StoreError::io("create", &path, error)))?;
@@ -232,7 +232,7 @@ impl RunStore {
     }
 
     /// Writes report and manifest, and gives the run its place in the order.
-    pub(crate) fn finish(&self, folder: &RunFolder, report: &impl Report) -> Result<(), CliError> {
+    pub fn finish(&self, folder: &RunFolder, report: &impl Report) -> Result<(), CampaignError> {
         write_json(&folder.path.join("report.json"), report)?;
         let locked = self.lock()?;
         let sequence = self.last_sequence() + 1;
@@ -267,7 +267,7 @@ impl RunStore {
     }
 
     /// All finished runs, the latest first. Folders without a readable manifest are no finished runs.
-    pub(crate) fn finished(&self) -> Vec<(PathBuf, RunManifest)> {
+    pub fn finished(&self) -> Vec<(PathBuf, RunManifest)> {
         let mut found: Vec<(PathBuf, RunManifest)> = Vec::new();
         for entry in fs::read_dir(&self.runs).into_iter().flatten().flatten() {
             let folder = entry.path();
@@ -281,11 +281,11 @@ impl RunStore {
         found
     }
 
-    pub(crate) fn path(&self) -> &Path {
+    pub fn path(&self) -> &Path {
         &self.runs
     }
 
-    fn lock(&self) -> Result<File, CliError> {
+    fn lock(&self) -> Result<File, CampaignError> {
         let path = self.runs.join("lock");
         let file = File::options().create(true).append(true).open(&path);
         let locked = file.and_then(|file| file.lock().map(|()| file));
@@ -301,7 +301,7 @@ impl RunStore {
 }
 
 /// The manifest in a run's folder; `None` when there is none that can be read.
-pub(crate) fn manifest_of(folder: &Path) -> Option<RunManifest> {
+pub fn manifest_of(folder: &Path) -> Option<RunManifest> {
     let path = folder.join("manifest.json");
     if fs::metadata(&path).ok()?.len() > MANIFEST_BYTES_MAX {
         return None;
@@ -319,7 +319,7 @@ const LOCKED_PAUSE: std::time::Duration = std::time::Duration::from_millis(10);
 /// Writes a trace. The run is over and cannot be had again for nothing, so a name that another process is taking
 /// at this moment is waited for.
 #[allow(clippy::disallowed_methods, reason = "waits for another process, not for a guest")]
-pub(crate) fn write_trace(path: &Path, bytes: &[u8], collision: Collision) -> Result<PathBuf, CliError> {
+pub fn write_trace(path: &Path, bytes: &[u8], collision: Collision) -> Result<PathBuf, CampaignError> {
     let mut tries = 1;
     loop {
         match fozzy_trace::file::store::write_trace(path, bytes, collision) {
@@ -332,16 +332,16 @@ pub(crate) fn write_trace(path: &Path, bytes: &[u8], collision: Collision) -> Re
 
 /// Errors of storing files, as errors of a command.
 #[allow(clippy::needless_pass_by_value, reason = "used as a function for map_err")]
-pub(crate) fn store_error(error: StoreError) -> CliError {
-    CliError::new("store", error.to_string())
+pub fn store_error(error: StoreError) -> CampaignError {
+    CampaignError::new("store", error.to_string())
 }
 
-pub(crate) fn write_json(path: &Path, value: &impl Serialize) -> Result<(), CliError> {
-    let text = serde_json::to_string_pretty(value).map_err(|error| CliError::new("internal", error.to_string()))?;
+pub fn write_json(path: &Path, value: &impl Serialize) -> Result<(), CampaignError> {
+    let text = serde_json::to_string_pretty(value).map_err(|error| CampaignError::new("internal", error.to_string()))?;
     write(path, format!("{text}\n").as_bytes())
 }
 
-fn write(path: &Path, bytes: &[u8]) -> Result<(), CliError> {
+fn write(path: &Path, bytes: &[u8]) -> Result<(), CampaignError> {
     // Reports can be made again from the trace, so they need not survive a power cut.
     write_atomic(path, bytes, Durability::Cached).map_err(|error| store_error(StoreError::io("write", path, error)))
 }

@@ -9,10 +9,10 @@
 //! or order, nor on how many run at once; a case that cannot be run is one failed case.
 //! Not here: what is printed (`fozzy-report`, `command/test.rs`).
 
-pub(crate) mod case;
-pub(crate) mod expect;
-pub(crate) mod jobs;
-pub(crate) mod progress;
-pub(crate) mod regressions;
-pub(crate) mod select;
+pub mod case;
+pub mod expect;
+pub mod jobs;
+pub mod project;
+pub mod regressions;
+pub mod select;
 mod unfold;

@@ -1,9 +1,9 @@
 //! From what the user named to a program, a plan and its inputs.
 
-use crate::args::WorldArgs;
+use crate::options::World;
 use crate::build;
-use crate::error::{CliError, at_path};
-use crate::output;
+use crate::error::{CampaignError, at_path};
+use crate::notice::notice;
 use crate::scenario::{self, ScenarioFile};
 use fozzy_engine::{Build, Cache, LazyInput, Program, Session, SessionError, Switches};
 use fozzy_report::TargetSummary;
@@ -19,28 +19,28 @@ use std::time::Duration;
 const STDIN_BYTES_MAX: u64 = 256 << 20;
 
 /// A program that was read and recognised.
-pub(crate) struct Loaded {
-    pub(crate) target: Target,
-    pub(crate) component: Arc<[u8]>,
+pub struct Loaded {
+    pub target: Target,
+    pub component: Arc<[u8]>,
     /// Size of the file.
-    pub(crate) source_bytes: u64,
+    pub source_bytes: u64,
     /// The scenario file, when the program is the player.
-    pub(crate) scenario: Option<ScenarioFile>,
+    pub scenario: Option<ScenarioFile>,
 }
 
 impl Loaded {
-    pub(crate) fn summary(&self) -> TargetSummary {
+    pub fn summary(&self) -> TargetSummary {
         summary_of(&self.target)
     }
 }
 
 /// The target as reports show it.
-pub(crate) fn summary_of(target: &Target) -> TargetSummary {
+pub fn summary_of(target: &Target) -> TargetSummary {
     TargetSummary { name: target.name.clone(), digest: target.source, kind: target.kind.clone() }
 }
 
 /// Reads what stands at `path`, by content; a folder is built first.
-pub(crate) fn load(path: &Path) -> Result<Loaded, CliError> {
+pub fn load(path: &Path) -> Result<Loaded, CampaignError> {
     if let Some(path) = scenario::named(path) {
         return load_scenario(&path);
     }
@@ -51,14 +51,14 @@ pub(crate) fn load(path: &Path) -> Result<Loaded, CliError> {
     };
     let bytes = read(&file).map_err(|error| at_path("target", "cannot read", &file, &error))?;
     let loaded = fozzy_engine::load(&bytes, cache().as_ref())
-        .map_err(|error| CliError::new("target", format!("{}: {error}", file.display())))?;
+        .map_err(|error| CampaignError::new("target", format!("{}: {error}", file.display())))?;
     let name = file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let target = Target { name, source: Digest::of(&bytes), kind: loaded.kind.name().to_owned() };
     Ok(Loaded { target, component: loaded.component.into(), source_bytes: bytes.len() as u64, scenario: None })
 }
 
 /// Reads a scenario file; the program is the player.
-fn load_scenario(path: &Path) -> Result<Loaded, CliError> {
+fn load_scenario(path: &Path) -> Result<Loaded, CampaignError> {
     let file = scenario::read(path)?;
     let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let target = Target { name, source: Digest::of(&file.text), kind: scenario::KIND.to_owned() };
@@ -76,39 +76,39 @@ fn read(file: &Path) -> io::Result<Vec<u8>> {
 }
 
 /// Compiles a component, with the user's cache where that can be had.
-pub(crate) fn compile(component: Arc<[u8]>, plan: &Plan, name: &str) -> Result<Program, CliError> {
+pub fn compile(component: Arc<[u8]>, plan: &Plan, name: &str) -> Result<Program, CampaignError> {
     compile_as(component, plan, name, &Build::default())
 }
 
 /// Compiles a component to be called, whatever it exports; with the cache that is used.
-pub(crate) fn compile_any(component: Arc<[u8]>, plan: &Plan, name: &str) -> Result<(Program, Option<Cache>), CliError> {
+pub fn compile_any(component: Arc<[u8]>, plan: &Plan, name: &str) -> Result<(Program, Option<Cache>), CampaignError> {
     Ok((compile_called(component, plan, name, &Build::default())?, cache()))
 }
 
 /// Compiles a component to be called, whatever it exports, in another way than for a plain run.
-pub(crate) fn compile_called(
+pub fn compile_called(
     component: Arc<[u8]>,
     plan: &Plan,
     name: &str,
     build: &Build,
-) -> Result<Program, CliError> {
+) -> Result<Program, CampaignError> {
     Program::build(component, Switches::of(plan), build, cache().as_ref())
-        .map_err(|error| CliError::new("target", format!("{name}: {error}")))
+        .map_err(|error| CampaignError::new("target", format!("{name}: {error}")))
 }
 
 /// Compiles a component in another way than for a plain run.
-pub(crate) fn compile_as(component: Arc<[u8]>, plan: &Plan, name: &str, build: &Build) -> Result<Program, CliError> {
+pub fn compile_as(component: Arc<[u8]>, plan: &Plan, name: &str, build: &Build) -> Result<Program, CampaignError> {
     let compiled = match plan.target() {
         Some(_) => Program::judge_as(component, Switches::of(plan), build, cache().as_ref()),
         // What is called need not run by itself.
         None if plan.call.is_some() => Program::build(component, Switches::of(plan), build, cache().as_ref()),
         None => Program::new_as(component, Switches::of(plan), build, cache().as_ref()),
     };
-    compiled.map_err(|error| CliError::new("target", format!("{name}: {error}")))
+    compiled.map_err(|error| CampaignError::new("target", format!("{name}: {error}")))
 }
 
 /// A session of `program` under `plan`.
-pub(crate) fn session(program: Program, plan: &Plan, inputs: &Inputs) -> Result<Session, CliError> {
+pub fn session(program: Program, plan: &Plan, inputs: &Inputs) -> Result<Session, CampaignError> {
     Session::new(program, Arc::new(plan.clone()), inputs).map_err(|error| {
         let nearest = match &error {
             SessionError::Link(error) => error.looked_for().and_then(|(word, known)| {
@@ -117,7 +117,7 @@ pub(crate) fn session(program: Program, plan: &Plan, inputs: &Inputs) -> Result<
             }),
             _ => None,
         };
-        let refused = CliError::new("plan", error.to_string());
+        let refused = CampaignError::new("plan", error.to_string());
         match nearest {
             Some(hint) => refused.hint(hint),
             None => refused,
@@ -126,7 +126,7 @@ pub(crate) fn session(program: Program, plan: &Plan, inputs: &Inputs) -> Result<
 }
 
 /// The user's cache; without one everything works, only slower.
-pub(crate) fn cache() -> Option<Cache> {
+pub fn cache() -> Option<Cache> {
     match Cache::open(&cache_directory()?) {
         Ok(cache) => Some(cache),
         Err(error) => {
@@ -146,15 +146,15 @@ fn cache_directory() -> Option<PathBuf> {
 }
 
 /// Standard input from the file that was named; `None` when none was.
-pub(crate) fn named_stdin(world: &WorldArgs) -> Result<Option<Vec<u8>>, CliError> {
+pub fn named_stdin(world: &World) -> Result<Option<Vec<u8>>, CampaignError> {
     let Some(path) = &world.stdin else { return Ok(None) };
     let file = std::fs::File::open(path).map_err(|error| at_path("stdin", "cannot read", path, &error))?;
-    let bytes = read_input(file).map_err(|what| CliError::new("stdin", format!("{}: {what}", path.display())))?;
+    let bytes = read_input(file).map_err(|what| CampaignError::new("stdin", format!("{}: {what}", path.display())))?;
     Ok(Some(bytes))
 }
 
 /// Our own standard input, which is read when the program looks at it.
-pub(crate) fn own_stdin() -> Arc<LazyInput> {
+pub fn own_stdin() -> Arc<LazyInput> {
     let own = || {
         let done = remark_when_slow();
         let read = read_input(io::stdin().lock());
@@ -184,7 +184,7 @@ fn remark_when_slow() -> mpsc::Sender<()> {
     let (done, waiting) = mpsc::channel();
     std::thread::spawn(move || {
         if waiting.recv_timeout(Duration::from_secs(2)) == Err(mpsc::RecvTimeoutError::Timeout) {
-            output::stderr(b"reading standard input to its end; `< /dev/null` gives the program an empty one\n");
+            notice(b"reading standard input to its end; `< /dev/null` gives the program an empty one\n");
         }
     });
     done

@@ -14,14 +14,14 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
 /// A component that several walk through: compiled when the first of them needs it; `None` when it cannot be.
-pub(crate) struct Ground {
+pub struct Ground {
     component: Arc<[u8]>,
     cache: Option<Cache>,
     program: OnceLock<Option<Program>>,
 }
 
 impl Ground {
-    pub(crate) fn new(component: Arc<[u8]>, cache: Option<Cache>) -> Arc<Ground> {
+    pub fn new(component: Arc<[u8]>, cache: Option<Cache>) -> Arc<Ground> {
         Arc::new(Ground { component, cache, program: OnceLock::new() })
     }
 
@@ -33,7 +33,7 @@ impl Ground {
 }
 
 /// Walks through one sequence at a time.
-pub(crate) struct Paths {
+pub struct Paths {
     ground: Arc<Ground>,
     walker: Option<Walker>,
     places: BTreeMap<PlaceId, Place>,
@@ -41,7 +41,7 @@ pub(crate) struct Paths {
 }
 
 impl Paths {
-    pub(crate) fn new(ground: Arc<Ground>) -> Paths {
+    pub fn new(ground: Arc<Ground>) -> Paths {
         Paths { ground, walker: None, places: BTreeMap::new(), next: 0 }
     }
 

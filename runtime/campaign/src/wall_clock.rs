@@ -7,32 +7,32 @@ use jiff::Timestamp;
 use std::time::{Duration, Instant};
 
 /// Waits for something of the real machine.
-pub(crate) fn pause(time: Duration) {
+pub fn pause(time: Duration) {
     std::thread::sleep(time);
 }
 
 /// A run in progress.
-pub(crate) struct Stopwatch {
+pub struct Stopwatch {
     started_at: Timestamp,
     started: Instant,
 }
 
 impl Stopwatch {
-    pub(crate) fn start() -> Stopwatch {
+    pub fn start() -> Stopwatch {
         Stopwatch { started_at: Timestamp::now(), started: Instant::now() }
     }
 
     /// Real time since the start, for budgets and lines of progress.
-    pub(crate) fn elapsed(&self) -> Duration {
+    pub fn elapsed(&self) -> Duration {
         self.started.elapsed()
     }
 
     /// Nanoseconds since the start.
-    pub(crate) fn elapsed_ns(&self) -> u64 {
+    pub fn elapsed_ns(&self) -> u64 {
         u64::try_from(self.started.elapsed().as_nanos()).unwrap_or(u64::MAX)
     }
 
-    pub(crate) fn facts(&self) -> WallFacts {
+    pub fn facts(&self) -> WallFacts {
         let took = self.started.elapsed();
         WallFacts {
             started_at: self.started_at.to_string(),

@@ -14,14 +14,14 @@ use fozzy_trace::file::TRACE_BYTES_MAX;
 use std::io::{Cursor, Read};
 
 /// The description of a bundle, in it.
-pub(crate) const DESCRIPTION: &str = "bundle.json";
+pub const DESCRIPTION: &str = "bundle.json";
 /// Bytes of that description.
 const DESCRIPTION_BYTES_MAX: u64 = 1 << 20;
 /// The trace in a bundle.
-pub(crate) const TRACE: &str = crate::store::TRACE_NAME;
+pub const TRACE: &str = crate::store::TRACE_NAME;
 
 /// The trace in a bundle; `None` when the bytes are no bundle, an error when they are one that cannot be used.
-pub(crate) fn trace_of(bytes: &[u8]) -> Option<Result<Vec<u8>, String>> {
+pub fn trace_of(bytes: &[u8]) -> Option<Result<Vec<u8>, String>> {
     let mut zip = zip::ZipArchive::new(Cursor::new(bytes)).ok()?;
     let description = entry(&mut zip, DESCRIPTION, DESCRIPTION_BYTES_MAX)?;
     Some(description.and_then(|description| {

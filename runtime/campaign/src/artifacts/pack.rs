@@ -4,7 +4,7 @@
 //! given and stored; each file is whole or absent; in a folder nothing of others is removed, nothing new stays of what failed, and no link is written through.
 //! Not here: which files (`artifacts`).
 
-use crate::error::{CliError, at_path};
+use crate::error::{CampaignError, at_path};
 use fozzy_trace::file::store::{Durability, write_atomic};
 use std::io::{Cursor, Write};
 use std::path::{Path, PathBuf};
@@ -12,10 +12,10 @@ use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, DateTime, ZipWriter};
 
 /// A file to be written: its name with `/` between folders, and its bytes.
-pub(crate) type Content = (String, Vec<u8>);
+pub type Content = (String, Vec<u8>);
 
 /// Writes `contents` to `out`: a zip when its name ends so, otherwise a folder.
-pub(crate) fn write(out: &Path, contents: &[Content]) -> Result<(), CliError> {
+pub fn write(out: &Path, contents: &[Content]) -> Result<(), CampaignError> {
     if out.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("zip")) {
         return write_zip(out, contents);
     }
@@ -32,14 +32,14 @@ pub(crate) fn write(out: &Path, contents: &[Content]) -> Result<(), CliError> {
 }
 
 /// Writes one file to a folder, and notes it when it is new there.
-fn write_one(out: &Path, (name, bytes): &Content, new: &mut Vec<PathBuf>) -> Result<(), CliError> {
+fn write_one(out: &Path, (name, bytes): &Content, new: &mut Vec<PathBuf>) -> Result<(), CampaignError> {
     let path = out.join(name);
     let folder = path.parent().unwrap_or(out);
     std::fs::create_dir_all(folder).map_err(|error| at_path("artifacts", "cannot create", folder, &error))?;
     let inside = folder.canonicalize().and_then(|folder| Ok(folder.starts_with(out.canonicalize()?)));
     if !inside.map_err(|error| at_path("artifacts", "cannot look at", folder, &error))? {
         let message = format!("{} leads out of {} by a link", folder.display(), out.display());
-        return Err(CliError::new("artifacts", message));
+        return Err(CampaignError::new("artifacts", message));
     }
     let is_new = path.symlink_metadata().is_err();
     write_atomic(&path, bytes, Durability::Synced)
@@ -51,23 +51,23 @@ fn write_one(out: &Path, (name, bytes): &Content, new: &mut Vec<PathBuf>) -> Res
 }
 
 /// Writes `contents` as one zip, whatever its name.
-pub(crate) fn write_zip(out: &Path, contents: &[Content]) -> Result<(), CliError> {
+pub fn write_zip(out: &Path, contents: &[Content]) -> Result<(), CampaignError> {
     refuse_link(out)?;
     let bytes = zipped(contents)?;
     write_atomic(out, &bytes, Durability::Synced).map_err(|error| at_path("artifacts", "cannot write", out, &error))
 }
 
-fn refuse_link(out: &Path) -> Result<(), CliError> {
+fn refuse_link(out: &Path) -> Result<(), CampaignError> {
     if out.symlink_metadata().is_ok_and(|metadata| metadata.is_symlink()) {
         let message = format!("{} is a link: what it leads to might be somebody else's", out.display());
-        return Err(CliError::new("artifacts", message).hint("name the place itself"));
+        return Err(CampaignError::new("artifacts", message).hint("name the place itself"));
     }
     Ok(())
 }
 
 /// The zip of `contents`.
-pub(crate) fn zipped(contents: &[Content]) -> Result<Vec<u8>, CliError> {
-    let failed = |error: zip::result::ZipError| CliError::new("artifacts", format!("cannot make a zip: {error}"));
+pub fn zipped(contents: &[Content]) -> Result<Vec<u8>, CampaignError> {
+    let failed = |error: zip::result::ZipError| CampaignError::new("artifacts", format!("cannot make a zip: {error}"));
     let options = SimpleFileOptions::default()
         .compression_method(CompressionMethod::Stored)
         .last_modified_time(DateTime::default())

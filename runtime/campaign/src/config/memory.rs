@@ -13,7 +13,7 @@ use serde::Deserialize;
 /// Factors that are written as `"1,2,4"`.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(try_from = "String")]
-pub(crate) struct Wave(Vec<u64>);
+pub struct Wave(Vec<u64>);
 
 impl TryFrom<String> for Wave {
     type Error = String;
@@ -26,7 +26,7 @@ impl TryFrom<String> for Wave {
 
 impl Config {
     /// The plan of these keys, for a scenario file or for a program.
-    pub(crate) fn memory(&self, has_steps: bool) -> PlanFile {
+    pub fn memory(&self, has_steps: bool) -> PlanFile {
         let limits = LimitsFile {
             memory: self.mem_limit_mb.map(|mib| Size(mib.get().saturating_mul(1 << 20))),
             ..LimitsFile::default()

@@ -7,12 +7,13 @@
 //!
 //! Invariant: nothing here has an influence on the exploration but that it ends when its time is over.
 
-use super::ground::Confirmer;
+use super::stateful_target::Confirmer;
 use super::workers::Share;
-use crate::error::CliError;
-use crate::output::{self, Printer};
+use crate::error::CampaignError;
+use crate::notice::notice;
+use crate::options::StopFlag;
 use crate::store;
-use crate::wall::Stopwatch;
+use crate::wall_clock::Stopwatch;
 use fozzy_search::explore::{Edges, Observer, Others, Stats, Story};
 use fozzy_search::fuzz::Found;
 use fozzy_trace::file::store::Collision;
@@ -27,35 +28,36 @@ const STATUS_EVERY_NS: u64 = 2_000_000_000;
 const LOOK_EVERY: u64 = 16;
 
 /// Where findings go.
-pub(crate) struct Where {
+pub struct Where {
     /// The folder of the run.
-    pub(crate) folder: PathBuf,
+    pub folder: PathBuf,
     /// The file that was asked for.
-    pub(crate) record: Option<PathBuf>,
-    pub(crate) collision: Collision,
+    pub record: Option<PathBuf>,
+    pub collision: Collision,
 }
 
 /// Keeps, and says.
-pub(crate) struct Keeper {
-    pub(crate) printer: Printer,
-    pub(crate) confirmer: Confirmer,
-    pub(crate) target: Target,
-    pub(crate) component: Arc<[u8]>,
-    pub(crate) place: Where,
-    pub(crate) watch: Stopwatch,
+pub struct Keeper {
+    /// Whether somebody wants it to end.
+    pub stop: StopFlag,
+    pub confirmer: Confirmer,
+    pub target: Target,
+    pub component: Arc<[u8]>,
+    pub place: Where,
+    pub watch: Stopwatch,
     /// `None` when its runs are bounded instead.
-    pub(crate) time: Option<Duration>,
-    pub(crate) verbose: bool,
+    pub time: Option<Duration>,
+    pub verbose: bool,
     /// In the order of findings.
-    pub(crate) kept: Vec<PathBuf>,
-    pub(crate) said: Said,
+    pub kept: Vec<PathBuf>,
+    pub said: Said,
     /// `None` when it is alone.
-    pub(crate) share: Option<Share>,
+    pub share: Option<Share>,
 }
 
 /// When something was said last, and of how many runs.
 #[derive(Debug, Default)]
-pub(crate) struct Said {
+pub struct Said {
     at_ns: u64,
     runs: u64,
     calls: u64,
@@ -63,7 +65,7 @@ pub(crate) struct Said {
 
 impl Where {
     /// The place of the finding of this number, which is called so in the folder.
-    pub(crate) fn of(&self, number: usize, name: &Path) -> (PathBuf, Collision) {
+    pub fn of(&self, number: usize, name: &Path) -> (PathBuf, Collision) {
         match &self.record {
             // Those after the first stand beside it.
             Some(path) if number == 0 => (path.clone(), self.collision),
@@ -84,17 +86,17 @@ impl Keeper {
             "[{}s] runs={runs} steps={steps} edges={edges} cps={checkpoints} fails={failures} {rate:.0} runs/s\n",
             now / 1_000_000_000
         );
-        output::stderr(line.as_bytes());
+        notice(line.as_bytes());
     }
 
     /// Records the run of `story`.
-    pub(crate) fn record(&mut self, story: &Story) -> Result<Recording, CliError> {
+    pub fn record(&mut self, story: &Story) -> Result<Recording, CampaignError> {
         self.confirmer.record(story, &self.target, &self.component)
     }
 
-    fn write(&mut self, story: &Story) -> Result<PathBuf, CliError> {
+    fn write(&mut self, story: &Story) -> Result<PathBuf, CampaignError> {
         let recording = self.record(story)?;
-        let bytes = recording.to_bytes().map_err(|error| CliError::new("trace", error.to_string()))?;
+        let bytes = recording.to_bytes().map_err(|error| CampaignError::new("trace", error.to_string()))?;
         let kind = recording.outcome.verdict.signature.as_ref().map_or("failure", |signature| signature.kind.name());
         let name = format!("{kind}-{}.fozzy", Digest::of(&bytes).short());
         let (path, collision) = self.place.of(self.kept.len(), Path::new(&name));
@@ -108,7 +110,7 @@ impl Observer for Keeper {
         if !self.said.calls.is_multiple_of(LOOK_EVERY) {
             return true;
         }
-        if crate::interrupt::is_asked_to_stop() {
+        if (self.stop)() {
             return false;
         }
         let now = self.watch.elapsed_ns();
@@ -140,7 +142,7 @@ impl Observer for Keeper {
         let path = self.write(&found.input).map_err(|error| HarnessError { what: error.to_string() })?;
         let title = found.verdict.signature.as_ref().map(ToString::to_string).unwrap_or_default();
         let (run, steps) = (found.found_at, found.input.steps);
-        self.printer.remark(&format!("found {title}\n  run {run}, step {steps}, {}\n", path.display()));
+        notice(format!("found {title}\n  run {run}, step {steps}, {}\n", path.display()).as_bytes());
         self.kept.push(path);
         Ok(())
     }

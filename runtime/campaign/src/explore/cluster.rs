@@ -7,27 +7,36 @@
 //!
 //! Invariant: a word that means something of a cluster means nothing else here.
 
-use crate::args::{ExploreArgs, WorldArgs};
-use crate::error::CliError;
+use crate::options::World;
+use crate::error::CampaignError;
 use crate::target::Loaded;
 
+/// How a distributed scenario is to be played.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ClusterRequest<'a> {
+    /// Nodes, instead of those that the file names.
+    pub nodes: Option<u32>,
+    /// Checkers, instead of those that the file names.
+    pub checkers: &'a [String],
+}
+
 /// Has the scenario played as the flags say; the answer is the rest of them.
-pub(crate) fn take(loaded: &mut Loaded, args: &ExploreArgs) -> Result<WorldArgs, CliError> {
-    let mut world = args.world.clone();
-    let cluster = match &mut loaded.scenario {
+pub fn take(loaded: &mut Loaded, cluster: &ClusterRequest<'_>, world: &World) -> Result<World, CampaignError> {
+    let mut world = world.clone();
+    let file = match &mut loaded.scenario {
         Some(file) if file.played()?.is_some() => Some(file),
         _ => None,
     };
-    let Some(file) = cluster else {
-        if args.nodes.is_some() || !args.checker.is_empty() {
+    let Some(file) = file else {
+        if cluster.nodes.is_some() || !cluster.checkers.is_empty() {
             let message = "--nodes and --checker are for distributed scenarios (`*.fozzy.json` with `distributed`)";
-            return Err(CliError::new("usage", message));
+            return Err(CampaignError::new("usage", message));
         }
         return Ok(world);
     };
     file.cluster.asks = true;
-    file.cluster.nodes = args.nodes;
-    file.cluster.checkers = (!args.checker.is_empty()).then(|| args.checker.clone());
+    file.cluster.nodes = cluster.nodes;
+    file.cluster.checkers = (!cluster.checkers.is_empty()).then(|| cluster.checkers.to_vec());
     let words: Vec<String> = world.faults.iter().flat_map(|words| words.split(',')).map(str::to_owned).collect();
     world.faults = words.into_iter().filter(|word| !file.cluster.take_fault(word.trim())).collect();
     file.played()?;

@@ -11,7 +11,7 @@
 //! Invariants: the file is written last and at one stroke; what names it in a crate stays right when the crate is moved.
 //! Not here: the traces themselves (`ground`, `keeper`).
 
-use crate::error::{CliError, at_path};
+use crate::error::{CampaignError, at_path};
 use fozzy_search::explore::Story;
 use fozzy_trace::Digest;
 use fozzy_trace::file::Recording;
@@ -19,10 +19,10 @@ use fozzy_trace::file::store::{Durability, write_atomic};
 use std::path::{Component, Path, PathBuf};
 
 /// Ways that are kept beside the failures.
-pub(crate) const COVERING_MAX: usize = 8;
+pub const COVERING_MAX: usize = 8;
 
 /// A file of tests that is to be written.
-pub(crate) struct Generated {
+pub struct Generated {
     file: PathBuf,
     /// The folder of the crate, absolute.
     root: PathBuf,
@@ -32,7 +32,7 @@ pub(crate) struct Generated {
 
 impl Generated {
     /// The tests of `target` in `file`, which must be in a crate.
-    pub(crate) fn new(file: &Path, target: &Path) -> Result<Generated, CliError> {
+    pub fn new(file: &Path, target: &Path) -> Result<Generated, CampaignError> {
         let absolute =
             |path: &Path| std::path::absolute(path).map_err(|error| at_path("usage", "cannot find", path, &error));
         let file = absolute(file)?;
@@ -40,25 +40,25 @@ impl Generated {
         let Some(root) = root.map(Path::to_owned) else {
             let message =
                 format!("--generate-tests {}: there is no Cargo.toml in the folders above it", file.display());
-            return Err(CliError::new("usage", message).hint("name a file among the tests of a crate: tests/found.rs"));
+            return Err(CampaignError::new("usage", message).hint("name a file among the tests of a crate: tests/found.rs"));
         };
         if file.extension().is_none_or(|ending| ending != "rs") {
             let message = format!("--generate-tests {}: expected a file that ends with `.rs`", file.display());
-            return Err(CliError::new("usage", message));
+            return Err(CampaignError::new("usage", message));
         }
         let target = relative(&absolute(target)?, &root);
         Ok(Generated { file, root, target })
     }
 
     /// Writes traces and tests, and says how many.
-    pub(crate) fn write(&self, recordings: &[Recording]) -> Result<usize, CliError> {
+    pub fn write(&self, recordings: &[Recording]) -> Result<usize, CampaignError> {
         let stem = self.file.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
         let folder = self.file.with_file_name(format!("{stem}_traces"));
         let failed = |path: &Path, error: std::io::Error| at_path("store", "cannot write", path, &error);
         std::fs::create_dir_all(&folder).map_err(|error| failed(&folder, error))?;
         let mut tests = Vec::new();
         for recording in recordings {
-            let bytes = recording.to_bytes().map_err(|error| CliError::new("trace", error.to_string()))?;
+            let bytes = recording.to_bytes().map_err(|error| CampaignError::new("trace", error.to_string()))?;
             let signature = recording.outcome.verdict.signature.as_ref();
             let kind = signature.map_or("covers", |signature| signature.kind.name());
             let name = format!("{kind}_{}", Digest::of(&bytes).short());
@@ -119,7 +119,7 @@ fn passes(trace: &str) {
 "#;
 
 /// The ways that no other goes on from, the longest first.
-pub(crate) fn covering(stories: &[Story]) -> Vec<&Story> {
+pub fn covering(stories: &[Story]) -> Vec<&Story> {
     let goes_on = |one: &Story, other: &Story| other.steps > one.steps && other.answers.starts_with(&one.answers);
     let is_last = |one: &&Story| one.steps > 0 && !stories.iter().any(|other| goes_on(one, other));
     let mut last: Vec<&Story> = stories.iter().filter(is_last).collect();

@@ -9,8 +9,8 @@
 //! Invariants: a kept failure is an ordinary trace; it is only deleted when that was asked for, and only one that is fixed.
 //! Not here: `regressions/`, which belong to a suite (`suite`).
 
-use crate::command::replay::session_of;
-use crate::error::{CliError, at_path};
+use crate::pipeline::session_of;
+use crate::error::{CampaignError, at_path};
 use crate::selector;
 use crate::suite::regressions::decided;
 use crate::target::{self, Loaded};
@@ -24,22 +24,22 @@ use std::path::{Path, PathBuf};
 const TARGET_FILE: &str = "target";
 
 /// The kept failures of one scenario.
-pub(crate) struct Seeds {
-    pub(crate) folder: PathBuf,
+pub struct Seeds {
+    pub folder: PathBuf,
 }
 
 /// A kept failure, and how it stands.
-pub(crate) struct Standing {
-    pub(crate) path: PathBuf,
-    pub(crate) signature: Option<Signature>,
-    pub(crate) state: Kept,
+pub struct Standing {
+    pub path: PathBuf,
+    pub signature: Option<Signature>,
+    pub state: Kept,
     /// What it comes to today.
-    pub(crate) status: Status,
+    pub status: Status,
 }
 
 /// How a kept failure stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kept {
+pub enum Kept {
     /// The program of today fails so.
     StillThere,
     /// It passes by the same decisions.
@@ -49,7 +49,7 @@ pub(crate) enum Kept {
 }
 
 impl Kept {
-    pub(crate) const fn word(self) -> &'static str {
+    pub const fn word(self) -> &'static str {
         match self {
             Kept::StillThere => "still there",
             Kept::Fixed => "fixed",
@@ -59,7 +59,7 @@ impl Kept {
 }
 
 impl Standing {
-    pub(crate) fn document(&self) -> SeedState {
+    pub fn document(&self) -> SeedState {
         let (path, signature) = (self.path.display().to_string(), self.signature.clone());
         let shrunk = path.ends_with(".min.fozzy");
         SeedState { path, signature, state: self.state.word().to_owned(), shrunk }
@@ -68,13 +68,13 @@ impl Standing {
 
 impl Seeds {
     /// Those of the program of this file name.
-    pub(crate) fn of(base_dir: &Path, name: &str) -> Seeds {
+    pub fn of(base_dir: &Path, name: &str) -> Seeds {
         let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
         Seeds { folder: base_dir.join("seeds").join(stem) }
     }
 
     /// All scenarios that have some.
-    pub(crate) fn all(base_dir: &Path) -> Vec<Seeds> {
+    pub fn all(base_dir: &Path) -> Vec<Seeds> {
         let entries = std::fs::read_dir(base_dir.join("seeds")).into_iter().flatten().flatten();
         let mut folders: Vec<PathBuf> = entries.map(|entry| entry.path()).filter(|path| path.is_dir()).collect();
         folders.sort();
@@ -89,7 +89,7 @@ impl Seeds {
     }
 
     /// What was explored when the first of them was kept.
-    pub(crate) fn target(&self) -> Result<PathBuf, CliError> {
+    pub fn target(&self) -> Result<PathBuf, CampaignError> {
         let path = self.folder.join(TARGET_FILE);
         let text = std::fs::read_to_string(&path).map_err(|error| {
             at_path("seeds", "cannot read what was explored from", &path, &error).hint("fozzy seeds TARGET")
@@ -98,19 +98,19 @@ impl Seeds {
     }
 
     /// Tries all of them on the program of today. One that is no sound trace is an error that names it.
-    pub(crate) fn standings(&self, today: &Loaded) -> Result<Vec<Standing>, CliError> {
+    pub fn standings(&self, today: &Loaded) -> Result<Vec<Standing>, CampaignError> {
         self.traces().into_iter().map(|path| standing(path, today)).collect()
     }
 
     /// Keeps a failure, unless one of its signature is there.
-    pub(crate) fn keep(
+    pub fn keep(
         &self,
         trace: &Path,
         shrunk: bool,
         signature: Option<&Signature>,
         known: &[Standing],
         target: &Path,
-    ) -> Result<(), CliError> {
+    ) -> Result<(), CampaignError> {
         let is_known = |standing: &Standing| standing.state != Kept::Stale && standing.signature.as_ref() == signature;
         if known.iter().any(is_known) {
             return Ok(());
@@ -132,7 +132,7 @@ impl Seeds {
 }
 
 /// Tries one.
-fn standing(path: PathBuf, today: &Loaded) -> Result<Standing, CliError> {
+fn standing(path: PathBuf, today: &Loaded) -> Result<Standing, CampaignError> {
     let recording = selector::read(&path)?;
     let signature = recording.outcome.verdict.signature.clone();
     let program = target::compile(today.component.clone(), &recording.plan, &today.target.name)?;

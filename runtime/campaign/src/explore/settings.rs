@@ -10,56 +10,56 @@ use serde::de::Error;
 /// The keys.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub(crate) struct ExploreSettings {
+pub struct ExploreSettings {
     /// Real time after which it ends.
     #[serde(deserialize_with = "time")]
-    pub(crate) max_time: Duration,
+    pub max_time: Duration,
     /// Runs after which it ends.
-    pub(crate) max_runs: Option<u64>,
+    pub max_runs: Option<u64>,
     /// Where all its randomness comes from.
-    pub(crate) seed: u64,
+    pub seed: u64,
     /// Places that are kept.
-    pub(crate) max_checkpoints: usize,
+    pub max_checkpoints: usize,
     /// How likely a run begins at a kept place, as long as fresh runs find something.
     #[serde(deserialize_with = "share")]
-    pub(crate) checkpoint_prob: f64,
+    pub checkpoint_prob: f64,
     /// Which place that is.
-    pub(crate) checkpoint_strategy: CheckpointWord,
+    pub checkpoint_strategy: CheckpointWord,
     /// Steps of a run, at most.
-    pub(crate) steps_per_run: u32,
+    pub steps_per_run: u32,
     /// How likely faults begin or end at a step.
     #[serde(deserialize_with = "share")]
-    pub(crate) fault_toggle_prob: f64,
+    pub fault_toggle_prob: f64,
     /// How ways are chosen.
-    pub(crate) schedule: ScheduleWord,
+    pub schedule: ScheduleWord,
     /// Processes that explore.
-    pub(crate) workers: u32,
+    pub workers: u32,
     /// Whether workers tell each other of edges, so that each looks for others.
-    pub(crate) share_edges: bool,
+    pub share_edges: bool,
     /// Whether workers tell each other of places, so that each can go on from them.
-    pub(crate) share_checkpoints: bool,
+    pub share_checkpoints: bool,
     /// Whether some answers are left out of some runs.
-    pub(crate) swarm: bool,
+    pub swarm: bool,
     /// Whether a new state is something new.
-    pub(crate) states: bool,
+    pub states: bool,
     /// Whether stored failures are tried first.
-    pub(crate) seeds: bool,
+    pub seeds: bool,
     /// What is said.
-    pub(crate) report: ReportSettings,
+    pub report: ReportSettings,
 }
 
 /// `[explore.report]`.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub(crate) struct ReportSettings {
+pub struct ReportSettings {
     /// Whether a line is printed every two seconds.
-    pub(crate) verbose: bool,
+    pub verbose: bool,
 }
 
 /// Which kept place a run begins at.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub(crate) enum CheckpointWord {
+pub enum CheckpointWord {
     #[default]
     Energy,
     Uniform,
@@ -67,10 +67,9 @@ pub(crate) enum CheckpointWord {
 }
 
 /// The strategies, by their names.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "snake_case")]
-#[value(rename_all = "snake_case")]
-pub(crate) enum ScheduleWord {
+pub enum ScheduleWord {
     /// Always from the start; tasks take turns in the order in which they could go on.
     Fifo,
     /// Every answer of every step, the earliest places first.
@@ -87,7 +86,7 @@ pub(crate) enum ScheduleWord {
 }
 
 impl ScheduleWord {
-    pub(crate) const fn name(self) -> &'static str {
+    pub const fn name(self) -> &'static str {
         match self {
             ScheduleWord::Fifo => "fifo",
             ScheduleWord::Bfs => "bfs",
@@ -125,7 +124,7 @@ impl Default for ExploreSettings {
 
 impl ExploreSettings {
     /// As options of the search.
-    pub(crate) fn options(&self) -> Options {
+    pub fn options(&self) -> Options {
         let checkpoint_strategy = match self.checkpoint_strategy {
             CheckpointWord::Energy => CheckpointStrategy::Energy,
             CheckpointWord::Uniform => CheckpointStrategy::Uniform,

@@ -7,7 +7,7 @@
 //! Invariants: a file of another program, plan or version is refused, and so is one that is not whole; going on from it goes
 //! the ways of its stories again, so that nothing in it has to be believed.
 
-use crate::error::{CliError, at_path};
+use crate::error::{CampaignError, at_path};
 use fozzy_search::explore::Story;
 use fozzy_trace::file::store::{Durability, write_atomic};
 use fozzy_trace::{Digest, Plan};
@@ -22,7 +22,7 @@ const BYTES_MAX: u64 = 1 << 30;
 /// What is kept.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct ExploreState {
+pub struct ExploreState {
     format: String,
     version: u32,
     /// The program.
@@ -30,10 +30,10 @@ pub(crate) struct ExploreState {
     /// The plan that it was explored under.
     plan: Digest,
     /// Where its chance comes from.
-    pub(crate) seed: u64,
-    pub(crate) runs: u64,
-    pub(crate) steps: u64,
-    pub(crate) stories: Vec<Story>,
+    pub seed: u64,
+    pub runs: u64,
+    pub steps: u64,
+    pub stories: Vec<Story>,
 }
 
 /// What identifies a plan, whatever the length of its runs.
@@ -43,7 +43,7 @@ fn digest_of(plan: &Plan) -> Digest {
 }
 
 impl ExploreState {
-    pub(crate) fn new(
+    pub fn new(
         component: &[u8],
         plan: &Plan,
         (seed, runs, steps): (u64, u64, u64),
@@ -53,25 +53,25 @@ impl ExploreState {
         ExploreState { format: FORMAT.to_owned(), version: VERSION, component, plan, seed, runs, steps, stories }
     }
 
-    pub(crate) fn write(&self, path: &Path) -> Result<(), CliError> {
+    pub fn write(&self, path: &Path) -> Result<(), CampaignError> {
         if let Some(folder) = path.parent() {
             std::fs::create_dir_all(folder).map_err(|error| at_path("store", "cannot make", folder, &error))?;
         }
-        let bytes = serde_json::to_vec(self).map_err(|error| CliError::new("internal", error.to_string()))?;
+        let bytes = serde_json::to_vec(self).map_err(|error| CampaignError::new("internal", error.to_string()))?;
         write_atomic(path, &bytes, Durability::Synced).map_err(|error| at_path("store", "cannot write", path, &error))
     }
 
     /// Reads one that is of this program and plan.
-    pub(crate) fn read(path: &Path, component: &[u8], plan: &Plan) -> Result<ExploreState, CliError> {
+    pub fn read(path: &Path, component: &[u8], plan: &Plan) -> Result<ExploreState, CampaignError> {
         let failed = |error: std::io::Error| at_path("state", "cannot read", path, &error);
         let bytes = std::fs::metadata(path).map_err(failed)?.len();
         if bytes > BYTES_MAX {
             let message = format!("{} has {bytes} bytes, at most {BYTES_MAX} are read", path.display());
-            return Err(CliError::new("state", message));
+            return Err(CampaignError::new("state", message));
         }
         let text = std::fs::read(path).map_err(failed)?;
         let refused = |why: String| {
-            CliError::new("state", format!("{}: {why}", path.display())).hint("leave out --resume to begin anew")
+            CampaignError::new("state", format!("{}: {why}", path.display())).hint("leave out --resume to begin anew")
         };
         #[derive(Deserialize)]
         #[serde(expecting = "a state of an exploration")]

@@ -7,8 +7,8 @@
 //!
 //! Invariant: what a finding is, a run says that can be recorded; walking only says where to look.
 
-use crate::command::run::{ENTRIES_KEPT, engine_id};
-use crate::error::CliError;
+use crate::pipeline::{ENTRIES_KEPT, engine_id};
+use crate::error::CampaignError;
 use fozzy_check::{judge, judge_end, judge_facts};
 use fozzy_engine::{Place, Session, Walked, Walker};
 use fozzy_report::Mode;
@@ -22,7 +22,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Runs stories as runs that can be recorded.
-pub(crate) struct Confirmer {
+pub struct Confirmer {
     session: Session,
     plan: Plan,
     inputs: Inputs,
@@ -30,16 +30,16 @@ pub(crate) struct Confirmer {
 }
 
 impl Confirmer {
-    pub(crate) fn new(session: Session, plan: Plan, inputs: Inputs, seed: Seed) -> Confirmer {
+    pub fn new(session: Session, plan: Plan, inputs: Inputs, seed: Seed) -> Confirmer {
         Confirmer { session, plan, inputs, seed }
     }
 
     /// The plan of the run of a story.
-    pub(crate) fn plan_of(&self, story: &Story) -> Plan {
+    pub fn plan_of(&self, story: &Story) -> Plan {
         Plan { scenario: Some(ScenarioPlan::all(1, story.steps.max(1))), ..self.plan.clone() }
     }
 
-    pub(crate) fn execute(&mut self, story: &Story, keep: Keep) -> Result<Execution, HarnessError> {
+    pub fn execute(&mut self, story: &Story, keep: Keep) -> Result<Execution, HarnessError> {
         let plan = Arc::new(self.plan_of(story));
         let planned = self.session.replan(plan, &self.inputs);
         planned.map_err(|error| HarnessError { what: error.to_string() })?;
@@ -49,12 +49,12 @@ impl Confirmer {
 
 impl Confirmer {
     /// The run of a story, as a recording.
-    pub(crate) fn record(
+    pub fn record(
         &mut self,
         story: &Story,
         target: &Target,
         component: &Arc<[u8]>,
-    ) -> Result<Recording, CliError> {
+    ) -> Result<Recording, CampaignError> {
         let execution = self.execute(story, 0..ENTRIES_KEPT)?;
         let verdict = judge(&execution);
         let engine = engine_id(self.session.program());
@@ -65,7 +65,7 @@ impl Confirmer {
 }
 
 /// A scenario that is walked through.
-pub(crate) struct ScenarioGround {
+pub struct ScenarioGround {
     walker: Walker,
     confirmer: Confirmer,
     places: BTreeMap<PlaceId, Place>,
@@ -76,12 +76,12 @@ pub(crate) struct ScenarioGround {
 const START: PlaceId = PlaceId(0);
 
 impl ScenarioGround {
-    pub(crate) fn new(walker: Walker, confirmer: Confirmer) -> ScenarioGround {
+    pub fn new(walker: Walker, confirmer: Confirmer) -> ScenarioGround {
         let places = BTreeMap::from([(START, walker.start())]);
         ScenarioGround { walker, confirmer, places, next: 1 }
     }
 
-    pub(crate) fn walker(&self) -> &Walker {
+    pub fn walker(&self) -> &Walker {
         &self.walker
     }
 
@@ -157,8 +157,8 @@ impl Ground for ScenarioGround {
 }
 
 /// A scenario that cannot be walked through, as an error of the command.
-pub(crate) fn walk_error(name: &str, error: &fozzy_engine::WalkError) -> CliError {
-    let refused = CliError::new("target", format!("{name}: {error}"));
+pub fn walk_error(name: &str, error: &fozzy_engine::WalkError) -> CampaignError {
+    let refused = CampaignError::new("target", format!("{name}: {error}"));
     match error {
         fozzy_engine::WalkError::NoFlows => {
             refused.hint("write one with `#[scenario]` of the SDK: fozzy init --template rust")

@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 const LISTED_MAX: usize = 12;
 
 /// The first of them, by file and line.
-pub(crate) fn unreached(walker: &Walker, taken: &dyn Fn(usize) -> Vec<u8>, name: &str) -> Vec<NotReached> {
+pub fn unreached(walker: &Walker, taken: &dyn Fn(usize) -> Vec<u8>, name: &str) -> Vec<NotReached> {
     let covered = walker.covered(taken);
     let found = component(walker.program(), name, &covered);
     let mut places = BTreeSet::new();

@@ -14,13 +14,13 @@
 //! Invariants: a worker that is killed loses nothing that it has found; each has a chance of its own, from the same seed. What
 //! several find together depends on who was quicker, and each finding replays alone all the same.
 
-use super::keeper::Where;
+use super::campaign_sink::Where;
 use super::settings::ExploreSettings;
-use crate::error::{CliError, at_path};
-use crate::interrupt;
-use crate::output;
+use crate::error::{CampaignError, at_path};
+use crate::notice::notice;
+use crate::options::StopFlag;
 use crate::selector;
-use crate::wall::Stopwatch;
+use crate::wall_clock::Stopwatch;
 use fozzy_report::NotReached;
 use fozzy_search::explore::{Earned, Edges, Others, Stats, Story};
 use fozzy_trace::Seed;
@@ -51,33 +51,33 @@ const EXPLORED: &str = "explored.json";
 
 /// What an exploration came to.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub(crate) struct Explored {
-    pub(crate) stats: Stats,
+pub struct Explored {
+    pub stats: Stats,
     /// Whether any flow did anything.
-    pub(crate) has_run: bool,
-    pub(crate) edges_total: u64,
+    pub has_run: bool,
+    pub edges_total: u64,
     /// For each module, whether each of its edges was taken.
-    pub(crate) taken: Vec<Vec<u8>>,
-    pub(crate) traces: Vec<Trace>,
-    pub(crate) stories: Vec<Story>,
+    pub taken: Vec<Vec<u8>>,
+    pub traces: Vec<Trace>,
+    pub stories: Vec<Story>,
     /// What each way to search has earned, by dial and name.
-    pub(crate) earned: Vec<(String, String, Earned)>,
+    pub earned: Vec<(String, String, Earned)>,
     #[serde(skip)]
-    pub(crate) not_reached: Vec<NotReached>,
-    pub(crate) ended: String,
+    pub not_reached: Vec<NotReached>,
+    pub ended: String,
 }
 
 /// The trace of a failure.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct Trace {
-    pub(crate) path: PathBuf,
+pub struct Trace {
+    pub path: PathBuf,
     /// The run that found it, of its worker.
-    pub(crate) found_at: u64,
-    pub(crate) times: u64,
+    pub found_at: u64,
+    pub times: u64,
 }
 
 /// What one worker shares with the others.
-pub(crate) struct Share {
+pub struct Share {
     folder: PathBuf,
     worker: u32,
     /// Whether it tells the others of edges, and of places.
@@ -91,8 +91,8 @@ pub(crate) struct Share {
     over: bool,
 }
 
-fn write<T: Serialize>(path: &Path, value: &T) -> Result<(), CliError> {
-    let bytes = serde_json::to_vec(value).map_err(|error| CliError::new("internal", error.to_string()))?;
+fn write<T: Serialize>(path: &Path, value: &T) -> Result<(), CampaignError> {
+    let bytes = serde_json::to_vec(value).map_err(|error| CampaignError::new("internal", error.to_string()))?;
     write_atomic(path, &bytes, Durability::Cached).map_err(|error| at_path("store", "cannot write", path, &error))
 }
 
@@ -107,12 +107,12 @@ fn files(folder: &Path) -> impl Iterator<Item = PathBuf> + use<> {
     entries.filter(|path| path.extension().is_some_and(|ending| ending == "json"))
 }
 
-fn make(folder: &Path) -> Result<(), CliError> {
+fn make(folder: &Path) -> Result<(), CampaignError> {
     std::fs::create_dir_all(folder).map_err(|error| at_path("store", "cannot make", folder, &error))
 }
 
 impl Share {
-    pub(crate) fn open(folder: &Path, worker: u32, settings: &ExploreSettings) -> Result<Share, CliError> {
+    pub fn open(folder: &Path, worker: u32, settings: &ExploreSettings) -> Result<Share, CampaignError> {
         let (folder, known) = (folder.to_owned(), BTreeSet::new());
         let (edges, places) = (settings.share_edges, settings.share_checkpoints);
         let share = Share { folder, worker, edges, places, given: 0, known, looked_ns: 0, over: false };
@@ -121,7 +121,7 @@ impl Share {
     }
 
     /// Where its own findings go.
-    pub(crate) fn own(&self) -> PathBuf {
+    pub fn own(&self) -> PathBuf {
         self.folder.join(self.worker.to_string())
     }
 
@@ -134,7 +134,7 @@ impl Share {
     }
 
     /// Tells the others of a place.
-    pub(crate) fn give(&mut self, story: &Story) -> Result<(), CliError> {
+    pub fn give(&mut self, story: &Story) -> Result<(), CampaignError> {
         if !self.places || self.given == STORIES_GIVEN_MAX {
             return Ok(());
         }
@@ -146,7 +146,7 @@ impl Share {
     }
 
     /// What the others have told since the last look, some of it.
-    pub(crate) fn take(&mut self, now_ns: u64, edges: &dyn Fn() -> Edges) -> Others {
+    pub fn take(&mut self, now_ns: u64, edges: &dyn Fn() -> Edges) -> Others {
         if now_ns - self.looked_ns < LOOK_EVERY_NS {
             return Others::default();
         }
@@ -168,17 +168,17 @@ impl Share {
     }
 
     /// Tells how it goes.
-    pub(crate) fn tell(&self, stats: &Stats) -> Result<(), CliError> {
+    pub fn tell(&self, stats: &Stats) -> Result<(), CampaignError> {
         write(&self.own().join(NUMBERS), stats)
     }
 
     /// Whether one of the others has found what all were looking for.
-    pub(crate) fn is_over(&self) -> bool {
+    pub fn is_over(&self) -> bool {
         self.over
     }
 
     /// Tells what it came to.
-    pub(crate) fn conclude(&self, explored: &Explored) -> Result<(), CliError> {
+    pub fn conclude(&self, explored: &Explored) -> Result<(), CampaignError> {
         if explored.ended == "finding" {
             write(&self.folder.join(OVER), &self.worker)?;
         }
@@ -187,7 +187,7 @@ impl Share {
 }
 
 /// Starts the workers, waits for them, and puts together what they have found.
-pub(crate) fn run(place: &Where, (workers, seed): (u32, Seed), verbose: bool) -> Result<Explored, CliError> {
+pub fn run(place: &Where, (workers, seed): (u32, Seed), verbose: bool, stop: &StopFlag) -> Result<Explored, CampaignError> {
     let folder = place.folder.join("workers");
     make(&folder)?;
     let watch = Stopwatch::start();
@@ -213,23 +213,23 @@ pub(crate) fn run(place: &Where, (workers, seed): (u32, Seed), verbose: bool) ->
                 "[{}s] runs={runs} steps={steps} edges={edges} cps={checkpoints} fails={failures} {rate:.0} runs/s\n",
                 now / 1_000_000_000
             );
-            output::stderr(line.as_bytes());
+            notice(line.as_bytes());
         }
         if !running.is_empty() {
-            crate::wall::pause(WAIT);
+            crate::wall_clock::pause(WAIT);
         }
     }
     if lost == workers {
         let message = "every worker ended before its time; what they have said stands above".to_owned();
-        return Err(CliError::new("harness", message).hint("fozzy explore -w 1 says more"));
+        return Err(CampaignError::new("harness", message).hint("fozzy explore -w 1 says more"));
     }
-    merged(&folder, place, workers)
+    merged(&folder, place, workers, stop)
 }
 
 /// The same command once more, as one of the workers.
 #[allow(clippy::disallowed_methods, reason = "the tool starts itself; no guest sees it")]
-fn start(folder: &Path, worker: u32, seed: Seed) -> Result<Child, CliError> {
-    let failed = |error: std::io::Error| CliError::new("harness", format!("cannot start a worker: {error}"));
+fn start(folder: &Path, worker: u32, seed: Seed) -> Result<Child, CampaignError> {
+    let failed = |error: std::io::Error| CampaignError::new("harness", format!("cannot start a worker: {error}"));
     let program = std::env::current_exe().map_err(failed)?;
     let mut args: Vec<OsString> = std::env::args_os().skip(1).collect();
     // What follows `--` is the program's.
@@ -267,7 +267,7 @@ fn sum(all: impl Iterator<Item = Stats>) -> Stats {
 }
 
 /// What all of them have found, each failure once.
-fn merged(folder: &Path, place: &Where, workers: u32) -> Result<Explored, CliError> {
+fn merged(folder: &Path, place: &Where, workers: u32, stop: &StopFlag) -> Result<Explored, CampaignError> {
     let mut all = Explored::default();
     let mut numbers = Vec::new();
     let mut seen = BTreeSet::new();
@@ -311,14 +311,14 @@ fn merged(folder: &Path, place: &Where, workers: u32) -> Result<Explored, CliErr
     all.stats = sum(numbers.into_iter());
     all.stats.edges = all.taken.iter().flatten().map(|taken| u64::from(*taken)).sum::<u64>().max(all.stats.edges);
     all.stats.findings = all.traces.len() as u64;
-    if interrupt::is_asked_to_stop() {
+    if stop() {
         all.ended = "interrupted".to_owned();
     }
     Ok(all)
 }
 
 /// A worker's trace, where traces of the run are.
-fn placed(path: &Path, place: &Where, number: usize) -> Result<PathBuf, CliError> {
+fn placed(path: &Path, place: &Where, number: usize) -> Result<PathBuf, CampaignError> {
     let bytes = std::fs::read(path).map_err(|error| at_path("store", "cannot read", path, &error))?;
     let name = path.file_name().map(PathBuf::from).unwrap_or_default();
     let (to, collision) = place.of(number, &name);

@@ -14,11 +14,11 @@ use super::corpus::CorpusFolder;
 use super::summary::{Report, Subject};
 use super::target::{Confirmed, Confirmer};
 use super::worker::Worker;
-use crate::command::run::engine_id;
-use crate::error::CliError;
-use crate::output::Printer;
+use crate::pipeline::engine_id;
+use crate::error::CampaignError;
+use crate::notice::remark;
 use crate::store;
-use crate::wall::Stopwatch;
+use crate::wall_clock::Stopwatch;
 use fozzy_check::judge;
 use fozzy_report::Mode;
 use fozzy_search::fuzz::{Found, Observer, Stats, Testcase};
@@ -44,59 +44,58 @@ const ARGUMENTS_SAID: usize = 400;
 const ENTRIES_KEPT: u64 = 1_000;
 
 /// Everything that a trace has beside the execution.
-pub(crate) struct Told {
-    pub(crate) target: Target,
-    pub(crate) component: Arc<[u8]>,
-    pub(crate) seed: Seed,
+pub struct Told {
+    pub target: Target,
+    pub component: Arc<[u8]>,
+    pub seed: Seed,
 }
 
 /// Where findings go.
-pub(crate) struct Place {
+pub struct Place {
     /// The folder of the run.
-    pub(crate) folder: PathBuf,
+    pub folder: PathBuf,
     /// The file that was asked for.
-    pub(crate) record: Option<PathBuf>,
-    pub(crate) collision: Collision,
+    pub record: Option<PathBuf>,
+    pub collision: Collision,
     /// The cargo-fuzz target whose artifacts they are, and their folder.
-    pub(crate) artifacts: Option<(CargoFuzz, PathBuf)>,
+    pub artifacts: Option<(CargoFuzz, PathBuf)>,
 }
 
 /// What was kept of one failure.
 #[derive(Clone, Debug)]
-pub(crate) struct Kept {
-    pub(crate) trace: PathBuf,
-    pub(crate) input: PathBuf,
+pub struct Kept {
+    pub trace: PathBuf,
+    pub input: PathBuf,
     /// What was called with it, if that was drawn by its type.
-    pub(crate) arguments: Option<String>,
-    pub(crate) smaller: Option<Smaller>,
+    pub arguments: Option<String>,
+    pub smaller: Option<Smaller>,
 }
 
 /// The same failure by a smaller input.
 #[derive(Clone, Debug)]
-pub(crate) struct Smaller {
-    pub(crate) trace: PathBuf,
-    pub(crate) input: PathBuf,
-    pub(crate) bytes: u64,
-    pub(crate) arguments: Option<String>,
-    pub(crate) verdict: Verdict,
+pub struct Smaller {
+    pub trace: PathBuf,
+    pub input: PathBuf,
+    pub bytes: u64,
+    pub arguments: Option<String>,
+    pub verdict: Verdict,
 }
 
 /// Keeps, and says.
-pub(crate) struct Keeper {
-    pub(crate) printer: Printer,
-    pub(crate) corpus: CorpusFolder,
-    pub(crate) confirmer: Confirmer,
-    pub(crate) told: Told,
-    pub(crate) place: Place,
-    pub(crate) watch: Stopwatch,
-    pub(crate) time: Option<Duration>,
-    pub(crate) subject: Subject,
+pub struct Keeper {
+    pub corpus: CorpusFolder,
+    pub confirmer: Confirmer,
+    pub told: Told,
+    pub place: Place,
+    pub watch: Stopwatch,
+    pub time: Option<Duration>,
+    pub subject: Subject,
     /// Whether it is one worker of several: it tells them, and not a person, how it goes.
-    pub(crate) is_worker: bool,
+    pub is_worker: bool,
     /// Bytes that an input can have.
-    pub(crate) input_bytes_max: usize,
+    pub input_bytes_max: usize,
     /// In the order of findings.
-    pub(crate) kept: Vec<Kept>,
+    pub kept: Vec<Kept>,
     /// What they are of.
     found: Vec<Found>,
     /// When the corpus was looked at last, and how long that took.
@@ -109,23 +108,21 @@ pub(crate) struct Keeper {
 }
 
 /// What a keeper is made of.
-pub(crate) struct Keeping {
-    pub(crate) printer: Printer,
-    pub(crate) corpus: CorpusFolder,
-    pub(crate) confirmer: Confirmer,
-    pub(crate) told: Told,
-    pub(crate) place: Place,
-    pub(crate) subject: Subject,
-    pub(crate) time: Option<Duration>,
-    pub(crate) is_worker: bool,
-    pub(crate) input_bytes_max: usize,
+pub struct Keeping {
+    pub corpus: CorpusFolder,
+    pub confirmer: Confirmer,
+    pub told: Told,
+    pub place: Place,
+    pub subject: Subject,
+    pub time: Option<Duration>,
+    pub is_worker: bool,
+    pub input_bytes_max: usize,
 }
 
 impl Keeper {
-    pub(crate) fn new(keeping: Keeping) -> Keeper {
-        let Keeping { printer, corpus, confirmer, told, place, subject, time, is_worker, input_bytes_max } = keeping;
+    pub fn new(keeping: Keeping) -> Keeper {
+        let Keeping { corpus, confirmer, told, place, subject, time, is_worker, input_bytes_max } = keeping;
         Keeper {
-            printer,
             corpus,
             confirmer,
             told,
@@ -148,7 +145,7 @@ impl Keeper {
     /// Says it to a person, if one is there.
     fn remark(&self, text: &str) {
         if !self.is_worker {
-            self.printer.remark(text);
+            remark(text);
         }
     }
 
@@ -176,7 +173,7 @@ impl Keeper {
     }
 
     /// Records the run of `input`, and writes it and the input side by side.
-    fn keep(&mut self, input: &[u8], path: &Path, collision: Collision) -> Result<(PathBuf, PathBuf), CliError> {
+    fn keep(&mut self, input: &[u8], path: &Path, collision: Collision) -> Result<(PathBuf, PathBuf), CampaignError> {
         let Confirmed { execution, plan, inputs } = self.confirmer.execute(input, 0..ENTRIES_KEPT)?;
         let verdict = judge(&execution);
         let Told { target, component, seed } = &self.told;
@@ -184,7 +181,7 @@ impl Keeper {
         let (target, component) = (target.clone(), Arc::clone(component));
         let recording =
             Recording::of(target, component, plan, &inputs, engine, &execution, verdict, *seed, Mode::Fuzz.name());
-        let bytes = recording.to_bytes().map_err(|error| CliError::new("trace", error.to_string()))?;
+        let bytes = recording.to_bytes().map_err(|error| CampaignError::new("trace", error.to_string()))?;
         let trace = store::write_trace(path, &bytes, collision)?;
         // libFuzzer's artifacts have no ending.
         let beside = trace.with_extension(if self.place.artifacts.is_some() { "" } else { "input" });
@@ -305,7 +302,7 @@ impl Observer for Keeper {
 }
 
 /// What cannot be written ends the campaign with these words; all that was found before is on the disk.
-fn harness(error: CliError) -> HarnessError {
+fn harness(error: CampaignError) -> HarnessError {
     HarnessError { what: error.to_string() }
 }
 

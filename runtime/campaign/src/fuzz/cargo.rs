@@ -14,7 +14,7 @@
 //! Invariant: nothing in the folder is written but in `target`, `corpus` and `artifacts`.
 
 use crate::build::{self, Building};
-use crate::error::{CliError, at_path};
+use crate::error::{CampaignError, at_path};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -27,23 +27,23 @@ const FLAGS: &str = "--cfg fuzzing -Cdebug-assertions -Cdebuginfo=line-tables-on
                      -Clink-arg=--export=__wasm_call_ctors";
 
 /// A target of a cargo-fuzz folder.
-pub(crate) struct CargoFuzz {
+pub struct CargoFuzz {
     folder: PathBuf,
     name: String,
 }
 
 impl CargoFuzz {
-    pub(crate) fn new(folder: &Path, name: &Path) -> Result<CargoFuzz, CliError> {
+    pub fn new(folder: &Path, name: &Path) -> Result<CargoFuzz, CampaignError> {
         let name = name.to_string_lossy().into_owned();
         if !folder.join("Cargo.toml").is_file() {
             let message = format!("{} is no cargo-fuzz folder: it has no Cargo.toml", folder.display());
-            return Err(CliError::new("target", message).hint("`cargo fuzz init` makes one, called fuzz"));
+            return Err(CampaignError::new("target", message).hint("`cargo fuzz init` makes one, called fuzz"));
         }
         Ok(CargoFuzz { folder: folder.to_owned(), name })
     }
 
     /// Builds it, and returns the core module.
-    pub(crate) fn build(&self) -> Result<PathBuf, CliError> {
+    pub fn build(&self) -> Result<PathBuf, CampaignError> {
         build::add_target(&self.folder, TARGET)?;
         let driver = self.driver()?;
         Building {
@@ -60,7 +60,7 @@ impl CargoFuzz {
     }
 
     /// Compiles the driver. It takes a fraction of a second, so it is not looked for.
-    fn driver(&self) -> Result<PathBuf, CliError> {
+    fn driver(&self) -> Result<PathBuf, CampaignError> {
         let folder = self.folder.join("target").join("fozzy");
         let failed = |error: std::io::Error| at_path("build", "cannot write", &folder, &error);
         std::fs::create_dir_all(&folder).map_err(failed)?;
@@ -75,9 +75,9 @@ impl CargoFuzz {
             .current_dir(&self.folder)
             .stdin(Stdio::null())
             .status()
-            .map_err(|error| CliError::new("build", format!("cannot start rustc: {error}")))?;
+            .map_err(|error| CampaignError::new("build", format!("cannot start rustc: {error}")))?;
         if !built.success() {
-            return Err(CliError::new(
+            return Err(CampaignError::new(
                 "build",
                 "rustc cannot compile the driver of fuzz targets; its messages are above",
             ));
@@ -86,25 +86,25 @@ impl CargoFuzz {
     }
 
     /// Where its corpus is.
-    pub(crate) fn corpus(&self) -> PathBuf {
+    pub fn corpus(&self) -> PathBuf {
         self.folder.join("corpus").join(&self.name)
     }
 
     /// Where its findings go, which is made if need be.
-    pub(crate) fn artifacts(&self) -> Result<PathBuf, CliError> {
+    pub fn artifacts(&self) -> Result<PathBuf, CampaignError> {
         let path = self.folder.join("artifacts").join(&self.name);
         std::fs::create_dir_all(&path).map_err(|error| at_path("store", "cannot make the folder", &path, &error))?;
         Ok(path)
     }
 
     /// Its dictionary, when there is one.
-    pub(crate) fn dictionary(&self) -> Option<PathBuf> {
+    pub fn dictionary(&self) -> Option<PathBuf> {
         let path = self.folder.join(format!("{}.dict", self.name));
         path.is_file().then_some(path)
     }
 
     /// The lines that cargo-fuzz users know, for a finding.
-    pub(crate) fn lines(&self, input: &Path) -> String {
+    pub fn lines(&self, input: &Path) -> String {
         let (name, folder) = (&self.name, self.folder.display());
         format!(
             "  natively:  cargo fuzz run --fuzz-dir {folder} {name} {input}\n  \

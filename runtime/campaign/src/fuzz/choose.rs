@@ -9,30 +9,38 @@
 //!
 //! Invariant: what cannot be searched is refused with what there is, and with the flag for it.
 
-use crate::args::FuzzModeArg;
-use crate::error::CliError;
+use crate::error::CampaignError;
 use fozzy_engine::{Delivery, Functions, Searched};
 use fozzy_trace::plan::Call;
 
 /// The name by which the sequences of a scenario are asked for, as of its interface.
 const STATEFUL: &str = "stateful";
 
+/// Which functions are searched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FuzzMode {
+    /// Fuzz targets.
+    Coverage,
+    /// Properties.
+    Property,
+}
+
 /// What the user asks for.
 #[derive(Default)]
-pub(crate) struct Wanted<'a> {
-    pub(crate) stdin: bool,
-    pub(crate) file: Option<&'a str>,
-    pub(crate) argument: bool,
-    pub(crate) http: bool,
-    pub(crate) function: Option<&'a str>,
-    pub(crate) mode: Option<FuzzModeArg>,
+pub struct Wanted<'a> {
+    pub stdin: bool,
+    pub file: Option<&'a str>,
+    pub argument: bool,
+    pub http: bool,
+    pub function: Option<&'a str>,
+    pub mode: Option<FuzzMode>,
     /// Steps of a sequence.
-    pub(crate) flows: u32,
+    pub flows: u32,
 }
 
 impl Wanted<'_> {
     /// All that fits; at least one.
-    pub(crate) fn of(&self, functions: &Functions, name: &str) -> Result<Vec<Searched>, CliError> {
+    pub fn of(&self, functions: &Functions, name: &str) -> Result<Vec<Searched>, CampaignError> {
         if let Some(delivery) = self.delivery()? {
             return match functions.runs {
                 true => Ok(vec![Searched::Program(delivery)]),
@@ -51,8 +59,8 @@ impl Wanted<'_> {
         let properties = functions.properties.iter().map(|name| Searched::Call(Call::Property(name.clone())));
         let sequences = functions.is_stateful.then_some(Searched::Scenario { flows: self.flows });
         let mut all: Vec<Searched> = match self.mode {
-            Some(FuzzModeArg::Coverage) => fuzz.collect(),
-            Some(FuzzModeArg::Property) => properties.collect(),
+            Some(FuzzMode::Coverage) => fuzz.collect(),
+            Some(FuzzMode::Property) => properties.collect(),
             None => fuzz.chain(properties).chain(sequences).collect(),
         };
         let Some(function) = self.function else {
@@ -77,13 +85,13 @@ impl Wanted<'_> {
         let exported = functions.exported.iter().map(|name| format!("the function `{name}`"));
         let known: Vec<String> = known.into_iter().chain(exported).collect();
         let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
-        Err(CliError::new("target", format!("{name} has no function `{}`; it has {known}", function.escape_debug())))
+        Err(CampaignError::new("target", format!("{name} has no function `{}`; it has {known}", function.escape_debug())))
     }
 
-    fn delivery(&self) -> Result<Option<Delivery>, CliError> {
+    fn delivery(&self) -> Result<Option<Delivery>, CampaignError> {
         if let Some(path) = self.file {
             let file = Delivery::file(path);
-            return file.map(Some).map_err(|why| CliError::new("usage", format!("--input-file: {why}")));
+            return file.map(Some).map_err(|why| CampaignError::new("usage", format!("--input-file: {why}")));
         }
         Ok(match (self.argument, self.stdin) {
             (true, _) => Some(Delivery::Argument),
@@ -98,7 +106,7 @@ fn is_fuzz(searched: &Searched) -> bool {
 }
 
 /// For people.
-pub(crate) fn listed(all: &[Searched]) -> Vec<String> {
+pub fn listed(all: &[Searched]) -> Vec<String> {
     let word = |one: &Searched| match one {
         Searched::Call(Call::Fuzz(name)) => format!("the fuzz target `{name}`"),
         Searched::Call(Call::Property(name)) => format!("the property `{name}`"),
@@ -111,7 +119,7 @@ pub(crate) fn listed(all: &[Searched]) -> Vec<String> {
 }
 
 /// There is nothing of that kind: what there is, and what would be needed.
-fn none(functions: &Functions, name: &str, what: &str) -> CliError {
+fn none(functions: &Functions, name: &str, what: &str) -> CampaignError {
     let mut ways = Vec::new();
     if functions.runs {
         ways.push("it is a program: `--stdin`, `--input-file PATH` or `--arg` says where its input goes".to_owned());
@@ -136,7 +144,7 @@ fn none(functions: &Functions, name: &str, what: &str) -> CliError {
         [] => "no exports".to_owned(),
         exports => exports.join(", "),
     };
-    CliError::new("target", format!("{name} {what}: found {found}")).hint(ways.join("; "))
+    CampaignError::new("target", format!("{name} {what}: found {found}")).hint(ways.join("; "))
 }
 
 #[cfg(test)]
@@ -165,7 +173,7 @@ mod tests {
         assert_eq!(found(&functions, &named("c")), "the property `c`");
         assert_eq!(found(&functions, &named("stateful")), "its sequences, as `stateful`");
         assert_eq!(found(&functions, &named("ns:p/i#parse")), "the function `ns:p/i@1.0.0#parse`");
-        let mode = Some(FuzzModeArg::Property);
+        let mode = Some(FuzzMode::Property);
         assert_eq!(found(&functions, &Wanted { mode, ..named("b") }), "the property `b`");
         assert!(found(&functions, &named("d")).contains("it has no function `d`; it has the fuzz target `a`"));
         assert!(found(&functions, &Wanted { stdin: true, ..Wanted::default() }).contains("does not run by itself"));

@@ -9,7 +9,7 @@
 //! Invariants: a file is whole or absent, whatever ends the process; nothing that is there is changed or removed; the
 //! order in which files are read does not depend on the machine. So any number of processes can share a folder.
 
-use crate::error::{CliError, at_path};
+use crate::error::{CampaignError, at_path};
 use fozzy_trace::Digest;
 use fozzy_trace::file::store::{Durability, write_atomic};
 use std::collections::BTreeSet;
@@ -19,36 +19,36 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 /// A folder with a corpus.
-pub(crate) struct CorpusFolder {
+pub struct CorpusFolder {
     path: PathBuf,
     /// The names of what was read or written here.
     known: BTreeSet<OsString>,
 }
 
 /// Inputs to begin with, in their order.
-pub(crate) struct Seeds {
+pub struct Seeds {
     files: std::vec::IntoIter<PathBuf>,
     /// Files that are longer than an input can be.
-    pub(crate) too_long: usize,
+    pub too_long: usize,
     /// All others.
-    pub(crate) number: usize,
+    pub number: usize,
     /// The first file that could not be read after all.
-    pub(crate) failed: Option<CliError>,
+    pub failed: Option<CampaignError>,
 }
 
 impl CorpusFolder {
     /// Opens a folder, which is made if need be.
-    pub(crate) fn open(path: &Path) -> Result<CorpusFolder, CliError> {
+    pub fn open(path: &Path) -> Result<CorpusFolder, CampaignError> {
         fs::create_dir_all(path).map_err(|error| at_path("corpus", "cannot make the corpus folder", path, &error))?;
         Ok(CorpusFolder { path: path.to_owned(), known: BTreeSet::new() })
     }
 
-    pub(crate) fn path(&self) -> &Path {
+    pub fn path(&self) -> &Path {
         &self.path
     }
 
     /// The files in it, small ones first. One that cannot be read is an error: a campaign without it would be another.
-    pub(crate) fn seeds(&mut self, bytes_max: usize) -> Result<Seeds, CliError> {
+    pub fn seeds(&mut self, bytes_max: usize) -> Result<Seeds, CampaignError> {
         let failed = |error: io::Error| at_path("corpus", "cannot read", &self.path, &error);
         let (mut files, mut too_long) = (Vec::new(), 0);
         for entry in fs::read_dir(&self.path).map_err(failed)? {
@@ -74,7 +74,7 @@ impl CorpusFolder {
 
     /// What others have added since this was asked last: only what is named by its content. What cannot be read is left out,
     /// since whoever has added it has it.
-    pub(crate) fn added_by_others(&mut self, bytes_max: usize) -> Result<Vec<Vec<u8>>, CliError> {
+    pub fn added_by_others(&mut self, bytes_max: usize) -> Result<Vec<Vec<u8>>, CampaignError> {
         let failed = |error: io::Error| at_path("corpus", "cannot read", &self.path, &error);
         let mut names = Vec::new();
         for entry in fs::read_dir(&self.path).map_err(failed)? {
@@ -103,7 +103,7 @@ impl CorpusFolder {
     }
 
     /// Keeps an input.
-    pub(crate) fn add(&mut self, input: &[u8], digest: &Digest) -> Result<(), CliError> {
+    pub fn add(&mut self, input: &[u8], digest: &Digest) -> Result<(), CampaignError> {
         let name = digest.to_string();
         let path = self.path.join(&name);
         self.known.insert(name.into());
@@ -116,11 +116,11 @@ impl CorpusFolder {
 }
 
 /// Whether a file of that name was written by [`CorpusFolder::add`].
-pub(crate) fn is_digest(name: &str) -> bool {
+pub fn is_digest(name: &str) -> bool {
     name.len() == 64 && name.bytes().all(|byte| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte))
 }
 
-fn unreadable(path: &Path, error: &io::Error) -> CliError {
+fn unreadable(path: &Path, error: &io::Error) -> CampaignError {
     at_path("corpus", "cannot read", path, error)
         .hint("every file of the corpus is an input; make it readable or move it away")
 }

@@ -16,10 +16,10 @@
 use super::cargo::CargoFuzz;
 use super::summary::Report;
 use super::worker::{Message, VARIABLE, Worker};
-use crate::error::CliError;
-use crate::output::Printer;
+use crate::error::CampaignError;
+use crate::notice::remark;
 use crate::store;
-use crate::wall::Stopwatch;
+use crate::wall_clock::Stopwatch;
 use fozzy_report::{FuzzCoverage, FuzzFinding};
 use fozzy_trace::file::store::Collision;
 use fozzy_trace::{Finding, Signature, Status};
@@ -36,18 +36,17 @@ const STATUS_EVERY: Duration = Duration::from_secs(2);
 const RESTARTS_MAX: u32 = 16;
 
 /// Several workers.
-pub(crate) struct Jobs<'a> {
-    pub(crate) printer: Printer,
-    pub(crate) number: u32,
+pub struct Jobs<'a> {
+    pub number: u32,
     /// Executions of all together.
-    pub(crate) runs: Option<u64>,
-    pub(crate) first_only: bool,
+    pub runs: Option<u64>,
+    pub first_only: bool,
     /// The run's folder.
-    pub(crate) folder: &'a Path,
+    pub folder: &'a Path,
     /// The file that was asked for.
-    pub(crate) record: Option<(&'a Path, Collision)>,
+    pub record: Option<(&'a Path, Collision)>,
     /// The cargo-fuzz target that is searched.
-    pub(crate) cargo: Option<&'a CargoFuzz>,
+    pub cargo: Option<&'a CargoFuzz>,
 }
 
 /// What a worker's process says.
@@ -76,7 +75,7 @@ struct Findings {
 
 impl Jobs<'_> {
     /// Runs them to their end.
-    pub(crate) fn run(&self) -> Result<Report, CliError> {
+    pub fn run(&self) -> Result<Report, CampaignError> {
         let (tell, listen) = mpsc::channel();
         let mut slots = Vec::new();
         for number in 0..self.number {
@@ -101,10 +100,10 @@ impl Jobs<'_> {
         runs: Option<u64>,
         place: usize,
         tell: &mpsc::Sender<(usize, Said)>,
-    ) -> Result<Slot, CliError> {
-        let failed = |error: std::io::Error| CliError::new("jobs", format!("cannot start a worker: {error}"));
+    ) -> Result<Slot, CampaignError> {
+        let failed = |error: std::io::Error| CampaignError::new("jobs", format!("cannot start a worker: {error}"));
         let worker = Worker { stream, runs, folder: self.folder.to_owned() };
-        let told = serde_json::to_string(&worker).map_err(|error| CliError::new("internal", error.to_string()))?;
+        let told = serde_json::to_string(&worker).map_err(|error| CampaignError::new("internal", error.to_string()))?;
         let mut child = Command::new(std::env::current_exe().map_err(failed)?)
             .args(std::env::args_os().skip(1))
             .env(VARIABLE, told)
@@ -131,7 +130,7 @@ impl Jobs<'_> {
         slots: &mut [Slot],
         tell: &mpsc::Sender<(usize, Said)>,
         listen: &mpsc::Receiver<(usize, Said)>,
-    ) -> Result<Report, CliError> {
+    ) -> Result<Report, CampaignError> {
         let mut findings = Findings::default();
         let (watch, mut said_at, mut said_executions, mut restarts) = (Stopwatch::start(), 0, 0, 0);
         while slots.iter().any(|slot| !slot.is_over) {
@@ -143,7 +142,7 @@ impl Jobs<'_> {
                             slots[place].latest = Some(message);
                         }
                         // An error of the worker, in the form that was asked for.
-                        Err(_) => self.printer.remark(&format!("worker {place}: {line}\n")),
+                        Err(_) => remark(&format!("worker {place}: {line}\n")),
                     },
                     Said::Over => self.over(slots, place, tell, &mut restarts)?,
                 }
@@ -163,7 +162,7 @@ impl Jobs<'_> {
     }
 
     /// A worker tells how it goes: what is new is kept where it was asked for, and said.
-    fn hear(&self, message: &Message, place: usize, findings: &mut Findings) -> Result<(), CliError> {
+    fn hear(&self, message: &Message, place: usize, findings: &mut Findings) -> Result<(), CampaignError> {
         let Report { fuzz, findings: shown } = &message.report;
         for (told, (finding, status)) in fuzz.findings.iter().zip(shown) {
             match findings.by_signature.get(&told.signature) {
@@ -186,11 +185,11 @@ impl Jobs<'_> {
                     let title = told.signature.as_ref().map(ToString::to_string).unwrap_or_default();
                     let confirmed = if told.confirmed { "" } else { " (a run by itself does not fail so)" };
                     let (at, bytes, trace) = (told.found_at, told.input_bytes, &told.trace_path);
-                    self.printer.remark(&format!(
+                    remark(&format!(
                         "found {title}{confirmed}\n  execution {at} of worker {place}, {bytes} bytes, {trace}\n"
                     ));
                     if let Some(cargo) = self.cargo {
-                        self.printer.remark(&cargo.lines(Path::new(&told.input_path)));
+                        remark(&cargo.lines(Path::new(&told.input_path)));
                     }
                     findings.by_signature.insert(told.signature.clone(), findings.all.len());
                     findings.all.push((told, finding.clone(), *status));
@@ -207,19 +206,19 @@ impl Jobs<'_> {
         place: usize,
         tell: &mpsc::Sender<(usize, Said)>,
         restarts: &mut u32,
-    ) -> Result<(), CliError> {
+    ) -> Result<(), CampaignError> {
         let slot = &mut slots[place];
-        let ended = slot.child.wait().map_err(|error| CliError::new("jobs", format!("worker {place}: {error}")))?;
+        let ended = slot.child.wait().map_err(|error| CampaignError::new("jobs", format!("worker {place}: {error}")))?;
         if slot.latest.as_ref().is_some_and(|message| message.done) {
             slot.is_over = true;
             return Ok(());
         }
         if !was_killed(ended) || *restarts == RESTARTS_MAX {
             let message = format!("worker {place} ended by itself ({ended}); all that it had found is kept");
-            return Err(CliError::new("jobs", message).hint("what it says is above"));
+            return Err(CampaignError::new("jobs", message).hint("what it says is above"));
         }
         *restarts += 1;
-        self.printer.remark(&format!("worker {place} was killed ({ended}); another one goes on in its place\n"));
+        remark(&format!("worker {place} was killed ({ended}); another one goes on in its place\n"));
         let (executions, failures) =
             slot.latest.as_ref().map_or((0, 0), |it| (it.report.fuzz.executions, it.report.fuzz.failures));
         let runs = slot.runs.map(|runs| runs.saturating_sub(executions).max(1));
@@ -234,7 +233,7 @@ impl Jobs<'_> {
         let most = |of: fn(&FuzzCoverage) -> u64| latest().map(|fuzz| of(&fuzz.coverage)).max().unwrap_or(0);
         let corpus = latest().map(|fuzz| fuzz.corpus).max().unwrap_or(0);
         let since = latest().map(|fuzz| fuzz.executions - fuzz.last_new).min().unwrap_or(0);
-        self.printer.remark(&format!(
+        remark(&format!(
             "#{}  {rate:.0} exec/s of {} workers  edges {}  features {}  corpus {corpus}  finds {}  since last new {since}\n",
             executions(slots),
             slots.len(),
@@ -279,7 +278,7 @@ fn forget(told: &FuzzFinding) {
 }
 
 /// Keeps the trace where it was asked for, and the input beside it.
-fn record(told: &mut FuzzFinding, path: &Path, collision: Collision) -> Result<(), CliError> {
+fn record(told: &mut FuzzFinding, path: &Path, collision: Collision) -> Result<(), CampaignError> {
     let read = |path: &str| {
         std::fs::read(path).map_err(|error| crate::error::at_path("jobs", "cannot read", Path::new(path), &error))
     };

@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 use std::io::{Cursor, Read};
 
 /// Bytes of a zip that is read, and of all that it unpacks to.
-pub(crate) const ZIP_BYTES_MAX: u64 = 1 << 30;
+pub const ZIP_BYTES_MAX: u64 = 1 << 30;
 /// Inputs in a zip.
 const INPUTS_MAX: usize = 1 << 20;
 /// Bytes of a name: no file system in use has more.
@@ -31,7 +31,7 @@ const KIND: u32 = 0o170_000;
 const LINK: u32 = 0o120_000;
 
 /// Why a file of that name cannot be had everywhere; `None` when it can.
-pub(crate) fn fault_of(name: &str) -> Option<&'static str> {
+pub fn fault_of(name: &str) -> Option<&'static str> {
     let stem = name.split('.').next().unwrap_or(name).trim_end().to_ascii_lowercase();
     let numbered =
         |device: &&str| stem.strip_prefix(*device).is_some_and(|rest| matches!(rest.as_bytes(), [b'1'..=b'9']));
@@ -59,7 +59,7 @@ pub(crate) fn fault_of(name: &str) -> Option<&'static str> {
 }
 
 /// Refuses names of which one is no plain name, or two are the same but for their case.
-pub(crate) fn check<'a>(names: impl Iterator<Item = &'a str>) -> Result<(), String> {
+pub fn check<'a>(names: impl Iterator<Item = &'a str>) -> Result<(), String> {
     let mut taken: BTreeMap<String, &str> = BTreeMap::new();
     for name in names {
         if let Some(fault) = fault_of(name) {
@@ -75,7 +75,7 @@ pub(crate) fn check<'a>(names: impl Iterator<Item = &'a str>) -> Result<(), Stri
 }
 
 /// The inputs in a zip.
-pub(crate) fn unzip(bytes: &[u8]) -> Result<Vec<Content>, String> {
+pub fn unzip(bytes: &[u8]) -> Result<Vec<Content>, String> {
     let mut zip = zip::ZipArchive::new(Cursor::new(bytes)).map_err(|error| format!("it is no zip: {error}"))?;
     if zip.is_empty() {
         return Err("it holds no input".to_owned());

@@ -3,34 +3,32 @@
 //! Invariant: equal campaigns of one worker have equal reports.
 //! Not here: the words of reports (`fozzy-report`).
 
-use super::keeper::Kept;
-use crate::output::EXIT_ERROR;
+use super::campaign_sink::Kept;
 use fozzy_engine::Searched;
 use fozzy_report::{FuzzCoverage, FuzzFinding, FuzzSummary};
 use fozzy_search::fuzz::{Ended, Found, Stats};
-use fozzy_trace::{Finding, FindingKind, Status, Verdict};
+use fozzy_trace::{Finding, Status, Verdict};
 use serde::{Deserialize, Serialize};
-use std::process::ExitCode;
 
 /// What stays the same over a campaign.
 #[derive(Clone, Debug)]
-pub(crate) struct Subject {
-    pub(crate) function: String,
-    pub(crate) execution: &'static str,
-    pub(crate) total_edges: u64,
-    pub(crate) corpus_dir: String,
+pub struct Subject {
+    pub function: String,
+    pub execution: &'static str,
+    pub total_edges: u64,
+    pub corpus_dir: String,
 }
 
 /// The numbers of a campaign, and its findings.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub(crate) struct Report {
-    pub(crate) fuzz: FuzzSummary,
+pub struct Report {
+    pub fuzz: FuzzSummary,
     /// Of each finding, what it is and how grave.
-    pub(crate) findings: Vec<(Finding, Status)>,
+    pub findings: Vec<(Finding, Status)>,
 }
 
 /// What an execution of `searched` is.
-pub(crate) const fn execution_of(searched: &Searched) -> &'static str {
+pub const fn execution_of(searched: &Searched) -> &'static str {
     match searched {
         Searched::Call(_) => "call",
         Searched::Program(_) => "re-execution",
@@ -38,7 +36,7 @@ pub(crate) const fn execution_of(searched: &Searched) -> &'static str {
     }
 }
 
-pub(crate) const fn word_of(ended: Ended) -> &'static str {
+pub const fn word_of(ended: Ended) -> &'static str {
     match ended {
         Ended::Executions => "runs",
         Ended::Stopped => "time",
@@ -47,7 +45,7 @@ pub(crate) const fn word_of(ended: Ended) -> &'static str {
 }
 
 impl Report {
-    pub(crate) fn of(subject: &Subject, stats: &Stats, found: &[Found], kept: &[Kept], ended: &str) -> Report {
+    pub fn of(subject: &Subject, stats: &Stats, found: &[Found], kept: &[Kept], ended: &str) -> Report {
         let estimate = stats.estimate();
         let both = || found.iter().zip(kept);
         let fuzz = FuzzSummary {
@@ -80,24 +78,9 @@ impl Report {
     }
 
     /// The worst that was found.
-    pub(crate) fn status(&self) -> Status {
+    pub fn status(&self) -> Status {
         let statuses = self.findings.iter().map(|(_, status)| *status);
         statuses.max_by_key(|status| status.gravity()).unwrap_or(Status::Pass)
-    }
-
-    /// The codes of libFuzzer, of the first finding.
-    pub(crate) fn exit_as_libfuzzer(&self) -> ExitCode {
-        let code = |(finding, status): &(Finding, Status)| {
-            let memory = finding.kind == FindingKind::Trap && finding.title == "out of memory";
-            match status {
-                Status::Pass => 0,
-                Status::Timeout => 70,
-                Status::Crash if memory => 71,
-                Status::Crash | Status::Fail => 77,
-                Status::Error => EXIT_ERROR,
-            }
-        };
-        ExitCode::from(self.findings.first().map_or(0, code))
     }
 }
 

@@ -7,7 +7,7 @@
 //!
 //! Invariant: what a finding is, a run says that can be recorded; the fast lane only says where to look.
 
-use crate::error::CliError;
+use crate::error::CampaignError;
 use crate::target;
 use fozzy_check::{judge, judge_end, judge_facts};
 use fozzy_engine::{CallOutcome, Caller, ComparisonKind, Program, Searched, Session, written};
@@ -21,7 +21,7 @@ use fozzy_trace::{
 use std::sync::Arc;
 
 /// Runs one input as a run that can be recorded.
-pub(crate) struct Confirmer {
+pub struct Confirmer {
     session: Session,
     searched: Searched,
     plan: Plan,
@@ -30,21 +30,21 @@ pub(crate) struct Confirmer {
 }
 
 /// A run that can be recorded.
-pub(crate) struct Confirmed {
-    pub(crate) execution: Execution,
-    pub(crate) plan: Plan,
-    pub(crate) inputs: Inputs,
+pub struct Confirmed {
+    pub execution: Execution,
+    pub plan: Plan,
+    pub inputs: Inputs,
 }
 
 impl Confirmer {
     /// `plan` and `inputs` are those to which an input is added. A fuzz target is warmed up if it can be.
-    pub(crate) fn new(
+    pub fn new(
         program: Program,
         searched: &Searched,
         plan: &Plan,
         inputs: &Inputs,
         seed: Seed,
-    ) -> Result<Confirmer, CliError> {
+    ) -> Result<Confirmer, CampaignError> {
         let warm = Plan { warm_up: matches!(searched, Searched::Call(Call::Fuzz(_))), ..plan.clone() };
         let mut confirmer = Confirmer::under(warm, program.clone(), searched, inputs, seed)?;
         if confirmer.plan.warm_up && judge(&confirmer.execute(&[], 0..0)?.execution).status != Status::Pass {
@@ -59,26 +59,26 @@ impl Confirmer {
         searched: &Searched,
         inputs: &Inputs,
         seed: Seed,
-    ) -> Result<Confirmer, CliError> {
+    ) -> Result<Confirmer, CampaignError> {
         let (first, its) = searched.planned(&plan, inputs, &[]);
         let session = target::session(program, &first, &its)?;
         Ok(Confirmer { session, searched: searched.clone(), plan, inputs: inputs.clone(), seed })
     }
 
     /// The plan to which an input is added.
-    pub(crate) fn plan(&self) -> &Plan {
+    pub fn plan(&self) -> &Plan {
         &self.plan
     }
 
-    pub(crate) fn session(&self) -> &Session {
+    pub fn session(&self) -> &Session {
         &self.session
     }
 
-    pub(crate) fn session_mut(&mut self) -> &mut Session {
+    pub fn session_mut(&mut self) -> &mut Session {
         &mut self.session
     }
 
-    pub(crate) fn execute(&mut self, input: &[u8], keep: Keep) -> Result<Confirmed, HarnessError> {
+    pub fn execute(&mut self, input: &[u8], keep: Keep) -> Result<Confirmed, HarnessError> {
         let (plan, inputs) = self.searched.planned(&self.plan, &self.inputs, input);
         if let Searched::Program(_) = self.searched {
             let replanned = self.session.replan(Arc::new(plan.clone()), &inputs);
@@ -103,13 +103,13 @@ impl Confirmer {
     }
 
     /// What is called with an input that is drawn from it, for people.
-    pub(crate) fn written(&self, input: &[u8]) -> Option<String> {
+    pub fn written(&self, input: &[u8]) -> Option<String> {
         written(self.session.program(), &self.searched, &mut Drawn::new(self.seed, input))
     }
 }
 
 /// A component.
-pub(crate) struct CallTarget {
+pub struct CallTarget {
     caller: Caller,
     confirmer: Confirmer,
     /// Whether a program fails that exits with another code than 0.
@@ -117,11 +117,11 @@ pub(crate) struct CallTarget {
 }
 
 impl CallTarget {
-    pub(crate) fn new(caller: Caller, confirmer: Confirmer, exits_fail: bool) -> CallTarget {
+    pub fn new(caller: Caller, confirmer: Confirmer, exits_fail: bool) -> CallTarget {
         CallTarget { caller, confirmer, exits_fail }
     }
 
-    pub(crate) fn caller(&self) -> &Caller {
+    pub fn caller(&self) -> &Caller {
         &self.caller
     }
 
@@ -185,7 +185,7 @@ impl Target for CallTarget {
 
 /// Inputs to begin with where values are drawn from them: an input that is used up gives the simplest values, so that nothing
 /// would reward a longer one by itself.
-pub(crate) fn made_up(searched: &Searched, seed: Seed, bytes_max: usize) -> Vec<Vec<u8>> {
+pub fn made_up(searched: &Searched, seed: Seed, bytes_max: usize) -> Vec<Vec<u8>> {
     let lengths: &[usize] = match searched {
         Searched::Call(Call::Fuzz(_) | Call::Property(_)) | Searched::Program(_) => return Vec::new(),
         Searched::Call(Call::Http) => {
@@ -206,6 +206,6 @@ pub(crate) fn made_up(searched: &Searched, seed: Seed, bytes_max: usize) -> Vec<
 }
 
 /// A component that cannot be called, as an error of the command.
-pub(crate) fn caller_error(name: &str, error: &fozzy_engine::CallerError) -> CliError {
-    CliError::new("target", format!("{name}: {error}"))
+pub fn caller_error(name: &str, error: &fozzy_engine::CallerError) -> CampaignError {
+    CampaignError::new("target", format!("{name}: {error}"))
 }

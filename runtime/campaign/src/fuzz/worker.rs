@@ -10,46 +10,47 @@
 //! Not here: who starts workers (`jobs`).
 
 use super::summary::Report;
-use crate::error::CliError;
-use crate::output;
+use crate::error::CampaignError;
 use serde::{Deserialize, Serialize};
+use std::io::Write;
 use std::path::PathBuf;
 
 /// The variable that makes a process a worker.
-pub(crate) const VARIABLE: &str = "FOZZY_FUZZ_WORKER";
+pub const VARIABLE: &str = "FOZZY_FUZZ_WORKER";
 
 /// Which worker this is.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Worker {
+pub struct Worker {
     /// Where its randomness comes from: each has another stream of the seed.
-    pub(crate) stream: u32,
+    pub stream: u32,
     /// Executions after which it ends.
-    pub(crate) runs: Option<u64>,
+    pub runs: Option<u64>,
     /// The run's folder.
-    pub(crate) folder: PathBuf,
+    pub folder: PathBuf,
 }
 
 /// What a worker tells.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct Message {
-    pub(crate) report: Report,
+pub struct Message {
+    pub report: Report,
     /// Nothing comes after it.
-    pub(crate) done: bool,
+    pub done: bool,
 }
 
 impl Worker {
     /// What this process is, if it is a worker.
     #[allow(clippy::disallowed_methods, reason = "told by our own main process; an execution never sees it")]
-    pub(crate) fn here() -> Result<Option<Worker>, CliError> {
+    pub fn here() -> Result<Option<Worker>, CampaignError> {
         let Some(text) = std::env::var_os(VARIABLE) else { return Ok(None) };
         let worker = serde_json::from_str(&text.to_string_lossy());
-        worker.map(Some).map_err(|error| CliError::new("usage", format!("{VARIABLE}: {error}")))
+        worker.map(Some).map_err(|error| CampaignError::new("usage", format!("{VARIABLE}: {error}")))
     }
 
     /// Tells how it goes. `false` when nobody listens any more.
-    pub(crate) fn tell(report: Report, done: bool) -> bool {
+    pub fn tell(report: Report, done: bool) -> bool {
         let text = serde_json::to_string(&Message { report, done }).unwrap_or_default();
-        output::stdout(format!("{text}\n").as_bytes())
+        let mut out = std::io::stdout().lock();
+        out.write_all(format!("{text}\n").as_bytes()).and_then(|()| out.flush()).is_ok()
     }
 }

@@ -8,14 +8,13 @@
 
 use super::expect::{Expect, own_plan};
 use super::select::{Given, Kind, Selected, shown};
-use crate::args::{TestArgs, WorldArgs};
-use crate::command::Context;
-use crate::command::run::{ENTRIES_KEPT, driven as of_file, kept, recorded};
-use crate::error::CliError;
+use crate::options::{Limits, Project, World};
+use crate::pipeline::{ENTRIES_KEPT, driven as of_file, kept, recorded};
+use crate::error::CampaignError;
 use crate::plan::plan;
 use crate::store::{self, RunFolder};
 use crate::target;
-use crate::wall::Stopwatch;
+use crate::wall_clock::Stopwatch;
 use fozzy_engine::Program;
 use fozzy_report::suite::CaseSummary;
 use fozzy_report::{Identity, Mode, RunSummary};
@@ -26,23 +25,40 @@ use fozzy_trace::source::Seeded;
 use fozzy_trace::{Digest, Executor, Seed, Status};
 use std::path::{Path, PathBuf};
 
+/// How the cases of a suite are run.
+#[derive(Clone, Debug, Default)]
+pub struct SuiteOptions {
+    /// Whether each is held to what its `expect.toml` says.
+    pub expect: bool,
+    /// Sequences of each scenario.
+    pub sequences: Option<u32>,
+    /// Flows of each sequence.
+    pub flows: Option<u32>,
+    /// Arguments of each program.
+    pub args: Vec<String>,
+    /// Bounds of each execution.
+    pub limits: Limits,
+    /// What the simulated computer has.
+    pub world: World,
+}
+
 /// What all cases of a suite share.
-pub(crate) struct Suite<'a> {
-    pub(crate) context: &'a Context,
-    pub(crate) args: &'a TestArgs,
-    pub(crate) seed: Seed,
-    pub(crate) folder: &'a RunFolder,
-    pub(crate) collision: Collision,
+pub struct Suite<'a> {
+    pub project: &'a Project,
+    pub options: &'a SuiteOptions,
+    pub seed: Seed,
+    pub folder: &'a RunFolder,
+    pub collision: Collision,
 }
 
 /// A scenario that is ready to be run, as far as that can be said without loading it.
-pub(crate) struct Case {
-    pub(crate) name: String,
-    pub(crate) path: PathBuf,
-    pub(crate) kind: Kind,
+pub struct Case {
+    pub name: String,
+    pub path: PathBuf,
+    pub kind: Kind,
     /// The program's file. A crate is built by now.
-    pub(crate) file: Result<PathBuf, CliError>,
-    expect: Result<Expect, CliError>,
+    pub file: Result<PathBuf, CampaignError>,
+    expect: Result<Expect, CampaignError>,
     given: Given,
     /// Where its trace is written when it was asked for.
     record: Option<PathBuf>,
@@ -54,7 +70,7 @@ pub(crate) struct Case {
 const SEED_BITS: u32 = 53;
 
 /// The seed of a scenario: it depends on that of the suite and on its own name only.
-pub(crate) fn seed_of(suite: Seed, name: &str) -> Seed {
+pub fn seed_of(suite: Seed, name: &str) -> Seed {
     let digest = Digest::of(format!("fozzy test 1\n{suite}\n{name}").as_bytes()).to_string();
     let number = u64::from_str_radix(&digest[..16], 16).unwrap_or_default();
     Seed(number >> (u64::BITS - SEED_BITS))
@@ -62,7 +78,7 @@ pub(crate) fn seed_of(suite: Seed, name: &str) -> Seed {
 
 impl Case {
     /// Builds what is to be built.
-    pub(crate) fn prepare(selected: Selected, record: Option<PathBuf>, trace_name: String) -> Case {
+    pub fn prepare(selected: Selected, record: Option<PathBuf>, trace_name: String) -> Case {
         let Selected { name, path, kind, given } = selected;
         let file = match kind {
             Kind::Crate | Kind::Folder => crate::build::build(&path),
@@ -73,7 +89,7 @@ impl Case {
     }
 
     /// Its path, and which of several cases of one file it is.
-    pub(crate) fn shown(&self) -> String {
+    pub fn shown(&self) -> String {
         match &self.given.which {
             Some(which) => format!("{} [{which}]", shown(&self.path)),
             None => shown(&self.path),
@@ -81,7 +97,7 @@ impl Case {
     }
 
     /// Runs it.
-    pub(crate) fn run(&self, suite: &Suite<'_>) -> CaseSummary {
+    pub fn run(&self, suite: &Suite<'_>) -> CaseSummary {
         let watch = Stopwatch::start();
         let path = self.shown();
         let case = match self.attempt(suite, &watch) {
@@ -89,7 +105,7 @@ impl Case {
             Err(error) => CaseSummary::failed_to_run(&self.name, &path, error.document()),
         };
         let case = match &self.expect {
-            Ok(expect) if suite.args.expect && case.run.is_some() => case.expecting(expect.expectation()),
+            Ok(expect) if suite.options.expect && case.run.is_some() => case.expecting(expect.expectation()),
             _ => case,
         };
         let duration_ns = watch.facts().duration_ns;
@@ -97,35 +113,35 @@ impl Case {
     }
 
     /// The component that it judges, if it judges one.
-    pub(super) fn judged(&self, suite: &Suite<'_>) -> Option<PathBuf> {
+    pub fn judged(&self, suite: &Suite<'_>) -> Option<PathBuf> {
         let own = || self.expect.as_ref().ok().and_then(|expect| expect.judged(&self.path));
-        suite.args.world.judged.clone().or_else(own)
+        suite.options.world.judged.clone().or_else(own)
     }
 
-    fn attempt(&self, suite: &Suite<'_>, watch: &Stopwatch) -> Result<RunSummary, CliError> {
-        let Suite { context, args, folder, .. } = suite;
-        let expect = self.expect.as_ref().map_err(CliError::clone)?;
-        let file = self.file.as_ref().map_err(CliError::clone)?;
+    fn attempt(&self, suite: &Suite<'_>, watch: &Stopwatch) -> Result<RunSummary, CampaignError> {
+        let Suite { project, options, folder, .. } = suite;
+        let expect = self.expect.as_ref().map_err(CampaignError::clone)?;
+        let file = self.file.as_ref().map_err(CampaignError::clone)?;
         let loaded = target::load(file)?;
         let name = &loaded.target.name;
         let own = self.given.plan.clone().or_else(|| own_plan(&self.path, self.kind));
         let world =
-            WorldArgs { plan: args.world.plan.clone().or(own), judged: self.judged(suite), ..args.world.clone() };
-        let mut planned = plan(&context.globals, &context.config, &loaded, &args.args, &args.limits, &world)?;
+            World { plan: options.world.plan.clone().or(own), judged: self.judged(suite), ..options.world.clone() };
+        let mut planned = plan(project, &loaded, &options.args, &options.limits, &world)?;
         let program = target::compile(loaded.component.clone(), &planned.plan, name)?;
         planned.plan.scenario = match planned.plan.scenario {
-            Some(own) => Some(of_file(own, args.sequences, args.flows)),
-            None => driven(&program, args, expect),
+            Some(own) => Some(of_file(own, options.sequences, options.flows)),
+            None => driven(&program, options, expect),
         };
         let mut session = target::session(program, &planned.plan, &planned.inputs)?;
-        planned.open(&mut session, &context.config.base_dir)?;
+        planned.open(&mut session, &project.config.base_dir)?;
         let seed = self.given.seed.unwrap_or_else(|| seed_of(suite.seed, &self.name));
         let execution = session.execute(Box::new(Seeded::new(seed)), 0..ENTRIES_KEPT)?;
         let target = loaded.summary();
         let recording = recorded(loaded, planned, session.program(), &execution, seed, Mode::Test);
         let trace = match &self.record {
             Some(path) => Some((path.clone(), suite.collision)),
-            None if recording.outcome.verdict.status == Status::Pass && !context.globals.artifacts_full => None,
+            None if recording.outcome.verdict.status == Status::Pass && !project.keep_passing => None,
             None => Some((folder.path.join(&self.trace_name), Collision::Error)),
         };
         let trace = trace.map(|(path, collision)| write(&recording, &path, collision)).transpose()?;
@@ -136,22 +152,22 @@ impl Case {
 }
 
 /// Writes a trace and says where it is.
-pub(super) fn write(recording: &Recording, path: &Path, collision: Collision) -> Result<PathBuf, CliError> {
-    let bytes = recording.to_bytes().map_err(|error| CliError::new("trace", error.to_string()))?;
+pub fn write(recording: &Recording, path: &Path, collision: Collision) -> Result<PathBuf, CampaignError> {
+    let bytes = recording.to_bytes().map_err(|error| CampaignError::new("trace", error.to_string()))?;
     store::write_trace(path, &bytes, collision)
 }
 
 /// A run inside of a suite's.
-pub(super) fn identity(folder: &RunFolder, seed: Seed, trace: Option<&Path>) -> Identity {
+pub fn identity(folder: &RunFolder, seed: Seed, trace: Option<&Path>) -> Identity {
     let trace_path = trace.map(|path| path.display().to_string());
     Identity { run_id: folder.id.clone(), seed, trace_path, report_path: None, artifacts_dir: None }
 }
 
 /// How far a scenario is driven: as flags say, else as itself says. A program that runs by itself is not driven.
-fn driven(program: &Program, args: &TestArgs, expect: &Expect) -> Option<ScenarioPlan> {
+fn driven(program: &Program, options: &SuiteOptions, expect: &Expect) -> Option<ScenarioPlan> {
     let default = ScenarioPlan::default();
-    let sequences = args.sequences.or(expect.sequences).unwrap_or(default.sequences);
-    let flows = args.flows.or(expect.flows).unwrap_or(default.flows);
+    let sequences = options.sequences.or(expect.sequences).unwrap_or(default.sequences);
+    let flows = options.flows.or(expect.flows).unwrap_or(default.flows);
     program.is_scenario().then(|| ScenarioPlan::all(sequences, flows))
 }
 

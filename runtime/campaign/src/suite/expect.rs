@@ -14,7 +14,7 @@
 //! A `plan.toml` (`bank.plan.toml`) at the same place is its plan, unless `--plan` names another.
 
 use super::select::{Kind, Selected};
-use crate::error::{CliError, at_path};
+use crate::error::{CampaignError, at_path};
 use fozzy_report::suite::Expectation;
 use fozzy_trace::Status;
 use fozzy_trace::plan::{FLOWS_MAX, SEQUENCES_MAX};
@@ -24,9 +24,9 @@ use std::path::{Path, PathBuf};
 /// `expect.toml`.
 #[derive(Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub(super) struct Expect {
-    pub(super) sequences: Option<u32>,
-    pub(super) flows: Option<u32>,
+pub struct Expect {
+    pub sequences: Option<u32>,
+    pub flows: Option<u32>,
     target: Option<PathBuf>,
     /// How the example scenarios' own tests mend it; nothing to a suite.
     #[serde(rename = "fixed_by_env")]
@@ -39,29 +39,29 @@ pub(super) struct Expect {
 
 /// How a folder that is no crate becomes a program.
 #[derive(Debug, PartialEq)]
-pub(crate) struct Recipe {
+pub struct Recipe {
     /// A line for `sh`, run in the folder. `None` when the program is there as it is.
-    pub(crate) build: Option<String>,
+    pub build: Option<String>,
     /// What it leaves, from where we are.
-    pub(crate) program: PathBuf,
+    pub program: PathBuf,
 }
 
 /// The recipe in a folder's `expect.toml`. A folder with neither that file nor a recipe in it has none.
-pub(crate) fn recipe(folder: &Path) -> Result<Option<Recipe>, CliError> {
+pub fn recipe(folder: &Path) -> Result<Option<Recipe>, CampaignError> {
     let Expect { build, program, .. } = Expect::of(folder, Kind::Folder)?;
     Ok(program.map(|program| Recipe { build, program: folder.join(program) }))
 }
 
 impl Expect {
     /// Reads it, if it is there.
-    pub(super) fn of(scenario: &Path, kind: Kind) -> Result<Expect, CliError> {
+    pub fn of(scenario: &Path, kind: Kind) -> Result<Expect, CampaignError> {
         let path = beside(scenario, kind, "expect.toml");
         let text = match std::fs::read_to_string(&path) {
             Ok(text) => text,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Expect::default()),
             Err(error) => return Err(at_path("expect", "cannot read", &path, &error)),
         };
-        Expect::parse(&text).map_err(|why| CliError::new("expect", format!("{}: {why}", path.display())))
+        Expect::parse(&text).map_err(|why| CampaignError::new("expect", format!("{}: {why}", path.display())))
     }
 
     fn parse(text: &str) -> Result<Expect, String> {
@@ -83,26 +83,26 @@ impl Expect {
     }
 
     /// The component that the scenario judges, from where we are.
-    pub(super) fn judged(&self, scenario: &Path) -> Option<PathBuf> {
+    pub fn judged(&self, scenario: &Path) -> Option<PathBuf> {
         let target = self.target.as_ref()?;
         let folder = if scenario.file_name().is_some() { scenario.parent().map(Path::to_owned) } else { None };
         Some(folder.unwrap_or_else(|| scenario.join("..")).join(target))
     }
 
     /// What it is held to. Who says nothing must pass.
-    pub(super) fn expectation(&self) -> Expectation {
+    pub fn expectation(&self) -> Expectation {
         let status = self.status.unwrap_or(Status::Pass);
         Expectation { status, signatures: self.signatures.clone() }
     }
 }
 
 /// The scenario's own plan, if it has one.
-pub(super) fn own_plan(scenario: &Path, kind: Kind) -> Option<PathBuf> {
+pub fn own_plan(scenario: &Path, kind: Kind) -> Option<PathBuf> {
     Some(beside(scenario, kind, "plan.toml")).filter(|path| path.is_file())
 }
 
 /// Its plan and its target, as flags of any command that runs it.
-pub(crate) fn flags(selected: &Selected) -> Result<Vec<String>, CliError> {
+pub fn flags(selected: &Selected) -> Result<Vec<String>, CampaignError> {
     let Selected { path, kind, .. } = selected;
     let flag = |name: &str, path: PathBuf| [name.to_owned(), path.display().to_string()];
     let plan = own_plan(path, *kind).map(|plan| flag("--plan", plan));

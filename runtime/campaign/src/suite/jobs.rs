@@ -16,7 +16,7 @@ use std::sync::mpsc;
 const STACK_BYTES: usize = fozzy_engine::STACK_BYTES + (8 << 20);
 
 /// What is told while jobs run.
-pub(crate) enum Event<'a, R> {
+pub enum Event<'a, R> {
     /// So many are done, and these are being worked on.
     Working { done: usize, running: &'a [usize] },
     /// The next one in the order has its result.
@@ -24,7 +24,7 @@ pub(crate) enum Event<'a, R> {
 }
 
 /// Works on all items, at most so many at a time. A result is missing when its item was not begun.
-pub(crate) fn in_order<T: Sync, R: Send>(
+pub fn in_order<T: Sync, R: Send>(
     items: &[T],
     jobs: usize,
     stop: impl Fn(&R) -> bool + Sync,

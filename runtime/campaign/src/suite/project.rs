@@ -3,7 +3,7 @@
 //! Invariant: the first scenario by path whose name says that it passes, or shows something, is the one; else the first whose
 //! name does not say that it fails.
 
-use crate::error::CliError;
+use crate::error::CampaignError;
 use crate::suite::expect::flags;
 use crate::suite::select::{Kind, Selected, select, shown};
 use serde_json::Value;
@@ -17,20 +17,20 @@ const POSITIVE: [&str; 2] = ["pass", "example"];
 const NEGATIVE: [&str; 6] = ["fail", "leak", "panic", "timeout", "checkers", "assertions"];
 
 /// What the steps are about.
-pub(crate) struct Project {
+pub struct ProjectScenarios {
     /// Where scenarios were looked for.
-    pub(crate) root: String,
+    pub root: String,
     /// All that are in scope, by path.
-    pub(crate) all: Vec<Selected>,
+    pub all: Vec<Selected>,
     /// The one for steps that take one.
-    pub(crate) primary: Selected,
+    pub primary: Selected,
     /// Its plan and its target, as flags.
-    pub(crate) flags: Vec<String>,
+    pub flags: Vec<String>,
 }
 
-impl Project {
+impl ProjectScenarios {
     /// The scenarios below `root`, or those that `fozzy test` takes by itself.
-    pub(crate) fn discover(root: Option<&Path>, scopes: &[String]) -> Result<Project, CliError> {
+    pub fn discover(root: Option<&Path>, scopes: &[String]) -> Result<ProjectScenarios, CampaignError> {
         let (root, mut all) = match root {
             Some(root) => (shown(root), select(&[shown(root)], None)?),
             None => match Path::new(ROOT).is_dir().then(|| select(&[ROOT.to_owned()], None)) {
@@ -45,35 +45,35 @@ impl Project {
         all.retain(|selected| scopes.is_empty() || scopes.iter().any(|part| fits(selected, part)));
         let primary = all.iter().min_by_key(|selected| rank(&selected.name)).cloned().ok_or_else(|| {
             let message = format!("none of the {found} scenarios has {} in its name or path", scopes.join(" or "));
-            CliError::new("suite", message)
+            CampaignError::new("suite", message)
         })?;
         let flags = flags(&primary)?;
-        Ok(Project { root, all, primary, flags })
+        Ok(ProjectScenarios { root, all, primary, flags })
     }
 
     /// The paths of all scenarios, as they are named to `fozzy test`.
-    pub(crate) fn paths(&self) -> Vec<String> {
+    pub fn paths(&self) -> Vec<String> {
         self.all.iter().map(|selected| shown(&selected.path)).collect()
     }
 
     /// The path of the one.
-    pub(crate) fn primary(&self) -> String {
+    pub fn primary(&self) -> String {
         shown(&self.primary.path)
     }
 
     /// The same, wherever a step works.
-    pub(crate) fn primary_absolute(&self) -> String {
+    pub fn primary_absolute(&self) -> String {
         absolute(&self.primary.path)
     }
 
     /// The path of the scenario that is meant for the real computer, as its name says: `host.pass`.
-    pub(crate) fn meant_for_hosts(&self) -> Option<String> {
+    pub fn meant_for_hosts(&self) -> Option<String> {
         let mut hosts = self.all.iter().filter(|selected| selected.name.split('.').any(|word| word == "host"));
         hosts.next().map(|selected| absolute(&selected.path))
     }
 
     /// Whether it is a JSON scenario of several nodes.
-    pub(crate) fn is_distributed(&self) -> bool {
+    pub fn is_distributed(&self) -> bool {
         let text = || std::fs::read_to_string(&self.primary.path).ok();
         let value = || serde_json::from_str::<Value>(&text()?).ok();
         self.primary.kind == Kind::Json && value().is_some_and(|value| value.get("distributed").is_some())

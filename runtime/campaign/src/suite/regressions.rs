@@ -16,13 +16,12 @@
 
 use super::case::{Case, Suite, identity};
 use super::select::shown;
-use crate::command::replay::session_of;
-use crate::command::run::kept;
-use crate::error::CliError;
-use crate::explore::seeds::Seeds;
+use crate::pipeline::{kept, session_of};
+use crate::error::CampaignError;
+use crate::explore::saved_failures::Seeds;
 use crate::selector;
 use crate::target;
-use crate::wall::Stopwatch;
+use crate::wall_clock::Stopwatch;
 use fozzy_check::judge;
 use fozzy_engine::Session;
 use fozzy_report::suite::{CaseResult, CaseSummary, RegressionState};
@@ -38,16 +37,16 @@ use std::sync::{Arc, Mutex, PoisonError};
 const FOLDER: &str = "regressions";
 
 /// A failure that was kept.
-pub(crate) struct Regression {
+pub struct Regression {
     name: String,
-    pub(crate) path: PathBuf,
+    pub path: PathBuf,
     /// The place of its program among the cases.
     case: Option<usize>,
 }
 
 /// All kept failures that concern these cases, by path. When the suite was `narrowed`, those of other programs are left out;
 /// else they are stale.
-pub(crate) fn find(cases: &[Case], narrowed: bool, base_dir: &Path) -> Vec<Regression> {
+pub fn find(cases: &[Case], narrowed: bool, base_dir: &Path) -> Vec<Regression> {
     let mut found: Vec<Regression> = Vec::new();
     for path in traces(Path::new(FOLDER)) {
         // It is read again when it is tried: a hundred of them hold a hundred programs.
@@ -94,7 +93,7 @@ fn of_name(cases: &[Case], file: &str) -> Option<usize> {
 
 impl Regression {
     /// Tries it.
-    pub(crate) fn run(&self, suite: &Suite<'_>, cases: &[Case]) -> CaseSummary {
+    pub fn run(&self, suite: &Suite<'_>, cases: &[Case]) -> CaseSummary {
         let watch = Stopwatch::start();
         let path = shown(&self.path);
         let against = self.case.and_then(|place| cases.get(place)).map(|case| shown(&case.path));
@@ -104,13 +103,13 @@ impl Regression {
         CaseSummary { against, duration_ms: duration_ns / 1_000_000, duration_ns, ..case }
     }
 
-    fn attempt(&self, suite: &Suite<'_>, cases: &[Case], watch: &Stopwatch) -> Result<CaseSummary, CliError> {
+    fn attempt(&self, suite: &Suite<'_>, cases: &[Case], watch: &Stopwatch) -> Result<CaseSummary, CampaignError> {
         let recording = &selector::read(&self.path)?;
         let Some(case) = self.case.and_then(|place| cases.get(place)) else {
             return Ok(self.stale(format!("no scenario of the suite is called `{}`", recording.target.name)));
         };
         let file = case.file.as_ref().map_err(|error| {
-            CliError::new(error.code, format!("{} cannot be tried: {}", shown(&case.path), error.message))
+            CampaignError::new(error.code, format!("{} cannot be tried: {}", shown(&case.path), error.message))
         })?;
         let loaded = target::load(file)?;
         let (plan, inputs) = plan_of_today(recording, case.judged(suite).as_deref())?;
@@ -166,7 +165,7 @@ impl Regression {
 }
 
 /// The recorded plan, but with the component that the scenario judges as it is today.
-fn plan_of_today(recording: &Recording, judged: Option<&Path>) -> Result<(Plan, Inputs), CliError> {
+fn plan_of_today(recording: &Recording, judged: Option<&Path>) -> Result<(Plan, Inputs), CampaignError> {
     let (mut plan, mut inputs) = (recording.plan.clone(), recording.inputs.clone());
     if let Some(path) = judged {
         let component = inputs.add(target::load(path)?.component);
@@ -185,10 +184,10 @@ fn otherwise(recorded: &Outcome, now: &Outcome) -> Option<String> {
 }
 
 /// Executes a recording's decisions, and digests those that identify its way.
-pub(crate) fn decided(
+pub fn decided(
     recording: &Recording,
     session: &mut Session,
-) -> Result<(fozzy_trace::Execution, Vec<u64>), CliError> {
+) -> Result<(fozzy_trace::Execution, Vec<u64>), CampaignError> {
     let drawn_only = session.program().is_scenario();
     let digests = Arc::new(Mutex::new(Vec::new()));
     let noted = Arc::clone(&digests);

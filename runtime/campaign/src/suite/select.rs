@@ -17,7 +17,7 @@
 
 use super::expect::{Expect, recipe};
 use super::unfold::unfold;
-use crate::error::{CliError, at_path};
+use crate::error::{CampaignError, at_path};
 use fozzy_trace::Seed;
 use std::collections::BTreeMap;
 use std::fs;
@@ -34,7 +34,7 @@ const FILLED: [&str; 2] = ["target", "node_modules"];
 
 /// What a scenario is made of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub enum Kind {
     /// A crate, which is built first.
     Crate,
     /// A folder that says how its program is made, which is done first.
@@ -47,30 +47,30 @@ pub(crate) enum Kind {
 
 /// One scenario that was found.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Selected {
+pub struct Selected {
     /// Its name: that of its file without endings, or that of its folder.
-    pub(crate) name: String,
-    pub(crate) path: PathBuf,
-    pub(crate) kind: Kind,
+    pub name: String,
+    pub path: PathBuf,
+    pub kind: Kind,
     /// What the suite that names it says about it.
-    pub(crate) given: Given,
+    pub given: Given,
 }
 
 /// What a suite says about a scenario.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Given {
+pub struct Given {
     /// Its seed, instead of that of its name.
-    pub(crate) seed: Option<Seed>,
+    pub seed: Option<Seed>,
     /// Its plan, instead of its own.
-    pub(crate) plan: Option<PathBuf>,
+    pub plan: Option<PathBuf>,
     /// The suite, and which combination of its matrix this is: `kv, seed 1`.
-    pub(crate) which: Option<String>,
+    pub which: Option<String>,
     /// Words by which it can be chosen.
-    pub(crate) tags: Vec<String>,
+    pub tags: Vec<String>,
 }
 
 /// What was asked for by name, or everything.
-pub(crate) fn select(globs: &[String], filter: Option<&str>) -> Result<Vec<Selected>, CliError> {
+pub fn select(globs: &[String], filter: Option<&str>) -> Result<Vec<Selected>, CampaignError> {
     let mut found = BTreeMap::new();
     if globs.is_empty() {
         everything(&mut found)?;
@@ -82,7 +82,7 @@ pub(crate) fn select(globs: &[String], filter: Option<&str>) -> Result<Vec<Selec
     found.retain(|path, _| path.canonicalize().map_or(true, |path| !judged.contains(&path)));
     let all = found.len();
     if all == 0 {
-        return Err(CliError::new(
+        return Err(CampaignError::new(
             "suite",
             "no scenario is here: none in tests/**/*.fozzy.json, below scenarios/ and in this folder",
         )
@@ -99,7 +99,7 @@ pub(crate) fn select(globs: &[String], filter: Option<&str>) -> Result<Vec<Selec
     let kept: Vec<Selected> = unfolded.into_iter().flatten().filter(fits).collect();
     match (kept.is_empty(), filter) {
         (true, Some(part)) => {
-            Err(CliError::new("suite", format!("--filter {part}: none of the {all} scenarios has this in its path")))
+            Err(CampaignError::new("suite", format!("--filter {part}: none of the {all} scenarios has this in its path")))
         }
         _ => Ok(kept),
     }
@@ -112,13 +112,13 @@ fn judged(selected: &Selected) -> Option<PathBuf> {
 }
 
 /// A path as it is shown.
-pub(crate) fn shown(path: &Path) -> String {
+pub fn shown(path: &Path) -> String {
     path.display().to_string()
 }
 
-pub(super) type Found = BTreeMap<PathBuf, Selected>;
+pub type Found = BTreeMap<PathBuf, Selected>;
 
-fn everything(found: &mut Found) -> Result<(), CliError> {
+fn everything(found: &mut Found) -> Result<(), CampaignError> {
     let (tests, scenarios) = (Path::new("tests"), Path::new("scenarios"));
     if tests.is_dir() {
         below(tests, DEPTH_MAX, &|kind| kind == Kind::Json, found)?;
@@ -139,7 +139,7 @@ fn everything(found: &mut Found) -> Result<(), CliError> {
 }
 
 /// What one word of the command line names.
-pub(super) fn named(word: &str, found: &mut Found) -> Result<(), CliError> {
+pub fn named(word: &str, found: &mut Found) -> Result<(), CampaignError> {
     let path = Path::new(word);
     if !path.exists() {
         let is_pattern = word.contains(['*', '?', '[']);
@@ -151,13 +151,13 @@ pub(super) fn named(word: &str, found: &mut Found) -> Result<(), CliError> {
             let before = found.len();
             below(path, DEPTH_MAX, &|_| true, found)?;
             if found.len() == before {
-                return Err(CliError::new("suite", format!("no scenario is below {word}")).hint(
+                return Err(CampaignError::new("suite", format!("no scenario is below {word}")).hint(
                     "a scenario is a .wasm, .wat or .fozzy.json file, or a folder with a Cargo.toml or an expect.toml",
                 ));
             }
         }
         None if path.extension().is_some_and(|ending| ending == "fozzy") => {
-            return Err(CliError::new("suite", format!("{word} is a trace of one run, not a scenario"))
+            return Err(CampaignError::new("suite", format!("{word} is a trace of one run, not a scenario"))
                 .hint(format!("fozzy replay {word}; kept in regressions/, it is tried at each `fozzy test`")));
         }
         // What it is is told by its content.
@@ -166,12 +166,12 @@ pub(super) fn named(word: &str, found: &mut Found) -> Result<(), CliError> {
     Ok(())
 }
 
-fn missing(word: &str) -> CliError {
-    CliError::new("suite", format!("{word} is neither a file nor a folder")).hint("fozzy test 'scenarios/*'")
+fn missing(word: &str) -> CampaignError {
+    CampaignError::new("suite", format!("{word} is neither a file nor a folder")).hint("fozzy test 'scenarios/*'")
 }
 
-fn fitting(pattern: &str, found: &mut Found) -> Result<(), CliError> {
-    let refused = |why: String| CliError::new("suite", format!("{pattern}: {why}"));
+fn fitting(pattern: &str, found: &mut Found) -> Result<(), CampaignError> {
+    let refused = |why: String| CampaignError::new("suite", format!("{pattern}: {why}"));
     let paths = glob::glob(pattern).map_err(|error| refused(error.to_string()))?;
     let mut any = false;
     for path in paths {
@@ -188,7 +188,7 @@ fn fitting(pattern: &str, found: &mut Found) -> Result<(), CliError> {
 }
 
 /// Everything below a folder that is wanted.
-fn below(folder: &Path, depth: usize, wanted: &dyn Fn(Kind) -> bool, found: &mut Found) -> Result<(), CliError> {
+fn below(folder: &Path, depth: usize, wanted: &dyn Fn(Kind) -> bool, found: &mut Found) -> Result<(), CampaignError> {
     let failed = |error: std::io::Error| at_path("suite", "cannot list", folder, &error);
     for entry in fs::read_dir(folder).map_err(failed)? {
         let entry = entry.map_err(failed)?;

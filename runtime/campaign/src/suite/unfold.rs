@@ -10,7 +10,7 @@
 //! Invariant: the order is that of the file, then of the paths, then of the matrix.
 
 use super::select::{Found, Given, Kind, Selected, named, shown};
-use crate::error::CliError;
+use crate::error::CampaignError;
 use crate::scenario;
 use fozzy_scenario_file::{Matrix, Scenario, Suite};
 use fozzy_trace::Seed;
@@ -20,7 +20,7 @@ use std::path::Path;
 const CASES_MAX: usize = 100_000;
 
 /// The scenarios of a suites file; of anything else, itself. What is wrong with a file is said when it is run.
-pub(super) fn unfold(selected: Selected) -> Result<Vec<Selected>, CliError> {
+pub(super) fn unfold(selected: Selected) -> Result<Vec<Selected>, CampaignError> {
     if selected.kind != Kind::Json {
         return Ok(vec![selected]);
     }
@@ -32,15 +32,15 @@ pub(super) fn unfold(selected: Selected) -> Result<Vec<Selected>, CliError> {
         of_suite(&selected.path, suite, &mut cases)?;
         if cases.len() > CASES_MAX {
             let message = format!("{}: more than {CASES_MAX} cases", shown(&selected.path));
-            return Err(CliError::new("suite", message));
+            return Err(CampaignError::new("suite", message));
         }
     }
     Ok(cases)
 }
 
-fn of_suite(path: &Path, suite: &Suite, cases: &mut Vec<Selected>) -> Result<(), CliError> {
+fn of_suite(path: &Path, suite: &Suite, cases: &mut Vec<Selected>) -> Result<(), CampaignError> {
     let folder = path.parent().unwrap_or(Path::new(""));
-    let refused = |why: String| CliError::new("suite", format!("{}: suite `{}`: {why}", shown(path), suite.name));
+    let refused = |why: String| CampaignError::new("suite", format!("{}: suite `{}`: {why}", shown(path), suite.name));
     for word in &suite.scenarios {
         let mut found = Found::new();
         named(&shown(&folder.join(word)), &mut found).map_err(|error| refused(error.message))?;
