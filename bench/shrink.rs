@@ -15,7 +15,7 @@ use crate::paths::{Ground, Paths};
 use crate::table::{Bound, Row, Unit};
 use fozzy_check::judge;
 use fozzy_engine::{Program, Session, Switches};
-use fozzy_search::shrink::{Options, Shrunk, Stage, Trail, shrink as shrunk};
+use fozzy_search::shrink::{Options, ReplayTarget, SequenceTarget, ShrinkResult, shrink as shrunk};
 use fozzy_trace::file::{EngineId, Recording, Target};
 use fozzy_trace::plan::{Inputs, Machine, ScenarioPlan};
 use fozzy_trace::source::Seeded;
@@ -69,7 +69,7 @@ struct Ours {
     paths: Option<Paths>,
 }
 
-impl Stage for Ours {
+impl ReplayTarget for Ours {
     fn perform(
         &mut self,
         plan: &Plan,
@@ -82,8 +82,8 @@ impl Stage for Ours {
         self.session.execute(source, keep)
     }
 
-    fn trail(&mut self) -> Option<&mut dyn Trail> {
-        self.paths.as_mut().map(|paths| paths as &mut dyn Trail)
+    fn trail(&mut self) -> Option<&mut dyn SequenceTarget> {
+        self.paths.as_mut().map(|paths| paths as &mut dyn SequenceTarget)
     }
 }
 
@@ -99,7 +99,7 @@ fn recorded(session: &mut Session, plan: &Plan, component: &Arc<[u8]>) -> Record
     Recording::of(target, component, plan.clone(), &inputs, engine, &execution, verdict, Seed(0), "run")
 }
 
-fn timed(recording: &Recording, ours: &mut Ours, last: &mut Option<Shrunk>) -> f64 {
+fn timed(recording: &Recording, ours: &mut Ours, last: &mut Option<ShrinkResult>) -> f64 {
     let options = Options { only: None, aggressive: false, keeps_stdin: false };
     let before = thread_clock();
     let found = shrunk(recording, &mut [ours], options, &mut |_| true).expect("it fails");

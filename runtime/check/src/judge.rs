@@ -1,8 +1,8 @@
 //! The verdict on one execution.
 
+use crate::frame_filter::{is_named, is_own};
 use crate::leak;
-use crate::own::{is_named, is_own};
-use crate::panic::{Panic, last_panic, says_out_of_memory};
+use crate::panic::{PanicMessage, last_panic, says_out_of_memory};
 use crate::unmatched::one_line;
 use fozzy_trace::facts::{Facts, Failure, FailureKind, FlowStats, ScenarioStats};
 use fozzy_trace::outcome::{Frame, SourceLocation};
@@ -20,13 +20,14 @@ const SHOWN_SKIPS: usize = 8;
 /// What an execution means: the worst that was found decides about the status, and stands first.
 #[must_use]
 pub fn judge(execution: &Execution) -> Verdict {
-    let target = Part { stderr: execution.stderr.kept(), backtrace: &execution.backtrace };
+    let target = ProgramOutput { stderr: execution.stderr.kept(), backtrace: &execution.backtrace };
     let place = execution.facts.scenario.as_ref().and_then(|scenario| scenario.place());
-    let mut found: Vec<Found> = of_end(&execution.end, target).into_iter().collect();
-    let at_place = |found: &mut Found| found.finding.message.extend(place.iter().map(|place| format!("\nin {place}")));
+    let mut found: Vec<JudgedFinding> = of_end(&execution.end, target).into_iter().collect();
+    let at_place =
+        |found: &mut JudgedFinding| found.finding.message.extend(place.iter().map(|place| format!("\nin {place}")));
     found.iter_mut().for_each(at_place);
     for node in &execution.nodes {
-        let part = Part { stderr: node.stderr.kept(), backtrace: &node.backtrace };
+        let part = ProgramOutput { stderr: node.stderr.kept(), backtrace: &node.backtrace };
         // How another machine's program exits is its own affair, and shown; that it crashes is not.
         let end = node.end.as_ref().filter(|end| !matches!(end, End::Exited { .. }));
         found.extend(end.and_then(|end| of_end(end, part)).map(|found| found.on(&node.name)));
@@ -48,16 +49,16 @@ pub fn judge(execution: &Execution) -> Verdict {
     verdict(found)
 }
 
-fn verdict(mut found: Vec<Found>) -> Verdict {
+fn verdict(mut found: Vec<JudgedFinding>) -> Verdict {
     found.sort_by_key(|found| severity(found.status));
     let status = found.first().map_or(Status::Pass, |found| found.status);
     let signature =
-        found.first().map(|Found { finding, site, .. }| Signature { kind: finding.kind, site: site.clone() });
+        found.first().map(|JudgedFinding { finding, site, .. }| Signature { kind: finding.kind, site: site.clone() });
     Verdict { status, findings: found.into_iter().map(|found| found.finding).collect(), signature }
 }
 
 /// A scenario none of whose flows ever did anything has tested nothing, which is no pass.
-fn nothing_ran(scenario: &ScenarioStats) -> Option<Found> {
+fn nothing_ran(scenario: &ScenarioStats) -> Option<JudgedFinding> {
     if scenario.sequences == 0 || scenario.flows.iter().any(|flow| flow.run > 0) {
         return None;
     }
@@ -80,7 +81,7 @@ fn nothing_ran(scenario: &ScenarioStats) -> Option<Found> {
 /// The verdict on one guest that ended so, was alone, and has no history to be looked at.
 #[must_use]
 pub fn judge_end(end: &End, stderr: &[u8], backtrace: &[Frame]) -> Verdict {
-    verdict(of_end(end, Part { stderr, backtrace }).into_iter().collect())
+    verdict(of_end(end, ProgramOutput { stderr, backtrace }).into_iter().collect())
 }
 
 /// The verdict on a guest that came to its end as it should, by what it told; `None` when nothing is wrong.
@@ -90,15 +91,15 @@ pub fn judge_facts(facts: &Facts) -> Option<Verdict> {
 }
 
 /// One finding, and what it makes of the run.
-pub(crate) struct Found {
+pub(crate) struct JudgedFinding {
     pub(crate) status: Status,
     pub(crate) finding: Finding,
     pub(crate) site: String,
 }
 
-impl Found {
+impl JudgedFinding {
     /// The same, found on another machine.
-    fn on(mut self, node: &str) -> Found {
+    fn on(mut self, node: &str) -> JudgedFinding {
         let node = one_line(node);
         self.finding.title = format!("node `{node}`: {}", self.finding.title);
         self.finding.message = format!("node `{node}`: {}", self.finding.message);
@@ -109,7 +110,7 @@ impl Found {
 
 /// The program of one machine.
 #[derive(Clone, Copy)]
-struct Part<'a> {
+struct ProgramOutput<'a> {
     stderr: &'a [u8],
     backtrace: &'a [Frame],
 }
@@ -127,7 +128,7 @@ const fn severity(status: Status) -> u8 {
 }
 
 /// What the end of one machine's program means; `None` when it is as it should be.
-fn of_end(end: &End, part: Part<'_>) -> Option<Found> {
+fn of_end(end: &End, part: ProgramOutput<'_>) -> Option<JudgedFinding> {
     let backtrace = part.backtrace;
     Some(match end {
         // That one is a finding of its machine.
@@ -182,7 +183,7 @@ fn of_end(end: &End, part: Part<'_>) -> Option<Found> {
 }
 
 /// The program's own judgement. A scenario that cannot be run is no verdict on what it tests.
-fn failed(failure: &Failure, backtrace: &[Frame]) -> Found {
+fn failed(failure: &Failure, backtrace: &[Frame]) -> JudgedFinding {
     let Failure { kind, site, message } = failure;
     let (status, kind) = match kind {
         FailureKind::Assertion => (Status::Fail, FindingKind::Assertion),
@@ -203,15 +204,15 @@ fn printable(text: &str) -> String {
         .collect()
 }
 
-fn found(status: Status, finding: Finding, site: String) -> Found {
-    Found { status, finding, site }
+fn found(status: Status, finding: Finding, site: String) -> JudgedFinding {
+    JudgedFinding { status, finding, site }
 }
 
-fn crash(trap: &str, part: Part<'_>) -> Found {
-    let Part { stderr, backtrace, .. } = part;
+fn crash(trap: &str, part: ProgramOutput<'_>) -> JudgedFinding {
+    let ProgramOutput { stderr, backtrace, .. } = part;
     // Only `unreachable` is what aborting compiles to; another trap after a panic's text is a trap.
     let aborted = trap.contains("unreachable");
-    if aborted && let Some(Panic { message, location }) = last_panic(stderr) {
+    if aborted && let Some(PanicMessage { message, location }) = last_panic(stderr) {
         let title =
             location.as_ref().map_or_else(|| "the program panicked".to_owned(), |at| format!("panic at {}", place(at)));
         let site = location.as_ref().map_or_else(|| site("panic", backtrace), place);

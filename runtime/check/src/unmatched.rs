@@ -13,7 +13,7 @@
 //! request without what varies: the query of a URL, the arguments of a command.
 //! Not here: what the program was answered (the host), the notation of rules (`fozzy`).
 
-use crate::judge::Found;
+use crate::judge::JudgedFinding;
 use fozzy_trace::execution::UNMATCHED_MAX;
 use fozzy_trace::{Finding, FindingKind, Status, Unmatched, UnmatchedKind};
 
@@ -21,8 +21,8 @@ use fozzy_trace::{Finding, FindingKind, Status, Unmatched, UnmatchedKind};
 const ASKED_CHARS_MAX: usize = 200;
 
 /// A finding for each request; the last one says how often `more` were asked for.
-pub(crate) fn found(unmatched: &[Unmatched], more: u64) -> Vec<Found> {
-    let mut found: Vec<Found> = Vec::new();
+pub(crate) fn found(unmatched: &[Unmatched], more: u64) -> Vec<JudgedFinding> {
+    let mut found: Vec<JudgedFinding> = Vec::new();
     for (index, request) in unmatched.iter().enumerate() {
         if !unmatched[..index].contains(request) {
             found.push(finding(request));
@@ -38,7 +38,7 @@ pub(crate) fn found(unmatched: &[Unmatched], more: u64) -> Vec<Found> {
     found
 }
 
-fn finding(request: &Unmatched) -> Found {
+fn finding(request: &Unmatched) -> JudgedFinding {
     let Unmatched { kind, asked, rule } = request;
     let title = format!("no rule answers {}", one_line(asked));
     let mut message = format!("{title}\nthe program was refused; a rule for the plan:\n");
@@ -52,7 +52,7 @@ fn finding(request: &Unmatched) -> Found {
         UnmatchedKind::Process => asked.split(' ').next(),
     };
     let site = format!("no rule answers {}", one_line(identity.unwrap_or(asked)));
-    Found { status: Status::Fail, finding, site }
+    JudgedFinding { status: Status::Fail, finding, site }
 }
 
 /// A guest's own words in one line of bounded length that does nothing to a terminal.

@@ -1,6 +1,6 @@
 //! The determinism audit: the same execution several times, compared in everything.
 
-use crate::compare::{Difference, Divergence, compare, first_differing_entry};
+use crate::compare::{CallDivergence, OutcomeDifference, compare, first_differing_entry};
 use fozzy_check::judge;
 use fozzy_trace::file::Outcome;
 use fozzy_trace::source::Seeded;
@@ -18,9 +18,9 @@ pub struct Audit {
     /// The first execution that differs from the first one, counted from one.
     pub first_mismatch: Option<usize>,
     /// In what it differs.
-    pub difference: Option<Difference>,
+    pub difference: Option<OutcomeDifference>,
     /// The first call that differs, when calls do.
-    pub divergence: Option<Divergence>,
+    pub divergence: Option<CallDivergence>,
     /// The outcome of the first execution.
     pub first: Outcome,
 }

@@ -14,8 +14,8 @@ use crate::notice::notice;
 use crate::options::StopFlag;
 use crate::store;
 use crate::wall_clock::Stopwatch;
-use fozzy_search::explore::{Edges, Observer, Others, Stats, Story};
-use fozzy_search::fuzz::Found;
+use fozzy_search::FailureRecord;
+use fozzy_search::explore::{DecisionPath, EdgeClasses, ExplorationObserver, PeerDiscoveries, Stats};
 use fozzy_trace::file::store::Collision;
 use fozzy_trace::file::{Recording, Target};
 use fozzy_trace::{Digest, Duration, HarnessError};
@@ -90,11 +90,11 @@ impl Keeper {
     }
 
     /// Records the run of `story`.
-    pub fn record(&mut self, story: &Story) -> Result<Recording, CampaignError> {
+    pub fn record(&mut self, story: &DecisionPath) -> Result<Recording, CampaignError> {
         self.confirmer.record(story, &self.target, &self.component)
     }
 
-    fn write(&mut self, story: &Story) -> Result<PathBuf, CampaignError> {
+    fn write(&mut self, story: &DecisionPath) -> Result<PathBuf, CampaignError> {
         let recording = self.record(story)?;
         let bytes = recording.to_bytes().map_err(|error| CampaignError::new("trace", error.to_string()))?;
         let kind = recording.outcome.verdict.signature.as_ref().map_or("failure", |signature| signature.kind.name());
@@ -104,7 +104,7 @@ impl Keeper {
     }
 }
 
-impl Observer for Keeper {
+impl ExplorationObserver for Keeper {
     fn stepped(&mut self, stats: &Stats) -> bool {
         self.said.calls += 1;
         if !self.said.calls.is_multiple_of(LOOK_EVERY) {
@@ -128,17 +128,17 @@ impl Observer for Keeper {
         self.time.is_none_or(|time| now < time.0) && !self.share.as_ref().is_some_and(Share::is_over)
     }
 
-    fn kept(&mut self, story: &dyn Fn() -> Story) -> Result<(), HarnessError> {
+    fn kept(&mut self, story: &dyn Fn() -> DecisionPath) -> Result<(), HarnessError> {
         let Some(share) = &mut self.share else { return Ok(()) };
         share.give(&story()).map_err(|error| HarnessError { what: error.to_string() })
     }
 
-    fn others(&mut self, edges: &dyn Fn() -> Edges) -> Others {
+    fn others(&mut self, edges: &dyn Fn() -> EdgeClasses) -> PeerDiscoveries {
         let now = self.watch.elapsed_ns();
         self.share.as_mut().map(|share| share.take(now, edges)).unwrap_or_default()
     }
 
-    fn found(&mut self, found: &Found<Story>) -> Result<(), HarnessError> {
+    fn found(&mut self, found: &FailureRecord<DecisionPath>) -> Result<(), HarnessError> {
         let path = self.write(&found.input).map_err(|error| HarnessError { what: error.to_string() })?;
         let title = found.verdict.signature.as_ref().map(ToString::to_string).unwrap_or_default();
         let (run, steps) = (found.found_at, found.input.steps);

@@ -21,7 +21,8 @@ use crate::store;
 use crate::wall_clock::Stopwatch;
 use fozzy_check::judge;
 use fozzy_report::Mode;
-use fozzy_search::fuzz::{Found, Observer, Stats, Testcase};
+use fozzy_search::FailureRecord;
+use fozzy_search::fuzz::{FuzzObserver, Stats, Testcase};
 use fozzy_trace::file::store::{Collision, Durability, write_atomic};
 use fozzy_trace::file::{Recording, Target};
 use fozzy_trace::{Digest, Duration, HarnessError, Seed, Status, Verdict};
@@ -97,7 +98,7 @@ pub struct Keeper {
     /// In the order of findings.
     pub kept: Vec<Kept>,
     /// What they are of.
-    found: Vec<Found>,
+    found: Vec<FailureRecord>,
     /// When the corpus was looked at last, and how long that took.
     looked: (u64, u64),
     said_at: u64,
@@ -200,7 +201,7 @@ impl Keeper {
     }
 
     /// The file of a finding's trace.
-    fn path(&self, found: &Found) -> PathBuf {
+    fn path(&self, found: &FailureRecord) -> PathBuf {
         let digest = Digest::of(&found.input);
         match &self.place.artifacts {
             None => {
@@ -221,7 +222,7 @@ impl Keeper {
     }
 }
 
-impl Observer for Keeper {
+impl FuzzObserver for Keeper {
     fn executed(&mut self, stats: &Stats) -> bool {
         self.calls += 1;
         if !self.calls.is_multiple_of(LOOK_EVERY) {
@@ -259,7 +260,7 @@ impl Observer for Keeper {
         Ok(inputs)
     }
 
-    fn found(&mut self, found: &Found) -> Result<(), HarnessError> {
+    fn found(&mut self, found: &FailureRecord) -> Result<(), HarnessError> {
         let (path, collision) = match &self.place.record {
             // Those after the first stand beside it.
             Some(path) if self.kept.is_empty() => (path.clone(), self.place.collision),

@@ -6,7 +6,8 @@
 use super::campaign_sink::Kept;
 use fozzy_engine::Searched;
 use fozzy_report::{FuzzCoverage, FuzzFinding, FuzzSummary};
-use fozzy_search::fuzz::{Ended, Found, Stats};
+use fozzy_search::FailureRecord;
+use fozzy_search::fuzz::{CampaignEnd, Stats};
 use fozzy_trace::{Finding, Status, Verdict};
 use serde::{Deserialize, Serialize};
 
@@ -36,16 +37,16 @@ pub const fn execution_of(searched: &Searched) -> &'static str {
     }
 }
 
-pub const fn word_of(ended: Ended) -> &'static str {
+pub const fn word_of(ended: CampaignEnd) -> &'static str {
     match ended {
-        Ended::Executions => "runs",
-        Ended::Stopped => "time",
-        Ended::Found => "finding",
+        CampaignEnd::Executions => "runs",
+        CampaignEnd::Stopped => "time",
+        CampaignEnd::FirstFailure => "finding",
     }
 }
 
 impl Report {
-    pub fn of(subject: &Subject, stats: &Stats, found: &[Found], kept: &[Kept], ended: &str) -> Report {
+    pub fn of(subject: &Subject, stats: &Stats, found: &[FailureRecord], kept: &[Kept], ended: &str) -> Report {
         let estimate = stats.estimate();
         let both = || found.iter().zip(kept);
         let fuzz = FuzzSummary {
@@ -70,7 +71,7 @@ impl Report {
             ended: ended.to_owned(),
         };
         // A smaller input says more about a failure.
-        let shown = |(found, kept): (&Found, &Kept)| {
+        let shown = |(found, kept): (&FailureRecord, &Kept)| {
             let verdict: &Verdict = kept.smaller.as_ref().map_or(&found.verdict, |smaller| &smaller.verdict);
             Some((verdict.findings.first().cloned()?, found.verdict.status))
         };
@@ -84,7 +85,7 @@ impl Report {
     }
 }
 
-fn finding((found, kept): (&Found, &Kept)) -> FuzzFinding {
+fn finding((found, kept): (&FailureRecord, &Kept)) -> FuzzFinding {
     let smaller = kept.smaller.as_ref();
     FuzzFinding {
         signature: found.verdict.signature.clone(),

@@ -11,7 +11,7 @@ use crate::error::CampaignError;
 use crate::target;
 use fozzy_check::{judge, judge_end, judge_facts};
 use fozzy_engine::{CallOutcome, Caller, ComparisonKind, Program, Searched, Session, written};
-use fozzy_search::fuzz::{Compared, ComparedKind, Drawn, MemoryUse, Outcome, Target};
+use fozzy_search::fuzz::{CmpLogEntry, ComparedKind, FuzzOutcome, FuzzTarget, MemoryUse, StructuredInput};
 use fozzy_trace::plan::{Call, Inputs};
 use fozzy_trace::source::{Explicit, Recorded, Seeded};
 use fozzy_trace::{
@@ -98,13 +98,13 @@ impl Confirmer {
                 Box::new(Recorded::new(self.seed, answers.into_iter().collect()))
             }
             Searched::Program(_) => Box::new(Seeded::new(self.seed)),
-            Searched::Call(_) | Searched::Scenario { .. } => Box::new(Drawn::new(self.seed, input)),
+            Searched::Call(_) | Searched::Scenario { .. } => Box::new(StructuredInput::new(self.seed, input)),
         }
     }
 
     /// What is called with an input that is drawn from it, for people.
     pub fn written(&self, input: &[u8]) -> Option<String> {
-        written(self.session.program(), &self.searched, &mut Drawn::new(self.seed, input))
+        written(self.session.program(), &self.searched, &mut StructuredInput::new(self.seed, input))
     }
 }
 
@@ -129,7 +129,9 @@ impl CallTarget {
     fn source(&self, input: &[u8]) -> Option<Box<dyn DecisionSource>> {
         match self.confirmer.searched {
             Searched::Call(Call::Fuzz(_)) | Searched::Program(_) => None,
-            Searched::Call(_) | Searched::Scenario { .. } => Some(Box::new(Drawn::new(self.confirmer.seed, input))),
+            Searched::Call(_) | Searched::Scenario { .. } => {
+                Some(Box::new(StructuredInput::new(self.confirmer.seed, input)))
+            }
         }
     }
 
@@ -144,8 +146,8 @@ impl CallTarget {
     }
 }
 
-impl Target for CallTarget {
-    fn execute(&mut self, input: &[u8]) -> Result<Outcome, HarnessError> {
+impl FuzzTarget for CallTarget {
+    fn execute(&mut self, input: &[u8]) -> Result<FuzzOutcome, HarnessError> {
         let source = self.source(input);
         let failed = match self.caller.call(input, source)? {
             CallOutcome::Ended { end, backtrace, stderr } if self.is_failure(&end) => {
@@ -154,14 +156,14 @@ impl Target for CallTarget {
             CallOutcome::Returned | CallOutcome::Ended { .. } => judge_facts(self.caller.facts()).map(Box::new),
         };
         let memory = MemoryUse::of(self.caller.memory_bytes(), self.caller.written_pages(), input.len());
-        Ok(Outcome { failed, memory })
+        Ok(FuzzOutcome { failed, memory })
     }
 
     fn coverage(&self, see: &mut dyn FnMut(&[u8])) {
         self.caller.coverage().for_each(|(_, bytes)| see(bytes));
     }
 
-    fn compare(&mut self, input: &[u8], log: &mut Vec<Compared>) -> Result<(), HarnessError> {
+    fn compare(&mut self, input: &[u8], log: &mut Vec<CmpLogEntry>) -> Result<(), HarnessError> {
         let source = self.source(input);
         self.caller.compare(input, source, &mut |module, kind, comparison| {
             let kind = match kind {
@@ -174,7 +176,7 @@ impl Target for CallTarget {
             };
             let site = u64::from(module.0) << 32 | u64::from(comparison.site);
             let (left, right, at, bytes) = (comparison.left, comparison.right, comparison.at, comparison.bytes);
-            log.push(Compared { site, kind, left, right, at, bytes });
+            log.push(CmpLogEntry { site, kind, left, right, at, bytes });
         })
     }
 

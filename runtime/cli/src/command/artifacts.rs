@@ -16,7 +16,7 @@ use fozzy_report::ReplaySummary;
 use fozzy_report::document::{
     ArtifactsDiff, ArtifactsDocument, BUNDLE_SCHEMA, BundleDocument, FileDiff, ReportDiff, TraceDiff, VerifyDocument,
 };
-use fozzy_search::{Side, locate, source_of};
+use fozzy_search::{ReplaySide, locate, source_of};
 use fozzy_trace::Entry;
 use fozzy_trace::file::{self, Recording};
 use serde::Serialize;
@@ -102,8 +102,8 @@ fn traces(left: &Recording, right: &Recording) -> Result<TraceDiff, CliError> {
     let divergence = match left.outcome.history == right.outcome.history {
         true => None,
         false => {
-            let mut left = Side { executor: &mut ours, source: &of_left };
-            locate(&mut left, &mut Side { executor: &mut theirs, source: &of_right })?
+            let mut left = ReplaySide { executor: &mut ours, source: &of_left };
+            locate(&mut left, &mut ReplaySide { executor: &mut theirs, source: &of_right })?
         }
     };
     let first_decision_diff_index = match divergence {

@@ -21,8 +21,8 @@ use fozzy_report::{
     CausalityDocument, CausalityPoint, CausalityTurn, Chance, Findability, FindabilityDocument, causality_lines,
     causality_svg, findability_lines,
 };
-use fozzy_search::causality::{Point, causality as search, continuation};
-use fozzy_search::rate::{Rate, clean_runs};
+use fozzy_search::causality::{CausalitySample, causality as search, continuation};
+use fozzy_search::stats::{Proportion, clean_runs};
 use fozzy_search::{Branch, source_of};
 use fozzy_trace::file::Recording;
 use fozzy_trace::file::store::{Durability, write_atomic};
@@ -41,7 +41,7 @@ pub(crate) fn causality(context: &Context, args: &CausalityArgs) -> Result<ExitC
     let case = Failing::of(&path, &recording, args.jobs)?;
     let seed = seed(context, args.seed);
     let plan = case.as_far_as_it_went()?;
-    let count = |moments: &[u64]| -> Result<Vec<Point>, CliError> {
+    let count = |moments: &[u64]| -> Result<Vec<CausalitySample>, CliError> {
         let numbers = 0..u64::from(args.runs);
         let items: Vec<(u64, u64)> =
             moments.iter().flat_map(|at| numbers.clone().map(move |number| (*at, number))).collect();
@@ -50,7 +50,7 @@ pub(crate) fn causality(context: &Context, args: &CausalityArgs) -> Result<ExitC
         })?;
         let of_moment = |(at, failed): (&u64, &[bool])| {
             let times = failed.iter().filter(|failed| **failed).count() as u64;
-            Point { at: *at, failed: Rate { times, of: failed.len() as u64 } }
+            CausalitySample { at: *at, failed: Proportion { times, of: failed.len() as u64 } }
         };
         Ok(moments.iter().zip(failed.chunks(args.runs as usize)).map(of_moment).collect())
     };
@@ -113,7 +113,7 @@ pub(crate) fn findability(context: &Context, args: &FindabilityArgs) -> Result<E
     Ok(ExitCode::SUCCESS)
 }
 
-fn chance(rate: Rate) -> Chance {
+fn chance(rate: Proportion) -> Chance {
     let (low, high) = rate.interval();
     Chance { failed: rate.times, runs: rate.of, chance: rate.share(), low, high }
 }
@@ -198,7 +198,8 @@ impl<'a> Failing<'a> {
         let numbers: Vec<u64> = (0..u64::from(runs)).collect();
         let fresh = |number: &u64| Box::new(Seeded::new(continuation(seed, FRESH, *number))) as Box<dyn DecisionSource>;
         let failed = self.count(&self.recording.plan, &numbers, fresh)?;
-        let rate = Rate { times: failed.iter().filter(|failed| **failed).count() as u64, of: failed.len() as u64 };
+        let rate =
+            Proportion { times: failed.iter().filter(|failed| **failed).count() as u64, of: failed.len() as u64 };
         Ok(Findability {
             failed: chance(rate),
             at_least: rate.at_least(),

@@ -26,7 +26,7 @@ use fozzy_campaign::wall_clock::Stopwatch;
 use fozzy_engine::Build;
 use fozzy_instrument::Coverage;
 use fozzy_report::document::{CorpusAdded, CorpusExported, CorpusImported, CorpusMinimized};
-use fozzy_search::fuzz::{Reach, cover};
+use fozzy_search::fuzz::{InputCoverage, cover};
 use fozzy_trace::Digest;
 use fozzy_trace::file::store::{Durability, write_atomic};
 use std::collections::BTreeMap;
@@ -168,7 +168,7 @@ fn enough(context: &Context, args: &CorpusMinimizeArgs, target: &Path, corpus: &
                 next - 1
             }));
         }
-        reaches.push(Reach { bytes: input.bytes.len() as u64, reached });
+        reaches.push(InputCoverage { bytes: input.bytes.len() as u64, reached });
     }
     let mut all: Vec<u32> = reaches.iter().flat_map(|reach| reach.reached.iter().copied()).collect();
     all.sort_unstable();

@@ -33,7 +33,10 @@ use fozzy_campaign::wall_clock::Stopwatch;
 use fozzy_check::judge;
 use fozzy_engine::Walker;
 use fozzy_report::{ExploreEarned, ExploreFinding, ExploreSummary, Mode, RunSummary, SeedState};
-use fozzy_search::explore::{Answers, Earned, Ended, Exploration, Options, Stop, Story, StrategyRow, Walk, strategy};
+use fozzy_search::explore::{
+    AnswerLog, DecisionPath, Exploration, ExplorationEnd, GuidedSource, Options, Reward, StopCondition, StrategyRow,
+    strategy,
+};
 use fozzy_trace::file::store::{Collision, check_target};
 use fozzy_trace::file::{Outcome, Recording};
 use fozzy_trace::plan::ScenarioPlan;
@@ -146,7 +149,7 @@ fn generate(
     generated: &Generated,
     base: &Base,
     failures: &[ExploreFinding],
-    stories: &[Story],
+    stories: &[DecisionPath],
 ) -> Result<usize, CliError> {
     let smallest = |failure: &ExploreFinding| {
         selector::read(Path::new(failure.minimized_trace_path.as_ref().unwrap_or(&failure.trace_path)))
@@ -174,7 +177,7 @@ struct Prepared {
     walker: Walker,
     /// One for what is kept, one for what is confirmed.
     confirmers: (Confirmer, Confirmer),
-    start: Answers,
+    start: AnswerLog,
     resumed: Option<ExploreState>,
     default_state: PathBuf,
     probe: Execution,
@@ -228,13 +231,13 @@ impl Prepared {
             Ok::<_, CliError>(Confirmer::new(session, planned.plan.clone(), planned.inputs.clone(), options.seed))
         };
         let mut confirmers = (confirmer()?, confirmer()?);
-        let start = Answers::default();
-        let first = Box::new(Walk::first(options.seed, &start));
+        let start = AnswerLog::default();
+        let first = Box::new(GuidedSource::first(options.seed, &start));
         let (component, cache) = (Arc::clone(&loaded.component), target::cache());
         let walker = Walker::new(component, &planned.plan, &planned.inputs, cache.as_ref(), first);
         let walker = walker.map_err(|error| walk_error(name, &error))?;
         // What cannot be run at all is found out here, by a run that has the same beginning.
-        let probe = confirmers.0.execute(&Story { answers: start.so_far(), steps: 1 }, 0..0)?;
+        let probe = confirmers.0.execute(&DecisionPath { answers: start.so_far(), steps: 1 }, 0..0)?;
         Ok(Prepared { options, row, loaded, planned, walker, confirmers, start, resumed, default_state, probe })
     }
 
@@ -339,21 +342,21 @@ fn options(context: &Context, settings: &ExploreSettings, args: &ExploreArgs) ->
         runs_max: if args.worker.is_some() { runs_max.div_ceil(workers.into()) } else { runs_max },
         steps_per_run: args.steps.unwrap_or(of_project.steps_per_run),
         stop: match args.stop {
-            None => Stop::Bounds,
-            Some(StopArg::Saturated) => Stop::Saturated,
-            Some(StopArg::Failure) => Stop::FirstFinding,
+            None => StopCondition::Bounds,
+            Some(StopArg::Saturated) => StopCondition::Saturated,
+            Some(StopArg::Failure) => StopCondition::FirstFinding,
         },
         ..of_project
     }
 }
 
-const fn word(ended: Ended) -> &'static str {
+const fn word(ended: ExplorationEnd) -> &'static str {
     match ended {
-        Ended::Runs => "runs",
-        Ended::Stopped => "time",
-        Ended::Saturated => "saturated",
-        Ended::Found => "finding",
-        Ended::Exhausted => "exhausted",
+        ExplorationEnd::Runs => "runs",
+        ExplorationEnd::Stopped => "time",
+        ExplorationEnd::Saturated => "saturated",
+        ExplorationEnd::FirstFailure => "finding",
+        ExplorationEnd::Exhausted => "exhausted",
     }
 }
 
@@ -369,8 +372,8 @@ fn finding(found: &Trace, recording: &Recording) -> ExploreFinding {
     }
 }
 
-fn earned((dial, name, earned): &(String, String, Earned)) -> ExploreEarned {
-    let Earned { runs, steps, found } = *earned;
+fn earned((dial, name, earned): &(String, String, Reward)) -> ExploreEarned {
+    let Reward { runs, steps, found } = *earned;
     ExploreEarned { dial: dial.clone(), name: name.clone(), runs, steps, found }
 }
 

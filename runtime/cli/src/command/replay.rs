@@ -12,7 +12,7 @@ use fozzy_campaign::target::{self, Loaded};
 use fozzy_campaign::wall_clock::Stopwatch;
 use fozzy_engine::Session;
 use fozzy_report::{Mode, ReplaySummary, RunSummary, document, entry_line};
-use fozzy_search::{Difference, Divergence, replay as replay_recording};
+use fozzy_search::{CallDivergence, OutcomeDifference, replay as replay_recording};
 use fozzy_trace::file::{Outcome, Recording};
 use fozzy_trace::{Execution, Finding, FindingKind, Signature, Status, Verdict};
 use std::path::Path;
@@ -72,7 +72,7 @@ fn same(recording: &Recording, session: &mut Session, args: &ReplayArgs, json: b
             // The program's own end has shown both sides.
             Some(finding) => finding.message.push_str(&place),
             None => {
-                let Difference { what, left, right } = difference;
+                let OutcomeDifference { what, left, right } = difference;
                 let message = format!("{what}: recorded {left}, found {right}{place}");
                 verdict.findings.insert(0, divergence_finding("the replay is not the run that was recorded", message));
             }
@@ -114,11 +114,11 @@ fn divergence_finding(title: &str, message: String) -> Finding {
     Finding { kind: FindingKind::Divergence, title: title.to_owned(), message, location: None, backtrace: Vec::new() }
 }
 
-pub(super) fn difference_document(difference: fozzy_search::Difference) -> document::Difference {
+pub(super) fn difference_document(difference: fozzy_search::OutcomeDifference) -> document::Difference {
     document::Difference { what: difference.what.to_owned(), recorded: difference.left, found: difference.right }
 }
 
-pub(super) fn divergence_document(divergence: Divergence) -> document::Divergence {
+pub(super) fn divergence_document(divergence: CallDivergence) -> document::Divergence {
     document::Divergence {
         index: divergence.index,
         virtual_time_ns: divergence.at.0,

@@ -17,7 +17,8 @@ use fozzy_check::judge;
 use fozzy_engine::Session;
 use fozzy_report::{ExplainedDecision, Mode, RunSummary, ShrinkSummary, Slip, StorySize};
 use fozzy_search::shrink::{
-    self, Dimension, Explained, Options, Progress, ShrinkError, Shrunk, Size, Stage, Story, Subject, Trail,
+    self, CandidateSize, Dimension, Explanation, Options, ReplayTarget, SequenceTarget, ShrinkCandidate, ShrinkError,
+    ShrinkProgress, ShrinkResult, VariedPart,
 };
 use fozzy_trace::file::Recording;
 use fozzy_trace::file::store::Collision;
@@ -45,7 +46,7 @@ pub(crate) fn shrink(context: &Context, args: &ShrinkArgs) -> Result<ExitCode, C
     let options =
         Options { only: dimension(args.minimize), aggressive: args.aggressive, keeps_stdin: is_of_file(&recording) };
     let mut told = Duration::ZERO;
-    let mut go_on = |progress: &Progress| {
+    let mut go_on = |progress: &ShrinkProgress| {
         let elapsed = watch.elapsed();
         if elapsed - told >= PROGRESS_EVERY && !json {
             told = elapsed;
@@ -93,20 +94,20 @@ fn is_of_file(recording: &Recording) -> bool {
     recording.target.kind == scenario::KIND
 }
 
-fn explained_document(explained: &Explained) -> ExplainedDecision {
-    let Explained { subject, tried, is_free } = explained;
+fn explained_document(explained: &Explanation) -> ExplainedDecision {
+    let Explanation { subject, tried, is_free } = explained;
     let (step, site, answer) = match subject {
-        Subject::Decision(decision) => {
+        VariedPart::Decision(decision) => {
             let answer = match &decision.answer {
                 Explicit::Number(number) => number.to_string(),
                 Explicit::Bytes(digits) => digits.clone(),
             };
             (decision.spot.part.step_number(), decision.site.clone(), answer)
         }
-        Subject::Byte { decision, at, byte } => {
+        VariedPart::Byte { decision, at, byte } => {
             (decision.spot.part.step_number(), format!("{}, byte {at}", decision.site), format!("{byte:02x}"))
         }
-        Subject::Stdin { at, byte } => (None, format!("standard input, byte {at}"), format!("{byte:02x}")),
+        VariedPart::Stdin { at, byte } => (None, format!("standard input, byte {at}"), format!("{byte:02x}")),
     };
     ExplainedDecision { step, site, answer, tried: *tried as u64, free: *is_free }
 }
@@ -120,13 +121,13 @@ const fn dimension(argument: MinimizeArg) -> Option<Dimension> {
     }
 }
 
-const fn size(size: Size) -> StorySize {
-    let Size { steps, faults, decisions, input_bytes } = size;
+const fn size(size: CandidateSize) -> StorySize {
+    let CandidateSize { steps, faults, decisions, input_bytes } = size;
     StorySize { steps, faults, decisions, input_bytes }
 }
 
-fn progress_line(elapsed: Duration, progress: &Progress) -> String {
-    let Progress { tries, size: Size { steps, faults, decisions, input_bytes } } = progress;
+fn progress_line(elapsed: Duration, progress: &ShrinkProgress) -> String {
+    let ShrinkProgress { tries, size: CandidateSize { steps, faults, decisions, input_bytes } } = progress;
     format!(
         "[{}s] executions={tries} steps={steps} faults={faults} decisions={decisions} input={input_bytes}\n",
         elapsed.as_secs()
@@ -166,7 +167,7 @@ pub(super) fn smaller(trace: &Path, budget: Duration) -> Result<Option<(PathBuf,
 fn slips(
     engine: &mut Engine,
     recording: &Recording,
-    shrunk: &Shrunk,
+    shrunk: &ShrinkResult,
     folder: &RunFolder,
 ) -> Result<Vec<Slip>, CliError> {
     let mut kept = Vec::new();
@@ -197,10 +198,10 @@ fn shrunk(
     recording: &Recording,
     engines: &mut [Engine],
     options: Options,
-    go_on: &mut dyn FnMut(&Progress) -> bool,
-) -> Result<Shrunk, ShrinkError> {
-    let mut stages: Vec<&mut (dyn Stage + Send)> =
-        engines.iter_mut().map(|engine| engine as &mut (dyn Stage + Send)).collect();
+    go_on: &mut dyn FnMut(&ShrinkProgress) -> bool,
+) -> Result<ShrinkResult, ShrinkError> {
+    let mut stages: Vec<&mut (dyn ReplayTarget + Send)> =
+        engines.iter_mut().map(|engine| engine as &mut (dyn ReplayTarget + Send)).collect();
     shrink::shrink(recording, &mut stages, options, go_on)
 }
 
@@ -210,7 +211,7 @@ struct Engine {
     paths: Paths,
 }
 
-impl Stage for Engine {
+impl ReplayTarget for Engine {
     fn perform(
         &mut self,
         plan: &Plan,
@@ -223,14 +224,14 @@ impl Stage for Engine {
         self.session.execute(source, keep)
     }
 
-    fn trail(&mut self) -> Option<&mut dyn Trail> {
+    fn trail(&mut self) -> Option<&mut dyn SequenceTarget> {
         Some(&mut self.paths)
     }
 }
 
 impl Engine {
     /// A story as a trace, which is replayed by its number of each answer as any other.
-    fn record(&mut self, original: &Recording, story: &Story) -> Result<(Recording, Execution), CliError> {
+    fn record(&mut self, original: &Recording, story: &ShrinkCandidate) -> Result<(Recording, Execution), CliError> {
         let (source, _) = shrink::source(story, original.seed, &original.observations);
         let execution = self.perform(&story.plan, &story.inputs, source, 0..ENTRIES_KEPT)?;
         let verdict = judge(&execution);

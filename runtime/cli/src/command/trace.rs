@@ -102,7 +102,7 @@ fn show_entry(range: &Range, entry: &Entry) {
 }
 
 /// What is shown is proven to be the recorded run, or it is an error.
-fn same_run(path: &Path, difference: Option<fozzy_search::Difference>) -> Result<(), CliError> {
+fn same_run(path: &Path, difference: Option<fozzy_search::OutcomeDifference>) -> Result<(), CliError> {
     let Some(difference) = difference else { return Ok(()) };
     let message = format!(
         "{}: what is shown is not the recorded run; {} recorded {}, found {}",

@@ -1,7 +1,7 @@
 //! An executor in a few lines, pure or leaking, and what the audit says of it.
 
 use super::*;
-use crate::compare::{Side, locate};
+use crate::compare::{ReplaySide, locate};
 use crate::replay::replay;
 use fozzy_trace::file::{EngineId, Recording, Target};
 use fozzy_trace::observation::{FileAnswer, FileAsk, FileOperation};
@@ -143,13 +143,13 @@ fn a_leak_is_named_by_its_first_call() {
 fn a_divergence_deep_in_a_long_history_is_located() {
     let source = || Box::new(Seeded::new(Seed(7))) as Box<dyn DecisionSource>;
     let (mut plain, mut odd) = (fake(300_000, 0, None), fake(300_000, 234_567, Some(0)));
-    let mut left = Side { executor: &mut plain, source: &source };
-    let mut right = Side { executor: &mut odd, source: &source };
+    let mut left = ReplaySide { executor: &mut plain, source: &source };
+    let mut right = ReplaySide { executor: &mut odd, source: &source };
     let divergence = locate(&mut left, &mut right).expect("executes").expect("differs");
     assert_eq!(divergence.index, 234_567);
 
     let mut shorter = fake(1_000, 0, None);
-    let mut right = Side { executor: &mut shorter, source: &source };
+    let mut right = ReplaySide { executor: &mut shorter, source: &source };
     let divergence = locate(&mut left, &mut right).expect("executes").expect("differs");
     assert_eq!((divergence.index, divergence.asked), (1_000, None));
 }

@@ -6,7 +6,7 @@
 //! without io-error, latency   passes              either is enough
 //! ```
 
-use super::{First, ShrinkError, Stage, first, source};
+use super::{InitialReplay, ReplayTarget, ShrinkError, first, source};
 use fozzy_check::judge;
 use fozzy_trace::file::Recording;
 use fozzy_trace::plan::fault::FaultPlan;
@@ -33,8 +33,8 @@ const TRIPLES_OF_MAX: usize = 16;
 ///
 /// # Errors
 /// When the recording passed, or the machine fails.
-pub fn ablate(recording: &Recording, stage: &mut dyn Stage) -> Result<Vec<Ablation>, ShrinkError> {
-    let First { story, signature, .. } = first(recording, stage)?;
+pub fn ablate(recording: &Recording, stage: &mut dyn ReplayTarget) -> Result<Vec<Ablation>, ShrinkError> {
+    let InitialReplay { story, signature, .. } = first(recording, stage)?;
     let faults = &story.plan.faults;
     let mut run = |without: Vec<usize>| -> Result<Ablation, ShrinkError> {
         let is_left = |(place, fault): (usize, &FaultPlan)| (!without.contains(&place)).then(|| fault.clone());

@@ -8,8 +8,8 @@
 //!
 //! Invariants: the story stays as it is; what is said to be free was tried with several other answers, and is no proof for all.
 
-use super::{ShrinkError, Stage, Story, source};
-use crate::guided::{Asked, Decision, Spot, take};
+use super::{ReplayTarget, ShrinkCandidate, ShrinkError, source};
+use crate::keyed_source::{AnswerDomain, Decision, DecisionKey, take};
 use fozzy_check::judge;
 use fozzy_trace::digest::{hex, unhex};
 use fozzy_trace::file::Recording;
@@ -26,7 +26,7 @@ const OTHERS_MAX: usize = 5;
 
 /// What is varied.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Subject {
+pub enum VariedPart {
     /// The answer to a question.
     Decision(Decision),
     /// One byte of such an answer.
@@ -49,9 +49,9 @@ pub enum Subject {
 
 /// Part of a story, and whether it matters.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Explained {
+pub struct Explanation {
     /// What was varied.
-    pub subject: Subject,
+    pub subject: VariedPart,
     /// Others that were tried in its place; none when there are none.
     pub tried: usize,
     /// Whether the failure was the same with each of them.
@@ -65,13 +65,13 @@ pub struct Explained {
 /// When the machine fails.
 pub fn explain(
     recording: &Recording,
-    stage: &mut dyn Stage,
-    story: &Story,
+    stage: &mut dyn ReplayTarget,
+    story: &ShrinkCandidate,
     signature: &Signature,
     keeps_stdin: bool,
     go_on: &mut dyn FnMut() -> bool,
-) -> Result<Vec<Explained>, ShrinkError> {
-    let mut tell = |story: &Story| -> Result<(Vec<Decision>, bool), ShrinkError> {
+) -> Result<Vec<Explanation>, ShrinkError> {
+    let mut tell = |story: &ShrinkCandidate| -> Result<(Vec<Decision>, bool), ShrinkError> {
         let (source, log) = source(story, recording.seed, &recording.observations);
         let execution = stage.perform(&story.plan, &story.inputs, source, 0..0)?;
         Ok((take(&log), judge(&execution).signature.as_ref() == Some(signature)))
@@ -79,10 +79,10 @@ pub fn explain(
     let (log, _) = tell(story)?;
     let mut explained = Vec::new();
     // The last one is looked at next; what is found to matter may put its bytes there.
-    let decisions = log.into_iter().take(EXPLAINED_MAX).map(Subject::Decision);
+    let decisions = log.into_iter().take(EXPLAINED_MAX).map(VariedPart::Decision);
     let stdin = stdin_of(story).filter(|_| !keeps_stdin).map(|bytes| bytes.to_vec()).unwrap_or_default();
-    let stdin = stdin.into_iter().enumerate().take(BYTES_MAX).map(|(at, byte)| Subject::Stdin { at, byte });
-    let mut waiting: Vec<Subject> = decisions.chain(stdin).collect();
+    let stdin = stdin.into_iter().enumerate().take(BYTES_MAX).map(|(at, byte)| VariedPart::Stdin { at, byte });
+    let mut waiting: Vec<VariedPart> = decisions.chain(stdin).collect();
     waiting.reverse();
     while let Some(subject) = waiting.pop() {
         let others = others(story, &subject);
@@ -97,36 +97,38 @@ pub fn explain(
                 break;
             }
         }
-        if let (Subject::Decision(decision), false) = (&subject, is_free) {
+        if let (VariedPart::Decision(decision), false) = (&subject, is_free) {
             waiting.extend(bytes_of(decision).into_iter().rev());
         }
-        explained.push(Explained { subject, tried, is_free });
+        explained.push(Explanation { subject, tried, is_free });
     }
     Ok(explained)
 }
 
-fn stdin_of(story: &Story) -> Option<Arc<[u8]>> {
+fn stdin_of(story: &ShrinkCandidate) -> Option<Arc<[u8]>> {
     story.inputs.get(&story.plan.main.stdin.bytes)
 }
 
 /// The bytes of an answer that has several.
-fn bytes_of(decision: &Decision) -> Vec<Subject> {
+fn bytes_of(decision: &Decision) -> Vec<VariedPart> {
     let Explicit::Bytes(digits) = &decision.answer else { return Vec::new() };
     let bytes = unhex(digits).unwrap_or_default();
-    let of = |(at, byte)| Subject::Byte { decision: decision.clone(), at, byte };
+    let of = |(at, byte)| VariedPart::Byte { decision: decision.clone(), at, byte };
     if bytes.len() < 2 { Vec::new() } else { bytes.into_iter().enumerate().take(BYTES_MAX).map(of).collect() }
 }
 
 /// The story with others in the place of the subject: the ends of what there is, and some between.
-fn others(story: &Story, subject: &Subject) -> Vec<Story> {
+fn others(story: &ShrinkCandidate, subject: &VariedPart) -> Vec<ShrinkCandidate> {
     let answered = |decision: &Decision, answer| {
         let mut story = story.clone();
         story.answers.insert(decision.spot, answer);
         story
     };
     match subject {
-        Subject::Decision(decision) => answers(decision).into_iter().map(|answer| answered(decision, answer)).collect(),
-        Subject::Byte { decision, at, byte } => {
+        VariedPart::Decision(decision) => {
+            answers(decision).into_iter().map(|answer| answered(decision, answer)).collect()
+        }
+        VariedPart::Byte { decision, at, byte } => {
             let Explicit::Bytes(digits) = &decision.answer else { return Vec::new() };
             let mut bytes = unhex(digits).unwrap_or_default();
             let with = |other| {
@@ -135,7 +137,7 @@ fn others(story: &Story, subject: &Subject) -> Vec<Story> {
             };
             other_bytes(*byte, *at).map(with).collect()
         }
-        Subject::Stdin { at, byte } => {
+        VariedPart::Stdin { at, byte } => {
             let mut bytes = stdin_of(story).map(|bytes| bytes.to_vec()).unwrap_or_default();
             let with = |other| {
                 bytes[*at] = other;
@@ -161,12 +163,12 @@ fn other_bytes(byte: u8, at: usize) -> impl Iterator<Item = u8> {
 fn answers(decision: &Decision) -> Vec<Explicit> {
     let drawn = |number: u64| drawn(decision.spot, number);
     let all: Vec<Explicit> = match decision.asked {
-        Asked::Below(bound) => {
+        AnswerDomain::Below(bound) => {
             let ends = [0, 1, bound - 1];
             let between = (0..8).map(|number| drawn(number) % bound);
             ends.into_iter().chain(between).filter(|answer| *answer < bound).map(Explicit::Number).collect()
         }
-        Asked::Bytes(length) => {
+        AnswerDomain::Bytes(length) => {
             let bytes = |number: u64| (0..length as u64).map(|at| drawn(number << 32 | at) as u8).collect::<Vec<u8>>();
             let ends = [vec![0; length], vec![0xff; length]];
             ends.into_iter().chain((0..3).map(bytes)).map(|bytes| Explicit::Bytes(hex(&bytes))).collect()
@@ -182,7 +184,7 @@ fn answers(decision: &Decision) -> Vec<Explicit> {
 }
 
 /// A number that depends on the place and nothing else.
-fn drawn(spot: Spot, number: u64) -> u64 {
+fn drawn(spot: DecisionKey, number: u64) -> u64 {
     let mut fold = Fold::default();
     fold.bytes(format!("{spot:?}").as_bytes());
     fold.word(number);

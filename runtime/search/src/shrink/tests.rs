@@ -1,8 +1,8 @@
 //! Shrinking of a scenario in miniature, whose smallest failures are known.
 
 use super::*;
-use crate::explore::PlaceId;
-use crate::guided::Asked;
+use crate::explore::CheckpointId;
+use crate::keyed_source::AnswerDomain;
 use fozzy_trace::facts::{Failure, FailureKind, ScenarioStats};
 use fozzy_trace::file::{EngineId, Target};
 use fozzy_trace::plan::fault::{FaultPlan, RATE_ALWAYS_PPM};
@@ -33,7 +33,7 @@ struct Step {
 const FLOWS: u64 = 10;
 const VALUES: u64 = 1000;
 
-impl Stage for Toy {
+impl ReplayTarget for Toy {
     fn perform(
         &mut self,
         plan: &Plan,
@@ -110,7 +110,7 @@ fn record(toy: &mut Toy, plan: &Plan, seed: u64) -> Recording {
     Recording::of(target, Vec::new(), plan.clone(), &inputs, engine, &execution, verdict, Seed(seed), "run")
 }
 
-fn run(fails: Fails, plan: &Plan, seed: u64, options: Options) -> (Shrunk, Toy) {
+fn run(fails: Fails, plan: &Plan, seed: u64, options: Options) -> (ShrinkResult, Toy) {
     let mut toy = Toy { fails, performed: 0 };
     let recording = record(&mut toy, plan, seed);
     toy.performed = 0;
@@ -221,8 +221,8 @@ fn faults_go_one_by_one_and_where_they_strike() {
     let (shrunk, _) = run(fails, &plan, 5, faults);
     assert_eq!(shrunk.after.faults, 1, "either is enough");
     assert_eq!(shrunk.story.plan.scenario, plan.scenario, "steps are another dimension");
-    let log = Log::default();
-    let source = Guided::new(Seed(5), Arc::new(shrunk.story.answers.clone()), Arc::clone(&log)).calm(true);
+    let log = DecisionLog::default();
+    let source = KeyedSource::new(Seed(5), Arc::new(shrunk.story.answers.clone()), Arc::clone(&log)).calm(true);
     let mut toy = Toy { fails, performed: 0 };
     toy.perform(&shrunk.story.plan, &shrunk.story.inputs, Box::new(source), 0..0).expect("no machine");
     let striking = take(&log).iter().filter(|decision| faults::strikes_at(&shrunk.story.plan, decision)).count();
@@ -277,7 +277,7 @@ struct Walking {
     sequence: u32,
     source: Box<dyn DecisionSource>,
     steps: Vec<Step>,
-    places: BTreeMap<PlaceId, Vec<Step>>,
+    places: BTreeMap<CheckpointId, Vec<Step>>,
     next: u64,
     taken: u64,
     /// Whether it says that everything fails.
@@ -311,7 +311,7 @@ impl Walking {
     }
 }
 
-impl Stage for Walking {
+impl ReplayTarget for Walking {
     fn perform(
         &mut self,
         plan: &Plan,
@@ -322,26 +322,26 @@ impl Stage for Walking {
         self.toy.perform(plan, inputs, source, keep)
     }
 
-    fn trail(&mut self) -> Option<&mut dyn Trail> {
+    fn trail(&mut self) -> Option<&mut dyn SequenceTarget> {
         Some(self)
     }
 }
 
-impl Trail for Walking {
+impl SequenceTarget for Walking {
     fn start(
         &mut self,
         plan: &Plan,
         _: &Inputs,
         sequence: u32,
         source: Box<dyn DecisionSource>,
-    ) -> Result<Option<PlaceId>, HarnessError> {
+    ) -> Result<Option<CheckpointId>, HarnessError> {
         (self.plan, self.sequence, self.source) = (plan.clone(), sequence, source);
         self.places.clear();
         self.steps.clear();
         self.keep().map(Some)
     }
 
-    fn go(&mut self, place: PlaceId, source: Box<dyn DecisionSource>) -> Result<(), HarnessError> {
+    fn go(&mut self, place: CheckpointId, source: Box<dyn DecisionSource>) -> Result<(), HarnessError> {
         (self.steps, self.source) = (self.places[&place].clone(), source);
         Ok(())
     }
@@ -365,13 +365,13 @@ impl Trail for Walking {
         Ok((self.toy.fails)(&self.steps).map_or(Stride::On, |site| self.over(Some(site))))
     }
 
-    fn keep(&mut self) -> Result<PlaceId, HarnessError> {
+    fn keep(&mut self) -> Result<CheckpointId, HarnessError> {
         self.next += 1;
-        self.places.insert(PlaceId(self.next), self.steps.clone());
-        Ok(PlaceId(self.next))
+        self.places.insert(CheckpointId(self.next), self.steps.clone());
+        Ok(CheckpointId(self.next))
     }
 
-    fn forget(&mut self, place: PlaceId) {
+    fn forget(&mut self, place: CheckpointId) {
         assert!(self.places.remove(&place).is_some(), "a place is forgotten once");
     }
 }
@@ -432,7 +432,7 @@ fn what_passed_or_does_not_repeat_is_said_and_a_budget_keeps_what_it_has() {
 fn the_longest_run_is_found_in_few_tries() {
     for (most, needed) in [(1, 0), (1, 1), (7, 7), (100, 63), (100, 64), (100, 100), (1000, 0)] {
         let items: Vec<usize> = (0..most).collect();
-        let mut leaving = leave_out::Leaving::new(&items);
+        let mut leaving = chunk_removal::ChunkRemoval::new(&items);
         let mut tries = 0;
         while leaving.end == most {
             tries += 1;
@@ -448,14 +448,14 @@ fn the_longest_run_is_found_in_few_tries() {
 #[test]
 fn decisions_are_named_simplest_by_their_kind() {
     let decision = |answer, asked| Decision {
-        spot: Spot { part: Part::WHOLE, node: NodeId(0), purpose: Purpose::Random, nth: 0 },
+        spot: DecisionKey { part: Part::WHOLE, node: NodeId(0), purpose: Purpose::Random, nth: 0 },
         site: "s".into(),
         asked,
         answer,
         origin: Origin::Seed,
     };
-    assert!(values::is_simplest(&decision(Explicit::Number(0), Asked::Below(9))));
-    assert!(!values::is_simplest(&decision(Explicit::Number(1), Asked::Below(9))));
-    assert!(values::is_simplest(&decision(Explicit::Bytes("0000".into()), Asked::Bytes(2))));
-    assert!(!values::is_simplest(&decision(Explicit::Bytes("0010".into()), Asked::Bytes(2))));
+    assert!(values::is_simplest(&decision(Explicit::Number(0), AnswerDomain::Below(9))));
+    assert!(!values::is_simplest(&decision(Explicit::Number(1), AnswerDomain::Below(9))));
+    assert!(values::is_simplest(&decision(Explicit::Bytes("0000".into()), AnswerDomain::Bytes(2))));
+    assert!(!values::is_simplest(&decision(Explicit::Bytes("0010".into()), AnswerDomain::Bytes(2))));
 }

@@ -4,8 +4,8 @@
 
 use super::schedule::is_turn;
 use super::steps::FLOW;
-use super::{Halt, Shrinker, Story};
-use crate::guided::{Asked, Decision, Spot};
+use super::{ShrinkCandidate, ShrinkHalt, Shrinker};
+use crate::keyed_source::{AnswerDomain, Decision, DecisionKey};
 use fozzy_trace::source::Explicit;
 use fozzy_trace::{Part, Purpose};
 use std::collections::BTreeSet;
@@ -27,20 +27,20 @@ fn is_value(decision: &Decision) -> bool {
 }
 
 /// Whether the question is for a value, and not for a probability.
-pub(super) const fn is_drawn(asked: Asked) -> bool {
-    !matches!(asked, Asked::Below(PROBABILITIES..))
+pub(super) const fn is_drawn(asked: AnswerDomain) -> bool {
+    !matches!(asked, AnswerDomain::Below(PROBABILITIES..))
 }
 
 /// The simplest answer of a question.
-fn simplest(asked: Asked) -> Explicit {
+fn simplest(asked: AnswerDomain) -> Explicit {
     match asked {
-        Asked::Below(_) => Explicit::Number(0),
-        Asked::Bytes(length) => Explicit::Bytes("00".repeat(length)),
+        AnswerDomain::Below(_) => Explicit::Number(0),
+        AnswerDomain::Bytes(length) => Explicit::Bytes("00".repeat(length)),
     }
 }
 
 /// All values of a part at once.
-pub(super) fn parts(shrinker: &mut Shrinker<'_>) -> Result<(), Halt> {
+pub(super) fn parts(shrinker: &mut Shrinker<'_>) -> Result<(), ShrinkHalt> {
     let part = |decision: &Decision| match decision.spot.purpose {
         Purpose::Choice(part) => Some(part),
         _ => None,
@@ -57,7 +57,7 @@ pub(super) fn parts(shrinker: &mut Shrinker<'_>) -> Result<(), Halt> {
 }
 
 /// Each value by itself.
-pub(super) fn each(shrinker: &mut Shrinker<'_>) -> Result<(), Halt> {
+pub(super) fn each(shrinker: &mut Shrinker<'_>) -> Result<(), ShrinkHalt> {
     // By place in the log, which changes with each success; what stands before it stays.
     let mut place = 0;
     while let Some(decision) = shrinker.log.get(place).cloned() {
@@ -67,7 +67,7 @@ pub(super) fn each(shrinker: &mut Shrinker<'_>) -> Result<(), Halt> {
         }
         let done = shrinker.attempt(with(&shrinker.story, decision.spot, simplest(decision.asked)))?;
         match (&decision.answer, decision.asked) {
-            (Explicit::Number(number), Asked::Below(bound)) if !done && bound < PROBABILITIES => {
+            (Explicit::Number(number), AnswerDomain::Below(bound)) if !done && bound < PROBABILITIES => {
                 halve(shrinker, decision.spot, *number)?;
             }
             (Explicit::Bytes(digits), _) if !done => bytes(shrinker, decision.spot, digits)?,
@@ -78,7 +78,7 @@ pub(super) fn each(shrinker: &mut Shrinker<'_>) -> Result<(), Halt> {
 }
 
 /// The smallest number that still fails, if all above one do.
-fn halve(shrinker: &mut Shrinker<'_>, spot: Spot, number: u64) -> Result<(), Halt> {
+fn halve(shrinker: &mut Shrinker<'_>, spot: DecisionKey, number: u64) -> Result<(), ShrinkHalt> {
     let (mut bad, mut good) = (0, number);
     while good - bad > 1 {
         let middle = bad + (good - bad) / 2;
@@ -92,7 +92,7 @@ fn halve(shrinker: &mut Shrinker<'_>, spot: Spot, number: u64) -> Result<(), Hal
 }
 
 /// Bytes to zero, in runs.
-fn bytes(shrinker: &mut Shrinker<'_>, spot: Spot, digits: &str) -> Result<(), Halt> {
+fn bytes(shrinker: &mut Shrinker<'_>, spot: DecisionKey, digits: &str) -> Result<(), ShrinkHalt> {
     let length = digits.len() / 2;
     let odd: Vec<usize> = (0..length).filter(|at| &digits[at * 2..at * 2 + 2] != "00").collect();
     shrinker.leave_out(&odd, |story, rest| {
@@ -103,7 +103,7 @@ fn bytes(shrinker: &mut Shrinker<'_>, spot: Spot, digits: &str) -> Result<(), Ha
     Ok(())
 }
 
-fn with(story: &Story, spot: Spot, answer: Explicit) -> Story {
+fn with(story: &ShrinkCandidate, spot: DecisionKey, answer: Explicit) -> ShrinkCandidate {
     let mut story = story.clone();
     story.answers.insert(spot, answer);
     story

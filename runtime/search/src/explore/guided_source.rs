@@ -1,0 +1,333 @@
+//! Who answers on a way: a script as long as there is one, then chance, in the manner of the strategy; all of it is noted.
+//!
+//! ```text
+//! script  7 0 │ then: anything, or the simplest │ faults: quiet or not, changed now and then from step to step
+//! ```
+//!
+//! Invariants: every answer is noted in its order; a fork answers the same and notes nothing, as it repeats what is noted.
+//! Not here: which manner is worth trying (`strategy`).
+
+use super::swarm::{self, AnswerMask};
+use crate::rng::Rng;
+use fozzy_trace::digest::{hex, unhex};
+use fozzy_trace::source::Explicit;
+use fozzy_trace::{DecisionSource, NodeId, Origin, Part, Purpose, Question, Seed};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// The site by which the SDK asks which of the tasks that can go on does.
+const NEXT_TASK: &str = "next task";
+/// Answers that are noted of one way; what asks more is as good as endless, and cut.
+const ANSWERS_MAX: usize = 1 << 20;
+/// Answers for which there is room from the beginning.
+const ANSWERS_FEW: usize = 64;
+/// Draws of one answer, until it is one that the mask allows.
+const TRIES: u32 = 8;
+/// What the history of a way is told: that nothing need be stored. Whoever walks has noted the answers, and each place would
+/// keep all of its way a second time.
+const ORIGIN: Origin = Origin::Seed;
+
+/// Answers in their order, each with the bound of its question.
+#[derive(Clone, Debug, Default)]
+pub struct AnswerLog(Arc<Mutex<AnswerLogState>>);
+
+#[derive(Debug, Default)]
+struct AnswerLogState {
+    answers: Vec<Explicit>,
+    bounds: Vec<u64>,
+    /// The most questions about the order in one step.
+    ordered: u64,
+    /// What may be left out, of this step.
+    taken: Vec<u64>,
+    /// The same, of all steps that showed something new.
+    credited: Vec<u64>,
+}
+
+impl AnswerLog {
+    fn lock(&self) -> MutexGuard<'_, AnswerLogState> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A copy of what was answered.
+    #[must_use]
+    pub fn so_far(&self) -> Vec<Explicit> {
+        self.lock().answers.clone()
+    }
+
+    /// How often it was asked in one step who goes on, at most.
+    pub(crate) fn ordered(&self) -> u64 {
+        self.lock().ordered
+    }
+
+    /// A step is over, and showed something new or nothing.
+    pub(crate) fn step_is_over(&self, is_new: bool) {
+        let noted = &mut *self.lock();
+        if is_new {
+            noted.credited.append(&mut noted.taken);
+        }
+        noted.taken.clear();
+    }
+
+    /// The answers after which something new came, of those that may be left out.
+    pub(crate) fn credited(&self) -> Vec<u64> {
+        std::mem::take(&mut self.lock().credited)
+    }
+
+    /// The numbers that were answered, each with its bound; questions for bytes are left out.
+    pub(crate) fn numbers(&self) -> Vec<(u64, u64)> {
+        let noted = self.lock();
+        let number = |(answer, bound): (&Explicit, &u64)| match answer {
+            Explicit::Number(number) => Some((*number, *bound)),
+            Explicit::Bytes(_) => None,
+        };
+        noted.answers.iter().zip(&noted.bounds).filter_map(number).collect()
+    }
+
+    /// Notes an answer, and which one it is of those that may be left out.
+    fn note(&self, answer: Explicit, bound: u64, named: Option<u64>) {
+        let mut noted = self.lock();
+        if noted.answers.len() < ANSWERS_MAX {
+            if noted.answers.is_empty() {
+                noted.answers.reserve(ANSWERS_FEW);
+                noted.bounds.reserve(ANSWERS_FEW);
+            }
+            noted.answers.push(answer);
+            noted.bounds.push(bound);
+            noted.taken.extend(named);
+        }
+    }
+}
+
+/// How questions are answered that no script answers.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct AnswerPolicy {
+    /// Which answers may be given.
+    pub(crate) mask: AnswerMask,
+    /// Which of those that can go on does.
+    pub(crate) order: TaskOrder,
+    /// What a program draws is the simplest there is.
+    pub(crate) simplest: bool,
+    /// How likely faults begin or end at a step.
+    pub(crate) toggle: f64,
+}
+
+/// Which of those that can go on does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum TaskOrder {
+    /// Any.
+    Any,
+    /// The one that has waited longest.
+    First,
+    /// The one that ran last, but for some changes in each step.
+    Changes {
+        /// How many, at most.
+        most: u32,
+        /// They are among so many questions.
+        among: u64,
+    },
+}
+
+/// Answers on one way.
+pub struct GuidedSource {
+    script: Arc<[Explicit]>,
+    at: usize,
+    chance: Rng,
+    manner: AnswerPolicy,
+    part: Part,
+    /// Whether faults strike as chance has it; otherwise none does.
+    storm: bool,
+    /// Questions about the order in this step.
+    ordered: u64,
+    /// How many could go on when it was asked last.
+    bound: u64,
+    /// The questions of this step at which another one goes on; drawn when the first of them is asked.
+    changes: Vec<u64>,
+    /// The weights of the alternatives of the next question, if it has some.
+    weights: Vec<u32>,
+    /// `None` in a fork.
+    noted: Option<AnswerLog>,
+}
+
+impl GuidedSource {
+    pub(crate) fn new(
+        script: Arc<[Explicit]>,
+        mut chance: Rng,
+        manner: AnswerPolicy,
+        noted: &AnswerLog,
+    ) -> GuidedSource {
+        let storm = manner.toggle > 0.0 && chance.one_in(2);
+        let (part, noted) = (Part::WHOLE, Some(noted.clone()));
+        GuidedSource {
+            script,
+            at: 0,
+            chance,
+            manner,
+            part,
+            storm,
+            ordered: 0,
+            bound: 0,
+            changes: Vec::new(),
+            weights: Vec::new(),
+            noted,
+        }
+    }
+
+    /// A walk that answers as chance has it, without faults: what is asked before a scenario begins.
+    #[must_use]
+    pub fn first(seed: Seed, noted: &AnswerLog) -> GuidedSource {
+        let manner = AnswerPolicy { mask: AnswerMask::All, order: TaskOrder::Any, simplest: false, toggle: 0.0 };
+        GuidedSource::new(Arc::from([]), Rng::new(seed, 0).stream(u64::MAX), manner, noted)
+    }
+
+    fn scripted(&mut self) -> Option<Explicit> {
+        let answer = self.script.get(self.at).cloned();
+        self.at += 1;
+        answer
+    }
+
+    /// A step begins: faults may begin or end with it.
+    fn enter(&mut self, question: Question<'_>) {
+        if let Purpose::Choice(part) = question.purpose
+            && question.node == NodeId(0)
+            && part != self.part
+        {
+            self.part = part;
+            (self.ordered, self.bound) = (0, 0);
+            if self.manner.toggle > 0.0 && self.chance.happens(self.manner.toggle) {
+                self.storm = !self.storm;
+            }
+        }
+    }
+
+    fn drawn(&mut self, question: Question<'_>, bound: u64) -> u64 {
+        let asks_order = question.purpose == Purpose::Schedule || question.site == NEXT_TASK;
+        if asks_order {
+            let number = self.ordered;
+            self.ordered += 1;
+            if let Some(noted) = &self.noted {
+                let mut noted = noted.lock();
+                noted.ordered = noted.ordered.max(self.ordered);
+            }
+            return match self.manner.order {
+                TaskOrder::First => 0,
+                TaskOrder::Any => self.chance.below(bound),
+                TaskOrder::Changes { most, among } => {
+                    if number == 0 {
+                        self.draw_changes(most, among);
+                    }
+                    self.unless_changed(number, bound)
+                }
+            };
+        }
+        let quiet = question.purpose == Purpose::Fault
+            && (!self.storm || !self.manner.mask.allows(swarm::answer(question.site, 0)));
+        if quiet || self.manner.simplest { 0 } else { self.allowed(question, bound) }
+    }
+
+    /// Any answer that the mask allows; one that it does not when that is all that comes.
+    fn allowed(&mut self, question: Question<'_>, bound: u64) -> u64 {
+        let mut drawn = self.chance.below(bound);
+        if !matches!(question.purpose, Purpose::Choice(_)) {
+            return drawn;
+        }
+        if self.manner.mask == AnswerMask::All {
+            return drawn;
+        }
+        for _ in 0..TRIES {
+            let Some(alternative) = self.alternative(drawn, bound) else { return drawn };
+            if self.manner.mask.allows(swarm::answer(question.site, alternative)) {
+                break;
+            }
+            drawn = self.chance.below(bound);
+        }
+        drawn
+    }
+
+    /// Which of a few alternatives an answer is.
+    fn alternative(&self, answer: u64, bound: u64) -> Option<u64> {
+        if self.weights.is_empty() {
+            return (bound <= swarm::ALTERNATIVES_MAX).then_some(answer);
+        }
+        let mut left = answer;
+        let at = self.weights.iter().position(|weight| {
+            let is_here = left < u64::from(*weight);
+            left = left.saturating_sub(u64::from(*weight));
+            is_here
+        });
+        at.map(|at| at as u64)
+    }
+}
+
+impl GuidedSource {
+    /// Few changes leave what comes before the last of them as it was: one is as likely as many.
+    fn draw_changes(&mut self, most: u32, among: u64) {
+        let number = self.chance.between(1, most.max(1) as usize);
+        self.changes.clear();
+        self.changes.extend((0..number).map(|_| self.chance.below(among.max(1))));
+    }
+
+    /// The one that ran last stands last. It goes on, but for change points, and unless somebody has come.
+    fn unless_changed(&mut self, number: u64, bound: u64) -> u64 {
+        let somebody_came = bound > std::mem::replace(&mut self.bound, bound);
+        match self.changes.contains(&number) {
+            _ if somebody_came => self.chance.below(bound),
+            true => self.chance.below((bound - 1).max(1)),
+            false => bound - 1,
+        }
+    }
+}
+
+impl DecisionSource for GuidedSource {
+    fn below(&mut self, question: Question<'_>, bound: u64) -> (u64, Origin) {
+        self.enter(question);
+        let answer = match self.scripted() {
+            Some(Explicit::Number(number)) => number.min(bound - 1),
+            Some(Explicit::Bytes(_)) | None => self.drawn(question, bound),
+        };
+        if let Some(noted) = &self.noted {
+            let may_be_left_out = matches!(question.purpose, Purpose::Choice(_)) && question.site != NEXT_TASK;
+            let alternative = if may_be_left_out { self.alternative(answer, bound) } else { None };
+            let named = alternative.map(|alternative| swarm::answer(question.site, alternative));
+            noted.note(Explicit::Number(answer), bound, named);
+        }
+        self.weights.clear();
+        (answer, ORIGIN)
+    }
+
+    fn fill(&mut self, question: Question<'_>, out: &mut [u8]) -> Origin {
+        self.enter(question);
+        let given = match self.scripted() {
+            Some(Explicit::Bytes(text)) => unhex(&text).filter(|bytes| bytes.len() == out.len()),
+            Some(Explicit::Number(_)) | None => None,
+        };
+        match given {
+            Some(bytes) => out.copy_from_slice(&bytes),
+            None if self.manner.simplest => out.fill(0),
+            None => self.chance.fill(out),
+        }
+        if let Some(noted) = &self.noted {
+            noted.note(Explicit::Bytes(hex(out)), 0, None);
+        }
+        ORIGIN
+    }
+
+    fn weigh(&mut self, weights: &[u32]) {
+        self.weights.clear();
+        self.weights.extend_from_slice(weights);
+    }
+
+    fn seed(&self) -> Seed {
+        Seed(0)
+    }
+
+    fn fork(&self) -> Box<dyn DecisionSource> {
+        Box::new(GuidedSource {
+            script: Arc::clone(&self.script),
+            chance: self.chance.clone(),
+            changes: self.changes.clone(),
+            manner: self.manner.clone(),
+            weights: self.weights.clone(),
+            noted: None,
+            ..*self
+        })
+    }
+}

@@ -1,0 +1,312 @@
+//! Candidates that begin alike share their beginning: one goes on from the last place of the one before that both have.
+//!
+//! ```text
+//! walked       begin  3  4 │ 9 10 11 │ 17 20 21 ✗          │ = a place that was kept
+//! candidate    begin  3  4 │ 9 10 11 │    20 21 …          brought back to the second │, two steps taken
+//! ```
+//!
+//! Invariants: what a candidate comes to is what a whole run of it would, as far as a verdict tells; where that is not sure
+//! (something was cut because it took long) a whole run is made, and the smallest story is confirmed by one in any case.
+//! Not here: how a step is taken (the engine's `Walker`).
+
+use super::{CandidateResult, ReplayTarget, ShrinkCandidate};
+use crate::explore::CheckpointId;
+use crate::keyed_source::{Decision, DecisionKey, DecisionLog, KeyedSource, take};
+use fozzy_trace::plan::{Inputs, Kept, ScenarioKind, ScenarioPlan};
+use fozzy_trace::source::Explicit;
+use fozzy_trace::{Ask, DecisionSource, Execution, HarnessError, Observed, Origin, Part, Plan, Question, Seed};
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// Steps of a story from which on it is walked: a shorter one is run whole in the time that getting ready takes.
+const STEPS_MIN: usize = 64;
+/// Steps of a story up to which it is walked.
+const STEPS_MAX: usize = 1 << 16;
+/// Least number of steps between two places: taking so many costs about as much as keeping one.
+const BETWEEN_MIN: usize = 8;
+/// Places of one way, about.
+const PLACES: usize = 64;
+
+/// What is called next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Next {
+    /// The beginning of the sequence.
+    Beginning,
+    /// The step of this number.
+    Step(u32),
+    /// The end of the sequence.
+    Ending,
+}
+
+/// What came of a call.
+#[derive(Debug)]
+pub enum Stride {
+    /// It returned, and others may follow.
+    On,
+    /// The run is over. Of its execution there is what a verdict is made of.
+    Over(Box<Execution>),
+    /// It took so long that it was cut: what comes of it, a whole run says.
+    Cut,
+}
+
+/// One sequence of a scenario, taken call by call, and brought back to where it was.
+pub trait SequenceTarget: Send {
+    /// Gets ready for a sequence under a plan; all places from before are gone. The answer is the place before its
+    /// beginning; `None` when it cannot be walked.
+    ///
+    /// # Errors
+    /// When the machine fails.
+    fn start(
+        &mut self,
+        plan: &Plan,
+        inputs: &Inputs,
+        sequence: u32,
+        source: Box<dyn DecisionSource>,
+    ) -> Result<Option<CheckpointId>, HarnessError>;
+
+    /// Goes to a place. `source` answers from there on.
+    ///
+    /// # Errors
+    /// When the machine fails.
+    fn go(&mut self, place: CheckpointId, source: Box<dyn DecisionSource>) -> Result<(), HarnessError>;
+
+    /// Makes the next call; after the last one it is [`Stride::Over`] in any case.
+    ///
+    /// # Errors
+    /// When the machine fails.
+    fn take(&mut self, next: Next) -> Result<Stride, HarnessError>;
+
+    /// Keeps where it is.
+    ///
+    /// # Errors
+    /// When the machine fails.
+    fn keep(&mut self) -> Result<CheckpointId, HarnessError>;
+
+    /// A place is not needed any more.
+    fn forget(&mut self, place: CheckpointId);
+}
+
+/// What stories share that can be walked in one another's places.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct ReplayFrame {
+    /// Without what names the steps.
+    plan: Plan,
+    inputs: Inputs,
+    sequence: u32,
+}
+
+/// Part of a way that was taken.
+struct ReplayMark {
+    /// `None` at the beginning.
+    step: Option<u32>,
+    /// What was asked in it.
+    log: Arc<[Decision]>,
+    /// Where it led to, if that was kept, and who answered there.
+    place: Option<(CheckpointId, KeyedSource)>,
+}
+
+/// Who walks, and the way that was taken last.
+#[derive(Default)]
+pub(super) struct IncrementalReplay {
+    /// Stories of this frame are walked.
+    wanted: Option<ReplayFrame>,
+    ready: Option<PreparedFrame>,
+    marks: Vec<ReplayMark>,
+    /// Of the story that was walked last.
+    answers: Arc<BTreeMap<DecisionKey, Explicit>>,
+    has_walked: bool,
+}
+
+/// A frame that stands.
+struct PreparedFrame {
+    frame: ReplayFrame,
+    /// `None` when it cannot be walked in.
+    start: Option<(CheckpointId, KeyedSource)>,
+    log: Arc<[Decision]>,
+}
+
+/// The frame of a story that can be walked, and its steps.
+fn walkable(story: &ShrinkCandidate) -> Option<(ReplayFrame, Vec<u32>)> {
+    let Plan { nodes, call: None, scenario: Some(scenario), .. } = &story.plan else { return None };
+    let [Kept { kind: ScenarioKind::Stateful, sequence, .. }] = scenario.only.as_slice() else { return None };
+    if !nodes.is_empty() || !story.calm {
+        return None;
+    }
+    let stretches = scenario.stretches(ScenarioKind::Stateful, *sequence)?;
+    let steps: Vec<u32> = stretches.iter().flat_map(|(from, to)| *from..*to).take(STEPS_MAX + 1).collect();
+    let plan = Plan { scenario: Some(ScenarioPlan::all(1, 1)), ..story.plan.clone() };
+    (steps.len() <= STEPS_MAX).then(|| (ReplayFrame { plan, inputs: story.inputs.clone(), sequence: *sequence }, steps))
+}
+
+impl IncrementalReplay {
+    /// Whether anything was walked.
+    pub(super) fn has_walked(&self) -> bool {
+        self.has_walked
+    }
+
+    /// Candidates that are like `story` but for steps and answers will be walked from here on.
+    pub(super) fn aim(&mut self, story: &ShrinkCandidate) {
+        let Some((frame, steps)) = walkable(story) else { return };
+        if self.wanted.as_ref() != Some(&frame) && (self.wanted.is_some() || steps.len() >= STEPS_MIN) {
+            self.wanted = Some(frame);
+        }
+    }
+
+    /// Walks a story, if that can be done.
+    pub(super) fn tell(
+        &mut self,
+        stage: &mut dyn ReplayTarget,
+        story: &ShrinkCandidate,
+        seed: Seed,
+    ) -> Result<Option<CandidateResult>, HarnessError> {
+        if self.wanted.is_none() {
+            return Ok(None);
+        }
+        let (Some((frame, steps)), Some(trail)) = (walkable(story), stage.trail()) else { return Ok(None) };
+        if self.wanted.as_ref() != Some(&frame) {
+            return Ok(None);
+        }
+        if self.ready.as_ref().is_none_or(|ready| ready.frame != frame) {
+            self.get_ready(trail, frame, story, seed)?;
+        }
+        self.walk(trail, story, &steps)
+    }
+
+    fn get_ready(
+        &mut self,
+        trail: &mut dyn SequenceTarget,
+        frame: ReplayFrame,
+        story: &ShrinkCandidate,
+        seed: Seed,
+    ) -> Result<(), HarnessError> {
+        self.marks.clear();
+        self.answers = Arc::new(story.answers.clone());
+        let log = DecisionLog::default();
+        let source = KeyedSource::new(seed, Arc::clone(&self.answers), Arc::clone(&log)).calm(true);
+        let held = SharedSource::of(source);
+        let start = trail.start(&frame.plan, &frame.inputs, frame.sequence, Box::new(held.clone()))?;
+        let log: Arc<[Decision]> = take(&log).into();
+        let start = start.map(|place| (place, held.now()));
+        self.ready = Some(PreparedFrame { frame, start, log });
+        Ok(())
+    }
+
+    fn walk(
+        &mut self,
+        trail: &mut dyn SequenceTarget,
+        story: &ShrinkCandidate,
+        steps: &[u32],
+    ) -> Result<Option<CandidateResult>, HarnessError> {
+        let Some(PreparedFrame { start: Some(start), log: first, .. }) = &self.ready else { return Ok(None) };
+        let first = Arc::clone(first);
+        let Some(shared) = self.shared(story, steps) else { return Ok(None) };
+        let from = self.marks[..shared].iter().rposition(|mark| mark.place.is_some()).map_or(0, |at| at + 1);
+        let (place, source) = match from {
+            0 => (start.0, &start.1),
+            from => self.marks[from - 1].place.as_ref().map(|(place, source)| (*place, source)).expect("just seen"),
+        };
+        let (log, answers) = (DecisionLog::default(), Arc::new(story.answers.clone()));
+        let held = SharedSource::of(source.apart(Arc::clone(&answers), Arc::clone(&log)));
+        trail.go(place, Box::new(held.clone()))?;
+        for mark in self.marks.drain(from..) {
+            mark.place.into_iter().for_each(|(place, _)| trail.forget(place));
+        }
+        self.answers = answers;
+        let between = (steps.len() / PLACES).max(BETWEEN_MIN);
+        let mut last = None;
+        for at in from..=steps.len() {
+            let step = at.checked_sub(1).map(|at| steps[at]);
+            match trail.take(step.map_or(Next::Beginning, Next::Step))? {
+                Stride::On => {
+                    let log = take(&log).into();
+                    let place = if at.is_multiple_of(between) { Some((trail.keep()?, held.now())) } else { None };
+                    self.marks.push(ReplayMark { step, log, place });
+                }
+                Stride::Over(execution) => {
+                    last = Some(execution);
+                    break;
+                }
+                Stride::Cut => return Ok(None),
+            }
+        }
+        let execution = match last {
+            Some(execution) => execution,
+            None => match trail.take(Next::Ending)? {
+                Stride::Over(execution) => execution,
+                Stride::On | Stride::Cut => return Ok(None),
+            },
+        };
+        let parts = self.marks.iter().map(|mark| Arc::clone(&mark.log));
+        let log = [first].into_iter().chain(parts).chain([take(&log).into()]).collect();
+        self.has_walked = true;
+        Ok(Some(CandidateResult::of(*execution, log)))
+    }
+
+    /// How many marks of the last way are also a story's; `None` when it differs before the first.
+    fn shared(&self, story: &ShrinkCandidate, steps: &[u32]) -> Option<usize> {
+        let mine = self.marks.iter().map(|mark| mark.step);
+        let its = std::iter::once(None).chain(steps.iter().copied().map(Some));
+        let alike = mine.zip(its).take_while(|(mine, its)| mine == its).count();
+        let Some(part) = first_difference(&self.answers, &story.answers) else { return Some(alike) };
+        // What is asked in a part is asked after the part before it is over.
+        let is_before = |mark: &ReplayMark| match (mark.step, part.step_number()) {
+            (_, None) => false,
+            (step, Some(first)) => step < Some(first),
+        };
+        (part != Part::WHOLE).then(|| self.marks[..alike].partition_point(is_before))
+    }
+}
+
+/// The first part in which the answers are not the same; parts of one sequence are in the order of its steps.
+fn first_difference(one: &BTreeMap<DecisionKey, Explicit>, other: &BTreeMap<DecisionKey, Explicit>) -> Option<Part> {
+    let (mut one, mut other) = (one.iter(), other.iter());
+    loop {
+        match (one.next(), other.next()) {
+            (None, None) => return None,
+            (Some(one), Some(other)) if one == other => {}
+            (one, other) => return one.into_iter().chain(other).map(|(spot, _)| spot.part).min(),
+        }
+    }
+}
+
+/// A source that stays at hand while it answers somebody.
+#[derive(Clone)]
+struct SharedSource(Arc<Mutex<KeyedSource>>);
+
+impl SharedSource {
+    fn of(source: KeyedSource) -> SharedSource {
+        SharedSource(Arc::new(Mutex::new(source)))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, KeyedSource> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// It, as it is now.
+    fn now(&self) -> KeyedSource {
+        let held = self.lock();
+        held.apart(Arc::default(), DecisionLog::default())
+    }
+}
+
+impl DecisionSource for SharedSource {
+    fn below(&mut self, question: Question<'_>, bound: u64) -> (u64, Origin) {
+        self.lock().below(question, bound)
+    }
+
+    fn fill(&mut self, question: Question<'_>, out: &mut [u8]) -> Origin {
+        self.lock().fill(question, out)
+    }
+
+    fn seed(&self) -> Seed {
+        self.lock().seed()
+    }
+
+    fn fork(&self) -> Box<dyn DecisionSource> {
+        self.lock().fork()
+    }
+
+    fn observe(&mut self, ask: &Ask, bytes: &mut Inputs) -> Observed {
+        self.lock().observe(ask, bytes)
+    }
+}
