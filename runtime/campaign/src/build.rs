@@ -169,7 +169,10 @@ pub fn add_target(folder: &Path, target: &str) -> Result<(), CampaignError> {
         .status();
     match added {
         Ok(status) if status.success() => Ok(()),
-        _ => Err(CampaignError::new("build", format!("the standard library of {target} is missing and could not be added"))
-            .hint(format!("rustup target add {target}"))),
+        _ => Err(CampaignError::new(
+            "build",
+            format!("the standard library of {target} is missing and could not be added"),
+        )
+        .hint(format!("rustup target add {target}"))),
     }
 }

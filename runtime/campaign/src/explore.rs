@@ -2,12 +2,12 @@
 //!
 //! Not here: which way is tried next (`fozzy-search`), flags (`command/explore.rs`).
 
+pub mod campaign_sink;
 pub mod cluster;
 pub mod generated;
-pub mod stateful_target;
-pub mod campaign_sink;
 pub mod saved_failures;
 pub mod settings;
 pub mod state;
+pub mod stateful_target;
 pub mod unreached;
 pub mod workers;

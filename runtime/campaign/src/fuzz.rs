@@ -2,11 +2,11 @@
 //!
 //! Not here: what is executed next (`fozzy-search`), flags (`command/fuzz.rs`).
 
+pub mod campaign_sink;
 pub mod cargo;
 pub mod choose;
 pub mod corpus;
 pub mod jobs;
-pub mod campaign_sink;
 pub mod portable;
 pub mod summary;
 pub mod target;

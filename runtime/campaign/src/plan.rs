@@ -6,14 +6,12 @@
 //!
 //! Not here: the notation of plan files (`fozzy-plan`).
 
-use crate::options::{BackendOptions, Limits, Project, World};
 use crate::error::{CampaignError, at_path};
+use crate::options::{BackendOptions, Limits, Project, World};
 use crate::target::{self, Loaded};
 use fozzy_engine::{LazyInput, Session};
 use fozzy_live::{Live, LiveOptions};
-use fozzy_plan::{
-    BackendsFile, ComponentFile, LimitsFile, MachineFile, PlanFile, Size, Span, WallStart,
-};
+use fozzy_plan::{BackendsFile, ComponentFile, LimitsFile, MachineFile, PlanFile, Size, Span, WallStart};
 use fozzy_trace::Plan;
 use fozzy_trace::plan::{
     Backend, Backends, HttpReply, Inputs, MEMORY_BYTES_DEFAULT, Machine, MemoryPlan, Mount, ProcessReply, REDACTED,
@@ -94,9 +92,8 @@ fn hold_memory(plan: &mut Plan, file: &PlanFile, loaded: &Loaded) -> Result<(), 
             "{name} is a program with an allocator of its own: failing allocations, fragmentation and waves are for the \
              steps of scenario files"
         );
-        return Err(
-            CampaignError::new("plan", message).hint("bound its linear memory: --mem-limit-mb, or `memory` in [limits]")
-        );
+        return Err(CampaignError::new("plan", message)
+            .hint("bound its linear memory: --mem-limit-mb, or `memory` in [limits]"));
     }
     if let Some(limit) = file.limits.memory {
         plan.limits.memory_bytes = MEMORY_BYTES_DEFAULT;
@@ -215,8 +212,9 @@ fn machines(plan: &mut Plan) -> Vec<&mut Machine> {
 fn capture(word: &str, inputs: &mut Inputs) -> Result<Mount, CampaignError> {
     let (host, guest) = word.split_once("::").unwrap_or((word, word));
     let captured = fozzy_live::capture_directory(Path::new(host), guest, inputs);
-    captured
-        .map_err(|error| CampaignError::new("dir", format!("--dir {word}: {error}")).hint("the form is --dir HOST::GUEST"))
+    captured.map_err(|error| {
+        CampaignError::new("dir", format!("--dir {word}: {error}")).hint("the form is --dir HOST::GUEST")
+    })
 }
 
 /// What the flags say, but for what they name by paths.

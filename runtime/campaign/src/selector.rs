@@ -136,8 +136,11 @@ fn first<'a>(
 ) -> Result<(&'a Path, &'a RunManifest), CampaignError> {
     let found = finished.iter().find(|(folder, manifest)| fits(folder, manifest));
     found.map(|(folder, manifest)| (folder.as_path(), manifest)).ok_or_else(|| {
-        CampaignError::new("selector", format!("`{alias}` names no run: none of that kind is in {}", runs.path().display()))
-            .hint("fozzy run TARGET --record run.fozzy")
+        CampaignError::new(
+            "selector",
+            format!("`{alias}` names no run: none of that kind is in {}", runs.path().display()),
+        )
+        .hint("fozzy run TARGET --record run.fozzy")
     })
 }
 
@@ -158,9 +161,10 @@ fn by_id<'a>(
             );
             Err(CampaignError::new("selector", message))
         }
-        several => {
-            Err(CampaignError::new("selector", format!("`{selector}` begins {} run ids; give more of it", several.len())))
-        }
+        several => Err(CampaignError::new(
+            "selector",
+            format!("`{selector}` begins {} run ids; give more of it", several.len()),
+        )),
     }
 }
 

@@ -337,7 +337,8 @@ pub fn store_error(error: StoreError) -> CampaignError {
 }
 
 pub fn write_json(path: &Path, value: &impl Serialize) -> Result<(), CampaignError> {
-    let text = serde_json::to_string_pretty(value).map_err(|error| CampaignError::new("internal", error.to_string()))?;
+    let text =
+        serde_json::to_string_pretty(value).map_err(|error| CampaignError::new("internal", error.to_string()))?;
     write(path, format!("{text}\n").as_bytes())
 }
 

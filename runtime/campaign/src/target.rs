@@ -1,9 +1,9 @@
 //! From what the user named to a program, a plan and its inputs.
 
-use crate::options::World;
 use crate::build;
 use crate::error::{CampaignError, at_path};
 use crate::notice::notice;
+use crate::options::World;
 use crate::scenario::{self, ScenarioFile};
 use fozzy_engine::{Build, Cache, LazyInput, Program, Session, SessionError, Switches};
 use fozzy_report::TargetSummary;
@@ -86,12 +86,7 @@ pub fn compile_any(component: Arc<[u8]>, plan: &Plan, name: &str) -> Result<(Pro
 }
 
 /// Compiles a component to be called, whatever it exports, in another way than for a plain run.
-pub fn compile_called(
-    component: Arc<[u8]>,
-    plan: &Plan,
-    name: &str,
-    build: &Build,
-) -> Result<Program, CampaignError> {
+pub fn compile_called(component: Arc<[u8]>, plan: &Plan, name: &str, build: &Build) -> Result<Program, CampaignError> {
     Program::build(component, Switches::of(plan), build, cache().as_ref())
         .map_err(|error| CampaignError::new("target", format!("{name}: {error}")))
 }

@@ -28,10 +28,10 @@ mod usage;
 mod validate;
 
 use crate::args::{ArtifactsCommand, Cli, Command, CorpusCommand, Globals, ReportCommand, TraceCommand};
-use fozzy_campaign::config::{self, Config};
-use fozzy_campaign::options::Project;
 use crate::error::{CliError, at_path};
 use crate::output::Printer;
+use fozzy_campaign::config::{self, Config};
+use fozzy_campaign::options::Project;
 use fozzy_campaign::store::RunStore;
 use fozzy_trace::Status;
 use std::process::ExitCode;

@@ -7,8 +7,8 @@
 //!
 //! Invariant: a word that means something of a cluster means nothing else here.
 
-use crate::options::World;
 use crate::error::CampaignError;
+use crate::options::World;
 use crate::target::Loaded;
 
 /// How a distributed scenario is to be played.

@@ -40,7 +40,9 @@ impl Generated {
         let Some(root) = root.map(Path::to_owned) else {
             let message =
                 format!("--generate-tests {}: there is no Cargo.toml in the folders above it", file.display());
-            return Err(CampaignError::new("usage", message).hint("name a file among the tests of a crate: tests/found.rs"));
+            return Err(
+                CampaignError::new("usage", message).hint("name a file among the tests of a crate: tests/found.rs")
+            );
         };
         if file.extension().is_none_or(|ending| ending != "rs") {
             let message = format!("--generate-tests {}: expected a file that ends with `.rs`", file.display());

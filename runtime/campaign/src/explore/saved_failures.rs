@@ -9,8 +9,8 @@
 //! Invariants: a kept failure is an ordinary trace; it is only deleted when that was asked for, and only one that is fixed.
 //! Not here: `regressions/`, which belong to a suite (`suite`).
 
-use crate::pipeline::session_of;
 use crate::error::{CampaignError, at_path};
+use crate::pipeline::session_of;
 use crate::selector;
 use crate::suite::regressions::decided;
 use crate::target::{self, Loaded};

@@ -187,7 +187,12 @@ impl Share {
 }
 
 /// Starts the workers, waits for them, and puts together what they have found.
-pub fn run(place: &Where, (workers, seed): (u32, Seed), verbose: bool, stop: &StopFlag) -> Result<Explored, CampaignError> {
+pub fn run(
+    place: &Where,
+    (workers, seed): (u32, Seed),
+    verbose: bool,
+    stop: &StopFlag,
+) -> Result<Explored, CampaignError> {
     let folder = place.folder.join("workers");
     make(&folder)?;
     let watch = Stopwatch::start();

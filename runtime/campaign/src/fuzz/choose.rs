@@ -85,7 +85,10 @@ impl Wanted<'_> {
         let exported = functions.exported.iter().map(|name| format!("the function `{name}`"));
         let known: Vec<String> = known.into_iter().chain(exported).collect();
         let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
-        Err(CampaignError::new("target", format!("{name} has no function `{}`; it has {known}", function.escape_debug())))
+        Err(CampaignError::new(
+            "target",
+            format!("{name} has no function `{}`; it has {known}", function.escape_debug()),
+        ))
     }
 
     fn delivery(&self) -> Result<Option<Delivery>, CampaignError> {

@@ -208,7 +208,8 @@ impl Jobs<'_> {
         restarts: &mut u32,
     ) -> Result<(), CampaignError> {
         let slot = &mut slots[place];
-        let ended = slot.child.wait().map_err(|error| CampaignError::new("jobs", format!("worker {place}: {error}")))?;
+        let ended =
+            slot.child.wait().map_err(|error| CampaignError::new("jobs", format!("worker {place}: {error}")))?;
         if slot.latest.as_ref().is_some_and(|message| message.done) {
             slot.is_over = true;
             return Ok(());

@@ -8,9 +8,9 @@
 
 use super::expect::{Expect, own_plan};
 use super::select::{Given, Kind, Selected, shown};
+use crate::error::CampaignError;
 use crate::options::{Limits, Project, World};
 use crate::pipeline::{ENTRIES_KEPT, driven as of_file, kept, recorded};
-use crate::error::CampaignError;
 use crate::plan::plan;
 use crate::store::{self, RunFolder};
 use crate::target;

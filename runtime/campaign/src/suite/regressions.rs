@@ -16,9 +16,9 @@
 
 use super::case::{Case, Suite, identity};
 use super::select::shown;
-use crate::pipeline::{kept, session_of};
 use crate::error::CampaignError;
 use crate::explore::saved_failures::Seeds;
+use crate::pipeline::{kept, session_of};
 use crate::selector;
 use crate::target;
 use crate::wall_clock::Stopwatch;

@@ -98,9 +98,10 @@ pub fn select(globs: &[String], filter: Option<&str>) -> Result<Vec<Selected>, C
     let all = unfolded.iter().map(Vec::len).sum::<usize>();
     let kept: Vec<Selected> = unfolded.into_iter().flatten().filter(fits).collect();
     match (kept.is_empty(), filter) {
-        (true, Some(part)) => {
-            Err(CampaignError::new("suite", format!("--filter {part}: none of the {all} scenarios has this in its path")))
-        }
+        (true, Some(part)) => Err(CampaignError::new(
+            "suite",
+            format!("--filter {part}: none of the {all} scenarios has this in its path"),
+        )),
         _ => Ok(kept),
     }
 }

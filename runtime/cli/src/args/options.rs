@@ -10,12 +10,7 @@ use fozzy_trace::file::store::Collision;
 
 impl LimitArgs {
     pub(crate) fn options(&self) -> Limits {
-        Limits {
-            timeout: self.timeout,
-            fuel: self.fuel,
-            memory_mib: self.mem_limit_mb,
-            memory: self.memory.file(),
-        }
+        Limits { timeout: self.timeout, fuel: self.fuel, memory_mib: self.mem_limit_mb, memory: self.memory.file() }
     }
 }
 

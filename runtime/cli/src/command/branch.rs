@@ -2,12 +2,12 @@
 //!
 //! Invariant: what comes of it is a run like any other, whose trace stands alone.
 
-use fozzy_campaign::pipeline::session_of;
 use super::run::{identity, print, seed, show_output};
-use fozzy_campaign::pipeline::{ENTRIES_KEPT, engine_id, kept};
 use super::{Context, exit};
 use crate::args::{BranchArgs, ReporterArg};
 use crate::error::CliError;
+use fozzy_campaign::pipeline::session_of;
+use fozzy_campaign::pipeline::{ENTRIES_KEPT, engine_id, kept};
 use fozzy_campaign::selector;
 use fozzy_campaign::store::{self, TRACE_NAME, store_error};
 use fozzy_campaign::target;

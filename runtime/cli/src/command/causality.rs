@@ -8,10 +8,10 @@
 //! Invariant: the results depend on the trace, the numbers and the seed; not on the jobs.
 
 use super::Context;
-use fozzy_campaign::pipeline::session_of;
 use super::run::seed;
 use crate::args::{CausalityArgs, FindabilityArgs};
 use crate::error::{CliError, at_path};
+use fozzy_campaign::pipeline::session_of;
 use fozzy_campaign::selector;
 use fozzy_campaign::suite::jobs::in_order;
 use fozzy_campaign::target;

@@ -11,15 +11,13 @@
 //! Not here: how inputs are found (`fozzy fuzz`), set cover (`fozzy-search`).
 
 use super::Context;
-use crate::args::{
-    CorpusAddArgs, CorpusExportArgs, CorpusImportArgs, CorpusListArgs, CorpusMinimizeArgs,
-};
-use fozzy_campaign::artifacts::pack::{self, Content};
-use fozzy_campaign::options::{Limits, World};
+use crate::args::{CorpusAddArgs, CorpusExportArgs, CorpusImportArgs, CorpusListArgs, CorpusMinimizeArgs};
 use crate::error::{CliError, at_path};
+use fozzy_campaign::artifacts::pack::{self, Content};
 use fozzy_campaign::fuzz::corpus::{CorpusFolder, is_digest};
 use fozzy_campaign::fuzz::portable;
 use fozzy_campaign::inputs::{self, Inputs};
+use fozzy_campaign::options::{Limits, World};
 use fozzy_campaign::plan;
 use fozzy_campaign::target;
 use fozzy_campaign::wall_clock::Stopwatch;

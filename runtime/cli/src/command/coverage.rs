@@ -12,8 +12,8 @@
 
 use super::Context;
 use crate::args::{CoverageArgs, CoverageFormatArg};
-use fozzy_campaign::coverage;
 use crate::error::CliError;
+use fozzy_campaign::coverage;
 use fozzy_campaign::inputs::{self, Inputs};
 use fozzy_campaign::options::{Limits, World};
 use fozzy_campaign::plan;
@@ -161,8 +161,7 @@ impl Union {
         let loaded = target::load(target)?;
         let name = loaded.target.name.clone();
         let world = World { plan: args.given.plan.clone(), ..World::default() };
-        let planned =
-            plan::plan(&context.project, &loaded, &args.args, &Limits::default(), &world)?;
+        let planned = plan::plan(&context.project, &loaded, &args.args, &Limits::default(), &world)?;
         if planned.is_live() {
             let message = "inputs are executed on the simulated computer, and the plan asks for the real one";
             return Err(CliError::new("plan", message));

@@ -9,22 +9,22 @@
 //! Invariant: with one worker, what is found depends on target, plan, seed and flags; the clock only ends it.
 
 use super::run::{identity, print, seed};
-use fozzy_campaign::pipeline::kept;
 use super::shrink::smaller;
 use super::{Context, exit};
 use crate::args::{ExploreArgs, ReporterArg, StopArg};
 use crate::error::CliError;
+use crate::interrupt;
+use fozzy_campaign::explore::campaign_sink::{Keeper, Said, Where};
 use fozzy_campaign::explore::cluster::{self, ClusterRequest};
 use fozzy_campaign::explore::generated::{Generated, covering};
-use fozzy_campaign::explore::stateful_target::{Confirmer, ScenarioGround, walk_error};
-use fozzy_campaign::explore::campaign_sink::{Keeper, Said, Where};
 use fozzy_campaign::explore::saved_failures::{Kept, Seeds, Standing};
 use fozzy_campaign::explore::settings::ExploreSettings;
 use fozzy_campaign::explore::state::ExploreState;
+use fozzy_campaign::explore::stateful_target::{Confirmer, ScenarioGround, walk_error};
 use fozzy_campaign::explore::unreached::unreached;
 use fozzy_campaign::explore::workers::{self, Explored, Share, Trace};
-use crate::interrupt;
 use fozzy_campaign::options::StopFlag;
+use fozzy_campaign::pipeline::kept;
 use fozzy_campaign::plan::{Planned, plan};
 use fozzy_campaign::selector;
 use fozzy_campaign::store::store_error;

@@ -9,21 +9,21 @@
 //! Invariant: what is found depends on target, plan, seed, corpus and flags; the clock only ends it.
 
 use super::run::{identity, print, seed};
-use fozzy_campaign::pipeline::kept;
 use super::test::{is_on_github, source_here};
 use super::{Context, exit};
 use crate::args::{ExitCodesArg, FuzzArgs, ReporterArg};
 use crate::error::{CliError, at_path};
+use crate::output::{self, EXIT_ERROR};
+use fozzy_campaign::fuzz::campaign_sink::{Keeper, Keeping, Place, Told};
 use fozzy_campaign::fuzz::cargo::CargoFuzz;
 use fozzy_campaign::fuzz::choose::{Wanted, listed};
 use fozzy_campaign::fuzz::corpus::CorpusFolder;
 use fozzy_campaign::fuzz::jobs::Jobs;
-use fozzy_campaign::fuzz::campaign_sink::{Keeper, Keeping, Place, Told};
 use fozzy_campaign::fuzz::summary::{Report, Subject, execution_of, word_of};
 use fozzy_campaign::fuzz::target::{CallTarget, Confirmer, caller_error, made_up};
 use fozzy_campaign::fuzz::worker::Worker;
-use crate::output::{self, EXIT_ERROR};
 use fozzy_campaign::options::World;
+use fozzy_campaign::pipeline::kept;
 use fozzy_campaign::plan::plan;
 use fozzy_campaign::store::{self, store_error};
 use fozzy_campaign::target;

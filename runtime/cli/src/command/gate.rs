@@ -8,8 +8,8 @@ use crate::args::{GateArgs, GateProfileArg};
 use crate::error::CliError;
 use crate::gates::chain::{self, Options};
 use crate::gates::own::Own;
-use fozzy_campaign::suite::project::ProjectScenarios;
 use crate::gates::steps::{Steps, passed, skipped};
+use fozzy_campaign::suite::project::ProjectScenarios;
 use fozzy_report::document::{GATE_SCHEMA, GateDocument};
 use std::process::ExitCode;
 

@@ -7,10 +7,10 @@
 //! Invariant: what is shown is proven to be the recorded run, as far as the marks of the recording tell, or it is an error.
 
 use super::Context;
-use fozzy_campaign::pipeline::session_of;
 use crate::args::{ReplayArgs, ReporterArg};
 use crate::error::CliError;
 use crate::output;
+use fozzy_campaign::pipeline::session_of;
 use fozzy_campaign::selector;
 use fozzy_engine::{Look, Seen};
 use fozzy_instrument::variables::variables;

@@ -1,13 +1,13 @@
 //! `fozzy replay`: a trace once more, from its file alone; or its decisions against another program.
 
 use super::run::{identity, print, show_output};
-use fozzy_campaign::pipeline::kept;
 use super::{Context, exit};
 use crate::args::{ReplayArgs, ReporterArg};
 use crate::error::CliError;
 use crate::output::{self, EXIT_ERROR};
-use fozzy_campaign::selector;
+use fozzy_campaign::pipeline::kept;
 use fozzy_campaign::pipeline::session_of;
+use fozzy_campaign::selector;
 use fozzy_campaign::target::{self, Loaded};
 use fozzy_campaign::wall_clock::Stopwatch;
 use fozzy_engine::Session;

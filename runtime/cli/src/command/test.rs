@@ -5,10 +5,10 @@ use super::{Context, exit};
 use crate::args::{SuiteReporterArg, TestArgs};
 use crate::error::CliError;
 use crate::output;
+use crate::progress::Progress;
 use fozzy_campaign::store::{RunFolder, store_error};
 use fozzy_campaign::suite::case::{Case, Suite, SuiteOptions};
 use fozzy_campaign::suite::jobs::{Event, in_order};
-use crate::progress::Progress;
 use fozzy_campaign::suite::regressions::{self, Regression};
 use fozzy_campaign::suite::select::{Selected, select, shown};
 use fozzy_campaign::wall_clock::Stopwatch;
@@ -80,7 +80,13 @@ impl Work<'_> {
 type Cases = (Vec<CaseSummary>, Vec<CaseSummary>);
 
 /// Builds, tries and runs everything.
-fn all(context: &Context, args: &TestArgs, suite: &Suite<'_>, selected: Vec<Selected>, records: Vec<Option<PathBuf>>) -> Result<Cases, CliError> {
+fn all(
+    context: &Context,
+    args: &TestArgs,
+    suite: &Suite<'_>,
+    selected: Vec<Selected>,
+    records: Vec<Option<PathBuf>>,
+) -> Result<Cases, CliError> {
     let names = trace_names(&selected);
     let cases: Vec<Case> = selected
         .into_iter()

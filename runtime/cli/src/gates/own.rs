@@ -6,8 +6,8 @@
 use crate::args::Globals;
 use crate::command::Context;
 use crate::error::CliError;
-use fozzy_campaign::wall_clock::{Stopwatch, pause};
 use clap::ValueEnum;
+use fozzy_campaign::wall_clock::{Stopwatch, pause};
 use serde_json::Value;
 use std::ffi::{OsStr, OsString};
 use std::io::{Read, Seek};
@@ -47,7 +47,10 @@ impl Own {
         let folder = folder.and_then(|folder| std::fs::create_dir_all(&folder).map(|()| folder));
         let scratch = folder.and_then(|folder| tempfile::Builder::new().prefix("steps-").tempdir_in(folder));
         let scratch = scratch.map_err(|error| {
-            failed(&format!("cannot make a folder for the steps in {}", context.project.config.base_dir.display()), error)
+            failed(
+                &format!("cannot make a folder for the steps in {}", context.project.config.base_dir.display()),
+                error,
+            )
         })?;
         Ok(Own { program, globals: passed_on(&context.globals), scratch })
     }
