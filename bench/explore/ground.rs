@@ -4,8 +4,8 @@ use fozzy_check::{judge, judge_end};
 use fozzy_engine::{Place, Program, Session, Switches, Walked, Walker};
 use fozzy_search::explore::{AnswerLog, CheckpointId, DecisionPath, GuidedSource, StatefulTarget, Went};
 use fozzy_trace::facts::Property;
-use fozzy_trace::plan::{Inputs, Machine, ScenarioPlan};
-use fozzy_trace::source::Recorded;
+use fozzy_trace::plan::{Inputs, MachinePlan, ScenarioPlan};
+use fozzy_trace::source::RecordedSource;
 use fozzy_trace::{DecisionSource, Executor, HarnessError, Plan, Seed, Verdict};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -29,7 +29,7 @@ impl Puzzle {
     /// The puzzle of that name.
     pub(super) fn new(component: &Arc<[u8]>, name: &str, told: bool) -> Puzzle {
         let env = vec![("PUZZLE".to_owned(), name.to_owned())];
-        let main = Machine { env, ..Machine::default() };
+        let main = MachinePlan { env, ..MachinePlan::default() };
         let plan = Plan { main, scenario: Some(ScenarioPlan::all(1, 1)), ..Plan::default() };
         let (inputs, start) = (Inputs::default(), AnswerLog::default());
         let first = Box::new(GuidedSource::first(Seed(0), &start));
@@ -112,7 +112,7 @@ impl StatefulTarget for Puzzle {
         let plan = Plan { scenario: Some(ScenarioPlan::all(1, story.steps.max(1))), ..self.plan.clone() };
         let planned = self.session.replan(Arc::new(plan), &Inputs::default());
         planned.map_err(|error| HarnessError { what: error.to_string() })?;
-        let execution = self.session.execute(Box::new(Recorded::new(Seed(0), story.exceptions())), 0..0)?;
+        let execution = self.session.execute(Box::new(RecordedSource::new(Seed(0), story.exceptions())), 0..0)?;
         Ok(judge(&execution))
     }
 }

@@ -8,8 +8,8 @@ use fozzy_search::fuzz::{
     Campaign, CampaignEnd, CmpLogEntry, ComparedKind, Dictionary, FuzzObserver, FuzzOutcome, FuzzTarget, MemoryUse,
     Options, Stats, Testcase,
 };
-use fozzy_trace::plan::{Call, FUEL_DEFAULT, Inputs};
-use fozzy_trace::{End, HarnessError, Plan, Seed, Status, Verdict};
+use fozzy_trace::plan::{FUEL_DEFAULT, Inputs, PlannedCall};
+use fozzy_trace::{ExecutionEnd, HarnessError, Plan, Seed, Status, Verdict};
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
@@ -29,7 +29,7 @@ impl Ours {
 
     pub(super) fn of(module: &[u8], cache: &Cache) -> Ours {
         let loaded = fozzy_engine::load(module, Some(cache)).expect("a core module with libFuzzer's entry point");
-        let call = Call::Fuzz("LLVMFuzzerTestOneInput".to_owned());
+        let call = PlannedCall::Fuzz("LLVMFuzzerTestOneInput".to_owned());
         let mut plan = Plan { call: Some(call.clone()), warm_up: true, ..Plan::default() };
         plan.limits.fuel = FUEL_DEFAULT / 10;
         let component: Arc<[u8]> = loaded.component.into();
@@ -69,7 +69,7 @@ impl Ours {
 impl FuzzTarget for Ours {
     fn execute(&mut self, input: &[u8]) -> Result<FuzzOutcome, HarnessError> {
         let failed = match self.timed(|caller| caller.call(input, None))? {
-            CallOutcome::Returned | CallOutcome::Ended { end: End::Exited { code: 0 }, .. } => None,
+            CallOutcome::Returned | CallOutcome::Ended { end: ExecutionEnd::Exited { code: 0 }, .. } => None,
             CallOutcome::Ended { end, backtrace, stderr } => Some(Box::new(judge_end(&end, &stderr, &backtrace))),
         };
         let memory = MemoryUse::of(self.caller.memory_bytes(), self.caller.written_pages(), input.len());

@@ -16,7 +16,7 @@ use crate::plan::Planned;
 use fozzy_check::judge;
 use fozzy_engine::{Covered, Program, Searched};
 use fozzy_trace::plan::ScenarioPlan;
-use fozzy_trace::{Digest, Seed, Signature, Status};
+use fozzy_trace::{Digest, FailureSignature, Seed, Status};
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::Read;
@@ -80,7 +80,7 @@ pub struct Reached {
     pub covered: BTreeMap<Digest, (Program, Covered)>,
     pub status: Status,
     /// The first failure.
-    pub failure: Option<Signature>,
+    pub failure: Option<FailureSignature>,
 }
 
 /// A program that is given inputs.

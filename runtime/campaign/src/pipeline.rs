@@ -5,7 +5,7 @@ use crate::plan::Planned;
 use crate::target::{self, Loaded};
 use fozzy_check::judge;
 use fozzy_engine::{Program, Session};
-use fozzy_report::Mode;
+use fozzy_report::RunMode;
 use fozzy_trace::file::{EngineId, Recording};
 use fozzy_trace::plan::ScenarioPlan;
 use fozzy_trace::{Execution, Seed};
@@ -32,7 +32,7 @@ pub fn recorded(
     program: &Program,
     execution: &Execution,
     seed: Seed,
-    mode: Mode,
+    mode: RunMode,
 ) -> Recording {
     let (engine, verdict) = (engine_id(program), judge(execution));
     let Loaded { target, component, .. } = loaded;

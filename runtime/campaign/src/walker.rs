@@ -9,7 +9,7 @@ use fozzy_engine::{Cache, Place, Program, Walked, Walker};
 use fozzy_search::explore::CheckpointId;
 use fozzy_search::shrink::{Next, SequenceTarget, Stride};
 use fozzy_trace::plan::Inputs;
-use fozzy_trace::{DecisionSource, End, HarnessError, Plan};
+use fozzy_trace::{DecisionSource, ExecutionEnd, HarnessError, Plan};
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
@@ -97,7 +97,7 @@ impl SequenceTarget for Paths {
         let over = |end, backtrace| Stride::Over(Box::new(walker.execution(end, backtrace)));
         Ok(match walked {
             Walked::On { .. } if next != Next::Ending => Stride::On,
-            Walked::On { .. } | Walked::Over => over(End::Exited { code: 0 }, Vec::new()),
+            Walked::On { .. } | Walked::Over => over(ExecutionEnd::Exited { code: 0 }, Vec::new()),
             Walked::Ended { end, backtrace, .. } => over(end, backtrace),
             Walked::Cut => Stride::Cut,
         })

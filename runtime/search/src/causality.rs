@@ -13,7 +13,7 @@
 //! Not here: who continues (`fozzy`), what a continuation is (`branch`).
 
 use crate::stats::Proportion;
-use fozzy_trace::{Fold, Seed};
+use fozzy_trace::{RunningDigest, Seed};
 
 /// How often continuations from one moment failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,7 +46,7 @@ impl CausalDecision {
 /// The seed of one continuation.
 #[must_use]
 pub fn continuation(seed: Seed, at: u64, number: u64) -> Seed {
-    let mut fold = Fold::default();
+    let mut fold = RunningDigest::default();
     fold.bytes(b"continuation");
     [seed.0, at, number].into_iter().for_each(|word| fold.word(word));
     Seed(fold.value())

@@ -5,9 +5,11 @@
 //! entries            = = ≠       both executed again, that stretch kept in full: which call
 //! ```
 
-use fozzy_trace::file::{NodeOutcome, Outcome, Stream};
+use fozzy_trace::file::{NodeOutcome, RecordedOutcome, StreamDigest};
 use fozzy_trace::history::first_difference;
-use fozzy_trace::{DecisionSource, End, Entry, Execution, Executor, HarnessError, Instant, Keep};
+use fozzy_trace::{
+    DecisionSource, Execution, ExecutionEnd, Executor, HarnessError, HistoryEntry, HistoryWindow, Instant,
+};
 
 /// Calls that are looked at in full at once, while a difference is located: some ten megabytes.
 const LOCATE_CALLS_MAX: u64 = 65_536;
@@ -31,24 +33,24 @@ pub struct CallDivergence {
     /// Virtual time there.
     pub at: Instant,
     /// The call that was recorded; `None` when the recording had ended.
-    pub recorded: Option<Entry>,
+    pub recorded: Option<HistoryEntry>,
     /// The call that was made instead; `None` when the replay had ended.
-    pub asked: Option<Entry>,
+    pub asked: Option<HistoryEntry>,
 }
 
 /// The first difference of two outcomes, in the order in which people want to know it: first how a replay
 /// left the recording by asking the real computer for something else. Verdicts follow from the rest, so they are not compared.
 #[must_use]
-pub fn compare(left: &Outcome, right: &Outcome) -> Option<OutcomeDifference> {
+pub fn compare(left: &RecordedOutcome, right: &RecordedOutcome) -> Option<OutcomeDifference> {
     if left.end != right.end
-        && let End::Diverged { recorded, asked } = &right.end
+        && let ExecutionEnd::Diverged { recorded, asked } = &right.end
     {
         let (left, right) = (recorded.clone(), asked.clone());
         return Some(OutcomeDifference { what: "request to the real computer", left, right });
     }
-    let calls = |of: &Outcome| format!("{} calls with digest {:016x}", of.calls, of.history);
-    let stream = |of: &Stream| format!("{} bytes with SHA-256 {}", of.bytes, of.sha256);
-    let memory = |of: &Outcome| format!("{} bytes with digest {}", of.memory_bytes, of.memory);
+    let calls = |of: &RecordedOutcome| format!("{} calls with digest {:016x}", of.calls, of.history);
+    let stream = |of: &StreamDigest| format!("{} bytes with SHA-256 {}", of.bytes, of.sha256);
+    let memory = |of: &RecordedOutcome| format!("{} bytes with digest {}", of.memory_bytes, of.memory);
     let rows = [
         ("calls", calls(left), calls(right)),
         ("standard output", stream(&left.stdout), stream(&right.stdout)),
@@ -90,7 +92,7 @@ pub struct ReplaySide<'a> {
 
 impl ReplaySide<'_> {
     /// Executes once.
-    pub(crate) fn run(&mut self, keep: Keep) -> Result<Execution, HarnessError> {
+    pub(crate) fn run(&mut self, keep: HistoryWindow) -> Result<Execution, HarnessError> {
         self.executor.execute((self.source)(), keep)
     }
 }
@@ -117,7 +119,7 @@ pub fn locate(
     Ok(None)
 }
 
-pub(crate) fn first_differing_entry(recorded: &[Entry], asked: &[Entry]) -> Option<CallDivergence> {
+pub(crate) fn first_differing_entry(recorded: &[HistoryEntry], asked: &[HistoryEntry]) -> Option<CallDivergence> {
     let longer = recorded.len().max(asked.len());
     let at = (0..longer).find(|n| recorded.get(*n) != asked.get(*n))?;
     let (recorded, asked) = (recorded.get(at).cloned(), asked.get(at).cloned());

@@ -2,7 +2,7 @@
 //!
 //! Invariant: two findings never have the same signature.
 
-use fozzy_trace::{Signature, Verdict};
+use fozzy_trace::{FailureSignature, Verdict};
 use std::collections::BTreeMap;
 
 /// One failure.
@@ -24,7 +24,7 @@ pub struct FailureRecord<I = Vec<u8>> {
 #[derive(Clone, Debug)]
 pub struct Findings<I = Vec<u8>> {
     all: Vec<FailureRecord<I>>,
-    by_signature: BTreeMap<Option<Signature>, usize>,
+    by_signature: BTreeMap<Option<FailureSignature>, usize>,
     times: u64,
 }
 
@@ -48,7 +48,7 @@ impl<I> Findings<I> {
     }
 
     /// Whether a failure was seen before; it is counted then.
-    pub(crate) fn seen(&mut self, signature: Option<&Signature>) -> bool {
+    pub(crate) fn seen(&mut self, signature: Option<&FailureSignature>) -> bool {
         self.times += 1;
         let Some(place) = self.by_signature.get(&signature.cloned()) else { return false };
         self.all[*place].times += 1;
@@ -56,7 +56,11 @@ impl<I> Findings<I> {
     }
 
     /// Adds a failure that the search knows by `signature`. `None` when its verdict is that of a known one.
-    pub(crate) fn add(&mut self, signature: Option<Signature>, found: FailureRecord<I>) -> Option<&FailureRecord<I>> {
+    pub(crate) fn add(
+        &mut self,
+        signature: Option<FailureSignature>,
+        found: FailureRecord<I>,
+    ) -> Option<&FailureRecord<I>> {
         let verdict = found.verdict.signature.clone();
         if let Some(place) = self.by_signature.get(&verdict).copied() {
             self.all[place].times += 1;

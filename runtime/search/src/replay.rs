@@ -7,10 +7,10 @@
 
 use crate::compare::{CallDivergence, OutcomeDifference, ReplaySide, compare, locate};
 use fozzy_check::judge;
-use fozzy_trace::file::{Outcome, Recording};
+use fozzy_trace::file::{RecordedOutcome, Recording};
 use fozzy_trace::history::first_difference;
-use fozzy_trace::source::Recorded;
-use fozzy_trace::{DecisionSource, Execution, Executor, HarnessError, History, Keep, Verdict};
+use fozzy_trace::source::RecordedSource;
+use fozzy_trace::{DecisionSource, Execution, Executor, HarnessError, History, HistoryWindow, Verdict};
 use std::ops::Range;
 
 /// A replay of a recording.
@@ -40,7 +40,7 @@ pub struct CrossReplay {
 /// The decisions of a recording and what the real computer answered, as a source.
 #[must_use]
 pub fn source_of(recording: &Recording) -> Box<dyn DecisionSource> {
-    let source = Recorded::new(recording.seed, recording.explicit.clone());
+    let source = RecordedSource::new(recording.seed, recording.explicit.clone());
     Box::new(source.observing(recording.observations.clone(), recording.inputs.clone()))
 }
 
@@ -48,10 +48,14 @@ pub fn source_of(recording: &Recording) -> Box<dyn DecisionSource> {
 ///
 /// # Errors
 /// When the execution fails for reasons of the machine.
-pub fn replay(recording: &Recording, executor: &mut dyn Executor, keep: Keep) -> Result<ReplayResult, HarnessError> {
+pub fn replay(
+    recording: &Recording,
+    executor: &mut dyn Executor,
+    keep: HistoryWindow,
+) -> Result<ReplayResult, HarnessError> {
     let execution = executor.execute(source_of(recording), keep)?;
     let verdict = judge(&execution);
-    let outcome = Outcome::of(&execution, verdict.clone());
+    let outcome = RecordedOutcome::of(&execution, verdict.clone());
     let difference = compare(&recording.outcome, &outcome);
     let stretch = first_difference(&recorded_history(recording), &execution.history);
     Ok(ReplayResult { execution, verdict, difference, stretch })

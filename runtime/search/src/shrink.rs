@@ -38,11 +38,14 @@ pub use incremental_replay::{Next, SequenceTarget, Stride};
 
 use crate::keyed_source::{Decision, DecisionKey, DecisionLog, KeyedSource, LOGGED_MAX, is_chance, take};
 use fozzy_check::judge;
-use fozzy_trace::facts::Position;
+use fozzy_trace::facts::ScenarioPosition;
 use fozzy_trace::file::Recording;
-use fozzy_trace::plan::{Inputs, Kept};
-use fozzy_trace::source::Explicit;
-use fozzy_trace::{DecisionSource, Execution, Fold, HarnessError, Keep, Observation, Origin, Plan, Seed, Signature};
+use fozzy_trace::plan::{Inputs, KeptSequence};
+use fozzy_trace::source::Override;
+use fozzy_trace::{
+    DecisionSource, Execution, FailureSignature, HarnessError, HistoryWindow, Observation, Origin, Plan, RunningDigest,
+    Seed,
+};
 use speculate::ReplayWorker;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -55,7 +58,7 @@ pub struct ShrinkCandidate {
     /// The bytes that the plan names.
     pub inputs: Inputs,
     /// The answers that the seed does not give.
-    pub answers: BTreeMap<DecisionKey, Explicit>,
+    pub answers: BTreeMap<DecisionKey, Override>,
     /// Whether faults, turns and the network's chance get the simplest answer where none is given: so that what is
     /// left out moves none of them elsewhere.
     pub calm: bool,
@@ -72,7 +75,7 @@ pub trait ReplayTarget {
         plan: &Plan,
         inputs: &Inputs,
         source: Box<dyn DecisionSource>,
-        keep: Keep,
+        keep: HistoryWindow,
     ) -> Result<Execution, HarnessError>;
 
     /// Walks through single sequences, if it can: candidates are then not taken from the start each time.
@@ -170,7 +173,7 @@ pub struct ShrinkResult {
     /// Whether nothing more can be left out; not so when the budget ran out.
     pub is_minimal: bool,
     /// Other failures that were met on the way: each signature, and the first story that had it.
-    pub slips: BTreeMap<Signature, ShrinkCandidate>,
+    pub slips: BTreeMap<FailureSignature, ShrinkCandidate>,
 }
 
 /// A recording cannot be shrunk.
@@ -253,34 +256,34 @@ struct Shrinker<'a> {
     options: Options,
     seed: Seed,
     observations: Arc<[Observation]>,
-    signature: Signature,
+    signature: FailureSignature,
     story: ShrinkCandidate,
     /// What the story was asked.
     log: Vec<Decision>,
     /// Where it failed, if it is a scenario.
-    position: Option<Position>,
+    position: Option<ScenarioPosition>,
     tries: u64,
     /// Digests of candidates that were executed in vain.
     vain: BTreeSet<u64>,
     /// What was told ahead, for the story as it is.
     ahead: BTreeMap<u64, CandidateResult>,
-    slips: BTreeMap<Signature, ShrinkCandidate>,
+    slips: BTreeMap<FailureSignature, ShrinkCandidate>,
 }
 
 /// What one execution of a candidate showed.
 struct CandidateResult {
     /// What it was asked, in stretches.
     log: Vec<Arc<[Decision]>>,
-    position: Option<Position>,
+    position: Option<ScenarioPosition>,
     execution: Execution,
-    signature: Option<Signature>,
+    signature: Option<FailureSignature>,
 }
 
 /// A recording as a story, and what its execution showed.
 struct InitialReplay {
     story: ShrinkCandidate,
     told: CandidateResult,
-    signature: Signature,
+    signature: FailureSignature,
 }
 
 /// The recorded answers have numbers in the whole execution; repeating it tells which questions those were.
@@ -451,7 +454,7 @@ impl<'a> Shrinker<'a> {
 }
 
 /// Whether a signature tells of the program, and not of what the candidate lacks.
-fn is_own(signature: &Signature) -> bool {
+fn is_own(signature: &FailureSignature) -> bool {
     use fozzy_trace::FindingKind::{Checker, Divergence, InputInvalid};
     !matches!(signature.kind, Checker | Divergence | InputInvalid)
 }
@@ -462,8 +465,8 @@ type NextCandidates<'f> = dyn Fn(&ShrinkCandidate, usize) -> Option<ShrinkCandid
 /// What tells candidates of one recording apart: passes change nothing else.
 fn digest(story: &ShrinkCandidate) -> u64 {
     let Plan { scenario, faults, main, .. } = &story.plan;
-    let mut fold = Fold::default();
-    for Kept { kind, sequence, steps } in scenario.iter().flat_map(|scenario| &scenario.only) {
+    let mut fold = RunningDigest::default();
+    for KeptSequence { kind, sequence, steps } in scenario.iter().flat_map(|scenario| &scenario.only) {
         fold.pair(u64::from(kind.stream(*sequence)), steps.len() as u64);
         steps.iter().for_each(|(from, to)| fold.pair(u64::from(*from), u64::from(*to)));
     }
@@ -473,8 +476,8 @@ fn digest(story: &ShrinkCandidate) -> u64 {
         fold.word(u64::from(node.0));
         fold.bytes(purpose.name().as_bytes());
         match answer {
-            Explicit::Number(number) => fold.word(*number),
-            Explicit::Bytes(digits) => fold.bytes(digits.as_bytes()),
+            Override::Number(number) => fold.word(*number),
+            Override::Bytes(digits) => fold.bytes(digits.as_bytes()),
         }
     }
     fold.value()

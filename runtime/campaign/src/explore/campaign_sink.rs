@@ -16,8 +16,8 @@ use crate::store;
 use crate::wall_clock::Stopwatch;
 use fozzy_search::FailureRecord;
 use fozzy_search::explore::{DecisionPath, EdgeClasses, ExplorationObserver, PeerDiscoveries, Stats};
-use fozzy_trace::file::store::Collision;
-use fozzy_trace::file::{Recording, Target};
+use fozzy_trace::file::store::CollisionPolicy;
+use fozzy_trace::file::{RecordedTarget, Recording};
 use fozzy_trace::{Digest, Duration, HarnessError};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -33,7 +33,7 @@ pub struct Where {
     pub folder: PathBuf,
     /// The file that was asked for.
     pub record: Option<PathBuf>,
-    pub collision: Collision,
+    pub collision: CollisionPolicy,
 }
 
 /// Keeps, and says.
@@ -41,7 +41,7 @@ pub struct Keeper {
     /// Whether somebody wants it to end.
     pub stop: StopFlag,
     pub confirmer: Confirmer,
-    pub target: Target,
+    pub target: RecordedTarget,
     pub component: Arc<[u8]>,
     pub place: Where,
     pub watch: Stopwatch,
@@ -65,12 +65,12 @@ pub struct Said {
 
 impl Where {
     /// The place of the finding of this number, which is called so in the folder.
-    pub fn of(&self, number: usize, name: &Path) -> (PathBuf, Collision) {
+    pub fn of(&self, number: usize, name: &Path) -> (PathBuf, CollisionPolicy) {
         match &self.record {
             // Those after the first stand beside it.
             Some(path) if number == 0 => (path.clone(), self.collision),
-            Some(path) => (path.clone(), Collision::Append),
-            None => (self.folder.join(name), Collision::Overwrite),
+            Some(path) => (path.clone(), CollisionPolicy::Append),
+            None => (self.folder.join(name), CollisionPolicy::Overwrite),
         }
     }
 }

@@ -145,7 +145,7 @@ fn relative(path: &Path, base: &Path) -> PathBuf {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fozzy_trace::source::Explicit;
+    use fozzy_trace::source::Override;
 
     #[test]
     fn paths_are_told_from_the_crate() {
@@ -158,7 +158,7 @@ mod tests {
     #[test]
     fn ways_that_others_go_on_from_are_left_out() {
         let story = |answers: &[u64], steps| DecisionPath {
-            answers: answers.iter().copied().map(Explicit::Number).collect(),
+            answers: answers.iter().copied().map(Override::Number).collect(),
             steps,
         };
         let stories = [story(&[1], 1), story(&[1, 2], 2), story(&[3], 1), story(&[], 0)];

@@ -11,13 +11,13 @@ use crate::error::CampaignError;
 use crate::pipeline::{ENTRIES_KEPT, engine_id};
 use fozzy_check::{judge, judge_end, judge_facts};
 use fozzy_engine::{Place, Session, Walked, Walker};
-use fozzy_report::Mode;
+use fozzy_report::RunMode;
 use fozzy_search::explore::{CheckpointId, DecisionPath, StatefulTarget, Went};
 use fozzy_trace::facts::Property;
-use fozzy_trace::file::{Recording, Target};
+use fozzy_trace::file::{RecordedTarget, Recording};
 use fozzy_trace::plan::{Inputs, ScenarioPlan};
-use fozzy_trace::source::Recorded;
-use fozzy_trace::{DecisionSource, Execution, Executor, HarnessError, Keep, Plan, Seed, Verdict};
+use fozzy_trace::source::RecordedSource;
+use fozzy_trace::{DecisionSource, Execution, Executor, HarnessError, HistoryWindow, Plan, Seed, Verdict};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -39,11 +39,11 @@ impl Confirmer {
         Plan { scenario: Some(ScenarioPlan::all(1, story.steps.max(1))), ..self.plan.clone() }
     }
 
-    pub fn execute(&mut self, story: &DecisionPath, keep: Keep) -> Result<Execution, HarnessError> {
+    pub fn execute(&mut self, story: &DecisionPath, keep: HistoryWindow) -> Result<Execution, HarnessError> {
         let plan = Arc::new(self.plan_of(story));
         let planned = self.session.replan(plan, &self.inputs);
         planned.map_err(|error| HarnessError { what: error.to_string() })?;
-        self.session.execute(Box::new(Recorded::new(self.seed, story.exceptions())), keep)
+        self.session.execute(Box::new(RecordedSource::new(self.seed, story.exceptions())), keep)
     }
 }
 
@@ -52,13 +52,13 @@ impl Confirmer {
     pub fn record(
         &mut self,
         story: &DecisionPath,
-        target: &Target,
+        target: &RecordedTarget,
         component: &Arc<[u8]>,
     ) -> Result<Recording, CampaignError> {
         let execution = self.execute(story, 0..ENTRIES_KEPT)?;
         let verdict = judge(&execution);
         let engine = engine_id(self.session.program());
-        let (plan, mode) = (self.plan_of(story), Mode::Explore.name());
+        let (plan, mode) = (self.plan_of(story), RunMode::Explore.name());
         let (target, component) = (target.clone(), Arc::clone(component));
         Ok(Recording::of(target, component, plan, &self.inputs, engine, &execution, verdict, self.seed, mode))
     }

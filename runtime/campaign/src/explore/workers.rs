@@ -21,7 +21,7 @@ use crate::notice::notice;
 use crate::options::StopFlag;
 use crate::selector;
 use crate::wall_clock::Stopwatch;
-use fozzy_report::NotReached;
+use fozzy_report::UnreachedBranch;
 use fozzy_search::explore::{DecisionPath, EdgeClasses, PeerDiscoveries, Reward, Stats};
 use fozzy_trace::Seed;
 use fozzy_trace::file::store::{Durability, write_atomic};
@@ -63,7 +63,7 @@ pub struct Explored {
     /// What each way to search has earned, by dial and name.
     pub earned: Vec<(String, String, Reward)>,
     #[serde(skip)]
-    pub not_reached: Vec<NotReached>,
+    pub not_reached: Vec<UnreachedBranch>,
     pub ended: String,
 }
 

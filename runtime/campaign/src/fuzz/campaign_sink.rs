@@ -20,11 +20,11 @@ use crate::pipeline::engine_id;
 use crate::store;
 use crate::wall_clock::Stopwatch;
 use fozzy_check::judge;
-use fozzy_report::Mode;
+use fozzy_report::RunMode;
 use fozzy_search::FailureRecord;
 use fozzy_search::fuzz::{FuzzObserver, Stats, Testcase};
-use fozzy_trace::file::store::{Collision, Durability, write_atomic};
-use fozzy_trace::file::{Recording, Target};
+use fozzy_trace::file::store::{CollisionPolicy, Durability, write_atomic};
+use fozzy_trace::file::{RecordedTarget, Recording};
 use fozzy_trace::{Digest, Duration, HarnessError, Seed, Status, Verdict};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -46,7 +46,7 @@ const ENTRIES_KEPT: u64 = 1_000;
 
 /// Everything that a trace has beside the execution.
 pub struct Told {
-    pub target: Target,
+    pub target: RecordedTarget,
     pub component: Arc<[u8]>,
     pub seed: Seed,
 }
@@ -57,7 +57,7 @@ pub struct Place {
     pub folder: PathBuf,
     /// The file that was asked for.
     pub record: Option<PathBuf>,
-    pub collision: Collision,
+    pub collision: CollisionPolicy,
     /// The cargo-fuzz target whose artifacts they are, and their folder.
     pub artifacts: Option<(CargoFuzz, PathBuf)>,
 }
@@ -174,14 +174,19 @@ impl Keeper {
     }
 
     /// Records the run of `input`, and writes it and the input side by side.
-    fn keep(&mut self, input: &[u8], path: &Path, collision: Collision) -> Result<(PathBuf, PathBuf), CampaignError> {
+    fn keep(
+        &mut self,
+        input: &[u8],
+        path: &Path,
+        collision: CollisionPolicy,
+    ) -> Result<(PathBuf, PathBuf), CampaignError> {
         let Confirmed { execution, plan, inputs } = self.confirmer.execute(input, 0..ENTRIES_KEPT)?;
         let verdict = judge(&execution);
         let Told { target, component, seed } = &self.told;
         let engine = engine_id(self.confirmer.session().program());
         let (target, component) = (target.clone(), Arc::clone(component));
         let recording =
-            Recording::of(target, component, plan, &inputs, engine, &execution, verdict, *seed, Mode::Fuzz.name());
+            Recording::of(target, component, plan, &inputs, engine, &execution, verdict, *seed, RunMode::Fuzz.name());
         let bytes = recording.to_bytes().map_err(|error| CampaignError::new("trace", error.to_string()))?;
         let trace = store::write_trace(path, &bytes, collision)?;
         // libFuzzer's artifacts have no ending.
@@ -264,8 +269,8 @@ impl FuzzObserver for Keeper {
         let (path, collision) = match &self.place.record {
             // Those after the first stand beside it.
             Some(path) if self.kept.is_empty() => (path.clone(), self.place.collision),
-            Some(path) => (path.clone(), Collision::Append),
-            None => (self.path(found), Collision::Overwrite),
+            Some(path) => (path.clone(), CollisionPolicy::Append),
+            None => (self.path(found), CollisionPolicy::Overwrite),
         };
         let (trace, input) = self.keep(&found.input, &path, collision).map_err(harness)?;
         let title = found.verdict.signature.as_ref().map(ToString::to_string).unwrap_or_default();
@@ -291,7 +296,7 @@ impl FuzzObserver for Keeper {
     fn minimized(&mut self, smaller: &[u8], verdict: &Verdict) -> Result<(), HarnessError> {
         let Some(kept) = self.kept.last() else { return Ok(()) };
         let path = kept.trace.with_extension("min.fozzy");
-        let (trace, input) = self.keep(smaller, &path, Collision::Overwrite).map_err(harness)?;
+        let (trace, input) = self.keep(smaller, &path, CollisionPolicy::Overwrite).map_err(harness)?;
         self.remark(&format!("  made smaller: {} bytes, {}\n", smaller.len(), trace.display()));
         let arguments = self.say_arguments(smaller);
         if let Some(kept) = self.kept.last_mut() {

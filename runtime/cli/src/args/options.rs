@@ -6,7 +6,7 @@ use fozzy_campaign::fuzz::choose::FuzzMode;
 use fozzy_campaign::inputs::InputOptions;
 use fozzy_campaign::options::{BackendOptions, Limits, World};
 use fozzy_plan::{FilesBackend, ScriptBackend};
-use fozzy_trace::file::store::Collision;
+use fozzy_trace::file::store::CollisionPolicy;
 
 impl LimitArgs {
     pub(crate) fn options(&self) -> Limits {
@@ -56,12 +56,12 @@ impl Globals {
     }
 }
 
-impl From<CollisionArg> for Collision {
-    fn from(policy: CollisionArg) -> Collision {
+impl From<CollisionArg> for CollisionPolicy {
+    fn from(policy: CollisionArg) -> CollisionPolicy {
         match policy {
-            CollisionArg::Error => Collision::Error,
-            CollisionArg::Overwrite => Collision::Overwrite,
-            CollisionArg::Append => Collision::Append,
+            CollisionArg::Error => CollisionPolicy::Error,
+            CollisionArg::Overwrite => CollisionPolicy::Overwrite,
+            CollisionArg::Append => CollisionPolicy::Append,
         }
     }
 }

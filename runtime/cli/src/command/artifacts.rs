@@ -17,7 +17,7 @@ use fozzy_report::document::{
     ArtifactsDiff, ArtifactsDocument, BUNDLE_SCHEMA, BundleDocument, FileDiff, ReportDiff, TraceDiff, VerifyDocument,
 };
 use fozzy_search::{ReplaySide, locate, source_of};
-use fozzy_trace::Entry;
+use fozzy_trace::HistoryEntry;
 use fozzy_trace::file::{self, Recording};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -131,7 +131,7 @@ fn traces(left: &Recording, right: &Recording) -> Result<TraceDiff, CliError> {
 fn decisions(recording: &Recording, session: &mut fozzy_engine::Session) -> Result<Vec<String>, CliError> {
     let found = Arc::new(Mutex::new(Vec::new()));
     let kept = Arc::clone(&found);
-    session.follow(Box::new(move |entry: Entry| {
+    session.follow(Box::new(move |entry: HistoryEntry| {
         if entry.decision {
             let text = format!("{} {} {} {}", entry.node, entry.call, entry.asked, entry.answer);
             kept.lock().unwrap_or_else(PoisonError::into_inner).push(fozzy_trace::Digest::of(text.as_bytes()).short());

@@ -13,10 +13,10 @@ use fozzy_campaign::store::{self, TRACE_NAME, store_error};
 use fozzy_campaign::target;
 use fozzy_campaign::wall_clock::Stopwatch;
 use fozzy_check::judge;
-use fozzy_report::{Mode, RunSummary};
+use fozzy_report::{RunMode, RunSummary};
 use fozzy_search::Branch;
 use fozzy_trace::file::Recording;
-use fozzy_trace::file::store::{Collision, check_target};
+use fozzy_trace::file::store::{CollisionPolicy, check_target};
 use fozzy_trace::{Executor, Status};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -24,7 +24,7 @@ use std::sync::Arc;
 pub(crate) fn branch(context: &Context, args: &BranchArgs) -> Result<ExitCode, CliError> {
     let watch = Stopwatch::start();
     let (path, original) = selector::recording(&args.trace, &context.runs)?;
-    let collision: Collision = args.record_collision.into();
+    let collision: CollisionPolicy = args.record_collision.into();
     if let Some(path) = &args.record {
         check_target(path, collision).map_err(store_error)?;
     }
@@ -51,13 +51,13 @@ pub(crate) fn branch(context: &Context, args: &BranchArgs) -> Result<ExitCode, C
         &execution,
         verdict,
         seed,
-        Mode::Run.name(),
+        RunMode::Run.name(),
     );
     let folder = context.runs.begin()?;
     let (to, collision) = match &args.record {
         Some(path) => (Some(path.clone()), collision),
         None if recording.outcome.verdict.status == Status::Pass => (None, collision),
-        None => (Some(folder.path.join(TRACE_NAME)), Collision::Error),
+        None => (Some(folder.path.join(TRACE_NAME)), CollisionPolicy::Error),
     };
     let trace = match to {
         None => None,
@@ -68,7 +68,7 @@ pub(crate) fn branch(context: &Context, args: &BranchArgs) -> Result<ExitCode, C
     };
     let identity = identity(&folder, seed, trace.as_deref());
     let target = target::summary_of(&recording.target);
-    let summary = RunSummary::of(Mode::Run, identity, target, &recording.outcome, kept(&execution), watch.facts())
+    let summary = RunSummary::of(RunMode::Run, identity, target, &recording.outcome, kept(&execution), watch.facts())
         .telling(&execution.facts);
     context.runs.finish(&folder, &summary)?;
     print(context, json, &summary)?;

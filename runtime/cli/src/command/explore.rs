@@ -32,13 +32,13 @@ use fozzy_campaign::target::{self, Loaded};
 use fozzy_campaign::wall_clock::Stopwatch;
 use fozzy_check::judge;
 use fozzy_engine::Walker;
-use fozzy_report::{ExploreEarned, ExploreFinding, ExploreSummary, Mode, RunSummary, SeedState};
+use fozzy_report::{ExploreFinding, ExploreReward, ExploreSummary, RunMode, RunSummary, SeedState};
 use fozzy_search::explore::{
     AnswerLog, DecisionPath, Exploration, ExplorationEnd, GuidedSource, Options, Reward, StopCondition, StrategyRow,
     strategy,
 };
-use fozzy_trace::file::store::{Collision, check_target};
-use fozzy_trace::file::{Outcome, Recording};
+use fozzy_trace::file::store::{CollisionPolicy, check_target};
+use fozzy_trace::file::{RecordedOutcome, Recording};
 use fozzy_trace::plan::ScenarioPlan;
 use fozzy_trace::{Execution, Seed, Status};
 use std::path::{Path, PathBuf};
@@ -50,7 +50,7 @@ use std::time::Duration;
 const SHRINK_TIME: Duration = Duration::from_secs(30);
 
 pub(crate) fn explore(context: &Context, args: &ExploreArgs) -> Result<ExitCode, CliError> {
-    let collision: Collision = args.record_collision.into();
+    let collision: CollisionPolicy = args.record_collision.into();
     if let Some(path) = &args.record {
         check_target(path, collision).map_err(store_error)?;
     }
@@ -119,10 +119,10 @@ pub(crate) fn explore(context: &Context, args: &ExploreArgs) -> Result<ExitCode,
             args.generate_tests.as_deref().unwrap_or(Path::new("")).display()
         ));
     }
-    let outcome = Outcome::of(&base.probe, judge(&base.probe));
+    let outcome = RecordedOutcome::of(&base.probe, judge(&base.probe));
     let identity = identity(&folder, base.seed, explored.traces.first().map(|found| found.path.as_path()));
     let target = target::summary_of(&base.target);
-    let mut summary = RunSummary::of(Mode::Explore, identity, target, &outcome, kept(&base.probe), watch.facts());
+    let mut summary = RunSummary::of(RunMode::Explore, identity, target, &outcome, kept(&base.probe), watch.facts());
     let verdicts = || recordings.iter().map(|recording| &recording.outcome.verdict);
     let statuses = verdicts().map(|verdict| verdict.status).chain(standings.iter().map(|seed| seed.status));
     summary.status = statuses.max_by_key(|status| status.gravity()).unwrap_or(Status::Pass);
@@ -187,7 +187,7 @@ struct Prepared {
 struct Base {
     name: String,
     component: Arc<[u8]>,
-    target: fozzy_trace::file::Target,
+    target: fozzy_trace::file::RecordedTarget,
     planned: Planned,
     probe: Execution,
     seed: Seed,
@@ -372,9 +372,9 @@ fn finding(found: &Trace, recording: &Recording) -> ExploreFinding {
     }
 }
 
-fn earned((dial, name, earned): &(String, String, Reward)) -> ExploreEarned {
+fn earned((dial, name, earned): &(String, String, Reward)) -> ExploreReward {
     let Reward { runs, steps, found } = *earned;
-    ExploreEarned { dial: dial.clone(), name: name.clone(), runs, steps, found }
+    ExploreReward { dial: dial.clone(), name: name.clone(), runs, steps, found }
 }
 
 fn summary(explored: &Explored, base: &Base) -> ExploreSummary {

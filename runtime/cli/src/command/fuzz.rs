@@ -30,10 +30,10 @@ use fozzy_campaign::target;
 use fozzy_campaign::wall_clock::Stopwatch;
 use fozzy_check::judge;
 use fozzy_engine::{Caller, Functions, Searched};
-use fozzy_report::{Mode, RunSummary, finding_annotations, sarif};
+use fozzy_report::{RunMode, RunSummary, finding_annotations, sarif};
 use fozzy_search::fuzz::{Campaign, Dictionary, MUTATORS, Mutator, Options};
-use fozzy_trace::file::Outcome;
-use fozzy_trace::file::store::{Collision, Durability, check_target, write_atomic};
+use fozzy_trace::file::RecordedOutcome;
+use fozzy_trace::file::store::{CollisionPolicy, Durability, check_target, write_atomic};
 use fozzy_trace::plan::FUEL_DEFAULT;
 use fozzy_trace::{Finding, FindingKind, Status};
 use std::path::{Path, PathBuf};
@@ -54,7 +54,7 @@ pub(crate) fn fuzz(context: &Context, args: &FuzzArgs) -> Result<ExitCode, CliEr
         }
     };
     let seed = seed(context, args.seed);
-    let collision: Collision = args.record_collision.into();
+    let collision: CollisionPolicy = args.record_collision.into();
     if args.det && args.jobs > 1 {
         let message =
             "--det: workers find things in an order of their own, so that no campaign of several is as another";
@@ -186,9 +186,9 @@ pub(crate) fn fuzz(context: &Context, args: &FuzzArgs) -> Result<ExitCode, CliEr
     };
 
     let trace = report.fuzz.findings.first().map(|finding| PathBuf::from(&finding.trace_path));
-    let outcome = Outcome::of(&probe, judge(&probe));
+    let outcome = RecordedOutcome::of(&probe, judge(&probe));
     let identity = identity(&own, seed, trace.as_deref());
-    let mut summary = RunSummary::of(Mode::Fuzz, identity, summary_target, &outcome, kept(&probe), watch.facts());
+    let mut summary = RunSummary::of(RunMode::Fuzz, identity, summary_target, &outcome, kept(&probe), watch.facts());
     summary.status = report.status();
     summary = summary.finding(report.findings.iter().map(|(finding, _)| finding.clone()).collect());
     summary.signature = report.fuzz.findings.first().and_then(|finding| finding.signature.clone());

@@ -15,16 +15,16 @@ use fozzy_campaign::walker::{Ground, Paths};
 use fozzy_campaign::wall_clock::Stopwatch;
 use fozzy_check::judge;
 use fozzy_engine::Session;
-use fozzy_report::{ExplainedDecision, Mode, RunSummary, ShrinkSummary, Slip, StorySize};
+use fozzy_report::{ExplainedDecision, FailureSize, RunMode, RunSummary, ShrinkSlip, ShrinkSummary};
 use fozzy_search::shrink::{
     self, CandidateSize, Dimension, Explanation, Options, ReplayTarget, SequenceTarget, ShrinkCandidate, ShrinkError,
     ShrinkProgress, ShrinkResult, VariedPart,
 };
 use fozzy_trace::file::Recording;
-use fozzy_trace::file::store::Collision;
+use fozzy_trace::file::store::CollisionPolicy;
 use fozzy_trace::plan::Inputs;
-use fozzy_trace::source::Explicit;
-use fozzy_trace::{DecisionSource, Execution, Executor, HarnessError, Keep, Plan, Signature};
+use fozzy_trace::source::Override;
+use fozzy_trace::{DecisionSource, Execution, Executor, FailureSignature, HarnessError, HistoryWindow, Plan};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
@@ -68,13 +68,14 @@ pub(crate) fn shrink(context: &Context, args: &ShrinkArgs) -> Result<ExitCode, C
     };
     let (smallest, execution) = engine.record(&recording, &shrunk.story)?;
     let bytes = smallest.to_bytes().map_err(|error| CliError::new("trace", error.to_string()))?;
-    let written = store::write_trace(&out, &bytes, Collision::Overwrite)?;
+    let written = store::write_trace(&out, &bytes, CollisionPolicy::Overwrite)?;
     let folder = context.runs.begin()?;
     let slips = slips(engine, &recording, &shrunk, &folder)?;
     let identity = identity(&folder, recording.seed, Some(&written));
     let target = target::summary_of(&recording.target);
-    let mut summary = RunSummary::of(Mode::Run, identity, target, &smallest.outcome, kept(&execution), watch.facts())
-        .telling(&execution.facts);
+    let mut summary =
+        RunSummary::of(RunMode::Run, identity, target, &smallest.outcome, kept(&execution), watch.facts())
+            .telling(&execution.facts);
     summary.shrink = Some(ShrinkSummary {
         source: path.display().to_string(),
         executions: shrunk.tries,
@@ -99,8 +100,8 @@ fn explained_document(explained: &Explanation) -> ExplainedDecision {
     let (step, site, answer) = match subject {
         VariedPart::Decision(decision) => {
             let answer = match &decision.answer {
-                Explicit::Number(number) => number.to_string(),
-                Explicit::Bytes(digits) => digits.clone(),
+                Override::Number(number) => number.to_string(),
+                Override::Bytes(digits) => digits.clone(),
             };
             (decision.spot.part.step_number(), decision.site.clone(), answer)
         }
@@ -121,9 +122,9 @@ const fn dimension(argument: MinimizeArg) -> Option<Dimension> {
     }
 }
 
-const fn size(size: CandidateSize) -> StorySize {
+const fn size(size: CandidateSize) -> FailureSize {
     let CandidateSize { steps, faults, decisions, input_bytes } = size;
-    StorySize { steps, faults, decisions, input_bytes }
+    FailureSize { steps, faults, decisions, input_bytes }
 }
 
 fn progress_line(elapsed: Duration, progress: &ShrinkProgress) -> String {
@@ -159,7 +160,7 @@ pub(super) fn smaller(trace: &Path, budget: Duration) -> Result<Option<(PathBuf,
     }
     let (smallest, _) = engines[0].record(&recording, &shrunk.story)?;
     let bytes = smallest.to_bytes().map_err(|error| CliError::new("trace", error.to_string()))?;
-    let path = store::write_trace(&trace.with_extension("min.fozzy"), &bytes, Collision::Overwrite)?;
+    let path = store::write_trace(&trace.with_extension("min.fozzy"), &bytes, CollisionPolicy::Overwrite)?;
     Ok(Some((path, shrunk.after.steps as u64)))
 }
 
@@ -169,14 +170,14 @@ fn slips(
     recording: &Recording,
     shrunk: &ShrinkResult,
     folder: &RunFolder,
-) -> Result<Vec<Slip>, CliError> {
+) -> Result<Vec<ShrinkSlip>, CliError> {
     let mut kept = Vec::new();
     for (number, (signature, story)) in shrunk.slips.iter().take(SLIPS_KEPT_MAX).enumerate() {
         let (recording, _) = engine.record(recording, story)?;
         let bytes = recording.to_bytes().map_err(|error| CliError::new("trace", error.to_string()))?;
         let path: PathBuf = folder.path.join(format!("slip-{}.fozzy", number + 1));
-        let path = store::write_trace(&path, &bytes, Collision::Error)?;
-        kept.push(Slip { signature: signature.clone(), trace_path: path.display().to_string() });
+        let path = store::write_trace(&path, &bytes, CollisionPolicy::Error)?;
+        kept.push(ShrinkSlip { signature: signature.clone(), trace_path: path.display().to_string() });
     }
     Ok(kept)
 }
@@ -217,7 +218,7 @@ impl ReplayTarget for Engine {
         plan: &Plan,
         inputs: &Inputs,
         source: Box<dyn DecisionSource>,
-        keep: Keep,
+        keep: HistoryWindow,
     ) -> Result<Execution, HarnessError> {
         let replanned = self.session.replan(Arc::new(plan.clone()), inputs);
         replanned.map_err(|error| HarnessError { what: error.to_string() })?;
@@ -256,7 +257,7 @@ impl Engine {
 pub(crate) struct AblationDocument {
     schema_version: &'static str,
     trace: String,
-    signature: Option<Signature>,
+    signature: Option<FailureSignature>,
     faults: Vec<String>,
     rows: Vec<AblationRow>,
 }
@@ -269,7 +270,7 @@ pub(crate) struct AblationRow {
     without: Vec<usize>,
     still_fails: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
-    signature: Option<Signature>,
+    signature: Option<FailureSignature>,
 }
 
 pub(crate) fn ablate(context: &Context, args: &AblateArgs) -> Result<ExitCode, CliError> {

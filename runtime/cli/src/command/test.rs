@@ -16,9 +16,9 @@ use fozzy_check::is_own;
 use fozzy_report::suite::{
     CaseResult, CaseSummary, SuiteSummary, annotations, case_line, details, heading, html, junit, pretty, widest,
 };
-use fozzy_report::{Identity, Style};
+use fozzy_report::{RunIdentity, Style};
 use fozzy_trace::Seed;
-use fozzy_trace::file::store::{self, Collision, Durability, StoreError, write_atomic};
+use fozzy_trace::file::store::{self, CollisionPolicy, Durability, StoreError, write_atomic};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -28,7 +28,7 @@ pub(crate) fn test(context: &Context, args: &TestArgs) -> Result<ExitCode, CliEr
     let selected = select(&args.globs, args.filter.as_deref())?;
     let seed = seed(context, args.seed);
     let records = records(args.record.as_deref(), selected.len());
-    let collision: Collision = args.record_collision.into();
+    let collision: CollisionPolicy = args.record_collision.into();
     for path in records.iter().flatten() {
         store::check_target(path, collision).map_err(store_error)?;
     }
@@ -177,12 +177,12 @@ fn trace_names(selected: &[Selected]) -> Vec<String> {
 }
 
 /// The suite's run. Its trace, which `latest` and `last-fail` name, is that of the first scenario that has one and failed.
-fn identity<'a>(folder: &RunFolder, seed: Seed, cases: impl Iterator<Item = &'a CaseSummary> + Clone) -> Identity {
+fn identity<'a>(folder: &RunFolder, seed: Seed, cases: impl Iterator<Item = &'a CaseSummary> + Clone) -> RunIdentity {
     let failed = cases.clone().filter(|case| case.result == CaseResult::Failed);
     let trace = |case: &CaseSummary| case.run.as_ref()?.identity.trace_path.clone();
     let trace_path = failed.filter_map(trace).next().or_else(|| cases.filter_map(trace).next());
     let report_path = Some(shown(&folder.path.join("report.json")));
-    Identity { run_id: folder.id.clone(), seed, trace_path, report_path, artifacts_dir: Some(shown(&folder.path)) }
+    RunIdentity { run_id: folder.id.clone(), seed, trace_path, report_path, artifacts_dir: Some(shown(&folder.path)) }
 }
 
 /// The report: to the file that was named for it, and to standard output.

@@ -7,7 +7,7 @@
 //!
 //! Invariant: a way never changes.
 
-use fozzy_trace::source::Explicit;
+use fozzy_trace::source::Override;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use std::sync::Arc;
 #[serde(deny_unknown_fields)]
 pub struct DecisionPath {
     /// The answers, in the order of the questions.
-    pub answers: Vec<Explicit>,
+    pub answers: Vec<Override>,
     /// Steps.
     pub steps: u32,
 }
@@ -25,7 +25,7 @@ pub struct DecisionPath {
 impl DecisionPath {
     /// The answers by the numbers of their questions, as a recording has them.
     #[must_use]
-    pub fn exceptions(&self) -> BTreeMap<u64, Explicit> {
+    pub fn exceptions(&self) -> BTreeMap<u64, Override> {
         (0..).zip(self.answers.iter().cloned()).collect()
     }
 }
@@ -34,14 +34,14 @@ impl DecisionPath {
 #[derive(Debug, Default)]
 pub(crate) struct PathNode {
     before: Option<Arc<PathNode>>,
-    answers: Box<[Explicit]>,
+    answers: Box<[Override]>,
     /// Steps from the start; none before the beginning.
     pub(crate) steps: u32,
 }
 
 impl PathNode {
     /// The way that goes on from `before` by these answers.
-    pub(crate) fn from(before: Option<&Arc<PathNode>>, answers: &[Explicit], steps: u32) -> Arc<PathNode> {
+    pub(crate) fn from(before: Option<&Arc<PathNode>>, answers: &[Override], steps: u32) -> Arc<PathNode> {
         Arc::new(PathNode { before: before.cloned(), answers: answers.into(), steps })
     }
 
@@ -51,7 +51,7 @@ impl PathNode {
     }
 
     /// The story of going this way, and then on by `answers` for some steps.
-    pub(crate) fn story(&self, answers: &[Explicit], steps: u32) -> DecisionPath {
+    pub(crate) fn story(&self, answers: &[Override], steps: u32) -> DecisionPath {
         let mut parts = vec![answers];
         let mut at = Some(self);
         while let Some(way) = at {

@@ -22,7 +22,7 @@ use crate::findings::FailureRecord;
 use crate::findings::Findings;
 use crate::rng::Rng;
 use crate::stats::Estimate;
-use fozzy_trace::source::Explicit;
+use fozzy_trace::source::Override;
 use fozzy_trace::{HarnessError, Verdict};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -274,7 +274,7 @@ impl Exploration {
         story: &DecisionPath,
     ) -> Result<Option<ExplorationEnd>, HarnessError> {
         // What was answered before the beginning was asked before.
-        let script: Arc<[Explicit]> = story.answers.get(self.start.len()..).unwrap_or_default().into();
+        let script: Arc<[Override]> = story.answers.get(self.start.len()..).unwrap_or_default().into();
         let manner = AnswerPolicy { mask: AnswerMask::All, order: TaskOrder::First, simplest: true, toggle: 0.0 };
         let (origin, steps) = (RunOrigin::Start, story.steps);
         self.go(outside, &RunSpec { origin, steps, script, manner, keeps: CapturePolicy::New }).map(|(ended, _)| ended)

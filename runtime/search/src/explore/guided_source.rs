@@ -10,8 +10,8 @@
 use super::swarm::{self, AnswerMask};
 use crate::rng::Rng;
 use fozzy_trace::digest::{hex, unhex};
-use fozzy_trace::source::Explicit;
-use fozzy_trace::{DecisionSource, NodeId, Origin, Part, Purpose, Question, Seed};
+use fozzy_trace::source::Override;
+use fozzy_trace::{DecisionPart, DecisionSource, NodeId, Origin, Purpose, Question, Seed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The site by which the SDK asks which of the tasks that can go on does.
@@ -32,7 +32,7 @@ pub struct AnswerLog(Arc<Mutex<AnswerLogState>>);
 
 #[derive(Debug, Default)]
 struct AnswerLogState {
-    answers: Vec<Explicit>,
+    answers: Vec<Override>,
     bounds: Vec<u64>,
     /// The most questions about the order in one step.
     ordered: u64,
@@ -49,7 +49,7 @@ impl AnswerLog {
 
     /// A copy of what was answered.
     #[must_use]
-    pub fn so_far(&self) -> Vec<Explicit> {
+    pub fn so_far(&self) -> Vec<Override> {
         self.lock().answers.clone()
     }
 
@@ -75,15 +75,15 @@ impl AnswerLog {
     /// The numbers that were answered, each with its bound; questions for bytes are left out.
     pub(crate) fn numbers(&self) -> Vec<(u64, u64)> {
         let noted = self.lock();
-        let number = |(answer, bound): (&Explicit, &u64)| match answer {
-            Explicit::Number(number) => Some((*number, *bound)),
-            Explicit::Bytes(_) => None,
+        let number = |(answer, bound): (&Override, &u64)| match answer {
+            Override::Number(number) => Some((*number, *bound)),
+            Override::Bytes(_) => None,
         };
         noted.answers.iter().zip(&noted.bounds).filter_map(number).collect()
     }
 
     /// Notes an answer, and which one it is of those that may be left out.
-    fn note(&self, answer: Explicit, bound: u64, named: Option<u64>) {
+    fn note(&self, answer: Override, bound: u64, named: Option<u64>) {
         let mut noted = self.lock();
         if noted.answers.len() < ANSWERS_MAX {
             if noted.answers.is_empty() {
@@ -128,11 +128,11 @@ pub(crate) enum TaskOrder {
 
 /// Answers on one way.
 pub struct GuidedSource {
-    script: Arc<[Explicit]>,
+    script: Arc<[Override]>,
     at: usize,
     chance: Rng,
     manner: AnswerPolicy,
-    part: Part,
+    part: DecisionPart,
     /// Whether faults strike as chance has it; otherwise none does.
     storm: bool,
     /// Questions about the order in this step.
@@ -149,13 +149,13 @@ pub struct GuidedSource {
 
 impl GuidedSource {
     pub(crate) fn new(
-        script: Arc<[Explicit]>,
+        script: Arc<[Override]>,
         mut chance: Rng,
         manner: AnswerPolicy,
         noted: &AnswerLog,
     ) -> GuidedSource {
         let storm = manner.toggle > 0.0 && chance.one_in(2);
-        let (part, noted) = (Part::WHOLE, Some(noted.clone()));
+        let (part, noted) = (DecisionPart::WHOLE, Some(noted.clone()));
         GuidedSource {
             script,
             at: 0,
@@ -178,7 +178,7 @@ impl GuidedSource {
         GuidedSource::new(Arc::from([]), Rng::new(seed, 0).stream(u64::MAX), manner, noted)
     }
 
-    fn scripted(&mut self) -> Option<Explicit> {
+    fn scripted(&mut self) -> Option<Override> {
         let answer = self.script.get(self.at).cloned();
         self.at += 1;
         answer
@@ -280,14 +280,14 @@ impl DecisionSource for GuidedSource {
     fn below(&mut self, question: Question<'_>, bound: u64) -> (u64, Origin) {
         self.enter(question);
         let answer = match self.scripted() {
-            Some(Explicit::Number(number)) => number.min(bound - 1),
-            Some(Explicit::Bytes(_)) | None => self.drawn(question, bound),
+            Some(Override::Number(number)) => number.min(bound - 1),
+            Some(Override::Bytes(_)) | None => self.drawn(question, bound),
         };
         if let Some(noted) = &self.noted {
             let may_be_left_out = matches!(question.purpose, Purpose::Choice(_)) && question.site != NEXT_TASK;
             let alternative = if may_be_left_out { self.alternative(answer, bound) } else { None };
             let named = alternative.map(|alternative| swarm::answer(question.site, alternative));
-            noted.note(Explicit::Number(answer), bound, named);
+            noted.note(Override::Number(answer), bound, named);
         }
         self.weights.clear();
         (answer, ORIGIN)
@@ -296,8 +296,8 @@ impl DecisionSource for GuidedSource {
     fn fill(&mut self, question: Question<'_>, out: &mut [u8]) -> Origin {
         self.enter(question);
         let given = match self.scripted() {
-            Some(Explicit::Bytes(text)) => unhex(&text).filter(|bytes| bytes.len() == out.len()),
-            Some(Explicit::Number(_)) | None => None,
+            Some(Override::Bytes(text)) => unhex(&text).filter(|bytes| bytes.len() == out.len()),
+            Some(Override::Number(_)) | None => None,
         };
         match given {
             Some(bytes) => out.copy_from_slice(&bytes),
@@ -305,7 +305,7 @@ impl DecisionSource for GuidedSource {
             None => self.chance.fill(out),
         }
         if let Some(noted) = &self.noted {
-            noted.note(Explicit::Bytes(hex(out)), 0, None);
+            noted.note(Override::Bytes(hex(out)), 0, None);
         }
         ORIGIN
     }

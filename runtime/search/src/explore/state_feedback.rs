@@ -185,7 +185,7 @@ impl StateFeedback {
 mod tests {
     use super::*;
     use crate::explore::{CheckpointId, DecisionPath, Went};
-    use fozzy_trace::facts::{Properties, Property, Seen};
+    use fozzy_trace::facts::{Properties, Property, PropertyEvaluation};
     use fozzy_trace::{DecisionSource, HarnessError, Verdict};
 
     /// A way on which faults strike and properties are evaluated.
@@ -227,8 +227,8 @@ mod tests {
         }
     }
 
-    fn seen() -> Seen<'static> {
-        Seen { kind: PropertyKind::Always, name: "kept", holds: true, distance: None, details: None }
+    fn seen() -> PropertyEvaluation<'static> {
+        PropertyEvaluation { kind: PropertyKind::Always, name: "kept", holds: true, distance: None, details: None }
     }
 
     #[test]

@@ -19,7 +19,7 @@ use super::options::Options;
 use super::stateful_target::CheckpointId;
 use crate::rng::Rng;
 use coverage_guided::CoverageGuidedSearch;
-use fozzy_trace::source::Explicit;
+use fozzy_trace::source::Override;
 use fresh::FreshStart;
 use std::sync::Arc;
 use systematic::SystematicSearch;
@@ -40,7 +40,7 @@ pub(crate) struct RunSpec {
     /// Steps at most; none of them is the beginning.
     pub(crate) steps: u32,
     /// The first answers.
-    pub(crate) script: Arc<[Explicit]>,
+    pub(crate) script: Arc<[Override]>,
     pub(crate) manner: AnswerPolicy,
     pub(crate) keeps: CapturePolicy,
 }

@@ -2,10 +2,11 @@
 
 use super::*;
 use crate::findings::FailureRecord;
-use fozzy_trace::facts::{Failure, FailureKind, Property};
-use fozzy_trace::source::{Explicit, Recorded, Seeded};
+use fozzy_trace::facts::{FailureKind, Property, ReportedFailure};
+use fozzy_trace::source::{Override, RecordedSource, SeededSource};
 use fozzy_trace::{
-    DecisionSource, FindingKind, HarnessError, NodeId, Part, Purpose, Question, Seed, Signature, Status, Verdict,
+    DecisionPart, DecisionSource, FailureSignature, FindingKind, HarnessError, NodeId, Purpose, Question, Seed, Status,
+    Verdict,
 };
 use std::collections::BTreeMap;
 
@@ -23,18 +24,18 @@ struct Lock {
 
 fn lock(tells: bool) -> Lock {
     let kept = BTreeMap::from([(CheckpointId(0), (0, 0))]);
-    Lock { right: 0, steps: 0, source: Box::new(Seeded::new(Seed(0))), kept, next: 1, tells }
+    Lock { right: 0, steps: 0, source: Box::new(SeededSource::new(Seed(0))), kept, next: 1, tells }
 }
 
 fn opened() -> Verdict {
-    let failure = Failure::new(FailureKind::Assertion, "open", "open");
-    let signature = Signature { kind: FindingKind::Assertion, site: failure.site };
+    let failure = ReportedFailure::new(FailureKind::Assertion, "open", "open");
+    let signature = FailureSignature { kind: FindingKind::Assertion, site: failure.site };
     Verdict { status: Status::Fail, findings: Vec::new(), signature: Some(signature) }
 }
 
 impl Lock {
     fn step(&mut self) -> bool {
-        let purpose = Purpose::Choice(Part::step(0, self.steps));
+        let purpose = Purpose::Choice(DecisionPart::step(0, self.steps));
         self.steps += 1;
         let (digit, _) = self.source.below(Question { node: NodeId(0), purpose, site: "digit" }, 6);
         self.right = if digit == DIGITS[self.right] { self.right + 1 } else { 0 };
@@ -81,7 +82,7 @@ impl StatefulTarget for Lock {
     }
     fn confirm(&mut self, story: &DecisionPath) -> Result<Verdict, HarnessError> {
         let mut alone = lock(self.tells);
-        alone.source = Box::new(Recorded::new(Seed(0), story.exceptions()));
+        alone.source = Box::new(RecordedSource::new(Seed(0), story.exceptions()));
         let failed = (0..story.steps).any(|_| alone.step());
         Ok(if failed { opened() } else { Verdict { status: Status::Pass, findings: Vec::new(), signature: None } })
     }
@@ -166,7 +167,7 @@ fn a_story_has_the_answers_from_the_beginning_in_their_order() {
     exploration.run(&mut lock(true), &mut std::iter::empty(), &mut Patience(50_000)).expect("no machine");
     let story = &exploration.findings().all()[0].input;
     assert_eq!(story.answers.len() as u32, story.steps);
-    let last: Vec<Explicit> = DIGITS.map(Explicit::Number).to_vec();
+    let last: Vec<Override> = DIGITS.map(Override::Number).to_vec();
     assert_eq!(story.answers[story.answers.len() - 6..], last);
     // Its places are gone to again from their stories alone.
     let stories: Vec<DecisionPath> = exploration.stories().collect();

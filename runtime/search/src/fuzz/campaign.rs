@@ -25,7 +25,7 @@ use crate::feedback::{Feature, Feedback};
 use crate::findings::{FailureRecord, Findings};
 use crate::rng::Rng;
 use crate::stats::Estimate;
-use fozzy_trace::{Digest, HarnessError, Seed, Signature, Verdict};
+use fozzy_trace::{Digest, FailureSignature, HarnessError, Seed, Verdict};
 use std::sync::Arc;
 
 /// Mutations of a testcase each time that it is picked.
@@ -591,7 +591,7 @@ impl Campaign {
         &mut self,
         outside: &mut CampaignIo<'_>,
         found: &FailureRecord,
-        signature: Option<Signature>,
+        signature: Option<FailureSignature>,
     ) -> Result<(), CampaignHalt> {
         let mut tries = MINIMIZE_TRIES;
         let mut fails = |input: &[u8]| {

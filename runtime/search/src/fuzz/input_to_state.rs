@@ -22,7 +22,7 @@
 
 use super::dictionary::Dictionary;
 use super::target::{CmpLogEntry, ComparedKind};
-use fozzy_trace::Fold;
+use fozzy_trace::RunningDigest;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Bytes of a side: those of strings that the log has.
@@ -132,7 +132,7 @@ impl OperandFixup {
     /// By `pair`, which was put into `input` at a place.
     pub(crate) fn of(pair: &InputToStatePair, place: usize, input: &[u8]) -> OperandFixup {
         let width = if pair.shift.is_some() { pair.width() } else { pair.put.bytes().len() };
-        let mut value = Fold::default();
+        let mut value = RunningDigest::default();
         value.bytes(&input[place..place + width]);
         OperandFixup { site: pair.site, value: value.value(), place, width }
     }

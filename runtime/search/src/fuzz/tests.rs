@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::findings::FailureRecord;
-use fozzy_trace::{Finding, FindingKind, HarnessError, Seed, Signature, Status, Verdict};
+use fozzy_trace::{FailureSignature, Finding, FindingKind, HarnessError, Seed, Status, Verdict};
 
 /// A target in this process: its code sets edges and says what it compares.
 pub(crate) struct SimulatedTarget<F> {
@@ -94,12 +94,12 @@ impl<F: FnMut(&[u8], &mut SimulatedGuest) -> GuestResult> SimulatedTarget<F> {
 fn verdict(site: &str) -> Verdict {
     let (kind, text) = (FindingKind::Panic, site.to_owned());
     let finding = Finding { kind, title: text.clone(), message: text.clone(), location: None, backtrace: Vec::new() };
-    Verdict { status: Status::Crash, findings: vec![finding], signature: Some(Signature { kind, site: text }) }
+    Verdict { status: Status::Crash, findings: vec![finding], signature: Some(FailureSignature { kind, site: text }) }
 }
 
 impl<F: FnMut(&[u8], &mut SimulatedGuest) -> GuestResult> FuzzTarget for SimulatedTarget<F> {
     fn execute(&mut self, input: &[u8]) -> Result<FuzzOutcome, HarnessError> {
-        let mut fold = fozzy_trace::Fold::default();
+        let mut fold = fozzy_trace::RunningDigest::default();
         fold.bytes(input);
         self.executed.push(fold.value());
         Ok(self.run(input))

@@ -10,7 +10,7 @@ use super::{InitialReplay, ReplayTarget, ShrinkError, first, source};
 use fozzy_check::judge;
 use fozzy_trace::file::Recording;
 use fozzy_trace::plan::fault::FaultPlan;
-use fozzy_trace::{Plan, Signature};
+use fozzy_trace::{FailureSignature, Plan};
 use std::collections::BTreeSet;
 
 /// What came of leaving out some faults.
@@ -19,7 +19,7 @@ pub struct Ablation {
     /// Those that were left out, by their place in the plan.
     pub without: Vec<usize>,
     /// How it ended then; `None` when it passed.
-    pub signature: Option<Signature>,
+    pub signature: Option<FailureSignature>,
     /// Whether that is the recorded failure.
     pub still_fails: bool,
 }

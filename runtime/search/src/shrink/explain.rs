@@ -13,8 +13,8 @@ use crate::keyed_source::{AnswerDomain, Decision, DecisionKey, take};
 use fozzy_check::judge;
 use fozzy_trace::digest::{hex, unhex};
 use fozzy_trace::file::Recording;
-use fozzy_trace::source::Explicit;
-use fozzy_trace::{Fold, Signature};
+use fozzy_trace::source::Override;
+use fozzy_trace::{FailureSignature, RunningDigest};
 use std::sync::Arc;
 
 /// Decisions that are varied: stories that are worth reading have fewer.
@@ -67,7 +67,7 @@ pub fn explain(
     recording: &Recording,
     stage: &mut dyn ReplayTarget,
     story: &ShrinkCandidate,
-    signature: &Signature,
+    signature: &FailureSignature,
     keeps_stdin: bool,
     go_on: &mut dyn FnMut() -> bool,
 ) -> Result<Vec<Explanation>, ShrinkError> {
@@ -111,7 +111,7 @@ fn stdin_of(story: &ShrinkCandidate) -> Option<Arc<[u8]>> {
 
 /// The bytes of an answer that has several.
 fn bytes_of(decision: &Decision) -> Vec<VariedPart> {
-    let Explicit::Bytes(digits) = &decision.answer else { return Vec::new() };
+    let Override::Bytes(digits) = &decision.answer else { return Vec::new() };
     let bytes = unhex(digits).unwrap_or_default();
     let of = |(at, byte)| VariedPart::Byte { decision: decision.clone(), at, byte };
     if bytes.len() < 2 { Vec::new() } else { bytes.into_iter().enumerate().take(BYTES_MAX).map(of).collect() }
@@ -129,11 +129,11 @@ fn others(story: &ShrinkCandidate, subject: &VariedPart) -> Vec<ShrinkCandidate>
             answers(decision).into_iter().map(|answer| answered(decision, answer)).collect()
         }
         VariedPart::Byte { decision, at, byte } => {
-            let Explicit::Bytes(digits) = &decision.answer else { return Vec::new() };
+            let Override::Bytes(digits) = &decision.answer else { return Vec::new() };
             let mut bytes = unhex(digits).unwrap_or_default();
             let with = |other| {
                 bytes[*at] = other;
-                answered(decision, Explicit::Bytes(hex(&bytes)))
+                answered(decision, Override::Bytes(hex(&bytes)))
             };
             other_bytes(*byte, *at).map(with).collect()
         }
@@ -152,7 +152,7 @@ fn others(story: &ShrinkCandidate, subject: &VariedPart) -> Vec<ShrinkCandidate>
 
 /// Other bytes: the ends, a blank, a letter, the neighbour, and one that depends on the place.
 fn other_bytes(byte: u8, at: usize) -> impl Iterator<Item = u8> {
-    let mut fold = Fold::default();
+    let mut fold = RunningDigest::default();
     fold.word(at as u64);
     let all = [0, 0xff, b' ', b'a', byte.wrapping_add(1), fold.value() as u8];
     let first = move |at: usize| !all[..at].contains(&all[at]) && all[at] != byte;
@@ -160,18 +160,18 @@ fn other_bytes(byte: u8, at: usize) -> impl Iterator<Item = u8> {
 }
 
 /// Other answers to the same question.
-fn answers(decision: &Decision) -> Vec<Explicit> {
+fn answers(decision: &Decision) -> Vec<Override> {
     let drawn = |number: u64| drawn(decision.spot, number);
-    let all: Vec<Explicit> = match decision.asked {
+    let all: Vec<Override> = match decision.asked {
         AnswerDomain::Below(bound) => {
             let ends = [0, 1, bound - 1];
             let between = (0..8).map(|number| drawn(number) % bound);
-            ends.into_iter().chain(between).filter(|answer| *answer < bound).map(Explicit::Number).collect()
+            ends.into_iter().chain(between).filter(|answer| *answer < bound).map(Override::Number).collect()
         }
         AnswerDomain::Bytes(length) => {
             let bytes = |number: u64| (0..length as u64).map(|at| drawn(number << 32 | at) as u8).collect::<Vec<u8>>();
             let ends = [vec![0; length], vec![0xff; length]];
-            ends.into_iter().chain((0..3).map(bytes)).map(|bytes| Explicit::Bytes(hex(&bytes))).collect()
+            ends.into_iter().chain((0..3).map(bytes)).map(|bytes| Override::Bytes(hex(&bytes))).collect()
         }
     };
     let mut seen = Vec::new();
@@ -185,7 +185,7 @@ fn answers(decision: &Decision) -> Vec<Explicit> {
 
 /// A number that depends on the place and nothing else.
 fn drawn(spot: DecisionKey, number: u64) -> u64 {
-    let mut fold = Fold::default();
+    let mut fold = RunningDigest::default();
     fold.bytes(format!("{spot:?}").as_bytes());
     fold.word(number);
     fold.value()

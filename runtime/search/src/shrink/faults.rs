@@ -5,7 +5,7 @@
 use super::{ShrinkCandidate, ShrinkHalt, Shrinker};
 use crate::keyed_source::{AnswerDomain, Decision, DecisionKey};
 use fozzy_trace::plan::fault::{FaultPlan, RATE_ALWAYS_PPM};
-use fozzy_trace::source::Explicit;
+use fozzy_trace::source::Override;
 use fozzy_trace::{Plan, Purpose};
 
 /// Each planned fault that can go.
@@ -28,7 +28,7 @@ pub(super) fn strikes(shrinker: &mut Shrinker<'_>) -> Result<(), ShrinkHalt> {
     shrinker.leave_out(&striking, |story, rest| {
         let mut story = story.clone();
         for spot in all.iter().filter(|spot| !rest.contains(spot)) {
-            story.answers.insert(*spot, Explicit::Number(0));
+            story.answers.insert(*spot, Override::Number(0));
         }
         story
     })?;
@@ -44,7 +44,7 @@ pub(super) fn is_strike(plan: &Plan, decision: &Decision) -> bool {
 
 /// Whether it let one strike: the upper part of the numbers is what the rate gives it.
 pub(super) fn strikes_at(plan: &Plan, decision: &Decision) -> bool {
-    let Explicit::Number(answer) = &decision.answer else { return false };
+    let Override::Number(answer) = &decision.answer else { return false };
     let rates = plan.faults.iter().filter(|fault| fault.kind == decision.site).map(|fault| u64::from(fault.rate_ppm));
     let whole = u64::from(RATE_ALWAYS_PPM);
     is_strike(plan, decision) && rates.max().is_some_and(|rate| answer + rate >= whole)

@@ -12,9 +12,12 @@
 use super::{CandidateResult, ReplayTarget, ShrinkCandidate};
 use crate::explore::CheckpointId;
 use crate::keyed_source::{Decision, DecisionKey, DecisionLog, KeyedSource, take};
-use fozzy_trace::plan::{Inputs, Kept, ScenarioKind, ScenarioPlan};
-use fozzy_trace::source::Explicit;
-use fozzy_trace::{Ask, DecisionSource, Execution, HarnessError, Observed, Origin, Part, Plan, Question, Seed};
+use fozzy_trace::plan::{Inputs, KeptSequence, ScenarioKind, ScenarioPlan};
+use fozzy_trace::source::Override;
+use fozzy_trace::{
+    BackendRequest, DecisionPart, DecisionSource, Execution, HarnessError, ObservationLookup, Origin, Plan, Question,
+    Seed,
+};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -113,7 +116,7 @@ pub(super) struct IncrementalReplay {
     ready: Option<PreparedFrame>,
     marks: Vec<ReplayMark>,
     /// Of the story that was walked last.
-    answers: Arc<BTreeMap<DecisionKey, Explicit>>,
+    answers: Arc<BTreeMap<DecisionKey, Override>>,
     has_walked: bool,
 }
 
@@ -128,7 +131,7 @@ struct PreparedFrame {
 /// The frame of a story that can be walked, and its steps.
 fn walkable(story: &ShrinkCandidate) -> Option<(ReplayFrame, Vec<u32>)> {
     let Plan { nodes, call: None, scenario: Some(scenario), .. } = &story.plan else { return None };
-    let [Kept { kind: ScenarioKind::Stateful, sequence, .. }] = scenario.only.as_slice() else { return None };
+    let [KeptSequence { kind: ScenarioKind::Stateful, sequence, .. }] = scenario.only.as_slice() else { return None };
     if !nodes.is_empty() || !story.calm {
         return None;
     }
@@ -253,12 +256,15 @@ impl IncrementalReplay {
             (_, None) => false,
             (step, Some(first)) => step < Some(first),
         };
-        (part != Part::WHOLE).then(|| self.marks[..alike].partition_point(is_before))
+        (part != DecisionPart::WHOLE).then(|| self.marks[..alike].partition_point(is_before))
     }
 }
 
 /// The first part in which the answers are not the same; parts of one sequence are in the order of its steps.
-fn first_difference(one: &BTreeMap<DecisionKey, Explicit>, other: &BTreeMap<DecisionKey, Explicit>) -> Option<Part> {
+fn first_difference(
+    one: &BTreeMap<DecisionKey, Override>,
+    other: &BTreeMap<DecisionKey, Override>,
+) -> Option<DecisionPart> {
     let (mut one, mut other) = (one.iter(), other.iter());
     loop {
         match (one.next(), other.next()) {
@@ -306,7 +312,7 @@ impl DecisionSource for SharedSource {
         self.lock().fork()
     }
 
-    fn observe(&mut self, ask: &Ask, bytes: &mut Inputs) -> Observed {
+    fn observe(&mut self, ask: &BackendRequest, bytes: &mut Inputs) -> ObservationLookup {
         self.lock().observe(ask, bytes)
     }
 }

@@ -4,7 +4,7 @@ use super::{ShrinkCandidate, ShrinkHalt, Shrinker};
 use crate::keyed_source::{AnswerDomain, Decision};
 use fozzy_trace::choice::BYTES_MAX as INPUT_MAX;
 use fozzy_trace::digest::{hex, unhex};
-use fozzy_trace::source::Explicit;
+use fozzy_trace::source::Override;
 
 /// Longest input that is made shorter byte by byte. Of a longer one, only runs at its end would go in any useful time.
 const BYTES_MAX: usize = 1 << 20;
@@ -27,13 +27,13 @@ pub(super) fn drawn(shrinker: &mut Shrinker<'_>) -> Result<(), ShrinkHalt> {
         [length, input] if is_input(length, input) => Some((length.spot, input.spot, input.answer.clone())),
         _ => None,
     });
-    let Some((length, input, Explicit::Bytes(digits))) = found else { return Ok(()) };
+    let Some((length, input, Override::Bytes(digits))) = found else { return Ok(()) };
     let bytes = unhex(&digits).unwrap_or_default();
     if bytes.len() <= BYTES_MAX {
         shrinker.leave_out(&bytes, |story, rest| {
             let mut story = story.clone();
-            story.answers.insert(length, Explicit::Number(rest.len() as u64));
-            story.answers.insert(input, Explicit::Bytes(hex(rest)));
+            story.answers.insert(length, Override::Number(rest.len() as u64));
+            story.answers.insert(input, Override::Bytes(hex(rest)));
             story
         })?;
     }

@@ -13,8 +13,8 @@ use super::values::is_drawn;
 use super::{ShrinkCandidate, ShrinkHalt, Shrinker};
 use crate::keyed_source::{AnswerDomain, Decision};
 use fozzy_trace::digest::hex;
-use fozzy_trace::source::Explicit;
-use fozzy_trace::{Fold, Part, Purpose};
+use fozzy_trace::source::Override;
+use fozzy_trace::{DecisionPart, Purpose, RunningDigest};
 
 /// Steps up to which the failing one is tried with each other: more would take too many executions, and have other ways to go.
 const STEPS_MAX: usize = 16;
@@ -55,7 +55,7 @@ pub(super) fn few(shrinker: &mut Shrinker<'_>) -> Result<(), ShrinkHalt> {
 /// The story with these steps only, which draw other values and turns.
 fn redrawn(story: &ShrinkCandidate, log: &[Decision], places: &[StepPosition], number: u64) -> ShrinkCandidate {
     let mut story = with_steps(story, places);
-    let parts: Vec<Part> = places.iter().map(|place| place.part()).collect();
+    let parts: Vec<DecisionPart> = places.iter().map(|place| place.part()).collect();
     // With the turns that have failed, and with others.
     let with_turns = number.is_multiple_of(2);
     let is_redrawn = |decision: &&Decision| {
@@ -65,15 +65,15 @@ fn redrawn(story: &ShrinkCandidate, log: &[Decision], places: &[StepPosition], n
     };
     for decision in log.iter().filter(is_redrawn) {
         let drawn = |at: u64| {
-            let mut fold = Fold::default();
+            let mut fold = RunningDigest::default();
             fold.bytes(format!("{:?}", decision.spot).as_bytes());
             [number, at].into_iter().for_each(|word| fold.word(word));
             fold.value()
         };
         let answer = match decision.asked {
-            AnswerDomain::Below(bound) => Explicit::Number(drawn(0) % bound),
+            AnswerDomain::Below(bound) => Override::Number(drawn(0) % bound),
             AnswerDomain::Bytes(length) => {
-                Explicit::Bytes(hex(&(0..length as u64).map(|at| drawn(at) as u8).collect::<Vec<_>>()))
+                Override::Bytes(hex(&(0..length as u64).map(|at| drawn(at) as u8).collect::<Vec<_>>()))
             }
         };
         story.answers.insert(decision.spot, answer);

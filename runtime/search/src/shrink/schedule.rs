@@ -4,7 +4,7 @@ use super::{ShrinkHalt, Shrinker};
 use crate::keyed_source::{Decision, DecisionKey};
 use crate::shrink::values::is_simplest;
 use fozzy_trace::Purpose;
-use fozzy_trace::source::Explicit;
+use fozzy_trace::source::Override;
 
 /// The site at which the guest SDK's executor asks which of its tasks runs next.
 const NEXT_TASK: &str = "next task";
@@ -17,7 +17,7 @@ pub(super) fn turns(shrinker: &mut Shrinker<'_>) -> Result<(), ShrinkHalt> {
     shrinker.leave_out(&odd, |story, rest| {
         let mut story = story.clone();
         for spot in all.iter().filter(|spot| !rest.contains(spot)) {
-            story.answers.insert(*spot, Explicit::Number(0));
+            story.answers.insert(*spot, Override::Number(0));
         }
         story
     })?;

@@ -12,7 +12,7 @@ use super::{
     CandidateResult, NextCandidates, ReplayTarget, ShrinkCandidate, ShrinkHalt, Shrinker, digest, source, steps,
 };
 use crate::keyed_source::take;
-use fozzy_trace::{HarnessError, Keep, Observation, Seed};
+use fozzy_trace::{HarnessError, HistoryWindow, Observation, Seed};
 use std::sync::Arc;
 
 /// Stack of a player beside the first: guests have one of their own, for the host's part of a call this is plenty.
@@ -64,7 +64,7 @@ impl<'a> ReplayWorker<'a> {
         story: &ShrinkCandidate,
         seed: Seed,
         observations: &Arc<[Observation]>,
-        keep: Keep,
+        keep: HistoryWindow,
     ) -> Result<CandidateResult, HarnessError> {
         let (source, log) = source(story, seed, observations);
         let execution = self.stage.perform(&story.plan, &story.inputs, source, keep)?;
@@ -74,7 +74,11 @@ impl<'a> ReplayWorker<'a> {
 
 impl Shrinker<'_> {
     /// Executes a candidate whole and changes nothing.
-    pub(super) fn tell(&mut self, candidate: &ShrinkCandidate, keep: Keep) -> Result<CandidateResult, ShrinkHalt> {
+    pub(super) fn tell(
+        &mut self,
+        candidate: &ShrinkCandidate,
+        keep: HistoryWindow,
+    ) -> Result<CandidateResult, ShrinkHalt> {
         Ok(self.players[0].perform(candidate, self.seed, &self.observations, keep)?)
     }
 

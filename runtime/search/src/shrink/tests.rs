@@ -3,13 +3,14 @@
 use super::*;
 use crate::explore::CheckpointId;
 use crate::keyed_source::AnswerDomain;
-use fozzy_trace::facts::{Failure, FailureKind, ScenarioStats};
-use fozzy_trace::file::{EngineId, Target};
+use fozzy_trace::facts::{FailureKind, ReportedFailure, ScenarioStats};
+use fozzy_trace::file::{EngineId, RecordedTarget};
 use fozzy_trace::plan::fault::{FaultPlan, RATE_ALWAYS_PPM};
-use fozzy_trace::plan::{Kept, ScenarioKind, ScenarioPlan};
-use fozzy_trace::source::Seeded;
+use fozzy_trace::plan::{KeptSequence, ScenarioKind, ScenarioPlan};
+use fozzy_trace::source::SeededSource;
 use fozzy_trace::{
-    Digest, Duration, End, Execution, Facts, History, Instant, NodeId, Output, Part, Purpose, Question, Recorder,
+    DecisionPart, Digest, Duration, Execution, ExecutionEnd, Facts, History, Instant, NodeId, Purpose, Question,
+    Recorder, StreamOutput,
 };
 
 /// What fails, of the steps that ran: where, if anything does.
@@ -39,7 +40,7 @@ impl ReplayTarget for Toy {
         plan: &Plan,
         _: &Inputs,
         mut source: Box<dyn DecisionSource>,
-        keep: Keep,
+        keep: HistoryWindow,
     ) -> Result<Execution, HarnessError> {
         self.performed += 1;
         let mut recorder = Recorder::new(keep);
@@ -53,10 +54,10 @@ impl ReplayTarget for Toy {
             let mut steps = Vec::new();
             for number in stretches.iter().flat_map(|(from, to)| *from..*to) {
                 recorder.call(2, "fozzy:scenario/stateful.step", node, Instant::START, &number, &());
-                let purpose = Purpose::Choice(Part::step(kind.stream(sequence), number));
+                let purpose = Purpose::Choice(DecisionPart::step(kind.stream(sequence), number));
                 let mut below = |purpose, site, bound| {
                     let (answer, origin) = source.below(Question { node, purpose, site }, bound);
-                    recorder.decision(origin, || Explicit::Number(answer));
+                    recorder.decision(origin, || Override::Number(answer));
                     answer
                 };
                 let flow = below(purpose, "flow", FLOWS);
@@ -67,27 +68,27 @@ impl ReplayTarget for Toy {
                 });
                 recorder.call(3, "fozzy:choices/draws.weighted", node, Instant::START, &("flow", 1u32), &flow);
                 steps.push(Step { number, flow, value, struck });
-                stats.position = Position { sequence: Some(sequence), step: Some(number), flow: None };
+                stats.position = ScenarioPosition { sequence: Some(sequence), step: Some(number), flow: None };
                 failure = (self.fails)(&steps);
                 if failure.is_some() {
                     break 'all;
                 }
             }
         }
-        let end = failure.map_or(End::Exited { code: 0 }, |site| End::Failed {
-            failure: Failure::new(FailureKind::Assertion, site, site),
+        let end = failure.map_or(ExecutionEnd::Exited { code: 0 }, |site| ExecutionEnd::Failed {
+            failure: ReportedFailure::new(FailureKind::Assertion, site, site),
         });
         Ok(execution(end, recorder.finish(), stats))
     }
 }
 
-fn execution(end: End, history: History, stats: ScenarioStats) -> Execution {
+fn execution(end: ExecutionEnd, history: History, stats: ScenarioStats) -> Execution {
     Execution {
         end,
         ended_at: Instant::START,
         history,
-        stdout: Output::default(),
-        stderr: Output::default(),
+        stdout: StreamOutput::default(),
+        stderr: StreamOutput::default(),
         fuel_used: 0,
         memory_bytes: 0,
         memory: Digest::of(b""),
@@ -101,9 +102,10 @@ fn execution(end: End, history: History, stats: ScenarioStats) -> Execution {
 
 /// The first recording of a failure, from the seed on.
 fn record(toy: &mut Toy, plan: &Plan, seed: u64) -> Recording {
-    let execution = toy.perform(plan, &Inputs::default(), Box::new(Seeded::new(Seed(seed))), 0..0).expect("no machine");
+    let execution =
+        toy.perform(plan, &Inputs::default(), Box::new(SeededSource::new(Seed(seed))), 0..0).expect("no machine");
     let verdict = judge(&execution);
-    let target = Target { name: "toy".into(), source: Digest::of(b""), kind: "component".into() };
+    let target = RecordedTarget { name: "toy".into(), source: Digest::of(b""), kind: "component".into() };
     let configuration = Digest::of(b"");
     let engine = EngineId { fozzy: String::new(), wasmtime: String::new(), rewriter: 1, configuration };
     let inputs = Inputs::default();
@@ -167,15 +169,15 @@ fn steps_values_and_nothing_else_are_what_is_left() {
     for seed in 0..20 {
         let (shrunk, _) = run(ordered, &scenario(5, 200), seed, ALL);
         let only = &shrunk.story.plan.scenario.as_ref().expect("a scenario").only;
-        let [Kept { steps, .. }] = only.as_slice() else { panic!("one sequence, not {only:?}") };
+        let [KeptSequence { steps, .. }] = only.as_slice() else { panic!("one sequence, not {only:?}") };
         assert_eq!(steps.iter().map(|(from, to)| to - from).sum::<u32>(), 3, "seed {seed}");
         let values: Vec<u64> = shrunk
             .story
             .answers
             .values()
             .map(|answer| match answer {
-                Explicit::Number(number) => *number,
-                Explicit::Bytes(_) => unreachable!("nobody asks for bytes"),
+                Override::Number(number) => *number,
+                Override::Bytes(_) => unreachable!("nobody asks for bytes"),
             })
             .collect();
         assert_eq!(values.iter().max(), Some(&100), "seed {seed}: {values:?}");
@@ -290,7 +292,7 @@ impl Walking {
             toy: Toy { fails, performed: 0 },
             plan: Plan::default(),
             sequence: 0,
-            source: Box::new(Seeded::new(Seed(0))),
+            source: Box::new(SeededSource::new(Seed(0))),
             steps: Vec::new(),
             places: BTreeMap::new(),
             next: 0,
@@ -301,11 +303,11 @@ impl Walking {
 
     fn over(&self, site: Option<&'static str>) -> Stride {
         let site = if self.lies { Some("eight") } else { site };
-        let end = site.map_or(End::Exited { code: 0 }, |site| End::Failed {
-            failure: Failure::new(FailureKind::Assertion, site, site),
+        let end = site.map_or(ExecutionEnd::Exited { code: 0 }, |site| ExecutionEnd::Failed {
+            failure: ReportedFailure::new(FailureKind::Assertion, site, site),
         });
         let step = self.steps.last().map(|step| step.number);
-        let position = Position { sequence: Some(self.sequence), step, flow: None };
+        let position = ScenarioPosition { sequence: Some(self.sequence), step, flow: None };
         let stats = ScenarioStats { position, ..ScenarioStats::default() };
         Stride::Over(Box::new(execution(end, History::default(), stats)))
     }
@@ -317,7 +319,7 @@ impl ReplayTarget for Walking {
         plan: &Plan,
         inputs: &Inputs,
         source: Box<dyn DecisionSource>,
-        keep: Keep,
+        keep: HistoryWindow,
     ) -> Result<Execution, HarnessError> {
         self.toy.perform(plan, inputs, source, keep)
     }
@@ -353,7 +355,7 @@ impl SequenceTarget for Walking {
             Next::Ending => return Ok(self.over(None)),
             Next::Step(number) => number,
         };
-        let purpose = Purpose::Choice(Part::step(ScenarioKind::Stateful.stream(self.sequence), number));
+        let purpose = Purpose::Choice(DecisionPart::step(ScenarioKind::Stateful.stream(self.sequence), number));
         let source = &mut self.source;
         let mut below = |purpose, site, bound| source.below(Question { node: NodeId(0), purpose, site }, bound).0;
         let (flow, value) = (below(purpose, "flow", FLOWS), below(purpose, "value", VALUES));
@@ -448,14 +450,14 @@ fn the_longest_run_is_found_in_few_tries() {
 #[test]
 fn decisions_are_named_simplest_by_their_kind() {
     let decision = |answer, asked| Decision {
-        spot: DecisionKey { part: Part::WHOLE, node: NodeId(0), purpose: Purpose::Random, nth: 0 },
+        spot: DecisionKey { part: DecisionPart::WHOLE, node: NodeId(0), purpose: Purpose::Random, nth: 0 },
         site: "s".into(),
         asked,
         answer,
         origin: Origin::Seed,
     };
-    assert!(values::is_simplest(&decision(Explicit::Number(0), AnswerDomain::Below(9))));
-    assert!(!values::is_simplest(&decision(Explicit::Number(1), AnswerDomain::Below(9))));
-    assert!(values::is_simplest(&decision(Explicit::Bytes("0000".into()), AnswerDomain::Bytes(2))));
-    assert!(!values::is_simplest(&decision(Explicit::Bytes("0010".into()), AnswerDomain::Bytes(2))));
+    assert!(values::is_simplest(&decision(Override::Number(0), AnswerDomain::Below(9))));
+    assert!(!values::is_simplest(&decision(Override::Number(1), AnswerDomain::Below(9))));
+    assert!(values::is_simplest(&decision(Override::Bytes("0000".into()), AnswerDomain::Bytes(2))));
+    assert!(!values::is_simplest(&decision(Override::Bytes("0010".into()), AnswerDomain::Bytes(2))));
 }

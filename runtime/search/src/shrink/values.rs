@@ -6,8 +6,8 @@ use super::schedule::is_turn;
 use super::steps::FLOW;
 use super::{ShrinkCandidate, ShrinkHalt, Shrinker};
 use crate::keyed_source::{AnswerDomain, Decision, DecisionKey};
-use fozzy_trace::source::Explicit;
-use fozzy_trace::{Part, Purpose};
+use fozzy_trace::source::Override;
+use fozzy_trace::{DecisionPart, Purpose};
 use std::collections::BTreeSet;
 
 /// Bounds from here on are those of probabilities, where only "does not happen" is simpler.
@@ -16,8 +16,8 @@ const PROBABILITIES: u64 = 1 << 53;
 /// Whether no answer to the question is simpler.
 pub(super) fn is_simplest(decision: &Decision) -> bool {
     match &decision.answer {
-        Explicit::Number(number) => *number == 0,
-        Explicit::Bytes(digits) => digits.bytes().all(|digit| digit == b'0'),
+        Override::Number(number) => *number == 0,
+        Override::Bytes(digits) => digits.bytes().all(|digit| digit == b'0'),
     }
 }
 
@@ -32,10 +32,10 @@ pub(super) const fn is_drawn(asked: AnswerDomain) -> bool {
 }
 
 /// The simplest answer of a question.
-fn simplest(asked: AnswerDomain) -> Explicit {
+fn simplest(asked: AnswerDomain) -> Override {
     match asked {
-        AnswerDomain::Below(_) => Explicit::Number(0),
-        AnswerDomain::Bytes(length) => Explicit::Bytes("00".repeat(length)),
+        AnswerDomain::Below(_) => Override::Number(0),
+        AnswerDomain::Bytes(length) => Override::Bytes("00".repeat(length)),
     }
 }
 
@@ -45,7 +45,7 @@ pub(super) fn parts(shrinker: &mut Shrinker<'_>) -> Result<(), ShrinkHalt> {
         Purpose::Choice(part) => Some(part),
         _ => None,
     };
-    let parts: BTreeSet<Part> =
+    let parts: BTreeSet<DecisionPart> =
         shrinker.log.iter().filter(|decision| is_value(decision) && !is_simplest(decision)).filter_map(part).collect();
     for wanted in parts {
         let values = shrinker.log.iter().filter(|decision| is_value(decision) && part(decision) == Some(wanted));
@@ -67,10 +67,10 @@ pub(super) fn each(shrinker: &mut Shrinker<'_>) -> Result<(), ShrinkHalt> {
         }
         let done = shrinker.attempt(with(&shrinker.story, decision.spot, simplest(decision.asked)))?;
         match (&decision.answer, decision.asked) {
-            (Explicit::Number(number), AnswerDomain::Below(bound)) if !done && bound < PROBABILITIES => {
+            (Override::Number(number), AnswerDomain::Below(bound)) if !done && bound < PROBABILITIES => {
                 halve(shrinker, decision.spot, *number)?;
             }
-            (Explicit::Bytes(digits), _) if !done => bytes(shrinker, decision.spot, digits)?,
+            (Override::Bytes(digits), _) if !done => bytes(shrinker, decision.spot, digits)?,
             _ => {}
         }
     }
@@ -82,7 +82,7 @@ fn halve(shrinker: &mut Shrinker<'_>, spot: DecisionKey, number: u64) -> Result<
     let (mut bad, mut good) = (0, number);
     while good - bad > 1 {
         let middle = bad + (good - bad) / 2;
-        if shrinker.attempt(with(&shrinker.story, spot, Explicit::Number(middle)))? {
+        if shrinker.attempt(with(&shrinker.story, spot, Override::Number(middle)))? {
             good = middle;
         } else {
             bad = middle;
@@ -98,12 +98,12 @@ fn bytes(shrinker: &mut Shrinker<'_>, spot: DecisionKey, digits: &str) -> Result
     shrinker.leave_out(&odd, |story, rest| {
         let kept: BTreeSet<usize> = rest.iter().copied().collect();
         let bytes = (0..length).map(|at| if kept.contains(&at) { &digits[at * 2..at * 2 + 2] } else { "00" });
-        with(story, spot, Explicit::Bytes(bytes.collect()))
+        with(story, spot, Override::Bytes(bytes.collect()))
     })?;
     Ok(())
 }
 
-fn with(story: &ShrinkCandidate, spot: DecisionKey, answer: Explicit) -> ShrinkCandidate {
+fn with(story: &ShrinkCandidate, spot: DecisionKey, answer: Override) -> ShrinkCandidate {
     let mut story = story.clone();
     story.answers.insert(spot, answer);
     story

@@ -14,7 +14,7 @@ use crate::explore::options::Options;
 use crate::explore::stateful_target::CheckpointId;
 use crate::explore::swarm::AnswerMask;
 use crate::rng::Rng;
-use fozzy_trace::source::Explicit;
+use fozzy_trace::source::Override;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -27,7 +27,7 @@ const QUESTIONS_MAX: usize = 16;
 struct OpenNode {
     /// `None` is the start.
     place: Option<CheckpointId>,
-    script: Arc<[Explicit]>,
+    script: Arc<[Override]>,
 }
 
 pub(super) struct SystematicSearch {
@@ -82,13 +82,13 @@ impl ExplorationStrategy for SystematicSearch {
 }
 
 /// The script after the one that led to these answers; `None` after the last.
-fn following(mut answers: Vec<(u64, u64)>) -> Option<Arc<[Explicit]>> {
+fn following(mut answers: Vec<(u64, u64)>) -> Option<Arc<[Override]>> {
     answers.truncate(QUESTIONS_MAX);
     while let Some((answer, bound)) = answers.pop() {
         let stride = bound.div_ceil(ANSWERS_MAX);
         if let Some(next) = answer.checked_add(stride).filter(|next| *next < bound) {
             let before = answers.into_iter().map(|(answer, _)| answer);
-            return Some(before.chain([next]).map(Explicit::Number).collect());
+            return Some(before.chain([next]).map(Override::Number).collect());
         }
     }
     None
@@ -101,11 +101,11 @@ mod tests {
     #[test]
     fn every_combination_comes_once() {
         let bounds = [3u64, 2, 2];
-        let mut script: Option<Arc<[Explicit]>> = Some(Arc::from([]));
+        let mut script: Option<Arc<[Override]>> = Some(Arc::from([]));
         let mut seen = Vec::new();
         while let Some(given) = script {
             let number = |at: usize| match given.get(at) {
-                Some(Explicit::Number(number)) => *number,
+                Some(Override::Number(number)) => *number,
                 _ => 0,
             };
             let answers: Vec<(u64, u64)> = bounds.iter().enumerate().map(|(at, bound)| (number(at), *bound)).collect();
