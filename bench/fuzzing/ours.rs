@@ -2,7 +2,7 @@
 
 use crate::measure::{process_clock, thread_clock};
 use fozzy_check::judge_end;
-use fozzy_engine::{Cache, CallOutcome, Caller, ComparisonKind, Searched};
+use fozzy_engine::{Cache, CallOutcome, ComparisonKind, EntryPoint, FuzzExecutor};
 use fozzy_search::FailureRecord;
 use fozzy_search::fuzz::{
     Campaign, CampaignEnd, CmpLogEntry, ComparedKind, Dictionary, FuzzObserver, FuzzOutcome, FuzzTarget, MemoryUse,
@@ -16,7 +16,7 @@ use std::sync::Arc;
 
 /// A function of a core module that is called with bytes.
 pub(super) struct Ours {
-    pub(super) caller: Caller,
+    pub(super) caller: FuzzExecutor,
     /// Seconds that were spent in the target, when they are taken.
     pub(super) spent: Option<f64>,
 }
@@ -33,9 +33,9 @@ impl Ours {
         let mut plan = Plan { call: Some(call.clone()), warm_up: true, ..Plan::default() };
         plan.limits.fuel = FUEL_DEFAULT / 10;
         let component: Arc<[u8]> = loaded.component.into();
-        let searched = Searched::Call(call);
+        let searched = EntryPoint::Call(call);
         let started = |plan: &Plan| {
-            Caller::new(Arc::clone(&component), plan, &Inputs::default(), &searched, Seed(0), Some(cache))
+            FuzzExecutor::new(Arc::clone(&component), plan, &Inputs::default(), &searched, Seed(0), Some(cache))
         };
         let caller = started(&plan).or_else(|_| {
             plan.warm_up = false;
@@ -55,7 +55,7 @@ impl Ours {
         taken.len()
     }
 
-    fn timed<T>(&mut self, work: impl FnOnce(&mut Caller) -> T) -> T {
+    fn timed<T>(&mut self, work: impl FnOnce(&mut FuzzExecutor) -> T) -> T {
         if self.spent.is_none() {
             return work(&mut self.caller);
         }

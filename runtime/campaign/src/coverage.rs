@@ -11,9 +11,9 @@
 //! Not here: formats (`fozzy-report`).
 
 use fozzy_check::is_own;
-use fozzy_engine::{Covered, Program};
-use fozzy_instrument::source::{SourceFrame, Symbols};
-use fozzy_instrument::{Edge, EdgeKind, ModuleChoice, ModuleOrdinal, OriginalOffset, Stretch};
+use fozzy_engine::{Program, ProgramCoverage};
+use fozzy_instrument::source::{DebugSymbols, SourceFrame};
+use fozzy_instrument::{CodeRange, Edge, EdgeKind, ModuleChoice, ModuleOrdinal, OriginalOffset};
 use fozzy_report::coverage::{
     ComponentCoverage, EdgeCoverage, FileCoverage, FunctionCoverage, LineCoverage, ModuleCoverage,
 };
@@ -49,16 +49,16 @@ struct Draft {
 
 struct Builder<'p> {
     program: &'p Program,
-    covered: &'p Covered,
-    symbols: Symbols,
+    covered: &'p ProgramCoverage,
+    symbols: DebugSymbols,
     files: BTreeMap<String, Draft>,
     /// The function that was last looked at, in a module without debug information: all of it has one frame.
     plain: Option<((ModuleOrdinal, u32), OriginalOffset, SourceFrame)>,
 }
 
 /// What was covered of `program`, which reports call `name`.
-pub fn component(program: &Program, name: &str, covered: &Covered) -> ComponentCoverage {
-    let symbols = Symbols::new(program.component());
+pub fn component(program: &Program, name: &str, covered: &ProgramCoverage) -> ComponentCoverage {
+    let symbols = DebugSymbols::new(program.component());
     let mut builder = Builder { program, covered, symbols, files: BTreeMap::new(), plain: None };
     let sites = program.sites();
     for stretch in sites.stretches() {
@@ -111,7 +111,7 @@ fn file(path: String, draft: Draft, own_module: bool) -> FileCoverage {
 
 impl Builder<'_> {
     /// Lines and functions of code between two edges.
-    fn stretch(&mut self, stretch: &Stretch) {
+    fn stretch(&mut self, stretch: &CodeRange) {
         let Some(block) = stretch.block else { return };
         let hits = self.covered.blocks.get(block as usize).copied().unwrap_or(0);
         let rows = self.symbols.lines(stretch.module, stretch.range.clone());

@@ -14,7 +14,7 @@ use crate::fuzz::choose::Wanted;
 use crate::fuzz::target::{Confirmer, caller_error};
 use crate::plan::Planned;
 use fozzy_check::judge;
-use fozzy_engine::{Covered, Program, Searched};
+use fozzy_engine::{EntryPoint, Program, ProgramCoverage};
 use fozzy_trace::plan::ScenarioPlan;
 use fozzy_trace::{Digest, FailureSignature, Seed, Status};
 use std::collections::BTreeMap;
@@ -77,7 +77,7 @@ pub fn is_trace(path: &Path) -> bool {
 
 /// What an input has covered, by component, and how it ended.
 pub struct Reached {
-    pub covered: BTreeMap<Digest, (Program, Covered)>,
+    pub covered: BTreeMap<Digest, (Program, ProgramCoverage)>,
     pub status: Status,
     /// The first failure.
     pub failure: Option<FailureSignature>,
@@ -109,8 +109,8 @@ impl Inputs {
             stdin: functions.runs && functions.fuzz.is_empty() && args.function.is_none() && !args.http,
             ..Wanted::default()
         };
-        let searched: Vec<Searched> = wanted.of(&functions, name)?;
-        let confirmer = |one: &Searched| {
+        let searched: Vec<EntryPoint> = wanted.of(&functions, name)?;
+        let confirmer = |one: &EntryPoint| {
             let mut confirmer = Confirmer::new(program.clone(), one, &planned.plan, &planned.inputs, SEED)?;
             confirmer.session_mut().fuel_times(fuel_times);
             Ok(confirmer)
@@ -134,7 +134,8 @@ impl Inputs {
             let session = confirmer.session();
             for (digest, covered) in session.coverage() {
                 let Some(program) = session.program_named(*digest) else { continue };
-                let (_, sum) = reached.covered.entry(*digest).or_insert_with(|| (program.clone(), Covered::default()));
+                let (_, sum) =
+                    reached.covered.entry(*digest).or_insert_with(|| (program.clone(), ProgramCoverage::default()));
                 sum.merge(covered, program.how().coverage);
             }
         }

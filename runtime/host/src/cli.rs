@@ -2,7 +2,7 @@
 
 use crate::bindings::wasi::cli;
 use crate::bindings::{InputStream, OutputStream, TerminalInput, TerminalOutput};
-use crate::call::{Host, Import, Stop, misuse};
+use crate::call::{GuestStop, Host, Import, misuse};
 use fozzy_world::OutputKind;
 use fozzy_world::table::{Handle, StreamSink as Output, StreamSource as Input};
 use wasmtime::Result;
@@ -38,11 +38,11 @@ impl cli::environment::Host for Host {
 impl cli::exit::Host for Host {
     fn exit(&mut self, status: std::result::Result<(), ()>) -> Result<()> {
         let code = u8::from(status.is_err());
-        self.call(EXIT, u32::from(code), |_| Err(Stop::Exit { code }))
+        self.call(EXIT, u32::from(code), |_| Err(GuestStop::Exit { code }))
     }
 
     fn exit_with_code(&mut self, code: u8) -> Result<()> {
-        self.call(EXIT_WITH_CODE, u32::from(code), |_| Err(Stop::Exit { code }))
+        self.call(EXIT_WITH_CODE, u32::from(code), |_| Err(GuestStop::Exit { code }))
     }
 }
 

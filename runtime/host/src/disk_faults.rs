@@ -10,7 +10,7 @@
 //! Invariant: without planned faults an operation costs one look at an empty list more.
 //! Not here: what the kinds do (`fozzy-world`), the real disk: faults strike the virtual one only.
 
-use crate::call::{Host, Stop};
+use crate::call::{GuestStop, Host};
 use fozzy_trace::Duration;
 use fozzy_world::files::{DiskFault, DiskOperation, Errno, FileDescriptor};
 use fozzy_world::table::{Handle, StreamSink as Output, StreamSource as Input};
@@ -23,13 +23,13 @@ impl Host {
         on: &FileDescriptor,
         act: DiskOperation,
         path: Option<&str>,
-    ) -> Result<DiskFault, Stop> {
+    ) -> Result<DiskFault, GuestStop> {
         if self.run.world.faults.is_empty() { Ok(DiskFault::default()) } else { self.ask_strike(on, act, path) }
     }
 
     /// The same for a stream; one that is not of a file is never struck.
     #[inline]
-    pub(crate) fn strike_stream(&mut self, rep: u32, act: DiskOperation) -> Result<DiskFault, Stop> {
+    pub(crate) fn strike_stream(&mut self, rep: u32, act: DiskOperation) -> Result<DiskFault, GuestStop> {
         if self.run.world.faults.is_empty() {
             return Ok(DiskFault::default());
         }
@@ -42,7 +42,12 @@ impl Host {
         }
     }
 
-    fn ask_strike(&mut self, on: &FileDescriptor, act: DiskOperation, path: Option<&str>) -> Result<DiskFault, Stop> {
+    fn ask_strike(
+        &mut self,
+        on: &FileDescriptor,
+        act: DiskOperation,
+        path: Option<&str>,
+    ) -> Result<DiskFault, GuestStop> {
         let disk = &self.node().disk;
         let path = match path {
             Some(path) => disk.path_at(on.node, path),
@@ -50,7 +55,7 @@ impl Host {
         };
         let strike = self.moment(|world, moment| world.strike_file(act, &path, moment));
         if let Some(up_after) = strike.power_loss {
-            return Err(Stop::PowerLoss { up_after });
+            return Err(GuestStop::PowerLoss { up_after });
         }
         if strike.delay > Duration(0) {
             let clock = &mut self.world().clock;

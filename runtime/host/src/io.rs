@@ -2,7 +2,7 @@
 
 use crate::bindings::wasi::io::{error, poll};
 use crate::bindings::{IoError, Pollable};
-use crate::call::{Host, Import, Progress, Stop, misuse};
+use crate::call::{CallProgress, GuestStop, Host, Import, misuse};
 use fozzy_world::table::StreamFailure;
 use fozzy_world::{Handle, TableError, Wait};
 use wasmtime::Result;
@@ -38,7 +38,7 @@ impl Host {
         self.call(import, rep, |host| host.node_mut().table.remove(rep).map(drop).map_err(misuse(import)))
     }
 
-    fn wait_of(&self, import: Import, rep: u32) -> std::result::Result<Wait, Stop> {
+    fn wait_of(&self, import: Import, rep: u32) -> std::result::Result<Wait, GuestStop> {
         match self.node().table.get(rep) {
             Ok(Handle::Pollable(wait)) => Ok(*wait),
             _ => Err(misuse(import)(TableError::WrongHandle)),
@@ -52,7 +52,7 @@ impl poll::Host for Host {
         self.call_waiting(POLL, &reps, |host| {
             if reps.is_empty() {
                 let what = "the list of pollables is empty".to_owned();
-                return Err(Stop::Misuse { import: POLL.name, what });
+                return Err(GuestStop::Misuse { import: POLL.name, what });
             }
             let mut waits = Vec::with_capacity(reps.len());
             let mut ready = Vec::new();
@@ -63,7 +63,7 @@ impl poll::Host for Host {
                 }
                 waits.push(wait);
             }
-            Ok(if ready.is_empty() { Progress::Wait(waits) } else { Progress::Done(ready) })
+            Ok(if ready.is_empty() { CallProgress::Wait(waits) } else { CallProgress::Done(ready) })
         })
         .await
     }
@@ -83,7 +83,7 @@ impl poll::HostPollable for Host {
         let rep = handle.rep();
         self.call_waiting(BLOCK, rep, |host| {
             let wait = host.wait_of(BLOCK, rep)?;
-            Ok(if host.is_ready(wait)? { Progress::Done(()) } else { Progress::Wait(vec![wait]) })
+            Ok(if host.is_ready(wait)? { CallProgress::Done(()) } else { CallProgress::Wait(vec![wait]) })
         })
         .await
     }

@@ -11,7 +11,7 @@ use wasmtime::Result;
 const WATCH: Import = Import::new("fozzy:files/power.watch");
 const LOSE: Import = Import::new("fozzy:files/power.lose");
 
-type Done = std::result::Result<(), power::Error>;
+type PowerResult = std::result::Result<(), power::Error>;
 
 impl Host {
     fn is_on_real_files(&self) -> bool {
@@ -20,7 +20,7 @@ impl Host {
 }
 
 impl power::Host for Host {
-    fn watch(&mut self) -> Result<Done> {
+    fn watch(&mut self) -> Result<PowerResult> {
         self.call(WATCH, (), |host| {
             if host.is_on_real_files() {
                 return Ok(Err(power::Error::Unsupported));
@@ -30,7 +30,7 @@ impl power::Host for Host {
         })
     }
 
-    fn lose(&mut self) -> Result<Done> {
+    fn lose(&mut self) -> Result<PowerResult> {
         self.call(LOSE, (), |host| {
             if host.is_on_real_files() {
                 return Ok(Err(power::Error::Unsupported));

@@ -11,8 +11,8 @@
 
 use crate::bindings::fozzy::process::run;
 use crate::bindings::{Child, InputStream, OutputStream, Pollable};
-use crate::call::{Host, Import, Progress, Stop, misuse};
-use crate::record::Shown;
+use crate::call::{CallProgress, GuestStop, Host, Import, misuse};
+use crate::record::DebugRecord;
 use fozzy_trace::observation::{BackendRequest, BackendResponse, ProcessRequest};
 use fozzy_trace::plan::{ProcessExit, REDACTED};
 use fozzy_trace::{Duration, Record, RunningDigest};
@@ -34,11 +34,11 @@ const POLL: Import = Import::new("fozzy:process/run.child.poll");
 const KILL: Import = Import::new("fozzy:process/run.child.kill");
 const DROP_CHILD: Import = Import::new("fozzy:process/run.child.drop");
 
-type Ended = std::result::Result<run::Ending, run::Error>;
-type Whole = std::result::Result<run::Output, run::Error>;
+type RunResult = std::result::Result<run::Ending, run::Error>;
+type OutputResult = std::result::Result<run::Output, run::Error>;
 
 impl Host {
-    fn child(&self, import: Import, rep: u32) -> std::result::Result<Pid, Stop> {
+    fn child(&self, import: Import, rep: u32) -> std::result::Result<Pid, GuestStop> {
         match self.node().table.get(rep) {
             Ok(Handle::Child(pid)) => Ok(*pid),
             _ => Err(misuse(import)(TableError::WrongHandle)),
@@ -52,7 +52,7 @@ impl Host {
     }
 
     /// How the process ended, if it has.
-    fn ending(&mut self, pid: Pid) -> std::result::Result<Option<Ended>, Stop> {
+    fn ending(&mut self, pid: Pid) -> std::result::Result<Option<RunResult>, GuestStop> {
         if !self.is_ready(Wait::Process(pid))? {
             return Ok(None);
         }
@@ -62,7 +62,7 @@ impl Host {
     }
 
     /// Runs the process of the real computer that `wait` waits for, if it is time to.
-    pub(crate) fn run_if_awaited(&mut self, wait: Wait) -> std::result::Result<(), Stop> {
+    pub(crate) fn run_if_awaited(&mut self, wait: Wait) -> std::result::Result<(), GuestStop> {
         match self.world().awaited_host(wait) {
             Some(pid) => self.run_on_host(pid),
             None => Ok(()),
@@ -70,7 +70,7 @@ impl Host {
     }
 
     /// The writer of `pipe` closes it: the process of the real computer that reads it can be run.
-    pub(crate) fn close_pipe(&mut self, handle: &Handle, pipe: PipeId) -> std::result::Result<(), Stop> {
+    pub(crate) fn close_pipe(&mut self, handle: &Handle, pipe: PipeId) -> std::result::Result<(), GuestStop> {
         let reader = self.world().host_reading(pipe);
         self.world().close_handle(handle);
         match reader {
@@ -86,7 +86,7 @@ impl Host {
             Ok(_) => false,
             Err(error) => {
                 error.downcast_ref() == Some(&wasmtime::Trap::OutOfFuel)
-                    || error.downcast_ref::<Stop>().is_some_and(|stop| !stop.is_own())
+                    || error.downcast_ref::<GuestStop>().is_some_and(|stop| !stop.is_own())
             }
         };
         if !stopped {
@@ -98,7 +98,7 @@ impl Host {
         outcome
     }
 
-    fn run_on_host(&mut self, pid: Pid) -> std::result::Result<(), Stop> {
+    fn run_on_host(&mut self, pid: Pid) -> std::result::Result<(), GuestStop> {
         let Some(command) = self.world().host_command(pid) else { return Ok(()) };
         let process::ProcessCommand { command, args, env, cwd, stdin, deadline } = command;
         let stdin = self.run.keep(&stdin);
@@ -136,23 +136,23 @@ impl Host {
 }
 
 impl run::Host for Host {
-    async fn run(&mut self, command: run::Command) -> Result<Whole> {
-        let asked = Asked::new(&command, &self.run.world.plan.redact.env);
+    async fn run(&mut self, command: run::Command) -> Result<OutputResult> {
+        let asked = RecordedCommand::new(&command, &self.run.world.plan.redact.env);
         let mut command = Some(command);
         let mut started = None;
         self.call_waiting(RUN, asked, |host| {
             if let Some(command) = command.take() {
                 match host.start(command, StdioMode::Whole) {
                     Ok(pid) => started = Some(pid),
-                    Err(error) => return Ok(Progress::Done(Err(error))),
+                    Err(error) => return Ok(CallProgress::Done(Err(error))),
                 }
             }
             let pid = started.expect("it was started at the first attempt");
             if !host.is_ready(Wait::Process(pid))? {
-                return Ok(Progress::Wait(vec![Wait::Process(pid)]));
+                return Ok(CallProgress::Wait(vec![Wait::Process(pid)]));
             }
             let output = host.world().take_output(pid).map_err(error);
-            Ok(Progress::Done(output.map(|process::ProcessOutput { ending, stdout, stderr }| {
+            Ok(CallProgress::Done(output.map(|process::ProcessOutput { ending, stdout, stderr }| {
                 let run::Ending { status, deadline_passed } = self::ending(ending);
                 run::Output { status, deadline_passed, stdout, stderr }
             })))
@@ -161,7 +161,7 @@ impl run::Host for Host {
     }
 
     fn spawn(&mut self, command: run::Command) -> Result<std::result::Result<Resource<Child>, run::Error>> {
-        let asked = Asked::new(&command, &self.run.world.plan.redact.env);
+        let asked = RecordedCommand::new(&command, &self.run.world.plan.redact.env);
         let started = self.call(SPAWN, asked, |host| match host.start(command, StdioMode::Streaming) {
             Ok(pid) => host.node_mut().table.insert(Handle::Child(pid)).map(Ok).map_err(misuse(SPAWN)),
             Err(error) => Ok(Err(error)),
@@ -195,7 +195,7 @@ impl run::HostChild for Host {
         Ok(Resource::new_own(rep))
     }
 
-    async fn wait(&mut self, this: Resource<Child>) -> Result<Ended> {
+    async fn wait(&mut self, this: Resource<Child>) -> Result<RunResult> {
         let rep = this.rep();
         self.call_waiting(WAIT, rep, |host| {
             let pid = host.child(WAIT, rep)?;
@@ -203,14 +203,14 @@ impl run::HostChild for Host {
             let ended = host.ending(pid)?;
             host.world().close_untaken_stdin(pid);
             Ok(match ended {
-                Some(ended) => Progress::Done(ended),
-                None => Progress::Wait(vec![Wait::Process(pid)]),
+                Some(ended) => CallProgress::Done(ended),
+                None => CallProgress::Wait(vec![Wait::Process(pid)]),
             })
         })
         .await
     }
 
-    fn poll(&mut self, this: Resource<Child>) -> Result<Option<Ended>> {
+    fn poll(&mut self, this: Resource<Child>) -> Result<Option<RunResult>> {
         self.call(POLL, this.rep(), |host| {
             // A loop that asks again and again whether it has ended must come to an end.
             host.world().clock.tick();
@@ -270,16 +270,16 @@ pub(crate) fn redacted(env: &[(String, String)], secret: &[String]) -> Vec<(Stri
 }
 
 /// A command as it stands in the history: secret values of its environment do not.
-struct Asked {
+struct RecordedCommand {
     words: Vec<String>,
     env: Vec<(String, String)>,
     rest: (Option<String>, Option<u64>),
     stdin: Vec<u8>,
 }
 
-impl Asked {
-    fn new(command: &run::Command, secret: &[String]) -> Asked {
-        Asked {
+impl RecordedCommand {
+    fn new(command: &run::Command, secret: &[String]) -> RecordedCommand {
+        RecordedCommand {
             words: std::iter::once(&command.command).chain(&command.args).cloned().collect(),
             env: redacted(&command.env, secret),
             rest: (command.cwd.clone(), command.deadline),
@@ -288,7 +288,7 @@ impl Asked {
     }
 }
 
-impl Record for Asked {
+impl Record for RecordedCommand {
     fn fold(&self, fold: &mut RunningDigest) {
         self.words.fold(fold);
         self.env.fold(fold);
@@ -316,12 +316,12 @@ impl Record for Asked {
 
 impl Record for run::Output {
     fn fold(&self, fold: &mut RunningDigest) {
-        Shown((self.status, self.deadline_passed)).fold(fold);
+        DebugRecord((self.status, self.deadline_passed)).fold(fold);
         self.stdout.fold(fold);
         self.stderr.fold(fold);
     }
     fn show(&self, out: &mut String) {
-        Shown(self.status).show(out);
+        DebugRecord(self.status).show(out);
         for bytes in [&self.stdout, &self.stderr] {
             out.push_str(", ");
             bytes.show(out);

@@ -17,7 +17,7 @@ use crate::bindings::wasi::sockets::network::{
 };
 use crate::bindings::wasi::sockets::{instance_network, network};
 use crate::bindings::{IoError, Network as NetworkHandle, Pollable};
-use crate::call::{Host, Import, Stop, misuse};
+use crate::call::{GuestStop, Host, Import, misuse};
 use fozzy_trace::Record;
 use fozzy_world::network::{self as world, AddressFamily};
 use fozzy_world::table::{Handle, StreamFailure};
@@ -49,7 +49,7 @@ impl Host {
         &mut self,
         import: Import,
         asked: impl Record,
-        body: impl FnOnce(&mut Host) -> std::result::Result<Answer<T>, Stop>,
+        body: impl FnOnce(&mut Host) -> std::result::Result<Answer<T>, GuestStop>,
     ) -> SocketResult<T> {
         self.call(import, asked, |host| {
             let answer = body(host)?;
@@ -61,7 +61,7 @@ impl Host {
     }
 
     /// The guest needs the right to use the network.
-    fn check_network(&self, import: Import, handle: &Resource<NetworkHandle>) -> std::result::Result<(), Stop> {
+    fn check_network(&self, import: Import, handle: &Resource<NetworkHandle>) -> std::result::Result<(), GuestStop> {
         match self.node().table.get(handle.rep()) {
             Ok(Handle::Network) => Ok(()),
             _ => Err(wrong(import)),
@@ -69,7 +69,7 @@ impl Host {
     }
 
     /// Gives a handle of its own to something new.
-    fn handle(&mut self, import: Import, handle: Handle) -> std::result::Result<u32, Stop> {
+    fn handle(&mut self, import: Import, handle: Handle) -> std::result::Result<u32, GuestStop> {
         self.node_mut().table.insert(handle).map_err(misuse(import))
     }
 
@@ -88,7 +88,7 @@ impl Host {
     }
 }
 
-fn wrong(import: Import) -> Stop {
+fn wrong(import: Import) -> GuestStop {
     misuse(import)(TableError::WrongHandle)
 }
 

@@ -23,7 +23,7 @@ use crate::bindings::{
     OutgoingDatagramStream, OutgoingRequest, OutgoingResponse, OutputStream, Pollable, RequestOptions,
     ResolveAddressStream, ResponseOutparam, TcpSocket, TerminalInput, TerminalOutput, UdpSocket,
 };
-use crate::call::{Host, Stop};
+use crate::call::{GuestStop, Host};
 use fozzy_world::http::HttpHandle;
 use fozzy_world::table::Handle;
 use poll::HostPollable as _;
@@ -189,7 +189,7 @@ pub(crate) fn now<T>(answer: impl Future<Output = Result<T>>) -> Result<T> {
         Poll::Ready(answer) => answer,
         Poll::Pending => {
             let what = "a guest that is alone waited for another one; this is a fault of fozzy".to_owned();
-            Err(wasmtime::Error::new(Stop::Machine { what }))
+            Err(wasmtime::Error::new(GuestStop::Machine { what }))
         }
     }
 }

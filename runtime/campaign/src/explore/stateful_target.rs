@@ -157,10 +157,10 @@ impl StatefulTarget for ScenarioGround {
 }
 
 /// A scenario that cannot be walked through, as an error of the command.
-pub fn walk_error(name: &str, error: &fozzy_engine::WalkError) -> CampaignError {
+pub fn walk_error(name: &str, error: &fozzy_engine::WalkerError) -> CampaignError {
     let refused = CampaignError::new("target", format!("{name}: {error}"));
     match error {
-        fozzy_engine::WalkError::NoFlows => {
+        fozzy_engine::WalkerError::NoFlows => {
             refused.hint("write one with `#[scenario]` of the SDK: fozzy init --template rust")
         }
         _ => refused,

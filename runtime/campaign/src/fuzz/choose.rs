@@ -10,7 +10,7 @@
 //! Invariant: what cannot be searched is refused with what there is, and with the flag for it.
 
 use crate::error::CampaignError;
-use fozzy_engine::{Delivery, Functions, Searched};
+use fozzy_engine::{EntryPoint, ExportedFunctions, InputDelivery};
 use fozzy_trace::plan::PlannedCall;
 
 /// The name by which the sequences of a scenario are asked for, as of its interface.
@@ -40,25 +40,25 @@ pub struct Wanted<'a> {
 
 impl Wanted<'_> {
     /// All that fits; at least one.
-    pub fn of(&self, functions: &Functions, name: &str) -> Result<Vec<Searched>, CampaignError> {
+    pub fn of(&self, functions: &ExportedFunctions, name: &str) -> Result<Vec<EntryPoint>, CampaignError> {
         if let Some(delivery) = self.delivery()? {
             return match functions.runs {
-                true => Ok(vec![Searched::Program(delivery)]),
+                true => Ok(vec![EntryPoint::Program(delivery)]),
                 false => Err(none(functions, name, "does not run by itself: it does not export `wasi:cli/run`")),
             };
         }
         if self.http {
             return match functions.handles {
-                true => Ok(vec![Searched::Call(PlannedCall::Http)]),
+                true => Ok(vec![EntryPoint::Call(PlannedCall::Http)]),
                 false => {
                     Err(none(functions, name, "handles no requests: it does not export `wasi:http/incoming-handler`"))
                 }
             };
         }
-        let fuzz = functions.fuzz.iter().map(|name| Searched::Call(PlannedCall::Fuzz(name.clone())));
-        let properties = functions.properties.iter().map(|name| Searched::Call(PlannedCall::Property(name.clone())));
-        let sequences = functions.is_stateful.then_some(Searched::Scenario { flows: self.flows });
-        let mut all: Vec<Searched> = match self.mode {
+        let fuzz = functions.fuzz.iter().map(|name| EntryPoint::Call(PlannedCall::Fuzz(name.clone())));
+        let properties = functions.properties.iter().map(|name| EntryPoint::Call(PlannedCall::Property(name.clone())));
+        let sequences = functions.is_stateful.then_some(EntryPoint::Scenario { flows: self.flows });
+        let mut all: Vec<EntryPoint> = match self.mode {
             Some(FuzzMode::Coverage) => fuzz.collect(),
             Some(FuzzMode::Property) => properties.collect(),
             None => fuzz.chain(properties).chain(sequences).collect(),
@@ -70,14 +70,14 @@ impl Wanted<'_> {
             all.retain(|one| Some(std::mem::discriminant(one)) == kind && Some(is_fuzz(one)) == first);
             return if all.is_empty() { Err(none(functions, name, "has no function to fuzz")) } else { Ok(all) };
         };
-        let is_it = |one: &Searched| match one {
-            Searched::Scenario { .. } => function == STATEFUL,
+        let is_it = |one: &EntryPoint| match one {
+            EntryPoint::Scenario { .. } => function == STATEFUL,
             one => one.name() == function,
         };
         let known = listed(&all);
         all.retain(is_it);
         if let ([], Some(found)) = (all.as_slice(), functions.exported(function)) {
-            all.push(Searched::Call(PlannedCall::Function(found.to_owned())));
+            all.push(EntryPoint::Call(PlannedCall::Function(found.to_owned())));
         }
         if !all.is_empty() {
             return Ok(all);
@@ -91,38 +91,38 @@ impl Wanted<'_> {
         ))
     }
 
-    fn delivery(&self) -> Result<Option<Delivery>, CampaignError> {
+    fn delivery(&self) -> Result<Option<InputDelivery>, CampaignError> {
         if let Some(path) = self.file {
-            let file = Delivery::file(path);
+            let file = InputDelivery::file(path);
             return file.map(Some).map_err(|why| CampaignError::new("usage", format!("--input-file: {why}")));
         }
         Ok(match (self.argument, self.stdin) {
-            (true, _) => Some(Delivery::Argument),
-            (false, true) => Some(Delivery::Stdin),
+            (true, _) => Some(InputDelivery::Argument),
+            (false, true) => Some(InputDelivery::Stdin),
             (false, false) => None,
         })
     }
 }
 
-fn is_fuzz(searched: &Searched) -> bool {
-    matches!(searched, Searched::Call(PlannedCall::Fuzz(_)))
+fn is_fuzz(searched: &EntryPoint) -> bool {
+    matches!(searched, EntryPoint::Call(PlannedCall::Fuzz(_)))
 }
 
 /// For people.
-pub fn listed(all: &[Searched]) -> Vec<String> {
-    let word = |one: &Searched| match one {
-        Searched::Call(PlannedCall::Fuzz(name)) => format!("the fuzz target `{name}`"),
-        Searched::Call(PlannedCall::Property(name)) => format!("the property `{name}`"),
-        Searched::Call(PlannedCall::Function(name)) => format!("the function `{name}`"),
-        Searched::Call(PlannedCall::Http) => "the handler of requests".to_owned(),
-        Searched::Program(delivery) => format!("the program ({})", Searched::Program(delivery.clone()).name()),
-        Searched::Scenario { .. } => format!("its sequences, as `{STATEFUL}`"),
+pub fn listed(all: &[EntryPoint]) -> Vec<String> {
+    let word = |one: &EntryPoint| match one {
+        EntryPoint::Call(PlannedCall::Fuzz(name)) => format!("the fuzz target `{name}`"),
+        EntryPoint::Call(PlannedCall::Property(name)) => format!("the property `{name}`"),
+        EntryPoint::Call(PlannedCall::Function(name)) => format!("the function `{name}`"),
+        EntryPoint::Call(PlannedCall::Http) => "the handler of requests".to_owned(),
+        EntryPoint::Program(delivery) => format!("the program ({})", EntryPoint::Program(delivery.clone()).name()),
+        EntryPoint::Scenario { .. } => format!("its sequences, as `{STATEFUL}`"),
     };
     all.iter().map(word).collect()
 }
 
 /// There is nothing of that kind: what there is, and what would be needed.
-fn none(functions: &Functions, name: &str, what: &str) -> CampaignError {
+fn none(functions: &ExportedFunctions, name: &str, what: &str) -> CampaignError {
     let mut ways = Vec::new();
     if functions.runs {
         ways.push("it is a program: `--stdin`, `--input-file PATH` or `--arg` says where its input goes".to_owned());
@@ -154,7 +154,7 @@ fn none(functions: &Functions, name: &str, what: &str) -> CampaignError {
 mod tests {
     use super::*;
 
-    fn found(functions: &Functions, wanted: &Wanted<'_>) -> String {
+    fn found(functions: &ExportedFunctions, wanted: &Wanted<'_>) -> String {
         match wanted.of(functions, "it") {
             Ok(all) => listed(&all).join(", "),
             Err(error) => error.to_string(),
@@ -164,12 +164,12 @@ mod tests {
     #[test]
     fn what_is_searched_follows_from_flags_and_exports() {
         let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<String>>();
-        let functions = Functions {
+        let functions = ExportedFunctions {
             fuzz: words(&["a", "b"]),
             properties: words(&["b", "c"]),
             exported: words(&["ns:p/i@1.0.0#parse"]),
             is_stateful: true,
-            ..Functions::default()
+            ..ExportedFunctions::default()
         };
         let named = |function| Wanted { function: Some(function), ..Wanted::default() };
         assert_eq!(found(&functions, &Wanted::default()), "the fuzz target `a`, the fuzz target `b`");
@@ -180,7 +180,7 @@ mod tests {
         assert_eq!(found(&functions, &Wanted { mode, ..named("b") }), "the property `b`");
         assert!(found(&functions, &named("d")).contains("it has no function `d`; it has the fuzz target `a`"));
         assert!(found(&functions, &Wanted { stdin: true, ..Wanted::default() }).contains("does not run by itself"));
-        let program = Functions { runs: true, ..Functions::default() };
+        let program = ExportedFunctions { runs: true, ..ExportedFunctions::default() };
         assert_eq!(found(&program, &Wanted { argument: true, ..Wanted::default() }), "the program (argument)");
         // Standard input is what is left when nothing else was said.
         assert_eq!(

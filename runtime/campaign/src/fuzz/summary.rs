@@ -4,7 +4,7 @@
 //! Not here: the words of reports (`fozzy-report`).
 
 use super::campaign_sink::Kept;
-use fozzy_engine::Searched;
+use fozzy_engine::EntryPoint;
 use fozzy_report::{FuzzCoverage, FuzzFinding, FuzzSummary};
 use fozzy_search::FailureRecord;
 use fozzy_search::fuzz::{CampaignEnd, Stats};
@@ -29,11 +29,11 @@ pub struct Report {
 }
 
 /// What an execution of `searched` is.
-pub const fn execution_of(searched: &Searched) -> &'static str {
+pub const fn execution_of(searched: &EntryPoint) -> &'static str {
     match searched {
-        Searched::Call(_) => "call",
-        Searched::Program(_) => "re-execution",
-        Searched::Scenario { .. } => "sequence",
+        EntryPoint::Call(_) => "call",
+        EntryPoint::Program(_) => "re-execution",
+        EntryPoint::Scenario { .. } => "sequence",
     }
 }
 

@@ -10,7 +10,7 @@
 use crate::error::CampaignError;
 use crate::target;
 use fozzy_check::{judge, judge_end, judge_facts};
-use fozzy_engine::{CallOutcome, Caller, ComparisonKind, Program, Searched, Session, written};
+use fozzy_engine::{CallOutcome, ComparisonKind, EntryPoint, FuzzExecutor, Program, Session, written};
 use fozzy_search::fuzz::{CmpLogEntry, ComparedKind, FuzzOutcome, FuzzTarget, MemoryUse, StructuredInput};
 use fozzy_trace::plan::{Inputs, PlannedCall};
 use fozzy_trace::source::{Override, RecordedSource, SeededSource};
@@ -23,7 +23,7 @@ use std::sync::Arc;
 /// Runs one input as a run that can be recorded.
 pub struct Confirmer {
     session: Session,
-    searched: Searched,
+    searched: EntryPoint,
     plan: Plan,
     inputs: Inputs,
     seed: Seed,
@@ -40,12 +40,12 @@ impl Confirmer {
     /// `plan` and `inputs` are those to which an input is added. A fuzz target is warmed up if it can be.
     pub fn new(
         program: Program,
-        searched: &Searched,
+        searched: &EntryPoint,
         plan: &Plan,
         inputs: &Inputs,
         seed: Seed,
     ) -> Result<Confirmer, CampaignError> {
-        let warm = Plan { warm_up: matches!(searched, Searched::Call(PlannedCall::Fuzz(_))), ..plan.clone() };
+        let warm = Plan { warm_up: matches!(searched, EntryPoint::Call(PlannedCall::Fuzz(_))), ..plan.clone() };
         let mut confirmer = Confirmer::under(warm, program.clone(), searched, inputs, seed)?;
         if confirmer.plan.warm_up && judge(&confirmer.execute(&[], 0..0)?.execution).status != Status::Pass {
             confirmer = Confirmer::under(plan.clone(), program, searched, inputs, seed)?;
@@ -56,7 +56,7 @@ impl Confirmer {
     fn under(
         plan: Plan,
         program: Program,
-        searched: &Searched,
+        searched: &EntryPoint,
         inputs: &Inputs,
         seed: Seed,
     ) -> Result<Confirmer, CampaignError> {
@@ -80,7 +80,7 @@ impl Confirmer {
 
     pub fn execute(&mut self, input: &[u8], keep: HistoryWindow) -> Result<Confirmed, HarnessError> {
         let (plan, inputs) = self.searched.planned(&self.plan, &self.inputs, input);
-        if let Searched::Program(_) = self.searched {
+        if let EntryPoint::Program(_) = self.searched {
             let replanned = self.session.replan(Arc::new(plan.clone()), &inputs);
             replanned.map_err(|error| HarnessError { what: error.to_string() })?;
         }
@@ -91,14 +91,14 @@ impl Confirmer {
     /// Who answers in the run of an input.
     fn source(&self, input: &[u8]) -> Box<dyn DecisionSource> {
         match self.searched {
-            Searched::Call(PlannedCall::Fuzz(_)) => {
+            EntryPoint::Call(PlannedCall::Fuzz(_)) => {
                 // The length and the bytes are the first two questions of the run.
                 let length = Override::Number(input.len() as u64);
                 let answers = [(0, length), (1, Override::Bytes(digest::hex(input)))];
                 Box::new(RecordedSource::new(self.seed, answers.into_iter().collect()))
             }
-            Searched::Program(_) => Box::new(SeededSource::new(self.seed)),
-            Searched::Call(_) | Searched::Scenario { .. } => Box::new(StructuredInput::new(self.seed, input)),
+            EntryPoint::Program(_) => Box::new(SeededSource::new(self.seed)),
+            EntryPoint::Call(_) | EntryPoint::Scenario { .. } => Box::new(StructuredInput::new(self.seed, input)),
         }
     }
 
@@ -110,26 +110,26 @@ impl Confirmer {
 
 /// A component.
 pub struct CallTarget {
-    caller: Caller,
+    caller: FuzzExecutor,
     confirmer: Confirmer,
     /// Whether a program fails that exits with another code than 0.
     exits_fail: bool,
 }
 
 impl CallTarget {
-    pub fn new(caller: Caller, confirmer: Confirmer, exits_fail: bool) -> CallTarget {
+    pub fn new(caller: FuzzExecutor, confirmer: Confirmer, exits_fail: bool) -> CallTarget {
         CallTarget { caller, confirmer, exits_fail }
     }
 
-    pub fn caller(&self) -> &Caller {
+    pub fn caller(&self) -> &FuzzExecutor {
         &self.caller
     }
 
     /// Who answers what is drawn; nobody is asked by what is given bytes.
     fn source(&self, input: &[u8]) -> Option<Box<dyn DecisionSource>> {
         match self.confirmer.searched {
-            Searched::Call(PlannedCall::Fuzz(_)) | Searched::Program(_) => None,
-            Searched::Call(_) | Searched::Scenario { .. } => {
+            EntryPoint::Call(PlannedCall::Fuzz(_)) | EntryPoint::Program(_) => None,
+            EntryPoint::Call(_) | EntryPoint::Scenario { .. } => {
                 Some(Box::new(StructuredInput::new(self.confirmer.seed, input)))
             }
         }
@@ -140,7 +140,9 @@ impl CallTarget {
     fn is_failure(&self, end: &ExecutionEnd) -> bool {
         match end {
             ExecutionEnd::Exited { code: 0 } => false,
-            ExecutionEnd::Exited { .. } => self.exits_fail || !matches!(self.confirmer.searched, Searched::Program(_)),
+            ExecutionEnd::Exited { .. } => {
+                self.exits_fail || !matches!(self.confirmer.searched, EntryPoint::Program(_))
+            }
             _ => true,
         }
     }
@@ -187,15 +189,17 @@ impl FuzzTarget for CallTarget {
 
 /// Inputs to begin with where values are drawn from them: an input that is used up gives the simplest values, so that nothing
 /// would reward a longer one by itself.
-pub fn made_up(searched: &Searched, seed: Seed, bytes_max: usize) -> Vec<Vec<u8>> {
+pub fn made_up(searched: &EntryPoint, seed: Seed, bytes_max: usize) -> Vec<Vec<u8>> {
     let lengths: &[usize] = match searched {
-        Searched::Call(PlannedCall::Fuzz(_) | PlannedCall::Property(_)) | Searched::Program(_) => return Vec::new(),
-        Searched::Call(PlannedCall::Http) => {
+        EntryPoint::Call(PlannedCall::Fuzz(_) | PlannedCall::Property(_)) | EntryPoint::Program(_) => {
+            return Vec::new();
+        }
+        EntryPoint::Call(PlannedCall::Http) => {
             let requests = ["GET / HTTP/1.1\naccept: */*\n\n", "POST / HTTP/1.1\ncontent-type: application/json\n\n{}"];
             return requests.map(|request| request.as_bytes().to_vec()).to_vec();
         }
-        Searched::Call(PlannedCall::Function(_)) => &[16],
-        Searched::Scenario { .. } => &[64, 256, 1024],
+        EntryPoint::Call(PlannedCall::Function(_)) => &[16],
+        EntryPoint::Scenario { .. } => &[64, 256, 1024],
     };
     let mut source = SeededSource::new(seed);
     let question = Question { node: NodeId(0), purpose: Purpose::Random, site: "made up" };
@@ -208,6 +212,6 @@ pub fn made_up(searched: &Searched, seed: Seed, bytes_max: usize) -> Vec<Vec<u8>
 }
 
 /// A component that cannot be called, as an error of the command.
-pub fn caller_error(name: &str, error: &fozzy_engine::CallerError) -> CampaignError {
+pub fn caller_error(name: &str, error: &fozzy_engine::ExecutorError) -> CampaignError {
     CampaignError::new("target", format!("{name}: {error}"))
 }

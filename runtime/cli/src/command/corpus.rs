@@ -22,7 +22,7 @@ use fozzy_campaign::plan;
 use fozzy_campaign::target;
 use fozzy_campaign::wall_clock::Stopwatch;
 use fozzy_engine::Build;
-use fozzy_instrument::Coverage;
+use fozzy_instrument::CoverageMode;
 use fozzy_report::document::{CorpusAddDocument, CorpusExportDocument, CorpusImportDocument, CorpusMinimizeDocument};
 use fozzy_search::fuzz::{InputCoverage, cover};
 use fozzy_trace::Digest;
@@ -139,7 +139,7 @@ fn enough(context: &Context, args: &CorpusMinimizeArgs, target: &Path, corpus: &
         let message = "inputs are executed on the simulated computer, and the plan asks for the real one";
         return Err(CliError::new("plan", message));
     }
-    let build = Build { coverage: Coverage::SetOnce, ..Build::default() };
+    let build = Build { coverage: CoverageMode::SetOnce, ..Build::default() };
     let program = target::compile_called(loaded.component, &planned.plan, &name, &build)?;
     let mut runner = Inputs::of(&args.given.options(), &program, &planned, &name, FUEL_TIMES)?;
     // Numbers of edges, component by component, and of ways to fail, as they are met.

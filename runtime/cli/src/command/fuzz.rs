@@ -29,7 +29,7 @@ use fozzy_campaign::store::{self, store_error};
 use fozzy_campaign::target;
 use fozzy_campaign::wall_clock::Stopwatch;
 use fozzy_check::judge;
-use fozzy_engine::{Caller, Functions, Searched};
+use fozzy_engine::{EntryPoint, ExportedFunctions, FuzzExecutor};
 use fozzy_report::{RunMode, RunSummary, finding_annotations, sarif};
 use fozzy_search::fuzz::{Campaign, Dictionary, MUTATORS, Mutator, Options};
 use fozzy_trace::file::RecordedOutcome;
@@ -107,7 +107,7 @@ pub(crate) fn fuzz(context: &Context, args: &FuzzArgs) -> Result<ExitCode, CliEr
         corpus.path().display(),
         seeds.number,
     ));
-    if let Searched::Program(_) = searched {
+    if let EntryPoint::Program(_) = searched {
         say("each execution runs the program again, from its instantiation\n");
     }
     let artifacts = match cargo {
@@ -128,11 +128,11 @@ pub(crate) fn fuzz(context: &Context, args: &FuzzArgs) -> Result<ExitCode, CliEr
     } else {
         // The plan of an input names what is called; a program's begins without one.
         let called = match &searched {
-            Searched::Program(_) => planned.plan.clone(),
+            EntryPoint::Program(_) => planned.plan.clone(),
             _ => searched.planned(keeping.plan(), &planned.inputs, &[]).0,
         };
         let component = Arc::clone(&loaded.component);
-        let caller = Caller::new(component, &called, &planned.inputs, &searched, seed, cache.as_ref());
+        let caller = FuzzExecutor::new(component, &called, &planned.inputs, &searched, seed, cache.as_ref());
         let caller = caller.map_err(|error| caller_error(&name, &error))?;
         let mut target = CallTarget::new(caller, confirmer()?, args.fail_on_exit);
         for obstacle in target.caller().obstacles() {
@@ -270,12 +270,12 @@ fn stdin(args: &FuzzArgs) -> Result<(World, bool), CliError> {
 
 /// What is meant.
 fn choose(
-    functions: &Functions,
+    functions: &ExportedFunctions,
     args: &FuzzArgs,
     by_stdin: bool,
     flows: u32,
     name: &str,
-) -> Result<Searched, CliError> {
+) -> Result<EntryPoint, CliError> {
     let wanted = Wanted {
         stdin: by_stdin,
         file: args.input_file.as_deref(),
@@ -300,7 +300,7 @@ fn corpus_path(
     args: &FuzzArgs,
     cargo: Option<&CargoFuzz>,
     name: &str,
-    searched: &Searched,
+    searched: &EntryPoint,
 ) -> PathBuf {
     if let Some(path) = args.corpus.clone().or_else(|| Some(cargo?.corpus())) {
         return path;

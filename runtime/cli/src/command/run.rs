@@ -10,7 +10,7 @@ use fozzy_campaign::store::{RunFolder, TRACE_NAME, store_error};
 use fozzy_campaign::target;
 use fozzy_campaign::wall_clock::Stopwatch;
 use fozzy_check::is_own;
-use fozzy_engine::{OutputKind, Program, Tee};
+use fozzy_engine::{OutputKind, OutputTee, Program};
 use fozzy_report::{RunIdentity, RunMode, RunSummary, pretty};
 use fozzy_trace::file::{Recording, store};
 use fozzy_trace::plan::ScenarioPlan;
@@ -95,7 +95,7 @@ pub(super) fn seed(context: &Context, seed: SeedArg) -> Seed {
 
 /// Passes on what the programs write while they run: the target's own words as they are, those of other machines
 /// on stderr, each line after the machine's name.
-pub(super) fn show_output(plan: &Plan) -> Tee {
+pub(super) fn show_output(plan: &Plan) -> OutputTee {
     let names: Vec<String> = plan.nodes.iter().map(|node| node.name.clone()).collect();
     let mut lines: BTreeMap<NodeId, Vec<u8>> = BTreeMap::new();
     Box::new(move |node, kind, bytes| match (node, kind) {

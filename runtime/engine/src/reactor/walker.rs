@@ -17,12 +17,14 @@ use crate::compile::cache::Cache;
 use crate::compile::link::LinkError;
 use crate::compile::program::{Program, ProgramError};
 use crate::compile::settings::Switches;
-use crate::reactor::{Announced, CallError, CheckpointId, Function, Holdings, Reactor, ReactorError, time_of};
-use crate::run::coverage::Covered;
-use crate::run::scenario::{Info, StepResult, check, described, stuck};
+use crate::reactor::{
+    Announced, CallError, CheckpointId, CheckpointUsage, Reactor, ReactorError, ReactorFunction, time_of,
+};
+use crate::run::coverage::ProgramCoverage;
+use crate::run::scenario::{ScenarioInfo, StepResult, check, described, stuck};
 use crate::run::trap::POWER_LOST;
-use fozzy_host::Caller;
-use fozzy_instrument::{Coverage, ModuleOrdinal};
+use fozzy_host::CallerKind;
+use fozzy_instrument::{CoverageMode, ModuleOrdinal};
 use fozzy_trace::facts::Facts;
 use fozzy_trace::outcome::StackFrame;
 use fozzy_trace::plan::Inputs;
@@ -37,7 +39,7 @@ const WATCH_MIN: Duration = Duration::from_millis(500);
 
 /// A scenario that cannot be walked through.
 #[derive(Debug, thiserror::Error)]
-pub enum WalkError {
+pub enum WalkerError {
     /// It cannot be compiled.
     #[error(transparent)]
     Program(#[from] ProgramError),
@@ -95,9 +97,9 @@ pub struct Place {
 /// Walks through one sequence of a scenario: the first one, unless another was asked for.
 pub struct Walker {
     reactor: Reactor,
-    begin: Function<(u32,), ()>,
-    step: Function<(u32,), (StepResult,)>,
-    end: Function<(u32,), ()>,
+    begin: ReactorFunction<(u32,), ()>,
+    step: ReactorFunction<(u32,), (StepResult,)>,
+    end: ReactorFunction<(u32,), ()>,
     flows: Vec<String>,
     start: Place,
     sequence: u32,
@@ -117,7 +119,7 @@ impl Walker {
         inputs: &Inputs,
         cache: Option<&Cache>,
         source: Box<dyn DecisionSource>,
-    ) -> Result<Walker, WalkError> {
+    ) -> Result<Walker, WalkerError> {
         Walker::of(Walker::program_of(component, plan, inputs, cache)?, plan, inputs, 0, source)
     }
 
@@ -130,8 +132,8 @@ impl Walker {
         plan: &Plan,
         inputs: &Inputs,
         cache: Option<&Cache>,
-    ) -> Result<Program, WalkError> {
-        let build = Build { coverage: Coverage::Counters, ..Build::fast() };
+    ) -> Result<Program, WalkerError> {
+        let build = Build { coverage: CoverageMode::Counters, ..Build::fast() };
         match plan.target() {
             None => Ok(Program::build(component, Switches::of(plan), &build, cache)?),
             Some(target) => {
@@ -139,7 +141,7 @@ impl Walker {
                 let bytes = inputs.get(&target).ok_or(ReactorError::from(WorldError::MissingInput(target)))?;
                 // With fuel, as nothing else would cut it.
                 let target = Program::build(bytes, Switches::of(plan), &Build::default(), cache)?;
-                Ok(program.linked_to(&target, Caller::Alone)?)
+                Ok(program.linked_to(&target, CallerKind::Alone)?)
             }
         }
     }
@@ -154,15 +156,15 @@ impl Walker {
         inputs: &Inputs,
         sequence: u32,
         source: Box<dyn DecisionSource>,
-    ) -> Result<Walker, WalkError> {
-        let interface = program.entries().scenario.stateful.clone().ok_or(WalkError::NoFlows)?;
+    ) -> Result<Walker, WalkerError> {
+        let interface = program.entries().scenario.stateful.clone().ok_or(WalkerError::NoFlows)?;
         let named = |name: &str| format!("{interface}#{name}");
         let mut first = Reactor::start(program, Arc::new(plan.clone()), inputs, source)?;
-        let mut describe = first.function::<(), (Info,)>(&named("describe"))?;
+        let mut describe = first.function::<(), (ScenarioInfo,)>(&named("describe"))?;
         let (info,) = first.call(&mut describe, ())?;
-        check(&info).map_err(WalkError::Description)?;
+        check(&info).map_err(WalkerError::Description)?;
         let mut reactor = first.begin_again(described(&info))?;
-        reactor.watch(time_of(plan.limits.fuel).max(WATCH_MIN)).map_err(WalkError::Watch)?;
+        reactor.watch(time_of(plan.limits.fuel).max(WATCH_MIN)).map_err(WalkerError::Watch)?;
         let (begin, step, end) = (
             reactor.function(&named("begin-sequence"))?,
             reactor.function(&named("step"))?,
@@ -335,14 +337,14 @@ impl Walker {
 
     /// What was covered, of the bytes of each module that was shown, in that order.
     #[must_use]
-    pub fn covered(&self, taken: &dyn Fn(usize) -> Vec<u8>) -> Covered {
+    pub fn covered(&self, taken: &dyn Fn(usize) -> Vec<u8>) -> ProgramCoverage {
         let of_module = |(number, (module, bytes)): (usize, (ModuleOrdinal, &[u8]))| {
             let mut taken = taken(number);
             taken.resize(bytes.len(), 0);
             (module, taken)
         };
         let bytes: BTreeMap<ModuleOrdinal, Vec<u8>> = self.coverage().enumerate().map(of_module).collect();
-        Covered::by(self.program(), &bytes, None)
+        ProgramCoverage::by(self.program(), &bytes, None)
     }
 
     /// Sets all coverage bytes to zero.
@@ -380,7 +382,7 @@ impl Walker {
 
     /// What is kept.
     #[must_use]
-    pub fn holdings(&self) -> Holdings {
+    pub fn holdings(&self) -> CheckpointUsage {
         self.reactor.holdings()
     }
 

@@ -8,7 +8,7 @@ use crate::bindings::{
     Fields, FutureIncomingResponse, FutureTrailers, IncomingBody, IncomingRequest, IncomingResponse, InputStream,
     Pollable,
 };
-use crate::call::{Host, Import, Stop, misuse};
+use crate::call::{GuestStop, Host, Import, misuse};
 use fozzy_world::http::{BodyId, BodySide, HttpHandle, request};
 use fozzy_world::table::{Handle, StreamSource as Input};
 use fozzy_world::{SignalId, Wait};
@@ -55,7 +55,7 @@ impl Host {
         &mut self,
         import: Import,
         rep: u32,
-        signal: impl FnOnce(&mut Host) -> std::result::Result<SignalId, Stop>,
+        signal: impl FnOnce(&mut Host) -> std::result::Result<SignalId, GuestStop>,
     ) -> Result<Resource<Pollable>> {
         let rep = self.call(import, rep, |host| {
             let wait = Wait::Signal(signal(host)?);
@@ -64,7 +64,7 @@ impl Host {
         Ok(Resource::new_own(rep))
     }
 
-    fn trailers_of(&mut self, import: Import, rep: u32) -> std::result::Result<(BodyId, &mut bool), Stop> {
+    fn trailers_of(&mut self, import: Import, rep: u32) -> std::result::Result<(BodyId, &mut bool), GuestStop> {
         match self.http(import, rep)? {
             HttpHandle::FutureTrailers { body, taken } => Ok((*body, taken)),
             _ => Err(wrong(import)),

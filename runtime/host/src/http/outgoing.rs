@@ -8,7 +8,7 @@ use crate::bindings::{
     Fields, FutureIncomingResponse, OutgoingBody, OutgoingRequest, OutgoingResponse, OutputStream, RequestOptions,
     ResponseOutparam,
 };
-use crate::call::{Host, Import, Stop, misuse};
+use crate::call::{GuestStop, Host, Import, misuse};
 use fozzy_trace::Duration;
 use fozzy_world::http::body::MessageKind;
 use fozzy_world::http::message::{is_authority, is_path_with_query};
@@ -111,7 +111,11 @@ impl Host {
     }
 
     /// Fields that become those of a message.
-    fn take_fields(&mut self, import: Import, rep: u32) -> std::result::Result<fozzy_world::http::HeaderFields, Stop> {
+    fn take_fields(
+        &mut self,
+        import: Import,
+        rep: u32,
+    ) -> std::result::Result<fozzy_world::http::HeaderFields, GuestStop> {
         Ok(of_kind!(self.http_take(import, rep)?, import, Fields))
     }
 

@@ -4,7 +4,7 @@ use super::{SocketResult, wit_address, wrong};
 use crate::bindings::wasi::sockets::ip_name_lookup::{self, IpAddress};
 use crate::bindings::{Network, Pollable, ResolveAddressStream};
 use crate::call::{Host, Import};
-use crate::record::Shown;
+use crate::record::DebugRecord;
 use fozzy_world::Wait;
 use fozzy_world::table::Handle;
 use wasmtime::Result;
@@ -39,10 +39,10 @@ impl ip_name_lookup::HostResolveAddressStream for Host {
     fn resolve_next_address(&mut self, handle: Resource<ResolveAddressStream>) -> SocketResult<Option<IpAddress>> {
         let rep = handle.rep();
         let next = self.socket_call(NEXT, rep, |host| match host.node_mut().table.get_mut(rep) {
-            Ok(Handle::Addresses(addresses)) => Ok(Ok(addresses.pop().map(Shown))),
+            Ok(Handle::Addresses(addresses)) => Ok(Ok(addresses.pop().map(DebugRecord))),
             _ => Err(wrong(NEXT)),
         })?;
-        Ok(next.map(|next| next.map(|Shown(ip)| wit_address(ip))))
+        Ok(next.map(|next| next.map(|DebugRecord(ip)| wit_address(ip))))
     }
 
     fn subscribe(&mut self, handle: Resource<ResolveAddressStream>) -> Result<Resource<Pollable>> {

@@ -5,8 +5,8 @@ use crate::bindings::wasi::sockets::network::{IpAddressFamily, IpSocketAddress};
 use crate::bindings::wasi::sockets::tcp::{self, ShutdownType};
 use crate::bindings::wasi::sockets::tcp_create_socket;
 use crate::bindings::{InputStream, Network as NetworkHandle, OutputStream, Pollable, TcpSocket};
-use crate::call::{Host, Import, Stop, misuse};
-use crate::record::Shown;
+use crate::call::{GuestStop, Host, Import, misuse};
+use crate::record::DebugRecord;
 use fozzy_trace::Record;
 use fozzy_world::network::{Readiness, Shutdown, SocketOption, SocketOptions, TcpId};
 use fozzy_world::table::{Handle, StreamSink as Output, StreamSource as Input};
@@ -50,7 +50,7 @@ type InputHandle = Resource<InputStream>;
 type OutputHandle = Resource<OutputStream>;
 
 impl Host {
-    fn tcp_socket(&self, import: Import, rep: u32) -> std::result::Result<TcpId, Stop> {
+    fn tcp_socket(&self, import: Import, rep: u32) -> std::result::Result<TcpId, GuestStop> {
         match self.node().table.get(rep) {
             Ok(Handle::TcpSocket(id)) => Ok(*id),
             _ => Err(wrong(import)),
@@ -92,7 +92,7 @@ impl Host {
     }
 
     /// Streams to read from and to write to a connection.
-    fn tcp_streams(&mut self, import: Import, id: TcpId) -> std::result::Result<(u32, u32), Stop> {
+    fn tcp_streams(&mut self, import: Import, id: TcpId) -> std::result::Result<(u32, u32), GuestStop> {
         let input = self.handle(import, Handle::InputStream(Input::Tcp(id)))?;
         self.world().network.tcp_retain(id);
         let output = self.handle(import, Handle::OutputStream(Output::Tcp(id)))?;
@@ -103,7 +103,7 @@ impl Host {
 
 impl tcp_create_socket::Host for Host {
     fn create_tcp_socket(&mut self, address_family: IpAddressFamily) -> SocketResult<Socket> {
-        let rep = self.socket_call(CREATE, Shown(address_family), |host| {
+        let rep = self.socket_call(CREATE, DebugRecord(address_family), |host| {
             let node = host.node;
             match host.world().network.tcp_create(node, family(address_family)) {
                 Ok(id) => host.handle(CREATE, Handle::TcpSocket(id)).map(Ok),
@@ -124,7 +124,7 @@ impl tcp::HostTcpSocket for Host {
         local_address: IpSocketAddress,
     ) -> SocketResult<()> {
         let (rep, address) = (this.rep(), socket_address(local_address));
-        self.socket_call(START_BIND, (rep, network.rep(), Shown(address)), |host| {
+        self.socket_call(START_BIND, (rep, network.rep(), DebugRecord(address)), |host| {
             host.check_network(START_BIND, &network)?;
             let id = host.tcp_socket(START_BIND, rep)?;
             Ok(host.on_network(|network, _| network.tcp_start_bind(id, address)))
@@ -142,7 +142,7 @@ impl tcp::HostTcpSocket for Host {
         remote_address: IpSocketAddress,
     ) -> SocketResult<()> {
         let (rep, address) = (this.rep(), socket_address(remote_address));
-        self.socket_call(START_CONNECT, (rep, network.rep(), Shown(address)), |host| {
+        self.socket_call(START_CONNECT, (rep, network.rep(), DebugRecord(address)), |host| {
             host.check_network(START_CONNECT, &network)?;
             let id = host.tcp_socket(START_CONNECT, rep)?;
             Ok(host.on_network(|network, moment| network.tcp_start_connect(id, address, moment)))
@@ -188,15 +188,16 @@ impl tcp::HostTcpSocket for Host {
     }
 
     fn local_address(&mut self, this: Socket) -> SocketResult<IpSocketAddress> {
-        let address = |network: &mut Network, id, _: &mut OpContext<'_>| network.tcp_local_address(id).map(Shown);
+        let address = |network: &mut Network, id, _: &mut OpContext<'_>| network.tcp_local_address(id).map(DebugRecord);
         let address = self.on_tcp(LOCAL_ADDRESS, &this, (), address)?;
-        Ok(address.map(|Shown(address)| wit_socket_address(address)))
+        Ok(address.map(|DebugRecord(address)| wit_socket_address(address)))
     }
 
     fn remote_address(&mut self, this: Socket) -> SocketResult<IpSocketAddress> {
-        let address = |network: &mut Network, id, _: &mut OpContext<'_>| network.tcp_remote_address(id).map(Shown);
+        let address =
+            |network: &mut Network, id, _: &mut OpContext<'_>| network.tcp_remote_address(id).map(DebugRecord);
         let address = self.on_tcp(REMOTE_ADDRESS, &this, (), address)?;
-        Ok(address.map(|Shown(address)| wit_socket_address(address)))
+        Ok(address.map(|DebugRecord(address)| wit_socket_address(address)))
     }
 
     fn is_listening(&mut self, this: Socket) -> Result<bool> {
@@ -207,9 +208,9 @@ impl tcp::HostTcpSocket for Host {
     }
 
     fn address_family(&mut self, this: Socket) -> Result<IpAddressFamily> {
-        let Shown(family) = self.call(ADDRESS_FAMILY, this.rep(), |host| {
+        let DebugRecord(family) = self.call(ADDRESS_FAMILY, this.rep(), |host| {
             let id = host.tcp_socket(ADDRESS_FAMILY, this.rep())?;
-            Ok(Shown(host.world().network.tcp_family(id)))
+            Ok(DebugRecord(host.world().network.tcp_family(id)))
         })?;
         Ok(wit_family(family))
     }
@@ -287,7 +288,7 @@ impl tcp::HostTcpSocket for Host {
             ShutdownType::Send => Shutdown::Send,
             ShutdownType::Both => Shutdown::Both,
         };
-        self.on_tcp(SHUTDOWN, &this, Shown(what), |network, id, moment| network.tcp_shutdown(id, what, moment))
+        self.on_tcp(SHUTDOWN, &this, DebugRecord(what), |network, id, moment| network.tcp_shutdown(id, what, moment))
     }
 
     fn drop(&mut self, this: Socket) -> Result<()> {
