@@ -1,7 +1,7 @@
 //! `wasi:cli`: arguments, environment, exit, the standard streams, and terminals that are not there.
 
 use crate::bindings::wasi::cli;
-use crate::bindings::{InputStream, OutputStream, TerminalInput, TerminalOutput};
+use crate::bindings::{InputStreamResource, OutputStreamResource, TerminalInputResource, TerminalOutputResource};
 use crate::call::{GuestStop, Host, Import, misuse};
 use fozzy_world::OutputKind;
 use fozzy_world::table::{Handle, StreamSink as Output, StreamSource as Input};
@@ -54,19 +54,19 @@ impl Host {
 }
 
 impl cli::stdin::Host for Host {
-    fn get_stdin(&mut self) -> Result<Resource<InputStream>> {
+    fn get_stdin(&mut self) -> Result<Resource<InputStreamResource>> {
         self.open(GET_STDIN, Handle::InputStream(Input::Stdin))
     }
 }
 
 impl cli::stdout::Host for Host {
-    fn get_stdout(&mut self) -> Result<Resource<OutputStream>> {
+    fn get_stdout(&mut self) -> Result<Resource<OutputStreamResource>> {
         self.open(GET_STDOUT, Handle::OutputStream(Output::Standard(OutputKind::Stdout)))
     }
 }
 
 impl cli::stderr::Host for Host {
-    fn get_stderr(&mut self) -> Result<Resource<OutputStream>> {
+    fn get_stderr(&mut self) -> Result<Resource<OutputStreamResource>> {
         self.open(GET_STDERR, Handle::OutputStream(Output::Standard(OutputKind::Stderr)))
     }
 }
@@ -75,33 +75,33 @@ impl cli::terminal_input::Host for Host {}
 impl cli::terminal_output::Host for Host {}
 
 impl cli::terminal_input::HostTerminalInput for Host {
-    fn drop(&mut self, handle: Resource<TerminalInput>) -> Result<()> {
+    fn drop(&mut self, handle: Resource<TerminalInputResource>) -> Result<()> {
         self.call(DROP_TERMINAL, handle.rep(), |_| Ok(()))
     }
 }
 
 impl cli::terminal_output::HostTerminalOutput for Host {
-    fn drop(&mut self, handle: Resource<TerminalOutput>) -> Result<()> {
+    fn drop(&mut self, handle: Resource<TerminalOutputResource>) -> Result<()> {
         self.call(DROP_TERMINAL, handle.rep(), |_| Ok(()))
     }
 }
 
 impl cli::terminal_stdin::Host for Host {
-    fn get_terminal_stdin(&mut self) -> Result<Option<Resource<TerminalInput>>> {
+    fn get_terminal_stdin(&mut self) -> Result<Option<Resource<TerminalInputResource>>> {
         self.call(GET_TERMINAL_STDIN, (), |_| Ok(None::<u32>))?;
         Ok(None)
     }
 }
 
 impl cli::terminal_stdout::Host for Host {
-    fn get_terminal_stdout(&mut self) -> Result<Option<Resource<TerminalOutput>>> {
+    fn get_terminal_stdout(&mut self) -> Result<Option<Resource<TerminalOutputResource>>> {
         self.call(GET_TERMINAL_STDOUT, (), |_| Ok(None::<u32>))?;
         Ok(None)
     }
 }
 
 impl cli::terminal_stderr::Host for Host {
-    fn get_terminal_stderr(&mut self) -> Result<Option<Resource<TerminalOutput>>> {
+    fn get_terminal_stderr(&mut self) -> Result<Option<Resource<TerminalOutputResource>>> {
         self.call(GET_TERMINAL_STDERR, (), |_| Ok(None::<u32>))?;
         Ok(None)
     }

@@ -12,7 +12,9 @@ use crate::bindings::wasi::filesystem::types::{
     NewTimestamp, OpenFlags, PathFlags,
 };
 use crate::bindings::wasi::filesystem::{preopens, types};
-use crate::bindings::{Descriptor, DirectoryEntryStream, InputStream, IoError, OutputStream};
+use crate::bindings::{
+    DescriptorResource, DirectoryEntryStreamResource, InputStreamResource, IoErrorResource, OutputStreamResource,
+};
 use crate::call::{GuestStop, Host, Import, misuse};
 use crate::clocks::datetime;
 use crate::disk_faults::{part, whole};
@@ -125,7 +127,7 @@ impl Host {
     fn on_disk<T: Record>(
         &mut self,
         import: Import,
-        handle: &Resource<Descriptor>,
+        handle: &Resource<DescriptorResource>,
         asked: impl Record,
         touch: DiskAccess<'_>,
         body: impl FnOnce(&mut Disk, &files::FileDescriptor, u64) -> Answer<T>,
@@ -149,7 +151,7 @@ impl Host {
     fn on_disk_with<T: Record>(
         &mut self,
         import: Import,
-        handles: (&Resource<Descriptor>, &Resource<Descriptor>),
+        handles: (&Resource<DescriptorResource>, &Resource<DescriptorResource>),
         asked: impl Record,
         touch: DiskAccess<'_>,
         body: impl FnOnce(&mut Disk, &files::FileDescriptor, &files::FileDescriptor, u64) -> Answer<T>,
@@ -175,7 +177,7 @@ impl Host {
     fn on_disk_open<R>(
         &mut self,
         import: Import,
-        handle: &Resource<Descriptor>,
+        handle: &Resource<DescriptorResource>,
         asked: impl Record,
         touch: DiskAccess<'_>,
         grant: impl FnOnce(&mut Disk, &files::FileDescriptor, u64) -> Answer<Handle>,
@@ -206,7 +208,7 @@ impl Host {
 }
 
 impl types::Host for Host {
-    fn filesystem_error_code(&mut self, error: Resource<IoError>) -> Result<Option<ErrorCode>> {
+    fn filesystem_error_code(&mut self, error: Resource<IoErrorResource>) -> Result<Option<ErrorCode>> {
         self.call(FILESYSTEM_ERROR_CODE, error.rep(), |host| match host.node_mut().table.get(error.rep()) {
             Ok(Handle::Error(StreamFailure::File(errno))) => Ok(Some(code(*errno))),
             Ok(Handle::Error(_)) => Ok(None),
@@ -216,7 +218,11 @@ impl types::Host for Host {
 }
 
 impl types::HostDescriptor for Host {
-    fn read_via_stream(&mut self, this: Resource<Descriptor>, offset: u64) -> FsResult<Resource<InputStream>> {
+    fn read_via_stream(
+        &mut self,
+        this: Resource<DescriptorResource>,
+        offset: u64,
+    ) -> FsResult<Resource<InputStreamResource>> {
         let grant = |disk: &mut Disk, file: &files::FileDescriptor, _| {
             disk.check_read_stream(file)?;
             disk.opened(file.node);
@@ -228,7 +234,11 @@ impl types::HostDescriptor for Host {
         })
     }
 
-    fn write_via_stream(&mut self, this: Resource<Descriptor>, offset: u64) -> FsResult<Resource<OutputStream>> {
+    fn write_via_stream(
+        &mut self,
+        this: Resource<DescriptorResource>,
+        offset: u64,
+    ) -> FsResult<Resource<OutputStreamResource>> {
         let grant = |disk: &mut Disk, file: &files::FileDescriptor, _| {
             disk.check_write_stream(file)?;
             disk.opened(file.node);
@@ -240,7 +250,7 @@ impl types::HostDescriptor for Host {
         })
     }
 
-    fn append_via_stream(&mut self, this: Resource<Descriptor>) -> FsResult<Resource<OutputStream>> {
+    fn append_via_stream(&mut self, this: Resource<DescriptorResource>) -> FsResult<Resource<OutputStreamResource>> {
         let grant = |disk: &mut Disk, file: &files::FileDescriptor, _| {
             disk.check_write_stream(file)?;
             disk.opened(file.node);
@@ -252,7 +262,7 @@ impl types::HostDescriptor for Host {
         })
     }
 
-    fn advise(&mut self, this: Resource<Descriptor>, offset: u64, length: u64, advice: Advice) -> FsResult<()> {
+    fn advise(&mut self, this: Resource<DescriptorResource>, offset: u64, length: u64, advice: Advice) -> FsResult<()> {
         let asked = (offset, length, DebugRecord(advice));
         let body = |disk: &mut Disk, file: &files::FileDescriptor, _| disk.advise(file, offset, length);
         // There is nothing that a real disk would have to know.
@@ -262,24 +272,24 @@ impl types::HostDescriptor for Host {
         })
     }
 
-    fn sync_data(&mut self, this: Resource<Descriptor>) -> FsResult<()> {
+    fn sync_data(&mut self, this: Resource<DescriptorResource>) -> FsResult<()> {
         let body = |disk: &mut Disk, file: &files::FileDescriptor, _| disk.sync_data(file);
         self.on_disk(SYNC_DATA, &this, (), DiskAccess::Itself(DiskOperation::Sync), body, |host, file| {
             host.live_done(file, FileOperation::SyncData)
         })
     }
 
-    fn get_flags(&mut self, this: Resource<Descriptor>) -> FsResult<DescriptorFlags> {
+    fn get_flags(&mut self, this: Resource<DescriptorResource>) -> FsResult<DescriptorFlags> {
         let body = |disk: &mut Disk, of: &files::FileDescriptor, _| Ok(flags_out(disk.get_flags(of)));
         self.on_disk(GET_FLAGS, &this, (), DiskAccess::Nothing, body, |_, file| Ok(Ok(flags_out(file.flags))))
     }
 
-    fn get_type(&mut self, this: Resource<Descriptor>) -> FsResult<DescriptorType> {
+    fn get_type(&mut self, this: Resource<DescriptorResource>) -> FsResult<DescriptorType> {
         let body = |disk: &mut Disk, of: &files::FileDescriptor, _| Ok(kind(disk.get_type(of)));
         self.on_disk(GET_TYPE, &this, (), DiskAccess::Nothing, body, |_, file| Ok(Ok(kind(file.kind))))
     }
 
-    fn set_size(&mut self, this: Resource<Descriptor>, size: u64) -> FsResult<()> {
+    fn set_size(&mut self, this: Resource<DescriptorResource>, size: u64) -> FsResult<()> {
         let body = |disk: &mut Disk, file: &files::FileDescriptor, now| disk.set_size(file, size, now);
         self.on_disk(SET_SIZE, &this, size, DiskAccess::Itself(DiskOperation::Change), body, |host, file| {
             host.live_set_size(file, size)
@@ -288,7 +298,7 @@ impl types::HostDescriptor for Host {
 
     fn set_times(
         &mut self,
-        this: Resource<Descriptor>,
+        this: Resource<DescriptorResource>,
         accessed: NewTimestamp,
         modified: NewTimestamp,
     ) -> FsResult<()> {
@@ -304,7 +314,7 @@ impl types::HostDescriptor for Host {
         })
     }
 
-    fn read(&mut self, this: Resource<Descriptor>, length: u64, offset: u64) -> FsResult<(Vec<u8>, bool)> {
+    fn read(&mut self, this: Resource<DescriptorResource>, length: u64, offset: u64) -> FsResult<(Vec<u8>, bool)> {
         let rep = this.rep();
         self.call(READ, (rep, length, offset), |host| {
             let answer = match host.held(READ, rep)? {
@@ -323,7 +333,7 @@ impl types::HostDescriptor for Host {
         })
     }
 
-    fn write(&mut self, this: Resource<Descriptor>, bytes: Vec<u8>, offset: u64) -> FsResult<u64> {
+    fn write(&mut self, this: Resource<DescriptorResource>, bytes: Vec<u8>, offset: u64) -> FsResult<u64> {
         let rep = this.rep();
         self.call(WRITE, (rep, &bytes, offset), |host| {
             let answer = match host.held(WRITE, rep)? {
@@ -339,21 +349,24 @@ impl types::HostDescriptor for Host {
         })
     }
 
-    fn read_directory(&mut self, this: Resource<Descriptor>) -> FsResult<Resource<DirectoryEntryStream>> {
+    fn read_directory(
+        &mut self,
+        this: Resource<DescriptorResource>,
+    ) -> FsResult<Resource<DirectoryEntryStreamResource>> {
         let grant = |disk: &mut Disk, of: &files::FileDescriptor, _| Ok(Handle::DirectoryStream(disk.list(of)?));
         self.on_disk_open(READ_DIRECTORY, &this, (), DiskAccess::Itself(DiskOperation::Look), grant, |host, file| {
             Ok(host.live_list(file)?.map(Handle::LiveDirectoryStream))
         })
     }
 
-    fn sync(&mut self, this: Resource<Descriptor>) -> FsResult<()> {
+    fn sync(&mut self, this: Resource<DescriptorResource>) -> FsResult<()> {
         let body = |disk: &mut Disk, of: &files::FileDescriptor, _| disk.sync(of);
         self.on_disk(SYNC, &this, (), DiskAccess::Itself(DiskOperation::Sync), body, |host, file| {
             host.live_done(file, FileOperation::Sync)
         })
     }
 
-    fn create_directory_at(&mut self, this: Resource<Descriptor>, path: String) -> FsResult<()> {
+    fn create_directory_at(&mut self, this: Resource<DescriptorResource>, path: String) -> FsResult<()> {
         let body = |disk: &mut Disk, base: &files::FileDescriptor, now| disk.create_directory_at(base, &path, now);
         self.on_disk(
             CREATE_DIRECTORY_AT,
@@ -365,14 +378,19 @@ impl types::HostDescriptor for Host {
         )
     }
 
-    fn stat(&mut self, this: Resource<Descriptor>) -> FsResult<DescriptorStat> {
+    fn stat(&mut self, this: Resource<DescriptorResource>) -> FsResult<DescriptorStat> {
         let body = |disk: &mut Disk, of: &files::FileDescriptor, _| Ok(stat(&disk.stat(of)));
         self.on_disk(STAT, &this, (), DiskAccess::Itself(DiskOperation::Look), body, |host, file| {
             Ok(host.live_stat(file, FileOperation::Stat)?.map(live_stat))
         })
     }
 
-    fn stat_at(&mut self, this: Resource<Descriptor>, flags: PathFlags, path: String) -> FsResult<DescriptorStat> {
+    fn stat_at(
+        &mut self,
+        this: Resource<DescriptorResource>,
+        flags: PathFlags,
+        path: String,
+    ) -> FsResult<DescriptorStat> {
         let body = |disk: &mut Disk, base: &files::FileDescriptor, _| {
             disk.stat_at(base, path_flags(flags), &path).map(|found| stat(&found))
         };
@@ -391,7 +409,7 @@ impl types::HostDescriptor for Host {
 
     fn set_times_at(
         &mut self,
-        this: Resource<Descriptor>,
+        this: Resource<DescriptorResource>,
         flags: PathFlags,
         path: String,
         accessed: NewTimestamp,
@@ -411,10 +429,10 @@ impl types::HostDescriptor for Host {
 
     fn link_at(
         &mut self,
-        this: Resource<Descriptor>,
+        this: Resource<DescriptorResource>,
         flags: PathFlags,
         old: String,
-        there: Resource<Descriptor>,
+        there: Resource<DescriptorResource>,
         new: String,
     ) -> FsResult<()> {
         let asked = (DebugRecord(flags), &old, &new);
@@ -431,12 +449,12 @@ impl types::HostDescriptor for Host {
 
     fn open_at(
         &mut self,
-        this: Resource<Descriptor>,
+        this: Resource<DescriptorResource>,
         flags: PathFlags,
         path: String,
         open: OpenFlags,
         wanted: DescriptorFlags,
-    ) -> FsResult<Resource<Descriptor>> {
+    ) -> FsResult<Resource<DescriptorResource>> {
         let asked = (DebugRecord(flags), &path, DebugRecord((open, wanted)));
         let grant = |disk: &mut Disk, base: &files::FileDescriptor, now| {
             let opened = disk.open_at(base, path_flags(flags), &path, open_flags(open), flags_in(wanted), now)?;
@@ -448,7 +466,7 @@ impl types::HostDescriptor for Host {
         })
     }
 
-    fn readlink_at(&mut self, this: Resource<Descriptor>, path: String) -> FsResult<String> {
+    fn readlink_at(&mut self, this: Resource<DescriptorResource>, path: String) -> FsResult<String> {
         let body = |disk: &mut Disk, base: &files::FileDescriptor, _| {
             disk.readlink_at(base, &path).map(|text| text.to_string())
         };
@@ -457,7 +475,7 @@ impl types::HostDescriptor for Host {
         })
     }
 
-    fn remove_directory_at(&mut self, this: Resource<Descriptor>, path: String) -> FsResult<()> {
+    fn remove_directory_at(&mut self, this: Resource<DescriptorResource>, path: String) -> FsResult<()> {
         let body = |disk: &mut Disk, base: &files::FileDescriptor, now| disk.remove_directory_at(base, &path, now);
         self.on_disk(
             REMOVE_DIRECTORY_AT,
@@ -471,9 +489,9 @@ impl types::HostDescriptor for Host {
 
     fn rename_at(
         &mut self,
-        this: Resource<Descriptor>,
+        this: Resource<DescriptorResource>,
         old: String,
-        there: Resource<Descriptor>,
+        there: Resource<DescriptorResource>,
         new: String,
     ) -> FsResult<()> {
         let body = |disk: &mut Disk, base: &files::FileDescriptor, there: &files::FileDescriptor, now| {
@@ -486,7 +504,7 @@ impl types::HostDescriptor for Host {
         })
     }
 
-    fn symlink_at(&mut self, this: Resource<Descriptor>, text: String, path: String) -> FsResult<()> {
+    fn symlink_at(&mut self, this: Resource<DescriptorResource>, text: String, path: String) -> FsResult<()> {
         let body = |disk: &mut Disk, base: &files::FileDescriptor, now| disk.symlink_at(base, &text, &path, now);
         self.on_disk(
             SYMLINK_AT,
@@ -498,14 +516,18 @@ impl types::HostDescriptor for Host {
         )
     }
 
-    fn unlink_file_at(&mut self, this: Resource<Descriptor>, path: String) -> FsResult<()> {
+    fn unlink_file_at(&mut self, this: Resource<DescriptorResource>, path: String) -> FsResult<()> {
         let body = |disk: &mut Disk, base: &files::FileDescriptor, now| disk.unlink_file_at(base, &path, now);
         self.on_disk(UNLINK_FILE_AT, &this, &path, DiskAccess::At(DiskOperation::Change, &path), body, |host, base| {
             host.live_done(base, FileOperation::UnlinkFileAt { path: path.clone() })
         })
     }
 
-    fn is_same_object(&mut self, this: Resource<Descriptor>, other: Resource<Descriptor>) -> Result<bool> {
+    fn is_same_object(
+        &mut self,
+        this: Resource<DescriptorResource>,
+        other: Resource<DescriptorResource>,
+    ) -> Result<bool> {
         let (one, other) = (this.rep(), other.rep());
         self.call(IS_SAME_OBJECT, (one, other), |host| {
             match (host.held(IS_SAME_OBJECT, one)?, host.held(IS_SAME_OBJECT, other)?) {
@@ -518,7 +540,7 @@ impl types::HostDescriptor for Host {
         })
     }
 
-    fn metadata_hash(&mut self, this: Resource<Descriptor>) -> FsResult<MetadataHashValue> {
+    fn metadata_hash(&mut self, this: Resource<DescriptorResource>) -> FsResult<MetadataHashValue> {
         let body = |disk: &mut Disk, of: &files::FileDescriptor, _| Ok(hash(disk.metadata_hash(of)));
         self.on_disk(METADATA_HASH, &this, (), DiskAccess::Itself(DiskOperation::Look), body, |host, file| {
             let operation = FileOperation::MetadataHash { path: None, follow: false };
@@ -528,7 +550,7 @@ impl types::HostDescriptor for Host {
 
     fn metadata_hash_at(
         &mut self,
-        this: Resource<Descriptor>,
+        this: Resource<DescriptorResource>,
         flags: PathFlags,
         path: String,
     ) -> FsResult<MetadataHashValue> {
@@ -549,7 +571,7 @@ impl types::HostDescriptor for Host {
         )
     }
 
-    fn drop(&mut self, this: Resource<Descriptor>) -> Result<()> {
+    fn drop(&mut self, this: Resource<DescriptorResource>) -> Result<()> {
         let rep = this.rep();
         self.call(DROP_DESCRIPTOR, rep, |host| {
             let held = host.held(DROP_DESCRIPTOR, rep)?;
@@ -566,7 +588,10 @@ impl types::HostDescriptor for Host {
 }
 
 impl types::HostDirectoryEntryStream for Host {
-    fn read_directory_entry(&mut self, this: Resource<DirectoryEntryStream>) -> FsResult<Option<DirectoryEntry>> {
+    fn read_directory_entry(
+        &mut self,
+        this: Resource<DirectoryEntryStreamResource>,
+    ) -> FsResult<Option<DirectoryEntry>> {
         let rep = this.rep();
         self.call(READ_DIRECTORY_ENTRY, rep, |host| {
             let node = host.node_mut();
@@ -584,13 +609,13 @@ impl types::HostDirectoryEntryStream for Host {
         })
     }
 
-    fn drop(&mut self, this: Resource<DirectoryEntryStream>) -> Result<()> {
+    fn drop(&mut self, this: Resource<DirectoryEntryStreamResource>) -> Result<()> {
         self.close(DROP_DIRECTORY_STREAM, this.rep())
     }
 }
 
 impl preopens::Host for Host {
-    fn get_directories(&mut self) -> Result<Vec<(Resource<Descriptor>, String)>> {
+    fn get_directories(&mut self) -> Result<Vec<(Resource<DescriptorResource>, String)>> {
         let rep = self.call(GET_DIRECTORIES, (), |host| {
             let root = match host.has_live_files() {
                 true => Handle::LiveDescriptor(LiveFile::root()),

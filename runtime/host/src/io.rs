@@ -1,7 +1,7 @@
 //! `wasi:io/error` and `wasi:io/poll`: where guests wait, and so where virtual time moves.
 
 use crate::bindings::wasi::io::{error, poll};
-use crate::bindings::{IoError, Pollable};
+use crate::bindings::{IoErrorResource, PollableResource};
 use crate::call::{CallProgress, GuestStop, Host, Import, misuse};
 use fozzy_world::table::StreamFailure;
 use fozzy_world::{Handle, TableError, Wait};
@@ -18,7 +18,7 @@ const DROP_POLLABLE: Import = Import::new("wasi:io/poll.pollable.drop");
 impl error::Host for Host {}
 
 impl error::HostError for Host {
-    fn to_debug_string(&mut self, handle: Resource<IoError>) -> Result<String> {
+    fn to_debug_string(&mut self, handle: Resource<IoErrorResource>) -> Result<String> {
         self.call(TO_DEBUG_STRING, handle.rep(), |host| match host.node_mut().table.get(handle.rep()) {
             Ok(Handle::Error(StreamFailure::File(errno))) => Ok(format!("{errno:?}")),
             Ok(Handle::Error(StreamFailure::Network(error))) => Ok(error.to_string()),
@@ -27,7 +27,7 @@ impl error::HostError for Host {
         })
     }
 
-    fn drop(&mut self, handle: Resource<IoError>) -> Result<()> {
+    fn drop(&mut self, handle: Resource<IoErrorResource>) -> Result<()> {
         self.close(DROP_ERROR, handle.rep())
     }
 }
@@ -47,7 +47,7 @@ impl Host {
 }
 
 impl poll::Host for Host {
-    async fn poll(&mut self, handles: Vec<Resource<Pollable>>) -> Result<Vec<u32>> {
+    async fn poll(&mut self, handles: Vec<Resource<PollableResource>>) -> Result<Vec<u32>> {
         let reps: Vec<u32> = handles.iter().map(Resource::rep).collect();
         self.call_waiting(POLL, &reps, |host| {
             if reps.is_empty() {
@@ -70,7 +70,7 @@ impl poll::Host for Host {
 }
 
 impl poll::HostPollable for Host {
-    fn ready(&mut self, handle: Resource<Pollable>) -> Result<bool> {
+    fn ready(&mut self, handle: Resource<PollableResource>) -> Result<bool> {
         self.call(READY, handle.rep(), |host| {
             // A loop that asks again and again whether time has come must come to an end.
             host.world().clock.tick();
@@ -79,7 +79,7 @@ impl poll::HostPollable for Host {
         })
     }
 
-    async fn block(&mut self, handle: Resource<Pollable>) -> Result<()> {
+    async fn block(&mut self, handle: Resource<PollableResource>) -> Result<()> {
         let rep = handle.rep();
         self.call_waiting(BLOCK, rep, |host| {
             let wait = host.wait_of(BLOCK, rep)?;
@@ -88,7 +88,7 @@ impl poll::HostPollable for Host {
         .await
     }
 
-    fn drop(&mut self, handle: Resource<Pollable>) -> Result<()> {
+    fn drop(&mut self, handle: Resource<PollableResource>) -> Result<()> {
         self.close(DROP_POLLABLE, handle.rep())
     }
 }

@@ -48,7 +48,7 @@ mod sync_linker;
 mod time;
 mod values;
 
-pub use bindings::{IncomingRequest, ResponseOutparam};
+pub use bindings::{IncomingRequestResource, ResponseOutparamResource};
 pub use call::{GuestStop, HOST_CALL_FUEL, Host};
 pub use draws::{DecisionDraws, DrawSource};
 pub use handles::{StaleHandle, TargetHandles};

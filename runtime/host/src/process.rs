@@ -10,7 +10,7 @@
 //! Not here: rules, ends and pipes (`fozzy-world`), streams of a child (`streams`).
 
 use crate::bindings::fozzy::process::run;
-use crate::bindings::{Child, InputStream, OutputStream, Pollable};
+use crate::bindings::{ChildResource, InputStreamResource, OutputStreamResource, PollableResource};
 use crate::call::{CallProgress, GuestStop, Host, Import, misuse};
 use crate::record::DebugRecord;
 use fozzy_trace::observation::{BackendRequest, BackendResponse, ProcessRequest};
@@ -121,7 +121,7 @@ impl Host {
     fn take_stream<T>(
         &mut self,
         import: Import,
-        handle: &Resource<Child>,
+        handle: &Resource<ChildResource>,
         stream: StandardStream,
         opened: impl FnOnce(PipeId) -> Handle,
     ) -> Result<Option<Resource<T>>> {
@@ -160,7 +160,7 @@ impl run::Host for Host {
         .await
     }
 
-    fn spawn(&mut self, command: run::Command) -> Result<std::result::Result<Resource<Child>, run::Error>> {
+    fn spawn(&mut self, command: run::Command) -> Result<std::result::Result<Resource<ChildResource>, run::Error>> {
         let asked = RecordedCommand::new(&command, &self.run.world.plan.redact.env);
         let started = self.call(SPAWN, asked, |host| match host.start(command, StdioMode::Streaming) {
             Ok(pid) => host.node_mut().table.insert(Handle::Child(pid)).map(Ok).map_err(misuse(SPAWN)),
@@ -171,23 +171,23 @@ impl run::Host for Host {
 }
 
 impl run::HostChild for Host {
-    fn id(&mut self, this: Resource<Child>) -> Result<u32> {
+    fn id(&mut self, this: Resource<ChildResource>) -> Result<u32> {
         self.call(ID, this.rep(), |host| Ok(host.child(ID, this.rep())?.0))
     }
 
-    fn stdin(&mut self, this: Resource<Child>) -> Result<Option<Resource<OutputStream>>> {
+    fn stdin(&mut self, this: Resource<ChildResource>) -> Result<Option<Resource<OutputStreamResource>>> {
         self.take_stream(STDIN, &this, StandardStream::Stdin, |pipe| Handle::OutputStream(Output::Pipe(pipe)))
     }
 
-    fn stdout(&mut self, this: Resource<Child>) -> Result<Option<Resource<InputStream>>> {
+    fn stdout(&mut self, this: Resource<ChildResource>) -> Result<Option<Resource<InputStreamResource>>> {
         self.take_stream(STDOUT, &this, StandardStream::Stdout, |pipe| Handle::InputStream(Input::Pipe(pipe)))
     }
 
-    fn stderr(&mut self, this: Resource<Child>) -> Result<Option<Resource<InputStream>>> {
+    fn stderr(&mut self, this: Resource<ChildResource>) -> Result<Option<Resource<InputStreamResource>>> {
         self.take_stream(STDERR, &this, StandardStream::Stderr, |pipe| Handle::InputStream(Input::Pipe(pipe)))
     }
 
-    fn subscribe(&mut self, this: Resource<Child>) -> Result<Resource<Pollable>> {
+    fn subscribe(&mut self, this: Resource<ChildResource>) -> Result<Resource<PollableResource>> {
         let rep = self.call(SUBSCRIBE, this.rep(), |host| {
             let pid = host.child(SUBSCRIBE, this.rep())?;
             host.node_mut().table.insert(Handle::Pollable(Wait::Process(pid))).map_err(misuse(SUBSCRIBE))
@@ -195,7 +195,7 @@ impl run::HostChild for Host {
         Ok(Resource::new_own(rep))
     }
 
-    async fn wait(&mut self, this: Resource<Child>) -> Result<RunResult> {
+    async fn wait(&mut self, this: Resource<ChildResource>) -> Result<RunResult> {
         let rep = this.rep();
         self.call_waiting(WAIT, rep, |host| {
             let pid = host.child(WAIT, rep)?;
@@ -210,7 +210,7 @@ impl run::HostChild for Host {
         .await
     }
 
-    fn poll(&mut self, this: Resource<Child>) -> Result<Option<RunResult>> {
+    fn poll(&mut self, this: Resource<ChildResource>) -> Result<Option<RunResult>> {
         self.call(POLL, this.rep(), |host| {
             // A loop that asks again and again whether it has ended must come to an end.
             host.world().clock.tick();
@@ -219,7 +219,7 @@ impl run::HostChild for Host {
         })
     }
 
-    fn kill(&mut self, this: Resource<Child>, signal: i32) -> Result<std::result::Result<(), run::Error>> {
+    fn kill(&mut self, this: Resource<ChildResource>, signal: i32) -> Result<std::result::Result<(), run::Error>> {
         self.call(KILL, (this.rep(), i64::from(signal)), |host| {
             let pid = host.child(KILL, this.rep())?;
             if !(0..=SIGNAL_MAX).contains(&signal) {
@@ -230,7 +230,7 @@ impl run::HostChild for Host {
         })
     }
 
-    fn drop(&mut self, this: Resource<Child>) -> Result<()> {
+    fn drop(&mut self, this: Resource<ChildResource>) -> Result<()> {
         self.call(DROP_CHILD, this.rep(), |host| {
             let pid = host.child(DROP_CHILD, this.rep())?;
             // Nobody will write to it any more, and it goes on: the real computer's is run now.

@@ -16,7 +16,7 @@ use crate::bindings::wasi::sockets::network::{
     ErrorCode, IpAddress, IpAddressFamily, IpSocketAddress, Ipv4SocketAddress, Ipv6SocketAddress,
 };
 use crate::bindings::wasi::sockets::{instance_network, network};
-use crate::bindings::{IoError, Network as NetworkHandle, Pollable};
+use crate::bindings::{IoErrorResource, NetworkResource as NetworkHandle, PollableResource};
 use crate::call::{GuestStop, Host, Import, misuse};
 use fozzy_trace::Record;
 use fozzy_world::network::{self as world, AddressFamily};
@@ -79,7 +79,7 @@ impl Host {
         import: Import,
         rep: u32,
         wait: impl FnOnce(&Handle) -> Option<Wait>,
-    ) -> Result<Resource<Pollable>> {
+    ) -> Result<Resource<PollableResource>> {
         let pollable = self.call(import, rep, |host| {
             let wait = host.node().table.get(rep).ok().and_then(wait).ok_or_else(|| wrong(import))?;
             host.handle(import, Handle::Pollable(wait))
@@ -100,7 +100,7 @@ impl instance_network::Host for Host {
 }
 
 impl network::Host for Host {
-    fn network_error_code(&mut self, error: Resource<IoError>) -> Result<Option<ErrorCode>> {
+    fn network_error_code(&mut self, error: Resource<IoErrorResource>) -> Result<Option<ErrorCode>> {
         self.call(NETWORK_ERROR_CODE, error.rep(), |host| match host.node().table.get(error.rep()) {
             Ok(Handle::Error(StreamFailure::Network(error))) => Ok(Some(code(*error))),
             Ok(Handle::Error(_)) => Ok(None),

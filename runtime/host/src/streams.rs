@@ -9,7 +9,7 @@
 //! blocking write-and-flush.
 
 use crate::bindings::wasi::io::streams::{self, StreamError};
-use crate::bindings::{InputStream, IoError, OutputStream, Pollable};
+use crate::bindings::{InputStreamResource, IoErrorResource, OutputStreamResource, PollableResource};
 use crate::call::{CallProgress, GuestStop, Host, Import, misuse};
 use crate::disk_faults::{part, whole};
 use fozzy_world::files::{DiskOperation, Errno, flip_bit};
@@ -366,7 +366,7 @@ impl Host {
 
     fn last_failure(&mut self, import: Import, failure: StreamFailure) -> Result<StreamError> {
         let rep = self.node_mut().table.insert(Handle::Error(failure)).map_err(misuse(import))?;
-        Ok(StreamError::LastOperationFailed(Resource::<IoError>::new_own(rep)))
+        Ok(StreamError::LastOperationFailed(Resource::<IoErrorResource>::new_own(rep)))
     }
 
     /// A call that does not wait.
@@ -396,7 +396,7 @@ impl Host {
         import: Import,
         rep: u32,
         wait: impl FnOnce(&Handle, &World) -> Wait,
-    ) -> Result<Resource<Pollable>> {
+    ) -> Result<Resource<PollableResource>> {
         let rep = self.call(import, rep, |host| {
             let wait = wait(host.node().table.get(rep).map_err(misuse(import))?, &host.run.world);
             host.node_mut().table.insert(Handle::Pollable(wait)).map_err(misuse(import))
@@ -465,29 +465,29 @@ fn pipe_of(process: &ProcessNode, kind: OutputKind) -> PipeId {
 impl streams::Host for Host {}
 
 impl streams::HostInputStream for Host {
-    fn read(&mut self, handle: Resource<InputStream>, len: u64) -> StreamResult<Vec<u8>> {
+    fn read(&mut self, handle: Resource<InputStreamResource>, len: u64) -> StreamResult<Vec<u8>> {
         let rep = handle.rep();
         self.now(READ, (rep, len), |host| host.read_some(READ, rep, len, BlockingMode::Now))
     }
 
-    async fn blocking_read(&mut self, handle: Resource<InputStream>, len: u64) -> StreamResult<Vec<u8>> {
+    async fn blocking_read(&mut self, handle: Resource<InputStreamResource>, len: u64) -> StreamResult<Vec<u8>> {
         let rep = handle.rep();
         let attempt = |host: &mut Host| host.read_some(BLOCKING_READ, rep, len, BlockingMode::Blocking);
         self.patiently(BLOCKING_READ, (rep, len), attempt).await
     }
 
-    fn skip(&mut self, handle: Resource<InputStream>, len: u64) -> StreamResult<u64> {
+    fn skip(&mut self, handle: Resource<InputStreamResource>, len: u64) -> StreamResult<u64> {
         let rep = handle.rep();
         self.now(SKIP, (rep, len), |host| host.skip_some(SKIP, rep, len, BlockingMode::Now))
     }
 
-    async fn blocking_skip(&mut self, handle: Resource<InputStream>, len: u64) -> StreamResult<u64> {
+    async fn blocking_skip(&mut self, handle: Resource<InputStreamResource>, len: u64) -> StreamResult<u64> {
         let rep = handle.rep();
         let attempt = |host: &mut Host| host.skip_some(BLOCKING_SKIP, rep, len, BlockingMode::Blocking);
         self.patiently(BLOCKING_SKIP, (rep, len), attempt).await
     }
 
-    fn subscribe(&mut self, handle: Resource<InputStream>) -> Result<Resource<Pollable>> {
+    fn subscribe(&mut self, handle: Resource<InputStreamResource>) -> Result<Resource<PollableResource>> {
         self.pollable(SUBSCRIBE_INPUT, handle.rep(), |handle, world| match handle {
             Handle::InputStream(Input::Stdin) => Wait::Stdin,
             Handle::InputStream(Input::Tcp(socket)) => Wait::Socket(Readiness::Readable(*socket)),
@@ -499,65 +499,78 @@ impl streams::HostInputStream for Host {
         })
     }
 
-    fn drop(&mut self, handle: Resource<InputStream>) -> Result<()> {
+    fn drop(&mut self, handle: Resource<InputStreamResource>) -> Result<()> {
         self.close_stream(DROP_INPUT, handle.rep())
     }
 }
 
 impl streams::HostOutputStream for Host {
-    fn check_write(&mut self, handle: Resource<OutputStream>) -> StreamResult<u64> {
+    fn check_write(&mut self, handle: Resource<OutputStreamResource>) -> StreamResult<u64> {
         let rep = handle.rep();
         let permitted = self.call(CHECK_WRITE, rep, |host| Ok(host.permit(rep)))?;
         self.stream_result(CHECK_WRITE, permitted)
     }
 
-    fn write(&mut self, handle: Resource<OutputStream>, bytes: Vec<u8>) -> StreamResult<()> {
+    fn write(&mut self, handle: Resource<OutputStreamResource>, bytes: Vec<u8>) -> StreamResult<()> {
         let rep = handle.rep();
         let write = |host: &mut Host| host.write_within(WRITE, rep, &bytes, host.write_bound(rep));
         self.now(WRITE, (rep, &bytes), write)
     }
 
-    async fn blocking_write_and_flush(&mut self, handle: Resource<OutputStream>, bytes: Vec<u8>) -> StreamResult<()> {
+    async fn blocking_write_and_flush(
+        &mut self,
+        handle: Resource<OutputStreamResource>,
+        bytes: Vec<u8>,
+    ) -> StreamResult<()> {
         let rep = handle.rep();
         let attempt = |host: &mut Host| host.write_within(WRITE_AND_FLUSH, rep, &bytes, WRITE_AND_FLUSH_BYTES_MAX);
         self.patiently(WRITE_AND_FLUSH, (rep, &bytes), attempt).await
     }
 
-    fn flush(&mut self, handle: Resource<OutputStream>) -> StreamResult<()> {
+    fn flush(&mut self, handle: Resource<OutputStreamResource>) -> StreamResult<()> {
         let rep = handle.rep();
         self.now(FLUSH, rep, |host| Ok(CallProgress::Done(host.permit(rep).map(drop))))
     }
 
-    async fn blocking_flush(&mut self, handle: Resource<OutputStream>) -> StreamResult<()> {
+    async fn blocking_flush(&mut self, handle: Resource<OutputStreamResource>) -> StreamResult<()> {
         let rep = handle.rep();
         self.patiently(BLOCKING_FLUSH, rep, |host| Ok(CallProgress::Done(host.permit(rep).map(drop)))).await
     }
 
-    fn subscribe(&mut self, handle: Resource<OutputStream>) -> Result<Resource<Pollable>> {
+    fn subscribe(&mut self, handle: Resource<OutputStreamResource>) -> Result<Resource<PollableResource>> {
         let wait = self.wait_to_write(handle.rep());
         self.pollable(SUBSCRIBE_OUTPUT, handle.rep(), |_, _| wait)
     }
 
-    fn write_zeroes(&mut self, handle: Resource<OutputStream>, len: u64) -> StreamResult<()> {
+    fn write_zeroes(&mut self, handle: Resource<OutputStreamResource>, len: u64) -> StreamResult<()> {
         let rep = handle.rep();
         self.now(WRITE_ZEROES, (rep, len), |host| host.zeroes_within(WRITE_ZEROES, rep, len, host.write_bound(rep)))
     }
 
-    async fn blocking_write_zeroes_and_flush(&mut self, handle: Resource<OutputStream>, len: u64) -> StreamResult<()> {
+    async fn blocking_write_zeroes_and_flush(
+        &mut self,
+        handle: Resource<OutputStreamResource>,
+        len: u64,
+    ) -> StreamResult<()> {
         let rep = handle.rep();
         let attempt = |host: &mut Host| host.zeroes_within(ZEROES_AND_FLUSH, rep, len, WRITE_AND_FLUSH_BYTES_MAX);
         self.patiently(ZEROES_AND_FLUSH, (rep, len), attempt).await
     }
 
-    fn splice(&mut self, to: Resource<OutputStream>, from: Resource<InputStream>, len: u64) -> StreamResult<u64> {
+    fn splice(
+        &mut self,
+        to: Resource<OutputStreamResource>,
+        from: Resource<InputStreamResource>,
+        len: u64,
+    ) -> StreamResult<u64> {
         let (to, from) = (to.rep(), from.rep());
         self.now(SPLICE, (to, from, len), |host| host.splice_some(SPLICE, to, from, len, BlockingMode::Now))
     }
 
     async fn blocking_splice(
         &mut self,
-        to: Resource<OutputStream>,
-        from: Resource<InputStream>,
+        to: Resource<OutputStreamResource>,
+        from: Resource<InputStreamResource>,
         len: u64,
     ) -> StreamResult<u64> {
         let (to, from) = (to.rep(), from.rep());
@@ -565,7 +578,7 @@ impl streams::HostOutputStream for Host {
         self.patiently(BLOCKING_SPLICE, (to, from, len), attempt).await
     }
 
-    fn drop(&mut self, handle: Resource<OutputStream>) -> Result<()> {
+    fn drop(&mut self, handle: Resource<OutputStreamResource>) -> Result<()> {
         self.close_stream(DROP_OUTPUT, handle.rep())
     }
 }

@@ -14,7 +14,7 @@ use crate::entry::request::{self, GeneratedRequest};
 use crate::entry::typed::TypedExport;
 use crate::run::scenario::{CallMode, ask, function, invalid};
 use crate::run::schedule::export;
-use fozzy_host::{DecisionDraws, GuestStop, Host, IncomingRequest, ResponseOutparam};
+use fozzy_host::{DecisionDraws, GuestStop, Host, IncomingRequestResource, ResponseOutparamResource};
 use fozzy_trace::DecisionSource;
 use fozzy_trace::facts::{FailureKind, ReportedFailure};
 use fozzy_trace::plan::PlannedCall;
@@ -136,7 +136,7 @@ pub(crate) async fn handle(
     instance: &Instance,
     drawn: GeneratedRequest,
 ) -> wasmtime::Result<()> {
-    type Handle = (Resource<IncomingRequest>, Resource<ResponseOutparam>);
+    type Handle = (Resource<IncomingRequestResource>, Resource<ResponseOutparamResource>);
     let place = export(store, instance, program.entries().handler.as_deref(), "handle")?;
     let handle = instance.get_typed_func::<Handle, ()>(&mut *store, &place)?;
     let received = store.data_mut().receive(drawn.request, drawn.body)?;

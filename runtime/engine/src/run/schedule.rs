@@ -21,7 +21,9 @@ use crate::run::memory_roles::InstanceMemories;
 use crate::run::scenario;
 use crate::run::session::Session;
 use crate::run::trap::{InstantiationContext, ending};
-use fozzy_host::{CallTarget, GuestStop, Host, IncomingRequest, ResponseOutparam, Run, RunGuard, RunSlot};
+use fozzy_host::{
+    CallTarget, GuestStop, Host, IncomingRequestResource, ResponseOutparamResource, Run, RunGuard, RunSlot,
+};
 use fozzy_instrument::CoverageMode;
 use fozzy_trace::outcome::StackFrame;
 use fozzy_trace::plan::Limits;
@@ -356,7 +358,7 @@ async fn call(program: &Program, entry: GuestEntry, store: &mut Store<Host>) -> 
         }
         GuestEntry::Handle { request, outparam } => {
             let function = export(store, &instance, program.entries().handler.as_deref(), "handle")?;
-            type Handle = (Resource<IncomingRequest>, Resource<ResponseOutparam>);
+            type Handle = (Resource<IncomingRequestResource>, Resource<ResponseOutparamResource>);
             let function = instance.get_typed_func::<Handle, ()>(&mut *store, &function)?;
             let handles = (Resource::new_own(request), Resource::new_own(outparam));
             function.call_async(&mut *store, handles).await?;

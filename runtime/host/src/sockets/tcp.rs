@@ -4,7 +4,9 @@ use super::{Answer, SocketResult, family, socket_address, wit_family, wit_socket
 use crate::bindings::wasi::sockets::network::{IpAddressFamily, IpSocketAddress};
 use crate::bindings::wasi::sockets::tcp::{self, ShutdownType};
 use crate::bindings::wasi::sockets::tcp_create_socket;
-use crate::bindings::{InputStream, Network as NetworkHandle, OutputStream, Pollable, TcpSocket};
+use crate::bindings::{
+    InputStreamResource, NetworkResource as NetworkHandle, OutputStreamResource, PollableResource, TcpSocketResource,
+};
 use crate::call::{GuestStop, Host, Import, misuse};
 use crate::record::DebugRecord;
 use fozzy_trace::Record;
@@ -45,9 +47,9 @@ const SUBSCRIBE: Import = Import::new("wasi:sockets/tcp.tcp-socket.subscribe");
 const SHUTDOWN: Import = Import::new("wasi:sockets/tcp.tcp-socket.shutdown");
 const DROP: Import = Import::new("wasi:sockets/tcp.tcp-socket.drop");
 
-type Socket = Resource<TcpSocket>;
-type InputHandle = Resource<InputStream>;
-type OutputHandle = Resource<OutputStream>;
+type Socket = Resource<TcpSocketResource>;
+type InputHandle = Resource<InputStreamResource>;
+type OutputHandle = Resource<OutputStreamResource>;
 
 impl Host {
     fn tcp_socket(&self, import: Import, rep: u32) -> std::result::Result<TcpId, GuestStop> {
@@ -275,7 +277,7 @@ impl tcp::HostTcpSocket for Host {
         self.set_tcp_option(SET_SEND_BUFFER, &this, value, SocketOption::SendBuffer(value))
     }
 
-    fn subscribe(&mut self, this: Socket) -> Result<Resource<Pollable>> {
+    fn subscribe(&mut self, this: Socket) -> Result<Resource<PollableResource>> {
         self.subscribe_to(SUBSCRIBE, this.rep(), |handle| match handle {
             Handle::TcpSocket(id) => Some(Wait::Socket(Readiness::Socket(*id))),
             _ => None,

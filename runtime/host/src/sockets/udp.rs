@@ -7,7 +7,10 @@ use super::{Answer, SocketResult, family, socket_address, wit_family, wit_socket
 use crate::bindings::wasi::sockets::network::{IpAddressFamily, IpSocketAddress};
 use crate::bindings::wasi::sockets::udp::{self, IncomingDatagram, OutgoingDatagram};
 use crate::bindings::wasi::sockets::udp_create_socket;
-use crate::bindings::{IncomingDatagramStream, Network as NetworkHandle, OutgoingDatagramStream, Pollable, UdpSocket};
+use crate::bindings::{
+    IncomingDatagramStreamResource, NetworkResource as NetworkHandle, OutgoingDatagramStreamResource, PollableResource,
+    UdpSocketResource,
+};
 use crate::call::{GuestStop, Host, Import, misuse};
 use crate::record::DebugRecord;
 use fozzy_trace::Record;
@@ -40,9 +43,9 @@ const SEND: Import = Import::new("wasi:sockets/udp.outgoing-datagram-stream.send
 const SUBSCRIBE_OUTGOING: Import = Import::new("wasi:sockets/udp.outgoing-datagram-stream.subscribe");
 const DROP_OUTGOING: Import = Import::new("wasi:sockets/udp.outgoing-datagram-stream.drop");
 
-type Socket = Resource<UdpSocket>;
-type Incoming = Resource<IncomingDatagramStream>;
-type Outgoing = Resource<OutgoingDatagramStream>;
+type Socket = Resource<UdpSocketResource>;
+type Incoming = Resource<IncomingDatagramStreamResource>;
+type Outgoing = Resource<OutgoingDatagramStreamResource>;
 
 impl Host {
     fn udp_socket(&self, import: Import, rep: u32) -> std::result::Result<UdpId, GuestStop> {
@@ -200,7 +203,7 @@ impl udp::HostUdpSocket for Host {
         self.set_udp_option(SET_SEND_BUFFER, &this, value, SocketOption::SendBuffer(value))
     }
 
-    fn subscribe(&mut self, this: Socket) -> Result<Resource<Pollable>> {
+    fn subscribe(&mut self, this: Socket) -> Result<Resource<PollableResource>> {
         // Nothing that a socket itself does takes time.
         self.subscribe_to(SUBSCRIBE, this.rep(), |handle| {
             matches!(handle, Handle::UdpSocket(_)).then_some(Wait::Nothing)
@@ -234,7 +237,7 @@ impl udp::HostIncomingDatagramStream for Host {
         Ok(received.map(|received| received.into_iter().map(datagram).collect()))
     }
 
-    fn subscribe(&mut self, this: Incoming) -> Result<Resource<Pollable>> {
+    fn subscribe(&mut self, this: Incoming) -> Result<Resource<PollableResource>> {
         self.subscribe_to(SUBSCRIBE_INCOMING, this.rep(), |handle| match handle {
             Handle::IncomingDatagrams(id) => Some(Wait::Socket(Readiness::Datagram(*id))),
             _ => None,
@@ -296,7 +299,7 @@ impl udp::HostOutgoingDatagramStream for Host {
         })
     }
 
-    fn subscribe(&mut self, this: Outgoing) -> Result<Resource<Pollable>> {
+    fn subscribe(&mut self, this: Outgoing) -> Result<Resource<PollableResource>> {
         self.subscribe_to(SUBSCRIBE_OUTGOING, this.rep(), |handle| {
             matches!(handle, Handle::OutgoingDatagrams { .. }).then_some(Wait::Nothing)
         })
