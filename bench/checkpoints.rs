@@ -12,7 +12,8 @@
 use crate::guests;
 use crate::measure::{Pair, thread_seconds};
 use crate::table::{Bound, Row, Unit};
-use fozzy_engine::{Build, CheckpointId, Program, Reactor, ReactorFunction, Switches, TrackerKind};
+use fozzy_engine::{Build, Program, Reactor, ReactorFunction, Switches, TrackerKind};
+use fozzy_trace::CheckpointId;
 use fozzy_trace::plan::{Inputs, Limits};
 use fozzy_trace::source::SeededSource;
 use fozzy_trace::{Plan, Seed};

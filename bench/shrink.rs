@@ -82,7 +82,7 @@ impl ReplayTarget for Ours {
         self.session.execute(source, keep)
     }
 
-    fn trail(&mut self) -> Option<&mut dyn SequenceTarget> {
+    fn sequences(&mut self) -> Option<&mut dyn SequenceTarget> {
         self.paths.as_mut().map(|paths| paths as &mut dyn SequenceTarget)
     }
 }

@@ -2,14 +2,13 @@
 
 use crate::measure::{process_clock, thread_clock};
 use fozzy_check::judge_end;
-use fozzy_engine::{Cache, CallOutcome, ComparisonKind, EntryPoint, FuzzExecutor};
+use fozzy_engine::{Cache, CallOutcome, EntryPoint, FuzzExecutor};
 use fozzy_search::FailureRecord;
 use fozzy_search::fuzz::{
-    Campaign, CampaignEnd, CmpLogEntry, ComparedKind, Dictionary, FuzzObserver, FuzzOutcome, FuzzTarget, MemoryUse,
-    Options, Stats, Testcase,
+    Campaign, CampaignEnd, Dictionary, FuzzObserver, FuzzOutcome, FuzzTarget, MemoryUse, Options, Stats, Testcase,
 };
 use fozzy_trace::plan::{FUEL_DEFAULT, Inputs, PlannedCall};
-use fozzy_trace::{ExecutionEnd, HarnessError, Plan, Seed, Status, Verdict};
+use fozzy_trace::{CmpLogEntry, ExecutionEnd, HarnessError, Plan, Seed, Status, Verdict};
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
@@ -81,21 +80,7 @@ impl FuzzTarget for Ours {
     }
 
     fn compare(&mut self, input: &[u8], log: &mut Vec<CmpLogEntry>) -> Result<(), HarnessError> {
-        self.timed(|caller| {
-            caller.compare(input, None, &mut |module, kind, comparison| {
-                let kind = match kind {
-                    ComparisonKind::Equal { bits } => ComparedKind::Equal(bits / 8),
-                    ComparisonKind::Order { bits, .. } => ComparedKind::Order(bits / 8),
-                    ComparisonKind::Mixed { bits } => ComparedKind::Mixed(bits / 8),
-                    ComparisonKind::Switch => ComparedKind::Switch,
-                    ComparisonKind::Bytes => ComparedKind::Bytes,
-                    ComparisonKind::Search => ComparedKind::Search,
-                };
-                let site = u64::from(module.0) << 32 | u64::from(comparison.site);
-                let (left, right, at, bytes) = (comparison.left, comparison.right, comparison.at, comparison.bytes);
-                log.push(CmpLogEntry { site, kind, left, right, at, bytes });
-            })
-        })
+        self.timed(|caller| caller.compare(input, None, log))
     }
 
     fn confirm(&mut self, input: &[u8]) -> Result<Verdict, HarnessError> {

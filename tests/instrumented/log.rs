@@ -2,9 +2,10 @@
 
 use super::generated::{SIDE, rewritten};
 use fozzy_instrument::{
-    COMPARISONS_PER_SITE, ComparisonKind, ComparisonSites, HEADER_ENTRIES_AT, HEADER_SWITCH_AT, LoggedComparison,
-    ModuleOrdinal, Options,
+    COMPARISONS_PER_SITE, ComparisonSites, HEADER_ENTRIES_AT, HEADER_SWITCH_AT, LoggedComparison, ModuleOrdinal,
+    Options,
 };
+use fozzy_trace::ComparisonKind;
 use wasm_encoder::RawSection;
 use wasmtime::{Engine, Instance, Module, Store};
 

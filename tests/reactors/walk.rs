@@ -12,7 +12,8 @@
 
 use super::guests::Guest;
 use crate::fozzy::cache_folder;
-use fozzy_engine::{Build, Cache, CallError, CheckpointId, Program, Reactor, RestoreMethod, Switches, TrackerKind};
+use fozzy_engine::{Build, Cache, CallError, Program, Reactor, RestoreMethod, Switches, TrackerKind};
+use fozzy_trace::CheckpointId;
 use fozzy_trace::plan::{self, Inputs};
 use fozzy_trace::source::SeededSource;
 use fozzy_trace::{NodeId, Plan, Seed};

@@ -5,12 +5,13 @@
 //! Invariant: whatever cannot be walked (several guests, no flows, a component that does not compile so) is no error; it is
 //! run whole, which says what is wrong with it.
 
-use fozzy_engine::{Cache, Place, Program, Walked, Walker};
-use fozzy_search::explore::CheckpointId;
-use fozzy_search::shrink::{Next, SequenceTarget, Stride};
+use fozzy_engine::{Cache, Program, Walker};
+use fozzy_search::shrink::SequenceTarget;
+use fozzy_trace::outcome::StackFrame;
 use fozzy_trace::plan::Inputs;
-use fozzy_trace::{DecisionSource, ExecutionEnd, HarnessError, Plan};
-use std::collections::BTreeMap;
+use fozzy_trace::{
+    CheckpointId, DecisionSource, Execution, ExecutionEnd, HarnessError, Plan, StepId, StepOutcome, StepTarget,
+};
 use std::sync::{Arc, OnceLock};
 
 /// A component that several walk through: compiled when the first of them needs it; `None` when it cannot be.
@@ -36,81 +37,66 @@ impl Ground {
 pub struct Paths {
     ground: Arc<Ground>,
     walker: Option<Walker>,
-    places: BTreeMap<CheckpointId, Place>,
-    next: u64,
 }
 
 impl Paths {
     pub fn new(ground: Arc<Ground>) -> Paths {
-        Paths { ground, walker: None, places: BTreeMap::new(), next: 0 }
+        Paths { ground, walker: None }
     }
 
-    fn walker(&mut self) -> Result<&mut Walker, HarnessError> {
-        self.walker.as_mut().ok_or_else(|| gone("nothing is walked"))
+    fn opened(&self) -> &Walker {
+        self.walker.as_ref().expect(OPENED)
     }
 
-    fn added(&mut self, place: Place) -> CheckpointId {
-        let id = CheckpointId(self.next);
-        self.next += 1;
-        self.places.insert(id, place);
-        id
+    fn opened_mut(&mut self) -> &mut Walker {
+        self.walker.as_mut().expect(OPENED)
     }
 }
 
-fn gone(what: &str) -> HarnessError {
-    HarnessError { what: format!("{what}; this is a fault of fozzy") }
-}
+/// What the one who shrinks ensures.
+const OPENED: &str = "a sequence is opened before its steps are taken";
 
 impl SequenceTarget for Paths {
-    fn start(
+    fn open(
         &mut self,
         plan: &Plan,
         inputs: &Inputs,
         sequence: u32,
         source: Box<dyn DecisionSource>,
-    ) -> Result<Option<CheckpointId>, HarnessError> {
+    ) -> Result<bool, HarnessError> {
         self.walker = None;
-        self.places.clear();
-        let Some(program) = self.ground.program(plan, inputs) else { return Ok(None) };
-        let Ok(walker) = Walker::of(program, plan, inputs, sequence, source) else { return Ok(None) };
-        // Without checkpoints each place would be reached by calling everything again.
-        if !walker.obstacles().is_empty() {
-            return Ok(None);
+        let Some(program) = self.ground.program(plan, inputs) else { return Ok(false) };
+        let Ok(walker) = Walker::of(program, plan, inputs, sequence, source) else { return Ok(false) };
+        // Without checkpoints each restore would execute everything again.
+        if walker.obstacles().is_empty() {
+            self.walker = Some(walker);
         }
-        let start = self.added(walker.start());
-        self.walker = Some(walker);
-        Ok(Some(start))
+        Ok(self.walker.is_some())
     }
 
-    fn go(&mut self, place: CheckpointId, source: Box<dyn DecisionSource>) -> Result<(), HarnessError> {
-        let place = self.places.get(&place).copied().ok_or_else(|| gone("a place is gone"))?;
-        self.walker()?.go(place, source)
+    fn execution(&self, end: ExecutionEnd, backtrace: Vec<StackFrame>) -> Execution {
+        self.opened().execution(end, backtrace)
+    }
+}
+
+impl StepTarget for Paths {
+    fn start(&self) -> CheckpointId {
+        self.opened().start()
     }
 
-    fn take(&mut self, next: Next) -> Result<Stride, HarnessError> {
-        let walker = self.walker()?;
-        let walked = match next {
-            Next::Beginning => walker.begin(),
-            Next::Step(step) => walker.step(step),
-            Next::Ending => walker.finish(),
-        }?;
-        let over = |end, backtrace| Stride::Over(Box::new(walker.execution(end, backtrace)));
-        Ok(match walked {
-            Walked::On { .. } if next != Next::Ending => Stride::On,
-            Walked::On { .. } | Walked::Over => over(ExecutionEnd::Exited { code: 0 }, Vec::new()),
-            Walked::Ended { end, backtrace, .. } => over(end, backtrace),
-            Walked::Cut => Stride::Cut,
-        })
+    fn restore(&mut self, checkpoint: CheckpointId, source: Box<dyn DecisionSource>) -> Result<(), HarnessError> {
+        self.opened_mut().restore(checkpoint, source)
     }
 
-    fn keep(&mut self) -> Result<CheckpointId, HarnessError> {
-        let place = self.walker()?.keep()?;
-        Ok(self.added(place))
+    fn step(&mut self, step: StepId) -> Result<StepOutcome, HarnessError> {
+        self.opened_mut().step(step)
     }
 
-    fn forget(&mut self, place: CheckpointId) {
-        if let (Some(place), Some(walker)) = (self.places.remove(&place), &mut self.walker) {
-            walker.forget(place);
-        }
+    fn capture(&mut self) -> Result<CheckpointId, HarnessError> {
+        self.opened_mut().capture()
+    }
+
+    fn release(&mut self, checkpoint: CheckpointId) {
+        self.opened_mut().release(checkpoint);
     }
 }

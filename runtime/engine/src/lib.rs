@@ -94,14 +94,14 @@ pub use entry::single_call::written;
 /// Standard input that is read when a guest looks at it.
 pub use fozzy_host::{LazyInput, OutputTee};
 /// Edges of a program, and how they are counted; see [`Reactor::coverage`].
-pub use fozzy_instrument::{ComparisonKind, CoverageMode, LoggedComparison, ModuleChoice, Sites};
+pub use fozzy_instrument::{CoverageMode, ModuleChoice, Sites};
 /// Which output a guest writes to, for those who watch it.
 pub use fozzy_world::OutputKind;
 pub use reactor::fuzz_executor::{CallOutcome, ExecutorError, ExportedFunctions, FuzzExecutor, functions};
-pub use reactor::walker::{Place, Walked, Walker, WalkerError};
+pub use reactor::walker::{Walker, WalkerError};
 pub use reactor::{
-    CHECKPOINT_BYTES_DEFAULT, CallError, CheckpointId, CheckpointUsage, Reactor, ReactorError, ReactorFunction,
-    RestoreMethod, TrackerKind,
+    CHECKPOINT_BYTES_DEFAULT, CallError, CheckpointUsage, Reactor, ReactorError, ReactorFunction, RestoreMethod,
+    TrackerKind,
 };
 pub use run::coverage::ProgramCoverage;
 pub use run::inspect_at::{ExecutionView, GuestView};

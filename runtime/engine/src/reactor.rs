@@ -28,8 +28,6 @@ mod watchdog;
 #[cfg(test)]
 mod tests;
 
-pub use checkpoints::CheckpointId;
-pub(crate) use instance::Announced;
 pub use instance::ReactorFunction;
 pub use tracker::TrackerKind;
 pub(crate) use watchdog::time_of;
@@ -42,7 +40,9 @@ use fozzy_instrument::{LoggedComparison, ModuleOrdinal, OriginalOffset};
 use fozzy_trace::facts::ScenarioStats;
 use fozzy_trace::outcome::StackFrame;
 use fozzy_trace::plan::{Backends, Inputs};
-use fozzy_trace::{DecisionSource, ExecutionEnd, HarnessError, History, Instant, NodeId, Plan, Recorder};
+use fozzy_trace::{
+    CheckpointId, DecisionSource, ExecutionEnd, HarnessError, History, Instant, NodeId, Plan, Recorder, StepId,
+};
 use fozzy_world::{World, WorldError};
 use instance::ReactorInstance;
 use state_learner::StateLearner;
@@ -228,12 +228,12 @@ impl Reactor {
     }
 
     /// Tells the host which part of a scenario is called next.
-    pub(crate) fn announce(&mut self, next: Announced) -> Result<(), CallError> {
+    pub(crate) fn announce(&mut self, sequence: u32, next: StepId) -> Result<(), CallError> {
         if self.over {
             return Err(CallError::Over);
         }
-        self.checkpoints.announced(next);
-        let told = self.live.announce(next);
+        self.checkpoints.announced(sequence, next);
+        let told = self.live.announce(sequence, next);
         self.over = told.is_err();
         told
     }

@@ -25,6 +25,7 @@ use crate::helpers::Helper;
 use crate::map::SegmentKind;
 use crate::module::ModuleRewriter;
 use crate::{Error, ModuleOrdinal, OriginalOffset, SideMemory};
+use fozzy_trace::ComparisonKind;
 use std::ops::Range;
 use wasmparser::{Operator, ValType};
 
@@ -59,34 +60,6 @@ pub struct ComparisonSite {
     pub offset: OriginalOffset,
     /// What is compared.
     pub kind: ComparisonKind,
-}
-
-/// What is compared.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ComparisonKind {
-    /// Two integers, for being equal or not.
-    Equal {
-        /// 32 or 64.
-        bits: u8,
-    },
-    /// Two integers, for their order.
-    Order {
-        /// 32 or 64.
-        bits: u8,
-        /// Whether they have a sign.
-        signed: bool,
-    },
-    /// Two integers whose difference, or bitwise difference, is compared next.
-    Mixed {
-        /// 32 or 64.
-        bits: u8,
-    },
-    /// The index of a `br_table` on the left, how many entries it has besides the default on the right.
-    Switch,
-    /// Two strings.
-    Bytes,
-    /// A string on the left, a byte that is searched in it on the right.
-    Search,
 }
 
 /// One entry of the log.

@@ -53,8 +53,8 @@ mod tests;
 
 pub use access::{ACCESSOR_HEADER_BYTES, AccessorLayout, LOAD, MintedResource, SAVE, SLOT_BYTES};
 pub use compare::{
-    COMPARED_BYTES_MAX, COMPARISON_BYTES, COMPARISONS_MAX, COMPARISONS_PER_SITE, ComparisonKind, ComparisonSite,
-    ComparisonSites, LoggedComparison,
+    COMPARED_BYTES_MAX, COMPARISON_BYTES, COMPARISONS_MAX, COMPARISONS_PER_SITE, ComparisonSite, ComparisonSites,
+    LoggedComparison,
 };
 pub use depth::NATIVE_STACK_BYTES_PER_SLOT;
 pub use error::Error;

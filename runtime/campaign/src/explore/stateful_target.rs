@@ -7,18 +7,20 @@
 //!
 //! Invariant: what a finding is, a run says that can be recorded; walking only says where to look.
 
-use crate::error::CampaignError;
 use crate::pipeline::{ENTRIES_KEPT, engine_id};
-use fozzy_check::{judge, judge_end, judge_facts};
-use fozzy_engine::{Place, Session, Walked, Walker};
+use crate::error::CampaignError;
+use fozzy_check::{judge, judge_facts};
+use fozzy_engine::{Session, Walker};
 use fozzy_report::RunMode;
-use fozzy_search::explore::{CheckpointId, DecisionPath, StatefulTarget, Went};
+use fozzy_search::explore::{DecisionPath, StatefulTarget};
 use fozzy_trace::facts::Property;
 use fozzy_trace::file::{RecordedTarget, Recording};
 use fozzy_trace::plan::{Inputs, ScenarioPlan};
 use fozzy_trace::source::RecordedSource;
-use fozzy_trace::{DecisionSource, Execution, Executor, HarnessError, HistoryWindow, Plan, Seed, Verdict};
-use std::collections::BTreeMap;
+use fozzy_trace::{
+    CheckpointId, DecisionSource, Execution, Executor, HarnessError, HistoryWindow, Plan, Seed, StepId, StepOutcome,
+    StepTarget, Verdict,
+};
 use std::sync::Arc;
 
 /// Runs stories as runs that can be recorded.
@@ -68,66 +70,43 @@ impl Confirmer {
 pub struct ScenarioGround {
     walker: Walker,
     confirmer: Confirmer,
-    places: BTreeMap<CheckpointId, Place>,
-    next: u64,
 }
-
-/// The place where every way begins.
-const START: CheckpointId = CheckpointId(0);
 
 impl ScenarioGround {
     pub fn new(walker: Walker, confirmer: Confirmer) -> ScenarioGround {
-        let places = BTreeMap::from([(START, walker.start())]);
-        ScenarioGround { walker, confirmer, places, next: 1 }
+        ScenarioGround { walker, confirmer }
     }
 
     pub fn walker(&self) -> &Walker {
         &self.walker
     }
+}
 
-    fn went(walked: Walked) -> Went {
-        match walked {
-            Walked::On { flow } => Went::On { flow },
-            Walked::Over => Went::Over,
-            Walked::Cut => Went::Cut,
-            Walked::Ended { end, backtrace, stderr } => Went::Failed(Box::new(judge_end(&end, &stderr, &backtrace))),
-        }
+impl StepTarget for ScenarioGround {
+    fn start(&self) -> CheckpointId {
+        self.walker.start()
+    }
+
+    fn restore(&mut self, checkpoint: CheckpointId, source: Box<dyn DecisionSource>) -> Result<(), HarnessError> {
+        self.walker.restore(checkpoint, source)
+    }
+
+    fn step(&mut self, step: StepId) -> Result<StepOutcome, HarnessError> {
+        self.walker.step(step)
+    }
+
+    fn capture(&mut self) -> Result<CheckpointId, HarnessError> {
+        self.walker.capture()
+    }
+
+    fn release(&mut self, checkpoint: CheckpointId) {
+        self.walker.release(checkpoint);
     }
 }
 
 impl StatefulTarget for ScenarioGround {
-    fn start(&self) -> CheckpointId {
-        START
-    }
-
-    fn go(&mut self, place: CheckpointId, source: Box<dyn DecisionSource>) -> Result<(), HarnessError> {
-        let place = self.places.get(&place).copied();
-        let place =
-            place.ok_or_else(|| HarnessError { what: "a place is gone; this is a fault of fozzy".to_owned() })?;
-        self.walker.go(place, source)
-    }
-
-    fn forward(&mut self) -> Result<Went, HarnessError> {
-        self.walker.forward().map(Self::went)
-    }
-
-    fn finish(&mut self) -> Result<Went, HarnessError> {
-        let went = self.walker.finish().map(Self::went)?;
-        let found = matches!(went, Went::On { .. }).then(|| judge_facts(self.walker.facts())).flatten();
-        Ok(found.map_or(went, |verdict| Went::Failed(Box::new(verdict))))
-    }
-
-    fn keep(&mut self) -> Result<CheckpointId, HarnessError> {
-        let id = CheckpointId(self.next);
-        self.next += 1;
-        self.places.insert(id, self.walker.keep()?);
-        Ok(id)
-    }
-
-    fn forget(&mut self, place: CheckpointId) {
-        if let Some(place) = self.places.remove(&place) {
-            self.walker.forget(place);
-        }
+    fn judge_end(&self) -> Option<Verdict> {
+        judge_facts(self.walker.facts())
     }
 
     fn coverage(&mut self, see: &mut dyn FnMut(&[u8])) {

@@ -10,13 +10,13 @@
 use crate::error::CampaignError;
 use crate::target;
 use fozzy_check::{judge, judge_end, judge_facts};
-use fozzy_engine::{CallOutcome, ComparisonKind, EntryPoint, FuzzExecutor, Program, Session, written};
-use fozzy_search::fuzz::{CmpLogEntry, ComparedKind, FuzzOutcome, FuzzTarget, MemoryUse, StructuredInput};
+use fozzy_engine::{CallOutcome, EntryPoint, FuzzExecutor, Program, Session, written};
+use fozzy_search::fuzz::{FuzzOutcome, FuzzTarget, MemoryUse, StructuredInput};
 use fozzy_trace::plan::{Inputs, PlannedCall};
 use fozzy_trace::source::{Override, RecordedSource, SeededSource};
 use fozzy_trace::{
-    DecisionSource, Execution, ExecutionEnd, Executor, HarnessError, HistoryWindow, NodeId, Plan, Purpose, Question,
-    Seed, Status, Verdict, digest,
+    CmpLogEntry, DecisionSource, Execution, ExecutionEnd, Executor, HarnessError, HistoryWindow, NodeId, Plan, Purpose,
+    Question, Seed, Status, Verdict, digest,
 };
 use std::sync::Arc;
 
@@ -167,19 +167,7 @@ impl FuzzTarget for CallTarget {
 
     fn compare(&mut self, input: &[u8], log: &mut Vec<CmpLogEntry>) -> Result<(), HarnessError> {
         let source = self.source(input);
-        self.caller.compare(input, source, &mut |module, kind, comparison| {
-            let kind = match kind {
-                ComparisonKind::Equal { bits } => ComparedKind::Equal(bits / 8),
-                ComparisonKind::Order { bits, .. } => ComparedKind::Order(bits / 8),
-                ComparisonKind::Mixed { bits } => ComparedKind::Mixed(bits / 8),
-                ComparisonKind::Switch => ComparedKind::Switch,
-                ComparisonKind::Bytes => ComparedKind::Bytes,
-                ComparisonKind::Search => ComparedKind::Search,
-            };
-            let site = u64::from(module.0) << 32 | u64::from(comparison.site);
-            let (left, right, at, bytes) = (comparison.left, comparison.right, comparison.at, comparison.bytes);
-            log.push(CmpLogEntry { site, kind, left, right, at, bytes });
-        })
+        self.caller.compare(input, source, log)
     }
 
     fn confirm(&mut self, input: &[u8]) -> Result<Verdict, HarnessError> {

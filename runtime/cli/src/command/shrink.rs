@@ -225,7 +225,7 @@ impl ReplayTarget for Engine {
         self.session.execute(source, keep)
     }
 
-    fn trail(&mut self) -> Option<&mut dyn SequenceTarget> {
+    fn sequences(&mut self) -> Option<&mut dyn SequenceTarget> {
         Some(&mut self.paths)
     }
 }

@@ -10,18 +10,14 @@
 //! Not here: capturing and restoring (`live`).
 
 use super::image::Image;
-use super::instance::{Announced, ReactorFunction, ReactorInstance};
+use super::instance::{ReactorFunction, ReactorInstance};
 use super::{CallError, CheckpointUsage};
 use fozzy_host::{MemoryLimiter, Run};
-use fozzy_trace::{DecisionSource, NodeId};
+use fozzy_trace::{CheckpointId, DecisionSource, NodeId, StepId};
 use std::any::Any;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use wasmtime::component::{ComponentNamedList, Lift, Lower};
-
-/// A checkpoint of one reactor.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct CheckpointId(u64);
 
 /// Everything that is brought back.
 pub(super) struct SnapshotContents {
@@ -163,8 +159,8 @@ impl RepeatableAction for SourceChange {
 
 /// What was done between two checkpoints.
 pub(super) enum LoggedAction {
-    /// The host was told; it is before most calls of a scenario.
-    Announced(Announced),
+    /// The host was told which call of which sequence comes next; it is before most calls of a scenario.
+    Announced(u32, StepId),
     /// Anything else.
     Step(Box<dyn RepeatableAction>),
 }
@@ -173,7 +169,7 @@ impl LoggedAction {
     /// Does it again.
     pub(super) fn repeat(&self, live: &mut ReactorInstance) -> Result<(), CallError> {
         match self {
-            LoggedAction::Announced(next) => live.announce(*next),
+            LoggedAction::Announced(sequence, next) => live.announce(*sequence, *next),
             LoggedAction::Step(step) => step.repeat(live),
         }
     }
@@ -181,7 +177,7 @@ impl LoggedAction {
     /// How many calls it stands for.
     pub(super) fn calls(&self) -> u64 {
         match self {
-            LoggedAction::Announced(_) => 0,
+            LoggedAction::Announced(..) => 0,
             LoggedAction::Step(step) => step.calls(),
         }
     }
@@ -315,7 +311,7 @@ impl Checkpoints {
     {
         let last = match self.since.last_mut() {
             Some(LoggedAction::Step(last)) => (&mut **last as &mut dyn Any).downcast_mut::<RepeatedCall<P, R>>(),
-            Some(LoggedAction::Announced(_)) | None => None,
+            Some(LoggedAction::Announced(..)) | None => None,
         };
         match last {
             Some(called) if called.function.is(function) => called.add(arguments.clone()),
@@ -327,8 +323,8 @@ impl Checkpoints {
     }
 
     /// Notes what the host was told.
-    pub(super) fn announced(&mut self, next: Announced) {
-        self.since.push(LoggedAction::Announced(next));
+    pub(super) fn announced(&mut self, sequence: u32, next: StepId) {
+        self.since.push(LoggedAction::Announced(sequence, next));
     }
 
     /// Notes that another source answers.
@@ -343,7 +339,7 @@ impl Checkpoints {
         self.since.truncate(1);
         let is_kept = match self.since.first_mut() {
             Some(LoggedAction::Step(first)) => first.forget(),
-            Some(LoggedAction::Announced(_)) | None => false,
+            Some(LoggedAction::Announced(..)) | None => false,
         };
         if !is_kept {
             self.since.clear();

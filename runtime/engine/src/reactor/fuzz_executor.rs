@@ -24,14 +24,14 @@ use crate::compile::program::{Program, ProgramError};
 use crate::compile::settings::Switches;
 use crate::entry::entry_point::EntryPoint;
 use crate::entry::typed;
-use crate::reactor::{CallError, CheckpointId, Reactor, ReactorError, time_of};
+use crate::reactor::{CallError, Reactor, ReactorError, time_of};
 use enter::EntryCall;
-use fozzy_instrument::{ComparisonKind, CoverageMode, LoggedComparison, ModuleOrdinal};
+use fozzy_instrument::{CoverageMode, ModuleOrdinal};
 use fozzy_trace::facts::Facts;
 use fozzy_trace::outcome::StackFrame;
 use fozzy_trace::plan::{Inputs, PlannedCall};
 use fozzy_trace::source::SeededSource;
-use fozzy_trace::{DecisionSource, ExecutionEnd, HarnessError, NodeId, Plan, Seed};
+use fozzy_trace::{CheckpointId, CmpLogEntry, DecisionSource, ExecutionEnd, HarnessError, NodeId, Plan, Seed};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -298,7 +298,7 @@ impl FuzzExecutor {
         self.last().reactor.obstacles()
     }
 
-    /// Calls the function with `input` and shows what it compares, in order. A call that takes long shows nothing.
+    /// Calls the function with `input` and adds what it compares to `log`, in order. A call that takes long adds nothing.
     ///
     /// # Errors
     /// When the machine fails.
@@ -306,7 +306,7 @@ impl FuzzExecutor {
         &mut self,
         input: &[u8],
         source: Option<Box<dyn DecisionSource>>,
-        see: &mut dyn FnMut(ModuleOrdinal, ComparisonKind, LoggedComparison),
+        log: &mut Vec<CmpLogEntry>,
     ) -> Result<(), HarnessError> {
         if self.compared.is_none() {
             // With fuel, so that a call that does not end does, and always at the same comparison.
@@ -324,8 +324,10 @@ impl FuzzExecutor {
             if sites.0 != Some(module) {
                 sites = (Some(module), maps.of(module));
             }
-            if let Some(site) = sites.1.get(comparison.site as usize) {
-                see(module, site.kind, comparison);
+            if let Some(found) = sites.1.get(comparison.site as usize) {
+                let site = u64::from(module.0) << 32 | u64::from(comparison.site);
+                let (left, right, at, bytes) = (comparison.left, comparison.right, comparison.at, comparison.bytes);
+                log.push(CmpLogEntry { site, kind: found.kind, left, right, at, bytes });
             }
         }
         Ok(())

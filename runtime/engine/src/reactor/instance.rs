@@ -26,7 +26,7 @@ use fozzy_instrument::{
     ACCESSOR_HEADER_BYTES, AccessorLayout, HEADER_PENDING_AT, LOAD, ModuleOrdinal, SAVE, SLOT_BYTES,
 };
 use fozzy_trace::plan::ScenarioKind;
-use fozzy_trace::{DecisionSource, HarnessError, NodeId};
+use fozzy_trace::{DecisionSource, HarnessError, NodeId, StepId};
 use fozzy_world::World;
 use std::marker::PhantomData;
 use std::ops::Range;
@@ -64,17 +64,6 @@ impl<P, R> ReactorFunction<P, R> {
     pub(super) fn is(&self, other: &ReactorFunction<P, R>) -> bool {
         Arc::ptr_eq(&self.name, &other.name)
     }
-}
-
-/// The part of a scenario's sequence that is called next; the sequence comes first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Announced {
-    /// `begin-sequence`.
-    Beginning(u32),
-    /// This step.
-    Step(u32, u32),
-    /// `end-sequence`.
-    Ending(u32),
 }
 
 /// The globals of one module, where its code takes them over at its next entry.
@@ -370,13 +359,13 @@ impl ReactorInstance {
     }
 
     /// Tells the host what the next call of a scenario is.
-    pub(super) fn announce(&mut self, next: Announced) -> Result<(), CallError> {
-        let stream = |sequence| ScenarioKind::Stateful.stream(sequence);
+    pub(super) fn announce(&mut self, sequence: u32, next: StepId) -> Result<(), CallError> {
+        let stream = ScenarioKind::Stateful.stream(sequence);
         let host = self.store.data_mut();
         let told = match next {
-            Announced::Beginning(sequence) => host.begin_sequence(sequence, stream(sequence)),
-            Announced::Step(sequence, step) => host.begin_step(sequence, stream(sequence), step),
-            Announced::Ending(sequence) => host.end_sequence(sequence, stream(sequence)),
+            StepId::Begin => host.begin_sequence(sequence, stream),
+            StepId::Step(step) => host.begin_step(sequence, stream, step),
+            StepId::End => host.end_sequence(sequence, stream),
         };
         told.map_err(|error| ended(&self.program, &self.store, &error))
     }

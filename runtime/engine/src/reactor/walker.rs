@@ -17,9 +17,7 @@ use crate::compile::cache::Cache;
 use crate::compile::link::LinkError;
 use crate::compile::program::{Program, ProgramError};
 use crate::compile::settings::Switches;
-use crate::reactor::{
-    Announced, CallError, CheckpointId, CheckpointUsage, Reactor, ReactorError, ReactorFunction, time_of,
-};
+use crate::reactor::{CallError, CheckpointUsage, Reactor, ReactorError, ReactorFunction, time_of};
 use crate::run::coverage::ProgramCoverage;
 use crate::run::scenario::{ScenarioInfo, StepResult, check, described, stuck};
 use crate::run::trap::POWER_LOST;
@@ -28,7 +26,10 @@ use fozzy_instrument::{CoverageMode, ModuleOrdinal};
 use fozzy_trace::facts::Facts;
 use fozzy_trace::outcome::StackFrame;
 use fozzy_trace::plan::Inputs;
-use fozzy_trace::{DecisionSource, Digest, Execution, ExecutionEnd, HarnessError, History, NodeId, Plan, StreamOutput};
+use fozzy_trace::{
+    CheckpointId, DecisionSource, Digest, Execution, ExecutionEnd, HarnessError, History, NodeId, Plan, StepId,
+    StepOutcome, StepTarget, StreamOutput,
+};
 use fozzy_world::WorldError;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -63,37 +64,6 @@ pub enum WalkerError {
     Watch(String),
 }
 
-/// What came of a call.
-#[derive(Debug)]
-pub enum Walked {
-    /// It returned.
-    On {
-        /// The flow that ran, or found nothing to do; none at the beginning and at the end.
-        flow: Option<u32>,
-    },
-    /// The sequence is over, and that is no failure: the guest has left, or its machine has lost power.
-    Over,
-    /// The guest ended in it.
-    Ended {
-        /// How.
-        end: ExecutionEnd,
-        /// Its stack, innermost first.
-        backtrace: Vec<StackFrame>,
-        /// What it had written to standard error.
-        stderr: Vec<u8>,
-    },
-    /// It took so long that it was cut: whether it comes to an end, a run with fuel says.
-    Cut,
-}
-
-/// Somewhere on the way, kept.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
-    checkpoint: CheckpointId,
-    /// Steps that were taken to get there; `None` before the beginning.
-    steps: Option<u32>,
-}
-
 /// Walks through one sequence of a scenario: the first one, unless another was asked for.
 pub struct Walker {
     reactor: Reactor,
@@ -101,10 +71,8 @@ pub struct Walker {
     step: ReactorFunction<(u32,), (StepResult,)>,
     end: ReactorFunction<(u32,), ()>,
     flows: Vec<String>,
-    start: Place,
+    start: CheckpointId,
     sequence: u32,
-    /// As in [`Place`].
-    steps: Option<u32>,
     has_run: bool,
 }
 
@@ -170,10 +138,10 @@ impl Walker {
             reactor.function(&named("step"))?,
             reactor.function(&named("end-sequence"))?,
         );
-        let start = Place { checkpoint: reactor.checkpoint()?, steps: None };
+        let start = reactor.checkpoint()?;
         reactor.find_states();
         let flows = info.flows.into_iter().map(|flow| flow.name).collect();
-        Ok(Walker { reactor, begin, step, end, flows, start, sequence, steps: None, has_run: false })
+        Ok(Walker { reactor, begin, step, end, flows, start, sequence, has_run: false })
     }
 
     /// The names of its flows.
@@ -188,104 +156,23 @@ impl Walker {
         self.has_run
     }
 
-    /// Where every way begins: before the sequence.
-    #[must_use]
-    pub fn start(&self) -> Place {
-        self.start
-    }
-
-    /// Goes back, or elsewhere. What is asked from there on, `source` answers.
-    ///
-    /// # Errors
-    /// When the machine fails.
-    pub fn go(&mut self, place: Place, source: Box<dyn DecisionSource>) -> Result<(), HarnessError> {
-        self.reactor.restore(place.checkpoint)?;
-        self.reactor.answer_from(source);
-        self.steps = place.steps;
-        Ok(())
-    }
-
-    /// Begins the sequence, or takes its next step.
-    ///
-    /// # Errors
-    /// When the machine fails.
-    pub fn forward(&mut self) -> Result<Walked, HarnessError> {
-        match self.steps {
-            None => self.begin(),
-            Some(step) => self.step(step),
-        }
-    }
-
-    /// Begins the sequence.
-    ///
-    /// # Errors
-    /// When the machine fails.
-    pub fn begin(&mut self) -> Result<Walked, HarnessError> {
-        self.steps = Some(0);
+    fn call(&mut self, step: StepId) -> Result<Option<u32>, CallError> {
         let sequence = self.sequence;
-        let next = Announced::Beginning(sequence);
-        let called = self.announced(next, |walker| walker.reactor.call(&mut walker.begin, (sequence,)));
-        self.walked(called.map(|()| None))
-    }
-
-    /// Takes the step of this number, whichever was the one before.
-    ///
-    /// # Errors
-    /// When the machine fails.
-    pub fn step(&mut self, step: u32) -> Result<Walked, HarnessError> {
-        self.steps = Some(step + 1);
-        let sequence = self.sequence;
-        let next = Announced::Step(sequence, step);
-        let called = self.announced(next, |walker| walker.reactor.call(&mut walker.step, (step,)));
-        let flow = match called {
-            Ok((StepResult::Ran(flow),)) => {
-                self.has_run = true;
-                Ok(flow)
-            }
-            Ok((StepResult::Skipped(skip),)) => Ok(skip.flow),
-            Ok((StepResult::Stuck(why),)) => {
-                let end = ExecutionEnd::Failed { failure: stuck(sequence, step, &why) };
-                Err(CallError::Ended { end, backtrace: Vec::new() })
-            }
-            Err(error) => Err(error),
+        self.reactor.announce(sequence, step)?;
+        let number = match step {
+            StepId::Begin => return self.reactor.call(&mut self.begin, (sequence,)).map(|()| None),
+            StepId::Step(number) => number,
+            StepId::End => return self.reactor.call(&mut self.end, (sequence,)).map(|()| None),
         };
-        self.walked(flow.map(Some))
-    }
-
-    /// Ends the sequence.
-    ///
-    /// # Errors
-    /// When the machine fails.
-    pub fn finish(&mut self) -> Result<Walked, HarnessError> {
-        let sequence = self.sequence;
-        let next = Announced::Ending(sequence);
-        let called = self.announced(next, |walker| walker.reactor.call(&mut walker.end, (sequence,)));
-        self.walked(called.map(|()| None))
-    }
-
-    fn announced<R>(
-        &mut self,
-        next: Announced,
-        call: impl FnOnce(&mut Walker) -> Result<R, CallError>,
-    ) -> Result<R, CallError> {
-        self.reactor.announce(next)?;
-        call(self)
-    }
-
-    fn walked(&mut self, called: Result<Option<u32>, CallError>) -> Result<Walked, HarnessError> {
-        match called {
-            Ok(flow) => Ok(Walked::On { flow }),
-            Err(CallError::Runaway) => Ok(Walked::Cut),
-            // Leaving with success is no failure, as it is none of a run; nor is a planned loss of power.
-            Err(CallError::Ended { end: ExecutionEnd::Exited { code: 0 }, .. }) => Ok(Walked::Over),
-            Err(CallError::Ended { end: ExecutionEnd::Trapped { trap }, .. }) if trap == POWER_LOST => Ok(Walked::Over),
-            Err(CallError::Ended { end, backtrace }) => {
-                let stderr = self.reactor.world().node(NodeId(0)).stderr.kept().to_vec();
-                Ok(Walked::Ended { end, backtrace, stderr })
+        match self.reactor.call(&mut self.step, (number,))? {
+            (StepResult::Ran(flow),) => {
+                self.has_run = true;
+                Ok(Some(flow))
             }
-            Err(CallError::Harness(error)) => Err(error),
-            Err(other @ (CallError::Over | CallError::Function { .. })) => {
-                Err(HarnessError { what: other.to_string() })
+            (StepResult::Skipped(skip),) => Ok(Some(skip.flow)),
+            (StepResult::Stuck(why),) => {
+                let end = ExecutionEnd::Failed { failure: stuck(sequence, number, &why) };
+                Err(CallError::Ended { end, backtrace: Vec::new() })
             }
         }
     }
@@ -311,23 +198,6 @@ impl Walker {
             unmatched_more: world.unmatched.more(),
             facts: world.facts.clone(),
         }
-    }
-
-    /// Keeps where it is, between two calls.
-    ///
-    /// # Errors
-    /// When the guest has ended, or the machine fails.
-    pub fn keep(&mut self) -> Result<Place, HarnessError> {
-        let checkpoint = self.reactor.checkpoint().map_err(|error| match error {
-            CallError::Harness(error) => error,
-            other => HarnessError { what: other.to_string() },
-        })?;
-        Ok(Place { checkpoint, steps: self.steps })
-    }
-
-    /// A place is not needed any more.
-    pub fn forget(&mut self, place: Place) {
-        self.reactor.discard(place.checkpoint);
     }
 
     /// The coverage bytes of each module since they were cleared: how often each kept edge was taken, up to 255.
@@ -390,5 +260,48 @@ impl Walker {
     #[must_use]
     pub fn obstacles(&self) -> &[String] {
         self.reactor.obstacles()
+    }
+}
+
+impl StepTarget for Walker {
+    fn start(&self) -> CheckpointId {
+        self.start
+    }
+
+    fn restore(&mut self, checkpoint: CheckpointId, source: Box<dyn DecisionSource>) -> Result<(), HarnessError> {
+        self.reactor.restore(checkpoint)?;
+        self.reactor.answer_from(source);
+        Ok(())
+    }
+
+    fn step(&mut self, step: StepId) -> Result<StepOutcome, HarnessError> {
+        match self.call(step) {
+            Ok(flow) => Ok(StepOutcome::Returned { flow }),
+            Err(CallError::Runaway) => Ok(StepOutcome::Cut),
+            // Leaving with success is no failure, as it is none of a run; nor is a planned loss of power.
+            Err(CallError::Ended { end: ExecutionEnd::Exited { code: 0 }, .. }) => Ok(StepOutcome::Finished),
+            Err(CallError::Ended { end: ExecutionEnd::Trapped { trap }, .. }) if trap == POWER_LOST => {
+                Ok(StepOutcome::Finished)
+            }
+            Err(CallError::Ended { end, backtrace }) => {
+                let stderr = self.reactor.world().node(NodeId(0)).stderr.kept().to_vec();
+                Ok(StepOutcome::Ended { end, backtrace, stderr })
+            }
+            Err(CallError::Harness(error)) => Err(error),
+            Err(other @ (CallError::Over | CallError::Function { .. })) => {
+                Err(HarnessError { what: other.to_string() })
+            }
+        }
+    }
+
+    fn capture(&mut self) -> Result<CheckpointId, HarnessError> {
+        self.reactor.checkpoint().map_err(|error| match error {
+            CallError::Harness(error) => error,
+            other => HarnessError { what: other.to_string() },
+        })
+    }
+
+    fn release(&mut self, checkpoint: CheckpointId) {
+        self.reactor.discard(checkpoint);
     }
 }
