@@ -41,7 +41,8 @@ fn player() -> Result<(), String> {
         "scenarios/kv-node/src",
         "scenarios/kv-node/wit",
         "scenarios/kv-node/Cargo.toml",
-        "scenarios/kv-node/Cargo.lock",
+        "scenarios/Cargo.toml",
+        "scenarios/Cargo.lock",
         "runtime/campaign/build.rs",
     ] {
         println!("cargo::rerun-if-changed={}", repository.join(part).display());

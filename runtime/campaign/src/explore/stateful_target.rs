@@ -119,7 +119,7 @@ impl StatefulTarget for ScenarioGround {
     }
 
     fn faults(&self, see: &mut dyn FnMut(u64)) {
-        self.walker.struck().for_each(see);
+        self.walker.injected().for_each(see);
     }
 
     fn state(&self) -> Option<u64> {
