@@ -18,7 +18,7 @@ const UNSAFE_FILES: &[&str] = &[
     "runtime/engine/src/memory/clear.rs",
     "runtime/engine/src/memory/copy.rs",
     "runtime/engine/src/memory/touched.rs",
-    "runtime/cli/src/fuzz/driver.rs",
+    "runtime/campaign/src/fuzz/driver.rs",
     "runtime/cli/src/interrupt.rs",
     "guest-sdk/src/local.rs",
     "tests/purity/cage.rs",
