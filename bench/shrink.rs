@@ -11,8 +11,8 @@
 
 use crate::guests;
 use crate::measure::{Pair, thread_clock};
-use crate::paths::{Ground, Paths};
 use crate::table::{Bound, Row, Unit};
+use fozzy_campaign::walker::{Ground, Paths};
 use fozzy_check::judge;
 use fozzy_engine::{Program, Session, Switches};
 use fozzy_search::shrink::{Options, ReplayTarget, SequenceTarget, ShrinkResult, shrink as shrunk};

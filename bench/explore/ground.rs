@@ -81,7 +81,7 @@ impl StatefulTarget for Puzzle {
     }
 
     fn faults(&self, see: &mut dyn FnMut(u64)) {
-        self.walker.struck().for_each(see);
+        self.walker.injected().for_each(see);
     }
 
     fn state(&self) -> Option<u64> {

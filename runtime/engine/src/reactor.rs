@@ -243,9 +243,9 @@ impl Reactor {
     pub(crate) fn begin_again(self, scenario: ScenarioStats) -> Result<Reactor, ReactorError> {
         let Reactor { program, start, live, .. } = self;
         let mut run = live.run().fork();
-        run.moment(NodeId(0), |world, moment| world.begin_again(start.node(NodeId(0)), moment));
+        run.with_context(NodeId(0), |world, context| world.begin_again(start.node(NodeId(0)), context));
         for (node, _) in start.plan.called() {
-            run.moment(node, |world, moment| world.begin_again(start.node(node), moment));
+            run.with_context(node, |world, context| world.begin_again(start.node(node), context));
         }
         run.world.facts.scenario = Some(scenario);
         drop(live);

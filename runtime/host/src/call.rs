@@ -303,9 +303,9 @@ impl Host {
     }
 
     /// Lets a part of the computer do something that may ask for chance or meet a fault.
-    pub(crate) fn moment<R>(&mut self, body: impl FnOnce(&mut World, &mut OpContext<'_>) -> R) -> R {
+    pub(crate) fn with_context<R>(&mut self, body: impl FnOnce(&mut World, &mut OpContext<'_>) -> R) -> R {
         let node = self.node;
-        self.run.moment(node, body)
+        self.run.with_context(node, body)
     }
 
     /// Waits until one of `waits` is over, within the bound of virtual time.

@@ -63,7 +63,7 @@ impl Host {
             self.world().clock.tick();
             return ClockReading { monotonic_ns: self.run.world.clock.now().0, wall_ns: self.wall_ns() };
         }
-        self.moment(|world, moment| world.read_clock(dial, moment))
+        self.with_context(|world, context| world.read_clock(dial, context))
     }
 
     /// What the machine's wall clock shows, in nanoseconds since 1970. Does not move time.

@@ -98,15 +98,15 @@ impl Host {
         }
     }
 
-    fn strike(
+    fn inject(
         &mut self,
         on: &files::FileDescriptor,
         touch: DiskAccess<'_>,
     ) -> std::result::Result<DiskFault, GuestStop> {
         match touch {
             DiskAccess::Nothing => Ok(DiskFault::default()),
-            DiskAccess::Itself(act) => self.strike_file(on, act, None),
-            DiskAccess::At(act, path) => self.strike_file(on, act, Some(path)),
+            DiskAccess::Itself(act) => self.inject_file(on, act, None),
+            DiskAccess::At(act, path) => self.inject_file(on, act, Some(path)),
             DiskAccess::Open(path, flags, open) => {
                 if self.run.world.faults.is_empty() {
                     return Ok(DiskFault::default());
@@ -117,7 +117,7 @@ impl Host {
                     open if open.contains(OpenFlags::TRUNCATE) => DiskOperation::Change,
                     _ => DiskOperation::Look,
                 };
-                self.strike_file(on, act, Some(path))
+                self.inject_file(on, act, Some(path))
             }
         }
     }
@@ -138,9 +138,9 @@ impl Host {
             let answer = match host.held(import, rep)? {
                 DescriptorTarget::Live(file) => live(host, file)?,
                 DescriptorTarget::Disk(descriptor) => {
-                    let strike = host.strike(&descriptor, touch)?;
+                    let fault = host.inject(&descriptor, touch)?;
                     let now = host.wall_ns();
-                    whole(&strike).and_then(|()| body(&mut host.node_mut().disk, &descriptor, now))
+                    whole(&fault).and_then(|()| body(&mut host.node_mut().disk, &descriptor, now))
                 }
             };
             Ok(answer.map_err(code))
@@ -162,9 +162,9 @@ impl Host {
             let answer = match (host.held(import, one)?, host.held(import, other)?) {
                 (DescriptorTarget::Live(one), DescriptorTarget::Live(other)) => live(host, one, other)?,
                 (DescriptorTarget::Disk(one), DescriptorTarget::Disk(other)) => {
-                    let strike = host.strike(&one, touch)?;
+                    let fault = host.inject(&one, touch)?;
                     let now = host.wall_ns();
-                    whole(&strike).and_then(|()| body(&mut host.node_mut().disk, &one, &other, now))
+                    whole(&fault).and_then(|()| body(&mut host.node_mut().disk, &one, &other, now))
                 }
                 _ => unreachable!("a machine has files of one kind"),
             };
@@ -188,9 +188,9 @@ impl Host {
             let granted = match host.held(import, rep)? {
                 DescriptorTarget::Live(file) => live(host, file)?,
                 DescriptorTarget::Disk(descriptor) => {
-                    let strike = host.strike(&descriptor, touch)?;
+                    let fault = host.inject(&descriptor, touch)?;
                     let now = host.wall_ns();
-                    whole(&strike).and_then(|()| grant(&mut host.node_mut().disk, &descriptor, now))
+                    whole(&fault).and_then(|()| grant(&mut host.node_mut().disk, &descriptor, now))
                 }
             };
             match granted {
@@ -320,11 +320,11 @@ impl types::HostDescriptor for Host {
             let answer = match host.held(READ, rep)? {
                 DescriptorTarget::Live(file) => host.live_read(file, offset, length)?,
                 DescriptorTarget::Disk(file) => {
-                    let strike = host.strike(&file, DiskAccess::Itself(DiskOperation::Read))?;
-                    let read = |()| host.node_mut().disk.read(&file, offset, part(&strike, length));
-                    let mut answer = whole(&strike).and_then(read);
-                    if let (true, Ok((bytes, _))) = (strike.flips, &mut answer) {
-                        host.moment(|_, moment| flip_bit(bytes, moment));
+                    let fault = host.inject(&file, DiskAccess::Itself(DiskOperation::Read))?;
+                    let read = |()| host.node_mut().disk.read(&file, offset, part(&fault, length));
+                    let mut answer = whole(&fault).and_then(read);
+                    if let (true, Ok((bytes, _))) = (fault.flips, &mut answer) {
+                        host.with_context(|_, context| flip_bit(bytes, context));
                     }
                     answer
                 }
@@ -339,10 +339,10 @@ impl types::HostDescriptor for Host {
             let answer = match host.held(WRITE, rep)? {
                 DescriptorTarget::Live(file) => host.live_write(file, Some(offset), &bytes)?,
                 DescriptorTarget::Disk(file) => {
-                    let strike = host.strike(&file, DiskAccess::Itself(DiskOperation::Write))?;
+                    let fault = host.inject(&file, DiskAccess::Itself(DiskOperation::Write))?;
                     let now = host.wall_ns();
-                    let bytes = &bytes[..part(&strike, bytes.len() as u64) as usize];
-                    whole(&strike).and_then(|()| host.node_mut().disk.write(&file, offset, bytes, now))
+                    let bytes = &bytes[..part(&fault, bytes.len() as u64) as usize];
+                    whole(&fault).and_then(|()| host.node_mut().disk.write(&file, offset, bytes, now))
                 }
             };
             Ok(answer.map_err(code))

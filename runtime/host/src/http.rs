@@ -113,9 +113,9 @@ impl Host {
                 unreachable!("an answer is of the kind of its question")
             }
         };
-        self.moment(|world, moment| {
+        self.with_context(|world, context| {
             let answer = answer.as_ref().map(|(answer, body)| (answer, Arc::clone(body))).map_err(|failure| *failure);
-            world.http_observed(exchange, answer, moment);
+            world.http_observed(exchange, answer, context);
         });
         Ok(())
     }

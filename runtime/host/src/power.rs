@@ -1,6 +1,6 @@
 //! `fozzy:files/power`: what the disk keeps when power is lost, while the program goes on.
 //!
-//! Not here: what is durable (`fozzy_world::files`), losses that end the guest (`struck`).
+//! Not here: what is durable (`fozzy_world::files`), losses that end the guest (`injected`).
 
 use crate::bindings::fozzy::files::power;
 use crate::call::{Host, Import};
@@ -42,7 +42,7 @@ impl power::Host for Host {
             if is_busy(&node.disk, &node.table) {
                 return Ok(Err(power::Error::Busy));
             }
-            host.moment(|world, moment| world.node_mut(moment.node).disk.crash(moment));
+            host.with_context(|world, context| world.node_mut(context.node).disk.crash(context));
             Ok(Ok(()))
         })
     }

@@ -48,7 +48,7 @@ impl Host {
     fn start(&mut self, command: run::Command, mode: StdioMode) -> std::result::Result<Pid, run::Error> {
         let run::Command { command, args, env, cwd, stdin, deadline } = command;
         let command = process::ProcessCommand { command, args, env, cwd, stdin, deadline: deadline.map(Duration) };
-        self.moment(|world, moment| world.start_process(command, mode, moment)).map_err(error)
+        self.with_context(|world, context| world.start_process(command, mode, context)).map_err(error)
     }
 
     /// How the process ended, if it has.
@@ -113,7 +113,7 @@ impl Host {
             BackendResponse::Process(Err(failure)) => Err(failure.into()),
             BackendResponse::File(_) | BackendResponse::Http(_) => unreachable!("`observe` checks the kind"),
         };
-        self.moment(|world, moment| world.host_answered(pid, answer, moment));
+        self.with_context(|world, context| world.host_answered(pid, answer, context));
         Ok(())
     }
 

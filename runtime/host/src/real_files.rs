@@ -48,7 +48,7 @@ impl Host {
     fn ask_file(&mut self, file: LiveFile, operation: FileOperation) -> RealFileResult<FileResponse> {
         let ask = BackendRequest::File(FileRequest { on: file.number, operation });
         let answer = self.run.observe(&ask)?;
-        let latency = self.moment(|_, moment| arrival(moment, FILES, SITE, 0));
+        let latency = self.with_context(|_, context| arrival(context, FILES, SITE, 0));
         let clock = &mut self.world().clock;
         clock.advance_to(clock.now().after(latency));
         match answer {

@@ -180,18 +180,18 @@ impl Run {
     }
 
     /// Lets a part of the computer do something that may ask for chance or meet a fault, for `node`.
-    pub fn moment<R>(&mut self, node: NodeId, body: impl FnOnce(&mut World, &mut OpContext<'_>) -> R) -> R {
+    pub fn with_context<R>(&mut self, node: NodeId, body: impl FnOnce(&mut World, &mut OpContext<'_>) -> R) -> R {
         let mut faults = std::mem::take(&mut self.world.faults);
         let mut asking = RunDecider { source: &mut *self.source, recorder: &mut self.recorder };
-        let mut moment = OpContext { now: self.world.clock.now(), node, faults: &mut faults, chance: &mut asking };
-        let result = body(&mut self.world, &mut moment);
+        let mut context = OpContext { now: self.world.clock.now(), node, faults: &mut faults, decider: &mut asking };
+        let result = body(&mut self.world, &mut context);
         self.world.faults = faults;
         result
     }
 
     /// The machine `node` loses power, and its guest can begin again after `up_after`.
     pub fn power_loss(&mut self, node: NodeId, up_after: Duration) {
-        self.moment(node, |world, moment| world.power_loss(moment));
+        self.with_context(node, |world, context| world.power_loss(context));
         let up = self.world.clock.now().after(up_after);
         self.world.node_mut(node).waiting = vec![Wait::Until(up)];
         self.work = self.work.saturating_add(RESTART_FUEL);

@@ -38,9 +38,9 @@ type Answer<T> = std::result::Result<T, world::SocketErrorCode>;
 impl Host {
     /// Lets the network do something, after everything that is due by now.
     fn on_network<R>(&mut self, body: impl FnOnce(&mut Network, &mut OpContext<'_>) -> R) -> R {
-        self.moment(|world, moment| {
-            world.network.advance(moment.now);
-            body(&mut world.network, moment)
+        self.with_context(|world, context| {
+            world.network.advance(context.now);
+            body(&mut world.network, context)
         })
     }
 

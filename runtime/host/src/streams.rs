@@ -96,17 +96,17 @@ impl Host {
     /// Reads from whatever `rep` stands for and moves its position.
     fn read_some(&mut self, import: Import, rep: u32, len: u64, patience: BlockingMode) -> Attempt<Vec<u8>> {
         let len = len.min(READ_BYTES_MAX);
-        let strike = self.strike_stream(rep, DiskOperation::Read)?;
+        let fault = self.inject_stream(rep, DiskOperation::Read)?;
         let node = self.node_mut();
         match node.table.get_mut(rep) {
             Ok(Handle::InputStream(Input::File { file, offset })) => {
-                let read = |()| node.disk.read(file, *offset, part(&strike, len));
-                let failure = match whole(&strike).and_then(read) {
+                let read = |()| node.disk.read(file, *offset, part(&fault, len));
+                let failure = match whole(&fault).and_then(read) {
                     Ok((bytes, end)) if bytes.is_empty() && end && len > 0 => StreamOpFailure::Closed,
                     Ok((mut bytes, _)) => {
                         *offset += bytes.len() as u64;
-                        if strike.flips {
-                            self.moment(|_, moment| flip_bit(&mut bytes, moment));
+                        if fault.flips {
+                            self.with_context(|_, context| flip_bit(&mut bytes, context));
                         }
                         return done(bytes);
                     }
@@ -160,7 +160,7 @@ impl Host {
 
     /// Writes to whatever `rep` stands for and moves its position. A full disk takes what fits, and fails.
     fn write_all(&mut self, import: Import, rep: u32, bytes: &[u8]) -> Attempt<()> {
-        let strike = self.strike_stream(rep, DiskOperation::Write)?;
+        let fault = self.inject_stream(rep, DiskOperation::Write)?;
         let wall = self.wall_ns();
         let node = self.node_mut();
         match node.table.get_mut(rep) {
@@ -177,8 +177,8 @@ impl Host {
                 done(())
             }
             Ok(Handle::OutputStream(Output::File { file, offset })) => {
-                let taken = &bytes[..part(&strike, bytes.len() as u64) as usize];
-                let written = whole(&strike).and_then(|()| match offset {
+                let taken = &bytes[..part(&fault, bytes.len() as u64) as usize];
+                let written = whole(&fault).and_then(|()| match offset {
                     Some(at) => node.disk.write(file, *at, taken, wall),
                     None => node.disk.append(file, taken, wall),
                 });

@@ -11,15 +11,16 @@
 //! Invariant: what is shown was reached in the recorded run itself: an execution that is another one is refused.
 
 use super::Context;
-use crate::args::{CoverageArgs, CoverageFormatArg, LimitArgs, WorldArgs};
-use crate::coverage;
+use crate::args::{CoverageArgs, CoverageFormatArg};
 use crate::error::CliError;
-use crate::inputs::{self, Inputs};
-use crate::plan;
-use crate::selector;
-use crate::sources::Sources;
-use crate::store::store_error;
-use crate::target;
+use fozzy_campaign::coverage;
+use fozzy_campaign::inputs::{self, Inputs};
+use fozzy_campaign::options::{Limits, World};
+use fozzy_campaign::plan;
+use fozzy_campaign::selector;
+use fozzy_campaign::sources::Sources;
+use fozzy_campaign::store::store_error;
+use fozzy_campaign::target;
 use fozzy_check::judge;
 use fozzy_engine::{Build, Program, ProgramCoverage, Session, Switches};
 use fozzy_instrument::{CoverageMode, ModuleChoice};
@@ -161,16 +162,15 @@ impl Union {
     ) -> Result<(), CliError> {
         let loaded = target::load(target)?;
         let name = loaded.target.name.clone();
-        let world = WorldArgs { plan: args.given.plan.clone(), ..WorldArgs::default() };
-        let planned =
-            plan::plan(&context.globals, &context.config, &loaded, &args.args, &LimitArgs::default(), &world)?;
+        let world = World { plan: args.given.plan.clone(), ..World::default() };
+        let planned = plan::plan(&context.project, &loaded, &args.args, &Limits::default(), &world)?;
         if planned.is_live() {
             let message = "inputs are executed on the simulated computer, and the plan asks for the real one";
             return Err(CliError::new("plan", message));
         }
         let program = target::compile_called(loaded.component, &planned.plan, &name, &self.build)?;
         let own = Digest::of(program.component());
-        let mut runner = Inputs::of(&args.given, &program, &planned, &name, FUEL_TIMES)?;
+        let mut runner = Inputs::of(&args.given.options(), &program, &planned, &name, FUEL_TIMES)?;
         let mut failed = Vec::new();
         for path in files {
             let reached = runner.execute(path)?;

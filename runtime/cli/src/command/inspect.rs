@@ -6,7 +6,7 @@
 use super::Context;
 use crate::args::InspectArgs;
 use crate::error::CliError;
-use crate::target;
+use fozzy_campaign::target;
 use fozzy_engine::{Catalogue, Port, Ports};
 use fozzy_instrument::source::DebugSymbols;
 use fozzy_instrument::{CoverageMode, Instrumented, ModuleChoice, Options};

@@ -7,11 +7,11 @@
 //! Invariant: what is shown is proven to be the recorded run, as far as the marks of the recording tell, or it is an error.
 
 use super::Context;
-use super::replay::session_of;
 use crate::args::{ReplayArgs, ReporterArg};
 use crate::error::CliError;
 use crate::output;
-use crate::selector;
+use fozzy_campaign::pipeline::session_of;
+use fozzy_campaign::selector;
 use fozzy_engine::{ExecutionView, GuestView};
 use fozzy_instrument::variables::variables;
 use fozzy_report::{

@@ -229,8 +229,8 @@ impl Walker {
     }
 
     /// How often each fault of the plan has struck on this way.
-    pub fn struck(&self) -> impl Iterator<Item = u64> {
-        self.reactor.world().faults.struck()
+    pub fn injected(&self) -> impl Iterator<Item = u64> {
+        self.reactor.world().faults.injected()
     }
 
     /// In which state its memory says that it is, after a step; see [`Reactor::memory_state`].

@@ -204,7 +204,7 @@ impl TargetInstance {
             Ok(ended) => ended,
             Err(error) => return CallResult::Machine(error.what),
         };
-        run.moment(node, |world, moment| world.program_lost(moment));
+        run.with_context(node, |world, context| world.program_lost(context));
         let answered = if matches!(end, ExecutionEnd::Trapped { .. }) { CallResult::Down } else { CallResult::Over };
         self.down = Some(end.words());
         if self.found.is_none() || answered == CallResult::Over {
@@ -293,14 +293,14 @@ impl CallTarget for TargetInstance {
         self.cover(None);
         self.down = None;
         let start = &self.start;
-        run.moment(start.id, |world, moment| match how {
+        run.with_context(start.id, |world, context| match how {
             RestartMode::FromStart => {
                 self.handles.begin_again();
-                world.begin_again(start, moment);
+                world.begin_again(start, context);
                 world.node_mut(start.id).disk.track_durability(true);
             }
-            RestartMode::Program => world.program_lost(moment),
-            RestartMode::PowerLoss => world.power_loss(moment),
+            RestartMode::Program => world.program_lost(context),
+            RestartMode::PowerLoss => world.power_loss(context),
         });
     }
 

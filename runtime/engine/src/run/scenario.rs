@@ -262,7 +262,7 @@ impl ScenarioDriver<'_> {
         memory::begin_anew();
         let mut host = self.host.take().expect("no instance has it");
         let (node, start) = (host.node, &self.start);
-        host.run.moment(node, |world, moment| world.begin_again(start, moment));
+        host.run.with_context(node, |world, context| world.begin_again(start, context));
         host.begin_called_again();
         let (mut store, filled) = store(self.program, host, self.fuel);
         let (instance, memories) = match filled {
@@ -327,7 +327,7 @@ impl ScenarioDriver<'_> {
         self.cut = self.program.symbols().cut(error);
         let host = self.host();
         let node = host.node;
-        host.run.moment(node, |world, moment| world.power_loss(moment));
+        host.run.with_context(node, |world, context| world.power_loss(context));
         let clock = &mut host.run.world.clock;
         clock.advance_to(clock.now().after(up_after));
         Ok(())

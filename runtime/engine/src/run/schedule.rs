@@ -150,7 +150,7 @@ pub(crate) fn run(session: &Session, run: Box<Run>) -> (Box<Run>, Result<Schedul
                     Some(ExecutionEnd::Exited { code }) => GuestExit::Code(code),
                     _ => GuestExit::Crashed,
                 };
-                run.moment(guest.node, |world, moment| world.guest_ended(guest.node, exit, moment));
+                run.with_context(guest.node, |world, context| world.guest_ended(guest.node, exit, context));
                 // Of those that were launched, nothing is told: their parents know how they ended.
                 if guest.node.0 as usize <= plan.nodes.len() {
                     others.insert(guest.node, ended);
@@ -241,7 +241,7 @@ fn end_when_killed(
     if killed {
         cover(covered, guest, None);
         run.guests -= 1;
-        run.moment(node, |world, moment| world.guest_ended(node, GuestExit::Killed, moment));
+        run.with_context(node, |world, context| world.guest_ended(node, GuestExit::Killed, context));
     }
     killed
 }
@@ -259,8 +259,8 @@ fn choose(run: &mut Run, guests: &[ScheduledGuest<'_>]) -> usize {
             0 => {}
             1 => return ready[0],
             several => {
-                let next = run.moment(guests[ready[0]].node, |_, moment| {
-                    moment.below(Purpose::Schedule, "next guest", several as u64)
+                let next = run.with_context(guests[ready[0]].node, |_, context| {
+                    context.below(Purpose::Schedule, "next guest", several as u64)
                 });
                 return ready[next as usize];
             }

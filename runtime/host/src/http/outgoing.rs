@@ -364,7 +364,7 @@ impl types::HostOutgoingBody for Host {
         self.call(FINISH, (rep, trailers), |host| {
             let body = of_kind!(host.http_take(FINISH, rep)?, FINISH, OutgoingBody);
             let trailers = trailers.map(|trailers| host.take_fields(FINISH, trailers)).transpose()?;
-            let (finished, live) = host.moment(|world, moment| world.http_finish(body, trailers, moment));
+            let (finished, live) = host.with_context(|world, context| world.http_finish(body, trailers, context));
             host.http_ask(live)?;
             Ok(finished.map_err(code))
         })
@@ -429,7 +429,7 @@ impl outgoing_handler::Host for Host {
                 Some(options) => of_kind!(host.http_take(HANDLE, options)?, HANDLE, RequestOptions),
                 None => request::RequestOptions::default(),
             };
-            match host.moment(|world, moment| world.http_handle(request, options, moment)) {
+            match host.with_context(|world, context| world.http_handle(request, options, context)) {
                 Ok((exchange, live)) => {
                     host.http_ask(live)?;
                     host.http_place(HANDLE, HttpHandle::FutureIncomingResponse(exchange)).map(Ok)

@@ -20,7 +20,7 @@ impl Host {
     /// Reads what a connection has brought.
     pub(crate) fn read_tcp(&mut self, socket: TcpId, len: u64, patience: BlockingMode) -> Attempt<Vec<u8>> {
         let max = usize::try_from(len).unwrap_or(usize::MAX);
-        let read = self.on_network(|network, moment| network.tcp_read(socket, max, moment));
+        let read = self.on_network(|network, context| network.tcp_read(socket, max, context));
         match read {
             Ok(bytes) if bytes.is_empty() && len > 0 => {
                 if patience == BlockingMode::Blocking {
@@ -42,7 +42,7 @@ impl Host {
                 Ok(CallProgress::Wait(vec![Wait::Socket(Readiness::Writable(socket))]))
             }
             Ok(_) => {
-                let written = self.on_network(|network, moment| network.tcp_write(socket, bytes, moment));
+                let written = self.on_network(|network, context| network.tcp_write(socket, bytes, context));
                 Ok(CallProgress::Done(written.map_err(failure)))
             }
         }
@@ -57,7 +57,7 @@ impl Host {
     /// The stream of a connection is dropped.
     pub(crate) fn release_tcp(&mut self, stream: &Handle) {
         if let Handle::InputStream(Input::Tcp(socket)) | Handle::OutputStream(Output::Tcp(socket)) = stream {
-            self.on_network(|network, moment| network.tcp_release(*socket, moment));
+            self.on_network(|network, context| network.tcp_release(*socket, context));
         }
     }
 }

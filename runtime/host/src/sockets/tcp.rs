@@ -70,7 +70,7 @@ impl Host {
         let rep = handle.rep();
         self.socket_call(import, (rep, asked), |host| {
             let id = host.tcp_socket(import, rep)?;
-            Ok(host.on_network(|network, moment| body(network, id, moment)))
+            Ok(host.on_network(|network, context| body(network, id, context)))
         })
     }
 
@@ -147,7 +147,7 @@ impl tcp::HostTcpSocket for Host {
         self.socket_call(START_CONNECT, (rep, network.rep(), DebugRecord(address)), |host| {
             host.check_network(START_CONNECT, &network)?;
             let id = host.tcp_socket(START_CONNECT, rep)?;
-            Ok(host.on_network(|network, moment| network.tcp_start_connect(id, address, moment)))
+            Ok(host.on_network(|network, context| network.tcp_start_connect(id, address, context)))
         })
     }
 
@@ -290,7 +290,7 @@ impl tcp::HostTcpSocket for Host {
             ShutdownType::Send => Shutdown::Send,
             ShutdownType::Both => Shutdown::Both,
         };
-        self.on_tcp(SHUTDOWN, &this, DebugRecord(what), |network, id, moment| network.tcp_shutdown(id, what, moment))
+        self.on_tcp(SHUTDOWN, &this, DebugRecord(what), |network, id, context| network.tcp_shutdown(id, what, context))
     }
 
     fn drop(&mut self, this: Socket) -> Result<()> {
@@ -298,7 +298,7 @@ impl tcp::HostTcpSocket for Host {
         self.call(DROP, rep, |host| {
             let id = host.tcp_socket(DROP, rep)?;
             host.node_mut().table.remove(rep).map_err(misuse(DROP))?;
-            host.on_network(|network, moment| network.tcp_release(id, moment));
+            host.on_network(|network, context| network.tcp_release(id, context));
             Ok(())
         })
     }

@@ -285,10 +285,10 @@ impl udp::HostOutgoingDatagramStream for Host {
             }
             *permit = 0;
             let id = *socket;
-            Ok(host.on_network(|network, moment| {
+            Ok(host.on_network(|network, context| {
                 for (sent, (to, bytes)) in datagrams.iter().enumerate() {
                     let to = to.as_ref().map(|DebugRecord(to)| *to);
-                    match network.udp_send(id, bytes.clone(), to, moment) {
+                    match network.udp_send(id, bytes.clone(), to, context) {
                         Ok(()) => {}
                         Err(error) if sent == 0 => return Err(error),
                         Err(_) => return Ok(sent as u64),
