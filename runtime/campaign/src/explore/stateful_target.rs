@@ -7,8 +7,8 @@
 //!
 //! Invariant: what a finding is, a run says that can be recorded; walking only says where to look.
 
-use crate::pipeline::{ENTRIES_KEPT, engine_id};
 use crate::error::CampaignError;
+use crate::pipeline::{ENTRIES_KEPT, engine_id};
 use fozzy_check::{judge, judge_facts};
 use fozzy_engine::{Session, Walker};
 use fozzy_report::RunMode;

@@ -206,7 +206,9 @@ impl StepTarget for Endless {
         }
         let purpose = Purpose::Choice(DecisionPart::step(0, number));
         let question = Question { node: NodeId(0), purpose, site: "digit" };
-        (0..=ANSWERS_MAX).for_each(|_| drop(self.source.below(question, 2)));
+        for _ in 0..=ANSWERS_MAX {
+            self.source.below(question, 2);
+        }
         Ok(StepOutcome::Returned { flow: Some(0) })
     }
     fn capture(&mut self) -> Result<CheckpointId, HarnessError> {

@@ -498,7 +498,9 @@ impl ReplayTarget for Expanding {
             answer
         };
         let first = draw();
-        (0..5).filter(|_| first == 0).for_each(|_| drop(draw()));
+        for _ in (0..5).filter(|_| first == 0) {
+            draw();
+        }
         let fails = first == 0 || first >= 5;
         let failure = ReportedFailure::new(FailureKind::Assertion, "value", "value");
         let end = if fails { ExecutionEnd::Failed { failure } } else { ExecutionEnd::Exited { code: 0 } };
@@ -510,8 +512,8 @@ impl ReplayTarget for Expanding {
 fn a_candidate_that_fails_so_too_with_more_decisions_is_not_taken() {
     let mut checked = 0;
     for seed in 0..40 {
-        let source = Box::new(SeededSource::new(Seed(seed)));
-        let execution = Expanding.perform(&Plan::default(), &Inputs::default(), source, 0..0).expect("no machine");
+        let seeded = Box::new(SeededSource::new(Seed(seed)));
+        let execution = Expanding.perform(&Plan::default(), &Inputs::default(), seeded, 0..0).expect("no machine");
         let recording = recording_of(&Plan::default(), &execution, seed);
         if recording.outcome.decisions != 1 || recording.outcome.verdict.signature.is_none() {
             continue;
