@@ -5,8 +5,8 @@
 use super::ground::Puzzle;
 use super::{seconds, seeds};
 use crate::measure::thread_clock;
+use fozzy_search::Found;
 use fozzy_search::explore::{Ended, Exploration, Observer, Options, Stats, Stop, Story, strategy};
-use fozzy_search::fuzz::Found;
 use fozzy_trace::{HarnessError, Seed};
 use std::sync::Arc;
 

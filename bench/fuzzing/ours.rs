@@ -3,9 +3,9 @@
 use crate::measure::{process_clock, thread_clock};
 use fozzy_check::judge_end;
 use fozzy_engine::{Cache, CallOutcome, Caller, ComparisonKind, Searched};
+use fozzy_search::Found;
 use fozzy_search::fuzz::{
-    Campaign, Compared, ComparedKind, Dictionary, Ended, Found, MemoryUse, Observer, Options, Outcome, Stats, Target,
-    Testcase,
+    Campaign, Compared, ComparedKind, Dictionary, Ended, MemoryUse, Observer, Options, Outcome, Stats, Target, Testcase,
 };
 use fozzy_trace::plan::{Call, FUEL_DEFAULT, Inputs};
 use fozzy_trace::{End, HarnessError, Plan, Seed, Status, Verdict};

@@ -1,7 +1,7 @@
 //! The verdict on one execution.
 
+use crate::frame_filter::{is_named, is_own};
 use crate::leak;
-use crate::own::{is_named, is_own};
 use crate::panic::{Panic, last_panic, says_out_of_memory};
 use crate::unmatched::one_line;
 use fozzy_trace::facts::{Facts, Failure, FailureKind, FlowStats, ScenarioStats};

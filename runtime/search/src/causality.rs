@@ -12,7 +12,7 @@
 //! named is one decision, or none where the chance grows little by little.
 //! Not here: who continues (`fozzy`), what a continuation is (`branch`).
 
-use crate::rate::Rate;
+use crate::stats::Rate;
 use fozzy_trace::{Fold, Seed};
 
 /// How often continuations from one moment failed.

@@ -13,24 +13,23 @@
 //! Not here: how a step is taken (`fozzy-engine`), files and clocks (`fozzy`).
 
 mod bandit;
+mod decision_path;
 mod explorer;
-mod ground;
-mod novelty;
+mod frontier;
+mod guided_source;
 mod options;
-mod pool;
-mod story;
+mod state_feedback;
+mod stateful_target;
 mod strategy;
 mod swarm;
-mod walk;
 
 #[cfg(test)]
 mod tests;
 
-pub use crate::fuzz::estimate::Estimate;
 pub use bandit::Earned;
+pub use decision_path::Story;
 pub use explorer::{Edges, Ended, Exploration, Observer, Others, Stats};
-pub use ground::{Ground, PlaceId, Went};
+pub use guided_source::{Answers, Walk};
 pub use options::{CheckpointStrategy, Options, Stop};
-pub use story::Story;
+pub use stateful_target::{Ground, PlaceId, Went};
 pub use strategy::{STRATEGIES, StrategyRow, strategy};
-pub use walk::{Answers, Walk};

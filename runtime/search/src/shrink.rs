@@ -21,29 +21,29 @@
 //! 2020), over decisions instead of bytes.
 
 mod ablate;
-mod ahead;
+mod chunk_removal;
 mod explain;
 mod faults;
+mod incremental_replay;
 mod input;
-mod leave_out;
-mod redraw;
+mod resample;
 mod schedule;
+mod speculate;
 mod steps;
-mod trail;
 mod values;
 
 pub use ablate::{Ablation, ablate};
 pub use explain::{Explained, Subject, explain};
-pub use trail::{Next, Stride, Trail};
+pub use incremental_replay::{Next, Stride, Trail};
 
-use crate::guided::{Decision, Guided, LOGGED_MAX, Log, Spot, is_chance, take};
-use ahead::Player;
+use crate::keyed_source::{Decision, Guided, LOGGED_MAX, Log, Spot, is_chance, take};
 use fozzy_check::judge;
 use fozzy_trace::facts::Position;
 use fozzy_trace::file::Recording;
 use fozzy_trace::plan::{Inputs, Kept};
 use fozzy_trace::source::Explicit;
 use fozzy_trace::{DecisionSource, Execution, Fold, HarnessError, Keep, Observation, Origin, Plan, Seed, Signature};
+use speculate::Player;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -116,7 +116,7 @@ const PASSES: &[Pass] = &[
     Pass { dimension: Dimension::Input, run: steps::kinds },
     Pass { dimension: Dimension::Input, run: steps::each },
     // Before values are looked at one by one: it may be that few of them are left to be.
-    Pass { dimension: Dimension::Input, run: redraw::few },
+    Pass { dimension: Dimension::Input, run: resample::few },
     Pass { dimension: Dimension::Faults, run: faults::strikes },
     Pass { dimension: Dimension::Schedule, run: schedule::turns },
     Pass { dimension: Dimension::Input, run: input::drawn },

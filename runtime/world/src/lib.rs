@@ -156,13 +156,12 @@ impl World {
     /// When inputs are missing or a directory does not fit the disk.
     pub fn new(plan: Arc<Plan>, inputs: &Inputs) -> Result<World, WorldError> {
         let clock = Clock::new(plan.wall_start_s);
-        let names = std::iter::once(MAIN).chain(plan.nodes.iter().map(|node| node.name.as_str()));
         let mut world = World {
             inputs: Arc::new(inputs.clone()),
             clock,
             nodes: Vec::new(),
             living: 0,
-            network: Shared::new(Network::new(&plan.network, names.map(str::to_owned).collect())),
+            network: Shared::new(Network::new(&plan.network, Vec::new())),
             signals: Signals::default(),
             http: Http::default(),
             processes: Processes::new(&plan.processes),
@@ -192,12 +191,11 @@ impl World {
     }
 
     /// One more machine, which joins while the run goes on: a child process, a server of a rule. The engine
-    /// starts its guest.
+    /// starts its guest. A machine that is refused leaves nothing behind: no host name, no signal, no address.
     ///
     /// # Errors
     /// When inputs are missing, a directory does not fit the disk, or there are too many machines.
     pub fn launch(&mut self, name: String, program: &Program, entry: Entry) -> Result<NodeId, WorldError> {
-        self.network.join(name.clone());
         self.start(name, Arc::new(program.machine.clone()), Some(program.component), entry)
     }
 
@@ -212,9 +210,12 @@ impl World {
             return Err(WorldError::TooManyNodes);
         }
         let id = NodeId(self.nodes.len() as u32);
-        let end = self.signals.create();
         let wall_ns = self.clock.wall_ns();
-        let node = Node::new(id, name, machine, &self.plan.limits, &self.inputs, wall_ns, end)?;
+        let end = self.signals.next();
+        let node = Node::new(id, name.clone(), machine, &self.plan.limits, &self.inputs, wall_ns, end)?;
+        // From here on nothing is refused. Names and addresses are found by the machine's number.
+        assert_eq!(self.signals.create(), end, "nobody else has made a signal meanwhile");
+        self.network.join(id, name);
         self.nodes.push(Some(Shared::new(node)));
         self.living += 1;
         if self.faults.plans(&fault::POWER_LOSS) {

@@ -159,14 +159,15 @@ impl Network {
             connections: Slab::default(),
             held: 0,
         };
-        for name in names {
-            network.join(name);
+        for (number, name) in (0..).zip(names) {
+            network.join(NodeId(number), name);
         }
         network
     }
 
-    /// One more machine, which joins while the run goes on.
-    pub fn join(&mut self, name: String) {
+    /// The machine `node` joins, under this name. Machines join in the order of their numbers, each once.
+    pub fn join(&mut self, node: NodeId, name: String) {
+        assert_eq!(self.hosts.len(), node.0 as usize, "names, addresses and machines have the same numbers");
         self.names.push(name.into());
         self.hosts.push(Host::default());
     }

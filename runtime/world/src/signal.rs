@@ -18,8 +18,15 @@ pub struct Signals {
 impl Signals {
     /// A signal that nobody has fired.
     pub fn create(&mut self) -> SignalId {
+        let signal = self.next();
         self.at.push(None);
-        SignalId(self.at.len() as u32 - 1)
+        signal
+    }
+
+    /// The signal that the next [`Signals::create`] makes.
+    #[must_use]
+    pub fn next(&self) -> SignalId {
+        SignalId(self.at.len() as u32)
     }
 
     /// It happens at `moment`. The first word counts.

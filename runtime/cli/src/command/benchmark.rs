@@ -12,7 +12,7 @@ use super::Context;
 use crate::args::{BenchmarkArgs, MetricArg};
 use crate::error::{CliError, at_path};
 use crate::wall::Stopwatch;
-use fozzy_search::scaling::{Law, Measured, Unfit};
+use fozzy_search::stats::scaling::{Law, Measured, Unfit};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;

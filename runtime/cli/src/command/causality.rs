@@ -22,7 +22,7 @@ use fozzy_report::{
     causality_svg, findability_lines,
 };
 use fozzy_search::causality::{Point, causality as search, continuation};
-use fozzy_search::rate::{Rate, clean_runs};
+use fozzy_search::stats::{Rate, clean_runs};
 use fozzy_search::{Branch, source_of};
 use fozzy_trace::file::Recording;
 use fozzy_trace::file::store::{Durability, write_atomic};

@@ -6,7 +6,7 @@
 //!
 //! Invariants: every arm that can be chosen is, now and then; what each has earned in all is kept for the report.
 
-use crate::fuzz::chance::Chance;
+use crate::rng::Chance;
 
 /// What an arm that was never tried is believed to find, in how many steps.
 const PRIOR: (f64, f64) = (1.0, 50.0);

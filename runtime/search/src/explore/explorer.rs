@@ -10,18 +10,18 @@
 //! Not here: when it is told to stop by a clock (`fozzy`).
 
 use super::bandit::Earned;
-use super::ground::{Ground, PlaceId, Went};
-use super::novelty::{Fresh, Novelty, States};
+use super::decision_path::{Story, Way};
+use super::frontier::Pool;
+use super::guided_source::{Answers, Manner, Order, Walk};
 use super::options::{Options, Stop};
-use super::pool::Pool;
-use super::story::{Story, Way};
+use super::state_feedback::{Fresh, Novelty, States};
+use super::stateful_target::{Ground, PlaceId, Went};
 use super::strategy::{Attempt, Keeps, Origin, Strategy, StrategyRow};
 use super::swarm::Mask;
-use super::walk::{Answers, Manner, Order, Walk};
-use crate::fuzz::Found;
-use crate::fuzz::chance::Chance;
-use crate::fuzz::estimate::Estimate;
-use crate::fuzz::findings::Findings;
+use crate::findings::Findings;
+use crate::findings::Found;
+use crate::rng::Chance;
+use crate::stats::Estimate;
 use fozzy_trace::source::Explicit;
 use fozzy_trace::{HarnessError, Verdict};
 use serde::{Deserialize, Serialize};

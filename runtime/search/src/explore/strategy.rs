@@ -13,11 +13,11 @@ mod fresh;
 mod systematic;
 
 use super::bandit::Earned;
-use super::ground::PlaceId;
+use super::frontier::Pool;
+use super::guided_source::{Answers, Manner, Order};
 use super::options::Options;
-use super::pool::Pool;
-use super::walk::{Answers, Manner, Order};
-use crate::fuzz::chance::Chance;
+use super::stateful_target::PlaceId;
+use crate::rng::Chance;
 use coverage_guided::CoverageGuided;
 use fozzy_trace::source::Explicit;
 use fresh::Fresh;

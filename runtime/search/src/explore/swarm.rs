@@ -11,7 +11,7 @@
 //! Source: Groce and others, Swarm Testing, 2012; the layers are those of ordeal.
 
 use super::bandit::Bandit;
-use crate::fuzz::chance::Chance;
+use crate::rng::Chance;
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 

@@ -1,7 +1,7 @@
 //! Explorations of a toy: a lock whose progress is a number, and whose ground is a plain value.
 
 use super::*;
-use crate::fuzz::Found;
+use crate::findings::Found;
 use fozzy_trace::facts::{Failure, FailureKind, Property};
 use fozzy_trace::source::{Explicit, Recorded, Seeded};
 use fozzy_trace::{

@@ -11,20 +11,20 @@
 //! it is told in the same order in equal campaigns.
 //! Not here: when it is told to stop by a clock (`fozzy`).
 
-use super::chance::Chance;
-use super::compared::{Pair, Repair, candidates, pairs};
+use super::comparison_budget::Worth;
 use super::corpus::{Corpus, Testcase};
 use super::dictionary::Dictionary;
-use super::estimate::Estimate;
-use super::feedback::{Feature, Feedback};
-use super::findings::{Findings, Found};
-use super::length::Length;
+use super::input_to_state::{Pair, Repair, candidates, pairs};
+use super::length_control::Length;
 use super::mutate::{Material, Mutator, Mutators};
+use super::operand_stability::Varying;
+use super::power_schedule::Schedule;
 use super::reduce::{erase, simplify};
-use super::schedule::Schedule;
 use super::target::{Compared, MemoryUse, Target};
-use super::varying::Varying;
-use super::worth::Worth;
+use crate::feedback::{Feature, Feedback};
+use crate::findings::{Findings, Found};
+use crate::rng::Chance;
+use crate::stats::Estimate;
 use fozzy_trace::{Digest, HarnessError, Seed, Signature, Verdict};
 use std::sync::Arc;
 

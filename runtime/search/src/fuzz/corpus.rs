@@ -8,8 +8,8 @@
 //! Invariants: no two testcases have the same bytes; each feature that was seen has a best testcase.
 //! Not here: files (`fozzy`).
 
-use super::compared::{Pair, Repair};
-use super::feedback::Feature;
+use super::input_to_state::{Pair, Repair};
+use crate::feedback::Feature;
 use fozzy_trace::Digest;
 use std::collections::BTreeMap;
 use std::sync::Arc;

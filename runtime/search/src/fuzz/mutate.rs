@@ -21,9 +21,9 @@ mod repeat;
 mod splice;
 mod words;
 
-use super::chance::Chance;
-use super::compared::Pair;
 use super::dictionary::Dictionary;
+use super::input_to_state::Pair;
+use crate::rng::Chance;
 
 /// What mutators work with.
 pub(crate) struct Material<'a> {

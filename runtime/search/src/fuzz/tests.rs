@@ -1,6 +1,7 @@
 //! Campaigns on small simulated targets: planted faults within a number of executions, and equal campaigns.
 
 use super::*;
+use crate::findings::Found;
 use fozzy_trace::{Finding, FindingKind, HarnessError, Seed, Signature, Status, Verdict};
 
 /// A target in this process: its code sets edges and says what it compares.

@@ -9,7 +9,7 @@
 //! Invariants: the story stays as it is; what is said to be free was tried with several other answers, and is no proof for all.
 
 use super::{ShrinkError, Stage, Story, source};
-use crate::guided::{Asked, Decision, Spot, take};
+use crate::keyed_source::{Asked, Decision, Spot, take};
 use fozzy_check::judge;
 use fozzy_trace::digest::{hex, unhex};
 use fozzy_trace::file::Recording;

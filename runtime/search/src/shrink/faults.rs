@@ -3,7 +3,7 @@
 //! An answer of zero is "does not strike".
 
 use super::{Halt, Shrinker, Story};
-use crate::guided::{Asked, Decision, Spot};
+use crate::keyed_source::{Asked, Decision, Spot};
 use fozzy_trace::plan::fault::{FaultPlan, RATE_ALWAYS_PPM};
 use fozzy_trace::source::Explicit;
 use fozzy_trace::{Plan, Purpose};

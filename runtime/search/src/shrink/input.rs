@@ -1,7 +1,7 @@
 //! Bytes that a program is given, as standard input or as the input of a fuzz target: those that can go, in runs.
 
 use super::{Halt, Shrinker, Story};
-use crate::guided::{Asked, Decision};
+use crate::keyed_source::{Asked, Decision};
 use fozzy_trace::choice::BYTES_MAX as INPUT_MAX;
 use fozzy_trace::digest::{hex, unhex};
 use fozzy_trace::source::Explicit;

@@ -1,7 +1,7 @@
 //! Who is next, where several could be: the first one, wherever that is enough.
 
 use super::{Halt, Shrinker};
-use crate::guided::{Decision, Spot};
+use crate::keyed_source::{Decision, Spot};
 use crate::shrink::values::is_simplest;
 use fozzy_trace::Purpose;
 use fozzy_trace::source::Explicit;

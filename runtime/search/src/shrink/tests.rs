@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::explore::PlaceId;
-use crate::guided::Asked;
+use crate::keyed_source::Asked;
 use fozzy_trace::facts::{Failure, FailureKind, ScenarioStats};
 use fozzy_trace::file::{EngineId, Target};
 use fozzy_trace::plan::fault::{FaultPlan, RATE_ALWAYS_PPM};
@@ -432,7 +432,7 @@ fn what_passed_or_does_not_repeat_is_said_and_a_budget_keeps_what_it_has() {
 fn the_longest_run_is_found_in_few_tries() {
     for (most, needed) in [(1, 0), (1, 1), (7, 7), (100, 63), (100, 64), (100, 100), (1000, 0)] {
         let items: Vec<usize> = (0..most).collect();
-        let mut leaving = leave_out::Leaving::new(&items);
+        let mut leaving = chunk_removal::Leaving::new(&items);
         let mut tries = 0;
         while leaving.end == most {
             tries += 1;

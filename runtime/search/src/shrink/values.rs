@@ -5,7 +5,7 @@
 use super::schedule::is_turn;
 use super::steps::FLOW;
 use super::{Halt, Shrinker, Story};
-use crate::guided::{Asked, Decision, Spot};
+use crate::keyed_source::{Asked, Decision, Spot};
 use fozzy_trace::source::Explicit;
 use fozzy_trace::{Part, Purpose};
 use std::collections::BTreeSet;

@@ -347,6 +347,27 @@ fn machines_go_with_their_guests() {
 }
 
 #[test]
+fn a_machine_that_is_refused_keeps_no_name_and_no_address() {
+    let mut given = given().component("good").component("bad");
+    // Its standard input is not among the inputs.
+    let ProcessReply::Component(program) = &mut given.plan.processes[1].answer else { panic!("a component") };
+    program.machine.stdin.bytes = Digest::of(b"missing");
+    let mut world = given.world();
+    for n in 1..4 {
+        for _ in 0..3 {
+            assert!(matches!(start(&mut world, command("bad"), Mode::Whole), Err(ProcessError::Other(_))));
+        }
+        start(&mut world, command("good"), Mode::Whole).expect("there is room");
+        let node = NodeId(n);
+        let name = world.node(node).name.clone();
+        let ips = world.network.resolve(&name).expect("it has joined");
+        assert_eq!(ips[0].to_string(), format!("10.0.0.{}", n + 1), "the address of {name}");
+        assert!(world.network.resolve(&format!("bad-{}", n + 1)).is_err(), "a name of nobody");
+    }
+    assert_eq!((world.nodes.len(), world.launches.len()), (4, 3));
+}
+
+#[test]
 fn machines_are_bounded_in_all() {
     let mut world = given().component("c").world();
     world.nodes.resize(crate::NODES_STARTED_MAX, None);

@@ -10,11 +10,11 @@
 
 use super::{Attempt, Keeps, Origin, Strategy};
 use crate::explore::bandit::{Bandit, Earned};
+use crate::explore::frontier::Pool;
+use crate::explore::guided_source::{Answers, Manner, Order};
 use crate::explore::options::{CheckpointStrategy, Options};
-use crate::explore::pool::Pool;
 use crate::explore::swarm::{Mask, Swarm};
-use crate::explore::walk::{Answers, Manner, Order};
-use crate::fuzz::chance::Chance;
+use crate::rng::Chance;
 use std::sync::Arc;
 
 /// Fresh runs without anything new that halve their share.

@@ -5,11 +5,11 @@
 //! tasks are its own.
 
 use super::{Attempt, Keeps, Origin, Strategy};
+use crate::explore::frontier::Pool;
+use crate::explore::guided_source::{Answers, Manner, Order};
 use crate::explore::options::Options;
-use crate::explore::pool::Pool;
 use crate::explore::swarm::Mask;
-use crate::explore::walk::{Answers, Manner, Order};
-use crate::fuzz::chance::Chance;
+use crate::rng::Chance;
 use std::sync::Arc;
 
 pub(super) struct Fresh {

@@ -8,12 +8,12 @@
 //! Of a question with many answers, [`ANSWERS_MAX`] are tried, evenly spread: a bound on the search, not a claim about the rest.
 
 use super::{Attempt, Keeps, Origin, Strategy};
-use crate::explore::ground::PlaceId;
+use crate::explore::frontier::Pool;
+use crate::explore::guided_source::{Answers, Manner, Order};
 use crate::explore::options::Options;
-use crate::explore::pool::Pool;
+use crate::explore::stateful_target::PlaceId;
 use crate::explore::swarm::Mask;
-use crate::explore::walk::{Answers, Manner, Order};
-use crate::fuzz::chance::Chance;
+use crate::rng::Chance;
 use fozzy_trace::source::Explicit;
 use std::collections::VecDeque;
 use std::sync::Arc;

@@ -2,7 +2,7 @@
 //!
 //! Invariant of every implementation: after `go`, the same answers give the same steps as the first time.
 
-use super::story::Story;
+use super::decision_path::Story;
 use fozzy_trace::facts::Property;
 use fozzy_trace::{DecisionSource, HarnessError, Verdict};
 

@@ -8,7 +8,7 @@
 //! Not here: which manner is worth trying (`strategy`).
 
 use super::swarm::{self, Mask};
-use crate::fuzz::chance::Chance;
+use crate::rng::Chance;
 use fozzy_trace::digest::{hex, unhex};
 use fozzy_trace::source::Explicit;
 use fozzy_trace::{DecisionSource, NodeId, Origin, Part, Purpose, Question, Seed};

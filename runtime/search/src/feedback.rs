@@ -10,7 +10,7 @@
 //! Invariants: a feature that was seen stays seen; only executions that returned are looked at.
 //! Source of the classes: AFL (<https://lcamtuf.coredump.cx/afl/technical_details.txt>, section 1).
 
-use super::target::{MemoryUse, Target};
+use crate::fuzz::{MemoryUse, Target};
 
 /// An edge taken so often in one execution.
 pub(crate) type Feature = u32;

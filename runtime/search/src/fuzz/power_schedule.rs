@@ -11,9 +11,9 @@
 //! Invariant: every testcase has a weight above zero.
 //! Sources: AFLFast (rarely taken paths get more), FairFuzz (rare branches), Entropic.
 
-use super::chance::Chance;
 use super::corpus::Corpus;
-use super::feedback::Feedback;
+use crate::feedback::Feedback;
+use crate::rng::Chance;
 
 /// Picks between two looks at all weights. They change slowly, and looking at them costs as much as some executions.
 const PICKS_UNTIL_STALE: u32 = 256;

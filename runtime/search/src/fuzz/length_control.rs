@@ -9,7 +9,7 @@
 //! Invariant: a testcase is never cut to be changed.
 //! Source: libFuzzer's `-len_control`, whose bound alone keeps formats with a long header out of reach.
 
-use super::chance::Chance;
+use crate::rng::Chance;
 
 /// The first bound.
 const FIRST: usize = 16;

@@ -11,7 +11,7 @@
 //!
 //! Invariants: a pure function of what it was asked and told; what is not worth it is still let through now and then.
 
-use super::compared::Repair;
+use super::input_to_state::Repair;
 use std::collections::BTreeMap;
 
 /// Tries of one value of one site, and of one site, that need not have paid.
@@ -81,7 +81,7 @@ impl Worth {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fuzz::compared::Pair;
+    use crate::fuzz::input_to_state::Pair;
 
     fn put(site: u64, bytes: &[u8]) -> Repair {
         let pair = Pair::of_bytes(b"find", bytes, site);

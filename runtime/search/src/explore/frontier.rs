@@ -7,10 +7,10 @@
 //! Invariants: there are at most as many as were asked for, the least promising going first; their order is that in which they
 //! were kept.
 
-use super::ground::PlaceId;
+use super::decision_path::Way;
 use super::options::CheckpointStrategy;
-use super::story::Way;
-use crate::fuzz::chance::Chance;
+use super::stateful_target::PlaceId;
+use crate::rng::Chance;
 use std::sync::Arc;
 
 /// What is left of a place's energy after a run that found nothing.

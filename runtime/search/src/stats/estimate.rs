@@ -41,7 +41,7 @@ mod tests {
     fn an_urn_of_known_content_is_estimated() {
         // 60 common edges that each execution takes, 40 rare ones that one in a thousand takes: after 500 executions some
         // 24 of the rare ones were not taken.
-        use crate::fuzz::chance::Chance;
+        use crate::rng::Chance;
         let mut chance = Chance::new(fozzy_trace::Seed(1), 0);
         let mut taken = [0u32; 40];
         for _ in 0..500 {

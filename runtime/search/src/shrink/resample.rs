@@ -11,7 +11,7 @@ use super::schedule::is_turn;
 use super::steps::{FLOW, Place, steps_of, with_steps};
 use super::values::is_drawn;
 use super::{Halt, Shrinker, Story};
-use crate::guided::{Asked, Decision};
+use crate::keyed_source::{Asked, Decision};
 use fozzy_trace::digest::hex;
 use fozzy_trace::source::Explicit;
 use fozzy_trace::{Fold, Part, Purpose};

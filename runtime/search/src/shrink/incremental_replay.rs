@@ -11,7 +11,7 @@
 
 use super::{Stage, Story, Told};
 use crate::explore::PlaceId;
-use crate::guided::{Decision, Guided, Log, Spot, take};
+use crate::keyed_source::{Decision, Guided, Log, Spot, take};
 use fozzy_trace::plan::{Inputs, Kept, ScenarioKind, ScenarioPlan};
 use fozzy_trace::source::Explicit;
 use fozzy_trace::{Ask, DecisionSource, Execution, HarnessError, Observed, Origin, Part, Plan, Question, Seed};

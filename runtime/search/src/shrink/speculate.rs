@@ -7,9 +7,9 @@
 //!
 //! Invariant: what is told of a candidate depends on it alone, so that it does not matter who tells it, and when.
 
-use super::trail::Walked;
+use super::incremental_replay::Walked;
 use super::{Following, Halt, Shrinker, Stage, Story, Told, digest, source, steps};
-use crate::guided::take;
+use crate::keyed_source::take;
 use fozzy_trace::{HarnessError, Keep, Observation, Seed};
 use std::sync::Arc;
 

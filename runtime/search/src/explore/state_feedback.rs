@@ -2,8 +2,8 @@
 //!
 //! Invariant: what was seen stays seen.
 
-use super::ground::Ground;
-use crate::fuzz::feedback::Feedback;
+use super::stateful_target::Ground;
+use crate::feedback::Feedback;
 use fozzy_trace::facts::PropertyKind;
 use std::collections::{BTreeMap, BTreeSet};
 
