@@ -1,4 +1,4 @@
-//! A test for each setting that makes wasmtime deterministic (`runtime/engine/src/settings.rs`).
+//! A test for each setting that makes wasmtime deterministic (`runtime/engine/src/compile/settings.rs`).
 //!
 //! ```text
 //! (func $answer (result i32) …)  ─▶  component that exits with the answer  ─▶  Execution

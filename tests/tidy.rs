@@ -14,7 +14,7 @@ use std::process::Command;
 const UNSAFE_FILES: &[&str] = &[
     "runtime/engine/src/memory.rs",
     "runtime/engine/src/reactor/tracker/kernel.rs",
-    "runtime/engine/src/cache.rs",
+    "runtime/engine/src/compile/cache.rs",
     "runtime/engine/src/memory/clear.rs",
     "runtime/engine/src/memory/copy.rs",
     "runtime/engine/src/memory/touched.rs",
@@ -225,7 +225,7 @@ fn versions_named_in_code_are_those_of_the_manifest() {
     ] {
         assert!(manifest.contains(&pinned), "Cargo.toml does not pin `{pinned}`, which traces and cache keys name");
     }
-    let componentize = read(Path::new("runtime/engine/src/componentize.rs"));
+    let componentize = read(Path::new("runtime/engine/src/compile/componentize.rs"));
     let encoder = manifest.split("wit-component = \"=").nth(1).and_then(|rest| rest.split('"').next());
     let named = format!("adapter {wasmtime}, encoder {}", encoder.expect("wit-component is pinned"));
     assert!(componentize.contains(&named), "componentize.rs does not name `{named}` in its cache key");

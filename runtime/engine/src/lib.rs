@@ -75,57 +75,33 @@
 //! Not here: who searches (`fozzy-search`), verdicts (`fozzy-check`), files and processes of the real
 //! machine (`fozzy-cli`).
 
-mod backtrace;
-mod build;
-mod cache;
-mod called;
-mod catalogue;
-mod componentize;
-mod contract;
-mod coverage;
-mod ending;
-mod fuzz;
-mod fuzz_module;
-mod given;
-mod link;
-mod load;
-mod look;
+mod compile;
+mod entry;
 mod memory;
-mod ports;
-mod program;
 mod reactor;
-mod request;
-mod scenario;
-mod schedule;
-mod searched;
-mod session;
-mod settings;
-mod sides;
-mod typed;
-mod walk;
-mod wave;
+mod run;
 
-pub use build::Build;
-pub use cache::{Cache, CacheError};
-pub use catalogue::Catalogue;
-pub use coverage::Covered;
+pub use compile::build::Build;
+pub use compile::cache::{Cache, CacheError};
+pub use compile::catalogue::Catalogue;
+pub use compile::link::LinkError;
+pub use compile::load::{LoadError, Loaded, PROGRAM_BYTES_MAX, SourceKind, load};
+pub use compile::ports::{Port, Ports};
+pub use compile::program::{Program, ProgramError};
+pub use compile::settings::{STACK_BYTES, Switches, WASMTIME_VERSION};
+pub use entry::entry_point::{Delivery, Searched};
+pub use entry::single_call::written;
 /// Standard input that is read when a guest looks at it.
 pub use fozzy_host::{LazyInput, Tee};
 /// Edges of a program, and how they are counted; see [`Reactor::coverage`].
 pub use fozzy_instrument::{Comparison, ComparisonKind, Coverage, ModuleChoice, Sites};
 /// Which output a guest writes to, for those who watch it.
 pub use fozzy_world::OutputKind;
-pub use fuzz::{CallOutcome, Caller, CallerError, Functions, functions};
-pub use given::written;
-pub use link::LinkError;
-pub use load::{LoadError, Loaded, PROGRAM_BYTES_MAX, SourceKind, load};
-pub use look::{Look, Seen};
-pub use ports::{Port, Ports};
-pub use program::{Program, ProgramError};
+pub use reactor::fuzz_executor::{CallOutcome, Caller, CallerError, Functions, functions};
+pub use reactor::walker::{Place, WalkError, Walked, Walker};
 pub use reactor::{
     CHECKPOINT_BYTES_DEFAULT, CallError, CheckpointId, Function, Holdings, Reactor, ReactorError, Restored, TrackerKind,
 };
-pub use searched::{Delivery, Searched};
-pub use session::{Session, SessionError};
-pub use settings::{STACK_BYTES, Switches, WASMTIME_VERSION};
-pub use walk::{Place, WalkError, Walked, Walker};
+pub use run::coverage::Covered;
+pub use run::inspect_at::{Look, Seen};
+pub use run::session::{Session, SessionError};

@@ -14,27 +14,28 @@
 //! trace never depends on a checkpoint.
 //! Not here: which calls are worth making (`fozzy-search`).
 
-mod changes;
 mod checkpoints;
+pub(crate) mod fuzz_executor;
 mod handles;
 mod image;
-mod live;
+mod instance;
 mod memories;
+mod state_learner;
 mod tracker;
+pub(crate) mod walker;
 mod watchdog;
 
 #[cfg(test)]
 mod tests;
 
 pub use checkpoints::CheckpointId;
-pub(crate) use live::Announced;
-pub use live::Function;
+pub(crate) use instance::Announced;
+pub use instance::Function;
 pub use tracker::TrackerKind;
 pub(crate) use watchdog::time_of;
 
-use crate::coverage::Covered;
-use crate::program::Program;
-use changes::Changes;
+use crate::compile::program::Program;
+use crate::run::coverage::Covered;
 use checkpoints::Checkpoints;
 use fozzy_host::{Host, Run};
 use fozzy_instrument::{Comparison, ModuleOrdinal, OriginalOffset};
@@ -43,7 +44,8 @@ use fozzy_trace::outcome::Frame;
 use fozzy_trace::plan::{Backends, Inputs};
 use fozzy_trace::{DecisionSource, End, HarnessError, History, Instant, NodeId, Plan, Recorder};
 use fozzy_world::{World, WorldError};
-use live::Live;
+use instance::Live;
+use state_learner::Changes;
 use std::sync::Arc;
 use wasmtime::Store;
 use wasmtime::component::{ComponentNamedList, Instance, Lift, Lower};
@@ -487,7 +489,7 @@ impl Reactor {
 fn cut(program: &Program, ended: &CallError) -> Option<OriginalOffset> {
     let CallError::Ended { end, backtrace } = ended else { return None };
     // A call that was too deep has reached nothing of its function.
-    let exhausted = matches!(end, End::Trapped { trap } if trap == crate::ending::STACK_EXHAUSTED);
+    let exhausted = matches!(end, End::Trapped { trap } if trap == crate::run::trap::STACK_EXHAUSTED);
     let offset = OriginalOffset(u32::try_from(backtrace.first().filter(|_| !exhausted)?.offset).ok()?);
     let module = program.maps().modules().iter().find(|module| module.original().contains(&offset))?;
     (program.sites().kept(module.ordinal()) > 0).then_some(offset)

@@ -11,7 +11,7 @@
 //! Invariant: a call is recorded exactly once, when it is answered, also when that ends the guest.
 //! Not here: what the guests of a run share (`run`).
 
-use crate::called::Called;
+use crate::outgoing_call::Called;
 use crate::run::Turn;
 use fozzy_trace::facts::Failure;
 use fozzy_trace::source::Explicit;

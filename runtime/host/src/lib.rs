@@ -14,13 +14,12 @@
 //! Not here: compiling and running (`fozzy-engine`), live backends (`fozzy-live`).
 
 mod allocations;
-mod alone;
 mod bindings;
 mod call;
-mod called;
 mod choices;
 mod cli;
 mod clocks;
+mod disk_faults;
 mod draws;
 mod events;
 mod faults;
@@ -31,12 +30,13 @@ mod input;
 mod io;
 mod limiter;
 mod linker;
-mod live;
 mod operations;
+mod outgoing_call;
 mod power;
 mod process;
 mod properties;
 mod random;
+mod real_files;
 mod record;
 mod rules;
 mod run;
@@ -44,17 +44,19 @@ mod scenario;
 mod snapshots;
 mod sockets;
 mod streams;
-mod struck;
+mod sync_linker;
 mod time;
 mod values;
 
-pub use alone::{add_alone_to_linker, resource_of};
 pub use bindings::{IncomingRequest, ResponseOutparam};
 pub use call::{HOST_CALL_FUEL, Host, Stop};
-pub use called::{Answer, Answered, Called, Caller, Calling, Named, Restart, link, link_resource, link_with_handles};
 pub use draws::{Draws, OfSource};
 pub use handles::{Gone, Handles};
 pub use input::LazyInput;
 pub use limiter::{MachineOutOfMemory, MemoryLimiter};
 pub use linker::{ImportFault, add_to_linker, import_problem, known_interfaces, refused_imports};
+pub use outgoing_call::{
+    Answer, Answered, Called, Caller, Calling, Named, Restart, link, link_resource, link_with_handles,
+};
 pub use run::{OBSERVED_BYTES_MAX, Parking, RESTART_FUEL, Run, Tee, Turn};
+pub use sync_linker::{add_alone_to_linker, resource_of};

@@ -11,7 +11,7 @@
 use crate::bindings::wasi::io::streams::{self, StreamError};
 use crate::bindings::{InputStream, IoError, OutputStream, Pollable};
 use crate::call::{Host, Import, Progress, Stop, misuse};
-use crate::struck::{part, whole};
+use crate::disk_faults::{part, whole};
 use fozzy_world::files::{Act, Errno, flip_bit};
 use fozzy_world::http::ErrorCode;
 use fozzy_world::network::{self, Readiness};

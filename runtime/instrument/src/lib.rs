@@ -35,17 +35,17 @@ mod features;
 mod helpers;
 mod map;
 mod marks;
+mod marks_soundness;
 mod module;
 mod names;
 mod nesting;
 mod options;
+mod prescan;
 mod shape;
 mod side;
 mod sites;
 pub mod source;
-mod survey;
 pub mod variables;
-mod verdict;
 mod walk;
 
 #[cfg(test)]
@@ -61,6 +61,7 @@ pub use error::Error;
 pub use features::features;
 pub use map::{Kind, Location, Maps, ModuleMap, ModuleOrdinal, OriginalOffset, RewrittenOffset};
 pub use marks::STRADDLE_BYTES;
+pub use marks_soundness::{MarksReason, MarksVerdict};
 pub use options::{Coverage, ModuleChoice, Options, hit_class};
 pub use shape::Obstacle;
 pub use side::{
@@ -68,7 +69,6 @@ pub use side::{
     MARKED_PAGE_BYTES, MARKS, SideMemory, SideTag,
 };
 pub use sites::{EDGES_MAX, Edge, EdgeId, EdgeKind, Sites, Stretch};
-pub use verdict::{MarksReason, MarksVerdict};
 
 /// Version of what the rewriter emits. It belongs into every trace and every cache key: another
 /// version counts depth or spends fuel differently, so that an execution may end elsewhere.

@@ -16,12 +16,12 @@
 use crate::body::Bodies;
 use crate::edit::offset_u32;
 use crate::map::{Maps, ModuleMap, ModuleOrdinal};
+use crate::marks_soundness::{MarksReason, MarksVerdict};
 use crate::module::{Finished, Module, write_section};
 use crate::nesting::{self, COMPONENT_SECTION, CORE_MODULE_SECTION};
+use crate::prescan::{Survey, survey};
 use crate::shape::Shape;
 use crate::side::{SideMemory, SideTag};
-use crate::survey::{Survey, survey};
-use crate::verdict::{MarksReason, MarksVerdict};
 use crate::{Error, Instrumented, Options, access, features};
 use wasmparser::{Encoding, Parser, Payload, ValidPayload, Validator};
 

@@ -10,7 +10,7 @@
 //! Not here: capturing and restoring (`live`).
 
 use super::image::Image;
-use super::live::{Announced, Function, Live};
+use super::instance::{Announced, Function, Live};
 use super::{CallError, Holdings};
 use fozzy_host::{MemoryLimiter, Run};
 use fozzy_trace::{DecisionSource, NodeId};

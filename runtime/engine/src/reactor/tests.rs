@@ -1,8 +1,8 @@
 //! Small components whose globals and data change with each call: walks over them end where straight calls do.
 
 use super::*;
-use crate::build::Build;
-use crate::settings::Switches;
+use crate::compile::build::Build;
+use crate::compile::settings::Switches;
 use fozzy_trace::Seed;
 use fozzy_trace::source::Seeded;
 

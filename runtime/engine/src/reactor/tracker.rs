@@ -10,17 +10,17 @@
 //! Invariant: a tracker names every page that differs from the image, and may name more.
 //! Not here: what is done with them (`memories`).
 
-mod compared;
+mod compare;
 mod kernel;
 mod marks;
-mod protected;
-mod scanned;
+mod pagemap_scan;
+mod write_protect;
 
-pub(crate) use compared::Compared;
+pub(crate) use compare::Compared;
 pub(crate) use kernel::thread_cpu_ns;
 pub(crate) use marks::Marks;
-pub(crate) use protected::Protected;
-pub(crate) use scanned::Scanned;
+pub(crate) use pagemap_scan::Scanned;
+pub(crate) use write_protect::Protected;
 
 use super::image::{Image, PAGE_BYTES};
 use crate::memory::Region;
