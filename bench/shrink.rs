@@ -15,12 +15,12 @@ use crate::paths::{Ground, Paths};
 use crate::table::{Bound, Row, Unit};
 use fozzy_check::judge;
 use fozzy_engine::{Program, Session, Switches};
-use fozzy_search::shrink::{Options, Shrunk, Stage, Trail, shrink as shrunk};
-use fozzy_trace::file::{EngineId, Recording, Target};
-use fozzy_trace::plan::{Inputs, Machine, ScenarioPlan};
-use fozzy_trace::source::Seeded;
+use fozzy_search::shrink::{Options, ReplayTarget, SequenceTarget, ShrinkResult, shrink as shrunk};
+use fozzy_trace::file::{EngineId, RecordedTarget, Recording};
+use fozzy_trace::plan::{Inputs, MachinePlan, ScenarioPlan};
+use fozzy_trace::source::SeededSource;
 use fozzy_trace::{
-    DecisionSource, Digest, Execution, Executor, HarnessError, Keep, Origin, Plan, Purpose, Question, Seed,
+    DecisionSource, Digest, Execution, Executor, HarnessError, HistoryWindow, Origin, Plan, Purpose, Question, Seed,
 };
 use std::path::Path;
 use std::sync::Arc;
@@ -38,7 +38,7 @@ const SECONDS_MAX: f64 = 0.015;
 const ROUNDS: usize = 11;
 
 /// Answers so that the bomb explodes at the last step, and has no need of the others.
-struct Planted(Seeded);
+struct Planted(SeededSource);
 
 impl DecisionSource for Planted {
     fn below(&mut self, question: Question<'_>, bound: u64) -> (u64, Origin) {
@@ -69,37 +69,37 @@ struct Ours {
     paths: Option<Paths>,
 }
 
-impl Stage for Ours {
+impl ReplayTarget for Ours {
     fn perform(
         &mut self,
         plan: &Plan,
         inputs: &Inputs,
         source: Box<dyn DecisionSource>,
-        keep: Keep,
+        keep: HistoryWindow,
     ) -> Result<Execution, HarnessError> {
         let replanned = self.session.replan(Arc::new(plan.clone()), inputs);
         replanned.map_err(|error| HarnessError { what: error.to_string() })?;
         self.session.execute(source, keep)
     }
 
-    fn trail(&mut self) -> Option<&mut dyn Trail> {
-        self.paths.as_mut().map(|paths| paths as &mut dyn Trail)
+    fn trail(&mut self) -> Option<&mut dyn SequenceTarget> {
+        self.paths.as_mut().map(|paths| paths as &mut dyn SequenceTarget)
     }
 }
 
 fn recorded(session: &mut Session, plan: &Plan, component: &Arc<[u8]>) -> Recording {
-    let execution = session.execute(Box::new(Planted(Seeded::new(Seed(0)))), 0..0).expect("the machine is well");
+    let execution = session.execute(Box::new(Planted(SeededSource::new(Seed(0)))), 0..0).expect("the machine is well");
     let verdict = judge(&execution);
     let at = execution.facts.scenario.as_ref().and_then(|scenario| scenario.position.step);
     assert_eq!(at, Some(STEPS - 1), "it fails at its last step: {verdict:?}");
-    let target = Target { name: "bomb".into(), source: Digest::of(b""), kind: "component".into() };
+    let target = RecordedTarget { name: "bomb".into(), source: Digest::of(b""), kind: "component".into() };
     let engine =
         EngineId { fozzy: String::new(), wasmtime: String::new(), rewriter: 1, configuration: Digest::of(b"") };
     let (component, inputs) = (Arc::clone(component), Inputs::default());
     Recording::of(target, component, plan.clone(), &inputs, engine, &execution, verdict, Seed(0), "run")
 }
 
-fn timed(recording: &Recording, ours: &mut Ours, last: &mut Option<Shrunk>) -> f64 {
+fn timed(recording: &Recording, ours: &mut Ours, last: &mut Option<ShrinkResult>) -> f64 {
     let options = Options { only: None, aggressive: false, keeps_stdin: false };
     let before = thread_clock();
     let found = shrunk(recording, &mut [ours], options, &mut |_| true).expect("it fails");
@@ -114,7 +114,7 @@ pub(crate) fn shrink() -> Vec<Row> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../scenarios/puzzles");
     let component: Arc<[u8]> =
         std::fs::read(guests::scenario_with(&folder, "puzzles", true)).expect("it was just built").into();
-    let main = Machine { env: vec![("PUZZLE".to_owned(), "bomb".to_owned())], ..Machine::default() };
+    let main = MachinePlan { env: vec![("PUZZLE".to_owned(), "bomb".to_owned())], ..MachinePlan::default() };
     let plan = Plan { main, scenario: Some(ScenarioPlan::all(1, STEPS)), ..Plan::default() };
     let program = Program::new(Arc::clone(&component), Switches::of(&plan), None).expect("it compiles");
     let session = || Session::new(program.clone(), Arc::new(plan.clone()), &Inputs::default()).expect("a plain plan");

@@ -22,8 +22,8 @@ mod walk;
 
 use fozzy_engine::{Build, CallError, Function, Program, Reactor, Restored, Switches, TrackerKind};
 use fozzy_trace::plan::{self, Inputs};
-use fozzy_trace::source::Seeded;
-use fozzy_trace::{End, Plan, Seed};
+use fozzy_trace::source::SeededSource;
+use fozzy_trace::{ExecutionEnd, Plan, Seed};
 use guests::{Guest, LEDGER, SCENARIOS, WALKER, WORDS};
 use std::sync::Arc;
 use walk::{AFTER_TRAPS, CHOSEN, EVICTED, EXACT, PLAIN, Way, start, tracked, walk, walks};
@@ -159,7 +159,7 @@ fn a_branch_draws_from_its_own_seed_and_is_called_again_with_it() {
     let mut orders = Vec::new();
     for seed in [1, 2, 3] {
         reactor.restore(before).expect("it comes back");
-        reactor.answer_from(Box::new(Seeded::new(Seed(seed))));
+        reactor.answer_from(Box::new(SeededSource::new(Seed(seed))));
         let answers: Vec<String> = (0..6).map(|_| reactor.call(&mut step, random).expect("it answers").0).collect();
         let after = reactor.checkpoint().expect("between calls");
         orders.push((answers, after, reactor.digest().expect("between calls")));
@@ -247,7 +247,7 @@ fn many_checkpoints_of_a_large_guest_share_their_pages() {
 fn a_runaway_is_cut_and_the_exact_build_gives_the_verdict() {
     let limits = plan::Limits { fuel: 30_000_000, ..plan::Limits::default() };
     let plan = Arc::new(Plan { limits, ..Plan::default() });
-    let source = Box::new(Seeded::new(Seed(1)));
+    let source = Box::new(SeededSource::new(Seed(1)));
     let mut reactor = Reactor::start(fast(), plan, &Inputs::default(), source).expect("the walker starts");
     reactor.watch(std::time::Duration::from_millis(300)).expect("it has coverage");
     let (mut step, kinds) = step_of(&mut reactor);
@@ -259,7 +259,7 @@ fn a_runaway_is_cut_and_the_exact_build_gives_the_verdict() {
     let exact = exact();
     let (mut repeated, failed) = reactor.repeat_in(&exact).expect("the exact build starts");
     let failed = failed.expect("the exact build has fuel");
-    assert!(matches!(&failed, CallError::Ended { end: End::FuelExhausted { .. }, .. }), "{failed}");
+    assert!(matches!(&failed, CallError::Ended { end: ExecutionEnd::FuelExhausted { .. }, .. }), "{failed}");
     assert!(matches!(repeated.checkpoint(), Err(CallError::Over)));
     // The instance that was cut is done with, and the next one is watched too.
     assert_eq!(reactor.restore(before).expect("it comes back"), Restored::Fresh);

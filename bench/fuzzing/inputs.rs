@@ -13,7 +13,7 @@ use super::{cache, short};
 use crate::measure::{Clock, Pair, process_seconds, thread_clock, thread_seconds};
 use crate::table::{Bound, Row, Unit};
 use fozzy_search::Feedback;
-use fozzy_search::fuzz::{Compared, Outcome, Target};
+use fozzy_search::fuzz::{CmpLogEntry, FuzzOutcome, FuzzTarget};
 use fozzy_trace::{HarnessError, Verdict};
 use std::path::Path;
 use std::process::Command;
@@ -38,8 +38,8 @@ struct Recording<'a> {
     inputs: Vec<Vec<u8>>,
 }
 
-impl Target for Recording<'_> {
-    fn execute(&mut self, input: &[u8]) -> Result<Outcome, HarnessError> {
+impl FuzzTarget for Recording<'_> {
+    fn execute(&mut self, input: &[u8]) -> Result<FuzzOutcome, HarnessError> {
         self.inputs.push(input.to_vec());
         self.ours.execute(input)
     }
@@ -48,7 +48,7 @@ impl Target for Recording<'_> {
         self.ours.coverage(see);
     }
 
-    fn compare(&mut self, input: &[u8], log: &mut Vec<Compared>) -> Result<(), HarnessError> {
+    fn compare(&mut self, input: &[u8], log: &mut Vec<CmpLogEntry>) -> Result<(), HarnessError> {
         self.ours.compare(input, log)
     }
 

@@ -3,12 +3,13 @@
 use crate::measure::{process_clock, thread_clock};
 use fozzy_check::judge_end;
 use fozzy_engine::{Cache, CallOutcome, Caller, ComparisonKind, Searched};
-use fozzy_search::Found;
+use fozzy_search::FailureRecord;
 use fozzy_search::fuzz::{
-    Campaign, Compared, ComparedKind, Dictionary, Ended, MemoryUse, Observer, Options, Outcome, Stats, Target, Testcase,
+    Campaign, CampaignEnd, CmpLogEntry, ComparedKind, Dictionary, FuzzObserver, FuzzOutcome, FuzzTarget, MemoryUse,
+    Options, Stats, Testcase,
 };
-use fozzy_trace::plan::{Call, FUEL_DEFAULT, Inputs};
-use fozzy_trace::{End, HarnessError, Plan, Seed, Status, Verdict};
+use fozzy_trace::plan::{FUEL_DEFAULT, Inputs, PlannedCall};
+use fozzy_trace::{ExecutionEnd, HarnessError, Plan, Seed, Status, Verdict};
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
@@ -28,7 +29,7 @@ impl Ours {
 
     pub(super) fn of(module: &[u8], cache: &Cache) -> Ours {
         let loaded = fozzy_engine::load(module, Some(cache)).expect("a core module with libFuzzer's entry point");
-        let call = Call::Fuzz("LLVMFuzzerTestOneInput".to_owned());
+        let call = PlannedCall::Fuzz("LLVMFuzzerTestOneInput".to_owned());
         let mut plan = Plan { call: Some(call.clone()), warm_up: true, ..Plan::default() };
         plan.limits.fuel = FUEL_DEFAULT / 10;
         let component: Arc<[u8]> = loaded.component.into();
@@ -65,21 +66,21 @@ impl Ours {
     }
 }
 
-impl Target for Ours {
-    fn execute(&mut self, input: &[u8]) -> Result<Outcome, HarnessError> {
+impl FuzzTarget for Ours {
+    fn execute(&mut self, input: &[u8]) -> Result<FuzzOutcome, HarnessError> {
         let failed = match self.timed(|caller| caller.call(input, None))? {
-            CallOutcome::Returned | CallOutcome::Ended { end: End::Exited { code: 0 }, .. } => None,
+            CallOutcome::Returned | CallOutcome::Ended { end: ExecutionEnd::Exited { code: 0 }, .. } => None,
             CallOutcome::Ended { end, backtrace, stderr } => Some(Box::new(judge_end(&end, &stderr, &backtrace))),
         };
         let memory = MemoryUse::of(self.caller.memory_bytes(), self.caller.written_pages(), input.len());
-        Ok(Outcome { failed, memory })
+        Ok(FuzzOutcome { failed, memory })
     }
 
     fn coverage(&self, see: &mut dyn FnMut(&[u8])) {
         self.caller.coverage().for_each(|(_, bytes)| see(bytes));
     }
 
-    fn compare(&mut self, input: &[u8], log: &mut Vec<Compared>) -> Result<(), HarnessError> {
+    fn compare(&mut self, input: &[u8], log: &mut Vec<CmpLogEntry>) -> Result<(), HarnessError> {
         self.timed(|caller| {
             caller.compare(input, None, &mut |module, kind, comparison| {
                 let kind = match kind {
@@ -92,7 +93,7 @@ impl Target for Ours {
                 };
                 let site = u64::from(module.0) << 32 | u64::from(comparison.site);
                 let (left, right, at, bytes) = (comparison.left, comparison.right, comparison.at, comparison.bytes);
-                log.push(Compared { site, kind, left, right, at, bytes });
+                log.push(CmpLogEntry { site, kind, left, right, at, bytes });
             })
         })
     }
@@ -122,7 +123,7 @@ impl Watched {
     }
 }
 
-impl Observer for Watched {
+impl FuzzObserver for Watched {
     fn executed(&mut self, _: &Stats) -> bool {
         self.looked += 1;
         !self.looked.is_multiple_of(64) || self.elapsed() < self.seconds
@@ -132,7 +133,7 @@ impl Observer for Watched {
         Ok(())
     }
 
-    fn found(&mut self, found: &Found) -> Result<(), HarnessError> {
+    fn found(&mut self, found: &FailureRecord) -> Result<(), HarnessError> {
         let title = found.verdict.signature.as_ref().map(ToString::to_string).unwrap_or_default();
         self.found = Some((found.found_at, title));
         Ok(())
@@ -145,12 +146,12 @@ impl Observer for Watched {
 
 /// A campaign from an empty corpus, until it has made its executions, used up its CPU seconds, or found a fault.
 pub(super) fn campaign(
-    target: &mut dyn Target,
+    target: &mut dyn FuzzTarget,
     seed: u64,
     executions_max: u64,
     seconds: f64,
     first_only: bool,
-) -> (Campaign, Watched, Ended) {
+) -> (Campaign, Watched, CampaignEnd) {
     let options = Options { seed: Seed(seed), executions_max, first_only, ..Options::default() };
     let mut campaign = Campaign::new(options, Dictionary::default());
     let mut watched = Watched::new(seconds);

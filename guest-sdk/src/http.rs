@@ -113,16 +113,16 @@ impl Rule {
     }
 
     /// From now on. Rules are tried in the order in which they were added.
-    pub fn add(self) -> Added {
-        Added(host::add_http_rule(self))
+    pub fn add(self) -> RuleHandle {
+        RuleHandle(host::add_http_rule(self))
     }
 }
 
 /// A rule that was added.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Added(u32);
+pub struct RuleHandle(u32);
 
-impl Added {
+impl RuleHandle {
     /// How many requests it has answered.
     #[must_use]
     pub fn answered(self) -> u64 {

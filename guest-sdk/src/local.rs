@@ -9,12 +9,12 @@
 //! which a program without std is refused when it is compiled.
 
 #[cfg(any(feature = "std", not(target_arch = "wasm32")))]
-pub(crate) use threads::Shared;
+pub(crate) use threads::GlobalValue;
 
 #[cfg(not(any(feature = "std", not(target_arch = "wasm32"))))]
-pub use alone::Local;
+pub(crate) use alone::GlobalValue;
 #[cfg(not(any(feature = "std", not(target_arch = "wasm32"))))]
-pub(crate) use alone::Shared;
+pub use alone::Local;
 
 #[cfg(any(feature = "std", not(target_arch = "wasm32")))]
 mod threads {
@@ -29,11 +29,11 @@ mod threads {
 
     /// The value of all threads.
     #[derive(Debug)]
-    pub(crate) struct Shared<T>(Mutex<T>);
+    pub(crate) struct GlobalValue<T>(Mutex<T>);
 
-    impl<T> Shared<T> {
-        pub(crate) const fn new(value: T) -> Shared<T> {
-            Shared(Mutex::new(value))
+    impl<T> GlobalValue<T> {
+        pub(crate) const fn new(value: T) -> GlobalValue<T> {
+            GlobalValue(Mutex::new(value))
         }
 
         pub(crate) fn with<R>(&self, body: impl FnOnce(&mut T) -> R) -> R {
@@ -112,11 +112,11 @@ mod alone {
 
     /// The value of all threads, of which there is one.
     #[derive(Debug)]
-    pub(crate) struct Shared<T>(Local<RefCell<T>>);
+    pub(crate) struct GlobalValue<T>(Local<RefCell<T>>);
 
-    impl<T> Shared<T> {
-        pub(crate) const fn new(value: T) -> Shared<T> {
-            Shared(Local::new(RefCell::new(value)))
+    impl<T> GlobalValue<T> {
+        pub(crate) const fn new(value: T) -> GlobalValue<T> {
+            GlobalValue(Local::new(RefCell::new(value)))
         }
 
         pub(crate) fn with<R>(&self, body: impl FnOnce(&mut T) -> R) -> R {

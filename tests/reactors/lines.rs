@@ -7,7 +7,7 @@
 use super::guests::{Guest, LEDGER, WALKER};
 use super::walk::{PLAIN, program, start};
 use fozzy_engine::{Build, CallError, Coverage};
-use fozzy_trace::outcome::Frame;
+use fozzy_trace::outcome::StackFrame;
 
 /// The only line of `source` that holds `words`, from 1.
 fn line_of(source: &str, words: &str) -> u32 {
@@ -18,7 +18,7 @@ fn line_of(source: &str, words: &str) -> u32 {
 }
 
 /// How the guest ends in a step, the same in every build.
-fn backtrace(guest: &Guest, builds: &[Build], kind: u32) -> Vec<Frame> {
+fn backtrace(guest: &Guest, builds: &[Build], kind: u32) -> Vec<StackFrame> {
     let ended = |build: &Build| {
         let mut reactor = start(program(guest, build), 1);
         let mut steps = (guest.open)(&mut reactor);

@@ -14,7 +14,7 @@ use super::guests::Guest;
 use crate::fozzy::cache_folder;
 use fozzy_engine::{Build, Cache, CallError, CheckpointId, Program, Reactor, Restored, Switches, TrackerKind};
 use fozzy_trace::plan::{self, Inputs};
-use fozzy_trace::source::Seeded;
+use fozzy_trace::source::SeededSource;
 use fozzy_trace::{NodeId, Plan, Seed};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -75,8 +75,8 @@ pub(super) fn program(guest: &Guest, build: &Build) -> Program {
 }
 
 pub(super) fn start(program: Program, seed: u64) -> Reactor {
-    let source = Box::new(Seeded::new(Seed(seed)));
-    let plan = Arc::new(Plan { main: plan::Machine::default(), ..Plan::default() });
+    let source = Box::new(SeededSource::new(Seed(seed)));
+    let plan = Arc::new(Plan { main: plan::MachinePlan::default(), ..Plan::default() });
     Reactor::start(program, plan, &Inputs::default(), source).expect("it starts")
 }
 

@@ -34,14 +34,14 @@ pub fn scenario(attribute: TokenStream, item: TokenStream) -> TokenStream {
 /// number in a crate; they are called in the order of the source.
 #[proc_macro_attribute]
 pub fn fuzz(attribute: TokenStream, item: TokenStream) -> TokenStream {
-    finish(functions::expand(functions::Kind::Fuzz, attribute.into(), item.into()))
+    finish(functions::expand(functions::FunctionKind::Fuzz, attribute.into(), item.into()))
 }
 
 /// Makes a property of a function whose arguments are drawn, or of all public functions of an inline module. There may be
 /// any number in a crate; they are called in the order of the source.
 #[proc_macro_attribute]
 pub fn property(attribute: TokenStream, item: TokenStream) -> TokenStream {
-    finish(functions::expand(functions::Kind::Property, attribute.into(), item.into()))
+    finish(functions::expand(functions::FunctionKind::Property, attribute.into(), item.into()))
 }
 
 /// Draws the fields in their order; of an enum, the variant first, the first one being the simplest. `#[draw(weight = 3)]`

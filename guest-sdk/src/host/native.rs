@@ -6,9 +6,9 @@
 use super::{Comparison, Failure};
 use crate::{http, process};
 use fozzy_trace::choice::{self, ChoiceError};
-use fozzy_trace::facts::{self, Properties, PropertyKind, Seen};
-use fozzy_trace::source::Seeded;
-use fozzy_trace::{DecisionSource, NodeId, Part, Purpose, Question, Seed};
+use fozzy_trace::facts::{self, Properties, PropertyEvaluation, PropertyKind};
+use fozzy_trace::source::SeededSource;
+use fozzy_trace::{DecisionPart, DecisionSource, NodeId, Purpose, Question, Seed};
 use std::cell::RefCell;
 use std::time::Duration;
 
@@ -17,8 +17,8 @@ const CLOCK_TICK: Duration = Duration::from_micros(1);
 
 /// A native run.
 pub(crate) struct Context {
-    source: Seeded,
-    pub(crate) part: Part,
+    source: SeededSource,
+    pub(crate) part: DecisionPart,
     pub(crate) properties: Properties,
     now: Duration,
     frozen: bool,
@@ -30,8 +30,8 @@ pub(crate) struct Context {
 impl Context {
     fn new(seed: u64) -> Context {
         Context {
-            source: Seeded::new(Seed(seed)),
-            part: Part::WHOLE,
+            source: SeededSource::new(Seed(seed)),
+            part: DecisionPart::WHOLE,
             properties: Properties::default(),
             now: Duration::ZERO,
             frozen: false,
@@ -109,7 +109,7 @@ pub(crate) fn input() -> Vec<u8> {
     bytes("input", length as u64)
 }
 
-fn see(seen: Seen<'_>) {
+fn see(seen: PropertyEvaluation<'_>) {
     match with(|context| context.properties.see(seen)) {
         Ok(None) => {}
         Ok(Some(failure)) => panic!("{}", failure.message),
@@ -118,11 +118,11 @@ fn see(seen: Seen<'_>) {
 }
 
 pub(crate) fn always(name: &str, holds: bool, details: Option<&str>) {
-    see(Seen { kind: PropertyKind::Always, name, holds, distance: None, details });
+    see(PropertyEvaluation { kind: PropertyKind::Always, name, holds, distance: None, details });
 }
 
 pub(crate) fn always_or_unreachable(name: &str, holds: bool, details: Option<&str>) {
-    see(Seen { kind: PropertyKind::AlwaysOrUnreachable, name, holds, distance: None, details });
+    see(PropertyEvaluation { kind: PropertyKind::AlwaysOrUnreachable, name, holds, distance: None, details });
 }
 
 /// Natively nothing is counted before it is told.
@@ -132,27 +132,27 @@ pub(crate) fn again(_name: &str, _held: u64, _missed: u64) {}
 pub(crate) fn state(_name: &str, _value: u64) {}
 
 pub(crate) fn sometimes(name: &str, holds: bool, details: Option<&str>) {
-    see(Seen { kind: PropertyKind::Sometimes, name, holds, distance: None, details });
+    see(PropertyEvaluation { kind: PropertyKind::Sometimes, name, holds, distance: None, details });
 }
 
 pub(crate) fn reachable(name: &str) {
-    see(Seen { kind: PropertyKind::Reachable, name, holds: true, distance: None, details: None });
+    see(PropertyEvaluation { kind: PropertyKind::Reachable, name, holds: true, distance: None, details: None });
 }
 
 pub(crate) fn unreachable(name: &str, details: Option<&str>) {
-    see(Seen { kind: PropertyKind::Unreachable, name, holds: false, distance: None, details });
+    see(PropertyEvaluation { kind: PropertyKind::Unreachable, name, holds: false, distance: None, details });
 }
 
 fn see_number(kind: PropertyKind, name: &str, (left, compared, right): (f64, Comparison, f64)) {
     let comparison = match compared {
-        Comparison::Less => facts::Comparison::Less,
-        Comparison::AtMost => facts::Comparison::AtMost,
-        Comparison::Greater => facts::Comparison::Greater,
-        Comparison::AtLeast => facts::Comparison::AtLeast,
+        Comparison::Less => facts::ComparisonOperator::Less,
+        Comparison::AtMost => facts::ComparisonOperator::AtMost,
+        Comparison::Greater => facts::ComparisonOperator::Greater,
+        Comparison::AtLeast => facts::ComparisonOperator::AtLeast,
     };
     let (holds, distance) = comparison.of(left, right);
     let details = (!holds).then(|| format!("expected {left} {} {right}", comparison.sign()));
-    see(Seen { kind, name, holds, distance: Some(distance), details: details.as_deref() });
+    see(PropertyEvaluation { kind, name, holds, distance: Some(distance), details: details.as_deref() });
 }
 
 pub(crate) fn always_number(name: &str, left: f64, compared: Comparison, right: f64) {

@@ -76,19 +76,19 @@ pub struct Receiver<T>(Rc<Shared<T>>);
 
 /// Nobody receives any more; this was to be sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Closed<T>(pub T);
+pub struct SendError<T>(pub T);
 
 impl<T: 'static> Sender<T> {
     /// Waits for room, and sends.
     ///
     /// # Errors
     /// When there is no receiver any more.
-    pub async fn send(&self, value: T) -> Result<(), Closed<T>> {
+    pub async fn send(&self, value: T) -> Result<(), SendError<T>> {
         let mut value = Some(value);
         std::future::poll_fn(|context| {
             let shared = &self.0;
             if shared.receivers.get() == 0 {
-                return Poll::Ready(value.take().map_or(Ok(()), |value| Err(Closed(value))));
+                return Poll::Ready(value.take().map_or(Ok(()), |value| Err(SendError(value))));
             }
             if shared.queue.borrow().len() >= shared.capacity {
                 return shared.has_room.pend(context, &(Rc::new(Room(Rc::clone(shared))) as Rc<dyn Resource>));

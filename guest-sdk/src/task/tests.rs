@@ -87,7 +87,7 @@ fn what_was_sent_is_received_once_in_its_order() {
     block_on(async {
         let (sender, receiver) = channel::unbounded();
         drop(receiver);
-        assert_eq!(sender.send(1).await, Err(channel::Closed(1)));
+        assert_eq!(sender.send(1).await, Err(channel::SendError(1)));
     });
 }
 

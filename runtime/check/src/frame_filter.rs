@@ -3,7 +3,7 @@
 //! A failure is identified by where the target's code was, not by the library function that noticed it:
 //! ten callers of `unwrap` are ten failures.
 
-use fozzy_trace::outcome::Frame;
+use fozzy_trace::outcome::StackFrame;
 
 /// Paths in debug information that are a toolchain's own sources.
 const LIBRARY_PATHS: &[&str] = &[
@@ -52,13 +52,13 @@ const LIBRARY_FUNCTIONS: &[&str] = &[
 const UNNAMED: &str = "wasm-function[";
 
 /// Whether the function has a name. Those that linkers and adapters put between have none.
-pub(crate) fn is_named(frame: &Frame) -> bool {
+pub(crate) fn is_named(frame: &StackFrame) -> bool {
     !frame.function.starts_with(UNNAMED)
 }
 
 /// Whether a frame is the target's own code.
 #[must_use]
-pub fn is_own(frame: &Frame) -> bool {
+pub fn is_own(frame: &StackFrame) -> bool {
     let library_path = |file: &String| LIBRARY_PATHS.iter().any(|part| file.contains(part));
     let library_function = LIBRARY_FUNCTIONS.iter().any(|start| frame.function.starts_with(start));
     is_named(frame) && !library_function && !frame.source.file.as_ref().is_some_and(library_path)

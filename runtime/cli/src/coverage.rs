@@ -18,7 +18,7 @@ use fozzy_report::coverage::{
     ComponentCoverage, EdgeCoverage, FileCoverage, FunctionCoverage, LineCoverage, ModuleCoverage,
 };
 use fozzy_trace::Digest;
-use fozzy_trace::outcome::{Frame, SourceLocation};
+use fozzy_trace::outcome::{SourceLocation, StackFrame};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Parts of paths under which package managers and toolchains keep what others have written.
@@ -91,7 +91,7 @@ pub(crate) fn component(program: &Program, name: &str, covered: &Covered) -> Com
 /// Whether code of that source file is the project's own.
 fn own(path: &str) -> bool {
     let source = SourceLocation { file: Some(path.to_owned()), line: None, col: None };
-    let frame = Frame { module: String::new(), function: "f".to_owned(), offset: 0, source };
+    let frame = StackFrame { module: String::new(), function: "f".to_owned(), offset: 0, source };
     let dependency = DEPENDENCIES.iter().any(|part| path.contains(part));
     is_own(&frame) && !dependency
 }

@@ -14,10 +14,10 @@ use crate::command::shrink::AblationDocument;
 use crate::store::RunManifest;
 use fozzy_report::coverage::CoverageDocument;
 use fozzy_report::document::{
-    ArtifactsDocument, BundleDocument, CiDocument, CorpusAdded, CorpusExported, CorpusImported, CorpusMinimized,
-    DoctorDocument, EnvDocument, ErrorDocument, FormattedDocument, FullDocument, GateDocument, InitDocument,
-    ManDocument, PathsDocument, ProgressDocument, ScenarioDocument, ShowDocument, UsageDocument, ValidateDocument,
-    VerifyDocument, VersionDocument,
+    ArtifactsDocument, BundleDocument, CiDocument, CorpusAddDocument, CorpusExportDocument, CorpusImportDocument,
+    CorpusMinimizeDocument, DoctorDocument, EnvDocument, ErrorDocument, FormattedDocument, FullDocument, GateDocument,
+    InitDocument, ManDocument, PathsDocument, ProgressDocument, ScenarioDocument, ShowDocument, UsageDocument,
+    ValidateDocument, VerifyDocument, VersionDocument,
 };
 use fozzy_report::inspect::InspectDocument;
 use fozzy_report::suite::SuiteSummary;
@@ -55,10 +55,10 @@ pub(crate) const DOCUMENTS: &[DocumentRow] = &[
     row("inspection", "`inspect`", of::<InspectDocument>),
     row("coverage", "`coverage --format json` (`fozzy.coverage.v1`)", of::<CoverageDocument>),
     row("corpus-list", "`corpus list`", of::<Vec<String>>),
-    row("corpus-added", "`corpus add`", of::<CorpusAdded>),
-    row("corpus-minimized", "`corpus minimize`", of::<CorpusMinimized>),
-    row("corpus-exported", "`corpus export`", of::<CorpusExported>),
-    row("corpus-imported", "`corpus import`", of::<CorpusImported>),
+    row("corpus-added", "`corpus add`", of::<CorpusAddDocument>),
+    row("corpus-minimized", "`corpus minimize`", of::<CorpusMinimizeDocument>),
+    row("corpus-exported", "`corpus export`", of::<CorpusExportDocument>),
+    row("corpus-imported", "`corpus import`", of::<CorpusImportDocument>),
     row("artifacts", "`artifacts`", of::<ArtifactsDocument>),
     row("bundle", "`bundle.json` in what `artifacts bundle` writes", of::<BundleDocument>),
     row("ci", "`ci` (`fozzy.ci_report.v1`)", of::<CiDocument>),

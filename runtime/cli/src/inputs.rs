@@ -17,7 +17,7 @@ use crate::plan::Planned;
 use fozzy_check::judge;
 use fozzy_engine::{Covered, Program, Searched};
 use fozzy_trace::plan::ScenarioPlan;
-use fozzy_trace::{Digest, Seed, Signature, Status};
+use fozzy_trace::{Digest, FailureSignature, Seed, Status};
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::Read;
@@ -68,7 +68,7 @@ pub(crate) struct Reached {
     pub(crate) covered: BTreeMap<Digest, (Program, Covered)>,
     pub(crate) status: Status,
     /// The first failure.
-    pub(crate) failure: Option<Signature>,
+    pub(crate) failure: Option<FailureSignature>,
 }
 
 /// A program that is given inputs.

@@ -6,10 +6,10 @@
 //! run whole, which says what is wrong with it.
 
 use fozzy_engine::{Cache, Place, Program, Walked, Walker};
-use fozzy_search::explore::PlaceId;
-use fozzy_search::shrink::{Next, Stride, Trail};
+use fozzy_search::explore::CheckpointId;
+use fozzy_search::shrink::{Next, SequenceTarget, Stride};
 use fozzy_trace::plan::Inputs;
-use fozzy_trace::{DecisionSource, End, HarnessError, Plan};
+use fozzy_trace::{DecisionSource, ExecutionEnd, HarnessError, Plan};
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
@@ -36,7 +36,7 @@ impl Ground {
 pub(crate) struct Paths {
     ground: Arc<Ground>,
     walker: Option<Walker>,
-    places: BTreeMap<PlaceId, Place>,
+    places: BTreeMap<CheckpointId, Place>,
     next: u64,
 }
 
@@ -49,8 +49,8 @@ impl Paths {
         self.walker.as_mut().ok_or_else(|| gone("nothing is walked"))
     }
 
-    fn added(&mut self, place: Place) -> PlaceId {
-        let id = PlaceId(self.next);
+    fn added(&mut self, place: Place) -> CheckpointId {
+        let id = CheckpointId(self.next);
         self.next += 1;
         self.places.insert(id, place);
         id
@@ -61,14 +61,14 @@ fn gone(what: &str) -> HarnessError {
     HarnessError { what: format!("{what}; this is a fault of fozzy") }
 }
 
-impl Trail for Paths {
+impl SequenceTarget for Paths {
     fn start(
         &mut self,
         plan: &Plan,
         inputs: &Inputs,
         sequence: u32,
         source: Box<dyn DecisionSource>,
-    ) -> Result<Option<PlaceId>, HarnessError> {
+    ) -> Result<Option<CheckpointId>, HarnessError> {
         self.walker = None;
         self.places.clear();
         let Some(program) = self.ground.program(plan, inputs) else { return Ok(None) };
@@ -82,7 +82,7 @@ impl Trail for Paths {
         Ok(Some(start))
     }
 
-    fn go(&mut self, place: PlaceId, source: Box<dyn DecisionSource>) -> Result<(), HarnessError> {
+    fn go(&mut self, place: CheckpointId, source: Box<dyn DecisionSource>) -> Result<(), HarnessError> {
         let place = self.places.get(&place).copied().ok_or_else(|| gone("a place is gone"))?;
         self.walker()?.go(place, source)
     }
@@ -97,18 +97,18 @@ impl Trail for Paths {
         let over = |end, backtrace| Stride::Over(Box::new(walker.execution(end, backtrace)));
         Ok(match walked {
             Walked::On { .. } if next != Next::Ending => Stride::On,
-            Walked::On { .. } | Walked::Over => over(End::Exited { code: 0 }, Vec::new()),
+            Walked::On { .. } | Walked::Over => over(ExecutionEnd::Exited { code: 0 }, Vec::new()),
             Walked::Ended { end, backtrace, .. } => over(end, backtrace),
             Walked::Cut => Stride::Cut,
         })
     }
 
-    fn keep(&mut self) -> Result<PlaceId, HarnessError> {
+    fn keep(&mut self) -> Result<CheckpointId, HarnessError> {
         let place = self.walker()?.keep()?;
         Ok(self.added(place))
     }
 
-    fn forget(&mut self, place: PlaceId) {
+    fn forget(&mut self, place: CheckpointId) {
         if let (Some(place), Some(walker)) = (self.places.remove(&place), &mut self.walker) {
             walker.forget(place);
         }

@@ -11,13 +11,14 @@ use crate::config::Config;
 use crate::error::{CliError, at_path};
 use crate::target::{self, Loaded};
 use fozzy_engine::{LazyInput, Session};
-use fozzy_live::{Live, LiveOptions};
+use fozzy_live::{LiveComputer, LiveOptions};
 use fozzy_plan::{
-    BackendsFile, ComponentFile, FilesBackend, LimitsFile, MachineFile, PlanFile, ScriptBackend, Size, Span, WallStart,
+    BackendsFile, ByteSize, ComponentFile, FilesBackend, LimitsFile, MachineFile, PlanFile, ScriptBackend, TimeSpan,
+    WallStart,
 };
 use fozzy_trace::Plan;
 use fozzy_trace::plan::{
-    Backend, Backends, HttpReply, Inputs, MEMORY_BYTES_DEFAULT, Machine, MemoryPlan, Mount, ProcessReply, REDACTED,
+    Backend, Backends, HttpReply, Inputs, MEMORY_BYTES_DEFAULT, MachinePlan, MemoryPlan, Mount, ProcessReply, REDACTED,
 };
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -143,7 +144,7 @@ impl Planned {
             redact: self.plan.redact.clone(),
             ..LiveOptions::new(here)
         };
-        let live = Live::new(options).map_err(|error| CliError::new("plan", error.to_string()))?;
+        let live = LiveComputer::new(options).map_err(|error| CliError::new("plan", error.to_string()))?;
         session.observe(Box::new(live));
         Ok(())
     }
@@ -193,7 +194,7 @@ fn hide_secrets(plan: &mut Plan) -> Result<Vec<(String, String)>, CliError> {
         }
     }
     let texts = machines.into_iter().flat_map(|machine| {
-        let Machine { args, env, .. } = machine;
+        let MachinePlan { args, env, .. } = machine;
         args.iter_mut().chain(env.iter_mut().map(|(_, value)| value))
     });
     fozzy_live::hide_known(&secrets, texts).map_err(|error| CliError::new("plan", error))?;
@@ -201,7 +202,7 @@ fn hide_secrets(plan: &mut Plan) -> Result<Vec<(String, String)>, CliError> {
 }
 
 /// All machines of a plan, those that its rules start too.
-fn machines(plan: &mut Plan) -> Vec<&mut Machine> {
+fn machines(plan: &mut Plan) -> Vec<&mut MachinePlan> {
     let nodes = plan.nodes.iter_mut().map(|node| &mut node.program.machine);
     let handlers = plan.http.iter_mut().filter_map(|rule| match &mut rule.answer {
         HttpReply::Component(program) => Some(&mut program.machine),
@@ -223,7 +224,7 @@ fn capture(word: &str, inputs: &mut Inputs) -> Result<Mount, CliError> {
 
 /// What the flags say, but for what they name by paths.
 fn of_flags(args: &[String], limits: &LimitArgs, world: &WorldArgs) -> Result<PlanFile, CliError> {
-    let mut env = fozzy_plan::Named::default();
+    let mut env = fozzy_plan::NamedValues::default();
     for pair in &world.env {
         match pair.split_once('=') {
             Some((name, value)) if !name.is_empty() => env.set(name, value.to_owned()),
@@ -244,8 +245,8 @@ fn of_flags(args: &[String], limits: &LimitArgs, world: &WorldArgs) -> Result<Pl
     let memory = limits.memory.file();
     let limits = LimitsFile {
         fuel: limits.fuel,
-        timeout: limits.timeout.map(Span),
-        memory: limits.mem_limit_mb.map(|mib| Size(mib.saturating_mul(1 << 20))),
+        timeout: limits.timeout.map(TimeSpan),
+        memory: limits.mem_limit_mb.map(|mib| ByteSize(mib.saturating_mul(1 << 20))),
         ..LimitsFile::default()
     };
     let canonical_nans = world.no_canonical_nans.then_some(false);

@@ -13,9 +13,11 @@
 //! Not here: what a file must look like (`runtime/scenario-file`), what a step does (`runtime/player`).
 
 use crate::error::{CliError, at_path};
-use fozzy_scenario_file::{Cluster, ClusterOptions, ClusterStep, Problem, Scenario, Step, TEXT_BYTES_MAX};
+use fozzy_scenario_file::{
+    Cluster, ClusterOptions, ClusterStep, ParsedScenario, ScenarioProblem, Step, TEXT_BYTES_MAX,
+};
 use fozzy_trace::Plan;
-use fozzy_trace::plan::{Backend, Inputs, Machine, MemoryPlan, NodePlan, Program, ScenarioPlan};
+use fozzy_trace::plan::{Backend, Inputs, MachinePlan, MemoryPlan, NodePlan, ProgramPlan, ScenarioPlan};
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -41,7 +43,7 @@ const PREFIX: &str = "scenario:";
 pub(crate) struct ScenarioFile {
     /// As it stands in the file.
     pub(crate) text: Arc<[u8]>,
-    pub(crate) scenario: Scenario,
+    pub(crate) scenario: ParsedScenario,
     /// How it is played, if it is a cluster.
     pub(crate) cluster: ClusterOptions,
 }
@@ -70,11 +72,11 @@ pub(crate) fn read_text(path: &Path) -> Result<Vec<u8>, CliError> {
 /// Reads one.
 pub(crate) fn read(path: &Path) -> Result<ScenarioFile, CliError> {
     let text = read_text(path)?;
-    let scenario = Scenario::parse(&text).map_err(|problem| refused(path, &problem))?;
+    let scenario = ParsedScenario::parse(&text).map_err(|problem| refused(path, &problem))?;
     Ok(ScenarioFile { text: text.into(), scenario, cluster: ClusterOptions::default() })
 }
 
-fn refused(path: &Path, problem: &Problem) -> CliError {
+fn refused(path: &Path, problem: &ScenarioProblem) -> CliError {
     let between = if problem.place.is_some() { ":" } else { ": " };
     CliError::new(KIND, format!("{}{between}{problem}", path.display()))
 }
@@ -83,15 +85,15 @@ impl ScenarioFile {
     /// The component that plays it.
     pub(crate) fn player(&self) -> Arc<[u8]> {
         match self.scenario {
-            Scenario::Cluster(_) => CLUSTER_PLAYER.into(),
-            Scenario::Program(_) => PROGRAM_PLAYER.into(),
-            Scenario::Steps(_) | Scenario::Suites(_) => PLAYER.into(),
+            ParsedScenario::Cluster(_) => CLUSTER_PLAYER.into(),
+            ParsedScenario::Program(_) => PROGRAM_PLAYER.into(),
+            ParsedScenario::Steps(_) | ParsedScenario::Suites(_) => PLAYER.into(),
         }
     }
 
     /// The cluster as it is played; `None` when it is none.
     pub(crate) fn played(&self) -> Result<Option<Cluster>, CliError> {
-        let Scenario::Cluster(file) = &self.scenario else { return Ok(None) };
+        let ParsedScenario::Cluster(file) = &self.scenario else { return Ok(None) };
         let applied = self.cluster.apply(file.distributed.clone());
         applied.map(Some).map_err(|why| CliError::new("usage", format!("{}: {why}", file.name)))
     }
@@ -135,8 +137,8 @@ impl ScenarioFile {
     /// The kinds of its steps, each once, in the order of their first steps.
     fn kinds(&self) -> Result<Vec<&'static str>, CliError> {
         let all: Vec<&'static str> = match (&self.scenario, self.played()?) {
-            (Scenario::Steps(file), _) => file.steps.iter().map(Step::kind).collect(),
-            (Scenario::Program(file), _) => file.steps.iter().map(|act| act.kind).collect(),
+            (ParsedScenario::Steps(file), _) => file.steps.iter().map(Step::kind).collect(),
+            (ParsedScenario::Program(file), _) => file.steps.iter().map(|act| act.kind).collect(),
             (_, Some(cluster)) => cluster.steps.iter().map(ClusterStep::kind).collect(),
             (_, None) => Vec::new(),
         };
@@ -152,8 +154,8 @@ impl ScenarioFile {
     /// Its steps; `None` for suites, which have none.
     fn steps(&self) -> Result<Option<u32>, CliError> {
         let steps = match (&self.scenario, self.played()?) {
-            (Scenario::Steps(file), _) => file.steps.len(),
-            (Scenario::Program(file), _) => file.steps.len(),
+            (ParsedScenario::Steps(file), _) => file.steps.len(),
+            (ParsedScenario::Program(file), _) => file.steps.len(),
             (_, Some(cluster)) => cluster.steps.len(),
             (_, None) => return Ok(None),
         };
@@ -179,8 +181,8 @@ fn memory(plan: &MemoryPlan) -> Option<String> {
 fn populate(plan: &mut Plan, inputs: &mut Inputs, nodes: usize) -> Result<(), CliError> {
     let named = plan.nodes.iter().find(|node| node.called).map(|node| node.program.clone());
     let program = named.unwrap_or_else(|| {
-        let machine = Machine { args: vec!["kv-node".to_owned()], ..Machine::default() };
-        Program { component: inputs.add(KV_NODE), machine }
+        let machine = MachinePlan { args: vec!["kv-node".to_owned()], ..MachinePlan::default() };
+        ProgramPlan { component: inputs.add(KV_NODE), machine }
     });
     plan.nodes.retain(|node| !node.called);
     for number in 0..nodes {

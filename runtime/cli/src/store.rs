@@ -13,8 +13,8 @@
 
 use crate::error::CliError;
 use fozzy_report::suite::{SuiteSummary, TestCounts};
-use fozzy_report::{Identity, MemorySummary, Mode, RunSummary};
-use fozzy_trace::file::store::{Collision, Durability, StoreError, write_atomic};
+use fozzy_report::{MemorySummary, RunIdentity, RunMode, RunSummary};
+use fozzy_trace::file::store::{CollisionPolicy, Durability, StoreError, write_atomic};
 use fozzy_trace::{Seed, Status};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -37,7 +37,7 @@ pub(crate) struct RunManifest {
     pub(crate) schema_version: String,
     pub(crate) run_id: String,
     pub(crate) sequence: u64,
-    pub(crate) mode: Mode,
+    pub(crate) mode: RunMode,
     pub(crate) status: Status,
     pub(crate) seed: Seed,
     pub(crate) started_at: String,
@@ -149,7 +149,7 @@ impl ManifestFacts {
     }
 
     fn of_report(told: &Told<'_>) -> ManifestFacts {
-        let Identity { run_id, seed, trace_path, report_path, artifacts_dir } = told.identity;
+        let RunIdentity { run_id, seed, trace_path, report_path, artifacts_dir } = told.identity;
         let words = [told.mode.name(), told.status.name()];
         ManifestFacts::new([trace_path, report_path, artifacts_dir], run_id, words, *seed, told.findings)
     }
@@ -164,9 +164,9 @@ impl ManifestFacts {
 
 /// What a manifest takes from a report.
 pub(crate) struct Told<'a> {
-    pub(crate) mode: Mode,
+    pub(crate) mode: RunMode,
     pub(crate) status: Status,
-    identity: &'a Identity,
+    identity: &'a RunIdentity,
     started_at: &'a str,
     finished_at: &'a str,
     pub(crate) duration_ns: u64,
@@ -319,7 +319,7 @@ const LOCKED_PAUSE: std::time::Duration = std::time::Duration::from_millis(10);
 /// Writes a trace. The run is over and cannot be had again for nothing, so a name that another process is taking
 /// at this moment is waited for.
 #[allow(clippy::disallowed_methods, reason = "waits for another process, not for a guest")]
-pub(crate) fn write_trace(path: &Path, bytes: &[u8], collision: Collision) -> Result<PathBuf, CliError> {
+pub(crate) fn write_trace(path: &Path, bytes: &[u8], collision: CollisionPolicy) -> Result<PathBuf, CliError> {
     let mut tries = 1;
     loop {
         match fozzy_trace::file::store::write_trace(path, bytes, collision) {

@@ -7,7 +7,7 @@ use crate::output;
 use crate::scenario::{self, ScenarioFile};
 use fozzy_engine::{Build, Cache, LazyInput, Program, Session, SessionError, Switches};
 use fozzy_report::TargetSummary;
-use fozzy_trace::file::Target;
+use fozzy_trace::file::RecordedTarget;
 use fozzy_trace::plan::Inputs;
 use fozzy_trace::{Digest, Plan};
 use std::io::{self, Read};
@@ -20,7 +20,7 @@ const STDIN_BYTES_MAX: u64 = 256 << 20;
 
 /// A program that was read and recognised.
 pub(crate) struct Loaded {
-    pub(crate) target: Target,
+    pub(crate) target: RecordedTarget,
     pub(crate) component: Arc<[u8]>,
     /// Size of the file.
     pub(crate) source_bytes: u64,
@@ -35,7 +35,7 @@ impl Loaded {
 }
 
 /// The target as reports show it.
-pub(crate) fn summary_of(target: &Target) -> TargetSummary {
+pub(crate) fn summary_of(target: &RecordedTarget) -> TargetSummary {
     TargetSummary { name: target.name.clone(), digest: target.source, kind: target.kind.clone() }
 }
 
@@ -53,7 +53,7 @@ pub(crate) fn load(path: &Path) -> Result<Loaded, CliError> {
     let loaded = fozzy_engine::load(&bytes, cache().as_ref())
         .map_err(|error| CliError::new("target", format!("{}: {error}", file.display())))?;
     let name = file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    let target = Target { name, source: Digest::of(&bytes), kind: loaded.kind.name().to_owned() };
+    let target = RecordedTarget { name, source: Digest::of(&bytes), kind: loaded.kind.name().to_owned() };
     Ok(Loaded { target, component: loaded.component.into(), source_bytes: bytes.len() as u64, scenario: None })
 }
 
@@ -61,7 +61,7 @@ pub(crate) fn load(path: &Path) -> Result<Loaded, CliError> {
 fn load_scenario(path: &Path) -> Result<Loaded, CliError> {
     let file = scenario::read(path)?;
     let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    let target = Target { name, source: Digest::of(&file.text), kind: scenario::KIND.to_owned() };
+    let target = RecordedTarget { name, source: Digest::of(&file.text), kind: scenario::KIND.to_owned() };
     let source_bytes = file.text.len() as u64;
     Ok(Loaded { target, component: file.player(), source_bytes, scenario: Some(file) })
 }

@@ -40,9 +40,9 @@ use checkpoints::Checkpoints;
 use fozzy_host::{Host, Run};
 use fozzy_instrument::{Comparison, ModuleOrdinal, OriginalOffset};
 use fozzy_trace::facts::ScenarioStats;
-use fozzy_trace::outcome::Frame;
+use fozzy_trace::outcome::StackFrame;
 use fozzy_trace::plan::{Backends, Inputs};
-use fozzy_trace::{DecisionSource, End, HarnessError, History, Instant, NodeId, Plan, Recorder};
+use fozzy_trace::{DecisionSource, ExecutionEnd, HarnessError, History, Instant, NodeId, Plan, Recorder};
 use fozzy_world::{World, WorldError};
 use instance::Live;
 use state_learner::Changes;
@@ -77,9 +77,9 @@ pub enum CallError {
     #[error("the guest ended: {end:?}")]
     Ended {
         /// How.
-        end: End,
+        end: ExecutionEnd,
         /// Its stack, innermost first.
-        backtrace: Vec<Frame>,
+        backtrace: Vec<StackFrame>,
     },
     /// The guest was cut because it took too long, in a build without fuel. That is no verdict: [`Reactor::repeat_in`] a
     /// build with fuel gives one.
@@ -489,7 +489,7 @@ impl Reactor {
 fn cut(program: &Program, ended: &CallError) -> Option<OriginalOffset> {
     let CallError::Ended { end, backtrace } = ended else { return None };
     // A call that was too deep has reached nothing of its function.
-    let exhausted = matches!(end, End::Trapped { trap } if trap == crate::run::trap::STACK_EXHAUSTED);
+    let exhausted = matches!(end, ExecutionEnd::Trapped { trap } if trap == crate::run::trap::STACK_EXHAUSTED);
     let offset = OriginalOffset(u32::try_from(backtrace.first().filter(|_| !exhausted)?.offset).ok()?);
     let module = program.maps().modules().iter().find(|module| module.original().contains(&offset))?;
     (program.sites().kept(module.ordinal()) > 0).then_some(offset)

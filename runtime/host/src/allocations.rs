@@ -2,7 +2,7 @@
 
 use crate::bindings::fozzy::memory::allocations;
 use crate::call::{Host, Import, Stop};
-use fozzy_trace::facts::{Failure, FailureKind, NotAllocated};
+use fozzy_trace::facts::{FailureKind, ReportedFailure, UnknownAllocation};
 use wasmtime::Result;
 
 const ALLOCATED: Import = Import::new("fozzy:memory/allocations.allocated");
@@ -23,9 +23,9 @@ impl allocations::Host for Host {
     fn freed(&mut self, address: u64) -> Result<()> {
         self.call(FREED, address, |host| match host.world().facts.allocations.free(address) {
             Ok(()) => Ok(()),
-            Err(NotAllocated) => {
+            Err(UnknownAllocation) => {
                 let message = format!("the program frees what is not allocated, at address {address:#x}");
-                Err(Stop::Failed(Box::new(Failure::new(FailureKind::Assertion, NOT_ALLOCATED, &message))))
+                Err(Stop::Failed(Box::new(ReportedFailure::new(FailureKind::Assertion, NOT_ALLOCATED, &message))))
             }
         })
     }

@@ -13,10 +13,10 @@
 
 use crate::outgoing_call::Called;
 use crate::run::Turn;
-use fozzy_trace::facts::Failure;
-use fozzy_trace::source::Explicit;
-use fozzy_trace::{Ask, Duration, NodeId, Observation, Part, Purpose, Question, Record, digest};
-use fozzy_world::{Blocked, Moment, Node, OutputKind, Stdin, TableError, Wait, World};
+use fozzy_trace::facts::ReportedFailure;
+use fozzy_trace::source::Override;
+use fozzy_trace::{BackendRequest, DecisionPart, Duration, NodeId, Observation, Purpose, Question, Record, digest};
+use fozzy_world::{Deadlock, Node, OpContext, OutputKind, Stdin, TableError, Wait, World};
 use std::fmt;
 
 /// What one call of the host counts in the instruction budget, and each byte that it moves counts one: a
@@ -59,13 +59,13 @@ pub enum Stop {
         code: u8,
     },
     /// Every guest waits in vain.
-    Hang(Blocked),
+    Hang(Deadlock),
     /// A replay asked the real computer for something else than was recorded.
     Diverged {
         /// What was recorded; `None` when the recording has no more.
         recorded: Option<Box<Observation>>,
         /// What was asked.
-        asked: Box<Ask>,
+        asked: Box<BackendRequest>,
     },
     /// The machine lost power at this call, and starts again after a while.
     PowerLoss {
@@ -73,7 +73,7 @@ pub enum Stop {
         up_after: Duration,
     },
     /// The guest judges itself, and has failed.
-    Failed(Box<Failure>),
+    Failed(Box<ReportedFailure>),
     /// The component that the guest called came to its end, and the guest does not outlive that.
     CalledEnded,
     /// Somebody wants to look at the run as it is now.
@@ -123,8 +123,8 @@ impl fmt::Display for Stop {
 
 impl std::error::Error for Stop {}
 
-impl From<Blocked> for Stop {
-    fn from(blocked: Blocked) -> Stop {
+impl From<Deadlock> for Stop {
+    fn from(blocked: Deadlock) -> Stop {
         Stop::Hang(blocked)
     }
 }
@@ -144,7 +144,7 @@ pub struct Host {
     /// The guest's machine.
     pub node: NodeId,
     /// Which part of the guest's run this is, for its choices.
-    pub part: Part,
+    pub part: DecisionPart,
     /// Bounds the guest's memories.
     pub limiter: crate::MemoryLimiter,
     /// Whether the guest's handles are being rebuilt: dropping one has no meaning then.
@@ -162,7 +162,7 @@ impl Host {
     #[must_use]
     pub fn new(run: Turn, node: NodeId, memory_bytes: u64) -> Host {
         let limiter = crate::MemoryLimiter::new(memory_bytes);
-        let (called, part) = (Vec::new(), Part::WHOLE);
+        let (called, part) = (Vec::new(), DecisionPart::WHOLE);
         Host { run, node, part, limiter, rebuilding: false, called, selected: 0, outlives: false }
     }
 
@@ -278,7 +278,7 @@ impl Host {
         let question = Question { node: self.node, purpose, site };
         let run = &mut *self.run;
         let origin = run.source.fill(question, out);
-        run.recorder.decision(origin, || Explicit::Bytes(digest::hex(out)));
+        run.recorder.decision(origin, || Override::Bytes(digest::hex(out)));
     }
 
     /// Asks the source for a number; the answer belongs to the call in progress.
@@ -287,7 +287,7 @@ impl Host {
         let question = Question { node: self.node, purpose, site };
         let run = &mut *self.run;
         let (answer, origin) = run.source.below(question, bound);
-        run.recorder.decision(origin, || Explicit::Number(answer));
+        run.recorder.decision(origin, || Override::Number(answer));
         answer
     }
 
@@ -298,7 +298,7 @@ impl Host {
     }
 
     /// Lets a part of the computer do something that may ask for chance or meet a fault.
-    pub(crate) fn moment<R>(&mut self, body: impl FnOnce(&mut World, &mut Moment<'_>) -> R) -> R {
+    pub(crate) fn moment<R>(&mut self, body: impl FnOnce(&mut World, &mut OpContext<'_>) -> R) -> R {
         let node = self.node;
         self.run.moment(node, body)
     }

@@ -4,7 +4,7 @@ use crate::bindings::wasi::cli;
 use crate::bindings::{InputStream, OutputStream, TerminalInput, TerminalOutput};
 use crate::call::{Host, Import, Stop, misuse};
 use fozzy_world::OutputKind;
-use fozzy_world::table::{Handle, InputStream as Input, OutputStream as Output};
+use fozzy_world::table::{Handle, StreamSink as Output, StreamSource as Input};
 use wasmtime::Result;
 use wasmtime::component::Resource;
 

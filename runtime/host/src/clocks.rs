@@ -4,7 +4,7 @@ use crate::bindings::Pollable;
 use crate::bindings::wasi::clocks::{monotonic_clock, wall_clock};
 use crate::call::{Host, Import, misuse};
 use fozzy_trace::{Duration, Instant};
-use fozzy_world::clock::{CLOCK_TICK, Dial, Reading};
+use fozzy_world::clock::{CLOCK_TICK, ClockKind, ClockReading};
 use fozzy_world::{Handle, Wait};
 use wall_clock::Datetime;
 use wasmtime::Result;
@@ -27,7 +27,7 @@ impl Host {
 
 impl monotonic_clock::Host for Host {
     fn now(&mut self) -> Result<u64> {
-        self.call(NOW, (), |host| Ok(host.read_clock(Dial::Monotonic).monotonic_ns))
+        self.call(NOW, (), |host| Ok(host.read_clock(ClockKind::Monotonic).monotonic_ns))
     }
 
     fn resolution(&mut self) -> Result<u64> {
@@ -47,7 +47,7 @@ impl monotonic_clock::Host for Host {
 
 impl wall_clock::Host for Host {
     fn now(&mut self) -> Result<Datetime> {
-        self.call(WALL_NOW, (), |host| Ok(datetime(host.read_clock(Dial::Wall).wall_ns)))
+        self.call(WALL_NOW, (), |host| Ok(datetime(host.read_clock(ClockKind::Wall).wall_ns)))
     }
 
     fn resolution(&mut self) -> Result<Datetime> {
@@ -58,10 +58,10 @@ impl wall_clock::Host for Host {
 impl Host {
     /// The guest reads a clock, which moves time by a tick, and at which faults may strike.
     #[inline]
-    fn read_clock(&mut self, dial: Dial) -> Reading {
+    fn read_clock(&mut self, dial: ClockKind) -> ClockReading {
         if self.run.world.faults.is_empty() {
             self.world().clock.tick();
-            return Reading { monotonic_ns: self.run.world.clock.now().0, wall_ns: self.wall_ns() };
+            return ClockReading { monotonic_ns: self.run.world.clock.now().0, wall_ns: self.wall_ns() };
         }
         self.moment(|world, moment| world.read_clock(dial, moment))
     }

@@ -12,32 +12,37 @@
 
 use crate::call::{Host, Stop};
 use fozzy_trace::Duration;
-use fozzy_world::files::{Act, Descriptor, Errno, Strike};
-use fozzy_world::table::{Handle, InputStream as Input, OutputStream as Output};
+use fozzy_world::files::{DiskFault, DiskOperation, Errno, FileDescriptor};
+use fozzy_world::table::{Handle, StreamSink as Output, StreamSource as Input};
 
 impl Host {
     /// Asks what goes wrong with `act` on an open file, or on what stands at `path` below an open directory.
     #[inline]
-    pub(crate) fn strike_file(&mut self, on: &Descriptor, act: Act, path: Option<&str>) -> Result<Strike, Stop> {
-        if self.run.world.faults.is_empty() { Ok(Strike::default()) } else { self.ask_strike(on, act, path) }
+    pub(crate) fn strike_file(
+        &mut self,
+        on: &FileDescriptor,
+        act: DiskOperation,
+        path: Option<&str>,
+    ) -> Result<DiskFault, Stop> {
+        if self.run.world.faults.is_empty() { Ok(DiskFault::default()) } else { self.ask_strike(on, act, path) }
     }
 
     /// The same for a stream; one that is not of a file is never struck.
     #[inline]
-    pub(crate) fn strike_stream(&mut self, rep: u32, act: Act) -> Result<Strike, Stop> {
+    pub(crate) fn strike_stream(&mut self, rep: u32, act: DiskOperation) -> Result<DiskFault, Stop> {
         if self.run.world.faults.is_empty() {
-            return Ok(Strike::default());
+            return Ok(DiskFault::default());
         }
         match self.node().table.get(rep) {
             Ok(Handle::InputStream(Input::File { file, .. }) | Handle::OutputStream(Output::File { file, .. })) => {
                 let file = *file;
                 self.ask_strike(&file, act, None)
             }
-            _ => Ok(Strike::default()),
+            _ => Ok(DiskFault::default()),
         }
     }
 
-    fn ask_strike(&mut self, on: &Descriptor, act: Act, path: Option<&str>) -> Result<Strike, Stop> {
+    fn ask_strike(&mut self, on: &FileDescriptor, act: DiskOperation, path: Option<&str>) -> Result<DiskFault, Stop> {
         let disk = &self.node().disk;
         let path = match path {
             Some(path) => disk.path_at(on.node, path),
@@ -51,7 +56,7 @@ impl Host {
             let clock = &mut self.world().clock;
             clock.advance_to(clock.now().after(strike.delay));
         }
-        if act == Act::Sync && strike.error.is_some() {
+        if act == DiskOperation::Sync && strike.error.is_some() {
             self.node_mut().disk.fail_sync(on);
         }
         Ok(strike)
@@ -59,7 +64,7 @@ impl Host {
 }
 
 /// What is left of an operation that has no parts.
-pub(crate) fn whole(strike: &Strike) -> Result<(), Errno> {
+pub(crate) fn whole(strike: &DiskFault) -> Result<(), Errno> {
     match strike.error {
         Some(errno) => Err(errno),
         None => Ok(()),
@@ -67,6 +72,6 @@ pub(crate) fn whole(strike: &Strike) -> Result<(), Errno> {
 }
 
 /// How many of `length` bytes are left.
-pub(crate) fn part(strike: &Strike, length: u64) -> u64 {
+pub(crate) fn part(strike: &DiskFault, length: u64) -> u64 {
     strike.bytes_max.map_or(length, |most| length.min(most))
 }

@@ -7,17 +7,17 @@
 //! Not here: which values are drawn (`fozzy-engine`).
 
 use crate::call::{Host, Import};
-use fozzy_trace::facts::Position;
-use fozzy_trace::{DecisionSource, NodeId, Part, Purpose, Question};
-use fozzy_world::http::Received;
-use fozzy_world::http::request::Request;
+use fozzy_trace::facts::ScenarioPosition;
+use fozzy_trace::{DecisionPart, DecisionSource, NodeId, Purpose, Question};
+use fozzy_world::http::ReceivedRequest;
+use fozzy_world::http::request::SentRequest;
 use std::sync::Arc;
 use wasmtime::Result;
 
 const ARGUMENTS: Import = Import::new("fozzy:scenario/call.arguments");
 
 /// The purpose of all that is drawn here.
-const PURPOSE: Purpose = Purpose::Choice(Part::beginning(0));
+const PURPOSE: Purpose = Purpose::Choice(DecisionPart::beginning(0));
 
 /// Who is asked.
 pub trait Draws {
@@ -61,13 +61,13 @@ impl Host {
     ///
     /// # Errors
     /// When there is no room for its fields.
-    pub fn receive(&mut self, request: Request, body: Arc<[u8]>) -> Result<Received> {
+    pub fn receive(&mut self, request: SentRequest, body: Arc<[u8]>) -> Result<ReceivedRequest> {
         let node = self.node;
         self.world().http_receive(node, request, body).map_err(wasmtime::Error::new)
     }
 
     /// Whether the guest has answered it.
-    pub fn has_answered(&mut self, received: &Received) -> bool {
+    pub fn has_answered(&mut self, received: &ReceivedRequest) -> bool {
         self.world().http_answered(received.exchange).is_some()
     }
 
@@ -77,7 +77,7 @@ impl Host {
     /// # Errors
     /// When the guest's budget is used up.
     pub fn only_arguments<R>(&mut self, function: &str, draw: impl FnOnce(&mut dyn Draws) -> (R, String)) -> Result<R> {
-        self.at(Position { sequence: Some(0), step: None, flow: Some(0) });
+        self.at(ScenarioPosition { sequence: Some(0), step: None, flow: Some(0) });
         let mut drawn = None;
         self.call(ARGUMENTS, function, |host| {
             let (values, text) = draw(&mut OfRun(host));

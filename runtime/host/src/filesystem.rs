@@ -19,9 +19,11 @@ use crate::disk_faults::{part, whole};
 use crate::real_files::Live;
 use crate::record::Shown;
 use fozzy_trace::Record;
-use fozzy_trace::observation::{FileKind, FileOperation, FileStat, SetTime};
-use fozzy_world::files::{self, Act, Errno, LiveFile, NewTime, NodeKind, Stat, Strike, flip_bit};
-use fozzy_world::table::{Handle, InputStream as Input, OutputStream as Output, StreamFailure};
+use fozzy_trace::observation::{FileKind, FileOperation, FileStat, TimestampUpdate};
+use fozzy_world::files::{
+    self, DiskFault, DiskOperation, Errno, FileTimeChange, InodeKind, InodeStat, LiveFile, flip_bit,
+};
+use fozzy_world::table::{Handle, StreamFailure, StreamSink as Output, StreamSource as Input};
 use fozzy_world::{Disk, TableError};
 use wasmtime::Result;
 use wasmtime::component::Resource;
@@ -68,7 +70,7 @@ type Answer<T> = std::result::Result<T, Errno>;
 /// What a descriptor handle stands for.
 #[derive(Clone, Copy)]
 enum Held {
-    Disk(files::Descriptor),
+    Disk(files::FileDescriptor),
     Live(LiveFile),
 }
 
@@ -78,9 +80,9 @@ enum Touch<'a> {
     /// Nothing that reaches the disk.
     Nothing,
     /// An act on what the descriptor holds.
-    Itself(Act),
+    Itself(DiskOperation),
     /// An act on what stands at a path below it.
-    At(Act, &'a str),
+    At(DiskOperation, &'a str),
     /// Opening a path, which makes something new if nothing is there.
     Open(&'a str, PathFlags, OpenFlags),
 }
@@ -94,20 +96,20 @@ impl Host {
         }
     }
 
-    fn strike(&mut self, on: &files::Descriptor, touch: Touch<'_>) -> std::result::Result<Strike, Stop> {
+    fn strike(&mut self, on: &files::FileDescriptor, touch: Touch<'_>) -> std::result::Result<DiskFault, Stop> {
         match touch {
-            Touch::Nothing => Ok(Strike::default()),
+            Touch::Nothing => Ok(DiskFault::default()),
             Touch::Itself(act) => self.strike_file(on, act, None),
             Touch::At(act, path) => self.strike_file(on, act, Some(path)),
             Touch::Open(path, flags, open) => {
                 if self.run.world.faults.is_empty() {
-                    return Ok(Strike::default());
+                    return Ok(DiskFault::default());
                 }
                 let missing = || self.node().disk.stat_at(on, path_flags(flags), path).is_err();
                 let act = match open {
-                    open if open.contains(OpenFlags::CREATE) && missing() => Act::Create,
-                    open if open.contains(OpenFlags::TRUNCATE) => Act::Change,
-                    _ => Act::Look,
+                    open if open.contains(OpenFlags::CREATE) && missing() => DiskOperation::Create,
+                    open if open.contains(OpenFlags::TRUNCATE) => DiskOperation::Change,
+                    _ => DiskOperation::Look,
                 };
                 self.strike_file(on, act, Some(path))
             }
@@ -122,7 +124,7 @@ impl Host {
         handle: &Resource<Descriptor>,
         asked: impl Record,
         touch: Touch<'_>,
-        body: impl FnOnce(&mut Disk, &files::Descriptor, u64) -> Answer<T>,
+        body: impl FnOnce(&mut Disk, &files::FileDescriptor, u64) -> Answer<T>,
         live: impl FnOnce(&mut Host, LiveFile) -> Live<T>,
     ) -> FsResult<T> {
         let rep = handle.rep();
@@ -146,7 +148,7 @@ impl Host {
         handles: (&Resource<Descriptor>, &Resource<Descriptor>),
         asked: impl Record,
         touch: Touch<'_>,
-        body: impl FnOnce(&mut Disk, &files::Descriptor, &files::Descriptor, u64) -> Answer<T>,
+        body: impl FnOnce(&mut Disk, &files::FileDescriptor, &files::FileDescriptor, u64) -> Answer<T>,
         live: impl FnOnce(&mut Host, LiveFile, LiveFile) -> Live<T>,
     ) -> FsResult<T> {
         let (one, other) = (handles.0.rep(), handles.1.rep());
@@ -172,7 +174,7 @@ impl Host {
         handle: &Resource<Descriptor>,
         asked: impl Record,
         touch: Touch<'_>,
-        grant: impl FnOnce(&mut Disk, &files::Descriptor, u64) -> Answer<Handle>,
+        grant: impl FnOnce(&mut Disk, &files::FileDescriptor, u64) -> Answer<Handle>,
         live: impl FnOnce(&mut Host, LiveFile) -> Live<Handle>,
     ) -> FsResult<Resource<R>> {
         let rep = handle.rep();
@@ -211,7 +213,7 @@ impl types::Host for Host {
 
 impl types::HostDescriptor for Host {
     fn read_via_stream(&mut self, this: Resource<Descriptor>, offset: u64) -> FsResult<Resource<InputStream>> {
-        let grant = |disk: &mut Disk, file: &files::Descriptor, _| {
+        let grant = |disk: &mut Disk, file: &files::FileDescriptor, _| {
             disk.check_read_stream(file)?;
             disk.opened(file.node);
             Ok(Handle::InputStream(Input::File { file: *file, offset }))
@@ -223,7 +225,7 @@ impl types::HostDescriptor for Host {
     }
 
     fn write_via_stream(&mut self, this: Resource<Descriptor>, offset: u64) -> FsResult<Resource<OutputStream>> {
-        let grant = |disk: &mut Disk, file: &files::Descriptor, _| {
+        let grant = |disk: &mut Disk, file: &files::FileDescriptor, _| {
             disk.check_write_stream(file)?;
             disk.opened(file.node);
             Ok(Handle::OutputStream(Output::File { file: *file, offset: Some(offset) }))
@@ -235,7 +237,7 @@ impl types::HostDescriptor for Host {
     }
 
     fn append_via_stream(&mut self, this: Resource<Descriptor>) -> FsResult<Resource<OutputStream>> {
-        let grant = |disk: &mut Disk, file: &files::Descriptor, _| {
+        let grant = |disk: &mut Disk, file: &files::FileDescriptor, _| {
             disk.check_write_stream(file)?;
             disk.opened(file.node);
             Ok(Handle::OutputStream(Output::File { file: *file, offset: None }))
@@ -248,7 +250,7 @@ impl types::HostDescriptor for Host {
 
     fn advise(&mut self, this: Resource<Descriptor>, offset: u64, length: u64, advice: Advice) -> FsResult<()> {
         let asked = (offset, length, Shown(advice));
-        let body = |disk: &mut Disk, file: &files::Descriptor, _| disk.advise(file, offset, length);
+        let body = |disk: &mut Disk, file: &files::FileDescriptor, _| disk.advise(file, offset, length);
         // There is nothing that a real disk would have to know.
         self.on_disk(ADVISE, &this, asked, Touch::Nothing, body, |_, file| {
             let possible = i64::try_from(length).is_ok();
@@ -257,25 +259,25 @@ impl types::HostDescriptor for Host {
     }
 
     fn sync_data(&mut self, this: Resource<Descriptor>) -> FsResult<()> {
-        let body = |disk: &mut Disk, file: &files::Descriptor, _| disk.sync_data(file);
-        self.on_disk(SYNC_DATA, &this, (), Touch::Itself(Act::Sync), body, |host, file| {
+        let body = |disk: &mut Disk, file: &files::FileDescriptor, _| disk.sync_data(file);
+        self.on_disk(SYNC_DATA, &this, (), Touch::Itself(DiskOperation::Sync), body, |host, file| {
             host.live_done(file, FileOperation::SyncData)
         })
     }
 
     fn get_flags(&mut self, this: Resource<Descriptor>) -> FsResult<DescriptorFlags> {
-        let body = |disk: &mut Disk, of: &files::Descriptor, _| Ok(flags_out(disk.get_flags(of)));
+        let body = |disk: &mut Disk, of: &files::FileDescriptor, _| Ok(flags_out(disk.get_flags(of)));
         self.on_disk(GET_FLAGS, &this, (), Touch::Nothing, body, |_, file| Ok(Ok(flags_out(file.flags))))
     }
 
     fn get_type(&mut self, this: Resource<Descriptor>) -> FsResult<DescriptorType> {
-        let body = |disk: &mut Disk, of: &files::Descriptor, _| Ok(kind(disk.get_type(of)));
+        let body = |disk: &mut Disk, of: &files::FileDescriptor, _| Ok(kind(disk.get_type(of)));
         self.on_disk(GET_TYPE, &this, (), Touch::Nothing, body, |_, file| Ok(Ok(kind(file.kind))))
     }
 
     fn set_size(&mut self, this: Resource<Descriptor>, size: u64) -> FsResult<()> {
-        let body = |disk: &mut Disk, file: &files::Descriptor, now| disk.set_size(file, size, now);
-        self.on_disk(SET_SIZE, &this, size, Touch::Itself(Act::Change), body, |host, file| {
+        let body = |disk: &mut Disk, file: &files::FileDescriptor, now| disk.set_size(file, size, now);
+        self.on_disk(SET_SIZE, &this, size, Touch::Itself(DiskOperation::Change), body, |host, file| {
             host.live_set_size(file, size)
         })
     }
@@ -287,14 +289,14 @@ impl types::HostDescriptor for Host {
         modified: NewTimestamp,
     ) -> FsResult<()> {
         let asked = (Shown(accessed), Shown(modified));
-        let body = |disk: &mut Disk, of: &files::Descriptor, now| {
+        let body = |disk: &mut Disk, of: &files::FileDescriptor, now| {
             disk.set_times(of, new_time(accessed)?, new_time(modified)?, now)
         };
-        self.on_disk(SET_TIMES, &this, asked, Touch::Itself(Act::Change), body, |host, file| {
-            match set_times(None, false, accessed, modified) {
-                Ok(operation) => host.live_done(file, operation),
-                Err(errno) => Ok(Err(errno)),
-            }
+        self.on_disk(SET_TIMES, &this, asked, Touch::Itself(DiskOperation::Change), body, |host, file| match set_times(
+            None, false, accessed, modified,
+        ) {
+            Ok(operation) => host.live_done(file, operation),
+            Err(errno) => Ok(Err(errno)),
         })
     }
 
@@ -304,7 +306,7 @@ impl types::HostDescriptor for Host {
             let answer = match host.held(READ, rep)? {
                 Held::Live(file) => host.live_read(file, offset, length)?,
                 Held::Disk(file) => {
-                    let strike = host.strike(&file, Touch::Itself(Act::Read))?;
+                    let strike = host.strike(&file, Touch::Itself(DiskOperation::Read))?;
                     let read = |()| host.node_mut().disk.read(&file, offset, part(&strike, length));
                     let mut answer = whole(&strike).and_then(read);
                     if let (true, Ok((bytes, _))) = (strike.flips, &mut answer) {
@@ -323,7 +325,7 @@ impl types::HostDescriptor for Host {
             let answer = match host.held(WRITE, rep)? {
                 Held::Live(file) => host.live_write(file, Some(offset), &bytes)?,
                 Held::Disk(file) => {
-                    let strike = host.strike(&file, Touch::Itself(Act::Write))?;
+                    let strike = host.strike(&file, Touch::Itself(DiskOperation::Write))?;
                     let now = host.wall_ns();
                     let bytes = &bytes[..part(&strike, bytes.len() as u64) as usize];
                     whole(&strike).and_then(|()| host.node_mut().disk.write(&file, offset, bytes, now))
@@ -334,41 +336,48 @@ impl types::HostDescriptor for Host {
     }
 
     fn read_directory(&mut self, this: Resource<Descriptor>) -> FsResult<Resource<DirectoryEntryStream>> {
-        let grant = |disk: &mut Disk, of: &files::Descriptor, _| Ok(Handle::DirectoryStream(disk.list(of)?));
-        self.on_disk_open(READ_DIRECTORY, &this, (), Touch::Itself(Act::Look), grant, |host, file| {
+        let grant = |disk: &mut Disk, of: &files::FileDescriptor, _| Ok(Handle::DirectoryStream(disk.list(of)?));
+        self.on_disk_open(READ_DIRECTORY, &this, (), Touch::Itself(DiskOperation::Look), grant, |host, file| {
             Ok(host.live_list(file)?.map(Handle::LiveDirectoryStream))
         })
     }
 
     fn sync(&mut self, this: Resource<Descriptor>) -> FsResult<()> {
-        let body = |disk: &mut Disk, of: &files::Descriptor, _| disk.sync(of);
-        self.on_disk(SYNC, &this, (), Touch::Itself(Act::Sync), body, |host, file| {
+        let body = |disk: &mut Disk, of: &files::FileDescriptor, _| disk.sync(of);
+        self.on_disk(SYNC, &this, (), Touch::Itself(DiskOperation::Sync), body, |host, file| {
             host.live_done(file, FileOperation::Sync)
         })
     }
 
     fn create_directory_at(&mut self, this: Resource<Descriptor>, path: String) -> FsResult<()> {
-        let body = |disk: &mut Disk, base: &files::Descriptor, now| disk.create_directory_at(base, &path, now);
-        self.on_disk(CREATE_DIRECTORY_AT, &this, &path, Touch::At(Act::Create, &path), body, |host, base| {
+        let body = |disk: &mut Disk, base: &files::FileDescriptor, now| disk.create_directory_at(base, &path, now);
+        self.on_disk(CREATE_DIRECTORY_AT, &this, &path, Touch::At(DiskOperation::Create, &path), body, |host, base| {
             host.live_done(base, FileOperation::CreateDirectoryAt { path: path.clone() })
         })
     }
 
     fn stat(&mut self, this: Resource<Descriptor>) -> FsResult<DescriptorStat> {
-        let body = |disk: &mut Disk, of: &files::Descriptor, _| Ok(stat(&disk.stat(of)));
-        self.on_disk(STAT, &this, (), Touch::Itself(Act::Look), body, |host, file| {
+        let body = |disk: &mut Disk, of: &files::FileDescriptor, _| Ok(stat(&disk.stat(of)));
+        self.on_disk(STAT, &this, (), Touch::Itself(DiskOperation::Look), body, |host, file| {
             Ok(host.live_stat(file, FileOperation::Stat)?.map(live_stat))
         })
     }
 
     fn stat_at(&mut self, this: Resource<Descriptor>, flags: PathFlags, path: String) -> FsResult<DescriptorStat> {
-        let body = |disk: &mut Disk, base: &files::Descriptor, _| {
+        let body = |disk: &mut Disk, base: &files::FileDescriptor, _| {
             disk.stat_at(base, path_flags(flags), &path).map(|found| stat(&found))
         };
-        self.on_disk(STAT_AT, &this, (Shown(flags), &path), Touch::At(Act::Look, &path), body, |host, base| {
-            let operation = FileOperation::StatAt { path: path.clone(), follow: path_flags(flags).symlink_follow };
-            Ok(host.live_stat(base, operation)?.map(live_stat))
-        })
+        self.on_disk(
+            STAT_AT,
+            &this,
+            (Shown(flags), &path),
+            Touch::At(DiskOperation::Look, &path),
+            body,
+            |host, base| {
+                let operation = FileOperation::StatAt { path: path.clone(), follow: path_flags(flags).symlink_follow };
+                Ok(host.live_stat(base, operation)?.map(live_stat))
+            },
+        )
     }
 
     fn set_times_at(
@@ -380,10 +389,10 @@ impl types::HostDescriptor for Host {
         modified: NewTimestamp,
     ) -> FsResult<()> {
         let asked = (Shown(flags), &path, Shown((accessed, modified)));
-        let body = |disk: &mut Disk, base: &files::Descriptor, now| {
+        let body = |disk: &mut Disk, base: &files::FileDescriptor, now| {
             disk.set_times_at(base, path_flags(flags), &path, new_time(accessed)?, new_time(modified)?, now)
         };
-        self.on_disk(SET_TIMES_AT, &this, asked, Touch::At(Act::Change, &path), body, |host, base| {
+        self.on_disk(SET_TIMES_AT, &this, asked, Touch::At(DiskOperation::Change, &path), body, |host, base| {
             match set_times(Some(path.clone()), path_flags(flags).symlink_follow, accessed, modified) {
                 Ok(operation) => host.live_done(base, operation),
                 Err(errno) => Ok(Err(errno)),
@@ -401,10 +410,10 @@ impl types::HostDescriptor for Host {
     ) -> FsResult<()> {
         let asked = (Shown(flags), &old, &new);
         let follow = path_flags(flags).symlink_follow;
-        let body = |disk: &mut Disk, base: &files::Descriptor, there: &files::Descriptor, now| {
+        let body = |disk: &mut Disk, base: &files::FileDescriptor, there: &files::FileDescriptor, now| {
             disk.link_at(base, path_flags(flags), &old, there, &new, now)
         };
-        let touch = Touch::At(Act::Create, &old);
+        let touch = Touch::At(DiskOperation::Create, &old);
         self.on_disk_with(LINK_AT, (&this, &there), asked, touch, body, |host, base, there| {
             let (path, new_path) = (old.clone(), new.clone());
             host.live_done(base, FileOperation::LinkAt { path, follow, to: there.number, new_path })
@@ -420,7 +429,7 @@ impl types::HostDescriptor for Host {
         wanted: DescriptorFlags,
     ) -> FsResult<Resource<Descriptor>> {
         let asked = (Shown(flags), &path, Shown((open, wanted)));
-        let grant = |disk: &mut Disk, base: &files::Descriptor, now| {
+        let grant = |disk: &mut Disk, base: &files::FileDescriptor, now| {
             let opened = disk.open_at(base, path_flags(flags), &path, open_flags(open), flags_in(wanted), now)?;
             Ok(Handle::Descriptor(opened))
         };
@@ -431,16 +440,17 @@ impl types::HostDescriptor for Host {
     }
 
     fn readlink_at(&mut self, this: Resource<Descriptor>, path: String) -> FsResult<String> {
-        let body =
-            |disk: &mut Disk, base: &files::Descriptor, _| disk.readlink_at(base, &path).map(|text| text.to_string());
-        self.on_disk(READLINK_AT, &this, &path, Touch::At(Act::Look, &path), body, |host, base| {
+        let body = |disk: &mut Disk, base: &files::FileDescriptor, _| {
+            disk.readlink_at(base, &path).map(|text| text.to_string())
+        };
+        self.on_disk(READLINK_AT, &this, &path, Touch::At(DiskOperation::Look, &path), body, |host, base| {
             host.live_link(base, path.clone())
         })
     }
 
     fn remove_directory_at(&mut self, this: Resource<Descriptor>, path: String) -> FsResult<()> {
-        let body = |disk: &mut Disk, base: &files::Descriptor, now| disk.remove_directory_at(base, &path, now);
-        self.on_disk(REMOVE_DIRECTORY_AT, &this, &path, Touch::At(Act::Change, &path), body, |host, base| {
+        let body = |disk: &mut Disk, base: &files::FileDescriptor, now| disk.remove_directory_at(base, &path, now);
+        self.on_disk(REMOVE_DIRECTORY_AT, &this, &path, Touch::At(DiskOperation::Change, &path), body, |host, base| {
             host.live_done(base, FileOperation::RemoveDirectoryAt { path: path.clone() })
         })
     }
@@ -452,10 +462,10 @@ impl types::HostDescriptor for Host {
         there: Resource<Descriptor>,
         new: String,
     ) -> FsResult<()> {
-        let body = |disk: &mut Disk, base: &files::Descriptor, there: &files::Descriptor, now| {
+        let body = |disk: &mut Disk, base: &files::FileDescriptor, there: &files::FileDescriptor, now| {
             disk.rename_at(base, &old, there, &new, now)
         };
-        let touch = Touch::At(Act::Change, &old);
+        let touch = Touch::At(DiskOperation::Change, &old);
         self.on_disk_with(RENAME_AT, (&this, &there), (&old, &new), touch, body, |host, base, there| {
             let (path, new_path) = (old.clone(), new.clone());
             host.live_done(base, FileOperation::RenameAt { path, to: there.number, new_path })
@@ -463,15 +473,15 @@ impl types::HostDescriptor for Host {
     }
 
     fn symlink_at(&mut self, this: Resource<Descriptor>, text: String, path: String) -> FsResult<()> {
-        let body = |disk: &mut Disk, base: &files::Descriptor, now| disk.symlink_at(base, &text, &path, now);
-        self.on_disk(SYMLINK_AT, &this, (&text, &path), Touch::At(Act::Create, &path), body, |host, base| {
+        let body = |disk: &mut Disk, base: &files::FileDescriptor, now| disk.symlink_at(base, &text, &path, now);
+        self.on_disk(SYMLINK_AT, &this, (&text, &path), Touch::At(DiskOperation::Create, &path), body, |host, base| {
             host.live_done(base, FileOperation::SymlinkAt { text: text.clone(), path: path.clone() })
         })
     }
 
     fn unlink_file_at(&mut self, this: Resource<Descriptor>, path: String) -> FsResult<()> {
-        let body = |disk: &mut Disk, base: &files::Descriptor, now| disk.unlink_file_at(base, &path, now);
-        self.on_disk(UNLINK_FILE_AT, &this, &path, Touch::At(Act::Change, &path), body, |host, base| {
+        let body = |disk: &mut Disk, base: &files::FileDescriptor, now| disk.unlink_file_at(base, &path, now);
+        self.on_disk(UNLINK_FILE_AT, &this, &path, Touch::At(DiskOperation::Change, &path), body, |host, base| {
             host.live_done(base, FileOperation::UnlinkFileAt { path: path.clone() })
         })
     }
@@ -488,8 +498,8 @@ impl types::HostDescriptor for Host {
     }
 
     fn metadata_hash(&mut self, this: Resource<Descriptor>) -> FsResult<MetadataHashValue> {
-        let body = |disk: &mut Disk, of: &files::Descriptor, _| Ok(hash(disk.metadata_hash(of)));
-        self.on_disk(METADATA_HASH, &this, (), Touch::Itself(Act::Look), body, |host, file| {
+        let body = |disk: &mut Disk, of: &files::FileDescriptor, _| Ok(hash(disk.metadata_hash(of)));
+        self.on_disk(METADATA_HASH, &this, (), Touch::Itself(DiskOperation::Look), body, |host, file| {
             let operation = FileOperation::MetadataHash { path: None, follow: false };
             Ok(host.live_hash(file, operation)?.map(hash))
         })
@@ -501,14 +511,21 @@ impl types::HostDescriptor for Host {
         flags: PathFlags,
         path: String,
     ) -> FsResult<MetadataHashValue> {
-        let body = |disk: &mut Disk, base: &files::Descriptor, _| {
+        let body = |disk: &mut Disk, base: &files::FileDescriptor, _| {
             disk.metadata_hash_at(base, path_flags(flags), &path).map(hash)
         };
-        self.on_disk(METADATA_HASH_AT, &this, (Shown(flags), &path), Touch::At(Act::Look, &path), body, |host, base| {
-            let follow = path_flags(flags).symlink_follow;
-            let operation = FileOperation::MetadataHash { path: Some(path.clone()), follow };
-            Ok(host.live_hash(base, operation)?.map(hash))
-        })
+        self.on_disk(
+            METADATA_HASH_AT,
+            &this,
+            (Shown(flags), &path),
+            Touch::At(DiskOperation::Look, &path),
+            body,
+            |host, base| {
+                let follow = path_flags(flags).symlink_follow;
+                let operation = FileOperation::MetadataHash { path: Some(path.clone()), follow };
+                Ok(host.live_hash(base, operation)?.map(hash))
+            },
+        )
     }
 
     fn drop(&mut self, this: Resource<Descriptor>) -> Result<()> {
@@ -582,9 +599,9 @@ fn set_times(
 ) -> Answer<FileOperation> {
     let time = |time| {
         Ok(match new_time(time)? {
-            NewTime::NoChange => SetTime::NoChange,
-            NewTime::Now => SetTime::Now,
-            NewTime::At(ns) => SetTime::At(ns),
+            FileTimeChange::NoChange => TimestampUpdate::NoChange,
+            FileTimeChange::Now => TimestampUpdate::Now,
+            FileTimeChange::At(ns) => TimestampUpdate::At(ns),
         })
     };
     Ok(FileOperation::SetTimes { path, follow, accessed: time(accessed)?, modified: time(modified)? })
@@ -626,15 +643,15 @@ fn flags_out(flags: files::DescriptorFlags) -> DescriptorFlags {
     rows.into_iter().filter(|(set, _)| *set).fold(DescriptorFlags::empty(), |all, (_, flag)| all | flag)
 }
 
-fn kind(kind: NodeKind) -> DescriptorType {
+fn kind(kind: InodeKind) -> DescriptorType {
     match kind {
-        NodeKind::Directory => DescriptorType::Directory,
-        NodeKind::File => DescriptorType::RegularFile,
-        NodeKind::Link => DescriptorType::SymbolicLink,
+        InodeKind::Directory => DescriptorType::Directory,
+        InodeKind::File => DescriptorType::RegularFile,
+        InodeKind::Link => DescriptorType::SymbolicLink,
     }
 }
 
-fn stat(stat: &Stat) -> DescriptorStat {
+fn stat(stat: &InodeStat) -> DescriptorStat {
     DescriptorStat {
         type_: kind(stat.kind),
         link_count: stat.links,
@@ -669,11 +686,11 @@ fn hash(hash: files::MetadataHash) -> MetadataHashValue {
     MetadataHashValue { lower: hash.lower, upper: hash.upper }
 }
 
-fn new_time(time: NewTimestamp) -> Answer<NewTime> {
+fn new_time(time: NewTimestamp) -> Answer<FileTimeChange> {
     Ok(match time {
-        NewTimestamp::NoChange => NewTime::NoChange,
-        NewTimestamp::Now => NewTime::Now,
-        NewTimestamp::Timestamp(at) => NewTime::At(files::wall_ns(at.seconds, at.nanoseconds)?),
+        NewTimestamp::NoChange => FileTimeChange::NoChange,
+        NewTimestamp::Now => FileTimeChange::Now,
+        NewTimestamp::Timestamp(at) => FileTimeChange::At(files::wall_ns(at.seconds, at.nanoseconds)?),
     })
 }
 

@@ -18,7 +18,7 @@ mod incoming;
 mod outgoing;
 
 use crate::call::{Host, Import, Stop};
-use fozzy_trace::{Answer, Ask, Fold, Plan, Record};
+use fozzy_trace::{BackendRequest, BackendResponse, Plan, Record, RunningDigest};
 use fozzy_world::TableError;
 use fozzy_world::http::redact::recorded_value;
 use fozzy_world::http::{HandleError, HttpHandle, LiveRequest};
@@ -103,13 +103,15 @@ impl Host {
     fn http_ask(&mut self, live: Option<LiveRequest>) -> std::result::Result<(), Stop> {
         let Some(LiveRequest { exchange, ask, body }) = live else { return Ok(()) };
         self.run.keep(&body);
-        let answer = match self.run.observe(&Ask::Http(ask))? {
-            Answer::Http(Ok(answer)) => {
+        let answer = match self.run.observe(&BackendRequest::Http(ask))? {
+            BackendResponse::Http(Ok(answer)) => {
                 let body = self.run.kept(answer.body)?;
                 Ok((answer, body))
             }
-            Answer::Http(Err(failure)) => Err(failure),
-            Answer::File(_) | Answer::Process(_) => unreachable!("an answer is of the kind of its question"),
+            BackendResponse::Http(Err(failure)) => Err(failure),
+            BackendResponse::File(_) | BackendResponse::Process(_) => {
+                unreachable!("an answer is of the kind of its question")
+            }
         };
         self.moment(|world, moment| {
             let answer = answer.as_ref().map(|(answer, body)| (answer, Arc::clone(body))).map_err(|failure| *failure);
@@ -132,7 +134,7 @@ impl Headers {
 }
 
 impl Record for Headers {
-    fn fold(&self, fold: &mut Fold) {
+    fn fold(&self, fold: &mut RunningDigest) {
         fold.word(self.list.len() as u64);
         for (name, value) in &self.list {
             fold.bytes(name.as_bytes());

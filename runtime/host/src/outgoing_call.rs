@@ -19,7 +19,7 @@ use crate::handles::{Gone, handles, instance_of, numbers, proxy};
 use crate::run::Run;
 use crate::sync_linker::now;
 use crate::values::{Values, simplest};
-use fozzy_trace::{Fold, NodeId, Part, Record};
+use fozzy_trace::{DecisionPart, NodeId, Record, RunningDigest};
 use std::any::Any;
 use std::future::Future;
 use std::pin::Pin;
@@ -97,13 +97,13 @@ pub trait Called: Send + Any {
     fn call<'a>(
         &'a mut self,
         run: Box<Run>,
-        part: Part,
+        part: DecisionPart,
         function: usize,
         arguments: &'a [Val],
         results: &'a mut [Val],
     ) -> Calling<'a>;
     /// Drops the resource of a handle.
-    fn drop_handle(&mut self, run: Box<Run>, part: Part, number: u32) -> Calling<'_>;
+    fn drop_handle(&mut self, run: Box<Run>, part: DecisionPart, number: u32) -> Calling<'_>;
     /// Ends it; the next call begins another instance.
     fn restart(&mut self, run: &mut Run, how: Restart);
     /// Why it answers nothing.
@@ -323,7 +323,7 @@ fn without(import: Import) -> Stop {
 }
 
 impl Record for Answer {
-    fn fold(&self, fold: &mut Fold) {
+    fn fold(&self, fold: &mut RunningDigest) {
         self.wave.fold(fold);
         self.as_expected.fold(fold);
     }

@@ -13,11 +13,11 @@ use crate::bindings::fozzy::process::run;
 use crate::bindings::{Child, InputStream, OutputStream, Pollable};
 use crate::call::{Host, Import, Progress, Stop, misuse};
 use crate::record::Shown;
-use fozzy_trace::observation::{Answer, Ask, ProcessAsk};
+use fozzy_trace::observation::{BackendRequest, BackendResponse, ProcessRequest};
 use fozzy_trace::plan::{ProcessExit, REDACTED};
-use fozzy_trace::{Duration, Fold, Record};
-use fozzy_world::process::{self, Captured, Mode, Pid, ProcessError, SIGNAL_MAX, Stream};
-use fozzy_world::table::{Handle, InputStream as Input, OutputStream as Output};
+use fozzy_trace::{Duration, Record, RunningDigest};
+use fozzy_world::process::{self, HostProcessResult, Pid, ProcessError, SIGNAL_MAX, StandardStream, StdioMode};
+use fozzy_world::table::{Handle, StreamSink as Output, StreamSource as Input};
 use fozzy_world::{PipeId, TableError, Wait};
 use wasmtime::Result;
 use wasmtime::component::Resource;
@@ -45,9 +45,9 @@ impl Host {
         }
     }
 
-    fn start(&mut self, command: run::Command, mode: Mode) -> std::result::Result<Pid, run::Error> {
+    fn start(&mut self, command: run::Command, mode: StdioMode) -> std::result::Result<Pid, run::Error> {
         let run::Command { command, args, env, cwd, stdin, deadline } = command;
-        let command = process::Command { command, args, env, cwd, stdin, deadline: deadline.map(Duration) };
+        let command = process::ProcessCommand { command, args, env, cwd, stdin, deadline: deadline.map(Duration) };
         self.moment(|world, moment| world.start_process(command, mode, moment)).map_err(error)
     }
 
@@ -100,18 +100,18 @@ impl Host {
 
     fn run_on_host(&mut self, pid: Pid) -> std::result::Result<(), Stop> {
         let Some(command) = self.world().host_command(pid) else { return Ok(()) };
-        let process::Command { command, args, env, cwd, stdin, deadline } = command;
+        let process::ProcessCommand { command, args, env, cwd, stdin, deadline } = command;
         let stdin = self.run.keep(&stdin);
-        let ask = Ask::Process(ProcessAsk { command, args, env, cwd, stdin, deadline });
+        let ask = BackendRequest::Process(ProcessRequest { command, args, env, cwd, stdin, deadline });
         let answer = match self.run.observe(&ask)? {
-            Answer::Process(Ok(answer)) => Ok(Captured {
+            BackendResponse::Process(Ok(answer)) => Ok(HostProcessResult {
                 exit: answer.exit,
                 deadline_passed: answer.deadline_passed,
                 stdout: self.run.kept(answer.stdout)?,
                 stderr: self.run.kept(answer.stderr)?,
             }),
-            Answer::Process(Err(failure)) => Err(failure.into()),
-            Answer::File(_) | Answer::Http(_) => unreachable!("`observe` checks the kind"),
+            BackendResponse::Process(Err(failure)) => Err(failure.into()),
+            BackendResponse::File(_) | BackendResponse::Http(_) => unreachable!("`observe` checks the kind"),
         };
         self.moment(|world, moment| world.host_answered(pid, answer, moment));
         Ok(())
@@ -122,7 +122,7 @@ impl Host {
         &mut self,
         import: Import,
         handle: &Resource<Child>,
-        stream: Stream,
+        stream: StandardStream,
         opened: impl FnOnce(PipeId) -> Handle,
     ) -> Result<Option<Resource<T>>> {
         let rep = handle.rep();
@@ -142,7 +142,7 @@ impl run::Host for Host {
         let mut started = None;
         self.call_waiting(RUN, asked, |host| {
             if let Some(command) = command.take() {
-                match host.start(command, Mode::Whole) {
+                match host.start(command, StdioMode::Whole) {
                     Ok(pid) => started = Some(pid),
                     Err(error) => return Ok(Progress::Done(Err(error))),
                 }
@@ -152,7 +152,7 @@ impl run::Host for Host {
                 return Ok(Progress::Wait(vec![Wait::Process(pid)]));
             }
             let output = host.world().take_output(pid).map_err(error);
-            Ok(Progress::Done(output.map(|process::Output { ending, stdout, stderr }| {
+            Ok(Progress::Done(output.map(|process::ProcessOutput { ending, stdout, stderr }| {
                 let run::Ending { status, deadline_passed } = self::ending(ending);
                 run::Output { status, deadline_passed, stdout, stderr }
             })))
@@ -162,7 +162,7 @@ impl run::Host for Host {
 
     fn spawn(&mut self, command: run::Command) -> Result<std::result::Result<Resource<Child>, run::Error>> {
         let asked = Asked::new(&command, &self.run.world.plan.redact.env);
-        let started = self.call(SPAWN, asked, |host| match host.start(command, Mode::Streaming) {
+        let started = self.call(SPAWN, asked, |host| match host.start(command, StdioMode::Streaming) {
             Ok(pid) => host.node_mut().table.insert(Handle::Child(pid)).map(Ok).map_err(misuse(SPAWN)),
             Err(error) => Ok(Err(error)),
         })?;
@@ -176,15 +176,15 @@ impl run::HostChild for Host {
     }
 
     fn stdin(&mut self, this: Resource<Child>) -> Result<Option<Resource<OutputStream>>> {
-        self.take_stream(STDIN, &this, Stream::Stdin, |pipe| Handle::OutputStream(Output::Pipe(pipe)))
+        self.take_stream(STDIN, &this, StandardStream::Stdin, |pipe| Handle::OutputStream(Output::Pipe(pipe)))
     }
 
     fn stdout(&mut self, this: Resource<Child>) -> Result<Option<Resource<InputStream>>> {
-        self.take_stream(STDOUT, &this, Stream::Stdout, |pipe| Handle::InputStream(Input::Pipe(pipe)))
+        self.take_stream(STDOUT, &this, StandardStream::Stdout, |pipe| Handle::InputStream(Input::Pipe(pipe)))
     }
 
     fn stderr(&mut self, this: Resource<Child>) -> Result<Option<Resource<InputStream>>> {
-        self.take_stream(STDERR, &this, Stream::Stderr, |pipe| Handle::InputStream(Input::Pipe(pipe)))
+        self.take_stream(STDERR, &this, StandardStream::Stderr, |pipe| Handle::InputStream(Input::Pipe(pipe)))
     }
 
     fn subscribe(&mut self, this: Resource<Child>) -> Result<Resource<Pollable>> {
@@ -242,7 +242,7 @@ impl run::HostChild for Host {
     }
 }
 
-fn ending(ending: process::Ending) -> run::Ending {
+fn ending(ending: process::ProcessEnd) -> run::Ending {
     let status = match ending.exit {
         ProcessExit::Code(code) => run::ExitStatus::Code(code),
         ProcessExit::Signal(signal) => run::ExitStatus::Signal(signal),
@@ -289,7 +289,7 @@ impl Asked {
 }
 
 impl Record for Asked {
-    fn fold(&self, fold: &mut Fold) {
+    fn fold(&self, fold: &mut RunningDigest) {
         self.words.fold(fold);
         self.env.fold(fold);
         self.rest.fold(fold);
@@ -315,7 +315,7 @@ impl Record for Asked {
 }
 
 impl Record for run::Output {
-    fn fold(&self, fold: &mut Fold) {
+    fn fold(&self, fold: &mut RunningDigest) {
         Shown((self.status, self.deadline_passed)).fold(fold);
         self.stdout.fold(fold);
         self.stderr.fold(fold);

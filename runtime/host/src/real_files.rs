@@ -13,12 +13,14 @@
 
 use crate::call::{Host, Stop};
 use fozzy_trace::NodeId;
-use fozzy_trace::observation::{Answer as Observed, Ask, FileAnswer, FileAsk, FileKind, FileOperation, FileStat};
-use fozzy_trace::plan::Backend;
-use fozzy_world::arrival::{FILES, arrival};
-use fozzy_world::files::{
-    DescriptorFlags, Errno, LiveFile, MetadataHash, NodeKind, OpenFlags, PathFlags, READ_BYTES_MAX,
+use fozzy_trace::observation::{
+    BackendRequest, BackendResponse as Observed, FileKind, FileOperation, FileRequest, FileResponse, FileStat,
 };
+use fozzy_trace::plan::Backend;
+use fozzy_world::files::{
+    DescriptorFlags, Errno, InodeKind, LiveFile, MetadataHash, OpenFlags, PathFlags, READ_BYTES_MAX,
+};
+use fozzy_world::latency_model::{FILES, arrival};
 
 /// Who asks for the latency of answers.
 const SITE: &str = "wasi:filesystem";
@@ -43,8 +45,8 @@ impl Host {
         self.run.world.plan.backends.files == Backend::Host && self.node == NodeId(0)
     }
 
-    fn ask_file(&mut self, file: LiveFile, operation: FileOperation) -> Live<FileAnswer> {
-        let ask = Ask::File(FileAsk { on: file.number, operation });
+    fn ask_file(&mut self, file: LiveFile, operation: FileOperation) -> Live<FileResponse> {
+        let ask = BackendRequest::File(FileRequest { on: file.number, operation });
         let answer = self.run.observe(&ask)?;
         let latency = self.moment(|_, moment| arrival(moment, FILES, SITE, 0));
         let clock = &mut self.world().clock;
@@ -60,7 +62,7 @@ impl Host {
         &mut self,
         file: LiveFile,
         operation: FileOperation,
-        read: impl FnOnce(FileAnswer) -> Option<T>,
+        read: impl FnOnce(FileResponse) -> Option<T>,
     ) -> Live<T> {
         match self.ask_file(file, operation)? {
             Ok(answer) => read(answer).map(Ok).ok_or_else(implausible),
@@ -70,7 +72,7 @@ impl Host {
 
     /// An operation that has nothing to tell.
     pub(crate) fn live_done(&mut self, file: LiveFile, operation: FileOperation) -> Live<()> {
-        self.ask_file_for(file, operation, |answer| matches!(answer, FileAnswer::Done).then_some(()))
+        self.ask_file_for(file, operation, |answer| matches!(answer, FileResponse::Done).then_some(()))
     }
 
     /// Opens what stands at `path`, by the rules of [`Disk::open_at`](fozzy_world::Disk::open_at); nobody holds it
@@ -108,14 +110,14 @@ impl Host {
             opened: number,
         };
         self.ask_file_for(base, operation, |answer| {
-            let FileAnswer::Opened(kind) = answer else { return None };
+            let FileResponse::Opened(kind) = answer else { return None };
             let (kind, flags) = match kind {
                 FileKind::Directory => {
                     let flags = DescriptorFlags { read, mutate_directory: write, ..Default::default() };
-                    (NodeKind::Directory, flags)
+                    (InodeKind::Directory, flags)
                 }
                 FileKind::File if open.directory => return None,
-                FileKind::File => (NodeKind::File, DescriptorFlags { read, write, ..Default::default() }),
+                FileKind::File => (InodeKind::File, DescriptorFlags { read, write, ..Default::default() }),
                 FileKind::Link | FileKind::Other => return None,
             };
             Some(LiveFile { number, kind, flags })
@@ -139,7 +141,7 @@ impl Host {
         if !file.flags.read {
             return Ok(Err(Errno::BadDescriptor));
         }
-        let read = |answer| if let FileAnswer::Bytes { bytes, end } = answer { Some((bytes, end)) } else { None };
+        let read = |answer| if let FileResponse::Bytes { bytes, end } = answer { Some((bytes, end)) } else { None };
         match self.ask_file_for(file, FileOperation::Read { offset, length }, read)? {
             Ok((digest, end)) => {
                 let bytes = self.run.kept(digest)?;
@@ -163,7 +165,7 @@ impl Host {
             None => FileOperation::Append { bytes },
         };
         self.ask_file_for(file, operation, |answer| match answer {
-            FileAnswer::Written(written) if written <= length => Some(written),
+            FileResponse::Written(written) if written <= length => Some(written),
             _ => None,
         })
     }
@@ -195,13 +197,17 @@ impl Host {
 
     /// `stat` and `stat-at`.
     pub(crate) fn live_stat(&mut self, file: LiveFile, operation: FileOperation) -> Live<FileStat> {
-        self.ask_file_for(file, operation, |answer| if let FileAnswer::Stat(stat) = answer { Some(stat) } else { None })
+        self.ask_file_for(
+            file,
+            operation,
+            |answer| if let FileResponse::Stat(stat) = answer { Some(stat) } else { None },
+        )
     }
 
     /// `metadata-hash` and `metadata-hash-at`.
     pub(crate) fn live_hash(&mut self, file: LiveFile, operation: FileOperation) -> Live<MetadataHash> {
         self.ask_file_for(file, operation, |answer| match answer {
-            FileAnswer::Hash { lower, upper } => Some(MetadataHash { lower, upper }),
+            FileResponse::Hash { lower, upper } => Some(MetadataHash { lower, upper }),
             _ => None,
         })
     }
@@ -209,7 +215,7 @@ impl Host {
     /// What a symbolic link says.
     pub(crate) fn live_link(&mut self, base: LiveFile, path: String) -> Live<String> {
         check!(base.need_directory());
-        let read = |answer| if let FileAnswer::Link(text) = answer { Some(text) } else { None };
+        let read = |answer| if let FileResponse::Link(text) = answer { Some(text) } else { None };
         Ok(self.ask_file_for(base, FileOperation::ReadlinkAt { path }, read)?.and_then(|text| {
             // As on the virtual disk: where it leads is none of the guest's business.
             if text.starts_with('/') { Err(Errno::NotPermitted) } else { Ok(text) }
@@ -219,7 +225,7 @@ impl Host {
     /// Whether two descriptors are one object. The interface has no word for a failure: what cannot be asked is
     /// another object.
     pub(crate) fn live_is_same(&mut self, one: LiveFile, other: LiveFile) -> Result<bool, Stop> {
-        let read = |answer| if let FileAnswer::Same(same) = answer { Some(same) } else { None };
+        let read = |answer| if let FileResponse::Same(same) = answer { Some(same) } else { None };
         let same = self.ask_file_for(one, FileOperation::IsSameObject { other: other.number }, read)?;
         Ok(same.unwrap_or(false))
     }
@@ -228,7 +234,7 @@ impl Host {
     pub(crate) fn live_list(&mut self, directory: LiveFile) -> Live<Vec<(String, FileKind)>> {
         check!(directory.need_directory());
         self.ask_file_for(directory, FileOperation::ReadDirectory, |answer| {
-            let FileAnswer::Entries(mut entries) = answer else { return None };
+            let FileResponse::Entries(mut entries) = answer else { return None };
             let plausible = |name: &str| !matches!(name, "" | "." | "..") && !name.contains(['/', '\0']);
             let sorted = entries.is_sorted_by(|(one, _), (next, _)| one < next);
             if !sorted || !entries.iter().all(|(name, _)| plausible(name)) {

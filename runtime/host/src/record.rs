@@ -10,11 +10,11 @@ use crate::bindings::wasi::filesystem::types as fs;
 use crate::bindings::wasi::http::types as http;
 use crate::bindings::wasi::sockets::network;
 use crate::streams::Failure;
-use fozzy_trace::{Fold, Record};
+use fozzy_trace::{Record, RunningDigest};
 use std::fmt::Write;
 
 impl Record for Datetime {
-    fn fold(&self, fold: &mut Fold) {
+    fn fold(&self, fold: &mut RunningDigest) {
         fold.word(self.seconds);
         fold.word(u64::from(self.nanoseconds));
     }
@@ -24,7 +24,7 @@ impl Record for Datetime {
 }
 
 impl Record for Failure {
-    fn fold(&self, fold: &mut Fold) {
+    fn fold(&self, fold: &mut RunningDigest) {
         match self {
             Failure::Closed => fold.word(0),
             Failure::Failed(errno) => fold.word(*errno as u64 + 1),
@@ -46,7 +46,7 @@ impl Record for Failure {
 pub(crate) struct Shown<T>(pub(crate) T);
 
 impl<T: std::fmt::Debug> Record for Shown<T> {
-    fn fold(&self, fold: &mut Fold) {
+    fn fold(&self, fold: &mut RunningDigest) {
         fold.bytes(format!("{:?}", self.0).as_bytes());
     }
     fn show(&self, out: &mut String) {
@@ -57,7 +57,7 @@ impl<T: std::fmt::Debug> Record for Shown<T> {
 macro_rules! by_debug {
     ($($kind:ty),* $(,)?) => {$(
         impl Record for $kind {
-            fn fold(&self, fold: &mut Fold) {
+            fn fold(&self, fold: &mut RunningDigest) {
                 Shown(self).fold(fold);
             }
             fn show(&self, out: &mut String) {

@@ -14,11 +14,11 @@
 
 use crate::LazyInput;
 use crate::call::Stop;
-use fozzy_trace::observation::{Answer, Ask, Observation, ProcessAsk, Reality};
-use fozzy_trace::source::Explicit;
-use fozzy_trace::{DecisionSource, Digest, Duration, NodeId, Observed, Origin, Question, Recorder, Until};
+use fozzy_trace::observation::{BackendRequest, BackendResponse, LiveBackend, Observation, ProcessRequest};
+use fozzy_trace::source::Override;
+use fozzy_trace::{DecisionSource, Digest, Duration, NodeId, ObservationLookup, Origin, Question, Recorder, StopPoint};
 use fozzy_world::http::redact::recorded_ask;
-use fozzy_world::{Blocked, Chance, Moment, OutputKind, Wait, World};
+use fozzy_world::{Deadlock, Decider, OpContext, OutputKind, Wait, World};
 use std::future::Future;
 use std::ops::{Deref, DerefMut};
 use std::pin::Pin;
@@ -44,16 +44,16 @@ pub struct Run {
     /// Guests that have started and not ended.
     pub guests: usize,
     /// Why nobody can go on, for the guest that is to hear it.
-    pub blocked: Option<Blocked>,
+    pub blocked: Option<Deadlock>,
     /// The computer at the moment that was asked for, once the run is there. Nobody goes on then.
     pub looked: Option<Box<World>>,
-    until: Option<Until>,
+    until: Option<StopPoint>,
     /// Steps of scenarios that were begun.
     pub(crate) steps: u64,
     pub(crate) source: Box<dyn DecisionSource>,
     pub(crate) tee: Option<Tee>,
     pub(crate) stdin: Option<Arc<LazyInput>>,
-    reality: Option<Box<dyn Reality>>,
+    reality: Option<Box<dyn LiveBackend>>,
     observed_bytes: u64,
     /// Fuel that host calls have used, and how much they may.
     pub(crate) work: u64,
@@ -91,15 +91,15 @@ impl Run {
 
     /// What the source has not observed before, `reality` is asked for.
     #[must_use]
-    pub fn observing(self, reality: Option<Box<dyn Reality>>) -> Run {
+    pub fn observing(self, reality: Option<Box<dyn LiveBackend>>) -> Run {
         Run { reality, ..self }
     }
 
     /// Stops at a moment, to be looked at.
     #[must_use]
-    pub fn until(mut self, until: Option<Until>) -> Run {
+    pub fn until(mut self, until: Option<StopPoint>) -> Run {
         self.until = until;
-        if let Some(Until::Time(at)) = until {
+        if let Some(StopPoint::Time(at)) = until {
             self.world.until = Some(at);
         }
         self
@@ -122,22 +122,22 @@ impl Run {
         self.looked.is_some()
     }
 
-    fn is_at(&self, until: Until) -> bool {
+    fn is_at(&self, until: StopPoint) -> bool {
         match until {
-            Until::Call(call) => self.recorder.calls() >= call,
-            Until::Decision(decision) => self.recorder.decisions() > decision,
-            Until::Step(step) => self.steps > step,
-            Until::Place { sequence, step } => {
+            StopPoint::Call(call) => self.recorder.calls() >= call,
+            StopPoint::Decision(decision) => self.recorder.decisions() > decision,
+            StopPoint::Step(step) => self.steps > step,
+            StopPoint::Place { sequence, step } => {
                 let position = self.world.facts.scenario.as_ref().map(|scenario| scenario.position);
                 let place = position.and_then(|position| Some((position.sequence?, position.step?)));
                 place.is_some_and(|place| place >= (sequence, step))
             }
-            Until::Time(at) => self.world.clock.now() >= at,
+            StopPoint::Time(at) => self.world.clock.now() >= at,
         }
     }
 
     /// The real computer again, for the next run.
-    pub fn take_reality(&mut self) -> Option<Box<dyn Reality>> {
+    pub fn take_reality(&mut self) -> Option<Box<dyn LiveBackend>> {
         self.reality.take()
     }
 
@@ -180,10 +180,10 @@ impl Run {
     }
 
     /// Lets a part of the computer do something that may ask for chance or meet a fault, for `node`.
-    pub fn moment<R>(&mut self, node: NodeId, body: impl FnOnce(&mut World, &mut Moment<'_>) -> R) -> R {
+    pub fn moment<R>(&mut self, node: NodeId, body: impl FnOnce(&mut World, &mut OpContext<'_>) -> R) -> R {
         let mut faults = std::mem::take(&mut self.world.faults);
         let mut asking = Asking { source: &mut *self.source, recorder: &mut self.recorder };
-        let mut moment = Moment { now: self.world.clock.now(), node, faults: &mut faults, chance: &mut asking };
+        let mut moment = OpContext { now: self.world.clock.now(), node, faults: &mut faults, chance: &mut asking };
         let result = body(&mut self.world, &mut moment);
         self.world.faults = faults;
         result
@@ -197,26 +197,26 @@ impl Run {
         self.work = self.work.saturating_add(RESTART_FUEL);
     }
 
-    /// Keeps bytes that an [`Ask`] is about to name.
+    /// Keeps bytes that an [`BackendRequest`] is about to name.
     pub(crate) fn keep(&mut self, bytes: &[u8]) -> Digest {
         self.recorder.observed().add(bytes)
     }
 
-    /// Bytes that an [`Answer`] named.
+    /// Bytes that an [`BackendResponse`] named.
     pub(crate) fn kept(&mut self, digest: Digest) -> Result<Arc<[u8]>, Stop> {
         let found = self.recorder.observed().get(&digest);
         found.ok_or_else(|| Stop::Machine { what: format!("the bytes {digest} of an observation are missing") })
     }
 
     /// Asks the real computer, or the recording of what it answered; recorded before anybody judges it.
-    pub(crate) fn observe(&mut self, ask: &Ask) -> Result<Answer, Stop> {
+    pub(crate) fn observe(&mut self, ask: &BackendRequest) -> Result<BackendResponse, Stop> {
         let shown = self.redacted(ask);
         let answer = match self.source.observe(&shown, self.recorder.observed()) {
-            Observed::Answer(answer) => answer,
-            Observed::Diverged(recorded) => {
+            ObservationLookup::Answer(answer) => answer,
+            ObservationLookup::Diverged(recorded) => {
                 return Err(Stop::Diverged { recorded, asked: Box::new(shown) });
             }
-            Observed::Unknown => {
+            ObservationLookup::Unknown => {
                 let machine = |what: String| Stop::Machine { what };
                 let reality = self.reality.as_mut();
                 let reality =
@@ -240,15 +240,15 @@ impl Run {
     }
 
     /// The question as it may stand in a trace.
-    fn redacted(&self, ask: &Ask) -> Ask {
+    fn redacted(&self, ask: &BackendRequest) -> BackendRequest {
         let redact = &self.world.plan.redact;
         match ask {
-            Ask::Http(http) => Ask::Http(recorded_ask(redact, http)),
-            Ask::Process(process) => {
+            BackendRequest::Http(http) => BackendRequest::Http(recorded_ask(redact, http)),
+            BackendRequest::Process(process) => {
                 let env = crate::process::redacted(&process.env, &redact.env);
-                Ask::Process(ProcessAsk { env, ..process.clone() })
+                BackendRequest::Process(ProcessRequest { env, ..process.clone() })
             }
-            Ask::File(_) => ask.clone(),
+            BackendRequest::File(_) => ask.clone(),
         }
     }
 }
@@ -259,10 +259,10 @@ struct Asking<'a> {
     recorder: &'a mut Recorder,
 }
 
-impl Chance for Asking<'_> {
+impl Decider for Asking<'_> {
     fn below(&mut self, question: Question<'_>, bound: u64) -> u64 {
         let (answer, origin): (u64, Origin) = self.source.below(question, bound);
-        self.recorder.decision(origin, || Explicit::Number(answer));
+        self.recorder.decision(origin, || Override::Number(answer));
         answer
     }
 }

@@ -19,9 +19,9 @@ use crate::bindings::wasi::sockets::{instance_network, network};
 use crate::bindings::{IoError, Network as NetworkHandle, Pollable};
 use crate::call::{Host, Import, Stop, misuse};
 use fozzy_trace::Record;
-use fozzy_world::network::{self as world, Family};
+use fozzy_world::network::{self as world, AddressFamily};
 use fozzy_world::table::{Handle, StreamFailure};
-use fozzy_world::{Moment, Network, TableError, Wait};
+use fozzy_world::{Network, OpContext, TableError, Wait};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use wasmtime::Result;
 use wasmtime::component::Resource;
@@ -33,11 +33,11 @@ const DROP_NETWORK: Import = Import::new("wasi:sockets/network.network.drop");
 /// What a function of WASI answers.
 type SocketResult<T> = Result<std::result::Result<T, ErrorCode>>;
 /// What the network answers.
-type Answer<T> = std::result::Result<T, world::ErrorCode>;
+type Answer<T> = std::result::Result<T, world::SocketErrorCode>;
 
 impl Host {
     /// Lets the network do something, after everything that is due by now.
-    fn on_network<R>(&mut self, body: impl FnOnce(&mut Network, &mut Moment<'_>) -> R) -> R {
+    fn on_network<R>(&mut self, body: impl FnOnce(&mut Network, &mut OpContext<'_>) -> R) -> R {
         self.moment(|world, moment| {
             world.network.advance(moment.now);
             body(&mut world.network, moment)
@@ -53,7 +53,7 @@ impl Host {
     ) -> SocketResult<T> {
         self.call(import, asked, |host| {
             let answer = body(host)?;
-            if matches!(answer, Err(world::ErrorCode::WouldBlock)) {
+            if matches!(answer, Err(world::SocketErrorCode::WouldBlock)) {
                 host.world().clock.tick();
             }
             Ok(answer.map_err(code))
@@ -115,38 +115,38 @@ impl network::HostNetwork for Host {
     }
 }
 
-fn code(error: world::ErrorCode) -> ErrorCode {
+fn code(error: world::SocketErrorCode) -> ErrorCode {
     match error {
-        world::ErrorCode::Unknown => ErrorCode::Unknown,
-        world::ErrorCode::AccessDenied => ErrorCode::AccessDenied,
-        world::ErrorCode::InvalidArgument => ErrorCode::InvalidArgument,
-        world::ErrorCode::Timeout => ErrorCode::Timeout,
-        world::ErrorCode::ConcurrencyConflict => ErrorCode::ConcurrencyConflict,
-        world::ErrorCode::NotInProgress => ErrorCode::NotInProgress,
-        world::ErrorCode::WouldBlock => ErrorCode::WouldBlock,
-        world::ErrorCode::InvalidState => ErrorCode::InvalidState,
-        world::ErrorCode::NewSocketLimit => ErrorCode::NewSocketLimit,
-        world::ErrorCode::AddressNotBindable => ErrorCode::AddressNotBindable,
-        world::ErrorCode::AddressInUse => ErrorCode::AddressInUse,
-        world::ErrorCode::RemoteUnreachable => ErrorCode::RemoteUnreachable,
-        world::ErrorCode::ConnectionRefused => ErrorCode::ConnectionRefused,
-        world::ErrorCode::ConnectionReset => ErrorCode::ConnectionReset,
-        world::ErrorCode::DatagramTooLarge => ErrorCode::DatagramTooLarge,
-        world::ErrorCode::NameUnresolvable => ErrorCode::NameUnresolvable,
+        world::SocketErrorCode::Unknown => ErrorCode::Unknown,
+        world::SocketErrorCode::AccessDenied => ErrorCode::AccessDenied,
+        world::SocketErrorCode::InvalidArgument => ErrorCode::InvalidArgument,
+        world::SocketErrorCode::Timeout => ErrorCode::Timeout,
+        world::SocketErrorCode::ConcurrencyConflict => ErrorCode::ConcurrencyConflict,
+        world::SocketErrorCode::NotInProgress => ErrorCode::NotInProgress,
+        world::SocketErrorCode::WouldBlock => ErrorCode::WouldBlock,
+        world::SocketErrorCode::InvalidState => ErrorCode::InvalidState,
+        world::SocketErrorCode::NewSocketLimit => ErrorCode::NewSocketLimit,
+        world::SocketErrorCode::AddressNotBindable => ErrorCode::AddressNotBindable,
+        world::SocketErrorCode::AddressInUse => ErrorCode::AddressInUse,
+        world::SocketErrorCode::RemoteUnreachable => ErrorCode::RemoteUnreachable,
+        world::SocketErrorCode::ConnectionRefused => ErrorCode::ConnectionRefused,
+        world::SocketErrorCode::ConnectionReset => ErrorCode::ConnectionReset,
+        world::SocketErrorCode::DatagramTooLarge => ErrorCode::DatagramTooLarge,
+        world::SocketErrorCode::NameUnresolvable => ErrorCode::NameUnresolvable,
     }
 }
 
-fn family(family: IpAddressFamily) -> Family {
+fn family(family: IpAddressFamily) -> AddressFamily {
     match family {
-        IpAddressFamily::Ipv4 => Family::Ipv4,
-        IpAddressFamily::Ipv6 => Family::Ipv6,
+        IpAddressFamily::Ipv4 => AddressFamily::Ipv4,
+        IpAddressFamily::Ipv6 => AddressFamily::Ipv6,
     }
 }
 
-fn wit_family(family: Family) -> IpAddressFamily {
+fn wit_family(family: AddressFamily) -> IpAddressFamily {
     match family {
-        Family::Ipv4 => IpAddressFamily::Ipv4,
-        Family::Ipv6 => IpAddressFamily::Ipv6,
+        AddressFamily::Ipv4 => IpAddressFamily::Ipv4,
+        AddressFamily::Ipv6 => IpAddressFamily::Ipv6,
     }
 }
 

@@ -12,12 +12,12 @@ use crate::bindings::wasi::io::streams::{self, StreamError};
 use crate::bindings::{InputStream, IoError, OutputStream, Pollable};
 use crate::call::{Host, Import, Progress, Stop, misuse};
 use crate::disk_faults::{part, whole};
-use fozzy_world::files::{Act, Errno, flip_bit};
-use fozzy_world::http::ErrorCode;
+use fozzy_world::files::{DiskOperation, Errno, flip_bit};
+use fozzy_world::http::HttpErrorCode;
 use fozzy_world::network::{self, Readiness};
-use fozzy_world::pipe::Read;
+use fozzy_world::pipe::PipeRead;
 use fozzy_world::process::ProcessNode;
-use fozzy_world::table::{Handle, InputStream as Input, OutputStream as Output, StreamFailure};
+use fozzy_world::table::{Handle, StreamFailure, StreamSink as Output, StreamSource as Input};
 use fozzy_world::{OutputKind, PipeEnd, PipeId, TableError, Wait, World};
 use wasmtime::Result;
 use wasmtime::component::Resource;
@@ -52,8 +52,8 @@ const WRITE_AND_FLUSH_BYTES_MAX: u64 = 4096;
 pub(crate) enum Failure {
     Closed,
     Failed(Errno),
-    Network(network::ErrorCode),
-    Http(ErrorCode),
+    Network(network::SocketErrorCode),
+    Http(HttpErrorCode),
 }
 
 /// Whether a reader waits until there is something.
@@ -96,7 +96,7 @@ impl Host {
     /// Reads from whatever `rep` stands for and moves its position.
     fn read_some(&mut self, import: Import, rep: u32, len: u64, patience: Patience) -> Attempt<Vec<u8>> {
         let len = len.min(READ_BYTES_MAX);
-        let strike = self.strike_stream(rep, Act::Read)?;
+        let strike = self.strike_stream(rep, DiskOperation::Read)?;
         let node = self.node_mut();
         match node.table.get_mut(rep) {
             Ok(Handle::InputStream(Input::File { file, offset })) => {
@@ -158,7 +158,7 @@ impl Host {
 
     /// Writes to whatever `rep` stands for and moves its position. A full disk takes what fits, and fails.
     fn write_all(&mut self, import: Import, rep: u32, bytes: &[u8]) -> Attempt<()> {
-        let strike = self.strike_stream(rep, Act::Write)?;
+        let strike = self.strike_stream(rep, DiskOperation::Write)?;
         let wall = self.wall_ns();
         let node = self.node_mut();
         match node.table.get_mut(rep) {
@@ -231,8 +231,8 @@ impl Host {
         }
         let world = self.world();
         match world.pipes.read(pipe, len, world.clock.now()) {
-            Read::Bytes(bytes) => done(bytes),
-            Read::End => {
+            PipeRead::Bytes(bytes) => done(bytes),
+            PipeRead::End => {
                 self.shut(rep)?;
                 failed(Failure::Closed)
             }

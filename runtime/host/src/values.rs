@@ -8,7 +8,7 @@
 //! Invariant: values that differ fold differently, their cases and lengths included.
 //! Not here: handles of resources, for which numbers stand (`handles`).
 
-use fozzy_trace::{Fold, Record};
+use fozzy_trace::{Record, RunningDigest};
 use std::fmt::Write;
 use wasmtime::component::{Type, Val};
 
@@ -19,7 +19,7 @@ const SHOWN_BYTES_MAX: usize = 200;
 pub(crate) struct Values<'a>(pub(crate) &'a [Val]);
 
 impl Record for Values<'_> {
-    fn fold(&self, fold: &mut Fold) {
+    fn fold(&self, fold: &mut RunningDigest) {
         list(self.0, fold);
     }
 
@@ -30,7 +30,7 @@ impl Record for Values<'_> {
             out.push_str(&text);
             return;
         }
-        let mut whole = Fold::default();
+        let mut whole = RunningDigest::default();
         self.fold(&mut whole);
         let cut = (0..=SHOWN_BYTES_MAX).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
         let _ = write!(out, "{}… #{:08x}", &text[..cut], whole.value() as u32);
@@ -41,13 +41,13 @@ impl Record for Values<'_> {
     }
 }
 
-fn list(values: &[Val], fold: &mut Fold) {
+fn list(values: &[Val], fold: &mut RunningDigest) {
     fold.word(values.len() as u64);
     values.iter().for_each(|value| fold_value(value, fold));
 }
 
-fn fold_value(value: &Val, fold: &mut Fold) {
-    let payload = |payload: &Option<Box<Val>>, fold: &mut Fold| {
+fn fold_value(value: &Val, fold: &mut RunningDigest) {
+    let payload = |payload: &Option<Box<Val>>, fold: &mut RunningDigest| {
         fold.word(u64::from(payload.is_some()));
         if let Some(value) = payload {
             fold_value(value, fold);
@@ -246,7 +246,7 @@ mod tests {
     }
 
     fn folded(values: &[Val]) -> u64 {
-        let mut fold = Fold::default();
+        let mut fold = RunningDigest::default();
         Values(values).fold(&mut fold);
         fold.value()
     }

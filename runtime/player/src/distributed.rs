@@ -15,13 +15,13 @@
 mod nodes;
 mod wire;
 
-use crate::Play;
-use crate::failure::{self, Failure};
+use crate::ScenarioPlayer;
+use crate::failure::{self, StepFailure};
 use fozzy_sdk::bindings::tools::fozzy::choices::draws;
 use fozzy_sdk::tools;
 use nodes::Nodes;
 use fozzy_scenario_file::{Cluster, ClusterFault, ClusterFile, ClusterInvariant, ClusterOptions, ClusterStep};
-use wire::Pair;
+use wire::NodePair;
 
 /// Messages that arrive in one sequence, at most: a cluster whose nodes answer each other for ever comes to an end here.
 const DELIVERIES_MAX: u32 = 100_000;
@@ -43,7 +43,7 @@ struct Played {
 }
 
 /// A cluster, before its first step.
-pub(crate) fn play(file: ClusterFile) -> Box<dyn Play> {
+pub(crate) fn play(file: ClusterFile) -> Box<dyn ScenarioPlayer> {
     let wrong = |why: String| -> ! { failure::invalid("the cluster cannot be played", &why) };
     let options = match crate::told(OPTIONS).as_str() {
         "" => Ok(ClusterOptions::default()),
@@ -55,19 +55,19 @@ pub(crate) fn play(file: ClusterFile) -> Box<dyn Play> {
     Box::new(Played { cluster, options, kinds: crate::kinds(), nodes, delivered: 0 })
 }
 
-impl Play for Played {
-    fn begin(&mut self) -> Result<(), Failure> {
+impl ScenarioPlayer for Played {
+    fn begin(&mut self) -> Result<(), StepFailure> {
         self.nodes.start_all()
     }
 
-    fn step(&mut self, number: u32) -> Result<Option<u32>, Failure> {
+    fn step(&mut self, number: u32) -> Result<Option<u32>, StepFailure> {
         let Some(step) = self.cluster.steps.get(number as usize).cloned() else { return Ok(None) };
         self.arrive(true)?;
         self.act(&step).map_err(|failure| failure.at(|| format!("steps[{number}]: {}", step.kind())))?;
         Ok(self.kinds.iter().position(|kind| *kind == step.kind()).map(|place| place as u32))
     }
 
-    fn end(&mut self) -> Result<(), Failure> {
+    fn end(&mut self) -> Result<(), StepFailure> {
         self.arrive(true)?;
         self.nodes.repair()?;
         self.arrive(false)?;
@@ -77,7 +77,7 @@ impl Play for Played {
 
 impl Played {
     /// Lets messages arrive: all that can, or, where that is asked, until the next step is to come.
-    fn arrive(&mut self, others_are_next: bool) -> Result<(), Failure> {
+    fn arrive(&mut self, others_are_next: bool) -> Result<(), StepFailure> {
         loop {
             if others_are_next && self.options.asks {
                 self.maybe_fail()?;
@@ -99,7 +99,7 @@ impl Played {
             self.delivered += 1;
             if self.delivered > DELIVERIES_MAX {
                 let what = format!("more than {DELIVERIES_MAX} messages have arrived, and there are others");
-                return Err(Failure::new(what).at(|| "messages come to an end".to_owned()));
+                return Err(StepFailure::new(what).at(|| "messages come to an end".to_owned()));
             }
             self.nodes.deliver(next)?;
             self.check(false)?;
@@ -107,17 +107,17 @@ impl Played {
     }
 
     /// A fault begins or ends, perhaps.
-    fn maybe_fail(&mut self) -> Result<(), Failure> {
+    fn maybe_fail(&mut self) -> Result<(), StepFailure> {
         if self.options.faults.is_empty() || !draws::bool("a fault begins or ends", FAULT_PROBABILITY) {
             return Ok(());
         }
-        let (nodes, mut places): (usize, Vec<(ClusterFault, Pair)>) = (self.nodes.count(), Vec::new());
+        let (nodes, mut places): (usize, Vec<(ClusterFault, NodePair)>) = (self.nodes.count(), Vec::new());
         for fault in &self.options.faults {
             for one in 0..nodes {
                 match fault {
-                    ClusterFault::Crash => places.push((*fault, Pair::of(one, one))),
+                    ClusterFault::Crash => places.push((*fault, NodePair::of(one, one))),
                     ClusterFault::Partition => {
-                        places.extend((one + 1..nodes).map(|other| (*fault, Pair::of(one, other))));
+                        places.extend((one + 1..nodes).map(|other| (*fault, NodePair::of(one, other))));
                     }
                 }
             }
@@ -130,11 +130,11 @@ impl Played {
                 self.nodes.toggle_partition(pair);
                 Ok(())
             }
-            (ClusterFault::Crash, Pair(node, _)) => self.nodes.toggle_crash(node),
+            (ClusterFault::Crash, NodePair(node, _)) => self.nodes.toggle_crash(node),
         }
     }
 
-    fn act(&mut self, step: &ClusterStep) -> Result<(), Failure> {
+    fn act(&mut self, step: &ClusterStep) -> Result<(), StepFailure> {
         match step {
             ClusterStep::ClientPut { node, key, value } => self.nodes.put(self.nodes.number(node), key, value),
             ClusterStep::ClientGetAssert { node, key, equals, is_null } => {
@@ -148,14 +148,14 @@ impl Played {
                     _ => return Ok(()),
                 };
                 let found = shown(found.as_deref());
-                Err(Failure::new(format!("{node} has {found} under {key:?}; expected {expected}")))
+                Err(StepFailure::new(format!("{node} has {found} under {key:?}; expected {expected}")))
             }
             ClusterStep::Partition { a, b } => {
-                self.nodes.partition(Pair::of(self.nodes.number(a), self.nodes.number(b)));
+                self.nodes.partition(NodePair::of(self.nodes.number(a), self.nodes.number(b)));
                 Ok(())
             }
             ClusterStep::Heal { a, b } => {
-                self.nodes.heal(Pair::of(self.nodes.number(a), self.nodes.number(b)));
+                self.nodes.heal(NodePair::of(self.nodes.number(a), self.nodes.number(b)));
                 Ok(())
             }
             ClusterStep::Crash { node } => {
@@ -171,7 +171,7 @@ impl Played {
     }
 
     /// What must hold now, of the nodes that are up.
-    fn check(&mut self, at_the_end: bool) -> Result<(), Failure> {
+    fn check(&mut self, at_the_end: bool) -> Result<(), StepFailure> {
         for (number, invariant) in self.cluster.invariants.iter().enumerate() {
             let wrong = match invariant {
                 ClusterInvariant::KvAllEqual { .. } if !at_the_end => None,
@@ -182,7 +182,7 @@ impl Played {
                 }
             };
             if let Some(what) = wrong {
-                return Err(Failure::new(what).at(|| format!("invariants[{number}]: {}", invariant.kind())));
+                return Err(StepFailure::new(what).at(|| format!("invariants[{number}]: {}", invariant.kind())));
             }
         }
         Ok(())

@@ -3,7 +3,7 @@
 //! Invariant: no wall facts in it: equal explorations have equal summaries, but for the paths.
 
 use crate::pretty::{counted, grouped};
-use fozzy_trace::Signature;
+use fozzy_trace::FailureSignature;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -41,10 +41,10 @@ pub struct ExploreSummary {
     pub chance_of_new_edge: f64,
     /// What each way to search has earned: how much of the effort went into it, and what it saw first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub earned: Vec<ExploreEarned>,
+    pub earned: Vec<ExploreReward>,
     /// Branches that were not reached, with their place and the line that would say so.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub not_reached: Vec<NotReached>,
+    pub not_reached: Vec<UnreachedBranch>,
     /// Failures, each once, in the order in which they were found.
     pub failures: Vec<ExploreFinding>,
     /// Failures of before that were tried first.
@@ -57,7 +57,7 @@ pub struct ExploreSummary {
 /// One of several things that effort is divided between.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct ExploreEarned {
+pub struct ExploreReward {
     /// What is chosen: where a run begins (`origin`), who goes on (`order`), which answers it may give (`swarm`).
     pub dial: String,
     /// One of the choices.
@@ -73,7 +73,7 @@ pub struct ExploreEarned {
 /// A branch that no step has gone into.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct NotReached {
+pub struct UnreachedBranch {
     /// `file:line`.
     pub place: String,
     /// A line to put there, which says in each report whether it was reached.
@@ -85,7 +85,7 @@ pub struct NotReached {
 #[serde(rename_all = "camelCase")]
 pub struct ExploreFinding {
     /// What it is.
-    pub signature: Option<Signature>,
+    pub signature: Option<FailureSignature>,
     /// The run that found it, counted from 1.
     pub found_at: u64,
     /// How often it was seen.
@@ -109,7 +109,7 @@ pub struct SeedState {
     /// Its file.
     pub path: String,
     /// What it was.
-    pub signature: Option<Signature>,
+    pub signature: Option<FailureSignature>,
     /// `still there`, `fixed`, `stale`.
     pub state: String,
     /// Whether it was made as small as it gets.
@@ -134,7 +134,7 @@ pub(crate) fn explore_lines(explore: &ExploreSummary) -> Vec<String> {
         lines.push(counted(explore.states, "state"));
     }
     for group in explore.earned.chunk_by(|one, other| one.dial == other.dial) {
-        let of = |earned: &ExploreEarned| {
+        let of = |earned: &ExploreReward| {
             let (steps, found) = (grouped(earned.steps), grouped(earned.found));
             format!("{} {found} in {steps} steps", earned.name)
         };

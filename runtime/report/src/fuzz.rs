@@ -3,7 +3,7 @@
 //! Invariant: no wall facts in it: equal campaigns have equal summaries, but for the paths.
 
 use crate::pretty::{counted, grouped};
-use fozzy_trace::Signature;
+use fozzy_trace::FailureSignature;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -63,7 +63,7 @@ pub struct FuzzCoverage {
 #[serde(rename_all = "camelCase")]
 pub struct FuzzFinding {
     /// What it is.
-    pub signature: Option<Signature>,
+    pub signature: Option<FailureSignature>,
     /// The execution that found it, counted from 1.
     pub found_at: u64,
     /// How often it was seen.

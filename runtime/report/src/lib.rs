@@ -28,10 +28,10 @@ pub mod suite;
 mod summary;
 
 pub use causality::{
-    CausalityDocument, CausalityPoint, CausalityTurn, Chance, Findability, FindabilityDocument, causality_lines,
+    CausalityDocument, CausalityPoint, CausalityTurn, Findability, FindabilityDocument, Probability, causality_lines,
     causality_svg, findability_lines,
 };
-pub use explore::{ExploreEarned, ExploreFinding, ExploreSummary, NotReached, SeedState};
+pub use explore::{ExploreFinding, ExploreReward, ExploreSummary, SeedState, UnreachedBranch};
 pub use facts::{FlowSummary, MemorySummary, PropertySummary, ScenarioSummary};
 pub use findings::finding_annotations;
 pub use flaky::{FlakyReport, RunSignature};
@@ -43,6 +43,6 @@ pub use sarif::sarif;
 pub use show::{divergence_lines, entry_line};
 pub use state::{FileState, MemoryState, StateDocument, SymbolState, TaskState, TimerState, state_lines};
 pub use summary::{
-    ExplainedDecision, Identity, Mode, NodeSummary, OutputSummary, ReplaySummary, RunSummary, ShrinkSummary, Slip,
-    StorySize, StreamSummary, TargetSummary, WallFacts,
+    ExplainedDecision, FailureSize, NodeSummary, OutputSummary, ReplaySummary, RunIdentity, RunMode, RunSummary,
+    ShrinkSlip, ShrinkSummary, StreamSummary, TargetSummary, WallFacts,
 };

@@ -6,7 +6,7 @@
 //!            └─ from a place ◀── pool ◀─────┘                    a failure? its whole story is run again, alone
 //! ```
 //!
-//! A way is a list of answers from time zero (a [`Story`]); a kept place only spares going there again.
+//! A way is a list of answers from time zero (a [`DecisionPath`]); a kept place only spares going there again.
 //!
 //! Invariants: with one worker, everything that is found depends on scenario, options and seed; what counts as a finding is
 //! what a run of its own says.
@@ -26,10 +26,10 @@ mod swarm;
 #[cfg(test)]
 mod tests;
 
-pub use bandit::Earned;
-pub use decision_path::Story;
-pub use explorer::{Edges, Ended, Exploration, Observer, Others, Stats};
-pub use guided_source::{Answers, Walk};
-pub use options::{CheckpointStrategy, Options, Stop};
-pub use stateful_target::{Ground, PlaceId, Went};
+pub use bandit::Reward;
+pub use decision_path::DecisionPath;
+pub use explorer::{EdgeClasses, Exploration, ExplorationEnd, ExplorationObserver, PeerDiscoveries, Stats};
+pub use guided_source::{AnswerLog, GuidedSource};
+pub use options::{CheckpointStrategy, Options, StopCondition};
+pub use stateful_target::{CheckpointId, StatefulTarget, Went};
 pub use strategy::{STRATEGIES, StrategyRow, strategy};

@@ -10,7 +10,7 @@
 //! Invariants: a feature that was seen stays seen; only executions that returned are looked at.
 //! Source of the classes: AFL (<https://lcamtuf.coredump.cx/afl/technical_details.txt>, section 1).
 
-use crate::fuzz::{MemoryUse, Target};
+use crate::fuzz::{FuzzTarget, MemoryUse};
 
 /// An edge taken so often in one execution.
 pub(crate) type Feature = u32;
@@ -45,7 +45,7 @@ const PAGE_CLASSES: usize = 80;
 
 /// What was seen of one module.
 #[derive(Clone, Debug, Default)]
-struct Module {
+struct ModuleCoverage {
     /// Number of its first edge.
     first: u32,
     /// Classes seen, one byte an edge.
@@ -63,7 +63,7 @@ struct Module {
 /// What was seen.
 #[derive(Clone, Debug, Default)]
 pub struct Feedback {
-    modules: Vec<Module>,
+    modules: Vec<ModuleCoverage>,
     /// Edges and what stands beside them in one row of numbers.
     rows: u32,
     edges: u64,
@@ -75,7 +75,7 @@ pub struct Feedback {
 
 impl Feedback {
     /// Looks at the last execution of `target`, and says how many features are new.
-    pub fn note(&mut self, target: &dyn Target, memory: MemoryUse) -> u32 {
+    pub fn note(&mut self, target: &dyn FuzzTarget, memory: MemoryUse) -> u32 {
         let mut fresh = 0;
         let mut number = 1;
         target.coverage(&mut |bytes| {
@@ -94,7 +94,7 @@ impl Feedback {
     /// The same for one module; 0 is for what is no module.
     pub(crate) fn note_module(&mut self, number: usize, bytes: &[u8]) -> u32 {
         if self.modules.len() <= number {
-            self.modules.resize_with(number + 1, Module::default);
+            self.modules.resize_with(number + 1, ModuleCoverage::default);
         }
         if self.modules[number].seen.len() < bytes.len().div_ceil(8) {
             self.add(number, bytes.len());
@@ -144,12 +144,13 @@ impl Feedback {
         let words = bytes.div_ceil(8);
         let zeros = || vec![0; words];
         let (first, counts) = (self.rows, vec![0; words * 8]);
-        self.modules[number] = Module { first, seen: zeros(), often: zeros(), done: zeros(), stale: zeros(), counts };
+        self.modules[number] =
+            ModuleCoverage { first, seen: zeros(), often: zeros(), done: zeros(), stale: zeros(), counts };
         self.rows += words as u32 * 8;
     }
 
     /// The features of the last execution, in order.
-    pub(crate) fn features_of(&self, target: &dyn Target, memory: MemoryUse, out: &mut Vec<Feature>) {
+    pub(crate) fn features_of(&self, target: &dyn FuzzTarget, memory: MemoryUse, out: &mut Vec<Feature>) {
         out.clear();
         let mut collect = |number: usize, bytes: &[u8]| {
             let Some(module) = self.modules.get(number) else { return };
@@ -171,7 +172,7 @@ impl Feedback {
     }
 
     /// Counts the last execution among those that tell how often an edge is taken.
-    pub(crate) fn count(&mut self, target: &dyn Target) {
+    pub(crate) fn count(&mut self, target: &dyn FuzzTarget) {
         let mut number = 1;
         let modules = &mut self.modules;
         target.coverage(&mut |bytes| {
@@ -190,7 +191,7 @@ impl Feedback {
     pub(crate) fn frequency(&self, feature: Feature) -> u32 {
         let row = feature / 8;
         // There are few modules, in the order in which they were seen.
-        let of = |module: &&Module| (module.first..module.first + module.counts.len() as u32).contains(&row);
+        let of = |module: &&ModuleCoverage| (module.first..module.first + module.counts.len() as u32).contains(&row);
         self.modules.iter().find(of).map_or(0, |module| module.counts[(row - module.first) as usize])
     }
 

@@ -2,12 +2,12 @@
 //!
 //! Invariant: two findings never have the same signature.
 
-use fozzy_trace::{Signature, Verdict};
+use fozzy_trace::{FailureSignature, Verdict};
 use std::collections::BTreeMap;
 
 /// One failure.
 #[derive(Clone, Debug)]
-pub struct Found<I = Vec<u8>> {
+pub struct FailureRecord<I = Vec<u8>> {
     /// What showed it first: an input, or a story.
     pub input: I,
     /// The execution, or run, that found it, counted from 1.
@@ -23,8 +23,8 @@ pub struct Found<I = Vec<u8>> {
 /// All failures, by the order in which they were found.
 #[derive(Clone, Debug)]
 pub struct Findings<I = Vec<u8>> {
-    all: Vec<Found<I>>,
-    by_signature: BTreeMap<Option<Signature>, usize>,
+    all: Vec<FailureRecord<I>>,
+    by_signature: BTreeMap<Option<FailureSignature>, usize>,
     times: u64,
 }
 
@@ -37,7 +37,7 @@ impl<I> Default for Findings<I> {
 impl<I> Findings<I> {
     /// The findings, in the order in which they were found.
     #[must_use]
-    pub fn all(&self) -> &[Found<I>] {
+    pub fn all(&self) -> &[FailureRecord<I>] {
         &self.all
     }
 
@@ -48,7 +48,7 @@ impl<I> Findings<I> {
     }
 
     /// Whether a failure was seen before; it is counted then.
-    pub(crate) fn seen(&mut self, signature: Option<&Signature>) -> bool {
+    pub(crate) fn seen(&mut self, signature: Option<&FailureSignature>) -> bool {
         self.times += 1;
         let Some(place) = self.by_signature.get(&signature.cloned()) else { return false };
         self.all[*place].times += 1;
@@ -56,7 +56,11 @@ impl<I> Findings<I> {
     }
 
     /// Adds a failure that the search knows by `signature`. `None` when its verdict is that of a known one.
-    pub(crate) fn add(&mut self, signature: Option<Signature>, found: Found<I>) -> Option<&Found<I>> {
+    pub(crate) fn add(
+        &mut self,
+        signature: Option<FailureSignature>,
+        found: FailureRecord<I>,
+    ) -> Option<&FailureRecord<I>> {
         let verdict = found.verdict.signature.clone();
         if let Some(place) = self.by_signature.get(&verdict).copied() {
             self.all[place].times += 1;

@@ -29,13 +29,13 @@ mod reduce;
 mod structured_input;
 mod target;
 
-pub use campaign::{Campaign, Ended, Observer, Options, Stats};
+pub use campaign::{Campaign, CampaignEnd, FuzzObserver, Options, Stats};
 pub use corpus::{Corpus, Testcase};
-pub use corpus_minimize::{Reach, cover};
+pub use corpus_minimize::{InputCoverage, cover};
 pub use dictionary::{Dictionary, DictionaryError, Token};
 pub use mutate::{MUTATORS, Mutator};
-pub use structured_input::Drawn;
-pub use target::{Compared, ComparedKind, MemoryUse, Outcome, Target};
+pub use structured_input::StructuredInput;
+pub use target::{CmpLogEntry, ComparedKind, FuzzOutcome, FuzzTarget, MemoryUse};
 
 #[cfg(test)]
 mod tests;

@@ -15,8 +15,11 @@
 use fozzy_trace::digest::{hex, unhex};
 use fozzy_trace::file::Recording;
 use fozzy_trace::plan::Inputs;
-use fozzy_trace::source::{Explicit, Recorded};
-use fozzy_trace::{Ask, DecisionSource, NodeId, Observation, Observed, Origin, Part, Purpose, Question, Seed};
+use fozzy_trace::source::{Override, RecordedSource};
+use fozzy_trace::{
+    BackendRequest, DecisionPart, DecisionSource, NodeId, Observation, ObservationLookup, Origin, Purpose, Question,
+    Seed,
+};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -25,9 +28,9 @@ pub const LOGGED_MAX: usize = 1 << 20;
 
 /// Where a question stands: in which part of the run, for what, and after how many others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Spot {
+pub struct DecisionKey {
     /// The part of the target's run: that of its last choice.
-    pub part: Part,
+    pub part: DecisionPart,
     /// Who asked.
     pub node: NodeId,
     /// For what.
@@ -40,20 +43,20 @@ pub struct Spot {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Decision {
     /// Where it stands.
-    pub spot: Spot,
+    pub spot: DecisionKey,
     /// The place in the program, or the import, that asked.
     pub site: String,
     /// Which answers there were.
-    pub asked: Asked,
+    pub asked: AnswerDomain,
     /// Which one was given.
-    pub answer: Explicit,
+    pub answer: Override,
     /// Whether the seed gave it.
     pub origin: Origin,
 }
 
 /// The answers that a question has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Asked {
+pub enum AnswerDomain {
     /// Numbers below this one.
     Below(u64),
     /// So many bytes.
@@ -61,64 +64,64 @@ pub enum Asked {
 }
 
 /// Decisions in the order in which they were taken.
-pub type Log = Arc<Mutex<Vec<Decision>>>;
+pub type DecisionLog = Arc<Mutex<Vec<Decision>>>;
 
 /// What a log holds, which is empty after that.
-pub(crate) fn take(log: &Log) -> Vec<Decision> {
+pub(crate) fn take(log: &DecisionLog) -> Vec<Decision> {
     std::mem::take(&mut *log.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
-/// Answers by [`Spot`], over a seed.
-pub struct Guided {
+/// Answers by [`DecisionKey`], over a seed.
+pub struct KeyedSource {
     /// The seed's answers, and what the real computer said.
-    beneath: Recorded,
-    answers: Arc<BTreeMap<Spot, Explicit>>,
+    beneath: RecordedSource,
+    answers: Arc<BTreeMap<DecisionKey, Override>>,
     /// Whether chance and faults are quiet where no answer is given.
     calm: bool,
-    part: Part,
+    part: DecisionPart,
     /// Questions of this part so far.
     asked: BTreeMap<(NodeId, Purpose), u64>,
-    log: Log,
+    log: DecisionLog,
 }
 
-impl Guided {
+impl KeyedSource {
     /// A source that answers by `answers`, elsewhere by the seed, and logs.
     #[must_use]
-    pub fn new(seed: Seed, answers: Arc<BTreeMap<Spot, Explicit>>, log: Log) -> Guided {
-        Guided::over(Recorded::new(seed, BTreeMap::new()), answers, log)
+    pub fn new(seed: Seed, answers: Arc<BTreeMap<DecisionKey, Override>>, log: DecisionLog) -> KeyedSource {
+        KeyedSource::over(RecordedSource::new(seed, BTreeMap::new()), answers, log)
     }
 
     /// The same as it is now, which goes on by itself with other answers.
-    pub(crate) fn apart(&self, answers: Arc<BTreeMap<Spot, Explicit>>, log: Log) -> Guided {
-        let Guided { beneath, calm, part, asked, .. } = self;
-        Guided { beneath: beneath.clone(), answers, calm: *calm, part: *part, asked: asked.clone(), log }
+    pub(crate) fn apart(&self, answers: Arc<BTreeMap<DecisionKey, Override>>, log: DecisionLog) -> KeyedSource {
+        let KeyedSource { beneath, calm, part, asked, .. } = self;
+        KeyedSource { beneath: beneath.clone(), answers, calm: *calm, part: *part, asked: asked.clone(), log }
     }
 
-    fn over(beneath: Recorded, answers: Arc<BTreeMap<Spot, Explicit>>, log: Log) -> Guided {
-        Guided { beneath, answers, calm: false, part: Part::WHOLE, asked: BTreeMap::new(), log }
+    fn over(beneath: RecordedSource, answers: Arc<BTreeMap<DecisionKey, Override>>, log: DecisionLog) -> KeyedSource {
+        KeyedSource { beneath, answers, calm: false, part: DecisionPart::WHOLE, asked: BTreeMap::new(), log }
     }
 
     /// The same; faults, turns and the network's chance get the simplest answer where none is given, instead of the seed's.
     #[must_use]
-    pub fn calm(self, calm: bool) -> Guided {
-        Guided { calm, ..self }
+    pub fn calm(self, calm: bool) -> KeyedSource {
+        KeyedSource { calm, ..self }
     }
 
     /// A source that answers as a recording does, and logs.
     #[must_use]
-    pub fn recorded(recording: &Recording, log: Log) -> Guided {
-        let beneath = Recorded::new(recording.seed, recording.explicit.clone());
-        Guided::over(beneath, Arc::default(), log)
+    pub fn recorded(recording: &Recording, log: DecisionLog) -> KeyedSource {
+        let beneath = RecordedSource::new(recording.seed, recording.explicit.clone());
+        KeyedSource::over(beneath, Arc::default(), log)
             .observing(Arc::clone(&recording.observations), recording.inputs.clone())
     }
 
     /// The same, and the real computer answered `observations`, whose bytes are `observed`.
     #[must_use]
-    pub fn observing(self, observations: Arc<[Observation]>, observed: Inputs) -> Guided {
-        Guided { beneath: self.beneath.observing(observations, observed), ..self }
+    pub fn observing(self, observations: Arc<[Observation]>, observed: Inputs) -> KeyedSource {
+        KeyedSource { beneath: self.beneath.observing(observations, observed), ..self }
     }
 
-    fn spot(&mut self, Question { node, purpose, .. }: Question<'_>) -> Spot {
+    fn spot(&mut self, Question { node, purpose, .. }: Question<'_>) -> DecisionKey {
         if let Purpose::Choice(part) = purpose
             && node == NodeId(0)
             && part != self.part
@@ -127,12 +130,19 @@ impl Guided {
             self.asked.clear();
         }
         let count = self.asked.entry((node, purpose)).or_default();
-        let spot = Spot { part: self.part, node, purpose, nth: *count };
+        let spot = DecisionKey { part: self.part, node, purpose, nth: *count };
         *count += 1;
         spot
     }
 
-    fn note(&self, spot: Spot, site: &str, asked: Asked, answer: impl FnOnce() -> Explicit, origin: Origin) {
+    fn note(
+        &self,
+        spot: DecisionKey,
+        site: &str,
+        asked: AnswerDomain,
+        answer: impl FnOnce() -> Override,
+        origin: Origin,
+    ) {
         let mut log = self.log.lock().unwrap_or_else(PoisonError::into_inner);
         if log.len() < LOGGED_MAX {
             log.push(Decision { spot, site: site.to_owned(), asked, answer: answer(), origin });
@@ -140,17 +150,17 @@ impl Guided {
     }
 }
 
-impl DecisionSource for Guided {
+impl DecisionSource for KeyedSource {
     fn below(&mut self, question: Question<'_>, bound: u64) -> (u64, Origin) {
         let drawn = self.beneath.below(question, bound);
         let spot = self.spot(question);
         let answer = match self.answers.get(&spot) {
-            Some(Explicit::Number(number)) => (*number).min(bound - 1),
+            Some(Override::Number(number)) => (*number).min(bound - 1),
             None if self.calm && is_chance(question.purpose) => 0,
-            Some(Explicit::Bytes(_)) | None => drawn.0,
+            Some(Override::Bytes(_)) | None => drawn.0,
         };
         let origin = if answer == drawn.0 { drawn.1 } else { Origin::Explicit };
-        self.note(spot, question.site, Asked::Below(bound), || Explicit::Number(answer), origin);
+        self.note(spot, question.site, AnswerDomain::Below(bound), || Override::Number(answer), origin);
         (answer, origin)
     }
 
@@ -158,8 +168,8 @@ impl DecisionSource for Guided {
         self.beneath.fill(question, out);
         let spot = self.spot(question);
         let given = match self.answers.get(&spot) {
-            Some(Explicit::Bytes(text)) => unhex(text),
-            Some(Explicit::Number(_)) | None => None,
+            Some(Override::Bytes(text)) => unhex(text),
+            Some(Override::Number(_)) | None => None,
         };
         let origin = if let Some(bytes) = given {
             let common = bytes.len().min(out.len());
@@ -169,7 +179,7 @@ impl DecisionSource for Guided {
         } else {
             Origin::Seed
         };
-        self.note(spot, question.site, Asked::Bytes(out.len()), || Explicit::Bytes(hex(out)), origin);
+        self.note(spot, question.site, AnswerDomain::Bytes(out.len()), || Override::Bytes(hex(out)), origin);
         origin
     }
 
@@ -182,7 +192,7 @@ impl DecisionSource for Guided {
         Box::new(self.apart(Arc::clone(&self.answers), Arc::new(Mutex::new(log))))
     }
 
-    fn observe(&mut self, ask: &Ask, bytes: &mut Inputs) -> Observed {
+    fn observe(&mut self, ask: &BackendRequest, bytes: &mut Inputs) -> ObservationLookup {
         self.beneath.observe(ask, bytes)
     }
 }
@@ -195,38 +205,38 @@ pub(crate) fn is_chance(purpose: Purpose) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fozzy_trace::source::Seeded;
+    use fozzy_trace::source::SeededSource;
 
     fn ask(step: u32) -> Question<'static> {
-        Question { node: NodeId(0), purpose: Purpose::Choice(Part::step(0, step)), site: "test" }
+        Question { node: NodeId(0), purpose: Purpose::Choice(DecisionPart::step(0, step)), site: "test" }
     }
 
-    fn spot(step: u32, nth: u64) -> Spot {
-        Spot { part: Part::step(0, step), node: NodeId(0), purpose: ask(step).purpose, nth }
+    fn spot(step: u32, nth: u64) -> DecisionKey {
+        DecisionKey { part: DecisionPart::step(0, step), node: NodeId(0), purpose: ask(step).purpose, nth }
     }
 
     #[test]
     fn an_answer_stays_with_its_step_when_others_are_left_out() {
-        let answers = Arc::new(BTreeMap::from([(spot(2, 1), Explicit::Number(5))]));
+        let answers = Arc::new(BTreeMap::from([(spot(2, 1), Override::Number(5))]));
         let draw = |steps: &[u32]| -> Vec<(u64, Origin)> {
-            let mut source = Guided::new(Seed(7), Arc::clone(&answers), Log::default());
+            let mut source = KeyedSource::new(Seed(7), Arc::clone(&answers), DecisionLog::default());
             let draws = steps.iter().flat_map(|step| [*step; 2]);
             draws.map(|step| source.below(ask(step), 1000)).collect()
         };
         let (all, some) = (draw(&[0, 1, 2]), draw(&[0, 2]));
         assert_eq!(all[5], (5, Origin::Explicit));
         assert_eq!((&all[..2], &all[4..]), (&some[..2], &some[2..]));
-        let mut seeded = Seeded::new(Seed(7));
+        let mut seeded = SeededSource::new(Seed(7));
         assert_eq!(seeded.below(ask(0), 1000), all[0]);
     }
 
     #[test]
     fn what_strikes_in_one_step_does_not_move_to_another() {
         let fault = Question { node: NodeId(3), purpose: Purpose::Fault, site: "io-error" };
-        let at = Spot { part: Part::step(0, 2), node: NodeId(3), purpose: Purpose::Fault, nth: 0 };
-        let answers = Arc::new(BTreeMap::from([(at, Explicit::Number(5))]));
+        let at = DecisionKey { part: DecisionPart::step(0, 2), node: NodeId(3), purpose: Purpose::Fault, nth: 0 };
+        let answers = Arc::new(BTreeMap::from([(at, Override::Number(5))]));
         let draw = |steps: &[u32]| -> Vec<u64> {
-            let mut source = Guided::new(Seed(7), Arc::clone(&answers), Log::default()).calm(true);
+            let mut source = KeyedSource::new(Seed(7), Arc::clone(&answers), DecisionLog::default()).calm(true);
             let asked = |step: &u32| {
                 source.below(ask(*step), 1000);
                 source.below(fault, 1000).0
@@ -238,25 +248,25 @@ mod tests {
 
     #[test]
     fn an_answer_that_does_not_fit_is_brought_to_one_that_does_and_all_is_logged() {
-        let answers = [(spot(0, 0), Explicit::Number(50)), (spot(0, 1), Explicit::Bytes("0102".into()))];
+        let answers = [(spot(0, 0), Override::Number(50)), (spot(0, 1), Override::Bytes("0102".into()))];
         let answers = Arc::new(BTreeMap::from(answers));
-        let log = Log::default();
-        let mut source = Guided::new(Seed(7), answers, Arc::clone(&log));
+        let log = DecisionLog::default();
+        let mut source = KeyedSource::new(Seed(7), answers, Arc::clone(&log));
         assert_eq!(source.below(ask(0), 10), (9, Origin::Explicit));
         let mut out = [9; 3];
         assert_eq!(source.fill(ask(0), &mut out), Origin::Explicit);
         assert_eq!(out, [1, 2, 0]);
         let (drawn, _) = source.below(ask(0), 10);
-        let noted: Vec<(u64, Asked, Explicit, Origin)> = log
+        let noted: Vec<(u64, AnswerDomain, Override, Origin)> = log
             .lock()
             .expect("nobody panicked")
             .iter()
             .map(|decision| (decision.spot.nth, decision.asked, decision.answer.clone(), decision.origin))
             .collect();
         let expected = [
-            (0, Asked::Below(10), Explicit::Number(9), Origin::Explicit),
-            (1, Asked::Bytes(3), Explicit::Bytes("010200".into()), Origin::Explicit),
-            (2, Asked::Below(10), Explicit::Number(drawn), Origin::Seed),
+            (0, AnswerDomain::Below(10), Override::Number(9), Origin::Explicit),
+            (1, AnswerDomain::Bytes(3), Override::Bytes("010200".into()), Origin::Explicit),
+            (2, AnswerDomain::Below(10), Override::Number(drawn), Origin::Seed),
         ];
         assert_eq!(noted, expected);
     }

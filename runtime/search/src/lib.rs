@@ -28,7 +28,7 @@ pub mod stats;
 
 pub use audit::{Audit, audit};
 pub use branch::Branch;
-pub use compare::{Difference, Divergence, Side, compare, locate};
+pub use compare::{CallDivergence, OutcomeDifference, ReplaySide, compare, locate};
 pub use feedback::Feedback;
-pub use findings::{Findings, Found};
-pub use replay::{Against, Replay, against, replay, source_of};
+pub use findings::{FailureRecord, Findings};
+pub use replay::{CrossReplay, ReplayResult, against, replay, source_of};

@@ -8,24 +8,24 @@
 
 use fozzy_trace::{Digest, Seed};
 use rand_chacha::ChaCha8Rng;
-use rand_core::{Rng, SeedableRng};
+use rand_core::{Rng as _, SeedableRng};
 
 /// Answers everything that a campaign leaves to chance.
 #[derive(Clone, Debug)]
-pub(crate) struct Chance(ChaCha8Rng);
+pub(crate) struct Rng(ChaCha8Rng);
 
-impl Chance {
-    pub(crate) fn new(seed: Seed, worker: u32) -> Chance {
+impl Rng {
+    pub(crate) fn new(seed: Seed, worker: u32) -> Rng {
         let key = [&b"fozzy campaign 1"[..], &seed.0.to_le_bytes(), &worker.to_le_bytes()].concat();
-        Chance(ChaCha8Rng::from_seed(Digest::of(&key).0))
+        Rng(ChaCha8Rng::from_seed(Digest::of(&key).0))
     }
 
     /// Another of its 2^64 streams, from its beginning.
-    pub(crate) fn stream(&self, number: u64) -> Chance {
+    pub(crate) fn stream(&self, number: u64) -> Rng {
         let mut stream = self.0.clone();
         stream.set_stream(number);
         stream.set_word_pos(0);
-        Chance(stream)
+        Rng(stream)
     }
 
     pub(crate) fn fill(&mut self, out: &mut [u8]) {

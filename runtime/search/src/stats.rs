@@ -7,4 +7,4 @@ mod proportion;
 pub mod scaling;
 
 pub use estimate::Estimate;
-pub use proportion::{Rate, clean_runs};
+pub use proportion::{Proportion, clean_runs};

@@ -6,7 +6,7 @@
 //! ```
 //!
 //! A kind is one file with one row in [`FAULTS`]; what it does stands where the operation is (disk, network,
-//! HTTP, processes, clock), which asks [`Moment::strikes`](crate::Moment::strikes).
+//! HTTP, processes, clock), which asks [`Moment::strikes`](crate::OpContext::strikes).
 //!
 //! Invariants: without planned faults nothing is asked; the answer zero is always "does not strike", unless
 //! the rate is the whole.
@@ -82,7 +82,7 @@ pub use sync_error::SYNC_ERROR;
 pub use torn_write::TORN_WRITE;
 pub use write_error::WRITE_ERROR;
 
-use crate::Chance;
+use crate::Decider;
 use crate::glob::matches;
 use fozzy_trace::plan::FaultPlan;
 use fozzy_trace::plan::fault::RATE_ALWAYS_PPM;
@@ -217,7 +217,7 @@ impl Faults {
         targets: &[&str],
         now: Instant,
         node: NodeId,
-        chance: &mut dyn Chance,
+        chance: &mut dyn Decider,
     ) -> Option<u64> {
         let candidates =
             self.rules.iter_mut().filter(|rule| std::ptr::eq(rule.kind, kind) || rule.kind.name == kind.name);

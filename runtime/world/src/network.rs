@@ -25,20 +25,20 @@ mod tcp;
 mod tests;
 mod udp;
 
-pub use address::Family;
-pub use error::{ErrorCode, StreamEnd};
-pub use options::{Options, SetOption};
+pub use address::AddressFamily;
+pub use error::{SocketErrorCode, StreamEnd};
+pub use options::{SocketOption, SocketOptions};
 pub use tcp::Shutdown;
 pub use udp::DATAGRAMS_MAX;
 
-use crate::Moment;
-use connection::{Connection, Leave};
-use event::{Event, Events};
+use crate::OpContext;
+use connection::{CloseMode, Connection};
+use event::{NetworkEvent, NetworkEvents};
 use fozzy_trace::plan::NetworkPlan;
 use fozzy_trace::{Instant, NodeId};
 use link::Links;
-use ports::Ports;
-use slab::{Key, Slab};
+use ports::PortTable;
+use slab::{Slab, SlabKey};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::net::{IpAddr, SocketAddr};
@@ -58,11 +58,11 @@ pub const HELD_BYTES_MAX: usize = 256 << 20;
 
 /// A TCP socket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct TcpId(Key);
+pub struct TcpId(SlabKey);
 
 /// A UDP socket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct UdpId(Key);
+pub struct UdpId(SlabKey);
 
 /// What a guest waits for at a socket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -96,7 +96,7 @@ pub struct Network {
     /// By machine.
     hosts: Vec<Host>,
     links: Links,
-    events: Events,
+    events: NetworkEvents,
     tcp: Slab<TcpSocket>,
     udp: Slab<UdpSocket>,
     connections: Slab<Connection>,
@@ -108,15 +108,15 @@ pub struct Network {
 #[derive(Clone, Debug, Default)]
 struct Host {
     sockets: u32,
-    tcp_ports: Ports,
-    udp_ports: Ports,
+    tcp_ports: PortTable,
+    udp_ports: PortTable,
     listeners: BTreeMap<(u16, IpAddr), TcpId>,
     receivers: BTreeMap<(u16, IpAddr), UdpId>,
 }
 
 /// Who is bound to the address, or to all addresses.
 fn bound_to<T: Copy>(sockets: &BTreeMap<(u16, IpAddr), T>, to: SocketAddr) -> Option<T> {
-    let everywhere = address::unspecified(Family::of(to.ip()));
+    let everywhere = address::unspecified(AddressFamily::of(to.ip()));
     sockets.get(&(to.port(), to.ip())).or_else(|| sockets.get(&(to.port(), everywhere))).copied()
 }
 
@@ -153,7 +153,7 @@ impl Network {
             names: Vec::new(),
             hosts: Vec::new(),
             links: Links::new(plan),
-            events: Events::default(),
+            events: NetworkEvents::default(),
             tcp: Slab::default(),
             udp: Slab::default(),
             connections: Slab::default(),
@@ -174,8 +174,8 @@ impl Network {
 
     /// The program of a machine has ended: its sockets close as a kernel closes them. The machine stays, and refuses
     /// connections.
-    pub fn close_node(&mut self, node: NodeId, moment: &mut Moment<'_>) {
-        self.end_node(node, Leave::Close, moment);
+    pub fn close_node(&mut self, node: NodeId, moment: &mut OpContext<'_>) {
+        self.end_node(node, CloseMode::Close, moment);
     }
 
     /// A machine is there no more. Its name and addresses are never given again, and nobody listens there.
@@ -185,13 +185,13 @@ impl Network {
 
     /// A machine loses power: what it had not sent is gone, and its peers are reset, as the machine that is up again
     /// answers packets of connections that it does not know.
-    pub fn lose_node(&mut self, node: NodeId, moment: &mut Moment<'_>) {
-        self.end_node(node, Leave::Abort, moment);
+    pub fn lose_node(&mut self, node: NodeId, moment: &mut OpContext<'_>) {
+        self.end_node(node, CloseMode::Abort, moment);
     }
 
-    fn end_node(&mut self, node: NodeId, leave: Leave, moment: &mut Moment<'_>) {
-        let tcp: Vec<Key> = self.tcp.iter().filter(|(_, socket)| socket.node == node).map(|(key, _)| key).collect();
-        let udp: Vec<Key> = self.udp.iter().filter(|(_, socket)| socket.node == node).map(|(key, _)| key).collect();
+    fn end_node(&mut self, node: NodeId, leave: CloseMode, moment: &mut OpContext<'_>) {
+        let tcp: Vec<SlabKey> = self.tcp.iter().filter(|(_, socket)| socket.node == node).map(|(key, _)| key).collect();
+        let udp: Vec<SlabKey> = self.udp.iter().filter(|(_, socket)| socket.node == node).map(|(key, _)| key).collect();
         for key in tcp {
             self.tcp_close(TcpId(key), leave, moment);
         }
@@ -205,7 +205,7 @@ impl Network {
     ///
     /// # Errors
     /// `invalid-argument` for what cannot be a name, `name-unresolvable` for an unknown one.
-    pub fn resolve(&self, name: &str) -> Result<Vec<IpAddr>, ErrorCode> {
+    pub fn resolve(&self, name: &str) -> Result<Vec<IpAddr>, SocketErrorCode> {
         lookup::resolve(name, &self.names)
     }
 
@@ -222,17 +222,21 @@ impl Network {
         }
     }
 
-    fn happen(&mut self, event: Event, at: Instant) {
+    fn happen(&mut self, event: NetworkEvent, at: Instant) {
         match event {
-            Event::Syn(syn) => self.syn_arrives(syn, at),
-            Event::ConnectEnds { socket, result } => self.connect_ends(socket, result, at),
-            Event::Acceptable { listener, connection, back } => self.becomes_acceptable(listener, connection, back, at),
-            Event::Bytes { connection, from, count, back } => self.bytes_arrive(connection, from, count, back, at),
-            Event::Fin { connection, from } => self.fin_arrives(connection, from),
-            Event::Reset { connection, to } => self.breaks(connection, to, ErrorCode::ConnectionReset),
-            Event::GiveUp { connection, to } => self.breaks(connection, to, ErrorCode::Timeout),
-            Event::Datagram(datagram) => self.datagram_arrives(*datagram, at),
-            Event::Unheard { socket, to } => self.datagram_unheard(socket, to),
+            NetworkEvent::Syn(syn) => self.syn_arrives(syn, at),
+            NetworkEvent::ConnectEnds { socket, result } => self.connect_ends(socket, result, at),
+            NetworkEvent::Acceptable { listener, connection, back } => {
+                self.becomes_acceptable(listener, connection, back, at)
+            }
+            NetworkEvent::Bytes { connection, from, count, back } => {
+                self.bytes_arrive(connection, from, count, back, at)
+            }
+            NetworkEvent::Fin { connection, from } => self.fin_arrives(connection, from),
+            NetworkEvent::Reset { connection, to } => self.breaks(connection, to, SocketErrorCode::ConnectionReset),
+            NetworkEvent::GiveUp { connection, to } => self.breaks(connection, to, SocketErrorCode::Timeout),
+            NetworkEvent::Datagram(datagram) => self.datagram_arrives(*datagram, at),
+            NetworkEvent::Unheard { socket, to } => self.datagram_unheard(socket, to),
         }
     }
 
@@ -252,10 +256,10 @@ impl Network {
     }
 
     /// One more socket of the machine.
-    fn count_socket(&mut self, node: NodeId) -> Result<(), ErrorCode> {
+    fn count_socket(&mut self, node: NodeId) -> Result<(), SocketErrorCode> {
         let host = self.host_mut(node);
         if host.sockets >= SOCKETS_MAX {
-            return Err(ErrorCode::NewSocketLimit);
+            return Err(SocketErrorCode::NewSocketLimit);
         }
         host.sockets += 1;
         Ok(())

@@ -45,7 +45,7 @@ pub enum PipeEnd {
 
 /// What a read gives.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Read {
+pub enum PipeRead {
     /// Bytes; none when there are none now, or when none were asked for.
     Bytes(Vec<u8>),
     /// The end.
@@ -54,7 +54,7 @@ pub enum Read {
 
 /// [`HELD_BYTES_MAX`] are held.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct TooMuchHeld;
+pub struct PipeLimitError;
 
 /// All pipes of a run.
 #[derive(Clone, Debug, Default)]
@@ -103,7 +103,7 @@ impl Pipes {
     ///
     /// # Errors
     /// When `given` does not fit what may be held.
-    pub fn buffer(&mut self, given: Vec<u8>) -> Result<PipeId, TooMuchHeld> {
+    pub fn buffer(&mut self, given: Vec<u8>) -> Result<PipeId, PipeLimitError> {
         self.hold(given.len() as u64)?;
         Ok(self.add(Content::Buffer { given: given.into(), bytes: VecDeque::new() }, true, true))
     }
@@ -119,7 +119,7 @@ impl Pipes {
     ///
     /// # Errors
     /// When they do not fit what may be held.
-    pub fn given(&mut self, bytes: Vec<u8>) -> Result<PipeId, TooMuchHeld> {
+    pub fn given(&mut self, bytes: Vec<u8>) -> Result<PipeId, PipeLimitError> {
         let counted = bytes.len() as u64;
         self.hold(counted)?;
         let tape = Content::Tape { bytes: bytes.into(), position: 0, from: Instant::START, counted };
@@ -154,7 +154,7 @@ impl Pipes {
     ///
     /// # Errors
     /// When `given` does not fit what may be held.
-    pub fn collector(&mut self, given: Vec<u8>) -> Result<PipeId, TooMuchHeld> {
+    pub fn collector(&mut self, given: Vec<u8>) -> Result<PipeId, PipeLimitError> {
         self.hold(given.len() as u64)?;
         Ok(self.add(Content::Collector { bytes: given, overflow: false }, true, true))
     }
@@ -171,8 +171,8 @@ impl Pipes {
     }
 
     /// Takes up to `len` bytes out.
-    pub fn read(&mut self, id: PipeId, len: u64, now: Instant) -> Read {
-        let Some(pipe) = self.get_mut(id).filter(|pipe| pipe.reader_closes > now) else { return Read::End };
+    pub fn read(&mut self, id: PipeId, len: u64, now: Instant) -> PipeRead {
+        let Some(pipe) = self.get_mut(id).filter(|pipe| pipe.reader_closes > now) else { return PipeRead::End };
         let over = pipe.writer_closes <= now;
         let mut released = 0;
         let (bytes, left) = match &mut pipe.content {
@@ -192,7 +192,7 @@ impl Pipes {
             Content::Sink | Content::Collector { .. } => (Vec::new(), false),
         };
         self.held -= released;
-        if bytes.is_empty() && !left && over { Read::End } else { Read::Bytes(bytes) }
+        if bytes.is_empty() && !left && over { PipeRead::End } else { PipeRead::Bytes(bytes) }
     }
 
     /// How many bytes can be written now; `None` when the pipe is broken.
@@ -310,9 +310,9 @@ impl Pipes {
         self.slots.len() - self.free.len()
     }
 
-    fn hold(&mut self, bytes: u64) -> Result<(), TooMuchHeld> {
+    fn hold(&mut self, bytes: u64) -> Result<(), PipeLimitError> {
         if bytes > HELD_BYTES_MAX - self.held {
-            return Err(TooMuchHeld);
+            return Err(PipeLimitError);
         }
         self.held += bytes;
         Ok(())

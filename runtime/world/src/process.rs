@@ -21,10 +21,10 @@ mod start;
 #[cfg(test)]
 mod tests;
 
-pub use child::{Pid, ProcessNode, Processes, Stream};
-pub use command::{ARGUMENT_BYTES_MAX, Command, Ending, Output, ProcessError};
-pub use host::Captured;
-pub use start::{Mode, PROCESSES_MAX};
+pub use child::{Pid, ProcessNode, Processes, StandardStream};
+pub use command::{ARGUMENT_BYTES_MAX, ProcessCommand, ProcessEnd, ProcessError, ProcessOutput};
+pub use host::HostProcessResult;
+pub use start::{PROCESSES_MAX, StdioMode};
 
 /// `SIGKILL`: how a process ends at its deadline.
 pub const SIGNAL_KILL: i32 = 9;

@@ -9,11 +9,11 @@
 //! Invariant: what the guest of one sequence did to its machine, the next one does not see.
 //! Not here: starting the guest (`fozzy-engine`), other machines, which are as they have become.
 
-use crate::{Moment, Node, World};
+use crate::{Node, OpContext, World};
 
 impl World {
     /// The machine of the moment is again what `start` was, before any guest ran on it.
-    pub fn begin_again(&mut self, start: &Node, moment: &mut Moment<'_>) {
+    pub fn begin_again(&mut self, start: &Node, moment: &mut OpContext<'_>) {
         self.network.close_node(moment.node, moment);
         self.http_guest_ended(moment.node);
         self.http.rules.clear();
@@ -32,10 +32,10 @@ impl World {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::chance::tests::SeededChance;
+    use crate::decide::tests::SeededDecider;
     use crate::files::{DescriptorFlags, OpenFlags, PathFlags};
     use fozzy_trace::plan::{Inputs, Plan};
-    use fozzy_trace::source::Seeded;
+    use fozzy_trace::source::SeededSource;
     use fozzy_trace::{NodeId, Seed};
     use std::sync::Arc;
 
@@ -51,8 +51,8 @@ mod tests {
         disk.open_at(&root, PathFlags::default(), "file", create, flags, 0).expect("room");
         let used = disk.usage();
         let mut faults = std::mem::take(&mut world.faults);
-        let mut chance = SeededChance(Seeded::new(Seed(7)));
-        let mut moment = Moment { now: world.clock.now(), node: me, faults: &mut faults, chance: &mut chance };
+        let mut chance = SeededDecider(SeededSource::new(Seed(7)));
+        let mut moment = OpContext { now: world.clock.now(), node: me, faults: &mut faults, chance: &mut chance };
         world.begin_again(&start, &mut moment);
         assert_ne!(world.node(me).disk.usage(), used);
         assert_eq!(world.node(me).disk.usage(), start.disk.usage());

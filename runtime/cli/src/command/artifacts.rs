@@ -15,8 +15,8 @@ use fozzy_report::ReplaySummary;
 use fozzy_report::document::{
     ArtifactsDiff, ArtifactsDocument, BUNDLE_SCHEMA, BundleDocument, FileDiff, ReportDiff, TraceDiff, VerifyDocument,
 };
-use fozzy_search::{Side, locate, source_of};
-use fozzy_trace::Entry;
+use fozzy_search::{ReplaySide, locate, source_of};
+use fozzy_trace::HistoryEntry;
 use fozzy_trace::file::{self, Recording};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -101,8 +101,8 @@ fn traces(left: &Recording, right: &Recording) -> Result<TraceDiff, CliError> {
     let divergence = match left.outcome.history == right.outcome.history {
         true => None,
         false => {
-            let mut left = Side { executor: &mut ours, source: &of_left };
-            locate(&mut left, &mut Side { executor: &mut theirs, source: &of_right })?
+            let mut left = ReplaySide { executor: &mut ours, source: &of_left };
+            locate(&mut left, &mut ReplaySide { executor: &mut theirs, source: &of_right })?
         }
     };
     let first_decision_diff_index = match divergence {
@@ -130,7 +130,7 @@ fn traces(left: &Recording, right: &Recording) -> Result<TraceDiff, CliError> {
 fn decisions(recording: &Recording, session: &mut fozzy_engine::Session) -> Result<Vec<String>, CliError> {
     let found = Arc::new(Mutex::new(Vec::new()));
     let kept = Arc::clone(&found);
-    session.follow(Box::new(move |entry: Entry| {
+    session.follow(Box::new(move |entry: HistoryEntry| {
         if entry.decision {
             let text = format!("{} {} {} {}", entry.node, entry.call, entry.asked, entry.answer);
             kept.lock().unwrap_or_else(PoisonError::into_inner).push(fozzy_trace::Digest::of(text.as_bytes()).short());

@@ -12,7 +12,7 @@ use super::Context;
 use crate::args::{BenchmarkArgs, MetricArg};
 use crate::error::{CliError, at_path};
 use crate::wall::Stopwatch;
-use fozzy_search::stats::scaling::{Law, Measured, Unfit};
+use fozzy_search::stats::scaling::{FitError, Measurement, ScalingLaw};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
@@ -83,9 +83,9 @@ pub(crate) fn benchmark(context: &Context, args: &BenchmarkArgs) -> Result<ExitC
         MetricArg::Runs => trial.runs_per_second,
         MetricArg::Steps => trial.steps_per_second,
     };
-    let measured: Vec<Measured> =
-        trials.iter().map(|trial| Measured { workers: trial.workers, throughput: throughput(trial) }).collect();
-    let fitted = Law::fit(&measured);
+    let measured: Vec<Measurement> =
+        trials.iter().map(|trial| Measurement { workers: trial.workers, throughput: throughput(trial) }).collect();
+    let fitted = ScalingLaw::fit(&measured);
     if !context.printer.json {
         context.printer.data(&lines(&fitted, processors));
         return Ok(ExitCode::SUCCESS);
@@ -112,7 +112,7 @@ pub(crate) fn benchmark(context: &Context, args: &BenchmarkArgs) -> Result<ExitC
     Ok(ExitCode::SUCCESS)
 }
 
-fn lines(fitted: &Result<Law, Unfit>, processors: u32) -> String {
+fn lines(fitted: &Result<ScalingLaw, FitError>, processors: u32) -> String {
     let law = match fitted {
         Ok(law) => law,
         Err(why) => return format!("no verdict: {why}; this machine has {processors} processors\n"),

@@ -12,10 +12,10 @@ use crate::store::{self, TRACE_NAME, store_error};
 use crate::target;
 use crate::wall::Stopwatch;
 use fozzy_check::judge;
-use fozzy_report::{Mode, RunSummary};
+use fozzy_report::{RunMode, RunSummary};
 use fozzy_search::Branch;
 use fozzy_trace::file::Recording;
-use fozzy_trace::file::store::{Collision, check_target};
+use fozzy_trace::file::store::{CollisionPolicy, check_target};
 use fozzy_trace::{Executor, Status};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -50,13 +50,13 @@ pub(crate) fn branch(context: &Context, args: &BranchArgs) -> Result<ExitCode, C
         &execution,
         verdict,
         seed,
-        Mode::Run.name(),
+        RunMode::Run.name(),
     );
     let folder = context.runs.begin()?;
     let (to, collision) = match &args.record {
         Some(path) => (Some(path.clone()), collision),
         None if recording.outcome.verdict.status == Status::Pass => (None, collision),
-        None => (Some(folder.path.join(TRACE_NAME)), Collision::Error),
+        None => (Some(folder.path.join(TRACE_NAME)), CollisionPolicy::Error),
     };
     let trace = match to {
         None => None,
@@ -67,7 +67,7 @@ pub(crate) fn branch(context: &Context, args: &BranchArgs) -> Result<ExitCode, C
     };
     let identity = identity(&folder, seed, trace.as_deref());
     let target = target::summary_of(&recording.target);
-    let summary = RunSummary::of(Mode::Run, identity, target, &recording.outcome, kept(&execution), watch.facts())
+    let summary = RunSummary::of(RunMode::Run, identity, target, &recording.outcome, kept(&execution), watch.facts())
         .telling(&execution.facts);
     context.runs.finish(&folder, &summary)?;
     print(context, json, &summary)?;

@@ -18,17 +18,17 @@ use crate::target;
 use fozzy_check::judge;
 use fozzy_engine::{Program, Session};
 use fozzy_report::{
-    CausalityDocument, CausalityPoint, CausalityTurn, Chance, Findability, FindabilityDocument, causality_lines,
+    CausalityDocument, CausalityPoint, CausalityTurn, Findability, FindabilityDocument, Probability, causality_lines,
     causality_svg, findability_lines,
 };
-use fozzy_search::causality::{Point, causality as search, continuation};
-use fozzy_search::stats::{Rate, clean_runs};
+use fozzy_search::causality::{CausalitySample, causality as search, continuation};
+use fozzy_search::stats::{Proportion, clean_runs};
 use fozzy_search::{Branch, source_of};
 use fozzy_trace::file::Recording;
 use fozzy_trace::file::store::{Durability, write_atomic};
-use fozzy_trace::plan::{Kept, ScenarioKind, ScenarioPlan};
-use fozzy_trace::source::Seeded;
-use fozzy_trace::{DecisionSource, Entry, Executor, Plan, Seed, Signature, Until};
+use fozzy_trace::plan::{KeptSequence, ScenarioKind, ScenarioPlan};
+use fozzy_trace::source::SeededSource;
+use fozzy_trace::{DecisionSource, Executor, FailureSignature, HistoryEntry, Plan, Seed, StopPoint};
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -41,7 +41,7 @@ pub(crate) fn causality(context: &Context, args: &CausalityArgs) -> Result<ExitC
     let case = Failing::of(&path, &recording, args.jobs)?;
     let seed = seed(context, args.seed);
     let plan = case.as_far_as_it_went()?;
-    let count = |moments: &[u64]| -> Result<Vec<Point>, CliError> {
+    let count = |moments: &[u64]| -> Result<Vec<CausalitySample>, CliError> {
         let numbers = 0..u64::from(args.runs);
         let items: Vec<(u64, u64)> =
             moments.iter().flat_map(|at| numbers.clone().map(move |number| (*at, number))).collect();
@@ -50,7 +50,7 @@ pub(crate) fn causality(context: &Context, args: &CausalityArgs) -> Result<ExitC
         })?;
         let of_moment = |(at, failed): (&u64, &[bool])| {
             let times = failed.iter().filter(|failed| **failed).count() as u64;
-            Point { at: *at, failed: Rate { times, of: failed.len() as u64 } }
+            CausalitySample { at: *at, failed: Proportion { times, of: failed.len() as u64 } }
         };
         Ok(moments.iter().zip(failed.chunks(args.runs as usize)).map(of_moment).collect())
     };
@@ -113,15 +113,15 @@ pub(crate) fn findability(context: &Context, args: &FindabilityArgs) -> Result<E
     Ok(ExitCode::SUCCESS)
 }
 
-fn chance(rate: Rate) -> Chance {
+fn chance(rate: Proportion) -> Probability {
     let (low, high) = rate.interval();
-    Chance { failed: rate.times, runs: rate.of, chance: rate.share(), low, high }
+    Probability { failed: rate.times, runs: rate.of, chance: rate.share(), low, high }
 }
 
 /// A recorded failure that is executed many times.
 struct Failing<'a> {
     recording: &'a Recording,
-    signature: Signature,
+    signature: FailureSignature,
     program: Program,
     jobs: usize,
 }
@@ -165,7 +165,7 @@ impl<'a> Failing<'a> {
         let (Some(last), true) = (position.sequence, scenario.only.is_empty()) else { return Ok(plan) };
         let flows = scenario.flows;
         let to = |sequence| if sequence == last { position.step.map_or(flows, |step| step + 1) } else { flows };
-        let kept = |sequence| Kept { kind: ScenarioKind::Stateful, sequence, steps: vec![(0, to(sequence))] };
+        let kept = |sequence| KeptSequence { kind: ScenarioKind::Stateful, sequence, steps: vec![(0, to(sequence))] };
         plan.scenario = Some(ScenarioPlan { only: (0..=last).map(kept).collect(), ..scenario.clone() });
         // What is no sequence of steps has other sequences too, and goes as far as it is planned.
         let same = self.fails(&mut self.session(&plan)?, source_of(self.recording))?;
@@ -196,9 +196,11 @@ impl<'a> Failing<'a> {
 
     fn findability(&self, seed: Seed, runs: u32) -> Result<Findability, CliError> {
         let numbers: Vec<u64> = (0..u64::from(runs)).collect();
-        let fresh = |number: &u64| Box::new(Seeded::new(continuation(seed, FRESH, *number))) as Box<dyn DecisionSource>;
+        let fresh =
+            |number: &u64| Box::new(SeededSource::new(continuation(seed, FRESH, *number))) as Box<dyn DecisionSource>;
         let failed = self.count(&self.recording.plan, &numbers, fresh)?;
-        let rate = Rate { times: failed.iter().filter(|failed| **failed).count() as u64, of: failed.len() as u64 };
+        let rate =
+            Proportion { times: failed.iter().filter(|failed| **failed).count() as u64, of: failed.len() as u64 };
         Ok(Findability {
             failed: chance(rate),
             at_least: rate.at_least(),
@@ -209,16 +211,16 @@ impl<'a> Failing<'a> {
     }
 
     /// The call that took a decision, and where the scenario was.
-    fn taken(&self, decision: u64) -> Result<(Option<Entry>, Option<String>), CliError> {
+    fn taken(&self, decision: u64) -> Result<(Option<HistoryEntry>, Option<String>), CliError> {
         let mut session = session_of(self.recording)?;
-        let last: Arc<Mutex<Option<Entry>>> = Arc::default();
+        let last: Arc<Mutex<Option<HistoryEntry>>> = Arc::default();
         let kept = Arc::clone(&last);
         session.follow(Box::new(move |entry| {
             if entry.decision {
                 *kept.lock().unwrap_or_else(PoisonError::into_inner) = Some(entry);
             }
         }));
-        let look = session.look(source_of(self.recording), Until::Decision(decision), 0..u64::MAX)?;
+        let look = session.look(source_of(self.recording), StopPoint::Decision(decision), 0..u64::MAX)?;
         let position = look.world.facts.scenario.as_ref().and_then(|scenario| scenario.place());
         let call = last.lock().unwrap_or_else(PoisonError::into_inner).take();
         Ok((call, position))

@@ -24,8 +24,8 @@ use crate::target;
 use crate::wall::Stopwatch;
 use fozzy_engine::Build;
 use fozzy_instrument::Coverage;
-use fozzy_report::document::{CorpusAdded, CorpusExported, CorpusImported, CorpusMinimized};
-use fozzy_search::fuzz::{Reach, cover};
+use fozzy_report::document::{CorpusAddDocument, CorpusExportDocument, CorpusImportDocument, CorpusMinimizeDocument};
+use fozzy_search::fuzz::{InputCoverage, cover};
 use fozzy_trace::Digest;
 use fozzy_trace::file::store::{Durability, write_atomic};
 use std::collections::BTreeMap;
@@ -51,7 +51,7 @@ pub(crate) fn add(context: &Context, args: &CorpusAddArgs) -> Result<ExitCode, C
     let input = inputs::read(&args.file)?;
     let digest = Digest::of(&input);
     CorpusFolder::open(&args.dir)?.add(&input, &digest)?;
-    context.printer.document(&CorpusAdded { added: args.dir.join(digest.to_string()).display().to_string() })?;
+    context.printer.document(&CorpusAddDocument { added: args.dir.join(digest.to_string()).display().to_string() })?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -70,13 +70,13 @@ pub(crate) fn minimize(context: &Context, args: &CorpusMinimizeArgs) -> Result<E
     }
     let all = read(&args.dir)?;
     let size = |inputs: &[Input]| inputs.iter().map(|input| input.bytes.len() as u64).sum::<u64>();
-    let mut document = CorpusMinimized {
+    let mut document = CorpusMinimizeDocument {
         ok: true,
         dir: args.dir.display().to_string(),
         files_before: all.len() as u64,
         bytes_before: size(&all),
         out: args.out.as_ref().map(|out| out.display().to_string()),
-        ..CorpusMinimized::default()
+        ..CorpusMinimizeDocument::default()
     };
     let (mut stay, mut go) = distinct(all);
     document.duplicates_removed = go.len() as u64;
@@ -167,7 +167,7 @@ fn enough(context: &Context, args: &CorpusMinimizeArgs, target: &Path, corpus: &
                 next - 1
             }));
         }
-        reaches.push(Reach { bytes: input.bytes.len() as u64, reached });
+        reaches.push(InputCoverage { bytes: input.bytes.len() as u64, reached });
     }
     let mut all: Vec<u32> = reaches.iter().flat_map(|reach| reach.reached.iter().copied()).collect();
     all.sort_unstable();
@@ -189,7 +189,7 @@ pub(crate) fn export(context: &Context, args: &CorpusExportArgs) -> Result<ExitC
         CliError::new("corpus", format!("{}: {why}", args.dir.display())).hint("rename it, or move it away")
     })?;
     pack::write_zip(&args.out, &contents)?;
-    context.printer.document(&CorpusExported { ok: true, zip: args.out.display().to_string() })?;
+    context.printer.document(&CorpusExportDocument { ok: true, zip: args.out.display().to_string() })?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -218,7 +218,7 @@ pub(crate) fn import(context: &Context, args: &CorpusImportArgs) -> Result<ExitC
         }
     }
     write_all(&args.out, &new)?;
-    context.printer.document(&CorpusImported { ok: true, dir: args.out.display().to_string() })?;
+    context.printer.document(&CorpusImportDocument { ok: true, dir: args.out.display().to_string() })?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -25,8 +25,8 @@ use fozzy_engine::{Build, Covered, Program, Session, Switches};
 use fozzy_instrument::{Coverage, ModuleChoice};
 use fozzy_report::coverage::{COVERAGE_FORMATS, COVERAGE_SCHEMA, CoverageDocument, CoverageFormat, CoverageView};
 use fozzy_trace::file::store::{Durability, StoreError, write_atomic};
-use fozzy_trace::file::{Outcome, Recording};
-use fozzy_trace::{Digest, End, Executor, Plan, Status};
+use fozzy_trace::file::{RecordedOutcome, Recording};
+use fozzy_trace::{Digest, ExecutionEnd, Executor, Plan, Status};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -124,7 +124,7 @@ impl Union {
     fn execute(&mut self, trace: &str, recording: &Recording, strict: bool) -> Result<(), CliError> {
         let program = self.program(recording)?;
         let mut session = target::session(program, &recording.plan, &recording.inputs)?;
-        let starved = matches!(recording.outcome.end, End::FuelExhausted { .. });
+        let starved = matches!(recording.outcome.end, ExecutionEnd::FuelExhausted { .. });
         session.fuel_times(if starved { 1 } else { FUEL_TIMES });
         let mut execution = session.execute(fozzy_search::source_of(recording), 0..0)?;
         execution.fuel_used = recording.outcome.fuel_used;
@@ -133,7 +133,9 @@ impl Union {
             self.remarks.push(format!(
                 "{trace} ended when its fuel was used up; code that notes its edges uses more, so that less of the run is shown"
             ));
-        } else if let Some(difference) = fozzy_search::compare(&recording.outcome, &Outcome::of(&execution, verdict)) {
+        } else if let Some(difference) =
+            fozzy_search::compare(&recording.outcome, &RecordedOutcome::of(&execution, verdict))
+        {
             let (left, right) = (difference.left, difference.right);
             let what = format!(
                 "{trace}: this is not the run that was recorded: {}: recorded {left}, found {right}",

@@ -30,10 +30,13 @@ use crate::target::{self, Loaded};
 use crate::wall::Stopwatch;
 use fozzy_check::judge;
 use fozzy_engine::Walker;
-use fozzy_report::{ExploreEarned, ExploreFinding, ExploreSummary, Mode, RunSummary, SeedState};
-use fozzy_search::explore::{Answers, Earned, Ended, Exploration, Options, Stop, Story, StrategyRow, Walk, strategy};
+use fozzy_report::{ExploreFinding, ExploreReward, ExploreSummary, RunMode, RunSummary, SeedState};
+use fozzy_search::explore::{
+    AnswerLog, DecisionPath, Exploration, ExplorationEnd, GuidedSource, Options, Reward, StopCondition, StrategyRow,
+    strategy,
+};
 use fozzy_trace::file::store::check_target;
-use fozzy_trace::file::{Outcome, Recording};
+use fozzy_trace::file::{RecordedOutcome, Recording};
 use fozzy_trace::plan::ScenarioPlan;
 use fozzy_trace::{Execution, Seed, Status};
 use std::path::{Path, PathBuf};
@@ -114,10 +117,10 @@ pub(crate) fn explore(context: &Context, args: &ExploreArgs) -> Result<ExitCode,
             args.generate_tests.as_deref().unwrap_or(Path::new("")).display()
         ));
     }
-    let outcome = Outcome::of(&base.probe, judge(&base.probe));
+    let outcome = RecordedOutcome::of(&base.probe, judge(&base.probe));
     let identity = identity(&folder, base.seed, explored.traces.first().map(|found| found.path.as_path()));
     let target = target::summary_of(&base.target);
-    let mut summary = RunSummary::of(Mode::Explore, identity, target, &outcome, kept(&base.probe), watch.facts());
+    let mut summary = RunSummary::of(RunMode::Explore, identity, target, &outcome, kept(&base.probe), watch.facts());
     let verdicts = || recordings.iter().map(|recording| &recording.outcome.verdict);
     let statuses = verdicts().map(|verdict| verdict.status).chain(standings.iter().map(|seed| seed.status));
     summary.status = statuses.max_by_key(|status| status.gravity()).unwrap_or(Status::Pass);
@@ -144,7 +147,7 @@ fn generate(
     generated: &Generated,
     base: &Base,
     failures: &[ExploreFinding],
-    stories: &[Story],
+    stories: &[DecisionPath],
 ) -> Result<usize, CliError> {
     let smallest = |failure: &ExploreFinding| {
         selector::read(Path::new(failure.minimized_trace_path.as_ref().unwrap_or(&failure.trace_path)))
@@ -172,7 +175,7 @@ struct Prepared {
     walker: Walker,
     /// One for what is kept, one for what is confirmed.
     confirmers: (Confirmer, Confirmer),
-    start: Answers,
+    start: AnswerLog,
     resumed: Option<ExploreState>,
     default_state: PathBuf,
     probe: Execution,
@@ -182,7 +185,7 @@ struct Prepared {
 struct Base {
     name: String,
     component: Arc<[u8]>,
-    target: fozzy_trace::file::Target,
+    target: fozzy_trace::file::RecordedTarget,
     planned: Planned,
     probe: Execution,
     seed: Seed,
@@ -225,13 +228,13 @@ impl Prepared {
             Ok::<_, CliError>(Confirmer::new(session, planned.plan.clone(), planned.inputs.clone(), options.seed))
         };
         let mut confirmers = (confirmer()?, confirmer()?);
-        let start = Answers::default();
-        let first = Box::new(Walk::first(options.seed, &start));
+        let start = AnswerLog::default();
+        let first = Box::new(GuidedSource::first(options.seed, &start));
         let (component, cache) = (Arc::clone(&loaded.component), target::cache());
         let walker = Walker::new(component, &planned.plan, &planned.inputs, cache.as_ref(), first);
         let walker = walker.map_err(|error| walk_error(name, &error))?;
         // What cannot be run at all is found out here, by a run that has the same beginning.
-        let probe = confirmers.0.execute(&Story { answers: start.so_far(), steps: 1 }, 0..0)?;
+        let probe = confirmers.0.execute(&DecisionPath { answers: start.so_far(), steps: 1 }, 0..0)?;
         Ok(Prepared { options, row, loaded, planned, walker, confirmers, start, resumed, default_state, probe })
     }
 
@@ -335,21 +338,21 @@ fn options(context: &Context, settings: &ExploreSettings, args: &ExploreArgs) ->
         runs_max: if args.worker.is_some() { runs_max.div_ceil(workers.into()) } else { runs_max },
         steps_per_run: args.steps.unwrap_or(of_project.steps_per_run),
         stop: match args.stop {
-            None => Stop::Bounds,
-            Some(StopArg::Saturated) => Stop::Saturated,
-            Some(StopArg::Failure) => Stop::FirstFinding,
+            None => StopCondition::Bounds,
+            Some(StopArg::Saturated) => StopCondition::Saturated,
+            Some(StopArg::Failure) => StopCondition::FirstFinding,
         },
         ..of_project
     }
 }
 
-const fn word(ended: Ended) -> &'static str {
+const fn word(ended: ExplorationEnd) -> &'static str {
     match ended {
-        Ended::Runs => "runs",
-        Ended::Stopped => "time",
-        Ended::Saturated => "saturated",
-        Ended::Found => "finding",
-        Ended::Exhausted => "exhausted",
+        ExplorationEnd::Runs => "runs",
+        ExplorationEnd::Stopped => "time",
+        ExplorationEnd::Saturated => "saturated",
+        ExplorationEnd::FirstFailure => "finding",
+        ExplorationEnd::Exhausted => "exhausted",
     }
 }
 
@@ -365,9 +368,9 @@ fn finding(found: &Trace, recording: &Recording) -> ExploreFinding {
     }
 }
 
-fn earned((dial, name, earned): &(String, String, Earned)) -> ExploreEarned {
-    let Earned { runs, steps, found } = *earned;
-    ExploreEarned { dial: dial.clone(), name: name.clone(), runs, steps, found }
+fn earned((dial, name, earned): &(String, String, Reward)) -> ExploreReward {
+    let Reward { runs, steps, found } = *earned;
+    ExploreReward { dial: dial.clone(), name: name.clone(), runs, steps, found }
 }
 
 fn summary(explored: &Explored, base: &Base) -> ExploreSummary {

@@ -28,9 +28,9 @@ use crate::target;
 use crate::wall::Stopwatch;
 use fozzy_check::judge;
 use fozzy_engine::{Caller, Functions, Searched};
-use fozzy_report::{Mode, RunSummary, finding_annotations, sarif};
+use fozzy_report::{RunMode, RunSummary, finding_annotations, sarif};
 use fozzy_search::fuzz::{Campaign, Dictionary, MUTATORS, Mutator, Options};
-use fozzy_trace::file::Outcome;
+use fozzy_trace::file::RecordedOutcome;
 use fozzy_trace::file::store::{Durability, check_target, write_atomic};
 use fozzy_trace::plan::FUEL_DEFAULT;
 use std::path::{Path, PathBuf};
@@ -184,9 +184,9 @@ pub(crate) fn fuzz(context: &Context, args: &FuzzArgs) -> Result<ExitCode, CliEr
     };
 
     let trace = report.fuzz.findings.first().map(|finding| PathBuf::from(&finding.trace_path));
-    let outcome = Outcome::of(&probe, judge(&probe));
+    let outcome = RecordedOutcome::of(&probe, judge(&probe));
     let identity = identity(&own, seed, trace.as_deref());
-    let mut summary = RunSummary::of(Mode::Fuzz, identity, summary_target, &outcome, kept(&probe), watch.facts());
+    let mut summary = RunSummary::of(RunMode::Fuzz, identity, summary_target, &outcome, kept(&probe), watch.facts());
     summary.status = report.status();
     summary = summary.finding(report.findings.iter().map(|(finding, _)| finding.clone()).collect());
     summary.signature = report.fuzz.findings.first().and_then(|finding| finding.signature.clone());

@@ -19,8 +19,8 @@ use fozzy_report::{
 };
 use fozzy_search::source_of;
 use fozzy_trace::file::Recording;
-use fozzy_trace::{Entry, Until};
-use fozzy_world::files::NodeKind;
+use fozzy_trace::{HistoryEntry, StopPoint};
+use fozzy_world::files::InodeKind;
 use std::collections::VecDeque;
 use std::path::Path;
 use std::process::ExitCode;
@@ -31,7 +31,7 @@ const FILES_MAX: usize = 4096;
 /// Bytes that are shown of one stretch of memory.
 const MEMORY_BYTES_MAX: u64 = 1 << 16;
 
-pub(super) fn look(context: &Context, args: &ReplayArgs, until: Until) -> Result<ExitCode, CliError> {
+pub(super) fn look(context: &Context, args: &ReplayArgs, until: StopPoint) -> Result<ExitCode, CliError> {
     let (path, recording) = selector::recording(&args.trace, &context.runs)?;
     let mut session = session_of(&recording)?;
     let json = context.printer.json || args.reporter == ReporterArg::Json;
@@ -93,7 +93,7 @@ fn state(
     path: &Path,
     recording: &Recording,
     look: &Look,
-    events: Vec<Entry>,
+    events: Vec<HistoryEntry>,
     wanted: &[String],
 ) -> Result<StateDocument, CliError> {
     let world = &look.world;
@@ -102,9 +102,9 @@ fn state(
     let mut files = Vec::new();
     for node in nodes() {
         let kind = |kind| match kind {
-            NodeKind::Directory => "directory",
-            NodeKind::File => "file",
-            NodeKind::Link => "link",
+            InodeKind::Directory => "directory",
+            InodeKind::File => "file",
+            InodeKind::Link => "link",
         };
         let found = node.disk.all(FILES_MAX + 1 - files.len().min(FILES_MAX)).into_iter();
         // That there is a root says nothing.
@@ -112,7 +112,7 @@ fn state(
             node: node.name.clone(),
             path,
             kind: kind(stat.kind).to_owned(),
-            size_bytes: if stat.kind == NodeKind::Directory { 0 } else { stat.size },
+            size_bytes: if stat.kind == InodeKind::Directory { 0 } else { stat.size },
         }));
     }
     let files_more = files.len() > FILES_MAX;

@@ -9,10 +9,10 @@ use crate::selector;
 use crate::target::{self, Loaded};
 use crate::wall::Stopwatch;
 use fozzy_engine::Session;
-use fozzy_report::{Mode, ReplaySummary, RunSummary, document, entry_line};
-use fozzy_search::{Difference, Divergence, replay as replay_recording};
-use fozzy_trace::file::{Outcome, Recording};
-use fozzy_trace::{Execution, Finding, FindingKind, Signature, Status, Verdict};
+use fozzy_report::{ReplaySummary, RunMode, RunSummary, document, entry_line};
+use fozzy_search::{CallDivergence, OutcomeDifference, replay as replay_recording};
+use fozzy_trace::file::{RecordedOutcome, Recording};
+use fozzy_trace::{Execution, FailureSignature, Finding, FindingKind, Status, Verdict};
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -30,10 +30,10 @@ pub(crate) fn replay(context: &Context, args: &ReplayArgs) -> Result<ExitCode, C
     };
     let folder = context.runs.begin()?;
     let identity = identity(&folder, recording.seed, Some(&path));
-    let outcome = Outcome::of(&replayed.execution, replayed.verdict);
+    let outcome = RecordedOutcome::of(&replayed.execution, replayed.verdict);
     let target = target::summary_of(&recording.target);
     let mut summary =
-        RunSummary::of(Mode::Replay, identity, target, &outcome, kept(&replayed.execution), watch.facts())
+        RunSummary::of(RunMode::Replay, identity, target, &outcome, kept(&replayed.execution), watch.facts())
             .telling(&replayed.execution.facts);
     summary.replay = Some(replayed.comparison);
     let diverged = summary.replay.as_ref().is_some_and(|replay| !replay.equal);
@@ -71,12 +71,12 @@ fn same(recording: &Recording, session: &mut Session, args: &ReplayArgs, json: b
         place.push_str(&engine_difference(recording, session));
         // Whatever this execution came to, it is not the one that was asked for.
         verdict.status = Status::Error;
-        verdict.signature = Some(Signature { kind: FindingKind::Divergence, site: difference.what.to_owned() });
+        verdict.signature = Some(FailureSignature { kind: FindingKind::Divergence, site: difference.what.to_owned() });
         match verdict.findings.iter_mut().find(|finding| finding.kind == FindingKind::Divergence) {
             // The program's own end has shown both sides.
             Some(finding) => finding.message.push_str(&place),
             None => {
-                let Difference { what, left, right } = difference;
+                let OutcomeDifference { what, left, right } = difference;
                 let message = format!("{what}: recorded {left}, found {right}{place}");
                 verdict.findings.insert(0, divergence_finding("the replay is not the run that was recorded", message));
             }
@@ -118,12 +118,16 @@ fn divergence_finding(title: &str, message: String) -> Finding {
     Finding { kind: FindingKind::Divergence, title: title.to_owned(), message, location: None, backtrace: Vec::new() }
 }
 
-pub(super) fn difference_document(difference: fozzy_search::Difference) -> document::Difference {
-    document::Difference { what: difference.what.to_owned(), recorded: difference.left, found: difference.right }
+pub(super) fn difference_document(difference: fozzy_search::OutcomeDifference) -> document::DifferenceDocument {
+    document::DifferenceDocument {
+        what: difference.what.to_owned(),
+        recorded: difference.left,
+        found: difference.right,
+    }
 }
 
-pub(super) fn divergence_document(divergence: Divergence) -> document::Divergence {
-    document::Divergence {
+pub(super) fn divergence_document(divergence: CallDivergence) -> document::DivergenceDocument {
+    document::DivergenceDocument {
         index: divergence.index,
         virtual_time_ns: divergence.at.0,
         recorded: divergence.recorded,

@@ -14,7 +14,9 @@ use crate::store::KeptReport;
 use crate::target;
 use fozzy_check::is_own;
 use fozzy_report::suite::{self, CaseSummary, SuiteSummary};
-use fozzy_report::{FlakyReport, Identity, Mode, RunSignature, RunSummary, WallFacts, document, paths, pretty, query};
+use fozzy_report::{
+    FlakyReport, RunIdentity, RunMode, RunSignature, RunSummary, WallFacts, document, paths, pretty, query,
+};
 use fozzy_trace::file::store::{Durability, write_atomic};
 use std::collections::BTreeSet;
 use std::process::ExitCode;
@@ -83,8 +85,8 @@ fn report_of(context: &Context, selector: &str) -> Result<KeptReport, CliError> 
             // What identifies a trace is what it holds; the run that made it may be gone.
             let run_id = format!("{:016x}", recording.outcome.history);
             let identity =
-                Identity { run_id, seed: recording.seed, trace_path, report_path: None, artifacts_dir: None };
-            let mode = Mode::of(&recording.mode).unwrap_or(Mode::Run);
+                RunIdentity { run_id, seed: recording.seed, trace_path, report_path: None, artifacts_dir: None };
+            let mode = RunMode::of(&recording.mode).unwrap_or(RunMode::Run);
             let target = target::summary_of(&recording.target);
             let output = (&recording.stdout[..], &recording.stderr[..]);
             let summary = RunSummary::of(mode, identity, target, &recording.outcome, output, WallFacts::unknown());

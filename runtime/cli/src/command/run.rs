@@ -10,10 +10,10 @@ use crate::target::{self, Loaded};
 use crate::wall::Stopwatch;
 use fozzy_check::{is_own, judge};
 use fozzy_engine::{OutputKind, Program, Tee};
-use fozzy_report::{Identity, Mode, RunSummary, pretty};
+use fozzy_report::{RunIdentity, RunMode, RunSummary, pretty};
 use fozzy_trace::file::{EngineId, Recording, store};
 use fozzy_trace::plan::ScenarioPlan;
-use fozzy_trace::source::Seeded;
+use fozzy_trace::source::SeededSource;
 use fozzy_trace::{Execution, Executor, NodeId, Plan, Seed, Status};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -45,11 +45,11 @@ pub(crate) fn run(context: &Context, args: &RunArgs) -> Result<ExitCode, CliErro
     if !json {
         session.watch(show_output(&planned.plan));
     }
-    let execution = session.execute(Box::new(Seeded::new(seed)), 0..ENTRIES_KEPT)?;
+    let execution = session.execute(Box::new(SeededSource::new(seed)), 0..ENTRIES_KEPT)?;
     planned.add_stdin();
     let summary_target = loaded.summary();
     let is_file = loaded.scenario.is_some();
-    let recording = recorded(loaded, planned, session.program(), &execution, seed, Mode::Run);
+    let recording = recorded(loaded, planned, session.program(), &execution, seed, RunMode::Run);
 
     let folder = context.runs.begin()?;
     let trace = write_trace(&recording, args.record.as_deref(), collision, &folder, context.globals.artifacts_full);
@@ -57,7 +57,7 @@ pub(crate) fn run(context: &Context, args: &RunArgs) -> Result<ExitCode, CliErro
     let trace = trace.inspect_err(|_| folder.discard())?;
     let identity = identity(&folder, seed, trace.as_deref());
     let summary =
-        RunSummary::of(Mode::Run, identity, summary_target, &recording.outcome, kept(&execution), watch.facts())
+        RunSummary::of(RunMode::Run, identity, summary_target, &recording.outcome, kept(&execution), watch.facts())
             .telling(&execution.facts);
     // A scenario file has no properties that could be left out.
     let catalogue = session.program().catalogue().remark().filter(|_| !is_file).map(str::to_owned);
@@ -101,11 +101,11 @@ pub(super) fn seed(context: &Context, seed: SeedArg) -> Seed {
     }
 }
 
-pub(super) fn collision(policy: CollisionArg) -> store::Collision {
+pub(super) fn collision(policy: CollisionArg) -> store::CollisionPolicy {
     match policy {
-        CollisionArg::Error => store::Collision::Error,
-        CollisionArg::Overwrite => store::Collision::Overwrite,
-        CollisionArg::Append => store::Collision::Append,
+        CollisionArg::Error => store::CollisionPolicy::Error,
+        CollisionArg::Overwrite => store::CollisionPolicy::Overwrite,
+        CollisionArg::Append => store::CollisionPolicy::Append,
     }
 }
 
@@ -137,7 +137,7 @@ pub(crate) fn recorded(
     program: &Program,
     execution: &Execution,
     seed: Seed,
-    mode: Mode,
+    mode: RunMode,
 ) -> Recording {
     let (engine, verdict) = (engine_id(program), judge(execution));
     let Loaded { target, component, .. } = loaded;
@@ -159,22 +159,22 @@ pub(crate) fn engine_id(program: &Program) -> EngineId {
 fn write_trace(
     recording: &Recording,
     record: Option<&Path>,
-    collision: store::Collision,
+    collision: store::CollisionPolicy,
     folder: &RunFolder,
     passing_too: bool,
 ) -> Result<Option<PathBuf>, CliError> {
     let (path, collision) = match record {
         Some(path) => (path.to_owned(), collision),
         None if recording.outcome.verdict.status == Status::Pass && !passing_too => return Ok(None),
-        None => (folder.path.join(TRACE_NAME), store::Collision::Error),
+        None => (folder.path.join(TRACE_NAME), store::CollisionPolicy::Error),
     };
     let bytes = recording.to_bytes().map_err(|error| CliError::new("trace", error.to_string()))?;
     crate::store::write_trace(&path, &bytes, collision).map(Some)
 }
 
-pub(super) fn identity(folder: &RunFolder, seed: Seed, trace: Option<&Path>) -> Identity {
+pub(super) fn identity(folder: &RunFolder, seed: Seed, trace: Option<&Path>) -> RunIdentity {
     let text = |path: &Path| path.display().to_string();
-    Identity {
+    RunIdentity {
         run_id: folder.id.clone(),
         seed,
         trace_path: trace.map(text),

@@ -14,15 +14,16 @@ use crate::target;
 use crate::wall::Stopwatch;
 use fozzy_check::judge;
 use fozzy_engine::Session;
-use fozzy_report::{ExplainedDecision, Mode, RunSummary, ShrinkSummary, Slip, StorySize};
+use fozzy_report::{ExplainedDecision, FailureSize, RunMode, RunSummary, ShrinkSlip, ShrinkSummary};
 use fozzy_search::shrink::{
-    self, Dimension, Explained, Options, Progress, ShrinkError, Shrunk, Size, Stage, Story, Subject, Trail,
+    self, CandidateSize, Dimension, Explanation, Options, ReplayTarget, SequenceTarget, ShrinkCandidate, ShrinkError,
+    ShrinkProgress, ShrinkResult, VariedPart,
 };
 use fozzy_trace::file::Recording;
-use fozzy_trace::file::store::Collision;
+use fozzy_trace::file::store::CollisionPolicy;
 use fozzy_trace::plan::Inputs;
-use fozzy_trace::source::Explicit;
-use fozzy_trace::{DecisionSource, Execution, Executor, HarnessError, Keep, Plan, Signature};
+use fozzy_trace::source::Override;
+use fozzy_trace::{DecisionSource, Execution, Executor, FailureSignature, HarnessError, HistoryWindow, Plan};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
@@ -44,7 +45,7 @@ pub(crate) fn shrink(context: &Context, args: &ShrinkArgs) -> Result<ExitCode, C
     let options =
         Options { only: dimension(args.minimize), aggressive: args.aggressive, keeps_stdin: is_of_file(&recording) };
     let mut told = Duration::ZERO;
-    let mut go_on = |progress: &Progress| {
+    let mut go_on = |progress: &ShrinkProgress| {
         let elapsed = watch.elapsed();
         if elapsed - told >= PROGRESS_EVERY && !json {
             told = elapsed;
@@ -66,13 +67,14 @@ pub(crate) fn shrink(context: &Context, args: &ShrinkArgs) -> Result<ExitCode, C
     };
     let (smallest, execution) = engine.record(&recording, &shrunk.story)?;
     let bytes = smallest.to_bytes().map_err(|error| CliError::new("trace", error.to_string()))?;
-    let written = store::write_trace(&out, &bytes, Collision::Overwrite)?;
+    let written = store::write_trace(&out, &bytes, CollisionPolicy::Overwrite)?;
     let folder = context.runs.begin()?;
     let slips = slips(engine, &recording, &shrunk, &folder)?;
     let identity = identity(&folder, recording.seed, Some(&written));
     let target = target::summary_of(&recording.target);
-    let mut summary = RunSummary::of(Mode::Run, identity, target, &smallest.outcome, kept(&execution), watch.facts())
-        .telling(&execution.facts);
+    let mut summary =
+        RunSummary::of(RunMode::Run, identity, target, &smallest.outcome, kept(&execution), watch.facts())
+            .telling(&execution.facts);
     summary.shrink = Some(ShrinkSummary {
         source: path.display().to_string(),
         executions: shrunk.tries,
@@ -92,20 +94,20 @@ fn is_of_file(recording: &Recording) -> bool {
     recording.target.kind == scenario::KIND
 }
 
-fn explained_document(explained: &Explained) -> ExplainedDecision {
-    let Explained { subject, tried, is_free } = explained;
+fn explained_document(explained: &Explanation) -> ExplainedDecision {
+    let Explanation { subject, tried, is_free } = explained;
     let (step, site, answer) = match subject {
-        Subject::Decision(decision) => {
+        VariedPart::Decision(decision) => {
             let answer = match &decision.answer {
-                Explicit::Number(number) => number.to_string(),
-                Explicit::Bytes(digits) => digits.clone(),
+                Override::Number(number) => number.to_string(),
+                Override::Bytes(digits) => digits.clone(),
             };
             (decision.spot.part.step_number(), decision.site.clone(), answer)
         }
-        Subject::Byte { decision, at, byte } => {
+        VariedPart::Byte { decision, at, byte } => {
             (decision.spot.part.step_number(), format!("{}, byte {at}", decision.site), format!("{byte:02x}"))
         }
-        Subject::Stdin { at, byte } => (None, format!("standard input, byte {at}"), format!("{byte:02x}")),
+        VariedPart::Stdin { at, byte } => (None, format!("standard input, byte {at}"), format!("{byte:02x}")),
     };
     ExplainedDecision { step, site, answer, tried: *tried as u64, free: *is_free }
 }
@@ -119,13 +121,13 @@ const fn dimension(argument: MinimizeArg) -> Option<Dimension> {
     }
 }
 
-const fn size(size: Size) -> StorySize {
-    let Size { steps, faults, decisions, input_bytes } = size;
-    StorySize { steps, faults, decisions, input_bytes }
+const fn size(size: CandidateSize) -> FailureSize {
+    let CandidateSize { steps, faults, decisions, input_bytes } = size;
+    FailureSize { steps, faults, decisions, input_bytes }
 }
 
-fn progress_line(elapsed: Duration, progress: &Progress) -> String {
-    let Progress { tries, size: Size { steps, faults, decisions, input_bytes } } = progress;
+fn progress_line(elapsed: Duration, progress: &ShrinkProgress) -> String {
+    let ShrinkProgress { tries, size: CandidateSize { steps, faults, decisions, input_bytes } } = progress;
     format!(
         "[{}s] executions={tries} steps={steps} faults={faults} decisions={decisions} input={input_bytes}\n",
         elapsed.as_secs()
@@ -157,7 +159,7 @@ pub(super) fn smaller(trace: &Path, budget: Duration) -> Result<Option<(PathBuf,
     }
     let (smallest, _) = engines[0].record(&recording, &shrunk.story)?;
     let bytes = smallest.to_bytes().map_err(|error| CliError::new("trace", error.to_string()))?;
-    let path = store::write_trace(&trace.with_extension("min.fozzy"), &bytes, Collision::Overwrite)?;
+    let path = store::write_trace(&trace.with_extension("min.fozzy"), &bytes, CollisionPolicy::Overwrite)?;
     Ok(Some((path, shrunk.after.steps as u64)))
 }
 
@@ -165,16 +167,16 @@ pub(super) fn smaller(trace: &Path, budget: Duration) -> Result<Option<(PathBuf,
 fn slips(
     engine: &mut Engine,
     recording: &Recording,
-    shrunk: &Shrunk,
+    shrunk: &ShrinkResult,
     folder: &RunFolder,
-) -> Result<Vec<Slip>, CliError> {
+) -> Result<Vec<ShrinkSlip>, CliError> {
     let mut kept = Vec::new();
     for (number, (signature, story)) in shrunk.slips.iter().take(SLIPS_KEPT_MAX).enumerate() {
         let (recording, _) = engine.record(recording, story)?;
         let bytes = recording.to_bytes().map_err(|error| CliError::new("trace", error.to_string()))?;
         let path: PathBuf = folder.path.join(format!("slip-{}.fozzy", number + 1));
-        let path = store::write_trace(&path, &bytes, Collision::Error)?;
-        kept.push(Slip { signature: signature.clone(), trace_path: path.display().to_string() });
+        let path = store::write_trace(&path, &bytes, CollisionPolicy::Error)?;
+        kept.push(ShrinkSlip { signature: signature.clone(), trace_path: path.display().to_string() });
     }
     Ok(kept)
 }
@@ -196,10 +198,10 @@ fn shrunk(
     recording: &Recording,
     engines: &mut [Engine],
     options: Options,
-    go_on: &mut dyn FnMut(&Progress) -> bool,
-) -> Result<Shrunk, ShrinkError> {
-    let mut stages: Vec<&mut (dyn Stage + Send)> =
-        engines.iter_mut().map(|engine| engine as &mut (dyn Stage + Send)).collect();
+    go_on: &mut dyn FnMut(&ShrinkProgress) -> bool,
+) -> Result<ShrinkResult, ShrinkError> {
+    let mut stages: Vec<&mut (dyn ReplayTarget + Send)> =
+        engines.iter_mut().map(|engine| engine as &mut (dyn ReplayTarget + Send)).collect();
     shrink::shrink(recording, &mut stages, options, go_on)
 }
 
@@ -209,27 +211,27 @@ struct Engine {
     paths: Paths,
 }
 
-impl Stage for Engine {
+impl ReplayTarget for Engine {
     fn perform(
         &mut self,
         plan: &Plan,
         inputs: &Inputs,
         source: Box<dyn DecisionSource>,
-        keep: Keep,
+        keep: HistoryWindow,
     ) -> Result<Execution, HarnessError> {
         let replanned = self.session.replan(Arc::new(plan.clone()), inputs);
         replanned.map_err(|error| HarnessError { what: error.to_string() })?;
         self.session.execute(source, keep)
     }
 
-    fn trail(&mut self) -> Option<&mut dyn Trail> {
+    fn trail(&mut self) -> Option<&mut dyn SequenceTarget> {
         Some(&mut self.paths)
     }
 }
 
 impl Engine {
     /// A story as a trace, which is replayed by its number of each answer as any other.
-    fn record(&mut self, original: &Recording, story: &Story) -> Result<(Recording, Execution), CliError> {
+    fn record(&mut self, original: &Recording, story: &ShrinkCandidate) -> Result<(Recording, Execution), CliError> {
         let (source, _) = shrink::source(story, original.seed, &original.observations);
         let execution = self.perform(&story.plan, &story.inputs, source, 0..ENTRIES_KEPT)?;
         let verdict = judge(&execution);
@@ -254,7 +256,7 @@ impl Engine {
 pub(crate) struct AblationDocument {
     schema_version: &'static str,
     trace: String,
-    signature: Option<Signature>,
+    signature: Option<FailureSignature>,
     faults: Vec<String>,
     rows: Vec<AblationRow>,
 }
@@ -267,7 +269,7 @@ pub(crate) struct AblationRow {
     without: Vec<usize>,
     still_fails: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
-    signature: Option<Signature>,
+    signature: Option<FailureSignature>,
 }
 
 pub(crate) fn ablate(context: &Context, args: &AblateArgs) -> Result<ExitCode, CliError> {

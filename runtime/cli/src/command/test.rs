@@ -16,7 +16,7 @@ use fozzy_check::is_own;
 use fozzy_report::suite::{
     CaseResult, CaseSummary, SuiteSummary, annotations, case_line, details, heading, html, junit, pretty, widest,
 };
-use fozzy_report::{Identity, Style};
+use fozzy_report::{RunIdentity, Style};
 use fozzy_trace::Seed;
 use fozzy_trace::file::store::{self, Durability, StoreError, write_atomic};
 use std::collections::BTreeSet;
@@ -164,12 +164,12 @@ fn trace_names(selected: &[Selected]) -> Vec<String> {
 }
 
 /// The suite's run. Its trace, which `latest` and `last-fail` name, is that of the first scenario that has one and failed.
-fn identity<'a>(folder: &RunFolder, seed: Seed, cases: impl Iterator<Item = &'a CaseSummary> + Clone) -> Identity {
+fn identity<'a>(folder: &RunFolder, seed: Seed, cases: impl Iterator<Item = &'a CaseSummary> + Clone) -> RunIdentity {
     let failed = cases.clone().filter(|case| case.result == CaseResult::Failed);
     let trace = |case: &CaseSummary| case.run.as_ref()?.identity.trace_path.clone();
     let trace_path = failed.filter_map(trace).next().or_else(|| cases.filter_map(trace).next());
     let report_path = Some(shown(&folder.path.join("report.json")));
-    Identity { run_id: folder.id.clone(), seed, trace_path, report_path, artifacts_dir: Some(shown(&folder.path)) }
+    RunIdentity { run_id: folder.id.clone(), seed, trace_path, report_path, artifacts_dir: Some(shown(&folder.path)) }
 }
 
 /// The report: to the file that was named for it, and to standard output.

@@ -8,7 +8,7 @@ use crate::output::EXIT_ERROR;
 use crate::plan::{load, plan_error};
 use crate::scenario;
 use fozzy_report::document::{PlanProblem, ScenarioDocument, ValidateDocument};
-use fozzy_scenario_file::Scenario;
+use fozzy_scenario_file::ParsedScenario;
 use serde_json::{Map, Value};
 use std::path::Path;
 use std::process::ExitCode;
@@ -35,16 +35,16 @@ pub(crate) fn validate(context: &Context, args: &ValidateArgs) -> Result<ExitCod
 fn validate_scenario(context: &Context, path: &Path) -> Result<ExitCode, CliError> {
     let text = scenario::read_text(path)?;
     let file = ScenarioDocument { scenario: path.display().to_string(), ..ScenarioDocument::default() };
-    let document = match Scenario::parse(&text) {
+    let document = match ParsedScenario::parse(&text) {
         Ok(read) => {
             let (steps, invariants) = match &read {
-                Scenario::Steps(file) => (Some(file.steps.len() as u64), None),
-                Scenario::Program(file) => (Some(file.steps.len() as u64), None),
-                Scenario::Cluster(file) => {
+                ParsedScenario::Steps(file) => (Some(file.steps.len() as u64), None),
+                ParsedScenario::Program(file) => (Some(file.steps.len() as u64), None),
+                ParsedScenario::Cluster(file) => {
                     let cluster = &file.distributed;
                     (Some(cluster.steps.len() as u64), Some(cluster.invariants.len() as u64))
                 }
-                Scenario::Suites(_) => (None, None),
+                ParsedScenario::Suites(_) => (None, None),
             };
             let (variant, name) = (Some(read.variant().to_owned()), Some(read.name().to_owned()));
             ScenarioDocument { ok: true, variant, name, steps, invariants, ..file }

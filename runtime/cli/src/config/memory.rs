@@ -7,7 +7,7 @@
 //! ```
 
 use super::Config;
-use fozzy_plan::{LimitsFile, MemoryFile, PlanFile, Size};
+use fozzy_plan::{ByteSize, LimitsFile, MemoryFile, PlanFile};
 use serde::Deserialize;
 
 /// Factors that are written as `"1,2,4"`.
@@ -28,10 +28,10 @@ impl Config {
     /// The plan of these keys, for a scenario file or for a program.
     pub(crate) fn memory(&self, has_steps: bool) -> PlanFile {
         let limits = LimitsFile {
-            memory: self.mem_limit_mb.map(|mib| Size(mib.get().saturating_mul(1 << 20))),
+            memory: self.mem_limit_mb.map(|mib| ByteSize(mib.get().saturating_mul(1 << 20))),
             ..LimitsFile::default()
         };
-        let budget = self.leak_budget.or_else(|| self.fail_on_leak.then_some(0)).map(Size);
+        let budget = self.leak_budget.or_else(|| self.fail_on_leak.then_some(0)).map(ByteSize);
         let memory = MemoryFile { leak_budget: budget, ..MemoryFile::default() };
         let memory = match has_steps {
             false => memory,

@@ -12,7 +12,7 @@
 //! Not here: the traces themselves (`ground`, `keeper`).
 
 use crate::error::{CliError, at_path};
-use fozzy_search::explore::Story;
+use fozzy_search::explore::DecisionPath;
 use fozzy_trace::Digest;
 use fozzy_trace::file::Recording;
 use fozzy_trace::file::store::{Durability, write_atomic};
@@ -119,10 +119,11 @@ fn passes(trace: &str) {
 "#;
 
 /// The ways that no other goes on from, the longest first.
-pub(crate) fn covering(stories: &[Story]) -> Vec<&Story> {
-    let goes_on = |one: &Story, other: &Story| other.steps > one.steps && other.answers.starts_with(&one.answers);
-    let is_last = |one: &&Story| one.steps > 0 && !stories.iter().any(|other| goes_on(one, other));
-    let mut last: Vec<&Story> = stories.iter().filter(is_last).collect();
+pub(crate) fn covering(stories: &[DecisionPath]) -> Vec<&DecisionPath> {
+    let goes_on =
+        |one: &DecisionPath, other: &DecisionPath| other.steps > one.steps && other.answers.starts_with(&one.answers);
+    let is_last = |one: &&DecisionPath| one.steps > 0 && !stories.iter().any(|other| goes_on(one, other));
+    let mut last: Vec<&DecisionPath> = stories.iter().filter(is_last).collect();
     last.sort_by_key(|story| std::cmp::Reverse((story.steps, story.answers.len())));
     last.truncate(COVERING_MAX);
     last
@@ -142,7 +143,7 @@ fn relative(path: &Path, base: &Path) -> PathBuf {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fozzy_trace::source::Explicit;
+    use fozzy_trace::source::Override;
 
     #[test]
     fn paths_are_told_from_the_crate() {
@@ -154,8 +155,10 @@ mod tests {
 
     #[test]
     fn ways_that_others_go_on_from_are_left_out() {
-        let story =
-            |answers: &[u64], steps| Story { answers: answers.iter().copied().map(Explicit::Number).collect(), steps };
+        let story = |answers: &[u64], steps| DecisionPath {
+            answers: answers.iter().copied().map(Override::Number).collect(),
+            steps,
+        };
         let stories = [story(&[1], 1), story(&[1, 2], 2), story(&[3], 1), story(&[], 0)];
         assert_eq!(covering(&stories), [&stories[1], &stories[2]]);
     }

@@ -11,13 +11,13 @@ use crate::command::run::{ENTRIES_KEPT, engine_id};
 use crate::error::CliError;
 use fozzy_check::{judge, judge_end, judge_facts};
 use fozzy_engine::{Place, Session, Walked, Walker};
-use fozzy_report::Mode;
-use fozzy_search::explore::{Ground, PlaceId, Story, Went};
+use fozzy_report::RunMode;
+use fozzy_search::explore::{CheckpointId, DecisionPath, StatefulTarget, Went};
 use fozzy_trace::facts::Property;
-use fozzy_trace::file::{Recording, Target};
+use fozzy_trace::file::{RecordedTarget, Recording};
 use fozzy_trace::plan::{Inputs, ScenarioPlan};
-use fozzy_trace::source::Recorded;
-use fozzy_trace::{DecisionSource, Execution, Executor, HarnessError, Keep, Plan, Seed, Verdict};
+use fozzy_trace::source::RecordedSource;
+use fozzy_trace::{DecisionSource, Execution, Executor, HarnessError, HistoryWindow, Plan, Seed, Verdict};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -35,15 +35,15 @@ impl Confirmer {
     }
 
     /// The plan of the run of a story.
-    pub(crate) fn plan_of(&self, story: &Story) -> Plan {
+    pub(crate) fn plan_of(&self, story: &DecisionPath) -> Plan {
         Plan { scenario: Some(ScenarioPlan::all(1, story.steps.max(1))), ..self.plan.clone() }
     }
 
-    pub(crate) fn execute(&mut self, story: &Story, keep: Keep) -> Result<Execution, HarnessError> {
+    pub(crate) fn execute(&mut self, story: &DecisionPath, keep: HistoryWindow) -> Result<Execution, HarnessError> {
         let plan = Arc::new(self.plan_of(story));
         let planned = self.session.replan(plan, &self.inputs);
         planned.map_err(|error| HarnessError { what: error.to_string() })?;
-        self.session.execute(Box::new(Recorded::new(self.seed, story.exceptions())), keep)
+        self.session.execute(Box::new(RecordedSource::new(self.seed, story.exceptions())), keep)
     }
 }
 
@@ -51,14 +51,14 @@ impl Confirmer {
     /// The run of a story, as a recording.
     pub(crate) fn record(
         &mut self,
-        story: &Story,
-        target: &Target,
+        story: &DecisionPath,
+        target: &RecordedTarget,
         component: &Arc<[u8]>,
     ) -> Result<Recording, CliError> {
         let execution = self.execute(story, 0..ENTRIES_KEPT)?;
         let verdict = judge(&execution);
         let engine = engine_id(self.session.program());
-        let (plan, mode) = (self.plan_of(story), Mode::Explore.name());
+        let (plan, mode) = (self.plan_of(story), RunMode::Explore.name());
         let (target, component) = (target.clone(), Arc::clone(component));
         Ok(Recording::of(target, component, plan, &self.inputs, engine, &execution, verdict, self.seed, mode))
     }
@@ -68,12 +68,12 @@ impl Confirmer {
 pub(crate) struct ScenarioGround {
     walker: Walker,
     confirmer: Confirmer,
-    places: BTreeMap<PlaceId, Place>,
+    places: BTreeMap<CheckpointId, Place>,
     next: u64,
 }
 
 /// The place where every way begins.
-const START: PlaceId = PlaceId(0);
+const START: CheckpointId = CheckpointId(0);
 
 impl ScenarioGround {
     pub(crate) fn new(walker: Walker, confirmer: Confirmer) -> ScenarioGround {
@@ -95,12 +95,12 @@ impl ScenarioGround {
     }
 }
 
-impl Ground for ScenarioGround {
-    fn start(&self) -> PlaceId {
+impl StatefulTarget for ScenarioGround {
+    fn start(&self) -> CheckpointId {
         START
     }
 
-    fn go(&mut self, place: PlaceId, source: Box<dyn DecisionSource>) -> Result<(), HarnessError> {
+    fn go(&mut self, place: CheckpointId, source: Box<dyn DecisionSource>) -> Result<(), HarnessError> {
         let place = self.places.get(&place).copied();
         let place =
             place.ok_or_else(|| HarnessError { what: "a place is gone; this is a fault of fozzy".to_owned() })?;
@@ -117,14 +117,14 @@ impl Ground for ScenarioGround {
         Ok(found.map_or(went, |verdict| Went::Failed(Box::new(verdict))))
     }
 
-    fn keep(&mut self) -> Result<PlaceId, HarnessError> {
-        let id = PlaceId(self.next);
+    fn keep(&mut self) -> Result<CheckpointId, HarnessError> {
+        let id = CheckpointId(self.next);
         self.next += 1;
         self.places.insert(id, self.walker.keep()?);
         Ok(id)
     }
 
-    fn forget(&mut self, place: PlaceId) {
+    fn forget(&mut self, place: CheckpointId) {
         if let Some(place) = self.places.remove(&place) {
             self.walker.forget(place);
         }
@@ -151,7 +151,7 @@ impl Ground for ScenarioGround {
         self.walker.memory_state()
     }
 
-    fn confirm(&mut self, story: &Story) -> Result<Verdict, HarnessError> {
+    fn confirm(&mut self, story: &DecisionPath) -> Result<Verdict, HarnessError> {
         Ok(judge(&self.confirmer.execute(story, 0..0)?))
     }
 }

@@ -13,10 +13,10 @@ use crate::error::CliError;
 use crate::output::{self, Printer};
 use crate::store;
 use crate::wall::Stopwatch;
-use fozzy_search::Found;
-use fozzy_search::explore::{Edges, Observer, Others, Stats, Story};
-use fozzy_trace::file::store::Collision;
-use fozzy_trace::file::{Recording, Target};
+use fozzy_search::FailureRecord;
+use fozzy_search::explore::{DecisionPath, EdgeClasses, ExplorationObserver, PeerDiscoveries, Stats};
+use fozzy_trace::file::store::CollisionPolicy;
+use fozzy_trace::file::{RecordedTarget, Recording};
 use fozzy_trace::{Digest, Duration, HarnessError};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -32,14 +32,14 @@ pub(crate) struct Where {
     pub(crate) folder: PathBuf,
     /// The file that was asked for.
     pub(crate) record: Option<PathBuf>,
-    pub(crate) collision: Collision,
+    pub(crate) collision: CollisionPolicy,
 }
 
 /// Keeps, and says.
 pub(crate) struct Keeper {
     pub(crate) printer: Printer,
     pub(crate) confirmer: Confirmer,
-    pub(crate) target: Target,
+    pub(crate) target: RecordedTarget,
     pub(crate) component: Arc<[u8]>,
     pub(crate) place: Where,
     pub(crate) watch: Stopwatch,
@@ -63,12 +63,12 @@ pub(crate) struct Said {
 
 impl Where {
     /// The place of the finding of this number, which is called so in the folder.
-    pub(crate) fn of(&self, number: usize, name: &Path) -> (PathBuf, Collision) {
+    pub(crate) fn of(&self, number: usize, name: &Path) -> (PathBuf, CollisionPolicy) {
         match &self.record {
             // Those after the first stand beside it.
             Some(path) if number == 0 => (path.clone(), self.collision),
-            Some(path) => (path.clone(), Collision::Append),
-            None => (self.folder.join(name), Collision::Overwrite),
+            Some(path) => (path.clone(), CollisionPolicy::Append),
+            None => (self.folder.join(name), CollisionPolicy::Overwrite),
         }
     }
 }
@@ -88,11 +88,11 @@ impl Keeper {
     }
 
     /// Records the run of `story`.
-    pub(crate) fn record(&mut self, story: &Story) -> Result<Recording, CliError> {
+    pub(crate) fn record(&mut self, story: &DecisionPath) -> Result<Recording, CliError> {
         self.confirmer.record(story, &self.target, &self.component)
     }
 
-    fn write(&mut self, story: &Story) -> Result<PathBuf, CliError> {
+    fn write(&mut self, story: &DecisionPath) -> Result<PathBuf, CliError> {
         let recording = self.record(story)?;
         let bytes = recording.to_bytes().map_err(|error| CliError::new("trace", error.to_string()))?;
         let kind = recording.outcome.verdict.signature.as_ref().map_or("failure", |signature| signature.kind.name());
@@ -102,7 +102,7 @@ impl Keeper {
     }
 }
 
-impl Observer for Keeper {
+impl ExplorationObserver for Keeper {
     fn stepped(&mut self, stats: &Stats) -> bool {
         self.said.calls += 1;
         if !self.said.calls.is_multiple_of(LOOK_EVERY) {
@@ -126,17 +126,17 @@ impl Observer for Keeper {
         self.time.is_none_or(|time| now < time.0) && !self.share.as_ref().is_some_and(Share::is_over)
     }
 
-    fn kept(&mut self, story: &dyn Fn() -> Story) -> Result<(), HarnessError> {
+    fn kept(&mut self, story: &dyn Fn() -> DecisionPath) -> Result<(), HarnessError> {
         let Some(share) = &mut self.share else { return Ok(()) };
         share.give(&story()).map_err(|error| HarnessError { what: error.to_string() })
     }
 
-    fn others(&mut self, edges: &dyn Fn() -> Edges) -> Others {
+    fn others(&mut self, edges: &dyn Fn() -> EdgeClasses) -> PeerDiscoveries {
         let now = self.watch.elapsed_ns();
         self.share.as_mut().map(|share| share.take(now, edges)).unwrap_or_default()
     }
 
-    fn found(&mut self, found: &Found<Story>) -> Result<(), HarnessError> {
+    fn found(&mut self, found: &FailureRecord<DecisionPath>) -> Result<(), HarnessError> {
         let path = self.write(&found.input).map_err(|error| HarnessError { what: error.to_string() })?;
         let title = found.verdict.signature.as_ref().map(ToString::to_string).unwrap_or_default();
         let (run, steps) = (found.found_at, found.input.steps);

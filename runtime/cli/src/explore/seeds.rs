@@ -17,7 +17,7 @@ use crate::target::{self, Loaded};
 use fozzy_check::judge;
 use fozzy_report::SeedState;
 use fozzy_trace::file::store::{Durability, write_atomic};
-use fozzy_trace::{Digest, Signature, Status};
+use fozzy_trace::{Digest, FailureSignature, Status};
 use std::path::{Path, PathBuf};
 
 /// The file that names what was explored.
@@ -31,7 +31,7 @@ pub(crate) struct Seeds {
 /// A kept failure, and how it stands.
 pub(crate) struct Standing {
     pub(crate) path: PathBuf,
-    pub(crate) signature: Option<Signature>,
+    pub(crate) signature: Option<FailureSignature>,
     pub(crate) state: Kept,
     /// What it comes to today.
     pub(crate) status: Status,
@@ -107,7 +107,7 @@ impl Seeds {
         &self,
         trace: &Path,
         shrunk: bool,
-        signature: Option<&Signature>,
+        signature: Option<&FailureSignature>,
         known: &[Standing],
         target: &Path,
     ) -> Result<(), CliError> {

@@ -8,7 +8,7 @@
 //! the ways of its stories again, so that nothing in it has to be believed.
 
 use crate::error::{CliError, at_path};
-use fozzy_search::explore::Story;
+use fozzy_search::explore::DecisionPath;
 use fozzy_trace::file::store::{Durability, write_atomic};
 use fozzy_trace::{Digest, Plan};
 use serde::{Deserialize, Serialize};
@@ -33,7 +33,7 @@ pub(crate) struct ExploreState {
     pub(crate) seed: u64,
     pub(crate) runs: u64,
     pub(crate) steps: u64,
-    pub(crate) stories: Vec<Story>,
+    pub(crate) stories: Vec<DecisionPath>,
 }
 
 /// What identifies a plan, whatever the length of its runs.
@@ -47,7 +47,7 @@ impl ExploreState {
         component: &[u8],
         plan: &Plan,
         (seed, runs, steps): (u64, u64, u64),
-        stories: Vec<Story>,
+        stories: Vec<DecisionPath>,
     ) -> ExploreState {
         let (component, plan) = (Digest::of(component), digest_of(plan));
         ExploreState { format: FORMAT.to_owned(), version: VERSION, component, plan, seed, runs, steps, stories }

@@ -4,14 +4,14 @@
 
 use crate::coverage::component;
 use fozzy_engine::Walker;
-use fozzy_report::NotReached;
+use fozzy_report::UnreachedBranch;
 use std::collections::BTreeSet;
 
 /// Places that are listed; a longer list is read by nobody.
 const LISTED_MAX: usize = 12;
 
 /// The first of them, by file and line.
-pub(crate) fn unreached(walker: &Walker, taken: &dyn Fn(usize) -> Vec<u8>, name: &str) -> Vec<NotReached> {
+pub(crate) fn unreached(walker: &Walker, taken: &dyn Fn(usize) -> Vec<u8>, name: &str) -> Vec<UnreachedBranch> {
     let covered = walker.covered(taken);
     let found = component(walker.program(), name, &covered);
     let mut places = BTreeSet::new();
@@ -22,7 +22,7 @@ pub(crate) fn unreached(walker: &Walker, taken: &dyn Fn(usize) -> Vec<u8>, name:
     }
     let shown = places.into_iter().take(LISTED_MAX).map(|(path, line)| {
         let short = path.rsplit('/').next().unwrap_or(&path).to_owned();
-        NotReached { place: format!("{path}:{line}"), line: format!("reachable!(\"{short}:{line}\");") }
+        UnreachedBranch { place: format!("{path}:{line}"), line: format!("reachable!(\"{short}:{line}\");") }
     });
     shown.collect()
 }

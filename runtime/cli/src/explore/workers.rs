@@ -21,8 +21,8 @@ use crate::interrupt;
 use crate::output;
 use crate::selector;
 use crate::wall::Stopwatch;
-use fozzy_report::NotReached;
-use fozzy_search::explore::{Earned, Edges, Others, Stats, Story};
+use fozzy_report::UnreachedBranch;
+use fozzy_search::explore::{DecisionPath, EdgeClasses, PeerDiscoveries, Reward, Stats};
 use fozzy_trace::Seed;
 use fozzy_trace::file::store::{Durability, write_atomic};
 use serde::de::DeserializeOwned;
@@ -59,11 +59,11 @@ pub(crate) struct Explored {
     /// For each module, whether each of its edges was taken.
     pub(crate) taken: Vec<Vec<u8>>,
     pub(crate) traces: Vec<Trace>,
-    pub(crate) stories: Vec<Story>,
+    pub(crate) stories: Vec<DecisionPath>,
     /// What each way to search has earned, by dial and name.
-    pub(crate) earned: Vec<(String, String, Earned)>,
+    pub(crate) earned: Vec<(String, String, Reward)>,
     #[serde(skip)]
-    pub(crate) not_reached: Vec<NotReached>,
+    pub(crate) not_reached: Vec<UnreachedBranch>,
     pub(crate) ended: String,
 }
 
@@ -134,7 +134,7 @@ impl Share {
     }
 
     /// Tells the others of a place.
-    pub(crate) fn give(&mut self, story: &Story) -> Result<(), CliError> {
+    pub(crate) fn give(&mut self, story: &DecisionPath) -> Result<(), CliError> {
         if !self.places || self.given == STORIES_GIVEN_MAX {
             return Ok(());
         }
@@ -146,13 +146,13 @@ impl Share {
     }
 
     /// What the others have told since the last look, some of it.
-    pub(crate) fn take(&mut self, now_ns: u64, edges: &dyn Fn() -> Edges) -> Others {
+    pub(crate) fn take(&mut self, now_ns: u64, edges: &dyn Fn() -> EdgeClasses) -> PeerDiscoveries {
         if now_ns - self.looked_ns < LOOK_EVERY_NS {
-            return Others::default();
+            return PeerDiscoveries::default();
         }
         self.looked_ns = now_ns;
         self.over = self.folder.join(OVER).exists();
-        let mut taken = Others::default();
+        let mut taken = PeerDiscoveries::default();
         if self.edges {
             let own = self.edges().join(format!("{}.json", self.worker));
             // What cannot be told is found by the others themselves.

@@ -12,7 +12,7 @@
 use crate::args::FuzzModeArg;
 use crate::error::CliError;
 use fozzy_engine::{Delivery, Functions, Searched};
-use fozzy_trace::plan::Call;
+use fozzy_trace::plan::PlannedCall;
 
 /// The name by which the sequences of a scenario are asked for, as of its interface.
 const STATEFUL: &str = "stateful";
@@ -41,14 +41,14 @@ impl Wanted<'_> {
         }
         if self.http {
             return match functions.handles {
-                true => Ok(vec![Searched::Call(Call::Http)]),
+                true => Ok(vec![Searched::Call(PlannedCall::Http)]),
                 false => {
                     Err(none(functions, name, "handles no requests: it does not export `wasi:http/incoming-handler`"))
                 }
             };
         }
-        let fuzz = functions.fuzz.iter().map(|name| Searched::Call(Call::Fuzz(name.clone())));
-        let properties = functions.properties.iter().map(|name| Searched::Call(Call::Property(name.clone())));
+        let fuzz = functions.fuzz.iter().map(|name| Searched::Call(PlannedCall::Fuzz(name.clone())));
+        let properties = functions.properties.iter().map(|name| Searched::Call(PlannedCall::Property(name.clone())));
         let sequences = functions.is_stateful.then_some(Searched::Scenario { flows: self.flows });
         let mut all: Vec<Searched> = match self.mode {
             Some(FuzzModeArg::Coverage) => fuzz.collect(),
@@ -69,7 +69,7 @@ impl Wanted<'_> {
         let known = listed(&all);
         all.retain(is_it);
         if let ([], Some(found)) = (all.as_slice(), functions.exported(function)) {
-            all.push(Searched::Call(Call::Function(found.to_owned())));
+            all.push(Searched::Call(PlannedCall::Function(found.to_owned())));
         }
         if !all.is_empty() {
             return Ok(all);
@@ -94,16 +94,16 @@ impl Wanted<'_> {
 }
 
 fn is_fuzz(searched: &Searched) -> bool {
-    matches!(searched, Searched::Call(Call::Fuzz(_)))
+    matches!(searched, Searched::Call(PlannedCall::Fuzz(_)))
 }
 
 /// For people.
 pub(crate) fn listed(all: &[Searched]) -> Vec<String> {
     let word = |one: &Searched| match one {
-        Searched::Call(Call::Fuzz(name)) => format!("the fuzz target `{name}`"),
-        Searched::Call(Call::Property(name)) => format!("the property `{name}`"),
-        Searched::Call(Call::Function(name)) => format!("the function `{name}`"),
-        Searched::Call(Call::Http) => "the handler of requests".to_owned(),
+        Searched::Call(PlannedCall::Fuzz(name)) => format!("the fuzz target `{name}`"),
+        Searched::Call(PlannedCall::Property(name)) => format!("the property `{name}`"),
+        Searched::Call(PlannedCall::Function(name)) => format!("the function `{name}`"),
+        Searched::Call(PlannedCall::Http) => "the handler of requests".to_owned(),
         Searched::Program(delivery) => format!("the program ({})", Searched::Program(delivery.clone()).name()),
         Searched::Scenario { .. } => format!("its sequences, as `{STATEFUL}`"),
     };

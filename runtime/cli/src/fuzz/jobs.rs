@@ -21,8 +21,8 @@ use crate::output::Printer;
 use crate::store;
 use crate::wall::Stopwatch;
 use fozzy_report::{FuzzCoverage, FuzzFinding};
-use fozzy_trace::file::store::Collision;
-use fozzy_trace::{Finding, Signature, Status};
+use fozzy_trace::file::store::CollisionPolicy;
+use fozzy_trace::{FailureSignature, Finding, Status};
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -45,7 +45,7 @@ pub(crate) struct Jobs<'a> {
     /// The run's folder.
     pub(crate) folder: &'a Path,
     /// The file that was asked for.
-    pub(crate) record: Option<(&'a Path, Collision)>,
+    pub(crate) record: Option<(&'a Path, CollisionPolicy)>,
     /// The cargo-fuzz target that is searched.
     pub(crate) cargo: Option<&'a CargoFuzz>,
 }
@@ -71,7 +71,7 @@ struct Slot {
 #[derive(Default)]
 struct Findings {
     all: Vec<(FuzzFinding, Finding, Status)>,
-    by_signature: BTreeMap<Option<Signature>, usize>,
+    by_signature: BTreeMap<Option<FailureSignature>, usize>,
 }
 
 impl Jobs<'_> {
@@ -180,7 +180,7 @@ impl Jobs<'_> {
                 None => {
                     let mut told = told.clone();
                     if let Some((path, collision)) = self.record {
-                        let collision = if findings.all.is_empty() { collision } else { Collision::Append };
+                        let collision = if findings.all.is_empty() { collision } else { CollisionPolicy::Append };
                         record(&mut told, path, collision)?;
                     }
                     let title = told.signature.as_ref().map(ToString::to_string).unwrap_or_default();
@@ -279,7 +279,7 @@ fn forget(told: &FuzzFinding) {
 }
 
 /// Keeps the trace where it was asked for, and the input beside it.
-fn record(told: &mut FuzzFinding, path: &Path, collision: Collision) -> Result<(), CliError> {
+fn record(told: &mut FuzzFinding, path: &Path, collision: CollisionPolicy) -> Result<(), CliError> {
     let read = |path: &str| {
         std::fs::read(path).map_err(|error| crate::error::at_path("jobs", "cannot read", Path::new(path), &error))
     };

@@ -20,11 +20,11 @@ use crate::output::Printer;
 use crate::store;
 use crate::wall::Stopwatch;
 use fozzy_check::judge;
-use fozzy_report::Mode;
-use fozzy_search::Found;
-use fozzy_search::fuzz::{Observer, Stats, Testcase};
-use fozzy_trace::file::store::{Collision, Durability, write_atomic};
-use fozzy_trace::file::{Recording, Target};
+use fozzy_report::RunMode;
+use fozzy_search::FailureRecord;
+use fozzy_search::fuzz::{FuzzObserver, Stats, Testcase};
+use fozzy_trace::file::store::{CollisionPolicy, Durability, write_atomic};
+use fozzy_trace::file::{RecordedTarget, Recording};
 use fozzy_trace::{Digest, Duration, HarnessError, Seed, Status, Verdict};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -46,7 +46,7 @@ const ENTRIES_KEPT: u64 = 1_000;
 
 /// Everything that a trace has beside the execution.
 pub(crate) struct Told {
-    pub(crate) target: Target,
+    pub(crate) target: RecordedTarget,
     pub(crate) component: Arc<[u8]>,
     pub(crate) seed: Seed,
 }
@@ -57,7 +57,7 @@ pub(crate) struct Place {
     pub(crate) folder: PathBuf,
     /// The file that was asked for.
     pub(crate) record: Option<PathBuf>,
-    pub(crate) collision: Collision,
+    pub(crate) collision: CollisionPolicy,
     /// The cargo-fuzz target whose artifacts they are, and their folder.
     pub(crate) artifacts: Option<(CargoFuzz, PathBuf)>,
 }
@@ -99,7 +99,7 @@ pub(crate) struct Keeper {
     /// In the order of findings.
     pub(crate) kept: Vec<Kept>,
     /// What they are of.
-    found: Vec<Found>,
+    found: Vec<FailureRecord>,
     /// When the corpus was looked at last, and how long that took.
     looked: (u64, u64),
     said_at: u64,
@@ -177,14 +177,14 @@ impl Keeper {
     }
 
     /// Records the run of `input`, and writes it and the input side by side.
-    fn keep(&mut self, input: &[u8], path: &Path, collision: Collision) -> Result<(PathBuf, PathBuf), CliError> {
+    fn keep(&mut self, input: &[u8], path: &Path, collision: CollisionPolicy) -> Result<(PathBuf, PathBuf), CliError> {
         let Confirmed { execution, plan, inputs } = self.confirmer.execute(input, 0..ENTRIES_KEPT)?;
         let verdict = judge(&execution);
         let Told { target, component, seed } = &self.told;
         let engine = engine_id(self.confirmer.session().program());
         let (target, component) = (target.clone(), Arc::clone(component));
         let recording =
-            Recording::of(target, component, plan, &inputs, engine, &execution, verdict, *seed, Mode::Fuzz.name());
+            Recording::of(target, component, plan, &inputs, engine, &execution, verdict, *seed, RunMode::Fuzz.name());
         let bytes = recording.to_bytes().map_err(|error| CliError::new("trace", error.to_string()))?;
         let trace = store::write_trace(path, &bytes, collision)?;
         // libFuzzer's artifacts have no ending.
@@ -204,7 +204,7 @@ impl Keeper {
     }
 
     /// The file of a finding's trace.
-    fn path(&self, found: &Found) -> PathBuf {
+    fn path(&self, found: &FailureRecord) -> PathBuf {
         let digest = Digest::of(&found.input);
         match &self.place.artifacts {
             None => {
@@ -225,7 +225,7 @@ impl Keeper {
     }
 }
 
-impl Observer for Keeper {
+impl FuzzObserver for Keeper {
     fn executed(&mut self, stats: &Stats) -> bool {
         self.calls += 1;
         if !self.calls.is_multiple_of(LOOK_EVERY) {
@@ -263,12 +263,12 @@ impl Observer for Keeper {
         Ok(inputs)
     }
 
-    fn found(&mut self, found: &Found) -> Result<(), HarnessError> {
+    fn found(&mut self, found: &FailureRecord) -> Result<(), HarnessError> {
         let (path, collision) = match &self.place.record {
             // Those after the first stand beside it.
             Some(path) if self.kept.is_empty() => (path.clone(), self.place.collision),
-            Some(path) => (path.clone(), Collision::Append),
-            None => (self.path(found), Collision::Overwrite),
+            Some(path) => (path.clone(), CollisionPolicy::Append),
+            None => (self.path(found), CollisionPolicy::Overwrite),
         };
         let (trace, input) = self.keep(&found.input, &path, collision).map_err(harness)?;
         let title = found.verdict.signature.as_ref().map(ToString::to_string).unwrap_or_default();
@@ -294,7 +294,7 @@ impl Observer for Keeper {
     fn minimized(&mut self, smaller: &[u8], verdict: &Verdict) -> Result<(), HarnessError> {
         let Some(kept) = self.kept.last() else { return Ok(()) };
         let path = kept.trace.with_extension("min.fozzy");
-        let (trace, input) = self.keep(smaller, &path, Collision::Overwrite).map_err(harness)?;
+        let (trace, input) = self.keep(smaller, &path, CollisionPolicy::Overwrite).map_err(harness)?;
         self.remark(&format!("  made smaller: {} bytes, {}\n", smaller.len(), trace.display()));
         let arguments = self.say_arguments(smaller);
         if let Some(kept) = self.kept.last_mut() {

@@ -7,8 +7,8 @@ use super::keeper::Kept;
 use crate::output::EXIT_ERROR;
 use fozzy_engine::Searched;
 use fozzy_report::{FuzzCoverage, FuzzFinding, FuzzSummary};
-use fozzy_search::Found;
-use fozzy_search::fuzz::{Ended, Stats};
+use fozzy_search::FailureRecord;
+use fozzy_search::fuzz::{CampaignEnd, Stats};
 use fozzy_trace::{Finding, FindingKind, Status, Verdict};
 use serde::{Deserialize, Serialize};
 use std::process::ExitCode;
@@ -39,16 +39,16 @@ pub(crate) const fn execution_of(searched: &Searched) -> &'static str {
     }
 }
 
-pub(crate) const fn word_of(ended: Ended) -> &'static str {
+pub(crate) const fn word_of(ended: CampaignEnd) -> &'static str {
     match ended {
-        Ended::Executions => "runs",
-        Ended::Stopped => "time",
-        Ended::Found => "finding",
+        CampaignEnd::Executions => "runs",
+        CampaignEnd::Stopped => "time",
+        CampaignEnd::FirstFailure => "finding",
     }
 }
 
 impl Report {
-    pub(crate) fn of(subject: &Subject, stats: &Stats, found: &[Found], kept: &[Kept], ended: &str) -> Report {
+    pub(crate) fn of(subject: &Subject, stats: &Stats, found: &[FailureRecord], kept: &[Kept], ended: &str) -> Report {
         let estimate = stats.estimate();
         let both = || found.iter().zip(kept);
         let fuzz = FuzzSummary {
@@ -73,7 +73,7 @@ impl Report {
             ended: ended.to_owned(),
         };
         // A smaller input says more about a failure.
-        let shown = |(found, kept): (&Found, &Kept)| {
+        let shown = |(found, kept): (&FailureRecord, &Kept)| {
             let verdict: &Verdict = kept.smaller.as_ref().map_or(&found.verdict, |smaller| &smaller.verdict);
             Some((verdict.findings.first().cloned()?, found.verdict.status))
         };
@@ -102,7 +102,7 @@ impl Report {
     }
 }
 
-fn finding((found, kept): (&Found, &Kept)) -> FuzzFinding {
+fn finding((found, kept): (&FailureRecord, &Kept)) -> FuzzFinding {
     let smaller = kept.smaller.as_ref();
     FuzzFinding {
         signature: found.verdict.signature.clone(),

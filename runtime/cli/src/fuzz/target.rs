@@ -11,12 +11,12 @@ use crate::error::CliError;
 use crate::target;
 use fozzy_check::{judge, judge_end, judge_facts};
 use fozzy_engine::{CallOutcome, Caller, ComparisonKind, Program, Searched, Session, written};
-use fozzy_search::fuzz::{Compared, ComparedKind, Drawn, MemoryUse, Outcome, Target};
-use fozzy_trace::plan::{Call, Inputs};
-use fozzy_trace::source::{Explicit, Recorded, Seeded};
+use fozzy_search::fuzz::{CmpLogEntry, ComparedKind, FuzzOutcome, FuzzTarget, MemoryUse, StructuredInput};
+use fozzy_trace::plan::{Inputs, PlannedCall};
+use fozzy_trace::source::{Override, RecordedSource, SeededSource};
 use fozzy_trace::{
-    DecisionSource, End, Execution, Executor, HarnessError, Keep, NodeId, Plan, Purpose, Question, Seed, Status,
-    Verdict, digest,
+    DecisionSource, Execution, ExecutionEnd, Executor, HarnessError, HistoryWindow, NodeId, Plan, Purpose, Question,
+    Seed, Status, Verdict, digest,
 };
 use std::sync::Arc;
 
@@ -45,7 +45,7 @@ impl Confirmer {
         inputs: &Inputs,
         seed: Seed,
     ) -> Result<Confirmer, CliError> {
-        let warm = Plan { warm_up: matches!(searched, Searched::Call(Call::Fuzz(_))), ..plan.clone() };
+        let warm = Plan { warm_up: matches!(searched, Searched::Call(PlannedCall::Fuzz(_))), ..plan.clone() };
         let mut confirmer = Confirmer::under(warm, program.clone(), searched, inputs, seed)?;
         if confirmer.plan.warm_up && judge(&confirmer.execute(&[], 0..0)?.execution).status != Status::Pass {
             confirmer = Confirmer::under(plan.clone(), program, searched, inputs, seed)?;
@@ -78,7 +78,7 @@ impl Confirmer {
         &mut self.session
     }
 
-    pub(crate) fn execute(&mut self, input: &[u8], keep: Keep) -> Result<Confirmed, HarnessError> {
+    pub(crate) fn execute(&mut self, input: &[u8], keep: HistoryWindow) -> Result<Confirmed, HarnessError> {
         let (plan, inputs) = self.searched.planned(&self.plan, &self.inputs, input);
         if let Searched::Program(_) = self.searched {
             let replanned = self.session.replan(Arc::new(plan.clone()), &inputs);
@@ -91,20 +91,20 @@ impl Confirmer {
     /// Who answers in the run of an input.
     fn source(&self, input: &[u8]) -> Box<dyn DecisionSource> {
         match self.searched {
-            Searched::Call(Call::Fuzz(_)) => {
+            Searched::Call(PlannedCall::Fuzz(_)) => {
                 // The length and the bytes are the first two questions of the run.
-                let length = Explicit::Number(input.len() as u64);
-                let answers = [(0, length), (1, Explicit::Bytes(digest::hex(input)))];
-                Box::new(Recorded::new(self.seed, answers.into_iter().collect()))
+                let length = Override::Number(input.len() as u64);
+                let answers = [(0, length), (1, Override::Bytes(digest::hex(input)))];
+                Box::new(RecordedSource::new(self.seed, answers.into_iter().collect()))
             }
-            Searched::Program(_) => Box::new(Seeded::new(self.seed)),
-            Searched::Call(_) | Searched::Scenario { .. } => Box::new(Drawn::new(self.seed, input)),
+            Searched::Program(_) => Box::new(SeededSource::new(self.seed)),
+            Searched::Call(_) | Searched::Scenario { .. } => Box::new(StructuredInput::new(self.seed, input)),
         }
     }
 
     /// What is called with an input that is drawn from it, for people.
     pub(crate) fn written(&self, input: &[u8]) -> Option<String> {
-        written(self.session.program(), &self.searched, &mut Drawn::new(self.seed, input))
+        written(self.session.program(), &self.searched, &mut StructuredInput::new(self.seed, input))
     }
 }
 
@@ -128,24 +128,26 @@ impl CallTarget {
     /// Who answers what is drawn; nobody is asked by what is given bytes.
     fn source(&self, input: &[u8]) -> Option<Box<dyn DecisionSource>> {
         match self.confirmer.searched {
-            Searched::Call(Call::Fuzz(_)) | Searched::Program(_) => None,
-            Searched::Call(_) | Searched::Scenario { .. } => Some(Box::new(Drawn::new(self.confirmer.seed, input))),
+            Searched::Call(PlannedCall::Fuzz(_)) | Searched::Program(_) => None,
+            Searched::Call(_) | Searched::Scenario { .. } => {
+                Some(Box::new(StructuredInput::new(self.confirmer.seed, input)))
+            }
         }
     }
 
     /// Leaving is no failure of a program, which tells an error so, unless that was asked for; elsewhere, leaving with success
     /// is none, as it is none of a run.
-    fn is_failure(&self, end: &End) -> bool {
+    fn is_failure(&self, end: &ExecutionEnd) -> bool {
         match end {
-            End::Exited { code: 0 } => false,
-            End::Exited { .. } => self.exits_fail || !matches!(self.confirmer.searched, Searched::Program(_)),
+            ExecutionEnd::Exited { code: 0 } => false,
+            ExecutionEnd::Exited { .. } => self.exits_fail || !matches!(self.confirmer.searched, Searched::Program(_)),
             _ => true,
         }
     }
 }
 
-impl Target for CallTarget {
-    fn execute(&mut self, input: &[u8]) -> Result<Outcome, HarnessError> {
+impl FuzzTarget for CallTarget {
+    fn execute(&mut self, input: &[u8]) -> Result<FuzzOutcome, HarnessError> {
         let source = self.source(input);
         let failed = match self.caller.call(input, source)? {
             CallOutcome::Ended { end, backtrace, stderr } if self.is_failure(&end) => {
@@ -154,14 +156,14 @@ impl Target for CallTarget {
             CallOutcome::Returned | CallOutcome::Ended { .. } => judge_facts(self.caller.facts()).map(Box::new),
         };
         let memory = MemoryUse::of(self.caller.memory_bytes(), self.caller.written_pages(), input.len());
-        Ok(Outcome { failed, memory })
+        Ok(FuzzOutcome { failed, memory })
     }
 
     fn coverage(&self, see: &mut dyn FnMut(&[u8])) {
         self.caller.coverage().for_each(|(_, bytes)| see(bytes));
     }
 
-    fn compare(&mut self, input: &[u8], log: &mut Vec<Compared>) -> Result<(), HarnessError> {
+    fn compare(&mut self, input: &[u8], log: &mut Vec<CmpLogEntry>) -> Result<(), HarnessError> {
         let source = self.source(input);
         self.caller.compare(input, source, &mut |module, kind, comparison| {
             let kind = match kind {
@@ -174,7 +176,7 @@ impl Target for CallTarget {
             };
             let site = u64::from(module.0) << 32 | u64::from(comparison.site);
             let (left, right, at, bytes) = (comparison.left, comparison.right, comparison.at, comparison.bytes);
-            log.push(Compared { site, kind, left, right, at, bytes });
+            log.push(CmpLogEntry { site, kind, left, right, at, bytes });
         })
     }
 
@@ -187,15 +189,15 @@ impl Target for CallTarget {
 /// would reward a longer one by itself.
 pub(crate) fn made_up(searched: &Searched, seed: Seed, bytes_max: usize) -> Vec<Vec<u8>> {
     let lengths: &[usize] = match searched {
-        Searched::Call(Call::Fuzz(_) | Call::Property(_)) | Searched::Program(_) => return Vec::new(),
-        Searched::Call(Call::Http) => {
+        Searched::Call(PlannedCall::Fuzz(_) | PlannedCall::Property(_)) | Searched::Program(_) => return Vec::new(),
+        Searched::Call(PlannedCall::Http) => {
             let requests = ["GET / HTTP/1.1\naccept: */*\n\n", "POST / HTTP/1.1\ncontent-type: application/json\n\n{}"];
             return requests.map(|request| request.as_bytes().to_vec()).to_vec();
         }
-        Searched::Call(Call::Function(_)) => &[16],
+        Searched::Call(PlannedCall::Function(_)) => &[16],
         Searched::Scenario { .. } => &[64, 256, 1024],
     };
-    let mut source = Seeded::new(seed);
+    let mut source = SeededSource::new(seed);
     let question = Question { node: NodeId(0), purpose: Purpose::Random, site: "made up" };
     let mut random = |length: &usize| {
         let mut input = vec![0; (*length).min(bytes_max)];

@@ -18,11 +18,11 @@ use crate::target;
 use crate::wall::Stopwatch;
 use fozzy_engine::Program;
 use fozzy_report::suite::CaseSummary;
-use fozzy_report::{Identity, Mode, RunSummary};
+use fozzy_report::{RunIdentity, RunMode, RunSummary};
 use fozzy_trace::file::Recording;
-use fozzy_trace::file::store::Collision;
+use fozzy_trace::file::store::CollisionPolicy;
 use fozzy_trace::plan::ScenarioPlan;
-use fozzy_trace::source::Seeded;
+use fozzy_trace::source::SeededSource;
 use fozzy_trace::{Digest, Executor, Seed, Status};
 use std::path::{Path, PathBuf};
 
@@ -32,7 +32,7 @@ pub(crate) struct Suite<'a> {
     pub(crate) args: &'a TestArgs,
     pub(crate) seed: Seed,
     pub(crate) folder: &'a RunFolder,
-    pub(crate) collision: Collision,
+    pub(crate) collision: CollisionPolicy,
 }
 
 /// A scenario that is ready to be run, as far as that can be said without loading it.
@@ -120,31 +120,32 @@ impl Case {
         let mut session = target::session(program, &planned.plan, &planned.inputs)?;
         planned.open(&mut session, &context.config.base_dir)?;
         let seed = self.given.seed.unwrap_or_else(|| seed_of(suite.seed, &self.name));
-        let execution = session.execute(Box::new(Seeded::new(seed)), 0..ENTRIES_KEPT)?;
+        let execution = session.execute(Box::new(SeededSource::new(seed)), 0..ENTRIES_KEPT)?;
         let target = loaded.summary();
-        let recording = recorded(loaded, planned, session.program(), &execution, seed, Mode::Test);
+        let recording = recorded(loaded, planned, session.program(), &execution, seed, RunMode::Test);
         let trace = match &self.record {
             Some(path) => Some((path.clone(), suite.collision)),
             None if recording.outcome.verdict.status == Status::Pass && !context.globals.artifacts_full => None,
-            None => Some((folder.path.join(&self.trace_name), Collision::Error)),
+            None => Some((folder.path.join(&self.trace_name), CollisionPolicy::Error)),
         };
         let trace = trace.map(|(path, collision)| write(&recording, &path, collision)).transpose()?;
         let identity = identity(folder, seed, trace.as_deref());
-        let summary = RunSummary::of(Mode::Test, identity, target, &recording.outcome, kept(&execution), watch.facts());
+        let summary =
+            RunSummary::of(RunMode::Test, identity, target, &recording.outcome, kept(&execution), watch.facts());
         Ok(summary.telling(&execution.facts))
     }
 }
 
 /// Writes a trace and says where it is.
-pub(super) fn write(recording: &Recording, path: &Path, collision: Collision) -> Result<PathBuf, CliError> {
+pub(super) fn write(recording: &Recording, path: &Path, collision: CollisionPolicy) -> Result<PathBuf, CliError> {
     let bytes = recording.to_bytes().map_err(|error| CliError::new("trace", error.to_string()))?;
     store::write_trace(path, &bytes, collision)
 }
 
 /// A run inside of a suite's.
-pub(super) fn identity(folder: &RunFolder, seed: Seed, trace: Option<&Path>) -> Identity {
+pub(super) fn identity(folder: &RunFolder, seed: Seed, trace: Option<&Path>) -> RunIdentity {
     let trace_path = trace.map(|path| path.display().to_string());
-    Identity { run_id: folder.id.clone(), seed, trace_path, report_path: None, artifacts_dir: None }
+    RunIdentity { run_id: folder.id.clone(), seed, trace_path, report_path: None, artifacts_dir: None }
 }
 
 /// How far a scenario is driven: as flags say, else as itself says. A program that runs by itself is not driven.

@@ -26,11 +26,11 @@ use crate::wall::Stopwatch;
 use fozzy_check::judge;
 use fozzy_engine::Session;
 use fozzy_report::suite::{CaseResult, CaseSummary, RegressionState};
-use fozzy_report::{Mode, RunSummary};
+use fozzy_report::{RunMode, RunSummary};
 use fozzy_search::source_of;
-use fozzy_trace::file::{Outcome, Recording};
+use fozzy_trace::file::{RecordedOutcome, Recording};
 use fozzy_trace::plan::Inputs;
-use fozzy_trace::{Entry, Executor, Fold, Plan, Status};
+use fozzy_trace::{Executor, HistoryEntry, Plan, RunningDigest, Status};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -119,15 +119,15 @@ impl Regression {
         let mut today = target::session(program, &plan, &inputs)?;
         let (execution, now) = decided(recording, &mut today)?;
         let verdict = judge(&execution);
-        let outcome = Outcome::of(&execution, verdict);
+        let outcome = RecordedOutcome::of(&execution, verdict);
         let mut identity = identity(suite.folder, recording.seed, None);
         identity.trace_path = Some(shown(&self.path));
         let status = outcome.verdict.status;
-        let run = RunSummary::of(Mode::Test, identity, loaded.summary(), &outcome, kept(&execution), watch.facts());
+        let run = RunSummary::of(RunMode::Test, identity, loaded.summary(), &outcome, kept(&execution), watch.facts());
         let ran = CaseSummary::ran(&self.name, &shown(&self.path), run.telling(&execution.facts));
         let again = ran.command.as_ref().map(|command| format!("{command} --against {}", shown(&case.path)));
         let ran = CaseSummary { command: again, ..ran };
-        let diverged = matches!(execution.end, fozzy_trace::End::Diverged { .. });
+        let diverged = matches!(execution.end, fozzy_trace::ExecutionEnd::Diverged { .. });
         if diverged {
             let why = "the program of today asks the real computer for something that was not recorded";
             return Ok(self.stale(why.to_owned()));
@@ -178,8 +178,8 @@ fn plan_of_today(recording: &Recording, judged: Option<&Path>) -> Result<(Plan, 
 }
 
 /// What is to be said when the failure of today is not the one that was recorded.
-fn otherwise(recorded: &Outcome, now: &Outcome) -> Option<String> {
-    let words = |outcome: &Outcome| outcome.verdict.signature.as_ref().map(ToString::to_string);
+fn otherwise(recorded: &RecordedOutcome, now: &RecordedOutcome) -> Option<String> {
+    let words = |outcome: &RecordedOutcome| outcome.verdict.signature.as_ref().map(ToString::to_string);
     let (recorded, now) = (words(recorded).unwrap_or_else(|| "a run that passes".to_owned()), words(now)?);
     (recorded != now).then(|| format!("{now}; recorded was {recorded}"))
 }
@@ -204,8 +204,8 @@ pub(crate) fn decided(
 }
 
 /// What was decided, whenever that was.
-fn digest(entry: &Entry) -> u64 {
-    let mut fold = Fold::default();
+fn digest(entry: &HistoryEntry) -> u64 {
+    let mut fold = RunningDigest::default();
     fold.word(entry.node.0.into());
     for text in [&entry.call, &entry.asked, &entry.answer] {
         fold.bytes(text.as_bytes());

@@ -12,7 +12,7 @@
 use super::select::{Found, Given, Kind, Selected, named, shown};
 use crate::error::CliError;
 use crate::scenario;
-use fozzy_scenario_file::{Matrix, Scenario, Suite};
+use fozzy_scenario_file::{Matrix, ParsedScenario, ScenarioSuite};
 use fozzy_trace::Seed;
 use std::path::Path;
 
@@ -24,7 +24,7 @@ pub(super) fn unfold(selected: Selected) -> Result<Vec<Selected>, CliError> {
     if selected.kind != Kind::Json {
         return Ok(vec![selected]);
     }
-    let Ok(Scenario::Suites(file)) = scenario::read(&selected.path).map(|read| read.scenario) else {
+    let Ok(ParsedScenario::Suites(file)) = scenario::read(&selected.path).map(|read| read.scenario) else {
         return Ok(vec![selected]);
     };
     let mut cases = Vec::new();
@@ -38,7 +38,7 @@ pub(super) fn unfold(selected: Selected) -> Result<Vec<Selected>, CliError> {
     Ok(cases)
 }
 
-fn of_suite(path: &Path, suite: &Suite, cases: &mut Vec<Selected>) -> Result<(), CliError> {
+fn of_suite(path: &Path, suite: &ScenarioSuite, cases: &mut Vec<Selected>) -> Result<(), CliError> {
     let folder = path.parent().unwrap_or(Path::new(""));
     let refused = |why: String| CliError::new("suite", format!("{}: suite `{}`: {why}", shown(path), suite.name));
     for word in &suite.scenarios {
@@ -46,7 +46,7 @@ fn of_suite(path: &Path, suite: &Suite, cases: &mut Vec<Selected>) -> Result<(),
         named(&shown(&folder.join(word)), &mut found).map_err(|error| refused(error.message))?;
         for one in found.into_values() {
             let is_suites = one.kind == Kind::Json
-                && matches!(scenario::read(&one.path), Ok(read) if matches!(read.scenario, Scenario::Suites(_)));
+                && matches!(scenario::read(&one.path), Ok(read) if matches!(read.scenario, ParsedScenario::Suites(_)));
             // A pattern may well fit the file itself.
             if is_suites && word.contains('*') {
                 continue;
@@ -61,7 +61,7 @@ fn of_suite(path: &Path, suite: &Suite, cases: &mut Vec<Selected>) -> Result<(),
 }
 
 /// One case for each combination of the matrix.
-fn combined(one: &Selected, suite: &Suite, folder: &Path) -> Vec<Selected> {
+fn combined(one: &Selected, suite: &ScenarioSuite, folder: &Path) -> Vec<Selected> {
     let Matrix { seed, plan } = &suite.matrix;
     let mut cases = Vec::new();
     for plan in choices(plan) {

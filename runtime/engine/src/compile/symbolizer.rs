@@ -11,7 +11,7 @@
 use crate::compile::build::Build;
 use fozzy_instrument::source::Symbols;
 use fozzy_instrument::{Comparisons, Kind, Maps, ModuleOrdinal, OriginalOffset, RewrittenOffset, Sites};
-use fozzy_trace::outcome::{Frame, SourceLocation};
+use fozzy_trace::outcome::{SourceLocation, StackFrame};
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use wasmtime::{FrameInfo, WasmBacktrace};
@@ -22,7 +22,7 @@ pub(crate) struct Symbolizer {
     sites: Sites,
     comparisons: Comparisons,
     symbols: Mutex<Symbols>,
-    known: Mutex<BTreeMap<(ModuleOrdinal, OriginalOffset), Vec<Frame>>>,
+    known: Mutex<BTreeMap<(ModuleOrdinal, OriginalOffset), Vec<StackFrame>>>,
 }
 
 /// Places whose frames are kept; others are looked up each time.
@@ -70,7 +70,7 @@ impl Symbolizer {
     }
 
     /// The stack that an error carries, innermost first, inlined functions included.
-    pub(crate) fn frames(&self, error: &wasmtime::Error) -> Vec<Frame> {
+    pub(crate) fn frames(&self, error: &wasmtime::Error) -> Vec<StackFrame> {
         let frames = error.downcast_ref::<WasmBacktrace>().map(WasmBacktrace::frames).unwrap_or_default();
         frames.iter().flat_map(|frame| self.source_frames(frame)).collect()
     }
@@ -81,7 +81,7 @@ impl Symbolizer {
         Some((ordinal, self.maps.locate(ordinal, offset)?))
     }
 
-    fn source_frames(&self, frame: &FrameInfo) -> Vec<Frame> {
+    fn source_frames(&self, frame: &FrameInfo) -> Vec<StackFrame> {
         let Some((ordinal, location)) = self.locate(frame) else { return Vec::new() };
         let place = (ordinal, location.original);
         if let Some(frames) = lock(&self.known).get(&place) {
@@ -95,12 +95,12 @@ impl Symbolizer {
         frames
     }
 
-    fn look_up(&self, ordinal: ModuleOrdinal, original: OriginalOffset) -> Vec<Frame> {
+    fn look_up(&self, ordinal: ModuleOrdinal, original: OriginalOffset) -> Vec<StackFrame> {
         let module = &self.maps.modules()[ordinal.0 as usize];
         let name = module.name().map_or_else(|| format!("module {}", ordinal.0), str::to_owned);
         let offset = u64::from(original.0);
         let found = lock(&self.symbols).frames(ordinal, original);
-        let frames = found.into_iter().map(|source| Frame {
+        let frames = found.into_iter().map(|source| StackFrame {
             module: name.clone(),
             function: source.function,
             offset,

@@ -9,7 +9,9 @@
 //! Invariant: the run that an input stands for is a run as any other, of the plan that is made here.
 //! Not here: decisions (`fozzy-search`), calling it again and again (`fuzz`).
 
-use fozzy_trace::plan::{Call, Inputs, Kept, Machine, Mount, MountEntry, MountKind, ScenarioKind, ScenarioPlan};
+use fozzy_trace::plan::{
+    Inputs, KeptSequence, MachinePlan, Mount, MountEntry, MountKind, PlannedCall, ScenarioKind, ScenarioPlan,
+};
 use fozzy_trace::{HarnessError, NodeId, Plan};
 use fozzy_world::{Stdin, World};
 use std::sync::Arc;
@@ -29,7 +31,7 @@ pub enum Delivery {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Searched {
     /// One call of an exported function.
-    Call(Call),
+    Call(PlannedCall),
     /// The program, as a run of it.
     Program(Delivery),
     /// One sequence of a stateful scenario, of so many flows.
@@ -90,11 +92,11 @@ impl Delivery {
             }
             Delivery::Argument => {
                 // The folders are on its disk already.
-                let Machine { args, env, stdin, dirs: _ } = &plan.main;
+                let MachinePlan { args, env, stdin, dirs: _ } = &plan.main;
                 let mut args = args.clone();
                 args.push(argument(bytes));
                 let (env, stdin, dirs) = (env.clone(), stdin.clone(), Vec::new());
-                node.machine = Arc::new(Machine { args, env, stdin, dirs });
+                node.machine = Arc::new(MachinePlan { args, env, stdin, dirs });
             }
         }
         Ok(())
@@ -110,7 +112,7 @@ impl Searched {
             Searched::Call(call) => plan.call = Some(call.clone()),
             Searched::Program(delivery) => delivery.plan(&mut plan, &mut inputs, input),
             Searched::Scenario { flows } => {
-                let only = vec![Kept { kind: ScenarioKind::Stateful, sequence: 0, steps: vec![(0, *flows)] }];
+                let only = vec![KeptSequence { kind: ScenarioKind::Stateful, sequence: 0, steps: vec![(0, *flows)] }];
                 plan.scenario = Some(ScenarioPlan { only, ..ScenarioPlan::all(1, *flows) });
             }
         }

@@ -14,8 +14,8 @@
 
 use crate::entry::wave;
 use fozzy_host::Draws;
-use fozzy_world::http::request::Request;
-use fozzy_world::http::{Fields, Method, Scheme, message};
+use fozzy_world::http::request::SentRequest;
+use fozzy_world::http::{HeaderFields, Method, Scheme, message};
 use std::sync::Arc;
 
 /// Bytes of a request that is drawn.
@@ -28,7 +28,7 @@ const REST: &str = "rest";
 /// A request that was drawn.
 #[derive(Clone)]
 pub(crate) struct Drawn {
-    pub(crate) request: Request,
+    pub(crate) request: SentRequest,
     pub(crate) body: Arc<[u8]>,
 }
 
@@ -69,8 +69,11 @@ fn read(bytes: &[u8]) -> Drawn {
     let method = Method::Other(String::from_utf8_lossy(method).into_owned());
     let method = if method.is_valid() { method.received() } else { Method::Get };
     let (scheme, authority) = (Scheme::Http, "localhost".to_owned());
-    let headers = Fields::received(headers);
-    Drawn { request: Request { method, scheme, authority, path_with_query, headers, body: None }, body: rest.into() }
+    let headers = HeaderFields::received(headers);
+    Drawn {
+        request: SentRequest { method, scheme, authority, path_with_query, headers, body: None },
+        body: rest.into(),
+    }
 }
 
 /// The next line, without its end.

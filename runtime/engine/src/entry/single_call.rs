@@ -16,8 +16,8 @@ use crate::run::scenario::{Way, ask, function, invalid};
 use crate::run::schedule::export;
 use fozzy_host::{Host, IncomingRequest, OfSource, ResponseOutparam, Stop};
 use fozzy_trace::DecisionSource;
-use fozzy_trace::facts::{Failure, FailureKind};
-use fozzy_trace::plan::Call;
+use fozzy_trace::facts::{FailureKind, ReportedFailure};
+use fozzy_trace::plan::PlannedCall;
 use wasmtime::Store;
 use wasmtime::component::{Instance, Resource, Val};
 
@@ -34,20 +34,20 @@ pub(crate) enum Given {
 }
 
 impl Given {
-    pub(crate) fn ask(program: &Program, host: &mut Host, call: &Call) -> wasmtime::Result<Given> {
+    pub(crate) fn ask(program: &Program, host: &mut Host, call: &PlannedCall) -> wasmtime::Result<Given> {
         let name = call.function();
         Ok(match call {
-            Call::Fuzz(_) => Given::Input(host.only_input(name)?),
-            Call::Property(_) => {
+            PlannedCall::Fuzz(_) => Given::Input(host.only_input(name)?),
+            PlannedCall::Property(_) => {
                 host.only_check(name)?;
                 Given::Nothing
             }
-            Call::Function(_) => {
+            PlannedCall::Function(_) => {
                 let typed = Typed::find(program, name).map_err(|why| invalid("call", &why))?;
                 let arguments = host.only_arguments(&typed.name, |draws| typed.draw(draws))?;
                 Given::Arguments(typed, arguments)
             }
-            Call::Http => Given::Request(host.only_arguments(name, request::draw)?),
+            PlannedCall::Http => Given::Request(host.only_arguments(name, request::draw)?),
         })
     }
 
@@ -57,7 +57,7 @@ impl Given {
         store: &mut Store<Host>,
         way: Way,
         instance: &Instance,
-        call: &Call,
+        call: &PlannedCall,
     ) -> wasmtime::Result<()> {
         match self {
             Given::Input(input) => {
@@ -85,9 +85,11 @@ impl Given {
 pub fn written(program: &Program, searched: &Searched, source: &mut dyn DecisionSource) -> Option<String> {
     let mut draws = OfSource(source);
     match searched {
-        Searched::Call(Call::Function(name)) => Some(Typed::find(program, name).ok()?.draw(&mut draws).1),
-        Searched::Call(Call::Http) => Some(request::draw(&mut draws).1),
-        Searched::Call(Call::Fuzz(_) | Call::Property(_)) | Searched::Program(_) | Searched::Scenario { .. } => None,
+        Searched::Call(PlannedCall::Function(name)) => Some(Typed::find(program, name).ok()?.draw(&mut draws).1),
+        Searched::Call(PlannedCall::Http) => Some(request::draw(&mut draws).1),
+        Searched::Call(PlannedCall::Fuzz(_) | PlannedCall::Property(_))
+        | Searched::Program(_)
+        | Searched::Scenario { .. } => None,
     }
 }
 
@@ -97,7 +99,7 @@ async fn listed(
     store: &mut Store<Host>,
     way: Way,
     instance: &Instance,
-    call: &Call,
+    call: &PlannedCall,
 ) -> wasmtime::Result<(String, u32)> {
     let (interface, names) = program.entries().scenario.interface_of(call);
     let missing = || invalid("call", &format!("it has no {} `{}`", names.1, call.function().escape_debug()));
@@ -142,5 +144,5 @@ pub(crate) async fn handle(
         return Ok(());
     }
     let message = "the handler returned without a response: it never called `response-outparam.set`";
-    Err(wasmtime::Error::new(Stop::Failed(Box::new(Failure::new(FailureKind::Assertion, "response", message)))))
+    Err(wasmtime::Error::new(Stop::Failed(Box::new(ReportedFailure::new(FailureKind::Assertion, "response", message)))))
 }

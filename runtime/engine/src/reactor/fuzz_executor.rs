@@ -28,10 +28,10 @@ use crate::reactor::{CallError, CheckpointId, Reactor, ReactorError, time_of};
 use enter::Entry;
 use fozzy_instrument::{Comparison, ComparisonKind, Coverage, ModuleOrdinal};
 use fozzy_trace::facts::Facts;
-use fozzy_trace::outcome::Frame;
-use fozzy_trace::plan::{Call, Inputs};
-use fozzy_trace::source::Seeded;
-use fozzy_trace::{DecisionSource, End, HarnessError, NodeId, Plan, Seed};
+use fozzy_trace::outcome::StackFrame;
+use fozzy_trace::plan::{Inputs, PlannedCall};
+use fozzy_trace::source::SeededSource;
+use fozzy_trace::{DecisionSource, ExecutionEnd, HarnessError, NodeId, Plan, Seed};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -99,8 +99,8 @@ pub enum CallerError {
 /// When it ends before it has told them.
 pub fn functions(program: &Program, plan: &Plan, inputs: &Inputs, seed: Seed) -> Result<Functions, CallerError> {
     let mut reactor = start(program.clone(), plan, inputs, seed)?;
-    let mut of = |call: &Call| names(&mut reactor, call);
-    let (fuzz, properties) = (of(&Call::Fuzz(String::new()))?, of(&Call::Property(String::new()))?);
+    let mut of = |call: &PlannedCall| names(&mut reactor, call);
+    let (fuzz, properties) = (of(&PlannedCall::Fuzz(String::new()))?, of(&PlannedCall::Property(String::new()))?);
     let entries = program.entries();
     let of_others = |name: &String| !name.starts_with("wasi:") && !name.starts_with("fozzy:");
     Ok(Functions {
@@ -115,10 +115,10 @@ pub fn functions(program: &Program, plan: &Plan, inputs: &Inputs, seed: Seed) ->
 }
 
 fn start(program: Program, plan: &Plan, inputs: &Inputs, seed: Seed) -> Result<Reactor, ReactorError> {
-    Reactor::start(program, Arc::new(plan.clone()), inputs, Box::new(Seeded::new(seed)))
+    Reactor::start(program, Arc::new(plan.clone()), inputs, Box::new(SeededSource::new(seed)))
 }
 
-fn names(reactor: &mut Reactor, call: &Call) -> Result<Vec<String>, CallError> {
+fn names(reactor: &mut Reactor, call: &PlannedCall) -> Result<Vec<String>, CallError> {
     let (interface, (lists, _)) = reactor.program().entries().scenario.interface_of(call);
     let Some(interface) = interface.map(str::to_owned) else { return Ok(Vec::new()) };
     let mut function = reactor.function::<(), (Vec<String>,)>(&format!("{interface}#{lists}"))?;
@@ -134,9 +134,9 @@ pub enum CallOutcome {
     /// The guest ended in it.
     Ended {
         /// How.
-        end: End,
+        end: ExecutionEnd,
         /// Its stack, innermost first.
-        backtrace: Vec<Frame>,
+        backtrace: Vec<StackFrame>,
         /// What it had written to standard error.
         stderr: Vec<u8>,
     },
@@ -373,7 +373,7 @@ impl Lane {
         }
     }
 
-    fn ended(&self, end: End, backtrace: Vec<Frame>) -> CallOutcome {
+    fn ended(&self, end: ExecutionEnd, backtrace: Vec<StackFrame>) -> CallOutcome {
         let stderr = self.reactor.world().node(NodeId(0)).stderr.kept().to_vec();
         CallOutcome::Ended { end, backtrace, stderr }
     }

@@ -16,7 +16,7 @@
 
 use fozzy_host::{Host, resource_of};
 use fozzy_instrument::{Access, MintedResource};
-use fozzy_world::Table;
+use fozzy_world::HandleTable;
 use std::collections::BTreeMap;
 use wasmtime::Store;
 use wasmtime::component::{Instance, TypedFunc};
@@ -82,7 +82,7 @@ impl Handles {
     }
 
     /// Notes how large `table` has become. Call it before the world gets another table.
-    pub(crate) fn seen(&mut self, table: &Table) {
+    pub(crate) fn seen(&mut self, table: &HandleTable) {
         self.places = self.places.max(table.places());
     }
 
@@ -103,7 +103,12 @@ impl Handles {
 
     /// Makes the guest's table, of which `now` is the model, one of which `target` is. `false` when it turns out not
     /// to be what the model says: then it is spoilt.
-    pub(crate) fn rebuild(&mut self, store: &mut Store<Host>, now: &Table, target: &Table) -> wasmtime::Result<bool> {
+    pub(crate) fn rebuild(
+        &mut self,
+        store: &mut Store<Host>,
+        now: &HandleTable,
+        target: &HandleTable,
+    ) -> wasmtime::Result<bool> {
         self.seen(now);
         if now.same_places(target, resource_of) {
             return Ok(true);

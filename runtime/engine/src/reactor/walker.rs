@@ -24,9 +24,9 @@ use crate::run::trap::POWER_LOST;
 use fozzy_host::Caller;
 use fozzy_instrument::{Coverage, ModuleOrdinal};
 use fozzy_trace::facts::Facts;
-use fozzy_trace::outcome::Frame;
+use fozzy_trace::outcome::StackFrame;
 use fozzy_trace::plan::Inputs;
-use fozzy_trace::{DecisionSource, Digest, End, Execution, HarnessError, History, NodeId, Output, Plan};
+use fozzy_trace::{DecisionSource, Digest, Execution, ExecutionEnd, HarnessError, History, NodeId, Plan, StreamOutput};
 use fozzy_world::WorldError;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -74,9 +74,9 @@ pub enum Walked {
     /// The guest ended in it.
     Ended {
         /// How.
-        end: End,
+        end: ExecutionEnd,
         /// Its stack, innermost first.
-        backtrace: Vec<Frame>,
+        backtrace: Vec<StackFrame>,
         /// What it had written to standard error.
         stderr: Vec<u8>,
     },
@@ -242,7 +242,7 @@ impl Walker {
             }
             Ok((StepResult::Skipped(skip),)) => Ok(skip.flow),
             Ok((StepResult::Stuck(why),)) => {
-                let end = End::Failed { failure: stuck(sequence, step, &why) };
+                let end = ExecutionEnd::Failed { failure: stuck(sequence, step, &why) };
                 Err(CallError::Ended { end, backtrace: Vec::new() })
             }
             Err(error) => Err(error),
@@ -275,8 +275,8 @@ impl Walker {
             Ok(flow) => Ok(Walked::On { flow }),
             Err(CallError::Runaway) => Ok(Walked::Cut),
             // Leaving with success is no failure, as it is none of a run; nor is a planned loss of power.
-            Err(CallError::Ended { end: End::Exited { code: 0 }, .. }) => Ok(Walked::Over),
-            Err(CallError::Ended { end: End::Trapped { trap }, .. }) if trap == POWER_LOST => Ok(Walked::Over),
+            Err(CallError::Ended { end: ExecutionEnd::Exited { code: 0 }, .. }) => Ok(Walked::Over),
+            Err(CallError::Ended { end: ExecutionEnd::Trapped { trap }, .. }) if trap == POWER_LOST => Ok(Walked::Over),
             Err(CallError::Ended { end, backtrace }) => {
                 let stderr = self.reactor.world().node(NodeId(0)).stderr.kept().to_vec();
                 Ok(Walked::Ended { end, backtrace, stderr })
@@ -291,14 +291,14 @@ impl Walker {
     /// What a run that has come to `end` here is judged by. There is nothing in it that only a whole run has: no calls, no
     /// fuel, no memory.
     #[must_use]
-    pub fn execution(&self, end: End, backtrace: Vec<Frame>) -> Execution {
+    pub fn execution(&self, end: ExecutionEnd, backtrace: Vec<StackFrame>) -> Execution {
         let world = self.reactor.world();
         let machine = world.node(NodeId(0));
         Execution {
             end,
             ended_at: world.clock.now(),
             history: History::default(),
-            stdout: Output::default(),
+            stdout: StreamOutput::default(),
             stderr: machine.stderr.clone(),
             fuel_used: 0,
             memory_bytes: 0,

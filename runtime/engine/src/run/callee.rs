@@ -21,9 +21,9 @@ use crate::run::schedule::{Ended, store};
 use crate::run::trap::{Instantiating, ending};
 use fozzy_host::{Answer, Answered, Called, Calling, Gone, Handles, Host, Named, Parking, Restart, Run, Stop, Turn};
 use fozzy_instrument::Coverage;
-use fozzy_trace::outcome::Frame;
+use fozzy_trace::outcome::StackFrame;
 use fozzy_trace::plan::{Limits, NodePlan};
-use fozzy_trace::{End, NodeId, Part};
+use fozzy_trace::{DecisionPart, ExecutionEnd, NodeId};
 use fozzy_world::{Node, World};
 use std::sync::Arc;
 use wasmtime::Store;
@@ -52,7 +52,7 @@ pub(crate) struct Callee {
     /// Why it answers nothing.
     down: Option<String>,
     /// How it ended first by its own fault.
-    found: Option<(End, Vec<Frame>)>,
+    found: Option<(ExecutionEnd, Vec<StackFrame>)>,
 }
 
 /// A function that was called by its name.
@@ -118,7 +118,7 @@ impl Callee {
     }
 
     /// Makes sure that there is a store, and gives it the run.
-    fn open(&mut self, run: Box<Run>, part: Part) -> wasmtime::Result<()> {
+    fn open(&mut self, run: Box<Run>, part: DecisionPart) -> wasmtime::Result<()> {
         if let Some((store, _)) = &mut self.live {
             let host = store.data_mut();
             host.run.hold(run);
@@ -189,14 +189,14 @@ impl Callee {
             return Answered::Down;
         }
         let (end, frames) = match ending(error, &self.program, &self.limits, refused) {
-            Ok((End::Exited { code }, frames)) => {
-                (End::Trapped { trap: format!("it exited with code {code} instead of answering") }, frames)
+            Ok((ExecutionEnd::Exited { code }, frames)) => {
+                (ExecutionEnd::Trapped { trap: format!("it exited with code {code} instead of answering") }, frames)
             }
             Ok(ended) => ended,
             Err(error) => return Answered::Machine(error.what),
         };
         run.moment(node, |world, moment| world.program_lost(moment));
-        let answered = if matches!(end, End::Trapped { .. }) { Answered::Down } else { Answered::Over };
+        let answered = if matches!(end, ExecutionEnd::Trapped { .. }) { Answered::Down } else { Answered::Over };
         self.down = Some(end.words());
         if self.found.is_none() || answered == Answered::Over {
             self.found = Some((end, frames));
@@ -247,7 +247,7 @@ impl Called for Callee {
     fn call<'a>(
         &'a mut self,
         run: Box<Run>,
-        part: Part,
+        part: DecisionPart,
         function: usize,
         arguments: &'a [Val],
         results: &'a mut [Val],
@@ -264,7 +264,7 @@ impl Called for Callee {
         })
     }
 
-    fn drop_handle(&mut self, run: Box<Run>, part: Part, number: u32) -> Calling<'_> {
+    fn drop_handle(&mut self, run: Box<Run>, part: DecisionPart, number: u32) -> Calling<'_> {
         Box::pin(async move {
             let Some(resource) = self.handles.dropped(number) else { return (run, Answered::Gone(Gone(number))) };
             let outcome = match self.open(run, part) {

@@ -11,8 +11,10 @@ use crate::memory::Region;
 use crate::run::schedule::{self, Ended, Outcome};
 use crate::run::session::{Session, memory_digest};
 use fozzy_host::Run;
-use fozzy_trace::outcome::Frame;
-use fozzy_trace::{DecisionSource, Digest, End, HarnessError, History, Keep, NodeId, Recorder, Until};
+use fozzy_trace::outcome::StackFrame;
+use fozzy_trace::{
+    DecisionSource, Digest, ExecutionEnd, HarnessError, History, HistoryWindow, NodeId, Recorder, StopPoint,
+};
 use fozzy_world::World;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -20,7 +22,7 @@ use std::sync::Arc;
 /// An execution at a moment.
 pub struct Look {
     /// How the target ended, when it did so before.
-    pub end: Option<End>,
+    pub end: Option<ExecutionEnd>,
     /// The computer.
     pub world: World,
     /// What has happened.
@@ -32,7 +34,7 @@ pub struct Look {
 /// What a guest is at that moment.
 pub struct Seen {
     /// Its stack, innermost first, if it was the one that came to the moment.
-    pub stack: Vec<Frame>,
+    pub stack: Vec<StackFrame>,
     memories: Vec<Arc<Region>>,
 }
 
@@ -68,7 +70,12 @@ impl Session {
     ///
     /// # Errors
     /// When the execution fails for reasons of the machine.
-    pub fn look(&mut self, source: Box<dyn DecisionSource>, until: Until, keep: Keep) -> Result<Look, HarnessError> {
+    pub fn look(
+        &mut self,
+        source: Box<dyn DecisionSource>,
+        until: StopPoint,
+        keep: HistoryWindow,
+    ) -> Result<Look, HarnessError> {
         let recorder = Recorder::new(keep).streaming(self.take_sink());
         let run = Run::new(self.start().clone(), source, recorder, self.take_tee()).until(Some(until));
         let (mut run, ended) = schedule::run(self, Box::new(run));

@@ -32,8 +32,8 @@ use crate::run::trap::Instantiating;
 use fozzy_host::{Host, Stop};
 use fozzy_instrument::{Coverage, OriginalOffset};
 use fozzy_trace::choice::check_name;
-use fozzy_trace::facts::{Cost, Failure, FailureKind, FlowStats, ScenarioStats};
-use fozzy_trace::plan::{Call, HttpReply, ProcessReply, ScenarioKind, ScenarioPlan};
+use fozzy_trace::facts::{Cost, FailureKind, FlowStats, ReportedFailure, ScenarioStats};
+use fozzy_trace::plan::{HttpReply, PlannedCall, ProcessReply, ScenarioKind, ScenarioPlan};
 use fozzy_trace::{Duration, Instant, Plan};
 use fozzy_world::Node;
 use std::collections::BTreeSet;
@@ -54,11 +54,11 @@ pub(crate) struct Scenarios {
 
 impl Scenarios {
     /// The interface that has the function of `call`; the function that lists its names, and what they are called.
-    pub(crate) fn interface_of(&self, call: &Call) -> (Option<&str>, (&'static str, &'static str)) {
+    pub(crate) fn interface_of(&self, call: &PlannedCall) -> (Option<&str>, (&'static str, &'static str)) {
         match call {
-            Call::Fuzz(_) => (self.fuzz.as_deref(), ("targets", "fuzz target")),
-            Call::Property(_) => (self.property.as_deref(), ("properties", "property")),
-            Call::Function(_) | Call::Http => (None, ("", "function")),
+            PlannedCall::Fuzz(_) => (self.fuzz.as_deref(), ("targets", "fuzz target")),
+            PlannedCall::Property(_) => (self.property.as_deref(), ("properties", "property")),
+            PlannedCall::Function(_) | PlannedCall::Http => (None, ("", "function")),
         }
     }
 
@@ -358,7 +358,7 @@ impl Drive<'_> {
     }
 
     /// The one function that the plan names, once.
-    async fn one(&mut self, call: &Call) -> wasmtime::Result<()> {
+    async fn one(&mut self, call: &PlannedCall) -> wasmtime::Result<()> {
         let name = call.function();
         let flows = vec![FlowStats::new(name)];
         *Self::stats(self.host()) = ScenarioStats { flows, sequences: 1, ..ScenarioStats::default() };
@@ -556,7 +556,7 @@ pub(crate) fn described(info: &Info) -> ScenarioStats {
 }
 
 /// No flow can be run, and so the scenario cannot.
-pub(crate) fn stuck(sequence: u32, step: u32, why: &str) -> Failure {
+pub(crate) fn stuck(sequence: u32, step: u32, why: &str) -> ReportedFailure {
     unfit("no valid flow", &format!("no flow is valid in sequence {sequence} at step {step}: {why}"))
 }
 
@@ -565,8 +565,8 @@ pub(crate) fn invalid(site: &str, message: &str) -> wasmtime::Error {
     wasmtime::Error::new(Stop::Failed(Box::new(unfit(site, message))))
 }
 
-fn unfit(site: &str, message: &str) -> Failure {
-    Failure::new(FailureKind::Invalid, site, &format!("the scenario cannot be run: {message}"))
+fn unfit(site: &str, message: &str) -> ReportedFailure {
+    ReportedFailure::new(FailureKind::Invalid, site, &format!("the scenario cannot be run: {message}"))
 }
 
 #[cfg(test)]

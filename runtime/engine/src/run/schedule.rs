@@ -23,10 +23,10 @@ use crate::run::session::Session;
 use crate::run::trap::{Instantiating, ending};
 use fozzy_host::{Called, Host, IncomingRequest, Parking, ResponseOutparam, Run, Stop, Turn};
 use fozzy_instrument::Coverage;
-use fozzy_trace::outcome::Frame;
+use fozzy_trace::outcome::StackFrame;
 use fozzy_trace::plan::Limits;
-use fozzy_trace::{Digest, Duration, End, HarnessError, NodeId, Purpose};
-use fozzy_world::{Blocked, Entry, GuestExit, Launch, Wait};
+use fozzy_trace::{Digest, Duration, ExecutionEnd, HarnessError, NodeId, Purpose};
+use fozzy_world::{Deadlock, GuestEntry, GuestExit, Launch, Wait};
 use std::any::Any;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -41,8 +41,8 @@ use wasmtime::component::{Instance, Resource};
 /// How a guest ended.
 pub(crate) struct Ended {
     /// `None` when it was still running when the target ended.
-    pub(crate) end: Option<End>,
-    pub(crate) backtrace: Vec<Frame>,
+    pub(crate) end: Option<ExecutionEnd>,
+    pub(crate) backtrace: Vec<StackFrame>,
     pub(crate) fuel_used: u64,
     /// Its own, without what was put beside them.
     pub(crate) memories: Vec<Arc<Region>>,
@@ -119,7 +119,7 @@ pub(crate) fn run(session: &Session, run: Box<Run>) -> (Box<Run>, Result<Outcome
         let guest = guests.swap_remove(next);
         cover(&mut covered, &guest, life.outcome.as_ref().err());
         let lost = life.outcome.as_ref().err().and_then(power_loss);
-        if let (Some(up_after), Entry::Run) = (lost, guest.launch.entry) {
+        if let (Some(up_after), GuestEntry::Run) = (lost, guest.launch.entry) {
             // It starts again as it did first, on what its disk has kept.
             run.power_loss(guest.node, up_after);
             guests.push(start(session, guest.launch, &plan.limits, &parking, life.called));
@@ -145,7 +145,7 @@ pub(crate) fn run(session: &Session, run: Box<Run>) -> (Box<Run>, Result<Outcome
             }
             Ok(ended) => {
                 let exit = match ended.end {
-                    Some(End::Exited { code }) => GuestExit::Code(code),
+                    Some(ExecutionEnd::Exited { code }) => GuestExit::Code(code),
                     _ => GuestExit::Crashed,
                 };
                 run.moment(guest.node, |world, moment| world.guest_ended(guest.node, exit, moment));
@@ -265,7 +265,7 @@ fn choose(run: &mut Run, guests: &[Guest<'_>]) -> usize {
                 _ => format!("{}: ", run.world.node(node).name),
             };
             let waiting = waits.iter().map(|(node, wait)| format!("{}{wait}", name(*node))).collect();
-            run.blocked = Some(Blocked { waiting });
+            run.blocked = Some(Deadlock { waiting });
             return main();
         }
     }
@@ -302,7 +302,7 @@ async fn live(
     // After a loss of power, the guest waited for its machine.
     host.run.world.node_mut(launch.node).waiting.clear();
     let (mut host, outcome, fuel_left) = match launch.entry {
-        Entry::Run if program.is_scenario() || is_called(&host) => {
+        GuestEntry::Run if program.is_scenario() || is_called(&host) => {
             scenario::drive(program, host, limits.fuel, earlier).await
         }
         entry => {
@@ -331,17 +331,17 @@ pub(crate) fn store(program: &Program, host: Host, fuel: u64) -> (Store<Host>, w
 }
 
 /// Instantiates a program and calls it; the answer is whether it reported success.
-async fn call(program: &Program, entry: Entry, store: &mut Store<Host>) -> wasmtime::Result<bool> {
+async fn call(program: &Program, entry: GuestEntry, store: &mut Store<Host>) -> wasmtime::Result<bool> {
     let instantiated = program.instance()?.instantiate_async(&mut *store).await;
     let instance = instantiated.map_err(|error| error.context(Instantiating))?;
     match entry {
-        Entry::Run => {
+        GuestEntry::Run => {
             let function = export(store, &instance, program.entries().run.as_deref(), "run")?;
             let function = instance.get_typed_func::<(), (Result<(), ()>,)>(&mut *store, &function)?;
             let (result,) = function.call_async(&mut *store, ()).await?;
             Ok(result.is_ok())
         }
-        Entry::Handle { request, outparam } => {
+        GuestEntry::Handle { request, outparam } => {
             let function = export(store, &instance, program.entries().handler.as_deref(), "handle")?;
             type Handle = (Resource<IncomingRequest>, Resource<ResponseOutparam>);
             let function = instance.get_typed_func::<Handle, ()>(&mut *store, &function)?;
@@ -367,7 +367,7 @@ pub(crate) fn export(
 
 fn end_of(guest: &Guest<'_>, limits: &Limits, life: Life) -> Result<Ended, HarnessError> {
     let (end, backtrace) = match &life.outcome {
-        Ok(success) => (End::Exited { code: u8::from(!success) }, Vec::new()),
+        Ok(success) => (ExecutionEnd::Exited { code: u8::from(!success) }, Vec::new()),
         Err(error) => ending(error, guest.program, limits, life.refused)?,
     };
     Ok(Ended { end: Some(end), backtrace, fuel_used: life.fuel_used, memories: guest.told().guest })

@@ -17,9 +17,10 @@ use crate::run::coverage::Covered;
 use crate::run::schedule;
 use fozzy_host::{Caller, LazyInput, Parking, Run, Tee};
 use fozzy_trace::execution::NodeExecution;
-use fozzy_trace::plan::{Call, Inputs};
+use fozzy_trace::plan::{Inputs, PlannedCall};
 use fozzy_trace::{
-    DecisionSource, Digest, Execution, Executor, HarnessError, Keep, Plan, Reality, Recorder, Shared, Sink,
+    CopyOnWrite, DecisionSource, Digest, Execution, Executor, HarnessError, HistorySink, HistoryWindow, LiveBackend,
+    Plan, Recorder,
 };
 use fozzy_world::{World, WorldError};
 use std::collections::BTreeMap;
@@ -33,9 +34,9 @@ pub struct Session {
     others: BTreeMap<Digest, Program>,
     start: World,
     tee: Option<Tee>,
-    sink: Option<Sink>,
+    sink: Option<HistorySink>,
     stdin: Option<Arc<LazyInput>>,
-    reality: Option<Box<dyn Reality>>,
+    reality: Option<Box<dyn LiveBackend>>,
     /// The fuel of each guest is that of the plan times this.
     fuel_times: u64,
     covered: BTreeMap<Digest, Covered>,
@@ -85,7 +86,8 @@ impl Session {
     /// # Errors
     /// When the plan cannot be made into a computer, or one of its components cannot be run.
     pub fn new(program: Program, plan: Arc<Plan>, inputs: &Inputs) -> Result<Session, SessionError> {
-        let is_called = plan.call.as_ref().is_some_and(|call| matches!(call, Call::Function(_) | Call::Http));
+        let is_called =
+            plan.call.as_ref().is_some_and(|call| matches!(call, PlannedCall::Function(_) | PlannedCall::Http));
         if !program.is_command() && !is_called {
             return Err(SessionError::NoCommand);
         }
@@ -148,12 +150,12 @@ impl Session {
     }
 
     /// What a source has not observed before, `reality` is asked for, in every execution.
-    pub fn observe(&mut self, reality: Box<dyn Reality>) {
+    pub fn observe(&mut self, reality: Box<dyn LiveBackend>) {
         self.reality = Some(reality);
     }
 
     /// Hands the calls of the next execution's window to `sink` as they happen, instead of keeping them.
-    pub fn follow(&mut self, sink: Sink) {
+    pub fn follow(&mut self, sink: HistorySink) {
         self.sink = Some(sink);
     }
 
@@ -195,7 +197,7 @@ impl Session {
         &self.start
     }
 
-    pub(crate) fn take_sink(&mut self) -> Option<Sink> {
+    pub(crate) fn take_sink(&mut self) -> Option<HistorySink> {
         self.sink.take()
     }
 
@@ -225,7 +227,7 @@ impl Session {
 }
 
 impl Executor for Session {
-    fn execute(&mut self, source: Box<dyn DecisionSource>, keep: Keep) -> Result<Execution, HarnessError> {
+    fn execute(&mut self, source: Box<dyn DecisionSource>, keep: HistoryWindow) -> Result<Execution, HarnessError> {
         let recorder = Recorder::new(keep).streaming(self.sink.take());
         let run = Run::new(self.start.clone(), source, recorder, self.tee.take())
             .reading(self.stdin.clone())
@@ -236,7 +238,7 @@ impl Executor for Session {
         self.covered = self.by_digest(covered);
         let unmatched = run.world.unmatched;
         let facts = run.world.facts;
-        let mut machines = run.world.nodes.into_iter().flatten().map(Shared::into_inner);
+        let mut machines = run.world.nodes.into_iter().flatten().map(CopyOnWrite::into_inner);
         let main = machines.next().expect("the target's machine is the first");
         let planned = self.start.plan.nodes.iter().zip(machines);
         let nodes = planned.map(|(plan, node)| {

@@ -1,12 +1,12 @@
 //! What an error of wasmtime means: the end of a guest, or a failure of the harness.
 //!
-//! Invariant: whatever fails for reasons of the machine is a [`HarnessError`], never an [`End`].
+//! Invariant: whatever fails for reasons of the machine is a [`HarnessError`], never an [`ExecutionEnd`].
 
 use crate::compile::program::Program;
 use fozzy_host::{MachineOutOfMemory, Stop};
-use fozzy_trace::outcome::Frame;
+use fozzy_trace::outcome::StackFrame;
 use fozzy_trace::plan::Limits;
-use fozzy_trace::{End, HarnessError};
+use fozzy_trace::{ExecutionEnd, HarnessError};
 use std::fmt;
 use wasmtime::Trap;
 
@@ -33,30 +33,32 @@ pub(crate) fn ending(
     program: &Program,
     limits: &Limits,
     refused: bool,
-) -> Result<(End, Vec<Frame>), HarnessError> {
+) -> Result<(ExecutionEnd, Vec<StackFrame>), HarnessError> {
     let frames = || program.symbols().frames(error);
     if let Some(stop) = error.downcast_ref::<Stop>() {
         let quiet = |end| Ok((end, Vec::new()));
         return match stop.clone() {
-            Stop::Exit { code } => quiet(End::Exited { code }),
-            Stop::Diverged { recorded, asked } => Ok((End::diverged(recorded.as_deref(), &asked), frames())),
-            Stop::Hang(blocked) => Ok((End::Hang { waiting: blocked.waiting }, frames())),
+            Stop::Exit { code } => quiet(ExecutionEnd::Exited { code }),
+            Stop::Diverged { recorded, asked } => Ok((ExecutionEnd::diverged(recorded.as_deref(), &asked), frames())),
+            Stop::Hang(blocked) => Ok((ExecutionEnd::Hang { waiting: blocked.waiting }, frames())),
             // Only a command starts again; a handler's request is gone with the machine.
-            Stop::PowerLoss { .. } => Ok((End::Trapped { trap: POWER_LOST.to_owned() }, frames())),
-            Stop::Failed(failure) => Ok((End::Failed { failure: *failure }, frames())),
-            Stop::CalledEnded => Ok((End::CalledEnded, frames())),
+            Stop::PowerLoss { .. } => Ok((ExecutionEnd::Trapped { trap: POWER_LOST.to_owned() }, frames())),
+            Stop::Failed(failure) => Ok((ExecutionEnd::Failed { failure: *failure }, frames())),
+            Stop::CalledEnded => Ok((ExecutionEnd::CalledEnded, frames())),
             Stop::Looked => Err(HarnessError { what: "a run that was only looked at has no end".to_owned() }),
             Stop::TimeExhausted => {
                 let limit = limits.time.expect("time ran out, so it was bounded");
-                Ok((End::TimeExhausted { limit }, frames()))
+                Ok((ExecutionEnd::TimeExhausted { limit }, frames()))
             }
-            Stop::FuelExhausted => Ok((End::FuelExhausted { fuel: limits.fuel }, frames())),
+            Stop::FuelExhausted => Ok((ExecutionEnd::FuelExhausted { fuel: limits.fuel }, frames())),
             Stop::Machine { what } => Err(HarnessError { what }),
-            Stop::Misuse { import, what } => Ok((End::Trapped { trap: format!("{import}: {what}") }, frames())),
+            Stop::Misuse { import, what } => {
+                Ok((ExecutionEnd::Trapped { trap: format!("{import}: {what}") }, frames()))
+            }
         };
     }
     match error.downcast_ref::<Trap>() {
-        Some(Trap::OutOfFuel) => Ok((End::FuelExhausted { fuel: limits.fuel }, frames())),
+        Some(Trap::OutOfFuel) => Ok((ExecutionEnd::FuelExhausted { fuel: limits.fuel }, frames())),
         Some(Trap::StackOverflow) => Err(HarnessError {
             what: "the native stack ran out before the guest's depth counter fired; this is a fault of fozzy, please \
                        report it with the program"
@@ -70,7 +72,7 @@ pub(crate) fn ending(
                 _ => false,
             };
             let words = if exhausted { STACK_EXHAUSTED.to_owned() } else { words_of(*trap) };
-            Ok((End::Trapped { trap: words }, frames))
+            Ok((ExecutionEnd::Trapped { trap: words }, frames))
         }
         None if error.downcast_ref::<MachineOutOfMemory>().is_some() => Err(harness(error)),
         None if error.downcast_ref::<Instantiating>().is_some() && frames().is_empty() => {
@@ -89,7 +91,7 @@ pub(crate) fn ending(
         }
         None => {
             let trap = crate::compile::load::one_line(&error.root_cause().to_string());
-            Ok((End::Trapped { trap }, frames()))
+            Ok((ExecutionEnd::Trapped { trap }, frames()))
         }
     }
 }
@@ -106,7 +108,7 @@ fn is_below_zero(words: &str) -> bool {
 }
 
 /// Whether one function stands on the stack again and again.
-fn recurses(frames: &[Frame]) -> bool {
+fn recurses(frames: &[StackFrame]) -> bool {
     /// Fewer are a program's way of working.
     const TIMES_MIN: usize = 8;
     let times = |function: &str| frames.iter().filter(|frame| frame.function == function).count();
@@ -134,13 +136,13 @@ mod tests {
             |address: u64| format!("memory fault at wasm address 0x{address:x} in linear memory of size 0x10000: x");
         assert!(is_below_zero(&fault(0xffff_fff0)) && is_below_zero(&fault(0x1_0000_0008)));
         assert!(!is_below_zero(&fault(0x11_0000)) && !is_below_zero(&fault(0x8000_0000)) && !is_below_zero("x"));
-        let frame = |function: &str| Frame {
+        let frame = |function: &str| StackFrame {
             module: "m".to_owned(),
             function: function.to_owned(),
             offset: 1,
             source: SourceLocation::default(),
         };
-        let deep: Vec<Frame> = ["leaf"].into_iter().chain(["down", "up"].repeat(8)).map(frame).collect();
+        let deep: Vec<StackFrame> = ["leaf"].into_iter().chain(["down", "up"].repeat(8)).map(frame).collect();
         assert!(recurses(&deep) && !recurses(&deep[..9]) && !recurses(&[]));
     }
 }

@@ -6,9 +6,9 @@
 use crate::call::{Host, Progress};
 use crate::streams::{Attempt, Failure, Patience};
 use fozzy_world::Wait;
-use fozzy_world::http::body::{Found, WriteError};
-use fozzy_world::http::{BodyId, Side};
-use fozzy_world::table::{Handle, InputStream as Input, OutputStream as Output};
+use fozzy_world::http::body::{BodyRead, BodyWriteError};
+use fozzy_world::http::{BodyId, BodySide};
+use fozzy_world::table::{Handle, StreamSink as Output, StreamSource as Input};
 
 impl Host {
     /// Reads from the body of a message.
@@ -21,17 +21,17 @@ impl Host {
     ) -> Attempt<Vec<u8>> {
         let world = &self.run.world;
         let failure = match world.http.bodies.read(body, offset, len, world.clock.now(), &world.signals) {
-            Found::Nothing if patience == Patience::Blocking && len > 0 => {
+            BodyRead::Nothing if patience == Patience::Blocking && len > 0 => {
                 return Ok(Progress::Wait(vec![Wait::Signal(world.http.bodies.readable(body))]));
             }
-            Found::Nothing => return Ok(Progress::Done(Ok(Vec::new()))),
-            Found::Bytes(bytes) => {
+            BodyRead::Nothing => return Ok(Progress::Done(Ok(Vec::new()))),
+            BodyRead::Bytes(bytes) => {
                 let bytes = bytes.to_vec();
                 self.set_input(rep, Input::Http { body, offset: offset + bytes.len() as u64, closed: false });
                 return Ok(Progress::Done(Ok(bytes)));
             }
-            Found::End => Failure::Closed,
-            Found::Failed(error) => Failure::Http(error),
+            BodyRead::End => Failure::Closed,
+            BodyRead::Failed(error) => Failure::Http(error),
         };
         self.set_input(rep, Input::Http { body, offset, closed: true });
         Ok(Progress::Done(Err(failure)))
@@ -46,8 +46,8 @@ impl Host {
     pub(crate) fn write_body(&mut self, rep: u32, body: BodyId, bytes: &[u8]) -> Attempt<()> {
         let failure = match self.world().http.bodies.write(body, bytes) {
             Ok(()) => return Ok(Progress::Done(Ok(()))),
-            Err(WriteError::Closed) => Failure::Closed,
-            Err(WriteError::Failed(error)) => Failure::Http(error),
+            Err(BodyWriteError::Closed) => Failure::Closed,
+            Err(BodyWriteError::Failed(error)) => Failure::Http(error),
         };
         let stream = self.node_mut().table.get_mut(rep).expect("it was just used");
         *stream = Handle::OutputStream(Output::Http { body, closed: true });
@@ -57,8 +57,8 @@ impl Host {
     /// The stream of a body is dropped.
     pub(crate) fn release_body(&mut self, stream: &Handle) {
         let (body, side) = match stream {
-            Handle::InputStream(Input::Http { body, .. }) => (*body, Side::Reader),
-            Handle::OutputStream(Output::Http { body, .. }) => (*body, Side::Writer),
+            Handle::InputStream(Input::Http { body, .. }) => (*body, BodySide::Reader),
+            Handle::OutputStream(Output::Http { body, .. }) => (*body, BodySide::Writer),
             _ => return,
         };
         self.world().http.bodies.drop_stream(body, side);

@@ -46,7 +46,7 @@ impl Host {
         import: Import,
         rep: u32,
         headers: Headers,
-        change: impl FnOnce(&mut http::Fields) -> std::result::Result<(), FieldsError>,
+        change: impl FnOnce(&mut http::HeaderFields) -> std::result::Result<(), FieldsError>,
     ) -> Changed<()> {
         self.call(import, (rep, headers), |host| {
             let node = host.node;
@@ -60,11 +60,11 @@ impl Host {
 
 impl types::HostFields for Host {
     fn new(&mut self) -> Result<Resource<Fields>> {
-        self.http_open(NEW, (), |_| Ok(HttpHandle::Fields(http::Fields::default())))
+        self.http_open(NEW, (), |_| Ok(HttpHandle::Fields(http::HeaderFields::default())))
     }
 
     fn from_list(&mut self, entries: Vec<(String, Vec<u8>)>) -> Changed<Resource<Fields>> {
-        let fields = http::Fields::from_list(entries.iter().cloned());
+        let fields = http::HeaderFields::from_list(entries.iter().cloned());
         let rep = self.call(FROM_LIST, Headers::of(self, entries), |host| match fields {
             Ok(fields) => host.http_place(FROM_LIST, HttpHandle::Fields(fields)).map(Ok),
             Err(error) => answered(FROM_LIST, error).map(Err),

@@ -9,8 +9,8 @@ use crate::bindings::{
     Pollable,
 };
 use crate::call::{Host, Import, Stop, misuse};
-use fozzy_world::http::{BodyId, HttpHandle, Side, request};
-use fozzy_world::table::{Handle, InputStream as Input};
+use fozzy_world::http::{BodyId, BodySide, HttpHandle, request};
+use fozzy_world::table::{Handle, StreamSource as Input};
 use fozzy_world::{SignalId, Wait};
 use wasmtime::Result;
 use wasmtime::component::Resource;
@@ -45,7 +45,7 @@ impl Host {
         &mut self,
         import: Import,
         handle: &Resource<IncomingRequest>,
-        read: impl FnOnce(&request::Request) -> T,
+        read: impl FnOnce(&request::SentRequest) -> T,
     ) -> Result<T> {
         let rep = handle.rep();
         self.call(import, rep, |host| Ok(read(&of_kind!(host.http(import, rep)?, import, IncomingRequest).request)))
@@ -148,7 +148,7 @@ impl types::HostIncomingBody for Host {
         let rep = handle.rep();
         let stream = self.call(STREAM, rep, |host| {
             let body = *of_kind!(host.http(STREAM, rep)?, STREAM, IncomingBody);
-            if !host.world().http.bodies.take_stream(body, Side::Reader) {
+            if !host.world().http.bodies.take_stream(body, BodySide::Reader) {
                 return Ok(None);
             }
             let stream = Handle::InputStream(Input::Http { body, offset: 0, closed: false });

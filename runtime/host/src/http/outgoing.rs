@@ -10,10 +10,10 @@ use crate::bindings::{
 };
 use crate::call::{Host, Import, Stop, misuse};
 use fozzy_trace::Duration;
-use fozzy_world::http::body::Of;
+use fozzy_world::http::body::MessageKind;
 use fozzy_world::http::message::{is_authority, is_path_with_query};
-use fozzy_world::http::{BodyId, HttpHandle, Side, request, response};
-use fozzy_world::table::{Handle, OutputStream as Output};
+use fozzy_world::http::{BodyId, BodySide, HttpHandle, request, response};
+use fozzy_world::table::{Handle, StreamSink as Output};
 use types::{ErrorCode, Method, Scheme};
 use wasmtime::Result;
 use wasmtime::component::Resource;
@@ -111,12 +111,12 @@ impl Host {
     }
 
     /// Fields that become those of a message.
-    fn take_fields(&mut self, import: Import, rep: u32) -> std::result::Result<fozzy_world::http::Fields, Stop> {
+    fn take_fields(&mut self, import: Import, rep: u32) -> std::result::Result<fozzy_world::http::HeaderFields, Stop> {
         Ok(of_kind!(self.http_take(import, rep)?, import, Fields))
     }
 
     /// The body that a message has room for, of the length that its fields promise.
-    fn new_body(&mut self, of: Of, declared: Option<u64>) -> BodyId {
+    fn new_body(&mut self, of: MessageKind, declared: Option<u64>) -> BodyId {
         let node = self.node;
         let world = self.world();
         world.http.bodies.open(of, node, declared, &mut world.signals)
@@ -151,7 +151,7 @@ impl types::HostOutgoingRequest for Host {
                 return Ok(None);
             }
             let declared = request.headers.content_length();
-            let body = host.new_body(Of::Request, declared);
+            let body = host.new_body(MessageKind::Request, declared);
             of_kind!(host.http(REQUEST_BODY, rep)?, REQUEST_BODY, OutgoingRequest).body = Some(body);
             Ok(Some(HttpHandle::OutgoingBody(body)))
         })
@@ -313,7 +313,7 @@ impl types::HostOutgoingResponse for Host {
                 return Ok(None);
             }
             let declared = response.headers.content_length();
-            let body = host.new_body(Of::Response, declared);
+            let body = host.new_body(MessageKind::Response, declared);
             of_kind!(host.http(RESPONSE_BODY, rep)?, RESPONSE_BODY, OutgoingResponse).body = Some(body);
             Ok(Some(HttpHandle::OutgoingBody(body)))
         })
@@ -329,7 +329,7 @@ impl types::HostOutgoingBody for Host {
         let rep = handle.rep();
         let stream = self.call(WRITE, rep, |host| {
             let body = *of_kind!(host.http(WRITE, rep)?, WRITE, OutgoingBody);
-            if !host.world().http.bodies.take_stream(body, Side::Writer) {
+            if !host.world().http.bodies.take_stream(body, BodySide::Writer) {
                 return Ok(None);
             }
             let stream = Handle::OutputStream(Output::Http { body, closed: false });

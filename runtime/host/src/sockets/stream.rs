@@ -7,7 +7,7 @@ use crate::call::{Host, Progress};
 use crate::streams::{Attempt, Failure, Patience};
 use fozzy_world::Wait;
 use fozzy_world::network::{Readiness, StreamEnd, TcpId};
-use fozzy_world::table::{Handle, InputStream as Input, OutputStream as Output};
+use fozzy_world::table::{Handle, StreamSink as Output, StreamSource as Input};
 
 fn failure(end: StreamEnd) -> Failure {
     match end {

@@ -8,9 +8,9 @@ use crate::bindings::{InputStream, Network as NetworkHandle, OutputStream, Polla
 use crate::call::{Host, Import, Stop, misuse};
 use crate::record::Shown;
 use fozzy_trace::Record;
-use fozzy_world::network::{Options, Readiness, SetOption, Shutdown, TcpId};
-use fozzy_world::table::{Handle, InputStream as Input, OutputStream as Output};
-use fozzy_world::{Moment, Network, Wait};
+use fozzy_world::network::{Readiness, Shutdown, SocketOption, SocketOptions, TcpId};
+use fozzy_world::table::{Handle, StreamSink as Output, StreamSource as Input};
+use fozzy_world::{Network, OpContext, Wait};
 use wasmtime::Result;
 use wasmtime::component::Resource;
 
@@ -63,7 +63,7 @@ impl Host {
         import: Import,
         handle: &Socket,
         asked: impl Record,
-        body: impl FnOnce(&mut Network, TcpId, &mut Moment<'_>) -> Answer<T>,
+        body: impl FnOnce(&mut Network, TcpId, &mut OpContext<'_>) -> Answer<T>,
     ) -> SocketResult<T> {
         let rep = handle.rep();
         self.socket_call(import, (rep, asked), |host| {
@@ -76,7 +76,7 @@ impl Host {
         &mut self,
         import: Import,
         handle: &Socket,
-        option: impl FnOnce(&Options) -> T,
+        option: impl FnOnce(&SocketOptions) -> T,
     ) -> SocketResult<T> {
         self.on_tcp(import, handle, (), |network, id, _| network.tcp_options(id).map(option))
     }
@@ -86,7 +86,7 @@ impl Host {
         import: Import,
         handle: &Socket,
         asked: impl Record,
-        option: SetOption,
+        option: SocketOption,
     ) -> SocketResult<()> {
         self.on_tcp(import, handle, asked, |network, id, _| network.tcp_set_option(id, option))
     }
@@ -188,13 +188,13 @@ impl tcp::HostTcpSocket for Host {
     }
 
     fn local_address(&mut self, this: Socket) -> SocketResult<IpSocketAddress> {
-        let address = |network: &mut Network, id, _: &mut Moment<'_>| network.tcp_local_address(id).map(Shown);
+        let address = |network: &mut Network, id, _: &mut OpContext<'_>| network.tcp_local_address(id).map(Shown);
         let address = self.on_tcp(LOCAL_ADDRESS, &this, (), address)?;
         Ok(address.map(|Shown(address)| wit_socket_address(address)))
     }
 
     fn remote_address(&mut self, this: Socket) -> SocketResult<IpSocketAddress> {
-        let address = |network: &mut Network, id, _: &mut Moment<'_>| network.tcp_remote_address(id).map(Shown);
+        let address = |network: &mut Network, id, _: &mut OpContext<'_>| network.tcp_remote_address(id).map(Shown);
         let address = self.on_tcp(REMOTE_ADDRESS, &this, (), address)?;
         Ok(address.map(|Shown(address)| wit_socket_address(address)))
     }
@@ -223,7 +223,7 @@ impl tcp::HostTcpSocket for Host {
     }
 
     fn set_keep_alive_enabled(&mut self, this: Socket, value: bool) -> SocketResult<()> {
-        self.set_tcp_option(SET_KEEP_ALIVE, &this, value, SetOption::KeepAlive(value))
+        self.set_tcp_option(SET_KEEP_ALIVE, &this, value, SocketOption::KeepAlive(value))
     }
 
     fn keep_alive_idle_time(&mut self, this: Socket) -> SocketResult<u64> {
@@ -231,7 +231,7 @@ impl tcp::HostTcpSocket for Host {
     }
 
     fn set_keep_alive_idle_time(&mut self, this: Socket, value: u64) -> SocketResult<()> {
-        self.set_tcp_option(SET_KEEP_ALIVE_IDLE, &this, value, SetOption::KeepAliveIdle(value))
+        self.set_tcp_option(SET_KEEP_ALIVE_IDLE, &this, value, SocketOption::KeepAliveIdle(value))
     }
 
     fn keep_alive_interval(&mut self, this: Socket) -> SocketResult<u64> {
@@ -239,7 +239,7 @@ impl tcp::HostTcpSocket for Host {
     }
 
     fn set_keep_alive_interval(&mut self, this: Socket, value: u64) -> SocketResult<()> {
-        self.set_tcp_option(SET_KEEP_ALIVE_INTERVAL, &this, value, SetOption::KeepAliveInterval(value))
+        self.set_tcp_option(SET_KEEP_ALIVE_INTERVAL, &this, value, SocketOption::KeepAliveInterval(value))
     }
 
     fn keep_alive_count(&mut self, this: Socket) -> SocketResult<u32> {
@@ -247,7 +247,7 @@ impl tcp::HostTcpSocket for Host {
     }
 
     fn set_keep_alive_count(&mut self, this: Socket, value: u32) -> SocketResult<()> {
-        self.set_tcp_option(SET_KEEP_ALIVE_COUNT, &this, value, SetOption::KeepAliveCount(value))
+        self.set_tcp_option(SET_KEEP_ALIVE_COUNT, &this, value, SocketOption::KeepAliveCount(value))
     }
 
     fn hop_limit(&mut self, this: Socket) -> SocketResult<u8> {
@@ -255,7 +255,7 @@ impl tcp::HostTcpSocket for Host {
     }
 
     fn set_hop_limit(&mut self, this: Socket, value: u8) -> SocketResult<()> {
-        self.set_tcp_option(SET_HOP_LIMIT, &this, value, SetOption::HopLimit(value))
+        self.set_tcp_option(SET_HOP_LIMIT, &this, value, SocketOption::HopLimit(value))
     }
 
     fn receive_buffer_size(&mut self, this: Socket) -> SocketResult<u64> {
@@ -263,7 +263,7 @@ impl tcp::HostTcpSocket for Host {
     }
 
     fn set_receive_buffer_size(&mut self, this: Socket, value: u64) -> SocketResult<()> {
-        self.set_tcp_option(SET_RECEIVE_BUFFER, &this, value, SetOption::ReceiveBuffer(value))
+        self.set_tcp_option(SET_RECEIVE_BUFFER, &this, value, SocketOption::ReceiveBuffer(value))
     }
 
     fn send_buffer_size(&mut self, this: Socket) -> SocketResult<u64> {
@@ -271,7 +271,7 @@ impl tcp::HostTcpSocket for Host {
     }
 
     fn set_send_buffer_size(&mut self, this: Socket, value: u64) -> SocketResult<()> {
-        self.set_tcp_option(SET_SEND_BUFFER, &this, value, SetOption::SendBuffer(value))
+        self.set_tcp_option(SET_SEND_BUFFER, &this, value, SocketOption::SendBuffer(value))
     }
 
     fn subscribe(&mut self, this: Socket) -> Result<Resource<Pollable>> {

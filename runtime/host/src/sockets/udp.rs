@@ -11,7 +11,7 @@ use crate::bindings::{IncomingDatagramStream, Network as NetworkHandle, Outgoing
 use crate::call::{Host, Import, Stop, misuse};
 use crate::record::Shown;
 use fozzy_trace::Record;
-use fozzy_world::network::{Options, Readiness, SetOption, UdpId};
+use fozzy_world::network::{Readiness, SocketOption, SocketOptions, UdpId};
 use fozzy_world::table::Handle;
 use fozzy_world::{Network, Wait};
 use wasmtime::Result;
@@ -71,7 +71,7 @@ impl Host {
         &mut self,
         import: Import,
         handle: &Socket,
-        option: impl FnOnce(&Options) -> T,
+        option: impl FnOnce(&SocketOptions) -> T,
     ) -> SocketResult<T> {
         self.on_udp(import, handle, (), |network, id| Ok(option(network.udp_options(id))))
     }
@@ -81,7 +81,7 @@ impl Host {
         import: Import,
         handle: &Socket,
         asked: impl Record,
-        option: SetOption,
+        option: SocketOption,
     ) -> SocketResult<()> {
         self.on_udp(import, handle, asked, |network, id| network.udp_set_option(id, option))
     }
@@ -180,7 +180,7 @@ impl udp::HostUdpSocket for Host {
     }
 
     fn set_unicast_hop_limit(&mut self, this: Socket, value: u8) -> SocketResult<()> {
-        self.set_udp_option(SET_HOP_LIMIT, &this, value, SetOption::HopLimit(value))
+        self.set_udp_option(SET_HOP_LIMIT, &this, value, SocketOption::HopLimit(value))
     }
 
     fn receive_buffer_size(&mut self, this: Socket) -> SocketResult<u64> {
@@ -188,7 +188,7 @@ impl udp::HostUdpSocket for Host {
     }
 
     fn set_receive_buffer_size(&mut self, this: Socket, value: u64) -> SocketResult<()> {
-        self.set_udp_option(SET_RECEIVE_BUFFER, &this, value, SetOption::ReceiveBuffer(value))
+        self.set_udp_option(SET_RECEIVE_BUFFER, &this, value, SocketOption::ReceiveBuffer(value))
     }
 
     fn send_buffer_size(&mut self, this: Socket) -> SocketResult<u64> {
@@ -196,7 +196,7 @@ impl udp::HostUdpSocket for Host {
     }
 
     fn set_send_buffer_size(&mut self, this: Socket, value: u64) -> SocketResult<()> {
-        self.set_udp_option(SET_SEND_BUFFER, &this, value, SetOption::SendBuffer(value))
+        self.set_udp_option(SET_SEND_BUFFER, &this, value, SocketOption::SendBuffer(value))
     }
 
     fn subscribe(&mut self, this: Socket) -> Result<Resource<Pollable>> {

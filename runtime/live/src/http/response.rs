@@ -8,7 +8,7 @@
 //! Invariants: what is no HTTP is a failure before the body and a cut in it; nothing is allocated because of a
 //! length that a server merely claims.
 
-use super::line::Line;
+use super::connection::HttpConnection;
 use super::{HTTP_HEAD_BYTES_MAX, HTTP_HEADERS_MAX};
 use crate::deadline::Deadline;
 use fozzy_trace::plan::HttpFailure;
@@ -20,13 +20,13 @@ const CHUNK_LINE_BYTES_MAX: usize = 4096;
 
 /// Status and headers.
 #[derive(Debug)]
-pub(super) struct Head {
+pub(super) struct ResponseHead {
     pub(super) status: u16,
     /// Names in small letters.
     pub(super) headers: Vec<(String, Vec<u8>)>,
 }
 
-impl Head {
+impl ResponseHead {
     fn all<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a [u8]> {
         self.headers.iter().filter(move |(other, _)| other == name).map(|(_, value)| value.as_slice())
     }
@@ -42,7 +42,11 @@ enum Framing {
 }
 
 /// Reads up to the end of the final head.
-pub(super) fn read_head(line: &mut Line, max: usize, deadline: Deadline) -> Result<Head, HttpFailure> {
+pub(super) fn read_head(
+    line: &mut HttpConnection,
+    max: usize,
+    deadline: Deadline,
+) -> Result<ResponseHead, HttpFailure> {
     for _ in 0..=INTERIM_MAX {
         let mut searched = 0;
         let end = loop {
@@ -75,7 +79,7 @@ fn head_end(input: &[u8], searched: usize) -> Option<usize> {
     })
 }
 
-fn parse_head(bytes: &[u8]) -> Option<Head> {
+fn parse_head(bytes: &[u8]) -> Option<ResponseHead> {
     let mut headers = vec![httparse::EMPTY_HEADER; HTTP_HEADERS_MAX];
     let mut response = httparse::Response::new(&mut headers);
     if !response.parse(bytes).ok()?.is_complete() {
@@ -83,11 +87,11 @@ fn parse_head(bytes: &[u8]) -> Option<Head> {
     }
     let status = response.code.filter(|status| (100..=999).contains(status))?;
     let header = |header: &httparse::Header<'_>| (header.name.to_ascii_lowercase(), header.value.to_vec());
-    Some(Head { status, headers: response.headers.iter().map(header).collect() })
+    Some(ResponseHead { status, headers: response.headers.iter().map(header).collect() })
 }
 
 /// How the body of a response to `method` ends; `None` if the head contradicts itself.
-fn framing(method: &str, head: &Head) -> Option<Framing> {
+fn framing(method: &str, head: &ResponseHead) -> Option<Framing> {
     let status = head.status;
     if method == "HEAD" || status == 204 || status == 304 || status < 200 || (method == "CONNECT" && status < 300) {
         return Some(Framing::Length(0));
@@ -113,9 +117,9 @@ fn digits(text: &[u8]) -> Option<u64> {
 
 /// Reads the body, and whether it broke off.
 pub(super) fn read_body(
-    line: &mut Line,
+    line: &mut HttpConnection,
     method: &str,
-    head: &Head,
+    head: &ResponseHead,
     max: usize,
     deadline: Deadline,
 ) -> Result<(Vec<u8>, bool), HttpFailure> {
@@ -132,7 +136,7 @@ pub(super) fn read_body(
 }
 
 struct Body<'a> {
-    line: &'a mut Line,
+    line: &'a mut HttpConnection,
     bytes: Vec<u8>,
     max: usize,
     deadline: Deadline,
@@ -225,7 +229,7 @@ mod tests {
 
     fn framed(method: &str, status: u16, headers: &[(&str, &str)]) -> Option<Framing> {
         let headers = headers.iter().map(|(name, value)| ((*name).to_owned(), value.as_bytes().to_vec())).collect();
-        framing(method, &Head { status, headers })
+        framing(method, &ResponseHead { status, headers })
     }
 
     #[test]

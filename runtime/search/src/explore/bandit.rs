@@ -6,7 +6,7 @@
 //!
 //! Invariants: every arm that can be chosen is, now and then; what each has earned in all is kept for the report.
 
-use crate::rng::Chance;
+use crate::rng::Rng;
 
 /// What an arm that was never tried is believed to find, in how many steps.
 const PRIOR: (f64, f64) = (1.0, 50.0);
@@ -19,7 +19,7 @@ const FOUND_MAX: u32 = 16;
 
 /// What an arm has earned.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-pub struct Earned {
+pub struct Reward {
     /// Runs.
     pub runs: u64,
     /// Steps of them.
@@ -28,11 +28,11 @@ pub struct Earned {
     pub found: u64,
 }
 
-impl Earned {
+impl Reward {
     /// Both together.
     #[must_use]
-    pub fn and(self, other: Earned) -> Earned {
-        Earned { runs: self.runs + other.runs, steps: self.steps + other.steps, found: self.found + other.found }
+    pub fn and(self, other: Reward) -> Reward {
+        Reward { runs: self.runs + other.runs, steps: self.steps + other.steps, found: self.found + other.found }
     }
 }
 
@@ -42,17 +42,17 @@ pub(crate) struct Bandit<const N: usize> {
     names: [&'static str; N],
     /// What was found of late, in how many steps.
     lately: [(f64, f64); N],
-    earned: [Earned; N],
+    earned: [Reward; N],
     chosen: usize,
 }
 
 impl<const N: usize> Bandit<N> {
     pub(crate) fn new(names: [&'static str; N]) -> Bandit<N> {
-        Bandit { names, lately: [(0.0, 0.0); N], earned: [Earned::default(); N], chosen: 0 }
+        Bandit { names, lately: [(0.0, 0.0); N], earned: [Reward::default(); N], chosen: 0 }
     }
 
     /// One of those that can be chosen; the first can.
-    pub(crate) fn pick(&mut self, can: [bool; N], chance: &mut Chance) -> usize {
+    pub(crate) fn pick(&mut self, can: [bool; N], chance: &mut Rng) -> usize {
         let weight = |at: usize| {
             let (found, steps) = self.lately[at];
             if can[at] { (found + PRIOR.0) / (steps + PRIOR.1) } else { 0.0 }
@@ -77,11 +77,11 @@ impl<const N: usize> Bandit<N> {
     pub(crate) fn learn(&mut self, found: u32, steps: u64) {
         let (lately, earned) = (&mut self.lately[self.chosen], &mut self.earned[self.chosen]);
         *lately = (lately.0 * KEPT + f64::from(found.min(FOUND_MAX)), lately.1 * KEPT + steps as f64);
-        *earned = earned.and(Earned { runs: 1, steps, found: found.into() });
+        *earned = earned.and(Reward { runs: 1, steps, found: found.into() });
     }
 
     /// What each has earned.
-    pub(crate) fn earned(&self) -> impl Iterator<Item = (&'static str, Earned)> {
+    pub(crate) fn earned(&self) -> impl Iterator<Item = (&'static str, Reward)> {
         self.names.into_iter().zip(self.earned)
     }
 }
@@ -93,7 +93,7 @@ mod tests {
 
     #[test]
     fn the_arm_that_finds_gets_most_and_none_gets_nothing() {
-        let mut chance = Chance::new(Seed(3), 0);
+        let mut chance = Rng::new(Seed(3), 0);
         let mut bandit = Bandit::new(["rich", "poor", "barred"]);
         for _ in 0..2000 {
             let at = bandit.pick([true, true, false], &mut chance);

@@ -7,7 +7,7 @@
 //!
 //! Invariant: a way never changes.
 
-use fozzy_trace::source::Explicit;
+use fozzy_trace::source::Override;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -15,34 +15,34 @@ use std::sync::Arc;
 /// All that a run needs to go the same way: its answers, by the number of their question, and how far it goes.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Story {
+pub struct DecisionPath {
     /// The answers, in the order of the questions.
-    pub answers: Vec<Explicit>,
+    pub answers: Vec<Override>,
     /// Steps.
     pub steps: u32,
 }
 
-impl Story {
+impl DecisionPath {
     /// The answers by the numbers of their questions, as a recording has them.
     #[must_use]
-    pub fn exceptions(&self) -> BTreeMap<u64, Explicit> {
+    pub fn exceptions(&self) -> BTreeMap<u64, Override> {
         (0..).zip(self.answers.iter().cloned()).collect()
     }
 }
 
 /// The way to a place.
 #[derive(Debug, Default)]
-pub(crate) struct Way {
-    before: Option<Arc<Way>>,
-    answers: Box<[Explicit]>,
+pub(crate) struct PathNode {
+    before: Option<Arc<PathNode>>,
+    answers: Box<[Override]>,
     /// Steps from the start; none before the beginning.
     pub(crate) steps: u32,
 }
 
-impl Way {
+impl PathNode {
     /// The way that goes on from `before` by these answers.
-    pub(crate) fn from(before: Option<&Arc<Way>>, answers: &[Explicit], steps: u32) -> Arc<Way> {
-        Arc::new(Way { before: before.cloned(), answers: answers.into(), steps })
+    pub(crate) fn from(before: Option<&Arc<PathNode>>, answers: &[Override], steps: u32) -> Arc<PathNode> {
+        Arc::new(PathNode { before: before.cloned(), answers: answers.into(), steps })
     }
 
     /// Its answers.
@@ -51,7 +51,7 @@ impl Way {
     }
 
     /// The story of going this way, and then on by `answers` for some steps.
-    pub(crate) fn story(&self, answers: &[Explicit], steps: u32) -> Story {
+    pub(crate) fn story(&self, answers: &[Override], steps: u32) -> DecisionPath {
         let mut parts = vec![answers];
         let mut at = Some(self);
         while let Some(way) = at {
@@ -59,6 +59,6 @@ impl Way {
             at = way.before.as_deref();
         }
         let answers = parts.into_iter().rev().flatten().cloned().collect();
-        Story { answers, steps: self.steps + steps }
+        DecisionPath { answers, steps: self.steps + steps }
     }
 }

@@ -9,20 +9,20 @@
 //! once; a failure that its story does not show again is counted, and is no finding.
 //! Not here: when it is told to stop by a clock (`fozzy`).
 
-use super::bandit::Earned;
-use super::decision_path::{Story, Way};
-use super::frontier::Pool;
-use super::guided_source::{Answers, Manner, Order, Walk};
-use super::options::{Options, Stop};
-use super::state_feedback::{Fresh, Novelty, States};
-use super::stateful_target::{Ground, PlaceId, Went};
-use super::strategy::{Attempt, Keeps, Origin, Strategy, StrategyRow};
-use super::swarm::Mask;
+use super::bandit::Reward;
+use super::decision_path::{DecisionPath, PathNode};
+use super::frontier::Frontier;
+use super::guided_source::{AnswerLog, AnswerPolicy, GuidedSource, TaskOrder};
+use super::options::{Options, StopCondition};
+use super::state_feedback::{NewCoverage, StateFeedback, StateScope};
+use super::stateful_target::{CheckpointId, StatefulTarget, Went};
+use super::strategy::{CapturePolicy, ExplorationStrategy, RunOrigin, RunSpec, StrategyRow};
+use super::swarm::AnswerMask;
+use crate::findings::FailureRecord;
 use crate::findings::Findings;
-use crate::findings::Found;
-use crate::rng::Chance;
+use crate::rng::Rng;
 use crate::stats::Estimate;
-use fozzy_trace::source::Explicit;
+use fozzy_trace::source::Override;
 use fozzy_trace::{HarnessError, Verdict};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -78,19 +78,19 @@ impl Stats {
 }
 
 /// For each module, the classes of counts that were seen of each of its edges, one byte each.
-pub type Edges = Vec<Vec<u8>>;
+pub type EdgeClasses = Vec<Vec<u8>>;
 
 /// What others have found.
 #[derive(Clone, Debug, Default)]
-pub struct Others {
+pub struct PeerDiscoveries {
     /// The ways to their places.
-    pub stories: Vec<Story>,
+    pub stories: Vec<DecisionPath>,
     /// What is not new any more.
-    pub edges: Vec<Edges>,
+    pub edges: Vec<EdgeClasses>,
 }
 
 /// Hears what happens, and keeps it.
-pub trait Observer {
+pub trait ExplorationObserver {
     /// A step was taken. `false` ends the exploration.
     fn stepped(&mut self, stats: &Stats) -> bool;
 
@@ -98,27 +98,27 @@ pub trait Observer {
     ///
     /// # Errors
     /// When it cannot be kept.
-    fn kept(&mut self, story: &dyn Fn() -> Story) -> Result<(), HarnessError> {
+    fn kept(&mut self, story: &dyn Fn() -> DecisionPath) -> Result<(), HarnessError> {
         let _ = story;
         Ok(())
     }
 
     /// What others have found meanwhile; `edges` are those of this one, for them.
-    fn others(&mut self, edges: &dyn Fn() -> Edges) -> Others {
+    fn others(&mut self, edges: &dyn Fn() -> EdgeClasses) -> PeerDiscoveries {
         let _ = edges;
-        Others::default()
+        PeerDiscoveries::default()
     }
 
     /// A failure was found that was not known.
     ///
     /// # Errors
     /// When it cannot be kept.
-    fn found(&mut self, found: &Found<Story>) -> Result<(), HarnessError>;
+    fn found(&mut self, found: &FailureRecord<DecisionPath>) -> Result<(), HarnessError>;
 }
 
 /// Why an exploration has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ended {
+pub enum ExplorationEnd {
     /// All its runs were made.
     Runs,
     /// The observer ended it.
@@ -126,7 +126,7 @@ pub enum Ended {
     /// Nothing new was seen for a long time.
     Saturated,
     /// A failure was found, and the first one was asked for.
-    Found,
+    FirstFailure,
     /// There was nothing left to try.
     Exhausted,
 }
@@ -134,28 +134,28 @@ pub enum Ended {
 /// An exploration.
 pub struct Exploration {
     options: Options,
-    strategy: Box<dyn Strategy>,
-    chance: Chance,
-    choosing: Chance,
-    novelty: Novelty,
-    pool: Pool,
-    findings: Findings<Story>,
+    strategy: Box<dyn ExplorationStrategy>,
+    chance: Rng,
+    choosing: Rng,
+    novelty: StateFeedback,
+    pool: Frontier,
+    findings: Findings<DecisionPath>,
     stats: Stats,
     /// The way to the start.
-    start: Arc<Way>,
+    start: Arc<PathNode>,
 }
 
 /// Whom an exploration deals with.
-struct Outside<'a> {
-    ground: &'a mut dyn Ground,
-    observer: &'a mut dyn Observer,
+struct ExplorationIo<'a> {
+    ground: &'a mut dyn StatefulTarget,
+    observer: &'a mut dyn ExplorationObserver,
 }
 
 /// Where a run is.
-struct Run {
-    before: Arc<Way>,
-    from: Option<PlaceId>,
-    answers: Answers,
+struct RunProgress {
+    before: Arc<PathNode>,
+    from: Option<CheckpointId>,
+    answers: AnswerLog,
     steps: u32,
     /// The flow that ran last.
     flow: Option<u32>,
@@ -166,18 +166,18 @@ struct Run {
 impl Exploration {
     /// An exploration that has not begun. `start` is what was answered before the beginning.
     #[must_use]
-    pub fn new(options: Options, row: &StrategyRow, start: &Answers) -> Exploration {
-        let chance = Chance::new(options.seed, options.worker);
+    pub fn new(options: Options, row: &StrategyRow, start: &AnswerLog) -> Exploration {
+        let chance = Rng::new(options.seed, options.worker);
         Exploration {
             strategy: (row.make)(&options),
             choosing: chance.stream(CHOOSING),
             chance,
             options,
-            novelty: Novelty::default(),
-            pool: Pool::default(),
+            novelty: StateFeedback::default(),
+            pool: Frontier::default(),
             findings: Findings::default(),
             stats: Stats::default(),
-            start: Way::from(None, &start.so_far(), 0),
+            start: PathNode::from(None, &start.so_far(), 0),
         }
     }
 
@@ -189,18 +189,18 @@ impl Exploration {
 
     /// Its failures.
     #[must_use]
-    pub fn findings(&self) -> &Findings<Story> {
+    pub fn findings(&self) -> &Findings<DecisionPath> {
         &self.findings
     }
 
     /// The stories of the places that are kept.
-    pub fn stories(&self) -> impl Iterator<Item = Story> {
+    pub fn stories(&self) -> impl Iterator<Item = DecisionPath> {
         (0..self.pool.len()).filter_map(|at| Some(self.pool.get(at)?.way.story(&[], 0)))
     }
 
     /// What each of the things that its strategy divides its effort between has earned, by dial and name.
     #[must_use]
-    pub fn earned(&self) -> Vec<(&'static str, &'static str, Earned)> {
+    pub fn earned(&self) -> Vec<(&'static str, &'static str, Reward)> {
         self.strategy.earned()
     }
 
@@ -216,28 +216,33 @@ impl Exploration {
         self.choosing = self.chance.stream(CHOOSING - runs);
     }
 
-    /// Explores: first goes the ways of `stories`, which others have found, then its own.
+    /// Explores: first goes the ways of `stories`, which others have found, then its own. Stories beyond the bound of runs are
+    /// not taken.
     ///
     /// # Errors
     /// When the machine, not the scenario, fails.
     pub fn run(
         &mut self,
-        ground: &mut dyn Ground,
-        stories: &mut dyn Iterator<Item = Story>,
-        observer: &mut dyn Observer,
-    ) -> Result<Ended, HarnessError> {
-        let mut outside = Outside { ground, observer };
-        for story in stories {
+        ground: &mut dyn StatefulTarget,
+        stories: &mut dyn Iterator<Item = DecisionPath>,
+        observer: &mut dyn ExplorationObserver,
+    ) -> Result<ExplorationEnd, HarnessError> {
+        let mut outside = ExplorationIo { ground, observer };
+        loop {
+            if self.has_made_all_runs() {
+                return Ok(ExplorationEnd::Runs);
+            }
+            let Some(story) = stories.next() else { break };
             if let Some(ended) = self.follow(&mut outside, &story)? {
                 return Ok(ended);
             }
         }
         loop {
-            if self.stats.runs >= self.options.runs_max {
-                return Ok(Ended::Runs);
+            if self.has_made_all_runs() {
+                return Ok(ExplorationEnd::Runs);
             }
-            if self.options.stop == Stop::Saturated && self.stats.is_saturated() {
-                return Ok(Ended::Saturated);
+            if self.options.stop == StopCondition::Saturated && self.stats.is_saturated() {
+                return Ok(ExplorationEnd::Saturated);
             }
             let others = outside.observer.others(&|| self.novelty.classes());
             others.edges.iter().for_each(|edges| self.novelty.know(edges));
@@ -245,9 +250,12 @@ impl Exploration {
                 if let Some(ended) = self.follow(&mut outside, &story)? {
                     return Ok(ended);
                 }
+                if self.has_made_all_runs() {
+                    return Ok(ExplorationEnd::Runs);
+                }
             }
             let Some(attempt) = self.strategy.next(&mut self.pool, &mut self.choosing) else {
-                return Ok(Ended::Exhausted);
+                return Ok(ExplorationEnd::Exhausted);
             };
             if let Some(ended) = self.attempt(&mut outside, &attempt)? {
                 return Ok(ended);
@@ -255,16 +263,28 @@ impl Exploration {
         }
     }
 
-    /// Goes the way of a story, and keeps where it leads if that is new.
-    fn follow(&mut self, outside: &mut Outside<'_>, story: &Story) -> Result<Option<Ended>, HarnessError> {
-        // What was answered before the beginning was asked before.
-        let script: Arc<[Explicit]> = story.answers.get(self.start.len()..).unwrap_or_default().into();
-        let manner = Manner { mask: Mask::All, order: Order::First, simplest: true, toggle: 0.0 };
-        let (origin, steps) = (Origin::Start, story.steps);
-        self.go(outside, &Attempt { origin, steps, script, manner, keeps: Keeps::New }).map(|(ended, _)| ended)
+    fn has_made_all_runs(&self) -> bool {
+        self.stats.runs >= self.options.runs_max
     }
 
-    fn attempt(&mut self, outside: &mut Outside<'_>, attempt: &Attempt) -> Result<Option<Ended>, HarnessError> {
+    /// Goes the way of a story, and keeps where it leads if that is new.
+    fn follow(
+        &mut self,
+        outside: &mut ExplorationIo<'_>,
+        story: &DecisionPath,
+    ) -> Result<Option<ExplorationEnd>, HarnessError> {
+        // What was answered before the beginning was asked before.
+        let script: Arc<[Override]> = story.answers.get(self.start.len()..).unwrap_or_default().into();
+        let manner = AnswerPolicy { mask: AnswerMask::All, order: TaskOrder::First, simplest: true, toggle: 0.0 };
+        let (origin, steps) = (RunOrigin::Start, story.steps);
+        self.go(outside, &RunSpec { origin, steps, script, manner, keeps: CapturePolicy::New }).map(|(ended, _)| ended)
+    }
+
+    fn attempt(
+        &mut self,
+        outside: &mut ExplorationIo<'_>,
+        attempt: &RunSpec,
+    ) -> Result<Option<ExplorationEnd>, HarnessError> {
         let (ended, run) = self.go(outside, attempt)?;
         self.strategy.learn(run.fresh, run.steps, &run.answers);
         if let Some(place) = run.from {
@@ -274,18 +294,22 @@ impl Exploration {
     }
 
     /// One run.
-    fn go(&mut self, outside: &mut Outside<'_>, attempt: &Attempt) -> Result<(Option<Ended>, Run), HarnessError> {
-        let answers = Answers::default();
+    fn go(
+        &mut self,
+        outside: &mut ExplorationIo<'_>,
+        attempt: &RunSpec,
+    ) -> Result<(Option<ExplorationEnd>, RunProgress), HarnessError> {
+        let answers = AnswerLog::default();
         let kept = match attempt.origin {
-            Origin::Start => None,
-            Origin::Kept(at) => self.pool.get(at),
+            RunOrigin::Start => None,
+            RunOrigin::Checkpoint(at) => self.pool.get(at),
         };
         let before = kept.map_or_else(|| Arc::clone(&self.start), |kept| Arc::clone(&kept.way));
         let from = kept.map(|kept| kept.place);
-        let mut run = Run { before, from, answers: answers.clone(), steps: 0, flow: None, fresh: 0 };
+        let mut run = RunProgress { before, from, answers: answers.clone(), steps: 0, flow: None, fresh: 0 };
         let chance = self.chance.stream(self.stats.runs);
         self.stats.runs += 1;
-        let walk = Walk::new(Arc::clone(&attempt.script), chance, attempt.manner.clone(), &answers);
+        let walk = GuidedSource::new(Arc::clone(&attempt.script), chance, attempt.manner.clone(), &answers);
         outside.ground.go(from.unwrap_or_else(|| outside.ground.start()), Box::new(walk))?;
         self.novelty.arrive(outside.ground);
         let beginnings = u32::from(from.is_none());
@@ -305,15 +329,15 @@ impl Exploration {
                 Went::Cut => return Ok((self.failed(outside, &run, None)?, run)),
             };
             if !outside.observer.stepped(&self.stats) {
-                return Ok((ended.or(Some(Ended::Stopped)), run));
+                return Ok((ended.or(Some(ExplorationEnd::Stopped)), run));
             }
         }
         // What has not ended goes on elsewhere, or comes to its end here.
         let is_at_end = run.before.steps + run.steps >= self.options.steps_max;
-        if (attempt.keeps != Keeps::States || is_at_end) && run.steps > 0 {
+        if (attempt.keeps != CapturePolicy::States || is_at_end) && run.steps > 0 {
             let ended = match outside.ground.finish()? {
                 Went::On { .. } => {
-                    let fresh = self.novelty.note(outside.ground, (run.flow, None), self.states(States::Told));
+                    let fresh = self.novelty.note(outside.ground, (run.flow, None), self.states(StateScope::Told));
                     run.fresh += self.count(fresh);
                     None
                 }
@@ -329,13 +353,13 @@ impl Exploration {
     /// Looks at the last step, and keeps the place where that is worth it.
     fn look(
         &mut self,
-        outside: &mut Outside<'_>,
-        run: &mut Run,
+        outside: &mut ExplorationIo<'_>,
+        run: &mut RunProgress,
         flow: Option<u32>,
-        keeps: Keeps,
+        keeps: CapturePolicy,
     ) -> Result<(), HarnessError> {
         // A bounded search must not take for known what only the noise of a memory hides.
-        let states = if keeps == Keeps::New && run.steps > 0 { States::All } else { States::Told };
+        let states = if keeps == CapturePolicy::New && run.steps > 0 { StateScope::All } else { StateScope::Told };
         let states = self.states(states);
         let fresh = self.novelty.note(outside.ground, (run.flow, flow), states);
         run.flow = flow;
@@ -343,17 +367,17 @@ impl Exploration {
         run.fresh += sum;
         run.answers.step_is_over(sum > 0);
         let is_kept = match keeps {
-            Keeps::Nothing => false,
-            Keeps::New => sum > 0,
-            Keeps::States => fresh.states > 0 || outside.ground.state().is_none(),
+            CapturePolicy::Nothing => false,
+            CapturePolicy::New => sum > 0,
+            CapturePolicy::States => fresh.states > 0 || outside.ground.state().is_none(),
         };
         let is_last = run.before.steps + run.steps >= self.options.steps_max;
         if !is_kept || is_last || self.options.checkpoints_max == 0 {
             return Ok(());
         }
         let place = outside.ground.keep()?;
-        let way = Way::from(Some(&run.before), &run.answers.so_far(), run.before.steps + run.steps);
-        if keeps == Keeps::New {
+        let way = PathNode::from(Some(&run.before), &run.answers.so_far(), run.before.steps + run.steps);
+        if keeps == CapturePolicy::New {
             outside.observer.kept(&|| way.story(&[], 0))?;
         }
         self.strategy.kept(place);
@@ -365,11 +389,11 @@ impl Exploration {
     }
 
     /// Which states count, of these.
-    fn states(&self, wanted: States) -> States {
-        if self.options.states { wanted } else { States::Ignored }
+    fn states(&self, wanted: StateScope) -> StateScope {
+        if self.options.states { wanted } else { StateScope::Ignored }
     }
 
-    fn count(&mut self, fresh: Fresh) -> u32 {
+    fn count(&mut self, fresh: NewCoverage) -> u32 {
         let (edges, features, states, (once, twice)) = self.novelty.totals();
         let stats = &mut self.stats;
         (stats.edges, stats.features, stats.states) = (edges, features, states);
@@ -383,10 +407,10 @@ impl Exploration {
     /// A run failed, or was cut. Its story, run alone, says what that is.
     fn failed(
         &mut self,
-        outside: &mut Outside<'_>,
-        run: &Run,
+        outside: &mut ExplorationIo<'_>,
+        run: &RunProgress,
         verdict: Option<&Verdict>,
-    ) -> Result<Option<Ended>, HarnessError> {
+    ) -> Result<Option<ExplorationEnd>, HarnessError> {
         let signature = verdict.and_then(|verdict| verdict.signature.clone());
         if verdict.is_some() && self.findings.seen(signature.as_ref()) {
             self.stats.failures += 1;
@@ -399,12 +423,13 @@ impl Exploration {
             return Ok(None);
         }
         self.stats.failures += 1;
-        let found = Found { input: story, found_at: self.stats.runs, times: 1, verdict: exact, confirmed: true };
+        let found =
+            FailureRecord { input: story, found_at: self.stats.runs, times: 1, verdict: exact, confirmed: true };
         let signature = signature.or_else(|| found.verdict.signature.clone());
         let Some(found) = self.findings.add(signature, found) else { return Ok(None) };
         outside.observer.found(found)?;
         self.stats.last_new = self.stats.steps;
         self.stats.findings = self.findings.all().len() as u64;
-        Ok((self.options.stop == Stop::FirstFinding).then_some(Ended::Found))
+        Ok((self.options.stop == StopCondition::FirstFinding).then_some(ExplorationEnd::FirstFailure))
     }
 }

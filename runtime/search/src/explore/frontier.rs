@@ -7,10 +7,10 @@
 //! Invariants: there are at most as many as were asked for, the least promising going first; their order is that in which they
 //! were kept.
 
-use super::decision_path::Way;
+use super::decision_path::PathNode;
 use super::options::CheckpointStrategy;
-use super::stateful_target::PlaceId;
-use crate::rng::Chance;
+use super::stateful_target::CheckpointId;
+use crate::rng::Rng;
 use std::sync::Arc;
 
 /// What is left of a place's energy after a run that found nothing.
@@ -22,46 +22,52 @@ const REWARD_MAX: u32 = 3;
 
 /// A kept place.
 #[derive(Clone, Debug)]
-pub(crate) struct Kept {
-    pub(crate) place: PlaceId,
-    pub(crate) way: Arc<Way>,
+pub(crate) struct FrontierEntry {
+    pub(crate) place: CheckpointId,
+    pub(crate) way: Arc<PathNode>,
     energy: f64,
 }
 
 /// All of them.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Pool {
-    kept: Vec<Kept>,
+pub(crate) struct Frontier {
+    kept: Vec<FrontierEntry>,
 }
 
-impl Pool {
+impl Frontier {
     pub(crate) fn len(&self) -> usize {
         self.kept.len()
     }
 
-    pub(crate) fn get(&self, at: usize) -> Option<&Kept> {
+    pub(crate) fn get(&self, at: usize) -> Option<&FrontierEntry> {
         self.kept.get(at)
     }
 
-    pub(crate) fn position(&self, place: PlaceId) -> Option<usize> {
+    pub(crate) fn position(&self, place: CheckpointId) -> Option<usize> {
         // In the order of being kept, and so of their numbers.
         self.kept.binary_search_by_key(&place, |kept| kept.place).ok()
     }
 
     /// Adds a place that showed so much new; the answer is the one that had to go for it.
-    pub(crate) fn add(&mut self, place: PlaceId, way: Arc<Way>, fresh: u32, most: usize) -> Option<PlaceId> {
-        self.kept.push(Kept { place, way, energy: 1.0 + f64::from(fresh.min(REWARD_MAX)) });
+    pub(crate) fn add(
+        &mut self,
+        place: CheckpointId,
+        way: Arc<PathNode>,
+        fresh: u32,
+        most: usize,
+    ) -> Option<CheckpointId> {
+        self.kept.push(FrontierEntry { place, way, energy: 1.0 + f64::from(fresh.min(REWARD_MAX)) });
         if self.kept.len() <= most {
             return None;
         }
-        let least = |(at, kept): (usize, &Kept)| (kept.energy, at);
+        let least = |(at, kept): (usize, &FrontierEntry)| (kept.energy, at);
         let others = &self.kept[..self.kept.len() - 1];
         let (_, at) = others.iter().enumerate().map(least).min_by(|a, b| a.0.total_cmp(&b.0)).unwrap_or((0.0, 0));
         Some(self.kept.remove(at).place)
     }
 
     /// A run from a place found so much new.
-    pub(crate) fn reward(&mut self, place: PlaceId, fresh: u32) {
+    pub(crate) fn reward(&mut self, place: CheckpointId, fresh: u32) {
         let Some(at) = self.position(place) else { return };
         let energy = &mut self.kept[at].energy;
         *energy =
@@ -69,8 +75,8 @@ impl Pool {
     }
 
     /// A place to begin at; there is one.
-    pub(crate) fn pick(&self, how: CheckpointStrategy, chance: &mut Chance) -> usize {
-        let weight = |at: usize, kept: &Kept| match how {
+    pub(crate) fn pick(&self, how: CheckpointStrategy, chance: &mut Rng) -> usize {
+        let weight = |at: usize, kept: &FrontierEntry| match how {
             CheckpointStrategy::Energy => kept.energy,
             CheckpointStrategy::Uniform => 1.0,
             CheckpointStrategy::Recent => at as f64 + 1.0,

@@ -7,11 +7,11 @@
 //! Invariants: every answer is noted in its order; a fork answers the same and notes nothing, as it repeats what is noted.
 //! Not here: which manner is worth trying (`strategy`).
 
-use super::swarm::{self, Mask};
-use crate::rng::Chance;
+use super::swarm::{self, AnswerMask};
+use crate::rng::Rng;
 use fozzy_trace::digest::{hex, unhex};
-use fozzy_trace::source::Explicit;
-use fozzy_trace::{DecisionSource, NodeId, Origin, Part, Purpose, Question, Seed};
+use fozzy_trace::source::Override;
+use fozzy_trace::{DecisionPart, DecisionSource, NodeId, Origin, Purpose, Question, Seed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The site by which the SDK asks which of the tasks that can go on does.
@@ -28,11 +28,11 @@ const ORIGIN: Origin = Origin::Seed;
 
 /// Answers in their order, each with the bound of its question.
 #[derive(Clone, Debug, Default)]
-pub struct Answers(Arc<Mutex<Noted>>);
+pub struct AnswerLog(Arc<Mutex<AnswerLogState>>);
 
 #[derive(Debug, Default)]
-struct Noted {
-    answers: Vec<Explicit>,
+struct AnswerLogState {
+    answers: Vec<Override>,
     bounds: Vec<u64>,
     /// The most questions about the order in one step.
     ordered: u64,
@@ -42,14 +42,14 @@ struct Noted {
     credited: Vec<u64>,
 }
 
-impl Answers {
-    fn lock(&self) -> MutexGuard<'_, Noted> {
+impl AnswerLog {
+    fn lock(&self) -> MutexGuard<'_, AnswerLogState> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// A copy of what was answered.
     #[must_use]
-    pub fn so_far(&self) -> Vec<Explicit> {
+    pub fn so_far(&self) -> Vec<Override> {
         self.lock().answers.clone()
     }
 
@@ -75,15 +75,15 @@ impl Answers {
     /// The numbers that were answered, each with its bound; questions for bytes are left out.
     pub(crate) fn numbers(&self) -> Vec<(u64, u64)> {
         let noted = self.lock();
-        let number = |(answer, bound): (&Explicit, &u64)| match answer {
-            Explicit::Number(number) => Some((*number, *bound)),
-            Explicit::Bytes(_) => None,
+        let number = |(answer, bound): (&Override, &u64)| match answer {
+            Override::Number(number) => Some((*number, *bound)),
+            Override::Bytes(_) => None,
         };
         noted.answers.iter().zip(&noted.bounds).filter_map(number).collect()
     }
 
     /// Notes an answer, and which one it is of those that may be left out.
-    fn note(&self, answer: Explicit, bound: u64, named: Option<u64>) {
+    fn note(&self, answer: Override, bound: u64, named: Option<u64>) {
         let mut noted = self.lock();
         if noted.answers.len() < ANSWERS_MAX {
             if noted.answers.is_empty() {
@@ -99,11 +99,11 @@ impl Answers {
 
 /// How questions are answered that no script answers.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Manner {
+pub(crate) struct AnswerPolicy {
     /// Which answers may be given.
-    pub(crate) mask: Mask,
+    pub(crate) mask: AnswerMask,
     /// Which of those that can go on does.
-    pub(crate) order: Order,
+    pub(crate) order: TaskOrder,
     /// What a program draws is the simplest there is.
     pub(crate) simplest: bool,
     /// How likely faults begin or end at a step.
@@ -112,7 +112,7 @@ pub(crate) struct Manner {
 
 /// Which of those that can go on does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Order {
+pub(crate) enum TaskOrder {
     /// Any.
     Any,
     /// The one that has waited longest.
@@ -127,12 +127,12 @@ pub(crate) enum Order {
 }
 
 /// Answers on one way.
-pub struct Walk {
-    script: Arc<[Explicit]>,
+pub struct GuidedSource {
+    script: Arc<[Override]>,
     at: usize,
-    chance: Chance,
-    manner: Manner,
-    part: Part,
+    chance: Rng,
+    manner: AnswerPolicy,
+    part: DecisionPart,
     /// Whether faults strike as chance has it; otherwise none does.
     storm: bool,
     /// Questions about the order in this step.
@@ -144,14 +144,19 @@ pub struct Walk {
     /// The weights of the alternatives of the next question, if it has some.
     weights: Vec<u32>,
     /// `None` in a fork.
-    noted: Option<Answers>,
+    noted: Option<AnswerLog>,
 }
 
-impl Walk {
-    pub(crate) fn new(script: Arc<[Explicit]>, mut chance: Chance, manner: Manner, noted: &Answers) -> Walk {
+impl GuidedSource {
+    pub(crate) fn new(
+        script: Arc<[Override]>,
+        mut chance: Rng,
+        manner: AnswerPolicy,
+        noted: &AnswerLog,
+    ) -> GuidedSource {
         let storm = manner.toggle > 0.0 && chance.one_in(2);
-        let (part, noted) = (Part::WHOLE, Some(noted.clone()));
-        Walk {
+        let (part, noted) = (DecisionPart::WHOLE, Some(noted.clone()));
+        GuidedSource {
             script,
             at: 0,
             chance,
@@ -168,12 +173,12 @@ impl Walk {
 
     /// A walk that answers as chance has it, without faults: what is asked before a scenario begins.
     #[must_use]
-    pub fn first(seed: Seed, noted: &Answers) -> Walk {
-        let manner = Manner { mask: Mask::All, order: Order::Any, simplest: false, toggle: 0.0 };
-        Walk::new(Arc::from([]), Chance::new(seed, 0).stream(u64::MAX), manner, noted)
+    pub fn first(seed: Seed, noted: &AnswerLog) -> GuidedSource {
+        let manner = AnswerPolicy { mask: AnswerMask::All, order: TaskOrder::Any, simplest: false, toggle: 0.0 };
+        GuidedSource::new(Arc::from([]), Rng::new(seed, 0).stream(u64::MAX), manner, noted)
     }
 
-    fn scripted(&mut self) -> Option<Explicit> {
+    fn scripted(&mut self) -> Option<Override> {
         let answer = self.script.get(self.at).cloned();
         self.at += 1;
         answer
@@ -203,9 +208,9 @@ impl Walk {
                 noted.ordered = noted.ordered.max(self.ordered);
             }
             return match self.manner.order {
-                Order::First => 0,
-                Order::Any => self.chance.below(bound),
-                Order::Changes { most, among } => {
+                TaskOrder::First => 0,
+                TaskOrder::Any => self.chance.below(bound),
+                TaskOrder::Changes { most, among } => {
                     if number == 0 {
                         self.draw_changes(most, among);
                     }
@@ -224,7 +229,7 @@ impl Walk {
         if !matches!(question.purpose, Purpose::Choice(_)) {
             return drawn;
         }
-        if self.manner.mask == Mask::All {
+        if self.manner.mask == AnswerMask::All {
             return drawn;
         }
         for _ in 0..TRIES {
@@ -252,7 +257,7 @@ impl Walk {
     }
 }
 
-impl Walk {
+impl GuidedSource {
     /// Few changes leave what comes before the last of them as it was: one is as likely as many.
     fn draw_changes(&mut self, most: u32, among: u64) {
         let number = self.chance.between(1, most.max(1) as usize);
@@ -271,18 +276,18 @@ impl Walk {
     }
 }
 
-impl DecisionSource for Walk {
+impl DecisionSource for GuidedSource {
     fn below(&mut self, question: Question<'_>, bound: u64) -> (u64, Origin) {
         self.enter(question);
         let answer = match self.scripted() {
-            Some(Explicit::Number(number)) => number.min(bound - 1),
-            Some(Explicit::Bytes(_)) | None => self.drawn(question, bound),
+            Some(Override::Number(number)) => number.min(bound - 1),
+            Some(Override::Bytes(_)) | None => self.drawn(question, bound),
         };
         if let Some(noted) = &self.noted {
             let may_be_left_out = matches!(question.purpose, Purpose::Choice(_)) && question.site != NEXT_TASK;
             let alternative = if may_be_left_out { self.alternative(answer, bound) } else { None };
             let named = alternative.map(|alternative| swarm::answer(question.site, alternative));
-            noted.note(Explicit::Number(answer), bound, named);
+            noted.note(Override::Number(answer), bound, named);
         }
         self.weights.clear();
         (answer, ORIGIN)
@@ -291,8 +296,8 @@ impl DecisionSource for Walk {
     fn fill(&mut self, question: Question<'_>, out: &mut [u8]) -> Origin {
         self.enter(question);
         let given = match self.scripted() {
-            Some(Explicit::Bytes(text)) => unhex(&text).filter(|bytes| bytes.len() == out.len()),
-            Some(Explicit::Number(_)) | None => None,
+            Some(Override::Bytes(text)) => unhex(&text).filter(|bytes| bytes.len() == out.len()),
+            Some(Override::Number(_)) | None => None,
         };
         match given {
             Some(bytes) => out.copy_from_slice(&bytes),
@@ -300,7 +305,7 @@ impl DecisionSource for Walk {
             None => self.chance.fill(out),
         }
         if let Some(noted) = &self.noted {
-            noted.note(Explicit::Bytes(hex(out)), 0, None);
+            noted.note(Override::Bytes(hex(out)), 0, None);
         }
         ORIGIN
     }
@@ -315,7 +320,7 @@ impl DecisionSource for Walk {
     }
 
     fn fork(&self) -> Box<dyn DecisionSource> {
-        Box::new(Walk {
+        Box::new(GuidedSource {
             script: Arc::clone(&self.script),
             chance: self.chance.clone(),
             changes: self.changes.clone(),

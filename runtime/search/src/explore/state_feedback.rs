@@ -2,7 +2,7 @@
 //!
 //! Invariant: what was seen stays seen.
 
-use super::stateful_target::Ground;
+use super::stateful_target::StatefulTarget;
 use crate::feedback::Feedback;
 use fozzy_trace::facts::PropertyKind;
 use std::collections::{BTreeMap, BTreeSet};
@@ -14,25 +14,25 @@ const NEARER: f64 = 0.9;
 
 /// How a property stood at best.
 #[derive(Clone, Copy, Debug, Default)]
-struct Best {
+struct PropertyBest {
     held: bool,
     closest: Option<f64>,
 }
 
 /// Everything that was seen.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Novelty {
+pub(crate) struct StateFeedback {
     feedback: Feedback,
     states: BTreeSet<u64>,
-    properties: BTreeMap<String, Best>,
+    properties: BTreeMap<String, PropertyBest>,
     /// A flow right after another one.
     pairs: BTreeSet<(Option<u32>, Option<u32>)>,
-    faults: Faults,
+    faults: FaultCompany,
 }
 
 /// In which company faults have struck.
 #[derive(Clone, Debug, Default)]
-struct Faults {
+struct FaultCompany {
     /// How often each had struck on this way, and how often each property had been evaluated, when it was looked at last.
     before: Vec<u64>,
     evaluated: BTreeMap<String, u64>,
@@ -42,9 +42,9 @@ struct Faults {
     cells: BTreeSet<(Option<u32>, usize, String)>,
 }
 
-impl Faults {
+impl FaultCompany {
     /// Looks at a step that ran `flow`; the answer is how much is new.
-    fn note(&mut self, ground: &dyn Ground, flow: Option<u32>) -> u32 {
+    fn note(&mut self, ground: &dyn StatefulTarget, flow: Option<u32>) -> u32 {
         let mut now = Vec::new();
         ground.faults(&mut |struck| now.push(struck));
         if now.is_empty() {
@@ -68,7 +68,7 @@ impl Faults {
     }
 
     /// What comes next is compared with what is now.
-    fn arrive(&mut self, ground: &dyn Ground) {
+    fn arrive(&mut self, ground: &dyn StatefulTarget) {
         self.before.clear();
         ground.faults(&mut |struck| self.before.push(struck));
         if !self.before.is_empty() {
@@ -82,7 +82,7 @@ impl Faults {
 
 /// Which states count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum States {
+pub(crate) enum StateScope {
     /// None.
     Ignored,
     /// What the scenario says its state is.
@@ -93,7 +93,7 @@ pub(crate) enum States {
 
 /// What a step showed that was not seen before.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Fresh {
+pub(crate) struct NewCoverage {
     /// Edges and classes of counts.
     pub(crate) features: u32,
     /// States.
@@ -102,35 +102,35 @@ pub(crate) struct Fresh {
     pub(crate) cells: u32,
 }
 
-impl Fresh {
+impl NewCoverage {
     pub(crate) fn sum(self) -> u32 {
         self.features + self.states + self.cells
     }
 }
 
-impl Novelty {
+impl StateFeedback {
     /// `ground` is at the beginning of a way.
-    pub(crate) fn arrive(&mut self, ground: &dyn Ground) {
+    pub(crate) fn arrive(&mut self, ground: &dyn StatefulTarget) {
         self.faults.arrive(ground);
     }
 
     /// Looks at the last step of `ground`, which ran `flow` after `before`.
     pub(crate) fn note(
         &mut self,
-        ground: &mut dyn Ground,
+        ground: &mut dyn StatefulTarget,
         (before, flow): (Option<u32>, Option<u32>),
-        states: States,
-    ) -> Fresh {
-        let mut fresh = Fresh::default();
+        states: StateScope,
+    ) -> NewCoverage {
+        let mut fresh = NewCoverage::default();
         let (feedback, mut number) = (&mut self.feedback, 1);
         ground.coverage(&mut |bytes| {
             fresh.features += feedback.note_module(number, bytes);
             number += 1;
         });
         let state = match states {
-            States::Ignored => None,
-            States::Told => ground.state(),
-            States::All => ground.state().or_else(|| ground.memory_state()),
+            StateScope::Ignored => None,
+            StateScope::Told => ground.state(),
+            StateScope::All => ground.state().or_else(|| ground.memory_state()),
         };
         if let Some(state) = state.filter(|_| self.states.len() < STATES_MAX) {
             fresh.states = u32::from(self.states.insert(state));
@@ -184,22 +184,22 @@ impl Novelty {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::explore::{PlaceId, Story, Went};
-    use fozzy_trace::facts::{Properties, Property, Seen};
+    use crate::explore::{CheckpointId, DecisionPath, Went};
+    use fozzy_trace::facts::{Properties, Property, PropertyEvaluation};
     use fozzy_trace::{DecisionSource, HarnessError, Verdict};
 
     /// A way on which faults strike and properties are evaluated.
     #[derive(Default)]
-    struct Way {
+    struct FaultyTarget {
         struck: Vec<u64>,
         properties: Properties,
     }
 
-    impl Ground for Way {
-        fn start(&self) -> PlaceId {
-            PlaceId(0)
+    impl StatefulTarget for FaultyTarget {
+        fn start(&self) -> CheckpointId {
+            CheckpointId(0)
         }
-        fn go(&mut self, _: PlaceId, _: Box<dyn DecisionSource>) -> Result<(), HarnessError> {
+        fn go(&mut self, _: CheckpointId, _: Box<dyn DecisionSource>) -> Result<(), HarnessError> {
             Ok(())
         }
         fn forward(&mut self) -> Result<Went, HarnessError> {
@@ -208,10 +208,10 @@ mod tests {
         fn finish(&mut self) -> Result<Went, HarnessError> {
             Ok(Went::Over)
         }
-        fn keep(&mut self) -> Result<PlaceId, HarnessError> {
-            Ok(PlaceId(1))
+        fn keep(&mut self) -> Result<CheckpointId, HarnessError> {
+            Ok(CheckpointId(1))
         }
-        fn forget(&mut self, _: PlaceId) {}
+        fn forget(&mut self, _: CheckpointId) {}
         fn coverage(&mut self, _: &mut dyn FnMut(&[u8])) {}
         fn properties(&self, see: &mut dyn FnMut(&str, &Property)) {
             self.properties.iter().for_each(|(name, property)| see(name, property));
@@ -222,19 +222,20 @@ mod tests {
         fn state(&self) -> Option<u64> {
             None
         }
-        fn confirm(&mut self, _: &Story) -> Result<Verdict, HarnessError> {
+        fn confirm(&mut self, _: &DecisionPath) -> Result<Verdict, HarnessError> {
             Err(HarnessError { what: "nobody asks".to_owned() })
         }
     }
 
-    fn seen() -> Seen<'static> {
-        Seen { kind: PropertyKind::Always, name: "kept", holds: true, distance: None, details: None }
+    fn seen() -> PropertyEvaluation<'static> {
+        PropertyEvaluation { kind: PropertyKind::Always, name: "kept", holds: true, distance: None, details: None }
     }
 
     #[test]
     fn faults_in_new_company_are_new_once() {
-        let (mut novelty, mut way) = (Novelty::default(), Way { struck: vec![0, 0, 0], ..Way::default() });
-        let mut note = |way: &mut Way, flow| novelty.note(way, (None, Some(flow)), States::Ignored).cells;
+        let (mut novelty, mut way) =
+            (StateFeedback::default(), FaultyTarget { struck: vec![0, 0, 0], ..FaultyTarget::default() });
+        let mut note = |way: &mut FaultyTarget, flow| novelty.note(way, (None, Some(flow)), StateScope::Ignored).cells;
         assert_eq!(note(&mut way, 0), 1, "the flow");
         way.struck = vec![1, 0, 0];
         assert_eq!(note(&mut way, 0), 0, "one fault alone");
@@ -242,7 +243,7 @@ mod tests {
         assert_eq!(note(&mut way, 0), 1, "a pair");
         way.struck = vec![2, 0, 1];
         assert_eq!(note(&mut way, 0), 0, "the same pair");
-        let again = |way: &mut Way| way.properties.see(seen()).expect("a fit name");
+        let again = |way: &mut FaultyTarget| way.properties.see(seen()).expect("a fit name");
         again(&mut way);
         assert_eq!(note(&mut way, 0), 0, "a property without a fault");
         again(&mut way);
@@ -255,10 +256,11 @@ mod tests {
 
     #[test]
     fn what_struck_before_a_place_is_not_of_the_step_after_it() {
-        let (mut novelty, mut way) = (Novelty::default(), Way { struck: vec![1, 1], ..Way::default() });
+        let (mut novelty, mut way) =
+            (StateFeedback::default(), FaultyTarget { struck: vec![1, 1], ..FaultyTarget::default() });
         novelty.arrive(&way);
-        assert_eq!(novelty.note(&mut way, (None, None), States::Ignored).cells, 1, "the flow alone");
+        assert_eq!(novelty.note(&mut way, (None, None), StateScope::Ignored).cells, 1, "the flow alone");
         way.struck = vec![2, 1];
-        assert_eq!(novelty.note(&mut way, (None, None), States::Ignored).cells, 1, "the pair");
+        assert_eq!(novelty.note(&mut way, (None, None), StateScope::Ignored).cells, 1, "the pair");
     }
 }

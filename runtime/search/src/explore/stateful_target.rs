@@ -2,13 +2,13 @@
 //!
 //! Invariant of every implementation: after `go`, the same answers give the same steps as the first time.
 
-use super::decision_path::Story;
+use super::decision_path::DecisionPath;
 use fozzy_trace::facts::Property;
 use fozzy_trace::{DecisionSource, HarnessError, Verdict};
 
 /// A place that was kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct PlaceId(pub u64);
+pub struct CheckpointId(pub u64);
 
 /// What came of a step.
 #[derive(Clone, Debug)]
@@ -27,15 +27,15 @@ pub enum Went {
 }
 
 /// A scenario on a computer that can be brought back.
-pub trait Ground {
+pub trait StatefulTarget {
     /// Where every way begins.
-    fn start(&self) -> PlaceId;
+    fn start(&self) -> CheckpointId;
 
     /// Goes to a place. `source` answers from there on.
     ///
     /// # Errors
     /// When the machine, not the scenario, fails.
-    fn go(&mut self, place: PlaceId, source: Box<dyn DecisionSource>) -> Result<(), HarnessError>;
+    fn go(&mut self, place: CheckpointId, source: Box<dyn DecisionSource>) -> Result<(), HarnessError>;
 
     /// Begins, or takes the next step.
     ///
@@ -53,10 +53,10 @@ pub trait Ground {
     ///
     /// # Errors
     /// When the machine, not the scenario, fails.
-    fn keep(&mut self) -> Result<PlaceId, HarnessError>;
+    fn keep(&mut self) -> Result<CheckpointId, HarnessError>;
 
     /// A place is not needed any more.
-    fn forget(&mut self, place: PlaceId);
+    fn forget(&mut self, place: CheckpointId);
 
     /// Shows the coverage bytes of the last step, module after module, and sets them to zero.
     fn coverage(&mut self, see: &mut dyn FnMut(&[u8]));
@@ -82,5 +82,5 @@ pub trait Ground {
     ///
     /// # Errors
     /// When the machine, not the scenario, fails.
-    fn confirm(&mut self, story: &Story) -> Result<Verdict, HarnessError>;
+    fn confirm(&mut self, story: &DecisionPath) -> Result<Verdict, HarnessError>;
 }

@@ -1,11 +1,12 @@
 //! Explorations of a toy: a lock whose progress is a number, and whose ground is a plain value.
 
 use super::*;
-use crate::findings::Found;
-use fozzy_trace::facts::{Failure, FailureKind, Property};
-use fozzy_trace::source::{Explicit, Recorded, Seeded};
+use crate::findings::FailureRecord;
+use fozzy_trace::facts::{FailureKind, Property, ReportedFailure};
+use fozzy_trace::source::{Override, RecordedSource, SeededSource};
 use fozzy_trace::{
-    DecisionSource, FindingKind, HarnessError, NodeId, Part, Purpose, Question, Seed, Signature, Status, Verdict,
+    DecisionPart, DecisionSource, FailureSignature, FindingKind, HarnessError, NodeId, Purpose, Question, Seed, Status,
+    Verdict,
 };
 use std::collections::BTreeMap;
 
@@ -16,25 +17,25 @@ struct Lock {
     right: usize,
     steps: u32,
     source: Box<dyn DecisionSource>,
-    kept: BTreeMap<PlaceId, (usize, u32)>,
+    kept: BTreeMap<CheckpointId, (usize, u32)>,
     next: u64,
     tells: bool,
 }
 
 fn lock(tells: bool) -> Lock {
-    let kept = BTreeMap::from([(PlaceId(0), (0, 0))]);
-    Lock { right: 0, steps: 0, source: Box::new(Seeded::new(Seed(0))), kept, next: 1, tells }
+    let kept = BTreeMap::from([(CheckpointId(0), (0, 0))]);
+    Lock { right: 0, steps: 0, source: Box::new(SeededSource::new(Seed(0))), kept, next: 1, tells }
 }
 
 fn opened() -> Verdict {
-    let failure = Failure::new(FailureKind::Assertion, "open", "open");
-    let signature = Signature { kind: FindingKind::Assertion, site: failure.site };
+    let failure = ReportedFailure::new(FailureKind::Assertion, "open", "open");
+    let signature = FailureSignature { kind: FindingKind::Assertion, site: failure.site };
     Verdict { status: Status::Fail, findings: Vec::new(), signature: Some(signature) }
 }
 
 impl Lock {
     fn step(&mut self) -> bool {
-        let purpose = Purpose::Choice(Part::step(0, self.steps));
+        let purpose = Purpose::Choice(DecisionPart::step(0, self.steps));
         self.steps += 1;
         let (digit, _) = self.source.below(Question { node: NodeId(0), purpose, site: "digit" }, 6);
         self.right = if digit == DIGITS[self.right] { self.right + 1 } else { 0 };
@@ -42,14 +43,14 @@ impl Lock {
     }
 }
 
-impl Ground for Lock {
-    fn start(&self) -> PlaceId {
-        PlaceId(0)
+impl StatefulTarget for Lock {
+    fn start(&self) -> CheckpointId {
+        CheckpointId(0)
     }
-    fn go(&mut self, place: PlaceId, source: Box<dyn DecisionSource>) -> Result<(), HarnessError> {
+    fn go(&mut self, place: CheckpointId, source: Box<dyn DecisionSource>) -> Result<(), HarnessError> {
         (self.right, self.steps) = self.kept[&place];
         self.source = source;
-        if place == PlaceId(0) {
+        if place == CheckpointId(0) {
             self.steps = u32::MAX;
         }
         Ok(())
@@ -64,12 +65,12 @@ impl Ground for Lock {
     fn finish(&mut self) -> Result<Went, HarnessError> {
         Ok(Went::On { flow: None })
     }
-    fn keep(&mut self) -> Result<PlaceId, HarnessError> {
-        self.kept.insert(PlaceId(self.next), (self.right, self.steps));
+    fn keep(&mut self) -> Result<CheckpointId, HarnessError> {
+        self.kept.insert(CheckpointId(self.next), (self.right, self.steps));
         self.next += 1;
-        Ok(PlaceId(self.next - 1))
+        Ok(CheckpointId(self.next - 1))
     }
-    fn forget(&mut self, place: PlaceId) {
+    fn forget(&mut self, place: CheckpointId) {
         self.kept.remove(&place);
     }
     fn coverage(&mut self, see: &mut dyn FnMut(&[u8])) {
@@ -79,9 +80,9 @@ impl Ground for Lock {
     fn state(&self) -> Option<u64> {
         self.tells.then_some(self.right as u64)
     }
-    fn confirm(&mut self, story: &Story) -> Result<Verdict, HarnessError> {
+    fn confirm(&mut self, story: &DecisionPath) -> Result<Verdict, HarnessError> {
         let mut alone = lock(self.tells);
-        alone.source = Box::new(Recorded::new(Seed(0), story.exceptions()));
+        alone.source = Box::new(RecordedSource::new(Seed(0), story.exceptions()));
         let failed = (0..story.steps).any(|_| alone.step());
         Ok(if failed { opened() } else { Verdict { status: Status::Pass, findings: Vec::new(), signature: None } })
     }
@@ -90,23 +91,23 @@ impl Ground for Lock {
 /// Ends after so many steps.
 struct Patience(u64);
 
-impl Observer for Patience {
+impl ExplorationObserver for Patience {
     fn stepped(&mut self, stats: &Stats) -> bool {
         stats.steps < self.0
     }
-    fn found(&mut self, _: &Found<Story>) -> Result<(), HarnessError> {
+    fn found(&mut self, _: &FailureRecord<DecisionPath>) -> Result<(), HarnessError> {
         Ok(())
     }
 }
 
 /// Steps until the lock is open; `None` when that takes more than `most`.
 fn solve(name: &str, tells: bool, seed: u64, most: u64) -> Option<u64> {
-    let options = Options { seed: Seed(seed), stop: Stop::FirstFinding, ..Options::default() };
+    let options = Options { seed: Seed(seed), stop: StopCondition::FirstFinding, ..Options::default() };
     let row = strategy(name).expect("there is one");
-    let mut exploration = Exploration::new(options, row, &Answers::default());
+    let mut exploration = Exploration::new(options, row, &AnswerLog::default());
     let ended = exploration.run(&mut lock(tells), &mut std::iter::empty(), &mut Patience(most)).expect("no machine");
     assert_eq!(exploration.stats().lost, 0);
-    (ended == Ended::Found).then(|| exploration.stats().steps)
+    (ended == ExplorationEnd::FirstFailure).then(|| exploration.stats().steps)
 }
 
 #[test]
@@ -132,21 +133,47 @@ fn the_same_seed_goes_the_same_ways() {
     }
 }
 
+/// Has more ways from others than there are runs, each time that it is asked.
+struct Talkative;
+
+impl ExplorationObserver for Talkative {
+    fn stepped(&mut self, _: &Stats) -> bool {
+        true
+    }
+    fn others(&mut self, _: &dyn Fn() -> EdgeClasses) -> PeerDiscoveries {
+        PeerDiscoveries { stories: vec![DecisionPath { answers: Vec::new(), steps: 1 }; 64], edges: Vec::new() }
+    }
+    fn found(&mut self, _: &FailureRecord<DecisionPath>) -> Result<(), HarnessError> {
+        Ok(())
+    }
+}
+
+#[test]
+fn no_run_is_made_beyond_the_bound_whatever_others_have_found() {
+    let row = strategy("coverage_guided").expect("there is one");
+    for (runs_max, given, left) in [(7, 3, 0), (7, 20, 13), (64, 0, 0), (100, 36, 0)] {
+        let mut exploration = Exploration::new(Options { runs_max, ..Options::default() }, row, &AnswerLog::default());
+        let mut stories = vec![DecisionPath { answers: Vec::new(), steps: 1 }; given].into_iter();
+        let ended = exploration.run(&mut lock(true), &mut stories, &mut Talkative).expect("no machine");
+        assert_eq!((ended, exploration.stats().runs, stories.len()), (ExplorationEnd::Runs, runs_max, left));
+    }
+}
+
 #[test]
 fn a_story_has_the_answers_from_the_beginning_in_their_order() {
-    let options = Options { stop: Stop::FirstFinding, ..Options::default() };
+    let options = Options { stop: StopCondition::FirstFinding, ..Options::default() };
     let row = strategy("coverage_guided").expect("there is one");
-    let mut exploration = Exploration::new(options, row, &Answers::default());
+    let mut exploration = Exploration::new(options, row, &AnswerLog::default());
     exploration.run(&mut lock(true), &mut std::iter::empty(), &mut Patience(50_000)).expect("no machine");
     let story = &exploration.findings().all()[0].input;
     assert_eq!(story.answers.len() as u32, story.steps);
-    let last: Vec<Explicit> = DIGITS.map(Explicit::Number).to_vec();
+    let last: Vec<Override> = DIGITS.map(Override::Number).to_vec();
     assert_eq!(story.answers[story.answers.len() - 6..], last);
     // Its places are gone to again from their stories alone.
-    let stories: Vec<Story> = exploration.stories().collect();
+    let stories: Vec<DecisionPath> = exploration.stories().collect();
     assert!(stories.len() >= 5);
     let mut again =
-        Exploration::new(Options { runs_max: stories.len() as u64, ..Options::default() }, row, &Answers::default());
+        Exploration::new(Options { runs_max: stories.len() as u64, ..Options::default() }, row, &AnswerLog::default());
     again.run(&mut lock(true), &mut stories.into_iter(), &mut Patience(50_000)).expect("no machine");
     assert_eq!(again.stats().states, exploration.stats().states);
 }

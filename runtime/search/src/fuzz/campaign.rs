@@ -11,21 +11,21 @@
 //! it is told in the same order in equal campaigns.
 //! Not here: when it is told to stop by a clock (`fozzy`).
 
-use super::comparison_budget::Worth;
+use super::comparison_budget::ComparisonBudget;
 use super::corpus::{Corpus, Testcase};
 use super::dictionary::Dictionary;
-use super::input_to_state::{Pair, Repair, candidates, pairs};
-use super::length_control::Length;
-use super::mutate::{Material, Mutator, Mutators};
-use super::operand_stability::Varying;
-use super::power_schedule::Schedule;
+use super::input_to_state::{InputToStatePair, OperandFixup, candidates, pairs};
+use super::length_control::LengthControl;
+use super::mutate::{MutationContext, Mutator, Mutators};
+use super::operand_stability::OperandStability;
+use super::power_schedule::PowerSchedule;
 use super::reduce::{erase, simplify};
-use super::target::{Compared, MemoryUse, Target};
+use super::target::{CmpLogEntry, FuzzTarget, MemoryUse};
 use crate::feedback::{Feature, Feedback};
-use crate::findings::{Findings, Found};
-use crate::rng::Chance;
+use crate::findings::{FailureRecord, Findings};
+use crate::rng::Rng;
 use crate::stats::Estimate;
-use fozzy_trace::{Digest, HarnessError, Seed, Signature, Verdict};
+use fozzy_trace::{Digest, FailureSignature, HarnessError, Seed, Verdict};
 use std::sync::Arc;
 
 /// Mutations of a testcase each time that it is picked.
@@ -122,7 +122,7 @@ impl Stats {
 }
 
 /// Hears what happens in a campaign, and keeps it.
-pub trait Observer {
+pub trait FuzzObserver {
     /// An execution was made. `false` ends the campaign.
     fn executed(&mut self, stats: &Stats) -> bool;
 
@@ -144,7 +144,7 @@ pub trait Observer {
     ///
     /// # Errors
     /// When it cannot be kept.
-    fn found(&mut self, found: &Found) -> Result<(), HarnessError>;
+    fn found(&mut self, found: &FailureRecord) -> Result<(), HarnessError>;
 
     /// The input of the failure that was found last was made smaller; `verdict` is that of the smaller one.
     ///
@@ -155,24 +155,24 @@ pub trait Observer {
 
 /// Why a campaign has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ended {
+pub enum CampaignEnd {
     /// All its executions were made.
     Executions,
     /// The observer ended it.
     Stopped,
     /// A failure was found, and the first one was asked for.
-    Found,
+    FirstFailure,
 }
 
 /// Why the loop is left.
-enum Halt {
-    Ended(Ended),
+enum CampaignHalt {
+    Finished(CampaignEnd),
     Harness(HarnessError),
 }
 
-impl From<HarnessError> for Halt {
-    fn from(error: HarnessError) -> Halt {
-        Halt::Harness(error)
+impl From<HarnessError> for CampaignHalt {
+    fn from(error: HarnessError) -> CampaignHalt {
+        CampaignHalt::Harness(error)
     }
 }
 
@@ -180,26 +180,26 @@ impl From<HarnessError> for Halt {
 pub struct Campaign {
     options: Options,
     mutators: Mutators,
-    chance: Chance,
+    chance: Rng,
     dictionary: Dictionary,
     feedback: Feedback,
     corpus: Corpus,
-    schedule: Schedule,
-    worth: Worth,
-    varying: Varying,
+    schedule: PowerSchedule,
+    worth: ComparisonBudget,
+    varying: OperandStability,
     /// Executions that went to comparisons.
     comparing: u64,
-    length: Length,
+    length: LengthControl,
     findings: Findings,
     stats: Stats,
     features: Vec<Feature>,
-    log: Vec<Compared>,
+    log: Vec<CmpLogEntry>,
 }
 
 /// Whom a campaign deals with.
-struct Outside<'a> {
-    target: &'a mut dyn Target,
-    observer: &'a mut dyn Observer,
+struct CampaignIo<'a> {
+    target: &'a mut dyn FuzzTarget,
+    observer: &'a mut dyn FuzzObserver,
 }
 
 impl Campaign {
@@ -208,16 +208,16 @@ impl Campaign {
     pub fn new(options: Options, dictionary: Dictionary) -> Campaign {
         Campaign {
             mutators: Mutators::new(options.only),
-            chance: Chance::new(options.seed, options.stream),
+            chance: Rng::new(options.seed, options.stream),
             options,
             dictionary,
             feedback: Feedback::default(),
             corpus: Corpus::default(),
-            schedule: Schedule::default(),
-            worth: Worth::default(),
-            varying: Varying::default(),
+            schedule: PowerSchedule::default(),
+            worth: ComparisonBudget::default(),
+            varying: OperandStability::default(),
             comparing: 0,
-            length: Length::default(),
+            length: LengthControl::default(),
             findings: Findings::default(),
             stats: Stats::default(),
             features: Vec::new(),
@@ -249,11 +249,11 @@ impl Campaign {
     /// When the machine, not the target, fails.
     pub fn run(
         &mut self,
-        target: &mut dyn Target,
+        target: &mut dyn FuzzTarget,
         seeds: &mut dyn Iterator<Item = Vec<u8>>,
-        observer: &mut dyn Observer,
-    ) -> Result<Ended, HarnessError> {
-        let mut outside = Outside { target, observer };
+        observer: &mut dyn FuzzObserver,
+    ) -> Result<CampaignEnd, HarnessError> {
+        let mut outside = CampaignIo { target, observer };
         let halt = match self.seeded(&mut outside, seeds) {
             Ok(()) => loop {
                 if let Err(halt) = self.take_over(&mut outside).and_then(|()| self.round(&mut outside)) {
@@ -263,13 +263,17 @@ impl Campaign {
             Err(halt) => halt,
         };
         match halt {
-            Halt::Ended(ended) => Ok(ended),
-            Halt::Harness(error) => Err(error),
+            CampaignHalt::Finished(ended) => Ok(ended),
+            CampaignHalt::Harness(error) => Err(error),
         }
     }
 
     /// Everything that was there before is executed, and kept if it returns.
-    fn seeded(&mut self, outside: &mut Outside<'_>, seeds: &mut dyn Iterator<Item = Vec<u8>>) -> Result<(), Halt> {
+    fn seeded(
+        &mut self,
+        outside: &mut CampaignIo<'_>,
+        seeds: &mut dyn Iterator<Item = Vec<u8>>,
+    ) -> Result<(), CampaignHalt> {
         self.attempt(outside, &[], None, None)?;
         for seed in seeds {
             if seed.len() > self.options.input_bytes_max || self.corpus.knows(&Digest::of(&seed)) {
@@ -287,7 +291,7 @@ impl Campaign {
     }
 
     /// What others have found is executed, and kept if it shows something new here.
-    fn take_over(&mut self, outside: &mut Outside<'_>) -> Result<(), Halt> {
+    fn take_over(&mut self, outside: &mut CampaignIo<'_>) -> Result<(), CampaignHalt> {
         for input in outside.observer.offered()? {
             if input.len() > self.options.input_bytes_max || self.corpus.knows(&Digest::of(&input)) {
                 continue;
@@ -303,7 +307,7 @@ impl Campaign {
     }
 
     /// A testcase is picked, and changed some times.
-    fn round(&mut self, outside: &mut Outside<'_>) -> Result<(), Halt> {
+    fn round(&mut self, outside: &mut CampaignIo<'_>) -> Result<(), CampaignHalt> {
         let (parent, base) = match self.corpus.testcases().is_empty() {
             // The target fails whatever it is given: other failures may still be found.
             true => (None, Arc::from([])),
@@ -332,7 +336,7 @@ impl Campaign {
                 0 => &[][..],
                 some => &testcases[self.chance.place(some)].input,
             };
-            let mut material = Material {
+            let mut material = MutationContext {
                 chance: &mut self.chance,
                 dictionary: &self.dictionary,
                 pairs: pairs.as_deref().unwrap_or_default(),
@@ -373,7 +377,7 @@ impl Campaign {
     }
 
     /// The first time that a testcase is picked: what it compares, and what comes of each side in the other's place.
-    fn compare(&mut self, outside: &mut Outside<'_>, place: u32, base: &[u8]) -> Result<(), Halt> {
+    fn compare(&mut self, outside: &mut CampaignIo<'_>, place: u32, base: &[u8]) -> Result<(), CampaignHalt> {
         if !self.compares() || self.corpus.testcases()[place as usize].pairs.is_some() {
             return Ok(());
         }
@@ -389,16 +393,16 @@ impl Campaign {
     /// Puts sides of what `base` compares where the others stand.
     fn put_compared(
         &mut self,
-        outside: &mut Outside<'_>,
+        outside: &mut CampaignIo<'_>,
         base: &[u8],
         parent: Option<u32>,
         tries: usize,
-    ) -> Result<Arc<[Pair]>, Halt> {
+    ) -> Result<Arc<[InputToStatePair]>, CampaignHalt> {
         self.count()?;
         self.log.clear();
         outside.target.compare(base, &mut self.log)?;
         self.varying.see(&self.log);
-        let found: Arc<[Pair]> = pairs(&self.log, base, &mut self.dictionary).into();
+        let found: Arc<[InputToStatePair]> = pairs(&self.log, base, &mut self.dictionary).into();
         let repairs = self.repairs_of(parent);
         let mut input = Vec::new();
         let begin = self.stats.executions;
@@ -411,7 +415,7 @@ impl Campaign {
             input.clear();
             input.extend_from_slice(base);
             pair.put(&mut input, at);
-            let put = Repair::of(pair, at, &input);
+            let put = OperandFixup::of(pair, at, &input);
             if input.len() > self.options.input_bytes_max || !self.worth.allows(put) {
                 continue;
             }
@@ -428,9 +432,9 @@ impl Campaign {
     }
 
     /// The comparisons that were met in a testcase, of sums and lengths. Words were found once, and stay.
-    fn repairs_of(&self, parent: Option<u32>) -> Arc<[Repair]> {
+    fn repairs_of(&self, parent: Option<u32>) -> Arc<[OperandFixup]> {
         let all = parent.map_or(&[][..], |parent| &self.corpus.testcases()[parent as usize].repairs);
-        let is_word = |put: Repair| self.worth.tries(put) > WORD_TRIES && self.varying.stands_still(put.site);
+        let is_word = |put: OperandFixup| self.worth.tries(put) > WORD_TRIES && self.varying.stands_still(put.site);
         all.iter().copied().filter(|repair| !is_word(*repair)).collect()
     }
 
@@ -438,11 +442,11 @@ impl Campaign {
     /// length, then the sum over everything.
     fn repair(
         &mut self,
-        outside: &mut Outside<'_>,
+        outside: &mut CampaignIo<'_>,
         input: &mut Vec<u8>,
         parent: Option<u32>,
-        repairs: &[Repair],
-    ) -> Result<(), Halt> {
+        repairs: &[OperandFixup],
+    ) -> Result<(), CampaignHalt> {
         for _ in 0..=repairs.len() {
             self.count()?;
             self.log.clear();
@@ -457,7 +461,7 @@ impl Campaign {
             if input.len() > self.options.input_bytes_max {
                 break;
             }
-            let put = Repair::of(pair, place, input);
+            let put = OperandFixup::of(pair, place, input);
             self.attempt(outside, input, parent, Some(put))?;
         }
         Ok(())
@@ -466,11 +470,11 @@ impl Campaign {
     /// Executes an input, and keeps it if it shows something new, which is the answer.
     fn attempt(
         &mut self,
-        outside: &mut Outside<'_>,
+        outside: &mut CampaignIo<'_>,
         input: &[u8],
         parent: Option<u32>,
-        put: Option<Repair>,
-    ) -> Result<bool, Halt> {
+        put: Option<OperandFixup>,
+    ) -> Result<bool, CampaignHalt> {
         let Some(memory) = self.execute(outside, input)? else { return Ok(false) };
         if self.note(outside, memory) == 0 {
             return Ok(false);
@@ -487,7 +491,7 @@ impl Campaign {
     }
 
     /// The input, or a shorter one that shows all that is new in it.
-    fn shorten(&mut self, outside: &mut Outside<'_>, input: &[u8]) -> Result<Vec<u8>, Halt> {
+    fn shorten(&mut self, outside: &mut CampaignIo<'_>, input: &[u8]) -> Result<Vec<u8>, CampaignHalt> {
         if input.len() <= SHORT_BYTES {
             return Ok(input.to_vec());
         }
@@ -501,14 +505,14 @@ impl Campaign {
             if keeps {
                 std::mem::swap(&mut kept, &mut self.features);
             }
-            Ok::<bool, Halt>(keeps)
+            Ok::<bool, CampaignHalt>(keeps)
         })?;
         self.features = kept;
         Ok(shorter)
     }
 
     /// Adds a testcase whose features were just looked at.
-    fn keep(&mut self, input: Arc<[u8]>, parent: Option<u32>, put: Option<Repair>) {
+    fn keep(&mut self, input: Arc<[u8]>, parent: Option<u32>, put: Option<OperandFixup>) {
         let mut repairs = self.repairs_of(parent);
         if let Some(put) = put {
             let others = repairs.iter().copied().filter(|repair| repair.site != put.site);
@@ -530,7 +534,7 @@ impl Campaign {
     }
 
     /// What is new in the last execution.
-    fn note(&mut self, outside: &Outside<'_>, memory: MemoryUse) -> u32 {
+    fn note(&mut self, outside: &CampaignIo<'_>, memory: MemoryUse) -> u32 {
         let fresh = self.feedback.note(outside.target, memory);
         if self.stats.executions.is_multiple_of(COUNTED) {
             self.feedback.count(outside.target);
@@ -540,28 +544,28 @@ impl Campaign {
         fresh
     }
 
-    fn count(&mut self) -> Result<(), Halt> {
+    fn count(&mut self) -> Result<(), CampaignHalt> {
         if self.stats.executions >= self.options.executions_max {
-            return Err(Halt::Ended(Ended::Executions));
+            return Err(CampaignHalt::Finished(CampaignEnd::Executions));
         }
         self.stats.executions += 1;
         Ok(())
     }
 
     /// Executes an input. The answer is its memory, or `None` when it failed, which is seen to.
-    fn execute(&mut self, outside: &mut Outside<'_>, input: &[u8]) -> Result<Option<MemoryUse>, Halt> {
+    fn execute(&mut self, outside: &mut CampaignIo<'_>, input: &[u8]) -> Result<Option<MemoryUse>, CampaignHalt> {
         self.count()?;
         let outcome = outside.target.execute(input)?;
         if let Some(verdict) = &outcome.failed {
             self.failed(outside, input, verdict)?;
         }
         if !outside.observer.executed(&self.stats) {
-            return Err(Halt::Ended(Ended::Stopped));
+            return Err(CampaignHalt::Finished(CampaignEnd::Stopped));
         }
         Ok(outcome.failed.is_none().then_some(outcome.memory))
     }
 
-    fn failed(&mut self, outside: &mut Outside<'_>, input: &[u8], verdict: &Verdict) -> Result<(), Halt> {
+    fn failed(&mut self, outside: &mut CampaignIo<'_>, input: &[u8], verdict: &Verdict) -> Result<(), CampaignHalt> {
         self.stats.failures += 1;
         let signature = verdict.signature.clone();
         if self.findings.seen(signature.as_ref()) {
@@ -570,7 +574,8 @@ impl Campaign {
         let exact = outside.target.confirm(input)?;
         let confirmed = exact.signature.is_some();
         let verdict = if confirmed { exact } else { verdict.clone() };
-        let found = Found { input: input.to_vec(), found_at: self.stats.executions, times: 1, verdict, confirmed };
+        let found =
+            FailureRecord { input: input.to_vec(), found_at: self.stats.executions, times: 1, verdict, confirmed };
         let Some(found) = self.findings.add(signature.clone(), found).cloned() else { return Ok(()) };
         self.stats.last_new = self.stats.executions;
         self.stats.findings = self.findings.all().len() as u64;
@@ -578,18 +583,23 @@ impl Campaign {
         if self.options.minimize && confirmed {
             self.minimize(outside, &found, signature)?;
         }
-        if self.options.first_only { Err(Halt::Ended(Ended::Found)) } else { Ok(()) }
+        if self.options.first_only { Err(CampaignHalt::Finished(CampaignEnd::FirstFailure)) } else { Ok(()) }
     }
 
     /// Makes the input of a failure smaller, as long as it fails in the same way.
-    fn minimize(&mut self, outside: &mut Outside<'_>, found: &Found, signature: Option<Signature>) -> Result<(), Halt> {
+    fn minimize(
+        &mut self,
+        outside: &mut CampaignIo<'_>,
+        found: &FailureRecord,
+        signature: Option<FailureSignature>,
+    ) -> Result<(), CampaignHalt> {
         let mut tries = MINIMIZE_TRIES;
         let mut fails = |input: &[u8]| {
             self.count()?;
             let outcome = outside.target.execute(input)?;
             self.stats.failures += u64::from(outcome.failed.is_some());
             if !outside.observer.executed(&self.stats) {
-                return Err(Halt::Ended(Ended::Stopped));
+                return Err(CampaignHalt::Finished(CampaignEnd::Stopped));
             }
             Ok(outcome.failed.is_some_and(|verdict| verdict.signature == signature))
         };

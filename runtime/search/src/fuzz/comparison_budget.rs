@@ -11,7 +11,7 @@
 //!
 //! Invariants: a pure function of what it was asked and told; what is not worth it is still let through now and then.
 
-use super::input_to_state::Repair;
+use super::input_to_state::OperandFixup;
 use std::collections::BTreeMap;
 
 /// Tries of one value of one site, and of one site, that need not have paid.
@@ -25,12 +25,12 @@ const TRICKLE: u32 = 512;
 const VALUES_MAX: usize = 1 << 16;
 
 #[derive(Clone, Copy, Debug, Default)]
-struct Account {
+struct TryAccount {
     tries: u32,
     paid: u32,
 }
 
-impl Account {
+impl TryAccount {
     fn allows(self, free: u32) -> bool {
         self.tries < free.saturating_add(self.paid.saturating_mul(PAYMENT))
     }
@@ -38,15 +38,15 @@ impl Account {
 
 /// What was tried, and what came of it.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Worth {
-    sites: BTreeMap<u64, Account>,
-    values: BTreeMap<(u64, u64), Account>,
+pub(crate) struct ComparisonBudget {
+    sites: BTreeMap<u64, TryAccount>,
+    values: BTreeMap<(u64, u64), TryAccount>,
     refused: u32,
 }
 
-impl Worth {
+impl ComparisonBudget {
     /// Whether what a site compares is put once more, which is counted.
-    pub(crate) fn allows(&mut self, Repair { site, value, .. }: Repair) -> bool {
+    pub(crate) fn allows(&mut self, OperandFixup { site, value, .. }: OperandFixup) -> bool {
         let key = (site, value);
         let of_site = self.sites.entry(site).or_default();
         let of_value = self.values.get(&key).copied().unwrap_or_default();
@@ -65,7 +65,7 @@ impl Worth {
     }
 
     /// A try showed something new.
-    pub(crate) fn paid(&mut self, Repair { site, value, .. }: Repair) {
+    pub(crate) fn paid(&mut self, OperandFixup { site, value, .. }: OperandFixup) {
         let accounts = [self.sites.get_mut(&site), self.values.get_mut(&(site, value))];
         for account in accounts.into_iter().flatten() {
             account.paid = account.paid.saturating_add(1);
@@ -73,7 +73,7 @@ impl Worth {
     }
 
     /// How often the same bytes were put for the same site.
-    pub(crate) fn tries(&self, Repair { site, value, .. }: Repair) -> u32 {
+    pub(crate) fn tries(&self, OperandFixup { site, value, .. }: OperandFixup) -> u32 {
         self.values.get(&(site, value)).map_or(0, |account| account.tries)
     }
 }
@@ -81,18 +81,19 @@ impl Worth {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fuzz::input_to_state::Pair;
+    use crate::fuzz::input_to_state::InputToStatePair;
 
-    fn put(site: u64, bytes: &[u8]) -> Repair {
-        let pair = Pair::of_bytes(b"find", bytes, site);
-        Repair::of(&pair, 0, bytes)
+    fn put(site: u64, bytes: &[u8]) -> OperandFixup {
+        let pair = InputToStatePair::of_bytes(b"find", bytes, site);
+        OperandFixup::of(&pair, 0, bytes)
     }
 
     #[test]
     fn what_never_pays_is_let_through_rarely_and_what_pays_often() {
         let word = put(7, b"word");
-        let mut worth = Worth::default();
-        let tried = |worth: &mut Worth, put: Repair| (0..1024).filter(|_| worth.allows(put)).count() as u32;
+        let mut worth = ComparisonBudget::default();
+        let tried =
+            |worth: &mut ComparisonBudget, put: OperandFixup| (0..1024).filter(|_| worth.allows(put)).count() as u32;
         let first = tried(&mut worth, word);
         assert_eq!(first, VALUE_TRIES + (1024 - VALUE_TRIES) / TRICKLE);
         assert_eq!(worth.tries(word), first);
@@ -103,7 +104,7 @@ mod tests {
 
     #[test]
     fn a_site_that_puts_something_else_each_time_is_bounded() {
-        let mut worth = Worth::default();
+        let mut worth = ComparisonBudget::default();
         let tries = (0..10_000u32).filter(|n| worth.allows(put(1, &n.to_le_bytes()))).count() as u32;
         assert!((SITE_TRIES..SITE_TRIES + 10_000 / TRICKLE + 1).contains(&tries), "{tries}");
     }

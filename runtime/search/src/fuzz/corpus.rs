@@ -8,7 +8,7 @@
 //! Invariants: no two testcases have the same bytes; each feature that was seen has a best testcase.
 //! Not here: files (`fozzy`).
 
-use super::input_to_state::{Pair, Repair};
+use super::input_to_state::{InputToStatePair, OperandFixup};
 use crate::feedback::Feature;
 use fozzy_trace::Digest;
 use std::collections::BTreeMap;
@@ -33,9 +33,9 @@ pub struct Testcase {
     pub(crate) picks: u32,
     /// Comparisons that were met by putting one side in the other's place, here and in what it was made from: checksums and
     /// lengths among them, which a change of anything else spoils.
-    pub(crate) repairs: Arc<[Repair]>,
+    pub(crate) repairs: Arc<[OperandFixup]>,
     /// What it compared, of what could be put into it; `None` before it was looked at.
-    pub(crate) pairs: Option<Arc<[Pair]>>,
+    pub(crate) pairs: Option<Arc<[InputToStatePair]>>,
 }
 
 impl Testcase {

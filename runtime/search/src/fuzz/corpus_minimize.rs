@@ -16,7 +16,7 @@ use std::collections::{BTreeSet, BinaryHeap};
 
 /// What is known of one input.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Reach {
+pub struct InputCoverage {
     /// Its length in bytes.
     pub bytes: u64,
     /// What it reaches, by number, each once.
@@ -25,9 +25,10 @@ pub struct Reach {
 
 /// Places of the inputs that are enough, in order.
 #[must_use]
-pub fn cover(inputs: &[Reach]) -> Vec<usize> {
+pub fn cover(inputs: &[InputCoverage]) -> Vec<usize> {
     let mut missing: BTreeSet<u32> = inputs.iter().flat_map(|input| input.reached.iter().copied()).collect();
-    let gain = |input: &Reach, missing: &BTreeSet<u32>| input.reached.iter().filter(|it| missing.contains(it)).count();
+    let gain =
+        |input: &InputCoverage, missing: &BTreeSet<u32>| input.reached.iter().filter(|it| missing.contains(it)).count();
     let row = |gain: usize, place: usize| (gain, Reverse((inputs[place].bytes, place)));
     // What an input adds only ever becomes less, so that only the first row must be counted anew.
     let mut heap: BinaryHeap<_> = (0..inputs.len()).map(|place| row(inputs[place].reached.len(), place)).collect();
@@ -50,7 +51,7 @@ pub fn cover(inputs: &[Reach]) -> Vec<usize> {
 }
 
 /// `chosen` without those of which the others reach everything.
-fn without_spare(inputs: &[Reach], mut chosen: Vec<usize>) -> Vec<usize> {
+fn without_spare(inputs: &[InputCoverage], mut chosen: Vec<usize>) -> Vec<usize> {
     let largest = chosen.iter().flat_map(|place| &inputs[*place].reached).max().map_or(0, |it| *it as usize + 1);
     let mut times = vec![0u32; largest];
     chosen.iter().flat_map(|place| &inputs[*place].reached).for_each(|it| times[*it as usize] += 1);
@@ -70,8 +71,8 @@ mod tests {
     use super::*;
 
     fn check(inputs: &[(u64, &[u32])], expected: &[usize]) {
-        let inputs: Vec<Reach> =
-            inputs.iter().map(|(bytes, reached)| Reach { bytes: *bytes, reached: reached.to_vec() }).collect();
+        let inputs: Vec<InputCoverage> =
+            inputs.iter().map(|(bytes, reached)| InputCoverage { bytes: *bytes, reached: reached.to_vec() }).collect();
         assert_eq!(cover(&inputs), expected);
     }
 
@@ -95,10 +96,10 @@ mod tests {
         };
         let (mut ours, mut best_possible) = (0, 0);
         for _ in 0..500 {
-            let inputs: Vec<Reach> = (0..1 + draw(6))
+            let inputs: Vec<InputCoverage> = (0..1 + draw(6))
                 .map(|_| {
                     let bits = draw(256);
-                    Reach { bytes: draw(4), reached: (0..8).filter(|bit| bits >> bit & 1 == 1).collect() }
+                    InputCoverage { bytes: draw(4), reached: (0..8).filter(|bit| bits >> bit & 1 == 1).collect() }
                 })
                 .collect();
             let union = |places: &[usize]| -> BTreeSet<u32> {

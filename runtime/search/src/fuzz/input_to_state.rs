@@ -21,8 +21,8 @@
 //! Source: Aschermann et al., REDQUEEN (2019).
 
 use super::dictionary::Dictionary;
-use super::target::{Compared, ComparedKind};
-use fozzy_trace::Fold;
+use super::target::{CmpLogEntry, ComparedKind};
+use fozzy_trace::RunningDigest;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Bytes of a side: those of strings that the log has.
@@ -38,15 +38,15 @@ const SHIFTED_PLACES_MAX: usize = 64;
 
 /// Some bytes of one side of a comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Side {
+pub(crate) struct Operand {
     bytes: [u8; SIDE_BYTES_MAX],
     len: u8,
 }
 
-impl Side {
-    fn new(bytes: &[u8]) -> Side {
+impl Operand {
+    fn new(bytes: &[u8]) -> Operand {
         let len = bytes.len().min(SIDE_BYTES_MAX);
-        let mut side = Side { bytes: [0; SIDE_BYTES_MAX], len: len as u8 };
+        let mut side = Operand { bytes: [0; SIDE_BYTES_MAX], len: len as u8 };
         side.bytes[..len].copy_from_slice(&bytes[..len]);
         side
     }
@@ -58,7 +58,7 @@ impl Side {
 
 /// How much is put into an input that has neither side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Shift {
+pub(crate) struct OperandShift {
     by: u64,
     width: u8,
     adds: bool,
@@ -70,25 +70,25 @@ const SHIFTED_SITES_MAX: usize = 6;
 
 /// What to look for in an input, and what to put there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Pair {
-    pub(crate) find: Side,
-    pub(crate) put: Side,
+pub(crate) struct InputToStatePair {
+    pub(crate) find: Operand,
+    pub(crate) put: Operand,
     /// If there is one, it is put anywhere, and nothing is looked for.
-    pub(crate) shift: Option<Shift>,
+    pub(crate) shift: Option<OperandShift>,
     /// Where they were compared.
     pub(crate) site: u64,
 }
 
-impl Pair {
+impl InputToStatePair {
     #[cfg(test)]
-    pub(crate) fn of_bytes(find: &[u8], put: &[u8], site: u64) -> Pair {
-        Pair { find: Side::new(find), put: Side::new(put), shift: None, site }
+    pub(crate) fn of_bytes(find: &[u8], put: &[u8], site: u64) -> InputToStatePair {
+        InputToStatePair { find: Operand::new(find), put: Operand::new(put), shift: None, site }
     }
 
     /// How likely it is that `find` stands in an input because it was read from there: long before short, values that say
     /// something before zeros.
     fn weight(&self) -> usize {
-        let telling = |side: &Side| side.bytes().iter().filter(|byte| !matches!(byte, 0 | 0xff)).count();
+        let telling = |side: &Operand| side.bytes().iter().filter(|byte| !matches!(byte, 0 | 0xff)).count();
         telling(&self.find).min(8) * 4 + usize::from(self.find.len.min(8)) + telling(&self.put).min(8)
     }
 
@@ -120,7 +120,7 @@ impl Pair {
 
 /// A comparison that was met by putting something at a place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Repair {
+pub(crate) struct OperandFixup {
     pub(crate) site: u64,
     /// A number for the bytes that were put.
     pub(crate) value: u64,
@@ -128,25 +128,29 @@ pub(crate) struct Repair {
     width: usize,
 }
 
-impl Repair {
+impl OperandFixup {
     /// By `pair`, which was put into `input` at a place.
-    pub(crate) fn of(pair: &Pair, place: usize, input: &[u8]) -> Repair {
+    pub(crate) fn of(pair: &InputToStatePair, place: usize, input: &[u8]) -> OperandFixup {
         let width = if pair.shift.is_some() { pair.width() } else { pair.put.bytes().len() };
-        let mut value = Fold::default();
+        let mut value = RunningDigest::default();
         value.bytes(&input[place..place + width]);
-        Repair { site: pair.site, value: value.value(), place, width }
+        OperandFixup { site: pair.site, value: value.value(), place, width }
     }
 
     /// The same in what `input` was shortened to: where the bytes are that stand at its place, if they are there still.
-    pub(crate) fn moved(self, input: &[u8], shorter: &[u8]) -> Option<Repair> {
+    pub(crate) fn moved(self, input: &[u8], shorter: &[u8]) -> Option<OperandFixup> {
         let put = input.get(self.place..self.place + self.width)?;
         let mut places = shorter.windows(self.width.max(1)).enumerate().filter(|(_, window)| *window == put);
         let place = places.find(|(place, _)| *place <= self.place)?.0;
-        Some(Repair { place, ..self })
+        Some(OperandFixup { place, ..self })
     }
 
     /// What meets the comparison in `input`, which may have become longer or shorter before the place.
-    pub(crate) fn again<'a>(self, found: &'a [Pair], input: &[u8]) -> Option<(&'a Pair, usize)> {
+    pub(crate) fn again<'a>(
+        self,
+        found: &'a [InputToStatePair],
+        input: &[u8],
+    ) -> Option<(&'a InputToStatePair, usize)> {
         let of_site = || found.iter().filter(|pair| pair.site == self.site);
         let looked_for = of_site().filter(|pair| pair.shift.is_none());
         let placed = looked_for.filter_map(|pair| {
@@ -159,7 +163,7 @@ impl Repair {
     }
 }
 
-impl Shift {
+impl OperandShift {
     fn put(self, field: &mut [u8]) {
         let width = field.len();
         if self.big {
@@ -178,12 +182,12 @@ impl Shift {
 
 /// The pairs that a log of comparisons gives for `input`: only those that have a place in it. Words of both sides go to
 /// the dictionary.
-pub(crate) fn pairs(log: &[Compared], input: &[u8], dictionary: &mut Dictionary) -> Vec<Pair> {
-    let mut found = Found::new(input);
-    let mut strings = Strings::default();
+pub(crate) fn pairs(log: &[CmpLogEntry], input: &[u8], dictionary: &mut Dictionary) -> Vec<InputToStatePair> {
+    let mut found = PairCollector::new(input);
+    let mut strings = StringOperands::default();
     let mut mixed = None;
     for compared in log {
-        let Compared { kind, left, right, site, .. } = *compared;
+        let CmpLogEntry { kind, left, right, site, .. } = *compared;
         if kind != ComparedKind::Bytes {
             found.site = site;
         }
@@ -214,7 +218,7 @@ pub(crate) fn pairs(log: &[Compared], input: &[u8], dictionary: &mut Dictionary)
 }
 
 /// Shifts for the last comparisons that are not met, and of which no side stands in the input.
-fn shifts(log: &[Compared], pairs: &[Pair], input: &[u8]) -> Vec<Pair> {
+fn shifts(log: &[CmpLogEntry], pairs: &[InputToStatePair], input: &[u8]) -> Vec<InputToStatePair> {
     let mut sites = BTreeSet::new();
     let mut shifts = Vec::new();
     for compared in log.iter().rev() {
@@ -229,15 +233,18 @@ fn shifts(log: &[Compared], pairs: &[Pair], input: &[u8]) -> Vec<Pair> {
         }
         for (adds, big) in [(false, false), (true, false), (false, true), (true, true)] {
             let by = if adds { right.wrapping_sub(left) } else { left ^ right };
-            let shift = Some(Shift { by, width: bytes, adds, big });
-            shifts.push(Pair { find: Side::new(&[]), put: Side::new(&[]), shift, site });
+            let shift = Some(OperandShift { by, width: bytes, adds, big });
+            shifts.push(InputToStatePair { find: Operand::new(&[]), put: Operand::new(&[]), shift, site });
         }
     }
     shifts
 }
 
 /// What the deterministic pass over a new testcase tries: each pair at its first places.
-pub(crate) fn candidates<'a>(pairs: &'a [Pair], input: &'a [u8]) -> impl Iterator<Item = (&'a Pair, usize)> + 'a {
+pub(crate) fn candidates<'a>(
+    pairs: &'a [InputToStatePair],
+    input: &'a [u8],
+) -> impl Iterator<Item = (&'a InputToStatePair, usize)> + 'a {
     pairs.iter().flat_map(move |pair| {
         let most = if pair.shift.is_some() { SHIFTED_PLACES_MAX } else { PLACES_MAX };
         let all: Vec<usize> = pair.places(input).take(input.len()).collect();
@@ -250,7 +257,7 @@ pub(crate) fn candidates<'a>(pairs: &'a [Pair], input: &'a [u8]) -> impl Iterato
 }
 
 /// Pairs as they are found.
-struct Found<'a> {
+struct PairCollector<'a> {
     input: &'a [u8],
     /// Which bytes stand in it anywhere.
     has: [bool; 256],
@@ -258,16 +265,16 @@ struct Found<'a> {
     /// Values of each site of integers, and how many those were.
     values: BTreeSet<(u64, u64, u64)>,
     of_site: BTreeMap<u64, u32>,
-    seen: BTreeSet<Pair>,
-    pairs: Vec<Pair>,
+    seen: BTreeSet<InputToStatePair>,
+    pairs: Vec<InputToStatePair>,
 }
 
-impl<'a> Found<'a> {
-    fn new(input: &'a [u8]) -> Found<'a> {
+impl<'a> PairCollector<'a> {
+    fn new(input: &'a [u8]) -> PairCollector<'a> {
         let mut has = [false; 256];
         input.iter().for_each(|byte| has[usize::from(*byte)] = true);
         let (values, of_site, seen) = (BTreeSet::new(), BTreeMap::new(), BTreeSet::new());
-        Found { input, has, site: 0, values, of_site, seen, pairs: Vec::new() }
+        PairCollector { input, has, site: 0, values, of_site, seen, pairs: Vec::new() }
     }
 
     /// Whether the site has compared other values so far, and not too many.
@@ -287,7 +294,7 @@ impl<'a> Found<'a> {
         if !find.iter().all(|byte| self.has[usize::from(*byte)]) {
             return;
         }
-        let pair = Pair { find: Side::new(find), put: Side::new(put), shift: None, site: self.site };
+        let pair = InputToStatePair { find: Operand::new(find), put: Operand::new(put), shift: None, site: self.site };
         if self.seen.contains(&pair) || pair.places(self.input).next().is_none() {
             return;
         }
@@ -335,8 +342,8 @@ impl<'a> Found<'a> {
 
     /// Two values whose difference was compared: each is put where it makes the difference right. `false` when that is not
     /// the difference of these.
-    fn apart(&mut self, (a, b): (u64, u64), compared: &Compared, bytes: u8) -> bool {
-        let Compared { left, right, .. } = *compared;
+    fn apart(&mut self, (a, b): (u64, u64), compared: &CmpLogEntry, bytes: u8) -> bool {
+        let CmpLogEntry { left, right, .. } = *compared;
         let cut = |value: u64| if bytes == 4 { value & 0xffff_ffff } else { value };
         for wanted in [right, left] {
             let other = left ^ right ^ wanted;
@@ -368,14 +375,14 @@ impl<'a> Found<'a> {
 
 /// Strings are logged in eights, which belong together.
 #[derive(Default)]
-struct Strings {
+struct StringOperands {
     site: u64,
     left: Vec<u8>,
     right: Vec<u8>,
 }
 
-impl Strings {
-    fn add(&mut self, compared: &Compared, whole: impl FnMut(u64, &[u8], &[u8])) {
+impl StringOperands {
+    fn add(&mut self, compared: &CmpLogEntry, whole: impl FnMut(u64, &[u8], &[u8])) {
         let goes_on = compared.site == self.site && compared.at as usize == self.left.len() && compared.at > 0;
         if !goes_on {
             self.end(whole);
@@ -399,9 +406,9 @@ impl Strings {
 mod tests {
     use super::*;
 
-    fn tried(log: &[Compared], input: &[u8]) -> Vec<Vec<u8>> {
+    fn tried(log: &[CmpLogEntry], input: &[u8]) -> Vec<Vec<u8>> {
         let pairs = pairs(log, input, &mut Dictionary::default());
-        let put = |(pair, place): (&Pair, usize)| {
+        let put = |(pair, place): (&InputToStatePair, usize)| {
             let mut changed = input.to_vec();
             pair.put(&mut changed, place);
             changed
@@ -409,8 +416,8 @@ mod tests {
         candidates(&pairs, input).map(put).collect()
     }
 
-    fn equal(bytes: u8, left: u64, right: u64) -> Compared {
-        Compared { site: 1, kind: ComparedKind::Equal(bytes), left, right, at: 0, bytes: 8 }
+    fn equal(bytes: u8, left: u64, right: u64) -> CmpLogEntry {
+        CmpLogEntry { site: 1, kind: ComparedKind::Equal(bytes), left, right, at: 0, bytes: 8 }
     }
 
     #[test]
@@ -439,7 +446,7 @@ mod tests {
 
     #[test]
     fn a_difference_is_taken_apart() {
-        let mixed = |left, right| Compared { kind: ComparedKind::Mixed(4), ..equal(4, left, right) };
+        let mixed = |left, right| CmpLogEntry { kind: ComparedKind::Mixed(4), ..equal(4, left, right) };
         let log = [mixed(0x6162_6364, 0x0102_0304), equal(4, 0x6162_6364 ^ 0x0102_0304, 0xffff_ffff)];
         let met = (!0x0102_0304u32).to_be_bytes();
         assert!(tried(&log, b"--abcd--").contains(&[b"--", &met[..], b"--"].concat()));
@@ -455,7 +462,7 @@ mod tests {
     #[test]
     fn strings_are_put_together_from_their_eights() {
         let word = |text: &[u8; 8]| u64::from_le_bytes(*text);
-        let eight = |at, left: &[u8; 8], right: &[u8; 8]| Compared {
+        let eight = |at, left: &[u8; 8], right: &[u8; 8]| CmpLogEntry {
             site: 3,
             kind: ComparedKind::Bytes,
             left: word(left),
@@ -469,7 +476,7 @@ mod tests {
 
     #[test]
     fn of_an_order_the_values_beside_the_border_are_tried() {
-        let log = [Compared { site: 1, kind: ComparedKind::Order(4), left: 0x41, right: 0x100, at: 0, bytes: 8 }];
+        let log = [CmpLogEntry { site: 1, kind: ComparedKind::Order(4), left: 0x41, right: 0x100, at: 0, bytes: 8 }];
         let tried = tried(&log, b"A\0");
         for put in [&b"\x00\x01"[..], b"\x01\x01", b"\xff\0"] {
             assert!(tried.contains(&put.to_vec()), "{put:?} in {tried:?}");

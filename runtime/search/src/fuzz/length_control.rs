@@ -9,7 +9,7 @@
 //! Invariant: a testcase is never cut to be changed.
 //! Source: libFuzzer's `-len_control`, whose bound alone keeps formats with a long header out of reach.
 
-use crate::rng::Chance;
+use crate::rng::Rng;
 
 /// The first bound.
 const FIRST: usize = 16;
@@ -20,24 +20,24 @@ const STEP: usize = 16;
 
 /// The bound.
 #[derive(Clone, Debug)]
-pub(crate) struct Length {
+pub(crate) struct LengthControl {
     bound: usize,
     /// The execution at which it grew.
     grown_at: u64,
 }
 
-impl Default for Length {
+impl Default for LengthControl {
     fn default() -> Self {
-        Length { bound: FIRST, grown_at: 0 }
+        LengthControl { bound: FIRST, grown_at: 0 }
     }
 }
 
-impl Length {
+impl LengthControl {
     /// The bound of a round that changes a testcase of `length` bytes, after so many executions, the last one that found
     /// something being `last_new`; `most` is what an input can have.
     pub(crate) fn of_round(
         &mut self,
-        chance: &mut Chance,
+        chance: &mut Rng,
         length: usize,
         most: usize,
         executions: u64,
@@ -63,8 +63,8 @@ mod tests {
 
     #[test]
     fn the_bound_grows_while_nothing_is_found_and_only_then() {
-        let (mut length, mut chance) = (Length::default(), Chance::new(Seed(1), 0));
-        let mut longest = |length: &mut Length, executions, last_new| {
+        let (mut length, mut chance) = (LengthControl::default(), Rng::new(Seed(1), 0));
+        let mut longest = |length: &mut LengthControl, executions, last_new| {
             (0..200)
                 .map(|_| length.of_round(&mut chance, 4, 4096, executions, last_new))
                 .filter(|most| *most < 4096)
@@ -80,7 +80,7 @@ mod tests {
 
     #[test]
     fn all_that_there_is_room_for_is_used_now_and_then_and_nothing_is_cut() {
-        let (mut length, mut chance) = (Length::default(), Chance::new(Seed(1), 0));
+        let (mut length, mut chance) = (LengthControl::default(), Rng::new(Seed(1), 0));
         let rounds: Vec<usize> = (0..400).map(|_| length.of_round(&mut chance, 100, 4096, 10, 5)).collect();
         assert!(rounds.iter().all(|most| (100..=4096).contains(most)));
         assert!((10..60).contains(&rounds.iter().filter(|most| **most == 4096).count()));

@@ -22,22 +22,22 @@ mod splice;
 mod words;
 
 use super::dictionary::Dictionary;
-use super::input_to_state::Pair;
-use crate::rng::Chance;
+use super::input_to_state::InputToStatePair;
+use crate::rng::Rng;
 
 /// What mutators work with.
-pub(crate) struct Material<'a> {
-    pub(crate) chance: &'a mut Chance,
+pub(crate) struct MutationContext<'a> {
+    pub(crate) chance: &'a mut Rng,
     pub(crate) dictionary: &'a Dictionary,
     /// What the testcase compared.
-    pub(crate) pairs: &'a [Pair],
+    pub(crate) pairs: &'a [InputToStatePair],
     /// Another testcase.
     pub(crate) other: &'a [u8],
     /// Bytes that an input can have.
     pub(crate) bytes_max: usize,
 }
 
-impl Material<'_> {
+impl MutationContext<'_> {
     /// How much longer `input` can become.
     pub(crate) fn room(&self, input: &[u8]) -> usize {
         self.bytes_max.saturating_sub(input.len())
@@ -53,7 +53,7 @@ pub struct Mutator {
     /// How likely it is drawn, beside the others.
     weight: u32,
     /// `false` when there was nothing to do.
-    apply: fn(&mut Vec<u8>, &mut Material<'_>) -> bool,
+    apply: fn(&mut Vec<u8>, &mut MutationContext<'_>) -> bool,
 }
 
 impl std::fmt::Debug for Mutator {
@@ -102,7 +102,7 @@ impl Mutators {
     }
 
     /// Changes `input` in a few ways.
-    pub(crate) fn mutate(&self, input: &mut Vec<u8>, material: &mut Material<'_>) {
+    pub(crate) fn mutate(&self, input: &mut Vec<u8>, material: &mut MutationContext<'_>) {
         let most = material.chance.between(0, STACK_BITS_MAX);
         let times = material.chance.between(1, 1 << most);
         for _ in 0..times {
@@ -115,7 +115,7 @@ impl Mutators {
         input.truncate(material.bytes_max);
     }
 
-    fn draw(&self, chance: &mut Chance) -> &'static Mutator {
+    fn draw(&self, chance: &mut Rng) -> &'static Mutator {
         let mut left = chance.below(self.weight);
         for row in &self.rows {
             match left.checked_sub(u64::from(row.weight)) {

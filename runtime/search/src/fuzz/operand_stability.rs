@@ -7,14 +7,14 @@
 //!
 //! Invariant: a site is taken for a moving one until it was seen often enough.
 
-use super::target::{Compared, ComparedKind};
+use super::target::{CmpLogEntry, ComparedKind};
 use std::collections::BTreeMap;
 
 /// Sightings of a site after which it is known.
 const KNOWN: u32 = 8;
 
 #[derive(Clone, Copy, Debug)]
-struct Site {
+struct OperandHistory {
     left: u64,
     right: u64,
     left_moved: bool,
@@ -24,16 +24,16 @@ struct Site {
 
 /// What was seen of each site of integers.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Varying(BTreeMap<u64, Site>);
+pub(crate) struct OperandStability(BTreeMap<u64, OperandHistory>);
 
-impl Varying {
+impl OperandStability {
     /// Looks at what an execution compared.
-    pub(crate) fn see(&mut self, log: &[Compared]) {
-        for Compared { site, kind, left, right, .. } in log.iter().copied() {
+    pub(crate) fn see(&mut self, log: &[CmpLogEntry]) {
+        for CmpLogEntry { site, kind, left, right, .. } in log.iter().copied() {
             if !matches!(kind, ComparedKind::Equal(_)) {
                 continue;
             }
-            let fresh = Site { left, right, left_moved: false, right_moved: false, seen: 0 };
+            let fresh = OperandHistory { left, right, left_moved: false, right_moved: false, seen: 0 };
             let site = self.0.entry(site).or_insert(fresh);
             site.left_moved |= site.left != left;
             site.right_moved |= site.right != right;
@@ -53,8 +53,9 @@ mod tests {
 
     #[test]
     fn words_stand_still_and_sums_move() {
-        let mut varying = Varying::default();
-        let equal = |site, left, right| Compared { site, kind: ComparedKind::Equal(4), left, right, at: 0, bytes: 8 };
+        let mut varying = OperandStability::default();
+        let equal =
+            |site, left, right| CmpLogEntry { site, kind: ComparedKind::Equal(4), left, right, at: 0, bytes: 8 };
         for n in 0..KNOWN.into() {
             assert!(!(n > 0 && varying.stands_still(1)), "not known yet");
             varying.see(&[equal(1, n, 0x3e), equal(2, n, n * 7)]);

@@ -13,7 +13,7 @@
 
 use super::corpus::Corpus;
 use crate::feedback::Feedback;
-use crate::rng::Chance;
+use crate::rng::Rng;
 
 /// Picks between two looks at all weights. They change slowly, and looking at them costs as much as some executions.
 const PICKS_UNTIL_STALE: u32 = 256;
@@ -24,7 +24,7 @@ const LEAST: u64 = 16;
 
 /// Picks testcases.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Schedule {
+pub(crate) struct PowerSchedule {
     /// Sums of weights up to each testcase.
     sums: Vec<u64>,
     picks: u32,
@@ -32,9 +32,9 @@ pub(crate) struct Schedule {
     unpicked: usize,
 }
 
-impl Schedule {
+impl PowerSchedule {
     /// The place of the next testcase of `corpus`, which is not empty.
-    pub(crate) fn pick(&mut self, corpus: &mut Corpus, feedback: &Feedback, chance: &mut Chance) -> usize {
+    pub(crate) fn pick(&mut self, corpus: &mut Corpus, feedback: &Feedback, chance: &mut Rng) -> usize {
         self.picks += 1;
         if corpus.testcases().len() != self.sums.len() {
             self.unpicked = corpus.testcases().len();

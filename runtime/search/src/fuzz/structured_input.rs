@@ -13,7 +13,7 @@
 //!
 //! Invariant: only what a program draws through `fozzy:choices` is read off; the seed answers all else, as it would without.
 
-use fozzy_trace::source::Seeded;
+use fozzy_trace::source::SeededSource;
 use fozzy_trace::{DecisionSource, Origin, Purpose, Question, Seed};
 use std::sync::Arc;
 
@@ -24,17 +24,17 @@ const REST: &str = "rest";
 
 /// Answers what a program draws from an input.
 #[derive(Clone, Debug)]
-pub struct Drawn {
-    seeded: Seeded,
+pub struct StructuredInput {
+    seeded: SeededSource,
     input: Arc<[u8]>,
     used: usize,
 }
 
-impl Drawn {
+impl StructuredInput {
     /// A source that answers from `input`, and what is not drawn from `seed`.
     #[must_use]
-    pub fn new(seed: Seed, input: &[u8]) -> Drawn {
-        Drawn { seeded: Seeded::new(seed), input: input.into(), used: 0 }
+    pub fn new(seed: Seed, input: &[u8]) -> StructuredInput {
+        StructuredInput { seeded: SeededSource::new(seed), input: input.into(), used: 0 }
     }
 
     fn take(&mut self, out: &mut [u8]) {
@@ -46,7 +46,7 @@ impl Drawn {
     }
 }
 
-impl DecisionSource for Drawn {
+impl DecisionSource for StructuredInput {
     fn below(&mut self, question: Question<'_>, bound: u64) -> (u64, Origin) {
         let Purpose::Choice(_) = question.purpose else { return self.seeded.below(question, bound) };
         if question.site == REST {
@@ -78,7 +78,7 @@ impl DecisionSource for Drawn {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fozzy_trace::{NodeId, Part};
+    use fozzy_trace::{DecisionPart, NodeId};
 
     fn ask(purpose: Purpose) -> Question<'static> {
         Question { node: NodeId(0), purpose, site: "test" }
@@ -86,8 +86,8 @@ mod tests {
 
     #[test]
     fn answers_are_read_off_and_then_the_simplest() {
-        let mut drawn = Drawn::new(Seed(1), b"\x07\x2a\x01hi\x09");
-        let choice = ask(Purpose::Choice(Part::WHOLE));
+        let mut drawn = StructuredInput::new(Seed(1), b"\x07\x2a\x01hi\x09");
+        let choice = ask(Purpose::Choice(DecisionPart::WHOLE));
         assert_eq!(drawn.below(choice, 1), (0, Origin::Explicit), "nothing to decide takes nothing");
         assert_eq!(drawn.below(choice, 10), (7, Origin::Explicit));
         assert_eq!(drawn.below(choice, 1000), (298, Origin::Explicit));
@@ -96,7 +96,7 @@ mod tests {
         assert_eq!(&out, b"hi");
         assert_eq!(drawn.below(choice, 5).0, 4);
         assert_eq!(drawn.below(choice, u64::MAX).0, 0);
-        let mut drawn = Drawn::new(Seed(1), b"\xff\x0fabc");
+        let mut drawn = StructuredInput::new(Seed(1), b"\xff\x0fabc");
         let length = Question { site: LENGTH, ..choice };
         assert_eq!(drawn.below(length, 4097), (3, Origin::Explicit), "no more than is left");
         assert_eq!(
@@ -105,6 +105,6 @@ mod tests {
             "and that takes nothing"
         );
         let random = ask(Purpose::Random);
-        assert_eq!(drawn.below(random, 1 << 40), Seeded::new(Seed(1)).below(random, 1 << 40));
+        assert_eq!(drawn.below(random, 1 << 40), SeededSource::new(Seed(1)).below(random, 1 << 40));
     }
 }

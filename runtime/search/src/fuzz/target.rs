@@ -6,12 +6,12 @@
 use fozzy_trace::{HarnessError, Verdict};
 
 /// Executes inputs.
-pub trait Target {
+pub trait FuzzTarget {
     /// Executes one input from the start state.
     ///
     /// # Errors
     /// When the machine, not the target, fails.
-    fn execute(&mut self, input: &[u8]) -> Result<Outcome, HarnessError>;
+    fn execute(&mut self, input: &[u8]) -> Result<FuzzOutcome, HarnessError>;
 
     /// Shows the coverage bytes of the last execution, module after module, always the same modules of the same sizes.
     /// They are one byte for each edge: 0 when it was not taken, else how often, 255 for all that is more.
@@ -21,7 +21,7 @@ pub trait Target {
     ///
     /// # Errors
     /// When the machine, not the target, fails.
-    fn compare(&mut self, input: &[u8], log: &mut Vec<Compared>) -> Result<(), HarnessError>;
+    fn compare(&mut self, input: &[u8], log: &mut Vec<CmpLogEntry>) -> Result<(), HarnessError>;
 
     /// Executes one input as a run that can be recorded is executed. The verdict is the one that counts.
     ///
@@ -32,7 +32,7 @@ pub trait Target {
 
 /// What came of an execution.
 #[derive(Clone, Debug)]
-pub struct Outcome {
+pub struct FuzzOutcome {
     /// The failure; `None` when the target returned.
     pub failed: Option<Box<Verdict>>,
     /// What it needed of memory.
@@ -61,7 +61,7 @@ impl MemoryUse {
 
 /// Two values that the target compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Compared {
+pub struct CmpLogEntry {
     /// Where: equal for the same place in the code.
     pub site: u64,
     /// What kind of comparison.

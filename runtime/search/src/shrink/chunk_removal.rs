@@ -5,11 +5,11 @@
 //!                                        left: 1 2 3     3 is needed; without 2, 1..2: good     left: 3
 //! ```
 
-use super::{Halt, Shrinker, Story};
+use super::{ShrinkCandidate, ShrinkHalt, Shrinker};
 
 /// What is left of a list, and which run of it is tried next: lengths are doubled, and then halved.
 #[derive(Clone, Debug)]
-pub(super) struct Leaving<T> {
+pub(super) struct ChunkRemoval<T> {
     pub(super) left: Vec<T>,
     /// Where the run ends; what stands from here on is needed.
     pub(super) end: usize,
@@ -19,14 +19,14 @@ pub(super) struct Leaving<T> {
     bad: usize,
 }
 
-impl<T: Clone> Leaving<T> {
-    pub(super) fn new(items: &[T]) -> Leaving<T> {
-        Leaving { left: items.to_vec(), end: items.len(), good: 0, bad: items.len() + 1 }
+impl<T: Clone> ChunkRemoval<T> {
+    pub(super) fn new(items: &[T]) -> ChunkRemoval<T> {
+        ChunkRemoval { left: items.to_vec(), end: items.len(), good: 0, bad: items.len() + 1 }
     }
 
     /// The length of the run that is tried next; `None` at the end.
     pub(super) fn run(&self) -> Option<usize> {
-        let Leaving { end, good, bad, .. } = *self;
+        let ChunkRemoval { end, good, bad, .. } = *self;
         let run = if bad > end { (good * 2).clamp(1, end.max(1)) } else { good + (bad - good) / 2 };
         (end > 0).then_some(run)
     }
@@ -59,12 +59,12 @@ impl Shrinker<'_> {
     pub(super) fn leave_out<T: Clone>(
         &mut self,
         items: &[T],
-        without: impl Fn(&Story, &[T]) -> Story,
-    ) -> Result<Vec<T>, Halt> {
-        let mut leaving = Leaving::new(items);
+        without: impl Fn(&ShrinkCandidate, &[T]) -> ShrinkCandidate,
+    ) -> Result<Vec<T>, ShrinkHalt> {
+        let mut leaving = ChunkRemoval::new(items);
         while let Some(rest) = leaving.rest() {
             let candidate = without(&self.story, &rest);
-            let next = |story: &Story, further: usize| {
+            let next = |story: &ShrinkCandidate, further: usize| {
                 let mut leaving = leaving.clone();
                 (0..further).for_each(|_| leaving.answered(false));
                 Some(without(story, &leaving.rest()?))

@@ -9,12 +9,15 @@
 //! (something was cut because it took long) a whole run is made, and the smallest story is confirmed by one in any case.
 //! Not here: how a step is taken (the engine's `Walker`).
 
-use super::{Stage, Story, Told};
-use crate::explore::PlaceId;
-use crate::keyed_source::{Decision, Guided, Log, Spot, take};
-use fozzy_trace::plan::{Inputs, Kept, ScenarioKind, ScenarioPlan};
-use fozzy_trace::source::Explicit;
-use fozzy_trace::{Ask, DecisionSource, Execution, HarnessError, Observed, Origin, Part, Plan, Question, Seed};
+use super::{CandidateResult, ReplayTarget, ShrinkCandidate};
+use crate::explore::CheckpointId;
+use crate::keyed_source::{Decision, DecisionKey, DecisionLog, KeyedSource, take};
+use fozzy_trace::plan::{Inputs, KeptSequence, ScenarioKind, ScenarioPlan};
+use fozzy_trace::source::Override;
+use fozzy_trace::{
+    BackendRequest, DecisionPart, DecisionSource, Execution, HarnessError, ObservationLookup, Origin, Plan, Question,
+    Seed,
+};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -50,7 +53,7 @@ pub enum Stride {
 }
 
 /// One sequence of a scenario, taken call by call, and brought back to where it was.
-pub trait Trail: Send {
+pub trait SequenceTarget: Send {
     /// Gets ready for a sequence under a plan; all places from before are gone. The answer is the place before its
     /// beginning; `None` when it cannot be walked.
     ///
@@ -62,13 +65,13 @@ pub trait Trail: Send {
         inputs: &Inputs,
         sequence: u32,
         source: Box<dyn DecisionSource>,
-    ) -> Result<Option<PlaceId>, HarnessError>;
+    ) -> Result<Option<CheckpointId>, HarnessError>;
 
     /// Goes to a place. `source` answers from there on.
     ///
     /// # Errors
     /// When the machine fails.
-    fn go(&mut self, place: PlaceId, source: Box<dyn DecisionSource>) -> Result<(), HarnessError>;
+    fn go(&mut self, place: CheckpointId, source: Box<dyn DecisionSource>) -> Result<(), HarnessError>;
 
     /// Makes the next call; after the last one it is [`Stride::Over`] in any case.
     ///
@@ -80,15 +83,15 @@ pub trait Trail: Send {
     ///
     /// # Errors
     /// When the machine fails.
-    fn keep(&mut self) -> Result<PlaceId, HarnessError>;
+    fn keep(&mut self) -> Result<CheckpointId, HarnessError>;
 
     /// A place is not needed any more.
-    fn forget(&mut self, place: PlaceId);
+    fn forget(&mut self, place: CheckpointId);
 }
 
 /// What stories share that can be walked in one another's places.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Frame {
+pub(super) struct ReplayFrame {
     /// Without what names the steps.
     plan: Plan,
     inputs: Inputs,
@@ -96,56 +99,56 @@ pub(super) struct Frame {
 }
 
 /// Part of a way that was taken.
-struct Mark {
+struct ReplayMark {
     /// `None` at the beginning.
     step: Option<u32>,
     /// What was asked in it.
     log: Arc<[Decision]>,
     /// Where it led to, if that was kept, and who answered there.
-    place: Option<(PlaceId, Guided)>,
+    place: Option<(CheckpointId, KeyedSource)>,
 }
 
 /// Who walks, and the way that was taken last.
 #[derive(Default)]
-pub(super) struct Walked {
+pub(super) struct IncrementalReplay {
     /// Stories of this frame are walked.
-    wanted: Option<Frame>,
-    ready: Option<Ready>,
-    marks: Vec<Mark>,
+    wanted: Option<ReplayFrame>,
+    ready: Option<PreparedFrame>,
+    marks: Vec<ReplayMark>,
     /// Of the story that was walked last.
-    answers: Arc<BTreeMap<Spot, Explicit>>,
+    answers: Arc<BTreeMap<DecisionKey, Override>>,
     has_walked: bool,
 }
 
 /// A frame that stands.
-struct Ready {
-    frame: Frame,
+struct PreparedFrame {
+    frame: ReplayFrame,
     /// `None` when it cannot be walked in.
-    start: Option<(PlaceId, Guided)>,
+    start: Option<(CheckpointId, KeyedSource)>,
     log: Arc<[Decision]>,
 }
 
 /// The frame of a story that can be walked, and its steps.
-fn walkable(story: &Story) -> Option<(Frame, Vec<u32>)> {
+fn walkable(story: &ShrinkCandidate) -> Option<(ReplayFrame, Vec<u32>)> {
     let Plan { nodes, call: None, scenario: Some(scenario), .. } = &story.plan else { return None };
-    let [Kept { kind: ScenarioKind::Stateful, sequence, .. }] = scenario.only.as_slice() else { return None };
+    let [KeptSequence { kind: ScenarioKind::Stateful, sequence, .. }] = scenario.only.as_slice() else { return None };
     if !nodes.is_empty() || !story.calm {
         return None;
     }
     let stretches = scenario.stretches(ScenarioKind::Stateful, *sequence)?;
     let steps: Vec<u32> = stretches.iter().flat_map(|(from, to)| *from..*to).take(STEPS_MAX + 1).collect();
     let plan = Plan { scenario: Some(ScenarioPlan::all(1, 1)), ..story.plan.clone() };
-    (steps.len() <= STEPS_MAX).then(|| (Frame { plan, inputs: story.inputs.clone(), sequence: *sequence }, steps))
+    (steps.len() <= STEPS_MAX).then(|| (ReplayFrame { plan, inputs: story.inputs.clone(), sequence: *sequence }, steps))
 }
 
-impl Walked {
+impl IncrementalReplay {
     /// Whether anything was walked.
     pub(super) fn has_walked(&self) -> bool {
         self.has_walked
     }
 
     /// Candidates that are like `story` but for steps and answers will be walked from here on.
-    pub(super) fn aim(&mut self, story: &Story) {
+    pub(super) fn aim(&mut self, story: &ShrinkCandidate) {
         let Some((frame, steps)) = walkable(story) else { return };
         if self.wanted.as_ref() != Some(&frame) && (self.wanted.is_some() || steps.len() >= STEPS_MIN) {
             self.wanted = Some(frame);
@@ -155,10 +158,10 @@ impl Walked {
     /// Walks a story, if that can be done.
     pub(super) fn tell(
         &mut self,
-        stage: &mut dyn Stage,
-        story: &Story,
+        stage: &mut dyn ReplayTarget,
+        story: &ShrinkCandidate,
         seed: Seed,
-    ) -> Result<Option<Told>, HarnessError> {
+    ) -> Result<Option<CandidateResult>, HarnessError> {
         if self.wanted.is_none() {
             return Ok(None);
         }
@@ -174,25 +177,30 @@ impl Walked {
 
     fn get_ready(
         &mut self,
-        trail: &mut dyn Trail,
-        frame: Frame,
-        story: &Story,
+        trail: &mut dyn SequenceTarget,
+        frame: ReplayFrame,
+        story: &ShrinkCandidate,
         seed: Seed,
     ) -> Result<(), HarnessError> {
         self.marks.clear();
         self.answers = Arc::new(story.answers.clone());
-        let log = Log::default();
-        let source = Guided::new(seed, Arc::clone(&self.answers), Arc::clone(&log)).calm(true);
-        let held = Held::of(source);
+        let log = DecisionLog::default();
+        let source = KeyedSource::new(seed, Arc::clone(&self.answers), Arc::clone(&log)).calm(true);
+        let held = SharedSource::of(source);
         let start = trail.start(&frame.plan, &frame.inputs, frame.sequence, Box::new(held.clone()))?;
         let log: Arc<[Decision]> = take(&log).into();
         let start = start.map(|place| (place, held.now()));
-        self.ready = Some(Ready { frame, start, log });
+        self.ready = Some(PreparedFrame { frame, start, log });
         Ok(())
     }
 
-    fn walk(&mut self, trail: &mut dyn Trail, story: &Story, steps: &[u32]) -> Result<Option<Told>, HarnessError> {
-        let Some(Ready { start: Some(start), log: first, .. }) = &self.ready else { return Ok(None) };
+    fn walk(
+        &mut self,
+        trail: &mut dyn SequenceTarget,
+        story: &ShrinkCandidate,
+        steps: &[u32],
+    ) -> Result<Option<CandidateResult>, HarnessError> {
+        let Some(PreparedFrame { start: Some(start), log: first, .. }) = &self.ready else { return Ok(None) };
         let first = Arc::clone(first);
         let Some(shared) = self.shared(story, steps) else { return Ok(None) };
         let from = self.marks[..shared].iter().rposition(|mark| mark.place.is_some()).map_or(0, |at| at + 1);
@@ -200,8 +208,8 @@ impl Walked {
             0 => (start.0, &start.1),
             from => self.marks[from - 1].place.as_ref().map(|(place, source)| (*place, source)).expect("just seen"),
         };
-        let (log, answers) = (Log::default(), Arc::new(story.answers.clone()));
-        let held = Held::of(source.apart(Arc::clone(&answers), Arc::clone(&log)));
+        let (log, answers) = (DecisionLog::default(), Arc::new(story.answers.clone()));
+        let held = SharedSource::of(source.apart(Arc::clone(&answers), Arc::clone(&log)));
         trail.go(place, Box::new(held.clone()))?;
         for mark in self.marks.drain(from..) {
             mark.place.into_iter().for_each(|(place, _)| trail.forget(place));
@@ -215,7 +223,7 @@ impl Walked {
                 Stride::On => {
                     let log = take(&log).into();
                     let place = if at.is_multiple_of(between) { Some((trail.keep()?, held.now())) } else { None };
-                    self.marks.push(Mark { step, log, place });
+                    self.marks.push(ReplayMark { step, log, place });
                 }
                 Stride::Over(execution) => {
                     last = Some(execution);
@@ -234,26 +242,29 @@ impl Walked {
         let parts = self.marks.iter().map(|mark| Arc::clone(&mark.log));
         let log = [first].into_iter().chain(parts).chain([take(&log).into()]).collect();
         self.has_walked = true;
-        Ok(Some(Told::of(*execution, log)))
+        Ok(Some(CandidateResult::of(*execution, log)))
     }
 
     /// How many marks of the last way are also a story's; `None` when it differs before the first.
-    fn shared(&self, story: &Story, steps: &[u32]) -> Option<usize> {
+    fn shared(&self, story: &ShrinkCandidate, steps: &[u32]) -> Option<usize> {
         let mine = self.marks.iter().map(|mark| mark.step);
         let its = std::iter::once(None).chain(steps.iter().copied().map(Some));
         let alike = mine.zip(its).take_while(|(mine, its)| mine == its).count();
         let Some(part) = first_difference(&self.answers, &story.answers) else { return Some(alike) };
         // What is asked in a part is asked after the part before it is over.
-        let is_before = |mark: &Mark| match (mark.step, part.step_number()) {
+        let is_before = |mark: &ReplayMark| match (mark.step, part.step_number()) {
             (_, None) => false,
             (step, Some(first)) => step < Some(first),
         };
-        (part != Part::WHOLE).then(|| self.marks[..alike].partition_point(is_before))
+        (part != DecisionPart::WHOLE).then(|| self.marks[..alike].partition_point(is_before))
     }
 }
 
 /// The first part in which the answers are not the same; parts of one sequence are in the order of its steps.
-fn first_difference(one: &BTreeMap<Spot, Explicit>, other: &BTreeMap<Spot, Explicit>) -> Option<Part> {
+fn first_difference(
+    one: &BTreeMap<DecisionKey, Override>,
+    other: &BTreeMap<DecisionKey, Override>,
+) -> Option<DecisionPart> {
     let (mut one, mut other) = (one.iter(), other.iter());
     loop {
         match (one.next(), other.next()) {
@@ -266,25 +277,25 @@ fn first_difference(one: &BTreeMap<Spot, Explicit>, other: &BTreeMap<Spot, Expli
 
 /// A source that stays at hand while it answers somebody.
 #[derive(Clone)]
-struct Held(Arc<Mutex<Guided>>);
+struct SharedSource(Arc<Mutex<KeyedSource>>);
 
-impl Held {
-    fn of(source: Guided) -> Held {
-        Held(Arc::new(Mutex::new(source)))
+impl SharedSource {
+    fn of(source: KeyedSource) -> SharedSource {
+        SharedSource(Arc::new(Mutex::new(source)))
     }
 
-    fn lock(&self) -> MutexGuard<'_, Guided> {
+    fn lock(&self) -> MutexGuard<'_, KeyedSource> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// It, as it is now.
-    fn now(&self) -> Guided {
+    fn now(&self) -> KeyedSource {
         let held = self.lock();
-        held.apart(Arc::default(), Log::default())
+        held.apart(Arc::default(), DecisionLog::default())
     }
 }
 
-impl DecisionSource for Held {
+impl DecisionSource for SharedSource {
     fn below(&mut self, question: Question<'_>, bound: u64) -> (u64, Origin) {
         self.lock().below(question, bound)
     }
@@ -301,7 +312,7 @@ impl DecisionSource for Held {
         self.lock().fork()
     }
 
-    fn observe(&mut self, ask: &Ask, bytes: &mut Inputs) -> Observed {
+    fn observe(&mut self, ask: &BackendRequest, bytes: &mut Inputs) -> ObservationLookup {
         self.lock().observe(ask, bytes)
     }
 }

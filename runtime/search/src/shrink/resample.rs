@@ -8,13 +8,13 @@
 //! Invariant: which values are tried follows from their places, so that shrinking again gives the same.
 
 use super::schedule::is_turn;
-use super::steps::{FLOW, Place, steps_of, with_steps};
+use super::steps::{FLOW, StepPosition, steps_of, with_steps};
 use super::values::is_drawn;
-use super::{Halt, Shrinker, Story};
-use crate::keyed_source::{Asked, Decision};
+use super::{ShrinkCandidate, ShrinkHalt, Shrinker};
+use crate::keyed_source::{AnswerDomain, Decision};
 use fozzy_trace::digest::hex;
-use fozzy_trace::source::Explicit;
-use fozzy_trace::{Fold, Part, Purpose};
+use fozzy_trace::source::Override;
+use fozzy_trace::{DecisionPart, Purpose, RunningDigest};
 
 /// Steps up to which the failing one is tried with each other: more would take too many executions, and have other ways to go.
 const STEPS_MAX: usize = 16;
@@ -23,7 +23,7 @@ const ALONE: u64 = 16;
 /// Other values for each pair of a step and the failing one.
 const PAIRED: u64 = 4;
 
-pub(super) fn few(shrinker: &mut Shrinker<'_>) -> Result<(), Halt> {
+pub(super) fn few(shrinker: &mut Shrinker<'_>) -> Result<(), ShrinkHalt> {
     let all = steps_of(shrinker);
     let Some((last, before)) = all.split_last() else { return Ok(()) };
     if before.is_empty() {
@@ -32,10 +32,10 @@ pub(super) fn few(shrinker: &mut Shrinker<'_>) -> Result<(), Halt> {
     let alone = (1..=ALONE).map(|number| (vec![*last], number));
     let firsts = before.iter().rev().filter(|_| (2..STEPS_MAX).contains(&before.len()));
     let paired = firsts.flat_map(|first| (1..=PAIRED).map(|number| (vec![*first, *last], number)));
-    let ways: Vec<(Vec<Place>, u64)> = alone.chain(paired).collect();
+    let ways: Vec<(Vec<StepPosition>, u64)> = alone.chain(paired).collect();
     for at in 0..ways.len() {
         let log = std::mem::take(&mut shrinker.log);
-        let candidate = |story: &Story, further: usize| {
+        let candidate = |story: &ShrinkCandidate, further: usize| {
             let (places, number) = ways.get(at + further)?;
             Some(redrawn(story, &log, places, *number))
         };
@@ -53,9 +53,9 @@ pub(super) fn few(shrinker: &mut Shrinker<'_>) -> Result<(), Halt> {
 }
 
 /// The story with these steps only, which draw other values and turns.
-fn redrawn(story: &Story, log: &[Decision], places: &[Place], number: u64) -> Story {
+fn redrawn(story: &ShrinkCandidate, log: &[Decision], places: &[StepPosition], number: u64) -> ShrinkCandidate {
     let mut story = with_steps(story, places);
-    let parts: Vec<Part> = places.iter().map(|place| place.part()).collect();
+    let parts: Vec<DecisionPart> = places.iter().map(|place| place.part()).collect();
     // With the turns that have failed, and with others.
     let with_turns = number.is_multiple_of(2);
     let is_redrawn = |decision: &&Decision| {
@@ -65,15 +65,15 @@ fn redrawn(story: &Story, log: &[Decision], places: &[Place], number: u64) -> St
     };
     for decision in log.iter().filter(is_redrawn) {
         let drawn = |at: u64| {
-            let mut fold = Fold::default();
+            let mut fold = RunningDigest::default();
             fold.bytes(format!("{:?}", decision.spot).as_bytes());
             [number, at].into_iter().for_each(|word| fold.word(word));
             fold.value()
         };
         let answer = match decision.asked {
-            Asked::Below(bound) => Explicit::Number(drawn(0) % bound),
-            Asked::Bytes(length) => {
-                Explicit::Bytes(hex(&(0..length as u64).map(|at| drawn(at) as u8).collect::<Vec<_>>()))
+            AnswerDomain::Below(bound) => Override::Number(drawn(0) % bound),
+            AnswerDomain::Bytes(length) => {
+                Override::Bytes(hex(&(0..length as u64).map(|at| drawn(at) as u8).collect::<Vec<_>>()))
             }
         };
         story.answers.insert(decision.spot, answer);

@@ -1,15 +1,16 @@
 //! Shrinking of a scenario in miniature, whose smallest failures are known.
 
 use super::*;
-use crate::explore::PlaceId;
-use crate::keyed_source::Asked;
-use fozzy_trace::facts::{Failure, FailureKind, ScenarioStats};
-use fozzy_trace::file::{EngineId, Target};
+use crate::explore::CheckpointId;
+use crate::keyed_source::AnswerDomain;
+use fozzy_trace::facts::{FailureKind, ReportedFailure, ScenarioStats};
+use fozzy_trace::file::{EngineId, RecordedTarget};
 use fozzy_trace::plan::fault::{FaultPlan, RATE_ALWAYS_PPM};
-use fozzy_trace::plan::{Kept, ScenarioKind, ScenarioPlan};
-use fozzy_trace::source::Seeded;
+use fozzy_trace::plan::{KeptSequence, ScenarioKind, ScenarioPlan};
+use fozzy_trace::source::SeededSource;
 use fozzy_trace::{
-    Digest, Duration, End, Execution, Facts, History, Instant, NodeId, Output, Part, Purpose, Question, Recorder,
+    DecisionPart, Digest, Duration, Execution, ExecutionEnd, Facts, History, Instant, NodeId, Purpose, Question,
+    Recorder, StreamOutput,
 };
 
 /// What fails, of the steps that ran: where, if anything does.
@@ -33,13 +34,13 @@ struct Step {
 const FLOWS: u64 = 10;
 const VALUES: u64 = 1000;
 
-impl Stage for Toy {
+impl ReplayTarget for Toy {
     fn perform(
         &mut self,
         plan: &Plan,
         _: &Inputs,
         mut source: Box<dyn DecisionSource>,
-        keep: Keep,
+        keep: HistoryWindow,
     ) -> Result<Execution, HarnessError> {
         self.performed += 1;
         let mut recorder = Recorder::new(keep);
@@ -53,10 +54,10 @@ impl Stage for Toy {
             let mut steps = Vec::new();
             for number in stretches.iter().flat_map(|(from, to)| *from..*to) {
                 recorder.call(2, "fozzy:scenario/stateful.step", node, Instant::START, &number, &());
-                let purpose = Purpose::Choice(Part::step(kind.stream(sequence), number));
+                let purpose = Purpose::Choice(DecisionPart::step(kind.stream(sequence), number));
                 let mut below = |purpose, site, bound| {
                     let (answer, origin) = source.below(Question { node, purpose, site }, bound);
-                    recorder.decision(origin, || Explicit::Number(answer));
+                    recorder.decision(origin, || Override::Number(answer));
                     answer
                 };
                 let flow = below(purpose, "flow", FLOWS);
@@ -67,27 +68,27 @@ impl Stage for Toy {
                 });
                 recorder.call(3, "fozzy:choices/draws.weighted", node, Instant::START, &("flow", 1u32), &flow);
                 steps.push(Step { number, flow, value, struck });
-                stats.position = Position { sequence: Some(sequence), step: Some(number), flow: None };
+                stats.position = ScenarioPosition { sequence: Some(sequence), step: Some(number), flow: None };
                 failure = (self.fails)(&steps);
                 if failure.is_some() {
                     break 'all;
                 }
             }
         }
-        let end = failure.map_or(End::Exited { code: 0 }, |site| End::Failed {
-            failure: Failure::new(FailureKind::Assertion, site, site),
+        let end = failure.map_or(ExecutionEnd::Exited { code: 0 }, |site| ExecutionEnd::Failed {
+            failure: ReportedFailure::new(FailureKind::Assertion, site, site),
         });
         Ok(execution(end, recorder.finish(), stats))
     }
 }
 
-fn execution(end: End, history: History, stats: ScenarioStats) -> Execution {
+fn execution(end: ExecutionEnd, history: History, stats: ScenarioStats) -> Execution {
     Execution {
         end,
         ended_at: Instant::START,
         history,
-        stdout: Output::default(),
-        stderr: Output::default(),
+        stdout: StreamOutput::default(),
+        stderr: StreamOutput::default(),
         fuel_used: 0,
         memory_bytes: 0,
         memory: Digest::of(b""),
@@ -101,16 +102,17 @@ fn execution(end: End, history: History, stats: ScenarioStats) -> Execution {
 
 /// The first recording of a failure, from the seed on.
 fn record(toy: &mut Toy, plan: &Plan, seed: u64) -> Recording {
-    let execution = toy.perform(plan, &Inputs::default(), Box::new(Seeded::new(Seed(seed))), 0..0).expect("no machine");
+    let execution =
+        toy.perform(plan, &Inputs::default(), Box::new(SeededSource::new(Seed(seed))), 0..0).expect("no machine");
     let verdict = judge(&execution);
-    let target = Target { name: "toy".into(), source: Digest::of(b""), kind: "component".into() };
+    let target = RecordedTarget { name: "toy".into(), source: Digest::of(b""), kind: "component".into() };
     let configuration = Digest::of(b"");
     let engine = EngineId { fozzy: String::new(), wasmtime: String::new(), rewriter: 1, configuration };
     let inputs = Inputs::default();
     Recording::of(target, Vec::new(), plan.clone(), &inputs, engine, &execution, verdict, Seed(seed), "run")
 }
 
-fn run(fails: Fails, plan: &Plan, seed: u64, options: Options) -> (Shrunk, Toy) {
+fn run(fails: Fails, plan: &Plan, seed: u64, options: Options) -> (ShrinkResult, Toy) {
     let mut toy = Toy { fails, performed: 0 };
     let recording = record(&mut toy, plan, seed);
     toy.performed = 0;
@@ -167,15 +169,15 @@ fn steps_values_and_nothing_else_are_what_is_left() {
     for seed in 0..20 {
         let (shrunk, _) = run(ordered, &scenario(5, 200), seed, ALL);
         let only = &shrunk.story.plan.scenario.as_ref().expect("a scenario").only;
-        let [Kept { steps, .. }] = only.as_slice() else { panic!("one sequence, not {only:?}") };
+        let [KeptSequence { steps, .. }] = only.as_slice() else { panic!("one sequence, not {only:?}") };
         assert_eq!(steps.iter().map(|(from, to)| to - from).sum::<u32>(), 3, "seed {seed}");
         let values: Vec<u64> = shrunk
             .story
             .answers
             .values()
             .map(|answer| match answer {
-                Explicit::Number(number) => *number,
-                Explicit::Bytes(_) => unreachable!("nobody asks for bytes"),
+                Override::Number(number) => *number,
+                Override::Bytes(_) => unreachable!("nobody asks for bytes"),
             })
             .collect();
         assert_eq!(values.iter().max(), Some(&100), "seed {seed}: {values:?}");
@@ -221,8 +223,8 @@ fn faults_go_one_by_one_and_where_they_strike() {
     let (shrunk, _) = run(fails, &plan, 5, faults);
     assert_eq!(shrunk.after.faults, 1, "either is enough");
     assert_eq!(shrunk.story.plan.scenario, plan.scenario, "steps are another dimension");
-    let log = Log::default();
-    let source = Guided::new(Seed(5), Arc::new(shrunk.story.answers.clone()), Arc::clone(&log)).calm(true);
+    let log = DecisionLog::default();
+    let source = KeyedSource::new(Seed(5), Arc::new(shrunk.story.answers.clone()), Arc::clone(&log)).calm(true);
     let mut toy = Toy { fails, performed: 0 };
     toy.perform(&shrunk.story.plan, &shrunk.story.inputs, Box::new(source), 0..0).expect("no machine");
     let striking = take(&log).iter().filter(|decision| faults::strikes_at(&shrunk.story.plan, decision)).count();
@@ -277,7 +279,7 @@ struct Walking {
     sequence: u32,
     source: Box<dyn DecisionSource>,
     steps: Vec<Step>,
-    places: BTreeMap<PlaceId, Vec<Step>>,
+    places: BTreeMap<CheckpointId, Vec<Step>>,
     next: u64,
     taken: u64,
     /// Whether it says that everything fails.
@@ -290,7 +292,7 @@ impl Walking {
             toy: Toy { fails, performed: 0 },
             plan: Plan::default(),
             sequence: 0,
-            source: Box::new(Seeded::new(Seed(0))),
+            source: Box::new(SeededSource::new(Seed(0))),
             steps: Vec::new(),
             places: BTreeMap::new(),
             next: 0,
@@ -301,47 +303,47 @@ impl Walking {
 
     fn over(&self, site: Option<&'static str>) -> Stride {
         let site = if self.lies { Some("eight") } else { site };
-        let end = site.map_or(End::Exited { code: 0 }, |site| End::Failed {
-            failure: Failure::new(FailureKind::Assertion, site, site),
+        let end = site.map_or(ExecutionEnd::Exited { code: 0 }, |site| ExecutionEnd::Failed {
+            failure: ReportedFailure::new(FailureKind::Assertion, site, site),
         });
         let step = self.steps.last().map(|step| step.number);
-        let position = Position { sequence: Some(self.sequence), step, flow: None };
+        let position = ScenarioPosition { sequence: Some(self.sequence), step, flow: None };
         let stats = ScenarioStats { position, ..ScenarioStats::default() };
         Stride::Over(Box::new(execution(end, History::default(), stats)))
     }
 }
 
-impl Stage for Walking {
+impl ReplayTarget for Walking {
     fn perform(
         &mut self,
         plan: &Plan,
         inputs: &Inputs,
         source: Box<dyn DecisionSource>,
-        keep: Keep,
+        keep: HistoryWindow,
     ) -> Result<Execution, HarnessError> {
         self.toy.perform(plan, inputs, source, keep)
     }
 
-    fn trail(&mut self) -> Option<&mut dyn Trail> {
+    fn trail(&mut self) -> Option<&mut dyn SequenceTarget> {
         Some(self)
     }
 }
 
-impl Trail for Walking {
+impl SequenceTarget for Walking {
     fn start(
         &mut self,
         plan: &Plan,
         _: &Inputs,
         sequence: u32,
         source: Box<dyn DecisionSource>,
-    ) -> Result<Option<PlaceId>, HarnessError> {
+    ) -> Result<Option<CheckpointId>, HarnessError> {
         (self.plan, self.sequence, self.source) = (plan.clone(), sequence, source);
         self.places.clear();
         self.steps.clear();
         self.keep().map(Some)
     }
 
-    fn go(&mut self, place: PlaceId, source: Box<dyn DecisionSource>) -> Result<(), HarnessError> {
+    fn go(&mut self, place: CheckpointId, source: Box<dyn DecisionSource>) -> Result<(), HarnessError> {
         (self.steps, self.source) = (self.places[&place].clone(), source);
         Ok(())
     }
@@ -353,7 +355,7 @@ impl Trail for Walking {
             Next::Ending => return Ok(self.over(None)),
             Next::Step(number) => number,
         };
-        let purpose = Purpose::Choice(Part::step(ScenarioKind::Stateful.stream(self.sequence), number));
+        let purpose = Purpose::Choice(DecisionPart::step(ScenarioKind::Stateful.stream(self.sequence), number));
         let source = &mut self.source;
         let mut below = |purpose, site, bound| source.below(Question { node: NodeId(0), purpose, site }, bound).0;
         let (flow, value) = (below(purpose, "flow", FLOWS), below(purpose, "value", VALUES));
@@ -365,13 +367,13 @@ impl Trail for Walking {
         Ok((self.toy.fails)(&self.steps).map_or(Stride::On, |site| self.over(Some(site))))
     }
 
-    fn keep(&mut self) -> Result<PlaceId, HarnessError> {
+    fn keep(&mut self) -> Result<CheckpointId, HarnessError> {
         self.next += 1;
-        self.places.insert(PlaceId(self.next), self.steps.clone());
-        Ok(PlaceId(self.next))
+        self.places.insert(CheckpointId(self.next), self.steps.clone());
+        Ok(CheckpointId(self.next))
     }
 
-    fn forget(&mut self, place: PlaceId) {
+    fn forget(&mut self, place: CheckpointId) {
         assert!(self.places.remove(&place).is_some(), "a place is forgotten once");
     }
 }
@@ -432,7 +434,7 @@ fn what_passed_or_does_not_repeat_is_said_and_a_budget_keeps_what_it_has() {
 fn the_longest_run_is_found_in_few_tries() {
     for (most, needed) in [(1, 0), (1, 1), (7, 7), (100, 63), (100, 64), (100, 100), (1000, 0)] {
         let items: Vec<usize> = (0..most).collect();
-        let mut leaving = chunk_removal::Leaving::new(&items);
+        let mut leaving = chunk_removal::ChunkRemoval::new(&items);
         let mut tries = 0;
         while leaving.end == most {
             tries += 1;
@@ -448,14 +450,14 @@ fn the_longest_run_is_found_in_few_tries() {
 #[test]
 fn decisions_are_named_simplest_by_their_kind() {
     let decision = |answer, asked| Decision {
-        spot: Spot { part: Part::WHOLE, node: NodeId(0), purpose: Purpose::Random, nth: 0 },
+        spot: DecisionKey { part: DecisionPart::WHOLE, node: NodeId(0), purpose: Purpose::Random, nth: 0 },
         site: "s".into(),
         asked,
         answer,
         origin: Origin::Seed,
     };
-    assert!(values::is_simplest(&decision(Explicit::Number(0), Asked::Below(9))));
-    assert!(!values::is_simplest(&decision(Explicit::Number(1), Asked::Below(9))));
-    assert!(values::is_simplest(&decision(Explicit::Bytes("0000".into()), Asked::Bytes(2))));
-    assert!(!values::is_simplest(&decision(Explicit::Bytes("0010".into()), Asked::Bytes(2))));
+    assert!(values::is_simplest(&decision(Override::Number(0), AnswerDomain::Below(9))));
+    assert!(!values::is_simplest(&decision(Override::Number(1), AnswerDomain::Below(9))));
+    assert!(values::is_simplest(&decision(Override::Bytes("0000".into()), AnswerDomain::Bytes(2))));
+    assert!(!values::is_simplest(&decision(Override::Bytes("0010".into()), AnswerDomain::Bytes(2))));
 }

@@ -41,8 +41,8 @@ mod tests {
     fn an_urn_of_known_content_is_estimated() {
         // 60 common edges that each execution takes, 40 rare ones that one in a thousand takes: after 500 executions some
         // 24 of the rare ones were not taken.
-        use crate::rng::Chance;
-        let mut chance = Chance::new(fozzy_trace::Seed(1), 0);
+        use crate::rng::Rng;
+        let mut chance = Rng::new(fozzy_trace::Seed(1), 0);
         let mut taken = [0u32; 40];
         for _ in 0..500 {
             taken.iter_mut().for_each(|edge| *edge += u32::from(chance.one_in(1000)));

@@ -20,14 +20,14 @@ const HALVINGS: u32 = 60;
 
 /// So many of so many.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Rate {
+pub struct Proportion {
     /// Times that it happened.
     pub times: u64,
     /// Times that it could have.
     pub of: u64,
 }
 
-impl Rate {
+impl Proportion {
     /// The share that was seen; 0 of nothing.
     #[must_use]
     pub fn share(self) -> f64 {
@@ -123,7 +123,7 @@ mod tests {
 
     #[test]
     fn bounds_are_those_of_the_tables() {
-        let rate = |times, of| Rate { times, of };
+        let rate = |times, of| Proportion { times, of };
         let interval = |times, of| {
             let (low, high) = rate(times, of).interval();
             (rounded(low), rounded(high))
@@ -152,14 +152,14 @@ mod tests {
         }
         for of in 1..30 {
             for times in 1..of {
-                let rate = Rate { times, of };
+                let rate = Proportion { times, of };
                 let (least, most) = (rate.at_least(), rate.at_most());
                 assert!(least < rate.share() && rate.share() < most);
                 assert!((plain(times, of, least) - 0.95).abs() < 1e-9, "{rate:?}");
                 assert!((plain(times + 1, of, most) - 0.05).abs() < 1e-9, "{rate:?}");
             }
         }
-        assert!(Rate { times: 0, of: 1_000_000 }.at_most() < 3.1e-6);
+        assert!(Proportion { times: 0, of: 1_000_000 }.at_most() < 3.1e-6);
     }
 
     #[test]

@@ -20,7 +20,7 @@ pub const MISS_MAX: f64 = 0.05;
 
 /// What so many workers reached.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Measured {
+pub struct Measurement {
     /// Workers.
     pub workers: u32,
     /// Units of work in a second.
@@ -29,7 +29,7 @@ pub struct Measured {
 
 /// The law, with its three numbers.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Law {
+pub struct ScalingLaw {
     /// What one worker reaches.
     pub lambda: f64,
     /// Contention.
@@ -42,7 +42,7 @@ pub struct Law {
 
 /// Which of the numbers matter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Regime {
+pub enum ScalingRegime {
     /// Each worker adds as much as the first.
     Linear,
     /// Bounded by what is done one after the other.
@@ -51,21 +51,21 @@ pub enum Regime {
     Usl,
 }
 
-impl Regime {
+impl ScalingRegime {
     /// Its word.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
-            Regime::Linear => "linear",
-            Regime::Amdahl => "amdahl",
-            Regime::Usl => "usl",
+            ScalingRegime::Linear => "linear",
+            ScalingRegime::Amdahl => "amdahl",
+            ScalingRegime::Usl => "usl",
         }
     }
 }
 
 /// Why no law is told.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
-pub enum Unfit {
+pub enum FitError {
     /// There are too few measurements, or some that are no work at all.
     #[error(
         "{0} measurements of work are too few for a law with three numbers: it takes {MEASURED_MIN}, with one worker among them"
@@ -73,16 +73,16 @@ pub enum Unfit {
     Few(usize),
     /// The law does not describe them.
     #[error("the law misses the measurements by {:.0} % on average, and is believed up to {:.0} %", 100.0 * .0.miss, 100.0 * MISS_MAX)]
-    Poor(Law),
+    Poor(ScalingLaw),
 }
 
-impl Law {
+impl ScalingLaw {
     /// The law that comes nearest to the measurements.
     ///
     /// # Errors
     /// When they are too few, or it does not come near them.
-    pub fn fit(measured: &[Measured]) -> Result<Law, Unfit> {
-        let sound: Vec<Measured> = measured
+    pub fn fit(measured: &[Measurement]) -> Result<ScalingLaw, FitError> {
+        let sound: Vec<Measurement> = measured
             .iter()
             .copied()
             .filter(|one| one.workers > 0 && one.throughput > 0.0 && one.throughput.is_finite())
@@ -91,21 +91,21 @@ impl Law {
         workers.sort_unstable();
         workers.dedup();
         if workers.len() < MEASURED_MIN || workers[0] != 1 {
-            return Err(Unfit::Few(workers.len()));
+            return Err(FitError::Few(workers.len()));
         }
         // Both numbers, either, none: the best of those that are allowed.
         let laws = [[true, true], [true, false], [false, true], [false, false]].into_iter();
-        let laws = laws.filter_map(|with| Law::with(&sound, with));
-        let best = laws.min_by(|one, other| one.miss.total_cmp(&other.miss)).ok_or(Unfit::Few(workers.len()))?;
-        if best.miss > MISS_MAX { Err(Unfit::Poor(best)) } else { Ok(best) }
+        let laws = laws.filter_map(|with| ScalingLaw::with(&sound, with));
+        let best = laws.min_by(|one, other| one.miss.total_cmp(&other.miss)).ok_or(FitError::Few(workers.len()))?;
+        if best.miss > MISS_MAX { Err(FitError::Poor(best)) } else { Ok(best) }
     }
 
     /// The law in which σ and κ are 0, unless they are to be found.
-    fn with(measured: &[Measured], [sigma, kappa]: [bool; 2]) -> Option<Law> {
+    fn with(measured: &[Measurement], [sigma, kappa]: [bool; 2]) -> Option<ScalingLaw> {
         let used: Vec<usize> =
             [true, sigma, kappa].iter().enumerate().filter_map(|(n, used)| used.then_some(n)).collect();
         let mut sums = vec![vec![0.0; used.len() + 1]; used.len()];
-        for Measured { workers, throughput } in measured {
+        for Measurement { workers, throughput } in measured {
             let n = f64::from(*workers);
             let terms = [1.0, n - 1.0, n * (n - 1.0)];
             let (wanted, weight) = (n / throughput, (throughput / n).powi(2));
@@ -123,7 +123,7 @@ impl Law {
         if one <= 0.0 || sigma < 0.0 || kappa < 0.0 {
             return None;
         }
-        let mut law = Law { lambda: 1.0 / one, sigma: sigma / one, kappa: kappa / one, miss: 0.0 };
+        let mut law = ScalingLaw { lambda: 1.0 / one, sigma: sigma / one, kappa: kappa / one, miss: 0.0 };
         let squares = measured.iter().map(|one| (law.at(one.workers) / one.throughput - 1.0).powi(2));
         law.miss = (squares.sum::<f64>() / measured.len() as f64).sqrt();
         Some(law)
@@ -141,28 +141,28 @@ impl Law {
 
     /// Which of its numbers matter: a speed-up of a thousand workers that differs by less than a hundredth is the same.
     #[must_use]
-    pub fn regime(&self) -> Regime {
+    pub fn regime(&self) -> ScalingRegime {
         const ALL_BUT_NONE: f64 = 1e-5;
         match (self.sigma > ALL_BUT_NONE, self.kappa > ALL_BUT_NONE / 1e3) {
-            (_, true) => Regime::Usl,
-            (true, false) => Regime::Amdahl,
-            (false, false) => Regime::Linear,
+            (_, true) => ScalingRegime::Usl,
+            (true, false) => ScalingRegime::Amdahl,
+            (false, false) => ScalingRegime::Linear,
         }
     }
 
     /// The number of workers that reaches most; `None` when each further one adds something.
     #[must_use]
     pub fn optimum(&self) -> Option<f64> {
-        (self.regime() == Regime::Usl).then(|| ((1.0 - self.sigma).max(0.0) / self.kappa).sqrt().max(1.0))
+        (self.regime() == ScalingRegime::Usl).then(|| ((1.0 - self.sigma).max(0.0) / self.kappa).sqrt().max(1.0))
     }
 
     /// How many times as much as one worker the best number of them reaches; `None` without a bound.
     #[must_use]
     pub fn peak(&self) -> Option<f64> {
         match self.regime() {
-            Regime::Linear => None,
-            Regime::Amdahl => Some(1.0 / self.sigma),
-            Regime::Usl => self.optimum().map(|optimum| self.speedup(optimum)),
+            ScalingRegime::Linear => None,
+            ScalingRegime::Amdahl => Some(1.0 / self.sigma),
+            ScalingRegime::Usl => self.optimum().map(|optimum| self.speedup(optimum)),
         }
     }
 }
@@ -194,10 +194,10 @@ mod tests {
 
     const WORKERS: [u32; 6] = [1, 2, 4, 8, 16, 32];
 
-    fn curve(lambda: f64, sigma: f64, kappa: f64, noise: f64) -> Vec<Measured> {
-        let law = Law { lambda, sigma, kappa, miss: 0.0 };
+    fn curve(lambda: f64, sigma: f64, kappa: f64, noise: f64) -> Vec<Measurement> {
+        let law = ScalingLaw { lambda, sigma, kappa, miss: 0.0 };
         // Up and down in turn.
-        let noisy = |(number, workers): (usize, &u32)| Measured {
+        let noisy = |(number, workers): (usize, &u32)| Measurement {
             workers: *workers,
             throughput: law.at(*workers) * if number % 2 == 0 { 1.0 + noise } else { 1.0 - noise },
         };
@@ -212,46 +212,46 @@ mod tests {
     #[test]
     fn known_curves_are_found_again() {
         for (lambda, sigma, kappa) in [(500.0, 0.08, 0.0056), (1e6, 0.3, 0.02), (2.0, 0.0, 0.01), (7.0, 0.05, 0.0)] {
-            let law = Law::fit(&curve(lambda, sigma, kappa, 0.0)).expect("it is the law");
+            let law = ScalingLaw::fit(&curve(lambda, sigma, kappa, 0.0)).expect("it is the law");
             near(law.lambda, lambda);
             near(law.sigma, sigma);
             near(law.kappa, kappa);
             assert!(law.miss < 1e-9);
         }
         // The example of the seed document: σ 0.080755, κ 0.005578.
-        let law = Law::fit(&curve(486.0, 0.080_755, 0.005_578, 0.0)).expect("it is the law");
-        assert_eq!((law.regime(), law.optimum().map(f64::round)), (Regime::Usl, Some(13.0)));
+        let law = ScalingLaw::fit(&curve(486.0, 0.080_755, 0.005_578, 0.0)).expect("it is the law");
+        assert_eq!((law.regime(), law.optimum().map(f64::round)), (ScalingRegime::Usl, Some(13.0)));
         assert!(law.peak().is_some_and(|peak| (4.0..5.0).contains(&peak)), "{law:?}");
-        let amdahl = Law::fit(&curve(10.0, 0.1, 0.0, 0.0)).expect("it is the law");
-        assert_eq!((amdahl.regime(), amdahl.optimum()), (Regime::Amdahl, None));
+        let amdahl = ScalingLaw::fit(&curve(10.0, 0.1, 0.0, 0.0)).expect("it is the law");
+        assert_eq!((amdahl.regime(), amdahl.optimum()), (ScalingRegime::Amdahl, None));
         near(amdahl.peak().expect("it is bounded"), 10.0);
-        let linear = Law::fit(&curve(10.0, 0.0, 0.0, 0.0)).expect("it is the law");
-        assert_eq!((linear.regime(), linear.peak()), (Regime::Linear, None));
+        let linear = ScalingLaw::fit(&curve(10.0, 0.0, 0.0, 0.0)).expect("it is the law");
+        assert_eq!((linear.regime(), linear.peak()), (ScalingRegime::Linear, None));
     }
 
     #[test]
     fn noise_moves_the_law_a_little_and_never_below_zero() {
-        let law = Law::fit(&curve(500.0, 0.08, 0.0056, 0.02)).expect("it is near");
+        let law = ScalingLaw::fit(&curve(500.0, 0.08, 0.0056, 0.02)).expect("it is near");
         assert!((law.sigma - 0.08).abs() < 0.05 && (law.kappa - 0.0056).abs() < 0.002, "{law:?}");
-        let faster_than_linear: Vec<Measured> =
-            WORKERS.iter().map(|n| Measured { workers: *n, throughput: f64::from(*n).powf(1.02) }).collect();
-        let law = Law::fit(&faster_than_linear).expect("it is near");
+        let faster_than_linear: Vec<Measurement> =
+            WORKERS.iter().map(|n| Measurement { workers: *n, throughput: f64::from(*n).powf(1.02) }).collect();
+        let law = ScalingLaw::fit(&faster_than_linear).expect("it is near");
         assert_eq!((law.sigma, law.kappa), (0.0, 0.0));
     }
 
     #[test]
     fn what_does_not_follow_the_law_gets_none() {
-        assert!(matches!(Law::fit(&curve(500.0, 0.08, 0.0056, 0.2)), Err(Unfit::Poor(_))));
-        assert_eq!(Law::fit(&curve(1.0, 0.0, 0.0, 0.0)[..3]), Err(Unfit::Few(3)));
-        assert_eq!(Law::fit(&curve(1.0, 0.0, 0.0, 0.0)[1..]), Err(Unfit::Few(5)));
-        let still: Vec<Measured> = WORKERS.iter().map(|n| Measured { workers: *n, throughput: 0.0 }).collect();
-        assert_eq!(Law::fit(&still), Err(Unfit::Few(0)));
-        let saw: Vec<Measured> = [1, 2, 4, 8]
+        assert!(matches!(ScalingLaw::fit(&curve(500.0, 0.08, 0.0056, 0.2)), Err(FitError::Poor(_))));
+        assert_eq!(ScalingLaw::fit(&curve(1.0, 0.0, 0.0, 0.0)[..3]), Err(FitError::Few(3)));
+        assert_eq!(ScalingLaw::fit(&curve(1.0, 0.0, 0.0, 0.0)[1..]), Err(FitError::Few(5)));
+        let still: Vec<Measurement> = WORKERS.iter().map(|n| Measurement { workers: *n, throughput: 0.0 }).collect();
+        assert_eq!(ScalingLaw::fit(&still), Err(FitError::Few(0)));
+        let saw: Vec<Measurement> = [1, 2, 4, 8]
             .iter()
             .zip([1.0, 0.2, 3.0, 0.5])
-            .map(|(n, throughput)| Measured { workers: *n, throughput })
+            .map(|(n, throughput)| Measurement { workers: *n, throughput })
             .collect();
-        let error = Law::fit(&saw).expect_err("it is no such curve");
+        let error = ScalingLaw::fit(&saw).expect_err("it is no such curve");
         assert!(error.to_string().contains("misses the measurements"), "{error}");
     }
 }

@@ -6,7 +6,7 @@
 //!
 //! Rules are tried in their order. A request that none matches is a finding.
 
-use super::Program;
+use super::ProgramPlan;
 use crate::{Digest, Duration};
 use serde::{Deserialize, Serialize};
 
@@ -47,7 +47,7 @@ pub enum HttpReply {
     /// No response.
     Failure(HttpFailure),
     /// A component that exports `wasi:http/incoming-handler` answers, each request in an instance of its own.
-    Component(Program),
+    Component(ProgramPlan),
 }
 
 /// Why there is no response.

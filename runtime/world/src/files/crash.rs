@@ -20,10 +20,10 @@
 //! written. Not here: handles and the guest, which end with the machine (`World::power_loss`).
 
 use super::Disk;
-use super::content::Content;
-use super::durable::{Change, Pending};
-use super::node::{Body, NodeIndex};
-use crate::Moment;
+use super::content::FileContent;
+use super::durable::{FileChange, PendingFile};
+use super::node::{InodeBody, InodeIndex};
+use crate::OpContext;
 use crate::fault::{LOST_WRITE, TORN_WRITE};
 use fozzy_trace::Purpose;
 
@@ -50,7 +50,7 @@ enum Fate {
 impl Disk {
     /// The machine loses power, and starts again with what is on the disk. Nobody holds anything any more. Without
     /// [`Disk::track_durability`] nothing is lost.
-    pub fn crash(&mut self, moment: &mut Moment<'_>) {
+    pub fn crash(&mut self, moment: &mut OpContext<'_>) {
         let restricted = moment.faults.plans(&LOST_WRITE) || moment.faults.plans(&TORN_WRITE);
         let pending = self.names_pending();
         if pending > 0 && !restricted {
@@ -74,9 +74,9 @@ impl Disk {
         }
     }
 
-    fn replace(&mut self, file: NodeIndex, content: Content) {
+    fn replace(&mut self, file: InodeIndex, content: FileContent) {
         let after = content.usage();
-        let Body::File(at) = &mut self.node_mut(file).body else { unreachable!("only files have changes") };
+        let InodeBody::File(at) = &mut self.node_mut(file).body else { unreachable!("only files have changes") };
         let before = std::mem::replace(at, content).usage();
         self.usage.bytes = self.usage.bytes - before.bytes + after.bytes;
         self.usage.chunks = self.usage.chunks - before.chunks + after.chunks;
@@ -84,7 +84,7 @@ impl Disk {
 }
 
 /// What becomes of each of `changes` changes of a file.
-fn fates(changes: usize, moment: &mut Moment<'_>) -> Vec<Fate> {
+fn fates(changes: usize, moment: &mut OpContext<'_>) -> Vec<Fate> {
     let mut all = vec![Fate::Kept; changes];
     if changes == 0 {
         return all;
@@ -106,7 +106,7 @@ fn fates(changes: usize, moment: &mut Moment<'_>) -> Vec<Fate> {
     all
 }
 
-fn fate(moment: &mut Moment<'_>) -> Fate {
+fn fate(moment: &mut OpContext<'_>) -> Fate {
     match moment.below(Purpose::Fault, DATA, 3) {
         0 => Fate::Kept,
         1 => Fate::Lost,
@@ -116,26 +116,26 @@ fn fate(moment: &mut Moment<'_>) -> Fate {
 
 /// The content of a file after the crash.
 fn survivor(
-    pending: &Pending,
-    moment: &mut Moment<'_>,
-    mut fate: impl FnMut(usize, &mut Moment<'_>) -> Fate,
-) -> Content {
+    pending: &PendingFile,
+    moment: &mut OpContext<'_>,
+    mut fate: impl FnMut(usize, &mut OpContext<'_>) -> Fate,
+) -> FileContent {
     let mut content = pending.durable.clone();
     for (number, change) in pending.changes.iter().enumerate() {
         match (fate(number, moment), change) {
             (Fate::Kept, _) => change.apply(&mut content),
-            (Fate::Torn(unit), Change::Write { offset, bytes }) => {
+            (Fate::Torn(unit), FileChange::Write { offset, bytes }) => {
                 torn(*offset, bytes, unit.max(1), moment).as_ref().unwrap_or(change).apply(&mut content);
             }
             // A change of size is one number: it has no parts.
-            (Fate::Lost, _) | (Fate::Torn(_), Change::Size(_)) => {}
+            (Fate::Lost, _) | (Fate::Torn(_), FileChange::Size(_)) => {}
         }
     }
     content
 }
 
 /// The part of a write that is there; none when it has no border of `unit` bytes inside.
-fn torn(offset: u64, bytes: &[u8], unit: u64, moment: &mut Moment<'_>) -> Option<Change> {
+fn torn(offset: u64, bytes: &[u8], unit: u64, moment: &mut OpContext<'_>) -> Option<FileChange> {
     let first = (offset / unit + 1) * unit;
     let last = (offset + bytes.len() as u64 - 1) / unit * unit;
     let borders = (last + unit).checked_sub(first)? / unit;
@@ -145,8 +145,8 @@ fn torn(offset: u64, bytes: &[u8], unit: u64, moment: &mut Moment<'_>) -> Option
     let border = first + moment.below(Purpose::Fault, TEAR, borders) * unit;
     let (beginning, end) = bytes.split_at((border - offset) as usize);
     Some(match moment.below(Purpose::Fault, TEAR, 2) {
-        0 => Change::Write { offset, bytes: beginning.into() },
-        _ => Change::Write { offset: border, bytes: end.into() },
+        0 => FileChange::Write { offset, bytes: beginning.into() },
+        _ => FileChange::Write { offset: border, bytes: end.into() },
     })
 }
 

@@ -9,7 +9,7 @@
 //! moment is asked for that moment. Inside a machine nothing takes time and nothing is lost.
 //! Not modelled: lost acknowledgements, congestion windows.
 
-use crate::Moment;
+use crate::OpContext;
 use crate::fault::{BANDWIDTH, LATENCY, PACKET_LOSS, PARTITION};
 use fozzy_trace::plan::NetworkPlan;
 use fozzy_trace::{Duration, Instant, NodeId, Purpose};
@@ -30,7 +30,7 @@ pub(super) const SEND_RETRIES: u32 = 15;
 
 /// From which machine to which.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Path {
+pub(super) struct LinkPath {
     pub(super) from: NodeId,
     pub(super) to: NodeId,
 }
@@ -38,7 +38,7 @@ pub(super) struct Path {
 #[derive(Clone, Debug)]
 pub(super) struct Links {
     plan: NetworkPlan,
-    links: BTreeMap<Path, Link>,
+    links: BTreeMap<LinkPath, Link>,
 }
 
 #[derive(Clone, Debug)]
@@ -49,9 +49,9 @@ struct Link {
     free: Instant,
 }
 
-impl Path {
-    pub(super) fn back(self) -> Path {
-        Path { from: self.to, to: self.from }
+impl LinkPath {
+    pub(super) fn back(self) -> LinkPath {
+        LinkPath { from: self.to, to: self.from }
     }
 
     pub(super) fn is_inside(self) -> bool {
@@ -70,11 +70,11 @@ impl Links {
     }
 
     /// The name of a link as faults say it.
-    pub(super) fn name(&mut self, path: Path, machines: &[Arc<str>]) -> Arc<str> {
+    pub(super) fn name(&mut self, path: LinkPath, machines: &[Arc<str>]) -> Arc<str> {
         Arc::clone(&self.link(path, machines).name)
     }
 
-    fn link(&mut self, path: Path, machines: &[Arc<str>]) -> &mut Link {
+    fn link(&mut self, path: LinkPath, machines: &[Arc<str>]) -> &mut Link {
         self.links.entry(path).or_insert_with(|| {
             let [from, to] = [path.from, path.to].map(|node| &machines[node.0 as usize]);
             Link { name: format!("{from}->{to}").into(), free: Instant::START }
@@ -84,10 +84,10 @@ impl Links {
     /// When a packet of `bytes` arrives that is sent now; `None` when it never does.
     pub(super) fn attempt(
         &mut self,
-        path: Path,
+        path: LinkPath,
         machines: &[Arc<str>],
         bytes: usize,
-        moment: &mut Moment<'_>,
+        moment: &mut OpContext<'_>,
     ) -> Option<Instant> {
         self.send(path, machines, bytes, true, moment)
     }
@@ -95,11 +95,11 @@ impl Links {
     /// When a packet arrives that is repeated until it does, or when its sender gives up.
     pub(super) fn insist(
         &mut self,
-        path: Path,
+        path: LinkPath,
         machines: &[Arc<str>],
         bytes: usize,
         retries: u32,
-        moment: &mut Moment<'_>,
+        moment: &mut OpContext<'_>,
     ) -> Result<Instant, Instant> {
         let (mut now, mut timeout) = (moment.now, RETRANSMISSION);
         for attempt in 0..=retries {
@@ -116,11 +116,11 @@ impl Links {
 
     fn send(
         &mut self,
-        path: Path,
+        path: LinkPath,
         machines: &[Arc<str>],
         bytes: usize,
         in_line: bool,
-        moment: &mut Moment<'_>,
+        moment: &mut OpContext<'_>,
     ) -> Option<Instant> {
         if path.is_inside() {
             return Some(moment.now);
@@ -163,6 +163,6 @@ pub(super) fn retransmission(ignored: u32) -> Duration {
 }
 
 /// The same asker at another moment.
-pub(super) fn later<'a>(moment: &'a mut Moment<'_>, now: Instant) -> Moment<'a> {
-    Moment { now, node: moment.node, faults: &mut *moment.faults, chance: &mut *moment.chance }
+pub(super) fn later<'a>(moment: &'a mut OpContext<'_>, now: Instant) -> OpContext<'a> {
+    OpContext { now, node: moment.node, faults: &mut *moment.faults, chance: &mut *moment.chance }
 }

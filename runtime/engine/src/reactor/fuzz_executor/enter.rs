@@ -18,8 +18,8 @@ use crate::entry::typed::Typed;
 use crate::reactor::{CallError, Function, Reactor};
 use crate::run::scenario::{Info, Way, now, steps};
 use crate::run::schedule::power_loss;
-use fozzy_trace::End;
-use fozzy_trace::plan::Call;
+use fozzy_trace::ExecutionEnd;
+use fozzy_trace::plan::PlannedCall;
 use std::sync::Arc;
 
 /// A way into a component.
@@ -39,7 +39,7 @@ impl Entry {
         let entries = program.entries();
         let missing = |what: &str| CallerError::Entry(format!("it does not export `{what}`"));
         Ok(match searched {
-            Searched::Call(call @ (Call::Fuzz(_) | Call::Property(_))) => {
+            Searched::Call(call @ (PlannedCall::Fuzz(_) | PlannedCall::Property(_))) => {
                 let listed = names(reactor, call)?;
                 let (interface, (_, what)) = entries.scenario.interface_of(call);
                 let place = listed.iter().position(|name| name == call.function());
@@ -48,14 +48,14 @@ impl Entry {
                 };
                 let place = place as u32;
                 match call {
-                    Call::Fuzz(_) => Entry::Fuzz { run: reactor.function(&format!("{interface}#run"))?, place },
+                    PlannedCall::Fuzz(_) => Entry::Fuzz { run: reactor.function(&format!("{interface}#run"))?, place },
                     _ => Entry::Property { check: reactor.function(&format!("{interface}#check"))?, place },
                 }
             }
-            Searched::Call(Call::Function(name)) => {
+            Searched::Call(PlannedCall::Function(name)) => {
                 Entry::Function(Typed::find(&program, name).map_err(CallerError::Entry)?)
             }
-            Searched::Call(Call::Http) => {
+            Searched::Call(PlannedCall::Http) => {
                 entries.handler.as_ref().ok_or_else(|| missing("wasi:http/incoming-handler"))?;
                 Entry::Http
             }
@@ -84,7 +84,7 @@ impl Entry {
     }
 
     /// Enters it. The answer is how the guest ended, if it ended by itself and with an answer of its own.
-    pub(super) fn call(&mut self, reactor: &mut Reactor, input: &[u8]) -> Result<Option<End>, CallError> {
+    pub(super) fn call(&mut self, reactor: &mut Reactor, input: &[u8]) -> Result<Option<ExecutionEnd>, CallError> {
         match self {
             Entry::Fuzz { run, place } => reactor.call(run, (*place, Arc::from(input))).map(|()| None),
             Entry::Property { check, place } => reactor.call(check, (*place,)).map(|()| None),
@@ -96,7 +96,7 @@ impl Entry {
                 .map(|()| None),
             Entry::Http => {
                 let program = reactor.program().clone();
-                let name = Call::Http;
+                let name = PlannedCall::Http;
                 reactor
                     .finish(|store, instance| {
                         let drawn = store.data_mut().only_arguments(name.function(), request::draw)?;
@@ -107,7 +107,7 @@ impl Entry {
             Entry::Program { run, delivery } => {
                 reactor.change(|world| delivery.give(world, input))?;
                 let (result,) = reactor.call(run, ())?;
-                Ok(result.is_err().then_some(End::Exited { code: 1 }))
+                Ok(result.is_err().then_some(ExecutionEnd::Exited { code: 1 }))
             }
             Entry::Scenario { interface, flows } => reactor
                 .finish(|store, instance| {

@@ -8,13 +8,13 @@
 //!
 //! Steps are few as often as many: from a place, what is new is near as often as far.
 
-use super::{Attempt, Keeps, Origin, Strategy};
-use crate::explore::bandit::{Bandit, Earned};
-use crate::explore::frontier::Pool;
-use crate::explore::guided_source::{Answers, Manner, Order};
+use super::{CapturePolicy, ExplorationStrategy, RunOrigin, RunSpec};
+use crate::explore::bandit::{Bandit, Reward};
+use crate::explore::frontier::Frontier;
+use crate::explore::guided_source::{AnswerLog, AnswerPolicy, TaskOrder};
 use crate::explore::options::{CheckpointStrategy, Options};
-use crate::explore::swarm::{Mask, Swarm};
-use crate::rng::Chance;
+use crate::explore::swarm::{AnswerMask, Swarm};
+use crate::rng::Rng;
 use std::sync::Arc;
 
 /// Fresh runs without anything new that halve their share.
@@ -24,7 +24,7 @@ const FRESH_MIN: f64 = 0.02;
 /// Changes of the running task in a step, at most, where tasks run on.
 const CHANGES: u32 = 2;
 
-pub(super) struct CoverageGuided {
+pub(super) struct CoverageGuidedSearch {
     steps_per_run: u32,
     checkpoint_prob: f64,
     how: CheckpointStrategy,
@@ -40,9 +40,9 @@ pub(super) struct CoverageGuided {
     swarm: Option<Swarm>,
 }
 
-impl CoverageGuided {
-    pub(super) fn new(options: &Options) -> CoverageGuided {
-        CoverageGuided {
+impl CoverageGuidedSearch {
+    pub(super) fn new(options: &Options) -> CoverageGuidedSearch {
+        CoverageGuidedSearch {
             steps_per_run: options.steps_per_run,
             checkpoint_prob: options.checkpoint_prob,
             how: options.checkpoint_strategy,
@@ -63,24 +63,24 @@ impl CoverageGuided {
     }
 }
 
-impl Strategy for CoverageGuided {
-    fn next(&mut self, pool: &mut Pool, chance: &mut Chance) -> Option<Attempt> {
+impl ExplorationStrategy for CoverageGuidedSearch {
+    fn next(&mut self, pool: &mut Frontier, chance: &mut Rng) -> Option<RunSpec> {
         self.is_fresh = pool.len() == 0 || chance.happens(self.fresh_share());
         self.origins.choose(usize::from(!self.is_fresh));
-        let origin = if self.is_fresh { Origin::Start } else { Origin::Kept(pool.pick(self.how, chance)) };
+        let origin = if self.is_fresh { RunOrigin::Start } else { RunOrigin::Checkpoint(pool.pick(self.how, chance)) };
         let most = self.steps_per_run.max(1) as usize;
         let steps = if self.is_fresh { chance.between(1, most) } else { chance.length(most) };
         // Where nobody takes turns, there is nothing to choose.
         let order = match self.orders.pick([true, self.ordered > 0], chance) {
-            0 => Order::Any,
-            _ => Order::Changes { most: CHANGES, among: self.ordered },
+            0 => TaskOrder::Any,
+            _ => TaskOrder::Changes { most: CHANGES, among: self.ordered },
         };
-        let mask = self.swarm.as_mut().map_or(Mask::All, |swarm| swarm.next(chance));
-        let manner = Manner { mask, order, simplest: false, toggle: self.toggle };
-        Some(Attempt { origin, steps: steps as u32, script: Arc::from([]), manner, keeps: Keeps::New })
+        let mask = self.swarm.as_mut().map_or(AnswerMask::All, |swarm| swarm.next(chance));
+        let manner = AnswerPolicy { mask, order, simplest: false, toggle: self.toggle };
+        Some(RunSpec { origin, steps: steps as u32, script: Arc::from([]), manner, keeps: CapturePolicy::New })
     }
 
-    fn learn(&mut self, fresh: u32, steps: u32, answers: &Answers) {
+    fn learn(&mut self, fresh: u32, steps: u32, answers: &AnswerLog) {
         self.ordered = answers.ordered().max(self.ordered);
         if self.is_fresh {
             self.barren = if fresh > 0 { 0 } else { self.barren.saturating_add(1) };
@@ -93,8 +93,8 @@ impl Strategy for CoverageGuided {
         }
     }
 
-    fn earned(&self) -> Vec<(&'static str, &'static str, Earned)> {
-        let of = |dial: &'static str, earned: &mut dyn Iterator<Item = (&'static str, Earned)>| {
+    fn earned(&self) -> Vec<(&'static str, &'static str, Reward)> {
+        let of = |dial: &'static str, earned: &mut dyn Iterator<Item = (&'static str, Reward)>| {
             earned.map(|(name, earned)| (dial, name, earned)).collect::<Vec<_>>()
         };
         let mut all = of("origin", &mut self.origins.earned());

@@ -4,34 +4,40 @@
 //! priorities are those of a task over all others as long as it runs; the change points are drawn as there, for each step: its
 //! tasks are its own.
 
-use super::{Attempt, Keeps, Origin, Strategy};
-use crate::explore::frontier::Pool;
-use crate::explore::guided_source::{Answers, Manner, Order};
+use super::{CapturePolicy, ExplorationStrategy, RunOrigin, RunSpec};
+use crate::explore::frontier::Frontier;
+use crate::explore::guided_source::{AnswerLog, AnswerPolicy, TaskOrder};
 use crate::explore::options::Options;
-use crate::explore::swarm::Mask;
-use crate::rng::Chance;
+use crate::explore::swarm::AnswerMask;
+use crate::rng::Rng;
 use std::sync::Arc;
 
-pub(super) struct Fresh {
+pub(super) struct FreshStart {
     steps_per_run: u32,
-    manner: Manner,
+    manner: AnswerPolicy,
 }
 
-impl Fresh {
-    pub(super) fn new(options: &Options, order: Order) -> Fresh {
-        let manner = Manner { mask: Mask::All, order, simplest: false, toggle: options.fault_toggle_prob };
-        Fresh { steps_per_run: options.steps_per_run, manner }
+impl FreshStart {
+    pub(super) fn new(options: &Options, order: TaskOrder) -> FreshStart {
+        let manner = AnswerPolicy { mask: AnswerMask::All, order, simplest: false, toggle: options.fault_toggle_prob };
+        FreshStart { steps_per_run: options.steps_per_run, manner }
     }
 }
 
-impl Strategy for Fresh {
-    fn next(&mut self, _: &mut Pool, _: &mut Chance) -> Option<Attempt> {
+impl ExplorationStrategy for FreshStart {
+    fn next(&mut self, _: &mut Frontier, _: &mut Rng) -> Option<RunSpec> {
         let (script, manner) = (Arc::from([]), self.manner.clone());
-        Some(Attempt { origin: Origin::Start, steps: self.steps_per_run, script, manner, keeps: Keeps::Nothing })
+        Some(RunSpec {
+            origin: RunOrigin::Start,
+            steps: self.steps_per_run,
+            script,
+            manner,
+            keeps: CapturePolicy::Nothing,
+        })
     }
 
-    fn learn(&mut self, _: u32, _: u32, answers: &Answers) {
-        if let Order::Changes { among, .. } = &mut self.manner.order {
+    fn learn(&mut self, _: u32, _: u32, answers: &AnswerLog) {
+        if let TaskOrder::Changes { among, .. } = &mut self.manner.order {
             *among = answers.ordered().max(*among);
         }
     }

@@ -1,6 +1,6 @@
 //! Adds a small number to an integer of one to eight bytes, in either order of bytes.
 
-use super::{Material, Mutator};
+use super::{MutationContext, Mutator};
 
 pub(super) const MUTATOR: Mutator =
     Mutator { name: "arithmetic", about: "adds a small number to an integer", weight: 4, apply };
@@ -8,7 +8,7 @@ pub(super) const MUTATOR: Mutator =
 /// The most that is added or taken, as in AFL.
 const MOST: u64 = 35;
 
-fn apply(input: &mut Vec<u8>, material: &mut Material<'_>) -> bool {
+fn apply(input: &mut Vec<u8>, material: &mut MutationContext<'_>) -> bool {
     let width = 1usize << material.chance.below(4);
     if input.len() < width {
         return false;

@@ -1,6 +1,6 @@
 //! Blocks of bytes are erased, inserted, copied over others, moved.
 
-use super::{Material, Mutator, insert};
+use super::{MutationContext, Mutator, insert};
 
 pub(super) const ERASE: Mutator = Mutator { name: "erase", about: "erases a block of bytes", weight: 6, apply: erase };
 pub(super) const INSERT: Mutator =
@@ -13,7 +13,7 @@ pub(super) const MOVE: Mutator =
 /// Random bytes that are inserted at once: more of them say nothing to anybody.
 const RANDOM_BYTES_MAX: usize = 16;
 
-fn erase(input: &mut Vec<u8>, material: &mut Material<'_>) -> bool {
+fn erase(input: &mut Vec<u8>, material: &mut MutationContext<'_>) -> bool {
     if input.is_empty() {
         return false;
     }
@@ -23,7 +23,7 @@ fn erase(input: &mut Vec<u8>, material: &mut Material<'_>) -> bool {
     true
 }
 
-fn grow(input: &mut Vec<u8>, material: &mut Material<'_>) -> bool {
+fn grow(input: &mut Vec<u8>, material: &mut MutationContext<'_>) -> bool {
     let room = material.room(input);
     if room == 0 {
         return false;
@@ -47,7 +47,7 @@ fn grow(input: &mut Vec<u8>, material: &mut Material<'_>) -> bool {
     true
 }
 
-fn copy(input: &mut Vec<u8>, material: &mut Material<'_>) -> bool {
+fn copy(input: &mut Vec<u8>, material: &mut MutationContext<'_>) -> bool {
     if input.len() < 2 {
         return false;
     }
@@ -65,7 +65,7 @@ fn copy(input: &mut Vec<u8>, material: &mut Material<'_>) -> bool {
     true
 }
 
-fn swap(input: &mut Vec<u8>, material: &mut Material<'_>) -> bool {
+fn swap(input: &mut Vec<u8>, material: &mut MutationContext<'_>) -> bool {
     if input.len() < 2 {
         return false;
     }

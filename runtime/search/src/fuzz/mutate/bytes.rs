@@ -1,10 +1,10 @@
 //! Replaces one byte by another: any, or one of the input itself.
 
-use super::{Material, Mutator};
+use super::{MutationContext, Mutator};
 
 pub(super) const MUTATOR: Mutator = Mutator { name: "byte", about: "replaces one byte by another", weight: 6, apply };
 
-fn apply(input: &mut Vec<u8>, material: &mut Material<'_>) -> bool {
+fn apply(input: &mut Vec<u8>, material: &mut MutationContext<'_>) -> bool {
     if input.is_empty() {
         return false;
     }

@@ -1,11 +1,11 @@
 //! Puts one side of a comparison where the other side stands; see `compared`.
 
-use super::{Material, Mutator};
+use super::{MutationContext, Mutator};
 
 pub(super) const MUTATOR: Mutator =
     Mutator { name: "comparison", about: "puts one side of a comparison where the other stands", weight: 6, apply };
 
-fn apply(input: &mut Vec<u8>, material: &mut Material<'_>) -> bool {
+fn apply(input: &mut Vec<u8>, material: &mut MutationContext<'_>) -> bool {
     if material.pairs.is_empty() {
         return false;
     }

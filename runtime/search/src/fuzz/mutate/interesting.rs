@@ -1,11 +1,11 @@
 //! Replaces an integer by one of those at which programs go wrong: borders of types, powers of two, lengths.
 
-use super::{Material, Mutator};
+use super::{MutationContext, Mutator};
 
 pub(super) const MUTATOR: Mutator =
     Mutator { name: "interesting", about: "replaces an integer by one at which programs go wrong", weight: 4, apply };
 
-fn apply(input: &mut Vec<u8>, material: &mut Material<'_>) -> bool {
+fn apply(input: &mut Vec<u8>, material: &mut MutationContext<'_>) -> bool {
     let width = 1usize << material.chance.below(4);
     if input.len() < width {
         return false;
@@ -20,7 +20,7 @@ fn apply(input: &mut Vec<u8>, material: &mut Material<'_>) -> bool {
     true
 }
 
-fn value(len: usize, width: usize, material: &mut Material<'_>) -> u64 {
+fn value(len: usize, width: usize, material: &mut MutationContext<'_>) -> u64 {
     let bits = width as u64 * 8;
     let power = 1u64 << material.chance.below(bits);
     match material.chance.below(7) {

@@ -5,7 +5,7 @@
 //! <a>x</a> ─▶  <a><a><a>x</a></a></a>
 //! ```
 
-use super::{Material, Mutator};
+use super::{MutationContext, Mutator};
 
 pub(super) const MUTATOR: Mutator =
     Mutator { name: "nest", about: "repeats a block and its counterpart, one inside of the other", weight: 2, apply };
@@ -13,7 +13,7 @@ pub(super) const MUTATOR: Mutator =
 /// Bytes of what is nested: an opening word.
 const OPENING_BYTES_MAX: usize = 8;
 
-fn apply(input: &mut Vec<u8>, material: &mut Material<'_>) -> bool {
+fn apply(input: &mut Vec<u8>, material: &mut MutationContext<'_>) -> bool {
     let room = material.room(input);
     if input.len() < 2 {
         return false;

@@ -1,11 +1,11 @@
 //! Repeats a block many times, up to all the room there is: what grows with its input, and what recurses, is found so.
 
-use super::{Material, Mutator};
+use super::{MutationContext, Mutator};
 
 pub(super) const MUTATOR: Mutator =
     Mutator { name: "repeat", about: "repeats a block, up to all the room there is", weight: 2, apply };
 
-fn apply(input: &mut Vec<u8>, material: &mut Material<'_>) -> bool {
+fn apply(input: &mut Vec<u8>, material: &mut MutationContext<'_>) -> bool {
     let room = material.room(input);
     if input.is_empty() || room == 0 {
         return false;

@@ -1,11 +1,11 @@
 //! Puts a part of another testcase into this one, or its end behind this one's beginning.
 
-use super::{Material, Mutator, insert};
+use super::{MutationContext, Mutator, insert};
 
 pub(super) const MUTATOR: Mutator =
     Mutator { name: "splice", about: "puts a part of another testcase into this one", weight: 4, apply };
 
-fn apply(input: &mut Vec<u8>, material: &mut Material<'_>) -> bool {
+fn apply(input: &mut Vec<u8>, material: &mut MutationContext<'_>) -> bool {
     let other = material.other;
     if other.is_empty() || (other.len() == input.len() && other == &input[..]) {
         return false;

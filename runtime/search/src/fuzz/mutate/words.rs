@@ -1,11 +1,11 @@
 //! Puts a word of the dictionary over what stands there, or between.
 
-use super::{Material, Mutator, insert};
+use super::{MutationContext, Mutator, insert};
 
 pub(super) const MUTATOR: Mutator =
     Mutator { name: "word", about: "puts a word of the dictionary into the input", weight: 6, apply };
 
-fn apply(input: &mut Vec<u8>, material: &mut Material<'_>) -> bool {
+fn apply(input: &mut Vec<u8>, material: &mut MutationContext<'_>) -> bool {
     let tokens = material.dictionary.tokens();
     if tokens.is_empty() {
         return false;

@@ -2,7 +2,7 @@
 //! bounds.
 
 use super::*;
-use crate::Chance;
+use crate::Decider;
 use fozzy_trace::{Purpose, Question};
 
 /// Steps of one random schedule.
@@ -35,8 +35,8 @@ fn schedule(seed: u64) -> (Vec<u8>, Vec<u8>, Instant) {
     let (client, server) = lab.pair();
     for id in [client, server] {
         let (receive, send) = (lab.below(20_000) + 1, lab.below(20_000) + 1);
-        lab.network.tcp_set_option(id, SetOption::ReceiveBuffer(receive)).expect("not zero");
-        lab.network.tcp_set_option(id, SetOption::SendBuffer(send)).expect("not zero");
+        lab.network.tcp_set_option(id, SocketOption::ReceiveBuffer(receive)).expect("not zero");
+        lab.network.tcp_set_option(id, SocketOption::SendBuffer(send)).expect("not zero");
     }
     let flow = |from, to| Flow { from, to, written: Vec::new(), read: Vec::new() };
     let mut flows = [flow(client, server), flow(server, client)];

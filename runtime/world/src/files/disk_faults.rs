@@ -11,7 +11,7 @@
 //! planned faults nothing is asked. Not here: when a fault strikes ([`Faults`](crate::Faults)).
 
 use super::Errno;
-use crate::Moment;
+use crate::OpContext;
 use crate::fault::{
     BIT_FLIP, DISK_FULL, FaultKind, IO_ERROR, POWER_LOSS, READ_ERROR, SHORT_READ, SHORT_WRITE, SLOW_DISK, SYNC_ERROR,
     WRITE_ERROR,
@@ -20,7 +20,7 @@ use fozzy_trace::{Duration, Purpose};
 
 /// What is done to a file or directory, as far as faults tell it apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Act {
+pub enum DiskOperation {
     /// Reading data.
     Read,
     /// Writing data.
@@ -37,7 +37,7 @@ pub enum Act {
 
 /// What goes wrong with an operation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Strike {
+pub struct DiskFault {
     /// The machine loses power before the operation, and is up again after so long.
     pub power_loss: Option<Duration>,
     /// Virtual time that the operation takes.
@@ -51,17 +51,28 @@ pub struct Strike {
 }
 
 /// Kinds that make an act fail, and with what, in the order in which they are asked.
-const ERRORS: [(&FaultKind, &[Act], Errno); 5] = [
-    (&IO_ERROR, &[Act::Read, Act::Write, Act::Create, Act::Change, Act::Sync, Act::Look], Errno::Io),
-    (&READ_ERROR, &[Act::Read], Errno::Io),
-    (&WRITE_ERROR, &[Act::Write], Errno::Io),
-    (&DISK_FULL, &[Act::Write, Act::Create], Errno::InsufficientSpace),
-    (&SYNC_ERROR, &[Act::Sync], Errno::Io),
+const ERRORS: [(&FaultKind, &[DiskOperation], Errno); 5] = [
+    (
+        &IO_ERROR,
+        &[
+            DiskOperation::Read,
+            DiskOperation::Write,
+            DiskOperation::Create,
+            DiskOperation::Change,
+            DiskOperation::Sync,
+            DiskOperation::Look,
+        ],
+        Errno::Io,
+    ),
+    (&READ_ERROR, &[DiskOperation::Read], Errno::Io),
+    (&WRITE_ERROR, &[DiskOperation::Write], Errno::Io),
+    (&DISK_FULL, &[DiskOperation::Write, DiskOperation::Create], Errno::InsufficientSpace),
+    (&SYNC_ERROR, &[DiskOperation::Sync], Errno::Io),
 ];
 
 /// Asks what goes wrong with `act` on `path`, an absolute path of the disk of `machine`.
-pub fn strike(act: Act, machine: &str, path: &str, moment: &mut Moment<'_>) -> Strike {
-    let mut strike = Strike::default();
+pub fn strike(act: DiskOperation, machine: &str, path: &str, moment: &mut OpContext<'_>) -> DiskFault {
+    let mut strike = DiskFault::default();
     if moment.faults.is_empty() {
         return strike;
     }
@@ -77,18 +88,18 @@ pub fn strike(act: Act, machine: &str, path: &str, moment: &mut Moment<'_>) -> S
         }
     }
     match act {
-        Act::Read => {
+        DiskOperation::Read => {
             strike.bytes_max = moment.strikes(&SHORT_READ, path).map(|bytes| bytes.max(1));
             strike.flips = moment.strikes(&BIT_FLIP, path).is_some();
         }
-        Act::Write => strike.bytes_max = moment.strikes(&SHORT_WRITE, path).map(|bytes| bytes.max(1)),
-        Act::Create | Act::Change | Act::Sync | Act::Look => {}
+        DiskOperation::Write => strike.bytes_max = moment.strikes(&SHORT_WRITE, path).map(|bytes| bytes.max(1)),
+        DiskOperation::Create | DiskOperation::Change | DiskOperation::Sync | DiskOperation::Look => {}
     }
     strike
 }
 
 /// Turns one bit of what was read; which, is a question.
-pub fn flip_bit(bytes: &mut [u8], moment: &mut Moment<'_>) {
+pub fn flip_bit(bytes: &mut [u8], moment: &mut OpContext<'_>) {
     if bytes.is_empty() {
         return;
     }

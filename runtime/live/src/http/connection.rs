@@ -24,7 +24,7 @@ const ADDRESSES_MAX: usize = 8;
 const READ_BYTES: usize = 64 * 1024;
 
 /// See the module.
-pub(super) struct Line {
+pub(super) struct HttpConnection {
     socket: TcpStream,
     tls: Option<ClientConnection>,
     input: Vec<u8>,
@@ -39,14 +39,14 @@ pub(super) struct Line {
     deaf: bool,
 }
 
-impl Line {
+impl HttpConnection {
     /// Connects to the server that `url` names.
     pub(super) fn connect(
         url: &Url,
         tls: &Arc<ClientConfig>,
         input_max: usize,
         deadline: Deadline,
-    ) -> Result<Line, HttpFailure> {
+    ) -> Result<HttpConnection, HttpFailure> {
         let addresses = resolve(&url.host, url.port, deadline)?;
         let tls = match url.tls {
             true => {
@@ -58,7 +58,16 @@ impl Line {
         let socket = dial(&addresses, deadline)?;
         let ready = socket.set_nonblocking(true).and_then(|()| socket.set_nodelay(true));
         ready.map_err(|_| HttpFailure::Reset)?;
-        Ok(Line { socket, tls, input: Vec::new(), taken: 0, input_max, ended: false, broken: false, deaf: false })
+        Ok(HttpConnection {
+            socket,
+            tls,
+            input: Vec::new(),
+            taken: 0,
+            input_max,
+            ended: false,
+            broken: false,
+            deaf: false,
+        })
     }
 
     /// What arrived and was not taken yet.

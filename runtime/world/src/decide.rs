@@ -13,13 +13,13 @@ use crate::fault::{FaultKind, Faults};
 use fozzy_trace::{Instant, NodeId, Purpose, Question};
 
 /// Answers questions; the host implements it over the source and the history.
-pub trait Chance {
+pub trait Decider {
     /// A number below `bound`, which is not zero. The simplest answer is zero.
     fn below(&mut self, question: Question<'_>, bound: u64) -> u64;
 }
 
 /// Whose operation is performed, when, and whom it may ask.
-pub struct Moment<'a> {
+pub struct OpContext<'a> {
     /// Virtual time.
     pub now: Instant,
     /// The node that does it.
@@ -27,10 +27,10 @@ pub struct Moment<'a> {
     /// Planned misbehaviour.
     pub faults: &'a mut Faults,
     /// Who answers.
-    pub chance: &'a mut dyn Chance,
+    pub chance: &'a mut dyn Decider,
 }
 
-impl Moment<'_> {
+impl OpContext<'_> {
     /// A number below `bound`, which is not zero. The simplest answer is zero.
     pub fn below(&mut self, purpose: Purpose, site: &str, bound: u64) -> u64 {
         self.chance.below(Question { node: self.node, purpose, site }, bound)
@@ -53,12 +53,12 @@ impl Moment<'_> {
 pub(crate) mod tests {
     use super::*;
     use fozzy_trace::DecisionSource;
-    use fozzy_trace::source::Seeded;
+    use fozzy_trace::source::SeededSource;
 
     /// Chance by seed, for tests of the parts of the computer.
-    pub(crate) struct SeededChance(pub(crate) Seeded);
+    pub(crate) struct SeededDecider(pub(crate) SeededSource);
 
-    impl Chance for SeededChance {
+    impl Decider for SeededDecider {
         fn below(&mut self, question: Question<'_>, bound: u64) -> u64 {
             self.0.below(question, bound).0
         }

@@ -14,7 +14,7 @@
 //!
 //! Invariant: the answer zero is the shortest latency; a larger answer is never a shorter one.
 
-use crate::Moment;
+use crate::OpContext;
 use fozzy_trace::{Duration, Purpose};
 
 /// How finely the delay is drawn. The fourth power of it fits 128 bits by far.
@@ -22,22 +22,22 @@ const STEPS: u64 = 1 << 20;
 
 /// How fast a backend answers: a row of the table above, in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Pace {
+pub struct LatencyModel {
     base: u64,
     byte: u64,
     tail: u64,
 }
 
 /// Operations on files. Their bytes are not counted: an operation moves a bounded number.
-pub const FILES: Pace = Pace { base: 10_000, byte: 0, tail: 90_000 };
+pub const FILES: LatencyModel = LatencyModel { base: 10_000, byte: 0, tail: 90_000 };
 /// Whole runs of processes.
-pub const PROCESSES: Pace = Pace { base: 200_000, byte: 8, tail: 50_000_000 };
+pub const PROCESSES: LatencyModel = LatencyModel { base: 200_000, byte: 8, tail: 50_000_000 };
 /// HTTP exchanges.
-pub const HTTP: Pace = Pace { base: 2_000_000, byte: 100, tail: 64_000_000 };
+pub const HTTP: LatencyModel = LatencyModel { base: 2_000_000, byte: 100, tail: 64_000_000 };
 
 /// How long an answer of `bytes` bytes from the real computer takes in virtual time. `site` names who asks, such
 /// as `fozzy:process/run`.
-pub fn arrival(moment: &mut Moment<'_>, pace: Pace, site: &str, bytes: u64) -> Duration {
+pub fn arrival(moment: &mut OpContext<'_>, pace: LatencyModel, site: &str, bytes: u64) -> Duration {
     let step = moment.below(Purpose::Arrival, site, STEPS);
     let tail = u128::from(pace.tail) * u128::from(step).pow(4) / u128::from(STEPS).pow(4);
     let tail = u64::try_from(tail).expect("a part of the tail");
@@ -47,21 +47,21 @@ pub fn arrival(moment: &mut Moment<'_>, pace: Pace, site: &str, bytes: u64) -> D
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::chance::tests::SeededChance;
-    use crate::{Chance, Faults};
-    use fozzy_trace::source::Seeded;
+    use crate::decide::tests::SeededDecider;
+    use crate::{Decider, Faults};
+    use fozzy_trace::source::SeededSource;
     use fozzy_trace::{Instant, NodeId, Question, Seed};
 
-    fn draw(chance: &mut dyn Chance, pace: Pace, bytes: u64) -> u64 {
+    fn draw(chance: &mut dyn Decider, pace: LatencyModel, bytes: u64) -> u64 {
         let mut faults = Faults::default();
-        let mut moment = Moment { now: Instant::START, node: NodeId(0), faults: &mut faults, chance };
+        let mut moment = OpContext { now: Instant::START, node: NodeId(0), faults: &mut faults, chance };
         arrival(&mut moment, pace, "test", bytes).0
     }
 
     #[test]
     fn most_come_soon_and_a_few_come_late() {
         for pace in [FILES, PROCESSES, HTTP] {
-            let mut chance = SeededChance(Seeded::new(Seed(7)));
+            let mut chance = SeededDecider(SeededSource::new(Seed(7)));
             let mut drawn: Vec<u64> = (0..10_000).map(|_| draw(&mut chance, pace, 0) - pace.base).collect();
             drawn.sort_unstable();
             assert!((pace.tail / 18..pace.tail / 14).contains(&drawn[5_000]), "half by {}", drawn[5_000]);
@@ -72,7 +72,7 @@ mod tests {
     #[test]
     fn a_larger_answer_is_never_a_shorter_latency() {
         struct Given(u64);
-        impl Chance for Given {
+        impl Decider for Given {
             fn below(&mut self, _: Question<'_>, bound: u64) -> u64 {
                 self.0.min(bound - 1)
             }

@@ -9,17 +9,17 @@ use std::sync::Arc;
 
 /// A value whose clone costs nothing until one of both is changed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Shared<T>(Arc<T>);
+pub struct CopyOnWrite<T>(Arc<T>);
 
-impl<T> Shared<T> {
+impl<T> CopyOnWrite<T> {
     /// The value.
     #[must_use]
-    pub fn new(value: T) -> Shared<T> {
-        Shared(Arc::new(value))
+    pub fn new(value: T) -> CopyOnWrite<T> {
+        CopyOnWrite(Arc::new(value))
     }
 }
 
-impl<T: Clone> Shared<T> {
+impl<T: Clone> CopyOnWrite<T> {
     /// The value, taken out.
     #[must_use]
     pub fn into_inner(self) -> T {
@@ -27,7 +27,7 @@ impl<T: Clone> Shared<T> {
     }
 }
 
-impl<T> Deref for Shared<T> {
+impl<T> Deref for CopyOnWrite<T> {
     type Target = T;
 
     #[inline]
@@ -36,7 +36,7 @@ impl<T> Deref for Shared<T> {
     }
 }
 
-impl<T: Clone> DerefMut for Shared<T> {
+impl<T: Clone> DerefMut for CopyOnWrite<T> {
     #[inline]
     fn deref_mut(&mut self) -> &mut T {
         Arc::make_mut(&mut self.0)
@@ -49,7 +49,7 @@ mod tests {
 
     #[test]
     fn what_one_clone_changes_no_other_sees() {
-        let mut ours = Shared::new(vec![1]);
+        let mut ours = CopyOnWrite::new(vec![1]);
         let theirs = ours.clone();
         assert!(std::ptr::eq(&*ours, &*theirs), "nothing was copied");
         ours.push(2);

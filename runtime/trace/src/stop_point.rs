@@ -13,7 +13,7 @@ use std::fmt;
 
 /// A moment of an execution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Until {
+pub enum StopPoint {
     /// The call of this index, which is not answered any more.
     Call(u64),
     /// The step of this number, counted from 0 over all sequences of the run.
@@ -31,14 +31,14 @@ pub enum Until {
     Time(Instant),
 }
 
-impl fmt::Display for Until {
+impl fmt::Display for StopPoint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Until::Call(call) => write!(f, "call {call}"),
-            Until::Step(step) => write!(f, "step {step}"),
-            Until::Place { sequence, step } => write!(f, "step {step} of sequence {sequence}"),
-            Until::Decision(decision) => write!(f, "decision {decision}"),
-            Until::Time(at) => write!(f, "{at}"),
+            StopPoint::Call(call) => write!(f, "call {call}"),
+            StopPoint::Step(step) => write!(f, "step {step}"),
+            StopPoint::Place { sequence, step } => write!(f, "step {step} of sequence {sequence}"),
+            StopPoint::Decision(decision) => write!(f, "decision {decision}"),
+            StopPoint::Time(at) => write!(f, "{at}"),
         }
     }
 }

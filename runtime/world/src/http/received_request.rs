@@ -6,18 +6,18 @@
 //!
 //! Invariant: a handler cannot tell it from a request that a guest has sent.
 
-use super::body::Of;
-use super::error::ErrorCode;
+use super::body::MessageKind;
+use super::error::HttpErrorCode;
 use super::exchange::ExchangeId;
 use super::handle::{HandleError, HttpHandle};
-use super::request::{IncomingRequest, Request, RequestOptions};
+use super::request::{IncomingRequest, RequestOptions, SentRequest};
 use crate::{TableError, World};
 use fozzy_trace::NodeId;
 use std::sync::Arc;
 
 /// A request that the guest of a machine was given, by its handles.
 #[derive(Clone, Copy, Debug)]
-pub struct Received {
+pub struct ReceivedRequest {
     /// The exchange that is to be answered.
     pub exchange: ExchangeId,
     /// `incoming-request`.
@@ -31,23 +31,28 @@ impl World {
     ///
     /// # Errors
     /// When there is no room for one more.
-    pub fn http_receive(&mut self, node: NodeId, request: Request, body: Arc<[u8]>) -> Result<Received, HandleError> {
+    pub fn http_receive(
+        &mut self,
+        node: NodeId,
+        request: SentRequest,
+        body: Arc<[u8]>,
+    ) -> Result<ReceivedRequest, HandleError> {
         let opened =
             self.http.exchanges.open(request.clone(), RequestOptions::default(), self.clock.now(), &mut self.signals);
         let exchange = opened.map_err(|_| HandleError::Table(TableError::Full))?;
         let open = self.http.exchanges.get(exchange);
         open.request = None;
         open.handler = Some(node);
-        let body = self.http.bodies.whole(Of::Request, body, None, &mut self.signals);
+        let body = self.http.bodies.whole(MessageKind::Request, body, None, &mut self.signals);
         let incoming = IncomingRequest { request, body: Some(body) };
         let request = self.http_open(node, HttpHandle::IncomingRequest(incoming))?;
         let outparam = self.http_open(node, HttpHandle::ResponseOutparam(exchange))?;
-        Ok(Received { exchange, request, outparam })
+        Ok(ReceivedRequest { exchange, request, outparam })
     }
 
     /// What the guest has answered; `None` when it has not.
     #[must_use]
-    pub fn http_answered(&mut self, exchange: ExchangeId) -> Option<Result<u16, ErrorCode>> {
+    pub fn http_answered(&mut self, exchange: ExchangeId) -> Option<Result<u16, HttpErrorCode>> {
         let open = self.http.exchanges.get(exchange);
         open.reply().map(|reply| reply.as_ref().map(|response| response.status).map_err(Clone::clone))
     }
