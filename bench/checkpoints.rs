@@ -12,7 +12,8 @@
 use crate::guests;
 use crate::measure::{Pair, thread_seconds};
 use crate::table::{Bound, Row, Unit};
-use fozzy_engine::{Build, CheckpointId, Function, Program, Reactor, Switches, TrackerKind};
+use fozzy_engine::{Build, Program, Reactor, ReactorFunction, Switches, TrackerKind};
+use fozzy_trace::CheckpointId;
 use fozzy_trace::plan::{Inputs, Limits};
 use fozzy_trace::source::SeededSource;
 use fozzy_trace::{Plan, Seed};
@@ -31,7 +32,7 @@ const PAGE_BYTES: usize = 4096;
 /// The walker, with an area of so many MiB, at a checkpoint.
 struct Walker {
     reactor: Reactor,
-    dirty: Function<(u32, u32), (u32,)>,
+    dirty: ReactorFunction<(u32, u32), (u32,)>,
     at: CheckpointId,
 }
 

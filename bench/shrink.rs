@@ -11,8 +11,8 @@
 
 use crate::guests;
 use crate::measure::{Pair, thread_clock};
-use crate::paths::{Ground, Paths};
 use crate::table::{Bound, Row, Unit};
+use fozzy_campaign::walker::{Ground, Paths};
 use fozzy_check::judge;
 use fozzy_engine::{Program, Session, Switches};
 use fozzy_search::shrink::{Options, ReplayTarget, SequenceTarget, ShrinkResult, shrink as shrunk};
@@ -82,7 +82,7 @@ impl ReplayTarget for Ours {
         self.session.execute(source, keep)
     }
 
-    fn trail(&mut self) -> Option<&mut dyn SequenceTarget> {
+    fn sequences(&mut self) -> Option<&mut dyn SequenceTarget> {
         self.paths.as_mut().map(|paths| paths as &mut dyn SequenceTarget)
     }
 }

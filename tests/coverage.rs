@@ -10,7 +10,7 @@ use crate::corpus::{self, Target};
 use crate::fozzy::{Fozzy, cache_folder};
 use crate::recorded::Recorded;
 use fozzy_engine::{Build, Cache, Program, Session, Switches};
-use fozzy_instrument::Coverage;
+use fozzy_instrument::CoverageMode;
 use fozzy_trace::plan::{Inputs, MachinePlan};
 use fozzy_trace::source::SeededSource;
 use fozzy_trace::{Executor, Plan, Seed};
@@ -250,9 +250,9 @@ fn executions_with_coverage_are_those_without() {
                 session.execute(Box::new(SeededSource::new(Seed(7))), 0..u64::MAX).expect("no harness error");
             (execution, session.coverage().clone())
         };
-        let (plain, nothing) = run(Coverage::None);
+        let (plain, nothing) = run(CoverageMode::None);
         assert!(nothing.is_empty(), "a plain build covers nothing");
-        for coverage in [Coverage::SetOnce, Coverage::Counters] {
+        for coverage in [CoverageMode::SetOnce, CoverageMode::Counters] {
             let (mut execution, covered) = run(coverage);
             assert!(covered.values().all(|covered| covered.edges.iter().any(|hits| *hits > 0)), "{mode}");
             assert!(execution.fuel_used > plain.fuel_used, "counting costs something");
@@ -267,7 +267,7 @@ fn executions_with_coverage_are_those_without() {
 fn javascript_is_covered_by_function_and_offset() {
     let fozzy = Fozzy::new();
     let component = fs::read(corpus::javascript()).expect("it was built");
-    let build = Build { coverage: Coverage::SetOnce, ..Build::default() };
+    let build = Build { coverage: CoverageMode::SetOnce, ..Build::default() };
     // Recorded in the build that the command uses, so that the engine inside is compiled once.
     let trace = Recorded::of("words.wasm", component, Plan::default(), &build).trace(1);
     fozzy.write("js.fozzy", trace);

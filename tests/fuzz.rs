@@ -14,6 +14,7 @@ mod odd;
 
 use crate::corpus;
 use crate::fozzy::{Fozzy, Ran};
+use crate::wait;
 use serde_json::Value;
 use std::fs;
 use std::path::Path;
@@ -220,10 +221,7 @@ fn what_was_found_before_a_kill_is_there_afterwards() {
     fozzy.write("magic.wat", module(MAGIC));
     let mut child = fozzy.start(&["fuzz", "magic.wat", "--corpus", "corpus"]);
     let files = || fs::read_dir(fozzy.path("corpus")).map_or(0, |entries| entries.flatten().count());
-    while files() < 3 {
-        assert!(child.try_wait().expect("it can be asked").is_none(), "it does not end by itself");
-        std::thread::yield_now();
-    }
+    wait::while_running(&mut child, "three files in the corpus", || files() >= 3);
     child.kill().expect("it runs");
     child.wait().expect("it was killed");
     let kept = files();

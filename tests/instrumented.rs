@@ -16,7 +16,7 @@ mod writers;
 
 use crate::corpus::{self, MOUNT, Program};
 use fozzy_engine::{Session, Switches};
-use fozzy_instrument::{Coverage, ModuleChoice, Options, instrument};
+use fozzy_instrument::{CoverageMode, ModuleChoice, Options, instrument};
 use fozzy_trace::plan::{Inputs, MachinePlan, StdinPlan};
 use fozzy_trace::source::SeededSource;
 use fozzy_trace::{Digest, ExecutionEnd, Executor, Plan, Seed};
@@ -26,7 +26,7 @@ use std::sync::Arc;
 /// Everything at once, in all modules.
 fn everything() -> Options {
     Options {
-        coverage: Coverage::Counters,
+        coverage: CoverageMode::Counters,
         comparisons: true,
         marks: true,
         modules: ModuleChoice::All,

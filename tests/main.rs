@@ -1,7 +1,7 @@
 //! The one test binary: the whole of Fozzy from the outside, on real programs and on bad input.
 //!
 //! ```text
-//! goldens            what a person sees: tests/cli/<case>/{command, stdout, stderr, exit}
+//! goldens            what a person sees: tests/cli/<case>/{command, stdout, stderr}
 //! samples            real programs: equal traces, equal replays, every seed
 //! bad_input          what must be refused, and how
 //! conformance        every function of WASI, beside wasmtime-wasi: the same answers
@@ -30,6 +30,10 @@
 //! Not here: tests of one crate, which are in it.
 #![allow(clippy::disallowed_methods, reason = "tests start processes and threads and read settings of the test run")]
 
+// Its `#[test]` stands before that of the standard library.
+#[macro_use]
+extern crate fozzy_tests_macros;
+
 mod alone;
 mod bad_input;
 mod border;
@@ -44,6 +48,7 @@ mod faults;
 mod fozzy;
 mod fuzz;
 mod goldens;
+mod harness;
 mod hostile_guests;
 mod init;
 mod instrumented;
@@ -63,5 +68,11 @@ mod shrink;
 mod suite;
 mod targets;
 mod tidy;
+mod tier;
 mod traces;
 mod travel;
+mod wait;
+
+fn main() -> std::process::ExitCode {
+    harness::run(goldens::trials())
+}

@@ -9,7 +9,7 @@
 
 use crate::corpus;
 use fozzy_check::judge;
-use fozzy_engine::{Build, Cache, Coverage, Program, Session, SessionError, Switches};
+use fozzy_engine::{Build, Cache, CoverageMode, Program, Session, SessionError, Switches};
 use fozzy_trace::plan::{self, Inputs, Limits, MachinePlan, NodePlan};
 use fozzy_trace::source::{RecordedSource, SeededSource};
 use fozzy_trace::{Digest, Execution, ExecutionEnd, Executor, Plan, Seed, Status};
@@ -240,7 +240,7 @@ fn the_caller_waits_while_its_target_does_and_others_go_on() {
 
 #[test]
 fn both_are_covered_and_ten_thousand_calls_are_one_after_the_other() {
-    let build = Build { coverage: Coverage::SetOnce, ..Build::default() };
+    let build = Build { coverage: CoverageMode::SetOnce, ..Build::default() };
     let read = |name| std::fs::read(corpus::component(name)).expect("it is built");
     let plan = Plan { main: main_with(&["many"]), ..Plan::default() };
     let mut session = link(&read("caller"), &read("peer"), plan, &build).expect("they fit");

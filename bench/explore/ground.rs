@@ -1,24 +1,23 @@
 //! One puzzle as the ground of explorations, as the command has it.
 
-use fozzy_check::{judge, judge_end};
-use fozzy_engine::{Place, Program, Session, Switches, Walked, Walker};
-use fozzy_search::explore::{AnswerLog, CheckpointId, DecisionPath, GuidedSource, StatefulTarget, Went};
+use fozzy_check::judge;
+use fozzy_engine::{Program, Session, Switches, Walker};
+use fozzy_search::explore::{AnswerLog, DecisionPath, GuidedSource, StatefulTarget};
 use fozzy_trace::facts::Property;
 use fozzy_trace::plan::{Inputs, MachinePlan, ScenarioPlan};
 use fozzy_trace::source::RecordedSource;
-use fozzy_trace::{DecisionSource, Executor, HarnessError, Plan, Seed, Verdict};
-use std::collections::BTreeMap;
+use fozzy_trace::{
+    CheckpointId, DecisionSource, Executor, HarnessError, Plan, Seed, StepId, StepOutcome, StepTarget, Verdict,
+};
+use std::collections::BTreeSet;
 use std::sync::Arc;
-
-const START: CheckpointId = CheckpointId(0);
 
 /// A puzzle that is walked through.
 pub(super) struct Puzzle {
     walker: Walker,
     session: Session,
     plan: Plan,
-    places: BTreeMap<CheckpointId, Place>,
-    next: u64,
+    captured: BTreeSet<CheckpointId>,
     /// Whether it says what its state is.
     told: bool,
     /// What was answered before the beginning.
@@ -36,57 +35,42 @@ impl Puzzle {
         let walker = Walker::new(Arc::clone(component), &plan, &inputs, None, first).expect("it has flows");
         let program = Program::new(Arc::clone(component), Switches::of(&plan), None).expect("it compiles");
         let session = Session::new(program, Arc::new(plan.clone()), &inputs).expect("a plain plan");
-        let places = BTreeMap::from([(START, walker.start())]);
-        Puzzle { walker, session, plan, places, next: 1, told, start }
+        Puzzle { walker, session, plan, captured: BTreeSet::new(), told, start }
     }
 
     /// Forgets all places but the start.
     pub(super) fn clear(&mut self) {
-        let kept = self.places.split_off(&CheckpointId(1));
-        kept.into_values().for_each(|place| self.walker.forget(place));
+        std::mem::take(&mut self.captured).into_iter().for_each(|checkpoint| self.walker.release(checkpoint));
         self.walker.clear_coverage();
     }
 }
 
-fn went(walked: Walked) -> Went {
-    match walked {
-        Walked::On { flow } => Went::On { flow },
-        Walked::Over => Went::Over,
-        Walked::Cut => Went::Cut,
-        Walked::Ended { end, backtrace, stderr } => Went::Failed(Box::new(judge_end(&end, &stderr, &backtrace))),
+impl StepTarget for Puzzle {
+    fn start(&self) -> CheckpointId {
+        self.walker.start()
+    }
+
+    fn restore(&mut self, checkpoint: CheckpointId, source: Box<dyn DecisionSource>) -> Result<(), HarnessError> {
+        self.walker.restore(checkpoint, source)
+    }
+
+    fn step(&mut self, step: StepId) -> Result<StepOutcome, HarnessError> {
+        self.walker.step(step)
+    }
+
+    fn capture(&mut self) -> Result<CheckpointId, HarnessError> {
+        let checkpoint = self.walker.capture()?;
+        self.captured.insert(checkpoint);
+        Ok(checkpoint)
+    }
+
+    fn release(&mut self, checkpoint: CheckpointId) {
+        self.captured.remove(&checkpoint);
+        self.walker.release(checkpoint);
     }
 }
 
 impl StatefulTarget for Puzzle {
-    fn start(&self) -> CheckpointId {
-        START
-    }
-
-    fn go(&mut self, place: CheckpointId, source: Box<dyn DecisionSource>) -> Result<(), HarnessError> {
-        self.walker.go(self.places[&place], source)
-    }
-
-    fn forward(&mut self) -> Result<Went, HarnessError> {
-        self.walker.forward().map(went)
-    }
-
-    fn finish(&mut self) -> Result<Went, HarnessError> {
-        self.walker.finish().map(went)
-    }
-
-    fn keep(&mut self) -> Result<CheckpointId, HarnessError> {
-        let id = CheckpointId(self.next);
-        self.next += 1;
-        self.places.insert(id, self.walker.keep()?);
-        Ok(id)
-    }
-
-    fn forget(&mut self, place: CheckpointId) {
-        if let Some(place) = self.places.remove(&place) {
-            self.walker.forget(place);
-        }
-    }
-
     fn coverage(&mut self, see: &mut dyn FnMut(&[u8])) {
         self.walker.coverage().for_each(|(_, bytes)| see(bytes));
         self.walker.clear_coverage();
@@ -97,7 +81,7 @@ impl StatefulTarget for Puzzle {
     }
 
     fn faults(&self, see: &mut dyn FnMut(u64)) {
-        self.walker.struck().for_each(see);
+        self.walker.injected().for_each(see);
     }
 
     fn state(&self) -> Option<u64> {

@@ -13,8 +13,8 @@ use super::{cache, short};
 use crate::measure::{Clock, Pair, process_seconds, thread_clock, thread_seconds};
 use crate::table::{Bound, Row, Unit};
 use fozzy_search::Feedback;
-use fozzy_search::fuzz::{CmpLogEntry, FuzzOutcome, FuzzTarget};
-use fozzy_trace::{HarnessError, Verdict};
+use fozzy_search::fuzz::{FuzzOutcome, FuzzTarget};
+use fozzy_trace::{CmpLogEntry, HarnessError, Verdict};
 use std::path::Path;
 use std::process::Command;
 

@@ -2,21 +2,20 @@
 
 use crate::measure::{process_clock, thread_clock};
 use fozzy_check::judge_end;
-use fozzy_engine::{Cache, CallOutcome, Caller, ComparisonKind, Searched};
+use fozzy_engine::{Cache, CallOutcome, EntryPoint, FuzzExecutor};
 use fozzy_search::FailureRecord;
 use fozzy_search::fuzz::{
-    Campaign, CampaignEnd, CmpLogEntry, ComparedKind, Dictionary, FuzzObserver, FuzzOutcome, FuzzTarget, MemoryUse,
-    Options, Stats, Testcase,
+    Campaign, CampaignEnd, Dictionary, FuzzObserver, FuzzOutcome, FuzzTarget, MemoryUse, Options, Stats, Testcase,
 };
 use fozzy_trace::plan::{FUEL_DEFAULT, Inputs, PlannedCall};
-use fozzy_trace::{ExecutionEnd, HarnessError, Plan, Seed, Status, Verdict};
+use fozzy_trace::{CmpLogEntry, ExecutionEnd, HarnessError, Plan, Seed, Status, Verdict};
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
 /// A function of a core module that is called with bytes.
 pub(super) struct Ours {
-    pub(super) caller: Caller,
+    pub(super) caller: FuzzExecutor,
     /// Seconds that were spent in the target, when they are taken.
     pub(super) spent: Option<f64>,
 }
@@ -33,9 +32,9 @@ impl Ours {
         let mut plan = Plan { call: Some(call.clone()), warm_up: true, ..Plan::default() };
         plan.limits.fuel = FUEL_DEFAULT / 10;
         let component: Arc<[u8]> = loaded.component.into();
-        let searched = Searched::Call(call);
+        let searched = EntryPoint::Call(call);
         let started = |plan: &Plan| {
-            Caller::new(Arc::clone(&component), plan, &Inputs::default(), &searched, Seed(0), Some(cache))
+            FuzzExecutor::new(Arc::clone(&component), plan, &Inputs::default(), &searched, Seed(0), Some(cache))
         };
         let caller = started(&plan).or_else(|_| {
             plan.warm_up = false;
@@ -55,7 +54,7 @@ impl Ours {
         taken.len()
     }
 
-    fn timed<T>(&mut self, work: impl FnOnce(&mut Caller) -> T) -> T {
+    fn timed<T>(&mut self, work: impl FnOnce(&mut FuzzExecutor) -> T) -> T {
         if self.spent.is_none() {
             return work(&mut self.caller);
         }
@@ -81,21 +80,7 @@ impl FuzzTarget for Ours {
     }
 
     fn compare(&mut self, input: &[u8], log: &mut Vec<CmpLogEntry>) -> Result<(), HarnessError> {
-        self.timed(|caller| {
-            caller.compare(input, None, &mut |module, kind, comparison| {
-                let kind = match kind {
-                    ComparisonKind::Equal { bits } => ComparedKind::Equal(bits / 8),
-                    ComparisonKind::Order { bits, .. } => ComparedKind::Order(bits / 8),
-                    ComparisonKind::Mixed { bits } => ComparedKind::Mixed(bits / 8),
-                    ComparisonKind::Switch => ComparedKind::Switch,
-                    ComparisonKind::Bytes => ComparedKind::Bytes,
-                    ComparisonKind::Search => ComparedKind::Search,
-                };
-                let site = u64::from(module.0) << 32 | u64::from(comparison.site);
-                let (left, right, at, bytes) = (comparison.left, comparison.right, comparison.at, comparison.bytes);
-                log.push(CmpLogEntry { site, kind, left, right, at, bytes });
-            })
-        })
+        self.timed(|caller| caller.compare(input, None, log))
     }
 
     fn confirm(&mut self, input: &[u8]) -> Result<Verdict, HarnessError> {

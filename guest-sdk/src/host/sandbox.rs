@@ -1,6 +1,6 @@
 //! In the sandbox, everything is asked of the run.
 
-use super::{Comparison, Failure};
+use super::{Comparison, ReportedFailure};
 use crate::bindings::target::fozzy::target::control as target;
 use crate::bindings::tools::fozzy::choices::draws;
 use crate::bindings::tools::fozzy::events::journal;
@@ -81,10 +81,10 @@ pub(crate) fn sometimes_number(name: &str, left: f64, compared: Comparison, righ
     assertions::sometimes_number(name, left, comparison(compared), right, None);
 }
 
-pub(crate) fn fail(failure: Failure, site: &str, message: &str) -> ! {
+pub(crate) fn fail(failure: ReportedFailure, site: &str, message: &str) -> ! {
     let failure = match failure {
-        Failure::Deadlock => assertions::Failure::Deadlock,
-        Failure::Invalid => assertions::Failure::Invalid,
+        ReportedFailure::Deadlock => assertions::Failure::Deadlock,
+        ReportedFailure::Invalid => assertions::Failure::Invalid,
     };
     assertions::fail(failure, site, message);
     panic!("{message}")

@@ -10,7 +10,7 @@ use std::panic::Location;
 use std::rc::Rc;
 use std::task::Poll;
 
-struct Shared<T> {
+struct ChannelState<T> {
     site: &'static str,
     queue: RefCell<VecDeque<T>>,
     capacity: usize,
@@ -21,7 +21,7 @@ struct Shared<T> {
 }
 
 /// What a sender waits for.
-struct Room<T>(Rc<Shared<T>>);
+struct Room<T>(Rc<ChannelState<T>>);
 
 impl<T> Resource for Room<T> {
     fn name(&self) -> String {
@@ -32,7 +32,7 @@ impl<T> Resource for Room<T> {
     }
 }
 
-impl<T> Resource for Shared<T> {
+impl<T> Resource for ChannelState<T> {
     fn name(&self) -> String {
         format!("channel at {}", self.site)
     }
@@ -56,7 +56,7 @@ pub fn unbounded<T: 'static>() -> (Sender<T>, Receiver<T>) {
 }
 
 fn channel<T>(site: &'static str, capacity: usize) -> (Sender<T>, Receiver<T>) {
-    let shared = Rc::new(Shared {
+    let shared = Rc::new(ChannelState {
         site,
         queue: RefCell::default(),
         capacity,
@@ -69,10 +69,10 @@ fn channel<T>(site: &'static str, capacity: usize) -> (Sender<T>, Receiver<T>) {
 }
 
 /// Sends; a clone is another sender.
-pub struct Sender<T>(Rc<Shared<T>>);
+pub struct Sender<T>(Rc<ChannelState<T>>);
 
 /// Receives; a clone is another receiver.
-pub struct Receiver<T>(Rc<Shared<T>>);
+pub struct Receiver<T>(Rc<ChannelState<T>>);
 
 /// Nobody receives any more; this was to be sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

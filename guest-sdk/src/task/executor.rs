@@ -4,7 +4,7 @@
 
 use super::Schedule;
 use super::waiting::{Resource, Waiters};
-use crate::host::{self, Failure};
+use crate::host::{self, ReportedFailure};
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::future::Future;
@@ -283,7 +283,7 @@ fn report_deadlock() -> ! {
     while site.len() > 255 {
         site.pop();
     }
-    host::fail(Failure::Deadlock, &site, &format!("deadlock: every task waits for another\n{lines}"))
+    host::fail(ReportedFailure::Deadlock, &site, &format!("deadlock: every task waits for another\n{lines}"))
 }
 
 /// What a task leaves behind.

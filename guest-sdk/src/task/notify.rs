@@ -15,9 +15,9 @@ use std::task::Poll;
 
 /// Wakes tasks. Clones are the same.
 #[derive(Clone)]
-pub struct Notify(Rc<Shared>);
+pub struct Notify(Rc<NotifyState>);
 
-struct Shared {
+struct NotifyState {
     site: &'static str,
     /// Somebody may pass.
     permit: Cell<bool>,
@@ -26,7 +26,7 @@ struct Shared {
     waiters: Waiters,
 }
 
-impl Resource for Shared {
+impl Resource for NotifyState {
     fn name(&self) -> String {
         format!("notify at {}", self.site)
     }
@@ -48,7 +48,7 @@ impl Notify {
     #[must_use]
     pub fn new() -> Notify {
         let site = site::of(Location::caller());
-        let shared = Shared { site, permit: Cell::new(false), rounds: Cell::new(0), waiters: Waiters::default() };
+        let shared = NotifyState { site, permit: Cell::new(false), rounds: Cell::new(0), waiters: Waiters::default() };
         Notify(Rc::new(shared))
     }
 

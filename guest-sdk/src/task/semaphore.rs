@@ -12,16 +12,16 @@ use std::task::Poll;
 
 /// So many permits. Clones share them.
 #[derive(Clone)]
-pub struct Semaphore(Rc<Shared>);
+pub struct Semaphore(Rc<SemaphoreState>);
 
-struct Shared {
+struct SemaphoreState {
     site: &'static str,
     left: Cell<usize>,
     holders: RefCell<Vec<Rc<str>>>,
     waiters: Waiters,
 }
 
-impl Resource for Shared {
+impl Resource for SemaphoreState {
     fn name(&self) -> String {
         format!("semaphore at {}", self.site)
     }
@@ -39,7 +39,7 @@ impl Semaphore {
     pub fn new(permits: usize) -> Semaphore {
         let site = site::of(Location::caller());
         let holders = RefCell::default();
-        Semaphore(Rc::new(Shared { site, left: Cell::new(permits), holders, waiters: Waiters::default() }))
+        Semaphore(Rc::new(SemaphoreState { site, left: Cell::new(permits), holders, waiters: Waiters::default() }))
     }
 
     /// Permits that are left.
@@ -65,7 +65,7 @@ impl Semaphore {
 
 /// A permit of a [`Semaphore`].
 pub struct Permit {
-    shared: Rc<Shared>,
+    shared: Rc<SemaphoreState>,
     holder: Rc<str>,
 }
 

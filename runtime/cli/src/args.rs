@@ -4,6 +4,7 @@ mod artifacts;
 mod corpus;
 mod gates;
 mod memory;
+mod options;
 mod report;
 mod travel;
 
@@ -16,11 +17,9 @@ pub(crate) use memory::MemoryArgs;
 pub(crate) use report::{ReportCommand, ReportFlakyArgs, ReportFormatArg, ReportQueryArgs, ReportShowArgs};
 pub(crate) use travel::{BenchmarkArgs, CausalityArgs, FindabilityArgs, MetricArg, ReplayArgs};
 
-use crate::explore::settings::ScheduleWord;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use fozzy_trace::Duration;
 use fozzy_trace::plan::{FLOWS_MAX, SEQUENCES_MAX};
-use serde::Deserialize;
 use std::path::PathBuf;
 
 /// Deterministic execution, recording and replay of WebAssembly programs.
@@ -418,7 +417,7 @@ pub(crate) struct ExploreArgs {
     pub(crate) steps: Option<u32>,
     /// How ways are chosen [default: coverage_guided]
     #[arg(long, value_name = "STRATEGY")]
-    pub(crate) schedule: Option<ScheduleWord>,
+    pub(crate) schedule: Option<ScheduleArg>,
     /// What must hold of a distributed scenario, instead of its invariants: `kv_all_equal:KEY`, `kv_present_on_all:KEY`,
     /// `kv_node_equals:NODE:KEY:VALUE`.
     #[arg(long, value_name = "CHECKER", value_delimiter = ',')]
@@ -507,6 +506,24 @@ pub(crate) struct BranchArgs {
     /// Format of the summary.
     #[arg(long, value_name = "FORMAT", default_value = "pretty")]
     pub(crate) reporter: ReporterArg,
+}
+
+/// How ways are chosen.
+#[derive(Clone, Copy, Debug, PartialEq, ValueEnum)]
+#[value(rename_all = "snake_case")]
+pub(crate) enum ScheduleArg {
+    /// Always from the start; tasks take turns in the order in which they could go on.
+    Fifo,
+    /// Every answer of every step, the earliest places first.
+    Bfs,
+    /// Every answer of every step, the latest places first.
+    Dfs,
+    /// Always from the start; everything is drawn.
+    Random,
+    /// Always from the start; a task runs on, but for a few changes at random moments.
+    Pct,
+    /// From the start, or from places where something new was seen.
+    CoverageGuided,
 }
 
 /// What ends an exploration before its time.
@@ -789,16 +806,14 @@ pub(crate) struct ManArgs {
 }
 
 /// Backends of files.
-#[derive(Clone, Copy, Debug, PartialEq, Deserialize, ValueEnum)]
-#[serde(rename_all = "lowercase")]
+#[derive(Clone, Copy, Debug, PartialEq, ValueEnum)]
 pub(crate) enum FilesArg {
     Virtual,
     Host,
 }
 
 /// Backends of what can be scripted.
-#[derive(Clone, Copy, Debug, PartialEq, Deserialize, ValueEnum)]
-#[serde(rename_all = "lowercase")]
+#[derive(Clone, Copy, Debug, PartialEq, ValueEnum)]
 pub(crate) enum ScriptArg {
     Scripted,
     Host,

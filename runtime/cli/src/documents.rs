@@ -11,7 +11,7 @@
 use crate::command::benchmark::BenchmarkDocument;
 use crate::command::seeds::SeedsDocument;
 use crate::command::shrink::AblationDocument;
-use crate::store::RunManifest;
+use fozzy_campaign::store::RunManifest;
 use fozzy_report::coverage::CoverageDocument;
 use fozzy_report::document::{
     ArtifactsDocument, BundleDocument, CiDocument, CorpusAddDocument, CorpusExportDocument, CorpusImportDocument,

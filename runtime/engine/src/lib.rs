@@ -85,23 +85,24 @@ pub use compile::build::Build;
 pub use compile::cache::{Cache, CacheError};
 pub use compile::catalogue::Catalogue;
 pub use compile::link::LinkError;
-pub use compile::load::{LoadError, Loaded, PROGRAM_BYTES_MAX, SourceKind, load};
+pub use compile::load::{LoadError, LoadedProgram, PROGRAM_BYTES_MAX, SourceKind, load};
 pub use compile::ports::{Port, Ports};
 pub use compile::program::{Program, ProgramError};
 pub use compile::settings::{STACK_BYTES, Switches, WASMTIME_VERSION};
-pub use entry::entry_point::{Delivery, Searched};
+pub use entry::entry_point::{EntryPoint, InputDelivery};
 pub use entry::single_call::written;
 /// Standard input that is read when a guest looks at it.
-pub use fozzy_host::{LazyInput, Tee};
+pub use fozzy_host::{LazyInput, OutputTee};
 /// Edges of a program, and how they are counted; see [`Reactor::coverage`].
-pub use fozzy_instrument::{Comparison, ComparisonKind, Coverage, ModuleChoice, Sites};
+pub use fozzy_instrument::{CoverageMode, ModuleChoice, Sites};
 /// Which output a guest writes to, for those who watch it.
 pub use fozzy_world::OutputKind;
-pub use reactor::fuzz_executor::{CallOutcome, Caller, CallerError, Functions, functions};
-pub use reactor::walker::{Place, WalkError, Walked, Walker};
+pub use reactor::fuzz_executor::{CallOutcome, ExecutorError, ExportedFunctions, FuzzExecutor, functions};
+pub use reactor::walker::{Walker, WalkerError};
 pub use reactor::{
-    CHECKPOINT_BYTES_DEFAULT, CallError, CheckpointId, Function, Holdings, Reactor, ReactorError, Restored, TrackerKind,
+    CHECKPOINT_BYTES_DEFAULT, CallError, CheckpointUsage, Reactor, ReactorError, ReactorFunction, RestoreMethod,
+    TrackerKind,
 };
-pub use run::coverage::Covered;
-pub use run::inspect_at::{Look, Seen};
+pub use run::coverage::ProgramCoverage;
+pub use run::inspect_at::{ExecutionView, GuestView};
 pub use run::session::{Session, SessionError};

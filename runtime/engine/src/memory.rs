@@ -234,11 +234,11 @@ impl Drop for Region {
     }
 }
 
-struct Handle(Arc<Region>);
+struct RegionHandle(Arc<Region>);
 
 // SAFETY: `as_ptr` never changes, `byte_size..` is inaccessible, and `grow_to` keeps both; the guard
 // bytes that wasmtime asked for are mapped inaccessible behind the reservation.
-unsafe impl LinearMemory for Handle {
+unsafe impl LinearMemory for RegionHandle {
     fn byte_size(&self) -> usize {
         self.0.accessible.load(Ordering::Relaxed)
     }
@@ -285,7 +285,7 @@ unsafe impl MemoryCreator for HostMemories {
             None => Arc::new(Region::map(minimum, reserved, guard)?),
         };
         CREATED.with_borrow_mut(|created| created.push(Arc::clone(&region)));
-        Ok(Box::new(Handle(region)))
+        Ok(Box::new(RegionHandle(region)))
     }
 }
 

@@ -28,24 +28,24 @@ mod watchdog;
 #[cfg(test)]
 mod tests;
 
-pub use checkpoints::CheckpointId;
-pub(crate) use instance::Announced;
-pub use instance::Function;
+pub use instance::ReactorFunction;
 pub use tracker::TrackerKind;
 pub(crate) use watchdog::time_of;
 
 use crate::compile::program::Program;
-use crate::run::coverage::Covered;
+use crate::run::coverage::ProgramCoverage;
 use checkpoints::Checkpoints;
 use fozzy_host::{Host, Run};
-use fozzy_instrument::{Comparison, ModuleOrdinal, OriginalOffset};
+use fozzy_instrument::{LoggedComparison, ModuleOrdinal, OriginalOffset};
 use fozzy_trace::facts::ScenarioStats;
 use fozzy_trace::outcome::StackFrame;
 use fozzy_trace::plan::{Backends, Inputs};
-use fozzy_trace::{DecisionSource, ExecutionEnd, HarnessError, History, Instant, NodeId, Plan, Recorder};
+use fozzy_trace::{
+    CheckpointId, DecisionSource, ExecutionEnd, HarnessError, History, Instant, NodeId, Plan, Recorder, StepId,
+};
 use fozzy_world::{World, WorldError};
-use instance::Live;
-use state_learner::Changes;
+use instance::ReactorInstance;
+use state_learner::StateLearner;
 use std::sync::Arc;
 use wasmtime::Store;
 use wasmtime::component::{ComponentNamedList, Instance, Lift, Lower};
@@ -103,7 +103,7 @@ pub enum CallError {
 
 /// How a checkpoint was restored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Restored {
+pub enum RestoreMethod {
     /// The instance that there was got the state.
     InPlace,
     /// A fresh instance got the state.
@@ -117,7 +117,7 @@ pub enum Restored {
 
 /// What checkpoints hold, and how restores went.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Holdings {
+pub struct CheckpointUsage {
     /// Checkpoints that exist.
     pub checkpoints: u64,
     /// Of these, how many have their state; the others are restored by calling again.
@@ -132,7 +132,7 @@ pub struct Holdings {
 pub struct Reactor {
     program: Program,
     start: World,
-    live: Live,
+    live: ReactorInstance,
     checkpoints: Checkpoints,
     /// The checkpoint that the instance went on from.
     base: CheckpointId,
@@ -141,7 +141,7 @@ pub struct Reactor {
     /// Whether something was done that is not repeated.
     finished: bool,
     /// What is known of states, for who asks for them.
-    changes: Option<Changes>,
+    changes: Option<StateLearner>,
     /// Pages that were written, to be used again.
     pages: Vec<u32>,
 }
@@ -174,7 +174,7 @@ impl Reactor {
 
     fn with_run(program: Program, start: World, run: Run) -> Result<Reactor, ReactorError> {
         let first = run.fork();
-        let mut live = Live::start(&program, &start, run).map_err(|error| match error {
+        let mut live = ReactorInstance::start(&program, &start, run).map_err(|error| match error {
             CallError::Harness(error) => ReactorError::Harness(error),
             other => ReactorError::Start(other.to_string()),
         })?;
@@ -201,7 +201,7 @@ impl Reactor {
     ///
     /// # Errors
     /// When there is none of that name and type.
-    pub fn function<P, R>(&mut self, name: &str) -> Result<Function<P, R>, CallError>
+    pub fn function<P, R>(&mut self, name: &str) -> Result<ReactorFunction<P, R>, CallError>
     where
         P: ComponentNamedList + Lower,
         R: ComponentNamedList + Lift,
@@ -213,7 +213,7 @@ impl Reactor {
     ///
     /// # Errors
     /// When the guest ends in it, or has ended before.
-    pub fn call<P, R>(&mut self, function: &mut Function<P, R>, arguments: P) -> Result<R, CallError>
+    pub fn call<P, R>(&mut self, function: &mut ReactorFunction<P, R>, arguments: P) -> Result<R, CallError>
     where
         P: ComponentNamedList + Lower + Clone + Send + Sync + 'static,
         R: ComponentNamedList + Lift + 'static,
@@ -228,12 +228,12 @@ impl Reactor {
     }
 
     /// Tells the host which part of a scenario is called next.
-    pub(crate) fn announce(&mut self, next: Announced) -> Result<(), CallError> {
+    pub(crate) fn announce(&mut self, sequence: u32, next: StepId) -> Result<(), CallError> {
         if self.over {
             return Err(CallError::Over);
         }
-        self.checkpoints.announced(next);
-        let told = self.live.announce(next);
+        self.checkpoints.announced(sequence, next);
+        let told = self.live.announce(sequence, next);
         self.over = told.is_err();
         told
     }
@@ -243,9 +243,9 @@ impl Reactor {
     pub(crate) fn begin_again(self, scenario: ScenarioStats) -> Result<Reactor, ReactorError> {
         let Reactor { program, start, live, .. } = self;
         let mut run = live.run().fork();
-        run.moment(NodeId(0), |world, moment| world.begin_again(start.node(NodeId(0)), moment));
+        run.with_context(NodeId(0), |world, context| world.begin_again(start.node(NodeId(0)), context));
         for (node, _) in start.plan.called() {
-            run.moment(node, |world, moment| world.begin_again(start.node(node), moment));
+            run.with_context(node, |world, context| world.begin_again(start.node(node), context));
         }
         run.world.facts.scenario = Some(scenario);
         drop(live);
@@ -298,15 +298,15 @@ impl Reactor {
     ///
     /// # Panics
     /// When `checkpoint` is of another reactor.
-    pub fn restore(&mut self, checkpoint: CheckpointId) -> Result<Restored, HarnessError> {
+    pub fn restore(&mut self, checkpoint: CheckpointId) -> Result<RestoreMethod, HarnessError> {
         self.checkpoints.forget_calls();
         let restored = match self.checkpoints.state(checkpoint) {
-            Some(state) if !self.over && self.live.restore(state)? => Restored::InPlace,
+            Some(state) if !self.over && self.live.restore(state)? => RestoreMethod::InPlace,
             Some(state) => {
                 self.live.restart(&self.program, &self.start, state)?;
-                Restored::Fresh
+                RestoreMethod::Fresh
             }
-            None => Restored::Repeated { calls: self.repeat(checkpoint)? },
+            None => RestoreMethod::Repeated { calls: self.repeat(checkpoint)? },
         };
         self.checkpoints.arrive(checkpoint);
         (self.base, self.over, self.finished) = (checkpoint, false, false);
@@ -375,8 +375,8 @@ impl Reactor {
 
     /// What checkpoints hold.
     #[must_use]
-    pub fn holdings(&self) -> Holdings {
-        Holdings { pages_copied: self.live.pages_copied(), ..self.checkpoints.holdings() }
+    pub fn holdings(&self) -> CheckpointUsage {
+        CheckpointUsage { pages_copied: self.live.pages_copied(), ..self.checkpoints.holdings() }
     }
 
     /// Finds written pages in this way from now on.
@@ -425,8 +425,8 @@ impl Reactor {
 
     /// What this instance has covered since its coverage was cleared; `ended` is how the last call ended, if it did.
     #[must_use]
-    pub fn covered(&self, ended: Option<&CallError>) -> Covered {
-        Covered::of(&self.program, self.live.told(), ended.and_then(|ended| cut(&self.program, ended)))
+    pub fn covered(&self, ended: Option<&CallError>) -> ProgramCoverage {
+        ProgramCoverage::of(&self.program, self.live.told(), ended.and_then(|ended| cut(&self.program, ended)))
     }
 
     /// Switches the log of comparisons on or off, and empties it. A fresh instance begins with it switched off.
@@ -435,7 +435,7 @@ impl Reactor {
     }
 
     /// What was compared since the log was switched on, module by module, in the order of execution.
-    pub fn comparisons(&self) -> impl Iterator<Item = (ModuleOrdinal, Comparison)> {
+    pub fn comparisons(&self) -> impl Iterator<Item = (ModuleOrdinal, LoggedComparison)> {
         self.live.told().comparisons()
     }
 

@@ -1,7 +1,7 @@
 //! `fozzy:memory/allocations`: what a program's allocator tells.
 
 use crate::bindings::fozzy::memory::allocations;
-use crate::call::{Host, Import, Stop};
+use crate::call::{GuestStop, Host, Import};
 use fozzy_trace::facts::{FailureKind, ReportedFailure, UnknownAllocation};
 use wasmtime::Result;
 
@@ -16,7 +16,7 @@ impl allocations::Host for Host {
     fn allocated(&mut self, address: u64, bytes: u64, site: String) -> Result<()> {
         self.call(ALLOCATED, (address, bytes, &*site), |host| {
             let told = host.world().facts.allocations.allocate(address, bytes);
-            told.map_err(|error| Stop::Misuse { import: ALLOCATED.name, what: error.to_string() })
+            told.map_err(|error| GuestStop::Misuse { import: ALLOCATED.name, what: error.to_string() })
         })
     }
 
@@ -25,7 +25,7 @@ impl allocations::Host for Host {
             Ok(()) => Ok(()),
             Err(UnknownAllocation) => {
                 let message = format!("the program frees what is not allocated, at address {address:#x}");
-                Err(Stop::Failed(Box::new(ReportedFailure::new(FailureKind::Assertion, NOT_ALLOCATED, &message))))
+                Err(GuestStop::Failed(Box::new(ReportedFailure::new(FailureKind::Assertion, NOT_ALLOCATED, &message))))
             }
         })
     }

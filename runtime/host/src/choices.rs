@@ -3,7 +3,7 @@
 //! Not here: what the kinds of questions mean (`fozzy_trace::choice`), which the guest SDK shares when it runs natively.
 
 use crate::bindings::fozzy::choices::draws;
-use crate::call::{Host, Import, Stop};
+use crate::call::{GuestStop, Host, Import};
 use fozzy_trace::Purpose;
 use fozzy_trace::choice::{self, ChoiceError};
 use wasmtime::Result;
@@ -26,7 +26,7 @@ impl Host {
         import: Import,
         site: &str,
         body: impl FnOnce(&mut dyn FnMut(u64) -> u64) -> std::result::Result<R, ChoiceError>,
-    ) -> std::result::Result<R, Stop> {
+    ) -> std::result::Result<R, GuestStop> {
         let purpose = Purpose::Choice(self.part);
         let answer = choice::check_name(site).and_then(|()| body(&mut |bound| self.below(purpose, site, bound)));
         answer.map_err(|error| misused(import, site, &error))
@@ -34,8 +34,8 @@ impl Host {
 }
 
 /// The program asks for what has no answer.
-fn misused(import: Import, site: &str, error: &ChoiceError) -> Stop {
-    Stop::Misuse { import: import.name, what: format!("at `{}`: {error}", site.escape_debug()) }
+fn misused(import: Import, site: &str, error: &ChoiceError) -> GuestStop {
+    GuestStop::Misuse { import: import.name, what: format!("at `{}`: {error}", site.escape_debug()) }
 }
 
 impl draws::Host for Host {

@@ -1,6 +1,6 @@
 //! `wasi:clocks`: readings of virtual time, and pollables for its deadlines.
 
-use crate::bindings::Pollable;
+use crate::bindings::PollableResource;
 use crate::bindings::wasi::clocks::{monotonic_clock, wall_clock};
 use crate::call::{Host, Import, misuse};
 use fozzy_trace::{Duration, Instant};
@@ -18,7 +18,7 @@ const WALL_NOW: Import = Import::new("wasi:clocks/wall-clock.now");
 const WALL_RESOLUTION: Import = Import::new("wasi:clocks/wall-clock.resolution");
 
 impl Host {
-    fn subscribe(&mut self, import: Import, asked: u64, deadline: Instant) -> Result<Resource<Pollable>> {
+    fn subscribe(&mut self, import: Import, asked: u64, deadline: Instant) -> Result<Resource<PollableResource>> {
         let handle = Handle::Pollable(Wait::Until(deadline));
         let rep = self.call(import, asked, |host| host.node_mut().table.insert(handle).map_err(misuse(import)))?;
         Ok(Resource::new_own(rep))
@@ -34,12 +34,12 @@ impl monotonic_clock::Host for Host {
         self.call(RESOLUTION, (), |_| Ok(CLOCK_TICK.0))
     }
 
-    fn subscribe_instant(&mut self, when: u64) -> Result<Resource<Pollable>> {
+    fn subscribe_instant(&mut self, when: u64) -> Result<Resource<PollableResource>> {
         let deadline = self.node().drift.deadline(when, self.run.world.clock.now());
         self.subscribe(SUBSCRIBE_INSTANT, when, deadline)
     }
 
-    fn subscribe_duration(&mut self, span: u64) -> Result<Resource<Pollable>> {
+    fn subscribe_duration(&mut self, span: u64) -> Result<Resource<PollableResource>> {
         let deadline = self.world().clock.now().after(Duration(span));
         self.subscribe(SUBSCRIBE_DURATION, span, deadline)
     }
@@ -63,7 +63,7 @@ impl Host {
             self.world().clock.tick();
             return ClockReading { monotonic_ns: self.run.world.clock.now().0, wall_ns: self.wall_ns() };
         }
-        self.moment(|world, moment| world.read_clock(dial, moment))
+        self.with_context(|world, context| world.read_clock(dial, context))
     }
 
     /// What the machine's wall clock shows, in nanoseconds since 1970. Does not move time.

@@ -20,7 +20,7 @@ const ARGUMENTS: Import = Import::new("fozzy:scenario/call.arguments");
 const PURPOSE: Purpose = Purpose::Choice(DecisionPart::beginning(0));
 
 /// Who is asked.
-pub trait Draws {
+pub trait DrawSource {
     /// A number below `bound`.
     fn below(&mut self, site: &str, bound: u64) -> u64;
     /// Bytes.
@@ -28,13 +28,13 @@ pub trait Draws {
 }
 
 /// A source by itself, outside of any run.
-pub struct OfSource<'a>(pub &'a mut dyn DecisionSource);
+pub struct DecisionDraws<'a>(pub &'a mut dyn DecisionSource);
 
 fn question(site: &str) -> Question<'_> {
     Question { node: NodeId(0), purpose: PURPOSE, site }
 }
 
-impl Draws for OfSource<'_> {
+impl DrawSource for DecisionDraws<'_> {
     fn below(&mut self, site: &str, bound: u64) -> u64 {
         self.0.below(question(site), bound).0
     }
@@ -44,9 +44,9 @@ impl Draws for OfSource<'_> {
     }
 }
 
-struct OfRun<'a>(&'a mut Host);
+struct HostDraws<'a>(&'a mut Host);
 
-impl Draws for OfRun<'_> {
+impl DrawSource for HostDraws<'_> {
     fn below(&mut self, site: &str, bound: u64) -> u64 {
         self.0.below(PURPOSE, site, bound)
     }
@@ -76,11 +76,15 @@ impl Host {
     ///
     /// # Errors
     /// When the guest's budget is used up.
-    pub fn only_arguments<R>(&mut self, function: &str, draw: impl FnOnce(&mut dyn Draws) -> (R, String)) -> Result<R> {
+    pub fn only_arguments<R>(
+        &mut self,
+        function: &str,
+        draw: impl FnOnce(&mut dyn DrawSource) -> (R, String),
+    ) -> Result<R> {
         self.at(ScenarioPosition { sequence: Some(0), step: None, flow: Some(0) });
         let mut drawn = None;
         self.call(ARGUMENTS, function, |host| {
-            let (values, text) = draw(&mut OfRun(host));
+            let (values, text) = draw(&mut HostDraws(host));
             drawn = Some(values);
             Ok(text)
         })?;

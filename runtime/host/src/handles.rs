@@ -22,7 +22,7 @@ pub(crate) fn proxy() -> ResourceType {
 
 /// The resources of an instance that its caller has handles of.
 #[derive(Debug)]
-pub struct Handles {
+pub struct TargetHandles {
     of_number: BTreeMap<u32, ResourceAny>,
     next: u32,
     /// Which instance of its component it is, and of how many.
@@ -36,9 +36,9 @@ pub(crate) fn instance_of(number: u32, instances: usize) -> usize {
 
 /// A handle of an instance that is gone, or of a resource that was given away.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Gone(pub u32);
+pub struct StaleHandle(pub u32);
 
-impl fmt::Display for Gone {
+impl fmt::Display for StaleHandle {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
@@ -48,19 +48,19 @@ impl fmt::Display for Gone {
     }
 }
 
-impl std::error::Error for Gone {}
+impl std::error::Error for StaleHandle {}
 
-impl Handles {
+impl TargetHandles {
     /// Those of one of several instances of a component: no two of them give the same number.
     #[must_use]
-    pub fn of(instance: u32, instances: u32) -> Handles {
-        Handles { of_number: BTreeMap::new(), next: instance, instance: (instance, instances) }
+    pub fn of(instance: u32, instances: u32) -> TargetHandles {
+        TargetHandles { of_number: BTreeMap::new(), next: instance, instance: (instance, instances) }
     }
 
     /// The arguments of a call for the instance: its own resources in the place of numbers.
     ///
     /// # Errors
-    /// [`Gone`].
+    /// [`StaleHandle`].
     pub fn received<'t>(&mut self, types: impl Iterator<Item = Type> + 't, values: &[Val]) -> Result<Vec<Val>> {
         let resource = &mut |value: Val, of: &Type| {
             let Val::U32(number) = value else { return Ok(value) };
@@ -68,7 +68,7 @@ impl Handles {
                 Type::Own(_) => self.of_number.remove(&number),
                 _ => self.of_number.get(&number).copied(),
             };
-            found.map(Val::Resource).ok_or_else(|| wasmtime::Error::new(Gone(number)))
+            found.map(Val::Resource).ok_or_else(|| wasmtime::Error::new(StaleHandle(number)))
         };
         values.iter().zip(types).map(|(value, of)| replaced(value.clone(), &of, resource)).collect()
     }
@@ -103,7 +103,7 @@ impl Handles {
 
     /// Whoever had numbers is gone as well.
     pub fn begin_again(&mut self) {
-        *self = Handles::of(self.instance.0, self.instance.1);
+        *self = TargetHandles::of(self.instance.0, self.instance.1);
     }
 }
 

@@ -11,11 +11,11 @@
 use std::fmt;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-type Read = Box<dyn FnOnce() -> Result<Vec<u8>, String> + Send>;
+type InputReader = Box<dyn FnOnce() -> Result<Vec<u8>, String> + Send>;
 
 /// Bytes that are there when they are asked for.
 pub struct LazyInput {
-    read: Mutex<Option<Read>>,
+    read: Mutex<Option<InputReader>>,
     bytes: OnceLock<Result<Arc<[u8]>, String>>,
 }
 

@@ -48,15 +48,16 @@ mod sync_linker;
 mod time;
 mod values;
 
-pub use bindings::{IncomingRequest, ResponseOutparam};
-pub use call::{HOST_CALL_FUEL, Host, Stop};
-pub use draws::{Draws, OfSource};
-pub use handles::{Gone, Handles};
+pub use bindings::{IncomingRequestResource, ResponseOutparamResource};
+pub use call::{GuestStop, HOST_CALL_FUEL, Host};
+pub use draws::{DecisionDraws, DrawSource};
+pub use handles::{StaleHandle, TargetHandles};
 pub use input::LazyInput;
 pub use limiter::{MachineOutOfMemory, MemoryLimiter};
 pub use linker::{ImportFault, add_to_linker, import_problem, known_interfaces, refused_imports};
 pub use outgoing_call::{
-    Answer, Answered, Called, Caller, Calling, Named, Restart, link, link_resource, link_with_handles,
+    Answer, CallFuture, CallResult, CallTarget, CallerKind, NamedCall, RestartMode, link, link_resource,
+    link_with_handles,
 };
-pub use run::{OBSERVED_BYTES_MAX, Parking, RESTART_FUEL, Run, Tee, Turn};
+pub use run::{OBSERVED_BYTES_MAX, OutputTee, RESTART_FUEL, Run, RunGuard, RunSlot};
 pub use sync_linker::{add_alone_to_linker, resource_of};

@@ -14,11 +14,11 @@
 //! Not here: instances of the target, and how their ends are read (`fozzy-engine`).
 
 use crate::bindings::fozzy::target::control;
-use crate::call::{Host, Import, Stop};
-use crate::handles::{Gone, handles, instance_of, numbers, proxy};
+use crate::call::{GuestStop, Host, Import};
+use crate::handles::{StaleHandle, handles, instance_of, numbers, proxy};
 use crate::run::Run;
 use crate::sync_linker::now;
-use crate::values::{Values, simplest};
+use crate::values::{ValueList, simplest};
 use fozzy_trace::{DecisionPart, NodeId, Record, RunningDigest};
 use std::any::Any;
 use std::future::Future;
@@ -38,7 +38,7 @@ const LOSE_POWER: Import = Import::new("fozzy:target/control.lose-power");
 
 /// How a call of a component went.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Answered {
+pub enum CallResult {
     /// It has answered.
     Yes,
     /// It came to its end, now or before; the run can go on.
@@ -46,14 +46,14 @@ pub enum Answered {
     /// It came to its end, and the run with it.
     Over,
     /// It was not called, as it knows nothing of a handle.
-    Gone(Gone),
+    Gone(StaleHandle),
     /// The real machine failed.
     Machine(String),
 }
 
 /// What becomes of a component that is ended from outside.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Restart {
+pub enum RestartMode {
     /// Its machine is as it was at the start of the run.
     FromStart,
     /// Its disk stays.
@@ -63,11 +63,11 @@ pub enum Restart {
 }
 
 /// A call on its way, and the run again.
-pub type Calling<'a> = Pin<Box<dyn Future<Output = (Box<Run>, Answered)> + Send + 'a>>;
+pub type CallFuture<'a> = Pin<Box<dyn Future<Output = (Box<Run>, CallResult)> + Send + 'a>>;
 
 /// A call of a function that is known by its name only.
 #[derive(Debug)]
-pub struct Named {
+pub struct NamedCall {
     /// Its place, as of those that were linked.
     pub place: usize,
     /// Its type.
@@ -83,12 +83,17 @@ pub struct Named {
 pub use control::Answer;
 
 /// A component that can be called.
-pub trait Called: Send + Any {
+pub trait CallTarget: Send + Any {
     /// Gets a call ready of a function that is known by its name, with arguments and what is expected in WAVE.
     ///
     /// # Errors
     /// When there is no such function, or a text does not fit its type: in words.
-    fn name(&mut self, function: &str, arguments: &str, expected: Option<&str>) -> std::result::Result<Named, String>;
+    fn name(
+        &mut self,
+        function: &str,
+        arguments: &str,
+        expected: Option<&str>,
+    ) -> std::result::Result<NamedCall, String>;
     /// What such a function gave back.
     fn tell(&self, results: &[Val], expected: Option<&Val>) -> Answer;
     /// Its machine.
@@ -101,11 +106,11 @@ pub trait Called: Send + Any {
         function: usize,
         arguments: &'a [Val],
         results: &'a mut [Val],
-    ) -> Calling<'a>;
+    ) -> CallFuture<'a>;
     /// Drops the resource of a handle.
-    fn drop_handle(&mut self, run: Box<Run>, part: DecisionPart, number: u32) -> Calling<'_>;
+    fn drop_handle(&mut self, run: Box<Run>, part: DecisionPart, number: u32) -> CallFuture<'_>;
     /// Ends it; the next call begins another instance.
-    fn restart(&mut self, run: &mut Run, how: Restart);
+    fn restart(&mut self, run: &mut Run, how: RestartMode);
     /// Why it answers nothing.
     fn down(&self) -> Option<String>;
 }
@@ -120,7 +125,7 @@ fn recorded(interface: &str, function: &str) -> (Arc<str>, u32) {
 
 /// Whom a component is linked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Caller {
+pub enum CallerKind {
     /// One of several guests that take turns.
     OfSeveral,
     /// A guest that is alone, and called from outside.
@@ -131,9 +136,15 @@ pub enum Caller {
 ///
 /// # Errors
 /// When wasmtime refuses the definition.
-pub fn link(linker: &mut Linker<Host>, caller: Caller, interface: &str, function: &str, place: usize) -> Result<()> {
+pub fn link(
+    linker: &mut Linker<Host>,
+    caller: CallerKind,
+    interface: &str,
+    function: &str,
+    place: usize,
+) -> Result<()> {
     let (name, id) = recorded(interface, function);
-    if caller == Caller::Alone {
+    if caller == CallerKind::Alone {
         return linker.instance(interface)?.func_new(function, move |mut store, of, arguments, results| {
             now(store.data_mut().call_other(id, &name, place, &of, arguments, results))
         });
@@ -150,13 +161,13 @@ pub fn link(linker: &mut Linker<Host>, caller: Caller, interface: &str, function
 /// When wasmtime refuses the definition.
 pub fn link_with_handles(
     linker: &mut Linker<Host>,
-    caller: Caller,
+    caller: CallerKind,
     interface: &str,
     function: &str,
     place: usize,
 ) -> Result<()> {
     let (name, id) = recorded(interface, function);
-    if caller == Caller::Alone {
+    if caller == CallerKind::Alone {
         return linker.instance(interface)?.func_new(function, move |store, of, arguments, results| {
             now(call_with_handles(store, (id, &name, place), of, arguments, results))
         });
@@ -187,9 +198,9 @@ async fn call_with_handles(
 ///
 /// # Errors
 /// When wasmtime refuses the definition.
-pub fn link_resource(linker: &mut Linker<Host>, caller: Caller, interface: &str, resource: &str) -> Result<()> {
+pub fn link_resource(linker: &mut Linker<Host>, caller: CallerKind, interface: &str, resource: &str) -> Result<()> {
     let (name, id) = recorded(interface, &format!("[drop]{resource}"));
-    if caller == Caller::Alone {
+    if caller == CallerKind::Alone {
         return linker
             .instance(interface)?
             .resource(resource, proxy(), move |mut store, number| now(store.data_mut().drop_other(id, &name, number)));
@@ -211,12 +222,12 @@ impl Host {
         arguments: &[Val],
         results: &mut [Val],
     ) -> Result<()> {
-        let asked = Values(arguments);
+        let asked = ValueList(arguments);
         let outcome = match self.begin(&asked) {
             Ok(()) => self.pass_on(place, of, arguments, results).await,
             Err(stop) => Err(stop),
         };
-        self.end_as(id, name, &asked, outcome.map(|()| Values(results)))?;
+        self.end_as(id, name, &asked, outcome.map(|()| ValueList(results)))?;
         Ok(())
     }
 
@@ -227,24 +238,24 @@ impl Host {
         of: &ComponentFunc,
         arguments: &[Val],
         results: &mut [Val],
-    ) -> std::result::Result<(), Stop> {
+    ) -> std::result::Result<(), GuestStop> {
         let called = self.called.get_mut(self.selected).ok_or_else(unlinked)?;
         self.run.world.node_mut(self.node).calling = Some(called.node());
         let (run, answered) = called.call(self.run.lend(), self.part, place, arguments, results).await;
         self.run.hold(run);
         self.node_mut().calling = None;
         match answered {
-            Answered::Yes => Ok(()),
-            Answered::Down if self.outlives => {
+            CallResult::Yes => Ok(()),
+            CallResult::Down if self.outlives => {
                 for (result, of) in results.iter_mut().zip(of.results()) {
                     *result =
                         simplest(&of).ok_or_else(|| misused("it is down, and nothing can stand for a resource"))?;
                 }
                 Ok(())
             }
-            Answered::Down | Answered::Over => Err(Stop::CalledEnded),
-            Answered::Gone(gone) => Err(misused(&gone.to_string())),
-            Answered::Machine(what) => Err(Stop::Machine { what }),
+            CallResult::Down | CallResult::Over => Err(GuestStop::CalledEnded),
+            CallResult::Gone(gone) => Err(misused(&gone.to_string())),
+            CallResult::Machine(what) => Err(GuestStop::Machine { what }),
         }
     }
 
@@ -254,7 +265,7 @@ impl Host {
         function: &str,
         arguments: &str,
         expected: Option<&str>,
-    ) -> std::result::Result<std::result::Result<Answer, String>, Stop> {
+    ) -> std::result::Result<std::result::Result<Answer, String>, GuestStop> {
         let Some(called) = self.called.get_mut(self.selected) else {
             return Ok(Err("the run has no target; give it one with --target".to_owned()));
         };
@@ -270,14 +281,14 @@ impl Host {
     /// The guest drops a handle of the other component's.
     async fn drop_other(&mut self, id: u32, name: &str, number: u32) -> Result<()> {
         let asked = [Val::U32(number)];
-        let outcome = match self.begin(&Values(&asked)) {
+        let outcome = match self.begin(&ValueList(&asked)) {
             Ok(()) => self.pass_on_drop(number).await,
             Err(stop) => Err(stop),
         };
-        self.end_as(id, name, &Values(&asked), outcome)
+        self.end_as(id, name, &ValueList(&asked), outcome)
     }
 
-    async fn pass_on_drop(&mut self, number: u32) -> std::result::Result<(), Stop> {
+    async fn pass_on_drop(&mut self, number: u32) -> std::result::Result<(), GuestStop> {
         let place = instance_of(number, self.called.len());
         let called = self.called.get_mut(place).ok_or_else(unlinked)?;
         self.run.world.node_mut(self.node).calling = Some(called.node());
@@ -285,10 +296,10 @@ impl Host {
         self.run.hold(run);
         self.node_mut().calling = None;
         match answered {
-            Answered::Yes | Answered::Gone(_) => Ok(()),
-            Answered::Down if self.outlives => Ok(()),
-            Answered::Down | Answered::Over => Err(Stop::CalledEnded),
-            Answered::Machine(what) => Err(Stop::Machine { what }),
+            CallResult::Yes | CallResult::Gone(_) => Ok(()),
+            CallResult::Down if self.outlives => Ok(()),
+            CallResult::Down | CallResult::Over => Err(GuestStop::CalledEnded),
+            CallResult::Machine(what) => Err(GuestStop::Machine { what }),
         }
     }
 
@@ -296,11 +307,11 @@ impl Host {
     pub fn begin_called_again(&mut self) {
         (self.outlives, self.selected) = (false, 0);
         for called in &mut self.called {
-            called.restart(&mut self.run, Restart::FromStart);
+            called.restart(&mut self.run, RestartMode::FromStart);
         }
     }
 
-    fn restart_called(&mut self, import: Import, how: Restart) -> Result<()> {
+    fn restart_called(&mut self, import: Import, how: RestartMode) -> Result<()> {
         self.call(import, (), |host| {
             let called = host.called.get_mut(host.selected).ok_or_else(|| without(import))?;
             called.restart(&mut host.run, how);
@@ -309,17 +320,17 @@ impl Host {
     }
 }
 
-fn unlinked() -> Stop {
-    Stop::Machine { what: "a component was linked with one that is not there".to_owned() }
+fn unlinked() -> GuestStop {
+    GuestStop::Machine { what: "a component was linked with one that is not there".to_owned() }
 }
 
 /// The guest asks the target for what it has not.
-fn misused(what: &str) -> Stop {
-    Stop::Misuse { import: "the target", what: what.to_owned() }
+fn misused(what: &str) -> GuestStop {
+    GuestStop::Misuse { import: "the target", what: what.to_owned() }
 }
 
-fn without(import: Import) -> Stop {
-    Stop::Misuse { import: import.name, what: "the run has no target; give it one with --target".to_owned() }
+fn without(import: Import) -> GuestStop {
+    GuestStop::Misuse { import: import.name, what: "the run has no target; give it one with --target".to_owned() }
 }
 
 impl Record for Answer {
@@ -356,7 +367,7 @@ impl control::Host for Host {
             if instance as usize >= there {
                 let what =
                     format!("there is no instance {instance}: the run has {there}; more come with --target-instances");
-                return Err(Stop::Misuse { import: SELECT.name, what });
+                return Err(GuestStop::Misuse { import: SELECT.name, what });
             }
             host.selected = instance as usize;
             Ok(())
@@ -370,11 +381,11 @@ impl control::Host for Host {
     }
 
     fn restart(&mut self) -> Result<()> {
-        self.restart_called(RESTART, Restart::Program)
+        self.restart_called(RESTART, RestartMode::Program)
     }
 
     fn lose_power(&mut self) -> Result<()> {
-        self.restart_called(LOSE_POWER, Restart::PowerLoss)
+        self.restart_called(LOSE_POWER, RestartMode::PowerLoss)
     }
 
     async fn call(

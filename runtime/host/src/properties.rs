@@ -3,7 +3,7 @@
 //! Not here: the state of properties (`fozzy_trace::facts`).
 
 use crate::bindings::fozzy::properties::assertions;
-use crate::call::{Host, Import, Stop};
+use crate::call::{GuestStop, Host, Import};
 use assertions::Comparison as Wit;
 use fozzy_trace::facts::{ComparisonOperator, FailureKind, PropertyEvaluation, PropertyKind, ReportedFailure};
 use wasmtime::Result;
@@ -29,8 +29,8 @@ impl Host {
         self.call(import, ((seen.name, seen.holds), seen.details), |host| {
             match host.world().facts.properties.see(seen) {
                 Ok(None) => Ok(()),
-                Ok(Some(failure)) => Err(Stop::Failed(Box::new(failure))),
-                Err(error) => Err(Stop::Misuse { import: import.name, what: error.to_string() }),
+                Ok(Some(failure)) => Err(GuestStop::Failed(Box::new(failure))),
+                Err(error) => Err(GuestStop::Misuse { import: import.name, what: error.to_string() }),
             }
         })
     }
@@ -56,8 +56,8 @@ impl Host {
             let seen = PropertyEvaluation { kind, name, holds, distance: Some(distance), details: words.as_deref() };
             match host.world().facts.properties.see(seen) {
                 Ok(None) => Ok(()),
-                Ok(Some(failure)) => Err(Stop::Failed(Box::new(failure))),
-                Err(error) => Err(Stop::Misuse { import: import.name, what: error.to_string() }),
+                Ok(Some(failure)) => Err(GuestStop::Failed(Box::new(failure))),
+                Err(error) => Err(GuestStop::Misuse { import: import.name, what: error.to_string() }),
             }
         })
     }
@@ -112,14 +112,14 @@ impl assertions::Host for Host {
     fn again(&mut self, name: String, held: u64, missed: u64) -> Result<()> {
         self.call(AGAIN, (&*name, held, missed), |host| {
             let counted = host.world().facts.properties.again(&name, held, missed);
-            counted.map_err(|error| Stop::Misuse { import: AGAIN.name, what: error.to_string() })
+            counted.map_err(|error| GuestStop::Misuse { import: AGAIN.name, what: error.to_string() })
         })
     }
 
     fn state(&mut self, name: String, value: u64) -> Result<()> {
         self.call(STATE, (&*name, value), |host| {
             let noted = host.world().facts.states.note(&name, value);
-            noted.map_err(|error| Stop::Misuse { import: STATE.name, what: error.to_string() })
+            noted.map_err(|error| GuestStop::Misuse { import: STATE.name, what: error.to_string() })
         })
     }
 
@@ -130,12 +130,12 @@ impl assertions::Host for Host {
             assertions::Failure::Invalid => FailureKind::Invalid,
         };
         self.call(FAIL, (&*site, &*message), |_| {
-            Err(Stop::Failed(Box::new(ReportedFailure::new(kind, &site, &message))))
+            Err(GuestStop::Failed(Box::new(ReportedFailure::new(kind, &site, &message))))
         })
     }
 
     fn panicked(&mut self, site: String, message: String) -> Result<()> {
         let failure = || ReportedFailure::new(FailureKind::Panic, &site, &message);
-        self.call(PANICKED, (&*site, &*message), |_| Err(Stop::Failed(Box::new(failure()))))
+        self.call(PANICKED, (&*site, &*message), |_| Err(GuestStop::Failed(Box::new(failure()))))
     }
 }

@@ -11,7 +11,7 @@
 //! machine or of the trace, and never reaches the guest; each open file is closed by its last holder.
 //! Not here: performing the operations (`fozzy-live`), their translation from WIT (`filesystem`).
 
-use crate::call::{Host, Stop};
+use crate::call::{GuestStop, Host};
 use fozzy_trace::NodeId;
 use fozzy_trace::observation::{
     BackendRequest, BackendResponse as Observed, FileKind, FileOperation, FileRequest, FileResponse, FileStat,
@@ -28,7 +28,7 @@ const SITE: &str = "wasi:filesystem";
 const OFFSET_MAX: u64 = i64::MAX as u64;
 
 /// An answer of the real computer, or its refusal.
-pub(crate) type Live<T> = Result<Result<T, Errno>, Stop>;
+pub(crate) type RealFileResult<T> = Result<Result<T, Errno>, GuestStop>;
 
 /// What a check of ours refuses before anything is asked.
 macro_rules! check {
@@ -45,10 +45,10 @@ impl Host {
         self.run.world.plan.backends.files == Backend::Host && self.node == NodeId(0)
     }
 
-    fn ask_file(&mut self, file: LiveFile, operation: FileOperation) -> Live<FileResponse> {
+    fn ask_file(&mut self, file: LiveFile, operation: FileOperation) -> RealFileResult<FileResponse> {
         let ask = BackendRequest::File(FileRequest { on: file.number, operation });
         let answer = self.run.observe(&ask)?;
-        let latency = self.moment(|_, moment| arrival(moment, FILES, SITE, 0));
+        let latency = self.with_context(|_, context| arrival(context, FILES, SITE, 0));
         let clock = &mut self.world().clock;
         clock.advance_to(clock.now().after(latency));
         match answer {
@@ -63,7 +63,7 @@ impl Host {
         file: LiveFile,
         operation: FileOperation,
         read: impl FnOnce(FileResponse) -> Option<T>,
-    ) -> Live<T> {
+    ) -> RealFileResult<T> {
         match self.ask_file(file, operation)? {
             Ok(answer) => read(answer).map(Ok).ok_or_else(implausible),
             Err(errno) => Ok(Err(errno)),
@@ -71,7 +71,7 @@ impl Host {
     }
 
     /// An operation that has nothing to tell.
-    pub(crate) fn live_done(&mut self, file: LiveFile, operation: FileOperation) -> Live<()> {
+    pub(crate) fn live_done(&mut self, file: LiveFile, operation: FileOperation) -> RealFileResult<()> {
         self.ask_file_for(file, operation, |answer| matches!(answer, FileResponse::Done).then_some(()))
     }
 
@@ -84,7 +84,7 @@ impl Host {
         path: String,
         open: OpenFlags,
         flags: DescriptorFlags,
-    ) -> Live<LiveFile> {
+    ) -> RealFileResult<LiveFile> {
         check!(base.need_directory());
         if flags.file_integrity_sync || flags.data_integrity_sync || flags.requested_write_sync {
             return Ok(Err(Errno::Unsupported));
@@ -125,7 +125,7 @@ impl Host {
     }
 
     /// One holder less; the last one closes.
-    pub(crate) fn live_close(&mut self, file: LiveFile) -> Result<(), Stop> {
+    pub(crate) fn live_close(&mut self, file: LiveFile) -> Result<(), GuestStop> {
         if self.world().live.closed(file) {
             // That it is closed is all that closing can come to.
             let _ = self.live_done(file, FileOperation::Close)?;
@@ -134,7 +134,7 @@ impl Host {
     }
 
     /// Up to `length` bytes from `offset` on; the flag says that there were none.
-    pub(crate) fn live_read(&mut self, file: LiveFile, offset: u64, length: u64) -> Live<(Vec<u8>, bool)> {
+    pub(crate) fn live_read(&mut self, file: LiveFile, offset: u64, length: u64) -> RealFileResult<(Vec<u8>, bool)> {
         let length = length.min(READ_BYTES_MAX);
         check!(file.need_file());
         check!(check_offset(offset, length));
@@ -152,7 +152,7 @@ impl Host {
     }
 
     /// Writes bytes at `offset`, or at the end, and answers how many.
-    pub(crate) fn live_write(&mut self, file: LiveFile, offset: Option<u64>, bytes: &[u8]) -> Live<u64> {
+    pub(crate) fn live_write(&mut self, file: LiveFile, offset: Option<u64>, bytes: &[u8]) -> RealFileResult<u64> {
         let length = bytes.len() as u64;
         check!(file.need_file());
         check!(check_offset(offset.unwrap_or(0), length));
@@ -171,7 +171,12 @@ impl Host {
     }
 
     /// Writes all bytes; what the real disk takes in parts is written in parts.
-    pub(crate) fn live_write_all(&mut self, file: LiveFile, mut offset: Option<u64>, bytes: &[u8]) -> Live<()> {
+    pub(crate) fn live_write_all(
+        &mut self,
+        file: LiveFile,
+        mut offset: Option<u64>,
+        bytes: &[u8],
+    ) -> RealFileResult<()> {
         let mut done = 0;
         while done < bytes.len() {
             match self.live_write(file, offset, &bytes[done..])? {
@@ -187,7 +192,7 @@ impl Host {
     }
 
     /// Cuts or extends.
-    pub(crate) fn live_set_size(&mut self, file: LiveFile, size: u64) -> Live<()> {
+    pub(crate) fn live_set_size(&mut self, file: LiveFile, size: u64) -> RealFileResult<()> {
         check!(file.need_file());
         if size > OFFSET_MAX || !file.flags.write {
             return Ok(Err(Errno::Invalid));
@@ -196,7 +201,7 @@ impl Host {
     }
 
     /// `stat` and `stat-at`.
-    pub(crate) fn live_stat(&mut self, file: LiveFile, operation: FileOperation) -> Live<FileStat> {
+    pub(crate) fn live_stat(&mut self, file: LiveFile, operation: FileOperation) -> RealFileResult<FileStat> {
         self.ask_file_for(
             file,
             operation,
@@ -205,7 +210,7 @@ impl Host {
     }
 
     /// `metadata-hash` and `metadata-hash-at`.
-    pub(crate) fn live_hash(&mut self, file: LiveFile, operation: FileOperation) -> Live<MetadataHash> {
+    pub(crate) fn live_hash(&mut self, file: LiveFile, operation: FileOperation) -> RealFileResult<MetadataHash> {
         self.ask_file_for(file, operation, |answer| match answer {
             FileResponse::Hash { lower, upper } => Some(MetadataHash { lower, upper }),
             _ => None,
@@ -213,7 +218,7 @@ impl Host {
     }
 
     /// What a symbolic link says.
-    pub(crate) fn live_link(&mut self, base: LiveFile, path: String) -> Live<String> {
+    pub(crate) fn live_link(&mut self, base: LiveFile, path: String) -> RealFileResult<String> {
         check!(base.need_directory());
         let read = |answer| if let FileResponse::Link(text) = answer { Some(text) } else { None };
         Ok(self.ask_file_for(base, FileOperation::ReadlinkAt { path }, read)?.and_then(|text| {
@@ -224,14 +229,14 @@ impl Host {
 
     /// Whether two descriptors are one object. The interface has no word for a failure: what cannot be asked is
     /// another object.
-    pub(crate) fn live_is_same(&mut self, one: LiveFile, other: LiveFile) -> Result<bool, Stop> {
+    pub(crate) fn live_is_same(&mut self, one: LiveFile, other: LiveFile) -> Result<bool, GuestStop> {
         let read = |answer| if let FileResponse::Same(same) = answer { Some(same) } else { None };
         let same = self.ask_file_for(one, FileOperation::IsSameObject { other: other.number }, read)?;
         Ok(same.unwrap_or(false))
     }
 
     /// All entries of a directory, the first one last.
-    pub(crate) fn live_list(&mut self, directory: LiveFile) -> Live<Vec<(String, FileKind)>> {
+    pub(crate) fn live_list(&mut self, directory: LiveFile) -> RealFileResult<Vec<(String, FileKind)>> {
         check!(directory.need_directory());
         self.ask_file_for(directory, FileOperation::ReadDirectory, |answer| {
             let FileResponse::Entries(mut entries) = answer else { return None };
@@ -254,6 +259,6 @@ fn check_offset(offset: u64, length: u64) -> Result<(), Errno> {
 }
 
 /// An answer that cannot be one.
-fn implausible() -> Stop {
-    Stop::Machine { what: "an operation on a file was answered by what cannot be its answer".to_owned() }
+fn implausible() -> GuestStop {
+    GuestStop::Machine { what: "an operation on a file was answered by what cannot be its answer".to_owned() }
 }

@@ -9,7 +9,7 @@ use crate::bindings::wasi::clocks::wall_clock::Datetime;
 use crate::bindings::wasi::filesystem::types as fs;
 use crate::bindings::wasi::http::types as http;
 use crate::bindings::wasi::sockets::network;
-use crate::streams::Failure;
+use crate::streams::StreamOpFailure;
 use fozzy_trace::{Record, RunningDigest};
 use std::fmt::Write;
 
@@ -23,29 +23,29 @@ impl Record for Datetime {
     }
 }
 
-impl Record for Failure {
+impl Record for StreamOpFailure {
     fn fold(&self, fold: &mut RunningDigest) {
         match self {
-            Failure::Closed => fold.word(0),
-            Failure::Failed(errno) => fold.word(*errno as u64 + 1),
-            Failure::Network(error) => fold.bytes(error.to_string().as_bytes()),
-            Failure::Http(error) => fold.bytes(error.to_string().as_bytes()),
+            StreamOpFailure::Closed => fold.word(0),
+            StreamOpFailure::Failed(errno) => fold.word(*errno as u64 + 1),
+            StreamOpFailure::Network(error) => fold.bytes(error.to_string().as_bytes()),
+            StreamOpFailure::Http(error) => fold.bytes(error.to_string().as_bytes()),
         }
     }
     fn show(&self, out: &mut String) {
         match self {
-            Failure::Closed => out.push_str("closed"),
-            Failure::Failed(errno) => drop(write!(out, "{errno:?}")),
-            Failure::Network(error) => drop(write!(out, "{error}")),
-            Failure::Http(error) => drop(write!(out, "{error}")),
+            StreamOpFailure::Closed => out.push_str("closed"),
+            StreamOpFailure::Failed(errno) => drop(write!(out, "{errno:?}")),
+            StreamOpFailure::Network(error) => drop(write!(out, "{error}")),
+            StreamOpFailure::Http(error) => drop(write!(out, "{error}")),
         }
     }
 }
 
 /// A value that is folded and shown by its `Debug` text.
-pub(crate) struct Shown<T>(pub(crate) T);
+pub(crate) struct DebugRecord<T>(pub(crate) T);
 
-impl<T: std::fmt::Debug> Record for Shown<T> {
+impl<T: std::fmt::Debug> Record for DebugRecord<T> {
     fn fold(&self, fold: &mut RunningDigest) {
         fold.bytes(format!("{:?}", self.0).as_bytes());
     }
@@ -58,10 +58,10 @@ macro_rules! by_debug {
     ($($kind:ty),* $(,)?) => {$(
         impl Record for $kind {
             fn fold(&self, fold: &mut RunningDigest) {
-                Shown(self).fold(fold);
+                DebugRecord(self).fold(fold);
             }
             fn show(&self, out: &mut String) {
-                Shown(self).show(out);
+                DebugRecord(self).show(out);
             }
         }
     )*};

@@ -13,7 +13,7 @@
 //! Not here: who is next (`fozzy-engine`).
 
 use crate::LazyInput;
-use crate::call::Stop;
+use crate::call::GuestStop;
 use fozzy_trace::observation::{BackendRequest, BackendResponse, LiveBackend, Observation, ProcessRequest};
 use fozzy_trace::source::Override;
 use fozzy_trace::{DecisionSource, Digest, Duration, NodeId, ObservationLookup, Origin, Question, Recorder, StopPoint};
@@ -33,7 +33,7 @@ pub const OBSERVED_BYTES_MAX: u64 = 1 << 30;
 pub const RESTART_FUEL: u64 = 10_000_000;
 
 /// Receives what guests write, as they write it; it cannot answer, so it cannot influence a guest.
-pub type Tee = Box<dyn FnMut(NodeId, OutputKind, &[u8]) + Send>;
+pub type OutputTee = Box<dyn FnMut(NodeId, OutputKind, &[u8]) + Send>;
 
 /// What all guests of one run share.
 pub struct Run {
@@ -51,7 +51,7 @@ pub struct Run {
     /// Steps of scenarios that were begun.
     pub(crate) steps: u64,
     pub(crate) source: Box<dyn DecisionSource>,
-    pub(crate) tee: Option<Tee>,
+    pub(crate) tee: Option<OutputTee>,
     pub(crate) stdin: Option<Arc<LazyInput>>,
     reality: Option<Box<dyn LiveBackend>>,
     observed_bytes: u64,
@@ -63,7 +63,7 @@ pub struct Run {
 impl Run {
     /// A run of `world` whose questions `source` answers.
     #[must_use]
-    pub fn new(world: World, source: Box<dyn DecisionSource>, recorder: Recorder, tee: Option<Tee>) -> Run {
+    pub fn new(world: World, source: Box<dyn DecisionSource>, recorder: Recorder, tee: Option<OutputTee>) -> Run {
         let work_max = world.plan.limits.fuel;
         Run {
             world,
@@ -180,18 +180,18 @@ impl Run {
     }
 
     /// Lets a part of the computer do something that may ask for chance or meet a fault, for `node`.
-    pub fn moment<R>(&mut self, node: NodeId, body: impl FnOnce(&mut World, &mut OpContext<'_>) -> R) -> R {
+    pub fn with_context<R>(&mut self, node: NodeId, body: impl FnOnce(&mut World, &mut OpContext<'_>) -> R) -> R {
         let mut faults = std::mem::take(&mut self.world.faults);
-        let mut asking = Asking { source: &mut *self.source, recorder: &mut self.recorder };
-        let mut moment = OpContext { now: self.world.clock.now(), node, faults: &mut faults, chance: &mut asking };
-        let result = body(&mut self.world, &mut moment);
+        let mut asking = RunDecider { source: &mut *self.source, recorder: &mut self.recorder };
+        let mut context = OpContext { now: self.world.clock.now(), node, faults: &mut faults, decider: &mut asking };
+        let result = body(&mut self.world, &mut context);
         self.world.faults = faults;
         result
     }
 
     /// The machine `node` loses power, and its guest can begin again after `up_after`.
     pub fn power_loss(&mut self, node: NodeId, up_after: Duration) {
-        self.moment(node, |world, moment| world.power_loss(moment));
+        self.with_context(node, |world, context| world.power_loss(context));
         let up = self.world.clock.now().after(up_after);
         self.world.node_mut(node).waiting = vec![Wait::Until(up)];
         self.work = self.work.saturating_add(RESTART_FUEL);
@@ -203,21 +203,21 @@ impl Run {
     }
 
     /// Bytes that an [`BackendResponse`] named.
-    pub(crate) fn kept(&mut self, digest: Digest) -> Result<Arc<[u8]>, Stop> {
+    pub(crate) fn kept(&mut self, digest: Digest) -> Result<Arc<[u8]>, GuestStop> {
         let found = self.recorder.observed().get(&digest);
-        found.ok_or_else(|| Stop::Machine { what: format!("the bytes {digest} of an observation are missing") })
+        found.ok_or_else(|| GuestStop::Machine { what: format!("the bytes {digest} of an observation are missing") })
     }
 
     /// Asks the real computer, or the recording of what it answered; recorded before anybody judges it.
-    pub(crate) fn observe(&mut self, ask: &BackendRequest) -> Result<BackendResponse, Stop> {
+    pub(crate) fn observe(&mut self, ask: &BackendRequest) -> Result<BackendResponse, GuestStop> {
         let shown = self.redacted(ask);
         let answer = match self.source.observe(&shown, self.recorder.observed()) {
             ObservationLookup::Answer(answer) => answer,
             ObservationLookup::Diverged(recorded) => {
-                return Err(Stop::Diverged { recorded, asked: Box::new(shown) });
+                return Err(GuestStop::Diverged { recorded, asked: Box::new(shown) });
             }
             ObservationLookup::Unknown => {
-                let machine = |what: String| Stop::Machine { what };
+                let machine = |what: String| GuestStop::Machine { what };
                 let reality = self.reality.as_mut();
                 let reality =
                     reality.ok_or_else(|| machine("the plan asks for a host backend, and none is there".to_owned()))?;
@@ -225,7 +225,7 @@ impl Run {
             }
         };
         if !ask.fits(&answer) {
-            return Err(Stop::Machine { what: format!("an answer of another kind came for {shown:?}") });
+            return Err(GuestStop::Machine { what: format!("an answer of another kind came for {shown:?}") });
         }
         for digest in shown.digests().into_iter().chain(answer.digests()) {
             self.observed_bytes += self.kept(digest)?.len() as u64;
@@ -233,7 +233,7 @@ impl Run {
         if self.observed_bytes > OBSERVED_BYTES_MAX {
             let what =
                 format!("the host backends moved more than the {OBSERVED_BYTES_MAX} bytes that a trace can carry");
-            return Err(Stop::Machine { what });
+            return Err(GuestStop::Machine { what });
         }
         self.recorder.observation(Observation { ask: shown, answer: answer.clone() });
         Ok(answer)
@@ -254,12 +254,12 @@ impl Run {
 }
 
 /// Asks the source on behalf of a part of the computer, and records that it did.
-struct Asking<'a> {
+struct RunDecider<'a> {
     source: &'a mut dyn DecisionSource,
     recorder: &'a mut Recorder,
 }
 
-impl Decider for Asking<'_> {
+impl Decider for RunDecider<'_> {
     fn below(&mut self, question: Question<'_>, bound: u64) -> u64 {
         let (answer, origin): (u64, Origin) = self.source.below(question, bound);
         self.recorder.decision(origin, || Override::Number(answer));
@@ -269,9 +269,9 @@ impl Decider for Asking<'_> {
 
 /// Where the run stands between two turns.
 #[derive(Default)]
-pub struct Parking(Mutex<Option<Box<Run>>>);
+pub struct RunSlot(Mutex<Option<Box<Run>>>);
 
-impl Parking {
+impl RunSlot {
     /// Leaves the run for whoever is next.
     pub fn put(&self, run: Box<Run>) {
         let old = self.0.lock().unwrap_or_else(PoisonError::into_inner).replace(run);
@@ -289,16 +289,16 @@ impl Parking {
 }
 
 /// The run, while it is a guest's turn; nothing, while the guest is parked.
-pub struct Turn {
+pub struct RunGuard {
     run: Option<Box<Run>>,
-    parking: Arc<Parking>,
+    parking: Arc<RunSlot>,
 }
 
-impl Turn {
+impl RunGuard {
     /// A guest that gets the run from `parking` when its turn comes.
     #[must_use]
-    pub fn new(parking: Arc<Parking>) -> Turn {
-        Turn { run: None, parking }
+    pub fn new(parking: Arc<RunSlot>) -> RunGuard {
+        RunGuard { run: None, parking }
     }
 
     /// The turn begins.
@@ -326,12 +326,12 @@ impl Turn {
     /// Ends this turn, and begins another when the engine gives it.
     pub(crate) async fn pass_on(&mut self) {
         self.end();
-        Once(false).await;
+        YieldOnce(false).await;
         self.begin();
     }
 }
 
-impl Deref for Turn {
+impl Deref for RunGuard {
     type Target = Run;
 
     #[inline]
@@ -340,7 +340,7 @@ impl Deref for Turn {
     }
 }
 
-impl DerefMut for Turn {
+impl DerefMut for RunGuard {
     #[inline]
     fn deref_mut(&mut self) -> &mut Run {
         self.run.as_deref_mut().expect("a guest acts in its own turn only")
@@ -348,9 +348,9 @@ impl DerefMut for Turn {
 }
 
 /// Pends once.
-struct Once(bool);
+struct YieldOnce(bool);
 
-impl Future for Once {
+impl Future for YieldOnce {
     type Output = ();
 
     fn poll(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<()> {

@@ -16,8 +16,8 @@ use crate::bindings::wasi::sockets::network::{
     ErrorCode, IpAddress, IpAddressFamily, IpSocketAddress, Ipv4SocketAddress, Ipv6SocketAddress,
 };
 use crate::bindings::wasi::sockets::{instance_network, network};
-use crate::bindings::{IoError, Network as NetworkHandle, Pollable};
-use crate::call::{Host, Import, Stop, misuse};
+use crate::bindings::{IoErrorResource, NetworkResource as NetworkHandle, PollableResource};
+use crate::call::{GuestStop, Host, Import, misuse};
 use fozzy_trace::Record;
 use fozzy_world::network::{self as world, AddressFamily};
 use fozzy_world::table::{Handle, StreamFailure};
@@ -38,9 +38,9 @@ type Answer<T> = std::result::Result<T, world::SocketErrorCode>;
 impl Host {
     /// Lets the network do something, after everything that is due by now.
     fn on_network<R>(&mut self, body: impl FnOnce(&mut Network, &mut OpContext<'_>) -> R) -> R {
-        self.moment(|world, moment| {
-            world.network.advance(moment.now);
-            body(&mut world.network, moment)
+        self.with_context(|world, context| {
+            world.network.advance(context.now);
+            body(&mut world.network, context)
         })
     }
 
@@ -49,7 +49,7 @@ impl Host {
         &mut self,
         import: Import,
         asked: impl Record,
-        body: impl FnOnce(&mut Host) -> std::result::Result<Answer<T>, Stop>,
+        body: impl FnOnce(&mut Host) -> std::result::Result<Answer<T>, GuestStop>,
     ) -> SocketResult<T> {
         self.call(import, asked, |host| {
             let answer = body(host)?;
@@ -61,7 +61,7 @@ impl Host {
     }
 
     /// The guest needs the right to use the network.
-    fn check_network(&self, import: Import, handle: &Resource<NetworkHandle>) -> std::result::Result<(), Stop> {
+    fn check_network(&self, import: Import, handle: &Resource<NetworkHandle>) -> std::result::Result<(), GuestStop> {
         match self.node().table.get(handle.rep()) {
             Ok(Handle::Network) => Ok(()),
             _ => Err(wrong(import)),
@@ -69,7 +69,7 @@ impl Host {
     }
 
     /// Gives a handle of its own to something new.
-    fn handle(&mut self, import: Import, handle: Handle) -> std::result::Result<u32, Stop> {
+    fn handle(&mut self, import: Import, handle: Handle) -> std::result::Result<u32, GuestStop> {
         self.node_mut().table.insert(handle).map_err(misuse(import))
     }
 
@@ -79,7 +79,7 @@ impl Host {
         import: Import,
         rep: u32,
         wait: impl FnOnce(&Handle) -> Option<Wait>,
-    ) -> Result<Resource<Pollable>> {
+    ) -> Result<Resource<PollableResource>> {
         let pollable = self.call(import, rep, |host| {
             let wait = host.node().table.get(rep).ok().and_then(wait).ok_or_else(|| wrong(import))?;
             host.handle(import, Handle::Pollable(wait))
@@ -88,7 +88,7 @@ impl Host {
     }
 }
 
-fn wrong(import: Import) -> Stop {
+fn wrong(import: Import) -> GuestStop {
     misuse(import)(TableError::WrongHandle)
 }
 
@@ -100,7 +100,7 @@ impl instance_network::Host for Host {
 }
 
 impl network::Host for Host {
-    fn network_error_code(&mut self, error: Resource<IoError>) -> Result<Option<ErrorCode>> {
+    fn network_error_code(&mut self, error: Resource<IoErrorResource>) -> Result<Option<ErrorCode>> {
         self.call(NETWORK_ERROR_CODE, error.rep(), |host| match host.node().table.get(error.rep()) {
             Ok(Handle::Error(StreamFailure::Network(error))) => Ok(Some(code(*error))),
             Ok(Handle::Error(_)) => Ok(None),

@@ -18,12 +18,14 @@ use crate::bindings::wasi::http::types as http;
 use crate::bindings::wasi::io::{error, poll, streams};
 use crate::bindings::wasi::sockets::{ip_name_lookup, network, tcp, udp};
 use crate::bindings::{
-    Child, Descriptor, DirectoryEntryStream, Fields, FutureIncomingResponse, FutureTrailers, IncomingBody,
-    IncomingDatagramStream, IncomingRequest, IncomingResponse, InputStream, IoError, Network, OutgoingBody,
-    OutgoingDatagramStream, OutgoingRequest, OutgoingResponse, OutputStream, Pollable, RequestOptions,
-    ResolveAddressStream, ResponseOutparam, TcpSocket, TerminalInput, TerminalOutput, UdpSocket,
+    ChildResource, DescriptorResource, DirectoryEntryStreamResource, FieldsResource, FutureIncomingResponseResource,
+    FutureTrailersResource, IncomingBodyResource, IncomingDatagramStreamResource, IncomingRequestResource,
+    IncomingResponseResource, InputStreamResource, IoErrorResource, NetworkResource, OutgoingBodyResource,
+    OutgoingDatagramStreamResource, OutgoingRequestResource, OutgoingResponseResource, OutputStreamResource,
+    PollableResource, RequestOptionsResource, ResolveAddressStreamResource, ResponseOutparamResource,
+    TcpSocketResource, TerminalInputResource, TerminalOutputResource, UdpSocketResource,
 };
-use crate::call::{Host, Stop};
+use crate::call::{GuestStop, Host};
 use fozzy_world::http::HttpHandle;
 use fozzy_world::table::Handle;
 use poll::HostPollable as _;
@@ -38,32 +40,32 @@ use wasmtime::component::{Linker, Resource, ResourceType};
 macro_rules! resources {
     ($each:ident!) => {
         $each! {
-            "wasi:cli/terminal-input@0.2.12" "terminal-input" TerminalInput terminal_input::HostTerminalInput,
-            "wasi:cli/terminal-output@0.2.12" "terminal-output" TerminalOutput terminal_output::HostTerminalOutput,
-            "wasi:filesystem/types@0.2.12" "descriptor" Descriptor files::HostDescriptor,
-            "wasi:filesystem/types@0.2.12" "directory-entry-stream" DirectoryEntryStream files::HostDirectoryEntryStream,
-            "wasi:http/types@0.2.12" "fields" Fields http::HostFields,
-            "wasi:http/types@0.2.12" "future-incoming-response" FutureIncomingResponse http::HostFutureIncomingResponse,
-            "wasi:http/types@0.2.12" "future-trailers" FutureTrailers http::HostFutureTrailers,
-            "wasi:http/types@0.2.12" "incoming-body" IncomingBody http::HostIncomingBody,
-            "wasi:http/types@0.2.12" "incoming-request" IncomingRequest http::HostIncomingRequest,
-            "wasi:http/types@0.2.12" "incoming-response" IncomingResponse http::HostIncomingResponse,
-            "wasi:http/types@0.2.12" "outgoing-body" OutgoingBody http::HostOutgoingBody,
-            "wasi:http/types@0.2.12" "outgoing-request" OutgoingRequest http::HostOutgoingRequest,
-            "wasi:http/types@0.2.12" "outgoing-response" OutgoingResponse http::HostOutgoingResponse,
-            "wasi:http/types@0.2.12" "request-options" RequestOptions http::HostRequestOptions,
-            "wasi:http/types@0.2.12" "response-outparam" ResponseOutparam http::HostResponseOutparam,
-            "wasi:io/error@0.2.12" "error" IoError error::HostError,
-            "wasi:io/poll@0.2.12" "pollable" Pollable poll::HostPollable,
-            "wasi:io/streams@0.2.12" "input-stream" InputStream streams::HostInputStream,
-            "wasi:io/streams@0.2.12" "output-stream" OutputStream streams::HostOutputStream,
-            "wasi:sockets/ip-name-lookup@0.2.12" "resolve-address-stream" ResolveAddressStream ip_name_lookup::HostResolveAddressStream,
-            "wasi:sockets/network@0.2.12" "network" Network network::HostNetwork,
-            "wasi:sockets/tcp@0.2.12" "tcp-socket" TcpSocket tcp::HostTcpSocket,
-            "wasi:sockets/udp@0.2.12" "incoming-datagram-stream" IncomingDatagramStream udp::HostIncomingDatagramStream,
-            "wasi:sockets/udp@0.2.12" "outgoing-datagram-stream" OutgoingDatagramStream udp::HostOutgoingDatagramStream,
-            "wasi:sockets/udp@0.2.12" "udp-socket" UdpSocket udp::HostUdpSocket,
-            "fozzy:process/run@0.1.0" "child" Child run::HostChild,
+            "wasi:cli/terminal-input@0.2.12" "terminal-input" TerminalInputResource terminal_input::HostTerminalInput,
+            "wasi:cli/terminal-output@0.2.12" "terminal-output" TerminalOutputResource terminal_output::HostTerminalOutput,
+            "wasi:filesystem/types@0.2.12" "descriptor" DescriptorResource files::HostDescriptor,
+            "wasi:filesystem/types@0.2.12" "directory-entry-stream" DirectoryEntryStreamResource files::HostDirectoryEntryStream,
+            "wasi:http/types@0.2.12" "fields" FieldsResource http::HostFields,
+            "wasi:http/types@0.2.12" "future-incoming-response" FutureIncomingResponseResource http::HostFutureIncomingResponse,
+            "wasi:http/types@0.2.12" "future-trailers" FutureTrailersResource http::HostFutureTrailers,
+            "wasi:http/types@0.2.12" "incoming-body" IncomingBodyResource http::HostIncomingBody,
+            "wasi:http/types@0.2.12" "incoming-request" IncomingRequestResource http::HostIncomingRequest,
+            "wasi:http/types@0.2.12" "incoming-response" IncomingResponseResource http::HostIncomingResponse,
+            "wasi:http/types@0.2.12" "outgoing-body" OutgoingBodyResource http::HostOutgoingBody,
+            "wasi:http/types@0.2.12" "outgoing-request" OutgoingRequestResource http::HostOutgoingRequest,
+            "wasi:http/types@0.2.12" "outgoing-response" OutgoingResponseResource http::HostOutgoingResponse,
+            "wasi:http/types@0.2.12" "request-options" RequestOptionsResource http::HostRequestOptions,
+            "wasi:http/types@0.2.12" "response-outparam" ResponseOutparamResource http::HostResponseOutparam,
+            "wasi:io/error@0.2.12" "error" IoErrorResource error::HostError,
+            "wasi:io/poll@0.2.12" "pollable" PollableResource poll::HostPollable,
+            "wasi:io/streams@0.2.12" "input-stream" InputStreamResource streams::HostInputStream,
+            "wasi:io/streams@0.2.12" "output-stream" OutputStreamResource streams::HostOutputStream,
+            "wasi:sockets/ip-name-lookup@0.2.12" "resolve-address-stream" ResolveAddressStreamResource ip_name_lookup::HostResolveAddressStream,
+            "wasi:sockets/network@0.2.12" "network" NetworkResource network::HostNetwork,
+            "wasi:sockets/tcp@0.2.12" "tcp-socket" TcpSocketResource tcp::HostTcpSocket,
+            "wasi:sockets/udp@0.2.12" "incoming-datagram-stream" IncomingDatagramStreamResource udp::HostIncomingDatagramStream,
+            "wasi:sockets/udp@0.2.12" "outgoing-datagram-stream" OutgoingDatagramStreamResource udp::HostOutgoingDatagramStream,
+            "wasi:sockets/udp@0.2.12" "udp-socket" UdpSocketResource udp::HostUdpSocket,
+            "fozzy:process/run@0.1.0" "child" ChildResource run::HostChild,
         }
     };
 }
@@ -136,14 +138,14 @@ fn handles(linker: &mut Linker<Host>) -> Result<()> {
 
 /// The functions that may wait, answered at once.
 fn waiting_functions(linker: &mut Linker<Host>) -> Result<()> {
-    type In = Resource<InputStream>;
-    type Out = Resource<OutputStream>;
+    type In = Resource<InputStreamResource>;
+    type Out = Resource<OutputStreamResource>;
 
     let mut poll = linker.instance("wasi:io/poll@0.2.12")?;
-    poll.func_wrap("poll", |mut store, (handles,): (Vec<Resource<Pollable>>,)| {
+    poll.func_wrap("poll", |mut store, (handles,): (Vec<Resource<PollableResource>>,)| {
         Ok((now(poll::Host::poll(store.data_mut(), handles))?,))
     })?;
-    poll.func_wrap("[method]pollable.block", |mut store, (this,): (Resource<Pollable>,)| {
+    poll.func_wrap("[method]pollable.block", |mut store, (this,): (Resource<PollableResource>,)| {
         now(store.data_mut().block(this))
     })?;
 
@@ -171,7 +173,7 @@ fn waiting_functions(linker: &mut Linker<Host>) -> Result<()> {
 
     let mut process = linker.instance("fozzy:process/run@0.1.0")?;
     process.func_wrap("run", |mut store, (command,): (run::Command,)| Ok((now(store.data_mut().run(command))?,)))?;
-    process.func_wrap("[method]child.wait", |mut store, (this,): (Resource<Child>,)| {
+    process.func_wrap("[method]child.wait", |mut store, (this,): (Resource<ChildResource>,)| {
         Ok((now(store.data_mut().wait(this))?,))
     })?;
 
@@ -189,7 +191,7 @@ pub(crate) fn now<T>(answer: impl Future<Output = Result<T>>) -> Result<T> {
         Poll::Ready(answer) => answer,
         Poll::Pending => {
             let what = "a guest that is alone waited for another one; this is a fault of fozzy".to_owned();
-            Err(wasmtime::Error::new(Stop::Machine { what }))
+            Err(wasmtime::Error::new(GuestStop::Machine { what }))
         }
     }
 }

@@ -16,9 +16,9 @@ use wasmtime::component::{Type, Val};
 const SHOWN_BYTES_MAX: usize = 200;
 
 /// Arguments, or results.
-pub(crate) struct Values<'a>(pub(crate) &'a [Val]);
+pub(crate) struct ValueList<'a>(pub(crate) &'a [Val]);
 
-impl Record for Values<'_> {
+impl Record for ValueList<'_> {
     fn fold(&self, fold: &mut RunningDigest) {
         list(self.0, fold);
     }
@@ -241,13 +241,13 @@ mod tests {
 
     fn shown(values: &[Val]) -> String {
         let mut out = String::new();
-        Values(values).show(&mut out);
+        ValueList(values).show(&mut out);
         out
     }
 
     fn folded(values: &[Val]) -> u64 {
         let mut fold = RunningDigest::default();
-        Values(values).fold(&mut fold);
+        ValueList(values).fold(&mut fold);
         fold.value()
     }
 
@@ -269,7 +269,7 @@ mod tests {
         let long = |last| shown(&[Val::List(vec![Val::U32(7); 1000]), Val::U8(last)]);
         assert!(long(1).len() < SHOWN_BYTES_MAX + 20 && long(1).contains("7… #"), "{}", long(1));
         assert_ne!(long(1), long(2), "what is cut looks different when it is different");
-        assert_eq!(Values(&[text("four"), Val::List(vec![Val::U8(0); 3])]).payload_bytes(), 7);
+        assert_eq!(ValueList(&[text("four"), Val::List(vec![Val::U8(0); 3])]).payload_bytes(), 7);
     }
 
     #[test]

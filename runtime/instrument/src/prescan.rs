@@ -9,7 +9,7 @@
 //! Invariants: nothing here is validated; what cannot be read ends in an error, as it would in the walk, and an index
 //! that leads nowhere is as good as unknown.
 
-use crate::compare::{Compares, compares};
+use crate::compare::{MemoryComparison, compares};
 use crate::marks_soundness::{MarksReason, MarksVerdict};
 use crate::{Error, ModuleOrdinal, features, names};
 use std::collections::{BTreeMap, BTreeSet};
@@ -21,12 +21,12 @@ use wasmparser::{
 
 /// What the walk has to know of a module before it gets there.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Surveyed {
+pub(crate) struct ModulePrescan {
     pub(crate) name: Option<String>,
     /// What the component around it calls it; adapters have no other name.
     pub(crate) alias: Option<String>,
     /// Functions that compare memory, going by their names.
-    pub(crate) compares: BTreeMap<u32, Compares>,
+    pub(crate) compares: BTreeMap<u32, MemoryComparison>,
     /// Exports that the canonical ABI uses as `realloc`.
     pub(crate) reallocs: BTreeSet<String>,
     /// For each type, whether a call of such a function may write through a return pointer.
@@ -48,9 +48,9 @@ pub(crate) struct Surveyed {
 
 /// The whole component.
 #[derive(Debug, Default)]
-pub(crate) struct Survey {
+pub(crate) struct Prescan {
     /// In the order of the bytes.
-    pub(crate) modules: Vec<Surveyed>,
+    pub(crate) modules: Vec<ModulePrescan>,
     pub(crate) verdict: MarksVerdict,
 }
 
@@ -71,7 +71,7 @@ enum CoreInstance {
 
 /// Index spaces of the outermost component.
 #[derive(Debug, Default)]
-struct Spaces {
+struct IndexSpaces {
     modules: Vec<Option<usize>>,
     instances: Vec<CoreInstance>,
     functions: Vec<CoreFunction>,
@@ -79,11 +79,11 @@ struct Spaces {
 }
 
 /// Looks through all core modules of a component, and the sections of the outermost one.
-pub(crate) fn survey(component: &[u8]) -> Result<Survey, Error> {
+pub(crate) fn survey(component: &[u8]) -> Result<Prescan, Error> {
     let mut parser = Parser::new(0);
     parser.set_features(features());
-    let mut survey = Survey::default();
-    let mut spaces = Spaces::default();
+    let mut survey = Prescan::default();
+    let mut spaces = IndexSpaces::default();
     // The modules and components that are open: the position of a module, `None` for a component.
     let mut open: Vec<Option<usize>> = Vec::new();
     // The modules that each open component has in its index space; `None` for those from elsewhere.
@@ -99,7 +99,7 @@ pub(crate) fn survey(component: &[u8]) -> Result<Survey, Error> {
                 }
                 open.push(Some(position));
                 indices.last_mut().into_iter().for_each(|around| around.push(Some(position)));
-                survey.modules.push(Surveyed::default());
+                survey.modules.push(ModulePrescan::default());
             }
             (Payload::Version { encoding: Encoding::Component, .. }, _) => {
                 open.push(None);
@@ -156,7 +156,7 @@ fn foreign_modules(payload: &Payload<'_>) -> Result<usize, Error> {
     Ok(count)
 }
 
-impl Survey {
+impl Prescan {
     /// Notes what a component calls its core modules, which are `known` by their index.
     fn aliases(&mut self, payload: &Payload<'_>, known: &[Option<usize>]) {
         let Payload::CustomSection(custom) = payload else { return };
@@ -171,7 +171,7 @@ impl Survey {
     }
 
     /// What the modules say about marks.
-    fn judge(&mut self, spaces: &Spaces) {
+    fn judge(&mut self, spaces: &IndexSpaces) {
         let verdict = &mut self.verdict;
         let shared = self.modules.iter().any(|module| module.has_memory() && module.shares_table);
         let mut memories = 0;
@@ -199,7 +199,7 @@ impl Survey {
     }
 }
 
-impl Surveyed {
+impl ModulePrescan {
     /// Its own name, and what the component calls it.
     pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
         self.name.as_deref().into_iter().chain(self.alias.as_deref())
@@ -340,7 +340,7 @@ pub(crate) fn may_return_through_memory(params: &[ValType], results: &[ValType])
     results.is_empty() && params.last() == Some(&ValType::I32)
 }
 
-impl Spaces {
+impl IndexSpaces {
     fn section(&mut self, payload: &Payload<'_>, verdict: &mut MarksVerdict) -> Result<(), Error> {
         match payload {
             Payload::InstanceSection(reader) => {
@@ -410,7 +410,7 @@ impl Spaces {
     }
 
     /// Tells each module which of its exports are used as `realloc`.
-    fn resolve(&self, survey: &mut Survey) {
+    fn resolve(&self, survey: &mut Prescan) {
         for function in &self.reallocs {
             let found = self.export(*function).and_then(|(position, name)| {
                 let module = &mut survey.modules[position];

@@ -71,7 +71,7 @@ impl fmt::Display for SourceFrame {
 
 /// What a component knows about its source.
 #[derive(Debug, Default)]
-pub struct Symbols {
+pub struct DebugSymbols {
     modules: Vec<ModuleSymbols>,
 }
 
@@ -97,14 +97,14 @@ enum Dwarf {
     Ready(Box<Context<Reader>>),
 }
 
-impl Symbols {
+impl DebugSymbols {
     /// Finds the core modules of the original component, their names and their DWARF.
     ///
     /// This is for components that [`crate::instrument`] has accepted; others give what was found up
     /// to the first mistake, or nothing.
     #[must_use]
-    pub fn new(component: &[u8]) -> Symbols {
-        let mut symbols = Symbols::default();
+    pub fn new(component: &[u8]) -> DebugSymbols {
+        let mut symbols = DebugSymbols::default();
         // Positions in `symbols.modules` of the modules that are open; `None` for components.
         let mut open = Vec::new();
         if component.len() > COMPONENT_BYTES_MAX || nesting::check(component).is_err() {
@@ -152,7 +152,7 @@ pub struct SourceLine {
     pub line: u32,
 }
 
-impl Symbols {
+impl DebugSymbols {
     /// Whether the module has a name section.
     #[must_use]
     pub fn has_names(&self, module: ModuleOrdinal) -> bool {

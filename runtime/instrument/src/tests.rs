@@ -14,7 +14,7 @@ mod smith;
 mod symbols;
 mod variables;
 
-use crate::{Coverage, Error, Instrumented, ModuleChoice, Options, features, instrument};
+use crate::{CoverageMode, Error, Instrumented, ModuleChoice, Options, features, instrument};
 use wasm_encoder::{Component, RawSection};
 use wasmparser::{Operator, Parser, Payload, Validator};
 
@@ -44,11 +44,11 @@ fn instrumented(component: &[u8]) -> Instrumented {
 fn ways() -> [Options; 5] {
     let all = Options { modules: ModuleChoice::All, ..Options::default() };
     [
-        Options { coverage: Coverage::SetOnce, ..all.clone() },
-        Options { coverage: Coverage::Counters, ..all.clone() },
+        Options { coverage: CoverageMode::SetOnce, ..all.clone() },
+        Options { coverage: CoverageMode::Counters, ..all.clone() },
         Options { marks: true, ..all.clone() },
         Options { comparisons: true, ..all.clone() },
-        Options { coverage: Coverage::SetOnce, marks: true, comparisons: true, ..all },
+        Options { coverage: CoverageMode::SetOnce, marks: true, comparisons: true, ..all },
     ]
 }
 

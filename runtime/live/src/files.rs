@@ -45,38 +45,38 @@ pub const DIRECTORY_ENTRIES_MAX: usize = 100_000;
 
 /// See the module.
 pub(crate) struct FileBackend {
-    root: Open,
+    root: OpenHandle,
     /// Below the root, and not there for guests.
     hidden: Option<PathBuf>,
-    open: BTreeMap<u32, Open>,
+    open: BTreeMap<u32, OpenHandle>,
 }
 
 /// Something that was opened.
-enum Open {
+enum OpenHandle {
     File(File),
     Directory(File),
 }
 
-impl Open {
+impl OpenHandle {
     fn any(&self) -> &File {
         match self {
-            Open::File(file) | Open::Directory(file) => file,
+            OpenHandle::File(file) | OpenHandle::Directory(file) => file,
         }
     }
 
     /// Refuses directories, in the words of wasmtime-wasi.
     fn file(&self) -> Result<&File, Errno> {
         match self {
-            Open::File(file) => Ok(file),
-            Open::Directory(_) => Err(Errno::BadDescriptor),
+            OpenHandle::File(file) => Ok(file),
+            OpenHandle::Directory(_) => Err(Errno::BadDescriptor),
         }
     }
 
     /// Refuses files, in the words of wasmtime-wasi.
     fn directory(&self) -> Result<&File, Errno> {
         match self {
-            Open::Directory(file) => Ok(file),
-            Open::File(_) => Err(Errno::NotDirectory),
+            OpenHandle::Directory(file) => Ok(file),
+            OpenHandle::File(_) => Err(Errno::NotDirectory),
         }
     }
 }
@@ -88,7 +88,7 @@ impl FileBackend {
     /// What the operating system says of that directory.
     pub(crate) fn new(root: &Path, hidden: Option<PathBuf>) -> io::Result<FileBackend> {
         let root = fs::open_ambient_dir(root, cap_std::ambient_authority())?;
-        Ok(FileBackend { root: Open::Directory(root), hidden, open: BTreeMap::new() })
+        Ok(FileBackend { root: OpenHandle::Directory(root), hidden, open: BTreeMap::new() })
     }
 
     /// Performs one operation.
@@ -182,7 +182,7 @@ impl FileBackend {
         }
     }
 
-    fn get(&self, number: u32) -> Result<&Open, Errno> {
+    fn get(&self, number: u32) -> Result<&OpenHandle, Errno> {
         match number {
             0 => Ok(&self.root),
             number => self.open.get(&number).ok_or(Errno::BadDescriptor),
@@ -202,11 +202,11 @@ impl<T> OrErrno<T> for io::Result<T> {
 }
 
 /// The answer of an operation that has nothing to tell.
-trait Done {
+trait UnitResult {
     fn done(self) -> Result<FileResponse, Errno>;
 }
 
-impl Done for io::Result<()> {
+impl UnitResult for io::Result<()> {
     fn done(self) -> Result<FileResponse, Errno> {
         self.map(|()| FileResponse::Done).or_errno()
     }
@@ -295,7 +295,7 @@ fn hash(of: &Metadata) -> FileResponse {
 }
 
 fn set_times(
-    on: &Open,
+    on: &OpenHandle,
     path: Option<&str>,
     follow: bool,
     accessed: TimestampUpdate,
@@ -313,10 +313,10 @@ fn set_times(
         }
         (Some(path), on) => fs::set_times_nofollow(on.directory()?, path.as_ref(), accessed_spec, modified_spec).done(),
         // The root is open for paths only, and such a descriptor takes no times itself.
-        (None, Open::Directory(directory)) => {
+        (None, OpenHandle::Directory(directory)) => {
             fs::set_times(directory, ".".as_ref(), accessed_spec, modified_spec).done()
         }
-        (None, Open::File(file)) => {
+        (None, OpenHandle::File(file)) => {
             let mut times = FileTimes::new();
             if let Some(time) = file_time(accessed) {
                 times = times.set_accessed(time);
@@ -359,11 +359,11 @@ fn list(directory: &File, hidden: Option<&str>) -> Result<FileResponse, Errno> {
     Ok(FileResponse::Entries(entries))
 }
 
-fn synced(on: &Open, sync: fn(&File) -> io::Result<()>) -> Result<FileResponse, Errno> {
+fn synced(on: &OpenHandle, sync: fn(&File) -> io::Result<()>) -> Result<FileResponse, Errno> {
     match on {
-        Open::File(file) => sync(file).done(),
+        OpenHandle::File(file) => sync(file).done(),
         // As wasmtime-wasi does: what is open for paths only cannot be synced itself.
-        Open::Directory(directory) => {
+        OpenHandle::Directory(directory) => {
             let mut options = fs::OpenOptions::new();
             let open = fs::open(directory, ".".as_ref(), options.read(true)).or_errno()?;
             sync(&open).done()

@@ -33,7 +33,7 @@ const NEXT: &str = "next task";
 const OPTIONS: &str = "--cluster=";
 
 /// A cluster on its way.
-struct Played {
+struct ClusterPlayer {
     cluster: Cluster,
     options: ClusterOptions,
     /// The names of all kinds of steps.
@@ -52,10 +52,10 @@ pub(crate) fn play(file: ClusterFile) -> Box<dyn ScenarioPlayer> {
     let options: ClusterOptions = options.unwrap_or_else(|why| wrong(why.to_string()));
     let cluster = options.apply(file.distributed).unwrap_or_else(|why| wrong(why));
     let nodes = Nodes::new(cluster.names());
-    Box::new(Played { cluster, options, kinds: crate::kinds(), nodes, delivered: 0 })
+    Box::new(ClusterPlayer { cluster, options, kinds: crate::kinds(), nodes, delivered: 0 })
 }
 
-impl ScenarioPlayer for Played {
+impl ScenarioPlayer for ClusterPlayer {
     fn begin(&mut self) -> Result<(), StepFailure> {
         self.nodes.start_all()
     }
@@ -75,7 +75,7 @@ impl ScenarioPlayer for Played {
     }
 }
 
-impl Played {
+impl ClusterPlayer {
     /// Lets messages arrive: all that can, or, where that is asked, until the next step is to come.
     fn arrive(&mut self, others_are_next: bool) -> Result<(), StepFailure> {
         loop {

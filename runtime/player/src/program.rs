@@ -59,7 +59,7 @@ struct World {
 }
 
 // Only one thread is here, and scopes stay in it.
-type Doing = Pin<Box<dyn Future<Output = Result<(), StepFailure>>>>;
+type StepFuture = Pin<Box<dyn Future<Output = Result<(), StepFailure>>>>;
 
 /// Where a step is done.
 #[derive(Clone)]
@@ -156,7 +156,7 @@ impl World {
     }
 
     /// Does a step. In a branch a failure ends the run at once: nobody waits for it.
-    fn act(&'static self, act: &'static ProgramStep, here: Here) -> Doing {
+    fn act(&'static self, act: &'static ProgramStep, here: Here) -> StepFuture {
         Box::pin(async move {
             let done = self.attempt(act, &here).await;
             let failed = done.map_err(|failure| failure.at(|| format!("{}: {}", here.path, act.kind)));

@@ -150,7 +150,10 @@ impl Reader<'_> {
     fn expected<T>(&self, what: &str) -> Result<T, ReadProblem> {
         let found = match self.text[self.at..].utf8_chunks().next().and_then(|chunk| chunk.valid().chars().next()) {
             None => {
-                return Err(ReadProblem::at(self.at, format!("the file ends where {what} was expected: it is cut off")));
+                return Err(ReadProblem::at(
+                    self.at,
+                    format!("the file ends where {what} was expected: it is cut off"),
+                ));
             }
             Some(character) => crate::read::quoted(character.encode_utf8(&mut [0; 4])),
         };

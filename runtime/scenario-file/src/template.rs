@@ -325,9 +325,9 @@ pub(crate) fn node(value: Json, at: usize) -> JsonNode {
 mod tests {
     use super::*;
 
-    struct Known;
+    struct TestVariables;
 
-    impl Variables for Known {
+    impl Variables for TestVariables {
         fn value(&self, name: &str) -> Option<Json> {
             match name {
                 "n" => Some(3.into()),
@@ -354,7 +354,8 @@ mod tests {
             ("${n", "error: `${` without its `}`"),
             ("${1}", "error: expected a variable such as"),
         ] {
-            let filled = fill_text(text, &Known).map_or_else(|why| format!("error: {why}"), |value| value.to_string());
+            let filled =
+                fill_text(text, &TestVariables).map_or_else(|why| format!("error: {why}"), |value| value.to_string());
             assert!(filled.starts_with(expected), "{text}: {filled}");
         }
     }
@@ -366,7 +367,7 @@ mod tests {
             ("(\"<${s}>\", ${r.none})", r#"("<a\"b>", none)"#),
             ("(\"\\\"${n}\", ${r.items})", r#"("\"3", [{name: "x"}, {name: "y"}])"#),
         ] {
-            assert_eq!(fill_wave(text, &Known).as_deref(), Ok(expected), "{text}");
+            assert_eq!(fill_wave(text, &TestVariables).as_deref(), Ok(expected), "{text}");
         }
     }
 }

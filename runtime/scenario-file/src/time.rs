@@ -28,15 +28,15 @@ impl StepDuration {
 }
 
 /// By this name the reader knows a span.
-pub(crate) const SPAN: &str = "Written";
+pub(crate) const SPAN: &str = "SpanText";
 
 #[derive(serde::Deserialize)]
-struct Written(String);
+struct SpanText(String);
 
 impl<'de> Deserialize<'de> for StepDuration {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<StepDuration, D::Error> {
         let text = match crate::READS_2 {
-            true => Written::deserialize(from)?.0,
+            true => SpanText::deserialize(from)?.0,
             false => String::deserialize(from)?,
         };
         StepDuration::parse(&text).ok_or_else(|| {

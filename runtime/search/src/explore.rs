@@ -31,5 +31,5 @@ pub use decision_path::DecisionPath;
 pub use explorer::{EdgeClasses, Exploration, ExplorationEnd, ExplorationObserver, PeerDiscoveries, Stats};
 pub use guided_source::{AnswerLog, GuidedSource};
 pub use options::{CheckpointStrategy, Options, StopCondition};
-pub use stateful_target::{CheckpointId, StatefulTarget, Went};
+pub use stateful_target::StatefulTarget;
 pub use strategy::{STRATEGIES, StrategyRow, strategy};

@@ -35,7 +35,7 @@ pub use corpus_minimize::{InputCoverage, cover};
 pub use dictionary::{Dictionary, DictionaryError, Token};
 pub use mutate::{MUTATORS, Mutator};
 pub use structured_input::StructuredInput;
-pub use target::{CmpLogEntry, ComparedKind, FuzzOutcome, FuzzTarget, MemoryUse};
+pub use target::{FuzzOutcome, FuzzTarget, MemoryUse};
 
 #[cfg(test)]
 mod tests;

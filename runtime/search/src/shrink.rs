@@ -34,7 +34,7 @@ mod values;
 
 pub use ablate::{Ablation, ablate};
 pub use explain::{Explanation, VariedPart, explain};
-pub use incremental_replay::{Next, SequenceTarget, Stride};
+pub use incremental_replay::SequenceTarget;
 
 use crate::keyed_source::{Decision, DecisionKey, DecisionLog, KeyedSource, LOGGED_MAX, is_chance, take};
 use fozzy_check::judge;
@@ -78,8 +78,8 @@ pub trait ReplayTarget {
         keep: HistoryWindow,
     ) -> Result<Execution, HarnessError>;
 
-    /// Walks through single sequences, if it can: candidates are then not taken from the start each time.
-    fn trail(&mut self) -> Option<&mut dyn SequenceTarget> {
+    /// Its sequences, step by step, if it can: candidates are then not executed from the start each time.
+    fn sequences(&mut self) -> Option<&mut dyn SequenceTarget> {
         None
     }
 }

@@ -17,6 +17,7 @@
 //! Not here: the behaviour of the simulated computer (`fozzy-world`), verdicts (`fozzy-check`).
 
 pub mod choice;
+pub mod comparison;
 pub mod copy_on_write;
 pub mod decision;
 pub mod digest;
@@ -30,9 +31,11 @@ pub mod outcome;
 pub mod plan;
 pub mod record;
 pub mod source;
+pub mod step;
 mod stop_point;
 pub mod time;
 
+pub use comparison::{CmpLogEntry, ComparisonKind};
 pub use copy_on_write::CopyOnWrite;
 pub use decision::{DecisionPart, DecisionSource, NodeId, ObservationLookup, Origin, Purpose, Question, Seed};
 pub use digest::{Digest, RunningDigest};
@@ -46,5 +49,6 @@ pub use observation::{BackendRequest, BackendResponse, LiveBackend, Observation}
 pub use outcome::{FailureSignature, Finding, FindingKind, Status, Verdict};
 pub use plan::Plan;
 pub use record::Record;
+pub use step::{CheckpointId, StepId, StepOutcome, StepTarget};
 pub use stop_point::StopPoint;
 pub use time::{Duration, Instant};

@@ -115,10 +115,10 @@ impl ClockDrift {
     }
 
     /// The guest of `machine` reads a clock: planned faults may strike.
-    pub fn read(&mut self, dial: ClockKind, clock: &Clock, machine: &str, moment: &mut OpContext<'_>) -> ClockReading {
-        if !moment.faults.is_empty() {
-            self.err(dial, clock, machine, moment);
-            if moment.strikes(&CLOCK_FREEZE, machine).is_some()
+    pub fn read(&mut self, dial: ClockKind, clock: &Clock, machine: &str, context: &mut OpContext<'_>) -> ClockReading {
+        if !context.faults.is_empty() {
+            self.err(dial, clock, machine, context);
+            if context.injects(&CLOCK_FREEZE, machine).is_some()
                 && let Some(shown) = self.shown
             {
                 return shown;
@@ -131,12 +131,12 @@ impl ClockDrift {
     }
 
     /// Drift since the last reading, and a step.
-    fn err(&mut self, dial: ClockKind, clock: &Clock, machine: &str, moment: &mut OpContext<'_>) {
+    fn err(&mut self, dial: ClockKind, clock: &Clock, machine: &str, context: &mut OpContext<'_>) {
         let elapsed = clock.now().since(self.read).0;
         self.read = clock.now();
-        if let Some(ppm) = moment.strikes(&CLOCK_DRIFT, machine) {
+        if let Some(ppm) = context.injects(&CLOCK_DRIFT, machine) {
             let gains =
-                *self.gains.get_or_insert_with(|| moment.below(Purpose::Fault, "clock-drift.direction", 2) == 0);
+                *self.gains.get_or_insert_with(|| context.below(Purpose::Fault, "clock-drift.direction", 2) == 0);
             let span = u128::from(elapsed) * u128::from(ppm) / 1_000_000;
             let span = i64::try_from(span).unwrap_or(i64::MAX);
             // A clock that loses stands still at the worst.
@@ -145,10 +145,10 @@ impl ClockDrift {
                 if gains { self.gained_ns.saturating_add(span) } else { self.gained_ns.saturating_sub(lost) };
         }
         if dial == ClockKind::Wall
-            && let Some(ns) = moment.strikes(&CLOCK_STEP, machine)
+            && let Some(ns) = context.injects(&CLOCK_STEP, machine)
         {
             let ns = i64::try_from(ns).unwrap_or(i64::MAX);
-            let forward = moment.below(Purpose::Fault, "clock-step.direction", 2) == 0;
+            let forward = context.below(Purpose::Fault, "clock-step.direction", 2) == 0;
             self.wall_offset_ns = self.wall_offset_ns.saturating_add(if forward { ns } else { -ns });
         }
     }
@@ -165,11 +165,12 @@ impl ClockDrift {
 
 impl World {
     /// The guest of the moment's node reads a clock, which moves time by a tick.
-    pub fn read_clock(&mut self, dial: ClockKind, moment: &mut OpContext<'_>) -> ClockReading {
+    pub fn read_clock(&mut self, dial: ClockKind, context: &mut OpContext<'_>) -> ClockReading {
         self.clock.tick();
-        moment.now = self.clock.now();
-        let machine: &mut crate::Node = self.nodes[moment.node.0 as usize].as_mut().expect("its guest reads the clock");
-        machine.drift.read(dial, &self.clock, &machine.name, moment)
+        context.now = self.clock.now();
+        let machine: &mut crate::Node =
+            self.nodes[context.node.0 as usize].as_mut().expect("its guest reads the clock");
+        machine.drift.read(dial, &self.clock, &machine.name, context)
     }
 }
 

@@ -27,25 +27,25 @@ pub struct OpContext<'a> {
     /// Planned misbehaviour.
     pub faults: &'a mut Faults,
     /// Who answers.
-    pub chance: &'a mut dyn Decider,
+    pub decider: &'a mut dyn Decider,
 }
 
 impl OpContext<'_> {
     /// A number below `bound`, which is not zero. The simplest answer is zero.
     pub fn below(&mut self, purpose: Purpose, site: &str, bound: u64) -> u64 {
-        self.chance.below(Question { node: self.node, purpose, site }, bound)
+        self.decider.below(Question { node: self.node, purpose, site }, bound)
     }
 
     /// Whether a fault of `kind` strikes `target` now, and how hard, in the kind's unit.
     #[inline]
-    pub fn strikes(&mut self, kind: &FaultKind, target: &str) -> Option<u64> {
+    pub fn injects(&mut self, kind: &FaultKind, target: &str) -> Option<u64> {
         self.strikes_any(kind, &[target])
     }
 
     /// The same for what has several names, any of which a plan may use; it is asked once.
     #[inline]
     pub fn strikes_any(&mut self, kind: &FaultKind, targets: &[&str]) -> Option<u64> {
-        if self.faults.is_empty() { None } else { self.faults.strike(kind, targets, self.now, self.node, self.chance) }
+        if self.faults.is_empty() { None } else { self.faults.inject(kind, targets, self.now, self.node, self.decider) }
     }
 }
 

@@ -37,8 +37,8 @@ pub const HTTP: LatencyModel = LatencyModel { base: 2_000_000, byte: 100, tail: 
 
 /// How long an answer of `bytes` bytes from the real computer takes in virtual time. `site` names who asks, such
 /// as `fozzy:process/run`.
-pub fn arrival(moment: &mut OpContext<'_>, pace: LatencyModel, site: &str, bytes: u64) -> Duration {
-    let step = moment.below(Purpose::Arrival, site, STEPS);
+pub fn arrival(context: &mut OpContext<'_>, pace: LatencyModel, site: &str, bytes: u64) -> Duration {
+    let step = context.below(Purpose::Arrival, site, STEPS);
     let tail = u128::from(pace.tail) * u128::from(step).pow(4) / u128::from(STEPS).pow(4);
     let tail = u64::try_from(tail).expect("a part of the tail");
     Duration(pace.base.saturating_add(bytes.saturating_mul(pace.byte)).saturating_add(tail))
@@ -52,17 +52,17 @@ mod tests {
     use fozzy_trace::source::SeededSource;
     use fozzy_trace::{Instant, NodeId, Question, Seed};
 
-    fn draw(chance: &mut dyn Decider, pace: LatencyModel, bytes: u64) -> u64 {
+    fn draw(decider: &mut dyn Decider, pace: LatencyModel, bytes: u64) -> u64 {
         let mut faults = Faults::default();
-        let mut moment = OpContext { now: Instant::START, node: NodeId(0), faults: &mut faults, chance };
-        arrival(&mut moment, pace, "test", bytes).0
+        let mut context = OpContext { now: Instant::START, node: NodeId(0), faults: &mut faults, decider };
+        arrival(&mut context, pace, "test", bytes).0
     }
 
     #[test]
     fn most_come_soon_and_a_few_come_late() {
         for pace in [FILES, PROCESSES, HTTP] {
-            let mut chance = SeededDecider(SeededSource::new(Seed(7)));
-            let mut drawn: Vec<u64> = (0..10_000).map(|_| draw(&mut chance, pace, 0) - pace.base).collect();
+            let mut decider = SeededDecider(SeededSource::new(Seed(7)));
+            let mut drawn: Vec<u64> = (0..10_000).map(|_| draw(&mut decider, pace, 0) - pace.base).collect();
             drawn.sort_unstable();
             assert!((pace.tail / 18..pace.tail / 14).contains(&drawn[5_000]), "half by {}", drawn[5_000]);
             assert!(drawn[9_900] > pace.tail / 100 * 95 && drawn[9_999] < pace.tail);

@@ -226,7 +226,7 @@ impl World {
     }
 
     /// The guest of `node` ended. Whoever waits for it can go on; a machine that was launched for it goes with it.
-    pub fn guest_ended(&mut self, node: NodeId, exit: GuestExit, moment: &mut OpContext<'_>) {
+    pub fn guest_ended(&mut self, node: NodeId, exit: GuestExit, context: &mut OpContext<'_>) {
         let now = self.clock.now();
         let ended = self.node_mut(node);
         ended.exit = Some(exit);
@@ -235,7 +235,7 @@ impl World {
         self.signals.fire(signal, now);
         self.http_guest_ended(node);
         self.process_ended(node, exit);
-        self.network.close_node(node, moment);
+        self.network.close_node(node, context);
         self.leave(node);
     }
 
@@ -283,7 +283,7 @@ impl World {
                 Some(process) => self.pipes.is_ready(process.stdin, PipeEnd::Read, self.clock.now()),
                 None => self.node(node).stdin.is_ready(),
             },
-            Wait::Signal(signal) => self.signals.at(signal).is_some_and(|moment| moment <= self.clock.now()),
+            Wait::Signal(signal) => self.signals.at(signal).is_some_and(|context| context <= self.clock.now()),
             Wait::Socket(readiness) => self.network.is_ready(readiness),
             Wait::Pipe(pipe, end) => self.pipes.is_ready(pipe, end, self.clock.now()),
             Wait::Process(pid) => self.processes.is_over(pid, self.clock.now()),

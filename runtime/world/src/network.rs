@@ -174,8 +174,8 @@ impl Network {
 
     /// The program of a machine has ended: its sockets close as a kernel closes them. The machine stays, and refuses
     /// connections.
-    pub fn close_node(&mut self, node: NodeId, moment: &mut OpContext<'_>) {
-        self.end_node(node, CloseMode::Close, moment);
+    pub fn close_node(&mut self, node: NodeId, context: &mut OpContext<'_>) {
+        self.end_node(node, CloseMode::Close, context);
     }
 
     /// A machine is there no more. Its name and addresses are never given again, and nobody listens there.
@@ -185,20 +185,20 @@ impl Network {
 
     /// A machine loses power: what it had not sent is gone, and its peers are reset, as the machine that is up again
     /// answers packets of connections that it does not know.
-    pub fn lose_node(&mut self, node: NodeId, moment: &mut OpContext<'_>) {
-        self.end_node(node, CloseMode::Abort, moment);
+    pub fn lose_node(&mut self, node: NodeId, context: &mut OpContext<'_>) {
+        self.end_node(node, CloseMode::Abort, context);
     }
 
-    fn end_node(&mut self, node: NodeId, leave: CloseMode, moment: &mut OpContext<'_>) {
+    fn end_node(&mut self, node: NodeId, leave: CloseMode, context: &mut OpContext<'_>) {
         let tcp: Vec<SlabKey> = self.tcp.iter().filter(|(_, socket)| socket.node == node).map(|(key, _)| key).collect();
         let udp: Vec<SlabKey> = self.udp.iter().filter(|(_, socket)| socket.node == node).map(|(key, _)| key).collect();
         for key in tcp {
-            self.tcp_close(TcpId(key), leave, moment);
+            self.tcp_close(TcpId(key), leave, context);
         }
         for key in udp {
             self.udp_close(UdpId(key));
         }
-        self.advance(moment.now);
+        self.advance(context.now);
     }
 
     /// The addresses of a name: of a machine, of `localhost`, or the address that it is.

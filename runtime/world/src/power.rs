@@ -16,43 +16,43 @@
 //! end of a pipe, no socket, no exchange.
 //! Not here: starting the guest again (`fozzy-engine`).
 
-use crate::files::{DiskFault, DiskOperation, strike};
+use crate::files::{DiskFault, DiskOperation, inject};
 use crate::table::{Handle, StreamSink, StreamSource};
 use crate::{OpContext, World};
 
 impl World {
     /// The machine of the moment loses power.
-    pub fn power_loss(&mut self, moment: &mut OpContext<'_>) {
-        self.program_lost(moment);
-        self.node_mut(moment.node).disk.crash(moment);
+    pub fn power_loss(&mut self, context: &mut OpContext<'_>) {
+        self.program_lost(context);
+        self.node_mut(context.node).disk.crash(context);
     }
 
     /// The program of the moment's machine is gone, with all that it held; what it wrote is there.
-    pub fn program_lost(&mut self, moment: &mut OpContext<'_>) {
-        let lost = self.processes_lost(moment.node);
-        for node in std::iter::once(moment.node).chain(lost) {
-            self.network.lose_node(node, moment);
+    pub fn program_lost(&mut self, context: &mut OpContext<'_>) {
+        let lost = self.processes_lost(context.node);
+        for node in std::iter::once(context.node).chain(lost) {
+            self.network.lose_node(node, context);
         }
-        self.http_guest_ended(moment.node);
-        for handle in self.node_mut(moment.node).table.clear() {
+        self.http_guest_ended(context.node);
+        for handle in self.node_mut(context.node).table.clear() {
             match handle {
                 Handle::Descriptor(file)
                 | Handle::InputStream(StreamSource::File { file, .. })
                 | Handle::OutputStream(StreamSink::File { file, .. }) => {
-                    self.node_mut(moment.node).disk.closed(file.node);
+                    self.node_mut(context.node).disk.closed(file.node);
                 }
                 other => self.close_handle(&other),
             }
         }
-        self.disown(moment.node);
-        let machine = self.node_mut(moment.node);
+        self.disown(context.node);
+        let machine = self.node_mut(context.node);
         machine.stdin.rewind();
         machine.waiting.clear();
     }
 
     /// Asks what goes wrong with `act` on `path`, an absolute path on the disk of the moment's machine.
-    pub fn strike_file(&self, act: DiskOperation, path: &str, moment: &mut OpContext<'_>) -> DiskFault {
-        strike(act, &self.node(moment.node).name, path, moment)
+    pub fn inject_file(&self, act: DiskOperation, path: &str, context: &mut OpContext<'_>) -> DiskFault {
+        inject(act, &self.node(context.node).name, path, context)
     }
 }
 
@@ -98,8 +98,8 @@ mod tests {
         machine.stdout.write(b"seen");
         machine.waiting.push(Wait::Stdin);
 
-        let (mut faults, mut chance) = (world.faults.clone(), SeededDecider(SeededSource::new(Seed(1))));
-        world.power_loss(&mut OpContext { now: Instant::START, node: ME, faults: &mut faults, chance: &mut chance });
+        let (mut faults, mut decider) = (world.faults.clone(), SeededDecider(SeededSource::new(Seed(1))));
+        world.power_loss(&mut OpContext { now: Instant::START, node: ME, faults: &mut faults, decider: &mut decider });
         let machine = world.node_mut(ME);
         assert_eq!(machine.table.insert(Handle::Pollable(Wait::Nothing)), Ok(0), "no handle is open");
         assert_eq!(machine.stdin.read(9), b"ab");

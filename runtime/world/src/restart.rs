@@ -13,12 +13,12 @@ use crate::{Node, OpContext, World};
 
 impl World {
     /// The machine of the moment is again what `start` was, before any guest ran on it.
-    pub fn begin_again(&mut self, start: &Node, moment: &mut OpContext<'_>) {
-        self.network.close_node(moment.node, moment);
-        self.http_guest_ended(moment.node);
+    pub fn begin_again(&mut self, start: &Node, context: &mut OpContext<'_>) {
+        self.network.close_node(context.node, context);
+        self.http_guest_ended(context.node);
         self.http.rules.clear();
         self.processes.rules.clear();
-        let machine = self.node_mut(moment.node);
+        let machine = self.node_mut(context.node);
         machine.disk = start.disk.clone();
         machine.table = start.table.clone();
         machine.snapshots = start.snapshots.clone();
@@ -51,9 +51,9 @@ mod tests {
         disk.open_at(&root, PathFlags::default(), "file", create, flags, 0).expect("room");
         let used = disk.usage();
         let mut faults = std::mem::take(&mut world.faults);
-        let mut chance = SeededDecider(SeededSource::new(Seed(7)));
-        let mut moment = OpContext { now: world.clock.now(), node: me, faults: &mut faults, chance: &mut chance };
-        world.begin_again(&start, &mut moment);
+        let mut decider = SeededDecider(SeededSource::new(Seed(7)));
+        let mut context = OpContext { now: world.clock.now(), node: me, faults: &mut faults, decider: &mut decider };
+        world.begin_again(&start, &mut context);
         assert_ne!(world.node(me).disk.usage(), used);
         assert_eq!(world.node(me).disk.usage(), start.disk.usage());
     }

@@ -3,14 +3,15 @@
 use super::Context;
 use super::ci;
 use super::env::{env_document, version_document};
-use super::replay::{difference_document, divergence_document, session_of};
+use super::replay::{difference_document, divergence_document};
 use super::report::signature;
 use crate::args::{ArtifactsDiffArgs, ArtifactsLsArgs, ArtifactsOutArgs};
-use crate::artifacts::pack::{self, Content};
-use crate::artifacts::{self, Artifact, bundle::DESCRIPTION};
 use crate::error::{CliError, at_path};
-use crate::selector::{self, Named};
-use crate::store::{KeptRun, Report};
+use fozzy_campaign::artifacts::pack::{self, Content};
+use fozzy_campaign::artifacts::{self, Artifact, bundle::DESCRIPTION};
+use fozzy_campaign::pipeline::session_of;
+use fozzy_campaign::selector::{self, Named};
+use fozzy_campaign::store::{KeptRun, Report};
 use fozzy_report::ReplaySummary;
 use fozzy_report::document::{
     ArtifactsDiff, ArtifactsDocument, BUNDLE_SCHEMA, BundleDocument, FileDiff, ReportDiff, TraceDiff, VerifyDocument,

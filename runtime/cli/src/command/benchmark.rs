@@ -11,7 +11,7 @@
 use super::Context;
 use crate::args::{BenchmarkArgs, MetricArg};
 use crate::error::{CliError, at_path};
-use crate::wall::Stopwatch;
+use fozzy_campaign::wall_clock::Stopwatch;
 use fozzy_search::stats::scaling::{FitError, Measurement, ScalingLaw};
 use schemars::JsonSchema;
 use serde::Serialize;

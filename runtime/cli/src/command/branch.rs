@@ -2,15 +2,16 @@
 //!
 //! Invariant: what comes of it is a run like any other, whose trace stands alone.
 
-use super::replay::session_of;
-use super::run::{ENTRIES_KEPT, collision, engine_id, identity, kept, print, seed, show_output};
+use super::run::{identity, print, seed, show_output};
 use super::{Context, exit};
 use crate::args::{BranchArgs, ReporterArg};
 use crate::error::CliError;
-use crate::selector;
-use crate::store::{self, TRACE_NAME, store_error};
-use crate::target;
-use crate::wall::Stopwatch;
+use fozzy_campaign::pipeline::session_of;
+use fozzy_campaign::pipeline::{ENTRIES_KEPT, engine_id, kept};
+use fozzy_campaign::selector;
+use fozzy_campaign::store::{self, TRACE_NAME, store_error};
+use fozzy_campaign::target;
+use fozzy_campaign::wall_clock::Stopwatch;
 use fozzy_check::judge;
 use fozzy_report::{RunMode, RunSummary};
 use fozzy_search::Branch;
@@ -23,7 +24,7 @@ use std::sync::Arc;
 pub(crate) fn branch(context: &Context, args: &BranchArgs) -> Result<ExitCode, CliError> {
     let watch = Stopwatch::start();
     let (path, original) = selector::recording(&args.trace, &context.runs)?;
-    let collision = collision(args.record_collision);
+    let collision: CollisionPolicy = args.record_collision.into();
     if let Some(path) = &args.record {
         check_target(path, collision).map_err(store_error)?;
     }

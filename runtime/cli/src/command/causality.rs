@@ -8,13 +8,13 @@
 //! Invariant: the results depend on the trace, the numbers and the seed; not on the jobs.
 
 use super::Context;
-use super::replay::session_of;
 use super::run::seed;
 use crate::args::{CausalityArgs, FindabilityArgs};
 use crate::error::{CliError, at_path};
-use crate::selector;
-use crate::suite::jobs::in_order;
-use crate::target;
+use fozzy_campaign::pipeline::session_of;
+use fozzy_campaign::selector;
+use fozzy_campaign::suite::jobs::in_order;
+use fozzy_campaign::target;
 use fozzy_check::judge;
 use fozzy_engine::{Program, Session};
 use fozzy_report::{

@@ -14,12 +14,12 @@
 //! Invariant: a check for which there is nothing to look at is skipped, with the reason; of a trace that is not whole nothing else is checked.
 
 use super::Context;
-use super::replay::session_of;
 use super::report::signatures;
 use crate::args::CiArgs;
-use crate::artifacts::{self, pack};
 use crate::error::{CliError, at_path};
-use crate::selector::{self, Named};
+use fozzy_campaign::artifacts::{self, pack};
+use fozzy_campaign::pipeline::session_of;
+use fozzy_campaign::selector::{self, Named};
 use fozzy_report::FlakyReport;
 use fozzy_report::document::{CiCheck, CiDocument};
 use fozzy_search::{ReplayResult, replay};

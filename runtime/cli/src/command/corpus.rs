@@ -11,19 +11,18 @@
 //! Not here: how inputs are found (`fozzy fuzz`), set cover (`fozzy-search`).
 
 use super::Context;
-use crate::args::{
-    CorpusAddArgs, CorpusExportArgs, CorpusImportArgs, CorpusListArgs, CorpusMinimizeArgs, LimitArgs, WorldArgs,
-};
-use crate::artifacts::pack::{self, Content};
+use crate::args::{CorpusAddArgs, CorpusExportArgs, CorpusImportArgs, CorpusListArgs, CorpusMinimizeArgs};
 use crate::error::{CliError, at_path};
-use crate::fuzz::corpus::{CorpusFolder, is_digest};
-use crate::fuzz::portable;
-use crate::inputs::{self, Inputs};
-use crate::plan;
-use crate::target;
-use crate::wall::Stopwatch;
+use fozzy_campaign::artifacts::pack::{self, Content};
+use fozzy_campaign::fuzz::corpus::{CorpusFolder, is_digest};
+use fozzy_campaign::fuzz::portable;
+use fozzy_campaign::inputs::{self, Inputs};
+use fozzy_campaign::options::{Limits, World};
+use fozzy_campaign::plan;
+use fozzy_campaign::target;
+use fozzy_campaign::wall_clock::Stopwatch;
 use fozzy_engine::Build;
-use fozzy_instrument::Coverage;
+use fozzy_instrument::CoverageMode;
 use fozzy_report::document::{CorpusAddDocument, CorpusExportDocument, CorpusImportDocument, CorpusMinimizeDocument};
 use fozzy_search::fuzz::{InputCoverage, cover};
 use fozzy_trace::Digest;
@@ -134,15 +133,15 @@ fn enough(context: &Context, args: &CorpusMinimizeArgs, target: &Path, corpus: &
     let watch = Stopwatch::start();
     let loaded = target::load(target)?;
     let name = loaded.target.name.clone();
-    let world = WorldArgs { plan: args.given.plan.clone(), ..WorldArgs::default() };
-    let planned = plan::plan(&context.globals, &context.config, &loaded, &args.args, &LimitArgs::default(), &world)?;
+    let world = World { plan: args.given.plan.clone(), ..World::default() };
+    let planned = plan::plan(&context.project, &loaded, &args.args, &Limits::default(), &world)?;
     if planned.is_live() {
         let message = "inputs are executed on the simulated computer, and the plan asks for the real one";
         return Err(CliError::new("plan", message));
     }
-    let build = Build { coverage: Coverage::SetOnce, ..Build::default() };
+    let build = Build { coverage: CoverageMode::SetOnce, ..Build::default() };
     let program = target::compile_called(loaded.component, &planned.plan, &name, &build)?;
-    let mut runner = Inputs::of(&args.given, &program, &planned, &name, FUEL_TIMES)?;
+    let mut runner = Inputs::of(&args.given.options(), &program, &planned, &name, FUEL_TIMES)?;
     // Numbers of edges, component by component, and of ways to fail, as they are met.
     let (mut first, mut failures, mut next) = (BTreeMap::<Digest, u32>::new(), BTreeMap::new(), 0u32);
     let mut reaches = Vec::with_capacity(corpus.len());

@@ -11,18 +11,19 @@
 //! Invariant: what is shown was reached in the recorded run itself: an execution that is another one is refused.
 
 use super::Context;
-use crate::args::{CoverageArgs, CoverageFormatArg, LimitArgs, WorldArgs};
-use crate::coverage;
+use crate::args::{CoverageArgs, CoverageFormatArg};
 use crate::error::CliError;
-use crate::inputs::{self, Inputs};
-use crate::plan;
-use crate::selector;
-use crate::sources::Sources;
-use crate::store::store_error;
-use crate::target;
+use fozzy_campaign::coverage;
+use fozzy_campaign::inputs::{self, Inputs};
+use fozzy_campaign::options::{Limits, World};
+use fozzy_campaign::plan;
+use fozzy_campaign::selector;
+use fozzy_campaign::sources::Sources;
+use fozzy_campaign::store::store_error;
+use fozzy_campaign::target;
 use fozzy_check::judge;
-use fozzy_engine::{Build, Covered, Program, Session, Switches};
-use fozzy_instrument::{Coverage, ModuleChoice};
+use fozzy_engine::{Build, Program, ProgramCoverage, Session, Switches};
+use fozzy_instrument::{CoverageMode, ModuleChoice};
 use fozzy_report::coverage::{COVERAGE_FORMATS, COVERAGE_SCHEMA, CoverageDocument, CoverageFormat, CoverageView};
 use fozzy_trace::file::store::{Durability, StoreError, write_atomic};
 use fozzy_trace::file::{RecordedOutcome, Recording};
@@ -39,7 +40,7 @@ const FUEL_TIMES: u64 = 16;
 struct Entry {
     name: String,
     program: Program,
-    covered: Covered,
+    covered: ProgramCoverage,
 }
 
 pub(crate) fn coverage(context: &Context, args: &CoverageArgs) -> Result<ExitCode, CliError> {
@@ -115,7 +116,7 @@ impl Union {
             names if names.iter().any(|name| name == "*") => ModuleChoice::All,
             names => ModuleChoice::Named(names.to_vec()),
         };
-        let coverage = if args.counters { Coverage::Counters } else { Coverage::SetOnce };
+        let coverage = if args.counters { CoverageMode::Counters } else { CoverageMode::SetOnce };
         let build = Build { coverage, modules, ..Build::default() };
         let (traces, remarks) = (Vec::new(), Vec::new());
         Union { build, entries: BTreeMap::new(), order: Vec::new(), traces, remarks, last: None }
@@ -161,16 +162,15 @@ impl Union {
     ) -> Result<(), CliError> {
         let loaded = target::load(target)?;
         let name = loaded.target.name.clone();
-        let world = WorldArgs { plan: args.given.plan.clone(), ..WorldArgs::default() };
-        let planned =
-            plan::plan(&context.globals, &context.config, &loaded, &args.args, &LimitArgs::default(), &world)?;
+        let world = World { plan: args.given.plan.clone(), ..World::default() };
+        let planned = plan::plan(&context.project, &loaded, &args.args, &Limits::default(), &world)?;
         if planned.is_live() {
             let message = "inputs are executed on the simulated computer, and the plan asks for the real one";
             return Err(CliError::new("plan", message));
         }
         let program = target::compile_called(loaded.component, &planned.plan, &name, &self.build)?;
         let own = Digest::of(program.component());
-        let mut runner = Inputs::of(&args.given, &program, &planned, &name, FUEL_TIMES)?;
+        let mut runner = Inputs::of(&args.given.options(), &program, &planned, &name, FUEL_TIMES)?;
         let mut failed = Vec::new();
         for path in files {
             let reached = runner.execute(path)?;
@@ -205,7 +205,7 @@ impl Union {
 
     fn add(&mut self, session: &Session, recording: &Recording) {
         let target = Digest::of(&recording.component);
-        let mut found: Vec<(&Digest, &Covered)> = session.coverage().iter().collect();
+        let mut found: Vec<(&Digest, &ProgramCoverage)> = session.coverage().iter().collect();
         found.sort_by_key(|(digest, _)| (**digest != target, **digest));
         for (&digest, covered) in found {
             let Some(program) = session.program_named(digest) else { continue };
@@ -217,10 +217,10 @@ impl Union {
         }
     }
 
-    fn add_one(&mut self, digest: Digest, name: impl FnOnce() -> String, program: &Program, covered: &Covered) {
+    fn add_one(&mut self, digest: Digest, name: impl FnOnce() -> String, program: &Program, covered: &ProgramCoverage) {
         let entry = self.entries.entry(digest).or_insert_with(|| {
             self.order.push(digest);
-            Entry { name: name(), program: program.clone(), covered: Covered::default() }
+            Entry { name: name(), program: program.clone(), covered: ProgramCoverage::default() }
         });
         entry.covered.merge(covered, self.build.coverage);
     }
@@ -235,7 +235,7 @@ impl Union {
         let components = entries.iter().map(|entry| coverage::component(&entry.program, &entry.name, &entry.covered));
         let mut document = CoverageDocument {
             schema_version: COVERAGE_SCHEMA.to_owned(),
-            counting: if self.build.coverage == Coverage::Counters { "counts" } else { "hits" }.to_owned(),
+            counting: if self.build.coverage == CoverageMode::Counters { "counts" } else { "hits" }.to_owned(),
             components: components.collect(),
             traces: self.traces,
             remarks: self.remarks,

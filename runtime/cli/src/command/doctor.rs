@@ -5,8 +5,8 @@ use super::replay::{difference_document, divergence_document};
 use crate::args::DoctorArgs;
 use crate::error::CliError;
 use crate::output::EXIT_ERROR;
-use crate::plan::plan;
-use crate::target;
+use fozzy_campaign::plan::plan;
+use fozzy_campaign::target;
 use fozzy_report::document::{AuditDocument, DoctorDocument, DoctorIssue};
 use fozzy_trace::Seed;
 use std::process::ExitCode;
@@ -44,7 +44,7 @@ pub(crate) fn doctor(context: &Context, args: &DoctorArgs) -> Result<ExitCode, C
 fn audit(context: &Context, args: &DoctorArgs, scenario: &std::path::Path) -> Result<AuditDocument, CliError> {
     let loaded = target::load(scenario)?;
     let name = &loaded.target.name;
-    let planned = plan(&context.globals, &context.config, &loaded, &args.args, &args.limits, &args.world)?;
+    let planned = plan(&context.project, &loaded, &args.args, &args.limits.options(), &args.world.options())?;
     if planned.is_live() {
         let message =
             "the real computer may answer otherwise each time, so an audit under a host backend proves nothing";

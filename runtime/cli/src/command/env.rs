@@ -1,8 +1,8 @@
 //! `fozzy env` and `fozzy version`: what runs here, and on what.
 
 use super::Context;
-use crate::args::{FilesArg, ScriptArg};
 use crate::error::CliError;
+use fozzy_plan::{FilesBackend, ScriptBackend};
 use fozzy_report::document::{Capabilities, Capability, EnvDocument, VersionDocument};
 use std::process::ExitCode;
 
@@ -21,10 +21,10 @@ pub(super) fn env_document(context: &Context) -> EnvDocument {
     let deterministic = |backend: &str| Capability { backend: backend.to_owned(), deterministic: true };
     // A live answer is recorded, and so the same in every replay; the next run may get another one.
     let host = || Capability { backend: "host".to_owned(), deterministic: false };
-    let (globals, config) = (&context.globals, &context.config);
-    let scripted = |flag: Option<ScriptArg>, setting| match flag.or(setting) {
-        Some(ScriptArg::Host) => host(),
-        Some(ScriptArg::Scripted) | None => deterministic("scripted"),
+    let (given, config) = (context.project.backends, &context.project.config);
+    let scripted = |flag: Option<ScriptBackend>, setting| match flag.or(setting) {
+        Some(ScriptBackend::Host) => host(),
+        Some(ScriptBackend::Scripted) | None => deterministic("scripted"),
     };
     EnvDocument {
         os: std::env::consts::OS.to_owned(),
@@ -33,13 +33,13 @@ pub(super) fn env_document(context: &Context) -> EnvDocument {
         capabilities: Capabilities {
             time: deterministic("virtual"),
             rng: deterministic("seeded"),
-            fs: match globals.fs_backend.or(config.fs_backend) {
-                Some(FilesArg::Host) => host(),
-                Some(FilesArg::Virtual) | None => deterministic("virtual"),
+            fs: match given.files.or(config.fs_backend) {
+                Some(FilesBackend::Host) => host(),
+                Some(FilesBackend::Virtual) | None => deterministic("virtual"),
             },
-            http: scripted(globals.http_backend, config.http_backend),
+            http: scripted(given.http, config.http_backend),
             net: deterministic("simulated"),
-            proc: scripted(globals.proc_backend, config.proc_backend),
+            proc: scripted(given.processes, config.proc_backend),
             memory: deterministic("virtual"),
         },
     }

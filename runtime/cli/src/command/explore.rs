@@ -8,26 +8,28 @@
 //!
 //! Invariant: with one worker, what is found depends on target, plan, seed and flags; the clock only ends it.
 
-use super::run::{collision, identity, kept, print, seed};
+use super::run::{identity, print, seed};
 use super::shrink::smaller;
 use super::{Context, exit};
 use crate::args::{ExploreArgs, ReporterArg, StopArg};
 use crate::error::CliError;
-use crate::explore::cluster;
-use crate::explore::generated::{Generated, covering};
-use crate::explore::ground::{Confirmer, ScenarioGround, walk_error};
-use crate::explore::keeper::{Keeper, Said, Where};
-use crate::explore::seeds::{Kept, Seeds, Standing};
-use crate::explore::settings::ExploreSettings;
-use crate::explore::state::ExploreState;
-use crate::explore::unreached::unreached;
-use crate::explore::workers::{self, Explored, Share, Trace};
 use crate::interrupt;
-use crate::plan::{Planned, plan};
-use crate::selector;
-use crate::store::store_error;
-use crate::target::{self, Loaded};
-use crate::wall::Stopwatch;
+use fozzy_campaign::explore::campaign_sink::{Keeper, Said, Where};
+use fozzy_campaign::explore::cluster::{self, ClusterRequest};
+use fozzy_campaign::explore::generated::{Generated, covering};
+use fozzy_campaign::explore::saved_failures::{Kept, Seeds, Standing};
+use fozzy_campaign::explore::settings::ExploreSettings;
+use fozzy_campaign::explore::state::ExploreState;
+use fozzy_campaign::explore::stateful_target::{Confirmer, ScenarioGround, walk_error};
+use fozzy_campaign::explore::unreached::unreached;
+use fozzy_campaign::explore::workers::{self, Explored, Share, Trace};
+use fozzy_campaign::options::StopFlag;
+use fozzy_campaign::pipeline::kept;
+use fozzy_campaign::plan::{Planned, plan};
+use fozzy_campaign::selector;
+use fozzy_campaign::store::store_error;
+use fozzy_campaign::target::{self, Loaded};
+use fozzy_campaign::wall_clock::Stopwatch;
 use fozzy_check::judge;
 use fozzy_engine::Walker;
 use fozzy_report::{ExploreFinding, ExploreReward, ExploreSummary, RunMode, RunSummary, SeedState};
@@ -35,7 +37,7 @@ use fozzy_search::explore::{
     AnswerLog, DecisionPath, Exploration, ExplorationEnd, GuidedSource, Options, Reward, StopCondition, StrategyRow,
     strategy,
 };
-use fozzy_trace::file::store::check_target;
+use fozzy_trace::file::store::{CollisionPolicy, check_target};
 use fozzy_trace::file::{RecordedOutcome, Recording};
 use fozzy_trace::plan::ScenarioPlan;
 use fozzy_trace::{Execution, Seed, Status};
@@ -48,7 +50,7 @@ use std::time::Duration;
 const SHRINK_TIME: Duration = Duration::from_secs(30);
 
 pub(crate) fn explore(context: &Context, args: &ExploreArgs) -> Result<ExitCode, CliError> {
-    let collision = collision(args.record_collision);
+    let collision: CollisionPolicy = args.record_collision.into();
     if let Some(path) = &args.record {
         check_target(path, collision).map_err(store_error)?;
     }
@@ -56,15 +58,15 @@ pub(crate) fn explore(context: &Context, args: &ExploreArgs) -> Result<ExitCode,
     let prepared = Prepared::new(context, args)?;
     if let (Some(worker), Some(folder)) = (args.worker, &args.share) {
         // What it has found is told to the one who started it.
-        let share = Share::open(folder, worker, &context.config.explore)?;
+        let share = Share::open(folder, worker, &context.project.config.explore)?;
         let place = Where { folder: share.own(), record: None, collision };
         prepared.alone(context, args, place, Some(share)).map(|_| ())?;
         return Ok(ExitCode::SUCCESS);
     }
     let watch = Stopwatch::start();
     let base = prepared.base(context, args);
-    let has_seeds = context.config.explore.seeds && !args.no_seeds;
-    let seeds = Seeds::of(&context.config.base_dir, &base.name);
+    let has_seeds = context.project.config.explore.seeds && !args.no_seeds;
+    let seeds = Seeds::of(&context.project.config.base_dir, &base.name);
     let standings = if has_seeds { seeds.standings(&prepared.loaded)? } else { Vec::new() };
     for standing in standings.iter().filter(|standing| standing.state == Kept::StillThere) {
         let signature = standing.signature.as_ref().map(ToString::to_string).unwrap_or_default();
@@ -196,22 +198,23 @@ struct Base {
 
 impl Prepared {
     fn new(context: &Context, args: &ExploreArgs) -> Result<Prepared, CliError> {
-        let settings = &context.config.explore;
+        let settings = &context.project.config.explore;
         let mut options = options(context, settings, args);
-        let schedule = args.schedule.unwrap_or(settings.schedule);
+        let schedule = args.schedule.map_or(settings.schedule, Into::into);
         let missing = || CliError::new("internal", format!("there is no strategy `{}`", schedule.name()));
         let row = strategy(schedule.name()).ok_or_else(missing)?;
+        let request = ClusterRequest { nodes: args.nodes, checkers: &args.checker };
         let mut loaded = target::load(&args.target)?;
-        let world = cluster::take(&mut loaded, args)?;
+        let world = cluster::take(&mut loaded, &request, &args.world.options())?;
         let name = &loaded.target.name;
-        let mut planned = plan(&context.globals, &context.config, &loaded, &args.args, &args.limits, &world)?;
+        let mut planned = plan(&context.project, &loaded, &args.args, &args.limits.options(), &world)?;
         if let Some(own) = &planned.plan.scenario {
             // A scenario file ends after its last step.
             options.steps_per_run = args.steps.unwrap_or(own.flows).min(own.flows);
             options.steps_max = own.flows;
         }
         planned.plan.scenario = Some(ScenarioPlan::all(1, options.steps_per_run));
-        let default_state = context.config.base_dir.join("explore").join(format!("{name}.json"));
+        let default_state = context.project.config.base_dir.join("explore").join(format!("{name}.json"));
         let resumed = match &args.resume {
             None => None,
             Some(path) => {
@@ -247,7 +250,7 @@ impl Prepared {
             probe: self.probe.clone(),
             seed: self.options.seed,
             schedule: self.row.name,
-            workers: args.workers.unwrap_or(context.config.explore.workers).max(1),
+            workers: args.workers.unwrap_or(context.project.config.explore.workers).max(1),
             state: args.save_state.clone().unwrap_or_else(|| self.default_state.clone()),
         }
     }
@@ -260,10 +263,10 @@ impl Prepared {
         place: Where,
         share: Option<Share>,
     ) -> Result<Explored, CliError> {
-        let settings = &context.config.explore;
+        let settings = &context.project.config.explore;
         let name = self.loaded.target.name.clone();
         let mut keeper = Keeper {
-            printer: context.printer,
+            stop: Arc::new(interrupt::is_asked_to_stop),
             confirmer: self.confirmers.0,
             target: self.loaded.target,
             component: self.loaded.component,
@@ -316,8 +319,9 @@ impl Prepared {
     /// Explores in so many processes.
     fn together(self, context: &Context, args: &ExploreArgs, place: Where, workers: u32) -> Result<Explored, CliError> {
         interrupt::ask_me_to_stop();
-        let verbose = args.verbose || context.config.explore.report.verbose;
-        let mut explored = workers::run(&place, (workers, self.options.seed), verbose)?;
+        let verbose = args.verbose || context.project.config.explore.report.verbose;
+        let stop: StopFlag = Arc::new(interrupt::is_asked_to_stop);
+        let mut explored = workers::run(&place, (workers, self.options.seed), verbose, &stop)?;
         let taken = &explored.taken;
         let of_module = |module: usize| taken.get(module).cloned().unwrap_or_default();
         explored.not_reached = unreached(&self.walker, &of_module, &self.loaded.target.name);

@@ -14,8 +14,8 @@ use crate::args::FullArgs;
 use crate::error::CliError;
 use crate::gates::chain::{self, Chain, NO_TRACE, Options, RECORDED, of_trace};
 use crate::gates::own::{Own, Said};
-use crate::gates::project::Project;
 use crate::gates::steps::{Outcome, Steps, failed, passed, skipped};
+use fozzy_campaign::suite::project::ProjectScenarios;
 use fozzy_report::document::{FULL_SCHEMA, FullDocument, StepStatus};
 use fozzy_trace::Seed;
 use serde_json::Value;
@@ -82,7 +82,7 @@ pub(crate) fn full(context: &Context, args: &FullArgs) -> Result<ExitCode, CliEr
     }
     tool(&mut steps, &own, context.strict);
     let filter: Vec<String> = args.scenario_filter.iter().cloned().collect();
-    let found = Project::discover(args.scenario_root.as_deref(), &filter);
+    let found = ProjectScenarios::discover(args.scenario_root.as_deref(), &filter);
     let project = chain::discover(&mut steps, "discover_scenarios", found);
     steps.step("topology_coverage", || {
         Ok(match args.require_topology_coverage {
@@ -197,7 +197,7 @@ fn artifacts(steps: &mut Steps<'_>, own: &Own, chain: &Chain) {
     let words = ["artifacts", "pack", &trace, "--out", &zip];
     steps.step("artifacts_pack", || of_trace(there, own, &words, is_type("exported")));
     // What was exported is what was recorded.
-    let copy = own.place(&format!("exported/{}", crate::store::TRACE_NAME));
+    let copy = own.place(&format!("exported/{}", fozzy_campaign::store::TRACE_NAME));
     let is_same = |said: &Said| said.document.pointer("/diff/files/0/changed") == Some(&Value::Bool(false));
     steps.step("artifacts_diff", || of_trace(there, own, &["artifacts", "diff", &trace, &copy], is_same));
     let words = ["report", "show", &trace, "--format", "html"];
@@ -217,7 +217,7 @@ fn artifacts(steps: &mut Steps<'_>, own: &Own, chain: &Chain) {
 }
 
 /// A campaign and an exploration, of what the scenario can be used as.
-fn search(steps: &mut Steps<'_>, own: &Own, project: Option<&Project>, args: &FullArgs, seed: Seed) {
+fn search(steps: &mut Steps<'_>, own: &Own, project: Option<&ProjectScenarios>, args: &FullArgs, seed: Seed) {
     let seed = seed.to_string();
     let mut fits = Err("no scenario".to_owned());
     if let Some(project) = project {
@@ -319,7 +319,7 @@ fn corpus(steps: &mut Steps<'_>, own: &Own) {
 
 /// The scenario on the real computer, in an empty folder: one whose name says that it is for that, or the primary one if it
 /// asks no real servers and starts no real programs there.
-fn host(steps: &mut Steps<'_>, own: &Own, project: Option<&Project>, seed: Seed) {
+fn host(steps: &mut Steps<'_>, own: &Own, project: Option<&ProjectScenarios>, seed: Seed) {
     steps.step("host_backends_run", || {
         let Some(project) = project else { return Ok(skipped("no scenario")) };
         if !project.flags.is_empty() {

@@ -8,31 +8,34 @@
 //!
 //! Invariant: what is found depends on target, plan, seed, corpus and flags; the clock only ends it.
 
-use super::run::{collision, identity, kept, print, seed};
+use super::run::{identity, print, seed};
 use super::test::{is_on_github, source_here};
 use super::{Context, exit};
-use crate::args::{ExitCodesArg, FuzzArgs, ReporterArg, WorldArgs};
+use crate::args::{ExitCodesArg, FuzzArgs, ReporterArg};
 use crate::error::{CliError, at_path};
-use crate::fuzz::cargo::CargoFuzz;
-use crate::fuzz::choose::{Wanted, listed};
-use crate::fuzz::corpus::CorpusFolder;
-use crate::fuzz::jobs::Jobs;
-use crate::fuzz::keeper::{Keeper, Keeping, Place, Told};
-use crate::fuzz::summary::{Report, Subject, execution_of, word_of};
-use crate::fuzz::target::{CallTarget, Confirmer, caller_error, made_up};
-use crate::fuzz::worker::Worker;
-use crate::output;
-use crate::plan::plan;
-use crate::store::{self, store_error};
-use crate::target;
-use crate::wall::Stopwatch;
+use crate::output::{self, EXIT_ERROR};
+use fozzy_campaign::fuzz::campaign_sink::{Keeper, Keeping, Place, Told};
+use fozzy_campaign::fuzz::cargo::CargoFuzz;
+use fozzy_campaign::fuzz::choose::{Wanted, listed};
+use fozzy_campaign::fuzz::corpus::CorpusFolder;
+use fozzy_campaign::fuzz::jobs::Jobs;
+use fozzy_campaign::fuzz::summary::{Report, Subject, execution_of, word_of};
+use fozzy_campaign::fuzz::target::{CallTarget, Confirmer, caller_error, made_up};
+use fozzy_campaign::fuzz::worker::Worker;
+use fozzy_campaign::options::World;
+use fozzy_campaign::pipeline::kept;
+use fozzy_campaign::plan::plan;
+use fozzy_campaign::store::{self, store_error};
+use fozzy_campaign::target;
+use fozzy_campaign::wall_clock::Stopwatch;
 use fozzy_check::judge;
-use fozzy_engine::{Caller, Functions, Searched};
+use fozzy_engine::{EntryPoint, ExportedFunctions, FuzzExecutor};
 use fozzy_report::{RunMode, RunSummary, finding_annotations, sarif};
 use fozzy_search::fuzz::{Campaign, Dictionary, MUTATORS, Mutator, Options};
 use fozzy_trace::file::RecordedOutcome;
-use fozzy_trace::file::store::{Durability, check_target, write_atomic};
+use fozzy_trace::file::store::{CollisionPolicy, Durability, check_target, write_atomic};
 use fozzy_trace::plan::FUEL_DEFAULT;
+use fozzy_trace::{Finding, FindingKind, Status};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -51,7 +54,7 @@ pub(crate) fn fuzz(context: &Context, args: &FuzzArgs) -> Result<ExitCode, CliEr
         }
     };
     let seed = seed(context, args.seed);
-    let collision = collision(args.record_collision);
+    let collision: CollisionPolicy = args.record_collision.into();
     if args.det && args.jobs > 1 {
         let message =
             "--det: workers find things in an order of their own, so that no campaign of several is as another";
@@ -70,7 +73,7 @@ pub(crate) fn fuzz(context: &Context, args: &FuzzArgs) -> Result<ExitCode, CliEr
     };
     let name = loaded.target.name.clone();
     let (world, by_stdin) = stdin(args)?;
-    let mut planned = plan(&context.globals, &context.config, &loaded, &args.args, &args.limits, &world)?;
+    let mut planned = plan(&context.project, &loaded, &args.args, &args.limits.options(), &world)?;
     if planned.plan.target().is_some() {
         let message = format!(
             "{name} calls another component, of which an execution of a campaign has no instance: it begins at a checkpoint of \
@@ -104,7 +107,7 @@ pub(crate) fn fuzz(context: &Context, args: &FuzzArgs) -> Result<ExitCode, CliEr
         corpus.path().display(),
         seeds.number,
     ));
-    if let Searched::Program(_) = searched {
+    if let EntryPoint::Program(_) = searched {
         say("each execution runs the program again, from its instantiation\n");
     }
     let artifacts = match cargo {
@@ -119,17 +122,17 @@ pub(crate) fn fuzz(context: &Context, args: &FuzzArgs) -> Result<ExitCode, CliEr
 
     let report = if args.jobs > 1 && worker.is_none() {
         let record = args.record.as_deref().map(|path| (path, collision));
-        let (printer, number, runs) = (context.printer, args.jobs, args.runs);
+        let (number, runs) = (args.jobs, args.runs);
         let cargo = artifacts.as_ref().map(|(cargo, _)| cargo);
-        Jobs { printer, number, runs, first_only: args.crash_only, folder: &folder, record, cargo }.run()?
+        Jobs { number, runs, first_only: args.crash_only, folder: &folder, record, cargo }.run()?
     } else {
         // The plan of an input names what is called; a program's begins without one.
         let called = match &searched {
-            Searched::Program(_) => planned.plan.clone(),
+            EntryPoint::Program(_) => planned.plan.clone(),
             _ => searched.planned(keeping.plan(), &planned.inputs, &[]).0,
         };
         let component = Arc::clone(&loaded.component);
-        let caller = Caller::new(component, &called, &planned.inputs, &searched, seed, cache.as_ref());
+        let caller = FuzzExecutor::new(component, &called, &planned.inputs, &searched, seed, cache.as_ref());
         let caller = caller.map_err(|error| caller_error(&name, &error))?;
         let mut target = CallTarget::new(caller, confirmer()?, args.fail_on_exit);
         for obstacle in target.caller().obstacles() {
@@ -142,7 +145,6 @@ pub(crate) fn fuzz(context: &Context, args: &FuzzArgs) -> Result<ExitCode, CliEr
             corpus_dir: corpus.path().display().to_string(),
         };
         let mut keeper = Keeper::new(Keeping {
-            printer: context.printer,
             corpus,
             confirmer: keeping,
             told: Told { target: loaded.target, component: loaded.component, seed },
@@ -198,8 +200,23 @@ pub(crate) fn fuzz(context: &Context, args: &FuzzArgs) -> Result<ExitCode, CliEr
     print(context, json, &summary)?;
     Ok(match args.exit_codes {
         ExitCodesArg::Fozzy => exit(summary.status),
-        ExitCodesArg::Libfuzzer => report.exit_as_libfuzzer(),
+        ExitCodesArg::Libfuzzer => exit_as_libfuzzer(&report),
     })
+}
+
+/// The codes of libFuzzer, of the first finding.
+fn exit_as_libfuzzer(report: &Report) -> ExitCode {
+    let code = |(finding, status): &(Finding, Status)| {
+        let memory = finding.kind == FindingKind::Trap && finding.title == "out of memory";
+        match status {
+            Status::Pass => 0,
+            Status::Timeout => 70,
+            Status::Crash if memory => 71,
+            Status::Crash | Status::Fail => 77,
+            Status::Error => EXIT_ERROR,
+        }
+    };
+    ExitCode::from(report.findings.first().map_or(0, code))
 }
 
 /// What else wants to know: a file in SARIF, and GitHub.
@@ -237,8 +254,8 @@ fn dictionary(path: Option<&Path>) -> Result<Dictionary, CliError> {
 }
 
 /// What the flags say of the world, and whether inputs are standard input.
-fn stdin(args: &FuzzArgs) -> Result<(WorldArgs, bool), CliError> {
-    let mut world = args.world.clone();
+fn stdin(args: &FuzzArgs) -> Result<(World, bool), CliError> {
+    let mut world = args.world.options();
     let by_stdin = world.stdin.take_if(|path| path == Path::new("-")).is_some();
     let others =
         args.input_file.is_some() || args.arg || args.http || args.exported.is_some() || args.function.is_some();
@@ -253,19 +270,19 @@ fn stdin(args: &FuzzArgs) -> Result<(WorldArgs, bool), CliError> {
 
 /// What is meant.
 fn choose(
-    functions: &Functions,
+    functions: &ExportedFunctions,
     args: &FuzzArgs,
     by_stdin: bool,
     flows: u32,
     name: &str,
-) -> Result<Searched, CliError> {
+) -> Result<EntryPoint, CliError> {
     let wanted = Wanted {
         stdin: by_stdin,
         file: args.input_file.as_deref(),
         argument: args.arg,
         http: args.http,
         function: args.exported.as_deref().or(args.function.as_deref()),
-        mode: args.mode,
+        mode: args.mode.map(Into::into),
         flows,
     };
     let mut all = wanted.of(functions, name)?;
@@ -283,7 +300,7 @@ fn corpus_path(
     args: &FuzzArgs,
     cargo: Option<&CargoFuzz>,
     name: &str,
-    searched: &Searched,
+    searched: &EntryPoint,
 ) -> PathBuf {
     if let Some(path) = args.corpus.clone().or_else(|| Some(cargo?.corpus())) {
         return path;
@@ -291,5 +308,5 @@ fn corpus_path(
     let stem = Path::new(name).file_stem().map_or_else(|| name.to_owned(), |stem| stem.to_string_lossy().into_owned());
     let plain = |c: char| if c.is_ascii_alphanumeric() || matches!(c, '-' | '_') { c } else { '_' };
     let words = [stem.as_str(), searched.name()].map(|word| word.chars().map(plain).take(100).collect::<String>());
-    context.config.base_dir.join("corpora").join(words.join("."))
+    context.project.config.base_dir.join("corpora").join(words.join("."))
 }

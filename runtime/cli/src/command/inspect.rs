@@ -6,10 +6,10 @@
 use super::Context;
 use crate::args::InspectArgs;
 use crate::error::CliError;
-use crate::target;
+use fozzy_campaign::target;
 use fozzy_engine::{Catalogue, Port, Ports};
-use fozzy_instrument::source::Symbols;
-use fozzy_instrument::{Coverage, Instrumented, ModuleChoice, Options};
+use fozzy_instrument::source::DebugSymbols;
+use fozzy_instrument::{CoverageMode, Instrumented, ModuleChoice, Options};
 use fozzy_report::inspect::{InspectCheckpoints, InspectDocument, InspectModule, InspectPort, inspection};
 use std::collections::BTreeSet;
 use std::process::ExitCode;
@@ -47,7 +47,7 @@ const ROLES: &[(&str, &str)] = &[
 
 pub(crate) fn inspect(context: &Context, args: &InspectArgs) -> Result<ExitCode, CliError> {
     let loaded = target::load(&args.target)?;
-    let options = Options { coverage: Coverage::SetOnce, access: true, marks: true, ..Options::default() };
+    let options = Options { coverage: CoverageMode::SetOnce, access: true, marks: true, ..Options::default() };
     let instrumented = fozzy_instrument::instrument(&loaded.component, &options)
         .map_err(|error| CliError::new("target", format!("{}: {error}", args.target.display())))?;
     let mut remarks = Vec::new();
@@ -152,7 +152,7 @@ fn distance(left: &str, right: &str) -> usize {
 }
 
 fn modules(component: &[u8], instrumented: &Instrumented) -> Vec<InspectModule> {
-    let symbols = Symbols::new(component);
+    let symbols = DebugSymbols::new(component);
     let (maps, sites) = (instrumented.maps.modules(), &instrumented.sites);
     let mut edges = vec![0_u64; maps.len()];
     for edge in sites.iter() {

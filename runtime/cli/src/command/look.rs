@@ -7,12 +7,12 @@
 //! Invariant: what is shown is proven to be the recorded run, as far as the marks of the recording tell, or it is an error.
 
 use super::Context;
-use super::replay::session_of;
 use crate::args::{ReplayArgs, ReporterArg};
 use crate::error::CliError;
 use crate::output;
-use crate::selector;
-use fozzy_engine::{Look, Seen};
+use fozzy_campaign::pipeline::session_of;
+use fozzy_campaign::selector;
+use fozzy_engine::{ExecutionView, GuestView};
 use fozzy_instrument::variables::variables;
 use fozzy_report::{
     FileState, MemoryState, StateDocument, SymbolState, TaskState, TimerState, entry_line, state_lines,
@@ -74,7 +74,7 @@ pub(super) fn look(context: &Context, args: &ReplayArgs, until: StopPoint) -> Re
 }
 
 /// The marks of the recording that were passed say whether it is the same run.
-fn same_run(path: &Path, recording: &Recording, look: &Look) -> Result<(), CliError> {
+fn same_run(path: &Path, recording: &Recording, look: &ExecutionView) -> Result<(), CliError> {
     let found = look.history.marks.iter().zip(&recording.marks).find(|(found, recorded)| found != recorded);
     let Some((found, recorded)) = found.filter(|(found, recorded)| found.calls == recorded.calls) else {
         return Ok(());
@@ -92,7 +92,7 @@ fn same_run(path: &Path, recording: &Recording, look: &Look) -> Result<(), CliEr
 fn state(
     path: &Path,
     recording: &Recording,
-    look: &Look,
+    look: &ExecutionView,
     events: Vec<HistoryEntry>,
     wanted: &[String],
 ) -> Result<StateDocument, CliError> {
@@ -160,7 +160,7 @@ fn state(
 }
 
 /// The stretches of the target's memory that were asked for, by name or by address.
-fn symbols(recording: &Recording, seen: Option<&Seen>, wanted: &[String]) -> Result<Vec<SymbolState>, CliError> {
+fn symbols(recording: &Recording, seen: Option<&GuestView>, wanted: &[String]) -> Result<Vec<SymbolState>, CliError> {
     let mut found = Vec::new();
     for word in wanted {
         let refuse = |what: String| CliError::new("usage", format!("--memory {word}: {what}"));
@@ -179,7 +179,7 @@ fn symbols(recording: &Recording, seen: Option<&Seen>, wanted: &[String]) -> Res
         for (name, address, length) in places {
             let length = length.min(MEMORY_BYTES_MAX);
             let bytes = seen.and_then(|seen| seen.read(address, length));
-            let size = seen.map_or(0, Seen::memory_bytes);
+            let size = seen.map_or(0, GuestView::memory_bytes);
             let bytes = bytes.ok_or_else(|| {
                 refuse(format!("{length} bytes at {address:#x} are not all in the program's memory, which has {size}"))
             })?;

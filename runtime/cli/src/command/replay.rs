@@ -1,13 +1,15 @@
 //! `fozzy replay`: a trace once more, from its file alone; or its decisions against another program.
 
-use super::run::{identity, kept, print, show_output};
+use super::run::{identity, print, show_output};
 use super::{Context, exit};
 use crate::args::{ReplayArgs, ReporterArg};
 use crate::error::CliError;
 use crate::output::{self, EXIT_ERROR};
-use crate::selector;
-use crate::target::{self, Loaded};
-use crate::wall::Stopwatch;
+use fozzy_campaign::pipeline::kept;
+use fozzy_campaign::pipeline::session_of;
+use fozzy_campaign::selector;
+use fozzy_campaign::target::{self, Loaded};
+use fozzy_campaign::wall_clock::Stopwatch;
 use fozzy_engine::Session;
 use fozzy_report::{ReplaySummary, RunMode, RunSummary, document, entry_line};
 use fozzy_search::{CallDivergence, OutcomeDifference, replay as replay_recording};
@@ -49,12 +51,6 @@ struct Replayed {
     comparison: ReplaySummary,
 }
 
-/// A session of a recording's own component and plan.
-pub(crate) fn session_of(recording: &Recording) -> Result<Session, CliError> {
-    let program = target::compile(recording.component.clone(), &recording.plan, &recording.target.name)?;
-    target::session(program, &recording.plan, &recording.inputs)
-}
-
 fn same(recording: &Recording, session: &mut Session, args: &ReplayArgs, json: bool) -> Result<Replayed, CliError> {
     if !json {
         session.watch(show_output(&recording.plan));
@@ -93,7 +89,7 @@ fn same(recording: &Recording, session: &mut Session, args: &ReplayArgs, json: b
 
 /// Another engine is the likeliest reason for a divergence, so it is said.
 fn engine_difference(recording: &Recording, session: &Session) -> String {
-    let (recorded, now) = (&recording.engine, super::run::engine_id(session.program()));
+    let (recorded, now) = (&recording.engine, fozzy_campaign::pipeline::engine_id(session.program()));
     if *recorded == now {
         return String::new();
     }

@@ -9,9 +9,9 @@
 use super::Context;
 use crate::args::{ReportFlakyArgs, ReportFormatArg, ReportQueryArgs, ReportShowArgs};
 use crate::error::{CliError, at_path};
-use crate::selector::{self, Named};
-use crate::store::KeptReport;
-use crate::target;
+use fozzy_campaign::selector::{self, Named};
+use fozzy_campaign::store::KeptReport;
+use fozzy_campaign::target;
 use fozzy_check::is_own;
 use fozzy_report::suite::{self, CaseSummary, SuiteSummary};
 use fozzy_report::{

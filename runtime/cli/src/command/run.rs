@@ -1,46 +1,43 @@
 //! `fozzy run`: a program once, from its bytes to a report.
 
 use super::{Context, exit};
-use crate::args::{CollisionArg, ReporterArg, RunArgs, SeedArg};
+use crate::args::{ReporterArg, RunArgs, SeedArg};
 use crate::error::CliError;
 use crate::output;
-use crate::plan::{Planned, plan};
-use crate::store::{RunFolder, TRACE_NAME, store_error};
-use crate::target::{self, Loaded};
-use crate::wall::Stopwatch;
-use fozzy_check::{is_own, judge};
-use fozzy_engine::{OutputKind, Program, Tee};
+use fozzy_campaign::pipeline::{ENTRIES_KEPT, driven, kept, recorded};
+use fozzy_campaign::plan::plan;
+use fozzy_campaign::store::{RunFolder, TRACE_NAME, store_error};
+use fozzy_campaign::target;
+use fozzy_campaign::wall_clock::Stopwatch;
+use fozzy_check::is_own;
+use fozzy_engine::{OutputKind, OutputTee, Program};
 use fozzy_report::{RunIdentity, RunMode, RunSummary, pretty};
-use fozzy_trace::file::{EngineId, Recording, store};
+use fozzy_trace::file::{Recording, store};
 use fozzy_trace::plan::ScenarioPlan;
 use fozzy_trace::source::SeededSource;
-use fozzy_trace::{Execution, Executor, NodeId, Plan, Seed, Status};
+use fozzy_trace::{Executor, NodeId, Plan, Seed, Status};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 
-/// Calls at the beginning of an execution that stand in its trace in full, for readers without an
-/// engine. `trace show` has all of them, because it executes again.
-pub(crate) const ENTRIES_KEPT: u64 = 1_000;
-
 pub(crate) fn run(context: &Context, args: &RunArgs) -> Result<ExitCode, CliError> {
     let watch = Stopwatch::start();
     let seed = seed(context, args.seed);
-    let collision = collision(args.record_collision);
+    let collision: store::CollisionPolicy = args.record_collision.into();
     if let Some(path) = &args.record {
         store::check_target(path, collision).map_err(store_error)?;
     }
     let loaded = target::load(&args.target)?;
     let name = &loaded.target.name;
-    let mut planned = plan(&context.globals, &context.config, &loaded, &args.args, &args.limits, &args.world)?;
+    let mut planned = plan(&context.project, &loaded, &args.args, &args.limits.options(), &args.world.options())?;
     let program = target::compile(loaded.component.clone(), &planned.plan, name)?;
     planned.plan.scenario = scenario(&program, args, planned.plan.scenario)?;
     let mut session = target::session(program, &planned.plan, &planned.inputs)?;
     if let Some(stdin) = &planned.stdin {
         session.read_from(Arc::clone(stdin));
     }
-    planned.open(&mut session, &context.config.base_dir)?;
+    planned.open(&mut session, &context.project.config.base_dir)?;
     let json = context.printer.json || args.reporter == ReporterArg::Json;
     if !json {
         session.watch(show_output(&planned.plan));
@@ -52,7 +49,7 @@ pub(crate) fn run(context: &Context, args: &RunArgs) -> Result<ExitCode, CliErro
     let recording = recorded(loaded, planned, session.program(), &execution, seed, RunMode::Run);
 
     let folder = context.runs.begin()?;
-    let trace = write_trace(&recording, args.record.as_deref(), collision, &folder, context.globals.artifacts_full);
+    let trace = write_trace(&recording, args.record.as_deref(), collision, &folder, context.project.keep_passing);
     // A run that could not be kept is none: no empty folder stays behind.
     let trace = trace.inspect_err(|_| folder.discard())?;
     let identity = identity(&folder, seed, trace.as_deref());
@@ -84,11 +81,6 @@ fn scenario(program: &Program, args: &RunArgs, own: Option<ScenarioPlan>) -> Res
     Err(CliError::new("target", message).hint("leave out --sequences and --flows"))
 }
 
-/// A scenario file has so many steps; fewer of them, or all of them several times, are run when that is asked for.
-pub(crate) fn driven(own: ScenarioPlan, sequences: Option<u32>, flows: Option<u32>) -> ScenarioPlan {
-    ScenarioPlan::all(sequences.unwrap_or(own.sequences), flows.map_or(own.flows, |flows| flows.min(own.flows)))
-}
-
 /// A fresh seed is drawn only when asked for, and is said before anything else.
 pub(super) fn seed(context: &Context, seed: SeedArg) -> Seed {
     match seed {
@@ -101,17 +93,9 @@ pub(super) fn seed(context: &Context, seed: SeedArg) -> Seed {
     }
 }
 
-pub(super) fn collision(policy: CollisionArg) -> store::CollisionPolicy {
-    match policy {
-        CollisionArg::Error => store::CollisionPolicy::Error,
-        CollisionArg::Overwrite => store::CollisionPolicy::Overwrite,
-        CollisionArg::Append => store::CollisionPolicy::Append,
-    }
-}
-
 /// Passes on what the programs write while they run: the target's own words as they are, those of other machines
 /// on stderr, each line after the machine's name.
-pub(super) fn show_output(plan: &Plan) -> Tee {
+pub(super) fn show_output(plan: &Plan) -> OutputTee {
     let names: Vec<String> = plan.nodes.iter().map(|node| node.name.clone()).collect();
     let mut lines: BTreeMap<NodeId, Vec<u8>> = BTreeMap::new();
     Box::new(move |node, kind, bytes| match (node, kind) {
@@ -130,31 +114,6 @@ pub(super) fn show_output(plan: &Plan) -> Tee {
     })
 }
 
-/// An execution as it is recorded, judged.
-pub(crate) fn recorded(
-    loaded: Loaded,
-    planned: Planned,
-    program: &Program,
-    execution: &Execution,
-    seed: Seed,
-    mode: RunMode,
-) -> Recording {
-    let (engine, verdict) = (engine_id(program), judge(execution));
-    let Loaded { target, component, .. } = loaded;
-    let Planned { plan, inputs, .. } = planned;
-    Recording::of(target, component, plan, &inputs, engine, execution, verdict, seed, mode.name())
-}
-
-/// Everything of the engine that results depend on.
-pub(crate) fn engine_id(program: &Program) -> EngineId {
-    EngineId {
-        fozzy: env!("CARGO_PKG_VERSION").to_owned(),
-        wasmtime: fozzy_engine::WASMTIME_VERSION.to_owned(),
-        rewriter: fozzy_instrument::REWRITER_VERSION,
-        configuration: program.configuration(),
-    }
-}
-
 /// A recorded run is written where it was asked for; one that did not pass is kept with its run.
 fn write_trace(
     recording: &Recording,
@@ -169,7 +128,7 @@ fn write_trace(
         None => (folder.path.join(TRACE_NAME), store::CollisionPolicy::Error),
     };
     let bytes = recording.to_bytes().map_err(|error| CliError::new("trace", error.to_string()))?;
-    crate::store::write_trace(&path, &bytes, collision).map(Some)
+    fozzy_campaign::store::write_trace(&path, &bytes, collision).map(Some)
 }
 
 pub(super) fn identity(folder: &RunFolder, seed: Seed, trace: Option<&Path>) -> RunIdentity {
@@ -194,9 +153,4 @@ pub(super) fn print(context: &Context, json: bool, summary: &RunSummary) -> Resu
         context.printer.remark(&pretty(summary, context.printer.style(), is_own));
     }
     Ok(())
-}
-
-/// What was written, as far as it was kept.
-pub(crate) fn kept(execution: &Execution) -> (&[u8], &[u8]) {
-    (execution.stdout.kept(), execution.stderr.kept())
 }

@@ -3,8 +3,8 @@
 use super::Context;
 use crate::args::SeedsArgs;
 use crate::error::{CliError, at_path};
-use crate::explore::seeds::{Kept, Seeds};
-use crate::target;
+use fozzy_campaign::explore::saved_failures::{Kept, Seeds};
+use fozzy_campaign::target;
 use fozzy_report::SeedState;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -20,7 +20,7 @@ pub(crate) struct SeedsDocument {
 }
 
 pub(crate) fn seeds(context: &Context, args: &SeedsArgs) -> Result<ExitCode, CliError> {
-    let base_dir = &context.config.base_dir;
+    let base_dir = &context.project.config.base_dir;
     let mut document = SeedsDocument { schema_version: "fozzy.seeds.v1", seeds: Vec::new(), pruned: Vec::new() };
     let folders = match &args.target {
         Some(target) => {

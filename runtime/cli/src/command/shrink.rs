@@ -1,17 +1,18 @@
 //! `fozzy shrink` and `fozzy ablate`: a recorded failure made smaller, and what it needs.
 
-use super::replay::session_of;
-use super::run::{ENTRIES_KEPT, engine_id, identity, kept, print};
+use super::run::{identity, print};
 use super::{Context, exit};
 use crate::args::{AblateArgs, MinimizeArg, ReporterArg, ShrinkArgs};
 use crate::error::CliError;
 use crate::output;
-use crate::paths::{Ground, Paths};
-use crate::scenario;
-use crate::selector;
-use crate::store::{self, RunFolder};
-use crate::target;
-use crate::wall::Stopwatch;
+use fozzy_campaign::pipeline::session_of;
+use fozzy_campaign::pipeline::{ENTRIES_KEPT, engine_id, kept};
+use fozzy_campaign::scenario;
+use fozzy_campaign::selector;
+use fozzy_campaign::store::{self, RunFolder};
+use fozzy_campaign::target;
+use fozzy_campaign::walker::{Ground, Paths};
+use fozzy_campaign::wall_clock::Stopwatch;
 use fozzy_check::judge;
 use fozzy_engine::Session;
 use fozzy_report::{ExplainedDecision, FailureSize, RunMode, RunSummary, ShrinkSlip, ShrinkSummary};
@@ -224,7 +225,7 @@ impl ReplayTarget for Engine {
         self.session.execute(source, keep)
     }
 
-    fn trail(&mut self) -> Option<&mut dyn SequenceTarget> {
+    fn sequences(&mut self) -> Option<&mut dyn SequenceTarget> {
         Some(&mut self.paths)
     }
 }

@@ -1,24 +1,24 @@
 //! `fozzy test`: a suite of scenarios, one run.
 
-use super::run::{collision, seed};
+use super::run::seed;
 use super::{Context, exit};
 use crate::args::{SuiteReporterArg, TestArgs};
 use crate::error::CliError;
 use crate::output;
-use crate::store::{RunFolder, store_error};
-use crate::suite::case::{Case, Suite};
-use crate::suite::jobs::{Event, in_order};
-use crate::suite::progress::Progress;
-use crate::suite::regressions::{self, Regression};
-use crate::suite::select::{Selected, select, shown};
-use crate::wall::Stopwatch;
+use crate::progress::Progress;
+use fozzy_campaign::store::{RunFolder, store_error};
+use fozzy_campaign::suite::case::{Case, Suite, SuiteOptions};
+use fozzy_campaign::suite::jobs::{Event, in_order};
+use fozzy_campaign::suite::regressions::{self, Regression};
+use fozzy_campaign::suite::select::{Selected, select, shown};
+use fozzy_campaign::wall_clock::Stopwatch;
 use fozzy_check::is_own;
 use fozzy_report::suite::{
     CaseResult, CaseSummary, SuiteSummary, annotations, case_line, details, heading, html, junit, pretty, widest,
 };
 use fozzy_report::{RunIdentity, Style};
 use fozzy_trace::Seed;
-use fozzy_trace::file::store::{self, Durability, StoreError, write_atomic};
+use fozzy_trace::file::store::{self, CollisionPolicy, Durability, StoreError, write_atomic};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -28,13 +28,21 @@ pub(crate) fn test(context: &Context, args: &TestArgs) -> Result<ExitCode, CliEr
     let selected = select(&args.globs, args.filter.as_deref())?;
     let seed = seed(context, args.seed);
     let records = records(args.record.as_deref(), selected.len());
-    let collision = collision(args.record_collision);
+    let collision: CollisionPolicy = args.record_collision.into();
     for path in records.iter().flatten() {
         store::check_target(path, collision).map_err(store_error)?;
     }
     let folder = context.runs.begin()?;
-    let suite = Suite { context, args, seed, folder: &folder, collision };
-    let (regressions, scenarios) = all(&suite, selected, records).inspect_err(|_| folder.discard())?;
+    let options = SuiteOptions {
+        expect: args.expect,
+        sequences: args.sequences,
+        flows: args.flows,
+        args: args.args.clone(),
+        limits: args.limits.options(),
+        world: args.world.options(),
+    };
+    let suite = Suite { project: &context.project, options: &options, seed, folder: &folder, collision };
+    let (regressions, scenarios) = all(context, args, &suite, selected, records).inspect_err(|_| folder.discard())?;
     let identity = identity(&folder, seed, scenarios.iter().chain(&regressions));
     let summary = SuiteSummary::of(identity, watch.facts(), regressions, scenarios);
     context.runs.finish(&folder, &summary)?;
@@ -72,8 +80,13 @@ impl Work<'_> {
 type Cases = (Vec<CaseSummary>, Vec<CaseSummary>);
 
 /// Builds, tries and runs everything.
-fn all(suite: &Suite<'_>, selected: Vec<Selected>, records: Vec<Option<PathBuf>>) -> Result<Cases, CliError> {
-    let Suite { context, args, .. } = suite;
+fn all(
+    context: &Context,
+    args: &TestArgs,
+    suite: &Suite<'_>,
+    selected: Vec<Selected>,
+    records: Vec<Option<PathBuf>>,
+) -> Result<Cases, CliError> {
     let names = trace_names(&selected);
     let cases: Vec<Case> = selected
         .into_iter()
@@ -82,7 +95,7 @@ fn all(suite: &Suite<'_>, selected: Vec<Selected>, records: Vec<Option<PathBuf>>
         .map(|((selected, record), name)| Case::prepare(selected, record, name))
         .collect();
     let narrowed = !args.globs.is_empty() || args.filter.is_some();
-    let kept = regressions::find(&cases, narrowed, &context.config.base_dir);
+    let kept = regressions::find(&cases, narrowed, &context.project.config.base_dir);
     let work: Vec<Work<'_>> = kept.iter().map(Work::Kept).chain(cases.iter().map(Work::Case)).collect();
     let paths: Vec<String> = work.iter().map(Work::path).collect();
     let width = widest(paths.iter().map(String::as_str));
@@ -215,7 +228,7 @@ pub(super) fn source_here(path: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::suite::select::{Given, Kind};
+    use fozzy_campaign::suite::select::{Given, Kind};
 
     #[test]
     fn traces_of_several_scenarios_are_numbered() {

@@ -1,11 +1,11 @@
 //! `fozzy trace verify` and `fozzy trace show`.
 
 use super::Context;
-use super::replay::session_of;
 use crate::args::{TraceShowArgs, TraceVerifyArgs};
 use crate::error::CliError;
 use crate::output::{self, EXIT_ERROR};
-use crate::selector;
+use fozzy_campaign::pipeline::session_of;
+use fozzy_campaign::selector;
 use fozzy_report::document::{ShowDocument, VerifyDocument};
 use fozzy_report::entry_line;
 use fozzy_trace::file;

@@ -6,8 +6,8 @@
 use crate::args::Globals;
 use crate::command::Context;
 use crate::error::CliError;
-use crate::wall::{Stopwatch, pause};
 use clap::ValueEnum;
+use fozzy_campaign::wall_clock::{Stopwatch, pause};
 use serde_json::Value;
 use std::ffi::{OsStr, OsString};
 use std::io::{Read, Seek};
@@ -43,11 +43,14 @@ impl Own {
     pub(crate) fn new(context: &Context) -> Result<Own, CliError> {
         let failed = |what: &str, error: std::io::Error| CliError::new("gate", format!("{what}: {error}"));
         let program = std::env::current_exe().map_err(|error| failed("cannot find the own binary", error))?;
-        let folder = std::path::absolute(context.config.base_dir.join("gates"));
+        let folder = std::path::absolute(context.project.config.base_dir.join("gates"));
         let folder = folder.and_then(|folder| std::fs::create_dir_all(&folder).map(|()| folder));
         let scratch = folder.and_then(|folder| tempfile::Builder::new().prefix("steps-").tempdir_in(folder));
         let scratch = scratch.map_err(|error| {
-            failed(&format!("cannot make a folder for the steps in {}", context.config.base_dir.display()), error)
+            failed(
+                &format!("cannot make a folder for the steps in {}", context.project.config.base_dir.display()),
+                error,
+            )
         })?;
         Ok(Own { program, globals: passed_on(&context.globals), scratch })
     }

@@ -9,7 +9,9 @@
 //! Not here: the rewriting (`fozzy-instrument`), the settings of wasmtime (`settings`).
 
 use crate::compile::settings::STACK_SLOTS;
-use fozzy_instrument::{Access, Coverage, Instrumented, MarksVerdict, ModuleChoice, Options, SideMemory, SideTag};
+use fozzy_instrument::{
+    AccessorLayout, CoverageMode, Instrumented, MarksVerdict, ModuleChoice, Options, SideMemory, SideTag,
+};
 use serde::{Deserialize, Serialize};
 
 /// What is put into a program.
@@ -24,7 +26,7 @@ pub struct Build {
     /// Log what is compared, while the log is switched on: see [`crate::Reactor::log_comparisons`].
     pub comparisons: bool,
     /// How edges are counted.
-    pub coverage: Coverage,
+    pub coverage: CoverageMode,
     /// Which modules get coverage.
     pub modules: ModuleChoice,
 }
@@ -37,7 +39,7 @@ impl Default for Build {
             access: false,
             marks: false,
             comparisons: false,
-            coverage: Coverage::None,
+            coverage: CoverageMode::None,
             modules: ModuleChoice::Own,
         }
     }
@@ -47,7 +49,7 @@ impl Build {
     /// For search: calls from outside, checkpoints, and no fuel.
     #[must_use]
     pub fn fast() -> Build {
-        Build { fuel: false, access: true, marks: true, coverage: Coverage::SetOnce, ..Build::default() }
+        Build { fuel: false, access: true, marks: true, coverage: CoverageMode::SetOnce, ..Build::default() }
     }
 
     /// For verdicts on what search has found: as [`Build::fast`], with fuel.
@@ -72,13 +74,13 @@ impl Build {
 
 /// What is known of a compiled program beside its code; kept with it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Facts {
+pub(crate) struct CompiledMetadata {
     /// What the memories begin with that were put in.
     pub(crate) tag: Option<SideTag>,
     /// What is in them, but for the accessor's.
     pub(crate) side_memories: Vec<SideMemory>,
     /// How its state is reached.
-    pub(crate) access: Option<Access>,
+    pub(crate) access: Option<AccessorLayout>,
     /// Why it cannot be, one sentence each.
     pub(crate) obstacles: Vec<String>,
     /// Whether every written page is marked. A contract of the rewriter's is met by our imports: what they return
@@ -86,9 +88,9 @@ pub(crate) struct Facts {
     pub(crate) marks_are_sound: bool,
 }
 
-impl Facts {
-    pub(crate) fn of(instrumented: &Instrumented) -> Facts {
-        Facts {
+impl CompiledMetadata {
+    pub(crate) fn of(instrumented: &Instrumented) -> CompiledMetadata {
+        CompiledMetadata {
             tag: instrumented.tag,
             side_memories: instrumented.side_memories.clone(),
             access: instrumented.access.clone(),
@@ -100,11 +102,11 @@ impl Facts {
     /// Bytes of the memories that were put in, when each module is instantiated once. The guest's own bound does not
     /// count them.
     pub(crate) fn appended_bytes(&self) -> u64 {
-        let accessor = self.access.as_ref().map_or(0, Access::memory_bytes);
+        let accessor = self.access.as_ref().map_or(0, AccessorLayout::memory_bytes);
         accessor + self.side_memories.iter().map(|side| u64::from(side.bytes)).sum::<u64>()
     }
 
-    pub(crate) fn read(bytes: &[u8]) -> Option<Facts> {
+    pub(crate) fn read(bytes: &[u8]) -> Option<CompiledMetadata> {
         serde_json::from_slice(bytes).ok()
     }
 

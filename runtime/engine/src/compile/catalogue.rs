@@ -51,7 +51,7 @@ impl Catalogue {
 
 /// One declared property.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Row {
+pub(crate) struct DeclaredProperty {
     pub(crate) kind: PropertyKind,
     pub(crate) name: String,
     /// `file:line`.
@@ -59,7 +59,7 @@ pub(crate) struct Row {
 }
 
 /// All declared properties of a component, in the order of their sections.
-pub(crate) fn read(component: &[u8]) -> Vec<Row> {
+pub(crate) fn read(component: &[u8]) -> Vec<DeclaredProperty> {
     let payloads = Parser::new(0).parse_all(component).map_while(Result::ok);
     let sections = payloads.filter_map(|payload| match payload {
         Payload::CustomSection(section) if section.name() == SECTION => Some(section.data().to_vec()),
@@ -69,12 +69,12 @@ pub(crate) fn read(component: &[u8]) -> Vec<Row> {
     rows.collect()
 }
 
-fn rows(section: &[u8]) -> Vec<Row> {
+fn rows(section: &[u8]) -> Vec<DeclaredProperty> {
     let text = String::from_utf8_lossy(section);
     text.lines().filter_map(row).collect()
 }
 
-fn row(line: &str) -> Option<Row> {
+fn row(line: &str) -> Option<DeclaredProperty> {
     let mut words = line.split('\t');
     let (kind, name, place) = (words.next()?, words.next()?, words.next()?);
     let kind = match kind {
@@ -85,7 +85,7 @@ fn row(line: &str) -> Option<Row> {
         "unreachable" => PropertyKind::Unreachable,
         _ => return None,
     };
-    Some(Row { kind, name: name.to_owned(), place: place.to_owned() })
+    Some(DeclaredProperty { kind, name: name.to_owned(), place: place.to_owned() })
 }
 
 #[cfg(test)]
@@ -97,7 +97,8 @@ mod tests {
         let lines = "always\\09total\\09src/lib.rs:3\\0anonsense\\0a\\ff\\09x\\0asometimes\\09full\\09a.rs:1\\0a";
         let text = format!("(component (core module (@custom \"fozzy.properties\" \"{lines}\")))");
         let component = wat::parse_str(text).expect("assembles");
-        let row = |kind, name: &str, place: &str| Row { kind, name: name.to_owned(), place: place.to_owned() };
+        let row =
+            |kind, name: &str, place: &str| DeclaredProperty { kind, name: name.to_owned(), place: place.to_owned() };
         let expected =
             [row(PropertyKind::Always, "total", "src/lib.rs:3"), row(PropertyKind::Sometimes, "full", "a.rs:1")];
         assert_eq!(read(&component), expected);

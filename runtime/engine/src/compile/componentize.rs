@@ -14,7 +14,7 @@
 
 use crate::compile::libfuzzer_module;
 use crate::compile::load::one_line;
-use crate::compile::untyped_imports::Undeclared;
+use crate::compile::untyped_imports::UntypedInterfaces;
 use wasi_preview1_component_adapter_provider as adapter;
 use wasm_encoder::reencode::{Reencode, RoundtripReencoder};
 use wasm_encoder::{CustomSection, ImportSection, Module, RawSection};
@@ -63,7 +63,7 @@ pub enum ComponentizeError {
 
 /// Turns a validated core module into a component.
 pub(crate) fn componentize(module: &[u8]) -> Result<Vec<u8>, ComponentizeError> {
-    let shape = Shape::read(module)?;
+    let shape = CoreModuleShape::read(module)?;
     let adapter = if shape.is_command && !shape.is_fuzz {
         adapter::WASI_SNAPSHOT_PREVIEW1_COMMAND_ADAPTER
     } else {
@@ -83,16 +83,16 @@ pub(crate) fn componentize(module: &[u8]) -> Result<Vec<u8>, ComponentizeError> 
 }
 
 /// What of a module decides how it is componentized.
-struct Shape {
+struct CoreModuleShape {
     is_command: bool,
     is_fuzz: bool,
     imports_proc_exit: bool,
     /// Our interfaces that it uses by name.
-    undeclared: Undeclared,
+    undeclared: UntypedInterfaces,
 }
 
-impl Shape {
-    fn read(module: &[u8]) -> Result<Shape, ComponentizeError> {
+impl CoreModuleShape {
+    fn read(module: &[u8]) -> Result<CoreModuleShape, ComponentizeError> {
         let (mut unknown, mut exports, mut imports_proc_exit, mut has_metadata) =
             (Vec::new(), Vec::new(), false, false);
         for payload in Parser::new(0).parse_all(module) {
@@ -127,13 +127,13 @@ impl Shape {
             return Err(ComponentizeError::UnknownImports { imports });
         }
         let has = |name: &str| exports.iter().any(|export| export == name);
-        let undeclared = Undeclared::of(module);
+        let undeclared = UntypedInterfaces::of(module);
         let is_fuzz = libfuzzer_module::is_fuzz_module(module);
         if !has("_start") && !has("_initialize") && !has_metadata && !undeclared.exports_any() && !is_fuzz {
             let found = if exports.is_empty() { "no exports".to_owned() } else { exports.join(", ") };
             return Err(ComponentizeError::NoEntry { found });
         }
-        Ok(Shape { is_command: has("_start"), is_fuzz, imports_proc_exit, undeclared })
+        Ok(CoreModuleShape { is_command: has("_start"), is_fuzz, imports_proc_exit, undeclared })
     }
 }
 

@@ -43,7 +43,7 @@ const TOLD_BYTES: i32 = 72;
 
 /// What of a module matters here.
 #[derive(Default)]
-struct Shape {
+struct LibFuzzerShape {
     types: Vec<Option<FuncType>>,
     /// The type of each function, imported ones first.
     functions: Vec<u32>,
@@ -60,9 +60,9 @@ fn refused(why: impl Into<String>) -> ComponentizeError {
     ComponentizeError::Encoder(crate::compile::load::one_line(&why.into()))
 }
 
-impl Shape {
-    fn read(module: &[u8]) -> wasmparser::Result<Shape> {
-        let mut shape = Shape::default();
+impl LibFuzzerShape {
+    fn read(module: &[u8]) -> wasmparser::Result<LibFuzzerShape> {
+        let mut shape = LibFuzzerShape::default();
         for payload in Parser::new(0).parse_all(module) {
             match payload? {
                 Payload::TypeSection(section) => {
@@ -125,12 +125,12 @@ impl Shape {
 
 /// Whether a module has libFuzzer's entry point.
 pub(crate) fn is_fuzz_module(module: &[u8]) -> bool {
-    Shape::read(module).is_ok_and(|shape| shape.test.is_some())
+    LibFuzzerShape::read(module).is_ok_and(|shape| shape.test.is_some())
 }
 
 /// Adds the interface to a validated module with the entry point.
 pub(crate) fn with_interface(module: &[u8]) -> Result<Vec<u8>, ComponentizeError> {
-    let shape = Shape::read(module).map_err(|error| refused(error.to_string()))?;
+    let shape = LibFuzzerShape::read(module).map_err(|error| refused(error.to_string()))?;
     let test = shape.test.ok_or_else(|| refused(format!("there is no `{TEST_ONE_INPUT}`")))?;
     if !shape.memory {
         return Err(refused(format!(
@@ -138,7 +138,7 @@ pub(crate) fn with_interface(module: &[u8]) -> Result<Vec<u8>, ComponentizeError
              told otherwise)"
         )));
     }
-    let added = Added::new(&shape, test)?;
+    let added = InterfaceAdditions::new(&shape, test)?;
     let mut bytes = added.write(module)?;
     let mut resolve = Resolve::default();
     let group = UnresolvedPackageGroup::parse("fuzz.wit", WIT).expect("a constant that tests parse");
@@ -150,8 +150,8 @@ pub(crate) fn with_interface(module: &[u8]) -> Result<Vec<u8>, ComponentizeError
 }
 
 /// What is added to a module.
-struct Added<'a> {
-    shape: &'a Shape,
+struct InterfaceAdditions<'a> {
+    shape: &'a LibFuzzerShape,
     test: u32,
     test_results: usize,
     initialize: Option<(u32, usize)>,
@@ -160,13 +160,13 @@ struct Added<'a> {
     realloc: u32,
 }
 
-impl Added<'_> {
-    fn new(shape: &Shape, test: u32) -> Result<Added<'_>, ComponentizeError> {
+impl InterfaceAdditions<'_> {
+    fn new(shape: &LibFuzzerShape, test: u32) -> Result<InterfaceAdditions<'_>, ComponentizeError> {
         let initialize = match shape.initialize {
             Some(function) => Some((function, shape.results_of_two(function, INITIALIZE)?)),
             None => None,
         };
-        Ok(Added {
+        Ok(InterfaceAdditions {
             shape,
             test,
             test_results: shape.results_of_two(test, TEST_ONE_INPUT)?,

@@ -12,14 +12,14 @@
 //! Not here: what a call does (`called`), interfaces of the sandbox (`fozzy-host`).
 
 use crate::compile::program::Program;
-use fozzy_host::{Caller, Host};
+use fozzy_host::{CallerKind, Host};
 use std::fmt;
 use std::sync::Arc;
 use wasmtime::component::types::{ComponentExtern, ComponentFunc, ComponentInstance, ComponentItem};
 use wasmtime::component::{ComponentExportIndex, InstancePre, Linker, ResourceType, Type};
 
 /// A program that is linked with another one.
-pub(crate) struct Linked {
+pub(crate) struct LinkedTarget {
     pub(crate) instance: InstancePre<Host>,
     /// The other one.
     pub(crate) target: Program,
@@ -36,7 +36,7 @@ pub(crate) struct LinkedFunction {
 }
 
 /// What the resources of a component are called.
-type Names = Vec<(ResourceType, String)>;
+type ResourceNames = Vec<(ResourceType, String)>;
 
 /// A scenario and its target do not fit.
 #[derive(Debug, thiserror::Error)]
@@ -131,15 +131,15 @@ fn list(names: &[String]) -> String {
 }
 
 /// Links `program` with `target`.
-pub(crate) fn link(program: &Program, target: &Program, caller: Caller) -> Result<Linked, LinkError> {
+pub(crate) fn link(program: &Program, target: &Program, caller: CallerKind) -> Result<LinkedTarget, LinkError> {
     let engine = |error: wasmtime::Error| LinkError::Engine(crate::compile::load::one_line(&format!("{error:#}")));
     let mut linker: Linker<Host> = Linker::new(program.engine());
     let offered = match caller {
-        Caller::OfSeveral => fozzy_host::add_to_linker(&mut linker),
-        Caller::Alone => fozzy_host::add_alone_to_linker(&mut linker),
+        CallerKind::OfSeveral => fozzy_host::add_to_linker(&mut linker),
+        CallerKind::Alone => fozzy_host::add_alone_to_linker(&mut linker),
     };
     offered.map_err(engine)?;
-    let mut names = [Names::new(), exported_resources(target)];
+    let mut names = [ResourceNames::new(), exported_resources(target)];
     for import in program.unoffered() {
         names[0].extend(resources_of(program, &interface(program, import)?));
     }
@@ -162,7 +162,7 @@ pub(crate) fn link(program: &Program, target: &Program, caller: Caller) -> Resul
         }
     }
     let instance = linker.instantiate_pre(program.compiled()).map_err(engine)?;
-    Ok(Linked { instance, target: target.clone(), functions: functions.into() })
+    Ok(LinkedTarget { instance, target: target.clone(), functions: functions.into() })
 }
 
 fn interface(program: &Program, import: &str) -> Result<ComponentInstance, LinkError> {
@@ -235,7 +235,7 @@ fn resources_of<'a>(
 }
 
 /// The resources of all interfaces that a component exports.
-fn exported_resources(target: &Program) -> Names {
+fn exported_resources(target: &Program) -> ResourceNames {
     let exports = target.compiled().component_type();
     let instances = exports.exports(target.engine()).filter_map(|(_, item)| match item.ty {
         ComponentItem::ComponentInstance(instance) => Some(instance),
@@ -249,7 +249,7 @@ fn index(
     target: &Program,
     (export, theirs): (&str, &ComponentInstance),
     (interface, name, wanted): (&str, &str, &ComponentFunc),
-    [ours, names]: &[Names; 2],
+    [ours, names]: &[ResourceNames; 2],
 ) -> Result<LinkedFunction, LinkError> {
     let (interface, function) = (interface.to_owned(), name.to_owned());
     let mut handles = false;
@@ -262,7 +262,7 @@ fn index(
         let exports = exports.into_iter().map(|(name, _)| name).collect();
         return Err(LinkError::Function { interface, function, exports });
     };
-    let (imported, exported) = (Signature(wanted, ours).to_string(), Signature(found, names).to_string());
+    let (imported, exported) = (FunctionText(wanted, ours).to_string(), FunctionText(found, names).to_string());
     // Resources are equal by their names, which is all that two components have in common of them.
     let is_equal = if handles {
         imported == exported
@@ -279,7 +279,7 @@ fn index(
 }
 
 /// What is in values of a type that cannot be passed on, and whether there are handles that can.
-fn handle_in(of: &Type, names: &Names, handles: &mut bool) -> Option<&'static str> {
+fn handle_in(of: &Type, names: &ResourceNames, handles: &mut bool) -> Option<&'static str> {
     let mut handle_in = |of: &Type| handle_in(of, names, handles);
     let mut any = |mut types: Box<dyn Iterator<Item = Type> + '_>| types.find_map(|of| handle_in(&of));
     match of {
@@ -304,25 +304,25 @@ fn handle_in(of: &Type, names: &Names, handles: &mut bool) -> Option<&'static st
 }
 
 /// A function's type in the notation of WIT; records and variants with what is in them, as they have no name here.
-struct Signature<'a>(&'a ComponentFunc, &'a Names);
+struct FunctionText<'a>(&'a ComponentFunc, &'a ResourceNames);
 
-impl fmt::Display for Signature<'_> {
+impl fmt::Display for FunctionText<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Signature(function, names) = self;
+        let FunctionText(function, names) = self;
         let params: Vec<String> =
-            function.params().map(|(name, of)| format!("{name}: {}", Shape(&of, names))).collect();
+            function.params().map(|(name, of)| format!("{name}: {}", TypeText(&of, names))).collect();
         write!(f, "`{}func({})", if function.async_() { "async " } else { "" }, params.join(", "))?;
-        function.results().try_for_each(|of| write!(f, " -> {}", Shape(&of, names)))?;
+        function.results().try_for_each(|of| write!(f, " -> {}", TypeText(&of, names)))?;
         f.write_str("`")
     }
 }
 
-struct Shape<'a>(&'a Type, &'a Names);
+struct TypeText<'a>(&'a Type, &'a ResourceNames);
 
-impl fmt::Display for Shape<'_> {
+impl fmt::Display for TypeText<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Shape(of, names) = self;
-        let shape = |of: &Type| Shape(of, names).to_string();
+        let TypeText(of, names) = self;
+        let shape = |of: &Type| TypeText(of, names).to_string();
         let or_nothing = |of: Option<Type>| of.map_or_else(|| "_".to_owned(), |of| shape(&of));
         let name = |of: &ResourceType| {
             names.iter().find(|(known, _)| known == of).map_or("a resource", |(_, name)| name.as_str())

@@ -40,7 +40,7 @@ impl SourceKind {
 
 /// A program as a component.
 #[derive(Clone, Debug)]
-pub struct Loaded {
+pub struct LoadedProgram {
     /// The component, not yet instrumented.
     pub component: Vec<u8>,
     /// In which form it was given.
@@ -82,7 +82,7 @@ pub enum LoadError {
 ///
 /// # Errors
 /// One line that says what was found, and where.
-pub fn load(bytes: &[u8], cache: Option<&Cache>) -> Result<Loaded, LoadError> {
+pub fn load(bytes: &[u8], cache: Option<&Cache>) -> Result<LoadedProgram, LoadError> {
     if bytes.len() > PROGRAM_BYTES_MAX {
         return Err(LoadError::TooLarge(bytes.len()));
     }
@@ -97,19 +97,19 @@ pub fn load(bytes: &[u8], cache: Option<&Cache>) -> Result<Loaded, LoadError> {
     Err(LoadError::NotWasm { found: describe(bytes) })
 }
 
-fn load_binary(bytes: &[u8], cache: Option<&Cache>) -> Result<Loaded, LoadError> {
+fn load_binary(bytes: &[u8], cache: Option<&Cache>) -> Result<LoadedProgram, LoadError> {
     let encoding = match Parser::new(0).parse_all(bytes).next() {
         Some(Ok(Payload::Version { encoding, .. })) => encoding,
         Some(Err(error)) => return Err(invalid("file", &error)),
         _ => return Err(LoadError::NotWasm { found: "a file that is cut after the wasm magic".to_owned() }),
     };
     match encoding {
-        Encoding::Component => Ok(Loaded { component: bytes.to_vec(), kind: SourceKind::Component }),
+        Encoding::Component => Ok(LoadedProgram { component: bytes.to_vec(), kind: SourceKind::Component }),
         Encoding::Module => {
             let kept =
                 cache.map(|cache| (cache, Cache::component_key(bytes, componentize::ADAPTER_VERSION.as_bytes())));
             if let Some(component) = kept.as_ref().and_then(|(cache, key)| cache.bytes(key)) {
-                return Ok(Loaded { component, kind: SourceKind::CoreModule });
+                return Ok(LoadedProgram { component, kind: SourceKind::CoreModule });
             }
             let mut validator = Validator::new_with_features(fozzy_instrument::features());
             validator.validate_all(bytes).map_err(|error| invalid("core module", &error))?;
@@ -117,7 +117,7 @@ fn load_binary(bytes: &[u8], cache: Option<&Cache>) -> Result<Loaded, LoadError>
             if let Some((cache, key)) = kept {
                 cache.keep(&key, &component);
             }
-            Ok(Loaded { component, kind: SourceKind::CoreModule })
+            Ok(LoadedProgram { component, kind: SourceKind::CoreModule })
         }
     }
 }

@@ -10,15 +10,15 @@
 //! Invariant: imports that nobody offers are refused here, by name, before anything runs; those of a scenario, when it is
 //! linked with its target (`link`).
 
-use crate::compile::build::{Build, Facts};
+use crate::compile::build::{Build, CompiledMetadata};
 use crate::compile::cache::Cache;
 use crate::compile::catalogue::Catalogue;
-use crate::compile::link::{self, LinkError, Linked};
+use crate::compile::link::{self, LinkError, LinkedTarget};
 use crate::compile::settings::{self, Switches};
 use crate::compile::symbolizer::Symbolizer;
-use crate::run::scenario::Scenarios;
-use fozzy_host::{Caller, Host, ImportFault};
-use fozzy_instrument::{Comparisons, Maps, Sites};
+use crate::run::scenario::ScenarioInterfaces;
+use fozzy_host::{CallerKind, Host, ImportFault};
+use fozzy_instrument::{ComparisonSites, OffsetMaps, Sites};
 use fozzy_trace::Digest;
 use std::sync::{Arc, OnceLock};
 use wasmtime::Engine;
@@ -30,21 +30,21 @@ const MODULES_VERSION: u32 = 2;
 /// A component that is ready to run under one set of switches.
 #[derive(Clone)]
 pub struct Program {
-    inner: Arc<Inner>,
+    inner: Arc<ProgramInner>,
     /// A scenario that was linked with its target.
-    linked: Option<Arc<Linked>>,
+    linked: Option<Arc<LinkedTarget>>,
 }
 
-struct Inner {
+struct ProgramInner {
     original: Arc<[u8]>,
     switches: Switches,
     build: Build,
     engine: Engine,
     compiled: Component,
-    facts: Facts,
+    facts: CompiledMetadata,
     instance: OnceLock<InstancePre<Host>>,
     alone: OnceLock<InstancePre<Host>>,
-    entries: Entries,
+    entries: EntryInterfaces,
     /// Imports that the sandbox does not offer.
     unoffered: Vec<ImportFault>,
     symbols: OnceLock<Symbolizer>,
@@ -53,13 +53,13 @@ struct Inner {
 
 /// The full names of the exported interfaces by which a program can be called.
 #[derive(Clone, Debug)]
-pub(crate) struct Entries {
+pub(crate) struct EntryInterfaces {
     /// `wasi:cli/run`.
     pub(crate) run: Option<String>,
     /// `wasi:http/incoming-handler`.
     pub(crate) handler: Option<String>,
     /// `fozzy:scenario/…`.
-    pub(crate) scenario: Scenarios,
+    pub(crate) scenario: ScenarioInterfaces,
 }
 
 /// The component cannot be run.
@@ -157,13 +157,13 @@ impl Program {
     /// # Errors
     /// As of [`Program::build`].
     pub fn beside(&self, component: Arc<[u8]>) -> Result<Program, ProgramError> {
-        let Inner { engine, switches, build, cache, .. } = &*self.inner;
+        let ProgramInner { engine, switches, build, cache, .. } = &*self.inner;
         Program::on(engine.clone(), component, *switches, build, cache.as_ref())?.offered()
     }
 
     /// The same program, unless it imports what the sandbox does not offer.
     pub(crate) fn offered(self) -> Result<Program, ProgramError> {
-        let Inner { unoffered, entries, .. } = &*self.inner;
+        let ProgramInner { unoffered, entries, .. } = &*self.inner;
         if unoffered.is_empty() {
             return Ok(self);
         }
@@ -176,7 +176,7 @@ impl Program {
     }
 
     /// The same program, linked with the component that exports what it imports.
-    pub(crate) fn linked_to(&self, target: &Program, caller: Caller) -> Result<Program, LinkError> {
+    pub(crate) fn linked_to(&self, target: &Program, caller: CallerKind) -> Result<Program, LinkError> {
         let linked = Some(Arc::new(link::link(self, target, caller)?));
         Ok(Program { inner: Arc::clone(&self.inner), linked })
     }
@@ -191,7 +191,7 @@ impl Program {
     }
 
     /// What it was linked with.
-    pub(crate) fn linked(&self) -> Option<&Linked> {
+    pub(crate) fn linked(&self) -> Option<&LinkedTarget> {
         self.linked.as_deref()
     }
 
@@ -205,7 +205,7 @@ impl Program {
         let (compiled, facts) = compiled(&engine, &component, switches, build, cache)?;
         let unoffered = fozzy_host::refused_imports(&engine, &compiled, facts.access.is_some());
         let entries = entry_points(&engine, &compiled);
-        let inner = Inner {
+        let inner = ProgramInner {
             original: component,
             switches,
             build: build.clone(),
@@ -261,7 +261,7 @@ impl Program {
     }
 
     /// What is known of the component beside its code.
-    pub(crate) fn facts(&self) -> &Facts {
+    pub(crate) fn facts(&self) -> &CompiledMetadata {
         &self.inner.facts
     }
 
@@ -272,7 +272,7 @@ impl Program {
     }
 
     /// The comparisons that are logged, in a build that does so.
-    pub(crate) fn comparisons(&self) -> &Comparisons {
+    pub(crate) fn comparisons(&self) -> &ComparisonSites {
         self.symbols().comparisons()
     }
 
@@ -284,7 +284,7 @@ impl Program {
 
     /// The core modules.
     #[must_use]
-    pub fn maps(&self) -> &Maps {
+    pub fn maps(&self) -> &OffsetMaps {
         self.symbols().maps()
     }
 
@@ -304,7 +304,7 @@ impl Program {
         }
     }
 
-    pub(crate) fn entries(&self) -> &Entries {
+    pub(crate) fn entries(&self) -> &EntryInterfaces {
         &self.inner.entries
     }
 
@@ -331,7 +331,7 @@ fn refused(what: &'static str, error: &wasmtime::Error) -> ProgramError {
 }
 
 fn linked<'a>(
-    inner: &Inner,
+    inner: &ProgramInner,
     place: &'a OnceLock<InstancePre<Host>>,
     define: impl FnOnce(&mut Linker<Host>) -> wasmtime::Result<()>,
 ) -> wasmtime::Result<&'a InstancePre<Host>> {
@@ -351,20 +351,20 @@ fn compiled(
     switches: Switches,
     build: &Build,
     cache: Option<&Cache>,
-) -> Result<(Component, Facts), ProgramError> {
+) -> Result<(Component, CompiledMetadata), ProgramError> {
     // What is logged as a comparison has changed since that was cached first.
     let logged = if build.comparisons { "\ncomparisons 2" } else { "" };
     let configuration = format!("{}\nmodules {MODULES_VERSION}\n{build:?}{logged}", switches.configuration());
     let cached = cache.map(|cache| (cache, Cache::code_key(component, configuration.as_bytes(), engine)));
     let facts_key = |key: &str| format!("{key}-facts");
     if let Some((cache, key)) = &cached
-        && let Some(facts) = cache.bytes(&facts_key(key)).and_then(|bytes| Facts::read(&bytes))
+        && let Some(facts) = cache.bytes(&facts_key(key)).and_then(|bytes| CompiledMetadata::read(&bytes))
         && let Some(found) = cache.code(engine, key)
     {
         return Ok((found, facts));
     }
     let instrumented = fozzy_instrument::instrument(component, &build.options())?;
-    let facts = Facts::of(&instrumented);
+    let facts = CompiledMetadata::of(&instrumented);
     let compiled = Component::from_binary(engine, &instrumented.component)
         .map_err(|error| refused("compiling the program", &error))?;
     if let Some((cache, key)) = &cached {
@@ -374,14 +374,14 @@ fn compiled(
     Ok((compiled, facts))
 }
 
-fn entry_points(engine: &Engine, component: &Component) -> Entries {
+fn entry_points(engine: &Engine, component: &Component) -> EntryInterfaces {
     let names: Vec<String> = component.component_type().exports(engine).map(|(name, _)| name.to_owned()).collect();
     let find = |prefix: &str| names.iter().find(|name| name.starts_with(prefix)).cloned();
-    let scenario = Scenarios {
+    let scenario = ScenarioInterfaces {
         stateful: find("fozzy:scenario/stateful@0.1."),
         fuzz: find("fozzy:scenario/fuzz@0.1."),
         property: find("fozzy:scenario/property@0.1."),
     };
     let (run, handler) = (find("wasi:cli/run@0.2."), find("wasi:http/incoming-handler@0.2."));
-    Entries { run, handler, scenario }
+    EntryInterfaces { run, handler, scenario }
 }

@@ -9,8 +9,10 @@
 //! Invariant: hostile debug information costs names and lines, never a panic.
 
 use crate::compile::build::Build;
-use fozzy_instrument::source::Symbols;
-use fozzy_instrument::{Comparisons, Kind, Maps, ModuleOrdinal, OriginalOffset, RewrittenOffset, Sites};
+use fozzy_instrument::source::DebugSymbols;
+use fozzy_instrument::{
+    CodeOrigin, ComparisonSites, ModuleOrdinal, OffsetMaps, OriginalOffset, RewrittenOffset, Sites,
+};
 use fozzy_trace::outcome::{SourceLocation, StackFrame};
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -18,10 +20,10 @@ use wasmtime::{FrameInfo, WasmBacktrace};
 
 /// Finds functions and lines for the frames of one program.
 pub(crate) struct Symbolizer {
-    maps: Maps,
+    maps: OffsetMaps,
     sites: Sites,
-    comparisons: Comparisons,
-    symbols: Mutex<Symbols>,
+    comparisons: ComparisonSites,
+    symbols: Mutex<DebugSymbols>,
     known: Mutex<BTreeMap<(ModuleOrdinal, OriginalOffset), Vec<StackFrame>>>,
 }
 
@@ -33,11 +35,17 @@ impl Symbolizer {
         let instrumented = fozzy_instrument::instrument(component, &build.options());
         let found = instrumented.map(|instrumented| (instrumented.maps, instrumented.sites, instrumented.comparisons));
         let (maps, sites, comparisons) = found.unwrap_or_default();
-        Symbolizer { maps, sites, comparisons, symbols: Mutex::new(Symbols::new(component)), known: Mutex::default() }
+        Symbolizer {
+            maps,
+            sites,
+            comparisons,
+            symbols: Mutex::new(DebugSymbols::new(component)),
+            known: Mutex::default(),
+        }
     }
 
     /// The core modules of the program.
-    pub(crate) fn maps(&self) -> &Maps {
+    pub(crate) fn maps(&self) -> &OffsetMaps {
         &self.maps
     }
 
@@ -47,7 +55,7 @@ impl Symbolizer {
     }
 
     /// The comparisons that are logged.
-    pub(crate) fn comparisons(&self) -> &Comparisons {
+    pub(crate) fn comparisons(&self) -> &ComparisonSites {
         &self.comparisons
     }
 
@@ -56,7 +64,7 @@ impl Symbolizer {
     pub(crate) fn cut(&self, error: &wasmtime::Error) -> Option<OriginalOffset> {
         let innermost = error.downcast_ref::<WasmBacktrace>()?.frames().first()?;
         let (module, location) = self.locate(innermost)?;
-        let counted = location.kind != Kind::DepthCheck && self.sites.kept(module) > 0;
+        let counted = location.kind != CodeOrigin::DepthCheck && self.sites.kept(module) > 0;
         counted.then_some(location.original)
     }
 
@@ -66,7 +74,7 @@ impl Symbolizer {
         frames
             .first()
             .and_then(|frame| self.locate(frame))
-            .is_some_and(|(_, location)| location.kind == Kind::DepthCheck)
+            .is_some_and(|(_, location)| location.kind == CodeOrigin::DepthCheck)
     }
 
     /// The stack that an error carries, innermost first, inlined functions included.
@@ -75,7 +83,7 @@ impl Symbolizer {
         frames.iter().flat_map(|frame| self.source_frames(frame)).collect()
     }
 
-    fn locate(&self, frame: &FrameInfo) -> Option<(ModuleOrdinal, fozzy_instrument::Location)> {
+    fn locate(&self, frame: &FrameInfo) -> Option<(ModuleOrdinal, fozzy_instrument::CodeLocation)> {
         let ordinal = ModuleOrdinal::from_name(frame.module().name()?)?;
         let offset = RewrittenOffset(u32::try_from(frame.module_offset()?).ok()?);
         Some((ordinal, self.maps.locate(ordinal, offset)?))

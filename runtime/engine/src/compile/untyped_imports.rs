@@ -41,15 +41,15 @@ const WIT: &[(&str, &str)] = &[
 
 /// What a module uses of our interfaces without declaring it.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct Undeclared {
+pub(crate) struct UntypedInterfaces {
     imports: Vec<String>,
     exports: Vec<String>,
 }
 
-impl Undeclared {
+impl UntypedInterfaces {
     /// Reads a validated module.
-    pub(crate) fn of(module: &[u8]) -> Undeclared {
-        let mut found = Undeclared::default();
+    pub(crate) fn of(module: &[u8]) -> UntypedInterfaces {
+        let mut found = UntypedInterfaces::default();
         let mut declared = Vec::new();
         for payload in Parser::new(0).parse_all(module).map_while(Result::ok) {
             match payload {
@@ -117,9 +117,9 @@ impl Undeclared {
 mod tests {
     use super::*;
 
-    fn declared(text: &str) -> (Undeclared, Result<Vec<u8>, String>) {
+    fn declared(text: &str) -> (UntypedInterfaces, Result<Vec<u8>, String>) {
         let mut module = wat::parse_str(text).expect("text of a module");
-        let found = Undeclared::of(&module);
+        let found = UntypedInterfaces::of(&module);
         let declared = found.declare(&mut module);
         (found, declared.map(|()| module))
     }
@@ -138,7 +138,7 @@ mod tests {
         assert_eq!(found.exports, ["fozzy:scenario/property@0.1.0"]);
         assert!(found.exports_any() && !found.is_empty());
         let module = module.expect("both are known");
-        assert!(Undeclared::of(&module).is_empty(), "what is declared is left alone");
+        assert!(UntypedInterfaces::of(&module).is_empty(), "what is declared is left alone");
     }
 
     #[test]

@@ -18,7 +18,7 @@ use std::sync::Arc;
 
 /// How an input gets to a program that is run from beginning to end.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Delivery {
+pub enum InputDelivery {
     /// It is its standard input.
     Stdin,
     /// It is the content of the file of this absolute path.
@@ -29,11 +29,11 @@ pub enum Delivery {
 
 /// What is executed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Searched {
+pub enum EntryPoint {
     /// One call of an exported function.
     Call(PlannedCall),
     /// The program, as a run of it.
-    Program(Delivery),
+    Program(InputDelivery),
     /// One sequence of a stateful scenario, of so many flows.
     Scenario {
         /// Steps of the sequence.
@@ -54,15 +54,15 @@ fn argument(bytes: &[u8]) -> String {
     String::from_utf8_lossy(&bytes[..end]).into_owned()
 }
 
-impl Delivery {
+impl InputDelivery {
     /// As a file of this absolute path.
     ///
     /// # Errors
     /// When it is none, in one sentence.
-    pub fn file(path: &str) -> Result<Delivery, String> {
+    pub fn file(path: &str) -> Result<InputDelivery, String> {
         let is_one = path.len() > 1 && path.starts_with('/') && !path.ends_with('/');
         if is_one {
-            Ok(Delivery::File(path.to_owned()))
+            Ok(InputDelivery::File(path.to_owned()))
         } else {
             Err(format!("expected an absolute path of a file, found `{path}`"))
         }
@@ -71,9 +71,9 @@ impl Delivery {
     /// The plan of the run that is given `bytes`, in the place of `plan`.
     fn plan(&self, plan: &mut Plan, inputs: &mut Inputs, bytes: &[u8]) {
         match self {
-            Delivery::Stdin => plan.main.stdin.bytes = inputs.add(bytes),
-            Delivery::File(path) => plan.main.dirs.push(mount(path, bytes, inputs)),
-            Delivery::Argument => plan.main.args.push(argument(bytes)),
+            InputDelivery::Stdin => plan.main.stdin.bytes = inputs.add(bytes),
+            InputDelivery::File(path) => plan.main.dirs.push(mount(path, bytes, inputs)),
+            InputDelivery::Argument => plan.main.args.push(argument(bytes)),
         }
     }
 
@@ -82,15 +82,15 @@ impl Delivery {
         let plan = Arc::clone(&world.plan);
         let node = world.node_mut(NodeId(0));
         match self {
-            Delivery::Stdin => node.stdin = Stdin::new(bytes.into(), plan.main.stdin.stays_open),
-            Delivery::File(path) => {
+            InputDelivery::Stdin => node.stdin = Stdin::new(bytes.into(), plan.main.stdin.stays_open),
+            InputDelivery::File(path) => {
                 let mut inputs = Inputs::default();
                 let mount = mount(path, bytes, &mut inputs);
                 let start_ns = plan.wall_start_s.saturating_mul(1_000_000_000);
                 let mounted = node.disk.mount(&mount, &inputs, start_ns);
                 mounted.map_err(|error| HarnessError { what: error.to_string() })?;
             }
-            Delivery::Argument => {
+            InputDelivery::Argument => {
                 // The folders are on its disk already.
                 let MachinePlan { args, env, stdin, dirs: _ } = &plan.main;
                 let mut args = args.clone();
@@ -103,15 +103,15 @@ impl Delivery {
     }
 }
 
-impl Searched {
+impl EntryPoint {
     /// The plan of the run that is given `input`, with its inputs, in the place of `plan` and `inputs`.
     #[must_use]
     pub fn planned(&self, plan: &Plan, inputs: &Inputs, input: &[u8]) -> (Plan, Inputs) {
         let (mut plan, mut inputs) = (plan.clone(), inputs.clone());
         match self {
-            Searched::Call(call) => plan.call = Some(call.clone()),
-            Searched::Program(delivery) => delivery.plan(&mut plan, &mut inputs, input),
-            Searched::Scenario { flows } => {
+            EntryPoint::Call(call) => plan.call = Some(call.clone()),
+            EntryPoint::Program(delivery) => delivery.plan(&mut plan, &mut inputs, input),
+            EntryPoint::Scenario { flows } => {
                 let only = vec![KeptSequence { kind: ScenarioKind::Stateful, sequence: 0, steps: vec![(0, *flows)] }];
                 plan.scenario = Some(ScenarioPlan { only, ..ScenarioPlan::all(1, *flows) });
             }
@@ -123,11 +123,11 @@ impl Searched {
     #[must_use]
     pub fn name(&self) -> &str {
         match self {
-            Searched::Call(call) => call.function(),
-            Searched::Program(Delivery::Stdin) => "stdin",
-            Searched::Program(Delivery::File(path)) => path,
-            Searched::Program(Delivery::Argument) => "argument",
-            Searched::Scenario { .. } => "scenario",
+            EntryPoint::Call(call) => call.function(),
+            EntryPoint::Program(InputDelivery::Stdin) => "stdin",
+            EntryPoint::Program(InputDelivery::File(path)) => path,
+            EntryPoint::Program(InputDelivery::Argument) => "argument",
+            EntryPoint::Scenario { .. } => "scenario",
         }
     }
 }
@@ -138,11 +138,13 @@ mod tests {
 
     #[test]
     fn a_computer_that_is_given_an_input_is_that_of_the_plan_with_it() {
-        for delivery in [Delivery::Stdin, Delivery::file("/in/a.txt").expect("a path"), Delivery::Argument] {
+        for delivery in
+            [InputDelivery::Stdin, InputDelivery::file("/in/a.txt").expect("a path"), InputDelivery::Argument]
+        {
             let (plan, inputs) = (Plan::default(), Inputs::default());
             let mut given = World::new(Arc::new(plan.clone()), &inputs).expect("a plain plan");
             delivery.give(&mut given, b"a\xffb\0c").expect("there is room");
-            let (plan, inputs) = Searched::Program(delivery.clone()).planned(&plan, &inputs, b"a\xffb\0c");
+            let (plan, inputs) = EntryPoint::Program(delivery.clone()).planned(&plan, &inputs, b"a\xffb\0c");
             let mut planned = World::new(Arc::new(plan), &inputs).expect("a plain plan");
             let (one, other) = (given.node_mut(NodeId(0)), planned.node_mut(NodeId(0)));
             assert_eq!(one.machine.args, other.machine.args);
@@ -150,7 +152,7 @@ mod tests {
             assert_eq!(one.disk.digest(), other.disk.digest(), "{delivery:?}");
         }
         for path in ["a", "/", "/a/", ""] {
-            assert!(Delivery::file(path).is_err_and(|why| why.contains("absolute path")), "{path}");
+            assert!(InputDelivery::file(path).is_err_and(|why| why.contains("absolute path")), "{path}");
         }
     }
 }

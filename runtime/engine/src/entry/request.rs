@@ -13,7 +13,7 @@
 //! Not here: what a handler makes of it (`fozzy-world`).
 
 use crate::entry::wave;
-use fozzy_host::Draws;
+use fozzy_host::DrawSource;
 use fozzy_world::http::request::SentRequest;
 use fozzy_world::http::{HeaderFields, Method, Scheme, message};
 use std::sync::Arc;
@@ -27,13 +27,13 @@ const REST: &str = "rest";
 
 /// A request that was drawn.
 #[derive(Clone)]
-pub(crate) struct Drawn {
+pub(crate) struct GeneratedRequest {
     pub(crate) request: SentRequest,
     pub(crate) body: Arc<[u8]>,
 }
 
 /// A request, and what it looks like.
-pub(crate) fn draw(draws: &mut dyn Draws) -> (Drawn, String) {
+pub(crate) fn draw(draws: &mut dyn DrawSource) -> (GeneratedRequest, String) {
     let mut bytes = vec![0; draws.below(REST, BYTES_MAX + 1) as usize];
     if !bytes.is_empty() {
         draws.fill("bytes", &mut bytes);
@@ -43,7 +43,7 @@ pub(crate) fn draw(draws: &mut dyn Draws) -> (Drawn, String) {
     (drawn, text)
 }
 
-fn read(bytes: &[u8]) -> Drawn {
+fn read(bytes: &[u8]) -> GeneratedRequest {
     let mut rest = bytes;
     let first = line(&mut rest);
     let mut words = first.split(|byte| *byte == b' ').filter(|word| !word.is_empty());
@@ -70,7 +70,7 @@ fn read(bytes: &[u8]) -> Drawn {
     let method = if method.is_valid() { method.received() } else { Method::Get };
     let (scheme, authority) = (Scheme::Http, "localhost".to_owned());
     let headers = HeaderFields::received(headers);
-    Drawn {
+    GeneratedRequest {
         request: SentRequest { method, scheme, authority, path_with_query, headers, body: None },
         body: rest.into(),
     }
@@ -102,7 +102,7 @@ fn path(bytes: &[u8]) -> String {
     path
 }
 
-fn written(Drawn { request, body }: &Drawn) -> String {
+fn written(GeneratedRequest { request, body }: &GeneratedRequest) -> String {
     let mut out = format!("{{method: {}, path: ", request.method.as_str().to_ascii_lowercase());
     wave::text(&mut out, &request.path_with_query);
     out.push_str(", headers: [");

@@ -9,12 +9,12 @@
 //! Not here: the drawing of values (`typed`, `request`), instances (`scenario`).
 
 use crate::compile::program::Program;
-use crate::entry::entry_point::Searched;
-use crate::entry::request::{self, Drawn};
-use crate::entry::typed::Typed;
-use crate::run::scenario::{Way, ask, function, invalid};
+use crate::entry::entry_point::EntryPoint;
+use crate::entry::request::{self, GeneratedRequest};
+use crate::entry::typed::TypedExport;
+use crate::run::scenario::{CallMode, ask, function, invalid};
 use crate::run::schedule::export;
-use fozzy_host::{Host, IncomingRequest, OfSource, ResponseOutparam, Stop};
+use fozzy_host::{DecisionDraws, GuestStop, Host, IncomingRequestResource, ResponseOutparamResource};
 use fozzy_trace::DecisionSource;
 use fozzy_trace::facts::{FailureKind, ReportedFailure};
 use fozzy_trace::plan::PlannedCall;
@@ -22,32 +22,32 @@ use wasmtime::Store;
 use wasmtime::component::{Instance, Resource, Val};
 
 /// What a call is given.
-pub(crate) enum Given {
+pub(crate) enum CallInput {
     /// A fuzz target.
     Input(Vec<u8>),
     /// A property, which draws what it needs.
     Nothing,
     /// A function.
-    Arguments(Typed, Vec<Val>),
+    Arguments(TypedExport, Vec<Val>),
     /// A handler.
-    Request(Drawn),
+    Request(GeneratedRequest),
 }
 
-impl Given {
-    pub(crate) fn ask(program: &Program, host: &mut Host, call: &PlannedCall) -> wasmtime::Result<Given> {
+impl CallInput {
+    pub(crate) fn ask(program: &Program, host: &mut Host, call: &PlannedCall) -> wasmtime::Result<CallInput> {
         let name = call.function();
         Ok(match call {
-            PlannedCall::Fuzz(_) => Given::Input(host.only_input(name)?),
+            PlannedCall::Fuzz(_) => CallInput::Input(host.only_input(name)?),
             PlannedCall::Property(_) => {
                 host.only_check(name)?;
-                Given::Nothing
+                CallInput::Nothing
             }
             PlannedCall::Function(_) => {
-                let typed = Typed::find(program, name).map_err(|why| invalid("call", &why))?;
+                let typed = TypedExport::find(program, name).map_err(|why| invalid("call", &why))?;
                 let arguments = host.only_arguments(&typed.name, |draws| typed.draw(draws))?;
-                Given::Arguments(typed, arguments)
+                CallInput::Arguments(typed, arguments)
             }
-            PlannedCall::Http => Given::Request(host.only_arguments(name, request::draw)?),
+            PlannedCall::Http => CallInput::Request(host.only_arguments(name, request::draw)?),
         })
     }
 
@@ -55,12 +55,12 @@ impl Given {
         self,
         program: &Program,
         store: &mut Store<Host>,
-        way: Way,
+        way: CallMode,
         instance: &Instance,
         call: &PlannedCall,
     ) -> wasmtime::Result<()> {
         match self {
-            Given::Input(input) => {
+            CallInput::Input(input) => {
                 let (interface, place) = listed(program, store, way, instance, call).await?;
                 let run = function::<(u32, Vec<u8>), ()>(store, instance, &interface, "run")?;
                 if store.data().run.world.plan.warm_up {
@@ -68,13 +68,13 @@ impl Given {
                 }
                 way.call(store, &run, (place, input)).await
             }
-            Given::Nothing => {
+            CallInput::Nothing => {
                 let (interface, place) = listed(program, store, way, instance, call).await?;
                 let check = function::<(u32,), ()>(store, instance, &interface, "check")?;
                 way.call(store, &check, (place,)).await
             }
-            Given::Arguments(typed, arguments) => typed_call(store, way, instance, &typed, &arguments).await,
-            Given::Request(drawn) => handle(program, store, way, instance, drawn).await,
+            CallInput::Arguments(typed, arguments) => typed_call(store, way, instance, &typed, &arguments).await,
+            CallInput::Request(drawn) => handle(program, store, way, instance, drawn).await,
         }
     }
 }
@@ -82,14 +82,16 @@ impl Given {
 /// What a call is given that is drawn from `source`, for people: arguments in the notation of WAVE, or a request. `None`
 /// when nothing is drawn before it.
 #[must_use]
-pub fn written(program: &Program, searched: &Searched, source: &mut dyn DecisionSource) -> Option<String> {
-    let mut draws = OfSource(source);
+pub fn written(program: &Program, searched: &EntryPoint, source: &mut dyn DecisionSource) -> Option<String> {
+    let mut draws = DecisionDraws(source);
     match searched {
-        Searched::Call(PlannedCall::Function(name)) => Some(Typed::find(program, name).ok()?.draw(&mut draws).1),
-        Searched::Call(PlannedCall::Http) => Some(request::draw(&mut draws).1),
-        Searched::Call(PlannedCall::Fuzz(_) | PlannedCall::Property(_))
-        | Searched::Program(_)
-        | Searched::Scenario { .. } => None,
+        EntryPoint::Call(PlannedCall::Function(name)) => {
+            Some(TypedExport::find(program, name).ok()?.draw(&mut draws).1)
+        }
+        EntryPoint::Call(PlannedCall::Http) => Some(request::draw(&mut draws).1),
+        EntryPoint::Call(PlannedCall::Fuzz(_) | PlannedCall::Property(_))
+        | EntryPoint::Program(_)
+        | EntryPoint::Scenario { .. } => None,
     }
 }
 
@@ -97,7 +99,7 @@ pub fn written(program: &Program, searched: &Searched, source: &mut dyn Decision
 async fn listed(
     program: &Program,
     store: &mut Store<Host>,
-    way: Way,
+    way: CallMode,
     instance: &Instance,
     call: &PlannedCall,
 ) -> wasmtime::Result<(String, u32)> {
@@ -112,17 +114,17 @@ async fn listed(
 /// Calls a function. What it returns is no judgement: also an error is an answer.
 pub(crate) async fn typed_call(
     store: &mut Store<Host>,
-    way: Way,
+    way: CallMode,
     instance: &Instance,
-    typed: &Typed,
+    typed: &TypedExport,
     arguments: &[Val],
 ) -> wasmtime::Result<()> {
     let missing = || wasmtime::Error::msg(format!("the export `{}` is missing", typed.name));
     let function = instance.get_func(&mut *store, typed.export).ok_or_else(missing)?;
     let mut results = vec![Val::Bool(false); typed.results];
     match way {
-        Way::Alone => function.call(store, arguments, &mut results),
-        Way::Turns => function.call_async(store, arguments, &mut results).await,
+        CallMode::Alone => function.call(store, arguments, &mut results),
+        CallMode::Turns => function.call_async(store, arguments, &mut results).await,
     }
 }
 
@@ -130,11 +132,11 @@ pub(crate) async fn typed_call(
 pub(crate) async fn handle(
     program: &Program,
     store: &mut Store<Host>,
-    way: Way,
+    way: CallMode,
     instance: &Instance,
-    drawn: Drawn,
+    drawn: GeneratedRequest,
 ) -> wasmtime::Result<()> {
-    type Handle = (Resource<IncomingRequest>, Resource<ResponseOutparam>);
+    type Handle = (Resource<IncomingRequestResource>, Resource<ResponseOutparamResource>);
     let place = export(store, instance, program.entries().handler.as_deref(), "handle")?;
     let handle = instance.get_typed_func::<Handle, ()>(&mut *store, &place)?;
     let received = store.data_mut().receive(drawn.request, drawn.body)?;
@@ -144,5 +146,9 @@ pub(crate) async fn handle(
         return Ok(());
     }
     let message = "the handler returned without a response: it never called `response-outparam.set`";
-    Err(wasmtime::Error::new(Stop::Failed(Box::new(ReportedFailure::new(FailureKind::Assertion, "response", message)))))
+    Err(wasmtime::Error::new(GuestStop::Failed(Box::new(ReportedFailure::new(
+        FailureKind::Assertion,
+        "response",
+        message,
+    )))))
 }

@@ -15,7 +15,7 @@
 
 use crate::compile::program::Program;
 use crate::entry::wave;
-use fozzy_host::Draws;
+use fozzy_host::DrawSource;
 use wasmtime::component::types::{ComponentFunc, ComponentItem};
 use wasmtime::component::{ComponentExportIndex, Type, Val};
 
@@ -35,7 +35,7 @@ const REST: &str = "rest";
 const REST_BYTES_MAX: u64 = 1 << 20;
 
 /// A function whose arguments can be drawn.
-pub(crate) struct Typed {
+pub(crate) struct TypedExport {
     /// Its full name.
     pub(crate) name: String,
     pub(crate) export: ComponentExportIndex,
@@ -80,15 +80,15 @@ pub(crate) fn is_called(full: &str, name: &str) -> bool {
     full == name || unversioned(full) == name
 }
 
-impl Typed {
+impl TypedExport {
     /// The function of that name; the error is one sentence.
-    pub(crate) fn find(program: &Program, name: &str) -> Result<Typed, String> {
-        Typed::find_for(program, name, "cannot be drawn")
+    pub(crate) fn find(program: &Program, name: &str) -> Result<TypedExport, String> {
+        TypedExport::find_for(program, name, "cannot be drawn")
     }
 
     /// The same for values that somebody writes.
-    pub(crate) fn find_written(program: &Program, name: &str) -> Result<(Typed, ComponentFunc), String> {
-        let found = Typed::find_for(program, name, "cannot be written")?;
+    pub(crate) fn find_written(program: &Program, name: &str) -> Result<(TypedExport, ComponentFunc), String> {
+        let found = TypedExport::find_for(program, name, "cannot be written")?;
         let function = all(program).into_iter().find(|(full, _)| *full == found.name).map(|(_, function)| function);
         let function = function.ok_or_else(|| format!("the export `{}` is gone", found.name))?;
         let unwritable = function.results().find_map(|ty| refused(&ty, 0));
@@ -103,7 +103,7 @@ impl Typed {
         &self.params
     }
 
-    fn find_for(program: &Program, name: &str, cannot: &str) -> Result<Typed, String> {
+    fn find_for(program: &Program, name: &str, cannot: &str) -> Result<TypedExport, String> {
         let all = all(program);
         let Some((full, function)) = all.iter().find(|(full, _)| is_called(full, name)) else {
             let names: Vec<String> = all.iter().map(|(name, _)| format!("`{name}`")).collect();
@@ -131,12 +131,12 @@ impl Typed {
             None => compiled.get_export_index(None, full),
         };
         let export = export.ok_or_else(|| format!("the export `{full}` is gone"))?;
-        Ok(Typed { name: full.clone(), export, params, results: function.results().len() })
+        Ok(TypedExport { name: full.clone(), export, params, results: function.results().len() })
     }
 
     /// Its arguments, and what they look like.
-    pub(crate) fn draw(&self, draws: &mut dyn Draws) -> (Vec<Val>, String) {
-        let mut drawing = Drawing { draws, values: 0, is_last: false };
+    pub(crate) fn draw(&self, draws: &mut dyn DrawSource) -> (Vec<Val>, String) {
+        let mut drawing = ArgumentGenerator { draws, values: 0, is_last: false };
         let mut arguments = Vec::with_capacity(self.params.len());
         for (place, ty) in self.params.iter().enumerate() {
             drawing.is_last = place + 1 == self.params.len() && takes_bytes(ty);
@@ -178,14 +178,14 @@ fn takes_bytes(ty: &Type) -> bool {
     }
 }
 
-struct Drawing<'a> {
-    draws: &'a mut dyn Draws,
+struct ArgumentGenerator<'a> {
+    draws: &'a mut dyn DrawSource,
     values: usize,
     /// Whether a text or a list of bytes is all that is left to be drawn.
     is_last: bool,
 }
 
-impl Drawing<'_> {
+impl ArgumentGenerator<'_> {
     fn below(&mut self, site: &str, bound: u64) -> u64 {
         // Nothing to decide, or too much decided already.
         if bound <= 1 || self.values > VALUES_MAX { 0 } else { self.draws.below(site, bound) }

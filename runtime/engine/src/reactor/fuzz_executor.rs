@@ -22,16 +22,16 @@ use crate::compile::build::Build;
 use crate::compile::cache::Cache;
 use crate::compile::program::{Program, ProgramError};
 use crate::compile::settings::Switches;
-use crate::entry::entry_point::Searched;
+use crate::entry::entry_point::EntryPoint;
 use crate::entry::typed;
-use crate::reactor::{CallError, CheckpointId, Reactor, ReactorError, time_of};
-use enter::Entry;
-use fozzy_instrument::{Comparison, ComparisonKind, Coverage, ModuleOrdinal};
+use crate::reactor::{CallError, Reactor, ReactorError, time_of};
+use enter::EntryCall;
+use fozzy_instrument::{CoverageMode, ModuleOrdinal};
 use fozzy_trace::facts::Facts;
 use fozzy_trace::outcome::StackFrame;
 use fozzy_trace::plan::{Inputs, PlannedCall};
 use fozzy_trace::source::SeededSource;
-use fozzy_trace::{DecisionSource, ExecutionEnd, HarnessError, NodeId, Plan, Seed};
+use fozzy_trace::{CheckpointId, CmpLogEntry, DecisionSource, ExecutionEnd, HarnessError, NodeId, Plan, Seed};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -40,7 +40,7 @@ const WATCH_MIN: Duration = Duration::from_millis(20);
 
 /// The functions by which a component can be searched.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Functions {
+pub struct ExportedFunctions {
     /// Fuzz targets.
     pub fuzz: Vec<String>,
     /// Properties.
@@ -57,7 +57,7 @@ pub struct Functions {
     pub exports: Vec<String>,
 }
 
-impl Functions {
+impl ExportedFunctions {
     /// The full name of an exported function; the version of its interface may be left out.
     #[must_use]
     pub fn exported(&self, name: &str) -> Option<&str> {
@@ -67,7 +67,7 @@ impl Functions {
 
 /// A component whose functions cannot be called.
 #[derive(Debug, thiserror::Error)]
-pub enum CallerError {
+pub enum ExecutorError {
     /// It cannot be compiled.
     #[error(transparent)]
     Program(#[from] ProgramError),
@@ -97,13 +97,18 @@ pub enum CallerError {
 ///
 /// # Errors
 /// When it ends before it has told them.
-pub fn functions(program: &Program, plan: &Plan, inputs: &Inputs, seed: Seed) -> Result<Functions, CallerError> {
+pub fn functions(
+    program: &Program,
+    plan: &Plan,
+    inputs: &Inputs,
+    seed: Seed,
+) -> Result<ExportedFunctions, ExecutorError> {
     let mut reactor = start(program.clone(), plan, inputs, seed)?;
     let mut of = |call: &PlannedCall| names(&mut reactor, call);
     let (fuzz, properties) = (of(&PlannedCall::Fuzz(String::new()))?, of(&PlannedCall::Property(String::new()))?);
     let entries = program.entries();
     let of_others = |name: &String| !name.starts_with("wasi:") && !name.starts_with("fozzy:");
-    Ok(Functions {
+    Ok(ExportedFunctions {
         fuzz,
         properties,
         exported: typed::functions(program).into_iter().filter(of_others).collect(),
@@ -143,25 +148,25 @@ pub enum CallOutcome {
 }
 
 /// One function of a component, ready to be called.
-pub struct Caller {
+pub struct FuzzExecutor {
     component: Arc<[u8]>,
     plan: Plan,
     inputs: Inputs,
-    searched: Searched,
+    searched: EntryPoint,
     seed: Seed,
     cache: Option<Cache>,
     /// How long a call of the fast lane may take; `None` when there is none.
     limit: Option<Duration>,
-    fast: Option<Lane>,
-    exact: Option<Lane>,
-    compared: Option<Lane>,
+    fast: Option<ExecutorBuild>,
+    exact: Option<ExecutorBuild>,
+    compared: Option<ExecutorBuild>,
     /// Whether the last call was made in the exact lane.
     was_exact: bool,
     /// Calls that were repeated in the exact lane.
     repeated: u64,
 }
 
-impl Caller {
+impl FuzzExecutor {
     /// Compiles `component` for search, and starts it under `plan`; `seed` answers what it asks.
     ///
     /// # Errors
@@ -170,12 +175,12 @@ impl Caller {
         component: Arc<[u8]>,
         plan: &Plan,
         inputs: &Inputs,
-        searched: &Searched,
+        searched: &EntryPoint,
         seed: Seed,
         cache: Option<&Cache>,
-    ) -> Result<Caller, CallerError> {
+    ) -> Result<FuzzExecutor, ExecutorError> {
         let limit = time_of(plan.limits.fuel);
-        let mut caller = Caller {
+        let mut caller = FuzzExecutor {
             component,
             plan: plan.clone(),
             inputs: inputs.clone(),
@@ -191,28 +196,29 @@ impl Caller {
         };
         match caller.limit {
             Some(limit) => {
-                caller.fast = Some(caller.lane(&Build { coverage: Coverage::Counters, ..Build::fast() }, Some(limit))?)
+                caller.fast =
+                    Some(caller.lane(&Build { coverage: CoverageMode::Counters, ..Build::fast() }, Some(limit))?)
             }
             None => caller.exact = Some(caller.exact_lane()?),
         }
         Ok(caller)
     }
 
-    fn lane(&self, build: &Build, limit: Option<Duration>) -> Result<Lane, CallerError> {
+    fn lane(&self, build: &Build, limit: Option<Duration>) -> Result<ExecutorBuild, ExecutorError> {
         let switches = Switches::of(&self.plan);
         let program = Program::build(Arc::clone(&self.component), switches, build, self.cache.as_ref())?;
         let mut reactor = start(program, &self.plan, &self.inputs, self.seed)?;
-        let mut entry = Entry::find(&mut reactor, &self.searched)?;
+        let mut entry = EntryCall::find(&mut reactor, &self.searched)?;
         if let Some(limit) = limit {
-            reactor.watch(limit).map_err(CallerError::Watch)?;
+            reactor.watch(limit).map_err(ExecutorError::Watch)?;
         }
         entry.warm_up(&mut reactor)?;
         let start = reactor.checkpoint()?;
-        Ok(Lane { reactor, entry, start, is_fresh: true })
+        Ok(ExecutorBuild { reactor, entry, start, is_fresh: true })
     }
 
-    fn exact_lane(&self) -> Result<Lane, CallerError> {
-        self.lane(&Build { coverage: Coverage::Counters, ..Build::exact() }, None)
+    fn exact_lane(&self) -> Result<ExecutorBuild, ExecutorError> {
+        self.lane(&Build { coverage: CoverageMode::Counters, ..Build::exact() }, None)
     }
 
     /// Calls the function with `input`; where it draws values, `source` answers.
@@ -243,10 +249,10 @@ impl Caller {
     /// # Errors
     /// When the machine fails.
     pub fn ready(&mut self) -> Result<(), HarnessError> {
-        self.fast.as_mut().or(self.exact.as_mut()).map_or(Ok(()), Lane::prepare)
+        self.fast.as_mut().or(self.exact.as_mut()).map_or(Ok(()), ExecutorBuild::prepare)
     }
 
-    fn last(&self) -> &Lane {
+    fn last(&self) -> &ExecutorBuild {
         let lane = if self.was_exact { &self.exact } else { &self.fast };
         lane.as_ref().expect("the last call was made in it")
     }
@@ -292,7 +298,7 @@ impl Caller {
         self.last().reactor.obstacles()
     }
 
-    /// Calls the function with `input` and shows what it compares, in order. A call that takes long shows nothing.
+    /// Calls the function with `input` and adds what it compares to `log`, in order. A call that takes long adds nothing.
     ///
     /// # Errors
     /// When the machine fails.
@@ -300,11 +306,11 @@ impl Caller {
         &mut self,
         input: &[u8],
         source: Option<Box<dyn DecisionSource>>,
-        see: &mut dyn FnMut(ModuleOrdinal, ComparisonKind, Comparison),
+        log: &mut Vec<CmpLogEntry>,
     ) -> Result<(), HarnessError> {
         if self.compared.is_none() {
             // With fuel, so that a call that does not end does, and always at the same comparison.
-            let build = Build { coverage: Coverage::None, comparisons: true, ..Build::exact() };
+            let build = Build { coverage: CoverageMode::None, comparisons: true, ..Build::exact() };
             self.compared = Some(self.lane(&build, None).map_err(unlikely)?);
         }
         let lane = self.compared.as_mut().expect("just made");
@@ -318,8 +324,10 @@ impl Caller {
             if sites.0 != Some(module) {
                 sites = (Some(module), maps.of(module));
             }
-            if let Some(site) = sites.1.get(comparison.site as usize) {
-                see(module, site.kind, comparison);
+            if let Some(found) = sites.1.get(comparison.site as usize) {
+                let site = u64::from(module.0) << 32 | u64::from(comparison.site);
+                let (left, right, at, bytes) = (comparison.left, comparison.right, comparison.at, comparison.bytes);
+                log.push(CmpLogEntry { site, kind: found.kind, left, right, at, bytes });
             }
         }
         Ok(())
@@ -327,20 +335,20 @@ impl Caller {
 }
 
 /// The same component was started in another build before.
-fn unlikely(error: CallerError) -> HarnessError {
+fn unlikely(error: ExecutorError) -> HarnessError {
     HarnessError { what: format!("another build of the program does not start as the first one did: {error}") }
 }
 
 /// A build of the component, at its start.
-struct Lane {
+struct ExecutorBuild {
     reactor: Reactor,
-    entry: Entry,
+    entry: EntryCall,
     start: CheckpointId,
     /// Nothing was called since the start.
     is_fresh: bool,
 }
 
-impl Lane {
+impl ExecutorBuild {
     fn prepare(&mut self) -> Result<(), HarnessError> {
         if !self.is_fresh {
             self.reactor.restore(self.start)?;

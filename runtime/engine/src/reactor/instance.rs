@@ -8,10 +8,10 @@
 //! Invariant: an instance whose guest has ended is never used again: its store is poisoned. Its memories are, by the next one.
 //! Not here: which checkpoints there are (`checkpoints`).
 
-use super::checkpoints::State;
-use super::handles::Handles;
-use super::memories::{MarkSites, Memories};
-use super::state_learner::Changes;
+use super::checkpoints::Snapshot;
+use super::handles::GuestHandles;
+use super::memories::{GuestMemories, MarkSites};
+use super::state_learner::StateLearner;
 use super::tracker::TrackerKind;
 use super::watchdog::Watchdog;
 use super::{CallError, again};
@@ -19,12 +19,14 @@ use crate::compile::program::Program;
 use crate::compile::settings::{HOSTCALL_FUEL, with_stack};
 use crate::memory::{self, Region};
 use crate::run::callee;
-use crate::run::memory_roles::{self, Told};
-use crate::run::trap::{Instantiating, ending, harness};
-use fozzy_host::{Host, Parking, Run, Turn};
-use fozzy_instrument::{ACCESSOR_HEADER_BYTES, Access, HEADER_PENDING_AT, LOAD, ModuleOrdinal, SAVE, SLOT_BYTES};
+use crate::run::memory_roles::{self, InstanceMemories};
+use crate::run::trap::{InstantiationContext, ending, harness};
+use fozzy_host::{Host, Run, RunGuard, RunSlot};
+use fozzy_instrument::{
+    ACCESSOR_HEADER_BYTES, AccessorLayout, HEADER_PENDING_AT, LOAD, ModuleOrdinal, SAVE, SLOT_BYTES,
+};
 use fozzy_trace::plan::ScenarioKind;
-use fozzy_trace::{DecisionSource, HarnessError, NodeId};
+use fozzy_trace::{DecisionSource, HarnessError, NodeId, StepId};
 use fozzy_world::World;
 use std::marker::PhantomData;
 use std::ops::Range;
@@ -35,7 +37,7 @@ use wasmtime::Store;
 use wasmtime::component::{ComponentExportIndex, ComponentNamedList, Instance, Lift, Lower, TypedFunc};
 
 /// An exported function of a reactor.
-pub struct Function<P, R> {
+pub struct ReactorFunction<P, R> {
     pub(super) name: Arc<str>,
     found: TypedFunc<P, R>,
     export: ComponentExportIndex,
@@ -44,9 +46,9 @@ pub struct Function<P, R> {
     types: PhantomData<fn(P) -> R>,
 }
 
-impl<P, R> Clone for Function<P, R> {
+impl<P, R> Clone for ReactorFunction<P, R> {
     fn clone(&self) -> Self {
-        Function {
+        ReactorFunction {
             name: Arc::clone(&self.name),
             found: self.found,
             export: self.export,
@@ -56,27 +58,16 @@ impl<P, R> Clone for Function<P, R> {
     }
 }
 
-impl<P, R> Function<P, R> {
+impl<P, R> ReactorFunction<P, R> {
     /// Whether both were looked up at once.
     #[inline]
-    pub(super) fn is(&self, other: &Function<P, R>) -> bool {
+    pub(super) fn is(&self, other: &ReactorFunction<P, R>) -> bool {
         Arc::ptr_eq(&self.name, &other.name)
     }
 }
 
-/// The part of a scenario's sequence that is called next; the sequence comes first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Announced {
-    /// `begin-sequence`.
-    Beginning(u32),
-    /// This step.
-    Step(u32, u32),
-    /// `end-sequence`.
-    Ending(u32),
-}
-
 /// The globals of one module, where its code takes them over at its next entry.
-struct Handed {
+struct GlobalsHandoff {
     side: Arc<Region>,
     /// Where they are in the side memory.
     at: usize,
@@ -84,16 +75,16 @@ struct Handed {
     of_all: Range<usize>,
 }
 
-impl Handed {
+impl GlobalsHandoff {
     /// Those of all modules; `None` when one of them has to be told by a call.
-    fn all(told: &Told, access: &Access) -> Option<Vec<Handed>> {
+    fn all(told: &InstanceMemories, access: &AccessorLayout) -> Option<Vec<GlobalsHandoff>> {
         let mut start = 0;
         let of_module = |(module, count): &(ModuleOrdinal, usize)| {
             let of_all = start..start + count * SLOT_BYTES;
             start = of_all.end;
             let (side, region) = told.sides.iter().find(|(side, _)| side.module == *module)?;
             let slots = memory_roles::bytes(&side.globals);
-            (slots.len() == of_all.len()).then(|| Handed { side: Arc::clone(region), at: slots.start, of_all })
+            (slots.len() == of_all.len()).then(|| GlobalsHandoff { side: Arc::clone(region), at: slots.start, of_all })
         };
         access.globals_of.iter().map(of_module).collect()
     }
@@ -126,31 +117,31 @@ struct Accessor {
     slots: usize,
     /// The globals of all modules, if these take them without a call. With fuel they do not: it would be theirs that
     /// they use for it.
-    handed: Option<Vec<Handed>>,
-    handles: Handles,
-    memories: Memories,
+    handed: Option<Vec<GlobalsHandoff>>,
+    handles: GuestHandles,
+    memories: GuestMemories,
     /// What the instance went on from, if nothing but memories and globals can have changed since.
-    at: Option<Moment>,
+    at: Option<HostStateMark>,
 }
 
 impl Accessor {
     /// Sets globals from the slots, and has memories look up their size.
     fn load(&self, store: &mut Store<Host>) -> wasmtime::Result<()> {
-        self.handed.iter().flatten().for_each(Handed::forget);
+        self.handed.iter().flatten().for_each(GlobalsHandoff::forget);
         self.load.call(store, ())
     }
 }
 
 /// Marks a state of the computer: it changes with every call of the host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Moment {
+struct HostStateMark {
     state: u64,
     calls: u64,
     work: u64,
 }
 
 /// One instance.
-pub(super) struct Live {
+pub(super) struct ReactorInstance {
     store: Store<Host>,
     instance: Instance,
     id: u64,
@@ -160,7 +151,7 @@ pub(super) struct Live {
     obstacles: Vec<String>,
     /// All memories, in the order of instantiation.
     regions: Vec<Arc<Region>>,
-    told: Told,
+    told: InstanceMemories,
     marks: MarkSites,
     watchdog: Option<Watchdog>,
     /// How long a call may take in real time, if it is watched.
@@ -179,16 +170,21 @@ fn next_id() -> u64 {
 const CALLS_ANOTHER: &str = "it calls another component, whose memory is not kept";
 
 /// What an instantiation gives: the store, the instance, and its memories.
-type Begun = (Store<Host>, Instance, Vec<Arc<Region>>);
+type Instantiation = (Store<Host>, Instance, Vec<Arc<Region>>);
 
 /// Instantiates `program` and hands it `run`. Its memories are those of `offered`, as far as they fit; what it calls, runs on
 /// machines as they are in `start`.
-fn instantiate(program: &Program, start: &World, run: Run, offered: &[Arc<Region>]) -> Result<Begun, CallError> {
+fn instantiate(
+    program: &Program,
+    start: &World,
+    run: Run,
+    offered: &[Arc<Region>],
+) -> Result<Instantiation, CallError> {
     let failed = |error: wasmtime::Error| CallError::Harness(harness(&error));
-    let parking = Arc::new(Parking::default());
+    let parking = Arc::new(RunSlot::default());
     parking.put(Box::new(run));
     let callees = callee::callees(program, start, start.plan.limits.fuel, &parking);
-    let mut turn = Turn::new(parking);
+    let mut turn = RunGuard::new(parking);
     turn.begin();
     let limits = turn.world.plan.limits.clone();
     drop(memory::collect());
@@ -207,16 +203,16 @@ fn instantiate(program: &Program, start: &World, run: Run, offered: &[Arc<Region
     let regions = memory::collect();
     match instance {
         Ok(instance) => Ok((store, instance, regions)),
-        Err(error) => Err(ended(program, &store, &error.context(Instantiating))),
+        Err(error) => Err(ended(program, &store, &error.context(InstantiationContext))),
     }
 }
 
-impl Live {
+impl ReactorInstance {
     /// Instantiates `program` and hands it `run`.
-    pub(super) fn start(program: &Program, start: &World, run: Run) -> Result<Live, CallError> {
+    pub(super) fn start(program: &Program, start: &World, run: Run) -> Result<ReactorInstance, CallError> {
         let (store, instance, regions) = instantiate(program, start, run, &[])?;
-        let told = Told::apart(regions.clone(), program.facts());
-        let mut live = Live {
+        let told = InstanceMemories::apart(regions.clone(), program.facts());
+        let mut live = ReactorInstance {
             store,
             instance,
             id: next_id(),
@@ -239,7 +235,7 @@ impl Live {
     }
 
     /// Finds the accessor among the instance's memories and exports.
-    fn reach(&mut self, access: &Access) -> Result<(), CallError> {
+    fn reach(&mut self, access: &AccessorLayout) -> Result<(), CallError> {
         let failed = |error: wasmtime::Error| CallError::Harness(harness(&error));
         let missing = || CallError::Harness(HarnessError { what: "the accessor's memory is missing".to_owned() });
         let region = self.told.accessor.clone().ok_or_else(missing)?;
@@ -249,15 +245,15 @@ impl Live {
         }
         let kind = if self.marks.is_empty() { TrackerKind::Compared } else { TrackerKind::Marks };
         let machine = |what: String| CallError::Harness(HarnessError { what });
-        let memories = Memories::new(regions, kind, &self.marks).map_err(machine)?;
+        let memories = GuestMemories::new(regions, kind, &self.marks).map_err(machine)?;
         let (store, instance) = (&mut self.store, &self.instance);
         self.accessor = Some(Accessor {
             region,
             save: instance.get_typed_func(&mut *store, SAVE).map_err(failed)?,
             load: instance.get_typed_func(&mut *store, LOAD).map_err(failed)?,
             slots: access.globals * SLOT_BYTES,
-            handed: Handed::all(&self.told, access).filter(|_| !self.program.how().fuel),
-            handles: Handles::new(*instance, access),
+            handed: GlobalsHandoff::all(&self.told, access).filter(|_| !self.program.how().fuel),
+            handles: GuestHandles::new(*instance, access),
             memories,
             at: None,
         });
@@ -265,7 +261,7 @@ impl Live {
     }
 
     /// The instance's memories.
-    pub(super) fn told(&self) -> &Told {
+    pub(super) fn told(&self) -> &InstanceMemories {
         &self.told
     }
 
@@ -292,7 +288,7 @@ impl Live {
         }
     }
 
-    pub(super) fn function<P, R>(&mut self, name: &str) -> Result<Function<P, R>, CallError>
+    pub(super) fn function<P, R>(&mut self, name: &str) -> Result<ReactorFunction<P, R>, CallError>
     where
         P: ComponentNamedList + Lower,
         R: ComponentNamedList + Lift,
@@ -313,11 +309,11 @@ impl Live {
         let index = index.ok_or_else(missing)?;
         let found = self.instance.get_typed_func(&mut self.store, index);
         let found = found.map_err(|error| refused(crate::compile::load::one_line(&format!("{error:#}"))))?;
-        Ok(Function { name: name.into(), found, export: index, instance: self.id, types: PhantomData })
+        Ok(ReactorFunction { name: name.into(), found, export: index, instance: self.id, types: PhantomData })
     }
 
     /// Finds a function of another instance in this one.
-    fn find_again<P, R>(&mut self, function: &mut Function<P, R>) -> Result<(), CallError>
+    fn find_again<P, R>(&mut self, function: &mut ReactorFunction<P, R>) -> Result<(), CallError>
     where
         P: ComponentNamedList + Lower,
         R: ComponentNamedList + Lift,
@@ -331,7 +327,7 @@ impl Live {
     }
 
     #[inline]
-    pub(super) fn call<P, R>(&mut self, function: &mut Function<P, R>, arguments: P) -> Result<R, CallError>
+    pub(super) fn call<P, R>(&mut self, function: &mut ReactorFunction<P, R>, arguments: P) -> Result<R, CallError>
     where
         P: ComponentNamedList + Lower,
         R: ComponentNamedList + Lift,
@@ -363,13 +359,13 @@ impl Live {
     }
 
     /// Tells the host what the next call of a scenario is.
-    pub(super) fn announce(&mut self, next: Announced) -> Result<(), CallError> {
-        let stream = |sequence| ScenarioKind::Stateful.stream(sequence);
+    pub(super) fn announce(&mut self, sequence: u32, next: StepId) -> Result<(), CallError> {
+        let stream = ScenarioKind::Stateful.stream(sequence);
         let host = self.store.data_mut();
         let told = match next {
-            Announced::Beginning(sequence) => host.begin_sequence(sequence, stream(sequence)),
-            Announced::Step(sequence, step) => host.begin_step(sequence, stream(sequence), step),
-            Announced::Ending(sequence) => host.end_sequence(sequence, stream(sequence)),
+            StepId::Begin => host.begin_sequence(sequence, stream),
+            StepId::Step(step) => host.begin_step(sequence, stream, step),
+            StepId::End => host.end_sequence(sequence, stream),
         };
         told.map_err(|error| ended(&self.program, &self.store, &error))
     }
@@ -387,18 +383,18 @@ impl Live {
     }
 
     /// What is kept of the state; without an accessor that is nothing but a digest.
-    pub(super) fn capture(&mut self) -> Result<State, HarnessError> {
+    pub(super) fn capture(&mut self) -> Result<Snapshot, HarnessError> {
         let machine = |what: String| HarnessError { what };
         let failed = |error: wasmtime::Error| harness(&error);
         let id = next_id();
         let fuel = self.store.get_fuel().ok();
-        let Some(accessor) = &mut self.accessor else { return Ok(State::unreached(id)) };
+        let Some(accessor) = &mut self.accessor else { return Ok(Snapshot::unreached(id)) };
         unmetered(&mut self.store, fuel)?;
         if !accessor.handles.agree(&mut self.store).map_err(failed)? {
             self.obstacles.push("its table of handles is not as our model of it says".to_owned());
             self.accessor = None;
             metered(&mut self.store, fuel)?;
-            return Ok(State::unreached(id));
+            return Ok(Snapshot::unreached(id));
         }
         if accessor.slots > 0 {
             accessor.save.call(&mut self.store, ()).map_err(failed)?;
@@ -411,18 +407,18 @@ impl Live {
         let images = accessor.memories.capture().map_err(machine)?;
         let host = self.store.data();
         let run = host.run.fork();
-        accessor.at = Some(Moment { state: id, calls: run.recorder.calls(), work: run.work() });
+        accessor.at = Some(HostStateMark { state: id, calls: run.recorder.calls(), work: run.work() });
         let limiter = host.limiter.clone();
-        Ok(State::reached(id, images, globals, run, limiter, fuel))
+        Ok(Snapshot::reached(id, images, globals, run, limiter, fuel))
     }
 
     /// Brings back `state` in this instance. `false` when that cannot be done: the instance is spoilt then.
-    pub(super) fn restore(&mut self, state: &State) -> Result<bool, HarnessError> {
+    pub(super) fn restore(&mut self, state: &Snapshot) -> Result<bool, HarnessError> {
         let failed = |error: wasmtime::Error| harness(&error);
         let (Some(accessor), Some(kept)) = (&mut self.accessor, state.kept()) else { return Ok(false) };
         unmetered(&mut self.store, kept.fuel)?;
         let host = self.store.data();
-        let moment = Moment { state: state.id(), calls: host.run.recorder.calls(), work: host.run.work() };
+        let moment = HostStateMark { state: state.id(), calls: host.run.recorder.calls(), work: host.run.work() };
         if accessor.at != Some(moment) {
             let now = host.run.world.node(host.node).table.clone();
             let run = kept.run().fork();
@@ -433,7 +429,7 @@ impl Live {
             let host = self.store.data_mut();
             *host.run = run;
             let (calls, work) = (host.run.recorder.calls(), host.run.work());
-            accessor.at = Some(Moment { state: state.id(), calls, work });
+            accessor.at = Some(HostStateMark { state: state.id(), calls, work });
         }
         let host = self.store.data_mut();
         host.limiter = kept.limiter.clone();
@@ -449,7 +445,7 @@ impl Live {
     }
 
     /// Brings back `state` in a fresh instance.
-    pub(super) fn restart(&mut self, program: &Program, start: &World, state: &State) -> Result<(), HarnessError> {
+    pub(super) fn restart(&mut self, program: &Program, start: &World, state: &Snapshot) -> Result<(), HarnessError> {
         let kept = state.kept().expect("a state that is restored was reached");
         let mut run = kept.run().fork();
         run.world = start.clone();
@@ -477,7 +473,7 @@ impl Live {
         accessor.memories.hand_on(restored && !access.starts).map_err(machine)?;
         self.told.clear_coverage();
         self.told.log_comparisons(false);
-        accessor.handed.iter().flatten().for_each(Handed::forget);
+        accessor.handed.iter().flatten().for_each(GlobalsHandoff::forget);
         let (mut store, instance, regions) = instantiate(program, start, run, &self.regions).map_err(again)?;
         let same =
             regions.len() == self.regions.len() && regions.iter().zip(&self.regions).all(|(a, b)| Arc::ptr_eq(a, b));
@@ -497,7 +493,7 @@ impl Live {
     /// Goes on with a fresh instance that has nothing of this one.
     fn replace(&mut self, program: &Program, start: &World, run: Run) -> Result<(), HarnessError> {
         let (copied, limit, kind) = (self.pages_copied(), self.limit, self.tracker());
-        *self = Live::start(program, start, run).map_err(again)?;
+        *self = ReactorInstance::start(program, start, run).map_err(again)?;
         self.copied_before = copied;
         let machine = |what: String| HarnessError { what };
         if let Some(limit) = limit {
@@ -532,23 +528,23 @@ impl Live {
     }
 
     /// What is to be found out about states, from here on: the state was just captured.
-    pub(super) fn changes(&self) -> Option<Changes> {
+    pub(super) fn changes(&self) -> Option<StateLearner> {
         let accessor = self.accessor.as_ref()?;
         accessor.memories.marked_pages(&mut Vec::new())?;
         let base = accessor.memories.images().into_iter().next()?;
         let slots = &accessor.region.bytes()[ACCESSOR_HEADER_BYTES..];
         let pointer = slots.first_chunk().filter(|_| accessor.slots > 0).map_or(0, |slot| u64::from_le_bytes(*slot));
-        Some(Changes::new(base, pointer))
+        Some(StateLearner::new(base, pointer))
     }
 
-    /// A step was taken; see [`Changes::look`].
-    pub(super) fn look_at_changes(&self, changes: &mut Changes, pages: &mut Vec<u32>) -> Option<u64> {
+    /// A step was taken; see [`StateLearner::look`].
+    pub(super) fn look_at_changes(&self, changes: &mut StateLearner, pages: &mut Vec<u32>) -> Option<u64> {
         let region = self.accessor.as_ref()?.memories.marked_pages(pages)?;
         changes.look(region.bytes(), pages)
     }
 
-    /// The state was restored; see [`Changes::follow`].
-    pub(super) fn follow_changes(&self, changes: &mut Changes) {
+    /// The state was restored; see [`StateLearner::follow`].
+    pub(super) fn follow_changes(&self, changes: &mut StateLearner) {
         if let Some(region) = self.told.guest.first() {
             changes.follow(region.bytes());
         }

@@ -36,7 +36,7 @@ const STACK_BYTES_MAX: u64 = 64 << 20;
 
 /// What is known of a word.
 #[derive(Clone, Copy, Default)]
-struct Word {
+struct WordHistory {
     /// Changes in this stretch.
     changes: u16,
     /// Values that it had, and those of them before this stretch.
@@ -46,18 +46,18 @@ struct Word {
 }
 
 /// A page that was written.
-struct Known {
+struct PageHistory {
     now: [u64; WORDS],
     base: [u64; WORDS],
-    words: [Word; WORDS],
+    words: [WordHistory; WORDS],
 }
 
 /// What changes in a memory.
-pub(super) struct Changes {
+pub(super) struct StateLearner {
     base: Arc<Image>,
     /// Pages below the stack's pointer.
     dead: usize,
-    pages: BTreeMap<u32, Box<Known>>,
+    pages: BTreeMap<u32, Box<PageHistory>>,
     sum: u64,
     values: BTreeSet<u64>,
     seen: BTreeSet<u64>,
@@ -82,13 +82,13 @@ fn words_of(page: &[u8]) -> [u64; WORDS] {
     words
 }
 
-impl Changes {
+impl StateLearner {
     /// Of a memory that holds `base` at the start, whose guest's first global is `pointer`.
-    pub(super) fn new(base: Arc<Image>, pointer: u64) -> Changes {
+    pub(super) fn new(base: Arc<Image>, pointer: u64) -> StateLearner {
         // Where the stack comes first, as rustc lays it out, nobody has written to its far end.
         let is_stack = (1..=STACK_BYTES_MAX).contains(&pointer) && base.held().next() != Some(0);
         let dead = if is_stack { pointer as usize / PAGE_BYTES } else { 0 };
-        Changes {
+        StateLearner {
             base,
             dead,
             pages: BTreeMap::new(),
@@ -129,7 +129,8 @@ impl Changes {
                 return;
             }
             let base = if start < self.base.len() { words_of(self.base.page(number as usize)) } else { [0; WORDS] };
-            self.pages.insert(number, Box::new(Known { now: base, base, words: [Word::default(); WORDS] }));
+            self.pages
+                .insert(number, Box::new(PageHistory { now: base, base, words: [WordHistory::default(); WORDS] }));
         }
         let known = self.pages.get_mut(&number).expect("just added");
         let place = u64::from(number) * WORDS as u64;
@@ -192,10 +193,10 @@ mod tests {
     use super::*;
 
     /// A memory of four pages, the stack in the first two.
-    fn memory() -> (Vec<u8>, Changes) {
+    fn memory() -> (Vec<u8>, StateLearner) {
         let mut image = Image::default();
         image.resize(4 * PAGE_BYTES);
-        (vec![0; 4 * PAGE_BYTES], Changes::new(Arc::new(image), 2 * PAGE_BYTES as u64))
+        (vec![0; 4 * PAGE_BYTES], StateLearner::new(Arc::new(image), 2 * PAGE_BYTES as u64))
     }
 
     fn put(memory: &mut [u8], at: usize, value: u64) {

@@ -16,11 +16,11 @@ mod marks;
 mod pagemap_scan;
 mod write_protect;
 
-pub(crate) use compare::Compared;
+pub(crate) use compare::CompareTracker;
 pub(crate) use kernel::thread_cpu_ns;
-pub(crate) use marks::Marks;
-pub(crate) use pagemap_scan::Scanned;
-pub(crate) use write_protect::Protected;
+pub(crate) use marks::MarksTracker;
+pub(crate) use pagemap_scan::PagemapTracker;
+pub(crate) use write_protect::WriteProtectTracker;
 
 use super::image::{Image, PAGE_BYTES};
 use crate::memory::Region;

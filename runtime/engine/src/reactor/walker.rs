@@ -17,16 +17,19 @@ use crate::compile::cache::Cache;
 use crate::compile::link::LinkError;
 use crate::compile::program::{Program, ProgramError};
 use crate::compile::settings::Switches;
-use crate::reactor::{Announced, CallError, CheckpointId, Function, Holdings, Reactor, ReactorError, time_of};
-use crate::run::coverage::Covered;
-use crate::run::scenario::{Info, StepResult, check, described, stuck};
+use crate::reactor::{CallError, CheckpointUsage, Reactor, ReactorError, ReactorFunction, time_of};
+use crate::run::coverage::ProgramCoverage;
+use crate::run::scenario::{ScenarioInfo, StepResult, check, described, stuck};
 use crate::run::trap::POWER_LOST;
-use fozzy_host::Caller;
-use fozzy_instrument::{Coverage, ModuleOrdinal};
+use fozzy_host::CallerKind;
+use fozzy_instrument::{CoverageMode, ModuleOrdinal};
 use fozzy_trace::facts::Facts;
 use fozzy_trace::outcome::StackFrame;
 use fozzy_trace::plan::Inputs;
-use fozzy_trace::{DecisionSource, Digest, Execution, ExecutionEnd, HarnessError, History, NodeId, Plan, StreamOutput};
+use fozzy_trace::{
+    CheckpointId, DecisionSource, Digest, Execution, ExecutionEnd, HarnessError, History, NodeId, Plan, StepId,
+    StepOutcome, StepTarget, StreamOutput,
+};
 use fozzy_world::WorldError;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -37,7 +40,7 @@ const WATCH_MIN: Duration = Duration::from_millis(500);
 
 /// A scenario that cannot be walked through.
 #[derive(Debug, thiserror::Error)]
-pub enum WalkError {
+pub enum WalkerError {
     /// It cannot be compiled.
     #[error(transparent)]
     Program(#[from] ProgramError),
@@ -61,48 +64,15 @@ pub enum WalkError {
     Watch(String),
 }
 
-/// What came of a call.
-#[derive(Debug)]
-pub enum Walked {
-    /// It returned.
-    On {
-        /// The flow that ran, or found nothing to do; none at the beginning and at the end.
-        flow: Option<u32>,
-    },
-    /// The sequence is over, and that is no failure: the guest has left, or its machine has lost power.
-    Over,
-    /// The guest ended in it.
-    Ended {
-        /// How.
-        end: ExecutionEnd,
-        /// Its stack, innermost first.
-        backtrace: Vec<StackFrame>,
-        /// What it had written to standard error.
-        stderr: Vec<u8>,
-    },
-    /// It took so long that it was cut: whether it comes to an end, a run with fuel says.
-    Cut,
-}
-
-/// Somewhere on the way, kept.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
-    checkpoint: CheckpointId,
-    /// Steps that were taken to get there; `None` before the beginning.
-    steps: Option<u32>,
-}
-
 /// Walks through one sequence of a scenario: the first one, unless another was asked for.
 pub struct Walker {
     reactor: Reactor,
-    begin: Function<(u32,), ()>,
-    step: Function<(u32,), (StepResult,)>,
-    end: Function<(u32,), ()>,
+    begin: ReactorFunction<(u32,), ()>,
+    step: ReactorFunction<(u32,), (StepResult,)>,
+    end: ReactorFunction<(u32,), ()>,
     flows: Vec<String>,
-    start: Place,
+    start: CheckpointId,
     sequence: u32,
-    /// As in [`Place`].
-    steps: Option<u32>,
     has_run: bool,
 }
 
@@ -117,7 +87,7 @@ impl Walker {
         inputs: &Inputs,
         cache: Option<&Cache>,
         source: Box<dyn DecisionSource>,
-    ) -> Result<Walker, WalkError> {
+    ) -> Result<Walker, WalkerError> {
         Walker::of(Walker::program_of(component, plan, inputs, cache)?, plan, inputs, 0, source)
     }
 
@@ -130,8 +100,8 @@ impl Walker {
         plan: &Plan,
         inputs: &Inputs,
         cache: Option<&Cache>,
-    ) -> Result<Program, WalkError> {
-        let build = Build { coverage: Coverage::Counters, ..Build::fast() };
+    ) -> Result<Program, WalkerError> {
+        let build = Build { coverage: CoverageMode::Counters, ..Build::fast() };
         match plan.target() {
             None => Ok(Program::build(component, Switches::of(plan), &build, cache)?),
             Some(target) => {
@@ -139,7 +109,7 @@ impl Walker {
                 let bytes = inputs.get(&target).ok_or(ReactorError::from(WorldError::MissingInput(target)))?;
                 // With fuel, as nothing else would cut it.
                 let target = Program::build(bytes, Switches::of(plan), &Build::default(), cache)?;
-                Ok(program.linked_to(&target, Caller::Alone)?)
+                Ok(program.linked_to(&target, CallerKind::Alone)?)
             }
         }
     }
@@ -154,24 +124,24 @@ impl Walker {
         inputs: &Inputs,
         sequence: u32,
         source: Box<dyn DecisionSource>,
-    ) -> Result<Walker, WalkError> {
-        let interface = program.entries().scenario.stateful.clone().ok_or(WalkError::NoFlows)?;
+    ) -> Result<Walker, WalkerError> {
+        let interface = program.entries().scenario.stateful.clone().ok_or(WalkerError::NoFlows)?;
         let named = |name: &str| format!("{interface}#{name}");
         let mut first = Reactor::start(program, Arc::new(plan.clone()), inputs, source)?;
-        let mut describe = first.function::<(), (Info,)>(&named("describe"))?;
+        let mut describe = first.function::<(), (ScenarioInfo,)>(&named("describe"))?;
         let (info,) = first.call(&mut describe, ())?;
-        check(&info).map_err(WalkError::Description)?;
+        check(&info).map_err(WalkerError::Description)?;
         let mut reactor = first.begin_again(described(&info))?;
-        reactor.watch(time_of(plan.limits.fuel).max(WATCH_MIN)).map_err(WalkError::Watch)?;
+        reactor.watch(time_of(plan.limits.fuel).max(WATCH_MIN)).map_err(WalkerError::Watch)?;
         let (begin, step, end) = (
             reactor.function(&named("begin-sequence"))?,
             reactor.function(&named("step"))?,
             reactor.function(&named("end-sequence"))?,
         );
-        let start = Place { checkpoint: reactor.checkpoint()?, steps: None };
+        let start = reactor.checkpoint()?;
         reactor.find_states();
         let flows = info.flows.into_iter().map(|flow| flow.name).collect();
-        Ok(Walker { reactor, begin, step, end, flows, start, sequence, steps: None, has_run: false })
+        Ok(Walker { reactor, begin, step, end, flows, start, sequence, has_run: false })
     }
 
     /// The names of its flows.
@@ -186,104 +156,23 @@ impl Walker {
         self.has_run
     }
 
-    /// Where every way begins: before the sequence.
-    #[must_use]
-    pub fn start(&self) -> Place {
-        self.start
-    }
-
-    /// Goes back, or elsewhere. What is asked from there on, `source` answers.
-    ///
-    /// # Errors
-    /// When the machine fails.
-    pub fn go(&mut self, place: Place, source: Box<dyn DecisionSource>) -> Result<(), HarnessError> {
-        self.reactor.restore(place.checkpoint)?;
-        self.reactor.answer_from(source);
-        self.steps = place.steps;
-        Ok(())
-    }
-
-    /// Begins the sequence, or takes its next step.
-    ///
-    /// # Errors
-    /// When the machine fails.
-    pub fn forward(&mut self) -> Result<Walked, HarnessError> {
-        match self.steps {
-            None => self.begin(),
-            Some(step) => self.step(step),
-        }
-    }
-
-    /// Begins the sequence.
-    ///
-    /// # Errors
-    /// When the machine fails.
-    pub fn begin(&mut self) -> Result<Walked, HarnessError> {
-        self.steps = Some(0);
+    fn call(&mut self, step: StepId) -> Result<Option<u32>, CallError> {
         let sequence = self.sequence;
-        let next = Announced::Beginning(sequence);
-        let called = self.announced(next, |walker| walker.reactor.call(&mut walker.begin, (sequence,)));
-        self.walked(called.map(|()| None))
-    }
-
-    /// Takes the step of this number, whichever was the one before.
-    ///
-    /// # Errors
-    /// When the machine fails.
-    pub fn step(&mut self, step: u32) -> Result<Walked, HarnessError> {
-        self.steps = Some(step + 1);
-        let sequence = self.sequence;
-        let next = Announced::Step(sequence, step);
-        let called = self.announced(next, |walker| walker.reactor.call(&mut walker.step, (step,)));
-        let flow = match called {
-            Ok((StepResult::Ran(flow),)) => {
-                self.has_run = true;
-                Ok(flow)
-            }
-            Ok((StepResult::Skipped(skip),)) => Ok(skip.flow),
-            Ok((StepResult::Stuck(why),)) => {
-                let end = ExecutionEnd::Failed { failure: stuck(sequence, step, &why) };
-                Err(CallError::Ended { end, backtrace: Vec::new() })
-            }
-            Err(error) => Err(error),
+        self.reactor.announce(sequence, step)?;
+        let number = match step {
+            StepId::Begin => return self.reactor.call(&mut self.begin, (sequence,)).map(|()| None),
+            StepId::Step(number) => number,
+            StepId::End => return self.reactor.call(&mut self.end, (sequence,)).map(|()| None),
         };
-        self.walked(flow.map(Some))
-    }
-
-    /// Ends the sequence.
-    ///
-    /// # Errors
-    /// When the machine fails.
-    pub fn finish(&mut self) -> Result<Walked, HarnessError> {
-        let sequence = self.sequence;
-        let next = Announced::Ending(sequence);
-        let called = self.announced(next, |walker| walker.reactor.call(&mut walker.end, (sequence,)));
-        self.walked(called.map(|()| None))
-    }
-
-    fn announced<R>(
-        &mut self,
-        next: Announced,
-        call: impl FnOnce(&mut Walker) -> Result<R, CallError>,
-    ) -> Result<R, CallError> {
-        self.reactor.announce(next)?;
-        call(self)
-    }
-
-    fn walked(&mut self, called: Result<Option<u32>, CallError>) -> Result<Walked, HarnessError> {
-        match called {
-            Ok(flow) => Ok(Walked::On { flow }),
-            Err(CallError::Runaway) => Ok(Walked::Cut),
-            // Leaving with success is no failure, as it is none of a run; nor is a planned loss of power.
-            Err(CallError::Ended { end: ExecutionEnd::Exited { code: 0 }, .. }) => Ok(Walked::Over),
-            Err(CallError::Ended { end: ExecutionEnd::Trapped { trap }, .. }) if trap == POWER_LOST => Ok(Walked::Over),
-            Err(CallError::Ended { end, backtrace }) => {
-                let stderr = self.reactor.world().node(NodeId(0)).stderr.kept().to_vec();
-                Ok(Walked::Ended { end, backtrace, stderr })
+        match self.reactor.call(&mut self.step, (number,))? {
+            (StepResult::Ran(flow),) => {
+                self.has_run = true;
+                Ok(Some(flow))
             }
-            Err(CallError::Harness(error)) => Err(error),
-            Err(other @ (CallError::Over | CallError::Function { .. })) => {
-                Err(HarnessError { what: other.to_string() })
+            (StepResult::Skipped(skip),) => Ok(Some(skip.flow)),
+            (StepResult::Stuck(why),) => {
+                let end = ExecutionEnd::Failed { failure: stuck(sequence, number, &why) };
+                Err(CallError::Ended { end, backtrace: Vec::new() })
             }
         }
     }
@@ -311,23 +200,6 @@ impl Walker {
         }
     }
 
-    /// Keeps where it is, between two calls.
-    ///
-    /// # Errors
-    /// When the guest has ended, or the machine fails.
-    pub fn keep(&mut self) -> Result<Place, HarnessError> {
-        let checkpoint = self.reactor.checkpoint().map_err(|error| match error {
-            CallError::Harness(error) => error,
-            other => HarnessError { what: other.to_string() },
-        })?;
-        Ok(Place { checkpoint, steps: self.steps })
-    }
-
-    /// A place is not needed any more.
-    pub fn forget(&mut self, place: Place) {
-        self.reactor.discard(place.checkpoint);
-    }
-
     /// The coverage bytes of each module since they were cleared: how often each kept edge was taken, up to 255.
     pub fn coverage(&self) -> impl Iterator<Item = (ModuleOrdinal, &[u8])> {
         self.reactor.coverage()
@@ -335,14 +207,14 @@ impl Walker {
 
     /// What was covered, of the bytes of each module that was shown, in that order.
     #[must_use]
-    pub fn covered(&self, taken: &dyn Fn(usize) -> Vec<u8>) -> Covered {
+    pub fn covered(&self, taken: &dyn Fn(usize) -> Vec<u8>) -> ProgramCoverage {
         let of_module = |(number, (module, bytes)): (usize, (ModuleOrdinal, &[u8]))| {
             let mut taken = taken(number);
             taken.resize(bytes.len(), 0);
             (module, taken)
         };
         let bytes: BTreeMap<ModuleOrdinal, Vec<u8>> = self.coverage().enumerate().map(of_module).collect();
-        Covered::by(self.program(), &bytes, None)
+        ProgramCoverage::by(self.program(), &bytes, None)
     }
 
     /// Sets all coverage bytes to zero.
@@ -357,8 +229,8 @@ impl Walker {
     }
 
     /// How often each fault of the plan has struck on this way.
-    pub fn struck(&self) -> impl Iterator<Item = u64> {
-        self.reactor.world().faults.struck()
+    pub fn injected(&self) -> impl Iterator<Item = u64> {
+        self.reactor.world().faults.injected()
     }
 
     /// In which state its memory says that it is, after a step; see [`Reactor::memory_state`].
@@ -380,7 +252,7 @@ impl Walker {
 
     /// What is kept.
     #[must_use]
-    pub fn holdings(&self) -> Holdings {
+    pub fn holdings(&self) -> CheckpointUsage {
         self.reactor.holdings()
     }
 
@@ -388,5 +260,48 @@ impl Walker {
     #[must_use]
     pub fn obstacles(&self) -> &[String] {
         self.reactor.obstacles()
+    }
+}
+
+impl StepTarget for Walker {
+    fn start(&self) -> CheckpointId {
+        self.start
+    }
+
+    fn restore(&mut self, checkpoint: CheckpointId, source: Box<dyn DecisionSource>) -> Result<(), HarnessError> {
+        self.reactor.restore(checkpoint)?;
+        self.reactor.answer_from(source);
+        Ok(())
+    }
+
+    fn step(&mut self, step: StepId) -> Result<StepOutcome, HarnessError> {
+        match self.call(step) {
+            Ok(flow) => Ok(StepOutcome::Returned { flow }),
+            Err(CallError::Runaway) => Ok(StepOutcome::Cut),
+            // Leaving with success is no failure, as it is none of a run; nor is a planned loss of power.
+            Err(CallError::Ended { end: ExecutionEnd::Exited { code: 0 }, .. }) => Ok(StepOutcome::Finished),
+            Err(CallError::Ended { end: ExecutionEnd::Trapped { trap }, .. }) if trap == POWER_LOST => {
+                Ok(StepOutcome::Finished)
+            }
+            Err(CallError::Ended { end, backtrace }) => {
+                let stderr = self.reactor.world().node(NodeId(0)).stderr.kept().to_vec();
+                Ok(StepOutcome::Ended { end, backtrace, stderr })
+            }
+            Err(CallError::Harness(error)) => Err(error),
+            Err(other @ (CallError::Over | CallError::Function { .. })) => {
+                Err(HarnessError { what: other.to_string() })
+            }
+        }
+    }
+
+    fn capture(&mut self) -> Result<CheckpointId, HarnessError> {
+        self.reactor.checkpoint().map_err(|error| match error {
+            CallError::Harness(error) => error,
+            other => HarnessError { what: other.to_string() },
+        })
+    }
+
+    fn release(&mut self, checkpoint: CheckpointId) {
+        self.reactor.discard(checkpoint);
     }
 }

@@ -10,17 +10,20 @@
 //! instructions is one for all instances.
 //! Not here: how its functions come to those that the scenario imports (`link`), and what the history says (`fozzy-host`).
 
-use crate::compile::link::{Linked, LinkedFunction};
+use crate::compile::link::{LinkedFunction, LinkedTarget};
 use crate::compile::program::Program;
-use crate::entry::typed::Typed;
+use crate::entry::typed::TypedExport;
 use crate::entry::wave;
 use crate::memory::{self, Region};
-use crate::run::coverage::Covered;
-use crate::run::memory_roles::Told;
-use crate::run::schedule::{Ended, store};
-use crate::run::trap::{Instantiating, ending};
-use fozzy_host::{Answer, Answered, Called, Calling, Gone, Handles, Host, Named, Parking, Restart, Run, Stop, Turn};
-use fozzy_instrument::Coverage;
+use crate::run::coverage::ProgramCoverage;
+use crate::run::memory_roles::InstanceMemories;
+use crate::run::schedule::{GuestEnd, store};
+use crate::run::trap::{InstantiationContext, ending};
+use fozzy_host::{
+    Answer, CallFuture, CallResult, CallTarget, GuestStop, Host, NamedCall, RestartMode, Run, RunGuard, RunSlot,
+    StaleHandle, TargetHandles,
+};
+use fozzy_instrument::CoverageMode;
 use fozzy_trace::outcome::StackFrame;
 use fozzy_trace::plan::{Limits, NodePlan};
 use fozzy_trace::{DecisionPart, ExecutionEnd, NodeId};
@@ -31,7 +34,7 @@ use wasmtime::component::types::ComponentFunc;
 use wasmtime::component::{Instance, Val};
 
 /// A component that is called on one machine, over a whole run.
-pub(crate) struct Callee {
+pub(crate) struct TargetInstance {
     program: Program,
     functions: Arc<[LinkedFunction]>,
     /// Functions that were called by their names, which have the places after those.
@@ -39,16 +42,16 @@ pub(crate) struct Callee {
     /// Its machine before anything ran.
     start: Node,
     limits: Limits,
-    parking: Arc<Parking>,
+    parking: Arc<RunSlot>,
     /// The store, and the instance in it once there is one.
     live: Option<(Store<Host>, Option<Instance>)>,
     /// Its resources that the scenario has handles of.
-    handles: Handles,
+    handles: TargetHandles,
     /// What is left of its budget.
     fuel: u64,
     /// Of the last instance.
     memories: Vec<Arc<Region>>,
-    covered: Covered,
+    covered: ProgramCoverage,
     /// Why it answers nothing.
     down: Option<String>,
     /// How it ended first by its own fault.
@@ -59,30 +62,36 @@ pub(crate) struct Callee {
 struct NamedFunction {
     /// As it was asked for.
     name: String,
-    found: Typed,
+    found: TypedExport,
     of: ComponentFunc,
 }
 
 /// All that a program calls in a run which begins on the machines of `start`: one for each that is called.
-pub(crate) fn callees(program: &Program, start: &World, fuel: u64, parking: &Arc<Parking>) -> Vec<Callee> {
+pub(crate) fn callees(program: &Program, start: &World, fuel: u64, parking: &Arc<RunSlot>) -> Vec<TargetInstance> {
     let Some(linked) = program.linked() else { return Vec::new() };
     let plan = &start.plan;
     let instances = plan.called().count() as u32;
     let of_machine = |((node, _), number): ((NodeId, &NodePlan), u32)| {
         let limits = Limits { fuel, ..plan.limits.clone() };
-        let handles = Handles::of(number, instances);
-        Callee::new(linked, start.node(node).clone(), limits, Arc::clone(parking), handles)
+        let handles = TargetHandles::of(number, instances);
+        TargetInstance::new(linked, start.node(node).clone(), limits, Arc::clone(parking), handles)
     };
     plan.called().zip(0..).map(of_machine).collect()
 }
 
-impl Callee {
-    fn new(linked: &Linked, start: Node, limits: Limits, parking: Arc<Parking>, handles: Handles) -> Callee {
+impl TargetInstance {
+    fn new(
+        linked: &LinkedTarget,
+        start: Node,
+        limits: Limits,
+        parking: Arc<RunSlot>,
+        handles: TargetHandles,
+    ) -> TargetInstance {
         let (program, functions) = (linked.target.clone(), Arc::clone(&linked.functions));
         let fuel = limits.fuel;
-        let (live, memories, covered, down, found) = (None, Vec::new(), Covered::default(), None, None);
+        let (live, memories, covered, down, found) = (None, Vec::new(), ProgramCoverage::default(), None, None);
         let named = Vec::new();
-        Callee {
+        TargetInstance {
             program,
             functions,
             named,
@@ -100,20 +109,20 @@ impl Callee {
     }
 
     /// What it leaves behind.
-    pub(crate) fn finish(mut self) -> (Ended, Covered) {
+    pub(crate) fn finish(mut self) -> (GuestEnd, ProgramCoverage) {
         self.cover(None);
-        let memories = Told::apart(std::mem::take(&mut self.memories), self.program.facts()).guest;
+        let memories = InstanceMemories::apart(std::mem::take(&mut self.memories), self.program.facts()).guest;
         let (end, backtrace) = self.found.map_or((None, Vec::new()), |(end, frames)| (Some(end), frames));
-        (Ended { end, backtrace, fuel_used: self.limits.fuel - self.fuel, memories }, self.covered)
+        (GuestEnd { end, backtrace, fuel_used: self.limits.fuel - self.fuel, memories }, self.covered)
     }
 
     /// Adds what the instance has covered, which is then gone; it ended by `error`, perhaps.
     fn cover(&mut self, error: Option<&wasmtime::Error>) {
         self.handles.forget();
-        if self.live.take().is_some() && self.program.how().coverage != Coverage::None {
+        if self.live.take().is_some() && self.program.how().coverage != CoverageMode::None {
             let cut = error.and_then(|error| self.program.symbols().cut(error));
-            let told = Told::apart(self.memories.clone(), self.program.facts());
-            self.covered.merge(&Covered::of(&self.program, &told, cut), self.program.how().coverage);
+            let told = InstanceMemories::apart(self.memories.clone(), self.program.facts());
+            self.covered.merge(&ProgramCoverage::of(&self.program, &told, cut), self.program.how().coverage);
         }
     }
 
@@ -125,7 +134,7 @@ impl Callee {
             host.part = part;
             return Ok(());
         }
-        let mut turn = Turn::new(Arc::clone(&self.parking));
+        let mut turn = RunGuard::new(Arc::clone(&self.parking));
         turn.hold(run);
         let memory_bytes = self.limits.memory_bytes.saturating_add(self.program.facts().appended_bytes());
         let mut host = Host::new(turn, self.start.id, memory_bytes);
@@ -143,7 +152,7 @@ impl Callee {
                 let linked = self.program.instance()?;
                 let (instance, memories) = memory::apart(linked.instantiate_async(&mut *store)).await;
                 self.memories = memories;
-                *place.insert(instance.map_err(|error| error.context(Instantiating))?)
+                *place.insert(instance.map_err(|error| error.context(InstantiationContext))?)
             }
         };
         let LinkedFunction { place, handles } = match function.checked_sub(self.functions.len()) {
@@ -162,15 +171,15 @@ impl Callee {
     }
 
     /// The instance was called, or its resource dropped: the run again, and what came of it.
-    fn close(&mut self, outcome: wasmtime::Result<()>) -> (Box<Run>, Answered) {
+    fn close(&mut self, outcome: wasmtime::Result<()>) -> (Box<Run>, CallResult) {
         let (store, _) = self.live.as_mut().expect("it was opened");
         let mut run = store.data_mut().run.lend();
         self.fuel = store.get_fuel().unwrap_or(0);
         let refused = store.data().limiter.refused();
         let answered = match outcome {
-            Ok(()) => Answered::Yes,
-            Err(error) => match error.downcast_ref::<Gone>() {
-                Some(gone) => Answered::Gone(*gone),
+            Ok(()) => CallResult::Yes,
+            Err(error) => match error.downcast_ref::<StaleHandle>() {
+                Some(gone) => CallResult::Gone(*gone),
                 None => self.ended(&error, &mut run, refused),
             },
         };
@@ -178,39 +187,39 @@ impl Callee {
     }
 
     /// It came to its end: what that means for who called it.
-    fn ended(&mut self, error: &wasmtime::Error, run: &mut Run, refused: bool) -> Answered {
+    fn ended(&mut self, error: &wasmtime::Error, run: &mut Run, refused: bool) -> CallResult {
         self.cover(Some(error));
         let node = self.start.id;
-        if let Some(Stop::PowerLoss { up_after }) = error.downcast_ref::<Stop>() {
+        if let Some(GuestStop::PowerLoss { up_after }) = error.downcast_ref::<GuestStop>() {
             // A fault of the plan is no finding.
             run.power_loss(node, *up_after);
             run.world.node_mut(node).waiting.clear();
             self.down = Some("its machine lost power".to_owned());
-            return Answered::Down;
+            return CallResult::Down;
         }
         let (end, frames) = match ending(error, &self.program, &self.limits, refused) {
             Ok((ExecutionEnd::Exited { code }, frames)) => {
                 (ExecutionEnd::Trapped { trap: format!("it exited with code {code} instead of answering") }, frames)
             }
             Ok(ended) => ended,
-            Err(error) => return Answered::Machine(error.what),
+            Err(error) => return CallResult::Machine(error.what),
         };
-        run.moment(node, |world, moment| world.program_lost(moment));
-        let answered = if matches!(end, ExecutionEnd::Trapped { .. }) { Answered::Down } else { Answered::Over };
+        run.with_context(node, |world, context| world.program_lost(context));
+        let answered = if matches!(end, ExecutionEnd::Trapped { .. }) { CallResult::Down } else { CallResult::Over };
         self.down = Some(end.words());
-        if self.found.is_none() || answered == Answered::Over {
+        if self.found.is_none() || answered == CallResult::Over {
             self.found = Some((end, frames));
         }
         answered
     }
 }
 
-impl Called for Callee {
-    fn name(&mut self, function: &str, arguments: &str, expected: Option<&str>) -> Result<Named, String> {
+impl CallTarget for TargetInstance {
+    fn name(&mut self, function: &str, arguments: &str, expected: Option<&str>) -> Result<NamedCall, String> {
         let place = match self.named.iter().position(|known| known.name == function) {
             Some(place) => place,
             None => {
-                let (found, of) = Typed::find_written(&self.program, function)?;
+                let (found, of) = TypedExport::find_written(&self.program, function)?;
                 self.named.push(NamedFunction { name: function.to_owned(), found, of });
                 self.named.len() - 1
             }
@@ -227,7 +236,7 @@ impl Called for Callee {
             ),
         };
         let results = vec![Val::Bool(false); of.results().len()];
-        Ok(Named { place: self.functions.len() + place, of: of.clone(), arguments, results, expected })
+        Ok(NamedCall { place: self.functions.len() + place, of: of.clone(), arguments, results, expected })
     }
 
     fn tell(&self, results: &[Val], expected: Option<&Val>) -> Answer {
@@ -251,10 +260,10 @@ impl Called for Callee {
         function: usize,
         arguments: &'a [Val],
         results: &'a mut [Val],
-    ) -> Calling<'a> {
+    ) -> CallFuture<'a> {
         Box::pin(async move {
             if self.down.is_some() {
-                return (run, Answered::Down);
+                return (run, CallResult::Down);
             }
             let outcome = match self.open(run, part) {
                 Ok(()) => self.attempt(function, arguments, results).await,
@@ -264,9 +273,11 @@ impl Called for Callee {
         })
     }
 
-    fn drop_handle(&mut self, run: Box<Run>, part: DecisionPart, number: u32) -> Calling<'_> {
+    fn drop_handle(&mut self, run: Box<Run>, part: DecisionPart, number: u32) -> CallFuture<'_> {
         Box::pin(async move {
-            let Some(resource) = self.handles.dropped(number) else { return (run, Answered::Gone(Gone(number))) };
+            let Some(resource) = self.handles.dropped(number) else {
+                return (run, CallResult::Gone(StaleHandle(number)));
+            };
             let outcome = match self.open(run, part) {
                 Ok(()) => {
                     let (store, _) = self.live.as_mut().expect("it was opened");
@@ -278,18 +289,18 @@ impl Called for Callee {
         })
     }
 
-    fn restart(&mut self, run: &mut Run, how: Restart) {
+    fn restart(&mut self, run: &mut Run, how: RestartMode) {
         self.cover(None);
         self.down = None;
         let start = &self.start;
-        run.moment(start.id, |world, moment| match how {
-            Restart::FromStart => {
+        run.with_context(start.id, |world, context| match how {
+            RestartMode::FromStart => {
                 self.handles.begin_again();
-                world.begin_again(start, moment);
+                world.begin_again(start, context);
                 world.node_mut(start.id).disk.track_durability(true);
             }
-            Restart::Program => world.program_lost(moment),
-            Restart::PowerLoss => world.power_loss(moment),
+            RestartMode::Program => world.program_lost(context),
+            RestartMode::PowerLoss => world.power_loss(context),
         });
     }
 

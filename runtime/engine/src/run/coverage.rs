@@ -10,22 +10,22 @@
 //! Not here: where an edge is in the source (`fozzy_instrument::source`), and how it is shown (`fozzy-report`).
 
 use crate::compile::program::Program;
-use crate::run::memory_roles::Told;
-use fozzy_instrument::{Coverage, ModuleOrdinal, OriginalOffset};
+use crate::run::memory_roles::InstanceMemories;
+use fozzy_instrument::{CoverageMode, ModuleOrdinal, OriginalOffset};
 use std::collections::BTreeMap;
 
 /// How often each edge and each block of a component was reached, by position in [`fozzy_instrument::Sites`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Covered {
+pub struct ProgramCoverage {
     /// For each edge: with set-once bytes 0 or 1, with counters how often, where 255 of one guest is "255 or more".
     pub edges: Vec<u64>,
     /// The same for the blocks of code between edges.
     pub blocks: Vec<u64>,
 }
 
-impl Covered {
+impl ProgramCoverage {
     /// What a guest has covered whose memories are `told`; `cut` is where it was cut off inside of its own code.
-    pub(crate) fn of(program: &Program, told: &Told, cut: Option<OriginalOffset>) -> Covered {
+    pub(crate) fn of(program: &Program, told: &InstanceMemories, cut: Option<OriginalOffset>) -> ProgramCoverage {
         let mut bytes: BTreeMap<ModuleOrdinal, Vec<u8>> = BTreeMap::new();
         for (module, found) in told.coverage() {
             let sum = bytes.entry(module).or_insert_with(|| vec![0; found.len()]);
@@ -33,7 +33,7 @@ impl Covered {
                 *sum = sum.saturating_add(*found);
             }
         }
-        Covered::by(program, &bytes, cut)
+        ProgramCoverage::by(program, &bytes, cut)
     }
 
     /// What these coverage bytes stand for.
@@ -41,12 +41,12 @@ impl Covered {
         program: &Program,
         bytes: &BTreeMap<ModuleOrdinal, Vec<u8>>,
         cut: Option<OriginalOffset>,
-    ) -> Covered {
+    ) -> ProgramCoverage {
         let sites = program.sites();
         let edges = sites.counts(|module| bytes.get(&module).map_or(&[], Vec::as_slice), cut);
         let blocks = sites.block_counts(&edges, cut);
-        let mut covered = Covered { edges, blocks };
-        if program.how().coverage != Coverage::Counters {
+        let mut covered = ProgramCoverage { edges, blocks };
+        if program.how().coverage != CoverageMode::Counters {
             for count in covered.edges.iter_mut().chain(&mut covered.blocks) {
                 *count = (*count).min(1);
             }
@@ -56,14 +56,14 @@ impl Covered {
 
     /// Adds what another execution of the same component, built in the same way, has covered. `coverage` says what the
     /// numbers are.
-    pub fn merge(&mut self, other: &Covered, coverage: Coverage) {
+    pub fn merge(&mut self, other: &ProgramCoverage, coverage: CoverageMode) {
         let sides = [(&mut self.edges, &other.edges), (&mut self.blocks, &other.blocks)];
         for (into, from) in sides {
             into.resize(into.len().max(from.len()), 0);
             for (into, from) in into.iter_mut().zip(from) {
                 *into = match coverage {
-                    Coverage::Counters => into.saturating_add(*from),
-                    Coverage::None | Coverage::SetOnce | Coverage::Every => (*into).max(*from),
+                    CoverageMode::Counters => into.saturating_add(*from),
+                    CoverageMode::None | CoverageMode::SetOnce | CoverageMode::Every => (*into).max(*from),
                 };
             }
         }

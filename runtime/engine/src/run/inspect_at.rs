@@ -8,7 +8,7 @@
 //! Not here: what is shown of it (`fozzy-report`).
 
 use crate::memory::Region;
-use crate::run::schedule::{self, Ended, Outcome};
+use crate::run::schedule::{self, GuestEnd, ScheduleOutcome};
 use crate::run::session::{Session, memory_digest};
 use fozzy_host::Run;
 use fozzy_trace::outcome::StackFrame;
@@ -20,7 +20,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// An execution at a moment.
-pub struct Look {
+pub struct ExecutionView {
     /// How the target ended, when it did so before.
     pub end: Option<ExecutionEnd>,
     /// The computer.
@@ -28,17 +28,17 @@ pub struct Look {
     /// What has happened.
     pub history: History,
     /// The machines whose guests are there, or have left something behind.
-    pub guests: BTreeMap<NodeId, Seen>,
+    pub guests: BTreeMap<NodeId, GuestView>,
 }
 
 /// What a guest is at that moment.
-pub struct Seen {
+pub struct GuestView {
     /// Its stack, innermost first, if it was the one that came to the moment.
     pub stack: Vec<StackFrame>,
     memories: Vec<Arc<Region>>,
 }
 
-impl Seen {
+impl GuestView {
     /// Bytes of its memories.
     #[must_use]
     pub fn memory_bytes(&self) -> u64 {
@@ -59,9 +59,9 @@ impl Seen {
     }
 }
 
-impl From<Ended> for Seen {
-    fn from(ended: Ended) -> Seen {
-        Seen { stack: ended.backtrace, memories: ended.memories }
+impl From<GuestEnd> for GuestView {
+    fn from(ended: GuestEnd) -> GuestView {
+        GuestView { stack: ended.backtrace, memories: ended.memories }
     }
 }
 
@@ -75,15 +75,16 @@ impl Session {
         source: Box<dyn DecisionSource>,
         until: StopPoint,
         keep: HistoryWindow,
-    ) -> Result<Look, HarnessError> {
+    ) -> Result<ExecutionView, HarnessError> {
         let recorder = Recorder::new(keep).streaming(self.take_sink());
         let run = Run::new(self.start().clone(), source, recorder, self.take_tee()).until(Some(until));
         let (mut run, ended) = schedule::run(self, Box::new(run));
-        let Outcome { main, others, .. } = ended?;
+        let ScheduleOutcome { main, others, .. } = ended?;
         let end = main.end.clone();
-        let mut guests: BTreeMap<NodeId, Seen> = others.into_iter().map(|(node, ended)| (node, ended.into())).collect();
+        let mut guests: BTreeMap<NodeId, GuestView> =
+            others.into_iter().map(|(node, ended)| (node, ended.into())).collect();
         guests.insert(NodeId(0), main.into());
         let world = run.looked.take().map_or(run.world, |world| *world);
-        Ok(Look { end, world, history: run.recorder.finish(), guests })
+        Ok(ExecutionView { end, world, history: run.recorder.finish(), guests })
     }
 }

@@ -9,17 +9,18 @@
 //! the original component, which no component contains.
 //! Not here: what is in a side memory (`fozzy-instrument`).
 
-use crate::compile::build::Facts;
+use crate::compile::build::CompiledMetadata;
 use crate::memory::Region;
 use fozzy_instrument::{
-    ACCESSOR, Comparison, Comparisons, HEADER_ENTRIES_AT, HEADER_LOST_AT, HEADER_SWITCH_AT, ModuleOrdinal, SideMemory,
+    ACCESSOR, ComparisonSites, HEADER_ENTRIES_AT, HEADER_LOST_AT, HEADER_SWITCH_AT, LoggedComparison, ModuleOrdinal,
+    SideMemory,
 };
 use std::ops::Range;
 use std::sync::Arc;
 
 /// The memories of one instance.
 #[derive(Clone, Default)]
-pub(crate) struct Told {
+pub(crate) struct InstanceMemories {
     /// The guest's own, in the order of instantiation.
     pub(crate) guest: Vec<Arc<Region>>,
     /// Those beside the memories of a module, with what is in them.
@@ -28,10 +29,10 @@ pub(crate) struct Told {
     pub(crate) accessor: Option<Arc<Region>>,
 }
 
-impl Told {
+impl InstanceMemories {
     /// Tells the memories of an instance of a program apart.
-    pub(crate) fn apart(regions: Vec<Arc<Region>>, facts: &Facts) -> Told {
-        let mut told = Told::default();
+    pub(crate) fn apart(regions: Vec<Arc<Region>>, facts: &CompiledMetadata) -> InstanceMemories {
+        let mut told = InstanceMemories::default();
         for region in regions {
             match facts.tag.and_then(|tag| tag.recognise(region.bytes())) {
                 None => told.guest.push(region),
@@ -67,10 +68,10 @@ impl Told {
     }
 
     /// What was compared since the log was switched on, module by module. Call it while no guest runs.
-    pub(crate) fn comparisons(&self) -> impl Iterator<Item = (ModuleOrdinal, Comparison)> {
+    pub(crate) fn comparisons(&self) -> impl Iterator<Item = (ModuleOrdinal, LoggedComparison)> {
         let read = |(side, region): &(SideMemory, Arc<Region>)| {
             let module = side.module;
-            Comparisons::read(side, region.bytes()).map(move |comparison| (module, comparison)).collect::<Vec<_>>()
+            ComparisonSites::read(side, region.bytes()).map(move |comparison| (module, comparison)).collect::<Vec<_>>()
         };
         self.sides.iter().flat_map(read)
     }

@@ -23,14 +23,14 @@
 
 use crate::compile::program::Program;
 use crate::compile::settings;
-use crate::entry::single_call::Given;
+use crate::entry::single_call::CallInput;
 use crate::memory::{self, Region};
-use crate::run::coverage::Covered;
-use crate::run::memory_roles::Told;
-use crate::run::schedule::{Earlier, export, power_loss, store};
-use crate::run::trap::Instantiating;
-use fozzy_host::{Host, Stop};
-use fozzy_instrument::{Coverage, OriginalOffset};
+use crate::run::coverage::ProgramCoverage;
+use crate::run::memory_roles::InstanceMemories;
+use crate::run::schedule::{EarlierCoverage, export, power_loss, store};
+use crate::run::trap::InstantiationContext;
+use fozzy_host::{GuestStop, Host};
+use fozzy_instrument::{CoverageMode, OriginalOffset};
 use fozzy_trace::choice::check_name;
 use fozzy_trace::facts::{Cost, FailureKind, FlowStats, ReportedFailure, ScenarioStats};
 use fozzy_trace::plan::{HttpReply, PlannedCall, ProcessReply, ScenarioKind, ScenarioPlan};
@@ -46,13 +46,13 @@ use wasmtime::component::{ComponentNamedList, ComponentType, Instance, InstanceP
 
 /// The full names of the exported interfaces of `fozzy:scenario`.
 #[derive(Clone, Debug)]
-pub(crate) struct Scenarios {
+pub(crate) struct ScenarioInterfaces {
     pub(crate) stateful: Option<String>,
     pub(crate) fuzz: Option<String>,
     pub(crate) property: Option<String>,
 }
 
-impl Scenarios {
+impl ScenarioInterfaces {
     /// The interface that has the function of `call`; the function that lists its names, and what they are called.
     pub(crate) fn interface_of(&self, call: &PlannedCall) -> (Option<&str>, (&'static str, &'static str)) {
         match call {
@@ -73,7 +73,7 @@ const PARTS_MAX: usize = 4096;
 /// `fozzy:scenario/stateful.flow`.
 #[derive(Debug, ComponentType, Lift)]
 #[component(record)]
-pub(crate) struct Flow {
+pub(crate) struct FlowInfo {
     pub(crate) name: String,
     weight: u32,
     #[component(name = "max-times")]
@@ -83,7 +83,7 @@ pub(crate) struct Flow {
 /// `fozzy:scenario/stateful.invariant`.
 #[derive(Debug, ComponentType, Lift)]
 #[component(record)]
-pub(crate) struct Invariant {
+pub(crate) struct InvariantInfo {
     name: String,
     period: u32,
 }
@@ -91,13 +91,13 @@ pub(crate) struct Invariant {
 /// `fozzy:scenario/stateful.info`.
 #[derive(Debug, ComponentType, Lift)]
 #[component(record)]
-pub(crate) struct Info {
+pub(crate) struct ScenarioInfo {
     pub(crate) name: String,
-    pub(crate) flows: Vec<Flow>,
-    invariants: Vec<Invariant>,
+    pub(crate) flows: Vec<FlowInfo>,
+    invariants: Vec<InvariantInfo>,
 }
 
-impl Info {
+impl ScenarioInfo {
     /// What is known of a scenario before it has done anything.
     pub(crate) fn stats(&self) -> wasmtime::Result<ScenarioStats> {
         check(self).map_err(|why| invalid("description", &why))?;
@@ -108,7 +108,7 @@ impl Info {
 /// `fozzy:scenario/stateful.skip`.
 #[derive(Debug, ComponentType, Lift)]
 #[component(record)]
-pub(crate) struct Skip {
+pub(crate) struct SkippedStep {
     pub(crate) flow: u32,
     label: String,
 }
@@ -120,7 +120,7 @@ pub(crate) enum StepResult {
     #[component(name = "ran")]
     Ran(u32),
     #[component(name = "skipped")]
-    Skipped(Skip),
+    Skipped(SkippedStep),
     #[component(name = "stuck")]
     Stuck(String),
 }
@@ -130,36 +130,36 @@ pub(crate) async fn drive(
     program: &Program,
     host: Host,
     fuel: u64,
-    earlier: Earlier,
+    earlier: EarlierCoverage,
 ) -> (Host, wasmtime::Result<bool>, u64) {
     let plan = host.run.world.plan.scenario.clone().unwrap_or_default();
-    let way = Way::of(program, &host.run.world.plan);
+    let way = CallMode::of(program, &host.run.world.plan);
     let start = host.run.world.node(host.node).clone();
     let mut drive =
-        Drive { program, plan, way, start, host: Some(host), fuel, memories: Vec::new(), cut: None, earlier };
+        ScenarioDriver { program, plan, way, start, host: Some(host), fuel, memories: Vec::new(), cut: None, earlier };
     let outcome = match way {
-        Way::Alone => settings::with_stack(|| now(drive.all())),
-        Way::Turns => drive.all().await,
+        CallMode::Alone => settings::with_stack(|| now(drive.all())),
+        CallMode::Turns => drive.all().await,
     };
     (drive.host.take().expect("it is given back after each instance"), outcome.map(|()| true), drive.fuel)
 }
 
 /// How exports are called.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Way {
+pub(crate) enum CallMode {
     /// On one stack: nobody else can have a turn.
     Alone,
     /// Each on a fiber of its own, which may wait in the middle.
     Turns,
 }
 
-impl Way {
+impl CallMode {
     /// Whether a guest under this plan is, or can start, one of several, as a scenario with a target is.
-    fn of(program: &Program, plan: &Plan) -> Way {
+    fn of(program: &Program, plan: &Plan) -> CallMode {
         let processes = plan.processes.iter().any(|rule| matches!(rule.answer, ProcessReply::Component(_)));
         let handlers = plan.http.iter().any(|rule| matches!(rule.answer, HttpReply::Component(_)));
         let others = !plan.nodes.is_empty() || processes || handlers || program.linked().is_some();
-        if others { Way::Turns } else { Way::Alone }
+        if others { CallMode::Turns } else { CallMode::Alone }
     }
 
     #[inline]
@@ -174,8 +174,8 @@ impl Way {
         R: ComponentNamedList + Lift + Send + Sync + 'static,
     {
         match self {
-            Way::Alone => function.call(store, with),
-            Way::Turns => function.call_async(store, with).await,
+            CallMode::Alone => function.call(store, with),
+            CallMode::Turns => function.call_async(store, with).await,
         }
     }
 }
@@ -189,10 +189,10 @@ pub(crate) fn now<T>(future: impl Future<Output = T>) -> T {
 }
 
 /// A scenario on its way.
-struct Drive<'a> {
+struct ScenarioDriver<'a> {
     program: &'a Program,
     plan: ScenarioPlan,
-    way: Way,
+    way: CallMode,
     /// The machine before anything ran.
     start: Node,
     /// `None` while an instance has it.
@@ -203,11 +203,11 @@ struct Drive<'a> {
     memories: Vec<Arc<Region>>,
     /// Where it was cut off, if it was and others follow.
     cut: Option<OriginalOffset>,
-    earlier: Earlier,
+    earlier: EarlierCoverage,
 }
 
 /// Functions that are called in turn: fuzz targets or properties.
-struct Functions<'a> {
+struct CalledFunctions<'a> {
     kind: ScenarioKind,
     interface: &'a str,
     /// The place of the first of them among the flows.
@@ -215,12 +215,12 @@ struct Functions<'a> {
     number: usize,
 }
 
-impl Drive<'_> {
+impl ScenarioDriver<'_> {
     async fn all(&mut self) -> wasmtime::Result<()> {
         if let Some(call) = self.host().run.world.plan.call.clone() {
             return self.one(&call).await;
         }
-        let Scenarios { stateful, fuzz, property } = self.program.entries().scenario.clone();
+        let ScenarioInterfaces { stateful, fuzz, property } = self.program.entries().scenario.clone();
         self.host().run.world.facts.scenario = Some(ScenarioStats::default());
         if let Some(interface) = stateful {
             self.describe(&interface).await?;
@@ -250,8 +250,8 @@ impl Drive<'_> {
 
     fn linked(&self) -> wasmtime::Result<&InstancePre<Host>> {
         match self.way {
-            Way::Alone => self.program.alone(),
-            Way::Turns => self.program.instance(),
+            CallMode::Alone => self.program.alone(),
+            CallMode::Turns => self.program.instance(),
         }
     }
 
@@ -262,12 +262,12 @@ impl Drive<'_> {
         memory::begin_anew();
         let mut host = self.host.take().expect("no instance has it");
         let (node, start) = (host.node, &self.start);
-        host.run.moment(node, |world, moment| world.begin_again(start, moment));
+        host.run.with_context(node, |world, context| world.begin_again(start, context));
         host.begin_called_again();
         let (mut store, filled) = store(self.program, host, self.fuel);
         let (instance, memories) = match filled {
             Ok(()) => match self.linked() {
-                Ok(instance) if self.way == Way::Alone => {
+                Ok(instance) if self.way == CallMode::Alone => {
                     memory::apart(async { instance.instantiate(&mut store) }).await
                 }
                 Ok(instance) => memory::apart(instance.instantiate_async(&mut store)).await,
@@ -277,16 +277,16 @@ impl Drive<'_> {
         };
         memory::put_back(&memories);
         self.memories = memories;
-        (store, instance.map_err(|error| error.context(Instantiating)))
+        (store, instance.map_err(|error| error.context(InstantiationContext)))
     }
 
     /// Keeps what the last instance has covered, as another one follows. That of the very last is told by its memories.
     fn cover(&mut self) {
         let (memories, cut) = (std::mem::take(&mut self.memories), self.cut.take());
         let coverage = self.program.how().coverage;
-        if coverage != Coverage::None && !memories.is_empty() {
-            let told = Told::apart(memories, self.program.facts());
-            self.earlier.borrow_mut().merge(&Covered::of(self.program, &told, cut), coverage);
+        if coverage != CoverageMode::None && !memories.is_empty() {
+            let told = InstanceMemories::apart(memories, self.program.facts());
+            self.earlier.borrow_mut().merge(&ProgramCoverage::of(self.program, &told, cut), coverage);
         }
     }
 
@@ -299,7 +299,7 @@ impl Drive<'_> {
     async fn describe(&mut self, interface: &str) -> wasmtime::Result<()> {
         let (mut store, instance) = self.instance().await;
         let info = match instance {
-            Ok(instance) => ask::<(Info,)>(&mut store, self.way, &instance, interface, "describe").await,
+            Ok(instance) => ask::<(ScenarioInfo,)>(&mut store, self.way, &instance, interface, "describe").await,
             Err(error) => Err(error),
         };
         self.over(store);
@@ -327,7 +327,7 @@ impl Drive<'_> {
         self.cut = self.program.symbols().cut(error);
         let host = self.host();
         let node = host.node;
-        host.run.moment(node, |world, moment| world.power_loss(moment));
+        host.run.with_context(node, |world, context| world.power_loss(context));
         let clock = &mut host.run.world.clock;
         clock.advance_to(clock.now().after(up_after));
         Ok(())
@@ -339,7 +339,7 @@ impl Drive<'_> {
         kind: ScenarioKind,
         interface: &'n str,
         names: &str,
-    ) -> wasmtime::Result<Functions<'n>> {
+    ) -> wasmtime::Result<CalledFunctions<'n>> {
         let (mut store, instance) = self.instance().await;
         let listed = match instance {
             Ok(instance) => ask::<(Vec<String>,)>(&mut store, self.way, &instance, interface, names).await,
@@ -354,7 +354,7 @@ impl Drive<'_> {
         let stats = Self::stats(self.host());
         let first = stats.flows.len();
         stats.flows.extend(listed.iter().map(|name| FlowStats::new(name)));
-        Ok(Functions { kind, interface, first, number: listed.len() })
+        Ok(CalledFunctions { kind, interface, first, number: listed.len() })
     }
 
     /// The one function that the plan names, once.
@@ -363,7 +363,7 @@ impl Drive<'_> {
         let flows = vec![FlowStats::new(name)];
         *Self::stats(self.host()) = ScenarioStats { flows, sequences: 1, ..ScenarioStats::default() };
         let program = self.program;
-        let given = Given::ask(program, self.host(), call)?;
+        let given = CallInput::ask(program, self.host(), call)?;
         let (mut store, instance) = self.instance().await;
         let outcome = match instance {
             Ok(instance) => given.make(program, &mut store, self.way, &instance, call).await,
@@ -375,7 +375,7 @@ impl Drive<'_> {
         Ok(())
     }
 
-    async fn round(&mut self, functions: &Functions<'_>, round: u32) -> wasmtime::Result<()> {
+    async fn round(&mut self, functions: &CalledFunctions<'_>, round: u32) -> wasmtime::Result<()> {
         let Some(stretches) = self.plan.stretches(functions.kind, round) else { return Ok(()) };
         let (mut store, instance) = self.instance().await;
         let outcome = match instance {
@@ -390,7 +390,7 @@ impl Drive<'_> {
 /// One sequence of a stateful scenario.
 pub(crate) async fn steps(
     store: &mut Store<Host>,
-    way: Way,
+    way: CallMode,
     instance: &Instance,
     interface: &str,
     sequence: u32,
@@ -400,20 +400,20 @@ pub(crate) async fn steps(
     let begin = function::<(u32,), ()>(store, instance, interface, "begin-sequence")?;
     let step = function::<(u32,), (StepResult,)>(store, instance, interface, "step")?;
     let end = function::<(u32,), ()>(store, instance, interface, "end-sequence")?;
-    Drive::stats(store.data_mut()).sequences += 1;
+    ScenarioDriver::stats(store.data_mut()).sequences += 1;
     store.data_mut().begin_sequence(sequence, stream)?;
     way.call(store, &begin, (sequence,)).await?;
     for number in stretches.iter().flat_map(|(from, to)| *from..*to) {
         store.data_mut().begin_step(sequence, stream, number)?;
-        let begun = Reading::of(store);
+        let begun = FuelReading::of(store);
         let (result,) = way.call(store, &step, (number,)).await?;
-        let cost = begun.until(Reading::of(store));
-        let stats = Drive::stats(store.data_mut());
+        let cost = begun.until(FuelReading::of(store));
+        let stats = ScenarioDriver::stats(store.data_mut());
         match result {
             StepResult::Ran(flow) => flow_of(stats, flow)?.ran(cost),
             StepResult::Skipped(skip) => flow_of(stats, skip.flow)?.skip(&skip.label),
             StepResult::Stuck(why) => {
-                return Err(wasmtime::Error::new(Stop::Failed(Box::new(stuck(sequence, number, &why)))));
+                return Err(wasmtime::Error::new(GuestStop::Failed(Box::new(stuck(sequence, number, &why)))));
             }
         }
     }
@@ -424,13 +424,13 @@ pub(crate) async fn steps(
 /// One round of fuzz targets or properties.
 async fn calls(
     store: &mut Store<Host>,
-    way: Way,
+    way: CallMode,
     instance: &Instance,
-    functions: &Functions<'_>,
+    functions: &CalledFunctions<'_>,
     round: u32,
     stretches: &[(u32, u32)],
 ) -> wasmtime::Result<()> {
-    let Functions { kind, interface, first, number } = *functions;
+    let CalledFunctions { kind, interface, first, number } = *functions;
     let stream = kind.stream(round);
     enum Call {
         Fuzz(TypedFunc<(u32, Vec<u8>), ()>),
@@ -440,11 +440,11 @@ async fn calls(
         ScenarioKind::Fuzz => Call::Fuzz(function(store, instance, interface, "run")?),
         ScenarioKind::Stateful | ScenarioKind::Property => Call::Check(function(store, instance, interface, "check")?),
     };
-    Drive::stats(store.data_mut()).sequences += 1;
+    ScenarioDriver::stats(store.data_mut()).sequences += 1;
     for step in stretches.iter().flat_map(|(from, to)| *from..*to) {
         let place = step as usize % number;
         let (place, flow) = (place as u32, (first + place) as u32);
-        let begun = Reading::of(store);
+        let begun = FuelReading::of(store);
         match &call {
             Call::Fuzz(run) => {
                 let input = store.data_mut().begin_input(round, stream, step, flow, place)?;
@@ -455,24 +455,24 @@ async fn calls(
                 way.call(store, check, (place,)).await?;
             }
         }
-        let cost = begun.until(Reading::of(store));
-        flow_of(Drive::stats(store.data_mut()), flow)?.ran(cost);
+        let cost = begun.until(FuelReading::of(store));
+        flow_of(ScenarioDriver::stats(store.data_mut()), flow)?.ran(cost);
     }
     Ok(())
 }
 
 /// What is left of the budget, and when.
-struct Reading {
+struct FuelReading {
     fuel: u64,
     at: Instant,
 }
 
-impl Reading {
-    fn of(store: &Store<Host>) -> Reading {
-        Reading { fuel: store.get_fuel().unwrap_or(0), at: store.data().run.world.clock.now() }
+impl FuelReading {
+    fn of(store: &Store<Host>) -> FuelReading {
+        FuelReading { fuel: store.get_fuel().unwrap_or(0), at: store.data().run.world.clock.now() }
     }
 
-    fn until(&self, later: Reading) -> Cost {
+    fn until(&self, later: FuelReading) -> Cost {
         Cost { fuel: self.fuel.saturating_sub(later.fuel), time: Duration(later.at.0.saturating_sub(self.at.0)) }
     }
 }
@@ -480,7 +480,7 @@ impl Reading {
 /// Calls a function that only answers.
 pub(crate) async fn ask<R>(
     store: &mut Store<Host>,
-    way: Way,
+    way: CallMode,
     instance: &Instance,
     interface: &str,
     name: &str,
@@ -518,7 +518,7 @@ fn flow_of(stats: &mut ScenarioStats, flow: u32) -> wasmtime::Result<&mut FlowSt
 }
 
 /// What is wrong with a description.
-pub(crate) fn check(info: &Info) -> Result<(), String> {
+pub(crate) fn check(info: &ScenarioInfo) -> Result<(), String> {
     check_names("flows", info.flows.iter().map(|flow| flow.name.as_str()))?;
     check_names("invariants", info.invariants.iter().map(|invariant| invariant.name.as_str()))?;
     if info.flows.is_empty() {
@@ -550,7 +550,7 @@ fn check_names<'a>(what: &str, names: impl Iterator<Item = &'a str>) -> Result<(
 }
 
 /// What is known of a scenario before its first sequence.
-pub(crate) fn described(info: &Info) -> ScenarioStats {
+pub(crate) fn described(info: &ScenarioInfo) -> ScenarioStats {
     let flows = info.flows.iter().map(|flow| FlowStats::new(&flow.name)).collect();
     ScenarioStats { name: FlowStats::new(&info.name).name, flows, ..ScenarioStats::default() }
 }
@@ -562,7 +562,7 @@ pub(crate) fn stuck(sequence: u32, step: u32, why: &str) -> ReportedFailure {
 
 /// The scenario cannot be run as it is.
 pub(crate) fn invalid(site: &str, message: &str) -> wasmtime::Error {
-    wasmtime::Error::new(Stop::Failed(Box::new(unfit(site, message))))
+    wasmtime::Error::new(GuestStop::Failed(Box::new(unfit(site, message))))
 }
 
 fn unfit(site: &str, message: &str) -> ReportedFailure {
@@ -573,15 +573,15 @@ fn unfit(site: &str, message: &str) -> ReportedFailure {
 mod tests {
     use super::*;
 
-    fn flow(name: &str, weight: u32) -> Flow {
-        Flow { name: name.to_owned(), weight, max_times: None }
+    fn flow(name: &str, weight: u32) -> FlowInfo {
+        FlowInfo { name: name.to_owned(), weight, max_times: None }
     }
 
-    fn said(flows: Vec<Flow>, periods: &[u32]) -> String {
+    fn said(flows: Vec<FlowInfo>, periods: &[u32]) -> String {
         let invariants = periods.iter().enumerate();
         let invariants =
-            invariants.map(|(number, period)| Invariant { name: number.to_string(), period: *period }).collect();
-        check(&Info { name: "s".to_owned(), flows, invariants }).err().unwrap_or_default()
+            invariants.map(|(number, period)| InvariantInfo { name: number.to_string(), period: *period }).collect();
+        check(&ScenarioInfo { name: "s".to_owned(), flows, invariants }).err().unwrap_or_default()
     }
 
     #[test]

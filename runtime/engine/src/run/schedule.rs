@@ -15,14 +15,16 @@
 use crate::compile::program::Program;
 use crate::compile::settings::HOSTCALL_FUEL;
 use crate::memory::{self, Region};
-use crate::run::callee::Callee;
-use crate::run::coverage::Covered;
-use crate::run::memory_roles::Told;
+use crate::run::callee::TargetInstance;
+use crate::run::coverage::ProgramCoverage;
+use crate::run::memory_roles::InstanceMemories;
 use crate::run::scenario;
 use crate::run::session::Session;
-use crate::run::trap::{Instantiating, ending};
-use fozzy_host::{Called, Host, IncomingRequest, Parking, ResponseOutparam, Run, Stop, Turn};
-use fozzy_instrument::Coverage;
+use crate::run::trap::{InstantiationContext, ending};
+use fozzy_host::{
+    CallTarget, GuestStop, Host, IncomingRequestResource, ResponseOutparamResource, Run, RunGuard, RunSlot,
+};
+use fozzy_instrument::CoverageMode;
 use fozzy_trace::outcome::StackFrame;
 use fozzy_trace::plan::Limits;
 use fozzy_trace::{Digest, Duration, ExecutionEnd, HarnessError, NodeId, Purpose};
@@ -39,7 +41,7 @@ use wasmtime::Store;
 use wasmtime::component::{Instance, Resource};
 
 /// How a guest ended.
-pub(crate) struct Ended {
+pub(crate) struct GuestEnd {
     /// `None` when it was still running when the target ended.
     pub(crate) end: Option<ExecutionEnd>,
     pub(crate) backtrace: Vec<StackFrame>,
@@ -49,54 +51,54 @@ pub(crate) struct Ended {
 }
 
 /// A guest that has started and not ended.
-struct Guest<'a> {
+struct ScheduledGuest<'a> {
     node: NodeId,
     launch: Launch,
     program: &'a Program,
-    life: Pin<Box<dyn Future<Output = Life> + 'a>>,
+    life: Pin<Box<dyn Future<Output = GuestOutcome> + 'a>>,
     /// Of the instance that runs, or ran last.
     memories: Vec<Arc<Region>>,
-    earlier: Earlier,
+    earlier: EarlierCoverage,
 }
 
 /// What those instances of a guest have covered that ended before the last one.
-pub(crate) type Earlier = Rc<RefCell<Covered>>;
+pub(crate) type EarlierCoverage = Rc<RefCell<ProgramCoverage>>;
 
-impl Guest<'_> {
+impl ScheduledGuest<'_> {
     /// Its memories, and those that were put beside them. They are looked at while nobody runs.
-    fn told(&self) -> Told {
-        Told::apart(self.memories.clone(), self.program.facts())
+    fn told(&self) -> InstanceMemories {
+        InstanceMemories::apart(self.memories.clone(), self.program.facts())
     }
 }
 
 /// What a guest leaves behind.
-struct Life {
+struct GuestOutcome {
     outcome: wasmtime::Result<bool>,
     fuel_used: u64,
     /// Whether it was refused memory.
     refused: bool,
     /// What it called, if it may call anything.
-    called: Vec<Box<dyn Called>>,
+    called: Vec<Box<dyn CallTarget>>,
 }
 
 /// How the target ended, and the guests of other machines that ended before it.
-pub(crate) struct Outcome {
-    pub(crate) main: Ended,
-    pub(crate) others: BTreeMap<NodeId, Ended>,
+pub(crate) struct ScheduleOutcome {
+    pub(crate) main: GuestEnd,
+    pub(crate) others: BTreeMap<NodeId, GuestEnd>,
     /// By component; the target's is `None`.
-    pub(crate) covered: BTreeMap<Option<Digest>, Covered>,
+    pub(crate) covered: BTreeMap<Option<Digest>, ProgramCoverage>,
 }
 
 /// Lets all guests of `run` take turns until the target ends.
-pub(crate) fn run(session: &Session, run: Box<Run>) -> (Box<Run>, Result<Outcome, HarnessError>) {
-    let parking = Arc::new(Parking::default());
+pub(crate) fn run(session: &Session, run: Box<Run>) -> (Box<Run>, Result<ScheduleOutcome, HarnessError>) {
+    let parking = Arc::new(RunSlot::default());
     let plan = Arc::clone(&run.world.plan);
-    let mut guests: Vec<Guest<'_>> = Vec::new();
+    let mut guests: Vec<ScheduledGuest<'_>> = Vec::new();
     let mut others = BTreeMap::new();
     let mut covered = BTreeMap::new();
     let mut run = run;
     // They go with the target, which alone calls them.
-    let mut called: Vec<Box<dyn Called>> =
+    let mut called: Vec<Box<dyn CallTarget>> =
         session.callees(&parking).into_iter().map(|callee| Box::new(callee) as _).collect();
     drop(memory::collect());
     loop {
@@ -141,14 +143,14 @@ pub(crate) fn run(session: &Session, run: Box<Run>) -> (Box<Run>, Result<Outcome
                     cover(&mut covered, &guest, None);
                     others.insert(guest.node, still_running(guest));
                 }
-                return (run, Ok(Outcome { main, others, covered }));
+                return (run, Ok(ScheduleOutcome { main, others, covered }));
             }
             Ok(ended) => {
                 let exit = match ended.end {
                     Some(ExecutionEnd::Exited { code }) => GuestExit::Code(code),
                     _ => GuestExit::Crashed,
                 };
-                run.moment(guest.node, |world, moment| world.guest_ended(guest.node, exit, moment));
+                run.with_context(guest.node, |world, context| world.guest_ended(guest.node, exit, context));
                 // Of those that were launched, nothing is told: their parents know how they ended.
                 if guest.node.0 as usize <= plan.nodes.len() {
                     others.insert(guest.node, ended);
@@ -164,11 +166,15 @@ fn is_called(host: &Host) -> bool {
 }
 
 /// Adds what a guest has covered that has just ended, by `error` perhaps, or that is not going on.
-fn cover(covered: &mut BTreeMap<Option<Digest>, Covered>, guest: &Guest<'_>, error: Option<&wasmtime::Error>) {
+fn cover(
+    covered: &mut BTreeMap<Option<Digest>, ProgramCoverage>,
+    guest: &ScheduledGuest<'_>,
+    error: Option<&wasmtime::Error>,
+) {
     let coverage = guest.program.how().coverage;
-    if coverage != Coverage::None {
+    if coverage != CoverageMode::None {
         let cut = error.and_then(|error| guest.program.symbols().cut(error));
-        let found = Covered::of(guest.program, &guest.told(), cut);
+        let found = ProgramCoverage::of(guest.program, &guest.told(), cut);
         let covered = covered.entry(guest.launch.component).or_default();
         covered.merge(&found, coverage);
         covered.merge(&guest.earlier.borrow(), coverage);
@@ -176,27 +182,32 @@ fn cover(covered: &mut BTreeMap<Option<Digest>, Covered>, guest: &Guest<'_>, err
 }
 
 /// What was called, as it is: there is one kind.
-fn callee(called: Box<dyn Called>) -> Option<Box<Callee>> {
+fn callee(called: Box<dyn CallTarget>) -> Option<Box<TargetInstance>> {
     (called as Box<dyn Any>).downcast().ok()
 }
 
 /// How long the machine of a guest is down, if the guest ended because it lost power.
 pub(crate) fn power_loss(error: &wasmtime::Error) -> Option<Duration> {
-    match error.downcast_ref::<Stop>()? {
-        Stop::PowerLoss { up_after } => Some(*up_after),
+    match error.downcast_ref::<GuestStop>()? {
+        GuestStop::PowerLoss { up_after } => Some(*up_after),
         _ => None,
     }
 }
 
 /// A guest at the end of the run, which ends with it.
-fn still_running(guest: Guest<'_>) -> Ended {
+fn still_running(guest: ScheduledGuest<'_>) -> GuestEnd {
     let memories = guest.told().guest;
     drop(guest.life);
-    Ended { end: None, backtrace: Vec::new(), fuel_used: 0, memories }
+    GuestEnd { end: None, backtrace: Vec::new(), fuel_used: 0, memories }
 }
 
 /// All guests as they are when the run is looked at; the stack is that of the guest which came there.
-fn looked_at(guests: Vec<Guest<'_>>, next: usize, polled: Poll<Life>, mut others: BTreeMap<NodeId, Ended>) -> Outcome {
+fn looked_at(
+    guests: Vec<ScheduledGuest<'_>>,
+    next: usize,
+    polled: Poll<GuestOutcome>,
+    mut others: BTreeMap<NodeId, GuestEnd>,
+) -> ScheduleOutcome {
     let mut main = None;
     let mut polled = Some(polled);
     for (number, guest) in guests.into_iter().enumerate() {
@@ -216,23 +227,27 @@ fn looked_at(guests: Vec<Guest<'_>>, next: usize, polled: Poll<Life>, mut others
         }
     }
     let main = main.expect("the target has not ended");
-    Outcome { main, others, covered: BTreeMap::new() }
+    ScheduleOutcome { main, others, covered: BTreeMap::new() }
 }
 
 /// Ends a guest that another one has killed.
-fn end_when_killed(run: &mut Run, guest: &Guest<'_>, covered: &mut BTreeMap<Option<Digest>, Covered>) -> bool {
+fn end_when_killed(
+    run: &mut Run,
+    guest: &ScheduledGuest<'_>,
+    covered: &mut BTreeMap<Option<Digest>, ProgramCoverage>,
+) -> bool {
     let node = guest.node;
     let killed = run.world.node(node).killed;
     if killed {
         cover(covered, guest, None);
         run.guests -= 1;
-        run.moment(node, |world, moment| world.guest_ended(node, GuestExit::Killed, moment));
+        run.with_context(node, |world, context| world.guest_ended(node, GuestExit::Killed, context));
     }
     killed
 }
 
 /// The index of the guest that goes on. When nobody ever can, it is the target, which is told so.
-fn choose(run: &mut Run, guests: &[Guest<'_>]) -> usize {
+fn choose(run: &mut Run, guests: &[ScheduledGuest<'_>]) -> usize {
     let main = || guests.iter().position(|guest| guest.node == NodeId(0)).expect("the target has not ended");
     run.world.network.advance(run.world.clock.now());
     run.world.end_overdue();
@@ -244,8 +259,8 @@ fn choose(run: &mut Run, guests: &[Guest<'_>]) -> usize {
             0 => {}
             1 => return ready[0],
             several => {
-                let next = run.moment(guests[ready[0]].node, |_, moment| {
-                    moment.below(Purpose::Schedule, "next guest", several as u64)
+                let next = run.with_context(guests[ready[0]].node, |_, context| {
+                    context.below(Purpose::Schedule, "next guest", several as u64)
                 });
                 return ready[next as usize];
             }
@@ -275,15 +290,15 @@ fn start<'a>(
     session: &'a Session,
     launch: Launch,
     limits: &'a Limits,
-    parking: &Arc<Parking>,
-    called: Vec<Box<dyn Called>>,
-) -> Guest<'a> {
+    parking: &Arc<RunSlot>,
+    called: Vec<Box<dyn CallTarget>>,
+) -> ScheduledGuest<'a> {
     let program = session.program_of(launch.component);
-    let turn = Turn::new(Arc::clone(parking));
+    let turn = RunGuard::new(Arc::clone(parking));
     let limits = Limits { fuel: session.fuel(limits.fuel), ..limits.clone() };
-    let earlier = Earlier::default();
+    let earlier = EarlierCoverage::default();
     let life = Box::pin(live(program, launch, limits, turn, called, Rc::clone(&earlier)));
-    Guest { node: launch.node, launch, program, life, memories: Vec::new(), earlier }
+    ScheduledGuest { node: launch.node, launch, program, life, memories: Vec::new(), earlier }
 }
 
 /// The whole life of a guest, from its first turn to its last.
@@ -291,10 +306,10 @@ async fn live(
     program: &Program,
     launch: Launch,
     limits: Limits,
-    turn: Turn,
-    called: Vec<Box<dyn Called>>,
-    earlier: Earlier,
-) -> Life {
+    turn: RunGuard,
+    called: Vec<Box<dyn CallTarget>>,
+    earlier: EarlierCoverage,
+) -> GuestOutcome {
     let memory_bytes = limits.memory_bytes.saturating_add(program.facts().appended_bytes());
     let mut host = Host::new(turn, launch.node, memory_bytes);
     host.called = called;
@@ -318,7 +333,7 @@ async fn live(
     let fuel_used = limits.fuel - fuel_left.min(limits.fuel);
     let outcome = host.ended(outcome);
     host.run.end();
-    Life { outcome, fuel_used, refused: host.limiter.refused(), called: host.called }
+    GuestOutcome { outcome, fuel_used, refused: host.limiter.refused(), called: host.called }
 }
 
 /// A store for one instance of `program`, with so much fuel.
@@ -333,7 +348,7 @@ pub(crate) fn store(program: &Program, host: Host, fuel: u64) -> (Store<Host>, w
 /// Instantiates a program and calls it; the answer is whether it reported success.
 async fn call(program: &Program, entry: GuestEntry, store: &mut Store<Host>) -> wasmtime::Result<bool> {
     let instantiated = program.instance()?.instantiate_async(&mut *store).await;
-    let instance = instantiated.map_err(|error| error.context(Instantiating))?;
+    let instance = instantiated.map_err(|error| error.context(InstantiationContext))?;
     match entry {
         GuestEntry::Run => {
             let function = export(store, &instance, program.entries().run.as_deref(), "run")?;
@@ -343,7 +358,7 @@ async fn call(program: &Program, entry: GuestEntry, store: &mut Store<Host>) -> 
         }
         GuestEntry::Handle { request, outparam } => {
             let function = export(store, &instance, program.entries().handler.as_deref(), "handle")?;
-            type Handle = (Resource<IncomingRequest>, Resource<ResponseOutparam>);
+            type Handle = (Resource<IncomingRequestResource>, Resource<ResponseOutparamResource>);
             let function = instance.get_typed_func::<Handle, ()>(&mut *store, &function)?;
             let handles = (Resource::new_own(request), Resource::new_own(outparam));
             function.call_async(&mut *store, handles).await?;
@@ -365,10 +380,10 @@ pub(crate) fn export(
     instance.get_export_index(&mut *store, Some(&interface), name).ok_or_else(missing)
 }
 
-fn end_of(guest: &Guest<'_>, limits: &Limits, life: Life) -> Result<Ended, HarnessError> {
+fn end_of(guest: &ScheduledGuest<'_>, limits: &Limits, life: GuestOutcome) -> Result<GuestEnd, HarnessError> {
     let (end, backtrace) = match &life.outcome {
         Ok(success) => (ExecutionEnd::Exited { code: u8::from(!success) }, Vec::new()),
         Err(error) => ending(error, guest.program, limits, life.refused)?,
     };
-    Ok(Ended { end: Some(end), backtrace, fuel_used: life.fuel_used, memories: guest.told().guest })
+    Ok(GuestEnd { end: Some(end), backtrace, fuel_used: life.fuel_used, memories: guest.told().guest })
 }

@@ -12,10 +12,10 @@ use crate::compile::catalogue;
 use crate::compile::link::LinkError;
 use crate::compile::program::{Program, ProgramError};
 use crate::memory::Region;
-use crate::run::callee::{self, Callee};
-use crate::run::coverage::Covered;
+use crate::run::callee::{self, TargetInstance};
+use crate::run::coverage::ProgramCoverage;
 use crate::run::schedule;
-use fozzy_host::{Caller, LazyInput, Parking, Run, Tee};
+use fozzy_host::{CallerKind, LazyInput, OutputTee, Run, RunSlot};
 use fozzy_trace::execution::NodeExecution;
 use fozzy_trace::plan::{Inputs, PlannedCall};
 use fozzy_trace::{
@@ -33,13 +33,13 @@ pub struct Session {
     /// The further components of the plan.
     others: BTreeMap<Digest, Program>,
     start: World,
-    tee: Option<Tee>,
+    tee: Option<OutputTee>,
     sink: Option<HistorySink>,
     stdin: Option<Arc<LazyInput>>,
     reality: Option<Box<dyn LiveBackend>>,
     /// The fuel of each guest is that of the plan times this.
     fuel_times: u64,
-    covered: BTreeMap<Digest, Covered>,
+    covered: BTreeMap<Digest, ProgramCoverage>,
 }
 
 /// The plan cannot be executed.
@@ -99,7 +99,7 @@ impl Session {
         }
         let called = target.map(|target| &others[&target]);
         let program = match called {
-            Some(target) => program.linked_to(target, Caller::OfSeveral)?,
+            Some(target) => program.linked_to(target, CallerKind::OfSeveral)?,
             None => program.offered().map_err(SessionError::Unlinked)?,
         };
         let declared = called.map(|target| catalogue::read(target.component()));
@@ -139,7 +139,7 @@ impl Session {
     }
 
     /// Shows what the guests write in the next execution, as they write it.
-    pub fn watch(&mut self, tee: Tee) {
+    pub fn watch(&mut self, tee: OutputTee) {
         self.tee = Some(tee);
     }
 
@@ -171,7 +171,7 @@ impl Session {
     /// What the guests of the last execution have covered, by component; empty when the program was built without
     /// coverage.
     #[must_use]
-    pub fn coverage(&self) -> &BTreeMap<Digest, Covered> {
+    pub fn coverage(&self) -> &BTreeMap<Digest, ProgramCoverage> {
         &self.covered
     }
 
@@ -189,7 +189,7 @@ impl Session {
     }
 
     /// The instances of the component that the program calls in a run that begins; none when the plan has no target.
-    pub(crate) fn callees(&self, parking: &Arc<Parking>) -> Vec<Callee> {
+    pub(crate) fn callees(&self, parking: &Arc<RunSlot>) -> Vec<TargetInstance> {
         callee::callees(&self.program, &self.start, self.fuel(self.start.plan.limits.fuel), parking)
     }
 
@@ -201,7 +201,7 @@ impl Session {
         self.sink.take()
     }
 
-    pub(crate) fn take_tee(&mut self) -> Option<Tee> {
+    pub(crate) fn take_tee(&mut self) -> Option<OutputTee> {
         self.tee.take()
     }
 
@@ -216,8 +216,8 @@ impl Session {
 
 impl Session {
     /// What was covered, by digest: a further component of the plan may be the target itself.
-    fn by_digest(&self, covered: BTreeMap<Option<Digest>, Covered>) -> BTreeMap<Digest, Covered> {
-        let mut found: BTreeMap<Digest, Covered> = BTreeMap::new();
+    fn by_digest(&self, covered: BTreeMap<Option<Digest>, ProgramCoverage>) -> BTreeMap<Digest, ProgramCoverage> {
+        let mut found: BTreeMap<Digest, ProgramCoverage> = BTreeMap::new();
         for (component, covered) in covered {
             let digest = component.unwrap_or_else(|| Digest::of(self.program.component()));
             found.entry(digest).or_default().merge(&covered, self.program.how().coverage);
@@ -234,7 +234,7 @@ impl Executor for Session {
             .observing(self.reality.take());
         let (mut run, ended) = schedule::run(self, Box::new(run));
         self.reality = run.take_reality();
-        let schedule::Outcome { main: ended, mut others, covered } = ended?;
+        let schedule::ScheduleOutcome { main: ended, mut others, covered } = ended?;
         self.covered = self.by_digest(covered);
         let unmatched = run.world.unmatched;
         let facts = run.world.facts;

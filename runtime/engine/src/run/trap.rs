@@ -3,7 +3,7 @@
 //! Invariant: whatever fails for reasons of the machine is a [`HarnessError`], never an [`ExecutionEnd`].
 
 use crate::compile::program::Program;
-use fozzy_host::{MachineOutOfMemory, Stop};
+use fozzy_host::{GuestStop, MachineOutOfMemory};
 use fozzy_trace::outcome::StackFrame;
 use fozzy_trace::plan::Limits;
 use fozzy_trace::{ExecutionEnd, HarnessError};
@@ -19,9 +19,9 @@ pub(crate) const POWER_LOST: &str = "the machine lost power";
 /// Marks errors from before the program was called. Without a frame of the guest on the stack, they are
 /// not the guest's.
 #[derive(Debug)]
-pub(crate) struct Instantiating;
+pub(crate) struct InstantiationContext;
 
-impl fmt::Display for Instantiating {
+impl fmt::Display for InstantiationContext {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("the program cannot be started")
     }
@@ -35,24 +35,26 @@ pub(crate) fn ending(
     refused: bool,
 ) -> Result<(ExecutionEnd, Vec<StackFrame>), HarnessError> {
     let frames = || program.symbols().frames(error);
-    if let Some(stop) = error.downcast_ref::<Stop>() {
+    if let Some(stop) = error.downcast_ref::<GuestStop>() {
         let quiet = |end| Ok((end, Vec::new()));
         return match stop.clone() {
-            Stop::Exit { code } => quiet(ExecutionEnd::Exited { code }),
-            Stop::Diverged { recorded, asked } => Ok((ExecutionEnd::diverged(recorded.as_deref(), &asked), frames())),
-            Stop::Hang(blocked) => Ok((ExecutionEnd::Hang { waiting: blocked.waiting }, frames())),
+            GuestStop::Exit { code } => quiet(ExecutionEnd::Exited { code }),
+            GuestStop::Diverged { recorded, asked } => {
+                Ok((ExecutionEnd::diverged(recorded.as_deref(), &asked), frames()))
+            }
+            GuestStop::Hang(blocked) => Ok((ExecutionEnd::Hang { waiting: blocked.waiting }, frames())),
             // Only a command starts again; a handler's request is gone with the machine.
-            Stop::PowerLoss { .. } => Ok((ExecutionEnd::Trapped { trap: POWER_LOST.to_owned() }, frames())),
-            Stop::Failed(failure) => Ok((ExecutionEnd::Failed { failure: *failure }, frames())),
-            Stop::CalledEnded => Ok((ExecutionEnd::CalledEnded, frames())),
-            Stop::Looked => Err(HarnessError { what: "a run that was only looked at has no end".to_owned() }),
-            Stop::TimeExhausted => {
+            GuestStop::PowerLoss { .. } => Ok((ExecutionEnd::Trapped { trap: POWER_LOST.to_owned() }, frames())),
+            GuestStop::Failed(failure) => Ok((ExecutionEnd::Failed { failure: *failure }, frames())),
+            GuestStop::CalledEnded => Ok((ExecutionEnd::CalledEnded, frames())),
+            GuestStop::Looked => Err(HarnessError { what: "a run that was only looked at has no end".to_owned() }),
+            GuestStop::TimeExhausted => {
                 let limit = limits.time.expect("time ran out, so it was bounded");
                 Ok((ExecutionEnd::TimeExhausted { limit }, frames()))
             }
-            Stop::FuelExhausted => Ok((ExecutionEnd::FuelExhausted { fuel: limits.fuel }, frames())),
-            Stop::Machine { what } => Err(HarnessError { what }),
-            Stop::Misuse { import, what } => {
+            GuestStop::FuelExhausted => Ok((ExecutionEnd::FuelExhausted { fuel: limits.fuel }, frames())),
+            GuestStop::Machine { what } => Err(HarnessError { what }),
+            GuestStop::Misuse { import, what } => {
                 Ok((ExecutionEnd::Trapped { trap: format!("{import}: {what}") }, frames()))
             }
         };
@@ -75,7 +77,7 @@ pub(crate) fn ending(
             Ok((ExecutionEnd::Trapped { trap: words }, frames))
         }
         None if error.downcast_ref::<MachineOutOfMemory>().is_some() => Err(harness(error)),
-        None if error.downcast_ref::<Instantiating>().is_some() && frames().is_empty() => {
+        None if error.downcast_ref::<InstantiationContext>().is_some() && frames().is_empty() => {
             let why = crate::compile::load::one_line(&error.root_cause().to_string());
             let cap = limits.memory_bytes >> 20;
             Err(HarnessError {
@@ -85,7 +87,7 @@ pub(crate) fn ending(
                              ({why})"
                     )
                 } else {
-                    format!("{Instantiating} on this machine: {why}")
+                    format!("{InstantiationContext} on this machine: {why}")
                 },
             })
         }

@@ -4,9 +4,11 @@ use super::{Answer, SocketResult, family, socket_address, wit_family, wit_socket
 use crate::bindings::wasi::sockets::network::{IpAddressFamily, IpSocketAddress};
 use crate::bindings::wasi::sockets::tcp::{self, ShutdownType};
 use crate::bindings::wasi::sockets::tcp_create_socket;
-use crate::bindings::{InputStream, Network as NetworkHandle, OutputStream, Pollable, TcpSocket};
-use crate::call::{Host, Import, Stop, misuse};
-use crate::record::Shown;
+use crate::bindings::{
+    InputStreamResource, NetworkResource as NetworkHandle, OutputStreamResource, PollableResource, TcpSocketResource,
+};
+use crate::call::{GuestStop, Host, Import, misuse};
+use crate::record::DebugRecord;
 use fozzy_trace::Record;
 use fozzy_world::network::{Readiness, Shutdown, SocketOption, SocketOptions, TcpId};
 use fozzy_world::table::{Handle, StreamSink as Output, StreamSource as Input};
@@ -45,12 +47,12 @@ const SUBSCRIBE: Import = Import::new("wasi:sockets/tcp.tcp-socket.subscribe");
 const SHUTDOWN: Import = Import::new("wasi:sockets/tcp.tcp-socket.shutdown");
 const DROP: Import = Import::new("wasi:sockets/tcp.tcp-socket.drop");
 
-type Socket = Resource<TcpSocket>;
-type InputHandle = Resource<InputStream>;
-type OutputHandle = Resource<OutputStream>;
+type Socket = Resource<TcpSocketResource>;
+type InputHandle = Resource<InputStreamResource>;
+type OutputHandle = Resource<OutputStreamResource>;
 
 impl Host {
-    fn tcp_socket(&self, import: Import, rep: u32) -> std::result::Result<TcpId, Stop> {
+    fn tcp_socket(&self, import: Import, rep: u32) -> std::result::Result<TcpId, GuestStop> {
         match self.node().table.get(rep) {
             Ok(Handle::TcpSocket(id)) => Ok(*id),
             _ => Err(wrong(import)),
@@ -68,7 +70,7 @@ impl Host {
         let rep = handle.rep();
         self.socket_call(import, (rep, asked), |host| {
             let id = host.tcp_socket(import, rep)?;
-            Ok(host.on_network(|network, moment| body(network, id, moment)))
+            Ok(host.on_network(|network, context| body(network, id, context)))
         })
     }
 
@@ -92,7 +94,7 @@ impl Host {
     }
 
     /// Streams to read from and to write to a connection.
-    fn tcp_streams(&mut self, import: Import, id: TcpId) -> std::result::Result<(u32, u32), Stop> {
+    fn tcp_streams(&mut self, import: Import, id: TcpId) -> std::result::Result<(u32, u32), GuestStop> {
         let input = self.handle(import, Handle::InputStream(Input::Tcp(id)))?;
         self.world().network.tcp_retain(id);
         let output = self.handle(import, Handle::OutputStream(Output::Tcp(id)))?;
@@ -103,7 +105,7 @@ impl Host {
 
 impl tcp_create_socket::Host for Host {
     fn create_tcp_socket(&mut self, address_family: IpAddressFamily) -> SocketResult<Socket> {
-        let rep = self.socket_call(CREATE, Shown(address_family), |host| {
+        let rep = self.socket_call(CREATE, DebugRecord(address_family), |host| {
             let node = host.node;
             match host.world().network.tcp_create(node, family(address_family)) {
                 Ok(id) => host.handle(CREATE, Handle::TcpSocket(id)).map(Ok),
@@ -124,7 +126,7 @@ impl tcp::HostTcpSocket for Host {
         local_address: IpSocketAddress,
     ) -> SocketResult<()> {
         let (rep, address) = (this.rep(), socket_address(local_address));
-        self.socket_call(START_BIND, (rep, network.rep(), Shown(address)), |host| {
+        self.socket_call(START_BIND, (rep, network.rep(), DebugRecord(address)), |host| {
             host.check_network(START_BIND, &network)?;
             let id = host.tcp_socket(START_BIND, rep)?;
             Ok(host.on_network(|network, _| network.tcp_start_bind(id, address)))
@@ -142,10 +144,10 @@ impl tcp::HostTcpSocket for Host {
         remote_address: IpSocketAddress,
     ) -> SocketResult<()> {
         let (rep, address) = (this.rep(), socket_address(remote_address));
-        self.socket_call(START_CONNECT, (rep, network.rep(), Shown(address)), |host| {
+        self.socket_call(START_CONNECT, (rep, network.rep(), DebugRecord(address)), |host| {
             host.check_network(START_CONNECT, &network)?;
             let id = host.tcp_socket(START_CONNECT, rep)?;
-            Ok(host.on_network(|network, moment| network.tcp_start_connect(id, address, moment)))
+            Ok(host.on_network(|network, context| network.tcp_start_connect(id, address, context)))
         })
     }
 
@@ -188,15 +190,16 @@ impl tcp::HostTcpSocket for Host {
     }
 
     fn local_address(&mut self, this: Socket) -> SocketResult<IpSocketAddress> {
-        let address = |network: &mut Network, id, _: &mut OpContext<'_>| network.tcp_local_address(id).map(Shown);
+        let address = |network: &mut Network, id, _: &mut OpContext<'_>| network.tcp_local_address(id).map(DebugRecord);
         let address = self.on_tcp(LOCAL_ADDRESS, &this, (), address)?;
-        Ok(address.map(|Shown(address)| wit_socket_address(address)))
+        Ok(address.map(|DebugRecord(address)| wit_socket_address(address)))
     }
 
     fn remote_address(&mut self, this: Socket) -> SocketResult<IpSocketAddress> {
-        let address = |network: &mut Network, id, _: &mut OpContext<'_>| network.tcp_remote_address(id).map(Shown);
+        let address =
+            |network: &mut Network, id, _: &mut OpContext<'_>| network.tcp_remote_address(id).map(DebugRecord);
         let address = self.on_tcp(REMOTE_ADDRESS, &this, (), address)?;
-        Ok(address.map(|Shown(address)| wit_socket_address(address)))
+        Ok(address.map(|DebugRecord(address)| wit_socket_address(address)))
     }
 
     fn is_listening(&mut self, this: Socket) -> Result<bool> {
@@ -207,9 +210,9 @@ impl tcp::HostTcpSocket for Host {
     }
 
     fn address_family(&mut self, this: Socket) -> Result<IpAddressFamily> {
-        let Shown(family) = self.call(ADDRESS_FAMILY, this.rep(), |host| {
+        let DebugRecord(family) = self.call(ADDRESS_FAMILY, this.rep(), |host| {
             let id = host.tcp_socket(ADDRESS_FAMILY, this.rep())?;
-            Ok(Shown(host.world().network.tcp_family(id)))
+            Ok(DebugRecord(host.world().network.tcp_family(id)))
         })?;
         Ok(wit_family(family))
     }
@@ -274,7 +277,7 @@ impl tcp::HostTcpSocket for Host {
         self.set_tcp_option(SET_SEND_BUFFER, &this, value, SocketOption::SendBuffer(value))
     }
 
-    fn subscribe(&mut self, this: Socket) -> Result<Resource<Pollable>> {
+    fn subscribe(&mut self, this: Socket) -> Result<Resource<PollableResource>> {
         self.subscribe_to(SUBSCRIBE, this.rep(), |handle| match handle {
             Handle::TcpSocket(id) => Some(Wait::Socket(Readiness::Socket(*id))),
             _ => None,
@@ -287,7 +290,7 @@ impl tcp::HostTcpSocket for Host {
             ShutdownType::Send => Shutdown::Send,
             ShutdownType::Both => Shutdown::Both,
         };
-        self.on_tcp(SHUTDOWN, &this, Shown(what), |network, id, moment| network.tcp_shutdown(id, what, moment))
+        self.on_tcp(SHUTDOWN, &this, DebugRecord(what), |network, id, context| network.tcp_shutdown(id, what, context))
     }
 
     fn drop(&mut self, this: Socket) -> Result<()> {
@@ -295,7 +298,7 @@ impl tcp::HostTcpSocket for Host {
         self.call(DROP, rep, |host| {
             let id = host.tcp_socket(DROP, rep)?;
             host.node_mut().table.remove(rep).map_err(misuse(DROP))?;
-            host.on_network(|network, moment| network.tcp_release(id, moment));
+            host.on_network(|network, context| network.tcp_release(id, context));
             Ok(())
         })
     }

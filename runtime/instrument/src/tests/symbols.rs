@@ -2,7 +2,7 @@
 
 use super::wrap;
 use crate::names::readable;
-use crate::source::Symbols;
+use crate::source::DebugSymbols;
 use crate::{ModuleOrdinal, OriginalOffset};
 use wasm_encoder::{CustomSection, Section};
 use wasmparser::{Parser, Payload};
@@ -70,7 +70,7 @@ fn code_start(component: &[u8]) -> u32 {
 /// The frames of the operator at DWARF address `address`, innermost first.
 fn frames(component: &[u8], address: u32) -> Vec<String> {
     let offset = OriginalOffset(code_start(component) + address);
-    let frames = Symbols::new(component).frames(ModuleOrdinal(0), offset);
+    let frames = DebugSymbols::new(component).frames(ModuleOrdinal(0), offset);
     frames.iter().map(ToString::to_string).collect()
 }
 
@@ -90,8 +90,8 @@ fn without_dwarf_the_name_section_answers() {
     assert_eq!(frames(&component, 9), ["wasm-function[2] + 0x1"]);
     assert_eq!(frames(&component, 0), [""; 0]);
     assert_eq!(frames(&component, 60), [""; 0]);
-    assert_eq!(Symbols::new(&component).frames(ModuleOrdinal(7), OriginalOffset(40)), []);
-    assert_eq!(Symbols::new(b"nonsense").frames(ModuleOrdinal(0), OriginalOffset(0)), []);
+    assert_eq!(DebugSymbols::new(&component).frames(ModuleOrdinal(7), OriginalOffset(40)), []);
+    assert_eq!(DebugSymbols::new(b"nonsense").frames(ModuleOrdinal(0), OriginalOffset(0)), []);
 }
 
 #[test]

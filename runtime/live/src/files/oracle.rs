@@ -10,7 +10,7 @@ use crate::disk_oracle::{Computer, DIRECTORIES, FILES, Lcg, OracleOperation, Vir
 /// A number that nothing was opened as.
 const NEVER: u32 = u32::MAX;
 
-struct Live {
+struct LiveDisk {
     files: FileBackend,
     inputs: Inputs,
     directories: [u32; DIRECTORIES],
@@ -18,10 +18,10 @@ struct Live {
     next: u32,
 }
 
-impl Live {
-    fn new(directory: &Path) -> Live {
+impl LiveDisk {
+    fn new(directory: &Path) -> LiveDisk {
         let files = FileBackend::new(directory, None).expect("a temporary directory");
-        Live { files, inputs: Inputs::default(), directories: [0, NEVER, NEVER], opened: [NEVER; FILES], next: 1 }
+        LiveDisk { files, inputs: Inputs::default(), directories: [0, NEVER, NEVER], opened: [NEVER; FILES], next: 1 }
     }
 
     fn ask(&mut self, on: u32, operation: FileOperation) -> Result<FileResponse, Errno> {
@@ -92,7 +92,7 @@ impl Live {
     }
 }
 
-impl Computer for Live {
+impl Computer for LiveDisk {
     fn run(&mut self, operation: &OracleOperation) -> String {
         let (on, ask) = self.translate(operation);
         match self.ask(on, ask) {
@@ -126,7 +126,7 @@ fn the_live_disk_answers_as_the_virtual_one() {
     let mut answers = std::collections::BTreeMap::<String, u64>::new();
     for round in 0..40 {
         let directory = tempfile::tempdir().expect("a temporary directory");
-        let (mut ours, mut live) = (VirtualDisk::new(), Live::new(directory.path()));
+        let (mut ours, mut live) = (VirtualDisk::new(), LiveDisk::new(directory.path()));
         for step in 0..300 {
             let operation = random.operation();
             let (expected, answer) = (ours.run(&operation), live.run(&operation));
@@ -144,7 +144,7 @@ fn the_live_disk_answers_as_the_virtual_one() {
 #[test]
 fn long_names_and_strange_bytes_are_answered_as_by_the_virtual_disk() {
     let directory = tempfile::tempdir().expect("a temporary directory");
-    let (mut ours, mut live) = (VirtualDisk::new(), Live::new(directory.path()));
+    let (mut ours, mut live) = (VirtualDisk::new(), LiveDisk::new(directory.path()));
     let (name, long) = ("n".repeat(255), "n".repeat(256));
     let (path, long_path) = ("./".repeat(2047), "./".repeat(2048));
     for path in [&name, &long, &path, &long_path, "a\0b", "a\0b/c", &format!("missing/{long}"), &format!("{name}/x")] {

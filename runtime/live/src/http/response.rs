@@ -34,7 +34,7 @@ impl ResponseHead {
 
 /// How the end of a body is known.
 #[derive(Debug, PartialEq, Eq)]
-enum Framing {
+enum BodyFraming {
     Length(u64),
     Chunked,
     /// The server hangs up.
@@ -91,20 +91,20 @@ fn parse_head(bytes: &[u8]) -> Option<ResponseHead> {
 }
 
 /// How the body of a response to `method` ends; `None` if the head contradicts itself.
-fn framing(method: &str, head: &ResponseHead) -> Option<Framing> {
+fn framing(method: &str, head: &ResponseHead) -> Option<BodyFraming> {
     let status = head.status;
     if method == "HEAD" || status == 204 || status == 304 || status < 200 || (method == "CONNECT" && status < 300) {
-        return Some(Framing::Length(0));
+        return Some(BodyFraming::Length(0));
     }
     if let Some(last) = head.all("transfer-encoding").last() {
         let last = last.rsplit(|byte| *byte == b',').next().unwrap_or(last).trim_ascii();
-        return Some(if last.eq_ignore_ascii_case(b"chunked") { Framing::Chunked } else { Framing::Close });
+        return Some(if last.eq_ignore_ascii_case(b"chunked") { BodyFraming::Chunked } else { BodyFraming::Close });
     }
     // One length, or the same one several times.
     let mut lengths = head.all("content-length").flat_map(|value| value.split(|byte| *byte == b',')).map(digits);
     match lengths.next() {
-        None => Some(Framing::Close),
-        Some(first) => lengths.all(|other| other == first).then_some(Framing::Length(first?)),
+        None => Some(BodyFraming::Close),
+        Some(first) => lengths.all(|other| other == first).then_some(BodyFraming::Length(first?)),
     }
 }
 
@@ -125,9 +125,9 @@ pub(super) fn read_body(
 ) -> Result<(Vec<u8>, bool), HttpFailure> {
     let mut body = Body { line, bytes: Vec::new(), max, deadline };
     let whole = match framing(method, head).ok_or(HttpFailure::Reset)? {
-        Framing::Length(length) => body.read(length)?,
-        Framing::Chunked => body.read_chunks()?,
-        Framing::Close => {
+        BodyFraming::Length(length) => body.read(length)?,
+        BodyFraming::Chunked => body.read_chunks()?,
+        BodyFraming::Close => {
             while body.read(u64::MAX)? {}
             body.line.is_whole()
         }
@@ -227,7 +227,7 @@ fn chunk_size(line: &[u8]) -> Option<u64> {
 mod tests {
     use super::*;
 
-    fn framed(method: &str, status: u16, headers: &[(&str, &str)]) -> Option<Framing> {
+    fn framed(method: &str, status: u16, headers: &[(&str, &str)]) -> Option<BodyFraming> {
         let headers = headers.iter().map(|(name, value)| ((*name).to_owned(), value.as_bytes().to_vec())).collect();
         framing(method, &ResponseHead { status, headers })
     }
@@ -235,13 +235,13 @@ mod tests {
     #[test]
     fn the_end_of_a_body_follows_from_the_head() {
         let (length, coding) = ("content-length", "transfer-encoding");
-        assert_eq!(framed("GET", 200, &[]), Some(Framing::Close));
-        assert_eq!(framed("GET", 200, &[(length, "3")]), Some(Framing::Length(3)));
-        assert_eq!(framed("GET", 200, &[(length, "3, 3"), (length, "3")]), Some(Framing::Length(3)));
-        assert_eq!(framed("GET", 200, &[(length, "3"), (coding, "gzip, Chunked")]), Some(Framing::Chunked));
-        assert_eq!(framed("GET", 200, &[(coding, "gzip")]), Some(Framing::Close));
+        assert_eq!(framed("GET", 200, &[]), Some(BodyFraming::Close));
+        assert_eq!(framed("GET", 200, &[(length, "3")]), Some(BodyFraming::Length(3)));
+        assert_eq!(framed("GET", 200, &[(length, "3, 3"), (length, "3")]), Some(BodyFraming::Length(3)));
+        assert_eq!(framed("GET", 200, &[(length, "3"), (coding, "gzip, Chunked")]), Some(BodyFraming::Chunked));
+        assert_eq!(framed("GET", 200, &[(coding, "gzip")]), Some(BodyFraming::Close));
         for (method, status) in [("HEAD", 200), ("GET", 204), ("GET", 304), ("GET", 101), ("CONNECT", 200)] {
-            assert_eq!(framed(method, status, &[(length, "3")]), Some(Framing::Length(0)), "{method} {status}");
+            assert_eq!(framed(method, status, &[(length, "3")]), Some(BodyFraming::Length(0)), "{method} {status}");
         }
         for wrong in ["", "-1", "+1", "x", "3, 4", "99999999999999999999"] {
             assert_eq!(framed("GET", 200, &[(length, wrong)]), None, "{wrong}");

@@ -15,15 +15,16 @@ use super::frontier::Frontier;
 use super::guided_source::{AnswerLog, AnswerPolicy, GuidedSource, TaskOrder};
 use super::options::{Options, StopCondition};
 use super::state_feedback::{NewCoverage, StateFeedback, StateScope};
-use super::stateful_target::{CheckpointId, StatefulTarget, Went};
+use super::stateful_target::StatefulTarget;
 use super::strategy::{CapturePolicy, ExplorationStrategy, RunOrigin, RunSpec, StrategyRow};
 use super::swarm::AnswerMask;
 use crate::findings::FailureRecord;
 use crate::findings::Findings;
 use crate::rng::Rng;
 use crate::stats::Estimate;
+use fozzy_check::judge_end;
 use fozzy_trace::source::Override;
-use fozzy_trace::{HarnessError, Verdict};
+use fozzy_trace::{CheckpointId, HarnessError, StepId, StepOutcome, Verdict};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
@@ -310,40 +311,47 @@ impl Exploration {
         let chance = self.chance.stream(self.stats.runs);
         self.stats.runs += 1;
         let walk = GuidedSource::new(Arc::clone(&attempt.script), chance, attempt.manner.clone(), &answers);
-        outside.ground.go(from.unwrap_or_else(|| outside.ground.start()), Box::new(walk))?;
+        outside.ground.restore(from.unwrap_or_else(|| outside.ground.start()), Box::new(walk))?;
         self.novelty.arrive(outside.ground);
         let beginnings = u32::from(from.is_none());
         let steps = attempt.steps.min(self.options.steps_max.saturating_sub(run.before.steps));
         for number in 0..steps + beginnings {
-            let went = outside.ground.forward()?;
             let is_step = number >= beginnings;
+            let step = if is_step { StepId::Step(run.before.steps + run.steps) } else { StepId::Begin };
+            let outcome = outside.ground.step(step)?;
             run.steps += u32::from(is_step);
             self.stats.steps += u64::from(is_step);
-            let ended = match went {
-                Went::On { flow } => {
-                    self.look(outside, &mut run, flow, attempt.keeps)?;
-                    None
+            match outcome {
+                StepOutcome::Returned { flow } => self.look(outside, &mut run, flow, attempt.keeps)?,
+                StepOutcome::Finished => return Ok((None, run)),
+                StepOutcome::Ended { end, backtrace, stderr } => {
+                    let verdict = judge_end(&end, &stderr, &backtrace);
+                    return Ok((self.failed(outside, &run, Some(&verdict))?, run));
                 }
-                Went::Over => return Ok((None, run)),
-                Went::Failed(verdict) => return Ok((self.failed(outside, &run, Some(&verdict))?, run)),
-                Went::Cut => return Ok((self.failed(outside, &run, None)?, run)),
-            };
+                StepOutcome::Cut => return Ok((self.failed(outside, &run, None)?, run)),
+            }
             if !outside.observer.stepped(&self.stats) {
-                return Ok((ended.or(Some(ExplorationEnd::Stopped)), run));
+                return Ok((Some(ExplorationEnd::Stopped), run));
             }
         }
         // What has not ended goes on elsewhere, or comes to its end here.
         let is_at_end = run.before.steps + run.steps >= self.options.steps_max;
         if (attempt.keeps != CapturePolicy::States || is_at_end) && run.steps > 0 {
-            let ended = match outside.ground.finish()? {
-                Went::On { .. } => {
-                    let fresh = self.novelty.note(outside.ground, (run.flow, None), self.states(StateScope::Told));
-                    run.fresh += self.count(fresh);
-                    None
+            let ended = match outside.ground.step(StepId::End)? {
+                StepOutcome::Returned { .. } => match outside.ground.judge_end() {
+                    Some(verdict) => self.failed(outside, &run, Some(&verdict))?,
+                    None => {
+                        let fresh = self.novelty.note(outside.ground, (run.flow, None), self.states(StateScope::Told));
+                        run.fresh += self.count(fresh);
+                        None
+                    }
+                },
+                StepOutcome::Finished => None,
+                StepOutcome::Ended { end, backtrace, stderr } => {
+                    let verdict = judge_end(&end, &stderr, &backtrace);
+                    self.failed(outside, &run, Some(&verdict))?
                 }
-                Went::Over => None,
-                Went::Failed(verdict) => self.failed(outside, &run, Some(&verdict))?,
-                Went::Cut => self.failed(outside, &run, None)?,
+                StepOutcome::Cut => self.failed(outside, &run, None)?,
             };
             return Ok((ended, run));
         }
@@ -375,14 +383,14 @@ impl Exploration {
         if !is_kept || is_last || self.options.checkpoints_max == 0 {
             return Ok(());
         }
-        let place = outside.ground.keep()?;
+        let place = outside.ground.capture()?;
         let way = PathNode::from(Some(&run.before), &run.answers.so_far(), run.before.steps + run.steps);
         if keeps == CapturePolicy::New {
             outside.observer.kept(&|| way.story(&[], 0))?;
         }
         self.strategy.kept(place);
         if let Some(gone) = self.pool.add(place, way, sum, self.options.checkpoints_max) {
-            outside.ground.forget(gone);
+            outside.ground.release(gone);
         }
         self.stats.checkpoints = self.pool.len() as u64;
         Ok(())

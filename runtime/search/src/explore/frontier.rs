@@ -9,8 +9,8 @@
 
 use super::decision_path::PathNode;
 use super::options::CheckpointStrategy;
-use super::stateful_target::CheckpointId;
 use crate::rng::Rng;
+use fozzy_trace::CheckpointId;
 use std::sync::Arc;
 
 /// What is left of a place's energy after a run that found nothing.

@@ -184,9 +184,9 @@ impl StateFeedback {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::explore::{CheckpointId, DecisionPath, Went};
+    use crate::explore::DecisionPath;
     use fozzy_trace::facts::{Properties, Property, PropertyEvaluation};
-    use fozzy_trace::{DecisionSource, HarnessError, Verdict};
+    use fozzy_trace::{CheckpointId, DecisionSource, HarnessError, StepId, StepOutcome, StepTarget, Verdict};
 
     /// A way on which faults strike and properties are evaluated.
     #[derive(Default)]
@@ -195,23 +195,23 @@ mod tests {
         properties: Properties,
     }
 
-    impl StatefulTarget for FaultyTarget {
+    impl StepTarget for FaultyTarget {
         fn start(&self) -> CheckpointId {
             CheckpointId(0)
         }
-        fn go(&mut self, _: CheckpointId, _: Box<dyn DecisionSource>) -> Result<(), HarnessError> {
+        fn restore(&mut self, _: CheckpointId, _: Box<dyn DecisionSource>) -> Result<(), HarnessError> {
             Ok(())
         }
-        fn forward(&mut self) -> Result<Went, HarnessError> {
-            Ok(Went::Over)
+        fn step(&mut self, _: StepId) -> Result<StepOutcome, HarnessError> {
+            Ok(StepOutcome::Finished)
         }
-        fn finish(&mut self) -> Result<Went, HarnessError> {
-            Ok(Went::Over)
-        }
-        fn keep(&mut self) -> Result<CheckpointId, HarnessError> {
+        fn capture(&mut self) -> Result<CheckpointId, HarnessError> {
             Ok(CheckpointId(1))
         }
-        fn forget(&mut self, _: CheckpointId) {}
+        fn release(&mut self, _: CheckpointId) {}
+    }
+
+    impl StatefulTarget for FaultyTarget {
         fn coverage(&mut self, _: &mut dyn FnMut(&[u8])) {}
         fn properties(&self, see: &mut dyn FnMut(&str, &Property)) {
             self.properties.iter().for_each(|(name, property)| see(name, property));

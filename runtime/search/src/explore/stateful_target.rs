@@ -1,62 +1,15 @@
-//! What an exploration goes through: something that takes steps, and can be brought back to where it was.
-//!
-//! Invariant of every implementation: after `go`, the same answers give the same steps as the first time.
+//! What is explored: a scenario that takes steps, shows what they reached, and confirms failures.
 
 use super::decision_path::DecisionPath;
 use fozzy_trace::facts::Property;
-use fozzy_trace::{DecisionSource, HarnessError, Verdict};
+use fozzy_trace::{HarnessError, StepTarget, Verdict};
 
-/// A place that was kept.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct CheckpointId(pub u64);
-
-/// What came of a step.
-#[derive(Clone, Debug)]
-pub enum Went {
-    /// It was taken.
-    On {
-        /// The flow that ran; none at the beginning and at the end.
-        flow: Option<u32>,
-    },
-    /// There are no further steps, and that is no failure.
-    Over,
-    /// It failed.
-    Failed(Box<Verdict>),
-    /// It took so long that it was cut; whether that is a failure, `confirm` says.
-    Cut,
-}
-
-/// A scenario on a computer that can be brought back.
-pub trait StatefulTarget {
-    /// Where every way begins.
-    fn start(&self) -> CheckpointId;
-
-    /// Goes to a place. `source` answers from there on.
-    ///
-    /// # Errors
-    /// When the machine, not the scenario, fails.
-    fn go(&mut self, place: CheckpointId, source: Box<dyn DecisionSource>) -> Result<(), HarnessError>;
-
-    /// Begins, or takes the next step.
-    ///
-    /// # Errors
-    /// When the machine, not the scenario, fails.
-    fn forward(&mut self) -> Result<Went, HarnessError>;
-
-    /// Ends the sequence: the last thing on a way.
-    ///
-    /// # Errors
-    /// When the machine, not the scenario, fails.
-    fn finish(&mut self) -> Result<Went, HarnessError>;
-
-    /// Keeps where it is.
-    ///
-    /// # Errors
-    /// When the machine, not the scenario, fails.
-    fn keep(&mut self) -> Result<CheckpointId, HarnessError>;
-
-    /// A place is not needed any more.
-    fn forget(&mut self, place: CheckpointId);
+/// A scenario that can be restored, with what a search observes of it.
+pub trait StatefulTarget: StepTarget {
+    /// The verdict on a sequence whose end has returned, by what the guest reported; `None` when nothing is wrong.
+    fn judge_end(&self) -> Option<Verdict> {
+        None
+    }
 
     /// Shows the coverage bytes of the last step, module after module, and sets them to zero.
     fn coverage(&mut self, see: &mut dyn FnMut(&[u8]));

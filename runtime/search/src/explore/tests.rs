@@ -5,8 +5,8 @@ use crate::findings::FailureRecord;
 use fozzy_trace::facts::{FailureKind, Property, ReportedFailure};
 use fozzy_trace::source::{Override, RecordedSource, SeededSource};
 use fozzy_trace::{
-    DecisionPart, DecisionSource, FailureSignature, FindingKind, HarnessError, NodeId, Purpose, Question, Seed, Status,
-    Verdict,
+    CheckpointId, DecisionPart, DecisionSource, ExecutionEnd, FailureSignature, FindingKind, HarnessError, NodeId,
+    Purpose, Question, Seed, Status, StepId, StepOutcome, StepTarget, Verdict,
 };
 use std::collections::BTreeMap;
 
@@ -17,24 +17,27 @@ struct Lock {
     right: usize,
     steps: u32,
     source: Box<dyn DecisionSource>,
-    kept: BTreeMap<CheckpointId, (usize, u32)>,
+    captured: BTreeMap<CheckpointId, (usize, u32)>,
     next: u64,
     tells: bool,
 }
 
 fn lock(tells: bool) -> Lock {
-    let kept = BTreeMap::from([(CheckpointId(0), (0, 0))]);
-    Lock { right: 0, steps: 0, source: Box::new(SeededSource::new(Seed(0))), kept, next: 1, tells }
+    let captured = BTreeMap::from([(CheckpointId(0), (0, 0))]);
+    Lock { right: 0, steps: 0, source: Box::new(SeededSource::new(Seed(0))), captured, next: 1, tells }
+}
+
+fn failure() -> ReportedFailure {
+    ReportedFailure::new(FailureKind::Assertion, "open", "open")
 }
 
 fn opened() -> Verdict {
-    let failure = ReportedFailure::new(FailureKind::Assertion, "open", "open");
-    let signature = FailureSignature { kind: FindingKind::Assertion, site: failure.site };
+    let signature = FailureSignature { kind: FindingKind::Assertion, site: failure().site };
     Verdict { status: Status::Fail, findings: Vec::new(), signature: Some(signature) }
 }
 
 impl Lock {
-    fn step(&mut self) -> bool {
+    fn turn(&mut self) -> bool {
         let purpose = Purpose::Choice(DecisionPart::step(0, self.steps));
         self.steps += 1;
         let (digit, _) = self.source.below(Question { node: NodeId(0), purpose, site: "digit" }, 6);
@@ -43,36 +46,38 @@ impl Lock {
     }
 }
 
-impl StatefulTarget for Lock {
+impl StepTarget for Lock {
     fn start(&self) -> CheckpointId {
         CheckpointId(0)
     }
-    fn go(&mut self, place: CheckpointId, source: Box<dyn DecisionSource>) -> Result<(), HarnessError> {
-        (self.right, self.steps) = self.kept[&place];
+    fn restore(&mut self, checkpoint: CheckpointId, source: Box<dyn DecisionSource>) -> Result<(), HarnessError> {
+        (self.right, self.steps) = self.captured[&checkpoint];
         self.source = source;
-        if place == CheckpointId(0) {
-            self.steps = u32::MAX;
-        }
         Ok(())
     }
-    fn forward(&mut self) -> Result<Went, HarnessError> {
-        if self.steps == u32::MAX {
-            self.steps = 0;
-            return Ok(Went::On { flow: None });
-        }
-        Ok(if self.step() { Went::Failed(Box::new(opened())) } else { Went::On { flow: Some(0) } })
+    fn step(&mut self, step: StepId) -> Result<StepOutcome, HarnessError> {
+        let StepId::Step(number) = step else { return Ok(StepOutcome::Returned { flow: None }) };
+        assert_eq!(number, self.steps, "steps are taken in their order");
+        Ok(match self.turn() {
+            true => StepOutcome::Ended {
+                end: ExecutionEnd::Failed { failure: failure() },
+                backtrace: Vec::new(),
+                stderr: Vec::new(),
+            },
+            false => StepOutcome::Returned { flow: Some(0) },
+        })
     }
-    fn finish(&mut self) -> Result<Went, HarnessError> {
-        Ok(Went::On { flow: None })
-    }
-    fn keep(&mut self) -> Result<CheckpointId, HarnessError> {
-        self.kept.insert(CheckpointId(self.next), (self.right, self.steps));
+    fn capture(&mut self) -> Result<CheckpointId, HarnessError> {
+        self.captured.insert(CheckpointId(self.next), (self.right, self.steps));
         self.next += 1;
         Ok(CheckpointId(self.next - 1))
     }
-    fn forget(&mut self, place: CheckpointId) {
-        self.kept.remove(&place);
+    fn release(&mut self, checkpoint: CheckpointId) {
+        self.captured.remove(&checkpoint);
     }
+}
+
+impl StatefulTarget for Lock {
     fn coverage(&mut self, see: &mut dyn FnMut(&[u8])) {
         see(&[1, u8::from(self.right > 0)]);
     }
@@ -83,7 +88,7 @@ impl StatefulTarget for Lock {
     fn confirm(&mut self, story: &DecisionPath) -> Result<Verdict, HarnessError> {
         let mut alone = lock(self.tells);
         alone.source = Box::new(RecordedSource::new(Seed(0), story.exceptions()));
-        let failed = (0..story.steps).any(|_| alone.step());
+        let failed = (0..story.steps).any(|_| alone.turn());
         Ok(if failed { opened() } else { Verdict { status: Status::Pass, findings: Vec::new(), signature: None } })
     }
 }

@@ -20,12 +20,12 @@ use super::mutate::{MutationContext, Mutator, Mutators};
 use super::operand_stability::OperandStability;
 use super::power_schedule::PowerSchedule;
 use super::reduce::{erase, simplify};
-use super::target::{CmpLogEntry, FuzzTarget, MemoryUse};
+use super::target::{FuzzTarget, MemoryUse};
 use crate::feedback::{Feature, Feedback};
 use crate::findings::{FailureRecord, Findings};
 use crate::rng::Rng;
 use crate::stats::Estimate;
-use fozzy_trace::{Digest, FailureSignature, HarnessError, Seed, Verdict};
+use fozzy_trace::{CmpLogEntry, Digest, FailureSignature, HarnessError, Seed, Verdict};
 use std::sync::Arc;
 
 /// Mutations of a testcase each time that it is picked.

@@ -21,8 +21,7 @@
 //! Source: Aschermann et al., REDQUEEN (2019).
 
 use super::dictionary::Dictionary;
-use super::target::{CmpLogEntry, ComparedKind};
-use fozzy_trace::RunningDigest;
+use fozzy_trace::{CmpLogEntry, ComparisonKind, RunningDigest};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Bytes of a side: those of strings that the log has.
@@ -188,25 +187,28 @@ pub(crate) fn pairs(log: &[CmpLogEntry], input: &[u8], dictionary: &mut Dictiona
     let mut mixed = None;
     for compared in log {
         let CmpLogEntry { kind, left, right, site, .. } = *compared;
-        if kind != ComparedKind::Bytes {
+        if kind != ComparisonKind::Bytes {
             found.site = site;
         }
         let parts = mixed.take();
         match kind {
-            ComparedKind::Mixed(_) => mixed = Some((left, right)),
-            ComparedKind::Equal(bytes)
-                if left != right && parts.is_some_and(|parts| found.apart(parts, compared, bytes)) => {}
-            ComparedKind::Equal(bytes) if left != right && found.is_another(left, right) => {
-                found.integers(left, right, bytes, false, dictionary)
+            ComparisonKind::Mixed { .. } => mixed = Some((left, right)),
+            ComparisonKind::Equal { bits }
+                if left != right && parts.is_some_and(|parts| found.apart(parts, compared, bits / 8)) => {}
+            ComparisonKind::Equal { bits } if left != right && found.is_another(left, right) => {
+                found.integers(left, right, bits / 8, false, dictionary)
             }
-            ComparedKind::Order(bytes) if found.is_another(left, right) => {
-                found.integers(left, right, bytes, true, dictionary)
+            ComparisonKind::Order { bits, .. } if found.is_another(left, right) => {
+                found.integers(left, right, bits / 8, true, dictionary)
             }
-            ComparedKind::Bytes => {
+            ComparisonKind::Bytes => {
                 strings.add(compared, |site, left, right| found.strings(site, left, right, dictionary))
             }
-            ComparedKind::Search if right <= 0xff => dictionary.collect(&[right as u8]),
-            ComparedKind::Equal(_) | ComparedKind::Order(_) | ComparedKind::Switch | ComparedKind::Search => {}
+            ComparisonKind::Search if right <= 0xff => dictionary.collect(&[right as u8]),
+            ComparisonKind::Equal { .. }
+            | ComparisonKind::Order { .. }
+            | ComparisonKind::Switch
+            | ComparisonKind::Search => {}
         }
     }
     strings.end(|site, left, right| found.strings(site, left, right, dictionary));
@@ -222,7 +224,8 @@ fn shifts(log: &[CmpLogEntry], pairs: &[InputToStatePair], input: &[u8]) -> Vec<
     let mut sites = BTreeSet::new();
     let mut shifts = Vec::new();
     for compared in log.iter().rev() {
-        let ComparedKind::Equal(bytes) = compared.kind else { continue };
+        let ComparisonKind::Equal { bits } = compared.kind else { continue };
+        let bytes = bits / 8;
         let (left, right, site) = (compared.left, compared.right, compared.site);
         let known = left == right || usize::from(bytes) > input.len() || pairs.iter().any(|pair| pair.site == site);
         if known || !sites.insert(site) {
@@ -417,7 +420,7 @@ mod tests {
     }
 
     fn equal(bytes: u8, left: u64, right: u64) -> CmpLogEntry {
-        CmpLogEntry { site: 1, kind: ComparedKind::Equal(bytes), left, right, at: 0, bytes: 8 }
+        CmpLogEntry { site: 1, kind: ComparisonKind::Equal { bits: bytes * 8 }, left, right, at: 0, bytes: 8 }
     }
 
     #[test]
@@ -446,7 +449,7 @@ mod tests {
 
     #[test]
     fn a_difference_is_taken_apart() {
-        let mixed = |left, right| CmpLogEntry { kind: ComparedKind::Mixed(4), ..equal(4, left, right) };
+        let mixed = |left, right| CmpLogEntry { kind: ComparisonKind::Mixed { bits: 32 }, ..equal(4, left, right) };
         let log = [mixed(0x6162_6364, 0x0102_0304), equal(4, 0x6162_6364 ^ 0x0102_0304, 0xffff_ffff)];
         let met = (!0x0102_0304u32).to_be_bytes();
         assert!(tried(&log, b"--abcd--").contains(&[b"--", &met[..], b"--"].concat()));
@@ -464,7 +467,7 @@ mod tests {
         let word = |text: &[u8; 8]| u64::from_le_bytes(*text);
         let eight = |at, left: &[u8; 8], right: &[u8; 8]| CmpLogEntry {
             site: 3,
-            kind: ComparedKind::Bytes,
+            kind: ComparisonKind::Bytes,
             left: word(left),
             right: word(right),
             at,
@@ -476,7 +479,14 @@ mod tests {
 
     #[test]
     fn of_an_order_the_values_beside_the_border_are_tried() {
-        let log = [CmpLogEntry { site: 1, kind: ComparedKind::Order(4), left: 0x41, right: 0x100, at: 0, bytes: 8 }];
+        let log = [CmpLogEntry {
+            site: 1,
+            kind: ComparisonKind::Order { bits: 32, signed: false },
+            left: 0x41,
+            right: 0x100,
+            at: 0,
+            bytes: 8,
+        }];
         let tried = tried(&log, b"A\0");
         for put in [&b"\x00\x01"[..], b"\x01\x01", b"\xff\0"] {
             assert!(tried.contains(&put.to_vec()), "{put:?} in {tried:?}");

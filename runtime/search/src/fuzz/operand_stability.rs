@@ -7,7 +7,7 @@
 //!
 //! Invariant: a site is taken for a moving one until it was seen often enough.
 
-use super::target::{CmpLogEntry, ComparedKind};
+use fozzy_trace::{CmpLogEntry, ComparisonKind};
 use std::collections::BTreeMap;
 
 /// Sightings of a site after which it is known.
@@ -30,7 +30,7 @@ impl OperandStability {
     /// Looks at what an execution compared.
     pub(crate) fn see(&mut self, log: &[CmpLogEntry]) {
         for CmpLogEntry { site, kind, left, right, .. } in log.iter().copied() {
-            if !matches!(kind, ComparedKind::Equal(_)) {
+            if !matches!(kind, ComparisonKind::Equal { .. }) {
                 continue;
             }
             let fresh = OperandHistory { left, right, left_moved: false, right_moved: false, seen: 0 };
@@ -54,8 +54,14 @@ mod tests {
     #[test]
     fn words_stand_still_and_sums_move() {
         let mut varying = OperandStability::default();
-        let equal =
-            |site, left, right| CmpLogEntry { site, kind: ComparedKind::Equal(4), left, right, at: 0, bytes: 8 };
+        let equal = |site, left, right| CmpLogEntry {
+            site,
+            kind: ComparisonKind::Equal { bits: 32 },
+            left,
+            right,
+            at: 0,
+            bytes: 8,
+        };
         for n in 0..KNOWN.into() {
             assert!(!(n > 0 && varying.stands_still(1)), "not known yet");
             varying.see(&[equal(1, n, 0x3e), equal(2, n, n * 7)]);

@@ -2,7 +2,9 @@
 
 use super::*;
 use crate::findings::FailureRecord;
-use fozzy_trace::{FailureSignature, Finding, FindingKind, HarnessError, Seed, Status, Verdict};
+use fozzy_trace::{
+    CmpLogEntry, ComparisonKind, FailureSignature, Finding, FindingKind, HarnessError, Seed, Status, Verdict,
+};
 
 /// A target in this process: its code sets edges and says what it compares.
 pub(crate) struct SimulatedTarget<F> {
@@ -31,7 +33,7 @@ impl SimulatedGuest {
 
     /// Compares, and takes an edge when they are equal.
     pub(crate) fn equal(&mut self, number: usize, bytes: u8, left: u64, right: u64) -> bool {
-        let kind = ComparedKind::Equal(bytes);
+        let kind = ComparisonKind::Equal { bits: bytes * 8 };
         self.log.push(CmpLogEntry { site: number as u64, kind, left, right, at: 0, bytes: 8 });
         if left == right {
             self.edge(number);
@@ -43,7 +45,7 @@ impl SimulatedGuest {
     pub(crate) fn at_most(&mut self, number: usize, bytes: u8, left: u64, right: u64) -> bool {
         self.log.push(CmpLogEntry {
             site: number as u64,
-            kind: ComparedKind::Order(bytes),
+            kind: ComparisonKind::Order { bits: bytes * 8, signed: false },
             left,
             right,
             at: 0,
@@ -59,7 +61,7 @@ impl SimulatedGuest {
     pub(crate) fn same(&mut self, number: usize, left: &[u8], right: &[u8]) -> bool {
         for (at, (left, right)) in left.chunks(8).zip(right.chunks(8)).enumerate() {
             let word = |bytes: &[u8]| bytes.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte));
-            let (site, kind, bytes) = (number as u64, ComparedKind::Bytes, left.len() as u32);
+            let (site, kind, bytes) = (number as u64, ComparisonKind::Bytes, left.len() as u32);
             self.log.push(CmpLogEntry { site, kind, left: word(left), right: word(right), at: at as u32 * 8, bytes });
         }
         if left == right {

@@ -10,13 +10,13 @@
 //! Not here: how a step is taken (the engine's `Walker`).
 
 use super::{CandidateResult, ReplayTarget, ShrinkCandidate};
-use crate::explore::CheckpointId;
 use crate::keyed_source::{Decision, DecisionKey, DecisionLog, KeyedSource, take};
+use fozzy_trace::outcome::StackFrame;
 use fozzy_trace::plan::{Inputs, KeptSequence, ScenarioKind, ScenarioPlan};
 use fozzy_trace::source::Override;
 use fozzy_trace::{
-    BackendRequest, DecisionPart, DecisionSource, Execution, HarnessError, ObservationLookup, Origin, Plan, Question,
-    Seed,
+    BackendRequest, CheckpointId, DecisionPart, DecisionSource, Execution, ExecutionEnd, HarnessError,
+    ObservationLookup, Origin, Plan, Question, Seed, StepId, StepOutcome, StepTarget,
 };
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -30,63 +30,22 @@ const BETWEEN_MIN: usize = 8;
 /// Places of one way, about.
 const PLACES: usize = 64;
 
-/// What is called next.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Next {
-    /// The beginning of the sequence.
-    Beginning,
-    /// The step of this number.
-    Step(u32),
-    /// The end of the sequence.
-    Ending,
-}
-
-/// What came of a call.
-#[derive(Debug)]
-pub enum Stride {
-    /// It returned, and others may follow.
-    On,
-    /// The run is over. Of its execution there is what a verdict is made of.
-    Over(Box<Execution>),
-    /// It took so long that it was cut: what comes of it, a whole run says.
-    Cut,
-}
-
-/// One sequence of a scenario, taken call by call, and brought back to where it was.
-pub trait SequenceTarget: Send {
-    /// Gets ready for a sequence under a plan; all places from before are gone. The answer is the place before its
-    /// beginning; `None` when it cannot be walked.
+/// A recorded program whose sequences can be replayed step by step.
+pub trait SequenceTarget: StepTarget + Send {
+    /// Prepares a sequence under a plan; earlier checkpoints are gone. `false` when it cannot be replayed step by step.
     ///
     /// # Errors
     /// When the machine fails.
-    fn start(
+    fn open(
         &mut self,
         plan: &Plan,
         inputs: &Inputs,
         sequence: u32,
         source: Box<dyn DecisionSource>,
-    ) -> Result<Option<CheckpointId>, HarnessError>;
+    ) -> Result<bool, HarnessError>;
 
-    /// Goes to a place. `source` answers from there on.
-    ///
-    /// # Errors
-    /// When the machine fails.
-    fn go(&mut self, place: CheckpointId, source: Box<dyn DecisionSource>) -> Result<(), HarnessError>;
-
-    /// Makes the next call; after the last one it is [`Stride::Over`] in any case.
-    ///
-    /// # Errors
-    /// When the machine fails.
-    fn take(&mut self, next: Next) -> Result<Stride, HarnessError>;
-
-    /// Keeps where it is.
-    ///
-    /// # Errors
-    /// When the machine fails.
-    fn keep(&mut self) -> Result<CheckpointId, HarnessError>;
-
-    /// A place is not needed any more.
-    fn forget(&mut self, place: CheckpointId);
+    /// The execution of a run that has come to `end` in the last step: what a verdict depends on.
+    fn execution(&self, end: ExecutionEnd, backtrace: Vec<StackFrame>) -> Execution;
 }
 
 /// What stories share that can be walked in one another's places.
@@ -165,7 +124,7 @@ impl IncrementalReplay {
         if self.wanted.is_none() {
             return Ok(None);
         }
-        let (Some((frame, steps)), Some(trail)) = (walkable(story), stage.trail()) else { return Ok(None) };
+        let (Some((frame, steps)), Some(trail)) = (walkable(story), stage.sequences()) else { return Ok(None) };
         if self.wanted.as_ref() != Some(&frame) {
             return Ok(None);
         }
@@ -187,9 +146,9 @@ impl IncrementalReplay {
         let log = DecisionLog::default();
         let source = KeyedSource::new(seed, Arc::clone(&self.answers), Arc::clone(&log)).calm(true);
         let held = SharedSource::of(source);
-        let start = trail.start(&frame.plan, &frame.inputs, frame.sequence, Box::new(held.clone()))?;
+        let is_open = trail.open(&frame.plan, &frame.inputs, frame.sequence, Box::new(held.clone()))?;
         let log: Arc<[Decision]> = take(&log).into();
-        let start = start.map(|place| (place, held.now()));
+        let start = is_open.then(|| (trail.start(), held.now()));
         self.ready = Some(PreparedFrame { frame, start, log });
         Ok(())
     }
@@ -210,39 +169,46 @@ impl IncrementalReplay {
         };
         let (log, answers) = (DecisionLog::default(), Arc::new(story.answers.clone()));
         let held = SharedSource::of(source.apart(Arc::clone(&answers), Arc::clone(&log)));
-        trail.go(place, Box::new(held.clone()))?;
+        trail.restore(place, Box::new(held.clone()))?;
         for mark in self.marks.drain(from..) {
-            mark.place.into_iter().for_each(|(place, _)| trail.forget(place));
+            mark.place.into_iter().for_each(|(place, _)| trail.release(place));
         }
         self.answers = answers;
         let between = (steps.len() / PLACES).max(BETWEEN_MIN);
         let mut last = None;
         for at in from..=steps.len() {
             let step = at.checked_sub(1).map(|at| steps[at]);
-            match trail.take(step.map_or(Next::Beginning, Next::Step))? {
-                Stride::On => {
+            match trail.step(step.map_or(StepId::Begin, StepId::Step))? {
+                StepOutcome::Returned { .. } => {
                     let log = take(&log).into();
-                    let place = if at.is_multiple_of(between) { Some((trail.keep()?, held.now())) } else { None };
+                    let place = if at.is_multiple_of(between) { Some((trail.capture()?, held.now())) } else { None };
                     self.marks.push(ReplayMark { step, log, place });
                 }
-                Stride::Over(execution) => {
-                    last = Some(execution);
+                StepOutcome::Finished => {
+                    last = Some(trail.execution(ExecutionEnd::Exited { code: 0 }, Vec::new()));
                     break;
                 }
-                Stride::Cut => return Ok(None),
+                StepOutcome::Ended { end, backtrace, .. } => {
+                    last = Some(trail.execution(end, backtrace));
+                    break;
+                }
+                StepOutcome::Cut => return Ok(None),
             }
         }
         let execution = match last {
             Some(execution) => execution,
-            None => match trail.take(Next::Ending)? {
-                Stride::Over(execution) => execution,
-                Stride::On | Stride::Cut => return Ok(None),
+            None => match trail.step(StepId::End)? {
+                StepOutcome::Returned { .. } | StepOutcome::Finished => {
+                    trail.execution(ExecutionEnd::Exited { code: 0 }, Vec::new())
+                }
+                StepOutcome::Ended { end, backtrace, .. } => trail.execution(end, backtrace),
+                StepOutcome::Cut => return Ok(None),
             },
         };
         let parts = self.marks.iter().map(|mark| Arc::clone(&mark.log));
         let log = [first].into_iter().chain(parts).chain([take(&log).into()]).collect();
         self.has_walked = true;
-        Ok(Some(CandidateResult::of(*execution, log)))
+        Ok(Some(CandidateResult::of(execution, log)))
     }
 
     /// How many marks of the last way are also a story's; `None` when it differs before the first.

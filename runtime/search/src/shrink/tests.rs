@@ -1,16 +1,16 @@
 //! Shrinking of a scenario in miniature, whose smallest failures are known.
 
 use super::*;
-use crate::explore::CheckpointId;
 use crate::keyed_source::AnswerDomain;
 use fozzy_trace::facts::{FailureKind, ReportedFailure, ScenarioStats};
 use fozzy_trace::file::{EngineId, RecordedTarget};
+use fozzy_trace::outcome::StackFrame;
 use fozzy_trace::plan::fault::{FaultPlan, RATE_ALWAYS_PPM};
 use fozzy_trace::plan::{KeptSequence, ScenarioKind, ScenarioPlan};
 use fozzy_trace::source::SeededSource;
 use fozzy_trace::{
-    DecisionPart, Digest, Duration, Execution, ExecutionEnd, Facts, History, Instant, NodeId, Purpose, Question,
-    Recorder, StreamOutput,
+    CheckpointId, DecisionPart, Digest, Duration, Execution, ExecutionEnd, Facts, History, Instant, NodeId, Purpose,
+    Question, Recorder, StepId, StepOutcome, StepTarget, StreamOutput,
 };
 
 /// What fails, of the steps that ran: where, if anything does.
@@ -279,7 +279,7 @@ struct Walking {
     sequence: u32,
     source: Box<dyn DecisionSource>,
     steps: Vec<Step>,
-    places: BTreeMap<CheckpointId, Vec<Step>>,
+    captured: BTreeMap<CheckpointId, Vec<Step>>,
     next: u64,
     taken: u64,
     /// Whether it says that everything fails.
@@ -294,22 +294,22 @@ impl Walking {
             sequence: 0,
             source: Box::new(SeededSource::new(Seed(0))),
             steps: Vec::new(),
-            places: BTreeMap::new(),
+            captured: BTreeMap::new(),
             next: 0,
             taken: 0,
             lies: false,
         }
     }
 
-    fn over(&self, site: Option<&'static str>) -> Stride {
+    fn end(&self, site: Option<&'static str>) -> ExecutionEnd {
         let site = if self.lies { Some("eight") } else { site };
-        let end = site.map_or(ExecutionEnd::Exited { code: 0 }, |site| ExecutionEnd::Failed {
+        site.map_or(ExecutionEnd::Exited { code: 0 }, |site| ExecutionEnd::Failed {
             failure: ReportedFailure::new(FailureKind::Assertion, site, site),
-        });
-        let step = self.steps.last().map(|step| step.number);
-        let position = ScenarioPosition { sequence: Some(self.sequence), step, flow: None };
-        let stats = ScenarioStats { position, ..ScenarioStats::default() };
-        Stride::Over(Box::new(execution(end, History::default(), stats)))
+        })
+    }
+
+    fn ended(&self, site: &'static str) -> StepOutcome {
+        StepOutcome::Ended { end: self.end(Some(site)), backtrace: Vec::new(), stderr: Vec::new() }
     }
 }
 
@@ -324,36 +324,27 @@ impl ReplayTarget for Walking {
         self.toy.perform(plan, inputs, source, keep)
     }
 
-    fn trail(&mut self) -> Option<&mut dyn SequenceTarget> {
+    fn sequences(&mut self) -> Option<&mut dyn SequenceTarget> {
         Some(self)
     }
 }
 
-impl SequenceTarget for Walking {
-    fn start(
-        &mut self,
-        plan: &Plan,
-        _: &Inputs,
-        sequence: u32,
-        source: Box<dyn DecisionSource>,
-    ) -> Result<Option<CheckpointId>, HarnessError> {
-        (self.plan, self.sequence, self.source) = (plan.clone(), sequence, source);
-        self.places.clear();
-        self.steps.clear();
-        self.keep().map(Some)
+impl StepTarget for Walking {
+    fn start(&self) -> CheckpointId {
+        CheckpointId(0)
     }
 
-    fn go(&mut self, place: CheckpointId, source: Box<dyn DecisionSource>) -> Result<(), HarnessError> {
-        (self.steps, self.source) = (self.places[&place].clone(), source);
+    fn restore(&mut self, checkpoint: CheckpointId, source: Box<dyn DecisionSource>) -> Result<(), HarnessError> {
+        (self.steps, self.source) = (self.captured[&checkpoint].clone(), source);
         Ok(())
     }
 
-    fn take(&mut self, next: Next) -> Result<Stride, HarnessError> {
+    fn step(&mut self, step: StepId) -> Result<StepOutcome, HarnessError> {
         self.taken += 1;
-        let number = match next {
-            Next::Beginning => return Ok(Stride::On),
-            Next::Ending => return Ok(self.over(None)),
-            Next::Step(number) => number,
+        let number = match step {
+            StepId::Begin => return Ok(StepOutcome::Returned { flow: None }),
+            StepId::End => return Ok(StepOutcome::Finished),
+            StepId::Step(number) => number,
         };
         let purpose = Purpose::Choice(DecisionPart::step(ScenarioKind::Stateful.stream(self.sequence), number));
         let source = &mut self.source;
@@ -364,17 +355,39 @@ impl SequenceTarget for Walking {
                 >= u64::from(RATE_ALWAYS_PPM)
         });
         self.steps.push(Step { number, flow, value, struck });
-        Ok((self.toy.fails)(&self.steps).map_or(Stride::On, |site| self.over(Some(site))))
+        Ok((self.toy.fails)(&self.steps).map_or(StepOutcome::Returned { flow: None }, |site| self.ended(site)))
     }
 
-    fn keep(&mut self) -> Result<CheckpointId, HarnessError> {
+    fn capture(&mut self) -> Result<CheckpointId, HarnessError> {
         self.next += 1;
-        self.places.insert(CheckpointId(self.next), self.steps.clone());
+        self.captured.insert(CheckpointId(self.next), self.steps.clone());
         Ok(CheckpointId(self.next))
     }
 
-    fn forget(&mut self, place: CheckpointId) {
-        assert!(self.places.remove(&place).is_some(), "a place is forgotten once");
+    fn release(&mut self, checkpoint: CheckpointId) {
+        assert!(self.captured.remove(&checkpoint).is_some(), "a checkpoint is released once");
+    }
+}
+
+impl SequenceTarget for Walking {
+    fn open(
+        &mut self,
+        plan: &Plan,
+        _: &Inputs,
+        sequence: u32,
+        source: Box<dyn DecisionSource>,
+    ) -> Result<bool, HarnessError> {
+        (self.plan, self.sequence, self.source) = (plan.clone(), sequence, source);
+        self.steps.clear();
+        self.captured = BTreeMap::from([(CheckpointId(0), Vec::new())]);
+        Ok(true)
+    }
+
+    fn execution(&self, end: ExecutionEnd, _: Vec<StackFrame>) -> Execution {
+        let end = if self.lies { self.end(None) } else { end };
+        let step = self.steps.last().map(|step| step.number);
+        let position = ScenarioPosition { sequence: Some(self.sequence), step, flow: None };
+        execution(end, History::default(), ScenarioStats { position, ..ScenarioStats::default() })
     }
 }
 

@@ -40,11 +40,11 @@ const SECOND: u64 = 1_000_000_000;
 /// Readings of both clocks after each of some seconds, relative to the start of the wall clock.
 fn readings(plans: &[FaultPlan], answers: &[u64], seconds: u64) -> Vec<(u64, u64)> {
     let mut faults = Faults::new(plans).expect("kinds that there are");
-    let (mut clock, mut drift, mut chance) = (Clock::new(1), ClockDrift::default(), Scripted(answers.to_vec()));
+    let (mut clock, mut drift, mut decider) = (Clock::new(1), ClockDrift::default(), Scripted(answers.to_vec()));
     let mut read = |second: u64| {
         clock.advance_to(Instant(second * SECOND));
-        let mut moment = OpContext { now: clock.now(), node: NodeId(0), faults: &mut faults, chance: &mut chance };
-        let reading = drift.read(ClockKind::Wall, &clock, "main", &mut moment);
+        let mut context = OpContext { now: clock.now(), node: NodeId(0), faults: &mut faults, decider: &mut decider };
+        let reading = drift.read(ClockKind::Wall, &clock, "main", &mut context);
         (reading.monotonic_ns, reading.wall_ns - SECOND)
     };
     (1..=seconds).map(&mut read).collect()
@@ -85,10 +85,10 @@ fn a_frozen_clock_repeats_and_then_is_right_again() {
 #[test]
 fn a_deadline_is_met_by_the_guests_own_clock() {
     let mut faults = Faults::new(&[plan("clock-drift", 1_000_000, 500_000)]).expect("a kind");
-    let (mut clock, mut drift, mut chance) = (Clock::new(0), ClockDrift::default(), Scripted(Vec::new()));
+    let (mut clock, mut drift, mut decider) = (Clock::new(0), ClockDrift::default(), Scripted(Vec::new()));
     clock.advance_to(Instant(4 * SECOND));
-    let mut moment = OpContext { now: clock.now(), node: NodeId(0), faults: &mut faults, chance: &mut chance };
-    let now = drift.read(ClockKind::Monotonic, &clock, "main", &mut moment).monotonic_ns;
+    let mut context = OpContext { now: clock.now(), node: NodeId(0), faults: &mut faults, decider: &mut decider };
+    let now = drift.read(ClockKind::Monotonic, &clock, "main", &mut context).monotonic_ns;
     assert_eq!(now, 6 * SECOND);
     assert_eq!(drift.deadline(now + SECOND, clock.now()), Instant(5 * SECOND));
     assert_eq!(drift.deadline(now - SECOND, clock.now()), clock.now(), "long over");
@@ -106,13 +106,14 @@ fn the_monotonic_clock_never_goes_back() {
     for seed in 0..50 {
         let mut faults = Faults::new(&plans).expect("kinds that there are");
         let (mut clock, mut drift) = (Clock::new(1), ClockDrift::default());
-        let mut chance = Random(Lcg(seed));
+        let mut decider = Random(Lcg(seed));
         let mut last = 0;
         for _ in 0..200 {
-            clock.advance_to(Instant(clock.now().0 + chance.0.below(1 << 40)));
-            let dial = if chance.0.below(2) == 0 { ClockKind::Wall } else { ClockKind::Monotonic };
-            let mut moment = OpContext { now: clock.now(), node: NodeId(0), faults: &mut faults, chance: &mut chance };
-            let reading = drift.read(dial, &clock, "main", &mut moment);
+            clock.advance_to(Instant(clock.now().0 + decider.0.below(1 << 40)));
+            let dial = if decider.0.below(2) == 0 { ClockKind::Wall } else { ClockKind::Monotonic };
+            let mut context =
+                OpContext { now: clock.now(), node: NodeId(0), faults: &mut faults, decider: &mut decider };
+            let reading = drift.read(dial, &clock, "main", &mut context);
             assert!(reading.monotonic_ns >= last, "seed {seed}");
             last = reading.monotonic_ns;
         }

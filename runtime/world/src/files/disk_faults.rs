@@ -71,39 +71,39 @@ const ERRORS: [(&FaultKind, &[DiskOperation], Errno); 5] = [
 ];
 
 /// Asks what goes wrong with `act` on `path`, an absolute path of the disk of `machine`.
-pub fn strike(act: DiskOperation, machine: &str, path: &str, moment: &mut OpContext<'_>) -> DiskFault {
-    let mut strike = DiskFault::default();
-    if moment.faults.is_empty() {
-        return strike;
+pub fn inject(act: DiskOperation, machine: &str, path: &str, context: &mut OpContext<'_>) -> DiskFault {
+    let mut fault = DiskFault::default();
+    if context.faults.is_empty() {
+        return fault;
     }
-    strike.power_loss = moment.strikes(&POWER_LOSS, machine).map(Duration);
-    if strike.power_loss.is_some() {
-        return strike;
+    fault.power_loss = context.injects(&POWER_LOSS, machine).map(Duration);
+    if fault.power_loss.is_some() {
+        return fault;
     }
-    strike.delay = Duration(moment.strikes(&SLOW_DISK, path).unwrap_or(0));
+    fault.delay = Duration(context.injects(&SLOW_DISK, path).unwrap_or(0));
     for (kind, acts, errno) in ERRORS {
-        if acts.contains(&act) && moment.strikes(kind, path).is_some() {
-            strike.error = Some(errno);
-            return strike;
+        if acts.contains(&act) && context.injects(kind, path).is_some() {
+            fault.error = Some(errno);
+            return fault;
         }
     }
     match act {
         DiskOperation::Read => {
-            strike.bytes_max = moment.strikes(&SHORT_READ, path).map(|bytes| bytes.max(1));
-            strike.flips = moment.strikes(&BIT_FLIP, path).is_some();
+            fault.bytes_max = context.injects(&SHORT_READ, path).map(|bytes| bytes.max(1));
+            fault.flips = context.injects(&BIT_FLIP, path).is_some();
         }
-        DiskOperation::Write => strike.bytes_max = moment.strikes(&SHORT_WRITE, path).map(|bytes| bytes.max(1)),
+        DiskOperation::Write => fault.bytes_max = context.injects(&SHORT_WRITE, path).map(|bytes| bytes.max(1)),
         DiskOperation::Create | DiskOperation::Change | DiskOperation::Sync | DiskOperation::Look => {}
     }
-    strike
+    fault
 }
 
 /// Turns one bit of what was read; which, is a question.
-pub fn flip_bit(bytes: &mut [u8], moment: &mut OpContext<'_>) {
+pub fn flip_bit(bytes: &mut [u8], context: &mut OpContext<'_>) {
     if bytes.is_empty() {
         return;
     }
-    let bit = moment.below(Purpose::Fault, "bit-flip.bit", bytes.len() as u64 * 8);
+    let bit = context.below(Purpose::Fault, "bit-flip.bit", bytes.len() as u64 * 8);
     bytes[(bit / 8) as usize] ^= 1 << (bit % 8);
 }
 

@@ -52,7 +52,7 @@ impl World {
         &mut self,
         request: OutgoingRequest,
         options: RequestOptions,
-        moment: &mut OpContext<'_>,
+        context: &mut OpContext<'_>,
     ) -> Result<(ExchangeId, Option<LiveRequest>), HttpErrorCode> {
         let body = request.body;
         let opened = request
@@ -64,7 +64,7 @@ impl World {
             }
         })?;
         let finished = body.is_none_or(|body| self.http.bodies.ended(body).is_some());
-        let live = if finished { self.http_send(exchange, moment) } else { None };
+        let live = if finished { self.http_send(exchange, context) } else { None };
         Ok((exchange, live))
     }
 
@@ -76,12 +76,12 @@ impl World {
         &mut self,
         body: BodyId,
         trailers: Option<HeaderFields>,
-        moment: &mut OpContext<'_>,
+        context: &mut OpContext<'_>,
     ) -> (Result<(), HttpErrorCode>, Option<LiveRequest>) {
         // Looked up first: a body that nobody reads is gone when it is finished.
         let exchange = self.http.exchanges.sent_with(body);
         let finished = self.http.bodies.finish(body, trailers, self.clock.now(), &mut self.signals);
-        (finished, exchange.and_then(|exchange| self.http_send(exchange, moment)))
+        (finished, exchange.and_then(|exchange| self.http_send(exchange, context)))
     }
 
     /// The writer of a body went away without finishing it. A request with it fails.
@@ -102,7 +102,7 @@ impl World {
     }
 
     /// The request is whole: it is answered, or the real computer is to be asked.
-    fn http_send(&mut self, id: ExchangeId, moment: &mut OpContext<'_>) -> Option<LiveRequest> {
+    fn http_send(&mut self, id: ExchangeId, context: &mut OpContext<'_>) -> Option<LiveRequest> {
         let body = self.http.exchanges.get(id).request.as_ref().and_then(|request| request.body);
         if body.is_some_and(|body| self.http.bodies.ended(body).is_some_and(|ended| ended.is_err())) {
             self.http_cut(id);
@@ -115,17 +115,17 @@ impl World {
         let request = exchange.request.take().expect("a request is sent once");
         let silence = exchange.patience.silence();
         let (now, url) = (self.clock.now(), request.url());
-        let fault = if moment.strikes(&HTTP_DNS, &url).is_some() {
+        let fault = if context.injects(&HTTP_DNS, &url).is_some() {
             Some((now, Err(HttpErrorCode::unknown_host())))
-        } else if moment.strikes(&HTTP_REFUSED, &url).is_some() {
+        } else if context.injects(&HTTP_REFUSED, &url).is_some() {
             Some((now, Err(HttpErrorCode::ConnectionRefused)))
-        } else if moment.strikes(&HTTP_TIMEOUT, &url).is_some() {
+        } else if context.injects(&HTTP_TIMEOUT, &url).is_some() {
             Some((silence.0, Err(silence.1)))
         } else {
-            moment.strikes(&HTTP_STATUS, &url).map(|status| (now, Ok(status)))
+            context.injects(&HTTP_STATUS, &url).map(|status| (now, Ok(status)))
         };
-        exchange.lag = Duration(moment.strikes(&HTTP_LATENCY, &url).unwrap_or(0));
-        exchange.cut_after = moment.strikes(&HTTP_RESET, &url);
+        exchange.lag = Duration(context.injects(&HTTP_LATENCY, &url).unwrap_or(0));
+        exchange.cut_after = context.injects(&HTTP_RESET, &url);
         if let Some((at, reply)) = fault {
             self.http_let_go_request(&request);
             let reply =
@@ -228,13 +228,13 @@ impl World {
         &mut self,
         id: ExchangeId,
         answer: Result<(&HttpBackendResponse, Arc<[u8]>), HttpFailure>,
-        moment: &mut OpContext<'_>,
+        context: &mut OpContext<'_>,
     ) {
         let now = self.clock.now();
         let exchange = self.http.exchanges.get(id);
         let (patience, lag, fault_cut) = (exchange.patience, exchange.lag, exchange.cut_after);
         let bytes = answer.as_ref().map_or(0, |(_, body)| body.len() as u64);
-        let travel = latency_model::arrival(moment, latency_model::HTTP, SITE, bytes);
+        let travel = latency_model::arrival(context, latency_model::HTTP, SITE, bytes);
         let at = now.after(travel).after(lag);
         match answer {
             Ok((answer, body)) => {

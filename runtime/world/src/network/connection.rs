@@ -134,17 +134,17 @@ impl Connection {
 
 impl Network {
     /// Sends what can be sent.
-    fn pump(&mut self, key: SlabKey, from: ConnectionSide, moment: &mut OpContext<'_>) {
+    fn pump(&mut self, key: SlabKey, from: ConnectionSide, context: &mut OpContext<'_>) {
         let Network { connections, links, events, names, .. } = self;
         let Some(connection) = connections.get_mut(key) else { return };
         let path = connection.path(from);
         let pipe = connection.out_mut(from);
         while let Some(bytes) = pipe.segment() {
-            match links.insist(path, names, bytes, SEND_RETRIES, moment) {
+            match links.insist(path, names, bytes, SEND_RETRIES, context) {
                 Ok(arrival) => {
                     let arrival = arrival.max(pipe.last_arrival);
                     pipe.sent(bytes, arrival);
-                    let back = arrival.since(moment.now);
+                    let back = arrival.since(context.now);
                     events.push(arrival, NetworkEvent::Bytes { connection: key, from, count: bytes, back });
                 }
                 Err(end) => {
@@ -154,7 +154,7 @@ impl Network {
             }
         }
         if pipe.is_fin_due() {
-            match links.insist(path, names, 0, SEND_RETRIES, moment) {
+            match links.insist(path, names, 0, SEND_RETRIES, context) {
                 Ok(arrival) => {
                     pipe.fin = Fin::Sent;
                     pipe.last_arrival = arrival.max(pipe.last_arrival);
@@ -170,13 +170,13 @@ impl Network {
 
     /// Sends RST, behind what is on its way; nothing else follows. It is not repeated: a later packet of the other end gets
     /// another.
-    fn send_reset(&mut self, key: SlabKey, from: ConnectionSide, moment: &mut OpContext<'_>) {
+    fn send_reset(&mut self, key: SlabKey, from: ConnectionSide, context: &mut OpContext<'_>) {
         let Network { connections, links, events, names, held, .. } = self;
         let Some(connection) = connections.get_mut(key) else { return };
         let path = connection.path(from);
         let pipe = connection.out_mut(from);
         *held -= pipe.forget_waiting();
-        if let Some(arrival) = links.attempt(path, names, 0, moment) {
+        if let Some(arrival) = links.attempt(path, names, 0, context) {
             events.push(arrival.max(pipe.last_arrival), NetworkEvent::Reset { connection: key, to: from.other() });
         }
     }
@@ -227,7 +227,7 @@ impl Network {
         key: SlabKey,
         side: ConnectionSide,
         leave: CloseMode,
-        moment: &mut OpContext<'_>,
+        context: &mut OpContext<'_>,
     ) {
         let Some(connection) = self.connections.get_mut(key) else { return };
         let was_broken = connection.end(side).is_broken;
@@ -237,8 +237,8 @@ impl Network {
         self.held -= incoming.discard();
         match (was_broken, leave) {
             (true, _) => {}
-            (false, CloseMode::Close) if !has_unread => self.end_writing(key, side, moment),
-            (false, CloseMode::Close | CloseMode::Abort) => self.send_reset(key, side, moment),
+            (false, CloseMode::Close) if !has_unread => self.end_writing(key, side, context),
+            (false, CloseMode::Close | CloseMode::Abort) => self.send_reset(key, side, context),
         }
         self.remove_if_over(key);
     }
@@ -262,12 +262,12 @@ impl Network {
     }
 
     /// Nothing more is written.
-    pub(super) fn end_writing(&mut self, key: SlabKey, side: ConnectionSide, moment: &mut OpContext<'_>) {
+    pub(super) fn end_writing(&mut self, key: SlabKey, side: ConnectionSide, context: &mut OpContext<'_>) {
         let Some(connection) = self.connections.get_mut(key) else { return };
         let pipe = connection.out_mut(side);
         if pipe.fin == Fin::Open {
             pipe.fin = Fin::Wanted;
-            self.pump(key, side, moment);
+            self.pump(key, side, context);
         }
     }
 
@@ -284,7 +284,7 @@ impl Network {
         key: SlabKey,
         side: ConnectionSide,
         max: usize,
-        moment: &mut OpContext<'_>,
+        context: &mut OpContext<'_>,
     ) -> Result<Vec<u8>, StreamEnd> {
         let Some(connection) = self.connections.get_mut(key) else { return Err(StreamEnd::Closed) };
         let end = connection.end(side);
@@ -299,7 +299,7 @@ impl Network {
         if pipe.readable() > 0 {
             let bytes = pipe.read(max.min(TRANSFER_BYTES_MAX));
             self.held -= bytes.len();
-            self.pump(key, side.other(), moment);
+            self.pump(key, side.other(), context);
             return Ok(bytes);
         }
         let is_over = pipe.fin == Fin::Arrived;
@@ -341,7 +341,7 @@ impl Network {
         key: SlabKey,
         side: ConnectionSide,
         bytes: &[u8],
-        moment: &mut OpContext<'_>,
+        context: &mut OpContext<'_>,
     ) -> Result<(), StreamEnd> {
         self.permit(key, side)?;
         let Some(connection) = self.connections.get_mut(key) else { return Err(StreamEnd::Closed) };
@@ -349,12 +349,12 @@ impl Network {
             return Ok(());
         }
         let path = connection.path(side);
-        if !moment.faults.is_empty()
+        if !context.faults.is_empty()
             && !path.is_inside()
             && !connection.end(side).is_broken
-            && moment.strikes(&CONNECTION_RESET, &self.links.name(path, &self.names)).is_some()
+            && context.injects(&CONNECTION_RESET, &self.links.name(path, &self.names)).is_some()
         {
-            self.send_reset(key, side, moment);
+            self.send_reset(key, side, context);
             self.breaks(key, side, SocketErrorCode::ConnectionReset);
         }
         let Some(connection) = self.connections.get_mut(key) else { return Err(StreamEnd::Closed) };
@@ -366,7 +366,7 @@ impl Network {
         }
         connection.out_mut(side).write(bytes);
         self.held += bytes.len();
-        self.pump(key, side, moment);
+        self.pump(key, side, context);
         Ok(())
     }
 }

@@ -87,9 +87,9 @@ impl Links {
         path: LinkPath,
         machines: &[Arc<str>],
         bytes: usize,
-        moment: &mut OpContext<'_>,
+        context: &mut OpContext<'_>,
     ) -> Option<Instant> {
-        self.send(path, machines, bytes, true, moment)
+        self.send(path, machines, bytes, true, context)
     }
 
     /// When a packet arrives that is repeated until it does, or when its sender gives up.
@@ -99,11 +99,11 @@ impl Links {
         machines: &[Arc<str>],
         bytes: usize,
         retries: u32,
-        moment: &mut OpContext<'_>,
+        context: &mut OpContext<'_>,
     ) -> Result<Instant, Instant> {
-        let (mut now, mut timeout) = (moment.now, RETRANSMISSION);
+        let (mut now, mut timeout) = (context.now, RETRANSMISSION);
         for attempt in 0..=retries {
-            let mut then = later(moment, now);
+            let mut then = later(context, now);
             // A repetition goes between other packets and makes none of them wait.
             if let Some(arrival) = self.send(path, machines, bytes, attempt == 0, &mut then) {
                 return Ok(arrival);
@@ -120,24 +120,24 @@ impl Links {
         machines: &[Arc<str>],
         bytes: usize,
         in_line: bool,
-        moment: &mut OpContext<'_>,
+        context: &mut OpContext<'_>,
     ) -> Option<Instant> {
         if path.is_inside() {
-            return Some(moment.now);
+            return Some(context.now);
         }
         let NetworkPlan { latency, jitter, bandwidth_bytes_per_s } = self.plan;
         let link = self.link(path, machines);
         let (mut latency, mut bandwidth) = (latency, bandwidth_bytes_per_s);
         let mut lost = false;
-        if !moment.faults.is_empty() {
-            lost =
-                moment.strikes(&PARTITION, &link.name).is_some() || moment.strikes(&PACKET_LOSS, &link.name).is_some();
-            let extra = moment.strikes(&LATENCY, &link.name).unwrap_or(0);
+        if !context.faults.is_empty() {
+            lost = context.injects(&PARTITION, &link.name).is_some()
+                || context.injects(&PACKET_LOSS, &link.name).is_some();
+            let extra = context.injects(&LATENCY, &link.name).unwrap_or(0);
             latency = Duration(latency.0.saturating_add(extra));
-            let narrow = moment.strikes(&BANDWIDTH, &link.name);
+            let narrow = context.injects(&BANDWIDTH, &link.name);
             bandwidth = bandwidth.into_iter().chain(narrow).min();
         }
-        let mut sent = moment.now;
+        let mut sent = context.now;
         if let Some(bandwidth) = bandwidth {
             sent = if in_line { sent.max(link.free) } else { sent };
             sent = sent.after(serialization(bytes as u64 + HEADER_BYTES, bandwidth));
@@ -145,7 +145,7 @@ impl Links {
         }
         let jitter = match jitter {
             Duration(0) => 0,
-            Duration(jitter) => moment.below(Purpose::Network, &link.name, jitter.saturating_add(1)),
+            Duration(jitter) => context.below(Purpose::Network, &link.name, jitter.saturating_add(1)),
         };
         (!lost).then(|| sent.after(latency).after(Duration(jitter)))
     }
@@ -163,6 +163,6 @@ pub(super) fn retransmission(ignored: u32) -> Duration {
 }
 
 /// The same asker at another moment.
-pub(super) fn later<'a>(moment: &'a mut OpContext<'_>, now: Instant) -> OpContext<'a> {
-    OpContext { now, node: moment.node, faults: &mut *moment.faults, chance: &mut *moment.chance }
+pub(super) fn later<'a>(context: &'a mut OpContext<'_>, now: Instant) -> OpContext<'a> {
+    OpContext { now, node: context.node, faults: &mut *context.faults, decider: &mut *context.decider }
 }

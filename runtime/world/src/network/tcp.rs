@@ -64,12 +64,12 @@ enum State {
     Idle,
     Connecting(Option<Result<SlabKey, SocketErrorCode>>),
     Connected(SlabKey, ConnectionSide),
-    Listening(Listening),
+    Listening(ListenQueue),
     Closed(SocketErrorCode),
 }
 
 #[derive(Clone, Debug, Default)]
-struct Listening {
+struct ListenQueue {
     /// Ready to be accepted.
     queue: VecDeque<SlabKey>,
     /// Soon ready to be accepted.
@@ -141,16 +141,16 @@ impl Network {
     }
 
     /// One handle fewer needs the socket; without any it closes, as a process closes a descriptor.
-    pub fn tcp_release(&mut self, id: TcpId, moment: &mut OpContext<'_>) {
+    pub fn tcp_release(&mut self, id: TcpId, context: &mut OpContext<'_>) {
         let Some(socket) = self.tcp.get_mut(id.0) else { return };
         socket.handles -= 1;
         if socket.handles == 0 {
-            self.tcp_close(id, CloseMode::Close, moment);
-            self.advance(moment.now);
+            self.tcp_close(id, CloseMode::Close, context);
+            self.advance(context.now);
         }
     }
 
-    pub(super) fn tcp_close(&mut self, id: TcpId, leave: CloseMode, moment: &mut OpContext<'_>) {
+    pub(super) fn tcp_close(&mut self, id: TcpId, leave: CloseMode, context: &mut OpContext<'_>) {
         let Some(socket) = self.tcp.remove(id.0) else { return };
         let host = self.host_mut(socket.node);
         host.sockets -= 1;
@@ -158,13 +158,13 @@ impl Network {
             host.tcp_ports.give_back(port);
         }
         match socket.state {
-            State::Connected(key, side) => self.close_end(key, side, leave, moment),
-            State::Connecting(Some(Ok(key))) => self.close_end(key, ConnectionSide::Client, leave, moment),
+            State::Connected(key, side) => self.close_end(key, side, leave, context),
+            State::Connecting(Some(Ok(key))) => self.close_end(key, ConnectionSide::Client, leave, context),
             State::Listening(listening) => {
                 let address = socket.bound.expect("only what is bound listens");
                 self.host_mut(socket.node).listeners.remove(&(address.port(), address.ip()));
                 for key in listening.queue {
-                    self.abandon_end(key, ConnectionSide::Server, moment.now, Duration(0));
+                    self.abandon_end(key, ConnectionSide::Server, context.now, Duration(0));
                 }
             }
             State::Idle | State::Connecting(_) | State::Closed(_) => {}
@@ -223,7 +223,7 @@ impl Network {
         &mut self,
         id: TcpId,
         remote: SocketAddr,
-        moment: &mut OpContext<'_>,
+        context: &mut OpContext<'_>,
     ) -> Result<(), SocketErrorCode> {
         let socket = self.tcp(id);
         socket.is_free()?;
@@ -231,11 +231,11 @@ impl Network {
         if !is_address || !address::is_remote(remote) {
             return Err(SocketErrorCode::InvalidArgument);
         }
-        let attempt = self.tcp_attempt(id, address::plain(remote), moment);
+        let attempt = self.tcp_attempt(id, address::plain(remote), context);
         let socket = self.tcp_mut(id);
         socket.operation = Some(Operation::Connect);
         socket.state = State::Connecting(attempt.err().map(Err));
-        self.advance(moment.now);
+        self.advance(context.now);
         Ok(())
     }
 
@@ -244,7 +244,7 @@ impl Network {
         &mut self,
         id: TcpId,
         remote: SocketAddr,
-        moment: &mut OpContext<'_>,
+        context: &mut OpContext<'_>,
     ) -> Result<(), SocketErrorCode> {
         let (node, bound) = (self.tcp(id).node, self.tcp(id).bound);
         let ip = address::source(node, bound.map(|bound| bound.ip()), remote.ip())?;
@@ -262,19 +262,19 @@ impl Network {
         };
         let Route::Machine(machine) = route else {
             let result = Err(SocketErrorCode::RemoteUnreachable);
-            self.events.push(moment.now.after(NOBODY_ANSWERS), NetworkEvent::ConnectEnds { socket: id, result });
+            self.events.push(context.now.after(NOBODY_ANSWERS), NetworkEvent::ConnectEnds { socket: id, result });
             return Ok(());
         };
         let path = LinkPath { from: node, to: machine };
-        match self.links.insist(path, &self.names, 0, CONNECT_RETRIES, moment) {
+        match self.links.insist(path, &self.names, 0, CONNECT_RETRIES, context) {
             Err(end) => {
                 self.events.push(end, NetworkEvent::ConnectEnds { socket: id, result: Err(SocketErrorCode::Timeout) });
             }
             Ok(arrival) => {
-                let answer = &mut later(moment, arrival);
+                let answer = &mut later(context, arrival);
                 let back = self.links.insist(path.back(), &self.names, 0, CONNECT_RETRIES, answer);
                 let back = back.map(|at| at.since(arrival)).map_err(|at| at.since(arrival));
-                let (from, there) = (SocketAddr::new(ip, port), arrival.since(moment.now));
+                let (from, there) = (SocketAddr::new(ip, port), arrival.since(context.now));
                 let syn = Syn { socket: id, machine, from, to: remote, there, back, ignored: 0 };
                 self.events.push(arrival, NetworkEvent::Syn(syn));
             }
@@ -372,7 +372,7 @@ impl Network {
         }
         host.listeners.insert((address.port(), address.ip()), id);
         let socket = self.tcp_mut(id);
-        socket.state = State::Listening(Listening::default());
+        socket.state = State::Listening(ListenQueue::default());
         socket.operation = Some(Operation::Listen);
         Ok(())
     }
@@ -510,16 +510,16 @@ impl Network {
         &mut self,
         id: TcpId,
         what: Shutdown,
-        moment: &mut OpContext<'_>,
+        context: &mut OpContext<'_>,
     ) -> Result<(), SocketErrorCode> {
         let State::Connected(key, side) = self.tcp(id).state else { return Err(SocketErrorCode::InvalidState) };
         if matches!(what, Shutdown::Receive | Shutdown::Both) {
             self.end_reading(key, side);
         }
         if matches!(what, Shutdown::Send | Shutdown::Both) {
-            self.end_writing(key, side, moment);
+            self.end_writing(key, side, context);
         }
-        self.advance(moment.now);
+        self.advance(context.now);
         Ok(())
     }
 
@@ -527,10 +527,10 @@ impl Network {
     ///
     /// # Errors
     /// When there will be no more.
-    pub fn tcp_read(&mut self, id: TcpId, max: usize, moment: &mut OpContext<'_>) -> Result<Vec<u8>, StreamEnd> {
+    pub fn tcp_read(&mut self, id: TcpId, max: usize, context: &mut OpContext<'_>) -> Result<Vec<u8>, StreamEnd> {
         let (key, side) = self.tcp_connection(id)?;
-        let bytes = self.read(key, side, max, moment);
-        self.advance(moment.now);
+        let bytes = self.read(key, side, max, context);
+        self.advance(context.now);
         bytes
     }
 
@@ -547,10 +547,10 @@ impl Network {
     ///
     /// # Errors
     /// When nothing can be written any more.
-    pub fn tcp_write(&mut self, id: TcpId, bytes: &[u8], moment: &mut OpContext<'_>) -> Result<(), StreamEnd> {
+    pub fn tcp_write(&mut self, id: TcpId, bytes: &[u8], context: &mut OpContext<'_>) -> Result<(), StreamEnd> {
         let (key, side) = self.tcp_connection(id)?;
-        let written = self.write(key, side, bytes, moment);
-        self.advance(moment.now);
+        let written = self.write(key, side, bytes, context);
+        self.advance(context.now);
         written
     }
 

@@ -22,7 +22,7 @@ const SERVER_ADDRESS: &str = "10.0.0.2:80";
 struct Lab {
     network: Network,
     faults: Faults,
-    chance: SeededDecider,
+    decider: SeededDecider,
     now: Instant,
 }
 
@@ -55,7 +55,7 @@ impl Lab {
     fn with(plan: NetworkPlan, faults: &[FaultPlan], seed: u64) -> Lab {
         let network = Network::new(&plan, vec!["client".to_owned(), "server".to_owned()]);
         let faults = Faults::new(faults).expect("known kinds");
-        Lab { network, faults, chance: SeededDecider(SeededSource::new(Seed(seed))), now: Instant::START }
+        Lab { network, faults, decider: SeededDecider(SeededSource::new(Seed(seed))), now: Instant::START }
     }
 
     fn faulty(faults: &[FaultPlan]) -> Lab {
@@ -64,9 +64,9 @@ impl Lab {
 
     /// Performs an operation that may ask.
     fn ask<T>(&mut self, operation: impl FnOnce(&mut Network, &mut OpContext<'_>) -> T) -> T {
-        let Lab { network, faults, chance, now } = self;
+        let Lab { network, faults, decider, now } = self;
         network.advance(*now);
-        operation(network, &mut OpContext { now: *now, node: CLIENT, faults, chance })
+        operation(network, &mut OpContext { now: *now, node: CLIENT, faults, decider })
     }
 
     /// Lets time pass until nothing is on its way.
@@ -103,7 +103,7 @@ impl Lab {
     }
 
     fn start_connect(&mut self, id: TcpId, to: &str) -> Result<(), SocketErrorCode> {
-        self.ask(|network, moment| network.tcp_start_connect(id, address(to), moment))
+        self.ask(|network, context| network.tcp_start_connect(id, address(to), context))
     }
 
     /// Connects from the client's machine, and waits for the answer.
@@ -126,11 +126,11 @@ impl Lab {
 
     fn write(&mut self, id: TcpId, bytes: &[u8]) -> Result<(), StreamEnd> {
         assert!(self.network.tcp_check_write(id)? >= bytes.len(), "the test writes what fits");
-        self.ask(|network, moment| network.tcp_write(id, bytes, moment))
+        self.ask(|network, context| network.tcp_write(id, bytes, context))
     }
 
     fn read(&mut self, id: TcpId) -> Result<Vec<u8>, StreamEnd> {
-        self.ask(|network, moment| network.tcp_read(id, usize::MAX, moment))
+        self.ask(|network, context| network.tcp_read(id, usize::MAX, context))
     }
 
     /// Waits until there is something to read, and reads it.
@@ -140,11 +140,11 @@ impl Lab {
     }
 
     fn shutdown(&mut self, id: TcpId, what: Shutdown) -> Result<(), SocketErrorCode> {
-        self.ask(|network, moment| network.tcp_shutdown(id, what, moment))
+        self.ask(|network, context| network.tcp_shutdown(id, what, context))
     }
 
     fn close(&mut self, id: TcpId) {
-        self.ask(|network, moment| network.tcp_release(id, moment));
+        self.ask(|network, context| network.tcp_release(id, context));
     }
 
     fn udp(&mut self, node: NodeId, at: &str, peer: Option<&str>) -> UdpId {
@@ -157,7 +157,7 @@ impl Lab {
 
     fn send(&mut self, id: UdpId, bytes: &[u8], to: Option<&str>) -> Result<(), SocketErrorCode> {
         let to = to.map(address);
-        self.ask(|network, moment| network.udp_send(id, bytes.to_vec(), to, moment))
+        self.ask(|network, context| network.udp_send(id, bytes.to_vec(), to, context))
     }
 
     /// What has arrived, as text.
@@ -169,7 +169,7 @@ impl Lab {
     /// Both programs end; nothing may be left behind.
     fn end(mut self) {
         for node in [CLIENT, SERVER] {
-            self.ask(|network, moment| network.close_node(node, moment));
+            self.ask(|network, context| network.close_node(node, context));
         }
         self.settle();
         let network = &self.network;

@@ -249,7 +249,7 @@ impl Network {
         id: UdpId,
         bytes: Vec<u8>,
         remote: Option<SocketAddr>,
-        moment: &mut OpContext<'_>,
+        context: &mut OpContext<'_>,
     ) -> Result<(), SocketErrorCode> {
         if bytes.len() > usize::from(u16::MAX) {
             return Err(SocketErrorCode::DatagramTooLarge);
@@ -280,27 +280,27 @@ impl Network {
             Route::Nobody => {}
             Route::Machine(machine) => {
                 let there = Duration(0);
-                self.udp_transmit(Datagram { socket: id, machine, from, to, bytes, there }, node, moment);
-                self.advance(moment.now);
+                self.udp_transmit(Datagram { socket: id, machine, from, to, bytes, there }, node, context);
+                self.advance(context.now);
             }
         }
         Ok(())
     }
 
     /// Sends a datagram on its way, maybe twice, maybe never.
-    fn udp_transmit(&mut self, datagram: Datagram, node: NodeId, moment: &mut OpContext<'_>) {
+    fn udp_transmit(&mut self, datagram: Datagram, node: NodeId, context: &mut OpContext<'_>) {
         let path = LinkPath { from: node, to: datagram.machine };
         let (mut copies, mut held_back) = (1, Duration(0));
-        if !path.is_inside() && !moment.faults.is_empty() {
+        if !path.is_inside() && !context.faults.is_empty() {
             let link = self.links.name(path, &self.names);
-            copies += u8::from(moment.strikes(&DUPLICATE, &link).is_some());
-            held_back = Duration(moment.strikes(&REORDER, &link).unwrap_or(0));
+            copies += u8::from(context.injects(&DUPLICATE, &link).is_some());
+            held_back = Duration(context.injects(&REORDER, &link).unwrap_or(0));
         }
         for _ in 0..copies {
-            let arrival = self.links.attempt(path, &self.names, datagram.bytes.len(), moment);
+            let arrival = self.links.attempt(path, &self.names, datagram.bytes.len(), context);
             if let Some(arrival) = arrival.filter(|_| !self.is_full()) {
                 let arrival = arrival.after(held_back);
-                let there = arrival.since(moment.now);
+                let there = arrival.since(context.now);
                 self.held += datagram.bytes.len();
                 self.events.push(arrival, NetworkEvent::Datagram(Box::new(Datagram { there, ..datagram.clone() })));
             }

@@ -76,7 +76,7 @@ pub(super) struct ChildProcess {
     /// Its own end is seen so much later.
     pub(super) delay: Duration,
     /// A fault says how it ends.
-    pub(super) struck: Option<ProcessExit>,
+    pub(super) injected: Option<ProcessExit>,
     /// A fault says how much of standard output arrives.
     pub(super) stdout_max: Option<u64>,
     /// When and how it ends, as far as that is known.
@@ -169,7 +169,7 @@ impl ChildProcess {
         if at > self.deadline {
             return (self.deadline, ProcessEnd { exit: ProcessExit::Signal(SIGNAL_KILL), deadline_passed: true });
         }
-        (at, ProcessEnd { exit: self.struck.unwrap_or(exit), deadline_passed: false })
+        (at, ProcessEnd { exit: self.injected.unwrap_or(exit), deadline_passed: false })
     }
 
     /// The process lets go of its streams at `at`.

@@ -114,13 +114,13 @@ impl World {
         &mut self,
         pid: Pid,
         answer: Result<HostProcessResult, ProcessError>,
-        moment: &mut OpContext<'_>,
+        context: &mut OpContext<'_>,
     ) {
         let bytes = answer.as_ref().map_or(0, |captured| (captured.stdout.len() + captured.stderr.len()) as u64);
-        let latency = arrival(moment, PROCESSES, SITE, bytes);
+        let latency = arrival(context, PROCESSES, SITE, bytes);
         let Some(child) = self.processes.children.get_mut(&pid) else { return };
-        let arrives = moment.now.after(latency);
-        let at = arrives.after(child.delay).min(child.deadline).max(moment.now);
+        let arrives = context.now.after(latency);
+        let at = arrives.after(child.delay).min(child.deadline).max(context.now);
         let captured = match answer {
             Ok(captured) => captured,
             Err(error) => {
@@ -130,13 +130,13 @@ impl World {
                 return;
             }
         };
-        let missed = captured.deadline_passed || moment.now.after(child.delay) > child.deadline;
+        let missed = captured.deadline_passed || context.now.after(child.delay) > child.deadline;
         let (at, ending) = match missed && child.deadline < Instant::NEVER {
             true => {
                 let ending = ProcessEnd { exit: ProcessExit::Signal(SIGNAL_KILL), deadline_passed: true };
-                (child.deadline.max(moment.now), ending)
+                (child.deadline.max(context.now), ending)
             }
-            false => (at, ProcessEnd { exit: child.struck.unwrap_or(captured.exit), deadline_passed: false }),
+            false => (at, ProcessEnd { exit: child.injected.unwrap_or(captured.exit), deadline_passed: false }),
         };
         child.end = Some((at, Ok(ending)));
         let (stdout, stderr) = (cut(captured.stdout, child.stdout_max), captured.stderr);

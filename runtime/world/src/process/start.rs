@@ -23,22 +23,22 @@ pub enum StdioMode {
 
 /// What faults do to a process.
 #[derive(Default)]
-struct Struck {
+struct ProcessFaults {
     delay: Duration,
     exit: Option<ProcessExit>,
     stdout_max: Option<u64>,
 }
 
-impl Struck {
+impl ProcessFaults {
     /// Each kind is asked in a fixed order; a signal comes before a code.
-    fn ask(moment: &mut OpContext<'_>, targets: &[&str]) -> Struck {
-        let delay = Duration(moment.strikes_any(&PROCESS_DELAY, targets).unwrap_or(0));
-        let code = moment.strikes_any(&PROCESS_EXIT, targets);
-        let signal = moment.strikes_any(&PROCESS_SIGNAL, targets);
+    fn ask(context: &mut OpContext<'_>, targets: &[&str]) -> ProcessFaults {
+        let delay = Duration(context.strikes_any(&PROCESS_DELAY, targets).unwrap_or(0));
+        let code = context.strikes_any(&PROCESS_EXIT, targets);
+        let signal = context.strikes_any(&PROCESS_SIGNAL, targets);
         let number = |strength: u64| i32::try_from(strength).unwrap_or(i32::MAX);
         let signal = signal.map(|signal| ProcessExit::Signal(number(signal).clamp(1, SIGNAL_MAX)));
         let exit = signal.or(code.map(|code| ProcessExit::Code(number(code))));
-        Struck { delay, exit, stdout_max: moment.strikes_any(&PROCESS_TRUNCATE, targets) }
+        ProcessFaults { delay, exit, stdout_max: context.strikes_any(&PROCESS_TRUNCATE, targets) }
     }
 }
 
@@ -52,7 +52,7 @@ impl World {
         &mut self,
         command: ProcessCommand,
         mode: StdioMode,
-        moment: &mut OpContext<'_>,
+        context: &mut OpContext<'_>,
     ) -> Result<Pid, ProcessError> {
         let argument_bytes = command.argument_bytes();
         if argument_bytes > ARGUMENT_BYTES_MAX {
@@ -64,18 +64,18 @@ impl World {
         }
         let line = command.line();
         let targets: &[&str] = if command.args.is_empty() { &[&line] } else { &[&command.command, &line] };
-        if moment.strikes_any(&PROCESS_NOT_FOUND, targets).is_some() {
+        if context.strikes_any(&PROCESS_NOT_FOUND, targets).is_some() {
             return Err(ProcessError::NotFound);
         }
         let rule = self.processes.rules.answer(&command);
-        let deadline = command.deadline.map_or(Instant::NEVER, |span| moment.now.after(span));
+        let deadline = command.deadline.map_or(Instant::NEVER, |span| context.now.after(span));
         let Some(rule) = rule else {
             if self.plan.backends.processes == Backend::Host {
-                let struck = Struck::ask(moment, targets);
+                let injected = ProcessFaults::ask(context, targets);
                 return self.promise_host(
                     command,
                     mode,
-                    ChildProcess::new(moment.node, Duration::default(), deadline, struck),
+                    ChildProcess::new(context.node, Duration::default(), deadline, injected),
                 );
             }
             self.unmatched.add(unmatched::command(&command));
@@ -85,12 +85,12 @@ impl World {
             ProcessReply::NotFound => Err(ProcessError::NotFound),
             ProcessReply::NotPermitted => Err(ProcessError::NotPermitted),
             ProcessReply::Output { exit, stdout, stderr } => {
-                let child = ChildProcess::new(moment.node, rule.delay, deadline, Struck::ask(moment, targets));
+                let child = ChildProcess::new(context.node, rule.delay, deadline, ProcessFaults::ask(context, targets));
                 let (stdout, stderr) = (self.input(stdout)?, self.input(stderr)?);
-                Ok(self.start_scripted(mode, child, *exit, stdout, stderr, moment.now))
+                Ok(self.start_scripted(mode, child, *exit, stdout, stderr, context.now))
             }
             ProcessReply::Component(program) => {
-                let child = ChildProcess::new(moment.node, rule.delay, deadline, Struck::ask(moment, targets));
+                let child = ChildProcess::new(context.node, rule.delay, deadline, ProcessFaults::ask(context, targets));
                 self.start_component(command, mode, child, program)
             }
         }
@@ -191,14 +191,14 @@ impl super::Processes {
 }
 
 impl ChildProcess {
-    fn new(parent: NodeId, delay: Duration, deadline: Instant, struck: Struck) -> ChildProcess {
+    fn new(parent: NodeId, delay: Duration, deadline: Instant, injected: ProcessFaults) -> ChildProcess {
         ChildProcess {
             kind: ChildKind::Scripted,
             streams: StandardStreams::Whole { stdout: Arc::from([]), stderr: Arc::from([]) },
             deadline,
-            delay: Duration(delay.0.saturating_add(struck.delay.0)),
-            struck: struck.exit,
-            stdout_max: struck.stdout_max,
+            delay: Duration(delay.0.saturating_add(injected.delay.0)),
+            injected: injected.exit,
+            stdout_max: injected.stdout_max,
             end: None,
             watched: true,
             parent,

@@ -76,15 +76,15 @@ fn command(line: &str) -> ProcessCommand {
 
 fn within<R>(world: &mut World, body: impl FnOnce(&mut World, &mut OpContext<'_>) -> R) -> R {
     let mut faults = std::mem::take(&mut world.faults);
-    let mut chance = SeededDecider(SeededSource::new(Seed(7)));
-    let mut moment = OpContext { now: world.clock.now(), node: ME, faults: &mut faults, chance: &mut chance };
-    let result = body(world, &mut moment);
+    let mut decider = SeededDecider(SeededSource::new(Seed(7)));
+    let mut context = OpContext { now: world.clock.now(), node: ME, faults: &mut faults, decider: &mut decider };
+    let result = body(world, &mut context);
     world.faults = faults;
     result
 }
 
 fn start(world: &mut World, command: ProcessCommand, mode: StdioMode) -> Result<Pid, ProcessError> {
-    within(world, |world, moment| world.start_process(command, mode, moment))
+    within(world, |world, context| world.start_process(command, mode, context))
 }
 
 fn wait(world: &mut World, pid: Pid) {
@@ -220,7 +220,7 @@ fn a_component_is_a_machine_with_pipes() {
     world.pipes.write(inside.stdout, b"answer", now);
     assert!(world.is_ready(ME, Wait::Pipe(stdout, PipeEnd::Read)));
     assert!(!world.is_ready(ME, Wait::Process(pid)));
-    within(&mut world, |world, moment| world.guest_ended(child, GuestExit::Code(3), moment));
+    within(&mut world, |world, context| world.guest_ended(child, GuestExit::Code(3), context));
     assert_eq!(world.pipes.read(stdout, 99, now), PipeRead::Bytes(b"answer".to_vec()));
     assert_eq!(world.pipes.read(stdout, 99, now), PipeRead::End);
     assert_eq!(world.pipes.write(stdin, b"x", now), None);
@@ -242,7 +242,7 @@ fn a_component_is_ended_by_its_deadline_and_by_force() {
         let (signal, at) = if deadline.is_none() { (2, 0) } else { (9, SECOND.0) };
         assert_eq!((world.node(child).killed, world.clock.now()), (true, Instant(at)));
         // What the engine says afterwards changes nothing.
-        within(&mut world, |world, moment| world.guest_ended(child, GuestExit::Code(0), moment));
+        within(&mut world, |world, context| world.guest_ended(child, GuestExit::Code(0), context));
         let ending = ProcessEnd { exit: ProcessExit::Signal(signal), deadline_passed: deadline.is_some() };
         assert_eq!(world.processes.ending(pid, world.clock.now()), Some(Ok(ending)));
         assert!(world.processes.deadlines.is_empty());
@@ -262,7 +262,7 @@ fn faults_and_whole_outputs_of_components() {
     assert_eq!(world.pipes.read(inside.stdin, 9, now), PipeRead::End);
     assert_eq!(world.pipes.write(inside.stdout, b"whole", now), Some(5));
     assert_eq!(world.pipes.write(inside.stderr, b"error", now), Some(5));
-    within(&mut world, |world, moment| world.guest_ended(child, GuestExit::Code(0), moment));
+    within(&mut world, |world, context| world.guest_ended(child, GuestExit::Code(0), context));
     wait(&mut world, pid);
     assert_eq!(world.clock.now(), Instant(50));
     let ending = ProcessEnd { exit: ProcessExit::Code(8), deadline_passed: false };
@@ -287,9 +287,9 @@ fn a_guest_that_is_gone_lets_go_of_its_own_children() {
 
 /// As the machine of `parent` would.
 fn start_on(world: &mut World, parent: NodeId, command: ProcessCommand, mode: StdioMode) -> Pid {
-    let started = within(world, |world, moment| {
-        moment.node = parent;
-        world.start_process(command, mode, moment)
+    let started = within(world, |world, context| {
+        context.node = parent;
+        world.start_process(command, mode, context)
     });
     started.expect("a rule")
 }
@@ -312,7 +312,7 @@ fn a_loss_of_power_ends_all_processes_of_the_machine_and_closes_what_it_held() {
     }
     table.insert(Handle::OutputStream(crate::table::StreamSink::Pipe(stdin))).expect("room");
 
-    within(&mut world, |world, moment| world.power_loss(moment));
+    within(&mut world, |world, context| world.power_loss(context));
     assert_eq!(world.pipes.read(inside.stdin, 9, Instant::START), PipeRead::End, "the machine held the other end");
     assert_eq!(world.pipes.write(inside.stdout, b"x", Instant::START), None);
     assert_eq!([child, quiet, grandchild_node].map(|node| world.node(node).killed), [true; 3]);
@@ -321,7 +321,7 @@ fn a_loss_of_power_ends_all_processes_of_the_machine_and_closes_what_it_held() {
         assert!(world.is_ready(ME, Wait::Process(pid)));
     }
     for node in [child, quiet, grandchild_node] {
-        within(&mut world, |world, moment| world.guest_ended(node, GuestExit::Killed, moment));
+        within(&mut world, |world, context| world.guest_ended(node, GuestExit::Killed, context));
     }
     assert_eq!((world.processes.children.len(), world.pipes.count(), world.living), (0, 0, 1));
     assert!(world.node(ME).table.iter().next().is_none());
@@ -334,7 +334,7 @@ fn machines_go_with_their_guests() {
         let mode = if n % 2 == 0 { StdioMode::Whole } else { StdioMode::Streaming };
         let pid = start(&mut world, command("c"), mode).expect("the others have gone");
         let child = world.launches.pop().expect("it is to be started").node;
-        within(&mut world, |world, moment| world.guest_ended(child, GuestExit::Code(n as u8), moment));
+        within(&mut world, |world, context| world.guest_ended(child, GuestExit::Code(n as u8), context));
         let exit = ProcessExit::Code(i32::from(n as u8));
         match mode {
             StdioMode::Whole => assert_eq!(world.take_output(pid).map(|output| output.ending.exit), Ok(exit)),
@@ -405,7 +405,7 @@ fn the_real_computer_is_asked_when_the_input_is_complete() {
         };
         assert_eq!(world.host_command(pid).map(|command| command.stdin), Some(stdin));
         assert_eq!(world.host_command(pid), None, "it is asked once");
-        within(&mut world, |world, moment| world.host_answered(pid, Ok(captured("out")), moment));
+        within(&mut world, |world, context| world.host_answered(pid, Ok(captured("out")), context));
         let before = world.clock.now();
         assert_eq!(world.pipes.read(stdout, 9, before), PipeRead::Bytes(Vec::new()), "the answer is on its way");
         wait(&mut world, pid);
@@ -422,7 +422,7 @@ fn what_was_captured_keeps_to_deadline_and_faults() {
         let pid = start(&mut world, asked, StdioMode::Whole).expect("the host may have it");
         assert_eq!(world.awaited_host(Wait::Process(pid)), Some(pid));
         world.host_command(pid).expect("it was not asked");
-        within(&mut world, |world, moment| world.host_answered(pid, answer, moment));
+        within(&mut world, |world, context| world.host_answered(pid, answer, context));
         wait(&mut world, pid);
         (world.clock.now(), world.take_output(pid).map(|output| (output.ending, output.stdout)))
     };

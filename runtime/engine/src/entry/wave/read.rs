@@ -14,7 +14,7 @@ use wasmtime::component::{Type, Val};
 
 /// Reads the arguments of a function: as many as there are types.
 pub(crate) fn arguments(text: &str, types: &[Type]) -> Result<Vec<Val>, String> {
-    let mut reader = Reader { text, at: 0 };
+    let mut reader = WaveReader { text, at: 0 };
     if types.is_empty() && text.trim().is_empty() {
         return Ok(Vec::new());
     }
@@ -26,18 +26,18 @@ pub(crate) fn arguments(text: &str, types: &[Type]) -> Result<Vec<Val>, String> 
 
 /// Reads one value.
 pub(crate) fn value(text: &str, of: &Type) -> Result<Val, String> {
-    let mut reader = Reader { text, at: 0 };
+    let mut reader = WaveReader { text, at: 0 };
     let value = reader.value(of)?;
     reader.end()?;
     Ok(value)
 }
 
-struct Reader<'a> {
+struct WaveReader<'a> {
     text: &'a str,
     at: usize,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> WaveReader<'a> {
     fn peek(&mut self) -> Option<char> {
         let rest = self.text[self.at..].trim_start();
         self.at = self.text.len() - rest.len();

@@ -7,9 +7,9 @@ use crate::memory::Region;
 use crate::reactor::image::{Image, PAGE_BYTES};
 
 /// Names the pages that differ.
-pub(crate) struct Compared;
+pub(crate) struct CompareTracker;
 
-impl Tracker for Compared {
+impl Tracker for CompareTracker {
     fn written(&mut self, region: &Region, image: &Image, pages: &mut Vec<u32>) -> Result<(), String> {
         let both = region.len().min(image.len());
         let live = region.bytes()[..both].chunks_exact(PAGE_BYTES).enumerate();

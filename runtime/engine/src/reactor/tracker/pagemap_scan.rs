@@ -17,17 +17,17 @@ const VAIN_FACTOR: usize = 8;
 const VAIN_PAGES: usize = 256;
 
 /// Maps a memory from a file, and asks which pages are not the file's any more.
-pub(crate) struct Scanned {
+pub(crate) struct PagemapTracker {
     pagemap: Pagemap,
     /// Bytes from the start that are mapped from the file.
     mapped: usize,
     named: usize,
 }
 
-impl Scanned {
+impl PagemapTracker {
     /// A tracker of `region`, all of whose pages count as not written.
-    pub(crate) fn new(region: &Region) -> Result<Scanned, String> {
-        let mut tracker = Scanned { pagemap: Pagemap::open()?, mapped: 0, named: 0 };
+    pub(crate) fn new(region: &Region) -> Result<PagemapTracker, String> {
+        let mut tracker = PagemapTracker { pagemap: Pagemap::open()?, mapped: 0, named: 0 };
         tracker.map(region)?;
         // A kernel without the call says so now.
         tracker.pagemap.private(region, 0..region.len(), &mut Vec::new())?;
@@ -41,7 +41,7 @@ impl Scanned {
     }
 }
 
-impl Tracker for Scanned {
+impl Tracker for PagemapTracker {
     fn written(&mut self, region: &Region, _: &Image, pages: &mut Vec<u32>) -> Result<(), String> {
         let before = pages.len();
         self.mapped = self.mapped.min(region.len());

@@ -10,23 +10,23 @@ use crate::memory::Region;
 use crate::reactor::image::Image;
 
 /// Protects a memory anew each time that it is settled.
-pub(crate) struct Protected {
+pub(crate) struct WriteProtectTracker {
     faults: Userfaultfd,
     pagemap: Pagemap,
     /// Bytes from the start that are protected.
     protected: usize,
 }
 
-impl Protected {
+impl WriteProtectTracker {
     /// A tracker of `region`, all of whose pages count as not written.
-    pub(crate) fn new(region: &Region) -> Result<Protected, String> {
-        let mut tracker = Protected { faults: Userfaultfd::open()?, pagemap: Pagemap::open()?, protected: 0 };
+    pub(crate) fn new(region: &Region) -> Result<WriteProtectTracker, String> {
+        let mut tracker = WriteProtectTracker { faults: Userfaultfd::open()?, pagemap: Pagemap::open()?, protected: 0 };
         tracker.settled(region, &Image::default(), &[])?;
         Ok(tracker)
     }
 }
 
-impl Tracker for Protected {
+impl Tracker for WriteProtectTracker {
     fn written(&mut self, region: &Region, _: &Image, pages: &mut Vec<u32>) -> Result<(), String> {
         // A memory that was cut lost the protection of its tail.
         self.protected = self.protected.min(region.len());

@@ -116,11 +116,11 @@ impl Machine {
     }
 
     /// The machine after a crash with these answers.
-    fn crashed(&self, faults: &[FaultPlan], chance: &mut dyn Decider) -> Machine {
+    fn crashed(&self, faults: &[FaultPlan], decider: &mut dyn Decider) -> Machine {
         let mut after = self.clone();
         after.disk.closed(after.root.node);
         let mut faults = Faults::new(faults).expect("kinds that there are");
-        after.disk.crash(&mut OpContext { now: Instant::START, node: NodeId(0), faults: &mut faults, chance });
+        after.disk.crash(&mut OpContext { now: Instant::START, node: NodeId(0), faults: &mut faults, decider });
         after.root = after.disk.open_root(true);
         after
     }

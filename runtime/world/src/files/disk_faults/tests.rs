@@ -36,18 +36,18 @@ fn plan(kind: &str, target: &str) -> FaultPlan {
     }
 }
 
-fn struck(plans: &[FaultPlan], act: DiskOperation, chance: &mut Constant) -> DiskFault {
+fn injected(plans: &[FaultPlan], act: DiskOperation, decider: &mut Constant) -> DiskFault {
     let mut faults = Faults::new(plans).expect("kinds that there are");
-    let mut moment = OpContext { now: Instant::START, node: NodeId(0), faults: &mut faults, chance };
-    strike(act, "main", "/data/log", &mut moment)
+    let mut context = OpContext { now: Instant::START, node: NodeId(0), faults: &mut faults, decider };
+    inject(act, "main", "/data/log", &mut context)
 }
 
 /// The acts that a kind strikes, and what becomes of each of them.
 fn check(kind: &str, target: &str, acts: &[DiskOperation], expected: DiskFault) {
     for act in ACTS {
         let expected = if acts.contains(&act) { expected } else { DiskFault::default() };
-        assert_eq!(struck(&[plan(kind, target)], act, &mut Constant(0, 0)), expected, "{kind} at {act:?}");
-        let elsewhere = struck(&[plan(kind, "/other*")], act, &mut Constant(0, 0));
+        assert_eq!(injected(&[plan(kind, target)], act, &mut Constant(0, 0)), expected, "{kind} at {act:?}");
+        let elsewhere = injected(&[plan(kind, "/other*")], act, &mut Constant(0, 0));
         assert_eq!(elsewhere, DiskFault::default(), "{kind} strikes its target only");
     }
 }
@@ -75,27 +75,27 @@ fn each_kind_strikes_its_acts() {
 #[test]
 fn nothing_is_asked_after_an_end() {
     let all = ["power-loss", "slow-disk", "io-error", "read-error", "short-read"].map(|kind| plan(kind, "*"));
-    let mut chance = Constant(0, 0);
-    struck(&all, DiskOperation::Read, &mut chance);
-    assert_eq!(chance.1, 1, "without power there is no operation");
-    let mut chance = Constant(0, 0);
-    struck(&all[1..], DiskOperation::Read, &mut chance);
-    assert_eq!(chance.1, 2, "an error has no length");
+    let mut decider = Constant(0, 0);
+    injected(&all, DiskOperation::Read, &mut decider);
+    assert_eq!(decider.1, 1, "without power there is no operation");
+    let mut decider = Constant(0, 0);
+    injected(&all[1..], DiskOperation::Read, &mut decider);
+    assert_eq!(decider.1, 2, "an error has no length");
 }
 
 #[test]
 fn zero_is_no_fault() {
     let seldom = FaultPlan { rate_ppm: 999_999, ..plan("io-error", "*") };
-    assert_eq!(struck(&[seldom], DiskOperation::Read, &mut Constant(0, 0)), DiskFault::default());
+    assert_eq!(injected(&[seldom], DiskOperation::Read, &mut Constant(0, 0)), DiskFault::default());
 }
 
 #[test]
 fn one_bit_is_flipped() {
     let mut bytes = *b"AAAA";
-    let (mut faults, mut chance) = (Faults::default(), Constant(26, 0));
-    let mut moment = OpContext { now: Instant::START, node: NodeId(0), faults: &mut faults, chance: &mut chance };
-    flip_bit(&mut bytes, &mut moment);
+    let (mut faults, mut decider) = (Faults::default(), Constant(26, 0));
+    let mut context = OpContext { now: Instant::START, node: NodeId(0), faults: &mut faults, decider: &mut decider };
+    flip_bit(&mut bytes, &mut context);
     assert_eq!(&bytes, b"AAAE");
-    flip_bit(&mut [], &mut moment);
-    assert_eq!(chance.1, 1, "nothing has no bits");
+    flip_bit(&mut [], &mut context);
+    assert_eq!(decider.1, 1, "nothing has no bits");
 }

@@ -53,9 +53,9 @@ impl Guest {
 
     fn at_moment<R>(&mut self, node: NodeId, body: impl FnOnce(&mut World, &mut OpContext<'_>) -> R) -> R {
         let mut faults = std::mem::take(&mut self.world.faults);
-        let mut chance = SeededDecider(SeededSource::new(Seed(7)));
-        let mut moment = OpContext { now: self.world.clock.now(), node, faults: &mut faults, chance: &mut chance };
-        let result = body(&mut self.world, &mut moment);
+        let mut decider = SeededDecider(SeededSource::new(Seed(7)));
+        let mut context = OpContext { now: self.world.clock.now(), node, faults: &mut faults, decider: &mut decider };
+        let result = body(&mut self.world, &mut context);
         self.world.faults = faults;
         result
     }
@@ -98,8 +98,8 @@ impl Guest {
             4 => {
                 let HttpHandle::OutgoingRequest(_) = self.world.http_get(node, rep)? else { return Ok(()) };
                 let HttpHandle::OutgoingRequest(request) = self.world.http_take(node, rep)? else { unreachable!() };
-                let handled =
-                    self.at_moment(node, |world, moment| world.http_handle(request, RequestOptions::default(), moment));
+                let handled = self
+                    .at_moment(node, |world, context| world.http_handle(request, RequestOptions::default(), context));
                 if let Ok((exchange, live)) = handled {
                     assert!(live.is_none(), "the backend is virtual");
                     self.world.http_open(node, HttpHandle::FutureIncomingResponse(exchange))?;
@@ -108,7 +108,7 @@ impl Guest {
             5 => {
                 let HttpHandle::OutgoingBody(body) = *self.world.http_get(node, rep)? else { return Ok(()) };
                 self.world.http_take(node, rep)?;
-                let (_, live) = self.at_moment(node, |world, moment| world.http_finish(body, None, moment));
+                let (_, live) = self.at_moment(node, |world, context| world.http_finish(body, None, context));
                 assert!(live.is_none(), "the backend is virtual");
             }
             6 => {
@@ -159,8 +159,8 @@ impl Guest {
             }
             12 => self.world.http_drop(node, rep)?,
             _ => {
-                let moment = self.world.clock.now().after(Duration(self.below(4)));
-                self.world.clock.advance_to(moment);
+                let context = self.world.clock.now().after(Duration(self.below(4)));
+                self.world.clock.advance_to(context);
                 if node != ME && self.below(4) == 0 {
                     self.world.http_guest_ended(node);
                 }

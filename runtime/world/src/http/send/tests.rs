@@ -14,9 +14,9 @@ const MS: u64 = 1_000_000;
 /// As the host does it: faults and chance stand beside the world.
 fn at_moment<R>(world: &mut World, body: impl FnOnce(&mut World, &mut OpContext<'_>) -> R) -> R {
     let mut faults = std::mem::take(&mut world.faults);
-    let mut chance = SeededDecider(SeededSource::new(Seed(7)));
-    let mut moment = OpContext { now: world.clock.now(), node: ME, faults: &mut faults, chance: &mut chance };
-    let result = body(world, &mut moment);
+    let mut decider = SeededDecider(SeededSource::new(Seed(7)));
+    let mut context = OpContext { now: world.clock.now(), node: ME, faults: &mut faults, decider: &mut decider };
+    let result = body(world, &mut context);
     world.faults = faults;
     result
 }
@@ -24,16 +24,16 @@ fn at_moment<R>(world: &mut World, body: impl FnOnce(&mut World, &mut OpContext<
 type Handled = Result<(ExchangeId, Option<LiveRequest>), HttpErrorCode>;
 
 fn handle(world: &mut World, request: OutgoingRequest, options: RequestOptions) -> Handled {
-    at_moment(world, |world, moment| world.http_handle(request, options, moment))
+    at_moment(world, |world, context| world.http_handle(request, options, context))
 }
 
 fn finish(world: &mut World, body: BodyId) -> (Result<(), HttpErrorCode>, Option<LiveRequest>) {
-    at_moment(world, |world, moment| world.http_finish(body, None, moment))
+    at_moment(world, |world, context| world.http_finish(body, None, context))
 }
 
 fn observed(world: &mut World, id: ExchangeId, answer: Result<&HttpBackendResponse, HttpFailure>) {
     let answer = answer.map(|answer| (answer, Arc::from(*b"abc")));
-    at_moment(world, |world, moment| world.http_observed(id, answer, moment));
+    at_moment(world, |world, context| world.http_observed(id, answer, context));
 }
 
 fn world(plan: Plan, inputs: &Inputs) -> World {
@@ -153,7 +153,7 @@ fn an_unmatched_request_is_remembered() {
 
 #[test]
 fn every_fault_strikes_and_the_rule_is_not_used() {
-    let struck = |kind: &str, strength| {
+    let injected = |kind: &str, strength| {
         let fault = FaultPlan {
             kind: kind.to_owned(),
             target: "https://a.test/*".to_owned(),
@@ -173,14 +173,14 @@ fn every_fault_strikes_and_the_rule_is_not_used() {
         (at, shown, used)
     };
     let whole = |text: &str| (text.to_owned(), Ok(()));
-    assert_eq!(struck("http-dns", None), (0, Err(HttpErrorCode::unknown_host()), false));
-    assert_eq!(struck("http-refused", None), (0, Err(HttpErrorCode::ConnectionRefused), false));
-    assert_eq!(struck("http-timeout", None), (600_000 * MS, Err(HttpErrorCode::ConnectionTimeout), false));
-    assert_eq!(struck("http-status", None), (0, Ok((503, whole(""))), false));
-    assert_eq!(struck("http-status", Some(429)), (0, Ok((429, whole(""))), false));
-    assert_eq!(struck("http-latency", Some(2 * MS)), (5 * MS, Ok((201, whole("hello"))), true));
+    assert_eq!(injected("http-dns", None), (0, Err(HttpErrorCode::unknown_host()), false));
+    assert_eq!(injected("http-refused", None), (0, Err(HttpErrorCode::ConnectionRefused), false));
+    assert_eq!(injected("http-timeout", None), (600_000 * MS, Err(HttpErrorCode::ConnectionTimeout), false));
+    assert_eq!(injected("http-status", None), (0, Ok((503, whole(""))), false));
+    assert_eq!(injected("http-status", Some(429)), (0, Ok((429, whole(""))), false));
+    assert_eq!(injected("http-latency", Some(2 * MS)), (5 * MS, Ok((201, whole("hello"))), true));
     let cut = ("he".to_owned(), Err(HttpErrorCode::HttpResponseIncomplete));
-    assert_eq!(struck("http-reset", Some(2)), (3 * MS, Ok((201, cut)), true));
+    assert_eq!(injected("http-reset", Some(2)), (3 * MS, Ok((201, cut)), true));
 }
 
 #[test]

@@ -122,7 +122,7 @@ fn a_loss_of_power_resets_peers_and_loses_what_was_not_sent() {
     lab.wait(Readiness::Socket(listener));
     let server = lab.network.tcp_accept(listener).expect("somebody connects");
     lab.write(server, b"sent").expect("room");
-    lab.ask(|network, moment| network.lose_node(SERVER, moment));
+    lab.ask(|network, context| network.lose_node(SERVER, context));
     assert_eq!(lab.read_next(client), Ok(b"sent".to_vec()), "what was on its way arrives");
     lab.settle();
     assert_eq!(lab.read(client), Err(StreamEnd::Failed(SocketErrorCode::ConnectionReset)), "and no graceful end");
@@ -139,7 +139,7 @@ fn a_connection_that_was_not_accepted_is_reset_with_the_power() {
     lab.listen(SERVER, SERVER_ADDRESS);
     let client = lab.connect(SERVER_ADDRESS).expect("the kernel connects");
     lab.settle();
-    lab.ask(|network, moment| network.lose_node(SERVER, moment));
+    lab.ask(|network, context| network.lose_node(SERVER, context));
     lab.settle();
     assert_eq!(lab.read(client), Err(StreamEnd::Failed(SocketErrorCode::ConnectionReset)));
     lab.end();

@@ -81,7 +81,7 @@ fn a_program_that_ended_has_closed_its_connections_and_refuses_new_ones() {
     let (client, server) = lab.pair();
     lab.listen(SERVER, SERVER_ADDRESS);
     lab.write(server, b"last words").expect("connected");
-    lab.ask(|network, moment| network.close_node(SERVER, moment));
+    lab.ask(|network, context| network.close_node(SERVER, context));
     lab.settle();
     assert_eq!(lab.read(client), Ok(b"last words".to_vec()));
     assert_eq!(lab.read(client), Err(StreamEnd::Closed));
