@@ -96,7 +96,7 @@ impl StatefulTarget for Puzzle {
         let plan = Plan { scenario: Some(ScenarioPlan::all(1, story.steps.max(1))), ..self.plan.clone() };
         let planned = self.session.replan(Arc::new(plan), &Inputs::default());
         planned.map_err(|error| HarnessError { what: error.to_string() })?;
-        let execution = self.session.execute(Box::new(RecordedSource::new(Seed(0), story.exceptions())), 0..0)?;
+        let execution = self.session.execute(Box::new(RecordedSource::new(Seed(0), story.overrides())), 0..0)?;
         Ok(judge(&execution))
     }
 }

@@ -105,7 +105,7 @@ impl Keeper {
 }
 
 impl ExplorationObserver for Keeper {
-    fn stepped(&mut self, stats: &Stats) -> bool {
+    fn on_step(&mut self, stats: &Stats) -> bool {
         self.said.calls += 1;
         if !self.said.calls.is_multiple_of(LOOK_EVERY) {
             return true;
@@ -128,17 +128,17 @@ impl ExplorationObserver for Keeper {
         self.time.is_none_or(|time| now < time.0) && !self.share.as_ref().is_some_and(Share::is_over)
     }
 
-    fn kept(&mut self, story: &dyn Fn() -> DecisionPath) -> Result<(), HarnessError> {
+    fn on_captured(&mut self, story: &dyn Fn() -> DecisionPath) -> Result<(), HarnessError> {
         let Some(share) = &mut self.share else { return Ok(()) };
         share.give(&story()).map_err(|error| HarnessError { what: error.to_string() })
     }
 
-    fn others(&mut self, edges: &dyn Fn() -> EdgeClasses) -> PeerDiscoveries {
+    fn peer_discoveries(&mut self, edges: &dyn Fn() -> EdgeClasses) -> PeerDiscoveries {
         let now = self.watch.elapsed_ns();
         self.share.as_mut().map(|share| share.take(now, edges)).unwrap_or_default()
     }
 
-    fn found(&mut self, found: &FailureRecord<DecisionPath>) -> Result<(), HarnessError> {
+    fn on_failure(&mut self, found: &FailureRecord<DecisionPath>) -> Result<(), HarnessError> {
         let path = self.write(&found.input).map_err(|error| HarnessError { what: error.to_string() })?;
         let title = found.verdict.signature.as_ref().map(ToString::to_string).unwrap_or_default();
         let (run, steps) = (found.found_at, found.input.steps);

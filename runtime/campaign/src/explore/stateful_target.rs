@@ -45,7 +45,7 @@ impl Confirmer {
         let plan = Arc::new(self.plan_of(story));
         let planned = self.session.replan(plan, &self.inputs);
         planned.map_err(|error| HarnessError { what: error.to_string() })?;
-        self.session.execute(Box::new(RecordedSource::new(self.seed, story.exceptions())), keep)
+        self.session.execute(Box::new(RecordedSource::new(self.seed, story.overrides())), keep)
     }
 }
 

@@ -161,7 +161,7 @@ impl Share {
         }
         let new: Vec<PathBuf> = files(&self.stories()).filter(|path| !self.known.contains(path)).collect();
         for path in new.into_iter().take(STORIES_TAKEN_MAX) {
-            taken.stories.extend(read(&path));
+            taken.paths.extend(read(&path));
             self.known.insert(path);
         }
         taken

@@ -228,7 +228,7 @@ impl Keeper {
 }
 
 impl FuzzObserver for Keeper {
-    fn executed(&mut self, stats: &Stats) -> bool {
+    fn on_execution(&mut self, stats: &Stats) -> bool {
         self.calls += 1;
         if !self.calls.is_multiple_of(LOOK_EVERY) {
             return true;
@@ -248,12 +248,12 @@ impl FuzzObserver for Keeper {
         self.time.is_none_or(|time| now < time.0)
     }
 
-    fn added(&mut self, testcase: &Testcase) -> Result<(), HarnessError> {
+    fn on_testcase(&mut self, testcase: &Testcase) -> Result<(), HarnessError> {
         self.corpus.add(&testcase.input, &testcase.digest).map_err(harness)
     }
 
     /// Not for each round: with many files, a look takes long.
-    fn offered(&mut self) -> Result<Vec<Vec<u8>>, HarnessError> {
+    fn peer_inputs(&mut self) -> Result<Vec<Vec<u8>>, HarnessError> {
         let now = self.watch.elapsed_ns();
         let (at, took) = self.looked;
         if !self.is_worker || now - at < LOOK_EVERY_NS.max(took.saturating_mul(LOOKS_SHARE)) {
@@ -265,7 +265,7 @@ impl FuzzObserver for Keeper {
         Ok(inputs)
     }
 
-    fn found(&mut self, found: &FailureRecord) -> Result<(), HarnessError> {
+    fn on_failure(&mut self, found: &FailureRecord) -> Result<(), HarnessError> {
         let (path, collision) = match &self.place.record {
             // Those after the first stand beside it.
             Some(path) if self.kept.is_empty() => (path.clone(), self.place.collision),
@@ -293,7 +293,7 @@ impl FuzzObserver for Keeper {
         Ok(())
     }
 
-    fn minimized(&mut self, smaller: &[u8], verdict: &Verdict) -> Result<(), HarnessError> {
+    fn on_minimized(&mut self, smaller: &[u8], verdict: &Verdict) -> Result<(), HarnessError> {
         let Some(kept) = self.kept.last() else { return Ok(()) };
         let path = kept.trace.with_extension("min.fozzy");
         let (trace, input) = self.keep(smaller, &path, CollisionPolicy::Overwrite).map_err(harness)?;

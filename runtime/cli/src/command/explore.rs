@@ -237,7 +237,7 @@ impl Prepared {
         let walker = Walker::new(component, &planned.plan, &planned.inputs, cache.as_ref(), first);
         let walker = walker.map_err(|error| walk_error(name, &error))?;
         // What cannot be run at all is found out here, by a run that has the same beginning.
-        let probe = confirmers.0.execute(&DecisionPath { answers: start.so_far(), steps: 1 }, 0..0)?;
+        let probe = confirmers.0.execute(&DecisionPath { answers: start.snapshot(), steps: 1 }, 0..0)?;
         Ok(Prepared { options, row, loaded, planned, walker, confirmers, start, resumed, default_state, probe })
     }
 
@@ -301,9 +301,9 @@ impl Prepared {
             traces: found
                 .map(|(found, path)| Trace { path: path.clone(), found_at: found.found_at, times: found.times })
                 .collect(),
-            stories: exploration.stories().collect(),
+            stories: exploration.paths().collect(),
             earned: exploration
-                .earned()
+                .rewards()
                 .into_iter()
                 .map(|(dial, name, earned)| (dial.to_owned(), name.to_owned(), earned))
                 .collect(),
@@ -372,7 +372,7 @@ fn finding(found: &Trace, recording: &Recording) -> ExploreFinding {
     }
 }
 
-fn earned((dial, name, earned): &(String, String, Reward)) -> ExploreReward {
+fn rewards((dial, name, earned): &(String, String, Reward)) -> ExploreReward {
     let Reward { runs, steps, found } = *earned;
     ExploreReward { dial: dial.clone(), name: name.clone(), runs, steps, found }
 }

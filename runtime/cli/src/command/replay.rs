@@ -103,7 +103,7 @@ fn other(recording: &Recording, original: &mut Session, program: &Path) -> Resul
     let loaded: Loaded = target::load(program)?;
     let compiled = target::compile(loaded.component.clone(), &recording.plan, &loaded.target.name)?;
     let mut changed = target::session(compiled, &recording.plan, &recording.inputs)?;
-    let against = fozzy_search::against(recording, original, &mut changed)?;
+    let against = fozzy_search::replay_against(recording, original, &mut changed)?;
     let divergence = against.divergence.map(divergence_document);
     let comparison =
         ReplaySummary { equal: divergence.is_none(), against: Some(loaded.summary()), difference: None, divergence };

@@ -61,12 +61,12 @@ pub(crate) fn shrink(context: &Context, args: &ShrinkArgs) -> Result<ExitCode, C
         (Some(signature), true) => {
             let mut go_on = || watch.elapsed() < Duration::from_nanos(args.budget.0.saturating_mul(2));
             let explained =
-                shrink::explain(&recording, engine, &shrunk.story, signature, options.keeps_stdin, &mut go_on);
+                shrink::explain(&recording, engine, &shrunk.smallest, signature, options.keeps_stdin, &mut go_on);
             explained.map_err(|error| failed(&path, &error))?.iter().map(explained_document).collect()
         }
         _ => Vec::new(),
     };
-    let (smallest, execution) = engine.record(&recording, &shrunk.story)?;
+    let (smallest, execution) = engine.record(&recording, &shrunk.smallest)?;
     let bytes = smallest.to_bytes().map_err(|error| CliError::new("trace", error.to_string()))?;
     let written = store::write_trace(&out, &bytes, CollisionPolicy::Overwrite)?;
     let folder = context.runs.begin()?;
@@ -103,10 +103,10 @@ fn explained_document(explained: &Explanation) -> ExplainedDecision {
                 Override::Number(number) => number.to_string(),
                 Override::Bytes(digits) => digits.clone(),
             };
-            (decision.spot.part.step_number(), decision.site.clone(), answer)
+            (decision.key.part.step_number(), decision.site.clone(), answer)
         }
         VariedPart::Byte { decision, at, byte } => {
-            (decision.spot.part.step_number(), format!("{}, byte {at}", decision.site), format!("{byte:02x}"))
+            (decision.key.part.step_number(), format!("{}, byte {at}", decision.site), format!("{byte:02x}"))
         }
         VariedPart::Stdin { at, byte } => (None, format!("standard input, byte {at}"), format!("{byte:02x}")),
     };
@@ -158,7 +158,7 @@ pub(super) fn smaller(trace: &Path, budget: Duration) -> Result<Option<(PathBuf,
     if shrunk.after == shrunk.before {
         return Ok(None);
     }
-    let (smallest, _) = engines[0].record(&recording, &shrunk.story)?;
+    let (smallest, _) = engines[0].record(&recording, &shrunk.smallest)?;
     let bytes = smallest.to_bytes().map_err(|error| CliError::new("trace", error.to_string()))?;
     let path = store::write_trace(&trace.with_extension("min.fozzy"), &bytes, CollisionPolicy::Overwrite)?;
     Ok(Some((path, shrunk.after.steps as u64)))
@@ -172,8 +172,8 @@ fn slips(
     folder: &RunFolder,
 ) -> Result<Vec<ShrinkSlip>, CliError> {
     let mut kept = Vec::new();
-    for (number, (signature, story)) in shrunk.slips.iter().take(SLIPS_KEPT_MAX).enumerate() {
-        let (recording, _) = engine.record(recording, story)?;
+    for (number, (signature, smallest)) in shrunk.other_failures.iter().take(SLIPS_KEPT_MAX).enumerate() {
+        let (recording, _) = engine.record(recording, smallest)?;
         let bytes = recording.to_bytes().map_err(|error| CliError::new("trace", error.to_string()))?;
         let path: PathBuf = folder.path.join(format!("slip-{}.fozzy", number + 1));
         let path = store::write_trace(&path, &bytes, CollisionPolicy::Error)?;
@@ -213,7 +213,7 @@ struct Engine {
 }
 
 impl ReplayTarget for Engine {
-    fn perform(
+    fn execute(
         &mut self,
         plan: &Plan,
         inputs: &Inputs,
@@ -232,15 +232,15 @@ impl ReplayTarget for Engine {
 
 impl Engine {
     /// A story as a trace, which is replayed by its number of each answer as any other.
-    fn record(&mut self, original: &Recording, story: &ShrinkCandidate) -> Result<(Recording, Execution), CliError> {
-        let (source, _) = shrink::source(story, original.seed, &original.observations);
-        let execution = self.perform(&story.plan, &story.inputs, source, 0..ENTRIES_KEPT)?;
+    fn record(&mut self, original: &Recording, smallest: &ShrinkCandidate) -> Result<(Recording, Execution), CliError> {
+        let (source, _) = shrink::source(smallest, original.seed, &original.observations);
+        let execution = self.execute(&smallest.plan, &smallest.inputs, source, 0..ENTRIES_KEPT)?;
         let verdict = judge(&execution);
         let recording = Recording::of(
             original.target.clone(),
             Arc::clone(&original.component),
-            story.plan.clone(),
-            &story.inputs,
+            smallest.plan.clone(),
+            &smallest.inputs,
             engine_id(self.session.program()),
             &execution,
             verdict,

@@ -14,30 +14,30 @@ use std::sync::Arc;
 
 pub(super) struct FreshStart {
     steps_per_run: u32,
-    manner: AnswerPolicy,
+    policy: AnswerPolicy,
 }
 
 impl FreshStart {
     pub(super) fn new(options: &Options, order: TaskOrder) -> FreshStart {
-        let manner = AnswerPolicy { mask: AnswerMask::All, order, simplest: false, toggle: options.fault_toggle_prob };
-        FreshStart { steps_per_run: options.steps_per_run, manner }
+        let policy = AnswerPolicy { mask: AnswerMask::All, order, simplest: false, toggle: options.fault_toggle_prob };
+        FreshStart { steps_per_run: options.steps_per_run, policy }
     }
 }
 
 impl ExplorationStrategy for FreshStart {
     fn next(&mut self, _: &mut Frontier, _: &mut Rng) -> Option<RunSpec> {
-        let (script, manner) = (Arc::from([]), self.manner.clone());
+        let (script, policy) = (Arc::from([]), self.policy.clone());
         Some(RunSpec {
             origin: RunOrigin::Start,
             steps: self.steps_per_run,
             script,
-            manner,
-            keeps: CapturePolicy::Nothing,
+            policy,
+            capture: CapturePolicy::Nothing,
         })
     }
 
     fn learn(&mut self, _: u32, _: u32, answers: &AnswerLog) {
-        if let TaskOrder::Changes { among, .. } = &mut self.manner.order {
+        if let TaskOrder::Changes { among, .. } = &mut self.policy.order {
             *among = answers.ordered().max(*among);
         }
     }
