@@ -12,7 +12,7 @@
 use crate::guests;
 use crate::measure::{Pair, thread_clock};
 use crate::table::{Bound, Row, Unit};
-use fozzy_campaign::walker::{Ground, Paths};
+use fozzy_campaign::walker::{Paths, WalkerFactory};
 use fozzy_check::judge;
 use fozzy_engine::{Program, Session, Switches};
 use fozzy_search::shrink::{Options, ReplayTarget, SequenceTarget, ShrinkResult, shrink as shrunk};
@@ -119,7 +119,7 @@ pub(crate) fn shrink() -> Vec<Row> {
     let program = Program::new(Arc::clone(&component), Switches::of(&plan), None).expect("it compiles");
     let session = || Session::new(program.clone(), Arc::new(plan.clone()), &Inputs::default()).expect("a plain plan");
     let recording = recorded(&mut session(), &plan, &component);
-    let ground = Ground::new(Arc::clone(&component), None);
+    let ground = WalkerFactory::new(Arc::clone(&component), None);
     let mut walked = Ours { session: session(), paths: Some(Paths::new(ground)) };
     let mut whole = Ours { session: session(), paths: None };
     let (mut one, mut other) = (None, None);

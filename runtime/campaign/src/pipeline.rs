@@ -1,8 +1,8 @@
 //! From an execution to what is recorded of it.
 
 use crate::error::CampaignError;
-use crate::plan::Planned;
-use crate::target::{self, Loaded};
+use crate::plan::RunPlan;
+use crate::target::{self, LoadedTarget};
 use fozzy_check::judge;
 use fozzy_engine::{Program, Session};
 use fozzy_report::RunMode;
@@ -27,16 +27,16 @@ pub fn driven(own: ScenarioPlan, sequences: Option<u32>, flows: Option<u32>) -> 
 
 /// An execution as it is recorded, judged.
 pub fn recorded(
-    loaded: Loaded,
-    planned: Planned,
+    loaded: LoadedTarget,
+    planned: RunPlan,
     program: &Program,
     execution: &Execution,
     seed: Seed,
     mode: RunMode,
 ) -> Recording {
     let (engine, verdict) = (engine_id(program), judge(execution));
-    let Loaded { target, component, .. } = loaded;
-    let Planned { plan, inputs, .. } = planned;
+    let LoadedTarget { target, component, .. } = loaded;
+    let RunPlan { plan, inputs, .. } = planned;
     Recording::of(target, component, plan, &inputs, engine, execution, verdict, seed, mode.name())
 }
 

@@ -7,8 +7,8 @@
 //! Not here: the notation of plan files (`fozzy-plan`).
 
 use crate::error::{CampaignError, at_path};
-use crate::options::{BackendOptions, Limits, Project, World};
-use crate::target::{self, Loaded};
+use crate::options::{BackendOptions, LimitOptions, Project, WorldOptions};
+use crate::target::{self, LoadedTarget};
 use fozzy_engine::{LazyInput, Session};
 use fozzy_live::{LiveComputer, LiveOptions};
 use fozzy_plan::{BackendsFile, ByteSize, ComponentFile, LimitsFile, MachineFile, PlanFile, TimeSpan, WallStart};
@@ -21,7 +21,7 @@ use std::sync::Arc;
 
 /// A plan with everything that it needs.
 #[derive(Clone)]
-pub struct Planned {
+pub struct RunPlan {
     pub plan: Plan,
     pub inputs: Inputs,
     /// Our own standard input, when no other was given.
@@ -33,11 +33,11 @@ pub struct Planned {
 /// The plan for a program.
 pub fn plan(
     project: &Project,
-    loaded: &Loaded,
+    loaded: &LoadedTarget,
     args: &[String],
-    limits: &Limits,
-    world: &World,
-) -> Result<Planned, CampaignError> {
+    limits: &LimitOptions,
+    world: &WorldOptions,
+) -> Result<RunPlan, CampaignError> {
     let name = loaded.target.name.as_str();
     let file = of_flags(args, limits, world)?;
     let file = of_backends(project.backends).over(file);
@@ -77,12 +77,12 @@ pub fn plan(
         return Err(CampaignError::new("plan", message).hint("leave out --dir and [dirs], or --fs-backend host"));
     }
     let secrets = hide_secrets(&mut plan)?;
-    Ok(Planned { plan, inputs, stdin, secrets })
+    Ok(RunPlan { plan, inputs, stdin, secrets })
 }
 
 /// The steps of a scenario file have a memory of their own: the limit is that of theirs, not of the player's. Who has no steps
 /// cannot be held to what only they heed.
-fn hold_memory(plan: &mut Plan, file: &PlanFile, loaded: &Loaded) -> Result<(), CampaignError> {
+fn hold_memory(plan: &mut Plan, file: &PlanFile, loaded: &LoadedTarget) -> Result<(), CampaignError> {
     if loaded.scenario.is_none() {
         if !plan.memory.as_ref().is_some_and(MemoryPlan::is_of_steps) {
             return Ok(());
@@ -120,7 +120,7 @@ pub fn plan_error(error: fozzy_plan::PlanError) -> CampaignError {
     if of_a_key { refused.hint("`fozzy schema plan` describes every key") } else { refused }
 }
 
-impl Planned {
+impl RunPlan {
     /// Opens the real computer to `session` as far as the plan says so, without the run store at `store`.
     pub fn open(&self, session: &mut Session, store: &Path) -> Result<(), CampaignError> {
         let Backends { files, http, processes } = self.plan.backends;
@@ -218,7 +218,7 @@ fn capture(word: &str, inputs: &mut Inputs) -> Result<Mount, CampaignError> {
 }
 
 /// What the flags say, but for what they name by paths.
-fn of_flags(args: &[String], limits: &Limits, world: &World) -> Result<PlanFile, CampaignError> {
+fn of_flags(args: &[String], limits: &LimitOptions, world: &WorldOptions) -> Result<PlanFile, CampaignError> {
     let mut env = fozzy_plan::NamedValues::default();
     for pair in &world.env {
         match pair.split_once('=') {

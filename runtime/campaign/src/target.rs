@@ -3,7 +3,7 @@
 use crate::build;
 use crate::error::{CampaignError, at_path};
 use crate::notice::notice;
-use crate::options::World;
+use crate::options::WorldOptions;
 use crate::scenario::{self, ScenarioFile};
 use fozzy_engine::{Build, Cache, LazyInput, Program, Session, SessionError, Switches};
 use fozzy_report::TargetSummary;
@@ -19,7 +19,7 @@ use std::time::Duration;
 const STDIN_BYTES_MAX: u64 = 256 << 20;
 
 /// A program that was read and recognised.
-pub struct Loaded {
+pub struct LoadedTarget {
     pub target: RecordedTarget,
     pub component: Arc<[u8]>,
     /// Size of the file.
@@ -28,7 +28,7 @@ pub struct Loaded {
     pub scenario: Option<ScenarioFile>,
 }
 
-impl Loaded {
+impl LoadedTarget {
     pub fn summary(&self) -> TargetSummary {
         summary_of(&self.target)
     }
@@ -40,7 +40,7 @@ pub fn summary_of(target: &RecordedTarget) -> TargetSummary {
 }
 
 /// Reads what stands at `path`, by content; a folder is built first.
-pub fn load(path: &Path) -> Result<Loaded, CampaignError> {
+pub fn load(path: &Path) -> Result<LoadedTarget, CampaignError> {
     if let Some(path) = scenario::named(path) {
         return load_scenario(&path);
     }
@@ -54,16 +54,16 @@ pub fn load(path: &Path) -> Result<Loaded, CampaignError> {
         .map_err(|error| CampaignError::new("target", format!("{}: {error}", file.display())))?;
     let name = file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let target = RecordedTarget { name, source: Digest::of(&bytes), kind: loaded.kind.name().to_owned() };
-    Ok(Loaded { target, component: loaded.component.into(), source_bytes: bytes.len() as u64, scenario: None })
+    Ok(LoadedTarget { target, component: loaded.component.into(), source_bytes: bytes.len() as u64, scenario: None })
 }
 
 /// Reads a scenario file; the program is the player.
-fn load_scenario(path: &Path) -> Result<Loaded, CampaignError> {
+fn load_scenario(path: &Path) -> Result<LoadedTarget, CampaignError> {
     let file = scenario::read(path)?;
     let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let target = RecordedTarget { name, source: Digest::of(&file.text), kind: scenario::KIND.to_owned() };
     let source_bytes = file.text.len() as u64;
-    Ok(Loaded { target, component: file.player(), source_bytes, scenario: Some(file) })
+    Ok(LoadedTarget { target, component: file.player(), source_bytes, scenario: Some(file) })
 }
 
 /// Reads at most one byte more than a program can have: a device without end is refused, not swallowed.
@@ -141,7 +141,7 @@ fn cache_directory() -> Option<PathBuf> {
 }
 
 /// Standard input from the file that was named; `None` when none was.
-pub fn named_stdin(world: &World) -> Result<Option<Vec<u8>>, CampaignError> {
+pub fn named_stdin(world: &WorldOptions) -> Result<Option<Vec<u8>>, CampaignError> {
     let Some(path) = &world.stdin else { return Ok(None) };
     let file = std::fs::File::open(path).map_err(|error| at_path("stdin", "cannot read", path, &error))?;
     let bytes = read_input(file).map_err(|what| CampaignError::new("stdin", format!("{}: {what}", path.display())))?;

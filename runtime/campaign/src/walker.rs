@@ -15,15 +15,15 @@ use fozzy_trace::{
 use std::sync::{Arc, OnceLock};
 
 /// A component that several walk through: compiled when the first of them needs it; `None` when it cannot be.
-pub struct Ground {
+pub struct WalkerFactory {
     component: Arc<[u8]>,
     cache: Option<Cache>,
     program: OnceLock<Option<Program>>,
 }
 
-impl Ground {
-    pub fn new(component: Arc<[u8]>, cache: Option<Cache>) -> Arc<Ground> {
-        Arc::new(Ground { component, cache, program: OnceLock::new() })
+impl WalkerFactory {
+    pub fn new(component: Arc<[u8]>, cache: Option<Cache>) -> Arc<WalkerFactory> {
+        Arc::new(WalkerFactory { component, cache, program: OnceLock::new() })
     }
 
     fn program(&self, plan: &Plan, inputs: &Inputs) -> Option<Program> {
@@ -35,12 +35,12 @@ impl Ground {
 
 /// Walks through one sequence at a time.
 pub struct Paths {
-    ground: Arc<Ground>,
+    ground: Arc<WalkerFactory>,
     walker: Option<Walker>,
 }
 
 impl Paths {
-    pub fn new(ground: Arc<Ground>) -> Paths {
+    pub fn new(ground: Arc<WalkerFactory>) -> Paths {
         Paths { ground, walker: None }
     }
 

@@ -24,16 +24,16 @@ use fozzy_trace::{
 use std::sync::Arc;
 
 /// Runs stories as runs that can be recorded.
-pub struct Confirmer {
+pub struct PathConfirmer {
     session: Session,
     plan: Plan,
     inputs: Inputs,
     seed: Seed,
 }
 
-impl Confirmer {
-    pub fn new(session: Session, plan: Plan, inputs: Inputs, seed: Seed) -> Confirmer {
-        Confirmer { session, plan, inputs, seed }
+impl PathConfirmer {
+    pub fn new(session: Session, plan: Plan, inputs: Inputs, seed: Seed) -> PathConfirmer {
+        PathConfirmer { session, plan, inputs, seed }
     }
 
     /// The plan of the run of a story.
@@ -49,7 +49,7 @@ impl Confirmer {
     }
 }
 
-impl Confirmer {
+impl PathConfirmer {
     /// The run of a story, as a recording.
     pub fn record(
         &mut self,
@@ -69,11 +69,11 @@ impl Confirmer {
 /// A scenario that is walked through.
 pub struct ScenarioGround {
     walker: Walker,
-    confirmer: Confirmer,
+    confirmer: PathConfirmer,
 }
 
 impl ScenarioGround {
-    pub fn new(walker: Walker, confirmer: Confirmer) -> ScenarioGround {
+    pub fn new(walker: Walker, confirmer: PathConfirmer) -> ScenarioGround {
         ScenarioGround { walker, confirmer }
     }
 

@@ -7,9 +7,9 @@
 //! Invariant: a case that did not pass leaves a trace that replays alone.
 
 use super::expect::{Expect, own_plan};
-use super::select::{Given, Kind, Selected, shown};
+use super::select::{Given, Kind, SuiteEntry, shown};
 use crate::error::CampaignError;
-use crate::options::{Limits, Project, World};
+use crate::options::{LimitOptions, Project, WorldOptions};
 use crate::pipeline::{ENTRIES_KEPT, driven as of_file, kept, recorded};
 use crate::plan::plan;
 use crate::store::{self, RunFolder};
@@ -37,9 +37,9 @@ pub struct SuiteOptions {
     /// Arguments of each program.
     pub args: Vec<String>,
     /// Bounds of each execution.
-    pub limits: Limits,
+    pub limits: LimitOptions,
     /// What the simulated computer has.
-    pub world: World,
+    pub world: WorldOptions,
 }
 
 /// What all cases of a suite share.
@@ -78,8 +78,8 @@ pub fn seed_of(suite: Seed, name: &str) -> Seed {
 
 impl Case {
     /// Builds what is to be built.
-    pub fn prepare(selected: Selected, record: Option<PathBuf>, trace_name: String) -> Case {
-        let Selected { name, path, kind, given } = selected;
+    pub fn prepare(selected: SuiteEntry, record: Option<PathBuf>, trace_name: String) -> Case {
+        let SuiteEntry { name, path, kind, given } = selected;
         let file = match kind {
             Kind::Crate | Kind::Folder => crate::build::build(&path),
             Kind::Program | Kind::Json => Ok(path.clone()),
@@ -125,8 +125,11 @@ impl Case {
         let loaded = target::load(file)?;
         let name = &loaded.target.name;
         let own = self.given.plan.clone().or_else(|| own_plan(&self.path, self.kind));
-        let world =
-            World { plan: options.world.plan.clone().or(own), judged: self.judged(suite), ..options.world.clone() };
+        let world = WorldOptions {
+            plan: options.world.plan.clone().or(own),
+            judged: self.judged(suite),
+            ..options.world.clone()
+        };
         let mut planned = plan(project, &loaded, &options.args, &options.limits, &world)?;
         let program = target::compile(loaded.component.clone(), &planned.plan, name)?;
         planned.plan.scenario = match planned.plan.scenario {

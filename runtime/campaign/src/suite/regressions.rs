@@ -17,7 +17,7 @@
 use super::case::{Case, Suite, identity};
 use super::select::shown;
 use crate::error::CampaignError;
-use crate::explore::saved_failures::Seeds;
+use crate::explore::saved_failures::SavedFailures;
 use crate::pipeline::{kept, session_of};
 use crate::selector;
 use crate::target;
@@ -58,7 +58,7 @@ pub fn find(cases: &[Case], narrowed: bool, base_dir: &Path) -> Vec<Regression> 
     }
     for (place, case) in cases.iter().enumerate() {
         if let Ok(file) = &case.file {
-            let kept = Seeds::of(base_dir, &file.file_name().unwrap_or_default().to_string_lossy());
+            let kept = SavedFailures::of(base_dir, &file.file_name().unwrap_or_default().to_string_lossy());
             let kept = traces(&kept.folder).into_iter();
             found.extend(kept.map(|path| Regression { name: stem(&path), path, case: Some(place) }));
         }

@@ -4,19 +4,24 @@ use super::{CollisionArg, FilesArg, FuzzModeArg, Globals, InputArgs, LimitArgs, 
 use fozzy_campaign::explore::settings::ScheduleWord;
 use fozzy_campaign::fuzz::choose::FuzzMode;
 use fozzy_campaign::inputs::InputOptions;
-use fozzy_campaign::options::{BackendOptions, Limits, World};
+use fozzy_campaign::options::{BackendOptions, LimitOptions, WorldOptions};
 use fozzy_plan::{FilesBackend, ScriptBackend};
 use fozzy_trace::file::store::CollisionPolicy;
 
 impl LimitArgs {
-    pub(crate) fn options(&self) -> Limits {
-        Limits { timeout: self.timeout, fuel: self.fuel, memory_mib: self.mem_limit_mb, memory: self.memory.file() }
+    pub(crate) fn options(&self) -> LimitOptions {
+        LimitOptions {
+            timeout: self.timeout,
+            fuel: self.fuel,
+            memory_mib: self.mem_limit_mb,
+            memory: self.memory.file(),
+        }
     }
 }
 
 impl WorldArgs {
-    pub(crate) fn options(&self) -> World {
-        World {
+    pub(crate) fn options(&self) -> WorldOptions {
+        WorldOptions {
             plan: self.plan.clone(),
             dirs: self.dir.clone(),
             env: self.env.clone(),

@@ -38,7 +38,7 @@ const FRESH: u64 = u64::MAX;
 
 pub(crate) fn causality(context: &Context, args: &CausalityArgs) -> Result<ExitCode, CliError> {
     let (path, recording) = selector::recording(&args.trace, &context.runs)?;
-    let case = Failing::of(&path, &recording, args.jobs)?;
+    let case = RecordedFailure::of(&path, &recording, args.jobs)?;
     let seed = seed(context, args.seed);
     let plan = case.as_far_as_it_went()?;
     let count = |moments: &[u64]| -> Result<Vec<CausalitySample>, CliError> {
@@ -98,7 +98,7 @@ pub(crate) fn causality(context: &Context, args: &CausalityArgs) -> Result<ExitC
 
 pub(crate) fn findability(context: &Context, args: &FindabilityArgs) -> Result<ExitCode, CliError> {
     let (path, recording) = selector::recording(&args.trace, &context.runs)?;
-    let case = Failing::of(&path, &recording, args.jobs)?;
+    let case = RecordedFailure::of(&path, &recording, args.jobs)?;
     let findability = case.findability(seed(context, args.seed), args.runs)?;
     if !context.printer.json {
         context.printer.data(&findability_lines(&findability));
@@ -119,15 +119,15 @@ fn chance(rate: Proportion) -> Probability {
 }
 
 /// A recorded failure that is executed many times.
-struct Failing<'a> {
+struct RecordedFailure<'a> {
     recording: &'a Recording,
     signature: FailureSignature,
     program: Program,
     jobs: usize,
 }
 
-impl<'a> Failing<'a> {
-    fn of(path: &Path, recording: &'a Recording, jobs: u32) -> Result<Failing<'a>, CliError> {
+impl<'a> RecordedFailure<'a> {
+    fn of(path: &Path, recording: &'a Recording, jobs: u32) -> Result<RecordedFailure<'a>, CliError> {
         let refused = |what: &str| CliError::new("target", format!("{}: {what}", path.display()));
         let Some(signature) = recording.outcome.verdict.signature.clone() else {
             return Err(
@@ -139,7 +139,7 @@ impl<'a> Failing<'a> {
             return Err(refused(what).hint("record it with the virtual and scripted backends"));
         }
         let program = target::compile(Arc::clone(&recording.component), &recording.plan, &recording.target.name)?;
-        let case = Failing { recording, signature, program, jobs: jobs as usize };
+        let case = RecordedFailure { recording, signature, program, jobs: jobs as usize };
         if !case.fails(&mut case.session(&recording.plan)?, source_of(recording))? {
             let again = refused("the recorded failure does not come again");
             return Err(again.hint(format!("fozzy replay {}", path.display())));

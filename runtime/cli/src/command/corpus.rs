@@ -16,8 +16,8 @@ use crate::error::{CliError, at_path};
 use fozzy_campaign::artifacts::pack::{self, Content};
 use fozzy_campaign::fuzz::corpus::{CorpusFolder, is_digest};
 use fozzy_campaign::fuzz::portable;
-use fozzy_campaign::inputs::{self, Inputs};
-use fozzy_campaign::options::{Limits, World};
+use fozzy_campaign::inputs::{self, InputRunner};
+use fozzy_campaign::options::{LimitOptions, WorldOptions};
 use fozzy_campaign::plan;
 use fozzy_campaign::target;
 use fozzy_campaign::wall_clock::Stopwatch;
@@ -121,7 +121,7 @@ fn distinct(mut all: Vec<Input>) -> (Vec<Input>, Vec<Input>) {
 }
 
 /// Which inputs are enough.
-struct Enough {
+struct MinimalSet {
     /// Their places, in order.
     stay: Vec<usize>,
     edges: u64,
@@ -129,19 +129,24 @@ struct Enough {
 }
 
 /// Executes each input, and finds few that reach as much as all.
-fn enough(context: &Context, args: &CorpusMinimizeArgs, target: &Path, corpus: &[Input]) -> Result<Enough, CliError> {
+fn enough(
+    context: &Context,
+    args: &CorpusMinimizeArgs,
+    target: &Path,
+    corpus: &[Input],
+) -> Result<MinimalSet, CliError> {
     let watch = Stopwatch::start();
     let loaded = target::load(target)?;
     let name = loaded.target.name.clone();
-    let world = World { plan: args.given.plan.clone(), ..World::default() };
-    let planned = plan::plan(&context.project, &loaded, &args.args, &Limits::default(), &world)?;
+    let world = WorldOptions { plan: args.given.plan.clone(), ..WorldOptions::default() };
+    let planned = plan::plan(&context.project, &loaded, &args.args, &LimitOptions::default(), &world)?;
     if planned.is_live() {
         let message = "inputs are executed on the simulated computer, and the plan asks for the real one";
         return Err(CliError::new("plan", message));
     }
     let build = Build { coverage: CoverageMode::SetOnce, ..Build::default() };
     let program = target::compile_called(loaded.component, &planned.plan, &name, &build)?;
-    let mut runner = Inputs::of(&args.given.options(), &program, &planned, &name, FUEL_TIMES)?;
+    let mut runner = InputRunner::of(&args.given.options(), &program, &planned, &name, FUEL_TIMES)?;
     // Numbers of edges, component by component, and of ways to fail, as they are met.
     let (mut first, mut failures, mut next) = (BTreeMap::<Digest, u32>::new(), BTreeMap::new(), 0u32);
     let mut reaches = Vec::with_capacity(corpus.len());
@@ -175,7 +180,7 @@ fn enough(context: &Context, args: &CorpusMinimizeArgs, target: &Path, corpus: &
     let executed = reaches.len();
     let mut stay = minimize_corpus(&reaches);
     stay.extend(executed..corpus.len());
-    Ok(Enough { stay, edges, not_executed: (corpus.len() - executed) as u64 })
+    Ok(MinimalSet { stay, edges, not_executed: (corpus.len() - executed) as u64 })
 }
 
 pub(crate) fn export(context: &Context, args: &CorpusExportArgs) -> Result<ExitCode, CliError> {

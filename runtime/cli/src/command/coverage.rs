@@ -14,8 +14,8 @@ use super::Context;
 use crate::args::{CoverageArgs, CoverageFormatArg};
 use crate::error::CliError;
 use fozzy_campaign::coverage;
-use fozzy_campaign::inputs::{self, Inputs};
-use fozzy_campaign::options::{Limits, World};
+use fozzy_campaign::inputs::{self, InputRunner};
+use fozzy_campaign::options::{LimitOptions, WorldOptions};
 use fozzy_campaign::plan;
 use fozzy_campaign::selector;
 use fozzy_campaign::sources::Sources;
@@ -162,15 +162,15 @@ impl Union {
     ) -> Result<(), CliError> {
         let loaded = target::load(target)?;
         let name = loaded.target.name.clone();
-        let world = World { plan: args.given.plan.clone(), ..World::default() };
-        let planned = plan::plan(&context.project, &loaded, &args.args, &Limits::default(), &world)?;
+        let world = WorldOptions { plan: args.given.plan.clone(), ..WorldOptions::default() };
+        let planned = plan::plan(&context.project, &loaded, &args.args, &LimitOptions::default(), &world)?;
         if planned.is_live() {
             let message = "inputs are executed on the simulated computer, and the plan asks for the real one";
             return Err(CliError::new("plan", message));
         }
         let program = target::compile_called(loaded.component, &planned.plan, &name, &self.build)?;
         let own = Digest::of(program.component());
-        let mut runner = Inputs::of(&args.given.options(), &program, &planned, &name, FUEL_TIMES)?;
+        let mut runner = InputRunner::of(&args.given.options(), &program, &planned, &name, FUEL_TIMES)?;
         let mut failed = Vec::new();
         for path in files {
             let reached = runner.execute(path)?;

@@ -14,21 +14,21 @@ use super::{Context, exit};
 use crate::args::{ExploreArgs, ReporterArg, StopArg};
 use crate::error::CliError;
 use crate::interrupt;
-use fozzy_campaign::explore::campaign_sink::{Keeper, Said, Where};
+use fozzy_campaign::explore::campaign_sink::{ExplorationSink, ProgressMark, Where};
 use fozzy_campaign::explore::cluster::{self, ClusterRequest};
-use fozzy_campaign::explore::generated::{Generated, covering};
-use fozzy_campaign::explore::saved_failures::{Kept, Seeds, Standing};
+use fozzy_campaign::explore::generated::{GeneratedTests, covering};
+use fozzy_campaign::explore::saved_failures::{RegressionStatus, SavedFailure, SavedFailures};
 use fozzy_campaign::explore::settings::ExploreSettings;
 use fozzy_campaign::explore::state::ExploreState;
-use fozzy_campaign::explore::stateful_target::{Confirmer, ScenarioGround, walk_error};
+use fozzy_campaign::explore::stateful_target::{PathConfirmer, ScenarioGround, walk_error};
 use fozzy_campaign::explore::unreached::unreached;
-use fozzy_campaign::explore::workers::{self, Explored, Share, Trace};
+use fozzy_campaign::explore::workers::{self, ExplorationResult, Share, Trace};
 use fozzy_campaign::options::StopFlag;
 use fozzy_campaign::pipeline::kept;
-use fozzy_campaign::plan::{Planned, plan};
+use fozzy_campaign::plan::{RunPlan, plan};
 use fozzy_campaign::selector;
 use fozzy_campaign::store::store_error;
-use fozzy_campaign::target::{self, Loaded};
+use fozzy_campaign::target::{self, LoadedTarget};
 use fozzy_campaign::wall_clock::Stopwatch;
 use fozzy_check::judge;
 use fozzy_engine::Walker;
@@ -54,8 +54,8 @@ pub(crate) fn explore(context: &Context, args: &ExploreArgs) -> Result<ExitCode,
     if let Some(path) = &args.record {
         check_target(path, collision).map_err(store_error)?;
     }
-    let generated = args.generate_tests.as_ref().map(|file| Generated::new(file, &args.target)).transpose()?;
-    let prepared = Prepared::new(context, args)?;
+    let generated = args.generate_tests.as_ref().map(|file| GeneratedTests::new(file, &args.target)).transpose()?;
+    let prepared = ExplorationSetup::new(context, args)?;
     if let (Some(worker), Some(folder)) = (args.worker, &args.share) {
         // What it has found is told to the one who started it.
         let share = Share::open(folder, worker, &context.project.config.explore)?;
@@ -66,9 +66,9 @@ pub(crate) fn explore(context: &Context, args: &ExploreArgs) -> Result<ExitCode,
     let watch = Stopwatch::start();
     let base = prepared.base(context, args);
     let has_seeds = context.project.config.explore.seeds && !args.no_seeds;
-    let seeds = Seeds::of(&context.project.config.base_dir, &base.name);
+    let seeds = SavedFailures::of(&context.project.config.base_dir, &base.name);
     let standings = if has_seeds { seeds.standings(&prepared.loaded)? } else { Vec::new() };
-    for standing in standings.iter().filter(|standing| standing.state == Kept::StillThere) {
+    for standing in standings.iter().filter(|standing| standing.state == RegressionStatus::StillThere) {
         let signature = standing.signature.as_ref().map(ToString::to_string).unwrap_or_default();
         context.printer.remark(&format!("still there: {signature}\n  {}\n", standing.path.display()));
     }
@@ -91,7 +91,7 @@ pub(crate) fn explore(context: &Context, args: &ExploreArgs) -> Result<ExitCode,
     let state_written = state.write(&base.state);
 
     let mut document = summary(&explored, &base);
-    document.seeds = standings.iter().map(Standing::document).collect::<Vec<SeedState>>();
+    document.seeds = standings.iter().map(SavedFailure::document).collect::<Vec<SeedState>>();
     let mut recordings: Vec<Recording> = Vec::new();
     for found in &explored.traces {
         let recording = selector::read(&found.path)?;
@@ -127,7 +127,7 @@ pub(crate) fn explore(context: &Context, args: &ExploreArgs) -> Result<ExitCode,
     let statuses = verdicts().map(|verdict| verdict.status).chain(standings.iter().map(|seed| seed.status));
     summary.status = statuses.max_by_key(|status| status.gravity()).unwrap_or(Status::Pass);
     summary = summary.finding(verdicts().filter_map(|verdict| verdict.findings.first().cloned()).collect());
-    let still_there = || standings.iter().find(|seed| seed.state == Kept::StillThere)?.signature.clone();
+    let still_there = || standings.iter().find(|seed| seed.state == RegressionStatus::StillThere)?.signature.clone();
     summary.signature = verdicts().next().and_then(|verdict| verdict.signature.clone()).or_else(still_there);
     // Ways on which no flow did anything have tested nothing, as a run that goes one of them says.
     let is_idle = !explored.has_run && explored.stats.steps > 0 && args.resume.is_none();
@@ -146,7 +146,7 @@ pub(crate) fn explore(context: &Context, args: &ExploreArgs) -> Result<ExitCode,
 
 /// Tests of all failures, and of the ways that cover most.
 fn generate(
-    generated: &Generated,
+    generated: &GeneratedTests,
     base: &Base,
     failures: &[ExploreFinding],
     stories: &[DecisionPath],
@@ -157,7 +157,7 @@ fn generate(
     let mut recordings: Vec<Recording> = failures.iter().map(smallest).collect::<Result<_, _>>()?;
     let program = target::compile(Arc::clone(&base.component), &base.planned.plan, &base.name)?;
     let session = target::session(program, &base.planned.plan, &base.planned.inputs)?;
-    let mut confirmer = Confirmer::new(session, base.planned.plan.clone(), base.planned.inputs.clone(), base.seed);
+    let mut confirmer = PathConfirmer::new(session, base.planned.plan.clone(), base.planned.inputs.clone(), base.seed);
     for story in covering(stories) {
         let recording = confirmer.record(story, &base.target, &base.component)?;
         // What fails is among the failures, smaller.
@@ -169,14 +169,14 @@ fn generate(
 }
 
 /// Everything that an exploration begins with.
-struct Prepared {
+struct ExplorationSetup {
     options: Options,
     row: &'static StrategyRow,
-    loaded: Loaded,
-    planned: Planned,
+    loaded: LoadedTarget,
+    planned: RunPlan,
     walker: Walker,
     /// One for what is kept, one for what is confirmed.
-    confirmers: (Confirmer, Confirmer),
+    confirmers: (PathConfirmer, PathConfirmer),
     start: AnswerLog,
     resumed: Option<ExploreState>,
     default_state: PathBuf,
@@ -188,7 +188,7 @@ struct Base {
     name: String,
     component: Arc<[u8]>,
     target: fozzy_trace::file::RecordedTarget,
-    planned: Planned,
+    planned: RunPlan,
     probe: Execution,
     seed: Seed,
     schedule: &'static str,
@@ -196,8 +196,8 @@ struct Base {
     state: PathBuf,
 }
 
-impl Prepared {
-    fn new(context: &Context, args: &ExploreArgs) -> Result<Prepared, CliError> {
+impl ExplorationSetup {
+    fn new(context: &Context, args: &ExploreArgs) -> Result<ExplorationSetup, CliError> {
         let settings = &context.project.config.explore;
         let mut options = options(context, settings, args);
         let schedule = args.schedule.map_or(settings.schedule, Into::into);
@@ -228,7 +228,7 @@ impl Prepared {
         let program = target::compile(Arc::clone(&loaded.component), &planned.plan, name)?;
         let confirmer = || {
             let session = target::session(program.clone(), &planned.plan, &planned.inputs)?;
-            Ok::<_, CliError>(Confirmer::new(session, planned.plan.clone(), planned.inputs.clone(), options.seed))
+            Ok::<_, CliError>(PathConfirmer::new(session, planned.plan.clone(), planned.inputs.clone(), options.seed))
         };
         let mut confirmers = (confirmer()?, confirmer()?);
         let start = AnswerLog::default();
@@ -238,7 +238,7 @@ impl Prepared {
         let walker = walker.map_err(|error| walk_error(name, &error))?;
         // What cannot be run at all is found out here, by a run that has the same beginning.
         let probe = confirmers.0.execute(&DecisionPath { answers: start.snapshot(), steps: 1 }, 0..0)?;
-        Ok(Prepared { options, row, loaded, planned, walker, confirmers, start, resumed, default_state, probe })
+        Ok(ExplorationSetup { options, row, loaded, planned, walker, confirmers, start, resumed, default_state, probe })
     }
 
     fn base(&self, context: &Context, args: &ExploreArgs) -> Base {
@@ -262,10 +262,10 @@ impl Prepared {
         args: &ExploreArgs,
         place: Where,
         share: Option<Share>,
-    ) -> Result<Explored, CliError> {
+    ) -> Result<ExplorationResult, CliError> {
         let settings = &context.project.config.explore;
         let name = self.loaded.target.name.clone();
-        let mut keeper = Keeper {
+        let mut keeper = ExplorationSink {
             stop: Arc::new(interrupt::is_asked_to_stop),
             confirmer: self.confirmers.0,
             target: self.loaded.target,
@@ -279,7 +279,7 @@ impl Prepared {
             },
             verbose: args.verbose || settings.report.verbose,
             kept: Vec::new(),
-            said: Said::default(),
+            said: ProgressMark::default(),
             share,
         };
         let mut exploration = Exploration::new(self.options, self.row, &self.start);
@@ -293,7 +293,7 @@ impl Prepared {
         let ended = exploration.run(&mut ground, &mut stories.into_iter(), &mut keeper)?;
         let modules = ground.walker().coverage().count();
         let found = exploration.findings().all().iter().zip(&keeper.kept);
-        let explored = Explored {
+        let explored = ExplorationResult {
             stats: *exploration.stats(),
             has_run: ground.walker().has_run(),
             edges_total: ground.walker().coverage().map(|(_, bytes)| bytes.len() as u64).sum(),
@@ -317,7 +317,13 @@ impl Prepared {
     }
 
     /// Explores in so many processes.
-    fn together(self, context: &Context, args: &ExploreArgs, place: Where, workers: u32) -> Result<Explored, CliError> {
+    fn together(
+        self,
+        context: &Context,
+        args: &ExploreArgs,
+        place: Where,
+        workers: u32,
+    ) -> Result<ExplorationResult, CliError> {
         interrupt::ask_me_to_stop();
         let verbose = args.verbose || context.project.config.explore.report.verbose;
         let stop: StopFlag = Arc::new(interrupt::is_asked_to_stop);
@@ -372,12 +378,12 @@ fn finding(found: &Trace, recording: &Recording) -> ExploreFinding {
     }
 }
 
-fn rewards((dial, name, earned): &(String, String, Reward)) -> ExploreReward {
+fn reward((dial, name, earned): &(String, String, Reward)) -> ExploreReward {
     let Reward { runs, steps, found } = *earned;
     ExploreReward { dial: dial.clone(), name: name.clone(), runs, steps, found }
 }
 
-fn summary(explored: &Explored, base: &Base) -> ExploreSummary {
+fn summary(explored: &ExplorationResult, base: &Base) -> ExploreSummary {
     let stats = &explored.stats;
     let estimate = stats.estimate();
     ExploreSummary {
@@ -396,7 +402,7 @@ fn summary(explored: &Explored, base: &Base) -> ExploreSummary {
         last_new: stats.last_new,
         estimated_undiscovered_edges: estimate.undiscovered,
         chance_of_new_edge: estimate.next_is_new,
-        earned: explored.earned.iter().map(earned).collect(),
+        earned: explored.earned.iter().map(reward).collect(),
         not_reached: explored.not_reached.clone(),
         failures: Vec::new(),
         seeds: Vec::new(),

@@ -8,7 +8,7 @@ use crate::output::{self, EXIT_ERROR};
 use fozzy_campaign::pipeline::kept;
 use fozzy_campaign::pipeline::session_of;
 use fozzy_campaign::selector;
-use fozzy_campaign::target::{self, Loaded};
+use fozzy_campaign::target::{self, LoadedTarget};
 use fozzy_campaign::wall_clock::Stopwatch;
 use fozzy_engine::Session;
 use fozzy_report::{ReplaySummary, RunMode, RunSummary, document, entry_line};
@@ -45,13 +45,13 @@ pub(crate) fn replay(context: &Context, args: &ReplayArgs) -> Result<ExitCode, C
     Ok(if diverged { ExitCode::from(EXIT_ERROR) } else { exit(summary.status) })
 }
 
-struct Replayed {
+struct ReplayResult {
     execution: Execution,
     verdict: Verdict,
     comparison: ReplaySummary,
 }
 
-fn same(recording: &Recording, session: &mut Session, args: &ReplayArgs, json: bool) -> Result<Replayed, CliError> {
+fn same(recording: &Recording, session: &mut Session, args: &ReplayArgs, json: bool) -> Result<ReplayResult, CliError> {
     if !json {
         session.watch(show_output(&recording.plan));
     }
@@ -84,7 +84,7 @@ fn same(recording: &Recording, session: &mut Session, args: &ReplayArgs, json: b
         difference: replayed.difference.map(difference_document),
         divergence: None,
     };
-    Ok(Replayed { execution: replayed.execution, verdict, comparison })
+    Ok(ReplayResult { execution: replayed.execution, verdict, comparison })
 }
 
 /// Another engine is the likeliest reason for a divergence, so it is said.
@@ -99,15 +99,15 @@ fn engine_difference(recording: &Recording, session: &Session) -> String {
     )
 }
 
-fn other(recording: &Recording, original: &mut Session, program: &Path) -> Result<Replayed, CliError> {
-    let loaded: Loaded = target::load(program)?;
+fn other(recording: &Recording, original: &mut Session, program: &Path) -> Result<ReplayResult, CliError> {
+    let loaded: LoadedTarget = target::load(program)?;
     let compiled = target::compile(loaded.component.clone(), &recording.plan, &loaded.target.name)?;
     let mut changed = target::session(compiled, &recording.plan, &recording.inputs)?;
     let against = fozzy_search::replay_against(recording, original, &mut changed)?;
     let divergence = against.divergence.map(divergence_document);
     let comparison =
         ReplaySummary { equal: divergence.is_none(), against: Some(loaded.summary()), difference: None, divergence };
-    Ok(Replayed { execution: against.execution, verdict: against.verdict, comparison })
+    Ok(ReplayResult { execution: against.execution, verdict: against.verdict, comparison })
 }
 
 fn divergence_finding(title: &str, message: String) -> Finding {

@@ -3,7 +3,7 @@
 use super::Context;
 use crate::args::SeedsArgs;
 use crate::error::{CliError, at_path};
-use fozzy_campaign::explore::saved_failures::{Kept, Seeds};
+use fozzy_campaign::explore::saved_failures::{RegressionStatus, SavedFailures};
 use fozzy_campaign::target;
 use fozzy_report::SeedState;
 use schemars::JsonSchema;
@@ -25,17 +25,17 @@ pub(crate) fn seeds(context: &Context, args: &SeedsArgs) -> Result<ExitCode, Cli
     let folders = match &args.target {
         Some(target) => {
             let loaded = target::load(target)?;
-            vec![(Seeds::of(base_dir, &loaded.target.name), loaded)]
+            vec![(SavedFailures::of(base_dir, &loaded.target.name), loaded)]
         }
         None => {
-            let load = |seeds: Seeds| Ok((target::load(&seeds.target()?)?, seeds));
-            let loaded: Result<Vec<_>, CliError> = Seeds::all(base_dir).into_iter().map(load).collect();
+            let load = |seeds: SavedFailures| Ok((target::load(&seeds.target()?)?, seeds));
+            let loaded: Result<Vec<_>, CliError> = SavedFailures::all(base_dir).into_iter().map(load).collect();
             loaded?.into_iter().map(|(loaded, seeds)| (seeds, loaded)).collect()
         }
     };
     for (seeds, today) in folders {
         for standing in seeds.standings(&today)? {
-            if args.prune_fixed && standing.state == Kept::Fixed {
+            if args.prune_fixed && standing.state == RegressionStatus::Fixed {
                 std::fs::remove_file(&standing.path)
                     .map_err(|error| at_path("seeds", "cannot remove", &standing.path, &error))?;
                 document.pruned.push(standing.path.display().to_string());
@@ -43,7 +43,7 @@ pub(crate) fn seeds(context: &Context, args: &SeedsArgs) -> Result<ExitCode, Cli
             document.seeds.push(standing.document());
         }
     }
-    let still_there = document.seeds.iter().any(|seed| seed.state == Kept::StillThere.word());
+    let still_there = document.seeds.iter().any(|seed| seed.state == RegressionStatus::StillThere.word());
     if context.printer.json {
         context.printer.document(&document)?;
     } else {

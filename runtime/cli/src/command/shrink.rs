@@ -11,7 +11,7 @@ use fozzy_campaign::scenario;
 use fozzy_campaign::selector;
 use fozzy_campaign::store::{self, RunFolder};
 use fozzy_campaign::target;
-use fozzy_campaign::walker::{Ground, Paths};
+use fozzy_campaign::walker::{Paths, WalkerFactory};
 use fozzy_campaign::wall_clock::Stopwatch;
 use fozzy_check::judge;
 use fozzy_engine::Session;
@@ -186,7 +186,7 @@ fn slips(
 fn engines(recording: &Recording, jobs: u32) -> Result<Vec<Engine>, CliError> {
     let first = session_of(recording)?;
     let program = first.program().clone();
-    let ground = Ground::new(Arc::clone(&recording.component), target::cache());
+    let ground = WalkerFactory::new(Arc::clone(&recording.component), target::cache());
     let engine = |session| Engine { session, paths: Paths::new(Arc::clone(&ground)) };
     let mut engines = vec![engine(first)];
     for _ in 1..jobs {

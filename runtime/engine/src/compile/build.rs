@@ -10,11 +10,11 @@
 
 use crate::compile::settings::STACK_SLOTS;
 use fozzy_instrument::{
-    AccessorLayout, CoverageMode, Instrumented, MarksVerdict, ModuleChoice, Options, SideMemory, SideTag,
+    AccessorLayout, CoverageMode, InstrumentedComponent, MarksVerdict, ModuleChoice, Options, SideMemory, SideTag,
 };
 use serde::{Deserialize, Serialize};
 
-/// What is put into a program.
+/// What the rewriter puts into a program, and how it is metered.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Build {
     /// Count instructions, so that endless loops end at the same one everywhere.
@@ -72,7 +72,7 @@ impl Build {
     }
 }
 
-/// What is known of a compiled program beside its code; kept with it.
+/// Metadata cached beside the compiled code.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct CompiledMetadata {
     /// What the memories begin with that were put in.
@@ -89,7 +89,7 @@ pub(crate) struct CompiledMetadata {
 }
 
 impl CompiledMetadata {
-    pub(crate) fn of(instrumented: &Instrumented) -> CompiledMetadata {
+    pub(crate) fn of(instrumented: &InstrumentedComponent) -> CompiledMetadata {
         CompiledMetadata {
             tag: instrumented.tag,
             side_memories: instrumented.side_memories.clone(),
