@@ -143,7 +143,7 @@ pub(crate) enum Command {
     /// What each capability of a guest is backed by.
     Env,
     /// Versions of everything that results depend on.
-    Version,
+    Version(VersionArgs),
 }
 
 /// Exit code: 0, or 2 when a file is there already or cannot be written.
@@ -437,12 +437,6 @@ pub(crate) struct ExploreArgs {
     /// Processes that explore and tell each other what is new. Only with one, the default, is it the same each time.
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=256))]
     pub(crate) workers: Option<u32>,
-    /// Which of the workers this process is.
-    #[arg(long, hide = true, requires = "share")]
-    pub(crate) worker: Option<u32>,
-    /// Where the workers tell each other.
-    #[arg(long, hide = true)]
-    pub(crate) share: Option<PathBuf>,
     /// Neither try the failures of before, nor keep new ones.
     #[arg(long)]
     pub(crate) no_seeds: bool,
@@ -453,7 +447,7 @@ pub(crate) struct ExploreArgs {
     #[arg(long, alias = "minimize", conflicts_with = "no_shrink")]
     pub(crate) shrink: bool,
     /// Write a file of Rust tests that replay what was found, and the ways that cover most, under `cargo test`.
-    #[arg(long, value_name = "FILE", conflicts_with = "worker")]
+    #[arg(long, value_name = "FILE")]
     pub(crate) generate_tests: Option<PathBuf>,
     /// Say how it goes, every two seconds.
     #[arg(short, long)]
@@ -803,6 +797,14 @@ pub(crate) struct ManArgs {
     /// The folder for the pages; it need not exist.
     #[arg(value_name = "DIR")]
     pub(crate) folder: PathBuf,
+}
+
+/// Exit code: 0.
+#[derive(Debug, Args)]
+pub(crate) struct VersionArgs {
+    /// Print the licences of everything that this binary contains
+    #[arg(long)]
+    pub(crate) licenses: bool,
 }
 
 /// Backends of files.
