@@ -9,7 +9,7 @@
 
 use crate::error::CampaignError;
 use crate::options::World;
-use crate::target::Loaded;
+use crate::pipeline::Loaded;
 
 /// How a distributed scenario is to be played.
 #[derive(Clone, Copy, Debug, Default)]

@@ -10,10 +10,9 @@
 //! Not here: `regressions/`, which belong to a suite (`suite`).
 
 use crate::error::{CampaignError, at_path};
-use crate::pipeline::session_of;
+use crate::pipeline::{Loaded, Prepared, session_of};
 use crate::selector;
 use crate::suite::regressions::decided;
-use crate::target::{self, Loaded};
 use fozzy_check::judge;
 use fozzy_report::SeedState;
 use fozzy_trace::file::store::{Durability, write_atomic};
@@ -135,8 +134,7 @@ impl Seeds {
 fn standing(path: PathBuf, today: &Loaded) -> Result<Standing, CampaignError> {
     let recording = selector::read(&path)?;
     let signature = recording.outcome.verdict.signature.clone();
-    let program = target::compile(today.component.clone(), &recording.plan, &today.target.name)?;
-    let mut session = target::session(program, &recording.plan, &recording.inputs)?;
+    let mut session = Prepared::against(&recording, today.clone())?.session()?;
     let (execution, now) = decided(&recording, &mut session)?;
     let verdict = judge(&execution);
     let of = |state, status| Ok(Standing { path, signature: signature.clone(), state, status });

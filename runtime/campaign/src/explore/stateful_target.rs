@@ -7,14 +7,14 @@
 //!
 //! Invariant: what a finding is, a run says that can be recorded; walking only says where to look.
 
-use crate::pipeline::{ENTRIES_KEPT, engine_id};
 use crate::error::CampaignError;
+use crate::pipeline::{ENTRIES_KEPT, Prepared, RunOrigin};
 use fozzy_check::{judge, judge_facts};
 use fozzy_engine::{Session, Walker};
 use fozzy_report::RunMode;
 use fozzy_search::explore::{DecisionPath, StatefulTarget};
 use fozzy_trace::facts::Property;
-use fozzy_trace::file::{RecordedTarget, Recording};
+use fozzy_trace::file::Recording;
 use fozzy_trace::plan::{Inputs, ScenarioPlan};
 use fozzy_trace::source::RecordedSource;
 use fozzy_trace::{
@@ -28,12 +28,14 @@ pub struct Confirmer {
     session: Session,
     plan: Plan,
     inputs: Inputs,
-    seed: Seed,
+    origin: RunOrigin,
 }
 
 impl Confirmer {
-    pub fn new(session: Session, plan: Plan, inputs: Inputs, seed: Seed) -> Confirmer {
-        Confirmer { session, plan, inputs, seed }
+    /// Runs under the plan of `prepared`.
+    pub fn new(prepared: &Prepared, seed: Seed) -> Result<Confirmer, CampaignError> {
+        let (plan, inputs) = (prepared.planned.plan.clone(), prepared.planned.inputs.clone());
+        Ok(Confirmer { session: prepared.session()?, plan, inputs, origin: prepared.origin(seed, RunMode::Explore) })
     }
 
     /// The plan of the run of a story.
@@ -45,24 +47,13 @@ impl Confirmer {
         let plan = Arc::new(self.plan_of(story));
         let planned = self.session.replan(plan, &self.inputs);
         planned.map_err(|error| HarnessError { what: error.to_string() })?;
-        self.session.execute(Box::new(RecordedSource::new(self.seed, story.exceptions())), keep)
+        self.session.execute(Box::new(RecordedSource::new(self.origin.seed, story.exceptions())), keep)
     }
-}
 
-impl Confirmer {
     /// The run of a story, as a recording.
-    pub fn record(
-        &mut self,
-        story: &DecisionPath,
-        target: &RecordedTarget,
-        component: &Arc<[u8]>,
-    ) -> Result<Recording, CampaignError> {
+    pub fn record(&mut self, story: &DecisionPath) -> Result<Recording, CampaignError> {
         let execution = self.execute(story, 0..ENTRIES_KEPT)?;
-        let verdict = judge(&execution);
-        let engine = engine_id(self.session.program());
-        let (plan, mode) = (self.plan_of(story), RunMode::Explore.name());
-        let (target, component) = (target.clone(), Arc::clone(component));
-        Ok(Recording::of(target, component, plan, &self.inputs, engine, &execution, verdict, self.seed, mode))
+        Ok(self.origin.record(self.session.program(), self.plan_of(story), &self.inputs, &execution))
     }
 }
 

@@ -8,7 +8,7 @@
 //! Invariant: what a finding is, a run says that can be recorded; the fast lane only says where to look.
 
 use crate::error::CampaignError;
-use crate::target;
+use crate::pipeline;
 use fozzy_check::{judge, judge_end, judge_facts};
 use fozzy_engine::{CallOutcome, EntryPoint, FuzzExecutor, Program, Session, written};
 use fozzy_search::fuzz::{FuzzOutcome, FuzzTarget, MemoryUse, StructuredInput};
@@ -61,7 +61,7 @@ impl Confirmer {
         seed: Seed,
     ) -> Result<Confirmer, CampaignError> {
         let (first, its) = searched.planned(&plan, inputs, &[]);
-        let session = target::session(program, &first, &its)?;
+        let session = pipeline::session(program, &first, &its)?;
         Ok(Confirmer { session, searched: searched.clone(), plan, inputs: inputs.clone(), seed })
     }
 

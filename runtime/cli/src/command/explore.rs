@@ -8,8 +8,7 @@
 //!
 //! Invariant: with one worker, what is found depends on target, plan, seed and flags; the clock only ends it.
 
-use super::run::{identity, print, seed};
-use super::shrink::smaller;
+use super::run::{print, seed};
 use super::{Context, exit};
 use crate::args::{ExploreArgs, ReporterArg, StopArg};
 use crate::error::CliError;
@@ -23,12 +22,11 @@ use fozzy_campaign::explore::state::ExploreState;
 use fozzy_campaign::explore::stateful_target::{Confirmer, ScenarioGround, walk_error};
 use fozzy_campaign::explore::unreached::unreached;
 use fozzy_campaign::explore::workers::{self, Explored, Share, Trace};
-use fozzy_campaign::options::StopFlag;
-use fozzy_campaign::pipeline::kept;
-use fozzy_campaign::plan::{Planned, plan};
+use fozzy_campaign::options::{RunRequest, StopFlag};
+use fozzy_campaign::pipeline::{Prepared, cache, identity, kept, load, plan};
 use fozzy_campaign::selector;
+use fozzy_campaign::shrink::shrink_beside;
 use fozzy_campaign::store::store_error;
-use fozzy_campaign::target::{self, Loaded};
 use fozzy_campaign::wall_clock::Stopwatch;
 use fozzy_check::judge;
 use fozzy_engine::Walker;
@@ -55,7 +53,7 @@ pub(crate) fn explore(context: &Context, args: &ExploreArgs) -> Result<ExitCode,
         check_target(path, collision).map_err(store_error)?;
     }
     let generated = args.generate_tests.as_ref().map(|file| Generated::new(file, &args.target)).transpose()?;
-    let prepared = Prepared::new(context, args)?;
+    let prepared = ExploreSetup::new(context, args)?;
     if let (Some(worker), Some(folder)) = (args.worker, &args.share) {
         // What it has found is told to the one who started it.
         let share = Share::open(folder, worker, &context.project.config.explore)?;
@@ -66,8 +64,8 @@ pub(crate) fn explore(context: &Context, args: &ExploreArgs) -> Result<ExitCode,
     let watch = Stopwatch::start();
     let base = prepared.base(context, args);
     let has_seeds = context.project.config.explore.seeds && !args.no_seeds;
-    let seeds = Seeds::of(&context.project.config.base_dir, &base.name);
-    let standings = if has_seeds { seeds.standings(&prepared.loaded)? } else { Vec::new() };
+    let seeds = Seeds::of(&context.project.config.base_dir, &base.prepared.loaded.target.name);
+    let standings = if has_seeds { seeds.standings(&prepared.prepared.loaded)? } else { Vec::new() };
     for standing in standings.iter().filter(|standing| standing.state == Kept::StillThere) {
         let signature = standing.signature.as_ref().map(ToString::to_string).unwrap_or_default();
         context.printer.remark(&format!("still there: {signature}\n  {}\n", standing.path.display()));
@@ -82,8 +80,8 @@ pub(crate) fn explore(context: &Context, args: &ExploreArgs) -> Result<ExitCode,
         workers => prepared.together(context, args, place, workers)?,
     };
     let state = ExploreState::new(
-        &base.component,
-        &base.planned.plan,
+        &base.prepared.loaded.component,
+        &base.prepared.planned.plan,
         (base.seed.0, explored.stats.runs, explored.stats.steps),
         explored.stories.clone(),
     );
@@ -98,7 +96,7 @@ pub(crate) fn explore(context: &Context, args: &ExploreArgs) -> Result<ExitCode,
         let mut failure = finding(found, &recording);
         if !args.no_shrink
             && !interrupt::is_asked_to_stop()
-            && let Some((path, steps)) = smaller(&found.path, SHRINK_TIME)?
+            && let Some((path, steps)) = shrink_beside(&found.path, SHRINK_TIME)?
         {
             failure.minimized_trace_path = Some(path.display().to_string());
             failure.minimized_steps = Some(steps);
@@ -121,7 +119,7 @@ pub(crate) fn explore(context: &Context, args: &ExploreArgs) -> Result<ExitCode,
     }
     let outcome = RecordedOutcome::of(&base.probe, judge(&base.probe));
     let identity = identity(&folder, base.seed, explored.traces.first().map(|found| found.path.as_path()));
-    let target = target::summary_of(&base.target);
+    let target = base.prepared.loaded.summary();
     let mut summary = RunSummary::of(RunMode::Explore, identity, target, &outcome, kept(&base.probe), watch.facts());
     let verdicts = || recordings.iter().map(|recording| &recording.outcome.verdict);
     let statuses = verdicts().map(|verdict| verdict.status).chain(standings.iter().map(|seed| seed.status));
@@ -155,11 +153,9 @@ fn generate(
         selector::read(Path::new(failure.minimized_trace_path.as_ref().unwrap_or(&failure.trace_path)))
     };
     let mut recordings: Vec<Recording> = failures.iter().map(smallest).collect::<Result<_, _>>()?;
-    let program = target::compile(Arc::clone(&base.component), &base.planned.plan, &base.name)?;
-    let session = target::session(program, &base.planned.plan, &base.planned.inputs)?;
-    let mut confirmer = Confirmer::new(session, base.planned.plan.clone(), base.planned.inputs.clone(), base.seed);
+    let mut confirmer = Confirmer::new(&base.prepared, base.seed)?;
     for story in covering(stories) {
-        let recording = confirmer.record(story, &base.target, &base.component)?;
+        let recording = confirmer.record(story)?;
         // What fails is among the failures, smaller.
         if recording.outcome.verdict.status == Status::Pass {
             recordings.push(recording);
@@ -169,11 +165,10 @@ fn generate(
 }
 
 /// Everything that an exploration begins with.
-struct Prepared {
+struct ExploreSetup {
     options: Options,
     row: &'static StrategyRow,
-    loaded: Loaded,
-    planned: Planned,
+    prepared: Prepared,
     walker: Walker,
     /// One for what is kept, one for what is confirmed.
     confirmers: (Confirmer, Confirmer),
@@ -185,10 +180,7 @@ struct Prepared {
 
 /// What is still needed when it is over.
 struct Base {
-    name: String,
-    component: Arc<[u8]>,
-    target: fozzy_trace::file::RecordedTarget,
-    planned: Planned,
+    prepared: Prepared,
     probe: Execution,
     seed: Seed,
     schedule: &'static str,
@@ -196,18 +188,19 @@ struct Base {
     state: PathBuf,
 }
 
-impl Prepared {
-    fn new(context: &Context, args: &ExploreArgs) -> Result<Prepared, CliError> {
+impl ExploreSetup {
+    fn new(context: &Context, args: &ExploreArgs) -> Result<ExploreSetup, CliError> {
         let settings = &context.project.config.explore;
         let mut options = options(context, settings, args);
         let schedule = args.schedule.map_or(settings.schedule, Into::into);
         let missing = || CliError::new("internal", format!("there is no strategy `{}`", schedule.name()));
         let row = strategy(schedule.name()).ok_or_else(missing)?;
         let request = ClusterRequest { nodes: args.nodes, checkers: &args.checker };
-        let mut loaded = target::load(&args.target)?;
+        let mut loaded = load(&args.target)?;
         let world = cluster::take(&mut loaded, &request, &args.world.options())?;
-        let name = &loaded.target.name;
-        let mut planned = plan(&context.project, &loaded, &args.args, &args.limits.options(), &world)?;
+        let request = RunRequest { args: args.args.clone(), limits: args.limits.options(), world };
+        let name = loaded.target.name.clone();
+        let mut planned = plan(&context.project, &loaded, &request)?;
         if let Some(own) = &planned.plan.scenario {
             // A scenario file ends after its last step.
             options.steps_per_run = args.steps.unwrap_or(own.flows).min(own.flows);
@@ -225,28 +218,22 @@ impl Prepared {
         if let (Some(state), None) = (&resumed, args.seed) {
             options.seed = Seed(state.seed);
         }
-        let program = target::compile(Arc::clone(&loaded.component), &planned.plan, name)?;
-        let confirmer = || {
-            let session = target::session(program.clone(), &planned.plan, &planned.inputs)?;
-            Ok::<_, CliError>(Confirmer::new(session, planned.plan.clone(), planned.inputs.clone(), options.seed))
-        };
+        let prepared = Prepared::compile(loaded, planned)?;
+        let confirmer = || Confirmer::new(&prepared, options.seed);
         let mut confirmers = (confirmer()?, confirmer()?);
         let start = AnswerLog::default();
         let first = Box::new(GuidedSource::first(options.seed, &start));
-        let (component, cache) = (Arc::clone(&loaded.component), target::cache());
-        let walker = Walker::new(component, &planned.plan, &planned.inputs, cache.as_ref(), first);
-        let walker = walker.map_err(|error| walk_error(name, &error))?;
+        let (component, planned) = (Arc::clone(&prepared.loaded.component), &prepared.planned);
+        let walker = Walker::new(component, &planned.plan, &planned.inputs, cache().as_ref(), first);
+        let walker = walker.map_err(|error| walk_error(&name, &error))?;
         // What cannot be run at all is found out here, by a run that has the same beginning.
         let probe = confirmers.0.execute(&DecisionPath { answers: start.so_far(), steps: 1 }, 0..0)?;
-        Ok(Prepared { options, row, loaded, planned, walker, confirmers, start, resumed, default_state, probe })
+        Ok(ExploreSetup { options, row, prepared, walker, confirmers, start, resumed, default_state, probe })
     }
 
     fn base(&self, context: &Context, args: &ExploreArgs) -> Base {
         Base {
-            name: self.loaded.target.name.clone(),
-            component: Arc::clone(&self.loaded.component),
-            target: self.loaded.target.clone(),
-            planned: self.planned.clone(),
+            prepared: self.prepared.clone(),
             probe: self.probe.clone(),
             seed: self.options.seed,
             schedule: self.row.name,
@@ -264,12 +251,10 @@ impl Prepared {
         share: Option<Share>,
     ) -> Result<Explored, CliError> {
         let settings = &context.project.config.explore;
-        let name = self.loaded.target.name.clone();
+        let name = self.prepared.loaded.target.name.clone();
         let mut keeper = Keeper {
             stop: Arc::new(interrupt::is_asked_to_stop),
             confirmer: self.confirmers.0,
-            target: self.loaded.target,
-            component: self.loaded.component,
             place,
             watch: Stopwatch::start(),
             time: match (args.time, args.runs.or(settings.max_runs)) {
@@ -324,7 +309,7 @@ impl Prepared {
         let mut explored = workers::run(&place, (workers, self.options.seed), verbose, &stop)?;
         let taken = &explored.taken;
         let of_module = |module: usize| taken.get(module).cloned().unwrap_or_default();
-        explored.not_reached = unreached(&self.walker, &of_module, &self.loaded.target.name);
+        explored.not_reached = unreached(&self.walker, &of_module, &self.prepared.loaded.target.name);
         Ok(explored)
     }
 }
