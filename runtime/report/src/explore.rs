@@ -33,6 +33,9 @@ pub struct ExploreSummary {
     pub fails: u64,
     /// Failures that their story did not show again. There should be none: each is a fault of ours.
     pub lost: u64,
+    /// Runs that were cut because they asked more questions than answers are logged: what they would have met is not known.
+    #[serde(default, rename = "cutRuns", skip_serializing_if = "is_zero")]
+    pub cut: u64,
     /// The last step that showed something new.
     pub last_new: u64,
     /// Edges that can be taken and were not, at least (Chao).
@@ -116,6 +119,11 @@ pub struct SeedState {
     pub shrunk: bool,
 }
 
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde asks for")]
+fn is_zero(number: &u64) -> bool {
+    *number == 0
+}
+
 /// The lines of an exploration for people.
 pub(crate) fn explore_lines(explore: &ExploreSummary) -> Vec<String> {
     let ExploreSummary { runs, steps, edges, edges_total, checkpoints, .. } = explore;
@@ -147,6 +155,13 @@ pub(crate) fn explore_lines(explore: &ExploreSummary) -> Vec<String> {
     if explore.lost > 0 {
         let lost = counted(explore.lost, "failure");
         lines.push(format!("{lost} did not come again when run alone: a fault of fozzy, please report it"));
+    }
+    if explore.cut > 0 {
+        lines.push(format!(
+            "{} cut: more questions were asked than the answers of one run that are logged; with fewer steps a run (--steps) or \
+             fewer draws a step they come to their end",
+            counted(explore.cut, "run")
+        ));
     }
     for seed in &explore.seeds {
         let signature = seed.signature.as_ref().map(ToString::to_string).unwrap_or_default();

@@ -6,8 +6,9 @@
 //!                     └─────────────────────────────────────────────────────────────────────────┘ again, until none is
 //! ```
 //!
-//! Smaller is: fewer steps, then fewer faults, then simpler answers (zero is the simplest), then shorter inputs. The
-//! order of the passes is that of what they save: first what one execution can prove to be superfluous for many.
+//! Smaller is: fewer planned faults, then fewer steps, then fewer decisions, then simpler answers (zero is the simplest), then
+//! a shorter standard input (`order`). The order of the passes is that of what they save: first what one execution can prove to
+//! be superfluous for many.
 //!
 //! Invariants: a story is only ever replaced by one with the same failure signature, and smaller; what fails otherwise
 //! is kept apart, as a find of its own; the same recording gives the same smallest story, however long it takes.
@@ -26,6 +27,7 @@ mod explain;
 mod faults;
 mod incremental_replay;
 mod input;
+mod order;
 mod resample;
 mod schedule;
 mod speculate;
@@ -259,7 +261,7 @@ struct Shrinker<'a> {
     signature: FailureSignature,
     story: ShrinkCandidate,
     /// What the story was asked.
-    log: Vec<Decision>,
+    log: Arc<[Decision]>,
     /// Where it failed, if it is a scenario.
     position: Option<ScenarioPosition>,
     tries: u64,
@@ -310,7 +312,7 @@ impl CandidateResult {
         CandidateResult { log, position, signature: judge(&execution).signature, execution }
     }
 
-    fn log(&self) -> Vec<Decision> {
+    fn log(&self) -> Arc<[Decision]> {
         self.log.iter().flat_map(|part| part.iter().cloned()).collect()
     }
 }
@@ -436,9 +438,14 @@ impl<'a> Shrinker<'a> {
                 self.slips.entry(other).or_insert(candidate);
                 return Ok(false);
             }
-            self.signature = other;
         }
-        self.log = told.log();
+        let log = told.log();
+        if order::compare((&candidate, &log), (&self.story, &self.log)).is_gt() {
+            self.vain.insert(digest);
+            return Ok(false);
+        }
+        self.signature = told.signature.unwrap_or_else(|| self.signature.clone());
+        self.log = log;
         self.position = told.position;
         self.story = candidate;
         // Answers to what nobody asks any more, and steps after the failure, tell nothing.

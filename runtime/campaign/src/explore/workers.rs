@@ -265,6 +265,7 @@ fn sum(all: impl Iterator<Item = Stats>) -> Stats {
         failures: sum.failures + stats.failures,
         findings: sum.findings.max(stats.findings),
         lost: sum.lost + stats.lost,
+        cut: sum.cut + stats.cut,
         last_new: sum.last_new.max(stats.last_new),
         edges_once: sum.edges_once.max(stats.edges_once),
         edges_twice: sum.edges_twice.max(stats.edges_twice),

@@ -377,6 +377,7 @@ fn summary(explored: &Explored, base: &Base) -> ExploreSummary {
         checkpoints: stats.checkpoints,
         fails: stats.failures,
         lost: stats.lost,
+        cut: stats.cut,
         last_new: stats.last_new,
         estimated_undiscovered_edges: estimate.undiscovered,
         chance_of_new_edge: estimate.next_is_new,

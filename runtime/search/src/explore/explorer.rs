@@ -54,8 +54,10 @@ pub struct Stats {
     pub failures: u64,
     /// Failures that differ.
     pub findings: u64,
-    /// Failures that the story of their run did not show again.
+    /// Failures that the path of their run did not reproduce.
     pub lost: u64,
+    /// Runs that were cut because they asked more questions than answers are logged.
+    pub cut: u64,
     /// The last step that showed something new.
     pub last_new: u64,
     /// Edges that were taken in one step only.
@@ -322,6 +324,12 @@ impl Exploration {
             run.steps += u32::from(is_step);
             self.stats.steps += u64::from(is_step);
             match outcome {
+                // Where its path does not lead, nothing is captured and nothing continues.
+                StepOutcome::Returned { flow } if run.answers.is_truncated() => {
+                    self.look(outside, &mut run, flow, CapturePolicy::Nothing)?;
+                    self.stats.cut += 1;
+                    return Ok((None, run));
+                }
                 StepOutcome::Returned { flow } => self.look(outside, &mut run, flow, attempt.keeps)?,
                 StepOutcome::Finished => return Ok((None, run)),
                 StepOutcome::Ended { end, backtrace, stderr } => {
@@ -427,7 +435,11 @@ impl Exploration {
         let story = run.before.story(&run.answers.so_far(), run.steps);
         let exact = outside.ground.confirm(&story)?;
         if exact.signature.is_none() {
-            self.stats.lost += u64::from(verdict.is_some());
+            if run.answers.is_truncated() {
+                self.stats.cut += 1;
+            } else {
+                self.stats.lost += u64::from(verdict.is_some());
+            }
             return Ok(None);
         }
         self.stats.failures += 1;

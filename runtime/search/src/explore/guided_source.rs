@@ -16,8 +16,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The site by which the SDK asks which of the tasks that can go on does.
 const NEXT_TASK: &str = "next task";
-/// Answers that are noted of one way; what asks more is as good as endless, and cut.
-const ANSWERS_MAX: usize = 1 << 20;
+/// Answers that are logged of one run, some tens of megabytes. A run that asks for more ends after the step in which it does,
+/// and is counted as cut: its path would not lead there again.
+pub(crate) const ANSWERS_MAX: usize = 1 << 20;
 /// Answers for which there is room from the beginning.
 const ANSWERS_FEW: usize = 64;
 /// Draws of one answer, until it is one that the mask allows.
@@ -34,6 +35,8 @@ pub struct AnswerLog(Arc<Mutex<AnswerLogState>>);
 struct AnswerLogState {
     answers: Vec<Override>,
     bounds: Vec<u64>,
+    /// Whether an answer was not logged, because there were [`ANSWERS_MAX`].
+    is_truncated: bool,
     /// The most questions about the order in one step.
     ordered: u64,
     /// What may be left out, of this step.
@@ -93,7 +96,14 @@ impl AnswerLog {
             noted.answers.push(answer);
             noted.bounds.push(bound);
             noted.taken.extend(named);
+        } else {
+            noted.is_truncated = true;
         }
+    }
+
+    /// Whether more was asked than is logged.
+    pub(crate) fn is_truncated(&self) -> bool {
+        self.lock().is_truncated
     }
 }
 

@@ -1,5 +1,6 @@
 //! Explorations of a toy: a lock whose progress is a number, and whose ground is a plain value.
 
+use super::guided_source::ANSWERS_MAX;
 use super::*;
 use crate::findings::FailureRecord;
 use fozzy_trace::facts::{FailureKind, Property, ReportedFailure};
@@ -181,4 +182,63 @@ fn a_story_has_the_answers_from_the_beginning_in_their_order() {
         Exploration::new(Options { runs_max: stories.len() as u64, ..Options::default() }, row, &AnswerLog::default());
     again.run(&mut lock(true), &mut stories.into_iter(), &mut Patience(50_000)).expect("no machine");
     assert_eq!(again.stats().states, exploration.stats().states);
+}
+
+/// Asks more questions in its first step than answers are logged, and then fails.
+struct Endless {
+    source: Box<dyn DecisionSource>,
+    confirmed: u64,
+}
+
+impl StepTarget for Endless {
+    fn start(&self) -> CheckpointId {
+        CheckpointId(0)
+    }
+    fn restore(&mut self, _: CheckpointId, source: Box<dyn DecisionSource>) -> Result<(), HarnessError> {
+        self.source = source;
+        Ok(())
+    }
+    fn step(&mut self, step: StepId) -> Result<StepOutcome, HarnessError> {
+        let StepId::Step(number) = step else { return Ok(StepOutcome::Returned { flow: None }) };
+        if number == 1 {
+            let end = ExecutionEnd::Failed { failure: failure() };
+            return Ok(StepOutcome::Ended { end, backtrace: Vec::new(), stderr: Vec::new() });
+        }
+        let purpose = Purpose::Choice(DecisionPart::step(0, number));
+        let question = Question { node: NodeId(0), purpose, site: "digit" };
+        for _ in 0..=ANSWERS_MAX {
+            self.source.below(question, 2);
+        }
+        Ok(StepOutcome::Returned { flow: Some(0) })
+    }
+    fn capture(&mut self) -> Result<CheckpointId, HarnessError> {
+        Ok(CheckpointId(1))
+    }
+    fn release(&mut self, _: CheckpointId) {}
+}
+
+impl StatefulTarget for Endless {
+    fn coverage(&mut self, see: &mut dyn FnMut(&[u8])) {
+        see(&[1]);
+    }
+    fn properties(&self, _: &mut dyn FnMut(&str, &Property)) {}
+    fn state(&self) -> Option<u64> {
+        None
+    }
+    fn confirm(&mut self, _: &DecisionPath) -> Result<Verdict, HarnessError> {
+        self.confirmed += 1;
+        Ok(Verdict { status: Status::Pass, findings: Vec::new(), signature: None })
+    }
+}
+
+#[test]
+fn a_run_that_asks_more_than_is_logged_is_cut_and_counted_and_no_failure_is_lost() {
+    let options = Options { runs_max: 3, ..Options::default() };
+    let row = strategy("coverage_guided").expect("there is one");
+    let mut exploration = Exploration::new(options, row, &AnswerLog::default());
+    let mut endless = Endless { source: Box::new(SeededSource::new(Seed(0))), confirmed: 0 };
+    exploration.run(&mut endless, &mut std::iter::empty(), &mut Patience(100)).expect("no machine");
+    let stats = exploration.stats();
+    assert_eq!((stats.runs, stats.steps, stats.cut, stats.lost, stats.failures), (3, 3, 3, 0, 0), "{stats:?}");
+    assert_eq!((stats.checkpoints, endless.confirmed), (1, 0), "that after the beginning, and no failure");
 }

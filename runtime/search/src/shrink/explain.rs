@@ -105,7 +105,7 @@ pub fn explain(
     Ok(explained)
 }
 
-fn stdin_of(story: &ShrinkCandidate) -> Option<Arc<[u8]>> {
+pub(super) fn stdin_of(story: &ShrinkCandidate) -> Option<Arc<[u8]>> {
     story.inputs.get(&story.plan.main.stdin.bytes)
 }
 

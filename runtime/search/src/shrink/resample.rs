@@ -15,6 +15,7 @@ use crate::keyed_source::{AnswerDomain, Decision};
 use fozzy_trace::digest::hex;
 use fozzy_trace::source::Override;
 use fozzy_trace::{DecisionPart, Purpose, RunningDigest};
+use std::sync::Arc;
 
 /// Steps up to which the failing one is tried with each other: more would take too many executions, and have other ways to go.
 const STEPS_MAX: usize = 16;
@@ -34,20 +35,17 @@ pub(super) fn few(shrinker: &mut Shrinker<'_>) -> Result<(), ShrinkHalt> {
     let paired = firsts.flat_map(|first| (1..=PAIRED).map(|number| (vec![*first, *last], number)));
     let ways: Vec<(Vec<StepPosition>, u64)> = alone.chain(paired).collect();
     for at in 0..ways.len() {
-        let log = std::mem::take(&mut shrinker.log);
+        let log = Arc::clone(&shrinker.log);
         let candidate = |story: &ShrinkCandidate, further: usize| {
             let (places, number) = ways.get(at + further)?;
             Some(redrawn(story, &log, places, *number))
         };
         let this = candidate(&shrinker.story, 0);
-        let is_found = match this {
-            Some(this) => shrinker.attempt_before(this, &candidate),
-            None => Ok(false),
-        };
-        if is_found? {
+        if let Some(this) = this
+            && shrinker.attempt_before(this, &candidate)?
+        {
             return Ok(());
         }
-        shrinker.log = log;
     }
     Ok(())
 }

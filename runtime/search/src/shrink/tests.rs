@@ -104,12 +104,16 @@ fn execution(end: ExecutionEnd, history: History, stats: ScenarioStats) -> Execu
 fn record(toy: &mut Toy, plan: &Plan, seed: u64) -> Recording {
     let execution =
         toy.perform(plan, &Inputs::default(), Box::new(SeededSource::new(Seed(seed))), 0..0).expect("no machine");
-    let verdict = judge(&execution);
+    recording_of(plan, &execution, seed)
+}
+
+fn recording_of(plan: &Plan, execution: &Execution, seed: u64) -> Recording {
+    let verdict = judge(execution);
     let target = RecordedTarget { name: "toy".into(), source: Digest::of(b""), kind: "component".into() };
     let configuration = Digest::of(b"");
     let engine = EngineId { fozzy: String::new(), wasmtime: String::new(), rewriter: 1, configuration };
     let inputs = Inputs::default();
-    Recording::of(target, Vec::new(), plan.clone(), &inputs, engine, &execution, verdict, Seed(seed), "run")
+    Recording::of(target, Vec::new(), plan.clone(), &inputs, engine, execution, verdict, Seed(seed), "run")
 }
 
 fn run(fails: Fails, plan: &Plan, seed: u64, options: Options) -> (ShrinkResult, Toy) {
@@ -473,4 +477,91 @@ fn decisions_are_named_simplest_by_their_kind() {
     assert!(!values::is_simplest(&decision(Override::Number(1), AnswerDomain::Below(9))));
     assert!(values::is_simplest(&decision(Override::Bytes("0000".into()), AnswerDomain::Bytes(2))));
     assert!(!values::is_simplest(&decision(Override::Bytes("0010".into()), AnswerDomain::Bytes(2))));
+}
+
+/// A program that asks for one value below ten, and for five more where that is zero. It fails with zero, and from five on.
+struct Expanding;
+
+impl ReplayTarget for Expanding {
+    fn perform(
+        &mut self,
+        _: &Plan,
+        _: &Inputs,
+        mut source: Box<dyn DecisionSource>,
+        keep: HistoryWindow,
+    ) -> Result<Execution, HarnessError> {
+        let mut recorder = Recorder::new(keep);
+        let purpose = Purpose::Choice(DecisionPart::WHOLE);
+        let mut draw = || {
+            let (answer, origin) = source.below(Question { node: NodeId(0), purpose, site: "value" }, 10);
+            recorder.decision(origin, || Override::Number(answer));
+            answer
+        };
+        let first = draw();
+        for _ in (0..5).filter(|_| first == 0) {
+            draw();
+        }
+        let fails = first == 0 || first >= 5;
+        let failure = ReportedFailure::new(FailureKind::Assertion, "value", "value");
+        let end = if fails { ExecutionEnd::Failed { failure } } else { ExecutionEnd::Exited { code: 0 } };
+        Ok(execution(end, recorder.finish(), ScenarioStats::default()))
+    }
+}
+
+#[test]
+fn a_candidate_that_fails_so_too_with_more_decisions_is_not_taken() {
+    let mut checked = 0;
+    for seed in 0..40 {
+        let seeded = Box::new(SeededSource::new(Seed(seed)));
+        let execution = Expanding.perform(&Plan::default(), &Inputs::default(), seeded, 0..0).expect("no machine");
+        let recording = recording_of(&Plan::default(), &execution, seed);
+        if recording.outcome.decisions != 1 || recording.outcome.verdict.signature.is_none() {
+            continue;
+        }
+        checked += 1;
+        let shrunk = shrink(&recording, &mut [&mut Expanding], ALL, &mut |_| true).expect("it can be shrunk");
+        assert_eq!((shrunk.after.decisions, shrunk.is_minimal), (1, true), "seed {seed}");
+        let (source, log) = source(&shrunk.story, Seed(seed), &Arc::from([]));
+        Expanding.perform(&shrunk.story.plan, &shrunk.story.inputs, source, 0..0).expect("no machine");
+        let answers: Vec<Override> = take(&log).into_iter().map(|decision| decision.answer).collect();
+        assert_eq!(answers, [Override::Number(5)], "seed {seed}");
+    }
+    assert!(checked >= 10, "{checked}");
+}
+
+#[test]
+fn the_order_of_candidates_is_that_of_its_picture() {
+    let candidate = |faults: usize| ShrinkCandidate {
+        plan: Plan { faults: vec![fault("latency", 1); faults], ..Plan::default() },
+        inputs: Inputs::default(),
+        answers: BTreeMap::new(),
+        calm: true,
+    };
+    let log = |answers: &[(u32, Override)]| -> Vec<Decision> {
+        let decision = |(step, answer): &(u32, Override)| {
+            let part = DecisionPart::step(0, *step);
+            let spot = DecisionKey { part, node: NodeId(0), purpose: Purpose::Choice(part), nth: 0 };
+            let (asked, origin) = (AnswerDomain::Below(100), Origin::Seed);
+            Decision { spot, site: "s".into(), asked, answer: answer.clone(), origin }
+        };
+        answers.iter().map(decision).collect()
+    };
+    let (number, bytes) = (Override::Number, |digits: &str| Override::Bytes(digits.into()));
+    // From the smallest to the largest.
+    let rising = [
+        (0, log(&[(1, number(9)), (1, number(9)), (2, number(9))])),
+        (1, log(&[(1, number(9))])),
+        (1, log(&[(1, number(0)), (1, number(3))])),
+        (1, log(&[(1, number(2)), (1, number(0))])),
+        (1, log(&[(1, number(2)), (1, bytes("ff"))])),
+        (1, log(&[(1, number(2)), (1, bytes("0000"))])),
+        (1, log(&[(1, number(0)), (1, number(0)), (1, number(0))])),
+        (1, log(&[(1, number(0)), (2, number(0))])),
+    ];
+    for (at, (faults, log)) in rising.iter().enumerate() {
+        for (other_at, (other_faults, other)) in rising.iter().enumerate() {
+            let found = order::compare((&candidate(*faults), log), (&candidate(*other_faults), other));
+            assert_eq!(found, at.cmp(&other_at), "{at} and {other_at}");
+        }
+    }
 }
