@@ -19,9 +19,9 @@ pub(crate) fn coverage() -> Vec<Row> {
     let natives = Native::ALL.map(|native| (native, natives(native, false)));
     let mut rows = Vec::new();
     for name in SOUND {
-        let mut ruler = Ours::new(&components, name, &cache);
+        let mut ruler = Ours::new(&components, name);
         for (seed, seconds) in (0..seeds).flat_map(|seed| [(seed, (most / EARLY).max(1)), (seed, most)]) {
-            let mut target = Ours::new(&components, name, &cache);
+            let mut target = Ours::new(&components, name);
             let (campaign, ..) = campaign(&mut target, seed, u64::MAX, seconds as f64, false);
             let corpus: Vec<Vec<u8>> =
                 campaign.corpus().testcases().iter().map(|testcase| testcase.input.to_vec()).collect();

@@ -41,7 +41,7 @@ pub(crate) fn faults() -> Vec<Row> {
     for name in FAULTY {
         let (mut ours, mut theirs) = (Found::default(), Found::default());
         for seed in 0..seeds {
-            let mut target = Ours::new(&components, name, &cache);
+            let mut target = Ours::new(&components, name);
             let (campaign, watched, _) = campaign(&mut target, seed, u64::MAX, seconds as f64, true);
             let (executions, spent) = (campaign.stats().executions, watched.elapsed());
             match &watched.found {

@@ -19,7 +19,7 @@ pub(crate) fn memory() -> Vec<Row> {
     // One that returns, and one that fails often: each trap costs an instance.
     ["json", "hjson"]
         .map(|name| {
-            let mut target = Ours::new(&components, name, &cache);
+            let mut target = Ours::new(&components, name);
             let resident: Vec<u64> = (0..4)
                 .map(|seed| {
                     campaign(&mut target, seed, quarter, f64::MAX, false);

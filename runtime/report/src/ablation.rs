@@ -4,7 +4,7 @@ use fozzy_trace::FailureSignature;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// The document.
+/// `fozzy ablate`, as a document.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AblationDocument {

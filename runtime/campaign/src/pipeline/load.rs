@@ -31,6 +31,11 @@ pub struct Loaded {
 }
 
 impl Loaded {
+    /// A program that is no file: a component or a core module, as bytes or as text.
+    pub fn of_bytes(name: &str, bytes: &[u8]) -> Result<Loaded, CampaignError> {
+        recognised(name.to_owned(), bytes).map_err(|error| CampaignError::new("target", format!("{name}: {error}")))
+    }
+
     /// The program of a recording.
     pub fn of_recording(recording: &Recording) -> Loaded {
         let (target, component) = (recording.target.clone(), Arc::clone(&recording.component));
@@ -59,10 +64,14 @@ pub fn load(path: &Path) -> Result<Loaded, CampaignError> {
         false => path.to_owned(),
     };
     let bytes = read(&file).map_err(|error| at_path("target", "cannot read", &file, &error))?;
-    let loaded = fozzy_engine::load(&bytes, cache().as_ref())
-        .map_err(|error| CampaignError::new("target", format!("{}: {error}", file.display())))?;
     let name = file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    let target = RecordedTarget { name, source: Digest::of(&bytes), kind: loaded.kind.name().to_owned() };
+    let refused = |error| CampaignError::new("target", format!("{}: {error}", file.display()));
+    recognised(name, &bytes).map_err(refused)
+}
+
+fn recognised(name: String, bytes: &[u8]) -> Result<Loaded, fozzy_engine::LoadError> {
+    let loaded = fozzy_engine::load(bytes, cache().as_ref())?;
+    let target = RecordedTarget { name, source: Digest::of(bytes), kind: loaded.kind.name().to_owned() };
     Ok(Loaded { target, component: loaded.component.into(), source_bytes: bytes.len() as u64, scenario: None })
 }
 

@@ -23,7 +23,7 @@ use fozzy_campaign::fuzz::summary::{Report, Subject, execution_of, word_of};
 use fozzy_campaign::fuzz::target::{CallTarget, Confirmer, caller_error, made_up};
 use fozzy_campaign::fuzz::worker::Worker;
 use fozzy_campaign::options::{RunRequest, World};
-use fozzy_campaign::pipeline::{Prepared, cache, identity, kept, load, plan};
+use fozzy_campaign::pipeline::{Prepared, identity, kept, load, plan};
 use fozzy_campaign::store::{self, store_error};
 use fozzy_campaign::wall_clock::Stopwatch;
 use fozzy_check::judge;
@@ -36,7 +36,6 @@ use fozzy_trace::plan::FUEL_DEFAULT;
 use fozzy_trace::{Finding, FindingKind, Status};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::sync::Arc;
 
 /// Instructions that one execution may use unless told otherwise: a tenth of a run's, as there are many.
 const FUEL_OF_A_CALL: u64 = FUEL_DEFAULT / 10;
@@ -90,8 +89,7 @@ pub(crate) fn fuzz(context: &Context, args: &FuzzArgs) -> Result<ExitCode, CliEr
     let flows = planned.plan.scenario.as_ref().map_or(args.flows, |own| own.flows);
     let searched = choose(&functions, args, by_stdin, flows, &name)?;
 
-    let confirmer = || Confirmer::new(program.clone(), &searched, &planned.plan, &planned.inputs, seed);
-    let mut keeping = confirmer()?;
+    let mut keeping = Confirmer::new(program.clone(), &searched, &planned.plan, &planned.inputs, seed)?;
     // With fuel, so that a program that does not end before its function is called is found out here.
     let probe = keeping.execute(&[], 0..0)?.execution;
     let summary_target = prepared.loaded.summary();
@@ -126,15 +124,7 @@ pub(crate) fn fuzz(context: &Context, args: &FuzzArgs) -> Result<ExitCode, CliEr
         let cargo = artifacts.as_ref().map(|(cargo, _)| cargo);
         Jobs { number, runs, first_only: args.crash_only, folder: &folder, record, cargo }.run()?
     } else {
-        // The plan of an input names what is called; a program's begins without one.
-        let called = match &searched {
-            EntryPoint::Program(_) => planned.plan.clone(),
-            _ => searched.planned(keeping.plan(), &planned.inputs, &[]).0,
-        };
-        let component = Arc::clone(&prepared.loaded.component);
-        let caller = FuzzExecutor::new(component, &called, &planned.inputs, &searched, seed, cache().as_ref());
-        let caller = caller.map_err(|error| caller_error(&name, &error))?;
-        let mut target = CallTarget::new(caller, confirmer()?, args.fail_on_exit);
+        let mut target = CallTarget::open(&prepared, &searched, seed, args.fail_on_exit)?;
         for obstacle in target.caller().obstacles() {
             say(&format!("each execution begins with a new instance, because {obstacle}\n"));
         }
