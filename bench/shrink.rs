@@ -12,7 +12,7 @@
 use crate::guests;
 use crate::measure::{Pair, thread_clock};
 use crate::table::{Bound, Row, Unit};
-use fozzy_campaign::pipeline::{Planned, Prepared, load};
+use fozzy_campaign::pipeline::{PreparedProgram, RunPlan, load};
 use fozzy_campaign::shrink::ProgramReplayTarget;
 use fozzy_report::RunMode;
 use fozzy_search::shrink::{Options, ShrinkResult, shrink as shrunk};
@@ -60,7 +60,7 @@ impl DecisionSource for Planted {
     }
 }
 
-fn recorded(prepared: &Prepared) -> Recording {
+fn recorded(prepared: &PreparedProgram) -> Recording {
     let mut session = prepared.session().expect("a plain plan");
     let execution = session.execute(Box::new(Planted(SeededSource::new(Seed(0)))), 0..0).expect("the machine is well");
     let at = execution.facts.scenario.as_ref().and_then(|scenario| scenario.position.step);
@@ -85,7 +85,7 @@ pub(crate) fn shrink() -> Vec<Row> {
     let loaded = load(&guests::scenario_with(&folder, "puzzles", true)).expect("it was just built");
     let main = MachinePlan { env: vec![("PUZZLE".to_owned(), "bomb".to_owned())], ..MachinePlan::default() };
     let plan = Plan { main, scenario: Some(ScenarioPlan::all(1, STEPS)), ..Plan::default() };
-    let prepared = Prepared::compile(loaded, Planned::of(plan, Inputs::default())).expect("it compiles");
+    let prepared = PreparedProgram::compile(loaded, RunPlan::of(plan, Inputs::default())).expect("it compiles");
     let recording = recorded(&prepared);
     let mut walked = ProgramReplayTarget::several(&recording, 1).expect("it can be replayed").remove(0);
     let mut whole = ProgramReplayTarget::whole(&recording, &prepared).expect("it can be replayed");

@@ -1,7 +1,7 @@
 //! One puzzle as the target of explorations, as the command has it.
 
-use fozzy_campaign::explore::stateful_target::{Confirmer, ScenarioGround};
-use fozzy_campaign::pipeline::{Loaded, Planned, Prepared};
+use fozzy_campaign::explore::stateful_target::{PathConfirmer, ScenarioTarget};
+use fozzy_campaign::pipeline::{LoadedTarget, PreparedProgram, RunPlan};
 use fozzy_engine::Walker;
 use fozzy_search::explore::{AnswerLog, DecisionPath, GuidedSource, StatefulTarget};
 use fozzy_trace::facts::Property;
@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 
 /// A puzzle, and what a search hears of it.
 pub(super) struct Puzzle {
-    target: ScenarioGround,
+    target: ScenarioTarget,
     captured: BTreeSet<CheckpointId>,
     /// Whether it says what its state is.
     told: bool,
@@ -25,14 +25,14 @@ impl Puzzle {
         let env = vec![("PUZZLE".to_owned(), name.to_owned())];
         let main = MachinePlan { env, ..MachinePlan::default() };
         let plan = Plan { main, scenario: Some(ScenarioPlan::all(1, 1)), ..Plan::default() };
-        let loaded = Loaded::of_bytes("puzzles", component).expect("it was just built");
-        let prepared = Prepared::compile(loaded, Planned::of(plan, Inputs::default())).expect("it compiles");
+        let loaded = LoadedTarget::of_bytes("puzzles", component).expect("it was just built");
+        let prepared = PreparedProgram::compile(loaded, RunPlan::of(plan, Inputs::default())).expect("it compiles");
         let start = AnswerLog::default();
         let first = Box::new(GuidedSource::first(Seed(0), &start));
         let (component, planned) = (prepared.loaded.component.clone(), &prepared.planned);
         let walker = Walker::new(component, &planned.plan, &planned.inputs, None, first).expect("it has flows");
-        let confirmer = Confirmer::new(&prepared, Seed(0)).expect("a plain plan");
-        Puzzle { target: ScenarioGround::new(walker, confirmer), captured: BTreeSet::new(), told, start }
+        let confirmer = PathConfirmer::new(&prepared, Seed(0)).expect("a plain plan");
+        Puzzle { target: ScenarioTarget::new(walker, confirmer), captured: BTreeSet::new(), told, start }
     }
 
     /// Forgets all places but the start.

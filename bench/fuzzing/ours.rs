@@ -1,8 +1,8 @@
 //! Our side: a target of `bench/fuzz` as campaigns of the product call it, without the command around it.
 
 use crate::measure::{process_clock, thread_clock};
-use fozzy_campaign::fuzz::target::CallTarget;
-use fozzy_campaign::pipeline::{Loaded, Planned, Prepared};
+use fozzy_campaign::fuzz::target::ComponentTarget;
+use fozzy_campaign::pipeline::{LoadedTarget, PreparedProgram, RunPlan};
 use fozzy_engine::{Build, EntryPoint};
 use fozzy_search::FailureRecord;
 use fozzy_search::fuzz::{
@@ -15,7 +15,7 @@ use std::path::Path;
 
 /// A function of a core module that is called with bytes, as the command calls it.
 pub(super) struct Ours {
-    pub(super) target: CallTarget,
+    pub(super) target: ComponentTarget,
     /// Seconds that were spent in the target, when they are taken.
     pub(super) spent: Option<f64>,
 }
@@ -27,13 +27,13 @@ impl Ours {
     }
 
     pub(super) fn of(module: &[u8]) -> Ours {
-        let loaded = Loaded::of_bytes("target", module).expect("a core module with libFuzzer's entry point");
+        let loaded = LoadedTarget::of_bytes("target", module).expect("a core module with libFuzzer's entry point");
         let mut plan = Plan::default();
         plan.limits.fuel = FUEL_DEFAULT / 10;
-        let planned = Planned::of(plan, Inputs::default());
-        let prepared = Prepared::to_call(loaded, planned, &Build::default()).expect("it compiles");
+        let planned = RunPlan::of(plan, Inputs::default());
+        let prepared = PreparedProgram::to_call(loaded, planned, &Build::default()).expect("it compiles");
         let entry = EntryPoint::Call(PlannedCall::Fuzz("LLVMFuzzerTestOneInput".to_owned()));
-        let target = CallTarget::open(&prepared, &entry, Seed(0), false).expect("it starts");
+        let target = ComponentTarget::open(&prepared, &entry, Seed(0), false).expect("it starts");
         Ours { target, spent: None }
     }
 
@@ -48,7 +48,7 @@ impl Ours {
         taken.len()
     }
 
-    fn timed<T>(&mut self, work: impl FnOnce(&mut CallTarget) -> T) -> T {
+    fn timed<T>(&mut self, work: impl FnOnce(&mut ComponentTarget) -> T) -> T {
         if self.spent.is_none() {
             return work(&mut self.target);
         }

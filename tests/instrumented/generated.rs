@@ -6,8 +6,8 @@
 use super::writers;
 use arbitrary::Unstructured;
 use fozzy_instrument::{
-    CodeOrigin, CoverageMode, Instrumented, MARKED_PAGE_BYTES, ModuleChoice, ModuleOrdinal, Options, OriginalOffset,
-    RewrittenOffset, STRADDLE_BYTES, instrument,
+    CodeOrigin, CoverageMode, InstrumentedComponent, MARKED_PAGE_BYTES, ModuleChoice, ModuleOrdinal, Options,
+    OriginalOffset, RewrittenOffset, STRADDLE_BYTES, instrument,
 };
 use wasm_encoder::reencode::{Reencode, RoundtripReencoder};
 use wasm_encoder::{ExportKind, ExportSection, RawSection};
@@ -80,7 +80,7 @@ fn engine() -> Engine {
 }
 
 /// The core module in a component that consists of it, with its side memory exported.
-pub(super) fn rewritten(component: &[u8], options: &Options) -> (Instrumented, Vec<u8>) {
+pub(super) fn rewritten(component: &[u8], options: &Options) -> (InstrumentedComponent, Vec<u8>) {
     let output = instrument(component, options).expect("a valid component");
     let range = output.maps.modules()[0].rewritten();
     let bytes = &output.component[range.start.0 as usize..range.end.0 as usize];
@@ -133,7 +133,7 @@ fn globals_of(module: &[u8]) -> u32 {
 struct Running {
     store: Store<()>,
     instance: Instance,
-    output: Option<Instrumented>,
+    output: Option<InstrumentedComponent>,
     /// Where the code stands in the module that runs, less where it stands in the rewritten component.
     moved: i64,
 }
@@ -147,7 +147,7 @@ struct Seen {
 }
 
 impl Running {
-    fn new(engine: &Engine, bytes: &[u8], output: Option<Instrumented>) -> Option<Running> {
+    fn new(engine: &Engine, bytes: &[u8], output: Option<InstrumentedComponent>) -> Option<Running> {
         let module = Module::new(engine, bytes).expect("it is valid");
         let mut store = Store::new(engine, ());
         store.set_fuel(if output.is_some() { FUEL_AFTER } else { FUEL }).expect("fuel is on");

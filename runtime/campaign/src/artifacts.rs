@@ -13,7 +13,7 @@ pub mod bundle;
 pub mod pack;
 
 use crate::error::{CampaignError, at_path};
-use crate::selector::Named;
+use crate::selector::SelectedRun;
 use crate::store::TRACE_NAME;
 use fozzy_report::document::ArtifactEntry;
 use std::path::{Path, PathBuf};
@@ -59,10 +59,10 @@ fn kind_of(name: &str) -> &'static str {
 }
 
 /// All files of a run, the trace first, the others by name.
-pub fn of(named: &Named) -> Result<Vec<Artifact>, CampaignError> {
+pub fn of(named: &SelectedRun) -> Result<Vec<Artifact>, CampaignError> {
     match named {
-        Named::Trace(path) => Ok(vec![artifact("trace", TRACE_NAME.to_owned(), path.clone())?]),
-        Named::Run(run) => {
+        SelectedRun::Trace(path) => Ok(vec![artifact("trace", TRACE_NAME.to_owned(), path.clone())?]),
+        SelectedRun::Run(run) => {
             let mut found = Vec::new();
             collect(&run.folder, "", DEPTH_MAX, &mut found)?;
             let elsewhere = run.manifest.trace_path.as_ref().map(PathBuf::from).filter(|path| path.is_file());

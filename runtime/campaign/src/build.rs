@@ -48,7 +48,7 @@ pub fn build(folder: &Path) -> Result<PathBuf, CampaignError> {
         return Err(CampaignError::new("target", message).hint(hint));
     }
     add_target(folder, TARGET)?;
-    Building { folder, target: TARGET, arguments: &[], environment: &[] }.build()
+    CargoBuild { folder, target: TARGET, arguments: &[], environment: &[] }.build()
 }
 
 /// Follows a recipe.
@@ -80,7 +80,7 @@ fn make(folder: &Path, Recipe { build, program }: Recipe) -> Result<PathBuf, Cam
 }
 
 /// How a package is built.
-pub struct Building<'a> {
+pub struct CargoBuild<'a> {
     pub folder: &'a Path,
     pub target: &'a str,
     /// Further arguments of cargo.
@@ -89,10 +89,10 @@ pub struct Building<'a> {
     pub environment: &'a [(&'a str, &'a OsStr)],
 }
 
-impl Building<'_> {
+impl CargoBuild<'_> {
     /// Builds it, and returns its wasm file.
     pub fn build(&self) -> Result<PathBuf, CampaignError> {
-        let Building { folder, target, arguments, environment } = *self;
+        let CargoBuild { folder, target, arguments, environment } = *self;
         let mut cargo = Command::new("cargo");
         cargo
             .args(["build", "--release", "--target", target, "--message-format=json-render-diagnostics"])

@@ -8,7 +8,7 @@
 //! Invariant: the results depend on the trace, the numbers and the seed; not on the jobs.
 
 use crate::error::CampaignError;
-use crate::pipeline::{Prepared, session_of};
+use crate::pipeline::{PreparedProgram, session_of};
 use crate::suite::jobs::in_order;
 use fozzy_check::judge;
 use fozzy_engine::Session;
@@ -36,7 +36,7 @@ pub struct FailingRun<'a> {
     recording: &'a Recording,
     /// Its failure.
     pub signature: FailureSignature,
-    prepared: Prepared,
+    prepared: PreparedProgram,
     jobs: usize,
 }
 
@@ -53,7 +53,7 @@ impl<'a> FailingRun<'a> {
             let what = "it was recorded with the real computer, which answers no continuation";
             return Err(refused(what).hint("record it with the virtual and scripted backends"));
         }
-        let prepared = Prepared::of_recording(recording)?;
+        let prepared = PreparedProgram::of_recording(recording)?;
         let case = FailingRun { recording, signature, prepared, jobs: jobs as usize };
         if !case.fails(&mut case.session(&recording.plan)?, source_of(recording))? {
             let again = refused("the recorded failure does not come again");

@@ -10,9 +10,9 @@
 //! Not here: which inputs are worth having (`fozzy fuzz`), what is made of coverage (`command/coverage.rs`).
 
 use crate::error::{CampaignError, at_path};
-use crate::fuzz::choose::Wanted;
-use crate::fuzz::target::{Confirmer, caller_error};
-use crate::pipeline::Prepared;
+use crate::fuzz::choose::EntryPointChoice;
+use crate::fuzz::target::{FindingConfirmer, caller_error};
+use crate::pipeline::PreparedProgram;
 use fozzy_check::judge;
 use fozzy_engine::{EntryPoint, Program, ProgramCoverage};
 use fozzy_trace::plan::ScenarioPlan;
@@ -76,7 +76,7 @@ pub fn is_trace(path: &Path) -> bool {
 }
 
 /// What an input has covered, by component, and how it ended.
-pub struct Reached {
+pub struct InputRunResult {
     pub covered: BTreeMap<Digest, (Program, ProgramCoverage)>,
     pub status: Status,
     /// The first failure.
@@ -84,18 +84,18 @@ pub struct Reached {
 }
 
 /// A program that is given inputs.
-pub struct Inputs {
-    confirmers: Vec<Confirmer>,
+pub struct InputRunner {
+    confirmers: Vec<FindingConfirmer>,
 }
 
-impl Inputs {
+impl InputRunner {
     /// As the flags say, and what the program has; fuel in budgets of the plan.
-    pub fn of(args: &InputOptions, prepared: &Prepared, fuel_times: u64) -> Result<Inputs, CampaignError> {
-        let Prepared { loaded, planned, program } = prepared;
+    pub fn of(args: &InputOptions, prepared: &PreparedProgram, fuel_times: u64) -> Result<InputRunner, CampaignError> {
+        let PreparedProgram { loaded, planned, program } = prepared;
         let name = &loaded.target.name;
         let functions = fozzy_engine::functions(program, &planned.plan, &planned.inputs, SEED);
         let functions = functions.map_err(|error| caller_error(name, &error))?;
-        let wanted = Wanted {
+        let wanted = EntryPointChoice {
             file: args.input_file.as_deref(),
             argument: args.input_arg,
             http: args.http,
@@ -103,25 +103,25 @@ impl Inputs {
             flows: ScenarioPlan::default().flows,
             // What has nothing else to be called is a program that reads its input.
             stdin: functions.runs && functions.fuzz.is_empty() && args.function.is_none() && !args.http,
-            ..Wanted::default()
+            ..EntryPointChoice::default()
         };
         let searched: Vec<EntryPoint> = wanted.of(&functions, name)?;
         let confirmer = |one: &EntryPoint| {
-            let mut confirmer = Confirmer::new(program.clone(), one, &planned.plan, &planned.inputs, SEED)?;
+            let mut confirmer = FindingConfirmer::new(program.clone(), one, &planned.plan, &planned.inputs, SEED)?;
             confirmer.session_mut().fuel_times(fuel_times);
             Ok(confirmer)
         };
-        Ok(Inputs { confirmers: searched.iter().map(confirmer).collect::<Result<_, CampaignError>>()? })
+        Ok(InputRunner { confirmers: searched.iter().map(confirmer).collect::<Result<_, CampaignError>>()? })
     }
 
     /// Executes the input that stands in a file.
-    pub fn execute(&mut self, path: &Path) -> Result<Reached, CampaignError> {
+    pub fn execute(&mut self, path: &Path) -> Result<InputRunResult, CampaignError> {
         self.execute_bytes(&read(path)?)
     }
 
     /// Executes an input: with several functions, each by itself.
-    pub fn execute_bytes(&mut self, bytes: &[u8]) -> Result<Reached, CampaignError> {
-        let mut reached = Reached { covered: BTreeMap::new(), status: Status::Pass, failure: None };
+    pub fn execute_bytes(&mut self, bytes: &[u8]) -> Result<InputRunResult, CampaignError> {
+        let mut reached = InputRunResult { covered: BTreeMap::new(), status: Status::Pass, failure: None };
         for confirmer in &mut self.confirmers {
             let verdict = judge(&confirmer.execute(bytes, 0..0)?.execution);
             if reached.status == Status::Pass {

@@ -10,7 +10,7 @@ pub type StopFlag = Arc<dyn Fn() -> bool + Send + Sync>;
 
 /// Bounds of an execution.
 #[derive(Clone, Debug, Default)]
-pub struct Limits {
+pub struct LimitOptions {
     /// Virtual time.
     pub timeout: Option<Duration>,
     /// Instructions.
@@ -23,7 +23,7 @@ pub struct Limits {
 
 /// What the simulated computer has.
 #[derive(Clone, Debug, Default)]
-pub struct World {
+pub struct WorldOptions {
     /// A plan file; everything else here goes before what it says.
     pub plan: Option<PathBuf>,
     /// Directories that are copied to the virtual disk: `HOST::GUEST`.
@@ -74,7 +74,7 @@ pub struct RunRequest {
     /// Arguments of the program.
     pub args: Vec<String>,
     /// Bounds of each execution.
-    pub limits: Limits,
+    pub limits: LimitOptions,
     /// What the simulated computer has.
-    pub world: World,
+    pub world: WorldOptions,
 }

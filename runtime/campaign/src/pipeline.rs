@@ -12,8 +12,8 @@ mod plan;
 mod prepare;
 mod record;
 
-pub use load::{Loaded, cache, load, summary_of};
-pub use plan::{Planned, component, plan, plan_error};
+pub use load::{LoadedTarget, cache, load, summary_of};
+pub use plan::{RunPlan, component, plan, plan_error};
 pub(crate) use prepare::session;
-pub use prepare::{Prepared, session_of};
+pub use prepare::{PreparedProgram, session_of};
 pub use record::{ENTRIES_KEPT, RecordPolicy, RunOrigin, engine_id, identity, kept, write};

@@ -28,7 +28,7 @@ pub fn trace_path(selector: &str, runs: &RunStore) -> Result<PathBuf, CampaignEr
 }
 
 /// What a selector names: a run with all that was kept of it, or a trace by itself.
-pub enum Named {
+pub enum SelectedRun {
     /// A finished run.
     Run(Box<KeptRun>),
     /// A trace, which is believed alone.
@@ -36,24 +36,24 @@ pub enum Named {
 }
 
 /// The run or trace that a selector names.
-pub fn named(selector: &str, runs: &RunStore) -> Result<Named, CampaignError> {
+pub fn named(selector: &str, runs: &RunStore) -> Result<SelectedRun, CampaignError> {
     let path = Path::new(selector);
     if path.is_dir() {
-        return Ok(Named::Run(Box::new(KeptRun::read(path)?)));
+        return Ok(SelectedRun::Run(Box::new(KeptRun::read(path)?)));
     }
     if path.exists() {
-        return Ok(Named::Trace(path.to_owned()));
+        return Ok(SelectedRun::Trace(path.to_owned()));
     }
     let finished = runs.finished();
     // An alias passes over what cannot be believed; who names such a run hears why.
     let (folder, _) = find(selector, &finished, runs, |folder| KeptRun::read(folder).is_ok())?;
-    Ok(Named::Run(Box::new(KeptRun::read(folder)?)))
+    Ok(SelectedRun::Run(Box::new(KeptRun::read(folder)?)))
 }
 
 /// The finished run that an alias or an id names; an alias takes those only that are `believed`.
 fn find<'a>(
     selector: &str,
-    finished: &'a Finished,
+    finished: &'a FinishedRuns,
     runs: &RunStore,
     believed: impl Fn(&Path) -> bool,
 ) -> Result<(&'a Path, &'a RunManifest), CampaignError> {
@@ -126,10 +126,10 @@ fn collect(folder: &Path, depth: usize, found: &mut Vec<PathBuf>) -> Result<(), 
     Ok(())
 }
 
-type Finished = [(PathBuf, RunManifest)];
+type FinishedRuns = [(PathBuf, RunManifest)];
 
 fn first<'a>(
-    finished: &'a Finished,
+    finished: &'a FinishedRuns,
     alias: &str,
     runs: &RunStore,
     fits: impl Fn(&Path, &RunManifest) -> bool,
@@ -145,7 +145,7 @@ fn first<'a>(
 }
 
 fn by_id<'a>(
-    finished: &'a Finished,
+    finished: &'a FinishedRuns,
     id: &str,
     selector: &str,
     runs: &RunStore,

@@ -9,7 +9,7 @@
 //! Invariant: what comes out has the failure of what went in, confirmed by a whole run.
 
 use crate::error::CampaignError;
-use crate::pipeline::{self, ENTRIES_KEPT, Prepared, RunOrigin, cache};
+use crate::pipeline::{self, ENTRIES_KEPT, PreparedProgram, RunOrigin, cache};
 use crate::scenario;
 use crate::selector;
 use crate::store::RunFolder;
@@ -42,7 +42,7 @@ pub struct ProgramReplayTarget {
 impl ProgramReplayTarget {
     /// One target a job; the program is compiled once.
     pub fn several(recording: &Recording, jobs: u32) -> Result<Vec<ProgramReplayTarget>, CampaignError> {
-        let prepared = Prepared::of_recording(recording)?;
+        let prepared = PreparedProgram::of_recording(recording)?;
         let program = SequenceProgram::new(Arc::clone(&recording.component), cache());
         let target = |_| {
             let sequences = Some(SequenceWalker::new(Arc::clone(&program)));
@@ -52,7 +52,7 @@ impl ProgramReplayTarget {
     }
 
     /// A target that runs every candidate from its start.
-    pub fn whole(recording: &Recording, prepared: &Prepared) -> Result<ProgramReplayTarget, CampaignError> {
+    pub fn whole(recording: &Recording, prepared: &PreparedProgram) -> Result<ProgramReplayTarget, CampaignError> {
         let origin = RunOrigin::of_recording(recording);
         Ok(ProgramReplayTarget { session: prepared.session()?, sequences: None, origin })
     }

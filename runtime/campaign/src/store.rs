@@ -66,9 +66,9 @@ pub struct RunManifest {
 }
 
 /// What is reported of a run.
-pub trait Report: Serialize {
+pub trait RunReport: Serialize {
     /// What its manifest says of it.
-    fn told(&self) -> Told<'_>;
+    fn told(&self) -> ReportFacts<'_>;
 }
 
 /// `report.json`, read again.
@@ -81,8 +81,8 @@ pub enum KeptReport {
     Run(Box<RunSummary>),
 }
 
-impl Report for KeptReport {
-    fn told(&self) -> Told<'_> {
+impl RunReport for KeptReport {
+    fn told(&self) -> ReportFacts<'_> {
         match self {
             KeptReport::Suite(summary) => summary.told(),
             KeptReport::Run(summary) => summary.told(),
@@ -148,7 +148,7 @@ impl ManifestFacts {
         ManifestFacts::new(paths, &manifest.run_id, words, manifest.seed, manifest.findings_count)
     }
 
-    fn of_report(told: &Told<'_>) -> ManifestFacts {
+    fn of_report(told: &ReportFacts<'_>) -> ManifestFacts {
         let RunIdentity { run_id, seed, trace_path, report_path, artifacts_dir } = told.identity;
         let words = [told.mode.name(), told.status.name()];
         ManifestFacts::new([trace_path, report_path, artifacts_dir], run_id, words, *seed, told.findings)
@@ -163,7 +163,7 @@ impl ManifestFacts {
 }
 
 /// What a manifest takes from a report.
-pub struct Told<'a> {
+pub struct ReportFacts<'a> {
     pub mode: RunMode,
     pub status: Status,
     identity: &'a RunIdentity,
@@ -177,10 +177,10 @@ pub struct Told<'a> {
 
 macro_rules! report {
     ($($summary:ty, $it:ident => $tests:expr);*) => {
-        $(impl Report for $summary {
-            fn told(&self) -> Told<'_> {
+        $(impl RunReport for $summary {
+            fn told(&self) -> ReportFacts<'_> {
                 let $it = self;
-                Told {
+                ReportFacts {
                     mode: self.mode,
                     status: self.status,
                     identity: &self.identity,
@@ -232,14 +232,14 @@ impl RunStore {
     }
 
     /// Writes report and manifest, and gives the run its place in the order.
-    pub fn finish(&self, folder: &RunFolder, report: &impl Report) -> Result<(), CampaignError> {
+    pub fn finish(&self, folder: &RunFolder, report: &impl RunReport) -> Result<(), CampaignError> {
         write_json(&folder.path.join("report.json"), report)?;
         let locked = self.lock()?;
         let sequence = self.last_sequence() + 1;
         let text = format!("{sequence}\n");
         write(&self.runs.join(SEQUENCE_NAME), text.as_bytes())?;
         drop(locked);
-        let Told { mode, status, identity, started_at, finished_at, duration_ns, findings, tests, memory } =
+        let ReportFacts { mode, status, identity, started_at, finished_at, duration_ns, findings, tests, memory } =
             report.told();
         let manifest = RunManifest {
             schema_version: MANIFEST_SCHEMA.to_owned(),

@@ -2,8 +2,8 @@
 
 use crate::program::{Failure, project, simulated};
 use crate::{Error, Plan, Program, Trace};
-use fozzy_campaign::explore::stateful_target::{Confirmer, ScenarioGround, walk_error};
-use fozzy_campaign::pipeline::{Prepared, cache, plan as planned};
+use fozzy_campaign::explore::stateful_target::{PathConfirmer, ScenarioTarget, walk_error};
+use fozzy_campaign::pipeline::{PreparedProgram, cache, plan as planned};
 use fozzy_engine::Walker;
 use fozzy_search::FailureRecord;
 use fozzy_search::explore::{
@@ -161,16 +161,16 @@ impl Program {
             bounds.steps_max = own.flows;
         }
         planned.plan.scenario = Some(ScenarioPlan::all(1, bounds.steps_per_run));
-        let prepared = Prepared::compile(self.loaded(), planned)?;
-        let confirmer = Confirmer::new(&prepared, bounds.seed)?;
-        let mut recorder = Confirmer::new(&prepared, bounds.seed)?;
+        let prepared = PreparedProgram::compile(self.loaded(), planned)?;
+        let confirmer = PathConfirmer::new(&prepared, bounds.seed)?;
+        let mut recorder = PathConfirmer::new(&prepared, bounds.seed)?;
         let start = AnswerLog::default();
         let first = Box::new(GuidedSource::first(bounds.seed, &start));
         let (component, planned) = (Arc::clone(&prepared.loaded.component), &prepared.planned);
         let walker = Walker::new(component, &planned.plan, &planned.inputs, cache().as_ref(), first);
         let walker = walker.map_err(|error| Error::from(walk_error(self.name(), &error)))?;
         let mut search = Search::new(bounds, row, &start);
-        let mut target = ScenarioGround::new(walker, confirmer);
+        let mut target = ScenarioTarget::new(walker, confirmer);
         search.run(&mut target, &mut std::iter::empty(), &mut Unwatched)?;
         let stats = *search.stats();
         let mut failures = Vec::new();

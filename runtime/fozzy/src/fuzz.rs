@@ -2,9 +2,9 @@
 
 use crate::program::{Failure, project, simulated};
 use crate::{Error, Plan, Program, Trace};
-use fozzy_campaign::fuzz::choose::{Wanted, listed};
-use fozzy_campaign::fuzz::target::{CallTarget, made_up};
-use fozzy_campaign::pipeline::{ENTRIES_KEPT, Prepared, plan as planned};
+use fozzy_campaign::fuzz::choose::{EntryPointChoice, listed};
+use fozzy_campaign::fuzz::target::{ComponentTarget, made_up};
+use fozzy_campaign::pipeline::{ENTRIES_KEPT, PreparedProgram, plan as planned};
 use fozzy_engine::Build;
 use fozzy_report::RunMode;
 use fozzy_search::FailureRecord;
@@ -194,21 +194,21 @@ impl Program {
         let (name, seed) = (self.name(), Seed(options.seed));
         let planned = planned(&project(), &self.loaded(), &plan.request)?;
         simulated(&planned)?;
-        let prepared = Prepared::to_call(self.loaded(), planned, &Build::default())?;
+        let prepared = PreparedProgram::to_call(self.loaded(), planned, &Build::default())?;
         let (plan_, inputs) = (&prepared.planned.plan, &prepared.planned.inputs);
         let functions = fozzy_engine::functions(&prepared.program, plan_, inputs, seed);
         let functions = functions.map_err(|error| Error::Program(format!("{name}: {error}")))?;
-        let wanted = Wanted {
+        let wanted = EntryPointChoice {
             stdin: options.stdin,
             function: options.function.as_deref(),
             flows: plan.flows.unwrap_or(ScenarioPlan::default().flows),
-            ..Wanted::default()
+            ..EntryPointChoice::default()
         };
         let entries = wanted.of(&functions, name)?;
         let [entry] = entries.as_slice() else {
             return Err(Error::Program(format!("{name} has several functions: {}", listed(&entries).join(", "))));
         };
-        let mut target = CallTarget::open(&prepared, entry, seed, false)?;
+        let mut target = ComponentTarget::open(&prepared, entry, seed, false)?;
         let executions = options.executions.or(options.time.is_none().then_some(EXECUTIONS_DEFAULT));
         let bounds = Options {
             seed,

@@ -2,7 +2,7 @@
 
 use crate::{Error, Plan, Trace};
 use fozzy_campaign::options::Project;
-use fozzy_campaign::pipeline::{self, ENTRIES_KEPT, Loaded, Prepared};
+use fozzy_campaign::pipeline::{self, ENTRIES_KEPT, LoadedTarget, PreparedProgram};
 use fozzy_report::RunMode;
 use fozzy_trace::file::Recording;
 use fozzy_trace::source::SeededSource;
@@ -13,7 +13,7 @@ use std::path::Path;
 /// A program: a component, a core module, the text of either, a crate's folder, or a scenario file `*.fozzy.json`.
 #[derive(Clone)]
 pub struct Program {
-    loaded: Loaded,
+    loaded: LoadedTarget,
 }
 
 impl fmt::Debug for Program {
@@ -41,7 +41,7 @@ impl Program {
     /// assert!(matches!(refused, Err(fozzy::Error::Program(_))));
     /// ```
     pub fn from_bytes(name: &str, bytes: &[u8]) -> Result<Program, Error> {
-        Ok(Program { loaded: Loaded::of_bytes(name, bytes)? })
+        Ok(Program { loaded: LoadedTarget::of_bytes(name, bytes)? })
     }
 
     /// Its name in reports.
@@ -62,12 +62,12 @@ impl Program {
         Ok(Run { stdout, stderr, recording: prepared.record(&execution, Seed(seed), RunMode::Run) })
     }
 
-    pub(crate) fn loaded(&self) -> Loaded {
+    pub(crate) fn loaded(&self) -> LoadedTarget {
         self.loaded.clone()
     }
 
-    fn prepared(&self, plan: &Plan) -> Result<Prepared, Error> {
-        let mut prepared = Prepared::new(&project(), self.loaded(), &plan.request)?;
+    fn prepared(&self, plan: &Plan) -> Result<PreparedProgram, Error> {
+        let mut prepared = PreparedProgram::new(&project(), self.loaded(), &plan.request)?;
         simulated(&prepared.planned)?;
         prepared.drive(plan.sequences, plan.flows);
         Ok(prepared)
@@ -80,7 +80,7 @@ pub(crate) fn project() -> Project {
 }
 
 /// What is asked of the real computer is refused: a library runs programs of others.
-pub(crate) fn simulated(planned: &pipeline::Planned) -> Result<(), Error> {
+pub(crate) fn simulated(planned: &pipeline::RunPlan) -> Result<(), Error> {
     match planned.is_live() {
         true => Err(Error::Plan("the plan asks for the real computer, and here all is simulated".to_owned())),
         false => Ok(()),

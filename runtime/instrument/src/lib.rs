@@ -88,10 +88,10 @@ pub const STACK_SLOTS_MAX: u32 = 1 << 26;
 
 /// A rewritten component, and the way back from it to the original.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Instrumented {
+pub struct InstrumentedComponent {
     /// The component to compile and run.
     pub component: Vec<u8>,
-    /// From offsets in [`Instrumented::component`] to offsets in the original.
+    /// From offsets in [`InstrumentedComponent::component`] to offsets in the original.
     pub maps: OffsetMaps,
     /// The edges of the chosen modules; empty without coverage.
     pub sites: Sites,
@@ -115,7 +115,7 @@ pub struct Instrumented {
 ///
 /// Everything that [`features()`] does not allow or that is no valid component, and the bounds named
 /// in [`Error`].
-pub fn instrument(component: &[u8], options: &Options) -> Result<Instrumented, Error> {
+pub fn instrument(component: &[u8], options: &Options) -> Result<InstrumentedComponent, Error> {
     if options.stack_slots == 0 || options.stack_slots > STACK_SLOTS_MAX {
         return Err(Error::StackSlots { found: options.stack_slots });
     }

@@ -22,7 +22,7 @@ use crate::nesting::{self, COMPONENT_SECTION, CORE_MODULE_SECTION};
 use crate::prescan::{Prescan, survey};
 use crate::shape::ComponentShape;
 use crate::side::{SideMemory, SideTag};
-use crate::{Error, Instrumented, Options, access, features};
+use crate::{Error, InstrumentedComponent, Options, access, features};
 use wasmparser::{Encoding, Parser, Payload, ValidPayload, Validator};
 
 /// A component while the walk is inside it.
@@ -39,7 +39,7 @@ enum OpenItem<'a> {
 }
 
 /// Rewrites the whole of `component`.
-pub(crate) fn walk(component: &[u8], options: &Options) -> Result<Instrumented, Error> {
+pub(crate) fn walk(component: &[u8], options: &Options) -> Result<InstrumentedComponent, Error> {
     nesting::check(component)?;
     let beside = options.beside();
     let mut surveyed = if beside { survey(component)? } else { Prescan::default() };
@@ -193,7 +193,7 @@ fn finished(
     bodies: BodyRewriter,
     tag: Option<SideTag>,
     marks: Option<MarksVerdict>,
-) -> Instrumented {
+) -> InstrumentedComponent {
     let OpenItem::Component(ComponentRewriter { mut out, modules, side_memories }) = closed else {
         unreachable!("a core module was refused at its version")
     };
@@ -205,5 +205,5 @@ fn finished(
     let obstacles = shape.map(|shape| shape.obstacles.clone()).unwrap_or_default();
     let BodyRewriter { sites, comparisons, .. } = bodies;
     let maps = OffsetMaps { modules };
-    Instrumented { component: out, maps, sites, comparisons, side_memories, tag, marks, access, obstacles }
+    InstrumentedComponent { component: out, maps, sites, comparisons, side_memories, tag, marks, access, obstacles }
 }

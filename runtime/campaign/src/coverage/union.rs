@@ -12,9 +12,9 @@
 
 use super::component;
 use crate::error::CampaignError;
-use crate::inputs::{InputOptions, Inputs};
+use crate::inputs::{InputOptions, InputRunner};
 use crate::options::{Project, RunRequest};
-use crate::pipeline::{Loaded, Planned, Prepared, load, plan};
+use crate::pipeline::{LoadedTarget, PreparedProgram, RunPlan, load, plan};
 use fozzy_check::judge;
 use fozzy_engine::{Build, Program, ProgramCoverage, Session, Switches};
 use fozzy_instrument::{CoverageMode, ModuleChoice};
@@ -107,9 +107,9 @@ impl CoverageUnion {
             let message = "inputs are executed on the simulated computer, and the plan asks for the real one";
             return Err(CampaignError::new("plan", message));
         }
-        let prepared = Prepared::to_call(loaded, planned, &self.build)?;
+        let prepared = PreparedProgram::to_call(loaded, planned, &self.build)?;
         let own = Digest::of(prepared.program.component());
-        let mut runner = Inputs::of(given, &prepared, FUEL_TIMES)?;
+        let mut runner = InputRunner::of(given, &prepared, FUEL_TIMES)?;
         let mut failed = Vec::new();
         for path in files {
             let reached = runner.execute(path)?;
@@ -129,15 +129,15 @@ impl CoverageUnion {
         Ok(())
     }
 
-    fn prepared(&mut self, recording: &Recording) -> Result<Prepared, CampaignError> {
+    fn prepared(&mut self, recording: &Recording) -> Result<PreparedProgram, CampaignError> {
         let (digest, switches) = (Digest::of(&recording.component), Switches::of(&recording.plan));
-        let (loaded, planned) = (Loaded::of_recording(recording), Planned::of_recording(recording));
+        let (loaded, planned) = (LoadedTarget::of_recording(recording), RunPlan::of_recording(recording));
         if let Some((known, under, program)) = &self.last
             && (*known, *under) == (digest, switches)
         {
-            return Ok(Prepared { loaded, planned, program: program.clone() });
+            return Ok(PreparedProgram { loaded, planned, program: program.clone() });
         }
-        let prepared = Prepared::compile_as(loaded, planned, &self.build)?;
+        let prepared = PreparedProgram::compile_as(loaded, planned, &self.build)?;
         self.last = Some((digest, switches, prepared.program.clone()));
         Ok(prepared)
     }

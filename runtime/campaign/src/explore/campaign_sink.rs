@@ -7,7 +7,7 @@
 //!
 //! Invariant: nothing here has an influence on the exploration but that it ends when its time is over.
 
-use super::stateful_target::Confirmer;
+use super::stateful_target::PathConfirmer;
 use super::workers::Share;
 use crate::error::CampaignError;
 use crate::notice::notice;
@@ -36,10 +36,10 @@ pub struct Where {
 }
 
 /// Keeps, and says.
-pub struct Keeper {
+pub struct ExplorationSink {
     /// Whether somebody wants it to end.
     pub stop: StopFlag,
-    pub confirmer: Confirmer,
+    pub confirmer: PathConfirmer,
     pub place: Where,
     pub watch: Stopwatch,
     /// `None` when its runs are bounded instead.
@@ -47,14 +47,14 @@ pub struct Keeper {
     pub verbose: bool,
     /// In the order of findings.
     pub kept: Vec<PathBuf>,
-    pub said: Said,
+    pub said: ProgressMark,
     /// `None` when it is alone.
     pub share: Option<Share>,
 }
 
 /// When something was said last, and of how many runs.
 #[derive(Debug, Default)]
-pub struct Said {
+pub struct ProgressMark {
     at_ns: u64,
     runs: u64,
     calls: u64,
@@ -72,7 +72,7 @@ impl Where {
     }
 }
 
-impl Keeper {
+impl ExplorationSink {
     /// The line of the contract.
     fn say(&mut self, stats: &Stats, now: u64) {
         let since = (now - self.said.at_ns).max(1);
@@ -101,7 +101,7 @@ impl Keeper {
     }
 }
 
-impl ExplorationObserver for Keeper {
+impl ExplorationObserver for ExplorationSink {
     fn stepped(&mut self, stats: &Stats) -> bool {
         self.said.calls += 1;
         if !self.said.calls.is_multiple_of(LOOK_EVERY) {

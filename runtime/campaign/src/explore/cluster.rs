@@ -8,8 +8,8 @@
 //! Invariant: a word that means something of a cluster means nothing else here.
 
 use crate::error::CampaignError;
-use crate::options::World;
-use crate::pipeline::Loaded;
+use crate::options::WorldOptions;
+use crate::pipeline::LoadedTarget;
 
 /// How a distributed scenario is to be played.
 #[derive(Clone, Copy, Debug, Default)]
@@ -21,7 +21,11 @@ pub struct ClusterRequest<'a> {
 }
 
 /// Has the scenario played as the flags say; the answer is the rest of them.
-pub fn take(loaded: &mut Loaded, cluster: &ClusterRequest<'_>, world: &World) -> Result<World, CampaignError> {
+pub fn take(
+    loaded: &mut LoadedTarget,
+    cluster: &ClusterRequest<'_>,
+    world: &WorldOptions,
+) -> Result<WorldOptions, CampaignError> {
     let mut world = world.clone();
     let file = match &mut loaded.scenario {
         Some(file) if file.played()?.is_some() => Some(file),

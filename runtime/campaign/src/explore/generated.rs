@@ -22,7 +22,7 @@ use std::path::{Component, Path, PathBuf};
 pub const COVERING_MAX: usize = 8;
 
 /// A file of tests that is to be written.
-pub struct Generated {
+pub struct GeneratedTests {
     file: PathBuf,
     /// The folder of the crate, absolute.
     root: PathBuf,
@@ -30,9 +30,9 @@ pub struct Generated {
     target: PathBuf,
 }
 
-impl Generated {
+impl GeneratedTests {
     /// The tests of `target` in `file`, which must be in a crate.
-    pub fn new(file: &Path, target: &Path) -> Result<Generated, CampaignError> {
+    pub fn new(file: &Path, target: &Path) -> Result<GeneratedTests, CampaignError> {
         let absolute =
             |path: &Path| std::path::absolute(path).map_err(|error| at_path("usage", "cannot find", path, &error));
         let file = absolute(file)?;
@@ -49,7 +49,7 @@ impl Generated {
             return Err(CampaignError::new("usage", message));
         }
         let target = relative(&absolute(target)?, &root);
-        Ok(Generated { file, root, target })
+        Ok(GeneratedTests { file, root, target })
     }
 
     /// Writes traces and tests, and says how many.

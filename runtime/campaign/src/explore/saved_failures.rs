@@ -10,7 +10,7 @@
 //! Not here: `regressions/`, which belong to a suite (`suite`).
 
 use crate::error::{CampaignError, at_path};
-use crate::pipeline::{Loaded, Prepared, session_of};
+use crate::pipeline::{LoadedTarget, PreparedProgram, session_of};
 use crate::selector;
 use crate::suite::regressions::decided;
 use fozzy_check::judge;
@@ -23,22 +23,22 @@ use std::path::{Path, PathBuf};
 const TARGET_FILE: &str = "target";
 
 /// The kept failures of one scenario.
-pub struct Seeds {
+pub struct SavedFailures {
     pub folder: PathBuf,
 }
 
 /// A kept failure, and how it stands.
-pub struct Standing {
+pub struct SavedFailure {
     pub path: PathBuf,
     pub signature: Option<FailureSignature>,
-    pub state: Kept,
+    pub state: RegressionStatus,
     /// What it comes to today.
     pub status: Status,
 }
 
 /// How a kept failure stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kept {
+pub enum RegressionStatus {
     /// The program of today fails so.
     StillThere,
     /// It passes by the same decisions.
@@ -47,17 +47,17 @@ pub enum Kept {
     Stale,
 }
 
-impl Kept {
+impl RegressionStatus {
     pub const fn word(self) -> &'static str {
         match self {
-            Kept::StillThere => "still there",
-            Kept::Fixed => "fixed",
-            Kept::Stale => "stale",
+            RegressionStatus::StillThere => "still there",
+            RegressionStatus::Fixed => "fixed",
+            RegressionStatus::Stale => "stale",
         }
     }
 }
 
-impl Standing {
+impl SavedFailure {
     pub fn document(&self) -> SeedState {
         let (path, signature) = (self.path.display().to_string(), self.signature.clone());
         let shrunk = path.ends_with(".min.fozzy");
@@ -65,19 +65,19 @@ impl Standing {
     }
 }
 
-impl Seeds {
+impl SavedFailures {
     /// Those of the program of this file name.
-    pub fn of(base_dir: &Path, name: &str) -> Seeds {
+    pub fn of(base_dir: &Path, name: &str) -> SavedFailures {
         let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
-        Seeds { folder: base_dir.join("seeds").join(stem) }
+        SavedFailures { folder: base_dir.join("seeds").join(stem) }
     }
 
     /// All scenarios that have some.
-    pub fn all(base_dir: &Path) -> Vec<Seeds> {
+    pub fn all(base_dir: &Path) -> Vec<SavedFailures> {
         let entries = std::fs::read_dir(base_dir.join("seeds")).into_iter().flatten().flatten();
         let mut folders: Vec<PathBuf> = entries.map(|entry| entry.path()).filter(|path| path.is_dir()).collect();
         folders.sort();
-        folders.into_iter().map(|folder| Seeds { folder }).collect()
+        folders.into_iter().map(|folder| SavedFailures { folder }).collect()
     }
 
     fn traces(&self) -> Vec<PathBuf> {
@@ -97,7 +97,7 @@ impl Seeds {
     }
 
     /// Tries all of them on the program of today. One that is no sound trace is an error that names it.
-    pub fn standings(&self, today: &Loaded) -> Result<Vec<Standing>, CampaignError> {
+    pub fn standings(&self, today: &LoadedTarget) -> Result<Vec<SavedFailure>, CampaignError> {
         self.traces().into_iter().map(|path| standing(path, today)).collect()
     }
 
@@ -107,10 +107,12 @@ impl Seeds {
         trace: &Path,
         shrunk: bool,
         signature: Option<&FailureSignature>,
-        known: &[Standing],
+        known: &[SavedFailure],
         target: &Path,
     ) -> Result<(), CampaignError> {
-        let is_known = |standing: &Standing| standing.state != Kept::Stale && standing.signature.as_ref() == signature;
+        let is_known = |standing: &SavedFailure| {
+            standing.state != RegressionStatus::Stale && standing.signature.as_ref() == signature
+        };
         if known.iter().any(is_known) {
             return Ok(());
         }
@@ -131,20 +133,20 @@ impl Seeds {
 }
 
 /// Tries one.
-fn standing(path: PathBuf, today: &Loaded) -> Result<Standing, CampaignError> {
+fn standing(path: PathBuf, today: &LoadedTarget) -> Result<SavedFailure, CampaignError> {
     let recording = selector::read(&path)?;
     let signature = recording.outcome.verdict.signature.clone();
-    let mut session = Prepared::against(&recording, today.clone())?.session()?;
+    let mut session = PreparedProgram::against(&recording, today.clone())?.session()?;
     let (execution, now) = decided(&recording, &mut session)?;
     let verdict = judge(&execution);
-    let of = |state, status| Ok(Standing { path, signature: signature.clone(), state, status });
+    let of = |state, status| Ok(SavedFailure { path, signature: signature.clone(), state, status });
     if verdict.signature == signature {
-        return of(Kept::StillThere, verdict.status);
+        return of(RegressionStatus::StillThere, verdict.status);
     }
     if verdict.status != Status::Pass || today.component == recording.component {
-        return of(Kept::Stale, Status::Pass);
+        return of(RegressionStatus::Stale, Status::Pass);
     }
     let (_, then) = decided(&recording, &mut session_of(&recording)?)?;
     // All that was decided must be asked for again; what comes after the failure is new.
-    of(if now.starts_with(&then) { Kept::Fixed } else { Kept::Stale }, Status::Pass)
+    of(if now.starts_with(&then) { RegressionStatus::Fixed } else { RegressionStatus::Stale }, Status::Pass)
 }

@@ -8,7 +8,7 @@
 //! Invariant: what a finding is, a run says that can be recorded; walking only says where to look.
 
 use crate::error::CampaignError;
-use crate::pipeline::{ENTRIES_KEPT, Prepared, RunOrigin};
+use crate::pipeline::{ENTRIES_KEPT, PreparedProgram, RunOrigin};
 use fozzy_check::{judge, judge_facts};
 use fozzy_engine::{Session, Walker};
 use fozzy_report::RunMode;
@@ -24,18 +24,23 @@ use fozzy_trace::{
 use std::sync::Arc;
 
 /// Runs stories as runs that can be recorded.
-pub struct Confirmer {
+pub struct PathConfirmer {
     session: Session,
     plan: Plan,
     inputs: Inputs,
     origin: RunOrigin,
 }
 
-impl Confirmer {
+impl PathConfirmer {
     /// Runs under the plan of `prepared`.
-    pub fn new(prepared: &Prepared, seed: Seed) -> Result<Confirmer, CampaignError> {
+    pub fn new(prepared: &PreparedProgram, seed: Seed) -> Result<PathConfirmer, CampaignError> {
         let (plan, inputs) = (prepared.planned.plan.clone(), prepared.planned.inputs.clone());
-        Ok(Confirmer { session: prepared.session()?, plan, inputs, origin: prepared.origin(seed, RunMode::Explore) })
+        Ok(PathConfirmer {
+            session: prepared.session()?,
+            plan,
+            inputs,
+            origin: prepared.origin(seed, RunMode::Explore),
+        })
     }
 
     /// The plan of the run of a story.
@@ -58,14 +63,14 @@ impl Confirmer {
 }
 
 /// A scenario that is walked through.
-pub struct ScenarioGround {
+pub struct ScenarioTarget {
     walker: Walker,
-    confirmer: Confirmer,
+    confirmer: PathConfirmer,
 }
 
-impl ScenarioGround {
-    pub fn new(walker: Walker, confirmer: Confirmer) -> ScenarioGround {
-        ScenarioGround { walker, confirmer }
+impl ScenarioTarget {
+    pub fn new(walker: Walker, confirmer: PathConfirmer) -> ScenarioTarget {
+        ScenarioTarget { walker, confirmer }
     }
 
     pub fn walker(&self) -> &Walker {
@@ -73,7 +78,7 @@ impl ScenarioGround {
     }
 }
 
-impl StepTarget for ScenarioGround {
+impl StepTarget for ScenarioTarget {
     fn start(&self) -> CheckpointId {
         self.walker.start()
     }
@@ -95,7 +100,7 @@ impl StepTarget for ScenarioGround {
     }
 }
 
-impl StatefulTarget for ScenarioGround {
+impl StatefulTarget for ScenarioTarget {
     fn judge_end(&self) -> Option<Verdict> {
         judge_facts(self.walker.facts())
     }

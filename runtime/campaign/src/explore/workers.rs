@@ -51,7 +51,7 @@ const EXPLORED: &str = "explored.json";
 
 /// What an exploration came to.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub struct Explored {
+pub struct ExplorationResult {
     pub stats: Stats,
     /// Whether any flow did anything.
     pub has_run: bool,
@@ -178,7 +178,7 @@ impl Share {
     }
 
     /// Tells what it came to.
-    pub fn conclude(&self, explored: &Explored) -> Result<(), CampaignError> {
+    pub fn conclude(&self, explored: &ExplorationResult) -> Result<(), CampaignError> {
         if explored.ended == "finding" {
             write(&self.folder.join(OVER), &self.worker)?;
         }
@@ -192,7 +192,7 @@ pub fn run(
     (workers, seed): (u32, Seed),
     verbose: bool,
     stop: &StopFlag,
-) -> Result<Explored, CampaignError> {
+) -> Result<ExplorationResult, CampaignError> {
     let folder = place.folder.join("workers");
     make(&folder)?;
     let watch = Stopwatch::start();
@@ -273,16 +273,16 @@ fn sum(all: impl Iterator<Item = Stats>) -> Stats {
 }
 
 /// What all of them have found, each failure once.
-fn merged(folder: &Path, place: &Where, workers: u32, stop: &StopFlag) -> Result<Explored, CampaignError> {
-    let mut all = Explored::default();
+fn merged(folder: &Path, place: &Where, workers: u32, stop: &StopFlag) -> Result<ExplorationResult, CampaignError> {
+    let mut all = ExplorationResult::default();
     let mut numbers = Vec::new();
     let mut seen = BTreeSet::new();
     for worker in 0..workers {
         let own = folder.join(worker.to_string());
-        let explored: Explored = read(&own.join(EXPLORED)).unwrap_or_else(|| Explored {
+        let explored: ExplorationResult = read(&own.join(EXPLORED)).unwrap_or_else(|| ExplorationResult {
             // It was killed: its numbers are those that it told last.
             stats: read(&own.join(NUMBERS)).unwrap_or_default(),
-            ..Explored::default()
+            ..ExplorationResult::default()
         });
         numbers.push(explored.stats);
         all.edges_total = all.edges_total.max(explored.edges_total);

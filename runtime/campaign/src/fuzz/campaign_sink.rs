@@ -11,8 +11,8 @@
 
 use super::cargo::CargoFuzz;
 use super::corpus::CorpusFolder;
-use super::summary::{Report, Subject};
-use super::target::{Confirmed, Confirmer};
+use super::summary::{CampaignReport, Subject};
+use super::target::{ConfirmedRun, FindingConfirmer};
 use super::worker::Worker;
 use crate::error::CampaignError;
 use crate::notice::remark;
@@ -52,7 +52,7 @@ pub struct Place {
 
 /// What was kept of one failure.
 #[derive(Clone, Debug)]
-pub struct Kept {
+pub struct SavedFinding {
     pub trace: PathBuf,
     pub input: PathBuf,
     /// What was called with it, if that was drawn by its type.
@@ -71,9 +71,9 @@ pub struct Smaller {
 }
 
 /// Keeps, and says.
-pub struct Keeper {
+pub struct CampaignSink {
     pub corpus: CorpusFolder,
-    pub confirmer: Confirmer,
+    pub confirmer: FindingConfirmer,
     pub origin: RunOrigin,
     pub place: Place,
     pub watch: Stopwatch,
@@ -84,7 +84,7 @@ pub struct Keeper {
     /// Bytes that an input can have.
     pub input_bytes_max: usize,
     /// In the order of findings.
-    pub kept: Vec<Kept>,
+    pub kept: Vec<SavedFinding>,
     /// What they are of.
     found: Vec<FailureRecord>,
     /// When the corpus was looked at last, and how long that took.
@@ -97,9 +97,9 @@ pub struct Keeper {
 }
 
 /// What a keeper is made of.
-pub struct Keeping {
+pub struct SinkConfig {
     pub corpus: CorpusFolder,
-    pub confirmer: Confirmer,
+    pub confirmer: FindingConfirmer,
     pub origin: RunOrigin,
     pub place: Place,
     pub subject: Subject,
@@ -108,10 +108,10 @@ pub struct Keeping {
     pub input_bytes_max: usize,
 }
 
-impl Keeper {
-    pub fn new(keeping: Keeping) -> Keeper {
-        let Keeping { corpus, confirmer, origin, place, subject, time, is_worker, input_bytes_max } = keeping;
-        Keeper {
+impl CampaignSink {
+    pub fn new(keeping: SinkConfig) -> CampaignSink {
+        let SinkConfig { corpus, confirmer, origin, place, subject, time, is_worker, input_bytes_max } = keeping;
+        CampaignSink {
             corpus,
             confirmer,
             origin,
@@ -140,7 +140,7 @@ impl Keeper {
 
     /// Tells the main process how it goes. `false` when that has gone.
     fn tell(&self) -> bool {
-        Worker::tell(Report::of(&self.subject, &self.stats, &self.found, &self.kept, "running"), false)
+        Worker::tell(CampaignReport::of(&self.subject, &self.stats, &self.found, &self.kept, "running"), false)
     }
 
     /// One line: what libFuzzer and others say, in their order.
@@ -168,7 +168,7 @@ impl Keeper {
         path: &Path,
         collision: CollisionPolicy,
     ) -> Result<(PathBuf, PathBuf), CampaignError> {
-        let Confirmed { execution, plan, inputs } = self.confirmer.execute(input, 0..ENTRIES_KEPT)?;
+        let ConfirmedRun { execution, plan, inputs } = self.confirmer.execute(input, 0..ENTRIES_KEPT)?;
         let recording = self.origin.record(self.confirmer.session().program(), plan, &inputs, &execution);
         let trace = pipeline::write(&recording, path, collision)?;
         // libFuzzer's artifacts have no ending.
@@ -209,7 +209,7 @@ impl Keeper {
     }
 }
 
-impl FuzzObserver for Keeper {
+impl FuzzObserver for CampaignSink {
     fn executed(&mut self, stats: &Stats) -> bool {
         self.calls += 1;
         if !self.calls.is_multiple_of(LOOK_EVERY) {
@@ -267,7 +267,7 @@ impl FuzzObserver for Keeper {
         if let Some((target, _)) = &self.place.artifacts {
             self.remark(&target.lines(&input));
         }
-        self.kept.push(Kept { trace, input, arguments, smaller: None });
+        self.kept.push(SavedFinding { trace, input, arguments, smaller: None });
         self.found.push(found.clone());
         if self.is_worker {
             self.tell();

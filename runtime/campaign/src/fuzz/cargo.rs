@@ -13,7 +13,7 @@
 //!
 //! Invariant: nothing in the folder is written but in `target`, `corpus` and `artifacts`.
 
-use crate::build::{self, Building};
+use crate::build::{self, CargoBuild};
 use crate::error::{CampaignError, at_path};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -46,7 +46,7 @@ impl CargoFuzz {
     pub fn build(&self) -> Result<PathBuf, CampaignError> {
         build::add_target(&self.folder, TARGET)?;
         let driver = self.driver()?;
-        Building {
+        CargoBuild {
             folder: &self.folder,
             target: TARGET,
             arguments: &["--bin", &self.name],

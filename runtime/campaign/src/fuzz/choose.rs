@@ -27,7 +27,7 @@ pub enum FuzzMode {
 
 /// What the user asks for.
 #[derive(Default)]
-pub struct Wanted<'a> {
+pub struct EntryPointChoice<'a> {
     pub stdin: bool,
     pub file: Option<&'a str>,
     pub argument: bool,
@@ -38,7 +38,7 @@ pub struct Wanted<'a> {
     pub flows: u32,
 }
 
-impl Wanted<'_> {
+impl EntryPointChoice<'_> {
     /// All that fits; at least one.
     pub fn of(&self, functions: &ExportedFunctions, name: &str) -> Result<Vec<EntryPoint>, CampaignError> {
         if let Some(delivery) = self.delivery()? {
@@ -154,7 +154,7 @@ fn none(functions: &ExportedFunctions, name: &str, what: &str) -> CampaignError 
 mod tests {
     use super::*;
 
-    fn found(functions: &ExportedFunctions, wanted: &Wanted<'_>) -> String {
+    fn found(functions: &ExportedFunctions, wanted: &EntryPointChoice<'_>) -> String {
         match wanted.of(functions, "it") {
             Ok(all) => listed(&all).join(", "),
             Err(error) => error.to_string(),
@@ -171,23 +171,32 @@ mod tests {
             is_stateful: true,
             ..ExportedFunctions::default()
         };
-        let named = |function| Wanted { function: Some(function), ..Wanted::default() };
-        assert_eq!(found(&functions, &Wanted::default()), "the fuzz target `a`, the fuzz target `b`");
+        let named = |function| EntryPointChoice { function: Some(function), ..EntryPointChoice::default() };
+        assert_eq!(found(&functions, &EntryPointChoice::default()), "the fuzz target `a`, the fuzz target `b`");
         assert_eq!(found(&functions, &named("c")), "the property `c`");
         assert_eq!(found(&functions, &named("stateful")), "its sequences, as `stateful`");
         assert_eq!(found(&functions, &named("ns:p/i#parse")), "the function `ns:p/i@1.0.0#parse`");
         let mode = Some(FuzzMode::Property);
-        assert_eq!(found(&functions, &Wanted { mode, ..named("b") }), "the property `b`");
+        assert_eq!(found(&functions, &EntryPointChoice { mode, ..named("b") }), "the property `b`");
         assert!(found(&functions, &named("d")).contains("it has no function `d`; it has the fuzz target `a`"));
-        assert!(found(&functions, &Wanted { stdin: true, ..Wanted::default() }).contains("does not run by itself"));
+        assert!(
+            found(&functions, &EntryPointChoice { stdin: true, ..EntryPointChoice::default() })
+                .contains("does not run by itself")
+        );
         let program = ExportedFunctions { runs: true, ..ExportedFunctions::default() };
-        assert_eq!(found(&program, &Wanted { argument: true, ..Wanted::default() }), "the program (argument)");
-        // Standard input is what is left when nothing else was said.
         assert_eq!(
-            found(&program, &Wanted { argument: true, stdin: true, ..Wanted::default() }),
+            found(&program, &EntryPointChoice { argument: true, ..EntryPointChoice::default() }),
             "the program (argument)"
         );
-        assert!(found(&program, &Wanted { http: true, ..Wanted::default() }).contains("handles no requests"));
-        assert!(found(&program, &Wanted::default()).contains("has no function to fuzz: found no exports"));
+        // Standard input is what is left when nothing else was said.
+        assert_eq!(
+            found(&program, &EntryPointChoice { argument: true, stdin: true, ..EntryPointChoice::default() }),
+            "the program (argument)"
+        );
+        assert!(
+            found(&program, &EntryPointChoice { http: true, ..EntryPointChoice::default() })
+                .contains("handles no requests")
+        );
+        assert!(found(&program, &EntryPointChoice::default()).contains("has no function to fuzz: found no exports"));
     }
 }

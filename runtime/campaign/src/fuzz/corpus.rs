@@ -26,7 +26,7 @@ pub struct CorpusFolder {
 }
 
 /// Inputs to begin with, in their order.
-pub struct Seeds {
+pub struct SeedInputs {
     files: std::vec::IntoIter<PathBuf>,
     /// Files that are longer than an input can be.
     pub too_long: usize,
@@ -48,7 +48,7 @@ impl CorpusFolder {
     }
 
     /// The files in it, small ones first. One that cannot be read is an error: a campaign without it would be another.
-    pub fn seeds(&mut self, bytes_max: usize) -> Result<Seeds, CampaignError> {
+    pub fn seeds(&mut self, bytes_max: usize) -> Result<SeedInputs, CampaignError> {
         let failed = |error: io::Error| at_path("corpus", "cannot read", &self.path, &error);
         let (mut files, mut too_long) = (Vec::new(), 0);
         for entry in fs::read_dir(&self.path).map_err(failed)? {
@@ -69,7 +69,7 @@ impl CorpusFolder {
         files.sort();
         let number = files.len();
         let files: Vec<PathBuf> = files.into_iter().map(|(_, _, path)| path).collect();
-        Ok(Seeds { files: files.into_iter(), too_long, number, failed: None })
+        Ok(SeedInputs { files: files.into_iter(), too_long, number, failed: None })
     }
 
     /// What others have added since this was asked last: only what is named by its content. What cannot be read is left out,
@@ -125,7 +125,7 @@ fn unreadable(path: &Path, error: &io::Error) -> CampaignError {
         .hint("every file of the corpus is an input; make it readable or move it away")
 }
 
-impl Iterator for Seeds {
+impl Iterator for SeedInputs {
     type Item = Vec<u8>;
 
     fn next(&mut self) -> Option<Vec<u8>> {

@@ -14,7 +14,7 @@
 //! Not here: the campaign of one worker (`fozzy-search`).
 
 use super::cargo::CargoFuzz;
-use super::summary::Report;
+use super::summary::CampaignReport;
 use super::worker::{Message, VARIABLE, Worker};
 use crate::error::CampaignError;
 use crate::notice::remark;
@@ -75,7 +75,7 @@ struct Findings {
 
 impl Jobs<'_> {
     /// Runs them to their end.
-    pub fn run(&self) -> Result<Report, CampaignError> {
+    pub fn run(&self) -> Result<CampaignReport, CampaignError> {
         let (tell, listen) = mpsc::channel();
         let mut slots = Vec::new();
         for number in 0..self.number {
@@ -130,7 +130,7 @@ impl Jobs<'_> {
         slots: &mut [Slot],
         tell: &mpsc::Sender<(usize, Said)>,
         listen: &mpsc::Receiver<(usize, Said)>,
-    ) -> Result<Report, CampaignError> {
+    ) -> Result<CampaignReport, CampaignError> {
         let mut findings = Findings::default();
         let (watch, mut said_at, mut said_executions, mut restarts) = (Stopwatch::start(), 0, 0, 0);
         while slots.iter().any(|slot| !slot.is_over) {
@@ -163,7 +163,7 @@ impl Jobs<'_> {
 
     /// A worker tells how it goes: what is new is kept where it was asked for, and said.
     fn hear(&self, message: &Message, place: usize, findings: &mut Findings) -> Result<(), CampaignError> {
-        let Report { fuzz, findings: shown } = &message.report;
+        let CampaignReport { fuzz, findings: shown } = &message.report;
         for (told, (finding, status)) in fuzz.findings.iter().zip(shown) {
             match findings.by_signature.get(&told.signature) {
                 Some(known) => {
@@ -256,7 +256,7 @@ fn executions(slots: &[Slot]) -> u64 {
 }
 
 /// The report of all. Coverage is that of the worker that reached most: they share what they find.
-fn sum(slots: &[Slot], findings: Findings, ended: &str) -> Report {
+fn sum(slots: &[Slot], findings: Findings, ended: &str) -> CampaignReport {
     let latest = || slots.iter().filter_map(|slot| slot.latest.as_ref()).map(|message| &message.report.fuzz);
     let mut fuzz = latest().max_by_key(|fuzz| fuzz.coverage.features).cloned().unwrap_or_default();
     fuzz.jobs = slots.len() as u64;
@@ -266,7 +266,7 @@ fn sum(slots: &[Slot], findings: Findings, ended: &str) -> Report {
     fuzz.ended = ended.to_owned();
     fuzz.findings = findings.all.iter().map(|(told, ..)| told.clone()).collect();
     let shown = findings.all.into_iter().map(|(_, finding, status)| (finding, status));
-    Report { fuzz, findings: shown.collect() }
+    CampaignReport { fuzz, findings: shown.collect() }
 }
 
 /// A failure that another worker has found too: its files are not needed.

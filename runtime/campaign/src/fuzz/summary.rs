@@ -3,7 +3,7 @@
 //! Invariant: equal campaigns of one worker have equal reports.
 //! Not here: the words of reports (`fozzy-report`).
 
-use super::campaign_sink::Kept;
+use super::campaign_sink::SavedFinding;
 use fozzy_engine::EntryPoint;
 use fozzy_report::{FuzzCoverage, FuzzFinding, FuzzSummary};
 use fozzy_search::FailureRecord;
@@ -22,7 +22,7 @@ pub struct Subject {
 
 /// The numbers of a campaign, and its findings.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub struct Report {
+pub struct CampaignReport {
     pub fuzz: FuzzSummary,
     /// Of each finding, what it is and how grave.
     pub findings: Vec<(Finding, Status)>,
@@ -45,8 +45,14 @@ pub const fn word_of(ended: CampaignEnd) -> &'static str {
     }
 }
 
-impl Report {
-    pub fn of(subject: &Subject, stats: &Stats, found: &[FailureRecord], kept: &[Kept], ended: &str) -> Report {
+impl CampaignReport {
+    pub fn of(
+        subject: &Subject,
+        stats: &Stats,
+        found: &[FailureRecord],
+        kept: &[SavedFinding],
+        ended: &str,
+    ) -> CampaignReport {
         let estimate = stats.estimate();
         let both = || found.iter().zip(kept);
         let fuzz = FuzzSummary {
@@ -71,11 +77,11 @@ impl Report {
             ended: ended.to_owned(),
         };
         // A smaller input says more about a failure.
-        let shown = |(found, kept): (&FailureRecord, &Kept)| {
+        let shown = |(found, kept): (&FailureRecord, &SavedFinding)| {
             let verdict: &Verdict = kept.smaller.as_ref().map_or(&found.verdict, |smaller| &smaller.verdict);
             Some((verdict.findings.first().cloned()?, found.verdict.status))
         };
-        Report { fuzz, findings: both().filter_map(shown).collect() }
+        CampaignReport { fuzz, findings: both().filter_map(shown).collect() }
     }
 
     /// The worst that was found.
@@ -85,7 +91,7 @@ impl Report {
     }
 }
 
-fn finding((found, kept): (&FailureRecord, &Kept)) -> FuzzFinding {
+fn finding((found, kept): (&FailureRecord, &SavedFinding)) -> FuzzFinding {
     let smaller = kept.smaller.as_ref();
     FuzzFinding {
         signature: found.verdict.signature.clone(),

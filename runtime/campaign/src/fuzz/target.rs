@@ -8,7 +8,7 @@
 //! Invariant: what a finding is, a run says that can be recorded; the fast lane only says where to look.
 
 use crate::error::CampaignError;
-use crate::pipeline::{self, Prepared, cache};
+use crate::pipeline::{self, PreparedProgram, cache};
 use fozzy_check::{judge, judge_end, judge_facts};
 use fozzy_engine::{CallOutcome, EntryPoint, FuzzExecutor, Program, Session, written};
 use fozzy_search::fuzz::{FuzzOutcome, FuzzTarget, MemoryUse, StructuredInput};
@@ -21,7 +21,7 @@ use fozzy_trace::{
 use std::sync::Arc;
 
 /// Runs one input as a run that can be recorded.
-pub struct Confirmer {
+pub struct FindingConfirmer {
     session: Session,
     searched: EntryPoint,
     plan: Plan,
@@ -30,13 +30,13 @@ pub struct Confirmer {
 }
 
 /// A run that can be recorded.
-pub struct Confirmed {
+pub struct ConfirmedRun {
     pub execution: Execution,
     pub plan: Plan,
     pub inputs: Inputs,
 }
 
-impl Confirmer {
+impl FindingConfirmer {
     /// `plan` and `inputs` are those to which an input is added. A fuzz target is warmed up if it can be.
     pub fn new(
         program: Program,
@@ -44,11 +44,11 @@ impl Confirmer {
         plan: &Plan,
         inputs: &Inputs,
         seed: Seed,
-    ) -> Result<Confirmer, CampaignError> {
+    ) -> Result<FindingConfirmer, CampaignError> {
         let warm = Plan { warm_up: matches!(searched, EntryPoint::Call(PlannedCall::Fuzz(_))), ..plan.clone() };
-        let mut confirmer = Confirmer::under(warm, program.clone(), searched, inputs, seed)?;
+        let mut confirmer = FindingConfirmer::under(warm, program.clone(), searched, inputs, seed)?;
         if confirmer.plan.warm_up && judge(&confirmer.execute(&[], 0..0)?.execution).status != Status::Pass {
-            confirmer = Confirmer::under(plan.clone(), program, searched, inputs, seed)?;
+            confirmer = FindingConfirmer::under(plan.clone(), program, searched, inputs, seed)?;
         }
         Ok(confirmer)
     }
@@ -59,10 +59,10 @@ impl Confirmer {
         searched: &EntryPoint,
         inputs: &Inputs,
         seed: Seed,
-    ) -> Result<Confirmer, CampaignError> {
+    ) -> Result<FindingConfirmer, CampaignError> {
         let (first, its) = searched.planned(&plan, inputs, &[]);
         let session = pipeline::session(program, &first, &its)?;
-        Ok(Confirmer { session, searched: searched.clone(), plan, inputs: inputs.clone(), seed })
+        Ok(FindingConfirmer { session, searched: searched.clone(), plan, inputs: inputs.clone(), seed })
     }
 
     /// The plan to which an input is added.
@@ -78,14 +78,14 @@ impl Confirmer {
         &mut self.session
     }
 
-    pub fn execute(&mut self, input: &[u8], keep: HistoryWindow) -> Result<Confirmed, HarnessError> {
+    pub fn execute(&mut self, input: &[u8], keep: HistoryWindow) -> Result<ConfirmedRun, HarnessError> {
         let (plan, inputs) = self.searched.planned(&self.plan, &self.inputs, input);
         if let EntryPoint::Program(_) = self.searched {
             let replanned = self.session.replan(Arc::new(plan.clone()), &inputs);
             replanned.map_err(|error| HarnessError { what: error.to_string() })?;
         }
         let execution = self.session.execute(self.source(input), keep)?;
-        Ok(Confirmed { execution, plan, inputs })
+        Ok(ConfirmedRun { execution, plan, inputs })
     }
 
     /// Who answers in the run of an input.
@@ -109,23 +109,23 @@ impl Confirmer {
 }
 
 /// A component.
-pub struct CallTarget {
+pub struct ComponentTarget {
     caller: FuzzExecutor,
-    confirmer: Confirmer,
+    confirmer: FindingConfirmer,
     /// Whether a program fails that exits with another code than 0.
     exits_fail: bool,
 }
 
-impl CallTarget {
+impl ComponentTarget {
     /// The functions of a program that was compiled to be called. Whether a fuzz target is warmed up, its confirmer has decided.
     pub fn open(
-        prepared: &Prepared,
+        prepared: &PreparedProgram,
         entry: &EntryPoint,
         seed: Seed,
         exits_fail: bool,
-    ) -> Result<CallTarget, CampaignError> {
-        let Prepared { loaded, planned, program } = prepared;
-        let confirmer = Confirmer::new(program.clone(), entry, &planned.plan, &planned.inputs, seed)?;
+    ) -> Result<ComponentTarget, CampaignError> {
+        let PreparedProgram { loaded, planned, program } = prepared;
+        let confirmer = FindingConfirmer::new(program.clone(), entry, &planned.plan, &planned.inputs, seed)?;
         // The plan of an input names what is called; a program's begins without one.
         let called = match entry {
             EntryPoint::Program(_) => planned.plan.clone(),
@@ -134,11 +134,11 @@ impl CallTarget {
         let (component, cache) = (Arc::clone(&loaded.component), cache());
         let caller = FuzzExecutor::new(component, &called, &planned.inputs, entry, seed, cache.as_ref());
         let caller = caller.map_err(|error| caller_error(&loaded.target.name, &error))?;
-        Ok(CallTarget { caller, confirmer, exits_fail })
+        Ok(ComponentTarget { caller, confirmer, exits_fail })
     }
 
     /// Runs an input as a run that can be recorded.
-    pub fn confirmer_mut(&mut self) -> &mut Confirmer {
+    pub fn confirmer_mut(&mut self) -> &mut FindingConfirmer {
         &mut self.confirmer
     }
 
@@ -174,7 +174,7 @@ impl CallTarget {
     }
 }
 
-impl FuzzTarget for CallTarget {
+impl FuzzTarget for ComponentTarget {
     fn execute(&mut self, input: &[u8]) -> Result<FuzzOutcome, HarnessError> {
         let source = self.source(input);
         let failed = match self.caller.call(input, source)? {

@@ -9,7 +9,7 @@
 //! Invariants: whatever a worker found is on the disk before it is told; one whose main process has gone ends.
 //! Not here: who starts workers (`jobs`).
 
-use super::summary::Report;
+use super::summary::CampaignReport;
 use crate::error::CampaignError;
 use serde::{Deserialize, Serialize};
 use std::io::Write;
@@ -33,7 +33,7 @@ pub struct Worker {
 /// What a worker tells.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Message {
-    pub report: Report,
+    pub report: CampaignReport,
     /// Nothing comes after it.
     pub done: bool,
 }
@@ -48,7 +48,7 @@ impl Worker {
     }
 
     /// Tells how it goes. `false` when nobody listens any more.
-    pub fn tell(report: Report, done: bool) -> bool {
+    pub fn tell(report: CampaignReport, done: bool) -> bool {
         let text = serde_json::to_string(&Message { report, done }).unwrap_or_default();
         let mut out = std::io::stdout().lock();
         out.write_all(format!("{text}\n").as_bytes()).and_then(|()| out.flush()).is_ok()

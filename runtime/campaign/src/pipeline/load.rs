@@ -3,7 +3,7 @@
 use crate::build;
 use crate::error::{CampaignError, at_path};
 use crate::notice::notice;
-use crate::options::World;
+use crate::options::WorldOptions;
 use crate::scenario::{self, ScenarioFile};
 use fozzy_engine::{Cache, LazyInput};
 use fozzy_report::TargetSummary;
@@ -19,7 +19,7 @@ const STDIN_BYTES_MAX: u64 = 256 << 20;
 
 /// A program that was read and recognised.
 #[derive(Clone, Debug)]
-pub struct Loaded {
+pub struct LoadedTarget {
     /// What traces and reports say of it.
     pub target: RecordedTarget,
     /// The component that is executed.
@@ -30,16 +30,16 @@ pub struct Loaded {
     pub scenario: Option<ScenarioFile>,
 }
 
-impl Loaded {
+impl LoadedTarget {
     /// A program that is no file: a component or a core module, as bytes or as text.
-    pub fn of_bytes(name: &str, bytes: &[u8]) -> Result<Loaded, CampaignError> {
+    pub fn of_bytes(name: &str, bytes: &[u8]) -> Result<LoadedTarget, CampaignError> {
         recognised(name.to_owned(), bytes).map_err(|error| CampaignError::new("target", format!("{name}: {error}")))
     }
 
     /// The program of a recording.
-    pub fn of_recording(recording: &Recording) -> Loaded {
+    pub fn of_recording(recording: &Recording) -> LoadedTarget {
         let (target, component) = (recording.target.clone(), Arc::clone(&recording.component));
-        Loaded { target, source_bytes: component.len() as u64, component, scenario: None }
+        LoadedTarget { target, source_bytes: component.len() as u64, component, scenario: None }
     }
 
     /// The target as reports show it.
@@ -54,7 +54,7 @@ pub fn summary_of(target: &RecordedTarget) -> TargetSummary {
 }
 
 /// Reads what stands at `path`, by content; a folder is built first.
-pub fn load(path: &Path) -> Result<Loaded, CampaignError> {
+pub fn load(path: &Path) -> Result<LoadedTarget, CampaignError> {
     if let Some(path) = scenario::named(path) {
         return load_scenario(&path);
     }
@@ -69,19 +69,19 @@ pub fn load(path: &Path) -> Result<Loaded, CampaignError> {
     recognised(name, &bytes).map_err(refused)
 }
 
-fn recognised(name: String, bytes: &[u8]) -> Result<Loaded, fozzy_engine::LoadError> {
+fn recognised(name: String, bytes: &[u8]) -> Result<LoadedTarget, fozzy_engine::LoadError> {
     let loaded = fozzy_engine::load(bytes, cache().as_ref())?;
     let target = RecordedTarget { name, source: Digest::of(bytes), kind: loaded.kind.name().to_owned() };
-    Ok(Loaded { target, component: loaded.component.into(), source_bytes: bytes.len() as u64, scenario: None })
+    Ok(LoadedTarget { target, component: loaded.component.into(), source_bytes: bytes.len() as u64, scenario: None })
 }
 
 /// Reads a scenario file; the program is the player.
-fn load_scenario(path: &Path) -> Result<Loaded, CampaignError> {
+fn load_scenario(path: &Path) -> Result<LoadedTarget, CampaignError> {
     let file = scenario::read(path)?;
     let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let target = RecordedTarget { name, source: Digest::of(&file.text), kind: scenario::KIND.to_owned() };
     let source_bytes = file.text.len() as u64;
-    Ok(Loaded { target, component: file.player(), source_bytes, scenario: Some(file) })
+    Ok(LoadedTarget { target, component: file.player(), source_bytes, scenario: Some(file) })
 }
 
 /// Reads at most one byte more than a program can have: a device without end is refused, not swallowed.
@@ -114,7 +114,7 @@ fn cache_directory() -> Option<PathBuf> {
 }
 
 /// Standard input from the file that was named; `None` when none was.
-pub(super) fn named_stdin(world: &World) -> Result<Option<Vec<u8>>, CampaignError> {
+pub(super) fn named_stdin(world: &WorldOptions) -> Result<Option<Vec<u8>>, CampaignError> {
     let Some(path) = &world.stdin else { return Ok(None) };
     let file = std::fs::File::open(path).map_err(|error| at_path("stdin", "cannot read", path, &error))?;
     let bytes = read_input(file).map_err(|what| CampaignError::new("stdin", format!("{}: {what}", path.display())))?;

@@ -1,14 +1,14 @@
 //! From flags, plan file and settings to a plan, its inputs, and the real computer as far as it was opened.
 //!
 //! ```text
-//! defaults < fozzy.toml < fozzy.toml [target."app.wasm"] < --plan < flags ──▶ Planned
+//! defaults < fozzy.toml < fozzy.toml [target."app.wasm"] < --plan < flags ──▶ RunPlan
 //! ```
 //!
 //! Not here: the notation of plan files (`fozzy-plan`).
 
-use super::load::{self, Loaded};
+use super::load::{self, LoadedTarget};
 use crate::error::{CampaignError, at_path};
-use crate::options::{BackendOptions, Limits, Project, RunRequest, World};
+use crate::options::{BackendOptions, LimitOptions, Project, RunRequest, WorldOptions};
 use fozzy_engine::{LazyInput, Session};
 use fozzy_live::{LiveComputer, LiveOptions};
 use fozzy_plan::{BackendsFile, ByteSize, ComponentFile, LimitsFile, MachineFile, PlanFile, TimeSpan, WallStart};
@@ -22,7 +22,7 @@ use std::sync::Arc;
 
 /// A plan with everything that it needs.
 #[derive(Clone)]
-pub struct Planned {
+pub struct RunPlan {
     /// The plan.
     pub plan: Plan,
     /// What it names by digest.
@@ -34,7 +34,7 @@ pub struct Planned {
 }
 
 /// The plan for a program.
-pub fn plan(project: &Project, loaded: &Loaded, request: &RunRequest) -> Result<Planned, CampaignError> {
+pub fn plan(project: &Project, loaded: &LoadedTarget, request: &RunRequest) -> Result<RunPlan, CampaignError> {
     let name = loaded.target.name.as_str();
     let RunRequest { args, limits, world } = request;
     let file = of_flags(args, limits, world)?;
@@ -75,12 +75,12 @@ pub fn plan(project: &Project, loaded: &Loaded, request: &RunRequest) -> Result<
         return Err(CampaignError::new("plan", message).hint("leave out --dir and [dirs], or --fs-backend host"));
     }
     let secrets = hide_secrets(&mut plan)?;
-    Ok(Planned { plan, inputs, stdin, secrets })
+    Ok(RunPlan { plan, inputs, stdin, secrets })
 }
 
 /// The steps of a scenario file have a memory of their own: the limit is that of theirs, not of the player's. Who has no steps
 /// cannot be held to what only they heed.
-fn hold_memory(plan: &mut Plan, file: &PlanFile, loaded: &Loaded) -> Result<(), CampaignError> {
+fn hold_memory(plan: &mut Plan, file: &PlanFile, loaded: &LoadedTarget) -> Result<(), CampaignError> {
     if loaded.scenario.is_none() {
         if !plan.memory.as_ref().is_some_and(MemoryPlan::is_of_steps) {
             return Ok(());
@@ -119,15 +119,15 @@ pub fn plan_error(error: fozzy_plan::PlanError) -> CampaignError {
     if of_a_key { refused.hint("`fozzy schema plan` describes every key") } else { refused }
 }
 
-impl Planned {
+impl RunPlan {
     /// The plan and the inputs of a recording, which needs nothing of the real computer any more.
-    pub fn of_recording(recording: &Recording) -> Planned {
-        Planned::of(recording.plan.clone(), recording.inputs.clone())
+    pub fn of_recording(recording: &Recording) -> RunPlan {
+        RunPlan::of(recording.plan.clone(), recording.inputs.clone())
     }
 
     /// A plan that needs nothing of the real computer.
-    pub fn of(plan: Plan, inputs: Inputs) -> Planned {
-        Planned { plan, inputs, stdin: None, secrets: Vec::new() }
+    pub fn of(plan: Plan, inputs: Inputs) -> RunPlan {
+        RunPlan { plan, inputs, stdin: None, secrets: Vec::new() }
     }
 
     /// Opens the real computer to `session` as far as the plan says so, without the run store at `store`.
@@ -227,7 +227,7 @@ fn capture(word: &str, inputs: &mut Inputs) -> Result<Mount, CampaignError> {
 }
 
 /// What the flags say, but for what they name by paths.
-fn of_flags(args: &[String], limits: &Limits, world: &World) -> Result<PlanFile, CampaignError> {
+fn of_flags(args: &[String], limits: &LimitOptions, world: &WorldOptions) -> Result<PlanFile, CampaignError> {
     let mut env = fozzy_plan::NamedValues::default();
     for pair in &world.env {
         match pair.split_once('=') {

@@ -1,13 +1,13 @@
 //! A program under a plan: compiled once, then executed as often as is wanted.
 //!
 //! ```text
-//! Loaded + Planned ─compile─▶ Prepared ─session─▶ Session ─execute─▶ Execution ─judge, record─▶ Recording
+//! LoadedTarget + RunPlan ─compile─▶ PreparedProgram ─session─▶ Session ─execute─▶ Execution ─judge, record─▶ Recording
 //! ```
 //!
 //! Invariant: nothing else in this workspace compiles a program that is run under a plan of the user.
 
-use super::load::{Loaded, cache};
-use super::plan::{Planned, plan};
+use super::load::{LoadedTarget, cache};
+use super::plan::{RunPlan, plan};
 use super::record::RunOrigin;
 use crate::error::CampaignError;
 use crate::options::{Project, RunRequest};
@@ -21,29 +21,33 @@ use std::sync::Arc;
 
 /// A program, the plan that it is executed under, and its code.
 #[derive(Clone)]
-pub struct Prepared {
+pub struct PreparedProgram {
     /// The program.
-    pub loaded: Loaded,
+    pub loaded: LoadedTarget,
     /// Its plan.
-    pub planned: Planned,
+    pub planned: RunPlan,
     /// Its code.
     pub program: Program,
 }
 
-impl Prepared {
+impl PreparedProgram {
     /// Plans and compiles a program for plain runs.
-    pub fn new(project: &Project, loaded: Loaded, request: &RunRequest) -> Result<Prepared, CampaignError> {
+    pub fn new(
+        project: &Project,
+        loaded: LoadedTarget,
+        request: &RunRequest,
+    ) -> Result<PreparedProgram, CampaignError> {
         let planned = plan(project, &loaded, request)?;
-        Prepared::compile(loaded, planned)
+        PreparedProgram::compile(loaded, planned)
     }
 
     /// Compiles a program for plain runs.
-    pub fn compile(loaded: Loaded, planned: Planned) -> Result<Prepared, CampaignError> {
-        Prepared::compile_as(loaded, planned, &Build::default())
+    pub fn compile(loaded: LoadedTarget, planned: RunPlan) -> Result<PreparedProgram, CampaignError> {
+        PreparedProgram::compile_as(loaded, planned, &Build::default())
     }
 
     /// Compiles a program with another kind of build than that of a plain run.
-    pub fn compile_as(loaded: Loaded, planned: Planned, build: &Build) -> Result<Prepared, CampaignError> {
+    pub fn compile_as(loaded: LoadedTarget, planned: RunPlan, build: &Build) -> Result<PreparedProgram, CampaignError> {
         let (component, plan) = (Arc::clone(&loaded.component), &planned.plan);
         let compiled = match plan.target() {
             Some(_) => Program::judge_as(component, Switches::of(plan), build, cache().as_ref()),
@@ -53,26 +57,26 @@ impl Prepared {
         };
         let refused = |error| CampaignError::new("target", format!("{}: {error}", loaded.target.name));
         let program = compiled.map_err(refused)?;
-        Ok(Prepared { loaded, planned, program })
+        Ok(PreparedProgram { loaded, planned, program })
     }
 
     /// Compiles a program of which functions are called, whatever it exports.
-    pub fn to_call(loaded: Loaded, planned: Planned, build: &Build) -> Result<Prepared, CampaignError> {
+    pub fn to_call(loaded: LoadedTarget, planned: RunPlan, build: &Build) -> Result<PreparedProgram, CampaignError> {
         let component = Arc::clone(&loaded.component);
         let compiled = Program::build(component, Switches::of(&planned.plan), build, cache().as_ref());
         let refused = |error| CampaignError::new("target", format!("{}: {error}", loaded.target.name));
         let program = compiled.map_err(refused)?;
-        Ok(Prepared { loaded, planned, program })
+        Ok(PreparedProgram { loaded, planned, program })
     }
 
     /// The program and the plan of a recording.
-    pub fn of_recording(recording: &Recording) -> Result<Prepared, CampaignError> {
-        Prepared::compile(Loaded::of_recording(recording), Planned::of_recording(recording))
+    pub fn of_recording(recording: &Recording) -> Result<PreparedProgram, CampaignError> {
+        PreparedProgram::compile(LoadedTarget::of_recording(recording), RunPlan::of_recording(recording))
     }
 
     /// Another program under the plan of a recording.
-    pub fn against(recording: &Recording, loaded: Loaded) -> Result<Prepared, CampaignError> {
-        Prepared::compile(loaded, Planned::of_recording(recording))
+    pub fn against(recording: &Recording, loaded: LoadedTarget) -> Result<PreparedProgram, CampaignError> {
+        PreparedProgram::compile(loaded, RunPlan::of_recording(recording))
     }
 
     /// Drives a scenario so far, or as far as its file or the defaults say. `false` for a program that runs by itself.
@@ -121,14 +125,14 @@ impl Prepared {
 
     /// An execution under its own plan, judged, as a recording.
     pub fn record(&self, execution: &Execution, seed: Seed, mode: RunMode) -> Recording {
-        let Planned { plan, inputs, .. } = &self.planned;
+        let RunPlan { plan, inputs, .. } = &self.planned;
         self.origin(seed, mode).record(&self.program, plan.clone(), inputs, execution)
     }
 }
 
 /// A session of the program and the plan of a recording.
 pub fn session_of(recording: &Recording) -> Result<Session, CampaignError> {
-    Prepared::of_recording(recording)?.session()
+    PreparedProgram::of_recording(recording)?.session()
 }
 
 /// A session of `program` under `plan`.

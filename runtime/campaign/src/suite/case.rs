@@ -7,10 +7,10 @@
 //! Invariant: a case that did not pass leaves a trace that replays alone.
 
 use super::expect::{Expect, own_plan};
-use super::select::{Given, Kind, Selected, shown};
+use super::select::{Given, Kind, SuiteEntry, shown};
 use crate::error::CampaignError;
-use crate::options::{Project, RunRequest, World};
-use crate::pipeline::{ENTRIES_KEPT, Prepared, RecordPolicy, kept, load};
+use crate::options::{Project, RunRequest, WorldOptions};
+use crate::pipeline::{ENTRIES_KEPT, PreparedProgram, RecordPolicy, kept, load};
 use crate::store::RunFolder;
 use crate::wall_clock::Stopwatch;
 use fozzy_report::suite::CaseSummary;
@@ -69,8 +69,8 @@ pub fn seed_of(suite: Seed, name: &str) -> Seed {
 
 impl Case {
     /// Builds what is to be built.
-    pub fn prepare(selected: Selected, record: Option<PathBuf>, trace_name: String) -> Case {
-        let Selected { name, path, kind, given } = selected;
+    pub fn prepare(selected: SuiteEntry, record: Option<PathBuf>, trace_name: String) -> Case {
+        let SuiteEntry { name, path, kind, given } = selected;
         let file = match kind {
             Kind::Crate | Kind::Folder => crate::build::build(&path),
             Kind::Program | Kind::Json => Ok(path.clone()),
@@ -115,10 +115,13 @@ impl Case {
         let file = self.file.as_ref().map_err(CampaignError::clone)?;
         let own = self.given.plan.clone().or_else(|| own_plan(&self.path, self.kind));
         let SuiteOptions { request, sequences, flows, .. } = options;
-        let world =
-            World { plan: request.world.plan.clone().or(own), judged: self.judged(suite), ..request.world.clone() };
+        let world = WorldOptions {
+            plan: request.world.plan.clone().or(own),
+            judged: self.judged(suite),
+            ..request.world.clone()
+        };
         let request = RunRequest { world, ..request.clone() };
-        let mut prepared = Prepared::new(project, load(file)?, &request)?;
+        let mut prepared = PreparedProgram::new(project, load(file)?, &request)?;
         match prepared.planned.plan.scenario {
             Some(_) => prepared.drive(*sequences, *flows),
             None => prepared.drive(sequences.or(expect.sequences), flows.or(expect.flows)),

@@ -13,7 +13,7 @@
 //!
 //! A `plan.toml` (`bank.plan.toml`) at the same place is its plan, unless `--plan` names another.
 
-use super::select::{Kind, Selected};
+use super::select::{Kind, SuiteEntry};
 use crate::error::{CampaignError, at_path};
 use fozzy_report::suite::Expectation;
 use fozzy_trace::Status;
@@ -102,8 +102,8 @@ pub fn own_plan(scenario: &Path, kind: Kind) -> Option<PathBuf> {
 }
 
 /// Its plan and its target, as flags of any command that runs it.
-pub fn flags(selected: &Selected) -> Result<Vec<String>, CampaignError> {
-    let Selected { path, kind, .. } = selected;
+pub fn flags(selected: &SuiteEntry) -> Result<Vec<String>, CampaignError> {
+    let SuiteEntry { path, kind, .. } = selected;
     let flag = |name: &str, path: PathBuf| [name.to_owned(), path.display().to_string()];
     let plan = own_plan(path, *kind).map(|plan| flag("--plan", plan));
     let judged = Expect::of(path, *kind)?.judged(path).map(|target| flag("--target", target));

@@ -5,7 +5,7 @@
 
 use crate::error::CampaignError;
 use crate::suite::expect::flags;
-use crate::suite::select::{Kind, Selected, select, shown};
+use crate::suite::select::{Kind, SuiteEntry, select, shown};
 use serde_json::Value;
 use std::path::Path;
 
@@ -21,9 +21,9 @@ pub struct ProjectScenarios {
     /// Where scenarios were looked for.
     pub root: String,
     /// All that are in scope, by path.
-    pub all: Vec<Selected>,
+    pub all: Vec<SuiteEntry>,
     /// The one for steps that take one.
-    pub primary: Selected,
+    pub primary: SuiteEntry,
     /// Its plan and its target, as flags.
     pub flags: Vec<String>,
 }
@@ -39,7 +39,7 @@ impl ProjectScenarios {
             },
         };
         let found = all.len();
-        let fits = |selected: &Selected, part: &String| {
+        let fits = |selected: &SuiteEntry, part: &String| {
             selected.name.contains(part.as_str()) || shown(&selected.path).contains(part.as_str())
         };
         all.retain(|selected| scopes.is_empty() || scopes.iter().any(|part| fits(selected, part)));

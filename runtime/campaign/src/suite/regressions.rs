@@ -17,8 +17,8 @@
 use super::case::{Case, Suite, identity};
 use super::select::shown;
 use crate::error::CampaignError;
-use crate::explore::saved_failures::Seeds;
-use crate::pipeline::{Planned, Prepared, kept, load, session_of};
+use crate::explore::saved_failures::SavedFailures;
+use crate::pipeline::{PreparedProgram, RunPlan, kept, load, session_of};
 use crate::selector;
 use crate::wall_clock::Stopwatch;
 use fozzy_check::judge;
@@ -57,7 +57,7 @@ pub fn find(cases: &[Case], narrowed: bool, base_dir: &Path) -> Vec<Regression> 
     }
     for (place, case) in cases.iter().enumerate() {
         if let Ok(file) = &case.file {
-            let kept = Seeds::of(base_dir, &file.file_name().unwrap_or_default().to_string_lossy());
+            let kept = SavedFailures::of(base_dir, &file.file_name().unwrap_or_default().to_string_lossy());
             let kept = traces(&kept.folder).into_iter();
             found.extend(kept.map(|path| Regression { name: stem(&path), path, case: Some(place) }));
         }
@@ -113,7 +113,7 @@ impl Regression {
         let loaded = load(file)?;
         let (plan, inputs) = plan_of_today(recording, case.judged(suite).as_deref())?;
         let is_same_program = loaded.component == recording.component && plan == recording.plan;
-        let mut today = Prepared::compile(loaded.clone(), Planned::of(plan, inputs))?.session()?;
+        let mut today = PreparedProgram::compile(loaded.clone(), RunPlan::of(plan, inputs))?.session()?;
         let (execution, now) = decided(recording, &mut today)?;
         let verdict = judge(&execution);
         let outcome = RecordedOutcome::of(&execution, verdict);

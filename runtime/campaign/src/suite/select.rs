@@ -47,7 +47,7 @@ pub enum Kind {
 
 /// One scenario that was found.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Selected {
+pub struct SuiteEntry {
     /// Its name: that of its file without endings, or that of its folder.
     pub name: String,
     pub path: PathBuf,
@@ -70,7 +70,7 @@ pub struct Given {
 }
 
 /// What was asked for by name, or everything.
-pub fn select(globs: &[String], filter: Option<&str>) -> Result<Vec<Selected>, CampaignError> {
+pub fn select(globs: &[String], filter: Option<&str>) -> Result<Vec<SuiteEntry>, CampaignError> {
     let mut found = BTreeMap::new();
     if globs.is_empty() {
         everything(&mut found)?;
@@ -90,13 +90,13 @@ pub fn select(globs: &[String], filter: Option<&str>) -> Result<Vec<Selected>, C
             "name some: fozzy test app.wasm 'more/*.wat' folder; or begin with one: fozzy init app --template rust",
         ));
     }
-    let fits = |selected: &Selected| {
+    let fits = |selected: &SuiteEntry| {
         let has = |part: &str| selected.name.contains(part) || shown(&selected.path).contains(part);
         filter.is_none_or(|part| has(part) || selected.given.tags.iter().any(|tag| tag == part))
     };
-    let unfolded: Vec<Vec<Selected>> = found.into_values().map(unfold).collect::<Result<_, _>>()?;
+    let unfolded: Vec<Vec<SuiteEntry>> = found.into_values().map(unfold).collect::<Result<_, _>>()?;
     let all = unfolded.iter().map(Vec::len).sum::<usize>();
-    let kept: Vec<Selected> = unfolded.into_iter().flatten().filter(fits).collect();
+    let kept: Vec<SuiteEntry> = unfolded.into_iter().flatten().filter(fits).collect();
     match (kept.is_empty(), filter) {
         (true, Some(part)) => Err(CampaignError::new(
             "suite",
@@ -107,7 +107,7 @@ pub fn select(globs: &[String], filter: Option<&str>) -> Result<Vec<Selected>, C
 }
 
 /// What a scenario judges. What is wrong with its `expect.toml` is said when it is run.
-fn judged(selected: &Selected) -> Option<PathBuf> {
+fn judged(selected: &SuiteEntry) -> Option<PathBuf> {
     let expect = Expect::of(&selected.path, selected.kind).ok()?;
     expect.judged(&selected.path)?.canonicalize().ok()
 }
@@ -117,7 +117,7 @@ pub fn shown(path: &Path) -> String {
     path.display().to_string()
 }
 
-pub type Found = BTreeMap<PathBuf, Selected>;
+pub type Found = BTreeMap<PathBuf, SuiteEntry>;
 
 fn everything(found: &mut Found) -> Result<(), CampaignError> {
     let (tests, scenarios) = (Path::new("tests"), Path::new("scenarios"));
@@ -251,7 +251,7 @@ fn is_scenario_crate(folder: &Path) -> bool {
 fn add(path: &Path, kind: Kind, found: &mut Found) {
     let path = tidy(path);
     let name = name_of(&path);
-    found.insert(path.clone(), Selected { name, path, kind, given: Given::default() });
+    found.insert(path.clone(), SuiteEntry { name, path, kind, given: Given::default() });
 }
 
 /// Without `.` in between, and without a slash at the end.

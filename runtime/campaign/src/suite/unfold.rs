@@ -9,7 +9,7 @@
 //!
 //! Invariant: the order is that of the file, then of the paths, then of the matrix.
 
-use super::select::{Found, Given, Kind, Selected, named, shown};
+use super::select::{Found, Given, Kind, SuiteEntry, named, shown};
 use crate::error::CampaignError;
 use crate::scenario;
 use fozzy_scenario_file::{Matrix, ParsedScenario, ScenarioSuite};
@@ -20,7 +20,7 @@ use std::path::Path;
 const CASES_MAX: usize = 100_000;
 
 /// The scenarios of a suites file; of anything else, itself. What is wrong with a file is said when it is run.
-pub(super) fn unfold(selected: Selected) -> Result<Vec<Selected>, CampaignError> {
+pub(super) fn unfold(selected: SuiteEntry) -> Result<Vec<SuiteEntry>, CampaignError> {
     if selected.kind != Kind::Json {
         return Ok(vec![selected]);
     }
@@ -38,7 +38,7 @@ pub(super) fn unfold(selected: Selected) -> Result<Vec<Selected>, CampaignError>
     Ok(cases)
 }
 
-fn of_suite(path: &Path, suite: &ScenarioSuite, cases: &mut Vec<Selected>) -> Result<(), CampaignError> {
+fn of_suite(path: &Path, suite: &ScenarioSuite, cases: &mut Vec<SuiteEntry>) -> Result<(), CampaignError> {
     let folder = path.parent().unwrap_or(Path::new(""));
     let refused = |why: String| CampaignError::new("suite", format!("{}: suite `{}`: {why}", shown(path), suite.name));
     for word in &suite.scenarios {
@@ -61,7 +61,7 @@ fn of_suite(path: &Path, suite: &ScenarioSuite, cases: &mut Vec<Selected>) -> Re
 }
 
 /// One case for each combination of the matrix.
-fn combined(one: &Selected, suite: &ScenarioSuite, folder: &Path) -> Vec<Selected> {
+fn combined(one: &SuiteEntry, suite: &ScenarioSuite, folder: &Path) -> Vec<SuiteEntry> {
     let Matrix { seed, plan } = &suite.matrix;
     let mut cases = Vec::new();
     for plan in choices(plan) {
@@ -75,7 +75,7 @@ fn combined(one: &Selected, suite: &ScenarioSuite, folder: &Path) -> Vec<Selecte
                 which: Some(which.clone()),
                 tags: suite.tags.iter().cloned().chain([suite.name.clone()]).collect(),
             };
-            cases.push(Selected { name: format!("{} [{which}]", one.name), given, ..one.clone() });
+            cases.push(SuiteEntry { name: format!("{} [{which}]", one.name), given, ..one.clone() });
         }
     }
     cases

@@ -4,7 +4,7 @@ use super::{CollisionArg, FilesArg, FuzzModeArg, Globals, InputArgs, LimitArgs, 
 use fozzy_campaign::explore::settings::ScheduleWord;
 use fozzy_campaign::fuzz::choose::FuzzMode;
 use fozzy_campaign::inputs::InputOptions;
-use fozzy_campaign::options::{BackendOptions, Limits, RunRequest, World};
+use fozzy_campaign::options::{BackendOptions, LimitOptions, RunRequest, WorldOptions};
 use fozzy_plan::{FilesBackend, ScriptBackend};
 use fozzy_trace::file::store::CollisionPolicy;
 
@@ -14,14 +14,19 @@ pub(crate) fn request(args: &[String], limits: &LimitArgs, world: &WorldArgs) ->
 }
 
 impl LimitArgs {
-    pub(crate) fn options(&self) -> Limits {
-        Limits { timeout: self.timeout, fuel: self.fuel, memory_mib: self.mem_limit_mb, memory: self.memory.file() }
+    pub(crate) fn options(&self) -> LimitOptions {
+        LimitOptions {
+            timeout: self.timeout,
+            fuel: self.fuel,
+            memory_mib: self.mem_limit_mb,
+            memory: self.memory.file(),
+        }
     }
 }
 
 impl WorldArgs {
-    pub(crate) fn options(&self) -> World {
-        World {
+    pub(crate) fn options(&self) -> WorldOptions {
+        WorldOptions {
             plan: self.plan.clone(),
             dirs: self.dir.clone(),
             env: self.env.clone(),

@@ -10,8 +10,8 @@ use crate::error::{CliError, at_path};
 use fozzy_campaign::artifacts::pack::{self, Content};
 use fozzy_campaign::artifacts::{self, Artifact, bundle::DESCRIPTION};
 use fozzy_campaign::pipeline::session_of;
-use fozzy_campaign::selector::{self, Named};
-use fozzy_campaign::store::{KeptRun, Report};
+use fozzy_campaign::selector::{self, SelectedRun};
+use fozzy_campaign::store::{KeptRun, RunReport};
 use fozzy_report::ReplaySummary;
 use fozzy_report::document::{
     ArtifactsDiff, ArtifactsDocument, BUNDLE_SCHEMA, BundleDocument, FileDiff, ReportDiff, TraceDiff, VerifyDocument,
@@ -35,7 +35,7 @@ pub(crate) fn diff(context: &Context, args: &ArtifactsDiffArgs) -> Result<ExitCo
     let (left, right) = (selector::named(&args.left, &context.runs)?, selector::named(&args.right, &context.runs)?);
     let (left_files, right_files) = (artifacts::of(&left)?, artifacts::of(&right)?);
     let report = match (&left, &right) {
-        (Named::Run(left), Named::Run(right)) => Some(reports(left, right)),
+        (SelectedRun::Run(left), SelectedRun::Run(right)) => Some(reports(left, right)),
         _ => None,
     };
     let trace = match (artifacts::trace_among(&left_files), artifacts::trace_among(&right_files)) {
@@ -49,9 +49,9 @@ pub(crate) fn diff(context: &Context, args: &ArtifactsDiffArgs) -> Result<ExitCo
 }
 
 /// What is named; a file by itself is at least one that was written as a trace or a bundle of one.
-fn believed(context: &Context, selector: &str) -> Result<Named, CliError> {
+fn believed(context: &Context, selector: &str) -> Result<SelectedRun, CliError> {
     let named = selector::named(selector, &context.runs)?;
-    if let Named::Trace(path) = &named {
+    if let SelectedRun::Trace(path) = &named {
         let found = file::verify(&selector::bytes(path)?);
         if let Some(error) = found.error.filter(|_| !found.checksum_present) {
             return Err(CliError::new("trace", format!("{}: {error}", path.display())));

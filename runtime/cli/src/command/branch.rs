@@ -6,7 +6,7 @@ use super::run::{print, seed, show_output};
 use super::{Context, exit};
 use crate::args::{BranchArgs, ReporterArg};
 use crate::error::CliError;
-use fozzy_campaign::pipeline::{ENTRIES_KEPT, Prepared, RecordPolicy, identity, kept, summary_of};
+use fozzy_campaign::pipeline::{ENTRIES_KEPT, PreparedProgram, RecordPolicy, identity, kept, summary_of};
 use fozzy_campaign::selector;
 use fozzy_campaign::store::store_error;
 use fozzy_campaign::wall_clock::Stopwatch;
@@ -29,7 +29,7 @@ pub(crate) fn branch(context: &Context, args: &BranchArgs) -> Result<ExitCode, C
         return Err(CliError::new("usage", message).hint(format!("fozzy trace show {}", path.display())));
     }
     let seed = seed(context, args.seed);
-    let prepared = Prepared::of_recording(&original)?;
+    let prepared = PreparedProgram::of_recording(&original)?;
     let mut session = prepared.session()?;
     let json = context.printer.json || args.reporter == ReporterArg::Json;
     if !json {

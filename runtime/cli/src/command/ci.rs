@@ -19,7 +19,7 @@ use crate::args::CiArgs;
 use crate::error::{CliError, at_path};
 use fozzy_campaign::artifacts::{self, pack};
 use fozzy_campaign::pipeline::session_of;
-use fozzy_campaign::selector::{self, Named};
+use fozzy_campaign::selector::{self, SelectedRun};
 use fozzy_report::FlakyReport;
 use fozzy_report::document::{CiCheck, CiDocument};
 use fozzy_search::{ReplayResult, replay};
@@ -46,7 +46,7 @@ pub(crate) fn ci(context: &Context, args: &CiArgs) -> Result<ExitCode, CliError>
 pub(super) fn check(
     context: &Context,
     selector: &str,
-    named: &Named,
+    named: &SelectedRun,
 ) -> Result<(CiDocument, Option<(Recording, ReplayResult)>), CliError> {
     let files = artifacts::of(named)?;
     let Some(path) = artifacts::trace_among(&files) else {

@@ -16,9 +16,9 @@ use crate::error::{CliError, at_path};
 use fozzy_campaign::artifacts::pack::{self, Content};
 use fozzy_campaign::fuzz::corpus::{CorpusFolder, is_digest};
 use fozzy_campaign::fuzz::portable;
-use fozzy_campaign::inputs::{self, Inputs};
-use fozzy_campaign::options::{RunRequest, World};
-use fozzy_campaign::pipeline::{Prepared, load, plan};
+use fozzy_campaign::inputs::{self, InputRunner};
+use fozzy_campaign::options::{RunRequest, WorldOptions};
+use fozzy_campaign::pipeline::{PreparedProgram, load, plan};
 use fozzy_campaign::wall_clock::Stopwatch;
 use fozzy_engine::Build;
 use fozzy_instrument::CoverageMode;
@@ -120,7 +120,7 @@ fn distinct(mut all: Vec<Input>) -> (Vec<Input>, Vec<Input>) {
 }
 
 /// Which inputs are enough.
-struct Enough {
+struct MinimalSet {
     /// Their places, in order.
     stay: Vec<usize>,
     edges: u64,
@@ -128,10 +128,15 @@ struct Enough {
 }
 
 /// Executes each input, and finds few that reach as much as all.
-fn enough(context: &Context, args: &CorpusMinimizeArgs, target: &Path, corpus: &[Input]) -> Result<Enough, CliError> {
+fn enough(
+    context: &Context,
+    args: &CorpusMinimizeArgs,
+    target: &Path,
+    corpus: &[Input],
+) -> Result<MinimalSet, CliError> {
     let watch = Stopwatch::start();
     let loaded = load(target)?;
-    let world = World { plan: args.given.plan.clone(), ..World::default() };
+    let world = WorldOptions { plan: args.given.plan.clone(), ..WorldOptions::default() };
     let request = RunRequest { args: args.args.clone(), world, ..RunRequest::default() };
     let planned = plan(&context.project, &loaded, &request)?;
     if planned.is_live() {
@@ -139,8 +144,8 @@ fn enough(context: &Context, args: &CorpusMinimizeArgs, target: &Path, corpus: &
         return Err(CliError::new("plan", message));
     }
     let build = Build { coverage: CoverageMode::SetOnce, ..Build::default() };
-    let prepared = Prepared::to_call(loaded, planned, &build)?;
-    let mut runner = Inputs::of(&args.given.options(), &prepared, FUEL_TIMES)?;
+    let prepared = PreparedProgram::to_call(loaded, planned, &build)?;
+    let mut runner = InputRunner::of(&args.given.options(), &prepared, FUEL_TIMES)?;
     // Numbers of edges, component by component, and of ways to fail, as they are met.
     let (mut first, mut failures, mut next) = (BTreeMap::<Digest, u32>::new(), BTreeMap::new(), 0u32);
     let mut reaches = Vec::with_capacity(corpus.len());
@@ -174,7 +179,7 @@ fn enough(context: &Context, args: &CorpusMinimizeArgs, target: &Path, corpus: &
     let executed = reaches.len();
     let mut stay = cover(&reaches);
     stay.extend(executed..corpus.len());
-    Ok(Enough { stay, edges, not_executed: (corpus.len() - executed) as u64 })
+    Ok(MinimalSet { stay, edges, not_executed: (corpus.len() - executed) as u64 })
 }
 
 pub(crate) fn export(context: &Context, args: &CorpusExportArgs) -> Result<ExitCode, CliError> {

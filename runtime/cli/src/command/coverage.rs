@@ -15,7 +15,7 @@ use crate::args::{CoverageArgs, CoverageFormatArg};
 use crate::error::CliError;
 use fozzy_campaign::coverage::CoverageUnion;
 use fozzy_campaign::inputs;
-use fozzy_campaign::options::{RunRequest, World};
+use fozzy_campaign::options::{RunRequest, WorldOptions};
 use fozzy_campaign::selector;
 use fozzy_campaign::sources::Sources;
 use fozzy_campaign::store::store_error;
@@ -34,7 +34,7 @@ pub(crate) fn coverage(context: &Context, args: &CoverageArgs) -> Result<ExitCod
         Some(_) => inputs::files(Path::new(&args.run))?.into_iter().partition(|path| inputs::is_trace(path)),
     };
     if let Some(target) = &args.target {
-        let world = World { plan: args.given.plan.clone(), ..World::default() };
+        let world = WorldOptions { plan: args.given.plan.clone(), ..WorldOptions::default() };
         let request = RunRequest { args: args.args.clone(), world, ..RunRequest::default() };
         union.give(&context.project, target, &request, &args.given.options(), &files)?;
     }

@@ -5,7 +5,7 @@ use super::replay::{difference_document, divergence_document};
 use crate::args::{DoctorArgs, request};
 use crate::error::CliError;
 use crate::output::EXIT_ERROR;
-use fozzy_campaign::pipeline::{Loaded, Planned, Prepared, load, plan};
+use fozzy_campaign::pipeline::{LoadedTarget, PreparedProgram, RunPlan, load, plan};
 use fozzy_report::document::{AuditDocument, DoctorDocument, DoctorIssue};
 use fozzy_trace::file::RecordedTarget;
 use fozzy_trace::plan::Inputs;
@@ -50,7 +50,7 @@ fn audit(context: &Context, args: &DoctorArgs, scenario: &std::path::Path) -> Re
             "the real computer may answer otherwise each time, so an audit under a host backend proves nothing";
         return Err(CliError::new("usage", message).hint("record a run, and replay it: `fozzy run --record …`"));
     }
-    let prepared = Prepared::compile(loaded, planned)?;
+    let prepared = PreparedProgram::compile(loaded, planned)?;
     let mut session = prepared.live_session(&context.project.config.base_dir)?;
     let seed = Seed(args.seed);
     let found = fozzy_search::audit(&mut session, seed, args.runs as usize)?;
@@ -70,8 +70,9 @@ fn engine_issue() -> Option<DoctorIssue> {
     let audit = |component: Vec<u8>| {
         let (name, source) = ("the smallest program".to_owned(), Digest::of(&component));
         let target = RecordedTarget { name, source, kind: "component".to_owned() };
-        let loaded = Loaded { target, component: component.into(), source_bytes: 0, scenario: None };
-        let mut session = Prepared::compile(loaded, Planned::of(Plan::default(), Inputs::default()))?.session()?;
+        let loaded = LoadedTarget { target, component: component.into(), source_bytes: 0, scenario: None };
+        let mut session =
+            PreparedProgram::compile(loaded, RunPlan::of(Plan::default(), Inputs::default()))?.session()?;
         Ok(fozzy_search::audit(&mut session, Seed(0), 2)?)
     };
     let works = fozzy_engine::load(NOTHING.as_bytes(), None)

@@ -13,17 +13,17 @@ use super::{Context, exit};
 use crate::args::{ExploreArgs, ReporterArg, StopArg};
 use crate::error::CliError;
 use crate::interrupt;
-use fozzy_campaign::explore::campaign_sink::{Keeper, Said, Where};
+use fozzy_campaign::explore::campaign_sink::{ExplorationSink, ProgressMark, Where};
 use fozzy_campaign::explore::cluster::{self, ClusterRequest};
-use fozzy_campaign::explore::generated::{Generated, covering};
-use fozzy_campaign::explore::saved_failures::{Kept, Seeds, Standing};
+use fozzy_campaign::explore::generated::{GeneratedTests, covering};
+use fozzy_campaign::explore::saved_failures::{RegressionStatus, SavedFailure, SavedFailures};
 use fozzy_campaign::explore::settings::ExploreSettings;
 use fozzy_campaign::explore::state::ExploreState;
-use fozzy_campaign::explore::stateful_target::{Confirmer, ScenarioGround, walk_error};
+use fozzy_campaign::explore::stateful_target::{PathConfirmer, ScenarioTarget, walk_error};
 use fozzy_campaign::explore::unreached::unreached;
-use fozzy_campaign::explore::workers::{self, Explored, Share, Trace};
+use fozzy_campaign::explore::workers::{self, ExplorationResult, Share, Trace};
 use fozzy_campaign::options::{RunRequest, StopFlag};
-use fozzy_campaign::pipeline::{Prepared, cache, identity, kept, load, plan};
+use fozzy_campaign::pipeline::{PreparedProgram, cache, identity, kept, load, plan};
 use fozzy_campaign::selector;
 use fozzy_campaign::shrink::shrink_beside;
 use fozzy_campaign::store::store_error;
@@ -52,8 +52,8 @@ pub(crate) fn explore(context: &Context, args: &ExploreArgs) -> Result<ExitCode,
     if let Some(path) = &args.record {
         check_target(path, collision).map_err(store_error)?;
     }
-    let generated = args.generate_tests.as_ref().map(|file| Generated::new(file, &args.target)).transpose()?;
-    let prepared = ExploreSetup::new(context, args)?;
+    let generated = args.generate_tests.as_ref().map(|file| GeneratedTests::new(file, &args.target)).transpose()?;
+    let prepared = ExplorationSetup::new(context, args)?;
     if let (Some(worker), Some(folder)) = (args.worker, &args.share) {
         // What it has found is told to the one who started it.
         let share = Share::open(folder, worker, &context.project.config.explore)?;
@@ -64,9 +64,9 @@ pub(crate) fn explore(context: &Context, args: &ExploreArgs) -> Result<ExitCode,
     let watch = Stopwatch::start();
     let base = prepared.base(context, args);
     let has_seeds = context.project.config.explore.seeds && !args.no_seeds;
-    let seeds = Seeds::of(&context.project.config.base_dir, &base.prepared.loaded.target.name);
+    let seeds = SavedFailures::of(&context.project.config.base_dir, &base.prepared.loaded.target.name);
     let standings = if has_seeds { seeds.standings(&prepared.prepared.loaded)? } else { Vec::new() };
-    for standing in standings.iter().filter(|standing| standing.state == Kept::StillThere) {
+    for standing in standings.iter().filter(|standing| standing.state == RegressionStatus::StillThere) {
         let signature = standing.signature.as_ref().map(ToString::to_string).unwrap_or_default();
         context.printer.remark(&format!("still there: {signature}\n  {}\n", standing.path.display()));
     }
@@ -89,7 +89,7 @@ pub(crate) fn explore(context: &Context, args: &ExploreArgs) -> Result<ExitCode,
     let state_written = state.write(&base.state);
 
     let mut document = summary(&explored, &base);
-    document.seeds = standings.iter().map(Standing::document).collect::<Vec<SeedState>>();
+    document.seeds = standings.iter().map(SavedFailure::document).collect::<Vec<SeedState>>();
     let mut recordings: Vec<Recording> = Vec::new();
     for found in &explored.traces {
         let recording = selector::read(&found.path)?;
@@ -125,7 +125,7 @@ pub(crate) fn explore(context: &Context, args: &ExploreArgs) -> Result<ExitCode,
     let statuses = verdicts().map(|verdict| verdict.status).chain(standings.iter().map(|seed| seed.status));
     summary.status = statuses.max_by_key(|status| status.gravity()).unwrap_or(Status::Pass);
     summary = summary.finding(verdicts().filter_map(|verdict| verdict.findings.first().cloned()).collect());
-    let still_there = || standings.iter().find(|seed| seed.state == Kept::StillThere)?.signature.clone();
+    let still_there = || standings.iter().find(|seed| seed.state == RegressionStatus::StillThere)?.signature.clone();
     summary.signature = verdicts().next().and_then(|verdict| verdict.signature.clone()).or_else(still_there);
     // Ways on which no flow did anything have tested nothing, as a run that goes one of them says.
     let is_idle = !explored.has_run && explored.stats.steps > 0 && args.resume.is_none();
@@ -144,7 +144,7 @@ pub(crate) fn explore(context: &Context, args: &ExploreArgs) -> Result<ExitCode,
 
 /// Tests of all failures, and of the ways that cover most.
 fn generate(
-    generated: &Generated,
+    generated: &GeneratedTests,
     base: &Base,
     failures: &[ExploreFinding],
     stories: &[DecisionPath],
@@ -153,7 +153,7 @@ fn generate(
         selector::read(Path::new(failure.minimized_trace_path.as_ref().unwrap_or(&failure.trace_path)))
     };
     let mut recordings: Vec<Recording> = failures.iter().map(smallest).collect::<Result<_, _>>()?;
-    let mut confirmer = Confirmer::new(&base.prepared, base.seed)?;
+    let mut confirmer = PathConfirmer::new(&base.prepared, base.seed)?;
     for story in covering(stories) {
         let recording = confirmer.record(story)?;
         // What fails is among the failures, smaller.
@@ -165,13 +165,13 @@ fn generate(
 }
 
 /// Everything that an exploration begins with.
-struct ExploreSetup {
+struct ExplorationSetup {
     options: Options,
     row: &'static StrategyRow,
-    prepared: Prepared,
+    prepared: PreparedProgram,
     walker: Walker,
     /// One for what is kept, one for what is confirmed.
-    confirmers: (Confirmer, Confirmer),
+    confirmers: (PathConfirmer, PathConfirmer),
     start: AnswerLog,
     resumed: Option<ExploreState>,
     default_state: PathBuf,
@@ -180,7 +180,7 @@ struct ExploreSetup {
 
 /// What is still needed when it is over.
 struct Base {
-    prepared: Prepared,
+    prepared: PreparedProgram,
     probe: Execution,
     seed: Seed,
     schedule: &'static str,
@@ -188,8 +188,8 @@ struct Base {
     state: PathBuf,
 }
 
-impl ExploreSetup {
-    fn new(context: &Context, args: &ExploreArgs) -> Result<ExploreSetup, CliError> {
+impl ExplorationSetup {
+    fn new(context: &Context, args: &ExploreArgs) -> Result<ExplorationSetup, CliError> {
         let settings = &context.project.config.explore;
         let mut options = options(context, settings, args);
         let schedule = args.schedule.map_or(settings.schedule, Into::into);
@@ -218,8 +218,8 @@ impl ExploreSetup {
         if let (Some(state), None) = (&resumed, args.seed) {
             options.seed = Seed(state.seed);
         }
-        let prepared = Prepared::compile(loaded, planned)?;
-        let confirmer = || Confirmer::new(&prepared, options.seed);
+        let prepared = PreparedProgram::compile(loaded, planned)?;
+        let confirmer = || PathConfirmer::new(&prepared, options.seed);
         let mut confirmers = (confirmer()?, confirmer()?);
         let start = AnswerLog::default();
         let first = Box::new(GuidedSource::first(options.seed, &start));
@@ -228,7 +228,7 @@ impl ExploreSetup {
         let walker = walker.map_err(|error| walk_error(&name, &error))?;
         // What cannot be run at all is found out here, by a run that has the same beginning.
         let probe = confirmers.0.execute(&DecisionPath { answers: start.so_far(), steps: 1 }, 0..0)?;
-        Ok(ExploreSetup { options, row, prepared, walker, confirmers, start, resumed, default_state, probe })
+        Ok(ExplorationSetup { options, row, prepared, walker, confirmers, start, resumed, default_state, probe })
     }
 
     fn base(&self, context: &Context, args: &ExploreArgs) -> Base {
@@ -249,10 +249,10 @@ impl ExploreSetup {
         args: &ExploreArgs,
         place: Where,
         share: Option<Share>,
-    ) -> Result<Explored, CliError> {
+    ) -> Result<ExplorationResult, CliError> {
         let settings = &context.project.config.explore;
         let name = self.prepared.loaded.target.name.clone();
-        let mut keeper = Keeper {
+        let mut keeper = ExplorationSink {
             stop: Arc::new(interrupt::is_asked_to_stop),
             confirmer: self.confirmers.0,
             place,
@@ -264,7 +264,7 @@ impl ExploreSetup {
             },
             verbose: args.verbose || settings.report.verbose,
             kept: Vec::new(),
-            said: Said::default(),
+            said: ProgressMark::default(),
             share,
         };
         let mut exploration = Exploration::new(self.options, self.row, &self.start);
@@ -273,12 +273,12 @@ impl ExploreSetup {
             exploration.resume(state.runs, state.steps);
             stories = state.stories;
         }
-        let mut ground = ScenarioGround::new(self.walker, self.confirmers.1);
+        let mut ground = ScenarioTarget::new(self.walker, self.confirmers.1);
         interrupt::ask_me_to_stop();
         let ended = exploration.run(&mut ground, &mut stories.into_iter(), &mut keeper)?;
         let modules = ground.walker().coverage().count();
         let found = exploration.findings().all().iter().zip(&keeper.kept);
-        let explored = Explored {
+        let explored = ExplorationResult {
             stats: *exploration.stats(),
             has_run: ground.walker().has_run(),
             edges_total: ground.walker().coverage().map(|(_, bytes)| bytes.len() as u64).sum(),
@@ -302,7 +302,13 @@ impl ExploreSetup {
     }
 
     /// Explores in so many processes.
-    fn together(self, context: &Context, args: &ExploreArgs, place: Where, workers: u32) -> Result<Explored, CliError> {
+    fn together(
+        self,
+        context: &Context,
+        args: &ExploreArgs,
+        place: Where,
+        workers: u32,
+    ) -> Result<ExplorationResult, CliError> {
         interrupt::ask_me_to_stop();
         let verbose = args.verbose || context.project.config.explore.report.verbose;
         let stop: StopFlag = Arc::new(interrupt::is_asked_to_stop);
@@ -362,7 +368,7 @@ fn earned((dial, name, earned): &(String, String, Reward)) -> ExploreReward {
     ExploreReward { dial: dial.clone(), name: name.clone(), runs, steps, found }
 }
 
-fn summary(explored: &Explored, base: &Base) -> ExploreSummary {
+fn summary(explored: &ExplorationResult, base: &Base) -> ExploreSummary {
     let stats = &explored.stats;
     let estimate = stats.estimate();
     ExploreSummary {

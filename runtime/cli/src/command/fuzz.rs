@@ -14,16 +14,16 @@ use super::{Context, exit};
 use crate::args::{ExitCodesArg, FuzzArgs, ReporterArg};
 use crate::error::{CliError, at_path};
 use crate::output::{self, EXIT_ERROR};
-use fozzy_campaign::fuzz::campaign_sink::{Keeper, Keeping, Place};
+use fozzy_campaign::fuzz::campaign_sink::{CampaignSink, Place, SinkConfig};
 use fozzy_campaign::fuzz::cargo::CargoFuzz;
-use fozzy_campaign::fuzz::choose::{Wanted, listed};
+use fozzy_campaign::fuzz::choose::{EntryPointChoice, listed};
 use fozzy_campaign::fuzz::corpus::CorpusFolder;
 use fozzy_campaign::fuzz::jobs::Jobs;
-use fozzy_campaign::fuzz::summary::{Report, Subject, execution_of, word_of};
-use fozzy_campaign::fuzz::target::{CallTarget, Confirmer, caller_error, made_up};
+use fozzy_campaign::fuzz::summary::{CampaignReport, Subject, execution_of, word_of};
+use fozzy_campaign::fuzz::target::{ComponentTarget, FindingConfirmer, caller_error, made_up};
 use fozzy_campaign::fuzz::worker::Worker;
-use fozzy_campaign::options::{RunRequest, World};
-use fozzy_campaign::pipeline::{Prepared, identity, kept, load, plan};
+use fozzy_campaign::options::{RunRequest, WorldOptions};
+use fozzy_campaign::pipeline::{PreparedProgram, identity, kept, load, plan};
 use fozzy_campaign::store::{self, store_error};
 use fozzy_campaign::wall_clock::Stopwatch;
 use fozzy_check::judge;
@@ -82,14 +82,14 @@ pub(crate) fn fuzz(context: &Context, args: &FuzzArgs) -> Result<ExitCode, CliEr
     if planned.plan.limits.fuel == FUEL_DEFAULT {
         planned.plan.limits.fuel = FUEL_OF_A_CALL;
     }
-    let prepared = Prepared::to_call(loaded, planned, &Build::default())?;
-    let Prepared { planned, program, .. } = &prepared;
+    let prepared = PreparedProgram::to_call(loaded, planned, &Build::default())?;
+    let PreparedProgram { planned, program, .. } = &prepared;
     let functions = fozzy_engine::functions(program, &planned.plan, &planned.inputs, seed);
     let functions = functions.map_err(|error| caller_error(&name, &error))?;
     let flows = planned.plan.scenario.as_ref().map_or(args.flows, |own| own.flows);
     let searched = choose(&functions, args, by_stdin, flows, &name)?;
 
-    let mut keeping = Confirmer::new(program.clone(), &searched, &planned.plan, &planned.inputs, seed)?;
+    let mut keeping = FindingConfirmer::new(program.clone(), &searched, &planned.plan, &planned.inputs, seed)?;
     // With fuel, so that a program that does not end before its function is called is found out here.
     let probe = keeping.execute(&[], 0..0)?.execution;
     let summary_target = prepared.loaded.summary();
@@ -124,7 +124,7 @@ pub(crate) fn fuzz(context: &Context, args: &FuzzArgs) -> Result<ExitCode, CliEr
         let cargo = artifacts.as_ref().map(|(cargo, _)| cargo);
         Jobs { number, runs, first_only: args.crash_only, folder: &folder, record, cargo }.run()?
     } else {
-        let mut target = CallTarget::open(&prepared, &searched, seed, args.fail_on_exit)?;
+        let mut target = ComponentTarget::open(&prepared, &searched, seed, args.fail_on_exit)?;
         for obstacle in target.caller().obstacles() {
             say(&format!("each execution begins with a new instance, because {obstacle}\n"));
         }
@@ -134,7 +134,7 @@ pub(crate) fn fuzz(context: &Context, args: &FuzzArgs) -> Result<ExitCode, CliEr
             total_edges: target.caller().coverage().map(|(_, bytes)| bytes.len() as u64).sum(),
             corpus_dir: corpus.path().display().to_string(),
         };
-        let mut keeper = Keeper::new(Keeping {
+        let mut keeper = CampaignSink::new(SinkConfig {
             corpus,
             confirmer: keeping,
             origin: prepared.origin(seed, RunMode::Fuzz),
@@ -166,7 +166,7 @@ pub(crate) fn fuzz(context: &Context, args: &FuzzArgs) -> Result<ExitCode, CliEr
             return Err(error);
         }
         let found = campaign.findings().all();
-        let mut report = Report::of(&subject, campaign.stats(), found, &keeper.kept, word_of(ended));
+        let mut report = CampaignReport::of(&subject, campaign.stats(), found, &keeper.kept, word_of(ended));
         report.fuzz.repeated = target.caller().repeated();
         report
     };
@@ -195,7 +195,7 @@ pub(crate) fn fuzz(context: &Context, args: &FuzzArgs) -> Result<ExitCode, CliEr
 }
 
 /// The codes of libFuzzer, of the first finding.
-fn exit_as_libfuzzer(report: &Report) -> ExitCode {
+fn exit_as_libfuzzer(report: &CampaignReport) -> ExitCode {
     let code = |(finding, status): &(Finding, Status)| {
         let memory = finding.kind == FindingKind::Trap && finding.title == "out of memory";
         match status {
@@ -244,7 +244,7 @@ fn dictionary(path: Option<&Path>) -> Result<Dictionary, CliError> {
 }
 
 /// What the flags say of the world, and whether inputs are standard input.
-fn stdin(args: &FuzzArgs) -> Result<(World, bool), CliError> {
+fn stdin(args: &FuzzArgs) -> Result<(WorldOptions, bool), CliError> {
     let mut world = args.world.options();
     let by_stdin = world.stdin.take_if(|path| path == Path::new("-")).is_some();
     let others =
@@ -266,7 +266,7 @@ fn choose(
     flows: u32,
     name: &str,
 ) -> Result<EntryPoint, CliError> {
-    let wanted = Wanted {
+    let wanted = EntryPointChoice {
         stdin: by_stdin,
         file: args.input_file.as_deref(),
         argument: args.arg,

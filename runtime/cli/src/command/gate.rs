@@ -7,7 +7,7 @@ use super::run::seed;
 use crate::args::{GateArgs, GateProfileArg};
 use crate::error::CliError;
 use crate::gates::chain::{self, Options};
-use crate::gates::own::Own;
+use crate::gates::own::CommandRunner;
 use crate::gates::steps::{Steps, passed, skipped};
 use fozzy_campaign::suite::project::ProjectScenarios;
 use fozzy_report::document::{GATE_SCHEMA, GateDocument};
@@ -18,7 +18,7 @@ pub(super) const NO_PROFILE: &str = "`fozzy profile` is not in this version";
 
 pub(crate) fn gate(context: &Context, args: &GateArgs) -> Result<ExitCode, CliError> {
     let seed = seed(context, args.seed);
-    let own = Own::new(context)?;
+    let own = CommandRunner::new(context)?;
     let mut steps = Steps::new(context, false);
     chain::clean_tree(&mut steps, context.strict);
     let root = args.scenario_root.as_deref();

@@ -9,7 +9,7 @@ use crate::error::CliError;
 use fozzy_campaign::pipeline::load;
 use fozzy_engine::{Catalogue, Port, Ports};
 use fozzy_instrument::source::DebugSymbols;
-use fozzy_instrument::{CoverageMode, Instrumented, ModuleChoice, Options};
+use fozzy_instrument::{CoverageMode, InstrumentedComponent, ModuleChoice, Options};
 use fozzy_report::inspect::{InspectCheckpoints, InspectDocument, InspectModule, InspectPort, inspection};
 use std::collections::BTreeSet;
 use std::process::ExitCode;
@@ -151,7 +151,7 @@ fn distance(left: &str, right: &str) -> usize {
     row[right.len()]
 }
 
-fn modules(component: &[u8], instrumented: &Instrumented) -> Vec<InspectModule> {
+fn modules(component: &[u8], instrumented: &InstrumentedComponent) -> Vec<InspectModule> {
     let symbols = DebugSymbols::new(component);
     let (maps, sites) = (instrumented.maps.modules(), &instrumented.sites);
     let mut edges = vec![0_u64; maps.len()];

@@ -5,7 +5,7 @@ use super::{Context, exit};
 use crate::args::{ReplayArgs, ReporterArg};
 use crate::error::CliError;
 use crate::output::{self, EXIT_ERROR};
-use fozzy_campaign::pipeline::{Prepared, identity, kept, load, session_of, summary_of};
+use fozzy_campaign::pipeline::{PreparedProgram, identity, kept, load, session_of, summary_of};
 use fozzy_campaign::selector;
 use fozzy_campaign::wall_clock::Stopwatch;
 use fozzy_engine::Session;
@@ -43,13 +43,13 @@ pub(crate) fn replay(context: &Context, args: &ReplayArgs) -> Result<ExitCode, C
     Ok(if diverged { ExitCode::from(EXIT_ERROR) } else { exit(summary.status) })
 }
 
-struct Replayed {
+struct ReplayResult {
     execution: Execution,
     verdict: Verdict,
     comparison: ReplaySummary,
 }
 
-fn same(recording: &Recording, session: &mut Session, args: &ReplayArgs, json: bool) -> Result<Replayed, CliError> {
+fn same(recording: &Recording, session: &mut Session, args: &ReplayArgs, json: bool) -> Result<ReplayResult, CliError> {
     if !json {
         session.watch(show_output(&recording.plan));
     }
@@ -82,7 +82,7 @@ fn same(recording: &Recording, session: &mut Session, args: &ReplayArgs, json: b
         difference: replayed.difference.map(difference_document),
         divergence: None,
     };
-    Ok(Replayed { execution: replayed.execution, verdict, comparison })
+    Ok(ReplayResult { execution: replayed.execution, verdict, comparison })
 }
 
 /// Another engine is the likeliest reason for a divergence, so it is said.
@@ -97,14 +97,14 @@ fn engine_difference(recording: &Recording, session: &Session) -> String {
     )
 }
 
-fn other(recording: &Recording, original: &mut Session, program: &Path) -> Result<Replayed, CliError> {
+fn other(recording: &Recording, original: &mut Session, program: &Path) -> Result<ReplayResult, CliError> {
     let loaded = load(program)?;
-    let mut changed = Prepared::against(recording, loaded.clone())?.session()?;
+    let mut changed = PreparedProgram::against(recording, loaded.clone())?.session()?;
     let against = fozzy_search::against(recording, original, &mut changed)?;
     let divergence = against.divergence.map(divergence_document);
     let comparison =
         ReplaySummary { equal: divergence.is_none(), against: Some(loaded.summary()), difference: None, divergence };
-    Ok(Replayed { execution: against.execution, verdict: against.verdict, comparison })
+    Ok(ReplayResult { execution: against.execution, verdict: against.verdict, comparison })
 }
 
 fn divergence_finding(title: &str, message: String) -> Finding {

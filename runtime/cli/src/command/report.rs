@@ -10,7 +10,7 @@ use super::Context;
 use crate::args::{ReportFlakyArgs, ReportFormatArg, ReportQueryArgs, ReportShowArgs};
 use crate::error::{CliError, at_path};
 use fozzy_campaign::pipeline::summary_of;
-use fozzy_campaign::selector::{self, Named};
+use fozzy_campaign::selector::{self, SelectedRun};
 use fozzy_campaign::store::KeptReport;
 use fozzy_check::is_own;
 use fozzy_report::suite::{self, CaseSummary, SuiteSummary};
@@ -78,8 +78,8 @@ pub(crate) fn flaky(context: &Context, args: &ReportFlakyArgs) -> Result<ExitCod
 /// The report of what a selector names.
 fn report_of(context: &Context, selector: &str) -> Result<KeptReport, CliError> {
     match selector::named(selector, &context.runs)? {
-        Named::Run(run) => Ok(run.report),
-        Named::Trace(path) => {
+        SelectedRun::Run(run) => Ok(run.report),
+        SelectedRun::Trace(path) => {
             let recording = selector::read(&path)?;
             let trace_path = Some(path.display().to_string());
             // What identifies a trace is what it holds; the run that made it may be gone.

@@ -4,7 +4,7 @@ use super::{Context, exit};
 use crate::args::{ReporterArg, RunArgs, SeedArg, request};
 use crate::error::CliError;
 use crate::output;
-use fozzy_campaign::pipeline::{ENTRIES_KEPT, Prepared, RecordPolicy, identity, kept, load};
+use fozzy_campaign::pipeline::{ENTRIES_KEPT, PreparedProgram, RecordPolicy, identity, kept, load};
 use fozzy_campaign::store::store_error;
 use fozzy_campaign::wall_clock::Stopwatch;
 use fozzy_check::is_own;
@@ -26,7 +26,7 @@ pub(crate) fn run(context: &Context, args: &RunArgs) -> Result<ExitCode, CliErro
     let loaded = load(&args.target)?;
     let is_file = loaded.scenario.is_some();
     let request = request(&args.args, &args.limits, &args.world);
-    let mut prepared = Prepared::new(&context.project, loaded, &request)?;
+    let mut prepared = PreparedProgram::new(&context.project, loaded, &request)?;
     if !prepared.drive(args.sequences, args.flows) && (args.sequences.is_some() || args.flows.is_some()) {
         let message = "the program runs by itself: it exports `wasi:cli/run`, and no interface of `fozzy:scenario`";
         return Err(CliError::new("target", message).hint("leave out --sequences and --flows"));

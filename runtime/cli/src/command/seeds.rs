@@ -3,7 +3,7 @@
 use super::Context;
 use crate::args::SeedsArgs;
 use crate::error::{CliError, at_path};
-use fozzy_campaign::explore::saved_failures::{Kept, Seeds};
+use fozzy_campaign::explore::saved_failures::{RegressionStatus, SavedFailures};
 use fozzy_campaign::pipeline::load;
 use fozzy_report::{SeedsDocument, seeds_lines};
 use std::process::ExitCode;
@@ -15,17 +15,17 @@ pub(crate) fn seeds(context: &Context, args: &SeedsArgs) -> Result<ExitCode, Cli
     let folders = match &args.target {
         Some(target) => {
             let loaded = load(target)?;
-            vec![(Seeds::of(base_dir, &loaded.target.name), loaded)]
+            vec![(SavedFailures::of(base_dir, &loaded.target.name), loaded)]
         }
         None => {
-            let of_today = |seeds: Seeds| Ok((load(&seeds.target()?)?, seeds));
-            let loaded: Result<Vec<_>, CliError> = Seeds::all(base_dir).into_iter().map(of_today).collect();
+            let of_today = |seeds: SavedFailures| Ok((load(&seeds.target()?)?, seeds));
+            let loaded: Result<Vec<_>, CliError> = SavedFailures::all(base_dir).into_iter().map(of_today).collect();
             loaded?.into_iter().map(|(loaded, seeds)| (seeds, loaded)).collect()
         }
     };
     for (seeds, today) in folders {
         for standing in seeds.standings(&today)? {
-            if args.prune_fixed && standing.state == Kept::Fixed {
+            if args.prune_fixed && standing.state == RegressionStatus::Fixed {
                 std::fs::remove_file(&standing.path)
                     .map_err(|error| at_path("seeds", "cannot remove", &standing.path, &error))?;
                 document.pruned.push(standing.path.display().to_string());
@@ -33,7 +33,7 @@ pub(crate) fn seeds(context: &Context, args: &SeedsArgs) -> Result<ExitCode, Cli
             document.seeds.push(standing.document());
         }
     }
-    let still_there = document.seeds.iter().any(|seed| seed.state == Kept::StillThere.word());
+    let still_there = document.seeds.iter().any(|seed| seed.state == RegressionStatus::StillThere.word());
     if context.printer.json {
         context.printer.document(&document)?;
     } else {

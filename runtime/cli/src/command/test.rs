@@ -10,7 +10,7 @@ use fozzy_campaign::store::{RunFolder, store_error};
 use fozzy_campaign::suite::case::{Case, Suite, SuiteOptions};
 use fozzy_campaign::suite::jobs::{Event, in_order};
 use fozzy_campaign::suite::regressions::{self, Regression};
-use fozzy_campaign::suite::select::{Selected, select, shown};
+use fozzy_campaign::suite::select::{SuiteEntry, select, shown};
 use fozzy_campaign::wall_clock::Stopwatch;
 use fozzy_check::is_own;
 use fozzy_report::suite::{
@@ -82,7 +82,7 @@ fn all(
     context: &Context,
     args: &TestArgs,
     suite: &Suite<'_>,
-    selected: Vec<Selected>,
+    selected: Vec<SuiteEntry>,
     records: Vec<Option<PathBuf>>,
 ) -> Result<Cases, CliError> {
     let names = trace_names(&selected);
@@ -162,10 +162,10 @@ fn records(record: Option<&Path>, cases: usize) -> Vec<Option<PathBuf>> {
 }
 
 /// Names of traces in the folder of the run, each once.
-fn trace_names(selected: &[Selected]) -> Vec<String> {
+fn trace_names(selected: &[SuiteEntry]) -> Vec<String> {
     let mut taken = BTreeSet::new();
     let plain = |c: char| if c.is_alphanumeric() || "-_.".contains(c) { c } else { '_' };
-    let name = |selected: &Selected| {
+    let name = |selected: &SuiteEntry| {
         let stem: String = selected.name.chars().map(plain).collect();
         let numbered = (2..).map(|number| format!("{stem}-{number}.fozzy"));
         let mut names = std::iter::once(format!("{stem}.fozzy")).chain(numbered);
@@ -241,7 +241,7 @@ mod tests {
 
     #[test]
     fn names_of_traces_are_names_of_files_and_differ() {
-        let selected = |name: &str| Selected {
+        let selected = |name: &str| SuiteEntry {
             name: name.to_owned(),
             path: PathBuf::new(),
             kind: Kind::Program,

@@ -6,7 +6,7 @@
 //!
 //! Invariant: steps that need the trace are skipped when there is none.
 
-use super::own::{Own, Said};
+use super::own::{CommandOutput, CommandRunner};
 use super::steps::{Outcome, Steps, advisory, failed, passed, skipped};
 use crate::error::CliError;
 use fozzy_campaign::suite::project::ProjectScenarios;
@@ -57,7 +57,7 @@ pub(crate) fn discover(
 /// What the suite and the recorded run said.
 pub(crate) struct Chain {
     /// The document of the suite.
-    pub(crate) suite: Option<Said>,
+    pub(crate) suite: Option<CommandOutput>,
     /// Whether a run was recorded.
     pub(crate) recorded: bool,
     /// The ids of both runs.
@@ -77,7 +77,7 @@ pub(crate) struct Options<'a> {
 /// Does the chain.
 pub(crate) fn run(
     steps: &mut Steps<'_>,
-    own: &Own,
+    own: &CommandRunner,
     project: Option<&ProjectScenarios>,
     options: &Options<'_>,
 ) -> Chain {
@@ -132,9 +132,9 @@ pub(crate) fn run(
 /// A step that is about the recorded run.
 pub(crate) fn of_trace(
     recorded: bool,
-    own: &Own,
+    own: &CommandRunner,
     words: &[&str],
-    is_right: impl Fn(&Said) -> bool,
+    is_right: impl Fn(&CommandOutput) -> bool,
 ) -> Result<Outcome, CliError> {
     if !recorded {
         return Ok(skipped(NO_TRACE));

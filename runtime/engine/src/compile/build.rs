@@ -10,7 +10,7 @@
 
 use crate::compile::settings::STACK_SLOTS;
 use fozzy_instrument::{
-    AccessorLayout, CoverageMode, Instrumented, MarksVerdict, ModuleChoice, Options, SideMemory, SideTag,
+    AccessorLayout, CoverageMode, InstrumentedComponent, MarksVerdict, ModuleChoice, Options, SideMemory, SideTag,
 };
 use serde::{Deserialize, Serialize};
 
@@ -89,7 +89,7 @@ pub(crate) struct CompiledMetadata {
 }
 
 impl CompiledMetadata {
-    pub(crate) fn of(instrumented: &Instrumented) -> CompiledMetadata {
+    pub(crate) fn of(instrumented: &InstrumentedComponent) -> CompiledMetadata {
         CompiledMetadata {
             tag: instrumented.tag,
             side_memories: instrumented.side_memories.clone(),

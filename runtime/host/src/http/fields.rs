@@ -23,7 +23,7 @@ const ENTRIES: Import = Import::new("wasi:http/types.fields.entries");
 const CLONE: Import = Import::new("wasi:http/types.fields.clone");
 const DROP: Import = Import::new("wasi:http/types.fields.drop");
 
-type Changed<T> = Result<std::result::Result<T, HeaderError>>;
+type FieldsResult<T> = Result<std::result::Result<T, HeaderError>>;
 
 /// What the guest hears of an error of fields; their bound is a trap.
 fn answered(import: Import, error: FieldsError) -> std::result::Result<HeaderError, GuestStop> {
@@ -47,7 +47,7 @@ impl Host {
         rep: u32,
         headers: RecordedHeaders,
         change: impl FnOnce(&mut http::HeaderFields) -> std::result::Result<(), FieldsError>,
-    ) -> Changed<()> {
+    ) -> FieldsResult<()> {
         self.call(import, (rep, headers), |host| {
             let node = host.node;
             match host.world().http_change(node, rep, change).map_err(trap(import))? {
@@ -63,7 +63,7 @@ impl types::HostFields for Host {
         self.http_open(NEW, (), |_| Ok(HttpHandle::Fields(http::HeaderFields::default())))
     }
 
-    fn from_list(&mut self, entries: Vec<(String, Vec<u8>)>) -> Changed<Resource<FieldsResource>> {
+    fn from_list(&mut self, entries: Vec<(String, Vec<u8>)>) -> FieldsResult<Resource<FieldsResource>> {
         let fields = http::HeaderFields::from_list(entries.iter().cloned());
         let rep = self.call(FROM_LIST, RecordedHeaders::of(self, entries), |host| match fields {
             Ok(fields) => host.http_place(FROM_LIST, HttpHandle::Fields(fields)).map(Ok),
@@ -89,17 +89,17 @@ impl types::HostFields for Host {
         )
     }
 
-    fn set(&mut self, fields: Resource<FieldsResource>, name: String, values: Vec<Vec<u8>>) -> Changed<()> {
+    fn set(&mut self, fields: Resource<FieldsResource>, name: String, values: Vec<Vec<u8>>) -> FieldsResult<()> {
         let asked = RecordedHeaders::of(self, values.iter().map(|value| (name.clone(), value.clone())).collect());
         self.change(SET, fields.rep(), asked, |fields| fields.set(&name, values))
     }
 
-    fn delete(&mut self, fields: Resource<FieldsResource>, name: String) -> Changed<()> {
+    fn delete(&mut self, fields: Resource<FieldsResource>, name: String) -> FieldsResult<()> {
         let asked = RecordedHeaders::of(self, vec![(name.clone(), Vec::new())]);
         self.change(DELETE, fields.rep(), asked, |fields| fields.delete(&name))
     }
 
-    fn append(&mut self, fields: Resource<FieldsResource>, name: String, value: Vec<u8>) -> Changed<()> {
+    fn append(&mut self, fields: Resource<FieldsResource>, name: String, value: Vec<u8>) -> FieldsResult<()> {
         let asked = RecordedHeaders::of(self, vec![(name.clone(), value.clone())]);
         self.change(APPEND, fields.rep(), asked, |fields| fields.append(&name, value))
     }

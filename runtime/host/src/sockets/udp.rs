@@ -44,8 +44,8 @@ const SUBSCRIBE_OUTGOING: Import = Import::new("wasi:sockets/udp.outgoing-datagr
 const DROP_OUTGOING: Import = Import::new("wasi:sockets/udp.outgoing-datagram-stream.drop");
 
 type Socket = Resource<UdpSocketResource>;
-type Incoming = Resource<IncomingDatagramStreamResource>;
-type Outgoing = Resource<OutgoingDatagramStreamResource>;
+type IncomingStream = Resource<IncomingDatagramStreamResource>;
+type OutgoingStream = Resource<OutgoingDatagramStreamResource>;
 
 impl Host {
     fn udp_socket(&self, import: Import, rep: u32) -> std::result::Result<UdpId, GuestStop> {
@@ -139,7 +139,11 @@ impl udp::HostUdpSocket for Host {
         self.on_udp(FINISH_BIND, &this, (), Network::udp_finish_bind)
     }
 
-    fn stream(&mut self, this: Socket, remote_address: Option<IpSocketAddress>) -> SocketResult<(Incoming, Outgoing)> {
+    fn stream(
+        &mut self,
+        this: Socket,
+        remote_address: Option<IpSocketAddress>,
+    ) -> SocketResult<(IncomingStream, OutgoingStream)> {
         let (rep, remote) = (this.rep(), remote_address.map(socket_address));
         let streams = self.socket_call(STREAM, (rep, remote.map(DebugRecord)), |host| {
             let id = host.udp_socket(STREAM, rep)?;
@@ -220,7 +224,7 @@ impl udp::HostUdpSocket for Host {
 }
 
 impl udp::HostIncomingDatagramStream for Host {
-    fn receive(&mut self, this: Incoming, max_results: u64) -> SocketResult<Vec<IncomingDatagram>> {
+    fn receive(&mut self, this: IncomingStream, max_results: u64) -> SocketResult<Vec<IncomingDatagram>> {
         let rep = this.rep();
         let received = self.socket_call(RECEIVE, (rep, max_results), |host| {
             let Ok(Handle::IncomingDatagrams(id)) = host.node().table.get(rep) else { return Err(wrong(RECEIVE)) };
@@ -237,14 +241,14 @@ impl udp::HostIncomingDatagramStream for Host {
         Ok(received.map(|received| received.into_iter().map(datagram).collect()))
     }
 
-    fn subscribe(&mut self, this: Incoming) -> Result<Resource<PollableResource>> {
+    fn subscribe(&mut self, this: IncomingStream) -> Result<Resource<PollableResource>> {
         self.subscribe_to(SUBSCRIBE_INCOMING, this.rep(), |handle| match handle {
             Handle::IncomingDatagrams(id) => Some(Wait::Socket(Readiness::Datagram(*id))),
             _ => None,
         })
     }
 
-    fn drop(&mut self, this: Incoming) -> Result<()> {
+    fn drop(&mut self, this: IncomingStream) -> Result<()> {
         let socket = |handle: &Handle| match handle {
             Handle::IncomingDatagrams(id) => Some(*id),
             _ => None,
@@ -254,7 +258,7 @@ impl udp::HostIncomingDatagramStream for Host {
 }
 
 impl udp::HostOutgoingDatagramStream for Host {
-    fn check_send(&mut self, this: Outgoing) -> SocketResult<u64> {
+    fn check_send(&mut self, this: OutgoingStream) -> SocketResult<u64> {
         let rep = this.rep();
         self.socket_call(CHECK_SEND, rep, |host| {
             let permitted = host.world().network.udp_check_send();
@@ -266,7 +270,7 @@ impl udp::HostOutgoingDatagramStream for Host {
         })
     }
 
-    fn send(&mut self, this: Outgoing, datagrams: Vec<OutgoingDatagram>) -> SocketResult<u64> {
+    fn send(&mut self, this: OutgoingStream, datagrams: Vec<OutgoingDatagram>) -> SocketResult<u64> {
         let rep = this.rep();
         let datagram = |datagram: OutgoingDatagram| {
             (datagram.remote_address.map(|address| DebugRecord(socket_address(address))), datagram.data)
@@ -299,13 +303,13 @@ impl udp::HostOutgoingDatagramStream for Host {
         })
     }
 
-    fn subscribe(&mut self, this: Outgoing) -> Result<Resource<PollableResource>> {
+    fn subscribe(&mut self, this: OutgoingStream) -> Result<Resource<PollableResource>> {
         self.subscribe_to(SUBSCRIBE_OUTGOING, this.rep(), |handle| {
             matches!(handle, Handle::OutgoingDatagrams { .. }).then_some(Wait::Nothing)
         })
     }
 
-    fn drop(&mut self, this: Outgoing) -> Result<()> {
+    fn drop(&mut self, this: OutgoingStream) -> Result<()> {
         let socket = |handle: &Handle| match handle {
             Handle::OutgoingDatagrams { socket, .. } => Some(*socket),
             _ => None,

@@ -1,14 +1,14 @@
 //! The smallest functions with each kind of branch: their edges, which of them are kept, and what is written for them.
 
 use super::{bodies, component, instrumented_with};
-use crate::{CoverageMode, EdgeKind, Instrumented, ModuleOrdinal, Options, OriginalOffset};
+use crate::{CoverageMode, EdgeKind, InstrumentedComponent, ModuleOrdinal, Options, OriginalOffset};
 
-fn covered(module: &str) -> Instrumented {
+fn covered(module: &str) -> InstrumentedComponent {
     instrumented_with(&component(module), &Options { coverage: CoverageMode::SetOnce, ..Options::default() })
 }
 
 /// Compares the edges of a module, each with its byte.
-fn check(module: &str, expected: &[(EdgeKind, Option<u32>)]) -> Instrumented {
+fn check(module: &str, expected: &[(EdgeKind, Option<u32>)]) -> InstrumentedComponent {
     let output = covered(module);
     let found: Vec<_> = output.sites.iter().map(|edge| (edge.kind, edge.kept)).collect();
     assert_eq!(found, expected, "{module}");
