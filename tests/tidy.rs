@@ -2,7 +2,9 @@
 //!
 //! The crate table of `runtime/ARCHITECTURE.md` against `cargo metadata`; headers; paths that Markdown names;
 //! no ignored test; no registry's host; `unsafe` only where the architecture says; a purpose for every
-//! dependency. That `CLI.md` is what clap generates is tested in `runtime/cli/src/cli_md.rs`.
+//! dependency; names of types (`names`). That `CLI.md` is what clap generates is tested in `runtime/cli/src/cli_md.rs`.
+
+mod names;
 
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};

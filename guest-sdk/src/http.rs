@@ -55,7 +55,7 @@ pub(crate) enum Answer {
 pub enum Failure {
     /// The name of the host is unknown.
     Dns,
-    /// Nobody listens.
+    /// The connection is refused.
     Refused,
     /// The connection breaks before the response.
     Reset,
@@ -75,7 +75,7 @@ impl Rule {
         self
     }
 
-    /// Only so many requests.
+    /// The number of requests that it answers at most.
     pub fn times(self, times: u64) -> Rule {
         Rule { times: Some(times), ..self }
     }
@@ -99,7 +99,7 @@ impl Rule {
         self
     }
 
-    /// The connection breaks after so many bytes of the body; of a failure, nothing changes.
+    /// The connection breaks after this many bytes of the body. A failure is not changed.
     pub fn reset_after(mut self, bytes: u64) -> Rule {
         if let Answer::Response { reset_after, .. } = &mut self.answer {
             *reset_after = Some(bytes);

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! std, or natively    std::thread_local!      Mutex
-//! no std, wasm32      a static: nobody else is there
+//! no std, wasm32      a static: there is one thread
 //! ```
 //!
 //! Invariant: a value is never reached by two threads at once. WebAssembly has threads only with the feature `atomics`, with
@@ -110,7 +110,7 @@ mod alone {
         }
     }
 
-    /// The value of all threads, of which there is one.
+    /// The value of all threads; there is one thread.
     #[derive(Debug)]
     pub(crate) struct GlobalValue<T>(Local<RefCell<T>>);
 

@@ -20,7 +20,7 @@ use proc_macro::TokenStream;
 ///
 /// - `#[flow(weight = 100, max_times = 20, precondition = |b| b.accounts.len() > 1)]`: all three may be left out. Arguments
 ///   are drawn by `Draw`, each at the site of its name. The function may be `async`, and may return `Result<(), Skip>`.
-/// - `#[invariant(period = 10)]`: after every so many steps; 1 when left out.
+/// - `#[invariant(period = 10)]`: checked after every ten steps; default: 1.
 /// - Hooks: `pre_sequence`, `post_sequence`, `pre_flow`, `post_flow`, `pre_invariants`, `post_invariants`, `pre_invariant`,
 ///   `post_invariant`. Those of one flow or invariant may take it: `fn pre_flow(&mut self, flow: &Flow)`.
 ///

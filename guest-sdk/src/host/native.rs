@@ -125,10 +125,10 @@ pub(crate) fn always_or_unreachable(name: &str, holds: bool, details: Option<&st
     see(PropertyEvaluation { kind: PropertyKind::AlwaysOrUnreachable, name, holds, distance: None, details });
 }
 
-/// Natively nothing is counted before it is told.
+/// A native run counts nothing between reports.
 pub(crate) fn again(_name: &str, _held: u64, _missed: u64) {}
 
-/// Nobody searches natively.
+/// A native run has no search to guide.
 pub(crate) fn state(_name: &str, _value: u64) {}
 
 pub(crate) fn sometimes(name: &str, holds: bool, details: Option<&str>) {
@@ -261,7 +261,7 @@ pub(crate) fn run(command: process::Command) -> Result<process::Output, String> 
     Err(format!("{}: {NO_PROCESSES}", command.program))
 }
 
-/// Natively nobody asks rules: they are numbered, and answer nothing.
+/// A native run has no simulated servers: rules are numbered, and answer nothing.
 pub(crate) fn add_process_rule(_rule: process::Rule) -> u32 {
     with(|context| {
         context.rules += 1;

@@ -74,7 +74,7 @@ pub struct Sender<T>(Rc<ChannelState<T>>);
 /// Receives; a clone is another receiver.
 pub struct Receiver<T>(Rc<ChannelState<T>>);
 
-/// Nobody receives any more; this was to be sent.
+/// All receivers are gone; holds the value that was not sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SendError<T>(pub T);
 

@@ -64,7 +64,7 @@ struct Wakeup {
 
 impl Wake for Wakeup {
     fn wake(self: Arc<Wakeup>) {
-        // During a drop at the end, or from another thread, there is nobody to wake.
+        // During a drop at the end, or from another thread, there is no executor to wake.
         let _ = EXECUTOR.try_with(|place| {
             let Ok(mut place) = place.try_borrow_mut() else { return };
             let Some(executor) = place.as_mut().filter(|executor| executor.run == self.run) else { return };
@@ -302,7 +302,7 @@ impl<T> Resource for Result<T> {
     }
 }
 
-/// A task that was spawned. Dropping it lets the task go on.
+/// A handle of a spawned task. Dropping it detaches the task.
 #[must_use]
 pub struct JoinHandle<T>(Rc<Result<T>>);
 

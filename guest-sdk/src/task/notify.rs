@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! notify_one       one of those who wait, or whoever waits next
-//! notify_waiters   all who wait now, and nobody later: who looks first and waits then may miss it
+//! notify_waiters   all tasks that wait now, no later one: a task that checks first and waits then may miss it
 //! ```
 
 use super::waiting::{Resource, Waiters};
@@ -19,7 +19,7 @@ pub struct Notify(Rc<NotifyState>);
 
 struct NotifyState {
     site: &'static str,
-    /// Somebody may pass.
+    /// One task may pass.
     permit: Cell<bool>,
     /// How often all were woken.
     rounds: Cell<u64>,

@@ -10,7 +10,7 @@ use std::panic::Location;
 use std::rc::Rc;
 use std::task::Poll;
 
-/// So many permits. Clones share them.
+/// A number of permits. Clones share them.
 #[derive(Clone)]
 pub struct Semaphore(Rc<SemaphoreState>);
 
@@ -33,7 +33,7 @@ impl Resource for SemaphoreState {
 }
 
 impl Semaphore {
-    /// A semaphore of which nobody has a permit.
+    /// A semaphore with all its permits free.
     #[track_caller]
     #[must_use]
     pub fn new(permits: usize) -> Semaphore {

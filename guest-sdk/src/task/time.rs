@@ -21,7 +21,7 @@ pub async fn sleep(time: Duration) {
     Sleep { until, timer: None }.await;
 }
 
-/// The time was over first.
+/// The time limit passed before the future was ready.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Elapsed;
 
@@ -48,7 +48,7 @@ struct Sleep {
     timer: Option<u64>,
 }
 
-/// What somebody who sleeps waits for; never part of a deadlock.
+/// The resource of a sleeping task; never part of a deadlock.
 struct Clock(Duration);
 
 impl Resource for Clock {

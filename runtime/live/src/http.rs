@@ -10,7 +10,7 @@
 //! file or the environment, and there is no proxy. Headers that concern one connection and not the message
 //! (RFC 9110, section 7.6.1) are ours in both directions.
 //!
-//! What cannot be an answer is a failure: `dns` for a name without address, `refused` when nobody can be connected
+//! What cannot be an answer is a failure: `dns` for a name without address, `refused` when no server can be connected
 //! to, `timeout` for silence, and `reset` for everything after which we hang up: a broken connection, a failed TLS
 //! handshake, something that is no HTTP, a request that cannot be written as one, and a response beyond
 //! [`HTTP_BODY_BYTES_MAX`] or [`HTTP_HEAD_BYTES_MAX`]. A body that breaks off keeps what came of it (`cut`).

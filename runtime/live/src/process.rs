@@ -176,7 +176,7 @@ impl Drop for Group {
     fn drop(&mut self) {
         if let Some(child) = &mut self.0 {
             kill(child);
-            // It was just killed; what it ended with interests nobody any more.
+            // It was just killed; its exit status is not needed.
             drop(child.wait());
         }
     }
@@ -184,7 +184,7 @@ impl Drop for Group {
 
 /// Kills the group of a child that is not reaped yet.
 fn kill(child: &Child) {
-    // There may be nobody left in it, which is as well.
+    // The group may be empty already.
     let _ = kill_process_group(Pid::from_child(child), Signal::KILL);
 }
 
@@ -266,7 +266,7 @@ fn exchange(
     Ok(true)
 }
 
-/// The pipe to the child's standard input, until all is written or nobody reads.
+/// The pipe to the child's standard input, until all is written or the child closes it.
 struct Input<'a> {
     pipe: Option<ChildStdin>,
     rest: &'a [u8],

@@ -61,7 +61,7 @@ pub struct MachineFile {
     pub env: NamedValues<String>,
     /// Standard input. Default: empty; for the target of a run, the input of fozzy itself.
     pub stdin: Option<ContentFile>,
-    /// Whether standard input stays open after its last byte, like a terminal at which nobody types. Default: false.
+    /// Whether standard input stays open after its last byte, like a terminal without input. Default: false.
     pub stdin_stays_open: Option<bool>,
     /// Real directories, copied onto the virtual disk: path in the guest = path of the real directory. Writes of the
     /// program never reach the real one.
@@ -98,7 +98,7 @@ pub struct MemoryFile {
     pub fail_after: Option<u64>,
     /// Scenario files: each allocation takes up to 30 % more than was asked for, by this number. Default: just that.
     pub fragmentation_seed: Option<u64>,
-    /// Scenario files: allocations take so many times what they ask for, in turn, such as [1, 2, 4]. Default: [1].
+    /// Scenario files: factors by which allocations are enlarged, in turn, such as [1, 2, 4]. Default: [1].
     #[schemars(inner(range(min = 1)))]
     pub pressure_wave: Option<Vec<u64>>,
 }
@@ -161,7 +161,7 @@ pub struct HttpFile {
     pub body: Option<ContentFile>,
     /// Body of the response as JSON, with `content-type: application/json` unless response-headers say another.
     pub json: Option<serde_json::Value>,
-    /// The connection breaks after so many bytes of the body.
+    /// The connection breaks after this many bytes of the body.
     pub reset_after: Option<ByteSize>,
     /// No response.
     pub fail: Option<HttpFailureFile>,
@@ -175,7 +175,7 @@ pub struct HttpFile {
 pub enum HttpFailureFile {
     /// The name of the host is unknown.
     Dns,
-    /// Nobody listens.
+    /// The connection is refused.
     Refused,
     /// The connection breaks before the response.
     Reset,
@@ -189,7 +189,7 @@ pub enum HttpFailureFile {
 pub enum HeaderValue {
     /// The header stands once.
     One(String),
-    /// It stands so many times.
+    /// The header is repeated, once for each value.
     Many(Vec<String>),
 }
 
@@ -233,7 +233,7 @@ pub struct ProcessFile {
     pub times: Option<u64>,
     /// Virtual time from start to end, such as "2s". Default: none.
     pub delay: Option<TimeSpan>,
-    /// It ends by itself with this code. Default: 0.
+    /// It exits with this code. Default: 0.
     #[schemars(range(min = -2_147_483_648, max = 2_147_483_647))]
     pub exit: Option<i32>,
     /// It ends by this signal.

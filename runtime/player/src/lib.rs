@@ -62,7 +62,7 @@ pub(crate) fn told(start: &str) -> String {
     std::env::args().find_map(|word| word.strip_prefix(start).map(str::to_owned)).unwrap_or_default()
 }
 
-/// The kinds of things that the scenario does, of which each is a flow. The command tells them, so that a file is read once.
+/// The kinds of steps of the scenario; each is a flow. The command passes them, so that a file is read once.
 pub(crate) fn kinds() -> Vec<String> {
     told("--kinds=").split(',').map(str::to_owned).collect()
 }

@@ -155,7 +155,7 @@ impl World {
         Ok(())
     }
 
-    /// Does a step. In a branch a failure ends the run at once: nobody waits for it.
+    /// Does a step. In a branch a failure ends the run at once.
     fn act(&'static self, act: &'static ProgramStep, here: Here) -> StepFuture {
         Box::pin(async move {
             let done = self.attempt(act, &here).await;
@@ -333,7 +333,7 @@ impl World {
         }
     }
 
-    /// One of the steps must fail; what they did is taken back, and nobody else goes on meanwhile.
+    /// One of the steps must fail; their effects are undone, and no other branch runs meanwhile.
     async fn throws(&'static self, acts: &'static [ProgramStep], here: &Here) -> Result<(), StepFailure> {
         let keeps_files = acts.iter().any(touches_files);
         let variables = here.scope.keep();

@@ -32,7 +32,7 @@ pub(crate) use store::KeyValueStore;
 /// Who answers a request or a command that no step of the scenario answers.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Answerer {
-    /// Nobody: it fails.
+    /// No answer: the step fails.
     Nobody,
     /// The rules of the plan.
     Plan,

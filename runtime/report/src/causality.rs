@@ -13,7 +13,7 @@ use fozzy_trace::{FailureSignature, HistoryEntry, Instant};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// So many of so many, and where the true share is.
+/// A measured share of runs, with the interval of the true share.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Probability {

@@ -240,7 +240,7 @@ impl CoverageDocument {
 pub struct CoverageView {
     /// Dependencies and toolchain in full, too.
     pub all: bool,
-    /// At most so many branches that were not taken are listed.
+    /// The number of branches not taken that are listed at most.
     pub uncovered: usize,
     /// Marks for the terminal.
     pub style: Style,

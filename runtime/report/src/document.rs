@@ -79,7 +79,7 @@ pub struct ArtifactsDiff {
     pub right: String,
     /// All files of both, by name.
     pub files: Vec<FileDiff>,
-    /// Their reports; absent when one of them is a trace by itself.
+    /// Their reports; absent when one of them is a bare trace.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub report: Option<ReportDiff>,
     /// Their traces; absent when one of them kept none.

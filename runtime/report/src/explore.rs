@@ -61,7 +61,7 @@ pub struct ExploreSummary {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ExploreReward {
-    /// What is chosen: where a run begins (`origin`), who goes on (`order`), which answers it may give (`swarm`).
+    /// What is chosen: where a run begins (`origin`), which guest runs next (`order`), which answers it may give (`swarm`).
     pub dial: String,
     /// One of the choices.
     pub name: String,

@@ -73,7 +73,7 @@ pub struct FuzzFinding {
     /// What was called, if it was drawn by its type: arguments in the notation of WAVE, or a request.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub arguments: Option<String>,
-    /// Whether a run by itself fails in the same way; otherwise its trace is that of a run that does not.
+    /// Whether a separate run fails in the same way. If not, the trace is that of the run that does not.
     pub confirmed: bool,
     /// Its trace.
     pub trace_path: String,

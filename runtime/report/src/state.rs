@@ -39,7 +39,7 @@ pub struct StateDocument {
     pub position: Option<String>,
     /// Guests, by machine.
     pub tasks: Vec<TaskState>,
-    /// What happens next by itself, in order.
+    /// Pending timers and deliveries, in order.
     pub timers: Vec<TimerState>,
     /// What stands on the disks.
     pub files: Vec<FileState>,
@@ -68,7 +68,7 @@ pub struct TaskState {
     pub stack: Vec<StackFrame>,
 }
 
-/// Something that happens by itself.
+/// A pending timer or delivery.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TimerState {

@@ -9,7 +9,7 @@
 //! where a run is held to an expectation.
 //!
 //! Invariants: the keys of the first Fozzy's run summary stand at the top; but for wall facts, the run's id and paths that
-//! hold it, the document is a function of the suite, its plans and its seed; a suite of which nothing ran has not passed.
+//! hold it, the document is a function of the suite, its plans and its seed; a suite in which nothing ran has not passed.
 //! Not here: how cases are run (`fozzy-cli`).
 
 pub(crate) mod annotations;
@@ -106,7 +106,7 @@ pub struct CaseSummary {
 }
 
 impl CaseSummary {
-    /// A case of which nothing is known yet.
+    /// A case without results yet.
     #[must_use]
     pub fn skipped(name: &str, path: &str, why: &str) -> CaseSummary {
         CaseSummary {

@@ -121,7 +121,7 @@ pub struct NodeSummary {
     pub name: String,
     /// `running` when it was at the end of the target, or how it ended in a few words.
     pub state: String,
-    /// Its program's own exit code, when it ended by itself.
+    /// The program's exit code, when it exited.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exit_code: Option<u8>,
     /// Digest of all its linear memory at the end.
@@ -256,7 +256,7 @@ pub struct RunSummary {
     pub signature: Option<FailureSignature>,
     /// What was run.
     pub target: TargetSummary,
-    /// The program's own exit code, when it ended by itself.
+    /// The program's exit code, when it exited.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exit_code: Option<u8>,
     /// Virtual time at the end, in nanoseconds.
@@ -278,7 +278,7 @@ pub struct RunSummary {
     /// The other machines; absent when there are none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub nodes: Vec<NodeSummary>,
-    /// What a scenario did; absent for a program that runs by itself.
+    /// What a scenario did; absent for a plain program.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scenario: Option<ScenarioSummary>,
     /// The properties of the program, by name; absent when it has none.

@@ -92,7 +92,7 @@ pub enum Statement {
     For(JsonNode, String, Vec<ProgramStep>),
     /// So many times.
     Repeat(JsonNode, Option<String>, Vec<ProgramStep>),
-    /// As long as it holds, and not more often than so many times.
+    /// Repeats the steps while the condition holds, at most `max` times.
     While(Condition, u32, Vec<ProgramStep>),
     /// All of them, in any order of their steps.
     Parallel(Vec<Vec<ProgramStep>>),

@@ -111,7 +111,7 @@ const WORD_BYTES_MAX: usize = 64;
 /// An unknown word, and the nearest known one, or all.
 pub(crate) fn unknown(what: &str, word: &str, known: &[&str]) -> String {
     let shown = quoted(word);
-    // In the sandbox nobody is there to be helped: the command has read the file before.
+    // In the sandbox no message is needed: the command has read the file before.
     if cfg!(target_arch = "wasm32") {
         return format!("unknown {what} {shown}");
     }

@@ -220,7 +220,7 @@ pub enum Step {
         /// In MiB.
         mb: u64,
     },
-    /// From now on so many allocations succeed, and those after them fail.
+    /// The number of allocations that succeed from now on; those after them fail.
     MemoryFailAfterAllocs {
         /// How many.
         count: u64,
@@ -230,7 +230,7 @@ pub enum Step {
         /// How much each is follows from this.
         seed: u64,
     },
-    /// From now on allocations are so many times as large, in turn.
+    /// Factors by which allocations are enlarged from now on, in turn.
     MemoryPressureWave {
         /// Whole numbers with commas between them: `1,2,4`.
         pattern: String,

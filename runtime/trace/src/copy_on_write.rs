@@ -1,6 +1,6 @@
 //! A value that its clones share until one of them changes it.
 //!
-//! Every checkpoint is a clone of the whole computer, of which the steps from one to the next change little.
+//! Every checkpoint is a clone of the whole computer, and the steps between two checkpoints change little of it.
 //!
 //! Invariant: what one clone changes, no other sees.
 

@@ -51,7 +51,7 @@ pub enum Purpose {
     Insecure,
     /// `wasi:random/insecure-seed`: the seed of hash maps.
     InsecureSeed,
-    /// Which machine goes on, when several can.
+    /// Which machine runs next, when several can.
     Schedule,
     /// How long a packet is on its way.
     Network,

@@ -20,7 +20,7 @@ pub const OUTPUT_KEPT_BYTES_MAX: usize = 4 << 20;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", tag = "end")]
 pub enum ExecutionEnd {
-    /// The program ended by itself with this code; returning is code 0.
+    /// The program exited with this code; returning is code 0.
     Exited {
         /// 0 to 255.
         code: u8,
@@ -52,7 +52,7 @@ pub enum ExecutionEnd {
     },
     /// The component that it called came to its end, which stands with the machine of that one.
     CalledEnded,
-    /// A replay asked the real computer for something else than was recorded, which nobody can answer.
+    /// A replay asked the real computer for something that was not recorded, so there is no answer.
     Diverged {
         /// What was recorded at this place, as JSON, or that nothing was.
         recorded: String,

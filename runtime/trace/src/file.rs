@@ -28,7 +28,7 @@
 //! - [`Recording::read`] accepts only what [`Recording::to_bytes`] can have written: the zip
 //!   structure is compared byte for byte, unknown entries and fields are refused by name.
 //! - No input, however hostile, makes reading panic, or allocate past [`UNPACKED_BYTES_MAX`] and the
-//!   structures that so many bytes can spell.
+//!   structures that their bytes can encode.
 //! - A trace reads the same after it was moved to another machine: the component and all inputs are inside.
 //!
 //! Not in it: wall times, run ids, host names, paths of the machine, compiled code. They would make two

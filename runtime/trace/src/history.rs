@@ -51,7 +51,7 @@ pub struct HistoryEntry {
     pub decision: bool,
 }
 
-/// The state of the running digest after so many calls.
+/// The running digest after a number of calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DigestMark {
@@ -122,7 +122,7 @@ impl Recorder {
         Recorder { sink, ..self }
     }
 
-    /// A recorder that goes on from here on its own; it hands nothing to the sink.
+    /// An independent recorder that continues from here; it passes nothing to the sink.
     #[must_use]
     pub fn fork(&self) -> Recorder {
         Recorder {

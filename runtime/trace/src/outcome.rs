@@ -13,7 +13,7 @@ use std::fmt;
 pub enum Status {
     /// It did what it should.
     Pass,
-    /// The program ended by itself and says that something is wrong.
+    /// The program exited and reports a failure.
     Fail,
     /// It could not be run or judged.
     Error,

@@ -137,7 +137,7 @@ pub struct KeptSequence {
 }
 
 impl ScenarioPlan {
-    /// So many sequences of so many steps.
+    /// A number of sequences, each with a number of steps.
     #[must_use]
     pub const fn all(sequences: u32, flows: u32) -> ScenarioPlan {
         ScenarioPlan { sequences, flows, only: Vec::new() }
@@ -207,7 +207,7 @@ pub struct NodePlan {
     pub name: String,
     /// What runs there.
     pub program: ProgramPlan,
-    /// Whether it does not run by itself: the scenario calls what it exports. If there are several, all run the same component.
+    /// Whether the scenario calls its exports, instead of it running on its own. If there are several, all run the same component.
     #[serde(default, skip_serializing_if = "is_false")]
     pub called: bool,
 }
@@ -281,7 +281,7 @@ impl Default for RedactionPolicy {
 pub struct StdinPlan {
     /// The bytes, by digest.
     pub bytes: Digest,
-    /// Whether it stays open after its last byte, like a terminal at which nobody types.
+    /// Whether it stays open after its last byte, like a terminal without input.
     pub stays_open: bool,
 }
 

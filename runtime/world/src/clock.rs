@@ -72,9 +72,9 @@ impl Clock {
 /// How the clocks of one machine differ from virtual time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ClockDrift {
-    /// The wall clock is ahead by so many nanoseconds, drift not counted.
+    /// Nanoseconds by which the wall clock is ahead, without drift.
     pub wall_offset_ns: i64,
-    /// Both clocks have gained so many nanoseconds.
+    /// Nanoseconds that both clocks have gained.
     gained_ns: i64,
     /// Whether drift gains or loses; asked once.
     gains: Option<bool>,

@@ -42,7 +42,7 @@ impl OpContext<'_> {
         self.strikes_any(kind, &[target])
     }
 
-    /// The same for what has several names, any of which a plan may use; it is asked once.
+    /// The same for a target with several names; a plan may use any of them. The question is asked once.
     #[inline]
     pub fn strikes_any(&mut self, kind: &FaultKind, targets: &[&str]) -> Option<u64> {
         if self.faults.is_empty() { None } else { self.faults.inject(kind, targets, self.now, self.node, self.decider) }

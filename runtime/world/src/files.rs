@@ -200,7 +200,7 @@ impl Disk {
         Ok(index)
     }
 
-    /// Removes a node that nothing leads to and nobody holds.
+    /// Removes a node without links and without open descriptors.
     fn collect(&mut self, index: InodeIndex) {
         let node = self.node(index);
         if node.links > 0 || node.holders > 0 {

@@ -3,7 +3,7 @@
 //! ```text
 //! outgoing-request ─▶ handle ─▶ exchange ─┬─ rules of the plan ─▶ a response, a failure, or a component that handles it
 //!        │ outgoing-body ─▶ body          ├─ the real computer  ─▶ an observation
-//!        ▼                                └─ nobody             ─▶ destination-not-found, and a finding
+//!        ▼                                └─ no rule            ─▶ destination-not-found, and a finding
 //! future-incoming-response ◀── reply, when it has arrived in virtual time
 //! ```
 //!
@@ -37,7 +37,7 @@ pub use send::LiveRequest;
 /// All of HTTP that a run has going.
 #[derive(Clone, Debug, Default)]
 pub struct Http {
-    /// Bodies that somebody writes or reads.
+    /// Bodies that a guest writes or reads.
     pub bodies: HttpBodies,
     /// Requests with their replies.
     pub exchanges: Exchanges,

@@ -182,7 +182,7 @@ impl World {
             let machine = Arc::new(node.program.machine.clone());
             let id = world.start(node.name.clone(), machine, Some(node.program.component), GuestEntry::Run)?;
             if node.called {
-                // Nobody starts it: it is there when it is called. Whoever calls it may cut its power.
+                // It is not started: the scenario calls it, and may cut its power.
                 world.launches.pop();
                 world.node_mut(id).disk.track_durability(true);
             }
@@ -190,7 +190,7 @@ impl World {
         Ok(world)
     }
 
-    /// One more machine, which joins while the run goes on: a child process, a server of a rule. The engine
+    /// One more machine, which joins during the run: a child process, a server of a rule. The engine
     /// starts its guest. A machine that is refused leaves nothing behind: no host name, no signal, no address.
     ///
     /// # Errors
@@ -298,13 +298,13 @@ impl World {
         waiting.is_empty() || waiting.iter().any(|wait| self.is_ready(node, *wait))
     }
 
-    /// The machine that goes on when the guest of `node` does: its own, or that of the program that it calls.
+    /// The machine that runs when the guest of `node` does: its own, or that of the program that it calls.
     #[must_use]
     pub fn acting(&self, node: NodeId) -> NodeId {
         self.node(node).calling.unwrap_or(node)
     }
 
-    /// When `wait` will be over, as far as that is known.
+    /// When `wait` will be over, if that is known.
     fn deadline(&self, wait: Wait) -> Option<Instant> {
         match wait {
             Wait::Until(deadline) => Some(deadline).filter(|deadline| *deadline < Instant::NEVER),
@@ -321,7 +321,7 @@ impl World {
         self.until.is_some_and(|until| self.clock.now() >= until)
     }
 
-    /// When something will happen by itself that a guest waits for, or that the computer does: the next moments, in order.
+    /// The next deadlines, in order: what guests wait for, and what the computer does.
     #[must_use]
     pub fn timers(&self) -> Vec<Timer> {
         let nodes = self.nodes.iter().flatten();

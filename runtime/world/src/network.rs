@@ -6,7 +6,7 @@
 //! ```
 //!
 //! Invariants: plain values, so a clone is a checkpoint; what happens at the same moment happens in the order in which it
-//! was caused; time, loss and faults are decided when something is sent, so [`Network::advance`] asks nobody. Bounds are
+//! was caused; time, loss and faults are decided when something is sent, so [`Network::advance`] asks no questions. Bounds are
 //! below; each is met as a real machine meets its own (no room, no socket, a lost datagram).
 //! Not here: who waits (`World`), WIT (`fozzy-host`), wasi:http (`crate::http`).
 
@@ -48,7 +48,7 @@ use udp::UdpSocket;
 
 /// Sockets that one machine may have; one more is `new-socket-limit`. Enough for a busy server, and each is small.
 pub const SOCKETS_MAX: u32 = 10_000;
-/// Connections of all machines, those included that nobody has accepted or closed to the end. With more, requests for
+/// Connections of all machines, also those not yet accepted or not fully closed. With more, requests for
 /// connections are ignored.
 pub const CONNECTIONS_MAX: usize = 1 << 16;
 /// Packets on their way at once. With more, datagrams are lost and streams take nothing.
@@ -120,7 +120,7 @@ fn bound_to<T: Copy>(sockets: &BTreeMap<(u16, IpAddr), T>, to: SocketAddr) -> Op
     sockets.get(&(to.port(), to.ip())).or_else(|| sockets.get(&(to.port(), everywhere))).copied()
 }
 
-/// Whether somebody is bound so that nobody else can be bound to the address.
+/// Whether a socket is bound exclusively to the address.
 fn excludes<T>(sockets: &BTreeMap<(u16, IpAddr), T>, address: SocketAddr) -> bool {
     let lowest = (address.port(), IpAddr::from([0; 4]));
     let highest = (address.port(), IpAddr::from([u8::MAX; 16]));
@@ -178,7 +178,7 @@ impl Network {
         self.end_node(node, CloseMode::Close, context);
     }
 
-    /// A machine is there no more. Its name and addresses are never given again, and nobody listens there.
+    /// Removes a machine. Its name and addresses are never reused, and connections to it are refused.
     pub fn leave(&mut self, node: NodeId) {
         self.links.forget(node);
     }

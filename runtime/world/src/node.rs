@@ -33,7 +33,7 @@ pub struct Node {
     pub drift: ClockDrift,
     /// What its guest waits for; empty while it can go on.
     pub waiting: Vec<Wait>,
-    /// The machine whose program its guest is calling: that one is who goes on, or waits.
+    /// The machine whose program its guest is calling: that one runs, or waits.
     pub calling: Option<NodeId>,
     /// Its disk at earlier moments.
     pub snapshots: Snapshots,

@@ -10,7 +10,7 @@
 //! After the writer's end has closed, the reader gets what is left and then the end; after the reader's end has
 //! closed, the writer gets a broken pipe.
 //!
-//! Invariants: bytes come out as they went in; a pipe is gone when nobody holds either end; a name is never
+//! Invariants: bytes come out as they went in; a pipe is gone when neither end is held; a name is never
 //! used twice, so a stale one is harmless: it reads as ended and writes as broken.
 //! Not here: handles (the table), who holds which end (`process`).
 
@@ -108,14 +108,14 @@ impl Pipes {
         Ok(self.add(Content::Buffer { given: given.into(), bytes: VecDeque::new() }, true, true))
     }
 
-    /// A pipe without a writer, out of which `bytes` come, and the end at `ends`. The bytes belong to the plan.
+    /// A pipe without a writer that yields `bytes`, and ends at `ends`. The bytes belong to the plan.
     pub fn tape(&mut self, bytes: Arc<[u8]>, ends: Instant) -> PipeId {
         let id = self.add(Content::Tape { bytes, position: 0, from: Instant::START, counted: 0 }, true, false);
         self.get_mut(id).expect("just made").writer_closes = ends;
         id
     }
 
-    /// A pipe without a writer, out of which `bytes` come and then the end. The bytes are held.
+    /// A pipe without a writer that yields `bytes` and then ends. The bytes are held.
     ///
     /// # Errors
     /// When they do not fit what may be held.
@@ -159,7 +159,7 @@ impl Pipes {
         Ok(self.add(Content::Collector { bytes: given, overflow: false }, true, true))
     }
 
-    /// Only so many bytes of what is in `pipe` or is written to it from now on arrive.
+    /// Limits the bytes of `pipe` that arrive, those in it included.
     pub fn cut(&mut self, id: PipeId, bytes: u64) {
         let Some(pipe) = self.get_mut(id) else { return };
         pipe.arriving = bytes;
@@ -287,7 +287,7 @@ impl Pipes {
         }
     }
 
-    /// When the other end closes, as far as that is known: until then, only the other side can make it ready.
+    /// When the other end closes, if that is known: until then, only the other side can make it ready.
     #[must_use]
     pub fn deadline(&self, id: PipeId, end: PipeEnd) -> Option<Instant> {
         let pipe = self.get(id)?;

@@ -7,8 +7,8 @@
 //! its processes, and theirs    end by SIGKILL; one of the real computer that was not run yet never is
 //! ```
 //!
-//! What was written to the standard outputs stays written, and what the guest writes next follows it: somebody saw it.
-//! Virtual time goes on for everybody.
+//! What was written to the standard outputs stays written, and what the guest writes next follows it: it was visible outside.
+//! Virtual time continues for all machines.
 //!
 //! A guest that is itself a process of another one keeps its standard streams: it is started again under its number.
 //!

@@ -7,7 +7,7 @@
 //!                      └─ no rule ─▶ real computer, if the plan says so; else unknown, and remembered
 //! ```
 //!
-//! Rules come before the real computer: what somebody wrote down is what they want.
+//! Rules come before the real computer: an explicit rule takes precedence.
 //!
 //! Invariants: numbers of processes are given in the order of starts; the first end of a process counts, except
 //! that an end that lies ahead gives way to an earlier one; everything is bounded.

@@ -4,7 +4,7 @@
 //! sequence 0: files, handles, connections ─▶ begin_again ─▶ sequence 1 on the disk of the start
 //! ```
 //!
-//! Virtual time goes on, and what was written to the standard outputs stays written. Rules that the guest added are gone.
+//! Virtual time continues, and what was written to the standard outputs stays written. Rules that the guest added are gone.
 //!
 //! Invariant: what the guest of one sequence did to its machine, the next one does not see.
 //! Not here: starting the guest (`fozzy-engine`), other machines, which are as they have become.

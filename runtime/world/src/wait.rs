@@ -42,7 +42,7 @@ impl fmt::Display for Wait {
     }
 }
 
-/// A moment at which something happens by itself.
+/// A pending deadline of the computer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Timer {
     /// When.

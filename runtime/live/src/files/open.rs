@@ -32,7 +32,7 @@ pub(super) fn open_at(base: &File, path: &str, operation: &FileOperation) -> Res
     }
     let options = options(follow, create, exclusive, truncate, read, write);
     let opened = fs::open(base, path.as_ref(), &options).map_err(|error| match errno(&error) {
-        // A pipe that nobody reads, a socket, a device without a driver.
+        // A pipe without a reader, a socket, a device without a driver.
         Errno::NoSuchDevice | Errno::NoDevice => Errno::NotPermitted,
         other => other,
     })?;

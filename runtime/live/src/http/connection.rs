@@ -35,7 +35,7 @@ pub(super) struct HttpConnection {
     ended: bool,
     /// It ended, but not as the other side would have ended it.
     broken: bool,
-    /// Nobody reads what is written.
+    /// The peer no longer reads.
     deaf: bool,
 }
 
@@ -200,7 +200,7 @@ fn is_later(error: &io::Error) -> bool {
 }
 
 /// The addresses of a host. The system's resolver has no deadline, so that it runs beside us; when it is late,
-/// nobody listens to it any more.
+/// the peer no longer reads it.
 fn resolve(host: &str, port: u16, deadline: Deadline) -> Result<Vec<SocketAddr>, HttpFailure> {
     if let Ok(address) = host.parse::<IpAddr>() {
         return Ok(vec![SocketAddr::new(address, port)]);
@@ -232,7 +232,7 @@ fn dial(addresses: &[SocketAddr], deadline: Deadline) -> Result<TcpStream, HttpF
                 failure = match error.kind() {
                     ErrorKind::TimedOut => HttpFailure::Timeout,
                     ErrorKind::ConnectionReset | ErrorKind::ConnectionAborted => HttpFailure::Reset,
-                    // Nobody listens there, or there is no way there.
+                    // No server listens there, or there is no route.
                     _ => HttpFailure::Refused,
                 };
             }

@@ -214,7 +214,7 @@ impl Body<'_> {
     }
 }
 
-/// Hexadecimal digits, and perhaps an extension, which nobody uses.
+/// Hexadecimal digits, and an optional extension, which is ignored.
 fn chunk_size(line: &[u8]) -> Option<u64> {
     let digits = line.split(|byte| *byte == b';').next()?.trim_ascii();
     let digits = std::str::from_utf8(digits).ok()?;

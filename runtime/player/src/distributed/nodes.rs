@@ -90,7 +90,7 @@ impl Nodes {
         self.answered(number, answer)
     }
 
-    /// What a client finds; `None` when nobody answers it because of a fault that was drawn.
+    /// The answer to a client; `None` when a drawn fault prevents it.
     pub(super) fn read_for_client(&self, number: usize, key: &str) -> Result<Option<Option<Entry>>, StepFailure> {
         match (self.up[number], self.drawn_down.contains(&number)) {
             (true, _) => Ok(Some(self.read(number, key))),

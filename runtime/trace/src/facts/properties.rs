@@ -7,7 +7,7 @@ use crate::choice::{ChoiceError, check_name};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Properties that a program can have. One more ends it: a report of thousands is read by nobody, and names made
+/// Properties that a program can have. One more ends it: a report of thousands is unreadable, and names made
 /// from values would have no end.
 pub const PROPERTIES_MAX: usize = 4096;
 /// Bytes of a property's details that are kept.
@@ -172,7 +172,7 @@ pub enum PropertyError {
     #[error("more than {PROPERTIES_MAX} properties; the name of a property must not be made from values")]
     TooMany,
     /// Evaluations are told that say something new.
-    #[error("`{0}` was never told of, or must hold and did not: such an evaluation is told by itself")]
+    #[error("`{0}` is unknown, or must hold and did not: such an evaluation is reported alone, not counted")]
     New(String),
 }
 

@@ -207,7 +207,7 @@ fn next_number(target: &Path) -> io::Result<PathBuf> {
         let name = entry?.file_name();
         let number = name.as_encoded_bytes().strip_prefix(&head[..]).and_then(|rest| rest.strip_suffix(&tail[..]));
         let digits = number.filter(|n| n.iter().all(u8::is_ascii_digit)).and_then(|n| str::from_utf8(n).ok());
-        // A number past 64 bits is nobody's, and is left alone.
+        // A number past 64 bits is not ours, and is left alone.
         highest = highest.max(digits.and_then(|n| n.parse().ok()).unwrap_or(0));
     }
     let next = highest.checked_add(1).ok_or_else(|| io::Error::other("the numbers are used up"))?;

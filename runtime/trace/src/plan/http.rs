@@ -41,7 +41,7 @@ pub enum HttpReply {
         headers: Vec<(String, String)>,
         /// The body.
         body: Digest,
-        /// The connection breaks after so many bytes of the body.
+        /// The connection breaks after this many bytes of the body.
         reset_after: Option<u64>,
     },
     /// No response.
@@ -56,7 +56,7 @@ pub enum HttpReply {
 pub enum HttpFailure {
     /// The name of the host is unknown.
     Dns,
-    /// Nobody listens.
+    /// The connection is refused.
     Refused,
     /// The connection breaks before the response.
     Reset,

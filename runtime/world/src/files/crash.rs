@@ -48,7 +48,7 @@ enum Fate {
 }
 
 impl Disk {
-    /// The machine loses power, and starts again with what is on the disk. Nobody holds anything any more. Without
+    /// The machine loses power, and starts again with what is on the disk. All descriptors are gone. Without
     /// [`Disk::track_durability`] nothing is lost.
     pub fn crash(&mut self, context: &mut OpContext<'_>) {
         let restricted = context.faults.plans(&LOST_WRITE) || context.faults.plans(&TORN_WRITE);

@@ -44,7 +44,7 @@ pub struct DiskFault {
     pub delay: Duration,
     /// It fails with this. A failed sync of a file is [`Disk::fail_sync`](super::Disk::fail_sync).
     pub error: Option<Errno>,
-    /// It reads or writes so many bytes at the most, at least one.
+    /// The number of bytes that it reads or writes at most; at least one.
     pub bytes_max: Option<u64>,
     /// One bit of what is read is wrong: see [`flip_bit`].
     pub flips: bool,

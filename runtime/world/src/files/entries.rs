@@ -347,7 +347,7 @@ impl Disk {
         self.usage.names -= 1;
     }
 
-    /// Removes a name, and the node with it if that was its last and nobody holds it.
+    /// Removes a name, and the node with it if that was its last name and no descriptor is open.
     fn detach(&mut self, directory: InodeIndex, name: &str, now_ns: u64) {
         let entry = self.entry(directory, name).expect("the name is there");
         self.take(directory, name, entry.kind, now_ns);

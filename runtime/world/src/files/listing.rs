@@ -12,7 +12,7 @@ use super::node::InodeBody;
 use super::{Disk, InodeStat};
 
 impl Disk {
-    /// Each name on the disk with what stands there, at most so many; a file with two names comes twice.
+    /// Each name on the disk with what stands there, up to a bound; a file with two names comes twice.
     #[must_use]
     pub fn all(&self, most: usize) -> Vec<(String, InodeStat)> {
         let mut found = Vec::new();

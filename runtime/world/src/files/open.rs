@@ -179,7 +179,7 @@ impl Disk {
         self.node_mut(node).holders += 1;
     }
 
-    /// Notes one holder less. A node that nothing leads to and nobody holds is gone.
+    /// Drops one holder. A node without links and holders is removed.
     pub fn closed(&mut self, node: InodeIndex) {
         let held = self.node_mut(node);
         assert!(held.holders > 0, "more was closed than opened");

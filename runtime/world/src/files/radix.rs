@@ -8,10 +8,10 @@
 //!
 //! Two things of the disk are stored in it: nodes by index, and chunks of a file by position. A clone
 //! shares every branch; a change copies the shared branches on its path and nothing else, and none at
-//! all when nobody shares them.
+//! all when they are not shared.
 //!
 //! Invariants: a branch is never empty; the height is the smallest that ever was needed; iteration is
-//! in the order of keys. Not here: iteration by reference that outlives a change (nobody needs it).
+//! in the order of keys. Not here: iteration by reference that outlives a change (not needed).
 
 use std::sync::Arc;
 

@@ -21,7 +21,7 @@ use std::sync::Arc;
 
 /// Longest body, in bytes. A guest that writes more gets the error that WASI has for the size of a body.
 pub const BODY_BYTES_MAX: u64 = 64 << 20;
-/// Bytes of all bodies that guests have written and nobody has let go, so that many bodies cannot fill the real memory
+/// Bytes of all bodies that guests have written and that are still held, so that many bodies cannot fill the real memory
 /// either. A guest that writes more gets `internal-error`.
 pub const HELD_BYTES_MAX: u64 = 256 << 20;
 
@@ -39,7 +39,7 @@ pub enum MessageKind {
 }
 
 impl MessageKind {
-    /// The error of a body with so many bytes.
+    /// The error of a body of this size.
     #[must_use]
     pub fn size_error(self, bytes: u64) -> HttpErrorCode {
         match self {
@@ -106,7 +106,7 @@ struct Body {
     readable: SignalId,
     /// How much later than its end it arrives.
     lag: Duration,
-    /// The connection breaks after so many bytes.
+    /// The connection breaks after this many bytes.
     cut_after: Option<u64>,
     streams: [Stream; 2],
     held_by: [bool; 2],
@@ -115,7 +115,7 @@ struct Body {
 /// Why bytes were not written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum BodyWriteError {
-    /// Nobody will read them.
+    /// There is no reader any more.
     Closed,
     /// They are too many.
     Failed(HttpErrorCode),
@@ -227,7 +227,7 @@ impl HttpBodies {
     /// Adds bytes.
     ///
     /// # Errors
-    /// When nobody reads, more is written than was promised, or a bound is reached; the body fails then.
+    /// When there is no reader, more is written than was promised, or a bound is reached; the body fails then.
     pub fn write(&mut self, id: BodyId, bytes: &[u8]) -> Result<(), BodyWriteError> {
         let held = self.held_bytes.saturating_add(bytes.len() as u64);
         let body = self.body_mut(id);
@@ -394,7 +394,7 @@ impl HttpBodies {
         self.held_bytes
     }
 
-    /// Whether nobody holds a body.
+    /// Whether no body is held.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.bodies.is_empty()

@@ -105,7 +105,7 @@ impl HttpErrorCode {
         }
     }
 
-    /// A name that nobody knows, in the words of wasmtime-wasi-http.
+    /// An unknown name, in the words of wasmtime-wasi-http.
     #[must_use]
     pub fn unknown_host() -> HttpErrorCode {
         HttpErrorCode::DnsError { rcode: Some("address not available".to_owned()), info_code: None }

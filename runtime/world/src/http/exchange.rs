@@ -72,7 +72,7 @@ pub(super) struct Exchange {
     pub(super) handler: Option<NodeId>,
     /// How long the reply is on its way.
     pub(super) lag: Duration,
-    /// The connection breaks after so many bytes of the response's body.
+    /// The connection breaks after this many bytes of the response's body.
     pub(super) cut_after: Option<u64>,
     future: Future,
 }
@@ -145,7 +145,7 @@ impl Exchanges {
         self.open.iter().filter(|(_, exchange)| exchange.handler == Some(node)).map(|(id, _)| *id).collect()
     }
 
-    /// The reply is known, and arrives at `at`. The first counts; one that nobody asks for any more is let go.
+    /// The reply is known, and arrives at `at`. The first counts; the reply of a dropped exchange is discarded.
     pub(super) fn reply(
         &mut self,
         id: ExchangeId,

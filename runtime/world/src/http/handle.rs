@@ -169,7 +169,7 @@ impl World {
         if changed == Err(FieldsError::TooLarge) { Err(HandleError::FieldsTooLarge) } else { Ok(changed) }
     }
 
-    /// Nobody needs what a handle stood for.
+    /// Releases what a handle stood for.
     fn http_let_go(&mut self, handle: HttpHandle) {
         let http = &mut self.http;
         let unread = match handle {

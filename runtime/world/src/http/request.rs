@@ -1,6 +1,6 @@
 //! Requests, and the timeouts that go with them.
 //!
-//! Invariant: what a request says is valid by itself; whether it can be sent is decided when it is
+//! Invariant: each field of a request is valid; whether it can be sent is decided when it is
 //! ([`OutgoingRequest::into_request`]).
 
 use super::body::BodyId;

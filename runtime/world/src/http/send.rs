@@ -78,7 +78,7 @@ impl World {
         trailers: Option<HeaderFields>,
         context: &mut OpContext<'_>,
     ) -> (Result<(), HttpErrorCode>, Option<LiveRequest>) {
-        // Looked up first: a body that nobody reads is gone when it is finished.
+        // Looked up first: a body without a reader is gone when it is finished.
         let exchange = self.http.exchanges.sent_with(body);
         let finished = self.http.bodies.finish(body, trailers, self.clock.now(), &mut self.signals);
         (finished, exchange.and_then(|exchange| self.http_send(exchange, context)))
@@ -198,7 +198,7 @@ impl World {
         let outparam = self.http_open(node, HttpHandle::ResponseOutparam(id));
         match (request, outparam, self.launches.last_mut()) {
             (Ok(request), Ok(outparam), Some(launch)) => launch.entry = GuestEntry::Handle { request, outparam },
-            // There is no room for the fields of one more request: nobody is started.
+            // There is no room for the fields of one more request: no handler is started.
             _ => {
                 self.launches.pop();
                 self.http_guest_ended(node);

@@ -3,7 +3,7 @@
 //! ```text
 //! machine 0   127.0.0.0/8 and ::1, its own   10.0.0.1   fd00::1
 //! machine 1   127.0.0.0/8 and ::1, its own   10.0.0.2   fd00::2
-//! from 0 to 10.0.0.2 ─▶ machine 1    to 10.0.0.9 ─▶ nobody    to 192.0.2.1 ─▶ no route
+//! from 0 to 10.0.0.2 ─▶ machine 1    to 10.0.0.9 ─▶ unused    to 192.0.2.1 ─▶ no route
 //! ```
 //!
 //! Which addresses an operation may be given is what wasmtime-wasi demands (`is_valid_…` in its `sockets`), so that
@@ -139,7 +139,7 @@ pub(super) fn is_of_family(ip: IpAddr, family: AddressFamily) -> bool {
     }
 }
 
-/// Whether somebody can be reached by it.
+/// Whether a machine can be reached by it.
 pub(super) fn is_remote(address: SocketAddr) -> bool {
     !address.ip().to_canonical().is_unspecified() && address.port() != 0
 }

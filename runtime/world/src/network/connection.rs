@@ -22,7 +22,7 @@ use crate::fault::CONNECTION_RESET;
 use fozzy_trace::{Duration, Instant, NodeId};
 use std::net::SocketAddr;
 
-/// A writer waits until there is room for so many bytes, as long as a blocking write of WASI may be: so it is not woken for a
+/// A writer waits until there is room for this many bytes, as long as a blocking write of WASI may be: so it is not woken for a
 /// few, and whoever waits for the whole of such a write gets room for it.
 pub(super) const ROOM_BYTES_MIN: usize = 4096;
 /// Bytes that one read gives and one permission to write allows, at the most (wasmtime-wasi, `MAX_READ_SIZE_ALLOC`).
@@ -47,7 +47,7 @@ pub(super) struct ConnectionEnd {
     is_closed: bool,
     /// The connection is no more.
     is_broken: bool,
-    /// Why, until somebody was told.
+    /// The reason, until it is reported to the guest.
     error: Option<SocketErrorCode>,
     /// The reader was told of the end, or wanted it.
     is_read_over: bool,

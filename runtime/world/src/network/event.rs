@@ -44,7 +44,7 @@ pub(super) enum NetworkEvent {
     GiveUp { connection: SlabKey, to: ConnectionSide },
     /// A datagram arrives.
     Datagram(Box<Datagram>),
-    /// A sender learns that nobody receives its datagrams.
+    /// A sender learns that its datagrams are not received.
     Unheard { socket: UdpId, to: SocketAddr },
 }
 

@@ -151,7 +151,7 @@ impl Links {
     }
 }
 
-/// How long a line of that bandwidth carries so many bytes. No bandwidth at all is taken for one byte a second.
+/// How long a line of that bandwidth carries a number of bytes. No bandwidth at all is taken for one byte a second.
 fn serialization(bytes: u64, bytes_per_s: u64) -> Duration {
     let ns = u128::from(bytes) * 1_000_000_000 / u128::from(bytes_per_s.max(1));
     Duration(u64::try_from(ns).unwrap_or(u64::MAX))

@@ -65,7 +65,7 @@ fn part_of_v4(part: &str) -> Option<u64> {
     }
 }
 
-/// An IPv4 address of one to four numbers, of which the last fills the rest.
+/// An IPv4 address of one to four numbers; the last one fills the rest.
 fn v4(text: &str) -> Option<Ipv4Addr> {
     let numbers = text.split('.').map(part_of_v4).collect::<Option<Vec<u64>>>()?;
     let (last, bytes) = numbers.split_last()?;

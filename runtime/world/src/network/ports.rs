@@ -23,7 +23,7 @@ impl PortTable {
         *self.used.entry(port).or_default() += 1;
     }
 
-    /// Takes a port that nobody has.
+    /// Takes a free port.
     pub(super) fn take_any(&mut self) -> Result<u16, SocketErrorCode> {
         let (first, count) = (*EPHEMERAL.start(), EPHEMERAL.len() as u16);
         for _ in 0..count {

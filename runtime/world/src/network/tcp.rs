@@ -218,7 +218,7 @@ impl Network {
     /// `start-connect`.
     ///
     /// # Errors
-    /// As `wasi:sockets/tcp` says. That nobody is there is told by [`Network::tcp_finish_connect`].
+    /// As `wasi:sockets/tcp` says. A refused connection is reported by [`Network::tcp_finish_connect`].
     pub fn tcp_start_connect(
         &mut self,
         id: TcpId,

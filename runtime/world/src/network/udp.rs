@@ -23,7 +23,7 @@ use std::net::{IpAddr, SocketAddr};
 
 /// Datagrams that one call sends or receives at the most (wasmtime-wasi, `MAX_DATAGRAMS`).
 pub const DATAGRAMS_MAX: u64 = 16;
-/// One call receives no more datagrams when it has so many bytes (wasmtime-wasi, `MAX_READ_SIZE_ALLOC`).
+/// One call receives no more datagrams when it has this many bytes (wasmtime-wasi, `MAX_READ_SIZE_ALLOC`).
 const RECEIVE_BYTES_MAX: usize = 64 * 1024;
 /// Headers of UDP and IPv4; of UDP alone. With the content, IP has 16 bits for the length.
 const HEADERS_BYTES: (usize, usize) = (28, 8);
@@ -333,7 +333,7 @@ impl Network {
         }
     }
 
-    /// A machine says that nobody listens there. Only who has that peer is told.
+    /// A machine reports that no socket listens there. Only a socket with that peer is told.
     pub(super) fn datagram_unheard(&mut self, id: UdpId, to: SocketAddr) {
         if let Some(socket) = self.udp.get_mut(id.0)
             && socket.peer == Some(to)

@@ -19,7 +19,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
 
-/// The number of a process. The target is process 1, which nobody started.
+/// The number of a process. The target is process 1, which has no parent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Pid(pub u32);
 
@@ -79,7 +79,7 @@ pub(super) struct ChildProcess {
     pub(super) injected: Option<ProcessExit>,
     /// A fault says how much of standard output arrives.
     pub(super) stdout_max: Option<u64>,
-    /// When and how it ends, as far as that is known.
+    /// When and how it ends, if that is known.
     pub(super) end: Option<(Instant, Result<ProcessEnd, ProcessError>)>,
     /// Whether a guest has a handle of it.
     pub(super) watched: bool,
@@ -100,9 +100,9 @@ pub(super) enum ChildKind {
 pub(super) enum StandardStreams {
     /// Pipes, and whether the parent took its end of each.
     Pipes { pipes: [PipeId; 3], taken: [bool; 3] },
-    /// Nobody reads along: the outputs are here.
+    /// The parent does not read along: the outputs are here.
     Whole { stdout: Arc<[u8]>, stderr: Arc<[u8]> },
-    /// Nobody reads along: the outputs will be in these.
+    /// The parent does not read along: the outputs will be in these.
     Collectors { stdout: PipeId, stderr: PipeId },
 }
 
@@ -119,7 +119,7 @@ impl Processes {
         }
     }
 
-    /// When a process is over, as far as that is known. One without a record is.
+    /// When a process is over, if that is known. One without a record is over.
     #[must_use]
     pub fn over_at(&self, pid: Pid) -> Option<Instant> {
         match self.children.get(&pid) {
@@ -134,10 +134,10 @@ impl Processes {
         self.over_at(pid).is_some_and(|at| at <= now)
     }
 
-    /// How a process ended; `None` while it goes on.
+    /// How a process ended; `None` while it runs.
     ///
     /// # Panics
-    /// When nobody has a handle of it.
+    /// Without a handle of it.
     #[must_use]
     pub fn ending(&self, pid: Pid, now: Instant) -> Option<Result<ProcessEnd, ProcessError>> {
         let child = self.children.get(&pid).expect("a handle keeps the record");
@@ -150,7 +150,7 @@ impl Processes {
         self.deadlines.first().map(|(at, _)| *at)
     }
 
-    /// Forgets a process that nobody has a handle of and for which nothing is left to do.
+    /// Forgets a process that has no handle and no work left.
     pub(super) fn forget(&mut self, pid: Pid) {
         if self.children.get(&pid).is_some_and(|child| !child.watched && (child.end.is_some() || child.is_scripted())) {
             self.children.remove(&pid);
@@ -163,7 +163,7 @@ impl ChildProcess {
         matches!(self.kind, ChildKind::Scripted)
     }
 
-    /// When and how it ends that would end by itself at `at`: faults and the deadline have their say.
+    /// When and how a process ends that would exit at `at`: faults and the deadline may change both.
     pub(super) fn own_end(&self, at: Instant, exit: ProcessExit) -> (Instant, ProcessEnd) {
         let at = at.after(self.delay);
         if at > self.deadline {
@@ -192,7 +192,7 @@ impl World {
         (!was_taken).then_some(pipes[stream as usize])
     }
 
-    /// Nobody will write to the standard input of a process any more, unless the parent took the stream.
+    /// Closes the standard input of a process, unless the parent took the stream.
     pub fn close_untaken_stdin(&mut self, pid: Pid) {
         if let Some(pipe) = self.take_stream(pid, StandardStream::Stdin) {
             self.pipes.close(pipe, PipeEnd::Write, self.clock.now());
@@ -277,7 +277,7 @@ impl World {
         lost.split_off(1)
     }
 
-    /// The guest of `node` is gone: nobody asks any more how the processes ended that it started.
+    /// The guest of `node` is gone: the exits of the processes that it started are not needed any more.
     pub(crate) fn disown(&mut self, node: NodeId) {
         let children = &mut self.processes.children;
         let orphans = children.iter().filter(|(_, child)| child.parent == node && child.watched);
@@ -323,7 +323,7 @@ impl World {
         }
     }
 
-    /// The handle of a process was dropped: what was not taken of its streams closes, and it goes on.
+    /// The handle of a process was dropped: streams that were not taken close, and it continues.
     fn drop_child(&mut self, pid: Pid) {
         let now = self.clock.now();
         let ends = [
@@ -348,7 +348,7 @@ impl World {
     /// When it did not run, or wrote more than can be held.
     ///
     /// # Panics
-    /// When it was started otherwise, or goes on.
+    /// When it was started otherwise, or still runs.
     pub fn take_output(&mut self, pid: Pid) -> Result<ProcessOutput, ProcessError> {
         let now = self.clock.now();
         let child = self.processes.children.remove(&pid).expect("it was started as a whole");

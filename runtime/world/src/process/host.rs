@@ -5,7 +5,7 @@
 //! ```
 //!
 //! The input is complete when the parent has dropped its stream, waits for the process or for its output without having
-//! taken the stream, or ends: then its end of the pipe closes, and the process goes on without it.
+//! taken the stream, or ends: then its end of the pipe closes, and the process continues without it.
 //!
 //! Invariant: a process is asked for once at the most; one that was killed before is never run.
 
@@ -56,7 +56,7 @@ impl World {
     }
 
     /// The process of the real computer, not run yet, that `wait` waits for, if its input is complete by that:
-    /// nobody took the stream.
+    /// the stream was not taken.
     #[must_use]
     pub fn awaited_host(&self, wait: Wait) -> Option<Pid> {
         self.processes.pending.iter().copied().find(|pid| match &self.processes.children[pid].streams {

@@ -15,7 +15,7 @@ pub const PROCESSES_MAX: usize = 10_000;
 /// How the parent deals with the standard streams of a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StdioMode {
-    /// It writes and reads them while the process goes on.
+    /// It writes and reads them while the process runs.
     Streaming,
     /// It gives the input at the start and gets the output at the end.
     Whole,

@@ -77,7 +77,7 @@ fn take_over(path: &Path, now: SystemTime, registry: &TemporaryFiles) -> io::Res
         return Ok(Some(Duration::ZERO));
     }
     registry.adopt(path, || {
-        // Again, now that nobody else can take it: this handle may be of a lock that was just taken over.
+        // Again, now that no other process can take it: this handle may be of a lock that was just taken over.
         let age = age_of(file.metadata()?.modified()?, now);
         if age < Duration::from_secs(LOCK_STALE_S) {
             return Ok(Some(age));
