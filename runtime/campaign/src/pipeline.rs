@@ -16,4 +16,4 @@ pub use load::{LoadedTarget, cache, load, summary_of};
 pub use plan::{RunPlan, component, plan, plan_error};
 pub(crate) use prepare::session;
 pub use prepare::{PreparedProgram, session_of};
-pub use record::{ENTRIES_KEPT, RecordPolicy, RunOrigin, engine_id, identity, kept, write};
+pub use record::{ENTRIES_KEPT, RecordPolicy, RecordingOrigin, engine_id, identity, kept, write};

@@ -9,7 +9,7 @@
 //! Invariant: what comes out has the failure of what went in, confirmed by a whole run.
 
 use crate::error::CampaignError;
-use crate::pipeline::{self, ENTRIES_KEPT, PreparedProgram, RunOrigin, cache};
+use crate::pipeline::{self, ENTRIES_KEPT, PreparedProgram, RecordingOrigin, cache};
 use crate::scenario;
 use crate::selector;
 use crate::store::RunFolder;
@@ -36,7 +36,7 @@ pub struct ProgramReplayTarget {
     session: Session,
     /// `None` when every candidate is run whole.
     sequences: Option<SequenceWalker>,
-    origin: RunOrigin,
+    origin: RecordingOrigin,
 }
 
 impl ProgramReplayTarget {
@@ -53,7 +53,7 @@ impl ProgramReplayTarget {
 
     /// A target that runs every candidate from its start.
     pub fn whole(recording: &Recording, prepared: &PreparedProgram) -> Result<ProgramReplayTarget, CampaignError> {
-        let origin = RunOrigin::of_recording(recording);
+        let origin = RecordingOrigin::of_recording(recording);
         Ok(ProgramReplayTarget { session: prepared.session()?, sequences: None, origin })
     }
 

@@ -30,11 +30,11 @@ impl Check {
 
 /// What was checked of a trace.
 #[derive(Clone, Debug)]
-pub struct Report {
+pub struct CheckReport {
     checks: Vec<Check>,
 }
 
-impl Report {
+impl CheckReport {
     /// Whether all is as it should be.
     pub fn is_ok(&self) -> bool {
         self.checks.iter().all(Check::is_ok)
@@ -63,11 +63,11 @@ impl Trace {
     /// assert!(!Trace::check(&bytes[..bytes.len() / 2])?.is_ok());
     /// # Ok::<(), fozzy::Error>(())
     /// ```
-    pub fn check(bytes: &[u8]) -> Result<Report, Error> {
+    pub fn check(bytes: &[u8]) -> Result<CheckReport, Error> {
         let found = file::verify(bytes);
         let verify = |ok, detail| Check { name: "verify", ok, detail };
         if let Some(error) = found.error {
-            return Ok(Report { checks: vec![verify(false, error.to_string())] });
+            return Ok(CheckReport { checks: vec![verify(false, error.to_string())] });
         }
         let trace = Trace::from_bytes(bytes)?;
         let replay = trace.replay()?;
@@ -75,7 +75,7 @@ impl Trace {
             == (replay.status(), replay.failure().map(|failure| failure.signature().to_owned()));
         let verdict = format!("recorded {:?}, replayed {:?}", trace.status(), replay.status());
         let equal = replay.difference().unwrap_or("the same run").to_owned();
-        Ok(Report {
+        Ok(CheckReport {
             checks: vec![
                 verify(found.ok, "whole and sound".to_owned()),
                 Check { name: "verdict", ok: same, detail: verdict },

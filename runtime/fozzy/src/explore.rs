@@ -7,8 +7,7 @@ use fozzy_campaign::pipeline::{PreparedProgram, cache, plan as planned};
 use fozzy_engine::Walker;
 use fozzy_search::FailureRecord;
 use fozzy_search::explore::{
-    AnswerLog, DecisionPath, Exploration as Search, ExplorationObserver, GuidedSource, Options, Stats, StopCondition,
-    strategy,
+    AnswerLog, DecisionPath, Exploration, ExplorationObserver, GuidedSource, Options, Stats, StopCondition, strategy,
 };
 use fozzy_trace::plan::ScenarioPlan;
 use fozzy_trace::{HarnessError, Seed};
@@ -74,14 +73,14 @@ impl ExploreOptions {
 
 /// What an exploration came to.
 #[derive(Clone, Debug)]
-pub struct Exploration {
+pub struct ExploreReport {
     runs: u64,
     steps: u64,
     edges: u64,
     failures: Vec<(Failure, Trace)>,
 }
 
-impl Exploration {
+impl ExploreReport {
     /// Runs that were made.
     pub fn runs(&self) -> u64 {
         self.runs
@@ -104,9 +103,9 @@ impl Exploration {
 }
 
 /// Nobody watches: bounds end it.
-struct Unwatched;
+struct NoObserver;
 
-impl ExplorationObserver for Unwatched {
+impl ExplorationObserver for NoObserver {
     fn stepped(&mut self, _: &Stats) -> bool {
         true
     }
@@ -143,7 +142,7 @@ impl Program {
     /// assert_eq!(trace.replay()?.failure().as_ref(), Some(failure));
     /// # Ok::<(), fozzy::Error>(())
     /// ```
-    pub fn explore(&self, plan: &Plan, options: &ExploreOptions) -> Result<Exploration, Error> {
+    pub fn explore(&self, plan: &Plan, options: &ExploreOptions) -> Result<ExploreReport, Error> {
         let row = strategy(&options.schedule)
             .ok_or_else(|| Error::Plan(format!("there is no schedule `{}`", options.schedule)))?;
         let mut planned = planned(&project(), &self.loaded(), &plan.request)?;
@@ -169,15 +168,15 @@ impl Program {
         let (component, planned) = (Arc::clone(&prepared.loaded.component), &prepared.planned);
         let walker = Walker::new(component, &planned.plan, &planned.inputs, cache().as_ref(), first);
         let walker = walker.map_err(|error| Error::from(walk_error(self.name(), &error)))?;
-        let mut search = Search::new(bounds, row, &start);
+        let mut search = Exploration::new(bounds, row, &start);
         let mut target = ScenarioTarget::new(walker, confirmer);
-        search.run(&mut target, &mut std::iter::empty(), &mut Unwatched)?;
+        search.run(&mut target, &mut std::iter::empty(), &mut NoObserver)?;
         let stats = *search.stats();
         let mut failures = Vec::new();
         for found in search.findings().all() {
             let Some(failure) = Failure::of(&found.verdict) else { continue };
             failures.push((failure, Trace::of(recorder.record(&found.input)?)));
         }
-        Ok(Exploration { runs: stats.runs, steps: stats.steps, edges: stats.edges, failures })
+        Ok(ExploreReport { runs: stats.runs, steps: stats.steps, edges: stats.edges, failures })
     }
 }

@@ -113,14 +113,14 @@ impl Finding {
 
 /// What a campaign came to.
 #[derive(Clone, Debug)]
-pub struct Fuzzing {
+pub struct FuzzReport {
     executions: u64,
     edges: u64,
     corpus: Vec<Vec<u8>>,
     findings: Vec<Finding>,
 }
 
-impl Fuzzing {
+impl FuzzReport {
     /// Executions that were made.
     pub fn executions(&self) -> u64 {
         self.executions
@@ -143,13 +143,13 @@ impl Fuzzing {
 }
 
 /// Keeps the corpus, and looks at the clock.
-struct Keeper {
+struct FindingCollector {
     corpus: Vec<Vec<u8>>,
     until: Option<Instant>,
     calls: u64,
 }
 
-impl FuzzObserver for Keeper {
+impl FuzzObserver for FindingCollector {
     #[allow(clippy::disallowed_methods, reason = "real time ends a campaign that was bounded by it, and nothing else")]
     fn executed(&mut self, _: &Stats) -> bool {
         self.calls += 1;
@@ -190,7 +190,7 @@ impl Program {
     /// # Ok::<(), fozzy::Error>(())
     /// ```
     #[allow(clippy::disallowed_methods, reason = "real time ends a campaign that was bounded by it, and nothing else")]
-    pub fn fuzz(&self, plan: &Plan, options: &FuzzOptions) -> Result<Fuzzing, Error> {
+    pub fn fuzz(&self, plan: &Plan, options: &FuzzOptions) -> Result<FuzzReport, Error> {
         let (name, seed) = (self.name(), Seed(options.seed));
         let planned = planned(&project(), &self.loaded(), &plan.request)?;
         simulated(&planned)?;
@@ -217,7 +217,7 @@ impl Program {
             ..Options::default()
         };
         let until = options.time.map(|time| Instant::now() + time);
-        let mut keeper = Keeper { corpus: Vec::new(), until, calls: 0 };
+        let mut keeper = FindingCollector { corpus: Vec::new(), until, calls: 0 };
         let mut campaign = Campaign::new(bounds, Dictionary::default());
         let made_up = made_up(entry, seed, Options::default().input_bytes_max).into_iter();
         campaign.run(&mut target, &mut made_up.chain(options.corpus.iter().cloned()), &mut keeper)?;
@@ -231,6 +231,6 @@ impl Program {
             let Some(failure) = Failure::of(&found.verdict) else { continue };
             findings.push(Finding { input: found.input.clone(), failure, trace: Trace::of(recording) });
         }
-        Ok(Fuzzing { executions: stats.executions, edges: stats.edges, corpus: keeper.corpus, findings })
+        Ok(FuzzReport { executions: stats.executions, edges: stats.edges, corpus: keeper.corpus, findings })
     }
 }

@@ -38,11 +38,11 @@ mod program;
 mod shrink;
 mod trace;
 
-pub use check::{Check, Report};
+pub use check::{Check, CheckReport};
 pub use error::Error;
-pub use explore::{Exploration, ExploreOptions};
-pub use fuzz::{Finding, FuzzOptions, Fuzzing};
+pub use explore::{ExploreOptions, ExploreReport};
+pub use fuzz::{Finding, FuzzOptions, FuzzReport};
 pub use plan::Plan;
 pub use program::{Failure, Program, Run, Status};
-pub use shrink::{Shrunk, Size};
+pub use shrink::{ShrinkReport, Size};
 pub use trace::{Replay, Trace};

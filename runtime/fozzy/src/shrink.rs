@@ -35,14 +35,14 @@ impl Size {
 
 /// A failure that was made smaller.
 #[derive(Clone, Debug)]
-pub struct Shrunk {
+pub struct ShrinkReport {
     trace: Trace,
     before: Size,
     after: Size,
     executions: u64,
 }
 
-impl Shrunk {
+impl ShrinkReport {
     /// The smallest run, confirmed.
     pub fn trace(&self) -> &Trace {
         &self.trace
@@ -94,7 +94,7 @@ impl Trace {
     /// assert_eq!(shrunk.trace().failure(), failed.failure());
     /// # Ok::<(), fozzy::Error>(())
     /// ```
-    pub fn shrink(&self, executions_max: u64) -> Result<Shrunk, Error> {
+    pub fn shrink(&self, executions_max: u64) -> Result<ShrinkReport, Error> {
         let recording = self.recording();
         let mut targets = ProgramReplayTarget::several(recording, 1)?;
         let options = Options { only: None, aggressive: false, keeps_stdin: keeps_stdin(recording) };
@@ -105,6 +105,6 @@ impl Trace {
         })?;
         let (smallest, _) = targets[0].record(recording, &shrunk.story)?;
         let (before, after) = (Size::of(shrunk.before), Size::of(shrunk.after));
-        Ok(Shrunk { trace: Trace::of(smallest), before, after, executions: shrunk.tries })
+        Ok(ShrinkReport { trace: Trace::of(smallest), before, after, executions: shrunk.tries })
     }
 }

@@ -8,7 +8,7 @@
 //! Invariant: what a finding is, a run says that can be recorded; walking only says where to look.
 
 use crate::error::CampaignError;
-use crate::pipeline::{ENTRIES_KEPT, PreparedProgram, RunOrigin};
+use crate::pipeline::{ENTRIES_KEPT, PreparedProgram, RecordingOrigin};
 use fozzy_check::{judge, judge_facts};
 use fozzy_engine::{Session, Walker};
 use fozzy_report::RunMode;
@@ -28,7 +28,7 @@ pub struct PathConfirmer {
     session: Session,
     plan: Plan,
     inputs: Inputs,
-    origin: RunOrigin,
+    origin: RecordingOrigin,
 }
 
 impl PathConfirmer {

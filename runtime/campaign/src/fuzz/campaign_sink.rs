@@ -16,7 +16,7 @@ use super::target::{ConfirmedRun, FindingConfirmer};
 use super::worker::Worker;
 use crate::error::CampaignError;
 use crate::notice::remark;
-use crate::pipeline::{self, RunOrigin};
+use crate::pipeline::{self, RecordingOrigin};
 use crate::wall_clock::Stopwatch;
 use fozzy_search::FailureRecord;
 use fozzy_search::fuzz::{FuzzObserver, Stats, Testcase};
@@ -74,7 +74,7 @@ pub struct Smaller {
 pub struct CampaignSink {
     pub corpus: CorpusFolder,
     pub confirmer: FindingConfirmer,
-    pub origin: RunOrigin,
+    pub origin: RecordingOrigin,
     pub place: Place,
     pub watch: Stopwatch,
     pub time: Option<Duration>,
@@ -100,7 +100,7 @@ pub struct CampaignSink {
 pub struct SinkConfig {
     pub corpus: CorpusFolder,
     pub confirmer: FindingConfirmer,
-    pub origin: RunOrigin,
+    pub origin: RecordingOrigin,
     pub place: Place,
     pub subject: Subject,
     pub time: Option<Duration>,

@@ -8,7 +8,7 @@
 
 use super::load::{LoadedTarget, cache};
 use super::plan::{RunPlan, plan};
-use super::record::RunOrigin;
+use super::record::RecordingOrigin;
 use crate::error::CampaignError;
 use crate::options::{Project, RunRequest};
 use fozzy_engine::{Build, Program, Session, SessionError, Switches};
@@ -118,9 +118,9 @@ impl PreparedProgram {
     }
 
     /// What traces of its runs say beside the execution.
-    pub fn origin(&self, seed: Seed, mode: RunMode) -> RunOrigin {
+    pub fn origin(&self, seed: Seed, mode: RunMode) -> RecordingOrigin {
         let (target, component) = (self.loaded.target.clone(), Arc::clone(&self.loaded.component));
-        RunOrigin { target, component, seed, mode: mode.name().to_owned() }
+        RecordingOrigin { target, component, seed, mode: mode.name().to_owned() }
     }
 
     /// An execution under its own plan, judged, as a recording.

@@ -18,7 +18,7 @@ pub const ENTRIES_KEPT: u64 = 1_000;
 
 /// What a trace says beside plan and execution.
 #[derive(Clone, Debug)]
-pub struct RunOrigin {
+pub struct RecordingOrigin {
     /// The program, as it was named.
     pub target: RecordedTarget,
     /// The component that was executed.
@@ -29,11 +29,11 @@ pub struct RunOrigin {
     pub mode: String,
 }
 
-impl RunOrigin {
+impl RecordingOrigin {
     /// The origin of a recording, for other runs of the same program.
-    pub fn of_recording(recording: &Recording) -> RunOrigin {
+    pub fn of_recording(recording: &Recording) -> RecordingOrigin {
         let (target, component) = (recording.target.clone(), Arc::clone(&recording.component));
-        RunOrigin { target, component, seed: recording.seed, mode: recording.mode.clone() }
+        RecordingOrigin { target, component, seed: recording.seed, mode: recording.mode.clone() }
     }
 
     /// Judges an execution and records it.

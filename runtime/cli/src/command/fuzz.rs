@@ -27,7 +27,7 @@ use fozzy_campaign::pipeline::{PreparedProgram, identity, kept, load, plan};
 use fozzy_campaign::store::{self, store_error};
 use fozzy_campaign::wall_clock::Stopwatch;
 use fozzy_check::judge;
-use fozzy_engine::{Build, EntryPoint, ExportedFunctions, FuzzExecutor};
+use fozzy_engine::{Build, EntryPoint, ExportedFunctions};
 use fozzy_report::{RunMode, RunSummary, finding_annotations, sarif};
 use fozzy_search::fuzz::{Campaign, Dictionary, MUTATORS, Mutator, Options};
 use fozzy_trace::file::RecordedOutcome;
