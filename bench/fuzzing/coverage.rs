@@ -3,7 +3,7 @@
 
 use super::ours::{Ours, campaign};
 use super::targets::{Native, SOUND, components, natives};
-use super::{cache, limited, number};
+use super::{limited, number};
 use crate::table::Row;
 use std::path::Path;
 use std::process::Stdio;
@@ -15,7 +15,7 @@ const EARLY: u64 = 6;
 pub(crate) fn coverage() -> Vec<Row> {
     let (seeds, most) = (number("FOZZY_BENCH_SEEDS", 1), number("FOZZY_BENCH_SECONDS", 60));
     let folder = tempfile::tempdir().expect("a temporary folder");
-    let (components, cache) = (components(), cache(folder.path()));
+    let components = components();
     let natives = Native::ALL.map(|native| (native, natives(native, false)));
     let mut rows = Vec::new();
     for name in SOUND {

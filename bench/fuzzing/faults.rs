@@ -2,7 +2,7 @@
 
 use super::ours::{Ours, campaign};
 use super::targets::{FAULTY, Native, components, natives};
-use super::{cache, limited, number, spread};
+use super::{limited, number, spread};
 use crate::measure::children_clock;
 use crate::table::Row;
 use std::path::Path;
@@ -35,7 +35,7 @@ impl Found {
 pub(crate) fn faults() -> Vec<Row> {
     let (seeds, seconds) = (number("FOZZY_BENCH_SEEDS", 20), number("FOZZY_BENCH_SECONDS", 60));
     let folder = tempfile::tempdir().expect("a temporary folder");
-    let (components, cache) = (components(), cache(folder.path()));
+    let components = components();
     let native = natives(Native::Plain, false);
     let mut rows = Vec::new();
     for name in FAULTY {

@@ -8,8 +8,8 @@
 //! What a native process needs to start is measured by itself and taken off.
 
 use super::ours::{Ours, campaign};
+use super::short;
 use super::targets::{Native, SOUND, components, natives};
-use super::{cache, short};
 use crate::measure::{Clock, Pair, process_seconds, thread_clock, thread_seconds};
 use crate::table::{Bound, Row, Unit};
 use fozzy_search::Feedback;
@@ -60,7 +60,7 @@ impl FuzzTarget for Recording<'_> {
 /// The rows of the group.
 pub(crate) fn inputs() -> Vec<Row> {
     let folder = tempfile::tempdir().expect("a temporary folder");
-    let (components, cache) = (components(), cache(folder.path()));
+    let components = components();
     let natives = Native::ALL.map(|native| (native, natives(native, true)));
     let mut nothing = Ours::of(NOTHING);
     let mut rows = Vec::new();
