@@ -31,5 +31,6 @@ pub mod store;
 pub mod suite;
 pub mod walker;
 pub mod wall_clock;
+pub mod workers;
 
 pub use error::CampaignError;
