@@ -2,7 +2,7 @@
 //!
 //! Invariant: a node that is down is not called.
 
-use super::wire::{NodePair, SentMessage, Wire};
+use super::wire::{DeliverableMessage, NodePair, SentMessage, Wire};
 use crate::failure::{self, StepFailure};
 use example::cluster::node::{self, Entry, Message};
 use fozzy_sdk::{target, tools};
@@ -67,7 +67,7 @@ impl Nodes {
         Ok(())
     }
 
-    pub(super) fn deliverable(&self) -> usize {
+    pub(super) fn deliverable(&self) -> Vec<DeliverableMessage> {
         self.wire.deliverable(|number| self.up[number])
     }
 
