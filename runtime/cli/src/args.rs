@@ -143,7 +143,7 @@ pub(crate) enum Command {
     /// What each capability of a guest is backed by.
     Env,
     /// Versions of everything that results depend on.
-    Version,
+    Version(VersionArgs),
 }
 
 /// Exit code: 0, or 2 when a file is there already or cannot be written.
@@ -808,6 +808,14 @@ pub(crate) struct ManArgs {
     /// The folder for the pages; it need not exist.
     #[arg(value_name = "DIR")]
     pub(crate) folder: PathBuf,
+}
+
+/// Exit code: 0.
+#[derive(Debug, Args)]
+pub(crate) struct VersionArgs {
+    /// Print the licences of everything that this binary contains
+    #[arg(long)]
+    pub(crate) licenses: bool,
 }
 
 /// Backends of files.
