@@ -14,6 +14,7 @@ pub(crate) use corpus::{
 };
 pub(crate) use gates::{FullArgs, GateArgs, GateProfileArg};
 pub(crate) use memory::MemoryArgs;
+pub(crate) use options::request;
 pub(crate) use report::{ReportCommand, ReportFlakyArgs, ReportFormatArg, ReportQueryArgs, ReportShowArgs};
 pub(crate) use travel::{BenchmarkArgs, CausalityArgs, FindabilityArgs, MetricArg, ReplayArgs};
 
@@ -437,12 +438,6 @@ pub(crate) struct ExploreArgs {
     /// Processes that explore and tell each other what is new. Only with one, the default, is it the same each time.
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=256))]
     pub(crate) workers: Option<u32>,
-    /// Which of the workers this process is.
-    #[arg(long, hide = true, requires = "share")]
-    pub(crate) worker: Option<u32>,
-    /// Where the workers tell each other.
-    #[arg(long, hide = true)]
-    pub(crate) share: Option<PathBuf>,
     /// Neither try the failures of before, nor keep new ones.
     #[arg(long)]
     pub(crate) no_seeds: bool,
@@ -453,7 +448,7 @@ pub(crate) struct ExploreArgs {
     #[arg(long, alias = "minimize", conflicts_with = "no_shrink")]
     pub(crate) shrink: bool,
     /// Write a file of Rust tests that replay what was found, and the ways that cover most, under `cargo test`.
-    #[arg(long, value_name = "FILE", conflicts_with = "worker")]
+    #[arg(long, value_name = "FILE")]
     pub(crate) generate_tests: Option<PathBuf>,
     /// Say how it goes, every two seconds.
     #[arg(short, long)]
