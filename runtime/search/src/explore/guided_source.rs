@@ -10,12 +10,14 @@
 use super::swarm::{self, AnswerMask};
 use crate::rng::Rng;
 use fozzy_trace::digest::{hex, unhex};
+use fozzy_trace::scheduler::NEXT_TASK;
 use fozzy_trace::source::Override;
-use fozzy_trace::{DecisionPart, DecisionSource, NodeId, Origin, Purpose, Question, Seed};
+use fozzy_trace::{
+    DecisionPart, DecisionSource, NodeId, Origin, Purpose, Question, RunLengths, SchedulePolicy, Scheduler,
+    SchedulingPoint, Seed,
+};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// The site by which the SDK asks which of the tasks that can go on does.
-const NEXT_TASK: &str = "next task";
 /// Answers that are logged of one run, some tens of megabytes. A run that asks for more ends after the step in which it does,
 /// and is counted as cut: its path would not lead there again.
 pub(crate) const ANSWERS_MAX: usize = 1 << 20;
@@ -37,8 +39,10 @@ struct AnswerLogState {
     bounds: Vec<u64>,
     /// Whether an answer was not logged, because there were [`ANSWERS_MAX`].
     is_truncated: bool,
-    /// The most questions about the order in one step.
+    /// How often it was asked who goes on.
     ordered: u64,
+    /// What was learned of the length of runs of tasks.
+    lengths: RunLengths,
     /// What may be left out, of this step.
     taken: Vec<u64>,
     /// The same, of all steps that showed something new.
@@ -56,9 +60,14 @@ impl AnswerLog {
         self.lock().answers.clone()
     }
 
-    /// How often it was asked in one step who goes on, at most.
+    /// How often it was asked who goes on.
     pub(crate) fn ordered(&self) -> u64 {
         self.lock().ordered
+    }
+
+    /// How long runs of tasks were, as far as it was chosen by a policy who goes on.
+    pub(crate) fn lengths(&self) -> RunLengths {
+        self.lock().lengths.clone()
     }
 
     /// A step is over, and showed something new or nothing.
@@ -121,19 +130,21 @@ pub(crate) struct AnswerPolicy {
 }
 
 /// Which of those that can go on does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) enum TaskOrder {
     /// Any.
     Any,
     /// The one that has waited longest.
     First,
-    /// The one that ran last, but for some changes in each step.
-    Changes {
-        /// How many, at most.
-        most: u32,
-        /// They are among so many questions.
-        among: u64,
-    },
+    /// As a policy has it, whatever the program asks for.
+    Policy(SchedulePolicy, Arc<RunLengths>),
+}
+
+impl TaskOrder {
+    /// By a policy that has learned nothing.
+    pub(crate) fn by(policy: SchedulePolicy) -> TaskOrder {
+        TaskOrder::Policy(policy, Arc::default())
+    }
 }
 
 /// Answers on one way.
@@ -145,12 +156,8 @@ pub struct GuidedSource {
     part: DecisionPart,
     /// Whether faults strike as chance has it; otherwise none does.
     faults_active: bool,
-    /// Questions about the order in this step.
-    ordered: u64,
-    /// How many could go on when it was asked last.
-    bound: u64,
-    /// The questions of this step at which another one goes on; drawn when the first of them is asked.
-    changes: Vec<u64>,
+    /// Chooses who goes on, where the order is a policy's.
+    scheduler: Scheduler,
     /// The weights of the alternatives of the next question, if it has some.
     weights: Vec<u32>,
     /// `None` in a fork.
@@ -161,19 +168,11 @@ impl GuidedSource {
     pub(crate) fn new(script: Arc<[Override]>, mut rng: Rng, policy: AnswerPolicy, log: &AnswerLog) -> GuidedSource {
         let faults_active = policy.toggle > 0.0 && rng.one_in(2);
         let (part, log) = (DecisionPart::WHOLE, Some(log.clone()));
-        GuidedSource {
-            script,
-            at: 0,
-            rng,
-            policy,
-            part,
-            faults_active,
-            ordered: 0,
-            bound: 0,
-            changes: Vec::new(),
-            weights: Vec::new(),
-            log,
-        }
+        let scheduler = match &policy.order {
+            TaskOrder::Policy(_, lengths) => Scheduler::new(RunLengths::clone(lengths)),
+            TaskOrder::Any | TaskOrder::First => Scheduler::default(),
+        };
+        GuidedSource { script, at: 0, rng, policy, part, faults_active, scheduler, weights: Vec::new(), log }
     }
 
     /// A walk that answers as chance has it, without faults: what is asked before a scenario begins.
@@ -196,7 +195,6 @@ impl GuidedSource {
             && part != self.part
         {
             self.part = part;
-            (self.ordered, self.bound) = (0, 0);
             if self.policy.toggle > 0.0 && self.rng.happens(self.policy.toggle) {
                 self.faults_active = !self.faults_active;
             }
@@ -206,21 +204,10 @@ impl GuidedSource {
     fn draw(&mut self, question: Question<'_>, bound: u64) -> u64 {
         let asks_order = question.purpose == Purpose::Schedule || question.site == NEXT_TASK;
         if asks_order {
-            let number = self.ordered;
-            self.ordered += 1;
-            if let Some(log) = &self.log {
-                let mut log = log.lock();
-                log.ordered = log.ordered.max(self.ordered);
-            }
             return match self.policy.order {
                 TaskOrder::First => 0,
-                TaskOrder::Any => self.rng.below(bound),
-                TaskOrder::Changes { most, among } => {
-                    if number == 0 {
-                        self.draw_changes(most, among);
-                    }
-                    self.next_task(number, bound)
-                }
+                // Whoever does not say which tasks there are can only be answered by chance.
+                TaskOrder::Any | TaskOrder::Policy(..) => self.rng.below(bound),
             };
         }
         let quiet = question.purpose == Purpose::Fault
@@ -262,25 +249,6 @@ impl GuidedSource {
     }
 }
 
-impl GuidedSource {
-    /// Few changes leave what comes before the last of them as it was: one is as likely as many.
-    fn draw_changes(&mut self, most: u32, among: u64) {
-        let number = self.rng.between(1, most.max(1) as usize);
-        self.changes.clear();
-        self.changes.extend((0..number).map(|_| self.rng.below(among.max(1))));
-    }
-
-    /// The one that ran last stands last. It goes on, but for change points, and unless somebody has come.
-    fn next_task(&mut self, number: u64, bound: u64) -> u64 {
-        let somebody_came = bound > std::mem::replace(&mut self.bound, bound);
-        match self.changes.contains(&number) {
-            _ if somebody_came => self.rng.below(bound),
-            true => self.rng.below((bound - 1).max(1)),
-            false => bound - 1,
-        }
-    }
-}
-
 impl DecisionSource for GuidedSource {
     fn below(&mut self, question: Question<'_>, bound: u64) -> (u64, Origin) {
         self.begin_step(question);
@@ -293,6 +261,30 @@ impl DecisionSource for GuidedSource {
             let alternative = if may_be_left_out { self.alternative(answer, bound) } else { None };
             let named = alternative.map(|alternative| swarm::answer(question.site, alternative));
             log.record(Override::Number(answer), bound, named);
+        }
+        self.weights.clear();
+        (answer, ORIGIN)
+    }
+
+    fn pick(&mut self, question: Question<'_>, point: &SchedulingPoint<'_>) -> (u64, Origin) {
+        self.begin_step(question);
+        let bound = point.ready.len() as u64;
+        let scripted = self.next_scripted();
+        let answer = match (scripted, &self.policy.order) {
+            (Some(Override::Number(number)), _) => number.min(bound - 1),
+            (_, TaskOrder::First) => 0,
+            (_, TaskOrder::Any) => self.rng.below(bound),
+            (_, TaskOrder::Policy(policy, _)) => {
+                self.scheduler.pick(question, point, *policy, self.rng.number()) as u64
+            }
+        };
+        if let Some(log) = &self.log {
+            log.record(Override::Number(answer), bound, None);
+            let mut log = log.lock();
+            log.ordered += 1;
+            if let TaskOrder::Policy(..) = self.policy.order {
+                self.scheduler.teach(question, point, &mut log.lengths);
+            }
         }
         self.weights.clear();
         (answer, ORIGIN)
@@ -328,7 +320,7 @@ impl DecisionSource for GuidedSource {
         Box::new(GuidedSource {
             script: Arc::clone(&self.script),
             rng: self.rng.clone(),
-            changes: self.changes.clone(),
+            scheduler: self.scheduler.clone(),
             policy: self.policy.clone(),
             weights: self.weights.clone(),
             log: None,
