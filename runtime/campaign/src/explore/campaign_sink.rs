@@ -18,11 +18,10 @@ use crate::wall_clock::Stopwatch;
 use crate::workers::{WorkerChannel, WorkerEvent};
 use fozzy_search::FailureRecord;
 use fozzy_search::explore::{DecisionPath, EdgeClasses, ExplorationObserver, PeerDiscoveries, Stats};
+use fozzy_trace::file::Recording;
 use fozzy_trace::file::store::CollisionPolicy;
-use fozzy_trace::file::{RecordedTarget, Recording};
 use fozzy_trace::{Digest, Duration, HarnessError};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 /// Between two lines that say how it goes.
 const STATUS_EVERY_NS: u64 = 2_000_000_000;
@@ -45,8 +44,6 @@ pub struct ExplorationSink {
     /// Whether somebody wants it to end.
     pub stop: StopFlag,
     pub confirmer: PathConfirmer,
-    pub target: RecordedTarget,
-    pub component: Arc<[u8]>,
     pub place: Where,
     pub watch: Stopwatch,
     /// `None` when its runs are bounded instead.
@@ -116,7 +113,7 @@ impl ExplorationSink {
 
     /// Records the run of `story`.
     pub fn record(&mut self, story: &DecisionPath) -> Result<Recording, CampaignError> {
-        self.confirmer.record(story, &self.target, &self.component)
+        self.confirmer.record(story)
     }
 
     fn write(&mut self, story: &DecisionPath) -> Result<PathBuf, CampaignError> {
@@ -130,7 +127,7 @@ impl ExplorationSink {
 }
 
 impl ExplorationObserver for ExplorationSink {
-    fn stepped(&mut self, stats: &Stats) -> bool {
+    fn on_step(&mut self, stats: &Stats) -> bool {
         if (self.stop)() {
             return false;
         }
@@ -151,17 +148,17 @@ impl ExplorationObserver for ExplorationSink {
         self.time.is_none_or(|time| now < time.0)
     }
 
-    fn kept(&mut self, story: &dyn Fn() -> DecisionPath) -> Result<(), HarnessError> {
+    fn on_captured(&mut self, story: &dyn Fn() -> DecisionPath) -> Result<(), HarnessError> {
         let Some(worker) = &mut self.worker else { return Ok(()) };
         worker.exchange.give(&story()).map_err(|error| HarnessError { what: error.to_string() })
     }
 
-    fn others(&mut self, edges: &dyn Fn() -> EdgeClasses) -> PeerDiscoveries {
+    fn peer_discoveries(&mut self, edges: &dyn Fn() -> EdgeClasses) -> PeerDiscoveries {
         let now = self.watch.elapsed_ns();
         self.worker.as_mut().map(|worker| worker.exchange.take(now, edges)).unwrap_or_default()
     }
 
-    fn found(&mut self, found: &FailureRecord<DecisionPath>) -> Result<(), HarnessError> {
+    fn on_failure(&mut self, found: &FailureRecord<DecisionPath>) -> Result<(), HarnessError> {
         let path = self.write(&found.input).map_err(|error| HarnessError { what: error.to_string() })?;
         let (signature, found_at) = (found.verdict.signature.clone(), found.found_at);
         if let Some(worker) = &self.worker {

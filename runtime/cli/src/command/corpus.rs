@@ -17,14 +17,13 @@ use fozzy_campaign::artifacts::pack::{self, Content};
 use fozzy_campaign::fuzz::corpus::{CorpusFolder, is_digest};
 use fozzy_campaign::fuzz::portable;
 use fozzy_campaign::inputs::{self, InputRunner};
-use fozzy_campaign::options::{LimitOptions, WorldOptions};
-use fozzy_campaign::plan;
-use fozzy_campaign::target;
+use fozzy_campaign::options::{RunRequest, WorldOptions};
+use fozzy_campaign::pipeline::{PreparedProgram, load, plan};
 use fozzy_campaign::wall_clock::Stopwatch;
 use fozzy_engine::Build;
 use fozzy_instrument::CoverageMode;
 use fozzy_report::document::{CorpusAddDocument, CorpusExportDocument, CorpusImportDocument, CorpusMinimizeDocument};
-use fozzy_search::fuzz::{InputCoverage, cover};
+use fozzy_search::fuzz::{InputCoverage, minimize_corpus};
 use fozzy_trace::Digest;
 use fozzy_trace::file::store::{Durability, write_atomic};
 use std::collections::BTreeMap;
@@ -136,17 +135,17 @@ fn enough(
     corpus: &[Input],
 ) -> Result<MinimalSet, CliError> {
     let watch = Stopwatch::start();
-    let loaded = target::load(target)?;
-    let name = loaded.target.name.clone();
+    let loaded = load(target)?;
     let world = WorldOptions { plan: args.given.plan.clone(), ..WorldOptions::default() };
-    let planned = plan::plan(&context.project, &loaded, &args.args, &LimitOptions::default(), &world)?;
+    let request = RunRequest { args: args.args.clone(), world, ..RunRequest::default() };
+    let planned = plan(&context.project, &loaded, &request)?;
     if planned.is_live() {
         let message = "inputs are executed on the simulated computer, and the plan asks for the real one";
         return Err(CliError::new("plan", message));
     }
     let build = Build { coverage: CoverageMode::SetOnce, ..Build::default() };
-    let program = target::compile_called(loaded.component, &planned.plan, &name, &build)?;
-    let mut runner = InputRunner::of(&args.given.options(), &program, &planned, &name, FUEL_TIMES)?;
+    let prepared = PreparedProgram::to_call(loaded, planned, &build)?;
+    let mut runner = InputRunner::of(&args.given.options(), &prepared, FUEL_TIMES)?;
     // Numbers of edges, component by component, and of ways to fail, as they are met.
     let (mut first, mut failures, mut next) = (BTreeMap::<Digest, u32>::new(), BTreeMap::new(), 0u32);
     let mut reaches = Vec::with_capacity(corpus.len());
@@ -178,7 +177,7 @@ fn enough(
     all.dedup();
     let edges = (all.len() - failures.len()) as u64;
     let executed = reaches.len();
-    let mut stay = cover(&reaches);
+    let mut stay = minimize_corpus(&reaches);
     stay.extend(executed..corpus.len());
     Ok(MinimalSet { stay, edges, not_executed: (corpus.len() - executed) as u64 })
 }

@@ -10,12 +10,14 @@
 use super::swarm::{self, AnswerMask};
 use crate::rng::Rng;
 use fozzy_trace::digest::{hex, unhex};
+use fozzy_trace::scheduler::NEXT_TASK;
 use fozzy_trace::source::Override;
-use fozzy_trace::{DecisionPart, DecisionSource, NodeId, Origin, Purpose, Question, Seed};
+use fozzy_trace::{
+    DecisionPart, DecisionSource, NodeId, Origin, Purpose, Question, RunLengths, SchedulePolicy, Scheduler,
+    SchedulingPoint, Seed,
+};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// The site by which the SDK asks which of the tasks that can go on does.
-const NEXT_TASK: &str = "next task";
 /// Answers that are logged of one run, some tens of megabytes. A run that asks for more ends after the step in which it does,
 /// and is counted as cut: its path would not lead there again.
 pub(crate) const ANSWERS_MAX: usize = 1 << 20;
@@ -37,8 +39,10 @@ struct AnswerLogState {
     bounds: Vec<u64>,
     /// Whether an answer was not logged, because there were [`ANSWERS_MAX`].
     is_truncated: bool,
-    /// The most questions about the order in one step.
+    /// How often it was asked who goes on.
     ordered: u64,
+    /// What was learned of the length of runs of tasks.
+    lengths: RunLengths,
     /// What may be left out, of this step.
     taken: Vec<u64>,
     /// The same, of all steps that showed something new.
@@ -52,22 +56,27 @@ impl AnswerLog {
 
     /// A copy of what was answered.
     #[must_use]
-    pub fn so_far(&self) -> Vec<Override> {
+    pub fn snapshot(&self) -> Vec<Override> {
         self.lock().answers.clone()
     }
 
-    /// How often it was asked in one step who goes on, at most.
+    /// How often it was asked who goes on.
     pub(crate) fn ordered(&self) -> u64 {
         self.lock().ordered
     }
 
+    /// How long runs of tasks were, as far as it was chosen by a policy who goes on.
+    pub(crate) fn lengths(&self) -> RunLengths {
+        self.lock().lengths.clone()
+    }
+
     /// A step is over, and showed something new or nothing.
-    pub(crate) fn step_is_over(&self, is_new: bool) {
-        let noted = &mut *self.lock();
+    pub(crate) fn end_step(&self, is_new: bool) {
+        let log = &mut *self.lock();
         if is_new {
-            noted.credited.append(&mut noted.taken);
+            log.credited.append(&mut log.taken);
         }
-        noted.taken.clear();
+        log.taken.clear();
     }
 
     /// The answers after which something new came, of those that may be left out.
@@ -77,27 +86,27 @@ impl AnswerLog {
 
     /// The numbers that were answered, each with its bound; questions for bytes are left out.
     pub(crate) fn numbers(&self) -> Vec<(u64, u64)> {
-        let noted = self.lock();
+        let log = self.lock();
         let number = |(answer, bound): (&Override, &u64)| match answer {
             Override::Number(number) => Some((*number, *bound)),
             Override::Bytes(_) => None,
         };
-        noted.answers.iter().zip(&noted.bounds).filter_map(number).collect()
+        log.answers.iter().zip(&log.bounds).filter_map(number).collect()
     }
 
     /// Notes an answer, and which one it is of those that may be left out.
-    fn note(&self, answer: Override, bound: u64, named: Option<u64>) {
-        let mut noted = self.lock();
-        if noted.answers.len() < ANSWERS_MAX {
-            if noted.answers.is_empty() {
-                noted.answers.reserve(ANSWERS_FEW);
-                noted.bounds.reserve(ANSWERS_FEW);
+    fn record(&self, answer: Override, bound: u64, named: Option<u64>) {
+        let mut log = self.lock();
+        if log.answers.len() < ANSWERS_MAX {
+            if log.answers.is_empty() {
+                log.answers.reserve(ANSWERS_FEW);
+                log.bounds.reserve(ANSWERS_FEW);
             }
-            noted.answers.push(answer);
-            noted.bounds.push(bound);
-            noted.taken.extend(named);
+            log.answers.push(answer);
+            log.bounds.push(bound);
+            log.taken.extend(named);
         } else {
-            noted.is_truncated = true;
+            log.is_truncated = true;
         }
     }
 
@@ -121,133 +130,106 @@ pub(crate) struct AnswerPolicy {
 }
 
 /// Which of those that can go on does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) enum TaskOrder {
     /// Any.
     Any,
     /// The one that has waited longest.
     First,
-    /// The one that ran last, but for some changes in each step.
-    Changes {
-        /// How many, at most.
-        most: u32,
-        /// They are among so many questions.
-        among: u64,
-    },
+    /// As a policy has it, whatever the program asks for.
+    Policy(SchedulePolicy, Arc<RunLengths>),
+}
+
+impl TaskOrder {
+    /// By a policy that has learned nothing.
+    pub(crate) fn by(policy: SchedulePolicy) -> TaskOrder {
+        TaskOrder::Policy(policy, Arc::default())
+    }
 }
 
 /// Answers on one way.
 pub struct GuidedSource {
     script: Arc<[Override]>,
     at: usize,
-    chance: Rng,
-    manner: AnswerPolicy,
+    rng: Rng,
+    policy: AnswerPolicy,
     part: DecisionPart,
     /// Whether faults strike as chance has it; otherwise none does.
-    storm: bool,
-    /// Questions about the order in this step.
-    ordered: u64,
-    /// How many could go on when it was asked last.
-    bound: u64,
-    /// The questions of this step at which another one goes on; drawn when the first of them is asked.
-    changes: Vec<u64>,
+    faults_active: bool,
+    /// Chooses who goes on, where the order is a policy's.
+    scheduler: Scheduler,
     /// The weights of the alternatives of the next question, if it has some.
     weights: Vec<u32>,
     /// `None` in a fork.
-    noted: Option<AnswerLog>,
+    log: Option<AnswerLog>,
 }
 
 impl GuidedSource {
-    pub(crate) fn new(
-        script: Arc<[Override]>,
-        mut chance: Rng,
-        manner: AnswerPolicy,
-        noted: &AnswerLog,
-    ) -> GuidedSource {
-        let storm = manner.toggle > 0.0 && chance.one_in(2);
-        let (part, noted) = (DecisionPart::WHOLE, Some(noted.clone()));
-        GuidedSource {
-            script,
-            at: 0,
-            chance,
-            manner,
-            part,
-            storm,
-            ordered: 0,
-            bound: 0,
-            changes: Vec::new(),
-            weights: Vec::new(),
-            noted,
-        }
+    pub(crate) fn new(script: Arc<[Override]>, mut rng: Rng, policy: AnswerPolicy, log: &AnswerLog) -> GuidedSource {
+        let faults_active = policy.toggle > 0.0 && rng.one_in(2);
+        let (part, log) = (DecisionPart::WHOLE, Some(log.clone()));
+        let scheduler = match &policy.order {
+            TaskOrder::Policy(_, lengths) => Scheduler::new(RunLengths::clone(lengths)),
+            TaskOrder::Any | TaskOrder::First => Scheduler::default(),
+        };
+        GuidedSource { script, at: 0, rng, policy, part, faults_active, scheduler, weights: Vec::new(), log }
     }
 
     /// A walk that answers as chance has it, without faults: what is asked before a scenario begins.
     #[must_use]
-    pub fn first(seed: Seed, noted: &AnswerLog) -> GuidedSource {
-        let manner = AnswerPolicy { mask: AnswerMask::All, order: TaskOrder::Any, simplest: false, toggle: 0.0 };
-        GuidedSource::new(Arc::from([]), Rng::new(seed, 0).stream(u64::MAX), manner, noted)
+    pub fn first(seed: Seed, log: &AnswerLog) -> GuidedSource {
+        let policy = AnswerPolicy { mask: AnswerMask::All, order: TaskOrder::Any, simplest: false, toggle: 0.0 };
+        GuidedSource::new(Arc::from([]), Rng::new(seed, 0).stream(u64::MAX), policy, log)
     }
 
-    fn scripted(&mut self) -> Option<Override> {
+    fn next_scripted(&mut self) -> Option<Override> {
         let answer = self.script.get(self.at).cloned();
         self.at += 1;
         answer
     }
 
     /// A step begins: faults may begin or end with it.
-    fn enter(&mut self, question: Question<'_>) {
+    fn begin_step(&mut self, question: Question<'_>) {
         if let Purpose::Choice(part) = question.purpose
             && question.node == NodeId(0)
             && part != self.part
         {
             self.part = part;
-            (self.ordered, self.bound) = (0, 0);
-            if self.manner.toggle > 0.0 && self.chance.happens(self.manner.toggle) {
-                self.storm = !self.storm;
+            if self.policy.toggle > 0.0 && self.rng.happens(self.policy.toggle) {
+                self.faults_active = !self.faults_active;
             }
         }
     }
 
-    fn drawn(&mut self, question: Question<'_>, bound: u64) -> u64 {
+    fn draw(&mut self, question: Question<'_>, bound: u64) -> u64 {
         let asks_order = question.purpose == Purpose::Schedule || question.site == NEXT_TASK;
         if asks_order {
-            let number = self.ordered;
-            self.ordered += 1;
-            if let Some(noted) = &self.noted {
-                let mut noted = noted.lock();
-                noted.ordered = noted.ordered.max(self.ordered);
-            }
-            return match self.manner.order {
+            return match self.policy.order {
                 TaskOrder::First => 0,
-                TaskOrder::Any => self.chance.below(bound),
-                TaskOrder::Changes { most, among } => {
-                    if number == 0 {
-                        self.draw_changes(most, among);
-                    }
-                    self.unless_changed(number, bound)
-                }
+                // Whoever does not say which tasks there are can only be answered by chance.
+                TaskOrder::Any | TaskOrder::Policy(..) => self.rng.below(bound),
             };
         }
         let quiet = question.purpose == Purpose::Fault
-            && (!self.storm || !self.manner.mask.allows(swarm::answer(question.site, 0)));
-        if quiet || self.manner.simplest { 0 } else { self.allowed(question, bound) }
+            && (!self.faults_active || !self.policy.mask.allows(swarm::answer(question.site, 0)));
+        if quiet || self.policy.simplest { 0 } else { self.draw_allowed(question, bound) }
     }
 
     /// Any answer that the mask allows; one that it does not when that is all that comes.
-    fn allowed(&mut self, question: Question<'_>, bound: u64) -> u64 {
-        let mut drawn = self.chance.below(bound);
+    fn draw_allowed(&mut self, question: Question<'_>, bound: u64) -> u64 {
+        let mut drawn = self.rng.below(bound);
         if !matches!(question.purpose, Purpose::Choice(_)) {
             return drawn;
         }
-        if self.manner.mask == AnswerMask::All {
+        if self.policy.mask == AnswerMask::All {
             return drawn;
         }
         for _ in 0..TRIES {
             let Some(alternative) = self.alternative(drawn, bound) else { return drawn };
-            if self.manner.mask.allows(swarm::answer(question.site, alternative)) {
+            if self.policy.mask.allows(swarm::answer(question.site, alternative)) {
                 break;
             }
-            drawn = self.chance.below(bound);
+            drawn = self.rng.below(bound);
         }
         drawn
     }
@@ -267,55 +249,60 @@ impl GuidedSource {
     }
 }
 
-impl GuidedSource {
-    /// Few changes leave what comes before the last of them as it was: one is as likely as many.
-    fn draw_changes(&mut self, most: u32, among: u64) {
-        let number = self.chance.between(1, most.max(1) as usize);
-        self.changes.clear();
-        self.changes.extend((0..number).map(|_| self.chance.below(among.max(1))));
-    }
-
-    /// The one that ran last stands last. It goes on, but for change points, and unless somebody has come.
-    fn unless_changed(&mut self, number: u64, bound: u64) -> u64 {
-        let somebody_came = bound > std::mem::replace(&mut self.bound, bound);
-        match self.changes.contains(&number) {
-            _ if somebody_came => self.chance.below(bound),
-            true => self.chance.below((bound - 1).max(1)),
-            false => bound - 1,
-        }
-    }
-}
-
 impl DecisionSource for GuidedSource {
     fn below(&mut self, question: Question<'_>, bound: u64) -> (u64, Origin) {
-        self.enter(question);
-        let answer = match self.scripted() {
+        self.begin_step(question);
+        let answer = match self.next_scripted() {
             Some(Override::Number(number)) => number.min(bound - 1),
-            Some(Override::Bytes(_)) | None => self.drawn(question, bound),
+            Some(Override::Bytes(_)) | None => self.draw(question, bound),
         };
-        if let Some(noted) = &self.noted {
+        if let Some(log) = &self.log {
             let may_be_left_out = matches!(question.purpose, Purpose::Choice(_)) && question.site != NEXT_TASK;
             let alternative = if may_be_left_out { self.alternative(answer, bound) } else { None };
             let named = alternative.map(|alternative| swarm::answer(question.site, alternative));
-            noted.note(Override::Number(answer), bound, named);
+            log.record(Override::Number(answer), bound, named);
+        }
+        self.weights.clear();
+        (answer, ORIGIN)
+    }
+
+    fn pick(&mut self, question: Question<'_>, point: &SchedulingPoint<'_>) -> (u64, Origin) {
+        self.begin_step(question);
+        let bound = point.ready.len() as u64;
+        let scripted = self.next_scripted();
+        let answer = match (scripted, &self.policy.order) {
+            (Some(Override::Number(number)), _) => number.min(bound - 1),
+            (_, TaskOrder::First) => 0,
+            (_, TaskOrder::Any) => self.rng.below(bound),
+            (_, TaskOrder::Policy(policy, _)) => {
+                self.scheduler.pick(question, point, *policy, self.rng.number()) as u64
+            }
+        };
+        if let Some(log) = &self.log {
+            log.record(Override::Number(answer), bound, None);
+            let mut log = log.lock();
+            log.ordered += 1;
+            if let TaskOrder::Policy(..) = self.policy.order {
+                self.scheduler.teach(question, point, &mut log.lengths);
+            }
         }
         self.weights.clear();
         (answer, ORIGIN)
     }
 
     fn fill(&mut self, question: Question<'_>, out: &mut [u8]) -> Origin {
-        self.enter(question);
-        let given = match self.scripted() {
+        self.begin_step(question);
+        let given = match self.next_scripted() {
             Some(Override::Bytes(text)) => unhex(&text).filter(|bytes| bytes.len() == out.len()),
             Some(Override::Number(_)) | None => None,
         };
         match given {
             Some(bytes) => out.copy_from_slice(&bytes),
-            None if self.manner.simplest => out.fill(0),
-            None => self.chance.fill(out),
+            None if self.policy.simplest => out.fill(0),
+            None => self.rng.fill(out),
         }
-        if let Some(noted) = &self.noted {
-            noted.note(Override::Bytes(hex(out)), 0, None);
+        if let Some(log) = &self.log {
+            log.record(Override::Bytes(hex(out)), 0, None);
         }
         ORIGIN
     }
@@ -332,11 +319,11 @@ impl DecisionSource for GuidedSource {
     fn fork(&self) -> Box<dyn DecisionSource> {
         Box::new(GuidedSource {
             script: Arc::clone(&self.script),
-            chance: self.chance.clone(),
-            changes: self.changes.clone(),
-            manner: self.manner.clone(),
+            rng: self.rng.clone(),
+            scheduler: self.scheduler.clone(),
+            policy: self.policy.clone(),
             weights: self.weights.clone(),
-            noted: None,
+            log: None,
             ..*self
         })
     }
