@@ -12,9 +12,10 @@
 use crate::guests;
 use crate::measure::{Pair, thread_seconds};
 use crate::table::{Bound, Row, Unit};
-use fozzy_engine::{Build, CheckpointId, Function, Program, Reactor, Switches, TrackerKind};
+use fozzy_engine::{Build, Program, Reactor, ReactorFunction, Switches, TrackerKind};
+use fozzy_trace::CheckpointId;
 use fozzy_trace::plan::{Inputs, Limits};
-use fozzy_trace::source::Seeded;
+use fozzy_trace::source::SeededSource;
 use fozzy_trace::{Plan, Seed};
 use std::sync::Arc;
 use wasmtime::component::{Component, Linker};
@@ -31,7 +32,7 @@ const PAGE_BYTES: usize = 4096;
 /// The walker, with an area of so many MiB, at a checkpoint.
 struct Walker {
     reactor: Reactor,
-    dirty: Function<(u32, u32), (u32,)>,
+    dirty: ReactorFunction<(u32, u32), (u32,)>,
     at: CheckpointId,
 }
 
@@ -39,7 +40,7 @@ impl Walker {
     fn new(program: &Program, mebibytes: u32, kind: TrackerKind) -> Result<Walker, String> {
         let limits = Limits { memory_bytes: 1 << 30, ..Limits::default() };
         let plan = Arc::new(Plan { limits, ..Plan::default() });
-        let source = Box::new(Seeded::new(Seed(1)));
+        let source = Box::new(SeededSource::new(Seed(1)));
         let started = Reactor::start(program.clone(), plan, &Inputs::default(), source);
         let mut reactor = started.map_err(|error| error.to_string())?;
         let mut reserve = reactor.function::<(u32,), ()>("reserve").map_err(|error| error.to_string())?;
@@ -254,7 +255,7 @@ pub(crate) fn traps() -> Vec<Row> {
 
 /// `beyond` the walker's kinds of steps stand the ways in which it ends.
 fn after(program: &Program, name: &str, beyond: u32) -> [Row; 2] {
-    let source = || Box::new(Seeded::new(Seed(1)));
+    let source = || Box::new(SeededSource::new(Seed(1)));
     let start = || Reactor::start(program.clone(), Arc::new(Plan::default()), &Inputs::default(), source());
     let mut reactor = start().expect("it starts");
     let mut step = reactor.function::<(u32, u32), (String,)>("step").expect("it exports that");
@@ -325,7 +326,7 @@ pub(crate) fn calls() -> Vec<Row> {
     let nop = instance.get_typed_func::<(u32,), (u32,)>(&mut store, "nop").expect("it exports that");
     let clock = instance.get_typed_func::<(u32,), (u64,)>(&mut store, "host-calls").expect("it exports that");
 
-    let source = Box::new(Seeded::new(Seed(1)));
+    let source = Box::new(SeededSource::new(Seed(1)));
     let mut reactor =
         Reactor::start(program.clone(), Arc::new(Plan::default()), &Inputs::default(), source).expect("it starts");
     let mut own_nop = reactor.function::<(u32,), (u32,)>("nop").expect("it exports that");

@@ -15,8 +15,8 @@ use fozzy_engine::{Program, Session, Switches};
 use fozzy_sdk::native::{self, Settings};
 use fozzy_sdk::scenario::Scenario;
 use fozzy_trace::plan::{Inputs, ScenarioPlan};
-use fozzy_trace::source::Seeded;
-use fozzy_trace::{End, Executor, Plan, Seed};
+use fozzy_trace::source::SeededSource;
+use fozzy_trace::{ExecutionEnd, Executor, Plan, Seed};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -75,6 +75,6 @@ fn session(component: &Path, sequences: u32, flows: u32) -> Session {
 }
 
 fn run(session: &mut Session) {
-    let execution = session.execute(Box::new(Seeded::new(Seed(0))), 0..0).expect("the machine is well");
-    assert_eq!(execution.end, End::Exited { code: 0 }, "the scenario failed");
+    let execution = session.execute(Box::new(SeededSource::new(Seed(0))), 0..0).expect("the machine is well");
+    assert_eq!(execution.end, ExecutionEnd::Exited { code: 0 }, "the scenario failed");
 }

@@ -13,7 +13,7 @@
 use crate::measure::thread_seconds;
 use crate::table::{Bound, Row};
 use crate::{classic, guests};
-use fozzy_instrument::{Coverage, Options, instrument};
+use fozzy_instrument::{CoverageMode, Options, instrument};
 use wasmtime::{Config, Engine, Linker, Module, Store, TypedFunc};
 
 /// Rounds; the best of each build counts.
@@ -42,13 +42,13 @@ struct Build {
 fn builds() -> Vec<Build> {
     let none = Options { depth: false, ..Options::default() };
     let covered = |coverage| Options { coverage, ..none.clone() };
-    let set_once = covered(Coverage::SetOnce);
+    let set_once = covered(CoverageMode::SetOnce);
     let build = |name, code, fuel, bound| Build { name, code, fuel, bound };
     vec![
         build("plain", Code::Plain, false, None),
         build("set-once edges", Code::Rewritten(set_once.clone()), false, Some(1.2)),
-        build("a byte for every edge", Code::Rewritten(covered(Coverage::Every)), false, None),
-        build("counters", Code::Rewritten(covered(Coverage::Counters)), false, None),
+        build("a byte for every edge", Code::Rewritten(covered(CoverageMode::Every)), false, None),
+        build("counters", Code::Rewritten(covered(CoverageMode::Counters)), false, None),
         build("classic edges: prev ^ cur", Code::Classic, false, None),
         build("marks", Code::Rewritten(Options { marks: true, ..none.clone() }), false, Some(1.25)),
         build(
@@ -141,7 +141,7 @@ pub(crate) fn component_of(module: &[u8], copies: usize) -> Vec<u8> {
 pub(crate) fn coverage() -> Vec<Row> {
     let module = std::fs::read(guests::parsers()).expect("it was just built");
     let component = wrapped(&module);
-    let all = Options { coverage: Coverage::SetOnce, marks: true, ..Options::default() };
+    let all = Options { coverage: CoverageMode::SetOnce, marks: true, ..Options::default() };
     let output = instrument(&component, &all).expect("the guest is valid");
     let kept: u32 = output.side_memories.iter().map(|side| side.coverage.len() as u32).sum();
     println!("parsers: {} bytes, {} edges, of which {kept} are kept", module.len(), output.sites.len());

@@ -12,9 +12,9 @@ use crate::guests;
 use crate::measure::{Clock, Pair, process_seconds};
 use crate::table::Row;
 use fozzy_engine::{Program, Session, Switches};
-use fozzy_trace::plan::{self, Inputs, Machine, NodePlan};
-use fozzy_trace::source::Seeded;
-use fozzy_trace::{End, Executor, Plan, Seed};
+use fozzy_trace::plan::{self, Inputs, MachinePlan, NodePlan};
+use fozzy_trace::source::SeededSource;
+use fozzy_trace::{ExecutionEnd, Executor, Plan, Seed};
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -54,11 +54,11 @@ fn simulated(server: &Path, client: &Path, connections: u32) -> Session {
     };
     let mut inputs = Inputs::default();
     let listen = ["net-server", "0.0.0.0:8080"].map(str::to_owned).to_vec();
-    let machine = Machine { args: listen, ..Machine::default() };
-    let program = plan::Program { component: inputs.add(component(server)), machine };
+    let machine = MachinePlan { args: listen, ..MachinePlan::default() };
+    let program = plan::ProgramPlan { component: inputs.add(component(server)), machine };
     let args = [vec!["net-client".to_owned()], order("http://server:8080", connections)].concat();
     let plan = Plan {
-        main: Machine { args, ..Machine::default() },
+        main: MachinePlan { args, ..MachinePlan::default() },
         nodes: vec![NodePlan { name: "server".to_owned(), program, called: false }],
         ..Plan::default()
     };
@@ -70,9 +70,9 @@ fn simulated(server: &Path, client: &Path, connections: u32) -> Session {
 #[allow(clippy::disallowed_methods, reason = "a bench reads real clocks")]
 fn execute(session: &mut Session) -> f64 {
     let before = Instant::now();
-    let execution = session.execute(Box::new(Seeded::new(Seed(0))), 0..0).expect("the machine is well");
+    let execution = session.execute(Box::new(SeededSource::new(Seed(0))), 0..0).expect("the machine is well");
     let seconds = before.elapsed().as_secs_f64();
-    assert_eq!(execution.end, End::Exited { code: 0 }, "each request was answered");
+    assert_eq!(execution.end, ExecutionEnd::Exited { code: 0 }, "each request was answered");
     seconds
 }
 

@@ -26,8 +26,6 @@ mod instrumented;
 mod measure;
 mod net;
 mod ours;
-#[path = "../runtime/cli/src/paths.rs"]
-mod paths;
 mod shrink;
 mod table;
 mod theirs;

@@ -11,19 +11,16 @@
 
 use crate::guests;
 use crate::measure::{Pair, thread_clock};
-use crate::paths::{Ground, Paths};
 use crate::table::{Bound, Row, Unit};
-use fozzy_check::judge;
-use fozzy_engine::{Program, Session, Switches};
-use fozzy_search::shrink::{Options, Shrunk, Stage, Trail, shrink as shrunk};
-use fozzy_trace::file::{EngineId, Recording, Target};
-use fozzy_trace::plan::{Inputs, Machine, ScenarioPlan};
-use fozzy_trace::source::Seeded;
-use fozzy_trace::{
-    DecisionSource, Digest, Execution, Executor, HarnessError, Keep, Origin, Plan, Purpose, Question, Seed,
-};
+use fozzy_campaign::pipeline::{PreparedProgram, RunPlan, load};
+use fozzy_campaign::shrink::ProgramReplayTarget;
+use fozzy_report::RunMode;
+use fozzy_search::shrink::{Options, ShrinkResult, shrink as shrunk};
+use fozzy_trace::file::Recording;
+use fozzy_trace::plan::{Inputs, MachinePlan, ScenarioPlan};
+use fozzy_trace::source::SeededSource;
+use fozzy_trace::{DecisionSource, Executor, Origin, Plan, Purpose, Question, Seed};
 use std::path::Path;
-use std::sync::Arc;
 
 /// Steps of the failing run.
 const STEPS: u32 = 400;
@@ -38,7 +35,7 @@ const SECONDS_MAX: f64 = 0.015;
 const ROUNDS: usize = 11;
 
 /// Answers so that the bomb explodes at the last step, and has no need of the others.
-struct Planted(Seeded);
+struct Planted(SeededSource);
 
 impl DecisionSource for Planted {
     fn below(&mut self, question: Question<'_>, bound: u64) -> (u64, Origin) {
@@ -63,43 +60,16 @@ impl DecisionSource for Planted {
     }
 }
 
-/// Executes the puzzle, whole or walked.
-struct Ours {
-    session: Session,
-    paths: Option<Paths>,
-}
-
-impl Stage for Ours {
-    fn perform(
-        &mut self,
-        plan: &Plan,
-        inputs: &Inputs,
-        source: Box<dyn DecisionSource>,
-        keep: Keep,
-    ) -> Result<Execution, HarnessError> {
-        let replanned = self.session.replan(Arc::new(plan.clone()), inputs);
-        replanned.map_err(|error| HarnessError { what: error.to_string() })?;
-        self.session.execute(source, keep)
-    }
-
-    fn trail(&mut self) -> Option<&mut dyn Trail> {
-        self.paths.as_mut().map(|paths| paths as &mut dyn Trail)
-    }
-}
-
-fn recorded(session: &mut Session, plan: &Plan, component: &Arc<[u8]>) -> Recording {
-    let execution = session.execute(Box::new(Planted(Seeded::new(Seed(0)))), 0..0).expect("the machine is well");
-    let verdict = judge(&execution);
+fn recorded(prepared: &PreparedProgram) -> Recording {
+    let mut session = prepared.session().expect("a plain plan");
+    let execution = session.execute(Box::new(Planted(SeededSource::new(Seed(0)))), 0..0).expect("the machine is well");
     let at = execution.facts.scenario.as_ref().and_then(|scenario| scenario.position.step);
-    assert_eq!(at, Some(STEPS - 1), "it fails at its last step: {verdict:?}");
-    let target = Target { name: "bomb".into(), source: Digest::of(b""), kind: "component".into() };
-    let engine =
-        EngineId { fozzy: String::new(), wasmtime: String::new(), rewriter: 1, configuration: Digest::of(b"") };
-    let (component, inputs) = (Arc::clone(component), Inputs::default());
-    Recording::of(target, component, plan.clone(), &inputs, engine, &execution, verdict, Seed(0), "run")
+    let recording = prepared.record(&execution, Seed(0), RunMode::Run);
+    assert_eq!(at, Some(STEPS - 1), "it fails at its last step: {:?}", recording.outcome.verdict);
+    recording
 }
 
-fn timed(recording: &Recording, ours: &mut Ours, last: &mut Option<Shrunk>) -> f64 {
+fn timed(recording: &Recording, ours: &mut ProgramReplayTarget, last: &mut Option<ShrinkResult>) -> f64 {
     let options = Options { only: None, aggressive: false, keeps_stdin: false };
     let before = thread_clock();
     let found = shrunk(recording, &mut [ours], options, &mut |_| true).expect("it fails");
@@ -112,23 +82,20 @@ fn timed(recording: &Recording, ours: &mut Ours, last: &mut Option<Shrunk>) -> f
 /// The bomb, walked and whole.
 pub(crate) fn shrink() -> Vec<Row> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../scenarios/puzzles");
-    let component: Arc<[u8]> =
-        std::fs::read(guests::scenario_with(&folder, "puzzles", true)).expect("it was just built").into();
-    let main = Machine { env: vec![("PUZZLE".to_owned(), "bomb".to_owned())], ..Machine::default() };
+    let loaded = load(&guests::scenario_with(&folder, "puzzles", true)).expect("it was just built");
+    let main = MachinePlan { env: vec![("PUZZLE".to_owned(), "bomb".to_owned())], ..MachinePlan::default() };
     let plan = Plan { main, scenario: Some(ScenarioPlan::all(1, STEPS)), ..Plan::default() };
-    let program = Program::new(Arc::clone(&component), Switches::of(&plan), None).expect("it compiles");
-    let session = || Session::new(program.clone(), Arc::new(plan.clone()), &Inputs::default()).expect("a plain plan");
-    let recording = recorded(&mut session(), &plan, &component);
-    let ground = Ground::new(Arc::clone(&component), None);
-    let mut walked = Ours { session: session(), paths: Some(Paths::new(ground)) };
-    let mut whole = Ours { session: session(), paths: None };
+    let prepared = PreparedProgram::compile(loaded, RunPlan::of(plan, Inputs::default())).expect("it compiles");
+    let recording = recorded(&prepared);
+    let mut walked = ProgramReplayTarget::several(&recording, 1).expect("it can be replayed").remove(0);
+    let mut whole = ProgramReplayTarget::whole(&recording, &prepared).expect("it can be replayed");
     let (mut one, mut other) = (None, None);
     let pair =
         Pair::of(ROUNDS, || timed(&recording, &mut walked, &mut one), || timed(&recording, &mut whole, &mut other));
     let name = "400 steps shrunk to 8, walked beside whole";
     let mut rows = vec![Row::times(name, &pair, Unit::Milliseconds, Bound::Seconds(SECONDS_MAX))];
     if let (Some(one), Some(other)) = (one, other) {
-        assert_eq!(one.story, other.story, "both ways come to the same");
+        assert_eq!(one.smallest, other.smallest, "both ways come to the same");
         let tries = [one.tries.to_string(), other.tries.to_string(), format!("executions; <= {EXECUTIONS_MAX}")];
         rows.push(Row::words("", tries));
     }

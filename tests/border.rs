@@ -20,10 +20,10 @@ use crate::alone;
 use fozzy_check::judge;
 use fozzy_engine::{Program, Session, Switches};
 use fozzy_search::replay;
-use fozzy_trace::file::{EngineId, Outcome, Recording, Target};
-use fozzy_trace::plan::{Backends, FaultPlan, Inputs, Limits, Machine, Mount, MountEntry, MountKind, Stdin};
-use fozzy_trace::source::Seeded;
-use fozzy_trace::{Digest, Duration, End, Execution, Executor, Keep, Plan, Seed};
+use fozzy_trace::file::{EngineId, RecordedOutcome, RecordedTarget, Recording};
+use fozzy_trace::plan::{Backends, FaultPlan, Inputs, Limits, MachinePlan, Mount, MountEntry, MountKind, StdinPlan};
+use fozzy_trace::source::SeededSource;
+use fozzy_trace::{Digest, Duration, Execution, ExecutionEnd, Executor, HistoryWindow, Plan, Seed};
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -75,10 +75,10 @@ impl Border {
             entry("d/a", MountKind::File(content)),
             entry("link", MountKind::Link("d/a".to_owned())),
         ];
-        let main = Machine {
+        let main = MachinePlan {
             args: vec!["guest".to_owned(), "argument".to_owned()],
             env: vec![("A".to_owned(), "1".to_owned())],
-            stdin: Stdin { bytes: inputs.add(program.to_vec()), stays_open: false },
+            stdin: StdinPlan { bytes: inputs.add(program.to_vec()), stays_open: false },
             dirs: vec![Mount { guest: "/data".to_owned(), entries }],
         };
         let fault = |kind: &&fozzy_world::fault::FaultKind| FaultPlan {
@@ -106,17 +106,18 @@ impl Border {
     /// Everything that must hold of a program; the execution.
     fn check(&self, number: u64, program: &[u8]) -> Execution {
         let (mut session, plan, inputs) = self.session(program, number % 2 == 1);
-        let mut execute = |keep: Keep| {
+        let mut execute = |keep: HistoryWindow| {
             session
-                .execute(Box::new(Seeded::new(Seed(number))), keep)
+                .execute(Box::new(SeededSource::new(Seed(number))), keep)
                 .unwrap_or_else(|error| panic!("harness: {error}"))
         };
         let (first, second) = (execute(0..u64::MAX), execute(0..u64::MAX));
-        let outcome = |execution: &Execution| Outcome::of(execution, judge(execution));
+        let outcome = |execution: &Execution| RecordedOutcome::of(execution, judge(execution));
         assert_eq!(outcome(&first), outcome(&second), "two executions differ");
         assert_eq!(first.history, second.history, "two histories differ");
         let component = Arc::clone(self.program.component());
-        let target = Target { name: "border".to_owned(), source: Digest::of(&component), kind: "component".to_owned() };
+        let target =
+            RecordedTarget { name: "border".to_owned(), source: Digest::of(&component), kind: "component".to_owned() };
         let (fozzy, wasmtime, configuration) = (String::new(), String::new(), Digest::of(b""));
         let engine = EngineId { fozzy, wasmtime, rewriter: 1, configuration };
         let verdict = judge(&first);
@@ -157,14 +158,14 @@ impl Seen {
             *self.calls.entry(entry.call.clone()).or_default() += 1;
         }
         let end = match execution.end {
-            End::Exited { .. } => "exited",
-            End::Trapped { .. } => "trapped",
-            End::Hang { .. } => "hang",
-            End::FuelExhausted { .. } => "fuel",
-            End::TimeExhausted { .. } => "time",
-            End::Failed { .. } => "failed",
-            End::CalledEnded => "called ended",
-            End::Diverged { .. } => "diverged",
+            ExecutionEnd::Exited { .. } => "exited",
+            ExecutionEnd::Trapped { .. } => "trapped",
+            ExecutionEnd::Hang { .. } => "hang",
+            ExecutionEnd::FuelExhausted { .. } => "fuel",
+            ExecutionEnd::TimeExhausted { .. } => "time",
+            ExecutionEnd::Failed { .. } => "failed",
+            ExecutionEnd::CalledEnded => "called ended",
+            ExecutionEnd::Diverged { .. } => "diverged",
         };
         *self.ends.entry(end).or_default() += 1;
     }

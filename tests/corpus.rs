@@ -2,27 +2,28 @@
 //!
 //! ```text
 //! crate registry   cargo install --locked NAME --version X   ──┐
-//! guests/<own>     cargo build --release                     ──┼──►  target/guests/<target>/<binary>.wasm
+//! our workspaces   cargo build --release, all at once        ──┼──►  target/guests/<target>/<binary>.wasm
 //! guests/js        componentize-js, installed by npm         ──┤
 //! guests/c, c-fuzz clang-19 with Debian's wasi-libc          ──┘                          <binary>.stamp
 //! ```
 //!
 //! Invariants: nothing is built twice while its inputs are the same (the stamp holds them all: versions, flags, compiler, our own
 //! sources); of several processes one builds and the others wait; the sources of published programs are never changed.
-//! What is missing on the machine (the wasm targets of the toolchain, Debian's packages for C) is installed; toolchains never are.
+//! In tier one, whoever asks for a program of the registry, C, Go or JavaScript is skipped; in tier two, what is missing on the machine
+//! is installed (see `tier`). Rust toolchains never are.
 //!
-//! The first call of [`programs`] takes minutes and says so on stderr. How they are built is in `workshop`. Not here: how a
-//! program is run. A test or bench of a package beside `tests/` may include this file with `#[path]`.
-#![allow(dead_code, reason = "not every binary that includes this module uses all of it")]
+//! The first call of [`programs`] takes minutes and says so on stderr. How they are built is in `workshop`, and ours in Rust in `rust`. Not here: how a
+//! program is run.
 
-// By path, because a bench includes this file by path too, and the folder would then be looked for elsewhere.
-#[path = "corpus/workshop.rs"]
+mod rust;
 mod workshop;
 
 use std::fs;
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
+use crate::tier::{self, Need};
+use rust::Batch;
 use workshop::{Workshop, guests_folder, must};
 
 /// Where [`Program::dir`] is to be mounted: the default arguments name files below it.
@@ -159,6 +160,7 @@ impl Invocation {
 /// Every program in every shape it is built in, with an invocation; built on the first call.
 pub(crate) fn programs() -> &'static [Program] {
     static PROGRAMS: OnceLock<Vec<Program>> = OnceLock::new();
+    tier::require(Need::Registry);
     PROGRAMS.get_or_init(|| {
         let workshop = Workshop::open();
         let mut programs = Vec::new();
@@ -181,20 +183,25 @@ pub(crate) fn programs() -> &'static [Program] {
 /// The probe: one behaviour for each first argument (the table is in `tests/guests/probe/src/main.rs`), with source lines.
 pub(crate) fn probe(target: Target) -> PathBuf {
     static PROBES: [OnceLock<PathBuf>; 2] = [const { OnceLock::new() }; 2];
-    PROBES[target as usize].get_or_init(|| Workshop::open().build_own("probe", target)).clone()
+    PROBES[target as usize].get_or_init(|| guest("probe", target)).clone()
 }
 
 /// The conformance guest, a component: every function of WASI in every way that has an answer of its own.
 pub(crate) fn conformance() -> PathBuf {
     static CONFORMANCE: OnceLock<PathBuf> = OnceLock::new();
-    CONFORMANCE.get_or_init(|| Workshop::open().build_own("conformance", Target::Wasip2)).clone()
+    CONFORMANCE.get_or_init(|| guest("conformance", Target::Wasip2)).clone()
 }
 
 /// A guest that is a component only, of that folder under `tests/guests`: `everything`,
 /// `faults`, `net-server`,
 /// `net-client`, `http-client` or `http-handler`.
 pub(crate) fn component(name: &'static str) -> PathBuf {
-    Workshop::open().build_own(name, Target::Wasip2)
+    guest(name, Target::Wasip2)
+}
+
+/// A guest of that folder under `tests/guests`.
+fn guest(folder: &str, target: Target) -> PathBuf {
+    Workshop::open().batch(Batch::of_guest(folder, target), folder)
 }
 
 /// A scenario of the folder `scenarios`, with its planted fault or without.
@@ -202,13 +209,20 @@ pub(crate) fn scenario(name: &str, fixed: bool) -> PathBuf {
     Workshop::open().build_scenario(name, fixed)
 }
 
+/// Makes sure that the toolchain can build for that target.
+pub(crate) fn need_target(target: Target) {
+    workshop::need_target(target);
+}
+
 /// Makes sure that the C toolchain is there.
 pub(crate) fn c_toolchain() {
+    tier::require(Need::C);
     workshop::install_c();
 }
 
 /// The Go toolchain, and a folder for what it has compiled.
 pub(crate) fn go() -> (PathBuf, PathBuf) {
+    tier::require(Need::Go);
     let go = Workshop::open().go();
     let cache = go.ancestors().nth(3).expect("it is in go/bin").join("cache");
     (go, cache)
@@ -216,41 +230,47 @@ pub(crate) fn go() -> (PathBuf, PathBuf) {
 
 /// The script that makes components of JavaScript.
 pub(crate) fn componentizer() -> PathBuf {
+    tier::require(Need::JavaScript);
     Workshop::open().componentizer()
 }
 
 /// The guest that runs other programs, a component: it calls `fozzy:process`, `fozzy:faults` and `fozzy:files`.
 pub(crate) fn commands() -> PathBuf {
     static COMMANDS: OnceLock<PathBuf> = OnceLock::new();
-    COMMANDS.get_or_init(|| Workshop::open().build_own("commands", Target::Wasip2)).clone()
+    COMMANDS.get_or_init(|| guest("commands", Target::Wasip2)).clone()
 }
 
 /// Our C program, a core module with source lines: `tally [-o REPORT] DIR`.
 pub(crate) fn c_program() -> PathBuf {
+    tier::require(Need::C);
     static C_PROGRAM: OnceLock<PathBuf> = OnceLock::new();
     C_PROGRAM.get_or_init(|| Workshop::open().compile_c()).clone()
 }
 
 /// Our C fuzz target, a core module with libFuzzer's entry point.
 pub(crate) fn c_fuzz_target() -> PathBuf {
+    tier::require(Need::C);
     static C_FUZZ_TARGET: OnceLock<PathBuf> = OnceLock::new();
     C_FUZZ_TARGET.get_or_init(|| Workshop::open().compile_c_fuzz()).clone()
 }
 
 /// Our C program that is called from outside, a core module that says its world: `step`.
 pub(crate) fn c_reactor() -> PathBuf {
+    tier::require(Need::C);
     static C_REACTOR: OnceLock<PathBuf> = OnceLock::new();
     C_REACTOR.get_or_init(|| Workshop::open().compile_c_reactor()).clone()
 }
 
 /// Our C scenario that calls all of `fozzy.h`, a core module.
 pub(crate) fn c_tools() -> PathBuf {
+    tier::require(Need::C);
     static C_TOOLS: OnceLock<PathBuf> = OnceLock::new();
     C_TOOLS.get_or_init(|| Workshop::open().compile_c_tools()).clone()
 }
 
 /// Our JavaScript program, a component with SpiderMonkey inside, made by componentize-js.
 pub(crate) fn javascript() -> PathBuf {
+    tier::require(Need::JavaScript);
     static JAVASCRIPT: OnceLock<PathBuf> = OnceLock::new();
     JAVASCRIPT.get_or_init(|| Workshop::open().componentize_js()).clone()
 }

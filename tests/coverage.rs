@@ -10,9 +10,9 @@ use crate::corpus::{self, Target};
 use crate::fozzy::{Fozzy, cache_folder};
 use crate::recorded::Recorded;
 use fozzy_engine::{Build, Cache, Program, Session, Switches};
-use fozzy_instrument::Coverage;
-use fozzy_trace::plan::{Inputs, Machine};
-use fozzy_trace::source::Seeded;
+use fozzy_instrument::CoverageMode;
+use fozzy_trace::plan::{Inputs, MachinePlan};
+use fozzy_trace::source::SeededSource;
 use fozzy_trace::{Executor, Plan, Seed};
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -238,7 +238,7 @@ fn executions_with_coverage_are_those_without() {
     };
     let cache = Cache::open(&cache_folder()).expect("the target folder can be written");
     for mode in ["hashmap", "panic", "alloc", "recurse", "draws"] {
-        let main = Machine { args: vec!["probe".to_owned(), mode.to_owned()], ..Machine::default() };
+        let main = MachinePlan { args: vec!["probe".to_owned(), mode.to_owned()], ..MachinePlan::default() };
         let plan = Arc::new(Plan { main, ..Plan::default() });
         let run = |coverage| {
             let build = Build { coverage, ..Build::default() };
@@ -246,12 +246,13 @@ fn executions_with_coverage_are_those_without() {
             let mut session =
                 Session::new(program.expect("compiles"), Arc::clone(&plan), &Inputs::default()).expect("runs");
             session.fuel_times(16);
-            let execution = session.execute(Box::new(Seeded::new(Seed(7))), 0..u64::MAX).expect("no harness error");
+            let execution =
+                session.execute(Box::new(SeededSource::new(Seed(7))), 0..u64::MAX).expect("no harness error");
             (execution, session.coverage().clone())
         };
-        let (plain, nothing) = run(Coverage::None);
+        let (plain, nothing) = run(CoverageMode::None);
         assert!(nothing.is_empty(), "a plain build covers nothing");
-        for coverage in [Coverage::SetOnce, Coverage::Counters] {
+        for coverage in [CoverageMode::SetOnce, CoverageMode::Counters] {
             let (mut execution, covered) = run(coverage);
             assert!(covered.values().all(|covered| covered.edges.iter().any(|hits| *hits > 0)), "{mode}");
             assert!(execution.fuel_used > plain.fuel_used, "counting costs something");
@@ -266,7 +267,7 @@ fn executions_with_coverage_are_those_without() {
 fn javascript_is_covered_by_function_and_offset() {
     let fozzy = Fozzy::new();
     let component = fs::read(corpus::javascript()).expect("it was built");
-    let build = Build { coverage: Coverage::SetOnce, ..Build::default() };
+    let build = Build { coverage: CoverageMode::SetOnce, ..Build::default() };
     // Recorded in the build that the command uses, so that the engine inside is compiled once.
     let trace = Recorded::of("words.wasm", component, Plan::default(), &build).trace(1);
     fozzy.write("js.fozzy", trace);

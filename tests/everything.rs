@@ -10,13 +10,15 @@
 //! of them, and as many more with faults as it takes until every kind has struck.
 
 use crate::recorded::{Recorded, component, machine};
-use fozzy_trace::observation::Ask;
+use fozzy_trace::observation::BackendRequest;
 use fozzy_trace::plan::fault::RATE_ALWAYS_PPM;
 use fozzy_trace::plan::{
     self, FaultPlan, HttpReply, HttpRule, Inputs, NodePlan, ProcessExit, ProcessReply, ProcessRule,
 };
-use fozzy_trace::source::Seeded;
-use fozzy_trace::{DecisionSource, Duration, End, Execution, Observed, Origin, Plan, Purpose, Question, Seed};
+use fozzy_trace::source::SeededSource;
+use fozzy_trace::{
+    DecisionSource, Duration, Execution, ExecutionEnd, ObservationLookup, Origin, Plan, Purpose, Question, Seed,
+};
 use fozzy_world::fault::{FAULTS, FaultTarget};
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
@@ -68,7 +70,7 @@ fn errors(execution: &Execution) -> u64 {
 fn everything(faults: Vec<FaultPlan>) -> Recorded {
     let mut inputs = Inputs::default();
     let (text, nothing) = (inputs.add(b"scripted".to_vec()), inputs.add(Vec::new()));
-    let mut program = |name, line| plan::Program { component: inputs.add(component(name)), machine: machine(line) };
+    let mut program = |name, line| plan::ProgramPlan { component: inputs.add(component(name)), machine: machine(line) };
     let server = program("net-server", "net-server 0.0.0.0:8080");
     let server = NodePlan { name: "server".to_owned(), program: server, called: false };
     let (handler, child) = (program("http-handler", "handler"), program("commands", "commands"));
@@ -95,7 +97,7 @@ fn everything(faults: Vec<FaultPlan>) -> Recorded {
 
 /// Draws from a seed, and notes which kinds of fault strike.
 struct Noting {
-    source: Seeded,
+    source: SeededSource,
     struck: Arc<Mutex<BTreeSet<String>>>,
 }
 
@@ -124,7 +126,7 @@ impl DecisionSource for Noting {
         Box::new(Noting { source: self.source.clone(), struck: Arc::clone(&self.struck) })
     }
 
-    fn observe(&mut self, ask: &Ask, bytes: &mut Inputs) -> Observed {
+    fn observe(&mut self, ask: &BackendRequest, bytes: &mut Inputs) -> ObservationLookup {
         self.source.observe(ask, bytes)
     }
 }
@@ -138,7 +140,7 @@ fn without_faults_every_seed_is_the_same_run_again() {
     let mut guest = everything(Vec::new());
     for seed in (0..seeds()).step_by(2) {
         let execution = guest.check(seed);
-        assert_eq!(execution.end, End::Exited { code: 0 }, "seed {seed}");
+        assert_eq!(execution.end, ExecutionEnd::Exited { code: 0 }, "seed {seed}");
         assert_eq!(errors(&execution), 0, "seed {seed}: {}", String::from_utf8_lossy(execution.stderr.kept()));
         assert_eq!(execution.unmatched, [], "seed {seed}");
     }
@@ -152,11 +154,11 @@ fn with_every_kind_of_fault_every_seed_is_the_same_run_again() {
     for seed in (1..SEEDS).step_by(2) {
         if seed < seeds() {
             let execution = guest.check(seed);
-            assert_eq!(execution.end, End::Exited { code: 0 }, "seed {seed}");
+            assert_eq!(execution.end, ExecutionEnd::Exited { code: 0 }, "seed {seed}");
             failed += u64::from(errors(&execution) > 0);
         }
         if struck.lock().expect("nobody panics").len() < FAULTS.len() {
-            guest.execute(Box::new(Noting { source: Seeded::new(Seed(seed)), struck: Arc::clone(&struck) }));
+            guest.execute(Box::new(Noting { source: SeededSource::new(Seed(seed)), struck: Arc::clone(&struck) }));
         }
     }
     assert!(failed > seeds() / 4, "the guest saw errors in {failed} runs only");

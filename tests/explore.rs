@@ -11,6 +11,7 @@ use crate::corpus;
 use crate::fozzy::{Fozzy, Ran};
 #[cfg(target_os = "linux")]
 use crate::fuzz::jobs::children_of;
+use crate::wait;
 use serde_json::Value;
 use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
@@ -76,7 +77,7 @@ fn a_scenario_that_names_no_state_is_told_apart_by_its_memory() {
 
 #[test]
 fn every_strategy_goes_the_same_ways_again_and_loses_nothing() {
-    for schedule in ["fifo", "bfs", "dfs", "random", "pct", "coverage_guided"] {
+    for schedule in ["fifo", "bfs", "dfs", "random", "pct", "pos", "urw", "coverage_guided"] {
         let explore = || {
             let fozzy = Fozzy::new();
             let mut found = solve(&fozzy, "lock", 7, "150", &["--schedule", schedule]).json()["explore"].take();
@@ -211,19 +212,16 @@ fn a_worker_that_is_killed_loses_nothing_that_it_has_found() {
     let more = ["--no-shrink", "--no-seeds", "--json"];
     let args = [&["explore", &program, "--env", "PUZZLE=stairs", "-w", "2", "--runs", "800"], &more[..]].concat();
     let mut child = fozzy.start(&args);
-    while traces_of(&fozzy, "0") == 0 {
-        assert!(child.try_wait().expect("it can be asked").is_none(), "it ended before it found something");
-        std::thread::yield_now();
-    }
+    wait::while_running(&mut child, "its first trace", || traces_of(&fozzy, "0") > 0);
     let is_first = |pid: &String| {
-        let line = std::fs::read_to_string(format!("/proc/{pid}/cmdline")).unwrap_or_default();
-        line.contains("--worker\x000\x00")
+        let environment = std::fs::read_to_string(format!("/proc/{pid}/environ")).unwrap_or_default();
+        environment.contains(r#"FOZZY_WORKER={"slot":0,"#)
     };
     if let Some(first) = children_of(child.id()).into_iter().find(is_first) {
         fozzy.shell(&format!("kill -9 {first} || true")).exits(0);
     }
     let kept = traces_of(&fozzy, "0");
-    let explore = Ran::of(&args, child.wait_with_output().expect("it ends")).exits(1).json()["explore"].take();
+    let explore = Ran::of(&args, wait::output(child)).exits(1).json()["explore"].take();
     assert!(replay_alone(&fozzy, &explore) >= kept.max(1), "{kept}: {explore:#}");
 }
 
@@ -237,7 +235,7 @@ fn ctrl_c_keeps_what_was_found_and_it_can_be_gone_on_from() {
     let mut said = BufReader::new(child.stderr.take().expect("it is a pipe")).lines().map_while(Result::ok);
     assert!(said.any(|line| line.contains("runs=")), "it says how it goes");
     fozzy.shell(&format!("kill -INT {}", child.id())).exits(0);
-    let explore = Ran::of(&args, child.wait_with_output().expect("it ends")).json()["explore"].take();
+    let explore = Ran::of(&args, wait::output(child)).json()["explore"].take();
     assert_eq!(explore["ended"], "interrupted", "{explore:#}");
     let states = explore["states"].as_u64().expect("a number");
     let again = ["explore", &program, "--env", "PUZZLE=maze-8", "--resume", "--runs", "1000", "--json"];
@@ -253,7 +251,7 @@ fn two_explorations_in_one_folder_do_not_disturb_each_other() {
         |seed| ["explore", &program, "--env", "PUZZLE=stairs", "--runs", "60", "--no-shrink", "--json", "--seed", seed];
     let other = fozzy.start(&args("1"));
     let beside = fozzy.run(&args("2")).exits(1).json()["explore"].take();
-    let other = Ran::of(&args("1"), other.wait_with_output().expect("it ends")).exits(1).json()["explore"].take();
+    let other = Ran::of(&args("1"), wait::output(other)).exits(1).json()["explore"].take();
     let alone = |seed| Fozzy::new().run(&args(seed)).exits(1).json()["explore"]["failures"].as_array().map(Vec::len);
     let number = |of: &Value| of["failures"].as_array().map(Vec::len);
     assert_eq!((number(&other), number(&beside)), (alone("1"), alone("2")));

@@ -9,9 +9,9 @@
 
 use crate::corpus;
 use fozzy_engine::{Program, Session, Switches};
-use fozzy_trace::plan::{FaultPlan, Inputs, Machine};
-use fozzy_trace::source::{Recorded, Seeded};
-use fozzy_trace::{Duration, End, Execution, Executor, Plan, Seed};
+use fozzy_trace::plan::{FaultPlan, Inputs, MachinePlan};
+use fozzy_trace::source::{RecordedSource, SeededSource};
+use fozzy_trace::{Duration, Execution, ExecutionEnd, Executor, Plan, Seed};
 use std::sync::{Arc, OnceLock};
 
 const SECOND: Duration = Duration(1_000_000_000);
@@ -46,12 +46,12 @@ fn one_loss() -> FaultPlan {
 
 /// Runs a mode of the guest, and asserts that another run and the replay of the recorded answers are the same run.
 fn run(mode: &str, faults: &[FaultPlan], seed: u64) -> Execution {
-    let main = Machine { args: vec!["faults".to_owned(), mode.to_owned()], ..Machine::default() };
+    let main = MachinePlan { args: vec!["faults".to_owned(), mode.to_owned()], ..MachinePlan::default() };
     let plan = Arc::new(Plan { main, faults: faults.to_vec(), ..Plan::default() });
     let mut session = Session::new(program(), plan, &Inputs::default()).expect("a plain plan");
-    let first = session.execute(Box::new(Seeded::new(Seed(seed))), 0..0).expect("the machine is fit");
+    let first = session.execute(Box::new(SeededSource::new(Seed(seed))), 0..0).expect("the machine is fit");
     let explicit = first.history.explicit.clone();
-    let again = session.execute(Box::new(Recorded::new(Seed(seed), explicit)), 0..0).expect("the machine is fit");
+    let again = session.execute(Box::new(RecordedSource::new(Seed(seed), explicit)), 0..0).expect("the machine is fit");
     assert_eq!(again.history.digest, first.history.digest, "{mode} is the same run again");
     assert_eq!((&again.end, again.ended_at, again.memory), (&first.end, first.ended_at, first.memory));
     first
@@ -65,9 +65,9 @@ fn words(execution: &Execution) -> String {
 #[track_caller]
 fn check(mode: &str, faults: &[FaultPlan], expected: &str) {
     let passed = run(mode, &[], 7);
-    assert_eq!(passed.end, End::Exited { code: 0 }, "{mode} without faults: {}", words(&passed));
+    assert_eq!(passed.end, ExecutionEnd::Exited { code: 0 }, "{mode} without faults: {}", words(&passed));
     let failed = run(mode, faults, 7);
-    assert_eq!(failed.end, End::Exited { code: 1 }, "{mode} with faults");
+    assert_eq!(failed.end, ExecutionEnd::Exited { code: 1 }, "{mode} with faults");
     let said = words(&failed);
     assert!(said.contains(expected), "{mode}: expected `{expected}`, said `{said}`");
 }
@@ -103,7 +103,7 @@ fn faults_elsewhere_change_nothing() {
         let passed = run("read", &[always(kind, "/elsewhere/*")], 7);
         assert_eq!(
             (passed.end, passed.history.decisions),
-            (End::Exited { code: 0 }, run("read", &[], 7).history.decisions)
+            (ExecutionEnd::Exited { code: 0 }, run("read", &[], 7).history.decisions)
         );
     }
 }
@@ -111,7 +111,7 @@ fn faults_elsewhere_change_nothing() {
 #[test]
 fn after_a_loss_of_power_the_program_starts_again() {
     let restarted = run("restart-synced", &[one_loss()], 7);
-    assert_eq!(restarted.end, End::Exited { code: 0 }, "{}", words(&restarted));
+    assert_eq!(restarted.end, ExecutionEnd::Exited { code: 0 }, "{}", words(&restarted));
     assert_eq!(restarted.stdout.kept(), b"started\nstarted\n");
     assert!(restarted.ended_at.0 >= 2 * SECOND.0, "the machine was down for a second");
 }
@@ -119,14 +119,14 @@ fn after_a_loss_of_power_the_program_starts_again() {
 #[test]
 fn what_was_synced_is_there_for_every_seed_and_the_rest_is_not() {
     let ends = |mode| (0..30).map(|seed| run(mode, &[one_loss()], seed).end).collect::<Vec<_>>();
-    assert!(ends("restart-synced").iter().all(|end| *end == End::Exited { code: 0 }));
+    assert!(ends("restart-synced").iter().all(|end| *end == ExecutionEnd::Exited { code: 0 }));
     let unsynced = ends("restart");
-    let found = unsynced.iter().filter(|end| **end == End::Exited { code: 1 }).count();
+    let found = unsynced.iter().filter(|end| **end == ExecutionEnd::Exited { code: 1 }).count();
     assert!((3..28).contains(&found), "{found} of 30 seeds find the missing sync");
 }
 
 #[test]
 fn a_machine_that_always_loses_power_comes_to_an_end() {
     let ended = run("write", &[FaultPlan { strength: Some(1), ..always("power-loss", "main") }], 7);
-    assert!(matches!(ended.end, End::FuelExhausted { .. }), "{:?}", ended.end);
+    assert!(matches!(ended.end, ExecutionEnd::FuelExhausted { .. }), "{:?}", ended.end);
 }

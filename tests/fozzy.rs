@@ -9,6 +9,7 @@
 //! Invariants: every folder is new and goes away; nothing of the caller's environment is seen but where Rust is; the compile
 //! cache is shared, so a program is compiled once; no run of ours panics, whatever it was given.
 
+use crate::wait;
 use serde_json::Value;
 use std::ffi::OsStr;
 use std::fs;
@@ -121,7 +122,7 @@ impl Fozzy {
         // It may end without reading: an argument that is refused, a closed pipe.
         let _ = pipe.write_all(stdin);
         drop(pipe);
-        Ran::of(args, child.wait_with_output().expect("it ends"))
+        Ran::of(args, wait::output(child))
     }
 
     /// Starts it with pipes at all three ends.
@@ -135,7 +136,7 @@ impl Fozzy {
     pub(crate) fn shell(&self, script: &str) -> Ran {
         let mut command = self.command(Path::new("sh"));
         command.args(["-c", script]).stdin(Stdio::null());
-        Ran::of(&[script], command.output().expect("there is a shell"))
+        Ran::of(&[script], wait::run(&mut command))
     }
 
     /// A command in the folder with the clean environment.

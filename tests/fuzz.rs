@@ -12,8 +12,9 @@ pub(crate) mod jobs;
 mod kinds;
 mod odd;
 
-use crate::corpus;
+use crate::corpus::{self, Target};
 use crate::fozzy::{Fozzy, Ran};
+use crate::wait;
 use serde_json::Value;
 use std::fs;
 use std::path::Path;
@@ -61,7 +62,7 @@ fn a_fuzz_target_of_the_sdk_panics_and_the_finding_replays_alone() {
     let fozzy = Fozzy::new();
     let parser = corpus::scenario("parser", false);
     let found = campaign(&fozzy, &parser, 0, 800, &["--minimize", "--crash-only"]).exits(4).json();
-    assert_eq!(signatures(&found), ["panic at src/lib.rs:23:30"]);
+    assert_eq!(signatures(&found), ["panic at parser/src/lib.rs:23:30"]);
     let finding = &found["fuzz"]["findings"][0];
     assert_eq!(finding["confirmed"], true, "{finding}");
     replays_alone(&fozzy, &finding["tracePath"], 4);
@@ -90,7 +91,7 @@ fn a_property_of_the_sdk_is_broken_by_drawn_values() {
 }
 
 /// Behind each other: four bytes, eight of them the other way round, sixteen, a length, a sum over all before it.
-const MAGIC: &str = r#"
+pub(crate) const MAGIC: &str = r#"
     (if (i32.lt_u (local.get $len) (i32.const 6)) (then (return (i32.const 0))))
     (if (i32.ne (i32.load (local.get $at)) (i32.const 0x4b4e4843)) (then (return (i32.const 0))))
     (if (i32.ne (i32.or (i32.shl (i32.load8_u offset=4 (local.get $at)) (i32.const 8))
@@ -166,6 +167,8 @@ fn a_fault_behind_a_checksum_in_c_is_found_from_a_sample_within_16_000_execution
 
 #[test]
 fn a_cargo_fuzz_folder_is_fuzzed_as_it_is() {
+    // The command would add it.
+    corpus::need_target(Target::Wasip1);
     let fozzy = Fozzy::new();
     let guest = crate::fozzy::repository().join("tests/guests/cargo-fuzz");
     for folder in ["fuzz/fuzz_targets", "fuzz/corpus/decode"] {
@@ -220,10 +223,7 @@ fn what_was_found_before_a_kill_is_there_afterwards() {
     fozzy.write("magic.wat", module(MAGIC));
     let mut child = fozzy.start(&["fuzz", "magic.wat", "--corpus", "corpus"]);
     let files = || fs::read_dir(fozzy.path("corpus")).map_or(0, |entries| entries.flatten().count());
-    while files() < 3 {
-        assert!(child.try_wait().expect("it can be asked").is_none(), "it does not end by itself");
-        std::thread::yield_now();
-    }
+    wait::while_running(&mut child, "three files in the corpus", || files() >= 3);
     child.kill().expect("it runs");
     child.wait().expect("it was killed");
     let kept = files();

@@ -16,17 +16,17 @@ mod writers;
 
 use crate::corpus::{self, MOUNT, Program};
 use fozzy_engine::{Session, Switches};
-use fozzy_instrument::{Coverage, ModuleChoice, Options, instrument};
-use fozzy_trace::plan::{Inputs, Machine, Stdin};
-use fozzy_trace::source::Seeded;
-use fozzy_trace::{Digest, End, Executor, Plan, Seed};
+use fozzy_instrument::{CoverageMode, ModuleChoice, Options, instrument};
+use fozzy_trace::plan::{Inputs, MachinePlan, StdinPlan};
+use fozzy_trace::source::SeededSource;
+use fozzy_trace::{Digest, ExecutionEnd, Executor, Plan, Seed};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Everything at once, in all modules.
 fn everything() -> Options {
     Options {
-        coverage: Coverage::Counters,
+        coverage: CoverageMode::Counters,
         comparisons: true,
         marks: true,
         modules: ModuleChoice::All,
@@ -40,7 +40,7 @@ struct Seen {
     calls: Vec<String>,
     stdout: Digest,
     stderr: Digest,
-    end: End,
+    end: ExecutionEnd,
 }
 
 fn run(program: &Program, compiled: &fozzy_engine::Program) -> Seen {
@@ -50,11 +50,11 @@ fn run(program: &Program, compiled: &fozzy_engine::Program) -> Seen {
         fozzy_live::capture_directory(&host, MOUNT, &mut inputs).expect("it is committed")
     });
     let dirs = dirs.collect();
-    let stdin = Stdin { bytes: inputs.add(program.stdin), stays_open: false };
+    let stdin = StdinPlan { bytes: inputs.add(program.stdin), stays_open: false };
     let words = [program.name].into_iter().chain(program.args.iter().copied()).map(str::to_owned);
-    let plan = Plan { main: Machine { args: words.collect(), stdin, dirs, env: Vec::new() }, ..Plan::default() };
+    let plan = Plan { main: MachinePlan { args: words.collect(), stdin, dirs, env: Vec::new() }, ..Plan::default() };
     let mut session = Session::new(compiled.clone(), Arc::new(plan), &inputs).expect("a plan of ours");
-    let execution = session.execute(Box::new(Seeded::new(Seed(3))), 0..u64::MAX).expect("this machine is fit");
+    let execution = session.execute(Box::new(SeededSource::new(Seed(3))), 0..u64::MAX).expect("this machine is fit");
     let calls = execution.history.entries.iter().map(|entry| entry.call.clone()).collect();
     Seen { calls, stdout: execution.stdout.digest(), stderr: execution.stderr.digest(), end: execution.end }
 }

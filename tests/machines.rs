@@ -9,13 +9,13 @@
 
 use crate::recorded::{Recorded, component, machine};
 use fozzy_trace::plan::{self, HttpReply, HttpRule, Inputs, ProcessReply, ProcessRule};
-use fozzy_trace::{Duration, End, Execution, Plan};
+use fozzy_trace::{Duration, Execution, ExecutionEnd, Plan};
 
 /// Three times as many as there may be at once.
 const MACHINES: usize = 3 * fozzy_world::NODES_MAX;
 
 fn stdout(execution: &Execution) -> String {
-    assert_eq!(execution.end, End::Exited { code: 0 }, "{}", String::from_utf8_lossy(execution.stderr.kept()));
+    assert_eq!(execution.end, ExecutionEnd::Exited { code: 0 }, "{}", String::from_utf8_lossy(execution.stderr.kept()));
     String::from_utf8_lossy(execution.stdout.kept()).into_owned()
 }
 
@@ -23,7 +23,7 @@ fn stdout(execution: &Execution) -> String {
 fn thousands_of_children_one_after_another() {
     let mut inputs = Inputs::default();
     let child = inputs.add(component("commands"));
-    let answer = ProcessReply::Component(plan::Program { component: child, machine: machine("commands") });
+    let answer = ProcessReply::Component(plan::ProgramPlan { component: child, machine: machine("commands") });
     let rule = ProcessRule { command: "self".to_owned(), args: None, times: None, delay: Duration(0), answer };
     let main = machine(&format!("commands run-many {MACHINES} self trap"));
     let plan = Plan { main, processes: vec![rule], ..Plan::default() };
@@ -36,7 +36,7 @@ fn thousands_of_children_one_after_another() {
 fn thousands_of_handled_requests_one_after_another() {
     let mut inputs = Inputs::default();
     let handler = inputs.add(component("http-handler"));
-    let answer = HttpReply::Component(plan::Program { component: handler, machine: machine("handler") });
+    let answer = HttpReply::Component(plan::ProgramPlan { component: handler, machine: machine("handler") });
     let rule =
         HttpRule { method: None, url: "*".to_owned(), headers: Vec::new(), times: None, delay: Duration(0), answer };
     let main = machine(&format!("http-client{}", " http://api.test/hello".repeat(MACHINES)));

@@ -1,7 +1,7 @@
 //! The one test binary: the whole of Fozzy from the outside, on real programs and on bad input.
 //!
 //! ```text
-//! goldens            what a person sees: tests/cli/<case>/{command, stdout, stderr, exit}
+//! goldens            what a person sees: tests/cli/<case>/{command, stdout, stderr}
 //! samples            real programs: equal traces, equal replays, every seed
 //! bad_input          what must be refused, and how
 //! conformance        every function of WASI, beside wasmtime-wasi: the same answers
@@ -11,6 +11,7 @@
 //! everything         a guest that uses everything, under every kind of fault
 //! network            two machines of one run, a client and a server
 //! processes          commands of a guest: scripted, other components, the real computer
+//! licences           the licence of everything in the binary is shipped
 //! live               the real computer captured, and replayed when what answered is gone
 //! coverage           what recorded runs have reached, in C, Rust and JavaScript
 //! reactors           components called from outside, brought back from checkpoints
@@ -25,10 +26,15 @@
 //! documents          what `--json` prints, beside its JSON Schema
 //! parity             faults of the first Fozzy's engine that ours does not have
 //! hostile_guests     programs that try to get out of their bounds
+//! workers            campaigns with several processes: killed, stopped, out of reach
 //! ```
 //!
 //! Not here: tests of one crate, which are in it.
 #![allow(clippy::disallowed_methods, reason = "tests start processes and threads and read settings of the test run")]
+
+// Its `#[test]` stands before that of the standard library.
+#[macro_use]
+extern crate fozzy_tests_macros;
 
 mod alone;
 mod bad_input;
@@ -44,9 +50,11 @@ mod faults;
 mod fozzy;
 mod fuzz;
 mod goldens;
+mod harness;
 mod hostile_guests;
 mod init;
 mod instrumented;
+mod licences;
 mod live;
 mod machines;
 mod memory;
@@ -63,5 +71,12 @@ mod shrink;
 mod suite;
 mod targets;
 mod tidy;
+mod tier;
 mod traces;
 mod travel;
+mod wait;
+mod workers;
+
+fn main() -> std::process::ExitCode {
+    harness::run(goldens::trials())
+}

@@ -8,7 +8,7 @@
 
 use crate::recorded::{Recorded, component, machine};
 use fozzy_trace::plan::{self, FaultPlan, Inputs, NetworkPlan, NodePlan};
-use fozzy_trace::{Duration, End, Execution, Plan};
+use fozzy_trace::{Duration, Execution, ExecutionEnd, Plan};
 
 /// What the issue demands.
 const REQUESTS: u64 = 10_000;
@@ -18,14 +18,14 @@ const REQUESTS_SHORT: u64 = 500;
 const REQUESTS_FEW: u64 = 20;
 const MILLISECOND: Duration = Duration(1_000_000);
 /// All calls: few enough where they are looked at.
-const ALL: fozzy_trace::Keep = 0..u64::MAX;
+const ALL: fozzy_trace::HistoryWindow = 0..u64::MAX;
 
 /// A guest on `main` with that command line, and the server on `server`.
-fn pair(line: &str, plan: Plan, keep: fozzy_trace::Keep) -> Recorded {
+fn pair(line: &str, plan: Plan, keep: fozzy_trace::HistoryWindow) -> Recorded {
     let name = if line.starts_with("net-client") { "net-client" } else { "net-server" };
     let mut inputs = Inputs::default();
     let server = inputs.add(component("net-server"));
-    let program = plan::Program { component: server, machine: machine("net-server 0.0.0.0:8080") };
+    let program = plan::ProgramPlan { component: server, machine: machine("net-server 0.0.0.0:8080") };
     let nodes = vec![NodePlan { name: "server".to_owned(), program, called: false }];
     Recorded::new(name, Plan { main: machine(line), nodes, ..plan }, inputs, keep)
 }
@@ -49,7 +49,7 @@ fn stdout(execution: &Execution) -> String {
 fn all_answered(execution: &Execution, requests: u64) {
     let shown = stdout(execution);
     let said = String::from_utf8_lossy(execution.stderr.kept());
-    assert_eq!(execution.end, End::Exited { code: 0 }, "{shown}{said}");
+    assert_eq!(execution.end, ExecutionEnd::Exited { code: 0 }, "{shown}{said}");
     assert!(shown.starts_with(&format!("{requests} requests")) && shown.ends_with(" 0 failures\n"), "{shown}{said}");
 }
 
@@ -92,7 +92,7 @@ fn lost_packets_cost_time_and_nothing_else() {
 #[test]
 fn a_client_that_is_cut_off_gives_up() {
     let execution = pair(&asks(REQUESTS_FEW, 1), fault("partition", 1_000_000), 0..0).check(7);
-    assert_eq!(execution.end, End::Exited { code: 1 });
+    assert_eq!(execution.end, ExecutionEnd::Exited { code: 1 });
     assert!(stdout(&execution).ends_with(&format!(" {REQUESTS_FEW} failures\n")), "{}", stdout(&execution));
 }
 
@@ -100,7 +100,7 @@ fn a_client_that_is_cut_off_gives_up() {
 fn where_nobody_listens_the_connection_is_refused() {
     let line = format!("net-client http://server:9 --requests {REQUESTS_FEW}");
     let execution = pair(&line, Plan::default(), 0..0).check(7);
-    assert_eq!(execution.end, End::Exited { code: 1 });
+    assert_eq!(execution.end, ExecutionEnd::Exited { code: 1 });
     let said = String::from_utf8_lossy(execution.stderr.kept()).to_lowercase();
     assert!(said.contains("refused"), "{said}");
 }
@@ -109,7 +109,7 @@ fn where_nobody_listens_the_connection_is_refused() {
 fn a_hang_names_every_machine_that_waits() {
     // Both serve, and nobody asks.
     let execution = pair("net-server 0.0.0.0:8080", Plan::default(), 0..0).check(7);
-    let End::Hang { waiting } = &execution.end else { panic!("{:?}", execution.end) };
+    let ExecutionEnd::Hang { waiting } = &execution.end else { panic!("{:?}", execution.end) };
     for node in ["main", "server"] {
         assert!(waiting.iter().any(|line| line.contains(node)), "{node} is not named: {waiting:?}");
     }

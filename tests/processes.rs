@@ -10,10 +10,10 @@
 
 use crate::corpus;
 use fozzy_engine::{OutputKind, Program, Session, Switches};
-use fozzy_trace::observation::{Answer, Ask, ProcessAnswer, ProcessAsk, ProcessFailure};
-use fozzy_trace::plan::{self, Backend, FaultPlan, Inputs, Machine, ProcessExit, ProcessReply, ProcessRule};
-use fozzy_trace::source::Seeded;
-use fozzy_trace::{Digest, Duration, End, Execution, Executor, Plan, Reality, Seed};
+use fozzy_trace::observation::{BackendRequest, BackendResponse, ProcessFailure, ProcessRequest, ProcessResponse};
+use fozzy_trace::plan::{self, Backend, FaultPlan, Inputs, MachinePlan, ProcessExit, ProcessReply, ProcessRule};
+use fozzy_trace::source::SeededSource;
+use fozzy_trace::{Digest, Duration, Execution, ExecutionEnd, Executor, LiveBackend, Plan, Seed};
 use std::sync::{Arc, Mutex, OnceLock};
 
 const SECOND: Duration = Duration(1_000_000_000);
@@ -57,9 +57,9 @@ impl Given {
 
     /// `self` is this guest again, on a machine of its own.
     fn component(mut self) -> Given {
-        let machine = Machine { env: vec![("OF".to_owned(), "plan".to_owned())], ..Machine::default() };
+        let machine = MachinePlan { env: vec![("OF".to_owned(), "plan".to_owned())], ..MachinePlan::default() };
         let component = self.inputs.add(guest().to_vec());
-        self.rule("self", Duration(0), ProcessReply::Component(plan::Program { component, machine }))
+        self.rule("self", Duration(0), ProcessReply::Component(plan::ProgramPlan { component, machine }))
     }
 
     fn fault(mut self, kind: &str, target: &str, rate_ppm: u32, strength: Option<u64>) -> Given {
@@ -74,7 +74,7 @@ impl Given {
 
     fn session(&self, line: &str) -> Session {
         let args = std::iter::once("commands").chain(line.split(' ')).map(str::to_owned).collect();
-        let main = Machine { args, ..self.plan.main.clone() };
+        let main = MachinePlan { args, ..self.plan.main.clone() };
         let plan = Plan { main, ..self.plan.clone() };
         Session::new(compiled(), Arc::new(plan), &self.inputs).expect("a good plan")
     }
@@ -96,9 +96,9 @@ fn execute(session: &mut Session) -> (Execution, String) {
             tee.lock().expect("no writer panics").push_str(&String::from_utf8_lossy(bytes));
         }
     }));
-    let execution = session.execute(Box::new(Seeded::new(Seed(7))), 0..u64::MAX).expect("the machine is fit");
+    let execution = session.execute(Box::new(SeededSource::new(Seed(7))), 0..u64::MAX).expect("the machine is fit");
     let mut shown = std::mem::take(&mut *shown.lock().expect("no writer panics"));
-    if execution.end != (End::Exited { code: 0 }) {
+    if execution.end != (ExecutionEnd::Exited { code: 0 }) {
         shown.push_str(&format!("{}\n{:?}\n", execution.end.words(), execution.end));
     }
     (execution, shown)
@@ -196,18 +196,23 @@ fn hostile_parents_are_bounded() {
 }
 
 /// A real computer that has one program.
-struct OneProgram(Arc<Mutex<Vec<ProcessAsk>>>);
+struct OneProgram(Arc<Mutex<Vec<ProcessRequest>>>);
 
-impl Reality for OneProgram {
-    fn answer(&mut self, ask: &Ask, bytes: &mut Inputs) -> Result<Answer, String> {
-        let Ask::Process(ask) = ask else { return Err("only processes".to_owned()) };
+impl LiveBackend for OneProgram {
+    fn answer(&mut self, ask: &BackendRequest, bytes: &mut Inputs) -> Result<BackendResponse, String> {
+        let BackendRequest::Process(ask) = ask else { return Err("only processes".to_owned()) };
         self.0.lock().expect("nobody panics").push(ask.clone());
         if ask.command != "cat" {
-            return Ok(Answer::Process(Err(ProcessFailure::NotFound)));
+            return Ok(BackendResponse::Process(Err(ProcessFailure::NotFound)));
         }
         let exit = ProcessExit::Code(0);
         let stdout = ask.stdin;
-        Ok(Answer::Process(Ok(ProcessAnswer { exit, deadline_passed: false, stdout, stderr: bytes.add(b"".to_vec()) })))
+        Ok(BackendResponse::Process(Ok(ProcessResponse {
+            exit,
+            deadline_passed: false,
+            stdout,
+            stderr: bytes.add(b"".to_vec()),
+        })))
     }
 }
 
@@ -230,7 +235,7 @@ fn the_real_computer_answers_once() {
     assert_eq!((asks.len(), asks[0].stdin), (1, Digest::of(b"hello")));
     assert_eq!(asks[0].env, [("GIVEN".to_owned(), "1".to_owned())]);
     let [observed] = &execution.history.observations[..] else { panic!("one answer") };
-    let Ask::Process(recorded) = &observed.ask else { panic!("of a process") };
+    let BackendRequest::Process(recorded) = &observed.ask else { panic!("of a process") };
     assert_eq!(recorded.env[0].1, "<redacted:GIVEN>");
     assert!(live("run nonsense").1.starts_with("Error::NotFound\n"));
     // Its input is complete when the stream is dropped, or when somebody waits.
@@ -246,6 +251,6 @@ fn the_real_computer_answers_once() {
         assert_eq!(execution.history.observations.len(), 2, "{way}");
     }
     let (execution, _, asks) = live("leave spin cat");
-    assert!(matches!(execution.end, End::FuelExhausted { .. }), "{:?}", execution.end);
+    assert!(matches!(execution.end, ExecutionEnd::FuelExhausted { .. }), "{:?}", execution.end);
     assert_eq!(asks, [], "nothing is asked after the budget");
 }

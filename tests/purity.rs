@@ -29,9 +29,9 @@ use crate::border::Border;
 use crate::corpus;
 use cage::{Cage, TSC_REFUSED};
 use fozzy_engine::{Program, Session, Switches};
-use fozzy_trace::plan::{Inputs, Machine};
-use fozzy_trace::source::Seeded;
-use fozzy_trace::{Digest, End, Execution, Executor, Plan, Seed};
+use fozzy_trace::plan::{Inputs, MachinePlan};
+use fozzy_trace::source::SeededSource;
+use fozzy_trace::{Digest, Execution, ExecutionEnd, Executor, Plan, Seed};
 use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::process::ExitStatusExt;
@@ -64,7 +64,7 @@ fn guests() -> Vec<Guest> {
     let loaded = fozzy_engine::load(&fs::read(built).expect("it is a file"), None).expect("a program");
     let program = Program::new(loaded.component.into(), Switches::of(&Plan::default()), None).expect("it compiles");
     let env = vec![("A".to_owned(), "1".to_owned())];
-    let main = Machine { args: vec!["conformance".to_owned()], env, ..Machine::default() };
+    let main = MachinePlan { args: vec!["conformance".to_owned()], env, ..MachinePlan::default() };
     let plan = Arc::new(Plan { main, ..Plan::default() });
     let session = Session::new(program, plan, &Inputs::default()).expect("a plain plan");
     const CALLS: &[&str] = &[
@@ -87,7 +87,7 @@ fn guests() -> Vec<Guest> {
 }
 
 fn execute(guest: &mut Guest) -> Execution {
-    let source = Box::new(Seeded::new(Seed(7)));
+    let source = Box::new(SeededSource::new(Seed(7)));
     guest.session.execute(source, 0..u64::MAX).unwrap_or_else(|error| panic!("harness: {error}"))
 }
 
@@ -101,7 +101,7 @@ fn clean() -> String {
     let cage = Cage::enter();
     for (guest, outside) in guests.iter_mut().zip(&outside) {
         let execution = execute(guest);
-        let ended = execution.end == End::Exited { code: 0 };
+        let ended = execution.end == ExecutionEnd::Exited { code: 0 };
         assert!(ended || guest.calls.is_empty(), "the conformance guest ended with {:?}", execution.end);
         made.extend(execution.history.entries.iter().map(|entry| entry.call.clone()));
         let inside = digest(&execution);

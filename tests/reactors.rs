@@ -20,10 +20,10 @@ mod kernel;
 mod lines;
 mod walk;
 
-use fozzy_engine::{Build, CallError, Function, Program, Reactor, Restored, Switches, TrackerKind};
+use fozzy_engine::{Build, CallError, Program, Reactor, ReactorFunction, RestoreMethod, Switches, TrackerKind};
 use fozzy_trace::plan::{self, Inputs};
-use fozzy_trace::source::Seeded;
-use fozzy_trace::{End, Plan, Seed};
+use fozzy_trace::source::SeededSource;
+use fozzy_trace::{ExecutionEnd, Plan, Seed};
 use guests::{Guest, LEDGER, SCENARIOS, WALKER, WORDS};
 use std::sync::Arc;
 use walk::{AFTER_TRAPS, CHOSEN, EVICTED, EXACT, PLAIN, Way, start, tracked, walk, walks};
@@ -36,10 +36,10 @@ fn exact() -> Program {
     walk::program(&WALKER, &Build::exact())
 }
 
-type Step = Function<(u32, u32), (String,)>;
+type Step = ReactorFunction<(u32, u32), (String,)>;
 
 fn step_of(reactor: &mut Reactor) -> (Step, u64) {
-    let mut kinds: Function<(), (u32,)> = reactor.function("kinds").expect("it exports that");
+    let mut kinds: ReactorFunction<(), (u32,)> = reactor.function("kinds").expect("it exports that");
     let (count,) = reactor.call(&mut kinds, ()).expect("it answers");
     assert_eq!(count, WALKER.kinds);
     (reactor.function("step").expect("it exports that"), u64::from(count))
@@ -56,7 +56,7 @@ fn walk_tracked(kind: TrackerKind) {
     }
     for guest in [WALKER, LEDGER] {
         let restored = walk(&guest, &tracked(kind), walks(20));
-        assert!(restored.iter().all(|restored| *restored == Restored::InPlace), "{}: {restored:?}", guest.name);
+        assert!(restored.iter().all(|restored| *restored == RestoreMethod::InPlace), "{}: {restored:?}", guest.name);
     }
 }
 
@@ -91,7 +91,7 @@ fn walks_come_out_as_straight_calls_with_whatever_is_cheapest() {
 fn after_a_trap_a_fresh_instance_gets_the_state() {
     for guest in [WALKER, LEDGER] {
         let restored = walk(&guest, &AFTER_TRAPS, walks(20));
-        assert!(restored.contains(&Restored::Fresh) && restored.contains(&Restored::InPlace), "{restored:?}");
+        assert!(restored.contains(&RestoreMethod::Fresh) && restored.contains(&RestoreMethod::InPlace), "{restored:?}");
     }
 }
 
@@ -99,7 +99,10 @@ fn after_a_trap_a_fresh_instance_gets_the_state() {
 fn what_was_evicted_is_called_again() {
     for guest in [WALKER, LEDGER] {
         let restored = walk(&guest, &EVICTED, walks(20));
-        assert!(restored.iter().any(|restored| matches!(restored, Restored::Repeated { calls: 2.. })), "{restored:?}");
+        assert!(
+            restored.iter().any(|restored| matches!(restored, RestoreMethod::Repeated { calls: 2.. })),
+            "{restored:?}"
+        );
     }
 }
 
@@ -122,7 +125,7 @@ fn the_exact_build_walks_the_same_ways() {
 fn walk_scenario(guest: &Guest, ways: &[Way], count: u64) {
     for way in ways {
         let restored = walk(guest, way, count.div_ceil(ways.len() as u64));
-        let again = |restored: &Restored| matches!(restored, Restored::Repeated { .. });
+        let again = |restored: &RestoreMethod| matches!(restored, RestoreMethod::Repeated { .. });
         assert!(way.evicted || !restored.iter().any(again), "{} {}: {restored:?}", guest.name, way.name);
     }
 }
@@ -147,7 +150,7 @@ fn walks_through_scenarios_come_out_as_straight_calls() {
 #[test]
 fn walks_through_javascript_come_out_as_straight_calls() {
     let restored = walk(&WORDS, &PLAIN, walks(3));
-    assert!(restored.contains(&Restored::Fresh) && restored.contains(&Restored::InPlace), "{restored:?}");
+    assert!(restored.contains(&RestoreMethod::Fresh) && restored.contains(&RestoreMethod::InPlace), "{restored:?}");
 }
 
 #[test]
@@ -159,7 +162,7 @@ fn a_branch_draws_from_its_own_seed_and_is_called_again_with_it() {
     let mut orders = Vec::new();
     for seed in [1, 2, 3] {
         reactor.restore(before).expect("it comes back");
-        reactor.answer_from(Box::new(Seeded::new(Seed(seed))));
+        reactor.answer_from(Box::new(SeededSource::new(Seed(seed))));
         let answers: Vec<String> = (0..6).map(|_| reactor.call(&mut step, random).expect("it answers").0).collect();
         let after = reactor.checkpoint().expect("between calls");
         orders.push((answers, after, reactor.digest().expect("between calls")));
@@ -169,7 +172,7 @@ fn a_branch_draws_from_its_own_seed_and_is_called_again_with_it() {
     for (_, after, digest) in &orders {
         assert!(matches!(
             reactor.restore(*after).expect("it comes back"),
-            Restored::Repeated { .. } | Restored::InPlace
+            RestoreMethod::Repeated { .. } | RestoreMethod::InPlace
         ));
         assert_eq!(reactor.digest().expect("between calls"), *digest);
     }
@@ -195,7 +198,7 @@ fn many_pages_written_at_once_are_brought_back_with_every_tracker() {
             reactor.call(&mut dirty, (700, n * 600)).expect("it answers");
             reactor.checkpoint().expect("between calls");
             if n % 2 == 1 {
-                assert_eq!(reactor.restore(first).expect("it comes back"), Restored::InPlace);
+                assert_eq!(reactor.restore(first).expect("it comes back"), RestoreMethod::InPlace);
             }
         }
         let answers = [(700, 0), (2048, 5)].map(|what| reactor.call(&mut dirty, what).expect("it answers"));
@@ -230,14 +233,14 @@ fn many_checkpoints_of_a_large_guest_share_their_pages() {
     assert!((16 * 4096..100_000).contains(&each), "{each} bytes for each checkpoint");
     assert!(holdings.bytes < 1 << 30, "{holdings:?}");
     for checkpoint in [all[0], all[count as usize / 2], first, all[count as usize - 1]] {
-        assert_eq!(reactor.restore(checkpoint).expect("it comes back"), Restored::InPlace);
+        assert_eq!(reactor.restore(checkpoint).expect("it comes back"), RestoreMethod::InPlace);
         reactor.verify().expect("every write was seen");
     }
     all.into_iter().for_each(|checkpoint| reactor.discard(checkpoint));
     // The one that the instance goes on from is discarded too, and a way still.
     let after = reactor.checkpoint().expect("between calls");
-    assert_eq!(reactor.restore(first).expect("it comes back"), Restored::InPlace);
-    assert_eq!(reactor.restore(after).expect("it comes back"), Restored::InPlace);
+    assert_eq!(reactor.restore(first).expect("it comes back"), RestoreMethod::InPlace);
+    assert_eq!(reactor.restore(after).expect("it comes back"), RestoreMethod::InPlace);
     reactor.restore(first).expect("it comes back");
     reactor.discard(after);
     assert_eq!(reactor.holdings().checkpoints, base.checkpoints);
@@ -247,7 +250,7 @@ fn many_checkpoints_of_a_large_guest_share_their_pages() {
 fn a_runaway_is_cut_and_the_exact_build_gives_the_verdict() {
     let limits = plan::Limits { fuel: 30_000_000, ..plan::Limits::default() };
     let plan = Arc::new(Plan { limits, ..Plan::default() });
-    let source = Box::new(Seeded::new(Seed(1)));
+    let source = Box::new(SeededSource::new(Seed(1)));
     let mut reactor = Reactor::start(fast(), plan, &Inputs::default(), source).expect("the walker starts");
     reactor.watch(std::time::Duration::from_millis(300)).expect("it has coverage");
     let (mut step, kinds) = step_of(&mut reactor);
@@ -259,13 +262,13 @@ fn a_runaway_is_cut_and_the_exact_build_gives_the_verdict() {
     let exact = exact();
     let (mut repeated, failed) = reactor.repeat_in(&exact).expect("the exact build starts");
     let failed = failed.expect("the exact build has fuel");
-    assert!(matches!(&failed, CallError::Ended { end: End::FuelExhausted { .. }, .. }), "{failed}");
+    assert!(matches!(&failed, CallError::Ended { end: ExecutionEnd::FuelExhausted { .. }, .. }), "{failed}");
     assert!(matches!(repeated.checkpoint(), Err(CallError::Over)));
     // The instance that was cut is done with, and the next one is watched too.
-    assert_eq!(reactor.restore(before).expect("it comes back"), Restored::Fresh);
+    assert_eq!(reactor.restore(before).expect("it comes back"), RestoreMethod::Fresh);
     reactor.call(&mut step, (0, 6)).expect("it answers");
     assert!(matches!(reactor.call(&mut step, (kinds as u32 + 3, 0)), Err(CallError::Runaway)));
-    assert_eq!(reactor.restore(before).expect("it comes back"), Restored::Fresh);
+    assert_eq!(reactor.restore(before).expect("it comes back"), RestoreMethod::Fresh);
     // What ends in both builds ends the same in both.
     let trap = reactor.call(&mut step, (kinds as u32 + 1, 0)).expect_err("it traps");
     let (_, again) = reactor.repeat_in(&exact).expect("the exact build starts");

@@ -11,19 +11,19 @@ use crate::corpus;
 use crate::fozzy::cache_folder;
 use fozzy_check::judge;
 use fozzy_engine::{Build, Cache, Program, Session, Switches};
-use fozzy_trace::file::{EngineId, Recording, Target};
-use fozzy_trace::plan::{Inputs, Machine};
-use fozzy_trace::source::Seeded;
-use fozzy_trace::{DecisionSource, Digest, Execution, Executor, Keep, Plan, Seed};
+use fozzy_trace::file::{EngineId, RecordedTarget, Recording};
+use fozzy_trace::plan::{Inputs, MachinePlan};
+use fozzy_trace::source::SeededSource;
+use fozzy_trace::{DecisionSource, Digest, Execution, Executor, HistoryWindow, Plan, Seed};
 use std::sync::Arc;
 
 /// A component of the corpus under one plan.
 pub(crate) struct Recorded {
     session: Session,
-    target: Target,
+    target: RecordedTarget,
     plan: Plan,
     inputs: Inputs,
-    keep: Keep,
+    keep: HistoryWindow,
 }
 
 /// The component of that name.
@@ -33,13 +33,13 @@ pub(crate) fn component(name: &'static str) -> Vec<u8> {
 }
 
 /// A machine with these words on its command line.
-pub(crate) fn machine(line: &str) -> Machine {
-    Machine { args: line.split(' ').map(str::to_owned).collect(), ..Machine::default() }
+pub(crate) fn machine(line: &str) -> MachinePlan {
+    MachinePlan { args: line.split(' ').map(str::to_owned).collect(), ..MachinePlan::default() }
 }
 
 impl Recorded {
     /// Compiles the guest; `keep` says which calls an execution holds.
-    pub(crate) fn new(name: &'static str, plan: Plan, inputs: Inputs, keep: Keep) -> Recorded {
+    pub(crate) fn new(name: &'static str, plan: Plan, inputs: Inputs, keep: HistoryWindow) -> Recorded {
         Recorded::build(name, component(name), plan, inputs, keep, &Build::default())
     }
 
@@ -48,8 +48,16 @@ impl Recorded {
         Recorded::build(name, component, plan, Inputs::default(), 0..0, build)
     }
 
-    fn build(name: &str, component: Vec<u8>, plan: Plan, inputs: Inputs, keep: Keep, build: &Build) -> Recorded {
-        let target = Target { name: name.to_owned(), source: Digest::of(&component), kind: "component".to_owned() };
+    fn build(
+        name: &str,
+        component: Vec<u8>,
+        plan: Plan,
+        inputs: Inputs,
+        keep: HistoryWindow,
+        build: &Build,
+    ) -> Recorded {
+        let target =
+            RecordedTarget { name: name.to_owned(), source: Digest::of(&component), kind: "component".to_owned() };
         let cache = Cache::open(&cache_folder()).expect("the target folder can be written");
         let program = Program::new_as(component.into(), Switches::of(&plan), build, Some(&cache)).expect("it compiles");
         let session = Session::new(program, Arc::new(plan.clone()), &inputs).expect("a plan of ours");
@@ -58,7 +66,7 @@ impl Recorded {
 
     fn run(&mut self, seed: u64) -> (Execution, Vec<u8>) {
         let seed = Seed(seed);
-        let source = Box::new(Seeded::new(seed));
+        let source = Box::new(SeededSource::new(seed));
         let execution = self.session.execute(source, self.keep.clone()).expect("no guest makes the harness fail");
         let program = self.session.program();
         let engine = EngineId {

@@ -20,8 +20,8 @@ use fozzy_check::judge;
 use fozzy_engine::{Cache, Catalogue, Program, Session, Switches};
 use fozzy_sdk::native::{self, Settings};
 use fozzy_trace::facts::PropertyState;
-use fozzy_trace::plan::{FaultPlan, Inputs, Limits, Machine, ScenarioPlan};
-use fozzy_trace::source::{Recorded, Seeded};
+use fozzy_trace::plan::{FaultPlan, Inputs, Limits, MachinePlan, ScenarioPlan};
+use fozzy_trace::source::{RecordedSource, SeededSource};
 use fozzy_trace::{Execution, Executor, Plan, Seed, Status, Verdict};
 use std::path::Path;
 use std::sync::Arc;
@@ -61,7 +61,7 @@ fn steps(sequences: u32, flows: u32) -> Plan {
 }
 
 fn run(session: &mut Session, seed: u64) -> (Execution, Verdict) {
-    let execution = session.execute(Box::new(Seeded::new(Seed(seed))), 0..0).expect("the machine is fit");
+    let execution = session.execute(Box::new(SeededSource::new(Seed(seed))), 0..0).expect("the machine is fit");
     let verdict = judge(&execution);
     (execution, verdict)
 }
@@ -106,7 +106,7 @@ fn check(name: &'static str) {
     let Expected { sequences, flows, status, signatures, target, .. } = expected(name);
     let of_run = |fixed| {
         let env = (fixed && FIXED_BY_ENV.contains(&name)).then(|| ("FIXED".to_owned(), "1".to_owned()));
-        let main = Machine { env: env.into_iter().collect(), ..Machine::default() };
+        let main = MachinePlan { env: env.into_iter().collect(), ..MachinePlan::default() };
         prepared(name, target.as_deref(), fixed, Plan { main, ..steps(sequences, flows) })
     };
     let mut planted = of_run(false);
@@ -204,7 +204,7 @@ fn a_sequence_does_not_depend_on_how_many_there_are_and_a_recording_repeats_it()
     assert!(long.starts_with(&short));
     let mut session = session(&program, steps(2, 30));
     let (first, _) = run(&mut session, 7);
-    let source = Recorded::new(Seed(7), first.history.explicit.clone());
+    let source = RecordedSource::new(Seed(7), first.history.explicit.clone());
     let again = session.execute(Box::new(source), 0..0).expect("the machine is fit");
     assert_eq!(
         (again.history.digest, again.memory, again.ended_at),
@@ -215,7 +215,7 @@ fn a_sequence_does_not_depend_on_how_many_there_are_and_a_recording_repeats_it()
 
 /// What becomes of a scenario that is wrong in this way.
 fn misfit(program: &Program, how: &str, status: Status, expected: &str) {
-    let main = Machine { args: vec!["misfits".to_owned(), how.to_owned()], ..Machine::default() };
+    let main = MachinePlan { args: vec!["misfits".to_owned(), how.to_owned()], ..MachinePlan::default() };
     let limits = Limits { fuel: 50_000_000, memory_bytes: 64 << 20, ..Limits::default() };
     let mut session = session(program, Plan { main, limits, ..steps(2, 5) });
     let (_, verdict) = run(&mut session, 7);
@@ -267,7 +267,7 @@ fn a_scenario_that_is_wrong_is_told_how() {
 #[test]
 fn everything_of_the_header_for_c_does_what_it_says() {
     let mut session = session(&compiled(&corpus::c_tools()), steps(1, 60));
-    let execution = session.execute(Box::new(Seeded::new(Seed(7))), 0..1000).expect("the machine is fit");
+    let execution = session.execute(Box::new(SeededSource::new(Seed(7))), 0..1000).expect("the machine is fit");
     let verdict = judge(&execution);
     assert_eq!(verdict.status, Status::Pass, "{:?}", verdict.findings);
     let stats = execution.facts.scenario.expect("it is a scenario");

@@ -1,4 +1,4 @@
-//! A test for each setting that makes wasmtime deterministic (`runtime/engine/src/settings.rs`).
+//! A test for each setting that makes wasmtime deterministic (`runtime/engine/src/compile/settings.rs`).
 //!
 //! ```text
 //! (func $answer (result i32) …)  ─▶  component that exits with the answer  ─▶  Execution
@@ -6,8 +6,8 @@
 
 use fozzy_engine::{Program, Session, Switches};
 use fozzy_trace::plan::Inputs;
-use fozzy_trace::source::Seeded;
-use fozzy_trace::{End, Execution, Executor, Plan, Seed};
+use fozzy_trace::source::SeededSource;
+use fozzy_trace::{Execution, ExecutionEnd, Executor, Plan, Seed};
 use std::sync::Arc;
 
 /// A component whose exit code is what `$answer` computes; `declarations` may hold anything of a module.
@@ -46,7 +46,7 @@ fn program(declarations: &str, plan: &Plan) -> Result<Program, String> {
 fn run_with(declarations: &str, plan: Plan) -> Execution {
     let program = program(declarations, &plan).expect("a valid component");
     let mut session = Session::new(program, Arc::new(plan), &Inputs::default()).expect("a plain plan");
-    session.execute(Box::new(Seeded::new(Seed(7))), 0..0).expect("the machine is fit")
+    session.execute(Box::new(SeededSource::new(Seed(7))), 0..0).expect("the machine is fit")
 }
 
 fn run(declarations: &str) -> Execution {
@@ -55,7 +55,7 @@ fn run(declarations: &str) -> Execution {
 
 fn trap_of(execution: &Execution) -> &str {
     match &execution.end {
-        End::Trapped { trap } => trap,
+        ExecutionEnd::Trapped { trap } => trap,
         other => panic!("expected a trap, found {other:?}"),
     }
 }
@@ -66,11 +66,11 @@ fn nans_have_one_bit_pattern() {
     let bits = "(func $answer (result i32)
         (i32.eq (i32.const 0x7fc00000)
             (i32.reinterpret_f32 (f32.add (f32.const nan:0x200001) (f32.const 1)))))";
-    assert_eq!(run(bits).end, End::Exited { code: 1 });
+    assert_eq!(run(bits).end, ExecutionEnd::Exited { code: 1 });
     if cfg!(target_arch = "x86_64") {
         // The switch does something: without it this processor keeps the payload.
         let plan = Plan { canonical_nans: false, ..Plan::default() };
-        assert_eq!(run_with(bits, plan).end, End::Exited { code: 0 });
+        assert_eq!(run_with(bits, plan).end, ExecutionEnd::Exited { code: 0 });
     }
 }
 
@@ -81,7 +81,7 @@ fn relaxed_simd_has_one_answer() {
         (i8x16.extract_lane_u 0 (i8x16.relaxed_swizzle
             (v128.const i8x16 9 9 9 9 9 9 9 9 9 9 9 9 9 9 9 9)
             (v128.const i8x16 16 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0))))";
-    assert_eq!(run(swizzle).end, End::Exited { code: 0 });
+    assert_eq!(run(swizzle).end, ExecutionEnd::Exited { code: 0 });
 }
 
 #[test]
@@ -97,7 +97,7 @@ fn endless_loops_end_at_the_same_instruction() {
     let limits = fozzy_trace::plan::Limits { fuel: 1_000_000, ..Default::default() };
     let plan = Plan { limits, ..Plan::default() };
     let (one, two) = (run_with(endless, plan.clone()), run_with(endless, plan));
-    assert_eq!(one.end, End::FuelExhausted { fuel: 1_000_000 });
+    assert_eq!(one.end, ExecutionEnd::FuelExhausted { fuel: 1_000_000 });
     assert_eq!((one.end, one.fuel_used, one.memory), (two.end, two.fuel_used, two.memory));
 }
 
@@ -123,7 +123,7 @@ fn memory_ends_at_the_same_page() {
         (memory.size))";
     let limits = fozzy_trace::plan::Limits { memory_bytes: 37 * 65_536, ..Default::default() };
     let execution = run_with(grow, Plan { limits, ..Plan::default() });
-    assert_eq!(execution.end, End::Exited { code: 37 });
+    assert_eq!(execution.end, ExecutionEnd::Exited { code: 37 });
     assert_eq!(execution.memory_bytes, 37 * 65_536);
 }
 
@@ -137,7 +137,7 @@ fn growth_beyond_what_a_memory_can_be_is_refused_to_the_guest() {
         );
         let limits = fozzy_trace::plan::Limits { memory_bytes: 8 << 30, ..Default::default() };
         let plan = Plan { limits, ..Plan::default() };
-        assert_eq!(run_with(&grow, plan).end, End::Exited { code: 1 }, "{memory} by {pages}");
+        assert_eq!(run_with(&grow, plan).end, ExecutionEnd::Exited { code: 1 }, "{memory} by {pages}");
     }
 }
 
@@ -147,7 +147,7 @@ fn a_program_that_starts_too_large_is_an_error_of_the_plan() {
     let plan = Plan { limits, ..Plan::default() };
     let program = program("(memory 2) (func $answer (result i32) (i32.const 0))", &plan).expect("valid");
     let mut session = Session::new(program, Arc::new(plan), &Inputs::default()).expect("a plain plan");
-    let error = session.execute(Box::new(Seeded::new(Seed(7))), 0..0).expect_err("too little memory");
+    let error = session.execute(Box::new(SeededSource::new(Seed(7))), 0..0).expect_err("too little memory");
     assert!(error.what.contains("--mem-limit-mb"), "{}", error.what);
 }
 
@@ -164,7 +164,7 @@ fn handles_are_bounded() {
 fn tables_are_bounded() {
     let grow = "(table $t 1 funcref) (func $answer (result i32)
         (i32.eq (i32.const -1) (table.grow $t (ref.null func) (i32.const 0x7fffffff))))";
-    assert_eq!(run(grow).end, End::Exited { code: 1 });
+    assert_eq!(run(grow).end, ExecutionEnd::Exited { code: 1 });
 }
 
 #[test]

@@ -9,10 +9,10 @@
 
 use crate::corpus;
 use fozzy_check::judge;
-use fozzy_engine::{Build, Cache, Coverage, Program, Session, SessionError, Switches};
-use fozzy_trace::plan::{self, Inputs, Limits, Machine, NodePlan};
-use fozzy_trace::source::{Recorded, Seeded};
-use fozzy_trace::{Digest, End, Execution, Executor, Plan, Seed, Status};
+use fozzy_engine::{Build, Cache, CoverageMode, Program, Session, SessionError, Switches};
+use fozzy_trace::plan::{self, Inputs, Limits, MachinePlan, NodePlan};
+use fozzy_trace::source::{RecordedSource, SeededSource};
+use fozzy_trace::{Digest, Execution, ExecutionEnd, Executor, Plan, Seed, Status};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -38,7 +38,7 @@ fn link_with(
     let switches = Switches::of(&Plan::default());
     let program = Program::judge_as(component(scenario).into(), switches, build, Some(&cache)).expect("it compiles");
     let mut inputs = Inputs::default();
-    let program_of = |component| plan::Program { component, machine: Machine::default() };
+    let program_of = |component| plan::ProgramPlan { component, machine: MachinePlan::default() };
     let mut plan = plan;
     let target = program_of(inputs.add(component(target)));
     for node in &plan.nodes {
@@ -53,9 +53,9 @@ fn link_with(
     Session::new(program, Arc::new(plan), &inputs)
 }
 
-fn main_with(args: &[&str]) -> Machine {
+fn main_with(args: &[&str]) -> MachinePlan {
     let args = ["caller"].iter().chain(args).map(|arg| (*arg).to_owned()).collect();
-    Machine { args, ..Machine::default() }
+    MachinePlan { args, ..MachinePlan::default() }
 }
 
 fn calling(how: &str, limits: Limits) -> Session {
@@ -64,7 +64,7 @@ fn calling(how: &str, limits: Limits) -> Session {
 }
 
 fn run(session: &mut Session) -> Execution {
-    session.execute(Box::new(Seeded::new(Seed(7))), 0..10_000).expect("the machine is fit")
+    session.execute(Box::new(SeededSource::new(Seed(7))), 0..10_000).expect("the machine is fit")
 }
 
 fn said(execution: &Execution) -> String {
@@ -113,7 +113,7 @@ fn instances_of_a_target_have_memories_files_handles_and_ends_of_their_own() {
         execution.nodes.iter().map(|node| (node.name.as_str(), node.end.is_some())).collect();
     assert_eq!(ended, [("n0", false), ("n1", true), ("n2", false)]);
     assert!(judge(&execution).findings[0].title.contains("node `n1`"), "{:?}", judge(&execution));
-    let source = Recorded::new(Seed(7), execution.history.explicit.clone());
+    let source = RecordedSource::new(Seed(7), execution.history.explicit.clone());
     let again = session.execute(Box::new(source), 0..0).expect("the machine is fit");
     let memories = |execution: &Execution| execution.nodes.iter().map(|node| node.memory).collect::<Vec<_>>();
     assert_eq!((again.history.digest, memories(&again)), (execution.history.digest, memories(&execution)));
@@ -124,24 +124,24 @@ fn instances_of_a_target_have_memories_files_handles_and_ends_of_their_own() {
 
 #[test]
 fn a_trap_of_the_target_is_a_finding_of_its_machine() {
-    let check = |how, status, title: &str, end: fn(&End) -> bool| {
+    let check = |how, status, title: &str, end: fn(&ExecutionEnd) -> bool| {
         let limits = Limits { fuel: 20_000_000, ..Limits::default() };
         let execution = run(&mut calling(how, limits));
         let verdict = judge(&execution);
         let finding = verdict.findings.first().expect("a finding");
         assert!(verdict.status == status && finding.title.contains(title), "{how}: {verdict:?}");
-        assert_eq!((execution.end, verdict.findings.len()), (End::CalledEnded, 1), "{how}");
+        assert_eq!((execution.end, verdict.findings.len()), (ExecutionEnd::CalledEnded, 1), "{how}");
         let node = &execution.nodes[0];
         assert!(node.end.as_ref().is_some_and(end), "{how}: {:?}", node.end);
         finding.clone()
     };
-    let trapped = |end: &End| matches!(end, End::Trapped { .. });
-    let finding = check("panic", Status::Crash, "node `target`: panic at src/lib.rs", trapped);
+    let trapped = |end: &ExecutionEnd| matches!(end, ExecutionEnd::Trapped { .. });
+    let finding = check("panic", Status::Crash, "node `target`: panic at peer/src/lib.rs", trapped);
     assert!(finding.message.contains("the peer panics"), "{finding:?}");
     assert!(finding.backtrace.iter().any(|frame| frame.function.contains("behave")), "{finding:?}");
     check("exit", Status::Crash, "exited with code 1 instead of answering", trapped);
     check("recurse", Status::Crash, "call stack exhausted", trapped);
-    check("for-ever", Status::Timeout, "instruction budget", |end| matches!(end, End::FuelExhausted { .. }));
+    check("for-ever", Status::Timeout, "instruction budget", |end| matches!(end, ExecutionEnd::FuelExhausted { .. }));
 }
 
 #[test]
@@ -153,7 +153,7 @@ fn a_scenario_that_outlives_its_target_goes_on_and_the_trap_is_found_all_the_sam
     ] {
         let execution = run(&mut calling(how, Limits::default()));
         let lines = format!("Err(\"\"), down: Some({why:?})\n0, 0, down: true\nOk(7), 1, down: None\n");
-        assert_eq!((said(&execution), &execution.end), (lines, &End::Exited { code: 0 }), "{how}");
+        assert_eq!((said(&execution), &execution.end), (lines, &ExecutionEnd::Exited { code: 0 }), "{how}");
         let verdict = judge(&execution);
         assert_eq!((verdict.status, verdict.findings.len()), (Status::Crash, 1), "{how}: {verdict:?}");
     }
@@ -189,7 +189,7 @@ fn resources_of_the_target_are_used_by_handles_and_dropped() {
         "several([1, 2, 3]) [2, 3, 4]",
     ];
     assert_eq!(history[..expected.len()], expected);
-    let source = Recorded::new(Seed(7), execution.history.explicit.clone());
+    let source = RecordedSource::new(Seed(7), execution.history.explicit.clone());
     let again = session.execute(Box::new(source), 0..0).expect("the machine is fit");
     assert_eq!((again.history.digest, again.memory), (execution.history.digest, execution.memory));
 }
@@ -217,19 +217,20 @@ fn the_caller_waits_while_its_target_does_and_others_go_on() {
     assert_eq!((said(&alone).as_str(), alone.ended_at.0 / 1_000_000_000), ("Ok(3600)\n", 3600));
 
     let probe = std::fs::read(corpus::probe(corpus::Target::Wasip2)).expect("it is built");
-    let machine = Machine { args: ["probe", "hello"].map(str::to_owned).to_vec(), ..Machine::default() };
-    let program = plan::Program { component: Digest::of(&probe), machine };
+    let machine = MachinePlan { args: ["probe", "hello"].map(str::to_owned).to_vec(), ..MachinePlan::default() };
+    let program = plan::ProgramPlan { component: Digest::of(&probe), machine };
     let nodes = vec![NodePlan { name: "other".to_owned(), program, called: false }];
     let plan = Plan { main: main_with(&["sleep"]), nodes, ..Plan::default() };
     let mut session = session(&corpus::component("caller"), &corpus::component("peer"), 1, plan).expect("they fit");
     let together = run(&mut session);
     assert_eq!(said(&together), said(&alone));
-    assert!(matches!(together.nodes[0].end, Some(End::Exited { .. })), "{:?}", together.nodes[0].end);
-    let source = Recorded::new(Seed(7), together.history.explicit.clone());
+    assert!(matches!(together.nodes[0].end, Some(ExecutionEnd::Exited { .. })), "{:?}", together.nodes[0].end);
+    let source = RecordedSource::new(Seed(7), together.history.explicit.clone());
     let again = session.execute(Box::new(source), 0..0).expect("the machine is fit");
     assert_eq!((again.history.digest, again.memory), (together.history.digest, together.memory));
 
-    let main = Machine { stdin: plan::Stdin { bytes: Digest::of(b""), stays_open: true }, ..main_with(&["wait"]) };
+    let main =
+        MachinePlan { stdin: plan::StdinPlan { bytes: Digest::of(b""), stays_open: true }, ..main_with(&["wait"]) };
     let plan = Plan { main, ..Plan::default() };
     let mut session =
         self::session(&corpus::component("caller"), &corpus::component("peer"), 1, plan).expect("they fit");
@@ -239,7 +240,7 @@ fn the_caller_waits_while_its_target_does_and_others_go_on() {
 
 #[test]
 fn both_are_covered_and_ten_thousand_calls_are_one_after_the_other() {
-    let build = Build { coverage: Coverage::SetOnce, ..Build::default() };
+    let build = Build { coverage: CoverageMode::SetOnce, ..Build::default() };
     let read = |name| std::fs::read(corpus::component(name)).expect("it is built");
     let plan = Plan { main: main_with(&["many"]), ..Plan::default() };
     let mut session = link(&read("caller"), &read("peer"), plan, &build).expect("they fit");
@@ -287,7 +288,7 @@ fn what_does_not_fit_is_refused_with_both_sides() {
     };
     let add = &[("add", r#"(param "number" u32) (result u32)"#)];
     for interface in ["test:pair/peer@0.1.0", "test:pair/peer@0.1.9"] {
-        assert_eq!(fits(adds, exporting(interface, add)), Ok(End::Exited { code: 0 }), "{interface}");
+        assert_eq!(fits(adds, exporting(interface, add)), Ok(ExecutionEnd::Exited { code: 0 }), "{interface}");
     }
     let check = |import: &str, export: String, parts: &[&str]| {
         let message = fits(import, export).expect_err("they do not fit");

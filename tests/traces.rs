@@ -1,7 +1,7 @@
 //! Every format version ever written stays readable: `tests/traces/` keeps one of each.
 
 use fozzy_engine::{Program, Session, Switches};
-use fozzy_trace::End;
+use fozzy_trace::ExecutionEnd;
 use fozzy_trace::file::{Recording, verify};
 use std::path::Path;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ fn version_5_is_read_and_replayed() {
     assert!(verified.ok, "{:?}", verified.error);
     assert_eq!(verified.version, Some(5));
     let recording = Recording::read(&bytes).expect("a trace of version 5");
-    assert_eq!(recording.outcome.end, End::Exited { code: 3 });
+    assert_eq!(recording.outcome.end, ExecutionEnd::Exited { code: 3 });
     assert_eq!(recording.outcome.decisions, 3);
     assert_eq!(recording.stdout.len(), 24);
 

@@ -5,8 +5,10 @@
 use super::ground::Puzzle;
 use super::{seconds, seeds};
 use crate::measure::thread_clock;
-use fozzy_search::explore::{Ended, Exploration, Observer, Options, Stats, Stop, Story, strategy};
-use fozzy_search::fuzz::Found;
+use fozzy_search::FailureRecord;
+use fozzy_search::explore::{
+    DecisionPath, Exploration, ExplorationEnd, ExplorationObserver, Options, Stats, StopCondition, strategy,
+};
 use fozzy_trace::{HarnessError, Seed};
 use std::sync::Arc;
 
@@ -71,13 +73,13 @@ struct Watched {
     until: f64,
 }
 
-impl Observer for Watched {
-    fn stepped(&mut self, _: &Stats) -> bool {
+impl ExplorationObserver for Watched {
+    fn on_step(&mut self, _: &Stats) -> bool {
         self.looked += 1;
         !self.looked.is_multiple_of(LOOK_EVERY) || thread_clock() < self.until
     }
 
-    fn found(&mut self, _: &Found<Story>) -> Result<(), HarnessError> {
+    fn on_failure(&mut self, _: &FailureRecord<DecisionPath>) -> Result<(), HarnessError> {
         Ok(())
     }
 }
@@ -89,7 +91,7 @@ pub(super) fn solve(component: &Arc<[u8]>, name: &str, way: Way) -> Tries {
     let row = strategy(way.strategy).expect("it has that name");
     for seed in 0..seeds() {
         let mut options =
-            Options { seed: Seed(seed), states: way.states, stop: Stop::FirstFinding, ..Options::default() };
+            Options { seed: Seed(seed), states: way.states, stop: StopCondition::FirstFinding, ..Options::default() };
         if !way.checkpoints {
             (options.checkpoint_prob, options.checkpoints_max) = (0.0, 0);
         }
@@ -98,7 +100,7 @@ pub(super) fn solve(component: &Arc<[u8]>, name: &str, way: Way) -> Tries {
         let mut watched = Watched { looked: 0, until: before + seconds() };
         let ended = exploration.run(&mut puzzle, &mut std::iter::empty(), &mut watched).expect("the machine is well");
         assert_eq!(exploration.stats().lost, 0, "{name}, {}: a failure was lost", way.name);
-        tries.add(ended == Ended::Found, exploration.stats().steps, thread_clock() - before);
+        tries.add(ended == ExplorationEnd::FirstFailure, exploration.stats().steps, thread_clock() - before);
         puzzle.clear();
     }
     tries

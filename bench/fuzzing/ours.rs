@@ -1,105 +1,79 @@
-//! Our side: a target of `bench/fuzz` under the engine, without the command around it.
+//! Our side: a target of `bench/fuzz` as campaigns of the product call it, without the command around it.
 
 use crate::measure::{process_clock, thread_clock};
-use fozzy_check::judge_end;
-use fozzy_engine::{Cache, CallOutcome, Caller, ComparisonKind, Searched};
+use fozzy_campaign::fuzz::target::ComponentTarget;
+use fozzy_campaign::pipeline::{LoadedTarget, PreparedProgram, RunPlan};
+use fozzy_engine::{Build, EntryPoint};
+use fozzy_search::FailureRecord;
 use fozzy_search::fuzz::{
-    Campaign, Compared, ComparedKind, Dictionary, Ended, Found, MemoryUse, Observer, Options, Outcome, Stats, Target,
-    Testcase,
+    Campaign, CampaignEnd, Dictionary, FuzzObserver, FuzzOutcome, FuzzTarget, Options, Stats, Testcase,
 };
-use fozzy_trace::plan::{Call, FUEL_DEFAULT, Inputs};
-use fozzy_trace::{End, HarnessError, Plan, Seed, Status, Verdict};
+use fozzy_trace::plan::{FUEL_DEFAULT, Inputs, PlannedCall};
+use fozzy_trace::{CmpLogEntry, HarnessError, Plan, Seed, Verdict};
 use std::collections::BTreeSet;
 use std::path::Path;
-use std::sync::Arc;
 
-/// A function of a core module that is called with bytes.
+/// A function of a core module that is called with bytes, as the command calls it.
 pub(super) struct Ours {
-    pub(super) caller: Caller,
+    pub(super) target: ComponentTarget,
     /// Seconds that were spent in the target, when they are taken.
     pub(super) spent: Option<f64>,
 }
 
 impl Ours {
     /// Compiles the module of that name in `folder`; in another process it comes from the cache.
-    pub(super) fn new(folder: &Path, name: &str, cache: &Cache) -> Ours {
-        Ours::of(&std::fs::read(folder.join(format!("{name}.wasm"))).expect("it was just built"), cache)
+    pub(super) fn new(folder: &Path, name: &str) -> Ours {
+        Ours::of(&std::fs::read(folder.join(format!("{name}.wasm"))).expect("it was just built"))
     }
 
-    pub(super) fn of(module: &[u8], cache: &Cache) -> Ours {
-        let loaded = fozzy_engine::load(module, Some(cache)).expect("a core module with libFuzzer's entry point");
-        let call = Call::Fuzz("LLVMFuzzerTestOneInput".to_owned());
-        let mut plan = Plan { call: Some(call.clone()), warm_up: true, ..Plan::default() };
+    pub(super) fn of(module: &[u8]) -> Ours {
+        let loaded = LoadedTarget::of_bytes("target", module).expect("a core module with libFuzzer's entry point");
+        let mut plan = Plan::default();
         plan.limits.fuel = FUEL_DEFAULT / 10;
-        let component: Arc<[u8]> = loaded.component.into();
-        let searched = Searched::Call(call);
-        let started = |plan: &Plan| {
-            Caller::new(Arc::clone(&component), plan, &Inputs::default(), &searched, Seed(0), Some(cache))
-        };
-        let caller = started(&plan).or_else(|_| {
-            plan.warm_up = false;
-            started(&plan)
-        });
-        Ours { caller: caller.expect("it starts"), spent: None }
+        let planned = RunPlan::of(plan, Inputs::default());
+        let prepared = PreparedProgram::to_call(loaded, planned, &Build::default()).expect("it compiles");
+        let entry = EntryPoint::Call(PlannedCall::Fuzz("LLVMFuzzerTestOneInput".to_owned()));
+        let target = ComponentTarget::open(&prepared, &entry, Seed(0), false).expect("it starts");
+        Ours { target, spent: None }
     }
 
     /// The edges that `inputs` take: one ruler for the corpora of all engines.
     pub(super) fn edges(&mut self, inputs: &[Vec<u8>]) -> usize {
         let mut taken = BTreeSet::new();
         for input in inputs {
-            self.caller.call(input, None).expect("the machine is well");
-            let all = self.caller.coverage().flat_map(|(_, bytes)| bytes);
+            self.target.execute(input).expect("the machine is well");
+            let all = self.target.caller().coverage().flat_map(|(_, bytes)| bytes);
             taken.extend(all.enumerate().filter(|(_, byte)| **byte > 0).map(|(edge, _)| edge));
         }
         taken.len()
     }
 
-    fn timed<T>(&mut self, work: impl FnOnce(&mut Caller) -> T) -> T {
+    fn timed<T>(&mut self, work: impl FnOnce(&mut ComponentTarget) -> T) -> T {
         if self.spent.is_none() {
-            return work(&mut self.caller);
+            return work(&mut self.target);
         }
         let begin = thread_clock();
-        let result = work(&mut self.caller);
+        let result = work(&mut self.target);
         self.spent = self.spent.map(|spent| spent + thread_clock() - begin);
         result
     }
 }
 
-impl Target for Ours {
-    fn execute(&mut self, input: &[u8]) -> Result<Outcome, HarnessError> {
-        let failed = match self.timed(|caller| caller.call(input, None))? {
-            CallOutcome::Returned | CallOutcome::Ended { end: End::Exited { code: 0 }, .. } => None,
-            CallOutcome::Ended { end, backtrace, stderr } => Some(Box::new(judge_end(&end, &stderr, &backtrace))),
-        };
-        let memory = MemoryUse::of(self.caller.memory_bytes(), self.caller.written_pages(), input.len());
-        Ok(Outcome { failed, memory })
+impl FuzzTarget for Ours {
+    fn execute(&mut self, input: &[u8]) -> Result<FuzzOutcome, HarnessError> {
+        self.timed(|target| target.execute(input))
     }
 
     fn coverage(&self, see: &mut dyn FnMut(&[u8])) {
-        self.caller.coverage().for_each(|(_, bytes)| see(bytes));
+        self.target.coverage(see);
     }
 
-    fn compare(&mut self, input: &[u8], log: &mut Vec<Compared>) -> Result<(), HarnessError> {
-        self.timed(|caller| {
-            caller.compare(input, None, &mut |module, kind, comparison| {
-                let kind = match kind {
-                    ComparisonKind::Equal { bits } => ComparedKind::Equal(bits / 8),
-                    ComparisonKind::Order { bits, .. } => ComparedKind::Order(bits / 8),
-                    ComparisonKind::Mixed { bits } => ComparedKind::Mixed(bits / 8),
-                    ComparisonKind::Switch => ComparedKind::Switch,
-                    ComparisonKind::Bytes => ComparedKind::Bytes,
-                    ComparisonKind::Search => ComparedKind::Search,
-                };
-                let site = u64::from(module.0) << 32 | u64::from(comparison.site);
-                let (left, right, at, bytes) = (comparison.left, comparison.right, comparison.at, comparison.bytes);
-                log.push(Compared { site, kind, left, right, at, bytes });
-            })
-        })
+    fn compare(&mut self, input: &[u8], log: &mut Vec<CmpLogEntry>) -> Result<(), HarnessError> {
+        self.timed(|target| target.compare(input, log))
     }
 
     fn confirm(&mut self, input: &[u8]) -> Result<Verdict, HarnessError> {
-        let none = Verdict { status: Status::Pass, findings: Vec::new(), signature: None };
-        Ok(self.execute(input)?.failed.map_or(none, |failed| *failed))
+        self.target.confirm(input)
     }
 }
 
@@ -122,35 +96,35 @@ impl Watched {
     }
 }
 
-impl Observer for Watched {
-    fn executed(&mut self, _: &Stats) -> bool {
+impl FuzzObserver for Watched {
+    fn on_execution(&mut self, _: &Stats) -> bool {
         self.looked += 1;
         !self.looked.is_multiple_of(64) || self.elapsed() < self.seconds
     }
 
-    fn added(&mut self, _: &Testcase) -> Result<(), HarnessError> {
+    fn on_testcase(&mut self, _: &Testcase) -> Result<(), HarnessError> {
         Ok(())
     }
 
-    fn found(&mut self, found: &Found) -> Result<(), HarnessError> {
+    fn on_failure(&mut self, found: &FailureRecord) -> Result<(), HarnessError> {
         let title = found.verdict.signature.as_ref().map(ToString::to_string).unwrap_or_default();
         self.found = Some((found.found_at, title));
         Ok(())
     }
 
-    fn minimized(&mut self, _: &[u8], _: &Verdict) -> Result<(), HarnessError> {
+    fn on_minimized(&mut self, _: &[u8], _: &Verdict) -> Result<(), HarnessError> {
         Ok(())
     }
 }
 
 /// A campaign from an empty corpus, until it has made its executions, used up its CPU seconds, or found a fault.
 pub(super) fn campaign(
-    target: &mut dyn Target,
+    target: &mut dyn FuzzTarget,
     seed: u64,
     executions_max: u64,
     seconds: f64,
     first_only: bool,
-) -> (Campaign, Watched, Ended) {
+) -> (Campaign, Watched, CampaignEnd) {
     let options = Options { seed: Seed(seed), executions_max, first_only, ..Options::default() };
     let mut campaign = Campaign::new(options, Dictionary::default());
     let mut watched = Watched::new(seconds);

@@ -30,7 +30,7 @@ const NATIVE_FLAGS: &str = "--cfg fuzzing -Cdebug-assertions -Ccodegen-units=1 -
 const WASM_FLAGS: &str = "--cfg fuzzing -Cdebug-assertions -Cdebuginfo=line-tables-only -Cstrip=none \
     -Clink-arg=--export=LLVMFuzzerTestOneInput -Clink-arg=--export=LLVMFuzzerInitialize -Clink-arg=--export=__wasm_call_ctors";
 /// What libfuzzer-sys links in place of libFuzzer.
-const DRIVER: &str = include_str!("../../runtime/cli/src/fuzz/driver.rs");
+const DRIVER: &str = include_str!("../../runtime/campaign/src/fuzz/driver.rs");
 
 /// How a native target is built.
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -1,8 +1,12 @@
 /* fozzy.h: choices, properties, events, rules and scenarios for programs in C that Fozzy runs.
  *
- *     clang-19 --target=wasm32-wasi -mexec-model=reactor -O2 -g -o ring.wasm ring.c       a scenario: see FOZZY_SCENARIO
- *     clang-19 --target=wasm32-wasi -O2 -g -o tool.wasm tool.c                            a program with a `main`
+ *     clang-19 --target=wasm32-wasi -O2 -g -c ring.c
+ *     clang-19 --target=wasm32-wasi -mexec-model=reactor -o ring.wasm ring.o      a scenario: see FOZZY_SCENARIO
+ *     clang-19 --target=wasm32-wasi -o tool.wasm tool.o                           a program with a `main`
  *     fozzy run ring.wasm --seed 7
+ *
+ * Compile and link apart, and link without -O: in one step clang runs Binaryen's wasm-opt where the machine has one, and the
+ * program loses the names and lines of its functions.
  *
  * One file, no library, no generator: functions are imported by the names of our WIT (wit/deps/fozzy-*.wit, where each is
  * described) with the flat signatures of the component model. `fozzy` knows these interfaces and makes a component of the
@@ -122,7 +126,7 @@ static inline void fozzy_sometimes_number(const char *name, double left, enum fo
   fozzy_raw_sometimes_number(name, strlen(name), left, compared, right, 0, NULL, 0);
 }
 
-/* A property that was told before was evaluated so many times more, and held or not. Telling is a call of the run; who evaluates
+/* A property that was told before was evaluated this many more times, and held or not. Telling is a call of the run; who evaluates
  * often counts, and tells the counts at the end of the sequence. What fails is told at once. */
 static inline void fozzy_again(const char *name, uint64_t held, uint64_t missed) {
   fozzy_raw_again(name, strlen(name), held, missed);
@@ -216,7 +220,7 @@ static inline void fozzy_failed(uint64_t operation, const char *error) {
   fozzy_raw_failed(operation, error, strlen(error));
 }
 
-/* Nobody knows whether it was done. */
+/* It is not known whether it was done. */
 static inline void fozzy_info(uint64_t operation, const char *note) {
   fozzy_raw_info(operation, note, strlen(note));
 }
@@ -311,7 +315,7 @@ FOZZY_IMPORT("target/control", "down") void fozzy_raw_down(void *);
 FOZZY_IMPORT("target/control", "restart") void fozzy_raw_restart(void);
 FOZZY_IMPORT("target/control", "lose-power") void fozzy_raw_lose_power_of_target(void);
 
-/* Whether the scenario goes on when a call of the target traps, which is a finding all the same. */
+/* Whether the scenario continues when a call of the target traps; the trap is a finding either way. */
 static inline void fozzy_outlive_target(bool yes) { fozzy_raw_outlive(yes); }
 
 /* Whether the target answers nothing, until it is restarted. */
@@ -398,7 +402,7 @@ struct fozzy_http_rule {
   size_t response_header_count;
   const void *body;
   size_t body_length;
-  /* The connection breaks after so many bytes of the body, when `resets`. */
+  /* The connection breaks after this many bytes of the body, when `resets`. */
   bool resets;
   uint64_t reset_after;
 };
@@ -525,7 +529,7 @@ struct fozzy_flow {
 /* One check between steps. */
 struct fozzy_invariant {
   const char *name;
-  /* It is checked after every so many steps. Not 0. */
+  /* The period, in steps: it is checked after each period. Not 0. */
   uint32_t period;
   void (*check)(void);
 };

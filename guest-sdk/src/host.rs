@@ -32,7 +32,7 @@ pub enum Comparison {
 
 /// Why the program says that it has failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Failure {
+pub(crate) enum ReportedFailure {
     /// Every task waits for another.
     #[cfg_attr(not(feature = "std"), allow(dead_code, reason = "there are tasks with std only"))]
     Deadlock,
@@ -43,5 +43,5 @@ pub(crate) enum Failure {
 /// The scenario is wrong, and cannot go on.
 #[doc(hidden)]
 pub fn invalid(site: &str, message: &str) -> ! {
-    fail(Failure::Invalid, site, message)
+    fail(ReportedFailure::Invalid, site, message)
 }

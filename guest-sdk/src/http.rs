@@ -55,7 +55,7 @@ pub(crate) enum Answer {
 pub enum Failure {
     /// The name of the host is unknown.
     Dns,
-    /// Nobody listens.
+    /// The connection is refused.
     Refused,
     /// The connection breaks before the response.
     Reset,
@@ -75,7 +75,7 @@ impl Rule {
         self
     }
 
-    /// Only so many requests.
+    /// The number of requests that it answers at most.
     pub fn times(self, times: u64) -> Rule {
         Rule { times: Some(times), ..self }
     }
@@ -99,7 +99,7 @@ impl Rule {
         self
     }
 
-    /// The connection breaks after so many bytes of the body; of a failure, nothing changes.
+    /// The connection breaks after this many bytes of the body. A failure is not changed.
     pub fn reset_after(mut self, bytes: u64) -> Rule {
         if let Answer::Response { reset_after, .. } = &mut self.answer {
             *reset_after = Some(bytes);
@@ -113,16 +113,16 @@ impl Rule {
     }
 
     /// From now on. Rules are tried in the order in which they were added.
-    pub fn add(self) -> Added {
-        Added(host::add_http_rule(self))
+    pub fn add(self) -> RuleHandle {
+        RuleHandle(host::add_http_rule(self))
     }
 }
 
 /// A rule that was added.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Added(u32);
+pub struct RuleHandle(u32);
 
-impl Added {
+impl RuleHandle {
     /// How many requests it has answered.
     #[must_use]
     pub fn answered(self) -> u64 {

@@ -118,7 +118,7 @@ pub mod private {
     pub use crate::host::{Comparison, invalid};
     #[cfg(not(any(feature = "std", not(target_arch = "wasm32"))))]
     pub use crate::local::Local;
-    pub use crate::registry::{FUZZ, PROPERTY, Place};
+    pub use crate::registry::{FUZZ, PROPERTY, SourceSite};
     pub use crate::scenario::{IntoOutcome, Outcome, Runner, StepResult};
     pub use alloc::format;
     pub use alloc::string::String;

@@ -2,19 +2,19 @@
 //!
 //! ```text
 //! std, or natively    std::thread_local!      Mutex
-//! no std, wasm32      a static: nobody else is there
+//! no std, wasm32      a static: there is one thread
 //! ```
 //!
 //! Invariant: a value is never reached by two threads at once. WebAssembly has threads only with the feature `atomics`, with
 //! which a program without std is refused when it is compiled.
 
 #[cfg(any(feature = "std", not(target_arch = "wasm32")))]
-pub(crate) use threads::Shared;
+pub(crate) use threads::GlobalValue;
 
 #[cfg(not(any(feature = "std", not(target_arch = "wasm32"))))]
-pub use alone::Local;
+pub(crate) use alone::GlobalValue;
 #[cfg(not(any(feature = "std", not(target_arch = "wasm32"))))]
-pub(crate) use alone::Shared;
+pub use alone::Local;
 
 #[cfg(any(feature = "std", not(target_arch = "wasm32")))]
 mod threads {
@@ -29,11 +29,11 @@ mod threads {
 
     /// The value of all threads.
     #[derive(Debug)]
-    pub(crate) struct Shared<T>(Mutex<T>);
+    pub(crate) struct GlobalValue<T>(Mutex<T>);
 
-    impl<T> Shared<T> {
-        pub(crate) const fn new(value: T) -> Shared<T> {
-            Shared(Mutex::new(value))
+    impl<T> GlobalValue<T> {
+        pub(crate) const fn new(value: T) -> GlobalValue<T> {
+            GlobalValue(Mutex::new(value))
         }
 
         pub(crate) fn with<R>(&self, body: impl FnOnce(&mut T) -> R) -> R {
@@ -110,13 +110,13 @@ mod alone {
         }
     }
 
-    /// The value of all threads, of which there is one.
+    /// The value of all threads; there is one thread.
     #[derive(Debug)]
-    pub(crate) struct Shared<T>(Local<RefCell<T>>);
+    pub(crate) struct GlobalValue<T>(Local<RefCell<T>>);
 
-    impl<T> Shared<T> {
-        pub(crate) const fn new(value: T) -> Shared<T> {
-            Shared(Local::new(RefCell::new(value)))
+    impl<T> GlobalValue<T> {
+        pub(crate) const fn new(value: T) -> GlobalValue<T> {
+            GlobalValue(Local::new(RefCell::new(value)))
         }
 
         pub(crate) fn with<R>(&self, body: impl FnOnce(&mut T) -> R) -> R {

@@ -12,7 +12,7 @@
 
 use crate::host;
 use crate::scenario::{Runner, Scenario, StepResult};
-use fozzy_trace::Part;
+use fozzy_trace::DecisionPart;
 use fozzy_trace::facts::PropertyState;
 use fozzy_trace::plan::ScenarioKind;
 
@@ -96,11 +96,11 @@ pub fn run<S: Scenario>(settings: Settings) -> Report {
     for sequence in 0..settings.sequences {
         let stream = ScenarioKind::Stateful.stream(sequence);
         let mut place = Where { what: S::NAME, settings, sequence, step: None };
-        host::with(|context| context.part = Part::beginning(stream));
+        host::with(|context| context.part = DecisionPart::beginning(stream));
         let mut runner = Runner::<S>::begin(sequence);
         for step in 0..settings.flows {
             place.step = Some(step);
-            host::with(|context| context.part = Part::step(stream, step));
+            host::with(|context| context.part = DecisionPart::step(stream, step));
             match runner.step(step) {
                 StepResult::Ran(flow) => report.steps.push((S::FLOWS[flow].name, None)),
                 StepResult::Skipped(flow, skip) => {
@@ -110,7 +110,7 @@ pub fn run<S: Scenario>(settings: Settings) -> Report {
             }
         }
         place.step = None;
-        host::with(|context| context.part = Part::ending(stream));
+        host::with(|context| context.part = DecisionPart::ending(stream));
         runner.end();
     }
     report.properties = properties();
@@ -144,7 +144,7 @@ fn each<F: Copy>(functions: &[(&'static str, F)], kind: ScenarioKind, settings: 
         for step in 0..settings.flows {
             let (what, function) = functions[step as usize % functions.len()];
             let place = Where { what, settings, sequence: round, step: Some(step) };
-            host::with(|context| context.part = Part::step(stream, step));
+            host::with(|context| context.part = DecisionPart::step(stream, step));
             call(function);
             drop(place);
         }

@@ -17,7 +17,7 @@
 //! ```
 //!
 //! WASI has no processes, so a program that runs others imports `fozzy:process`; this is the small way to it. What a
-//! program reads while its child goes on (`spawn`) is in the bindings.
+//! program reads while its child runs (`spawn`) is in the bindings.
 //!
 //! A rule of a scenario holds until its sequence ends, and comes before those of the plan. Natively there is none of
 //! this: all commands fail.
@@ -49,7 +49,7 @@ pub enum Status {
 }
 
 impl Status {
-    /// Whether it ended by itself, with code 0.
+    /// Whether it exited with code 0.
     #[must_use]
     pub fn success(self) -> bool {
         self == Status::Code(0)
@@ -157,7 +157,7 @@ impl Rule {
         Rule { args: Some(args.iter().map(|arg| (*arg).to_owned()).collect()), ..self }
     }
 
-    /// Only so many commands.
+    /// The number of commands that it answers at most.
     pub fn times(self, times: u64) -> Rule {
         Rule { times: Some(times), ..self }
     }
@@ -194,16 +194,16 @@ impl Rule {
     }
 
     /// From now on. Rules are tried in the order in which they were added.
-    pub fn add(self) -> Added {
-        Added(host::add_process_rule(self))
+    pub fn add(self) -> RuleHandle {
+        RuleHandle(host::add_process_rule(self))
     }
 }
 
 /// A rule that was added.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Added(u32);
+pub struct RuleHandle(u32);
 
-impl Added {
+impl RuleHandle {
     /// How many commands it has answered.
     #[must_use]
     pub fn answered(self) -> u64 {

@@ -84,7 +84,7 @@ impl Tally {
     }
 }
 
-/// From now on what says nothing new is counted: somebody will call [`tell`].
+/// From now on repeated evaluations are only counted: the caller will call [`tell`].
 #[doc(hidden)]
 pub fn count() {
     COUNTING.set(cfg!(target_arch = "wasm32"));

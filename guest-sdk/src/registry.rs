@@ -2,24 +2,24 @@
 //!
 //! Invariant: they stand in the order of the source, file by file, in whatever order the linker begins them.
 
-use crate::local::Shared;
+use crate::local::GlobalValue;
 use alloc::vec::Vec;
 
 /// File, line, column, and which one of those that an attribute made.
-pub type Place = (&'static str, u32, u32, usize);
+pub type SourceSite = (&'static str, u32, u32, usize);
 
 /// Functions of one kind.
 #[derive(Debug)]
-pub struct Registry<F>(Shared<Vec<(Place, &'static str, F)>>);
+pub struct Registry<F>(GlobalValue<Vec<(SourceSite, &'static str, F)>>);
 
 /// Functions that take bytes.
-pub static FUZZ: Registry<fn(&[u8])> = Registry(Shared::new(Vec::new()));
+pub static FUZZ: Registry<fn(&[u8])> = Registry(GlobalValue::new(Vec::new()));
 /// Functions that draw what they need.
-pub static PROPERTY: Registry<fn()> = Registry(Shared::new(Vec::new()));
+pub static PROPERTY: Registry<fn()> = Registry(GlobalValue::new(Vec::new()));
 
 impl<F: Copy> Registry<F> {
     /// One more.
-    pub fn add(&self, place: Place, name: &'static str, function: F) {
+    pub fn add(&self, place: SourceSite, name: &'static str, function: F) {
         self.0.with(|all| {
             let at = all.partition_point(|(known, ..)| *known < place);
             all.insert(at, (place, name, function));

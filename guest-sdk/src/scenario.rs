@@ -37,7 +37,7 @@ pub struct Flow {
 pub struct Invariant {
     /// The name of its function.
     pub name: &'static str,
-    /// It is checked after every so many steps.
+    /// The period in steps: it is checked after each period.
     pub period: u32,
 }
 

@@ -46,7 +46,7 @@ pub fn down() -> Option<String> {
     host::target_down()
 }
 
-/// Calls the target, and goes on if that traps: the trap is a finding all the same.
+/// Calls the target, and continues if the call traps. The trap is a finding either way.
 ///
 /// # Errors
 /// Why the target answers nothing. Until it is [`restart`]ed, neither does any other call.

@@ -91,7 +91,7 @@ pub fn watch_power() -> Result<(), String> {
     host::watch_power()
 }
 
-/// The disk is what a loss of power leaves of it: what was synced, and of the rest whatever is drawn. The scenario goes on,
+/// The disk is what a loss of power leaves of it: what was synced, and a drawn part of the rest. The scenario continues,
 /// with its model; all files are to be closed before.
 ///
 /// # Errors
@@ -122,7 +122,7 @@ impl Operation {
         host::end_fail(self.0, error);
     }
 
-    /// Nobody knows whether it was done.
+    /// It is not known whether it was done.
     pub fn info(self, note: &str) {
         host::end_info(self.0, note);
     }

@@ -4,6 +4,7 @@
 
 use super::{TINY, tiny_trace};
 use crate::fozzy::Fozzy;
+use crate::wait;
 use serde_json::json;
 use std::fs;
 use std::process::Child;
@@ -186,7 +187,7 @@ fn two_processes_that_pack_to_one_place_leave_one_whole_zip() {
     let start = || -> Child { fozzy.start(&["artifacts", "export", &folder, "--out", "a.zip"]) };
     let children: Vec<Child> = (0..4).map(|_| start()).collect();
     for child in children {
-        assert!(child.wait_with_output().expect("it ends").status.success());
+        assert!(wait::output(child).status.success());
     }
     let zip = fozzy.read("a.zip");
     assert!(zip::ZipArchive::new(std::io::Cursor::new(zip)).is_ok_and(|zip| zip.len() == 3));

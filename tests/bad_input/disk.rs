@@ -3,6 +3,7 @@
 use super::TINY;
 use crate::corpus::{self, Target};
 use crate::fozzy::{Fozzy, Ran, repository};
+use crate::wait;
 use fozzy_trace::file::verify;
 use std::process::Child;
 
@@ -165,7 +166,7 @@ fn two_processes_that_record_to_one_name_both_keep_their_run() {
     };
     let children: Vec<Child> = seeds.iter().map(|seed| start("append", seed)).collect();
     for child in children {
-        Ran::of(&["run"], child.wait_with_output().expect("it ends")).exits(0);
+        Ran::of(&["run"], wait::output(child)).exits(0);
     }
     let mut names: Vec<String> = (1..PROCESSES).map(|number| format!("a.{number}.fozzy")).collect();
     names.extend(["a.fozzy".to_owned(), "tiny.wat".to_owned()]);
@@ -179,10 +180,8 @@ fn two_processes_that_record_to_one_name_both_keep_their_run() {
             std::fs::remove_file(fozzy.path("a.fozzy")).expect("it is there");
         }
         let children: Vec<Child> = seeds.iter().map(|seed| start(policy, seed)).collect();
-        let codes: Vec<Option<i32>> = children
-            .into_iter()
-            .map(|child| Ran::of(&["run"], child.wait_with_output().expect("it ends")).code)
-            .collect();
+        let codes: Vec<Option<i32>> =
+            children.into_iter().map(|child| Ran::of(&["run"], wait::output(child)).code).collect();
         assert_eq!(codes.iter().filter(|code| **code == Some(2)).count(), losers, "{policy}: {codes:?}");
         assert!(verify(&fozzy.read("a.fozzy")).ok, "{policy}");
         assert_eq!(fozzy.names(), names, "{policy}");

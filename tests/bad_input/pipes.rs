@@ -2,6 +2,7 @@
 
 use crate::corpus::{self, Target};
 use crate::fozzy::{Fozzy, Ran};
+use crate::wait;
 use fozzy_trace::file::verify;
 use std::io::Read;
 use std::process::{Child, Command};
@@ -25,7 +26,7 @@ fn a_reader_that_has_seen_enough_is_no_error() {
         let mut child = fozzy.start(args);
         drop(child.stdin.take());
         read_a_little(&mut child);
-        Ran::of(args, child.wait_with_output().expect("it ends")).exits(0)
+        Ran::of(args, wait::output(child)).exits(0)
     };
     let flood = end(&["run", &probe(), "--record", "flood.fozzy", "--", "stdout-flood", "8"]);
     assert!(flood.err().contains("PASS"), "the run goes on, and its result is the run's: {flood}");
@@ -56,7 +57,7 @@ fn ctrl_c_in_the_middle_of_a_recorded_run_leaves_nothing() {
     let mut stdout = child.stdout.take().expect("a pipe");
     stdout.read_exact(&mut [0; 10]).expect("it prints");
     interrupt(&child);
-    let ran = Ran::of(&["run"], child.wait_with_output().expect("it ends")).exits(130);
+    let ran = Ran::of(&["run"], wait::output(child)).exits(130);
     assert!(ran.err().contains("interrupted: no half-written file is left"), "{ran}");
     assert!(fozzy.names().is_empty(), "{:?}", fozzy.names());
     let runs = std::fs::read_dir(fozzy.path(".fozzy/runs")).into_iter().flatten().count();
@@ -80,7 +81,8 @@ fn ctrl_c_ends_a_run_that_nobody_reads() {
     // The pipe stays open and is not emptied any more, so the program gets stuck in a write to it.
     child.stderr.as_mut().expect("a pipe").read_exact(&mut [0; 10]).expect("it prints");
     interrupt(&child);
-    assert_eq!(child.wait().expect("it ends").code(), Some(130));
+    wait::until("its end", || !wait::runs(&mut child));
+    assert_eq!(child.wait().expect("it has ended").code(), Some(130));
     assert_eq!(fozzy.names(), ["flood.wat"]);
 }
 
@@ -104,14 +106,14 @@ fn ctrl_c_while_the_trace_is_written_leaves_nothing_or_all() {
     let mut child = fozzy.start(&["run", &probe(), "--record", "a.fozzy", "--stdin", "noise", "--", "hello"]);
     // Until the temporary file is seen, or it is too late.
     let mut seen = false;
-    while !seen && child.try_wait().expect("it can be asked").is_none() {
+    wait::until("the temporary file, or the end", || {
         seen = fozzy.names().iter().any(|name| name.ends_with(".tmp"));
-        std::thread::yield_now();
-    }
+        seen || !wait::runs(&mut child)
+    });
     if seen {
         let _ = Command::new("sh").args(["-c", &format!("kill -INT {} 2>/dev/null", child.id())]).status();
     }
-    let ran = Ran::of(&["run"], child.wait_with_output().expect("it ends"));
+    let ran = Ran::of(&["run"], wait::output(child));
     match ran.code {
         Some(130) if fozzy.names() == ["noise"] => {}
         Some(0 | 130) => {

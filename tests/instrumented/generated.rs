@@ -6,8 +6,8 @@
 use super::writers;
 use arbitrary::Unstructured;
 use fozzy_instrument::{
-    Coverage, Instrumented, Kind, MARKED_PAGE_BYTES, ModuleChoice, ModuleOrdinal, Options, OriginalOffset,
-    RewrittenOffset, STRADDLE_BYTES, instrument,
+    CodeOrigin, CoverageMode, InstrumentedComponent, MARKED_PAGE_BYTES, ModuleChoice, ModuleOrdinal, Options,
+    OriginalOffset, RewrittenOffset, STRADDLE_BYTES, instrument,
 };
 use wasm_encoder::reencode::{Reencode, RoundtripReencoder};
 use wasm_encoder::{ExportKind, ExportSection, RawSection};
@@ -80,7 +80,7 @@ fn engine() -> Engine {
 }
 
 /// The core module in a component that consists of it, with its side memory exported.
-pub(super) fn rewritten(component: &[u8], options: &Options) -> (Instrumented, Vec<u8>) {
+pub(super) fn rewritten(component: &[u8], options: &Options) -> (InstrumentedComponent, Vec<u8>) {
     let output = instrument(component, options).expect("a valid component");
     let range = output.maps.modules()[0].rewritten();
     let bytes = &output.component[range.start.0 as usize..range.end.0 as usize];
@@ -133,7 +133,7 @@ fn globals_of(module: &[u8]) -> u32 {
 struct Running {
     store: Store<()>,
     instance: Instance,
-    output: Option<Instrumented>,
+    output: Option<InstrumentedComponent>,
     /// Where the code stands in the module that runs, less where it stands in the rewritten component.
     moved: i64,
 }
@@ -147,7 +147,7 @@ struct Seen {
 }
 
 impl Running {
-    fn new(engine: &Engine, bytes: &[u8], output: Option<Instrumented>) -> Option<Running> {
+    fn new(engine: &Engine, bytes: &[u8], output: Option<InstrumentedComponent>) -> Option<Running> {
         let module = Module::new(engine, bytes).expect("it is valid");
         let mut store = Store::new(engine, ());
         store.set_fuel(if output.is_some() { FUEL_AFTER } else { FUEL }).expect("fuel is on");
@@ -217,7 +217,7 @@ impl Running {
         let output = self.output.as_ref()?;
         let offset = u32::try_from(i64::try_from(offset).ok()? - self.moved).ok()?;
         let location = output.maps.locate(ModuleOrdinal(0), RewrittenOffset(offset))?;
-        (location.kind != Kind::DepthCheck).then_some(location.original)
+        (location.kind != CodeOrigin::DepthCheck).then_some(location.original)
     }
 
     fn memories(&mut self) -> Vec<Vec<u8>> {
@@ -293,9 +293,9 @@ fn generated_modules_run_as_before() {
     let engine = engine();
     let all = Options { modules: ModuleChoice::All, ..Options::default() };
     let ways = [
-        Options { coverage: Coverage::Every, ..all.clone() },
-        Options { coverage: Coverage::SetOnce, ..all.clone() },
-        Options { coverage: Coverage::Counters, marks: true, comparisons: true, ..all.clone() },
+        Options { coverage: CoverageMode::Every, ..all.clone() },
+        Options { coverage: CoverageMode::SetOnce, ..all.clone() },
+        Options { coverage: CoverageMode::Counters, marks: true, comparisons: true, ..all.clone() },
         Options { marks: true, ..all },
     ];
     let (mut calls, mut traps, mut taken, mut written) = (0, 0, 0, 0);
@@ -340,7 +340,7 @@ fn generated_modules_run_as_before() {
                 let (found, at) = after.call(name, argument);
                 assert_eq!(found.end, expected.end, "{what}");
                 assert!(found == expected, "{what}: memories or globals differ");
-                if way.coverage != Coverage::None {
+                if way.coverage != CoverageMode::None {
                     hits.push(after.hits(at));
                 }
                 let sound = after

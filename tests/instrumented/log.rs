@@ -2,9 +2,10 @@
 
 use super::generated::{SIDE, rewritten};
 use fozzy_instrument::{
-    COMPARISONS_PER_SITE, Comparison, ComparisonKind, Comparisons, HEADER_ENTRIES_AT, HEADER_SWITCH_AT, ModuleOrdinal,
+    COMPARISONS_PER_SITE, ComparisonSites, HEADER_ENTRIES_AT, HEADER_SWITCH_AT, LoggedComparison, ModuleOrdinal,
     Options,
 };
+use fozzy_trace::ComparisonKind;
 use wasm_encoder::RawSection;
 use wasmtime::{Engine, Instance, Module, Store};
 
@@ -40,13 +41,14 @@ fn a_program_shows_what_it_compares() {
     let run = instance.get_typed_func::<(u32, u64), ()>(&mut store, "run").expect("it is exported");
 
     run.call(&mut store, (7, 9)).expect("it does not trap");
-    assert_eq!(Comparisons::read(side, memory.data(&store)).count(), 0, "the switch is off");
+    assert_eq!(ComparisonSites::read(side, memory.data(&store)).count(), 0, "the switch is off");
 
     memory.write(&mut store, HEADER_SWITCH_AT as usize, &[1]).expect("it is inside");
     run.call(&mut store, (7, 9)).expect("it does not trap");
-    let found: Vec<Comparison> = Comparisons::read(side, memory.data(&store)).collect();
+    let found: Vec<LoggedComparison> = ComparisonSites::read(side, memory.data(&store)).collect();
     let sites = output.comparisons.of(ModuleOrdinal(0));
-    let row = |entry: &Comparison| (sites[entry.site as usize].kind, entry.left, entry.right, entry.at, entry.bytes);
+    let row =
+        |entry: &LoggedComparison| (sites[entry.site as usize].kind, entry.left, entry.right, entry.at, entry.bytes);
     let word = |bytes: &[u8; 8]| u64::from_le_bytes(*bytes);
     let first: Vec<_> = found.iter().take(5).map(row).collect();
     assert_eq!(
@@ -68,5 +70,5 @@ fn a_program_shows_what_it_compares() {
     let counts = side.comparison_counts.start as usize..side.comparison_counts.end as usize;
     memory.data_mut(&mut store)[counts].fill(0);
     run.call(&mut store, (7, 9)).expect("it does not trap");
-    assert_eq!(Comparisons::read(side, memory.data(&store)).collect::<Vec<_>>(), found);
+    assert_eq!(ComparisonSites::read(side, memory.data(&store)).collect::<Vec<_>>(), found);
 }

@@ -13,7 +13,7 @@
 
 use super::walk::Steps;
 use crate::corpus;
-use fozzy_engine::{Function, Reactor};
+use fozzy_engine::{Reactor, ReactorFunction};
 use std::borrow::Cow;
 use std::fs;
 use std::path::PathBuf;
@@ -93,9 +93,9 @@ pub(super) const SCENARIOS: &[Guest] = &[
         name: "parser",
         component: Source::File(|| corpus::scenario("parser", false)),
         open: |reactor| {
-            let mut run: Function<(u32, Vec<u8>), ()> =
+            let mut run: ReactorFunction<(u32, Vec<u8>), ()> =
                 reactor.function("fozzy:scenario/fuzz@0.1.0#run").expect("it is a fuzz target");
-            let mut check: Function<(u32,), ()> =
+            let mut check: ReactorFunction<(u32,), ()> =
                 reactor.function("fozzy:scenario/property@0.1.0#check").expect("it has a property");
             Box::new(move |reactor, (kind, value)| {
                 let text = b"a\\=b=c\\\nd=e\n\\";
@@ -128,13 +128,13 @@ impl Guest {
 
 /// `step: func(kind: u32, value: u32) -> u64`.
 pub(super) fn number_steps(reactor: &mut Reactor) -> Steps {
-    let mut step: Function<(u32, u32), (u64,)> = reactor.function("step").expect("it exports that");
+    let mut step: ReactorFunction<(u32, u32), (u64,)> = reactor.function("step").expect("it exports that");
     Box::new(move |reactor, step_of| reactor.call(&mut step, step_of).map(|(digest,)| format!("{digest:016x}")))
 }
 
 /// `step: func(kind: u32, value: u32) -> string`.
 fn string_steps(reactor: &mut Reactor) -> Steps {
-    let mut step: Function<(u32, u32), (String,)> = reactor.function("step").expect("it exports that");
+    let mut step: ReactorFunction<(u32, u32), (String,)> = reactor.function("step").expect("it exports that");
     Box::new(move |reactor, step_of| reactor.call(&mut step, step_of).map(|(answer,)| answer))
 }
 
@@ -164,9 +164,9 @@ enum StepResult {
 fn sequences(reactor: &mut Reactor) -> Steps {
     let name = |function: &str| format!("fozzy:scenario/stateful@0.1.0#{function}");
     let missing = "it is a scenario";
-    let mut begin: Function<(u32,), ()> = reactor.function(&name("begin-sequence")).expect(missing);
-    let mut step: Function<(u32,), (StepResult,)> = reactor.function(&name("step")).expect(missing);
-    let mut end: Function<(u32,), ()> = reactor.function(&name("end-sequence")).expect(missing);
+    let mut begin: ReactorFunction<(u32,), ()> = reactor.function(&name("begin-sequence")).expect(missing);
+    let mut step: ReactorFunction<(u32,), (StepResult,)> = reactor.function(&name("step")).expect(missing);
+    let mut end: ReactorFunction<(u32,), ()> = reactor.function(&name("end-sequence")).expect(missing);
     reactor.call(&mut begin, (0,)).expect("it begins");
     Box::new(move |reactor, (kind, value)| match kind {
         0 => {

@@ -10,7 +10,7 @@
 
 use super::guests::{Guest, Source, number_steps};
 use super::walk::{AFTER_TRAPS, CHOSEN, EVICTED, EXACT, Way, program, start, walk, walks};
-use fozzy_engine::{Build, Program, ProgramError, Restored, Switches};
+use fozzy_engine::{Build, Program, ProgramError, RestoreMethod, Switches};
 use std::borrow::Cow;
 
 /// A component around one module that exports `step`.
@@ -165,7 +165,7 @@ fn what_cannot_be_reached_is_said_and_called_again() {
             assert!(obstacles.iter().any(|obstacle| obstacle.contains(why)), "{}: {obstacles:?}", guest.name);
             assert_eq!(reactor.tracker(), None, "{}", guest.name);
             let restored = walk(&guest, &way, walks(5).min(1_000));
-            let again = restored.iter().all(|restored| matches!(restored, Restored::Repeated { .. }));
+            let again = restored.iter().all(|restored| matches!(restored, RestoreMethod::Repeated { .. }));
             assert!(again, "{} {}: {restored:?}", guest.name, way.name);
         }
     }
@@ -229,7 +229,7 @@ fn state_in_odd_places_is_in_reach() {
         };
         for way in [AFTER_TRAPS, CHOSEN, EXACT] {
             let restored = short(way);
-            let in_place = restored.iter().all(|restored| *restored == Restored::InPlace);
+            let in_place = restored.iter().all(|restored| *restored == RestoreMethod::InPlace);
             assert!(in_place, "{} {}: {restored:?}", guest.name, way.name);
         }
         short(EVICTED);

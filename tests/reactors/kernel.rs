@@ -9,7 +9,7 @@
 
 use super::guests::{LEDGER, WALKER};
 use super::walk::{AFTER_TRAPS, CHOSEN, program, start, walk, walks};
-use fozzy_engine::{Build, Restored, TrackerKind};
+use fozzy_engine::{Build, RestoreMethod, TrackerKind};
 use std::io;
 
 /// `PAGEMAP_SCAN` of `linux/fs.h`.
@@ -60,7 +60,7 @@ fn walks_without(userfaultfd: i32) {
         let reactor = start(unmarked, 1);
         assert_eq!(reactor.tracker(), Some(TrackerKind::Compared), "what works everywhere");
         let restored = walk(&LEDGER, &CHOSEN, walks(20));
-        assert!(restored.contains(&Restored::Fresh) && restored.contains(&Restored::InPlace), "{restored:?}");
+        assert!(restored.contains(&RestoreMethod::Fresh) && restored.contains(&RestoreMethod::InPlace), "{restored:?}");
         walk(&WALKER, &AFTER_TRAPS, walks(10));
     });
     thread.join().expect("the walks come out as straight execution");

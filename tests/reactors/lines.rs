@@ -6,8 +6,8 @@
 
 use super::guests::{Guest, LEDGER, WALKER};
 use super::walk::{PLAIN, program, start};
-use fozzy_engine::{Build, CallError, Coverage};
-use fozzy_trace::outcome::Frame;
+use fozzy_engine::{Build, CallError, CoverageMode};
+use fozzy_trace::outcome::StackFrame;
 
 /// The only line of `source` that holds `words`, from 1.
 fn line_of(source: &str, words: &str) -> u32 {
@@ -18,7 +18,7 @@ fn line_of(source: &str, words: &str) -> u32 {
 }
 
 /// How the guest ends in a step, the same in every build.
-fn backtrace(guest: &Guest, builds: &[Build], kind: u32) -> Vec<Frame> {
+fn backtrace(guest: &Guest, builds: &[Build], kind: u32) -> Vec<StackFrame> {
     let ended = |build: &Build| {
         let mut reactor = start(program(guest, build), 1);
         let mut steps = (guest.open)(&mut reactor);
@@ -48,7 +48,7 @@ fn check(guest: &Guest, builds: &[Build], kind: u32, file: &str, source: &str, w
 
 #[test]
 fn a_trap_is_at_its_line_in_every_build() {
-    let all = Build { comparisons: true, coverage: Coverage::Counters, ..Build::exact() };
+    let all = Build { comparisons: true, coverage: CoverageMode::Counters, ..Build::exact() };
     let builds = [(PLAIN.build)(), Build::fast(), Build::exact(), all];
     let ledger = include_str!("../guests/c/ledger.c");
     check(&LEDGER, &builds, 13, "/ledger.c", ledger, "(0xf0000000u + value) = value;");

@@ -12,9 +12,10 @@
 
 use super::guests::Guest;
 use crate::fozzy::cache_folder;
-use fozzy_engine::{Build, Cache, CallError, CheckpointId, Program, Reactor, Restored, Switches, TrackerKind};
+use fozzy_engine::{Build, Cache, CallError, Program, Reactor, RestoreMethod, Switches, TrackerKind};
+use fozzy_trace::CheckpointId;
 use fozzy_trace::plan::{self, Inputs};
-use fozzy_trace::source::Seeded;
+use fozzy_trace::source::SeededSource;
 use fozzy_trace::{NodeId, Plan, Seed};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -75,8 +76,8 @@ pub(super) fn program(guest: &Guest, build: &Build) -> Program {
 }
 
 pub(super) fn start(program: Program, seed: u64) -> Reactor {
-    let source = Box::new(Seeded::new(Seed(seed)));
-    let plan = Arc::new(Plan { main: plan::Machine::default(), ..Plan::default() });
+    let source = Box::new(SeededSource::new(Seed(seed)));
+    let plan = Arc::new(Plan { main: plan::MachinePlan::default(), ..Plan::default() });
     Reactor::start(program, plan, &Inputs::default(), source).expect("it starts")
 }
 
@@ -96,7 +97,7 @@ impl Numbers {
 struct Path(Vec<(Step, String)>);
 
 /// Walks, and compares each end with the straight way there. The answer is how checkpoints were restored.
-pub(super) fn walk(guest: &Guest, way: &Way, count: u64) -> Vec<Restored> {
+pub(super) fn walk(guest: &Guest, way: &Way, count: u64) -> Vec<RestoreMethod> {
     let program = program(guest, &(way.build)());
     let mut restored = Vec::new();
     for group in 0..count.div_ceil(WALKS_OF_AN_INSTANCE) {
@@ -125,7 +126,7 @@ struct Walker<'g> {
     way: &'g Way,
     reactor: Reactor,
     steps: Steps,
-    restored: Vec<Restored>,
+    restored: Vec<RestoreMethod>,
     kept: Vec<(CheckpointId, Path)>,
 }
 

@@ -10,10 +10,10 @@ use crate::corpus::{self, MOUNT, Program};
 use crate::fozzy::cache_folder;
 use fozzy_check::judge;
 use fozzy_engine::{Cache, Session, Switches};
-use fozzy_trace::file::{EngineId, Recording, Target, verify};
-use fozzy_trace::plan::{Inputs, Machine, Stdin};
-use fozzy_trace::source::Seeded;
-use fozzy_trace::{Digest, End, Executor, Plan, Seed, Status};
+use fozzy_trace::file::{EngineId, RecordedTarget, Recording, verify};
+use fozzy_trace::plan::{Inputs, MachinePlan, StdinPlan};
+use fozzy_trace::source::SeededSource;
+use fozzy_trace::{Digest, ExecutionEnd, Executor, Plan, Seed, Status};
 use std::collections::BTreeSet;
 use std::io::Write;
 use std::sync::Arc;
@@ -25,12 +25,12 @@ const SEEDS: u64 = 100;
 const DRAWS_AGAIN: [&str; 1] = ["genpass"];
 
 /// All calls: none of these programs makes so many that they do not fit into memory.
-const ALL: fozzy_trace::Keep = 0..u64::MAX;
+const ALL: fozzy_trace::HistoryWindow = 0..u64::MAX;
 
 /// A program, ready to be run under any seed.
 struct Sample {
     session: Session,
-    target: Target,
+    target: RecordedTarget,
     plan: Plan,
     inputs: Inputs,
 }
@@ -39,7 +39,7 @@ struct Sample {
 struct Seen {
     stdout: Digest,
     stderr: Digest,
-    end: End,
+    end: ExecutionEnd,
     /// The names of all calls in order.
     calls: Vec<String>,
 }
@@ -54,23 +54,26 @@ impl Sample {
             fozzy_live::capture_directory(&host, MOUNT, &mut inputs).expect("it is committed")
         });
         let dirs = dirs.collect();
-        let stdin = Stdin { bytes: inputs.add(program.stdin), stays_open: false };
+        let stdin = StdinPlan { bytes: inputs.add(program.stdin), stays_open: false };
         let words = [program.name].into_iter().chain(program.args.iter().copied()).map(str::to_owned);
-        let main = Machine { args: words.collect(), stdin, dirs, env: Vec::new() };
+        let main = MachinePlan { args: words.collect(), stdin, dirs, env: Vec::new() };
         let plan = Plan { main, ..Plan::default() };
         let cache = Cache::open(&cache_folder()).expect("the target folder can be written");
         let component: Arc<[u8]> = loaded.component.into();
         let compiled = fozzy_engine::Program::new(component, Switches::of(&plan), Some(&cache)).expect("it compiles");
         let session = Session::new(compiled, Arc::new(plan.clone()), &inputs).expect("a plan of ours");
-        let target =
-            Target { name: program.name.into(), source: Digest::of(&bytes), kind: loaded.kind.name().to_owned() };
+        let target = RecordedTarget {
+            name: program.name.into(),
+            source: Digest::of(&bytes),
+            kind: loaded.kind.name().to_owned(),
+        };
         Sample { session, target, plan, inputs }
     }
 
     /// Runs, records, replays and compares.
     fn check(&mut self, seed: u64) -> Seen {
         let seed = Seed(seed);
-        let execution = self.session.execute(Box::new(Seeded::new(seed)), ALL).expect("this machine is fit");
+        let execution = self.session.execute(Box::new(SeededSource::new(seed)), ALL).expect("this machine is fit");
         let verdict = judge(&execution);
         assert_eq!(verdict.status, Status::Pass, "seed {seed}: {verdict:?}");
         let program = self.session.program();

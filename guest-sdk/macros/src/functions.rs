@@ -15,12 +15,12 @@ use syn::{Error, FnArg, Ident, Item, ItemFn, Pat, Result, Visibility};
 
 /// Which of the two.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum FunctionKind {
     Fuzz,
     Property,
 }
 
-pub(crate) fn expand(kind: Kind, attribute: TokenStream, item: TokenStream) -> Result<TokenStream> {
+pub(crate) fn expand(kind: FunctionKind, attribute: TokenStream, item: TokenStream) -> Result<TokenStream> {
     if !attribute.is_empty() {
         return Err(Error::new_spanned(attribute, "expected no arguments"));
     }
@@ -54,11 +54,11 @@ pub(crate) fn expand(kind: Kind, attribute: TokenStream, item: TokenStream) -> R
         return Err(Error::new_spanned(&item, "expected a public function in the module"));
     }
     static MADE: [AtomicBool; 2] = [AtomicBool::new(false), AtomicBool::new(false)];
-    let is_first = !MADE[usize::from(kind == Kind::Fuzz)].swap(true, Ordering::Relaxed);
+    let is_first = !MADE[usize::from(kind == FunctionKind::Fuzz)].swap(true, Ordering::Relaxed);
     let rows = functions.iter().map(|(function, path)| row(kind, function, path)).collect::<Result<Vec<_>>>()?;
     let (natively, registered) = match kind {
-        Kind::Fuzz => (quote!(fuzz), quote!(FUZZ)),
-        Kind::Property => (quote!(property), quote!(PROPERTY)),
+        FunctionKind::Fuzz => (quote!(fuzz), quote!(FUZZ)),
+        FunctionKind::Property => (quote!(property), quote!(PROPERTY)),
     };
     let registrations = rows.iter().enumerate().map(|(number, row)| {
         quote! {
@@ -100,13 +100,13 @@ pub(crate) fn expand(kind: Kind, attribute: TokenStream, item: TokenStream) -> R
 }
 
 /// One function with its name, as the table has it.
-fn row(kind: Kind, function: &ItemFn, path: &TokenStream) -> Result<TokenStream> {
+fn row(kind: FunctionKind, function: &ItemFn, path: &TokenStream) -> Result<TokenStream> {
     let name = function.sig.ident.to_string();
-    if let Some(asyncness) = function.sig.asyncness.filter(|_| kind == Kind::Fuzz) {
+    if let Some(asyncness) = function.sig.asyncness.filter(|_| kind == FunctionKind::Fuzz) {
         return Err(Error::new_spanned(asyncness, "a fuzz target cannot be async; call `task::block_on` in it"));
     }
     let inputs = &function.sig.inputs;
-    if kind == Kind::Fuzz {
+    if kind == FunctionKind::Fuzz {
         if inputs.len() != 1 {
             return Err(Error::new_spanned(&function.sig, "expected one argument, the bytes: `data: &[u8]`"));
         }
@@ -132,9 +132,9 @@ pub(crate) fn argument(argument: &FnArg) -> Result<TokenStream> {
 }
 
 /// What the sandbox calls.
-fn export(kind: Kind) -> TokenStream {
+fn export(kind: FunctionKind) -> TokenStream {
     match kind {
-        Kind::Fuzz => quote! {
+        FunctionKind::Fuzz => quote! {
             #[cfg(target_arch = "wasm32")]
             const _: () = {
                 struct __Exported;
@@ -152,7 +152,7 @@ fn export(kind: Kind) -> TokenStream {
                 ::fozzy_sdk::bindings::fuzz::export_fuzz!(__Exported with_types_in ::fozzy_sdk::bindings::fuzz);
             };
         },
-        Kind::Property => quote! {
+        FunctionKind::Property => quote! {
             #[cfg(target_arch = "wasm32")]
             const _: () = {
                 struct __Exported;

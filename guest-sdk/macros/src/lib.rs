@@ -20,7 +20,7 @@ use proc_macro::TokenStream;
 ///
 /// - `#[flow(weight = 100, max_times = 20, precondition = |b| b.accounts.len() > 1)]`: all three may be left out. Arguments
 ///   are drawn by `Draw`, each at the site of its name. The function may be `async`, and may return `Result<(), Skip>`.
-/// - `#[invariant(period = 10)]`: after every so many steps; 1 when left out.
+/// - `#[invariant(period = 10)]`: checked after every ten steps; default: 1.
 /// - Hooks: `pre_sequence`, `post_sequence`, `pre_flow`, `post_flow`, `pre_invariants`, `post_invariants`, `pre_invariant`,
 ///   `post_invariant`. Those of one flow or invariant may take it: `fn pre_flow(&mut self, flow: &Flow)`.
 ///
@@ -34,14 +34,14 @@ pub fn scenario(attribute: TokenStream, item: TokenStream) -> TokenStream {
 /// number in a crate; they are called in the order of the source.
 #[proc_macro_attribute]
 pub fn fuzz(attribute: TokenStream, item: TokenStream) -> TokenStream {
-    finish(functions::expand(functions::Kind::Fuzz, attribute.into(), item.into()))
+    finish(functions::expand(functions::FunctionKind::Fuzz, attribute.into(), item.into()))
 }
 
 /// Makes a property of a function whose arguments are drawn, or of all public functions of an inline module. There may be
 /// any number in a crate; they are called in the order of the source.
 #[proc_macro_attribute]
 pub fn property(attribute: TokenStream, item: TokenStream) -> TokenStream {
-    finish(functions::expand(functions::Kind::Property, attribute.into(), item.into()))
+    finish(functions::expand(functions::FunctionKind::Property, attribute.into(), item.into()))
 }
 
 /// Draws the fields in their order; of an enum, the variant first, the first one being the simplest. `#[draw(weight = 3)]`

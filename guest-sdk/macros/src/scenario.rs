@@ -102,7 +102,7 @@ fn take(attributes: &mut Vec<Attribute>, name: &str) -> Option<Attribute> {
     Some(attributes.remove(at))
 }
 
-/// The settings of an attribute, of which there may be none.
+/// The settings of an attribute; may be empty.
 fn settings(attribute: &Attribute, mut each: impl FnMut(ParseNestedMeta<'_>) -> Result<()>) -> Result<()> {
     if matches!(attribute.meta, syn::Meta::Path(_)) { Ok(()) } else { attribute.parse_nested_meta(&mut each) }
 }
@@ -196,7 +196,7 @@ impl Invariant {
             let literal: LitInt = meta.value()?.parse()?;
             period = literal.base10_parse()?;
             if period == 0 {
-                let message = "the period is 0: an invariant is checked after every so many steps, 1 being every step";
+                let message = "the period is 0: it is a number of steps, and 1 checks the invariant after every step";
                 return Err(Error::new_spanned(literal, message));
             }
             Ok(())

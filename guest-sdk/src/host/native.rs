@@ -3,12 +3,18 @@
 //! Invariant: each thread is a run of its own; the first question of one that was not begun is answered from seed 0.
 //! Not here: faults, and the simulated computer: files and network are the real ones.
 
-use super::{Comparison, Failure};
+use super::{Comparison, ReportedFailure};
+#[cfg(feature = "std")]
+use crate::task::{Schedule, SchedulingMoment};
 use crate::{http, process};
+#[cfg(feature = "std")]
+pub(crate) use fozzy_trace::ReadyTask;
 use fozzy_trace::choice::{self, ChoiceError};
-use fozzy_trace::facts::{self, Properties, PropertyKind, Seen};
-use fozzy_trace::source::Seeded;
-use fozzy_trace::{DecisionSource, NodeId, Part, Purpose, Question, Seed};
+use fozzy_trace::facts::{self, Properties, PropertyEvaluation, PropertyKind};
+use fozzy_trace::source::SeededSource;
+use fozzy_trace::{DecisionPart, DecisionSource, NodeId, Purpose, Question, Seed};
+#[cfg(feature = "std")]
+use fozzy_trace::{SchedulePolicy, SchedulingPoint, scheduler::NEXT_TASK};
 use std::cell::RefCell;
 use std::time::Duration;
 
@@ -17,8 +23,8 @@ const CLOCK_TICK: Duration = Duration::from_micros(1);
 
 /// A native run.
 pub(crate) struct Context {
-    source: Seeded,
-    pub(crate) part: Part,
+    source: SeededSource,
+    pub(crate) part: DecisionPart,
     pub(crate) properties: Properties,
     now: Duration,
     frozen: bool,
@@ -30,8 +36,8 @@ pub(crate) struct Context {
 impl Context {
     fn new(seed: u64) -> Context {
         Context {
-            source: Seeded::new(Seed(seed)),
-            part: Part::WHOLE,
+            source: SeededSource::new(Seed(seed)),
+            part: DecisionPart::WHOLE,
             properties: Properties::default(),
             now: Duration::ZERO,
             frozen: false,
@@ -98,6 +104,27 @@ pub(crate) fn weighted(site: &str, weights: &[u32]) -> u32 {
     ask(site, |below| choice::weighted(weights, below))
 }
 
+/// The place of the task that runs next.
+#[cfg(feature = "std")]
+pub(crate) fn next_task(moment: &SchedulingMoment<'_>) -> usize {
+    let policy = match moment.schedule {
+        Schedule::Fifo | Schedule::Random => SchedulePolicy::Random,
+        Schedule::Pct { depth } => SchedulePolicy::Pct { depth },
+        Schedule::Pos => SchedulePolicy::Pos,
+        Schedule::Urw => SchedulePolicy::Urw,
+    };
+    let SchedulingMoment { kind, run, touched, ready, .. } = *moment;
+    let point = SchedulingPoint { kind, run, policy, touched, ready };
+    let checked = choice::check_tasks(&point);
+    let picked = checked.map(|()| {
+        with(|context| {
+            let question = Question { node: NodeId(0), purpose: Purpose::Choice(context.part), site: NEXT_TASK };
+            context.source.pick(question, &point).0
+        })
+    });
+    answered(NEXT_TASK, picked) as usize
+}
+
 pub(crate) fn reseed() -> u64 {
     let bytes = bytes("reseed", 8);
     u64::from_le_bytes(bytes.try_into().expect("eight bytes"))
@@ -109,7 +136,7 @@ pub(crate) fn input() -> Vec<u8> {
     bytes("input", length as u64)
 }
 
-fn see(seen: Seen<'_>) {
+fn see(seen: PropertyEvaluation<'_>) {
     match with(|context| context.properties.see(seen)) {
         Ok(None) => {}
         Ok(Some(failure)) => panic!("{}", failure.message),
@@ -118,41 +145,41 @@ fn see(seen: Seen<'_>) {
 }
 
 pub(crate) fn always(name: &str, holds: bool, details: Option<&str>) {
-    see(Seen { kind: PropertyKind::Always, name, holds, distance: None, details });
+    see(PropertyEvaluation { kind: PropertyKind::Always, name, holds, distance: None, details });
 }
 
 pub(crate) fn always_or_unreachable(name: &str, holds: bool, details: Option<&str>) {
-    see(Seen { kind: PropertyKind::AlwaysOrUnreachable, name, holds, distance: None, details });
+    see(PropertyEvaluation { kind: PropertyKind::AlwaysOrUnreachable, name, holds, distance: None, details });
 }
 
-/// Natively nothing is counted before it is told.
+/// A native run counts nothing between reports.
 pub(crate) fn again(_name: &str, _held: u64, _missed: u64) {}
 
-/// Nobody searches natively.
+/// A native run has no search to guide.
 pub(crate) fn state(_name: &str, _value: u64) {}
 
 pub(crate) fn sometimes(name: &str, holds: bool, details: Option<&str>) {
-    see(Seen { kind: PropertyKind::Sometimes, name, holds, distance: None, details });
+    see(PropertyEvaluation { kind: PropertyKind::Sometimes, name, holds, distance: None, details });
 }
 
 pub(crate) fn reachable(name: &str) {
-    see(Seen { kind: PropertyKind::Reachable, name, holds: true, distance: None, details: None });
+    see(PropertyEvaluation { kind: PropertyKind::Reachable, name, holds: true, distance: None, details: None });
 }
 
 pub(crate) fn unreachable(name: &str, details: Option<&str>) {
-    see(Seen { kind: PropertyKind::Unreachable, name, holds: false, distance: None, details });
+    see(PropertyEvaluation { kind: PropertyKind::Unreachable, name, holds: false, distance: None, details });
 }
 
 fn see_number(kind: PropertyKind, name: &str, (left, compared, right): (f64, Comparison, f64)) {
     let comparison = match compared {
-        Comparison::Less => facts::Comparison::Less,
-        Comparison::AtMost => facts::Comparison::AtMost,
-        Comparison::Greater => facts::Comparison::Greater,
-        Comparison::AtLeast => facts::Comparison::AtLeast,
+        Comparison::Less => facts::ComparisonOperator::Less,
+        Comparison::AtMost => facts::ComparisonOperator::AtMost,
+        Comparison::Greater => facts::ComparisonOperator::Greater,
+        Comparison::AtLeast => facts::ComparisonOperator::AtLeast,
     };
     let (holds, distance) = comparison.of(left, right);
     let details = (!holds).then(|| format!("expected {left} {} {right}", comparison.sign()));
-    see(Seen { kind, name, holds, distance: Some(distance), details: details.as_deref() });
+    see(PropertyEvaluation { kind, name, holds, distance: Some(distance), details: details.as_deref() });
 }
 
 pub(crate) fn always_number(name: &str, left: f64, compared: Comparison, right: f64) {
@@ -163,10 +190,10 @@ pub(crate) fn sometimes_number(name: &str, left: f64, compared: Comparison, righ
     see_number(PropertyKind::Sometimes, name, (left, compared, right));
 }
 
-pub(crate) fn fail(failure: Failure, site: &str, message: &str) -> ! {
+pub(crate) fn fail(failure: ReportedFailure, site: &str, message: &str) -> ! {
     match failure {
-        Failure::Deadlock => panic!("{message}"),
-        Failure::Invalid => panic!("{site}: {message}"),
+        ReportedFailure::Deadlock => panic!("{message}"),
+        ReportedFailure::Invalid => panic!("{site}: {message}"),
     }
 }
 
@@ -261,7 +288,7 @@ pub(crate) fn run(command: process::Command) -> Result<process::Output, String> 
     Err(format!("{}: {NO_PROCESSES}", command.program))
 }
 
-/// Natively nobody asks rules: they are numbered, and answer nothing.
+/// A native run has no simulated servers: rules are numbered, and answer nothing.
 pub(crate) fn add_process_rule(_rule: process::Rule) -> u32 {
     with(|context| {
         context.rules += 1;

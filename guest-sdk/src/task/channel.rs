@@ -2,7 +2,7 @@
 //!
 //! Invariant: what was sent is received once, in its order.
 
-use super::waiting::{Resource, Waiters};
+use super::waiting::{Object, Resource, Waiters};
 use crate::site;
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
@@ -10,7 +10,7 @@ use std::panic::Location;
 use std::rc::Rc;
 use std::task::Poll;
 
-struct Shared<T> {
+struct ChannelState<T> {
     site: &'static str,
     queue: RefCell<VecDeque<T>>,
     capacity: usize,
@@ -21,7 +21,7 @@ struct Shared<T> {
 }
 
 /// What a sender waits for.
-struct Room<T>(Rc<Shared<T>>);
+struct Room<T>(Rc<ChannelState<T>>);
 
 impl<T> Resource for Room<T> {
     fn name(&self) -> String {
@@ -32,7 +32,7 @@ impl<T> Resource for Room<T> {
     }
 }
 
-impl<T> Resource for Shared<T> {
+impl<T> Resource for ChannelState<T> {
     fn name(&self) -> String {
         format!("channel at {}", self.site)
     }
@@ -56,39 +56,41 @@ pub fn unbounded<T: 'static>() -> (Sender<T>, Receiver<T>) {
 }
 
 fn channel<T>(site: &'static str, capacity: usize) -> (Sender<T>, Receiver<T>) {
-    let shared = Rc::new(Shared {
+    // One object: who sends and who receives are in a race.
+    let object = Object::default();
+    let shared = Rc::new(ChannelState {
         site,
         queue: RefCell::default(),
         capacity,
         senders: Cell::new(1),
         receivers: Cell::new(1),
-        has_room: Waiters::default(),
-        has_some: Waiters::default(),
+        has_room: Waiters::of(object),
+        has_some: Waiters::of(object),
     });
     (Sender(Rc::clone(&shared)), Receiver(shared))
 }
 
 /// Sends; a clone is another sender.
-pub struct Sender<T>(Rc<Shared<T>>);
+pub struct Sender<T>(Rc<ChannelState<T>>);
 
 /// Receives; a clone is another receiver.
-pub struct Receiver<T>(Rc<Shared<T>>);
+pub struct Receiver<T>(Rc<ChannelState<T>>);
 
-/// Nobody receives any more; this was to be sent.
+/// All receivers are gone; holds the value that was not sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Closed<T>(pub T);
+pub struct SendError<T>(pub T);
 
 impl<T: 'static> Sender<T> {
     /// Waits for room, and sends.
     ///
     /// # Errors
     /// When there is no receiver any more.
-    pub async fn send(&self, value: T) -> Result<(), Closed<T>> {
+    pub async fn send(&self, value: T) -> Result<(), SendError<T>> {
         let mut value = Some(value);
         std::future::poll_fn(|context| {
             let shared = &self.0;
             if shared.receivers.get() == 0 {
-                return Poll::Ready(value.take().map_or(Ok(()), |value| Err(Closed(value))));
+                return Poll::Ready(value.take().map_or(Ok(()), |value| Err(SendError(value))));
             }
             if shared.queue.borrow().len() >= shared.capacity {
                 return shared.has_room.pend(context, &(Rc::new(Room(Rc::clone(shared))) as Rc<dyn Resource>));

@@ -11,7 +11,7 @@ use std::panic::Location;
 use std::rc::Rc;
 use std::task::Poll;
 
-/// A value that one task has at a time. Clones share it.
+/// A value that one task locks at a time. Clones share it.
 pub struct Mutex<T> {
     lock: Rc<Lock>,
     value: Rc<RefCell<T>>,
@@ -34,19 +34,20 @@ impl Resource for Lock {
 }
 
 impl<T> Mutex<T> {
-    /// A mutex that nobody has.
+    /// An unlocked mutex.
     #[track_caller]
     pub fn new(value: T) -> Mutex<T> {
         let lock = Lock { site: site::of(Location::caller()), holder: RefCell::new(None), waiters: Waiters::default() };
         Mutex { lock: Rc::new(lock), value: Rc::new(RefCell::new(value)) }
     }
 
-    /// Waits until nobody has it.
+    /// Locks it; waits while another task holds it.
     pub async fn lock(&self) -> MutexGuard<'_, T> {
         std::future::poll_fn(|context| {
             if self.lock.holder.borrow().is_some() {
                 return self.lock.waiters.pend(context, &(Rc::clone(&self.lock) as Rc<dyn Resource>));
             }
+            self.lock.waiters.touch();
             self.lock.holder.replace(Some(executor::with(|executor| executor.current_name())));
             Poll::Ready(())
         })
@@ -61,7 +62,7 @@ impl<T> Clone for Mutex<T> {
     }
 }
 
-/// Whoever has this has the mutex.
+/// Holds the lock until dropped.
 pub struct MutexGuard<'a, T> {
     value: RefMut<'a, T>,
     lock: &'a Lock,

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! notify_one       one of those who wait, or whoever waits next
-//! notify_waiters   all who wait now, and nobody later: who looks first and waits then may miss it
+//! notify_waiters   all tasks that wait now, no later one: a task that checks first and waits then may miss it
 //! ```
 
 use super::waiting::{Resource, Waiters};
@@ -15,18 +15,18 @@ use std::task::Poll;
 
 /// Wakes tasks. Clones are the same.
 #[derive(Clone)]
-pub struct Notify(Rc<Shared>);
+pub struct Notify(Rc<NotifyState>);
 
-struct Shared {
+struct NotifyState {
     site: &'static str,
-    /// Somebody may pass.
+    /// One task may pass.
     permit: Cell<bool>,
     /// How often all were woken.
     rounds: Cell<u64>,
     waiters: Waiters,
 }
 
-impl Resource for Shared {
+impl Resource for NotifyState {
     fn name(&self) -> String {
         format!("notify at {}", self.site)
     }
@@ -48,7 +48,7 @@ impl Notify {
     #[must_use]
     pub fn new() -> Notify {
         let site = site::of(Location::caller());
-        let shared = Shared { site, permit: Cell::new(false), rounds: Cell::new(0), waiters: Waiters::default() };
+        let shared = NotifyState { site, permit: Cell::new(false), rounds: Cell::new(0), waiters: Waiters::default() };
         Notify(Rc::new(shared))
     }
 
@@ -70,6 +70,7 @@ impl Notify {
         let round = shared.rounds.get();
         std::future::poll_fn(move |context| {
             if shared.rounds.get() != round || shared.permit.take() {
+                shared.waiters.touch();
                 return Poll::Ready(());
             }
             shared.waiters.pend(context, &(Rc::clone(&shared) as Rc<dyn Resource>))

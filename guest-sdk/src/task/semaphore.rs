@@ -10,18 +10,18 @@ use std::panic::Location;
 use std::rc::Rc;
 use std::task::Poll;
 
-/// So many permits. Clones share them.
+/// A number of permits. Clones share them.
 #[derive(Clone)]
-pub struct Semaphore(Rc<Shared>);
+pub struct Semaphore(Rc<SemaphoreState>);
 
-struct Shared {
+struct SemaphoreState {
     site: &'static str,
     left: Cell<usize>,
     holders: RefCell<Vec<Rc<str>>>,
     waiters: Waiters,
 }
 
-impl Resource for Shared {
+impl Resource for SemaphoreState {
     fn name(&self) -> String {
         format!("semaphore at {}", self.site)
     }
@@ -33,13 +33,13 @@ impl Resource for Shared {
 }
 
 impl Semaphore {
-    /// A semaphore of which nobody has a permit.
+    /// A semaphore with all its permits free.
     #[track_caller]
     #[must_use]
     pub fn new(permits: usize) -> Semaphore {
         let site = site::of(Location::caller());
         let holders = RefCell::default();
-        Semaphore(Rc::new(Shared { site, left: Cell::new(permits), holders, waiters: Waiters::default() }))
+        Semaphore(Rc::new(SemaphoreState { site, left: Cell::new(permits), holders, waiters: Waiters::default() }))
     }
 
     /// Permits that are left.
@@ -54,6 +54,7 @@ impl Semaphore {
             if self.0.left.get() == 0 {
                 return self.0.waiters.pend(context, &(Rc::clone(&self.0) as Rc<dyn Resource>));
             }
+            self.0.waiters.touch();
             self.0.left.set(self.0.left.get() - 1);
             Poll::Ready(executor::with(|executor| executor.current_name()))
         })
@@ -65,7 +66,7 @@ impl Semaphore {
 
 /// A permit of a [`Semaphore`].
 pub struct Permit {
-    shared: Rc<Shared>,
+    shared: Rc<SemaphoreState>,
     holder: Rc<str>,
 }
 

@@ -21,7 +21,7 @@ pub async fn sleep(time: Duration) {
     Sleep { until, timer: None }.await;
 }
 
-/// The time was over first.
+/// The time limit passed before the future was ready.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Elapsed;
 
@@ -48,7 +48,7 @@ struct Sleep {
     timer: Option<u64>,
 }
 
-/// What somebody who sleeps waits for; never part of a deadlock.
+/// The resource of a sleeping task; never part of a deadlock.
 struct Clock(Duration);
 
 impl Resource for Clock {
@@ -73,7 +73,7 @@ impl Future for Sleep {
                 executor.remove_timer(until, timer);
             }
             self.timer = Some(executor.add_timer(until, context.waker().clone()));
-            executor.waits_for(Rc::new(Clock(until)));
+            executor.waits_for(Rc::new(Clock(until)), None);
         });
         Poll::Pending
     }

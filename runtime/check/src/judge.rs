@@ -1,12 +1,12 @@
 //! The verdict on one execution.
 
+use crate::frame_filter::{is_named, is_own};
 use crate::leak;
-use crate::own::{is_named, is_own};
-use crate::panic::{Panic, last_panic, says_out_of_memory};
+use crate::panic::{PanicMessage, last_panic, says_out_of_memory};
 use crate::unmatched::one_line;
-use fozzy_trace::facts::{Facts, Failure, FailureKind, FlowStats, ScenarioStats};
-use fozzy_trace::outcome::{Frame, SourceLocation};
-use fozzy_trace::{End, Execution, Finding, FindingKind, Signature, Status, Verdict};
+use fozzy_trace::facts::{Facts, FailureKind, FlowStats, ReportedFailure, ScenarioStats};
+use fozzy_trace::outcome::{SourceLocation, StackFrame};
+use fozzy_trace::{Execution, ExecutionEnd, FailureSignature, Finding, FindingKind, Status, Verdict};
 
 /// Own frames that identify a trap: enough to tell call paths apart, few enough that a change further
 /// out does not make it another failure.
@@ -20,44 +20,46 @@ const SHOWN_SKIPS: usize = 8;
 /// What an execution means: the worst that was found decides about the status, and stands first.
 #[must_use]
 pub fn judge(execution: &Execution) -> Verdict {
-    let target = Part { stderr: execution.stderr.kept(), backtrace: &execution.backtrace };
+    let target = ProgramOutput { stderr: execution.stderr.kept(), backtrace: &execution.backtrace };
     let place = execution.facts.scenario.as_ref().and_then(|scenario| scenario.place());
-    let mut found: Vec<Found> = of_end(&execution.end, target).into_iter().collect();
-    let at_place = |found: &mut Found| found.finding.message.extend(place.iter().map(|place| format!("\nin {place}")));
+    let mut found: Vec<JudgedFinding> = of_end(&execution.end, target).into_iter().collect();
+    let at_place =
+        |found: &mut JudgedFinding| found.finding.message.extend(place.iter().map(|place| format!("\nin {place}")));
     found.iter_mut().for_each(at_place);
     for node in &execution.nodes {
-        let part = Part { stderr: node.stderr.kept(), backtrace: &node.backtrace };
+        let part = ProgramOutput { stderr: node.stderr.kept(), backtrace: &node.backtrace };
         // How another machine's program exits is its own affair, and shown; that it crashes is not.
-        let end = node.end.as_ref().filter(|end| !matches!(end, End::Exited { .. }));
+        let end = node.end.as_ref().filter(|end| !matches!(end, ExecutionEnd::Exited { .. }));
         found.extend(end.and_then(|end| of_end(end, part)).map(|found| found.on(&node.name)));
     }
-    if execution.end == End::CalledEnded {
+    if execution.end == ExecutionEnd::CalledEnded {
         match found.last_mut() {
             Some(found) => at_place(found),
             None => found.push(crash("the component that it called ended", target)),
         }
     }
     // What else was found says more.
-    if found.is_empty() && execution.end == (End::Exited { code: 0 }) {
+    if found.is_empty() && execution.end == (ExecutionEnd::Exited { code: 0 }) {
         found.extend(execution.facts.scenario.as_ref().and_then(nothing_ran));
     }
-    if execution.end == (End::Exited { code: 0 }) {
+    if execution.end == (ExecutionEnd::Exited { code: 0 }) {
         found.extend(leak::found(&execution.facts.allocations));
     }
     found.extend(crate::unmatched::found(&execution.unmatched, execution.unmatched_more));
     verdict(found)
 }
 
-fn verdict(mut found: Vec<Found>) -> Verdict {
+fn verdict(mut found: Vec<JudgedFinding>) -> Verdict {
     found.sort_by_key(|found| severity(found.status));
     let status = found.first().map_or(Status::Pass, |found| found.status);
-    let signature =
-        found.first().map(|Found { finding, site, .. }| Signature { kind: finding.kind, site: site.clone() });
+    let signature = found
+        .first()
+        .map(|JudgedFinding { finding, site, .. }| FailureSignature { kind: finding.kind, site: site.clone() });
     Verdict { status, findings: found.into_iter().map(|found| found.finding).collect(), signature }
 }
 
 /// A scenario none of whose flows ever did anything has tested nothing, which is no pass.
-fn nothing_ran(scenario: &ScenarioStats) -> Option<Found> {
+fn nothing_ran(scenario: &ScenarioStats) -> Option<JudgedFinding> {
     if scenario.sequences == 0 || scenario.flows.iter().any(|flow| flow.run > 0) {
         return None;
     }
@@ -79,8 +81,8 @@ fn nothing_ran(scenario: &ScenarioStats) -> Option<Found> {
 
 /// The verdict on one guest that ended so, was alone, and has no history to be looked at.
 #[must_use]
-pub fn judge_end(end: &End, stderr: &[u8], backtrace: &[Frame]) -> Verdict {
-    verdict(of_end(end, Part { stderr, backtrace }).into_iter().collect())
+pub fn judge_end(end: &ExecutionEnd, stderr: &[u8], backtrace: &[StackFrame]) -> Verdict {
+    verdict(of_end(end, ProgramOutput { stderr, backtrace }).into_iter().collect())
 }
 
 /// The verdict on a guest that came to its end as it should, by what it told; `None` when nothing is wrong.
@@ -90,15 +92,15 @@ pub fn judge_facts(facts: &Facts) -> Option<Verdict> {
 }
 
 /// One finding, and what it makes of the run.
-pub(crate) struct Found {
+pub(crate) struct JudgedFinding {
     pub(crate) status: Status,
     pub(crate) finding: Finding,
     pub(crate) site: String,
 }
 
-impl Found {
+impl JudgedFinding {
     /// The same, found on another machine.
-    fn on(mut self, node: &str) -> Found {
+    fn on(mut self, node: &str) -> JudgedFinding {
         let node = one_line(node);
         self.finding.title = format!("node `{node}`: {}", self.finding.title);
         self.finding.message = format!("node `{node}`: {}", self.finding.message);
@@ -109,9 +111,9 @@ impl Found {
 
 /// The program of one machine.
 #[derive(Clone, Copy)]
-struct Part<'a> {
+struct ProgramOutput<'a> {
     stderr: &'a [u8],
-    backtrace: &'a [Frame],
+    backtrace: &'a [StackFrame],
 }
 
 /// Least for the worst. That a run cannot be judged comes before what was seen in it; a crash before the
@@ -127,12 +129,12 @@ const fn severity(status: Status) -> u8 {
 }
 
 /// What the end of one machine's program means; `None` when it is as it should be.
-fn of_end(end: &End, part: Part<'_>) -> Option<Found> {
+fn of_end(end: &ExecutionEnd, part: ProgramOutput<'_>) -> Option<JudgedFinding> {
     let backtrace = part.backtrace;
     Some(match end {
         // That one is a finding of its machine.
-        End::Exited { code: 0 } | End::CalledEnded => return None,
-        End::Exited { code } => {
+        ExecutionEnd::Exited { code: 0 } | ExecutionEnd::CalledEnded => return None,
+        ExecutionEnd::Exited { code } => {
             let title = format!("the program exited with code {code}");
             let finding = Finding {
                 kind: FindingKind::TargetBehavior,
@@ -143,8 +145,8 @@ fn of_end(end: &End, part: Part<'_>) -> Option<Found> {
             };
             found(Status::Fail, finding, format!("exit code {code}"))
         }
-        End::Trapped { trap } => crash(trap, part),
-        End::FuelExhausted { fuel } => {
+        ExecutionEnd::Trapped { trap } => crash(trap, part),
+        ExecutionEnd::FuelExhausted { fuel } => {
             let title = "the instruction budget ran out".to_owned();
             let message = format!(
                 "{title}: {fuel} were used, by the program and by the host's work for it, without coming to an end; raise \
@@ -153,13 +155,13 @@ fn of_end(end: &End, part: Part<'_>) -> Option<Found> {
             let site = site("instructions", backtrace);
             found(Status::Timeout, located(FindingKind::Timeout, title, message, backtrace), site)
         }
-        End::TimeExhausted { limit } => {
+        ExecutionEnd::TimeExhausted { limit } => {
             let title = "virtual time ran out".to_owned();
             let message = format!("{title}: the program was not done after {limit} of virtual time (--timeout)");
             let site = site("virtual time", backtrace);
             found(Status::Timeout, located(FindingKind::Timeout, title, message, backtrace), site)
         }
-        End::Hang { waiting } => {
+        ExecutionEnd::Hang { waiting } => {
             let title = "the program hangs".to_owned();
             let message = format!(
                 "{title}: every task is blocked and no deadline is left; it waits for {}",
@@ -168,8 +170,8 @@ fn of_end(end: &End, part: Part<'_>) -> Option<Found> {
             let site = site("hang", backtrace);
             found(Status::Timeout, located(FindingKind::Hang, title, message, backtrace), site)
         }
-        End::Failed { failure } => failed(failure, backtrace),
-        End::Diverged { recorded, asked } => {
+        ExecutionEnd::Failed { failure } => failed(failure, backtrace),
+        ExecutionEnd::Diverged { recorded, asked } => {
             let title = "the replay left the recording".to_owned();
             let message = format!(
                 "{title}: it asked the real computer for something that was not recorded, and a replay asks nobody\n\
@@ -182,8 +184,8 @@ fn of_end(end: &End, part: Part<'_>) -> Option<Found> {
 }
 
 /// The program's own judgement. A scenario that cannot be run is no verdict on what it tests.
-fn failed(failure: &Failure, backtrace: &[Frame]) -> Found {
-    let Failure { kind, site, message } = failure;
+fn failed(failure: &ReportedFailure, backtrace: &[StackFrame]) -> JudgedFinding {
+    let ReportedFailure { kind, site, message } = failure;
     let (status, kind) = match kind {
         FailureKind::Assertion => (Status::Fail, FindingKind::Assertion),
         FailureKind::Invariant => (Status::Fail, FindingKind::Invariant),
@@ -203,15 +205,15 @@ fn printable(text: &str) -> String {
         .collect()
 }
 
-fn found(status: Status, finding: Finding, site: String) -> Found {
-    Found { status, finding, site }
+fn found(status: Status, finding: Finding, site: String) -> JudgedFinding {
+    JudgedFinding { status, finding, site }
 }
 
-fn crash(trap: &str, part: Part<'_>) -> Found {
-    let Part { stderr, backtrace, .. } = part;
+fn crash(trap: &str, part: ProgramOutput<'_>) -> JudgedFinding {
+    let ProgramOutput { stderr, backtrace, .. } = part;
     // Only `unreachable` is what aborting compiles to; another trap after a panic's text is a trap.
     let aborted = trap.contains("unreachable");
-    if aborted && let Some(Panic { message, location }) = last_panic(stderr) {
+    if aborted && let Some(PanicMessage { message, location }) = last_panic(stderr) {
         let title =
             location.as_ref().map_or_else(|| "the program panicked".to_owned(), |at| format!("panic at {}", place(at)));
         let site = location.as_ref().map_or_else(|| site("panic", backtrace), place);
@@ -230,22 +232,22 @@ fn crash(trap: &str, part: Part<'_>) -> Found {
     found(Status::Crash, located(FindingKind::Trap, title, message, backtrace), site)
 }
 
-fn located(kind: FindingKind, title: String, message: String, backtrace: &[Frame]) -> Finding {
+fn located(kind: FindingKind, title: String, message: String, backtrace: &[StackFrame]) -> Finding {
     Finding { kind, title, message, location: own_location(backtrace), backtrace: shown(backtrace) }
 }
 
-fn shown(backtrace: &[Frame]) -> Vec<Frame> {
+fn shown(backtrace: &[StackFrame]) -> Vec<StackFrame> {
     backtrace.iter().take(SHOWN_FRAMES).cloned().collect()
 }
 
 /// Where the target's own code was, innermost.
-fn own_location(backtrace: &[Frame]) -> Option<SourceLocation> {
+fn own_location(backtrace: &[StackFrame]) -> Option<SourceLocation> {
     let frame = backtrace.iter().find(|frame| is_own(frame) && frame.source.file.is_some())?;
     Some(frame.source.clone())
 }
 
 /// A trap's words and the functions that led to it; without names, their numbers in the module.
-fn site(what: &str, backtrace: &[Frame]) -> String {
+fn site(what: &str, backtrace: &[StackFrame]) -> String {
     let mut functions: Vec<&str> =
         backtrace.iter().filter(|frame| is_own(frame)).map(|frame| &*frame.function).collect();
     if functions.is_empty() {
@@ -280,22 +282,22 @@ fn with_last_words(title: &str, stderr: &[u8]) -> String {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use fozzy_trace::{Digest, Duration, History, Instant, NodeExecution, Output};
+    use fozzy_trace::{Digest, Duration, History, Instant, NodeExecution, StreamOutput};
 
-    pub(crate) fn execution(end: End, stderr: &str, functions: &[&str]) -> Execution {
-        let frame = |function: &&str| Frame {
+    pub(crate) fn execution(end: ExecutionEnd, stderr: &str, functions: &[&str]) -> Execution {
+        let frame = |function: &&str| StackFrame {
             module: "m".into(),
             function: (*function).to_owned(),
             offset: 1,
             source: SourceLocation { file: Some("src/a.rs".into()), line: Some(3), col: None },
         };
-        let mut output = Output::default();
+        let mut output = StreamOutput::default();
         output.write(stderr.as_bytes());
         Execution {
             end,
             ended_at: Instant::START,
             history: History::default(),
-            stdout: Output::default(),
+            stdout: StreamOutput::default(),
             stderr: output,
             fuel_used: 0,
             memory_bytes: 0,
@@ -308,23 +310,23 @@ pub(crate) mod tests {
         }
     }
 
-    fn node(name: &str, end: Option<End>, stderr: &str) -> NodeExecution {
+    fn node(name: &str, end: Option<ExecutionEnd>, stderr: &str) -> NodeExecution {
         let Execution { stdout, stderr, memory, backtrace, .. } =
-            execution(End::Exited { code: 0 }, stderr, &["serve"]);
+            execution(ExecutionEnd::Exited { code: 0 }, stderr, &["serve"]);
         NodeExecution { name: name.to_owned(), end, stdout, stderr, memory, backtrace }
     }
 
-    fn signature(end: End, stderr: &str, functions: &[&str]) -> (Status, String) {
+    fn signature(end: ExecutionEnd, stderr: &str, functions: &[&str]) -> (Status, String) {
         let verdict = judge(&execution(end, stderr, functions));
         (verdict.status, verdict.signature.map(|signature| signature.to_string()).unwrap_or_default())
     }
 
     #[test]
     fn each_end_has_its_status_and_signature() {
-        let trap = |text: &str| End::Trapped { trap: text.into() };
+        let trap = |text: &str| ExecutionEnd::Trapped { trap: text.into() };
         let cases = [
-            (End::Exited { code: 0 }, "", Status::Pass, ""),
-            (End::Exited { code: 3 }, "", Status::Fail, "target_behavior at exit code 3"),
+            (ExecutionEnd::Exited { code: 0 }, "", Status::Pass, ""),
+            (ExecutionEnd::Exited { code: 3 }, "", Status::Fail, "target_behavior at exit code 3"),
             (trap("integer divide by zero"), "", Status::Crash, "trap at integer divide by zero in a < b"),
             (
                 trap("wasm `unreachable` instruction executed"),
@@ -338,23 +340,30 @@ pub(crate) mod tests {
                 Status::Crash,
                 "trap at out of memory in a < b",
             ),
-            (End::FuelExhausted { fuel: 9 }, "", Status::Timeout, "timeout at instructions in a < b"),
-            (End::TimeExhausted { limit: Duration(9) }, "", Status::Timeout, "timeout at virtual time in a < b"),
-            (End::Hang { waiting: vec!["x".into()] }, "", Status::Timeout, "hang at hang in a < b"),
+            (ExecutionEnd::FuelExhausted { fuel: 9 }, "", Status::Timeout, "timeout at instructions in a < b"),
             (
-                End::Failed { failure: Failure::new(FailureKind::Assertion, "total", "`total` does not hold\n3 of 4") },
+                ExecutionEnd::TimeExhausted { limit: Duration(9) },
+                "",
+                Status::Timeout,
+                "timeout at virtual time in a < b",
+            ),
+            (ExecutionEnd::Hang { waiting: vec!["x".into()] }, "", Status::Timeout, "hang at hang in a < b"),
+            (
+                ExecutionEnd::Failed {
+                    failure: ReportedFailure::new(FailureKind::Assertion, "total", "`total` does not hold\n3 of 4"),
+                },
                 "",
                 Status::Fail,
                 "assertion at total",
             ),
             (
-                End::Failed { failure: Failure::new(FailureKind::Invalid, "flows", "no flow") },
+                ExecutionEnd::Failed { failure: ReportedFailure::new(FailureKind::Invalid, "flows", "no flow") },
                 "",
                 Status::Error,
                 "input_invalid at flows",
             ),
             (
-                End::Diverged { recorded: "r".into(), asked: "a".into() },
+                ExecutionEnd::Diverged { recorded: "r".into(), asked: "a".into() },
                 "",
                 Status::Error,
                 "divergence at real computer in a < b",
@@ -370,7 +379,7 @@ pub(crate) mod tests {
     fn a_scenario_none_of_whose_flows_ran_is_no_pass() {
         let mut flow = FlowStats::new("settle");
         let verdict = |flow: &FlowStats, sequences| {
-            let mut execution = execution(End::Exited { code: 0 }, "", &[]);
+            let mut execution = execution(ExecutionEnd::Exited { code: 0 }, "", &[]);
             let stats = ScenarioStats { flows: vec![flow.clone()], sequences, ..ScenarioStats::default() };
             execution.facts.scenario = Some(stats);
             let verdict = judge(&execution);
@@ -391,7 +400,7 @@ pub(crate) mod tests {
 
     #[test]
     fn a_stripped_program_is_identified_by_its_functions_numbers() {
-        let trap = || End::Trapped { trap: "integer overflow".into() };
+        let trap = || ExecutionEnd::Trapped { trap: "integer overflow".into() };
         assert_eq!(signature(trap(), "", &["wasm-function[3]", "a"]).1, "trap at integer overflow in a");
         let stripped = signature(trap(), "", &["wasm-function[3]", "wasm-function[9]"]).1;
         assert_eq!(stripped, "trap at integer overflow in wasm-function[3] < wasm-function[9]");
@@ -399,35 +408,35 @@ pub(crate) mod tests {
 
     #[test]
     fn the_depth_of_a_recursion_is_not_part_of_its_identity() {
-        let end = || End::Trapped { trap: "call stack exhausted".into() };
+        let end = || ExecutionEnd::Trapped { trap: "call stack exhausted".into() };
         let deep: Vec<&str> = std::iter::repeat_n("f", 60).chain(["main"]).collect();
         assert_eq!(signature(end(), "", &deep), signature(end(), "", &["f", "main"]));
     }
 
     #[test]
     fn an_exit_code_comes_with_the_last_words() {
-        let verdict = judge(&execution(End::Exited { code: 1 }, "one\ntwo\n\nthree\nfour\n", &[]));
+        let verdict = judge(&execution(ExecutionEnd::Exited { code: 1 }, "one\ntwo\n\nthree\nfour\n", &[]));
         assert!(verdict.findings[0].message.ends_with("two\nthree\nfour"), "{}", verdict.findings[0].message);
     }
 
     #[test]
     fn a_divergence_shows_both_sides_under_each_other() {
-        let end = End::Diverged { recorded: "{\"a\":1}".into(), asked: "{\"a\":2}".into() };
+        let end = ExecutionEnd::Diverged { recorded: "{\"a\":1}".into(), asked: "{\"a\":2}".into() };
         let verdict = judge(&execution(end, "", &[]));
         assert!(verdict.findings[0].message.ends_with("\nrecorded {\"a\":1}\nasked    {\"a\":2}"), "{verdict:?}");
     }
 
     #[test]
     fn another_machine_counts_when_it_crashes_and_only_then() {
-        let trap = || End::Trapped { trap: "wasm `unreachable` instruction executed".into() };
-        let check = |end: End, nodes: Vec<NodeExecution>, expected: (Status, usize, &str)| {
+        let trap = || ExecutionEnd::Trapped { trap: "wasm `unreachable` instruction executed".into() };
+        let check = |end: ExecutionEnd, nodes: Vec<NodeExecution>, expected: (Status, usize, &str)| {
             let verdict = judge(&Execution { nodes, ..execution(end, "", &["main"]) });
             let signature = verdict.signature.map(|signature| signature.to_string()).unwrap_or_default();
             assert_eq!((verdict.status, verdict.findings.len(), &*signature), expected);
         };
-        let quiet = || vec![node("a", None, ""), node("b", Some(End::Exited { code: 9 }), "said\n")];
+        let quiet = || vec![node("a", None, ""), node("b", Some(ExecutionEnd::Exited { code: 9 }), "said\n")];
         let panicked = || vec![node("db", Some(trap()), "thread 'main' panicked at src/db.rs:1:2:\nboom\n")];
-        let exited = |code| End::Exited { code };
+        let exited = |code| ExecutionEnd::Exited { code };
         check(exited(0), quiet(), (Status::Pass, 0, ""));
         check(
             exited(0),
@@ -437,9 +446,17 @@ pub(crate) mod tests {
         check(exited(0), panicked(), (Status::Crash, 1, "panic at node db: src/db.rs:1:2"));
         // The crash is the cause of what the target then did, so it stands first.
         check(exited(1), panicked(), (Status::Crash, 2, "panic at node db: src/db.rs:1:2"));
-        check(End::CalledEnded, panicked(), (Status::Crash, 1, "panic at node db: src/db.rs:1:2"));
-        check(End::CalledEnded, quiet(), (Status::Crash, 1, "trap at the component that it called ended in main"));
-        check(End::Hang { waiting: Vec::new() }, panicked(), (Status::Crash, 2, "panic at node db: src/db.rs:1:2"));
+        check(ExecutionEnd::CalledEnded, panicked(), (Status::Crash, 1, "panic at node db: src/db.rs:1:2"));
+        check(
+            ExecutionEnd::CalledEnded,
+            quiet(),
+            (Status::Crash, 1, "trap at the component that it called ended in main"),
+        );
+        check(
+            ExecutionEnd::Hang { waiting: Vec::new() },
+            panicked(),
+            (Status::Crash, 2, "panic at node db: src/db.rs:1:2"),
+        );
         check(trap(), panicked(), (Status::Crash, 2, "trap at wasm `unreachable` instruction executed in main"));
         let hostile = vec![node("a\n\u{1b}[31m", Some(trap()), "")];
         let verdict = judge(&Execution { nodes: hostile, ..execution(exited(0), "", &[]) });

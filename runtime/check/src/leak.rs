@@ -6,12 +6,12 @@
 //!
 //! Not here: what counts as an allocation (`fozzy:memory`), memory of a program that did not come to its end.
 
-use crate::judge::Found;
+use crate::judge::JudgedFinding;
 use fozzy_trace::facts::Allocations;
 use fozzy_trace::{Finding, FindingKind, Status};
 
 /// What was left behind, if it is more than may be.
-pub(crate) fn found(allocations: &Allocations) -> Option<Found> {
+pub(crate) fn found(allocations: &Allocations) -> Option<JudgedFinding> {
     let budget = allocations.leak_budget_bytes.filter(|_| allocations.is_over_budget())?;
     let (count, bytes) = (allocations.in_use(), allocations.in_use_bytes);
     let title = "memory was never freed".to_owned();
@@ -19,5 +19,5 @@ pub(crate) fn found(allocations: &Allocations) -> Option<Found> {
     let message = format!("{title}: {bytes} bytes in {allocations}, and {budget} may be (--leak-budget)");
     let site = "end".to_owned();
     let finding = Finding { kind: FindingKind::Leak, title, message, location: None, backtrace: Vec::new() };
-    Some(Found { status: Status::Fail, finding, site })
+    Some(JudgedFinding { status: Status::Fail, finding, site })
 }

@@ -8,11 +8,11 @@
 //! kind and site, never addresses, values or counts.
 //! Not here: printing (`fozzy-report`); what the program itself asserts (comes with the guest SDK).
 
+mod frame_filter;
 mod judge;
 mod leak;
-mod own;
 mod panic;
 mod unmatched;
 
+pub use frame_filter::is_own;
 pub use judge::{judge, judge_end, judge_facts};
-pub use own::is_own;

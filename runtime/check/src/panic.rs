@@ -16,13 +16,13 @@ const TAIL_BYTES: usize = 16 << 10;
 
 /// A program's own account of its failure.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Panic {
+pub(crate) struct PanicMessage {
     pub(crate) message: String,
     pub(crate) location: Option<SourceLocation>,
 }
 
 /// The last panic on standard error, if there is one.
-pub(crate) fn last_panic(stderr: &[u8]) -> Option<Panic> {
+pub(crate) fn last_panic(stderr: &[u8]) -> Option<PanicMessage> {
     let tail = String::from_utf8_lossy(&stderr[stderr.len().saturating_sub(TAIL_BYTES)..]).into_owned();
     rust(&tail).or_else(|| c_assertion(&tail)).or_else(|| go(&tail))
 }
@@ -36,7 +36,7 @@ pub(crate) fn says_out_of_memory(stderr: &[u8]) -> bool {
     (last.starts_with("memory allocation of ") && last.ends_with(" bytes failed")) || last.contains("out of memory")
 }
 
-fn rust(tail: &str) -> Option<Panic> {
+fn rust(tail: &str) -> Option<PanicMessage> {
     let start = tail.rfind("panicked at ")?;
     let line_start = tail[..start].rfind('\n').map_or(0, |at| at + 1);
     if !tail[line_start..].starts_with("thread '") {
@@ -46,7 +46,7 @@ fn rust(tail: &str) -> Option<Panic> {
     let location = place(lines.next()?.trim_end_matches(':'));
     let message: Vec<&str> =
         lines.take_while(|line| !line.starts_with("note: ") && !line.starts_with("stack backtrace:")).collect();
-    Some(Panic { message: message.join("\n").trim_end().to_owned(), location })
+    Some(PanicMessage { message: message.join("\n").trim_end().to_owned(), location })
 }
 
 /// `src/main.rs:41:9`
@@ -57,7 +57,7 @@ fn place(text: &str) -> Option<SourceLocation> {
     Some(SourceLocation { file: Some(parts.next()?.to_owned()), line: Some(line), col: Some(col) })
 }
 
-fn c_assertion(tail: &str) -> Option<Panic> {
+fn c_assertion(tail: &str) -> Option<PanicMessage> {
     let line = tail.lines().rev().find(|line| line.starts_with("Assertion failed: "))?;
     let message = line.trim_end().to_owned();
     let inside = line.rsplit_once('(')?.1.trim_end().strip_suffix(')')?;
@@ -65,12 +65,12 @@ fn c_assertion(tail: &str) -> Option<Panic> {
     let (file, number) = (parts.next()?, parts.nth(1)?);
     let location =
         number.parse().ok().map(|line| SourceLocation { file: Some(file.to_owned()), line: Some(line), col: None });
-    Some(Panic { message, location })
+    Some(PanicMessage { message, location })
 }
 
-fn go(tail: &str) -> Option<Panic> {
+fn go(tail: &str) -> Option<PanicMessage> {
     let line = tail.lines().find(|line| line.starts_with("panic: ") || line.starts_with("fatal error: "))?;
-    tail.contains("goroutine ").then(|| Panic { message: line.to_owned(), location: None })
+    tail.contains("goroutine ").then(|| PanicMessage { message: line.to_owned(), location: None })
 }
 
 #[cfg(test)]

@@ -13,16 +13,16 @@
 //! request without what varies: the query of a URL, the arguments of a command.
 //! Not here: what the program was answered (the host), the notation of rules (`fozzy`).
 
-use crate::judge::Found;
+use crate::judge::JudgedFinding;
 use fozzy_trace::execution::UNMATCHED_MAX;
-use fozzy_trace::{Finding, FindingKind, Status, Unmatched, UnmatchedKind};
+use fozzy_trace::{Finding, FindingKind, RequestKind, Status, UnmatchedRequest};
 
 /// Characters of a request in a title; what follows is cut. The rule has it whole.
 const ASKED_CHARS_MAX: usize = 200;
 
 /// A finding for each request; the last one says how often `more` were asked for.
-pub(crate) fn found(unmatched: &[Unmatched], more: u64) -> Vec<Found> {
-    let mut found: Vec<Found> = Vec::new();
+pub(crate) fn found(unmatched: &[UnmatchedRequest], more: u64) -> Vec<JudgedFinding> {
+    let mut found: Vec<JudgedFinding> = Vec::new();
     for (index, request) in unmatched.iter().enumerate() {
         if !unmatched[..index].contains(request) {
             found.push(finding(request));
@@ -38,8 +38,8 @@ pub(crate) fn found(unmatched: &[Unmatched], more: u64) -> Vec<Found> {
     found
 }
 
-fn finding(request: &Unmatched) -> Found {
-    let Unmatched { kind, asked, rule } = request;
+fn finding(request: &UnmatchedRequest) -> JudgedFinding {
+    let UnmatchedRequest { kind, asked, rule } = request;
     let title = format!("no rule answers {}", one_line(asked));
     let mut message = format!("{title}\nthe program was refused; a rule for the plan:\n");
     for line in rule.lines() {
@@ -48,11 +48,11 @@ fn finding(request: &Unmatched) -> Found {
     }
     let finding = Finding { kind: FindingKind::InputInvalid, title, message, location: None, backtrace: Vec::new() };
     let identity = match kind {
-        UnmatchedKind::Http => asked.split(['?', '#']).next(),
-        UnmatchedKind::Process => asked.split(' ').next(),
+        RequestKind::Http => asked.split(['?', '#']).next(),
+        RequestKind::Process => asked.split(' ').next(),
     };
     let site = format!("no rule answers {}", one_line(identity.unwrap_or(asked)));
-    Found { status: Status::Fail, finding, site }
+    JudgedFinding { status: Status::Fail, finding, site }
 }
 
 /// A guest's own words in one line of bounded length that does nothing to a terminal.
@@ -77,18 +77,22 @@ mod tests {
     use super::*;
     use crate::judge;
     use crate::judge::tests::execution;
-    use fozzy_trace::{End, Execution};
+    use fozzy_trace::{Execution, ExecutionEnd};
 
-    fn request(kind: UnmatchedKind, asked: &str) -> Unmatched {
-        Unmatched { kind, asked: asked.to_owned(), rule: "[[http]]\nstatus = 200\n\n[http.headers]\n".to_owned() }
+    fn request(kind: RequestKind, asked: &str) -> UnmatchedRequest {
+        UnmatchedRequest {
+            kind,
+            asked: asked.to_owned(),
+            rule: "[[http]]\nstatus = 200\n\n[http.headers]\n".to_owned(),
+        }
     }
 
     #[test]
     fn each_different_request_is_a_finding_with_its_rule() {
-        let get = || request(UnmatchedKind::Http, "GET https://api.test/orders?page=7");
-        let git = || request(UnmatchedKind::Process, "git rev-parse HEAD");
+        let get = || request(RequestKind::Http, "GET https://api.test/orders?page=7");
+        let git = || request(RequestKind::Process, "git rev-parse HEAD");
         let unmatched = vec![get(), git(), get()];
-        let verdict = judge(&Execution { unmatched, ..execution(End::Exited { code: 0 }, "", &[]) });
+        let verdict = judge(&Execution { unmatched, ..execution(ExecutionEnd::Exited { code: 0 }, "", &[]) });
         assert_eq!((verdict.status, verdict.findings.len()), (Status::Fail, 2));
         assert_eq!(
             verdict.signature.map(|signature| signature.to_string()).as_deref(),
@@ -99,14 +103,15 @@ mod tests {
             "no rule answers GET https://api.test/orders?page=7\nthe program was refused; a rule for the plan:\n\n    \
              [[http]]\n    status = 200\n\n    [http.headers]"
         );
-        let verdict = judge(&Execution { unmatched: vec![git()], ..execution(End::Exited { code: 3 }, "", &[]) });
+        let verdict =
+            judge(&Execution { unmatched: vec![git()], ..execution(ExecutionEnd::Exited { code: 3 }, "", &[]) });
         let titles: Vec<&str> = verdict.findings.iter().map(|finding| &*finding.title).collect();
         assert_eq!(titles, ["the program exited with code 3", "no rule answers git rev-parse HEAD"]);
     }
 
     #[test]
     fn a_hostile_request_stays_one_short_line() {
-        let found = found(&[request(UnmatchedKind::Process, &format!("a\n\u{1b}[31m{}", "b".repeat(1 << 20)))], 0);
+        let found = found(&[request(RequestKind::Process, &format!("a\n\u{1b}[31m{}", "b".repeat(1 << 20)))], 0);
         let title = &found[0].finding.title;
         assert!(title.starts_with("no rule answers a\\n\\u{1b}[31mb") && title.ends_with("b…"), "{title}");
         assert!(title.len() < 300 && found[0].site.len() < 300);
@@ -114,8 +119,8 @@ mod tests {
 
     #[test]
     fn that_there_are_more_is_said() {
-        let many: Vec<Unmatched> =
-            (0..UNMATCHED_MAX).map(|n| request(UnmatchedKind::Http, &format!("GET /{n}"))).collect();
+        let many: Vec<UnmatchedRequest> =
+            (0..UNMATCHED_MAX).map(|n| request(RequestKind::Http, &format!("GET /{n}"))).collect();
         let said = |more| found(&many, more)[UNMATCHED_MAX - 1].finding.message.clone();
         assert!(said(7).ends_with("\nand 7 more; the first 32 different ones are shown"), "{}", said(7));
         assert!(!said(0).contains("more") && !found(&many, 7)[0].finding.message.contains("more"));

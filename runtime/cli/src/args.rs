@@ -4,6 +4,7 @@ mod artifacts;
 mod corpus;
 mod gates;
 mod memory;
+mod options;
 mod report;
 mod travel;
 
@@ -13,14 +14,13 @@ pub(crate) use corpus::{
 };
 pub(crate) use gates::{FullArgs, GateArgs, GateProfileArg};
 pub(crate) use memory::MemoryArgs;
+pub(crate) use options::request;
 pub(crate) use report::{ReportCommand, ReportFlakyArgs, ReportFormatArg, ReportQueryArgs, ReportShowArgs};
 pub(crate) use travel::{BenchmarkArgs, CausalityArgs, FindabilityArgs, MetricArg, ReplayArgs};
 
-use crate::explore::settings::ScheduleWord;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use fozzy_trace::Duration;
 use fozzy_trace::plan::{FLOWS_MAX, SEQUENCES_MAX};
-use serde::Deserialize;
 use std::path::PathBuf;
 
 /// Deterministic execution, recording and replay of WebAssembly programs.
@@ -144,7 +144,7 @@ pub(crate) enum Command {
     /// What each capability of a guest is backed by.
     Env,
     /// Versions of everything that results depend on.
-    Version,
+    Version(VersionArgs),
 }
 
 /// Exit code: 0, or 2 when a file is there already or cannot be written.
@@ -418,7 +418,7 @@ pub(crate) struct ExploreArgs {
     pub(crate) steps: Option<u32>,
     /// How ways are chosen [default: coverage_guided]
     #[arg(long, value_name = "STRATEGY")]
-    pub(crate) schedule: Option<ScheduleWord>,
+    pub(crate) schedule: Option<ScheduleArg>,
     /// What must hold of a distributed scenario, instead of its invariants: `kv_all_equal:KEY`, `kv_present_on_all:KEY`,
     /// `kv_node_equals:NODE:KEY:VALUE`.
     #[arg(long, value_name = "CHECKER", value_delimiter = ',')]
@@ -438,12 +438,6 @@ pub(crate) struct ExploreArgs {
     /// Processes that explore and tell each other what is new. Only with one, the default, is it the same each time.
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=256))]
     pub(crate) workers: Option<u32>,
-    /// Which of the workers this process is.
-    #[arg(long, hide = true, requires = "share")]
-    pub(crate) worker: Option<u32>,
-    /// Where the workers tell each other.
-    #[arg(long, hide = true)]
-    pub(crate) share: Option<PathBuf>,
     /// Neither try the failures of before, nor keep new ones.
     #[arg(long)]
     pub(crate) no_seeds: bool,
@@ -454,7 +448,7 @@ pub(crate) struct ExploreArgs {
     #[arg(long, alias = "minimize", conflicts_with = "no_shrink")]
     pub(crate) shrink: bool,
     /// Write a file of Rust tests that replay what was found, and the ways that cover most, under `cargo test`.
-    #[arg(long, value_name = "FILE", conflicts_with = "worker")]
+    #[arg(long, value_name = "FILE")]
     pub(crate) generate_tests: Option<PathBuf>,
     /// Say how it goes, every two seconds.
     #[arg(short, long)]
@@ -507,6 +501,29 @@ pub(crate) struct BranchArgs {
     /// Format of the summary.
     #[arg(long, value_name = "FORMAT", default_value = "pretty")]
     pub(crate) reporter: ReporterArg,
+}
+
+/// How ways are chosen.
+#[derive(Clone, Copy, Debug, PartialEq, ValueEnum)]
+#[value(rename_all = "snake_case")]
+pub(crate) enum ScheduleArg {
+    /// Always from the start; tasks take turns in the order in which they could go on.
+    Fifo,
+    /// Every answer of every step, the earliest places first.
+    Bfs,
+    /// Every answer of every step, the latest places first.
+    Dfs,
+    /// Always from the start; everything is drawn.
+    Random,
+    /// Always from the start; tasks by random priorities, which change up to twice in a run: probabilistic concurrency
+    /// testing, depth 1 to 3.
+    Pct,
+    /// Always from the start; a random priority for each pending step of a task: partial order sampling.
+    Pos,
+    /// Always from the start; every interleaving of tasks is as likely as the next: uniform random walk.
+    Urw,
+    /// From the start, or from places where something new was seen.
+    CoverageGuided,
 }
 
 /// What ends an exploration before its time.
@@ -788,17 +805,23 @@ pub(crate) struct ManArgs {
     pub(crate) folder: PathBuf,
 }
 
+/// Exit code: 0.
+#[derive(Debug, Args)]
+pub(crate) struct VersionArgs {
+    /// Print the licences of everything that this binary contains
+    #[arg(long)]
+    pub(crate) licenses: bool,
+}
+
 /// Backends of files.
-#[derive(Clone, Copy, Debug, PartialEq, Deserialize, ValueEnum)]
-#[serde(rename_all = "lowercase")]
+#[derive(Clone, Copy, Debug, PartialEq, ValueEnum)]
 pub(crate) enum FilesArg {
     Virtual,
     Host,
 }
 
 /// Backends of what can be scripted.
-#[derive(Clone, Copy, Debug, PartialEq, Deserialize, ValueEnum)]
-#[serde(rename_all = "lowercase")]
+#[derive(Clone, Copy, Debug, PartialEq, ValueEnum)]
 pub(crate) enum ScriptArg {
     Scripted,
     Host,

@@ -26,12 +26,14 @@ mod test;
 mod trace;
 mod usage;
 mod validate;
+mod worker;
 
 use crate::args::{ArtifactsCommand, Cli, Command, CorpusCommand, Globals, ReportCommand, TraceCommand};
-use crate::config::{self, Config};
 use crate::error::{CliError, at_path};
 use crate::output::Printer;
-use crate::store::RunStore;
+use fozzy_campaign::config::{self, Config};
+use fozzy_campaign::options::Project;
+use fozzy_campaign::store::RunStore;
 use fozzy_trace::Status;
 use std::process::ExitCode;
 
@@ -40,7 +42,8 @@ pub(crate) struct Context {
     pub(crate) printer: Printer,
     pub(crate) runs: RunStore,
     pub(crate) globals: Globals,
-    pub(crate) config: Config,
+    /// The project as this invocation sees it.
+    pub(crate) project: Project,
     /// Whether warnings about integrity are errors.
     pub(crate) strict: bool,
 }
@@ -51,7 +54,9 @@ pub(crate) fn dispatch(cli: Cli) -> ExitCode {
     let result = prepare(&cli.globals).and_then(|config| {
         let Cli { globals, command } = cli;
         let strict = !globals.unsafe_;
-        let context = Context { printer, runs: RunStore::new(&config.base_dir), globals, config, strict };
+        let runs = RunStore::new(&config.base_dir);
+        let project = Project { config, backends: globals.backends(), keep_passing: globals.artifacts_full };
+        let context = Context { printer, runs, globals, project, strict };
         match &command {
             Command::Init(args) => init::init(&context, args),
             Command::Run(args) => run::run(&context, args),
@@ -93,7 +98,7 @@ pub(crate) fn dispatch(cli: Cli) -> ExitCode {
             Command::Completions(args) => shell::completions(&context, args),
             Command::Man(args) => shell::man(&context, args),
             Command::Env => env::env(&context),
-            Command::Version => env::version(&context),
+            Command::Version(args) => env::version(&context, args),
         }
     });
     result.unwrap_or_else(|error| printer.error(&error))
@@ -108,7 +113,7 @@ fn prepare(globals: &Globals) -> Result<Config, CliError> {
     if let Some(folder) = &globals.cwd {
         std::env::set_current_dir(folder).map_err(|error| at_path("usage", "--cwd: cannot enter", folder, &error))?;
     }
-    config::load(globals)
+    config::load(&globals.config)
 }
 
 /// The exit code of a status.

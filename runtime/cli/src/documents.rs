@@ -8,20 +8,20 @@
 //! Invariant: schemas are of what is *written*: a key that may be left out is not required, and others are there always.
 //! Not here: schemas of files that people write (`fozzy-plan`; JSON scenarios: the player's model).
 
-use crate::command::benchmark::BenchmarkDocument;
-use crate::command::seeds::SeedsDocument;
-use crate::command::shrink::AblationDocument;
-use crate::store::RunManifest;
+use fozzy_campaign::store::RunManifest;
 use fozzy_report::coverage::CoverageDocument;
 use fozzy_report::document::{
-    ArtifactsDocument, BundleDocument, CiDocument, CorpusAdded, CorpusExported, CorpusImported, CorpusMinimized,
-    DoctorDocument, EnvDocument, ErrorDocument, FormattedDocument, FullDocument, GateDocument, InitDocument,
-    ManDocument, PathsDocument, ProgressDocument, ScenarioDocument, ShowDocument, UsageDocument, ValidateDocument,
-    VerifyDocument, VersionDocument,
+    ArtifactsDocument, BundleDocument, CiDocument, CorpusAddDocument, CorpusExportDocument, CorpusImportDocument,
+    CorpusMinimizeDocument, DoctorDocument, EnvDocument, ErrorDocument, FormattedDocument, FullDocument, GateDocument,
+    InitDocument, ManDocument, PathsDocument, ProgressDocument, ScenarioDocument, ShowDocument, UsageDocument,
+    ValidateDocument, VerifyDocument, VersionDocument,
 };
 use fozzy_report::inspect::InspectDocument;
 use fozzy_report::suite::SuiteSummary;
-use fozzy_report::{CausalityDocument, FindabilityDocument, FlakyReport, FuzzCoverage, RunSummary, StateDocument};
+use fozzy_report::{
+    AblationDocument, BenchmarkDocument, CausalityDocument, FindabilityDocument, FlakyReport, FuzzCoverage, RunSummary,
+    SeedsDocument, StateDocument,
+};
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema};
 
@@ -55,10 +55,10 @@ pub(crate) const DOCUMENTS: &[DocumentRow] = &[
     row("inspection", "`inspect`", of::<InspectDocument>),
     row("coverage", "`coverage --format json` (`fozzy.coverage.v1`)", of::<CoverageDocument>),
     row("corpus-list", "`corpus list`", of::<Vec<String>>),
-    row("corpus-added", "`corpus add`", of::<CorpusAdded>),
-    row("corpus-minimized", "`corpus minimize`", of::<CorpusMinimized>),
-    row("corpus-exported", "`corpus export`", of::<CorpusExported>),
-    row("corpus-imported", "`corpus import`", of::<CorpusImported>),
+    row("corpus-added", "`corpus add`", of::<CorpusAddDocument>),
+    row("corpus-minimized", "`corpus minimize`", of::<CorpusMinimizeDocument>),
+    row("corpus-exported", "`corpus export`", of::<CorpusExportDocument>),
+    row("corpus-imported", "`corpus import`", of::<CorpusImportDocument>),
     row("artifacts", "`artifacts`", of::<ArtifactsDocument>),
     row("bundle", "`bundle.json` in what `artifacts bundle` writes", of::<BundleDocument>),
     row("ci", "`ci` (`fozzy.ci_report.v1`)", of::<CiDocument>),

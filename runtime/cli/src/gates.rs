@@ -11,5 +11,4 @@
 
 pub(crate) mod chain;
 pub(crate) mod own;
-pub(crate) mod project;
 pub(crate) mod steps;

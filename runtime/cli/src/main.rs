@@ -11,30 +11,15 @@
 //! every failure ends with the command that repeats it.
 
 mod args;
-mod artifacts;
-mod build;
 #[cfg(test)]
 mod cli_md;
 mod command;
-mod config;
-mod coverage;
 mod documents;
 mod error;
-mod explore;
-mod fuzz;
 mod gates;
-mod inputs;
 mod interrupt;
 mod output;
-mod paths;
-mod plan;
-mod scenario;
-mod selector;
-mod sources;
-mod store;
-mod suite;
-mod target;
-mod wall;
+mod progress;
 
 use clap::Parser;
 use std::process::ExitCode;
@@ -44,6 +29,7 @@ const OWN_STACK_BYTES: usize = 8 << 20;
 
 fn main() -> ExitCode {
     interrupt::install();
+    fozzy_campaign::notice::show_with(output::stderr);
     // A stack on which guests can be called as they are; where no thread can be had, each call gets its own.
     let thread = std::thread::Builder::new().name("fozzy".to_owned());
     match thread.stack_size(fozzy_engine::STACK_BYTES + OWN_STACK_BYTES).spawn(command) {

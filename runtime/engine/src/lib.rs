@@ -12,7 +12,7 @@
 //! A component that is called from outside, brought back from checkpoints, and covered:
 //!
 //! ```
-//! use fozzy_engine::{Build, CallError, Program, Reactor, Restored, Switches, load};
+//! use fozzy_engine::{Build, CallError, Program, Reactor, RestoreMethod, Switches, load};
 //! use fozzy_trace::plan::Inputs;
 //! use fozzy_trace::source::Seeded;
 //! use fozzy_trace::{End, Plan, Seed};
@@ -48,7 +48,7 @@
 //! // Keep the state, go on, and come back.
 //! let rich = reactor.checkpoint()?;
 //! assert_eq!(reactor.call(&mut pay, (60,))?, (10,));
-//! assert_eq!(reactor.restore(rich)?, Restored::InPlace);
+//! assert_eq!(reactor.restore(rich)?, RestoreMethod::InPlace);
 //!
 //! // A trap ends the guest, until a checkpoint is restored: then a fresh instance gets its state.
 //! reactor.clear_coverage();
@@ -61,7 +61,7 @@
 //! let hits = sites.hits(|module| &bytes[module.0 as usize], None);
 //! assert_eq!((hits.len(), hits.iter().filter(|hit| **hit).count()), (3, 2), "entry, then, else");
 //!
-//! assert_eq!(reactor.restore(rich)?, Restored::Fresh);
+//! assert_eq!(reactor.restore(rich)?, RestoreMethod::Fresh);
 //! assert_eq!(reactor.call(&mut pay, (70,))?, (0,));
 //!
 //! // Decisions: everything that was asked, and answered by the source, stands in the history.
@@ -75,57 +75,34 @@
 //! Not here: who searches (`fozzy-search`), verdicts (`fozzy-check`), files and processes of the real
 //! machine (`fozzy-cli`).
 
-mod backtrace;
-mod build;
-mod cache;
-mod called;
-mod catalogue;
-mod componentize;
-mod contract;
-mod coverage;
-mod ending;
-mod fuzz;
-mod fuzz_module;
-mod given;
-mod link;
-mod load;
-mod look;
+mod compile;
+mod entry;
 mod memory;
-mod ports;
-mod program;
 mod reactor;
-mod request;
-mod scenario;
-mod schedule;
-mod searched;
-mod session;
-mod settings;
-mod sides;
-mod typed;
-mod walk;
-mod wave;
+mod run;
 
-pub use build::Build;
-pub use cache::{Cache, CacheError};
-pub use catalogue::Catalogue;
-pub use coverage::Covered;
+pub use compile::build::Build;
+pub use compile::cache::{Cache, CacheError};
+pub use compile::catalogue::Catalogue;
+pub use compile::link::LinkError;
+pub use compile::load::{LoadError, LoadedProgram, PROGRAM_BYTES_MAX, SourceKind, load};
+pub use compile::ports::{Port, Ports};
+pub use compile::program::{Program, ProgramError};
+pub use compile::settings::{STACK_BYTES, Switches, WASMTIME_VERSION};
+pub use entry::entry_point::{EntryPoint, InputDelivery};
+pub use entry::single_call::written;
 /// Standard input that is read when a guest looks at it.
-pub use fozzy_host::{LazyInput, Tee};
+pub use fozzy_host::{LazyInput, OutputTee};
 /// Edges of a program, and how they are counted; see [`Reactor::coverage`].
-pub use fozzy_instrument::{Comparison, ComparisonKind, Coverage, ModuleChoice, Sites};
+pub use fozzy_instrument::{CoverageMode, ModuleChoice, Sites};
 /// Which output a guest writes to, for those who watch it.
 pub use fozzy_world::OutputKind;
-pub use fuzz::{CallOutcome, Caller, CallerError, Functions, functions};
-pub use given::written;
-pub use link::LinkError;
-pub use load::{LoadError, Loaded, PROGRAM_BYTES_MAX, SourceKind, load};
-pub use look::{Look, Seen};
-pub use ports::{Port, Ports};
-pub use program::{Program, ProgramError};
+pub use reactor::fuzz_executor::{CallOutcome, ExecutorError, ExportedFunctions, FuzzExecutor, functions};
+pub use reactor::walker::{Walker, WalkerError};
 pub use reactor::{
-    CHECKPOINT_BYTES_DEFAULT, CallError, CheckpointId, Function, Holdings, Reactor, ReactorError, Restored, TrackerKind,
+    CHECKPOINT_BYTES_DEFAULT, CallError, CheckpointUsage, Reactor, ReactorError, ReactorFunction, RestoreMethod,
+    TrackerKind,
 };
-pub use searched::{Delivery, Searched};
-pub use session::{Session, SessionError};
-pub use settings::{STACK_BYTES, Switches, WASMTIME_VERSION};
-pub use walk::{Place, WalkError, Walked, Walker};
+pub use run::coverage::ProgramCoverage;
+pub use run::inspect_at::{ExecutionView, GuestView};
+pub use run::session::{Session, SessionError};

@@ -6,7 +6,7 @@
 //! ```
 //!
 //! wasmtime asks [`HostMemories`] for each memory, synchronously and in order of instantiation, on the
-//! thread that instantiates. [`collect`] hands those memories to whoever is instantiating, who can then
+//! thread that instantiates. [`collect`] hands those memories to the instantiating code, which can then
 //! hash them after the guest has returned. [`offer`] has the next instance get memories that there are already, as they
 //! are: mapping new ones, and touching their pages for the first time, is most of what an instance costs.
 //!
@@ -177,7 +177,7 @@ impl Region {
         unsafe { std::ptr::write_bytes(self.base.as_ptr().add(range.start), 0, range.len()) }
     }
 
-    /// Makes the memory inaccessible, or accessible again. A guest that touches it meanwhile traps; nobody else may.
+    /// Makes the memory inaccessible, or accessible again. A guest that touches it meanwhile traps; no other code may touch it.
     pub(crate) fn forbid(&self, forbidden: bool) {
         let protection = if forbidden { libc::PROT_NONE } else { libc::PROT_READ | libc::PROT_WRITE };
         // SAFETY: the range is the accessible part of our own mapping; its bytes do not change. Wasm code that touches it
@@ -234,11 +234,11 @@ impl Drop for Region {
     }
 }
 
-struct Handle(Arc<Region>);
+struct RegionHandle(Arc<Region>);
 
 // SAFETY: `as_ptr` never changes, `byte_size..` is inaccessible, and `grow_to` keeps both; the guard
 // bytes that wasmtime asked for are mapped inaccessible behind the reservation.
-unsafe impl LinearMemory for Handle {
+unsafe impl LinearMemory for RegionHandle {
     fn byte_size(&self) -> usize {
         self.0.accessible.load(Ordering::Relaxed)
     }
@@ -285,7 +285,7 @@ unsafe impl MemoryCreator for HostMemories {
             None => Arc::new(Region::map(minimum, reserved, guard)?),
         };
         CREATED.with_borrow_mut(|created| created.push(Arc::clone(&region)));
-        Ok(Box::new(Handle(region)))
+        Ok(Box::new(RegionHandle(region)))
     }
 }
 
@@ -355,7 +355,7 @@ mod tests {
         let region = || Region::map(16 << 20, 32 << 20, 65_536).expect("address space");
         let write = |region: &Region, at: usize, byte: u8| {
             assert!(at < region.bytes().len());
-            // SAFETY: inside the accessible part of a mapping that nobody else uses.
+            // SAFETY: inside the accessible part of a mapping that has no other user.
             unsafe { region.base.as_ptr().add(at).write_volatile(byte) };
         };
         let (plain, other) = (region(), region());

@@ -1,4 +1,4 @@
-//! A component that is called from outside, and whose state can be kept and brought back.
+//! A component that is called from outside, and whose state can be captured and restored.
 //!
 //! ```text
 //! start ─▶ call ─▶ checkpoint A ─▶ call ─▶ call ─▶ checkpoint B
@@ -14,36 +14,38 @@
 //! trace never depends on a checkpoint.
 //! Not here: which calls are worth making (`fozzy-search`).
 
-mod changes;
 mod checkpoints;
+pub(crate) mod fuzz_executor;
 mod handles;
 mod image;
-mod live;
+mod instance;
 mod memories;
+mod state_learner;
 mod tracker;
+pub(crate) mod walker;
 mod watchdog;
 
 #[cfg(test)]
 mod tests;
 
-pub use checkpoints::CheckpointId;
-pub(crate) use live::Announced;
-pub use live::Function;
+pub use instance::ReactorFunction;
 pub use tracker::TrackerKind;
 pub(crate) use watchdog::time_of;
 
-use crate::coverage::Covered;
-use crate::program::Program;
-use changes::Changes;
+use crate::compile::program::Program;
+use crate::run::coverage::ProgramCoverage;
 use checkpoints::Checkpoints;
 use fozzy_host::{Host, Run};
-use fozzy_instrument::{Comparison, ModuleOrdinal, OriginalOffset};
+use fozzy_instrument::{LoggedComparison, ModuleOrdinal, OriginalOffset};
 use fozzy_trace::facts::ScenarioStats;
-use fozzy_trace::outcome::Frame;
+use fozzy_trace::outcome::StackFrame;
 use fozzy_trace::plan::{Backends, Inputs};
-use fozzy_trace::{DecisionSource, End, HarnessError, History, Instant, NodeId, Plan, Recorder};
+use fozzy_trace::{
+    CheckpointId, DecisionSource, ExecutionEnd, HarnessError, History, Instant, NodeId, Plan, Recorder, StepId,
+};
 use fozzy_world::{World, WorldError};
-use live::Live;
+use instance::ReactorInstance;
+use state_learner::StateLearner;
 use std::sync::Arc;
 use wasmtime::Store;
 use wasmtime::component::{ComponentNamedList, Instance, Lift, Lower};
@@ -68,16 +70,16 @@ pub enum ReactorError {
     Start(String),
 }
 
-/// A call that gave no result.
+/// A call that did not return.
 #[derive(Debug, thiserror::Error)]
 pub enum CallError {
     /// The guest ended in it. It can be called again after a restore.
     #[error("the guest ended: {end:?}")]
     Ended {
         /// How.
-        end: End,
+        end: ExecutionEnd,
         /// Its stack, innermost first.
-        backtrace: Vec<Frame>,
+        backtrace: Vec<StackFrame>,
     },
     /// The guest was cut because it took too long, in a build without fuel. That is no verdict: [`Reactor::repeat_in`] a
     /// build with fuel gives one.
@@ -101,21 +103,21 @@ pub enum CallError {
 
 /// How a checkpoint was restored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Restored {
-    /// The instance that there was got the state.
+pub enum RestoreMethod {
+    /// The state was restored in the present instance.
     InPlace,
-    /// A fresh instance got the state.
+    /// The state was restored in a fresh instance.
     Fresh,
-    /// A fresh instance was called again.
+    /// All calls since the nearest state were made again, in a fresh instance.
     Repeated {
-        /// How many calls that took.
+        /// The number of calls that were made again.
         calls: u64,
     },
 }
 
 /// What checkpoints hold, and how restores went.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Holdings {
+pub struct CheckpointUsage {
     /// Checkpoints that exist.
     pub checkpoints: u64,
     /// Of these, how many have their state; the others are restored by calling again.
@@ -130,17 +132,17 @@ pub struct Holdings {
 pub struct Reactor {
     program: Program,
     start: World,
-    live: Live,
+    live: ReactorInstance,
     checkpoints: Checkpoints,
-    /// The checkpoint that the instance went on from.
+    /// The checkpoint from which the instance continued.
     base: CheckpointId,
     /// Whether the guest has ended.
     over: bool,
-    /// Whether something was done that is not repeated.
+    /// Whether an action was made that a restore does not repeat.
     finished: bool,
-    /// What is known of states, for who asks for them.
-    changes: Option<Changes>,
-    /// Pages that were written, to be used again.
+    /// Recognises states, once [`Reactor::find_states`] was called.
+    changes: Option<StateLearner>,
+    /// Written pages; kept to reuse the allocation.
     pages: Vec<u32>,
 }
 
@@ -172,7 +174,7 @@ impl Reactor {
 
     fn with_run(program: Program, start: World, run: Run) -> Result<Reactor, ReactorError> {
         let first = run.fork();
-        let mut live = Live::start(&program, &start, run).map_err(|error| match error {
+        let mut live = ReactorInstance::start(&program, &start, run).map_err(|error| match error {
             CallError::Harness(error) => ReactorError::Harness(error),
             other => ReactorError::Start(other.to_string()),
         })?;
@@ -199,7 +201,7 @@ impl Reactor {
     ///
     /// # Errors
     /// When there is none of that name and type.
-    pub fn function<P, R>(&mut self, name: &str) -> Result<Function<P, R>, CallError>
+    pub fn function<P, R>(&mut self, name: &str) -> Result<ReactorFunction<P, R>, CallError>
     where
         P: ComponentNamedList + Lower,
         R: ComponentNamedList + Lift,
@@ -211,7 +213,7 @@ impl Reactor {
     ///
     /// # Errors
     /// When the guest ends in it, or has ended before.
-    pub fn call<P, R>(&mut self, function: &mut Function<P, R>, arguments: P) -> Result<R, CallError>
+    pub fn call<P, R>(&mut self, function: &mut ReactorFunction<P, R>, arguments: P) -> Result<R, CallError>
     where
         P: ComponentNamedList + Lower + Clone + Send + Sync + 'static,
         R: ComponentNamedList + Lift + 'static,
@@ -226,31 +228,31 @@ impl Reactor {
     }
 
     /// Tells the host which part of a scenario is called next.
-    pub(crate) fn announce(&mut self, next: Announced) -> Result<(), CallError> {
+    pub(crate) fn announce(&mut self, sequence: u32, next: StepId) -> Result<(), CallError> {
         if self.over {
             return Err(CallError::Over);
         }
-        self.checkpoints.announced(next);
-        let told = self.live.announce(next);
+        self.checkpoints.announced(sequence, next);
+        let told = self.live.announce(sequence, next);
         self.over = told.is_err();
         told
     }
 
-    /// A new instance on the machine as it was at the start, after what this one did: as a sequence of a scenario begins.
-    /// Its checkpoints are its own.
+    /// Starts a new instance on the initial machine, with the history so far: as a sequence of a scenario begins. It has no
+    /// checkpoints of this one.
     pub(crate) fn begin_again(self, scenario: ScenarioStats) -> Result<Reactor, ReactorError> {
         let Reactor { program, start, live, .. } = self;
         let mut run = live.run().fork();
-        run.moment(NodeId(0), |world, moment| world.begin_again(start.node(NodeId(0)), moment));
+        run.with_context(NodeId(0), |world, context| world.begin_again(start.node(NodeId(0)), context));
         for (node, _) in start.plan.called() {
-            run.moment(node, |world, moment| world.begin_again(start.node(node), moment));
+            run.with_context(node, |world, context| world.begin_again(start.node(node), context));
         }
         run.world.facts.scenario = Some(scenario);
         drop(live);
         Reactor::with_run(program, start, run)
     }
 
-    /// Lets the guest do something after which nothing is done with it but a restore: it is not repeated by one.
+    /// Executes guest code after which only a restore may follow; a restore does not repeat it.
     pub(crate) fn finish<R>(
         &mut self,
         act: impl FnOnce(&mut Store<Host>, &Instance) -> wasmtime::Result<R>,
@@ -264,7 +266,7 @@ impl Reactor {
         result
     }
 
-    /// Changes the computer before the guest does something after which it is restored.
+    /// Changes the computer before guest code after which only a restore may follow.
     pub(crate) fn change<R>(&mut self, change: impl FnOnce(&mut World) -> R) -> R {
         self.live.change(change)
     }
@@ -275,7 +277,7 @@ impl Reactor {
         self.live.answer_from(source);
     }
 
-    /// Keeps the state as it is now.
+    /// Captures the present state.
     ///
     /// # Errors
     /// [`CallError::Over`] when the guest has ended; otherwise when the machine fails.
@@ -289,22 +291,22 @@ impl Reactor {
         Ok(self.base)
     }
 
-    /// Brings back the state of a checkpoint, and says how.
+    /// Restores the state of a checkpoint. The answer says how.
     ///
     /// # Errors
-    /// When the machine fails, or what was called again did something else than the first time.
+    /// When the machine fails, or a repeated call had another result than the first time.
     ///
     /// # Panics
     /// When `checkpoint` is of another reactor.
-    pub fn restore(&mut self, checkpoint: CheckpointId) -> Result<Restored, HarnessError> {
+    pub fn restore(&mut self, checkpoint: CheckpointId) -> Result<RestoreMethod, HarnessError> {
         self.checkpoints.forget_calls();
         let restored = match self.checkpoints.state(checkpoint) {
-            Some(state) if !self.over && self.live.restore(state)? => Restored::InPlace,
+            Some(state) if !self.over && self.live.restore(state)? => RestoreMethod::InPlace,
             Some(state) => {
                 self.live.restart(&self.program, &self.start, state)?;
-                Restored::Fresh
+                RestoreMethod::Fresh
             }
-            None => Restored::Repeated { calls: self.repeat(checkpoint)? },
+            None => RestoreMethod::Repeated { calls: self.repeat(checkpoint)? },
         };
         self.checkpoints.arrive(checkpoint);
         (self.base, self.over, self.finished) = (checkpoint, false, false);
@@ -314,7 +316,7 @@ impl Reactor {
         Ok(restored)
     }
 
-    /// Goes back to the nearest checkpoint before that has its state, and calls everything since again.
+    /// Restores the nearest ancestor that has its state, and repeats all calls since.
     fn repeat(&mut self, checkpoint: CheckpointId) -> Result<u64, HarnessError> {
         let (from, steps) = self.checkpoints.way_to(checkpoint);
         match from {
@@ -347,8 +349,8 @@ impl Reactor {
         self.live.watch(limit)
     }
 
-    /// Makes all calls since the start again, in an instance of another build of the same component, up to the first
-    /// that fails there; the answer is that failure, if there was one.
+    /// Repeats all calls since the start in an instance of another build of the same component, up to the first failure
+    /// there. The answer is that failure, if there is one.
     ///
     /// # Errors
     /// When the instance cannot be made.
@@ -361,7 +363,7 @@ impl Reactor {
         Ok((other, failed))
     }
 
-    /// Forgets a checkpoint. What was made from it stays, and the way to it is kept for that.
+    /// Discards a checkpoint. Its descendants stay, and the calls that lead to them.
     pub fn discard(&mut self, checkpoint: CheckpointId) {
         self.checkpoints.discard(checkpoint);
     }
@@ -373,11 +375,11 @@ impl Reactor {
 
     /// What checkpoints hold.
     #[must_use]
-    pub fn holdings(&self) -> Holdings {
-        Holdings { pages_copied: self.live.pages_copied(), ..self.checkpoints.holdings() }
+    pub fn holdings(&self) -> CheckpointUsage {
+        CheckpointUsage { pages_copied: self.live.pages_copied(), ..self.checkpoints.holdings() }
     }
 
-    /// Finds written pages in this way from now on.
+    /// Selects how written pages are found from now on.
     ///
     /// # Errors
     /// When this machine or this component does not have it, in one sentence.
@@ -409,8 +411,8 @@ impl Reactor {
         self.changes = self.live.changes();
     }
 
-    /// In which state the guest is after a step, as far as its memory says: equal numbers are equal states. `None` as long as
-    /// it is not known what of the memory matters, and where the guest's own code does not tell what it writes.
+    /// The state of the guest after a step, judged by its memory: equal numbers are equal states. `None` as long as the
+    /// relevant words of the memory are not known, and in builds that do not mark what they write.
     pub fn memory_state(&mut self) -> Option<u64> {
         let changes = self.changes.as_mut()?;
         self.live.look_at_changes(changes, &mut self.pages)
@@ -423,8 +425,8 @@ impl Reactor {
 
     /// What this instance has covered since its coverage was cleared; `ended` is how the last call ended, if it did.
     #[must_use]
-    pub fn covered(&self, ended: Option<&CallError>) -> Covered {
-        Covered::of(&self.program, self.live.told(), ended.and_then(|ended| cut(&self.program, ended)))
+    pub fn covered(&self, ended: Option<&CallError>) -> ProgramCoverage {
+        ProgramCoverage::of(&self.program, self.live.told(), ended.and_then(|ended| cut(&self.program, ended)))
     }
 
     /// Switches the log of comparisons on or off, and empties it. A fresh instance begins with it switched off.
@@ -433,7 +435,7 @@ impl Reactor {
     }
 
     /// What was compared since the log was switched on, module by module, in the order of execution.
-    pub fn comparisons(&self) -> impl Iterator<Item = (ModuleOrdinal, Comparison)> {
+    pub fn comparisons(&self) -> impl Iterator<Item = (ModuleOrdinal, LoggedComparison)> {
         self.live.told().comparisons()
     }
 
@@ -448,19 +450,19 @@ impl Reactor {
         &self.live.run().world
     }
 
-    /// Virtual time.
+    /// The virtual time.
     #[must_use]
     pub fn now(&self) -> Instant {
         self.world().clock.now()
     }
 
-    /// What happened so far.
+    /// The history so far.
     #[must_use]
     pub fn history(&self) -> History {
         self.live.run().recorder.so_far()
     }
 
-    /// Looks at every byte of memory for a write that was not seen. Captures and restores look at a few pages by themselves, in turn.
+    /// Compares all memory for a write that was missed. Captures and restores compare a few pages each, in turn.
     ///
     /// # Errors
     /// When there is one, which is a fault of ours; when the guest has ended, or the machine fails.
@@ -487,7 +489,7 @@ impl Reactor {
 fn cut(program: &Program, ended: &CallError) -> Option<OriginalOffset> {
     let CallError::Ended { end, backtrace } = ended else { return None };
     // A call that was too deep has reached nothing of its function.
-    let exhausted = matches!(end, End::Trapped { trap } if trap == crate::ending::STACK_EXHAUSTED);
+    let exhausted = matches!(end, ExecutionEnd::Trapped { trap } if trap == crate::run::trap::STACK_EXHAUSTED);
     let offset = OriginalOffset(u32::try_from(backtrace.first().filter(|_| !exhausted)?.offset).ok()?);
     let module = program.maps().modules().iter().find(|module| module.original().contains(&offset))?;
     (program.sites().kept(module.ordinal()) > 0).then_some(offset)

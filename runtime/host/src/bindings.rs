@@ -3,60 +3,60 @@
 #![allow(missing_docs, unreachable_pub, reason = "generated from WIT, where the documentation is")]
 
 /// A `wasi:io/poll.pollable`; what it waits for is in the world's table.
-pub struct Pollable;
+pub struct PollableResource;
 /// A `wasi:io/error.error`.
-pub struct IoError;
+pub struct IoErrorResource;
 /// A `wasi:io/streams.input-stream`.
-pub struct InputStream;
+pub struct InputStreamResource;
 /// A `wasi:io/streams.output-stream`.
-pub struct OutputStream;
+pub struct OutputStreamResource;
 /// A `wasi:filesystem/types.descriptor`.
-pub struct Descriptor;
+pub struct DescriptorResource;
 /// A `wasi:filesystem/types.directory-entry-stream`.
-pub struct DirectoryEntryStream;
+pub struct DirectoryEntryStreamResource;
 /// A `wasi:sockets/network.network`.
-pub struct Network;
+pub struct NetworkResource;
 /// A `wasi:sockets/ip-name-lookup.resolve-address-stream`.
-pub struct ResolveAddressStream;
+pub struct ResolveAddressStreamResource;
 /// A `wasi:sockets/tcp.tcp-socket`.
-pub struct TcpSocket;
+pub struct TcpSocketResource;
 /// A `wasi:sockets/udp.udp-socket`.
-pub struct UdpSocket;
+pub struct UdpSocketResource;
 /// A `wasi:sockets/udp.incoming-datagram-stream`.
-pub struct IncomingDatagramStream;
+pub struct IncomingDatagramStreamResource;
 /// A `wasi:sockets/udp.outgoing-datagram-stream`.
-pub struct OutgoingDatagramStream;
+pub struct OutgoingDatagramStreamResource;
 /// A `wasi:cli/terminal-input.terminal-input`; never handed out.
-pub struct TerminalInput;
+pub struct TerminalInputResource;
 /// A `wasi:cli/terminal-output.terminal-output`; never handed out.
-pub struct TerminalOutput;
+pub struct TerminalOutputResource;
 /// A `wasi:http/types.fields`.
-pub struct Fields;
+pub struct FieldsResource;
 /// A `wasi:http/types.outgoing-request`.
-pub struct OutgoingRequest;
+pub struct OutgoingRequestResource;
 /// A `wasi:http/types.request-options`.
-pub struct RequestOptions;
+pub struct RequestOptionsResource;
 /// A `wasi:http/types.outgoing-response`.
-pub struct OutgoingResponse;
+pub struct OutgoingResponseResource;
 /// A `wasi:http/types.outgoing-body`.
-pub struct OutgoingBody;
+pub struct OutgoingBodyResource;
 /// A `wasi:http/types.incoming-request`.
-pub struct IncomingRequest;
+pub struct IncomingRequestResource;
 /// A `wasi:http/types.incoming-response`.
-pub struct IncomingResponse;
+pub struct IncomingResponseResource;
 /// A `wasi:http/types.incoming-body`.
-pub struct IncomingBody;
+pub struct IncomingBodyResource;
 /// A `wasi:http/types.future-trailers`.
-pub struct FutureTrailers;
+pub struct FutureTrailersResource;
 /// A `wasi:http/types.future-incoming-response`.
-pub struct FutureIncomingResponse;
+pub struct FutureIncomingResponseResource;
 /// A `wasi:http/types.response-outparam`.
-pub struct ResponseOutparam;
+pub struct ResponseOutparamResource;
 /// A `fozzy:process/run.child`.
-pub struct Child;
+pub struct ChildResource;
 
 wasmtime::component::bindgen!({
-    path: "../../wit",
+    path: "wit",
     world: "fozzy:runtime/computer",
     // What may wait lets other guests go on meanwhile.
     imports: {
@@ -74,31 +74,31 @@ wasmtime::component::bindgen!({
         default: trappable,
     },
     with: {
-        "wasi:io/poll.pollable": Pollable,
-        "wasi:io/error.error": IoError,
-        "wasi:io/streams.input-stream": InputStream,
-        "wasi:io/streams.output-stream": OutputStream,
-        "wasi:filesystem/types.descriptor": Descriptor,
-        "wasi:filesystem/types.directory-entry-stream": DirectoryEntryStream,
-        "wasi:sockets/network.network": Network,
-        "wasi:sockets/ip-name-lookup.resolve-address-stream": ResolveAddressStream,
-        "wasi:sockets/tcp.tcp-socket": TcpSocket,
-        "wasi:sockets/udp.udp-socket": UdpSocket,
-        "wasi:sockets/udp.incoming-datagram-stream": IncomingDatagramStream,
-        "wasi:sockets/udp.outgoing-datagram-stream": OutgoingDatagramStream,
-        "fozzy:process/run.child": Child,
-        "wasi:cli/terminal-input.terminal-input": TerminalInput,
-        "wasi:cli/terminal-output.terminal-output": TerminalOutput,
-        "wasi:http/types.fields": Fields,
-        "wasi:http/types.outgoing-request": OutgoingRequest,
-        "wasi:http/types.request-options": RequestOptions,
-        "wasi:http/types.outgoing-response": OutgoingResponse,
-        "wasi:http/types.outgoing-body": OutgoingBody,
-        "wasi:http/types.incoming-request": IncomingRequest,
-        "wasi:http/types.incoming-response": IncomingResponse,
-        "wasi:http/types.incoming-body": IncomingBody,
-        "wasi:http/types.future-trailers": FutureTrailers,
-        "wasi:http/types.future-incoming-response": FutureIncomingResponse,
-        "wasi:http/types.response-outparam": ResponseOutparam,
+        "wasi:io/poll.pollable": PollableResource,
+        "wasi:io/error.error": IoErrorResource,
+        "wasi:io/streams.input-stream": InputStreamResource,
+        "wasi:io/streams.output-stream": OutputStreamResource,
+        "wasi:filesystem/types.descriptor": DescriptorResource,
+        "wasi:filesystem/types.directory-entry-stream": DirectoryEntryStreamResource,
+        "wasi:sockets/network.network": NetworkResource,
+        "wasi:sockets/ip-name-lookup.resolve-address-stream": ResolveAddressStreamResource,
+        "wasi:sockets/tcp.tcp-socket": TcpSocketResource,
+        "wasi:sockets/udp.udp-socket": UdpSocketResource,
+        "wasi:sockets/udp.incoming-datagram-stream": IncomingDatagramStreamResource,
+        "wasi:sockets/udp.outgoing-datagram-stream": OutgoingDatagramStreamResource,
+        "fozzy:process/run.child": ChildResource,
+        "wasi:cli/terminal-input.terminal-input": TerminalInputResource,
+        "wasi:cli/terminal-output.terminal-output": TerminalOutputResource,
+        "wasi:http/types.fields": FieldsResource,
+        "wasi:http/types.outgoing-request": OutgoingRequestResource,
+        "wasi:http/types.request-options": RequestOptionsResource,
+        "wasi:http/types.outgoing-response": OutgoingResponseResource,
+        "wasi:http/types.outgoing-body": OutgoingBodyResource,
+        "wasi:http/types.incoming-request": IncomingRequestResource,
+        "wasi:http/types.incoming-response": IncomingResponseResource,
+        "wasi:http/types.incoming-body": IncomingBodyResource,
+        "wasi:http/types.future-trailers": FutureTrailersResource,
+        "wasi:http/types.future-incoming-response": FutureIncomingResponseResource,
+        "wasi:http/types.response-outparam": ResponseOutparamResource,
     },
 });

@@ -11,15 +11,15 @@
 //! Invariant: a call is recorded exactly once, when it is answered, also when that ends the guest.
 //! Not here: what the guests of a run share (`run`).
 
-use crate::called::Called;
-use crate::run::Turn;
-use fozzy_trace::facts::Failure;
-use fozzy_trace::source::Explicit;
-use fozzy_trace::{Ask, Duration, NodeId, Observation, Part, Purpose, Question, Record, digest};
-use fozzy_world::{Blocked, Moment, Node, OutputKind, Stdin, TableError, Wait, World};
+use crate::outgoing_call::TargetHost;
+use crate::run::RunGuard;
+use fozzy_trace::facts::ReportedFailure;
+use fozzy_trace::source::Override;
+use fozzy_trace::{BackendRequest, DecisionPart, Duration, NodeId, Observation, Purpose, Question, Record, digest};
+use fozzy_world::{Deadlock, Node, OpContext, OutputKind, Stdin, TableError, Wait, World};
 use std::fmt;
 
-/// What one call of the host counts in the instruction budget, and each byte that it moves counts one: a
+/// Cost of one host call in the instruction budget; each byte that it moves costs one more. A
 /// guest that only calls would otherwise use real time without using fuel. Host work is bounded by the
 /// whole budget, beside the guest's own instructions.
 pub const HOST_CALL_FUEL: u64 = 100;
@@ -52,20 +52,20 @@ impl Import {
 
 /// Why a host call ended the execution.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Stop {
+pub enum GuestStop {
     /// The guest asked to end with this code.
     Exit {
         /// 0 to 255.
         code: u8,
     },
-    /// Every guest waits in vain.
-    Hang(Blocked),
+    /// Deadlock: every guest waits, and nothing can wake one.
+    Hang(Deadlock),
     /// A replay asked the real computer for something else than was recorded.
     Diverged {
         /// What was recorded; `None` when the recording has no more.
         recorded: Option<Box<Observation>>,
         /// What was asked.
-        asked: Box<Ask>,
+        asked: Box<BackendRequest>,
     },
     /// The machine lost power at this call, and starts again after a while.
     PowerLoss {
@@ -73,10 +73,10 @@ pub enum Stop {
         up_after: Duration,
     },
     /// The guest judges itself, and has failed.
-    Failed(Box<Failure>),
-    /// The component that the guest called came to its end, and the guest does not outlive that.
+    Failed(Box<ReportedFailure>),
+    /// The component that the guest called has ended, and the guest does not outlive that.
     CalledEnded,
-    /// Somebody wants to look at the run as it is now.
+    /// The run has reached the moment that was asked for.
     Looked,
     /// Virtual time went past its bound.
     TimeExhausted,
@@ -96,73 +96,73 @@ pub enum Stop {
     },
 }
 
-impl Stop {
-    /// Whether the guest ended by what it did itself, and not because somebody stopped it.
+impl GuestStop {
+    /// Whether the guest ended by its own action, and was not stopped.
     pub(crate) fn is_own(&self) -> bool {
-        matches!(self, Stop::Exit { .. } | Stop::Misuse { .. })
+        matches!(self, GuestStop::Exit { .. } | GuestStop::Misuse { .. })
     }
 }
 
-impl fmt::Display for Stop {
+impl fmt::Display for GuestStop {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Stop::Exit { code } => write!(f, "exit with code {code}"),
-            Stop::Hang(blocked) => write!(f, "hang: waits for {}", blocked.waiting.join(", ")),
-            Stop::Diverged { .. } => f.write_str("left the recording"),
-            Stop::PowerLoss { up_after } => write!(f, "the machine loses power, for {up_after}"),
-            Stop::Failed(failure) => write!(f, "failed: {}", failure.message),
-            Stop::CalledEnded => f.write_str("the target came to its end"),
-            Stop::Looked => f.write_str("stopped to be looked at"),
-            Stop::TimeExhausted => f.write_str("virtual time exhausted"),
-            Stop::FuelExhausted => f.write_str("instruction budget exhausted"),
-            Stop::Machine { what } => f.write_str(what),
-            Stop::Misuse { import, what } => write!(f, "{import}: {what}"),
+            GuestStop::Exit { code } => write!(f, "exit with code {code}"),
+            GuestStop::Hang(blocked) => write!(f, "hang: waits for {}", blocked.waiting.join(", ")),
+            GuestStop::Diverged { .. } => f.write_str("left the recording"),
+            GuestStop::PowerLoss { up_after } => write!(f, "the machine loses power, for {up_after}"),
+            GuestStop::Failed(failure) => write!(f, "failed: {}", failure.message),
+            GuestStop::CalledEnded => f.write_str("the target came to its end"),
+            GuestStop::Looked => f.write_str("stopped to be looked at"),
+            GuestStop::TimeExhausted => f.write_str("virtual time exhausted"),
+            GuestStop::FuelExhausted => f.write_str("instruction budget exhausted"),
+            GuestStop::Machine { what } => f.write_str(what),
+            GuestStop::Misuse { import, what } => write!(f, "{import}: {what}"),
         }
     }
 }
 
-impl std::error::Error for Stop {}
+impl std::error::Error for GuestStop {}
 
-impl From<Blocked> for Stop {
-    fn from(blocked: Blocked) -> Stop {
-        Stop::Hang(blocked)
+impl From<Deadlock> for GuestStop {
+    fn from(blocked: Deadlock) -> GuestStop {
+        GuestStop::Hang(blocked)
     }
 }
 
-/// How far an attempt at a call came.
-pub(crate) enum Progress<R> {
+/// The result of one attempt at a call.
+pub(crate) enum CallProgress<R> {
     /// This is the answer.
     Done(R),
-    /// Not before one of these is over; then the attempt is made again.
+    /// The attempt is made again once one of these is over.
     Wait(Vec<Wait>),
 }
 
 /// The host of one guest: its turn at the run, and which machine is its own.
 pub struct Host {
     /// What all guests of the run share, while it is this guest's turn.
-    pub run: Turn,
+    pub run: RunGuard,
     /// The guest's machine.
     pub node: NodeId,
     /// Which part of the guest's run this is, for its choices.
-    pub part: Part,
+    pub part: DecisionPart,
     /// Bounds the guest's memories.
     pub limiter: crate::MemoryLimiter,
     /// Whether the guest's handles are being rebuilt: dropping one has no meaning then.
     pub rebuilding: bool,
     /// The instances of the component whose exports the guest imports.
-    pub called: Vec<Box<dyn Called>>,
+    pub called: Vec<Box<dyn TargetHost>>,
     /// The one that calls are of.
     pub(crate) selected: usize,
-    /// Whether the guest goes on when one of them comes to its end.
+    /// Whether the guest continues when one of them ends.
     pub(crate) outlives: bool,
 }
 
 impl Host {
     /// The host of a guest on the machine `node`, which may use `memory_bytes`.
     #[must_use]
-    pub fn new(run: Turn, node: NodeId, memory_bytes: u64) -> Host {
+    pub fn new(run: RunGuard, node: NodeId, memory_bytes: u64) -> Host {
         let limiter = crate::MemoryLimiter::new(memory_bytes);
-        let (called, part) = (Vec::new(), Part::WHOLE);
+        let (called, part) = (Vec::new(), DecisionPart::WHOLE);
         Host { run, node, part, limiter, rebuilding: false, called, selected: 0, outlives: false }
     }
 
@@ -191,7 +191,7 @@ impl Host {
         &mut self,
         import: Import,
         asked: A,
-        body: impl FnOnce(&mut Host) -> Result<R, Stop>,
+        body: impl FnOnce(&mut Host) -> Result<R, GuestStop>,
     ) -> wasmtime::Result<R> {
         let outcome = match self.begin(&asked) {
             Ok(()) => body(self),
@@ -205,14 +205,14 @@ impl Host {
         &mut self,
         import: Import,
         asked: A,
-        mut attempt: impl FnMut(&mut Host) -> Result<Progress<R>, Stop>,
+        mut attempt: impl FnMut(&mut Host) -> Result<CallProgress<R>, GuestStop>,
     ) -> wasmtime::Result<R> {
         let mut outcome = self.begin(&asked).and_then(|()| attempt(self));
         loop {
             let waits = match outcome {
-                Ok(Progress::Done(answer)) => return self.end(import, &asked, Ok(answer)),
+                Ok(CallProgress::Done(answer)) => return self.end(import, &asked, Ok(answer)),
                 Err(stop) => return self.end(import, &asked, Err(stop)),
-                Ok(Progress::Wait(waits)) => waits,
+                Ok(CallProgress::Wait(waits)) => waits,
             };
             outcome = match self.wait(&waits).await {
                 Ok(()) => attempt(self),
@@ -222,16 +222,21 @@ impl Host {
     }
 
     #[inline]
-    pub(crate) fn begin(&mut self, asked: &dyn Record) -> Result<(), Stop> {
+    pub(crate) fn begin(&mut self, asked: &dyn Record) -> Result<(), GuestStop> {
         if self.run.is_looked_at() {
-            return Err(Stop::Looked);
+            return Err(GuestStop::Looked);
         }
         self.run.work += HOST_CALL_FUEL + asked.payload_bytes();
-        if self.run.work <= self.run.work_max { Ok(()) } else { Err(Stop::FuelExhausted) }
+        if self.run.work <= self.run.work_max { Ok(()) } else { Err(GuestStop::FuelExhausted) }
     }
 
     #[inline]
-    fn end<R: Record>(&mut self, import: Import, asked: &dyn Record, outcome: Result<R, Stop>) -> wasmtime::Result<R> {
+    fn end<R: Record>(
+        &mut self,
+        import: Import,
+        asked: &dyn Record,
+        outcome: Result<R, GuestStop>,
+    ) -> wasmtime::Result<R> {
         self.end_as(import.id, import.name, asked, outcome)
     }
 
@@ -242,7 +247,7 @@ impl Host {
         id: u32,
         name: &str,
         asked: &dyn Record,
-        outcome: Result<R, Stop>,
+        outcome: Result<R, GuestStop>,
     ) -> wasmtime::Result<R> {
         let outcome = match outcome {
             Ok(answer) if !self.is_overtime() => Ok(answer),
@@ -259,7 +264,7 @@ impl Host {
                 Ok(answer)
             }
             // It has not happened.
-            Err(Stop::Looked) => Err(wasmtime::Error::new(Stop::Looked)),
+            Err(GuestStop::Looked) => Err(wasmtime::Error::new(GuestStop::Looked)),
             Err(stop) => {
                 run.recorder.call(id, name, node, at, asked, &stop.to_string());
                 Err(wasmtime::Error::new(stop))
@@ -278,7 +283,7 @@ impl Host {
         let question = Question { node: self.node, purpose, site };
         let run = &mut *self.run;
         let origin = run.source.fill(question, out);
-        run.recorder.decision(origin, || Explicit::Bytes(digest::hex(out)));
+        run.recorder.decision(origin, || Override::Bytes(digest::hex(out)));
     }
 
     /// Asks the source for a number; the answer belongs to the call in progress.
@@ -287,7 +292,7 @@ impl Host {
         let question = Question { node: self.node, purpose, site };
         let run = &mut *self.run;
         let (answer, origin) = run.source.below(question, bound);
-        run.recorder.decision(origin, || Explicit::Number(answer));
+        run.recorder.decision(origin, || Override::Number(answer));
         answer
     }
 
@@ -298,13 +303,13 @@ impl Host {
     }
 
     /// Lets a part of the computer do something that may ask for chance or meet a fault.
-    pub(crate) fn moment<R>(&mut self, body: impl FnOnce(&mut World, &mut Moment<'_>) -> R) -> R {
+    pub(crate) fn with_context<R>(&mut self, body: impl FnOnce(&mut World, &mut OpContext<'_>) -> R) -> R {
         let node = self.node;
-        self.run.moment(node, body)
+        self.run.with_context(node, body)
     }
 
     /// Waits until one of `waits` is over, within the bound of virtual time.
-    async fn wait(&mut self, waits: &[Wait]) -> Result<(), Stop> {
+    async fn wait(&mut self, waits: &[Wait]) -> Result<(), GuestStop> {
         if waits.contains(&Wait::Stdin) {
             self.look_at_stdin()?;
         }
@@ -320,24 +325,24 @@ impl Host {
             if self.run.world.is_at_its_end() {
                 self.node_mut().waiting = waits.to_vec();
                 self.run.look();
-                return Err(Stop::Looked);
+                return Err(GuestStop::Looked);
             }
             return Ok(blocked?);
         }
         self.node_mut().waiting = waits.to_vec();
         self.run.pass_on().await;
         if self.run.looked.is_some() {
-            return Err(Stop::Looked);
+            return Err(GuestStop::Looked);
         }
         self.node_mut().waiting.clear();
         match self.run.blocked.take() {
-            Some(blocked) => Err(Stop::Hang(blocked)),
+            Some(blocked) => Err(GuestStop::Hang(blocked)),
             None => Ok(()),
         }
     }
 
     /// Whether what `wait` waits for is there.
-    pub(crate) fn is_ready(&mut self, wait: Wait) -> Result<bool, Stop> {
+    pub(crate) fn is_ready(&mut self, wait: Wait) -> Result<bool, GuestStop> {
         if wait == Wait::Stdin {
             self.look_at_stdin()?;
         }
@@ -349,20 +354,20 @@ impl Host {
         Ok(world.is_ready(node, wait))
     }
 
-    /// The guest looks at its input: now it must be there.
-    pub(crate) fn look_at_stdin(&mut self) -> Result<(), Stop> {
+    /// The guest reads its input: it is fetched now.
+    pub(crate) fn look_at_stdin(&mut self) -> Result<(), GuestStop> {
         if self.node != NodeId(0) {
             return Ok(());
         }
         if let Some(input) = self.run.stdin.take() {
-            let bytes = input.get().map_err(|what| Stop::Machine { what })?;
+            let bytes = input.get().map_err(|what| GuestStop::Machine { what })?;
             let node = self.node_mut();
             node.stdin = Stdin::new(bytes, node.machine.stdin.stays_open);
         }
         Ok(())
     }
 
-    /// Adds to an output, and shows it to whoever watches.
+    /// Adds to an output, and shows it to the observer.
     pub(crate) fn output(&mut self, kind: OutputKind, bytes: &[u8]) {
         let node = self.node;
         let run = &mut *self.run;
@@ -380,14 +385,14 @@ impl Host {
     }
 
     /// The execution ends at the bound, not at the far deadline it jumped to.
-    fn end_of_time(&mut self) -> Stop {
+    fn end_of_time(&mut self) -> GuestStop {
         let limit = self.run.world.plan.limits.time.expect("overtime needs a bound");
         self.run.world.clock.cut_at(fozzy_trace::Instant::START.after(limit));
-        Stop::TimeExhausted
+        GuestStop::TimeExhausted
     }
 }
 
 /// A full table or a handle of another kind is the guest's doing, and a trap.
-pub(crate) fn misuse(import: Import) -> impl Fn(TableError) -> Stop {
-    move |error| Stop::Misuse { import: import.name, what: error.to_string() }
+pub(crate) fn misuse(import: Import) -> impl Fn(TableError) -> GuestStop {
+    move |error| GuestStop::Misuse { import: import.name, what: error.to_string() }
 }

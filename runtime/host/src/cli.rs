@@ -1,10 +1,10 @@
 //! `wasi:cli`: arguments, environment, exit, the standard streams, and terminals that are not there.
 
 use crate::bindings::wasi::cli;
-use crate::bindings::{InputStream, OutputStream, TerminalInput, TerminalOutput};
-use crate::call::{Host, Import, Stop, misuse};
+use crate::bindings::{InputStreamResource, OutputStreamResource, TerminalInputResource, TerminalOutputResource};
+use crate::call::{GuestStop, Host, Import, misuse};
 use fozzy_world::OutputKind;
-use fozzy_world::table::{Handle, InputStream as Input, OutputStream as Output};
+use fozzy_world::table::{Handle, StreamSink as Output, StreamSource as Input};
 use wasmtime::Result;
 use wasmtime::component::Resource;
 
@@ -38,11 +38,11 @@ impl cli::environment::Host for Host {
 impl cli::exit::Host for Host {
     fn exit(&mut self, status: std::result::Result<(), ()>) -> Result<()> {
         let code = u8::from(status.is_err());
-        self.call(EXIT, u32::from(code), |_| Err(Stop::Exit { code }))
+        self.call(EXIT, u32::from(code), |_| Err(GuestStop::Exit { code }))
     }
 
     fn exit_with_code(&mut self, code: u8) -> Result<()> {
-        self.call(EXIT_WITH_CODE, u32::from(code), |_| Err(Stop::Exit { code }))
+        self.call(EXIT_WITH_CODE, u32::from(code), |_| Err(GuestStop::Exit { code }))
     }
 }
 
@@ -54,19 +54,19 @@ impl Host {
 }
 
 impl cli::stdin::Host for Host {
-    fn get_stdin(&mut self) -> Result<Resource<InputStream>> {
+    fn get_stdin(&mut self) -> Result<Resource<InputStreamResource>> {
         self.open(GET_STDIN, Handle::InputStream(Input::Stdin))
     }
 }
 
 impl cli::stdout::Host for Host {
-    fn get_stdout(&mut self) -> Result<Resource<OutputStream>> {
+    fn get_stdout(&mut self) -> Result<Resource<OutputStreamResource>> {
         self.open(GET_STDOUT, Handle::OutputStream(Output::Standard(OutputKind::Stdout)))
     }
 }
 
 impl cli::stderr::Host for Host {
-    fn get_stderr(&mut self) -> Result<Resource<OutputStream>> {
+    fn get_stderr(&mut self) -> Result<Resource<OutputStreamResource>> {
         self.open(GET_STDERR, Handle::OutputStream(Output::Standard(OutputKind::Stderr)))
     }
 }
@@ -75,33 +75,33 @@ impl cli::terminal_input::Host for Host {}
 impl cli::terminal_output::Host for Host {}
 
 impl cli::terminal_input::HostTerminalInput for Host {
-    fn drop(&mut self, handle: Resource<TerminalInput>) -> Result<()> {
+    fn drop(&mut self, handle: Resource<TerminalInputResource>) -> Result<()> {
         self.call(DROP_TERMINAL, handle.rep(), |_| Ok(()))
     }
 }
 
 impl cli::terminal_output::HostTerminalOutput for Host {
-    fn drop(&mut self, handle: Resource<TerminalOutput>) -> Result<()> {
+    fn drop(&mut self, handle: Resource<TerminalOutputResource>) -> Result<()> {
         self.call(DROP_TERMINAL, handle.rep(), |_| Ok(()))
     }
 }
 
 impl cli::terminal_stdin::Host for Host {
-    fn get_terminal_stdin(&mut self) -> Result<Option<Resource<TerminalInput>>> {
+    fn get_terminal_stdin(&mut self) -> Result<Option<Resource<TerminalInputResource>>> {
         self.call(GET_TERMINAL_STDIN, (), |_| Ok(None::<u32>))?;
         Ok(None)
     }
 }
 
 impl cli::terminal_stdout::Host for Host {
-    fn get_terminal_stdout(&mut self) -> Result<Option<Resource<TerminalOutput>>> {
+    fn get_terminal_stdout(&mut self) -> Result<Option<Resource<TerminalOutputResource>>> {
         self.call(GET_TERMINAL_STDOUT, (), |_| Ok(None::<u32>))?;
         Ok(None)
     }
 }
 
 impl cli::terminal_stderr::Host for Host {
-    fn get_terminal_stderr(&mut self) -> Result<Option<Resource<TerminalOutput>>> {
+    fn get_terminal_stderr(&mut self) -> Result<Option<Resource<TerminalOutputResource>>> {
         self.call(GET_TERMINAL_STDERR, (), |_| Ok(None::<u32>))?;
         Ok(None)
     }

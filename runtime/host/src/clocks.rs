@@ -1,10 +1,10 @@
 //! `wasi:clocks`: readings of virtual time, and pollables for its deadlines.
 
-use crate::bindings::Pollable;
+use crate::bindings::PollableResource;
 use crate::bindings::wasi::clocks::{monotonic_clock, wall_clock};
 use crate::call::{Host, Import, misuse};
 use fozzy_trace::{Duration, Instant};
-use fozzy_world::clock::{CLOCK_TICK, Dial, Reading};
+use fozzy_world::clock::{CLOCK_TICK, ClockKind, ClockReading};
 use fozzy_world::{Handle, Wait};
 use wall_clock::Datetime;
 use wasmtime::Result;
@@ -18,7 +18,7 @@ const WALL_NOW: Import = Import::new("wasi:clocks/wall-clock.now");
 const WALL_RESOLUTION: Import = Import::new("wasi:clocks/wall-clock.resolution");
 
 impl Host {
-    fn subscribe(&mut self, import: Import, asked: u64, deadline: Instant) -> Result<Resource<Pollable>> {
+    fn subscribe(&mut self, import: Import, asked: u64, deadline: Instant) -> Result<Resource<PollableResource>> {
         let handle = Handle::Pollable(Wait::Until(deadline));
         let rep = self.call(import, asked, |host| host.node_mut().table.insert(handle).map_err(misuse(import)))?;
         Ok(Resource::new_own(rep))
@@ -27,19 +27,19 @@ impl Host {
 
 impl monotonic_clock::Host for Host {
     fn now(&mut self) -> Result<u64> {
-        self.call(NOW, (), |host| Ok(host.read_clock(Dial::Monotonic).monotonic_ns))
+        self.call(NOW, (), |host| Ok(host.read_clock(ClockKind::Monotonic).monotonic_ns))
     }
 
     fn resolution(&mut self) -> Result<u64> {
         self.call(RESOLUTION, (), |_| Ok(CLOCK_TICK.0))
     }
 
-    fn subscribe_instant(&mut self, when: u64) -> Result<Resource<Pollable>> {
+    fn subscribe_instant(&mut self, when: u64) -> Result<Resource<PollableResource>> {
         let deadline = self.node().drift.deadline(when, self.run.world.clock.now());
         self.subscribe(SUBSCRIBE_INSTANT, when, deadline)
     }
 
-    fn subscribe_duration(&mut self, span: u64) -> Result<Resource<Pollable>> {
+    fn subscribe_duration(&mut self, span: u64) -> Result<Resource<PollableResource>> {
         let deadline = self.world().clock.now().after(Duration(span));
         self.subscribe(SUBSCRIBE_DURATION, span, deadline)
     }
@@ -47,7 +47,7 @@ impl monotonic_clock::Host for Host {
 
 impl wall_clock::Host for Host {
     fn now(&mut self) -> Result<Datetime> {
-        self.call(WALL_NOW, (), |host| Ok(datetime(host.read_clock(Dial::Wall).wall_ns)))
+        self.call(WALL_NOW, (), |host| Ok(datetime(host.read_clock(ClockKind::Wall).wall_ns)))
     }
 
     fn resolution(&mut self) -> Result<Datetime> {
@@ -58,12 +58,12 @@ impl wall_clock::Host for Host {
 impl Host {
     /// The guest reads a clock, which moves time by a tick, and at which faults may strike.
     #[inline]
-    fn read_clock(&mut self, dial: Dial) -> Reading {
+    fn read_clock(&mut self, dial: ClockKind) -> ClockReading {
         if self.run.world.faults.is_empty() {
             self.world().clock.tick();
-            return Reading { monotonic_ns: self.run.world.clock.now().0, wall_ns: self.wall_ns() };
+            return ClockReading { monotonic_ns: self.run.world.clock.now().0, wall_ns: self.wall_ns() };
         }
-        self.moment(|world, moment| world.read_clock(dial, moment))
+        self.with_context(|world, context| world.read_clock(dial, context))
     }
 
     /// What the machine's wall clock shows, in nanoseconds since 1970. Does not move time.

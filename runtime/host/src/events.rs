@@ -1,7 +1,7 @@
 //! `fozzy:events/journal`: what a program wants to have in the history beside its calls. The call is the entry.
 
 use crate::bindings::fozzy::events::journal;
-use crate::call::{Host, Import, Stop};
+use crate::call::{GuestStop, Host, Import};
 use fozzy_world::spans::SpanError;
 use wasmtime::Result;
 
@@ -9,8 +9,8 @@ const EVENT: Import = Import::new("fozzy:events/journal.event");
 const ENTER: Import = Import::new("fozzy:events/journal.enter");
 const LEAVE: Import = Import::new("fozzy:events/journal.leave");
 
-fn misused(import: Import) -> impl Fn(SpanError) -> Stop {
-    move |error| Stop::Misuse { import: import.name, what: error.to_string() }
+fn misused(import: Import) -> impl Fn(SpanError) -> GuestStop {
+    move |error| GuestStop::Misuse { import: import.name, what: error.to_string() }
 }
 
 impl journal::Host for Host {

@@ -10,10 +10,12 @@ const BUGGIFY_WITH: Import = Import::new("fozzy:faults/points.buggify-with");
 
 impl points::Host for Host {
     fn buggify(&mut self, point: String) -> Result<bool> {
-        self.call(BUGGIFY_POINT, &point, |host| Ok(host.moment(|_, moment| moment.strikes(&BUGGIFY, &point)).is_some()))
+        self.call(BUGGIFY_POINT, &point, |host| {
+            Ok(host.with_context(|_, context| context.injects(&BUGGIFY, &point)).is_some())
+        })
     }
 
     fn buggify_with(&mut self, point: String) -> Result<Option<u64>> {
-        self.call(BUGGIFY_WITH, &point, |host| Ok(host.moment(|_, moment| moment.strikes(&BUGGIFY, &point))))
+        self.call(BUGGIFY_WITH, &point, |host| Ok(host.with_context(|_, context| context.injects(&BUGGIFY, &point))))
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! descriptor handle ─┬▶ Descriptor (plain value) ─▶ faults ─▶ Disk::operation ─▶ Errno ─▶ error-code
-//!                    └▶ LiveFile ─▶ a question to the real computer (`live`) ────────┘
+//!                    └▶ LiveFile ─▶ a question to the real computer (`real_files`) ────────┘
 //! ```
 //!
 //! Invariant: every descriptor and stream that is opened holds its node until it is dropped.
@@ -12,16 +12,20 @@ use crate::bindings::wasi::filesystem::types::{
     NewTimestamp, OpenFlags, PathFlags,
 };
 use crate::bindings::wasi::filesystem::{preopens, types};
-use crate::bindings::{Descriptor, DirectoryEntryStream, InputStream, IoError, OutputStream};
-use crate::call::{Host, Import, Stop, misuse};
+use crate::bindings::{
+    DescriptorResource, DirectoryEntryStreamResource, InputStreamResource, IoErrorResource, OutputStreamResource,
+};
+use crate::call::{GuestStop, Host, Import, misuse};
 use crate::clocks::datetime;
-use crate::live::Live;
-use crate::record::Shown;
-use crate::struck::{part, whole};
+use crate::disk_faults::{part, whole};
+use crate::real_files::RealFileResult;
+use crate::record::DebugRecord;
 use fozzy_trace::Record;
-use fozzy_trace::observation::{FileKind, FileOperation, FileStat, SetTime};
-use fozzy_world::files::{self, Act, Errno, LiveFile, NewTime, NodeKind, Stat, Strike, flip_bit};
-use fozzy_world::table::{Handle, InputStream as Input, OutputStream as Output, StreamFailure};
+use fozzy_trace::observation::{FileKind, FileOperation, FileStat, TimestampUpdate};
+use fozzy_world::files::{
+    self, DiskFault, DiskOperation, Errno, FileTimeChange, InodeKind, InodeStat, LiveFile, flip_bit,
+};
+use fozzy_world::table::{Handle, StreamFailure, StreamSink as Output, StreamSource as Input};
 use fozzy_world::{Disk, TableError};
 use wasmtime::Result;
 use wasmtime::component::Resource;
@@ -63,53 +67,57 @@ const GET_DIRECTORIES: Import = Import::new("wasi:filesystem/preopens.get-direct
 const ROOT: &str = "/";
 
 type FsResult<T> = Result<std::result::Result<T, ErrorCode>>;
-type Answer<T> = std::result::Result<T, Errno>;
+type DiskResult<T> = std::result::Result<T, Errno>;
 
 /// What a descriptor handle stands for.
 #[derive(Clone, Copy)]
-enum Held {
-    Disk(files::Descriptor),
+enum DescriptorTarget {
+    Disk(files::FileDescriptor),
     Live(LiveFile),
 }
 
 /// What an operation is to planned faults.
 #[derive(Clone, Copy)]
-enum Touch<'a> {
+enum DiskAccess<'a> {
     /// Nothing that reaches the disk.
     Nothing,
     /// An act on what the descriptor holds.
-    Itself(Act),
+    Itself(DiskOperation),
     /// An act on what stands at a path below it.
-    At(Act, &'a str),
+    At(DiskOperation, &'a str),
     /// Opening a path, which makes something new if nothing is there.
     Open(&'a str, PathFlags, OpenFlags),
 }
 
 impl Host {
-    fn held(&self, import: Import, rep: u32) -> std::result::Result<Held, Stop> {
+    fn held(&self, import: Import, rep: u32) -> std::result::Result<DescriptorTarget, GuestStop> {
         match self.node().table.get(rep) {
-            Ok(Handle::Descriptor(descriptor)) => Ok(Held::Disk(*descriptor)),
-            Ok(Handle::LiveDescriptor(file)) => Ok(Held::Live(*file)),
+            Ok(Handle::Descriptor(descriptor)) => Ok(DescriptorTarget::Disk(*descriptor)),
+            Ok(Handle::LiveDescriptor(file)) => Ok(DescriptorTarget::Live(*file)),
             _ => Err(misuse(import)(TableError::WrongHandle)),
         }
     }
 
-    fn strike(&mut self, on: &files::Descriptor, touch: Touch<'_>) -> std::result::Result<Strike, Stop> {
+    fn inject(
+        &mut self,
+        on: &files::FileDescriptor,
+        touch: DiskAccess<'_>,
+    ) -> std::result::Result<DiskFault, GuestStop> {
         match touch {
-            Touch::Nothing => Ok(Strike::default()),
-            Touch::Itself(act) => self.strike_file(on, act, None),
-            Touch::At(act, path) => self.strike_file(on, act, Some(path)),
-            Touch::Open(path, flags, open) => {
+            DiskAccess::Nothing => Ok(DiskFault::default()),
+            DiskAccess::Itself(act) => self.inject_file(on, act, None),
+            DiskAccess::At(act, path) => self.inject_file(on, act, Some(path)),
+            DiskAccess::Open(path, flags, open) => {
                 if self.run.world.faults.is_empty() {
-                    return Ok(Strike::default());
+                    return Ok(DiskFault::default());
                 }
                 let missing = || self.node().disk.stat_at(on, path_flags(flags), path).is_err();
                 let act = match open {
-                    open if open.contains(OpenFlags::CREATE) && missing() => Act::Create,
-                    open if open.contains(OpenFlags::TRUNCATE) => Act::Change,
-                    _ => Act::Look,
+                    open if open.contains(OpenFlags::CREATE) && missing() => DiskOperation::Create,
+                    open if open.contains(OpenFlags::TRUNCATE) => DiskOperation::Change,
+                    _ => DiskOperation::Look,
                 };
-                self.strike_file(on, act, Some(path))
+                self.inject_file(on, act, Some(path))
             }
         }
     }
@@ -119,20 +127,20 @@ impl Host {
     fn on_disk<T: Record>(
         &mut self,
         import: Import,
-        handle: &Resource<Descriptor>,
+        handle: &Resource<DescriptorResource>,
         asked: impl Record,
-        touch: Touch<'_>,
-        body: impl FnOnce(&mut Disk, &files::Descriptor, u64) -> Answer<T>,
-        live: impl FnOnce(&mut Host, LiveFile) -> Live<T>,
+        touch: DiskAccess<'_>,
+        body: impl FnOnce(&mut Disk, &files::FileDescriptor, u64) -> DiskResult<T>,
+        live: impl FnOnce(&mut Host, LiveFile) -> RealFileResult<T>,
     ) -> FsResult<T> {
         let rep = handle.rep();
         self.call(import, (rep, asked), |host| {
             let answer = match host.held(import, rep)? {
-                Held::Live(file) => live(host, file)?,
-                Held::Disk(descriptor) => {
-                    let strike = host.strike(&descriptor, touch)?;
+                DescriptorTarget::Live(file) => live(host, file)?,
+                DescriptorTarget::Disk(descriptor) => {
+                    let fault = host.inject(&descriptor, touch)?;
                     let now = host.wall_ns();
-                    whole(&strike).and_then(|()| body(&mut host.node_mut().disk, &descriptor, now))
+                    whole(&fault).and_then(|()| body(&mut host.node_mut().disk, &descriptor, now))
                 }
             };
             Ok(answer.map_err(code))
@@ -143,20 +151,20 @@ impl Host {
     fn on_disk_with<T: Record>(
         &mut self,
         import: Import,
-        handles: (&Resource<Descriptor>, &Resource<Descriptor>),
+        handles: (&Resource<DescriptorResource>, &Resource<DescriptorResource>),
         asked: impl Record,
-        touch: Touch<'_>,
-        body: impl FnOnce(&mut Disk, &files::Descriptor, &files::Descriptor, u64) -> Answer<T>,
-        live: impl FnOnce(&mut Host, LiveFile, LiveFile) -> Live<T>,
+        touch: DiskAccess<'_>,
+        body: impl FnOnce(&mut Disk, &files::FileDescriptor, &files::FileDescriptor, u64) -> DiskResult<T>,
+        live: impl FnOnce(&mut Host, LiveFile, LiveFile) -> RealFileResult<T>,
     ) -> FsResult<T> {
         let (one, other) = (handles.0.rep(), handles.1.rep());
         self.call(import, (one, other, asked), |host| {
             let answer = match (host.held(import, one)?, host.held(import, other)?) {
-                (Held::Live(one), Held::Live(other)) => live(host, one, other)?,
-                (Held::Disk(one), Held::Disk(other)) => {
-                    let strike = host.strike(&one, touch)?;
+                (DescriptorTarget::Live(one), DescriptorTarget::Live(other)) => live(host, one, other)?,
+                (DescriptorTarget::Disk(one), DescriptorTarget::Disk(other)) => {
+                    let fault = host.inject(&one, touch)?;
                     let now = host.wall_ns();
-                    whole(&strike).and_then(|()| body(&mut host.node_mut().disk, &one, &other, now))
+                    whole(&fault).and_then(|()| body(&mut host.node_mut().disk, &one, &other, now))
                 }
                 _ => unreachable!("a machine has files of one kind"),
             };
@@ -169,20 +177,20 @@ impl Host {
     fn on_disk_open<R>(
         &mut self,
         import: Import,
-        handle: &Resource<Descriptor>,
+        handle: &Resource<DescriptorResource>,
         asked: impl Record,
-        touch: Touch<'_>,
-        grant: impl FnOnce(&mut Disk, &files::Descriptor, u64) -> Answer<Handle>,
-        live: impl FnOnce(&mut Host, LiveFile) -> Live<Handle>,
+        touch: DiskAccess<'_>,
+        grant: impl FnOnce(&mut Disk, &files::FileDescriptor, u64) -> DiskResult<Handle>,
+        live: impl FnOnce(&mut Host, LiveFile) -> RealFileResult<Handle>,
     ) -> FsResult<Resource<R>> {
         let rep = handle.rep();
         let opened = self.call(import, (rep, asked), |host| {
             let granted = match host.held(import, rep)? {
-                Held::Live(file) => live(host, file)?,
-                Held::Disk(descriptor) => {
-                    let strike = host.strike(&descriptor, touch)?;
+                DescriptorTarget::Live(file) => live(host, file)?,
+                DescriptorTarget::Disk(descriptor) => {
+                    let fault = host.inject(&descriptor, touch)?;
                     let now = host.wall_ns();
-                    whole(&strike).and_then(|()| grant(&mut host.node_mut().disk, &descriptor, now))
+                    whole(&fault).and_then(|()| grant(&mut host.node_mut().disk, &descriptor, now))
                 }
             };
             match granted {
@@ -200,7 +208,7 @@ impl Host {
 }
 
 impl types::Host for Host {
-    fn filesystem_error_code(&mut self, error: Resource<IoError>) -> Result<Option<ErrorCode>> {
+    fn filesystem_error_code(&mut self, error: Resource<IoErrorResource>) -> Result<Option<ErrorCode>> {
         self.call(FILESYSTEM_ERROR_CODE, error.rep(), |host| match host.node_mut().table.get(error.rep()) {
             Ok(Handle::Error(StreamFailure::File(errno))) => Ok(Some(code(*errno))),
             Ok(Handle::Error(_)) => Ok(None),
@@ -210,87 +218,95 @@ impl types::Host for Host {
 }
 
 impl types::HostDescriptor for Host {
-    fn read_via_stream(&mut self, this: Resource<Descriptor>, offset: u64) -> FsResult<Resource<InputStream>> {
-        let grant = |disk: &mut Disk, file: &files::Descriptor, _| {
+    fn read_via_stream(
+        &mut self,
+        this: Resource<DescriptorResource>,
+        offset: u64,
+    ) -> FsResult<Resource<InputStreamResource>> {
+        let grant = |disk: &mut Disk, file: &files::FileDescriptor, _| {
             disk.check_read_stream(file)?;
             disk.opened(file.node);
             Ok(Handle::InputStream(Input::File { file: *file, offset }))
         };
-        self.on_disk_open(READ_VIA_STREAM, &this, offset, Touch::Nothing, grant, |_, file| {
+        self.on_disk_open(READ_VIA_STREAM, &this, offset, DiskAccess::Nothing, grant, |_, file| {
             let stream = Handle::InputStream(Input::LiveFile { file, offset });
             Ok(file.need_file().map(|()| stream).map_err(|_| Errno::IsDirectory))
         })
     }
 
-    fn write_via_stream(&mut self, this: Resource<Descriptor>, offset: u64) -> FsResult<Resource<OutputStream>> {
-        let grant = |disk: &mut Disk, file: &files::Descriptor, _| {
+    fn write_via_stream(
+        &mut self,
+        this: Resource<DescriptorResource>,
+        offset: u64,
+    ) -> FsResult<Resource<OutputStreamResource>> {
+        let grant = |disk: &mut Disk, file: &files::FileDescriptor, _| {
             disk.check_write_stream(file)?;
             disk.opened(file.node);
             Ok(Handle::OutputStream(Output::File { file: *file, offset: Some(offset) }))
         };
-        self.on_disk_open(WRITE_VIA_STREAM, &this, offset, Touch::Nothing, grant, |_, file| {
+        self.on_disk_open(WRITE_VIA_STREAM, &this, offset, DiskAccess::Nothing, grant, |_, file| {
             let stream = Handle::OutputStream(Output::LiveFile { file, offset: Some(offset) });
             Ok(file.need_file().map(|()| stream))
         })
     }
 
-    fn append_via_stream(&mut self, this: Resource<Descriptor>) -> FsResult<Resource<OutputStream>> {
-        let grant = |disk: &mut Disk, file: &files::Descriptor, _| {
+    fn append_via_stream(&mut self, this: Resource<DescriptorResource>) -> FsResult<Resource<OutputStreamResource>> {
+        let grant = |disk: &mut Disk, file: &files::FileDescriptor, _| {
             disk.check_write_stream(file)?;
             disk.opened(file.node);
             Ok(Handle::OutputStream(Output::File { file: *file, offset: None }))
         };
-        self.on_disk_open(APPEND_VIA_STREAM, &this, (), Touch::Nothing, grant, |_, file| {
+        self.on_disk_open(APPEND_VIA_STREAM, &this, (), DiskAccess::Nothing, grant, |_, file| {
             let stream = Handle::OutputStream(Output::LiveFile { file, offset: None });
             Ok(file.need_file().map(|()| stream))
         })
     }
 
-    fn advise(&mut self, this: Resource<Descriptor>, offset: u64, length: u64, advice: Advice) -> FsResult<()> {
-        let asked = (offset, length, Shown(advice));
-        let body = |disk: &mut Disk, file: &files::Descriptor, _| disk.advise(file, offset, length);
+    fn advise(&mut self, this: Resource<DescriptorResource>, offset: u64, length: u64, advice: Advice) -> FsResult<()> {
+        let asked = (offset, length, DebugRecord(advice));
+        let body = |disk: &mut Disk, file: &files::FileDescriptor, _| disk.advise(file, offset, length);
         // There is nothing that a real disk would have to know.
-        self.on_disk(ADVISE, &this, asked, Touch::Nothing, body, |_, file| {
+        self.on_disk(ADVISE, &this, asked, DiskAccess::Nothing, body, |_, file| {
             let possible = i64::try_from(length).is_ok();
             Ok(file.need_file().and(if possible { Ok(()) } else { Err(Errno::Invalid) }))
         })
     }
 
-    fn sync_data(&mut self, this: Resource<Descriptor>) -> FsResult<()> {
-        let body = |disk: &mut Disk, file: &files::Descriptor, _| disk.sync_data(file);
-        self.on_disk(SYNC_DATA, &this, (), Touch::Itself(Act::Sync), body, |host, file| {
+    fn sync_data(&mut self, this: Resource<DescriptorResource>) -> FsResult<()> {
+        let body = |disk: &mut Disk, file: &files::FileDescriptor, _| disk.sync_data(file);
+        self.on_disk(SYNC_DATA, &this, (), DiskAccess::Itself(DiskOperation::Sync), body, |host, file| {
             host.live_done(file, FileOperation::SyncData)
         })
     }
 
-    fn get_flags(&mut self, this: Resource<Descriptor>) -> FsResult<DescriptorFlags> {
-        let body = |disk: &mut Disk, of: &files::Descriptor, _| Ok(flags_out(disk.get_flags(of)));
-        self.on_disk(GET_FLAGS, &this, (), Touch::Nothing, body, |_, file| Ok(Ok(flags_out(file.flags))))
+    fn get_flags(&mut self, this: Resource<DescriptorResource>) -> FsResult<DescriptorFlags> {
+        let body = |disk: &mut Disk, of: &files::FileDescriptor, _| Ok(flags_out(disk.get_flags(of)));
+        self.on_disk(GET_FLAGS, &this, (), DiskAccess::Nothing, body, |_, file| Ok(Ok(flags_out(file.flags))))
     }
 
-    fn get_type(&mut self, this: Resource<Descriptor>) -> FsResult<DescriptorType> {
-        let body = |disk: &mut Disk, of: &files::Descriptor, _| Ok(kind(disk.get_type(of)));
-        self.on_disk(GET_TYPE, &this, (), Touch::Nothing, body, |_, file| Ok(Ok(kind(file.kind))))
+    fn get_type(&mut self, this: Resource<DescriptorResource>) -> FsResult<DescriptorType> {
+        let body = |disk: &mut Disk, of: &files::FileDescriptor, _| Ok(kind(disk.get_type(of)));
+        self.on_disk(GET_TYPE, &this, (), DiskAccess::Nothing, body, |_, file| Ok(Ok(kind(file.kind))))
     }
 
-    fn set_size(&mut self, this: Resource<Descriptor>, size: u64) -> FsResult<()> {
-        let body = |disk: &mut Disk, file: &files::Descriptor, now| disk.set_size(file, size, now);
-        self.on_disk(SET_SIZE, &this, size, Touch::Itself(Act::Change), body, |host, file| {
+    fn set_size(&mut self, this: Resource<DescriptorResource>, size: u64) -> FsResult<()> {
+        let body = |disk: &mut Disk, file: &files::FileDescriptor, now| disk.set_size(file, size, now);
+        self.on_disk(SET_SIZE, &this, size, DiskAccess::Itself(DiskOperation::Change), body, |host, file| {
             host.live_set_size(file, size)
         })
     }
 
     fn set_times(
         &mut self,
-        this: Resource<Descriptor>,
+        this: Resource<DescriptorResource>,
         accessed: NewTimestamp,
         modified: NewTimestamp,
     ) -> FsResult<()> {
-        let asked = (Shown(accessed), Shown(modified));
-        let body = |disk: &mut Disk, of: &files::Descriptor, now| {
+        let asked = (DebugRecord(accessed), DebugRecord(modified));
+        let body = |disk: &mut Disk, of: &files::FileDescriptor, now| {
             disk.set_times(of, new_time(accessed)?, new_time(modified)?, now)
         };
-        self.on_disk(SET_TIMES, &this, asked, Touch::Itself(Act::Change), body, |host, file| {
+        self.on_disk(SET_TIMES, &this, asked, DiskAccess::Itself(DiskOperation::Change), body, |host, file| {
             match set_times(None, false, accessed, modified) {
                 Ok(operation) => host.live_done(file, operation),
                 Err(errno) => Ok(Err(errno)),
@@ -298,17 +314,17 @@ impl types::HostDescriptor for Host {
         })
     }
 
-    fn read(&mut self, this: Resource<Descriptor>, length: u64, offset: u64) -> FsResult<(Vec<u8>, bool)> {
+    fn read(&mut self, this: Resource<DescriptorResource>, length: u64, offset: u64) -> FsResult<(Vec<u8>, bool)> {
         let rep = this.rep();
         self.call(READ, (rep, length, offset), |host| {
             let answer = match host.held(READ, rep)? {
-                Held::Live(file) => host.live_read(file, offset, length)?,
-                Held::Disk(file) => {
-                    let strike = host.strike(&file, Touch::Itself(Act::Read))?;
-                    let read = |()| host.node_mut().disk.read(&file, offset, part(&strike, length));
-                    let mut answer = whole(&strike).and_then(read);
-                    if let (true, Ok((bytes, _))) = (strike.flips, &mut answer) {
-                        host.moment(|_, moment| flip_bit(bytes, moment));
+                DescriptorTarget::Live(file) => host.live_read(file, offset, length)?,
+                DescriptorTarget::Disk(file) => {
+                    let fault = host.inject(&file, DiskAccess::Itself(DiskOperation::Read))?;
+                    let read = |()| host.node_mut().disk.read(&file, offset, part(&fault, length));
+                    let mut answer = whole(&fault).and_then(read);
+                    if let (true, Ok((bytes, _))) = (fault.flips, &mut answer) {
+                        host.with_context(|_, context| flip_bit(bytes, context));
                     }
                     answer
                 }
@@ -317,73 +333,93 @@ impl types::HostDescriptor for Host {
         })
     }
 
-    fn write(&mut self, this: Resource<Descriptor>, bytes: Vec<u8>, offset: u64) -> FsResult<u64> {
+    fn write(&mut self, this: Resource<DescriptorResource>, bytes: Vec<u8>, offset: u64) -> FsResult<u64> {
         let rep = this.rep();
         self.call(WRITE, (rep, &bytes, offset), |host| {
             let answer = match host.held(WRITE, rep)? {
-                Held::Live(file) => host.live_write(file, Some(offset), &bytes)?,
-                Held::Disk(file) => {
-                    let strike = host.strike(&file, Touch::Itself(Act::Write))?;
+                DescriptorTarget::Live(file) => host.live_write(file, Some(offset), &bytes)?,
+                DescriptorTarget::Disk(file) => {
+                    let fault = host.inject(&file, DiskAccess::Itself(DiskOperation::Write))?;
                     let now = host.wall_ns();
-                    let bytes = &bytes[..part(&strike, bytes.len() as u64) as usize];
-                    whole(&strike).and_then(|()| host.node_mut().disk.write(&file, offset, bytes, now))
+                    let bytes = &bytes[..part(&fault, bytes.len() as u64) as usize];
+                    whole(&fault).and_then(|()| host.node_mut().disk.write(&file, offset, bytes, now))
                 }
             };
             Ok(answer.map_err(code))
         })
     }
 
-    fn read_directory(&mut self, this: Resource<Descriptor>) -> FsResult<Resource<DirectoryEntryStream>> {
-        let grant = |disk: &mut Disk, of: &files::Descriptor, _| Ok(Handle::DirectoryStream(disk.list(of)?));
-        self.on_disk_open(READ_DIRECTORY, &this, (), Touch::Itself(Act::Look), grant, |host, file| {
+    fn read_directory(
+        &mut self,
+        this: Resource<DescriptorResource>,
+    ) -> FsResult<Resource<DirectoryEntryStreamResource>> {
+        let grant = |disk: &mut Disk, of: &files::FileDescriptor, _| Ok(Handle::DirectoryStream(disk.list(of)?));
+        self.on_disk_open(READ_DIRECTORY, &this, (), DiskAccess::Itself(DiskOperation::Look), grant, |host, file| {
             Ok(host.live_list(file)?.map(Handle::LiveDirectoryStream))
         })
     }
 
-    fn sync(&mut self, this: Resource<Descriptor>) -> FsResult<()> {
-        let body = |disk: &mut Disk, of: &files::Descriptor, _| disk.sync(of);
-        self.on_disk(SYNC, &this, (), Touch::Itself(Act::Sync), body, |host, file| {
+    fn sync(&mut self, this: Resource<DescriptorResource>) -> FsResult<()> {
+        let body = |disk: &mut Disk, of: &files::FileDescriptor, _| disk.sync(of);
+        self.on_disk(SYNC, &this, (), DiskAccess::Itself(DiskOperation::Sync), body, |host, file| {
             host.live_done(file, FileOperation::Sync)
         })
     }
 
-    fn create_directory_at(&mut self, this: Resource<Descriptor>, path: String) -> FsResult<()> {
-        let body = |disk: &mut Disk, base: &files::Descriptor, now| disk.create_directory_at(base, &path, now);
-        self.on_disk(CREATE_DIRECTORY_AT, &this, &path, Touch::At(Act::Create, &path), body, |host, base| {
-            host.live_done(base, FileOperation::CreateDirectoryAt { path: path.clone() })
-        })
+    fn create_directory_at(&mut self, this: Resource<DescriptorResource>, path: String) -> FsResult<()> {
+        let body = |disk: &mut Disk, base: &files::FileDescriptor, now| disk.create_directory_at(base, &path, now);
+        self.on_disk(
+            CREATE_DIRECTORY_AT,
+            &this,
+            &path,
+            DiskAccess::At(DiskOperation::Create, &path),
+            body,
+            |host, base| host.live_done(base, FileOperation::CreateDirectoryAt { path: path.clone() }),
+        )
     }
 
-    fn stat(&mut self, this: Resource<Descriptor>) -> FsResult<DescriptorStat> {
-        let body = |disk: &mut Disk, of: &files::Descriptor, _| Ok(stat(&disk.stat(of)));
-        self.on_disk(STAT, &this, (), Touch::Itself(Act::Look), body, |host, file| {
+    fn stat(&mut self, this: Resource<DescriptorResource>) -> FsResult<DescriptorStat> {
+        let body = |disk: &mut Disk, of: &files::FileDescriptor, _| Ok(stat(&disk.stat(of)));
+        self.on_disk(STAT, &this, (), DiskAccess::Itself(DiskOperation::Look), body, |host, file| {
             Ok(host.live_stat(file, FileOperation::Stat)?.map(live_stat))
         })
     }
 
-    fn stat_at(&mut self, this: Resource<Descriptor>, flags: PathFlags, path: String) -> FsResult<DescriptorStat> {
-        let body = |disk: &mut Disk, base: &files::Descriptor, _| {
+    fn stat_at(
+        &mut self,
+        this: Resource<DescriptorResource>,
+        flags: PathFlags,
+        path: String,
+    ) -> FsResult<DescriptorStat> {
+        let body = |disk: &mut Disk, base: &files::FileDescriptor, _| {
             disk.stat_at(base, path_flags(flags), &path).map(|found| stat(&found))
         };
-        self.on_disk(STAT_AT, &this, (Shown(flags), &path), Touch::At(Act::Look, &path), body, |host, base| {
-            let operation = FileOperation::StatAt { path: path.clone(), follow: path_flags(flags).symlink_follow };
-            Ok(host.live_stat(base, operation)?.map(live_stat))
-        })
+        self.on_disk(
+            STAT_AT,
+            &this,
+            (DebugRecord(flags), &path),
+            DiskAccess::At(DiskOperation::Look, &path),
+            body,
+            |host, base| {
+                let operation = FileOperation::StatAt { path: path.clone(), follow: path_flags(flags).symlink_follow };
+                Ok(host.live_stat(base, operation)?.map(live_stat))
+            },
+        )
     }
 
     fn set_times_at(
         &mut self,
-        this: Resource<Descriptor>,
+        this: Resource<DescriptorResource>,
         flags: PathFlags,
         path: String,
         accessed: NewTimestamp,
         modified: NewTimestamp,
     ) -> FsResult<()> {
-        let asked = (Shown(flags), &path, Shown((accessed, modified)));
-        let body = |disk: &mut Disk, base: &files::Descriptor, now| {
+        let asked = (DebugRecord(flags), &path, DebugRecord((accessed, modified)));
+        let body = |disk: &mut Disk, base: &files::FileDescriptor, now| {
             disk.set_times_at(base, path_flags(flags), &path, new_time(accessed)?, new_time(modified)?, now)
         };
-        self.on_disk(SET_TIMES_AT, &this, asked, Touch::At(Act::Change, &path), body, |host, base| {
+        self.on_disk(SET_TIMES_AT, &this, asked, DiskAccess::At(DiskOperation::Change, &path), body, |host, base| {
             match set_times(Some(path.clone()), path_flags(flags).symlink_follow, accessed, modified) {
                 Ok(operation) => host.live_done(base, operation),
                 Err(errno) => Ok(Err(errno)),
@@ -393,18 +429,18 @@ impl types::HostDescriptor for Host {
 
     fn link_at(
         &mut self,
-        this: Resource<Descriptor>,
+        this: Resource<DescriptorResource>,
         flags: PathFlags,
         old: String,
-        there: Resource<Descriptor>,
+        there: Resource<DescriptorResource>,
         new: String,
     ) -> FsResult<()> {
-        let asked = (Shown(flags), &old, &new);
+        let asked = (DebugRecord(flags), &old, &new);
         let follow = path_flags(flags).symlink_follow;
-        let body = |disk: &mut Disk, base: &files::Descriptor, there: &files::Descriptor, now| {
+        let body = |disk: &mut Disk, base: &files::FileDescriptor, there: &files::FileDescriptor, now| {
             disk.link_at(base, path_flags(flags), &old, there, &new, now)
         };
-        let touch = Touch::At(Act::Create, &old);
+        let touch = DiskAccess::At(DiskOperation::Create, &old);
         self.on_disk_with(LINK_AT, (&this, &there), asked, touch, body, |host, base, there| {
             let (path, new_path) = (old.clone(), new.clone());
             host.live_done(base, FileOperation::LinkAt { path, follow, to: there.number, new_path })
@@ -413,83 +449,100 @@ impl types::HostDescriptor for Host {
 
     fn open_at(
         &mut self,
-        this: Resource<Descriptor>,
+        this: Resource<DescriptorResource>,
         flags: PathFlags,
         path: String,
         open: OpenFlags,
         wanted: DescriptorFlags,
-    ) -> FsResult<Resource<Descriptor>> {
-        let asked = (Shown(flags), &path, Shown((open, wanted)));
-        let grant = |disk: &mut Disk, base: &files::Descriptor, now| {
+    ) -> FsResult<Resource<DescriptorResource>> {
+        let asked = (DebugRecord(flags), &path, DebugRecord((open, wanted)));
+        let grant = |disk: &mut Disk, base: &files::FileDescriptor, now| {
             let opened = disk.open_at(base, path_flags(flags), &path, open_flags(open), flags_in(wanted), now)?;
             Ok(Handle::Descriptor(opened))
         };
-        self.on_disk_open(OPEN_AT, &this, asked, Touch::Open(&path, flags, open), grant, |host, base| {
+        self.on_disk_open(OPEN_AT, &this, asked, DiskAccess::Open(&path, flags, open), grant, |host, base| {
             let opened = host.live_open(base, path_flags(flags), path.clone(), open_flags(open), flags_in(wanted))?;
             Ok(opened.map(Handle::LiveDescriptor))
         })
     }
 
-    fn readlink_at(&mut self, this: Resource<Descriptor>, path: String) -> FsResult<String> {
-        let body =
-            |disk: &mut Disk, base: &files::Descriptor, _| disk.readlink_at(base, &path).map(|text| text.to_string());
-        self.on_disk(READLINK_AT, &this, &path, Touch::At(Act::Look, &path), body, |host, base| {
+    fn readlink_at(&mut self, this: Resource<DescriptorResource>, path: String) -> FsResult<String> {
+        let body = |disk: &mut Disk, base: &files::FileDescriptor, _| {
+            disk.readlink_at(base, &path).map(|text| text.to_string())
+        };
+        self.on_disk(READLINK_AT, &this, &path, DiskAccess::At(DiskOperation::Look, &path), body, |host, base| {
             host.live_link(base, path.clone())
         })
     }
 
-    fn remove_directory_at(&mut self, this: Resource<Descriptor>, path: String) -> FsResult<()> {
-        let body = |disk: &mut Disk, base: &files::Descriptor, now| disk.remove_directory_at(base, &path, now);
-        self.on_disk(REMOVE_DIRECTORY_AT, &this, &path, Touch::At(Act::Change, &path), body, |host, base| {
-            host.live_done(base, FileOperation::RemoveDirectoryAt { path: path.clone() })
-        })
+    fn remove_directory_at(&mut self, this: Resource<DescriptorResource>, path: String) -> FsResult<()> {
+        let body = |disk: &mut Disk, base: &files::FileDescriptor, now| disk.remove_directory_at(base, &path, now);
+        self.on_disk(
+            REMOVE_DIRECTORY_AT,
+            &this,
+            &path,
+            DiskAccess::At(DiskOperation::Change, &path),
+            body,
+            |host, base| host.live_done(base, FileOperation::RemoveDirectoryAt { path: path.clone() }),
+        )
     }
 
     fn rename_at(
         &mut self,
-        this: Resource<Descriptor>,
+        this: Resource<DescriptorResource>,
         old: String,
-        there: Resource<Descriptor>,
+        there: Resource<DescriptorResource>,
         new: String,
     ) -> FsResult<()> {
-        let body = |disk: &mut Disk, base: &files::Descriptor, there: &files::Descriptor, now| {
+        let body = |disk: &mut Disk, base: &files::FileDescriptor, there: &files::FileDescriptor, now| {
             disk.rename_at(base, &old, there, &new, now)
         };
-        let touch = Touch::At(Act::Change, &old);
+        let touch = DiskAccess::At(DiskOperation::Change, &old);
         self.on_disk_with(RENAME_AT, (&this, &there), (&old, &new), touch, body, |host, base, there| {
             let (path, new_path) = (old.clone(), new.clone());
             host.live_done(base, FileOperation::RenameAt { path, to: there.number, new_path })
         })
     }
 
-    fn symlink_at(&mut self, this: Resource<Descriptor>, text: String, path: String) -> FsResult<()> {
-        let body = |disk: &mut Disk, base: &files::Descriptor, now| disk.symlink_at(base, &text, &path, now);
-        self.on_disk(SYMLINK_AT, &this, (&text, &path), Touch::At(Act::Create, &path), body, |host, base| {
-            host.live_done(base, FileOperation::SymlinkAt { text: text.clone(), path: path.clone() })
-        })
+    fn symlink_at(&mut self, this: Resource<DescriptorResource>, text: String, path: String) -> FsResult<()> {
+        let body = |disk: &mut Disk, base: &files::FileDescriptor, now| disk.symlink_at(base, &text, &path, now);
+        self.on_disk(
+            SYMLINK_AT,
+            &this,
+            (&text, &path),
+            DiskAccess::At(DiskOperation::Create, &path),
+            body,
+            |host, base| host.live_done(base, FileOperation::SymlinkAt { text: text.clone(), path: path.clone() }),
+        )
     }
 
-    fn unlink_file_at(&mut self, this: Resource<Descriptor>, path: String) -> FsResult<()> {
-        let body = |disk: &mut Disk, base: &files::Descriptor, now| disk.unlink_file_at(base, &path, now);
-        self.on_disk(UNLINK_FILE_AT, &this, &path, Touch::At(Act::Change, &path), body, |host, base| {
+    fn unlink_file_at(&mut self, this: Resource<DescriptorResource>, path: String) -> FsResult<()> {
+        let body = |disk: &mut Disk, base: &files::FileDescriptor, now| disk.unlink_file_at(base, &path, now);
+        self.on_disk(UNLINK_FILE_AT, &this, &path, DiskAccess::At(DiskOperation::Change, &path), body, |host, base| {
             host.live_done(base, FileOperation::UnlinkFileAt { path: path.clone() })
         })
     }
 
-    fn is_same_object(&mut self, this: Resource<Descriptor>, other: Resource<Descriptor>) -> Result<bool> {
+    fn is_same_object(
+        &mut self,
+        this: Resource<DescriptorResource>,
+        other: Resource<DescriptorResource>,
+    ) -> Result<bool> {
         let (one, other) = (this.rep(), other.rep());
         self.call(IS_SAME_OBJECT, (one, other), |host| {
             match (host.held(IS_SAME_OBJECT, one)?, host.held(IS_SAME_OBJECT, other)?) {
-                (Held::Live(one), Held::Live(other)) => host.live_is_same(one, other),
-                (Held::Disk(one), Held::Disk(other)) => Ok(host.node().disk.is_same_object(&one, &other)),
+                (DescriptorTarget::Live(one), DescriptorTarget::Live(other)) => host.live_is_same(one, other),
+                (DescriptorTarget::Disk(one), DescriptorTarget::Disk(other)) => {
+                    Ok(host.node().disk.is_same_object(&one, &other))
+                }
                 _ => unreachable!("a machine has files of one kind"),
             }
         })
     }
 
-    fn metadata_hash(&mut self, this: Resource<Descriptor>) -> FsResult<MetadataHashValue> {
-        let body = |disk: &mut Disk, of: &files::Descriptor, _| Ok(hash(disk.metadata_hash(of)));
-        self.on_disk(METADATA_HASH, &this, (), Touch::Itself(Act::Look), body, |host, file| {
+    fn metadata_hash(&mut self, this: Resource<DescriptorResource>) -> FsResult<MetadataHashValue> {
+        let body = |disk: &mut Disk, of: &files::FileDescriptor, _| Ok(hash(disk.metadata_hash(of)));
+        self.on_disk(METADATA_HASH, &this, (), DiskAccess::Itself(DiskOperation::Look), body, |host, file| {
             let operation = FileOperation::MetadataHash { path: None, follow: false };
             Ok(host.live_hash(file, operation)?.map(hash))
         })
@@ -497,28 +550,35 @@ impl types::HostDescriptor for Host {
 
     fn metadata_hash_at(
         &mut self,
-        this: Resource<Descriptor>,
+        this: Resource<DescriptorResource>,
         flags: PathFlags,
         path: String,
     ) -> FsResult<MetadataHashValue> {
-        let body = |disk: &mut Disk, base: &files::Descriptor, _| {
+        let body = |disk: &mut Disk, base: &files::FileDescriptor, _| {
             disk.metadata_hash_at(base, path_flags(flags), &path).map(hash)
         };
-        self.on_disk(METADATA_HASH_AT, &this, (Shown(flags), &path), Touch::At(Act::Look, &path), body, |host, base| {
-            let follow = path_flags(flags).symlink_follow;
-            let operation = FileOperation::MetadataHash { path: Some(path.clone()), follow };
-            Ok(host.live_hash(base, operation)?.map(hash))
-        })
+        self.on_disk(
+            METADATA_HASH_AT,
+            &this,
+            (DebugRecord(flags), &path),
+            DiskAccess::At(DiskOperation::Look, &path),
+            body,
+            |host, base| {
+                let follow = path_flags(flags).symlink_follow;
+                let operation = FileOperation::MetadataHash { path: Some(path.clone()), follow };
+                Ok(host.live_hash(base, operation)?.map(hash))
+            },
+        )
     }
 
-    fn drop(&mut self, this: Resource<Descriptor>) -> Result<()> {
+    fn drop(&mut self, this: Resource<DescriptorResource>) -> Result<()> {
         let rep = this.rep();
         self.call(DROP_DESCRIPTOR, rep, |host| {
             let held = host.held(DROP_DESCRIPTOR, rep)?;
             host.node_mut().table.remove(rep).map_err(misuse(DROP_DESCRIPTOR))?;
             match held {
-                Held::Live(file) => host.live_close(file),
-                Held::Disk(descriptor) => {
+                DescriptorTarget::Live(file) => host.live_close(file),
+                DescriptorTarget::Disk(descriptor) => {
                     host.node_mut().disk.closed(descriptor.node);
                     Ok(())
                 }
@@ -528,7 +588,10 @@ impl types::HostDescriptor for Host {
 }
 
 impl types::HostDirectoryEntryStream for Host {
-    fn read_directory_entry(&mut self, this: Resource<DirectoryEntryStream>) -> FsResult<Option<DirectoryEntry>> {
+    fn read_directory_entry(
+        &mut self,
+        this: Resource<DirectoryEntryStreamResource>,
+    ) -> FsResult<Option<DirectoryEntry>> {
         let rep = this.rep();
         self.call(READ_DIRECTORY_ENTRY, rep, |host| {
             let node = host.node_mut();
@@ -546,13 +609,13 @@ impl types::HostDirectoryEntryStream for Host {
         })
     }
 
-    fn drop(&mut self, this: Resource<DirectoryEntryStream>) -> Result<()> {
+    fn drop(&mut self, this: Resource<DirectoryEntryStreamResource>) -> Result<()> {
         self.close(DROP_DIRECTORY_STREAM, this.rep())
     }
 }
 
 impl preopens::Host for Host {
-    fn get_directories(&mut self) -> Result<Vec<(Resource<Descriptor>, String)>> {
+    fn get_directories(&mut self) -> Result<Vec<(Resource<DescriptorResource>, String)>> {
         let rep = self.call(GET_DIRECTORIES, (), |host| {
             let root = match host.has_live_files() {
                 true => Handle::LiveDescriptor(LiveFile::root()),
@@ -579,12 +642,12 @@ fn set_times(
     follow: bool,
     accessed: NewTimestamp,
     modified: NewTimestamp,
-) -> Answer<FileOperation> {
+) -> DiskResult<FileOperation> {
     let time = |time| {
         Ok(match new_time(time)? {
-            NewTime::NoChange => SetTime::NoChange,
-            NewTime::Now => SetTime::Now,
-            NewTime::At(ns) => SetTime::At(ns),
+            FileTimeChange::NoChange => TimestampUpdate::NoChange,
+            FileTimeChange::Now => TimestampUpdate::Now,
+            FileTimeChange::At(ns) => TimestampUpdate::At(ns),
         })
     };
     Ok(FileOperation::SetTimes { path, follow, accessed: time(accessed)?, modified: time(modified)? })
@@ -626,15 +689,15 @@ fn flags_out(flags: files::DescriptorFlags) -> DescriptorFlags {
     rows.into_iter().filter(|(set, _)| *set).fold(DescriptorFlags::empty(), |all, (_, flag)| all | flag)
 }
 
-fn kind(kind: NodeKind) -> DescriptorType {
+fn kind(kind: InodeKind) -> DescriptorType {
     match kind {
-        NodeKind::Directory => DescriptorType::Directory,
-        NodeKind::File => DescriptorType::RegularFile,
-        NodeKind::Link => DescriptorType::SymbolicLink,
+        InodeKind::Directory => DescriptorType::Directory,
+        InodeKind::File => DescriptorType::RegularFile,
+        InodeKind::Link => DescriptorType::SymbolicLink,
     }
 }
 
-fn stat(stat: &Stat) -> DescriptorStat {
+fn stat(stat: &InodeStat) -> DescriptorStat {
     DescriptorStat {
         type_: kind(stat.kind),
         link_count: stat.links,
@@ -669,11 +732,11 @@ fn hash(hash: files::MetadataHash) -> MetadataHashValue {
     MetadataHashValue { lower: hash.lower, upper: hash.upper }
 }
 
-fn new_time(time: NewTimestamp) -> Answer<NewTime> {
+fn new_time(time: NewTimestamp) -> DiskResult<FileTimeChange> {
     Ok(match time {
-        NewTimestamp::NoChange => NewTime::NoChange,
-        NewTimestamp::Now => NewTime::Now,
-        NewTimestamp::Timestamp(at) => NewTime::At(files::wall_ns(at.seconds, at.nanoseconds)?),
+        NewTimestamp::NoChange => FileTimeChange::NoChange,
+        NewTimestamp::Now => FileTimeChange::Now,
+        NewTimestamp::Timestamp(at) => FileTimeChange::At(files::wall_ns(at.seconds, at.nanoseconds)?),
     })
 }
 

@@ -6,8 +6,8 @@
 //! borrow<thing>       ─ its number ─▶ 3 ─ Handles: still there        ─▶ borrow<thing>
 //! ```
 //!
-//! Invariants: a number is given once for as long as somebody can have it; what was given away, or ended with its instance, is
-//! found by nobody. All resources of the called component are of one type to its caller, where validation has told them apart.
+//! Invariants: a number is given once for as long as a guest can hold it; what was given away, or ended with its instance, is
+//! not found. All resources of the called component are of one type to its caller, where validation has told them apart.
 //! Not here: which types have handles and may be linked (`fozzy-engine`).
 
 use std::collections::BTreeMap;
@@ -15,30 +15,30 @@ use std::fmt;
 use wasmtime::component::{ResourceAny, ResourceDynamic, ResourceType, Type, Val};
 use wasmtime::{AsContextMut, Result};
 
-/// What every resource of a called component is to its caller.
+/// The type that every resource of a target has for its caller.
 pub(crate) fn proxy() -> ResourceType {
     ResourceType::host_dynamic(0)
 }
 
 /// The resources of an instance that its caller has handles of.
 #[derive(Debug)]
-pub struct Handles {
+pub struct TargetHandles {
     of_number: BTreeMap<u32, ResourceAny>,
     next: u32,
     /// Which instance of its component it is, and of how many.
     instance: (u32, u32),
 }
 
-/// The instance whose resource has this number, of so many.
+/// The instance whose resource has this number.
 pub(crate) fn instance_of(number: u32, instances: usize) -> usize {
     number as usize % instances.max(1)
 }
 
 /// A handle of an instance that is gone, or of a resource that was given away.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Gone(pub u32);
+pub struct StaleHandle(pub u32);
 
-impl fmt::Display for Gone {
+impl fmt::Display for StaleHandle {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
@@ -48,19 +48,19 @@ impl fmt::Display for Gone {
     }
 }
 
-impl std::error::Error for Gone {}
+impl std::error::Error for StaleHandle {}
 
-impl Handles {
+impl TargetHandles {
     /// Those of one of several instances of a component: no two of them give the same number.
     #[must_use]
-    pub fn of(instance: u32, instances: u32) -> Handles {
-        Handles { of_number: BTreeMap::new(), next: instance, instance: (instance, instances) }
+    pub fn of(instance: u32, instances: u32) -> TargetHandles {
+        TargetHandles { of_number: BTreeMap::new(), next: instance, instance: (instance, instances) }
     }
 
     /// The arguments of a call for the instance: its own resources in the place of numbers.
     ///
     /// # Errors
-    /// [`Gone`].
+    /// [`StaleHandle`].
     pub fn received<'t>(&mut self, types: impl Iterator<Item = Type> + 't, values: &[Val]) -> Result<Vec<Val>> {
         let resource = &mut |value: Val, of: &Type| {
             let Val::U32(number) = value else { return Ok(value) };
@@ -68,7 +68,7 @@ impl Handles {
                 Type::Own(_) => self.of_number.remove(&number),
                 _ => self.of_number.get(&number).copied(),
             };
-            found.map(Val::Resource).ok_or_else(|| wasmtime::Error::new(Gone(number)))
+            found.map(Val::Resource).ok_or_else(|| wasmtime::Error::new(StaleHandle(number)))
         };
         values.iter().zip(types).map(|(value, of)| replaced(value.clone(), &of, resource)).collect()
     }
@@ -76,7 +76,7 @@ impl Handles {
     /// What the instance has answered: numbers in the place of its resources.
     ///
     /// # Errors
-    /// None by itself.
+    /// None; it has the shape of its counterpart.
     pub fn sent(&mut self, types: impl Iterator<Item = Type>, values: &mut [Val]) -> Result<()> {
         for (value, of) in values.iter_mut().zip(types) {
             let answer = std::mem::replace(value, Val::Bool(false));
@@ -96,14 +96,14 @@ impl Handles {
         self.of_number.remove(&number)
     }
 
-    /// The instance is gone.
+    /// Forgets all handles: the instance has ended.
     pub fn forget(&mut self) {
         self.of_number.clear();
     }
 
-    /// Whoever had numbers is gone as well.
+    /// The holders of the numbers are gone as well.
     pub fn begin_again(&mut self) {
-        *self = Handles::of(self.instance.0, self.instance.1);
+        *self = TargetHandles::of(self.instance.0, self.instance.1);
     }
 }
 

@@ -17,8 +17,8 @@ mod fields;
 mod incoming;
 mod outgoing;
 
-use crate::call::{Host, Import, Stop};
-use fozzy_trace::{Answer, Ask, Fold, Plan, Record};
+use crate::call::{GuestStop, Host, Import};
+use fozzy_trace::{BackendRequest, BackendResponse, Plan, Record, RunningDigest};
 use fozzy_world::TableError;
 use fozzy_world::http::redact::recorded_value;
 use fozzy_world::http::{HandleError, HttpHandle, LiveRequest};
@@ -28,12 +28,12 @@ use wasmtime::Result;
 use wasmtime::component::Resource;
 
 /// What is wrong with a handle is the guest's doing, and a trap.
-fn trap(import: Import) -> impl Fn(HandleError) -> Stop {
-    move |error| Stop::Misuse { import: import.name, what: error.to_string() }
+fn trap(import: Import) -> impl Fn(HandleError) -> GuestStop {
+    move |error| GuestStop::Misuse { import: import.name, what: error.to_string() }
 }
 
 /// A handle of another kind.
-fn wrong(import: Import) -> Stop {
+fn wrong(import: Import) -> GuestStop {
     trap(import)(HandleError::Table(TableError::WrongHandle))
 }
 
@@ -49,17 +49,17 @@ macro_rules! of_kind {
 use of_kind;
 
 impl Host {
-    fn http(&mut self, import: Import, rep: u32) -> std::result::Result<&mut HttpHandle, Stop> {
+    fn http(&mut self, import: Import, rep: u32) -> std::result::Result<&mut HttpHandle, GuestStop> {
         let node = self.node;
         self.world().http_get(node, rep).map_err(trap(import))
     }
 
-    fn http_take(&mut self, import: Import, rep: u32) -> std::result::Result<HttpHandle, Stop> {
+    fn http_take(&mut self, import: Import, rep: u32) -> std::result::Result<HttpHandle, GuestStop> {
         let node = self.node;
         self.world().http_take(node, rep).map_err(trap(import))
     }
 
-    fn http_place(&mut self, import: Import, handle: HttpHandle) -> std::result::Result<u32, Stop> {
+    fn http_place(&mut self, import: Import, handle: HttpHandle) -> std::result::Result<u32, GuestStop> {
         let node = self.node;
         self.world().http_open(node, handle).map_err(trap(import))
     }
@@ -69,7 +69,7 @@ impl Host {
         &mut self,
         import: Import,
         asked: A,
-        make: impl FnOnce(&mut Host) -> std::result::Result<HttpHandle, Stop>,
+        make: impl FnOnce(&mut Host) -> std::result::Result<HttpHandle, GuestStop>,
     ) -> Result<Resource<T>> {
         let rep = self.call(import, asked, |host| {
             let handle = make(host)?;
@@ -83,7 +83,7 @@ impl Host {
         &mut self,
         import: Import,
         rep: u32,
-        make: impl FnOnce(&mut Host) -> std::result::Result<Option<HttpHandle>, Stop>,
+        make: impl FnOnce(&mut Host) -> std::result::Result<Option<HttpHandle>, GuestStop>,
     ) -> Result<std::result::Result<Resource<T>, ()>> {
         let opened = self.call(import, rep, |host| match make(host)? {
             Some(handle) => host.http_place(import, handle).map(Some),
@@ -100,39 +100,41 @@ impl Host {
     }
 
     /// Asks the real computer to answer a request, if that is how it is to be answered.
-    fn http_ask(&mut self, live: Option<LiveRequest>) -> std::result::Result<(), Stop> {
+    fn http_ask(&mut self, live: Option<LiveRequest>) -> std::result::Result<(), GuestStop> {
         let Some(LiveRequest { exchange, ask, body }) = live else { return Ok(()) };
         self.run.keep(&body);
-        let answer = match self.run.observe(&Ask::Http(ask))? {
-            Answer::Http(Ok(answer)) => {
+        let answer = match self.run.observe(&BackendRequest::Http(ask))? {
+            BackendResponse::Http(Ok(answer)) => {
                 let body = self.run.kept(answer.body)?;
                 Ok((answer, body))
             }
-            Answer::Http(Err(failure)) => Err(failure),
-            Answer::File(_) | Answer::Process(_) => unreachable!("an answer is of the kind of its question"),
+            BackendResponse::Http(Err(failure)) => Err(failure),
+            BackendResponse::File(_) | BackendResponse::Process(_) => {
+                unreachable!("an answer is of the kind of its question")
+            }
         };
-        self.moment(|world, moment| {
+        self.with_context(|world, context| {
             let answer = answer.as_ref().map(|(answer, body)| (answer, Arc::clone(body))).map_err(|failure| *failure);
-            world.http_observed(exchange, answer, moment);
+            world.http_observed(exchange, answer, context);
         });
         Ok(())
     }
 }
 
 /// Headers, which stand in the history without secrets.
-struct Headers {
+struct RecordedHeaders {
     plan: Arc<Plan>,
     list: Vec<(String, Vec<u8>)>,
 }
 
-impl Headers {
-    fn of(host: &Host, list: Vec<(String, Vec<u8>)>) -> Headers {
-        Headers { plan: Arc::clone(&host.run.world.plan), list }
+impl RecordedHeaders {
+    fn of(host: &Host, list: Vec<(String, Vec<u8>)>) -> RecordedHeaders {
+        RecordedHeaders { plan: Arc::clone(&host.run.world.plan), list }
     }
 }
 
-impl Record for Headers {
-    fn fold(&self, fold: &mut Fold) {
+impl Record for RecordedHeaders {
+    fn fold(&self, fold: &mut RunningDigest) {
         fold.word(self.list.len() as u64);
         for (name, value) in &self.list {
             fold.bytes(name.as_bytes());

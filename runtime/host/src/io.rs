@@ -1,8 +1,8 @@
 //! `wasi:io/error` and `wasi:io/poll`: where guests wait, and so where virtual time moves.
 
 use crate::bindings::wasi::io::{error, poll};
-use crate::bindings::{IoError, Pollable};
-use crate::call::{Host, Import, Progress, Stop, misuse};
+use crate::bindings::{IoErrorResource, PollableResource};
+use crate::call::{CallProgress, GuestStop, Host, Import, misuse};
 use fozzy_world::table::StreamFailure;
 use fozzy_world::{Handle, TableError, Wait};
 use wasmtime::Result;
@@ -18,7 +18,7 @@ const DROP_POLLABLE: Import = Import::new("wasi:io/poll.pollable.drop");
 impl error::Host for Host {}
 
 impl error::HostError for Host {
-    fn to_debug_string(&mut self, handle: Resource<IoError>) -> Result<String> {
+    fn to_debug_string(&mut self, handle: Resource<IoErrorResource>) -> Result<String> {
         self.call(TO_DEBUG_STRING, handle.rep(), |host| match host.node_mut().table.get(handle.rep()) {
             Ok(Handle::Error(StreamFailure::File(errno))) => Ok(format!("{errno:?}")),
             Ok(Handle::Error(StreamFailure::Network(error))) => Ok(error.to_string()),
@@ -27,7 +27,7 @@ impl error::HostError for Host {
         })
     }
 
-    fn drop(&mut self, handle: Resource<IoError>) -> Result<()> {
+    fn drop(&mut self, handle: Resource<IoErrorResource>) -> Result<()> {
         self.close(DROP_ERROR, handle.rep())
     }
 }
@@ -38,7 +38,7 @@ impl Host {
         self.call(import, rep, |host| host.node_mut().table.remove(rep).map(drop).map_err(misuse(import)))
     }
 
-    fn wait_of(&self, import: Import, rep: u32) -> std::result::Result<Wait, Stop> {
+    fn wait_of(&self, import: Import, rep: u32) -> std::result::Result<Wait, GuestStop> {
         match self.node().table.get(rep) {
             Ok(Handle::Pollable(wait)) => Ok(*wait),
             _ => Err(misuse(import)(TableError::WrongHandle)),
@@ -47,12 +47,12 @@ impl Host {
 }
 
 impl poll::Host for Host {
-    async fn poll(&mut self, handles: Vec<Resource<Pollable>>) -> Result<Vec<u32>> {
+    async fn poll(&mut self, handles: Vec<Resource<PollableResource>>) -> Result<Vec<u32>> {
         let reps: Vec<u32> = handles.iter().map(Resource::rep).collect();
         self.call_waiting(POLL, &reps, |host| {
             if reps.is_empty() {
                 let what = "the list of pollables is empty".to_owned();
-                return Err(Stop::Misuse { import: POLL.name, what });
+                return Err(GuestStop::Misuse { import: POLL.name, what });
             }
             let mut waits = Vec::with_capacity(reps.len());
             let mut ready = Vec::new();
@@ -63,14 +63,14 @@ impl poll::Host for Host {
                 }
                 waits.push(wait);
             }
-            Ok(if ready.is_empty() { Progress::Wait(waits) } else { Progress::Done(ready) })
+            Ok(if ready.is_empty() { CallProgress::Wait(waits) } else { CallProgress::Done(ready) })
         })
         .await
     }
 }
 
 impl poll::HostPollable for Host {
-    fn ready(&mut self, handle: Resource<Pollable>) -> Result<bool> {
+    fn ready(&mut self, handle: Resource<PollableResource>) -> Result<bool> {
         self.call(READY, handle.rep(), |host| {
             // A loop that asks again and again whether time has come must come to an end.
             host.world().clock.tick();
@@ -79,16 +79,16 @@ impl poll::HostPollable for Host {
         })
     }
 
-    async fn block(&mut self, handle: Resource<Pollable>) -> Result<()> {
+    async fn block(&mut self, handle: Resource<PollableResource>) -> Result<()> {
         let rep = handle.rep();
         self.call_waiting(BLOCK, rep, |host| {
             let wait = host.wait_of(BLOCK, rep)?;
-            Ok(if host.is_ready(wait)? { Progress::Done(()) } else { Progress::Wait(vec![wait]) })
+            Ok(if host.is_ready(wait)? { CallProgress::Done(()) } else { CallProgress::Wait(vec![wait]) })
         })
         .await
     }
 
-    fn drop(&mut self, handle: Resource<Pollable>) -> Result<()> {
+    fn drop(&mut self, handle: Resource<PollableResource>) -> Result<()> {
         self.close(DROP_POLLABLE, handle.rep())
     }
 }

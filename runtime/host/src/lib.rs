@@ -9,34 +9,35 @@
 //! The behaviour of the computer is in `fozzy-world`; this crate translates between it and WIT, and
 //! holds the only `bindgen!`.
 //!
-//! Invariants: no import reaches anything real; every call of a guest goes through [`Host::call`], so
+//! Invariants: no import reaches anything real; every call of a guest goes through `Host::call`, so
 //! it is counted, bounded and recorded in the same way live and replayed.
 //! Not here: compiling and running (`fozzy-engine`), live backends (`fozzy-live`).
 
 mod allocations;
-mod alone;
 mod bindings;
 mod call;
-mod called;
 mod choices;
 mod cli;
 mod clocks;
+mod disk_faults;
 mod draws;
 mod events;
 mod faults;
 mod filesystem;
 mod handles;
 mod http;
+mod import_numbers;
 mod input;
 mod io;
 mod limiter;
 mod linker;
-mod live;
 mod operations;
+mod outgoing_call;
 mod power;
 mod process;
 mod properties;
 mod random;
+mod real_files;
 mod record;
 mod rules;
 mod run;
@@ -44,17 +45,22 @@ mod scenario;
 mod snapshots;
 mod sockets;
 mod streams;
-mod struck;
+mod sync_linker;
 mod time;
 mod values;
+pub mod wave;
 
-pub use alone::{add_alone_to_linker, resource_of};
-pub use bindings::{IncomingRequest, ResponseOutparam};
-pub use call::{HOST_CALL_FUEL, Host, Stop};
-pub use called::{Answer, Answered, Called, Caller, Calling, Named, Restart, link, link_resource, link_with_handles};
-pub use draws::{Draws, OfSource};
-pub use handles::{Gone, Handles};
+pub use bindings::{IncomingRequestResource, ResponseOutparamResource};
+pub use call::{GuestStop, HOST_CALL_FUEL, Host};
+pub use draws::{DecisionDraws, DrawSource};
+pub use handles::{StaleHandle, TargetHandles};
+pub use import_numbers::{history_name, number_collision};
 pub use input::LazyInput;
 pub use limiter::{MachineOutOfMemory, MemoryLimiter};
 pub use linker::{ImportFault, add_to_linker, import_problem, known_interfaces, refused_imports};
-pub use run::{OBSERVED_BYTES_MAX, Parking, RESTART_FUEL, Run, Tee, Turn};
+pub use outgoing_call::{
+    Answer, CallFuture, CallResult, CallerKind, NamedCall, RestartMode, TargetHost, link, link_resource,
+    link_with_handles,
+};
+pub use run::{OBSERVED_BYTES_MAX, OutputTee, RESTART_FUEL, Run, RunGuard, RunSlot};
+pub use sync_linker::{add_alone_to_linker, resource_of};

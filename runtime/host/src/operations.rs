@@ -1,7 +1,7 @@
 //! `fozzy:history/operations`: what clients did, for checkers.
 
 use crate::bindings::fozzy::history::operations;
-use crate::call::{Host, Import, Stop};
+use crate::call::{GuestStop, Host, Import};
 use fozzy_trace::facts::{OperationEnd, OperationError};
 use wasmtime::Result;
 
@@ -10,8 +10,8 @@ const OK: Import = Import::new("fozzy:history/operations.ok");
 const FAIL: Import = Import::new("fozzy:history/operations.fail");
 const INFO: Import = Import::new("fozzy:history/operations.info");
 
-fn misused(import: Import) -> impl Fn(OperationError) -> Stop {
-    move |error| Stop::Misuse { import: import.name, what: error.to_string() }
+fn misused(import: Import) -> impl Fn(OperationError) -> GuestStop {
+    move |error| GuestStop::Misuse { import: import.name, what: error.to_string() }
 }
 
 impl Host {

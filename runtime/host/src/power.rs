@@ -1,6 +1,6 @@
-//! `fozzy:files/power`: what the disk keeps when power is lost, while the program goes on.
+//! `fozzy:files/power`: what the disk keeps when power is lost, while the program continues.
 //!
-//! Not here: what is durable (`fozzy_world::files`), losses that end the guest (`struck`).
+//! Not here: what is durable (`fozzy_world::files`), losses that end the guest (`injected`).
 
 use crate::bindings::fozzy::files::power;
 use crate::call::{Host, Import};
@@ -11,7 +11,7 @@ use wasmtime::Result;
 const WATCH: Import = Import::new("fozzy:files/power.watch");
 const LOSE: Import = Import::new("fozzy:files/power.lose");
 
-type Done = std::result::Result<(), power::Error>;
+type PowerResult = std::result::Result<(), power::Error>;
 
 impl Host {
     fn is_on_real_files(&self) -> bool {
@@ -20,7 +20,7 @@ impl Host {
 }
 
 impl power::Host for Host {
-    fn watch(&mut self) -> Result<Done> {
+    fn watch(&mut self) -> Result<PowerResult> {
         self.call(WATCH, (), |host| {
             if host.is_on_real_files() {
                 return Ok(Err(power::Error::Unsupported));
@@ -30,7 +30,7 @@ impl power::Host for Host {
         })
     }
 
-    fn lose(&mut self) -> Result<Done> {
+    fn lose(&mut self) -> Result<PowerResult> {
         self.call(LOSE, (), |host| {
             if host.is_on_real_files() {
                 return Ok(Err(power::Error::Unsupported));
@@ -42,7 +42,7 @@ impl power::Host for Host {
             if is_busy(&node.disk, &node.table) {
                 return Ok(Err(power::Error::Busy));
             }
-            host.moment(|world, moment| world.node_mut(moment.node).disk.crash(moment));
+            host.with_context(|world, context| world.node_mut(context.node).disk.crash(context));
             Ok(Ok(()))
         })
     }

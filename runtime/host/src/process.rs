@@ -10,14 +10,14 @@
 //! Not here: rules, ends and pipes (`fozzy-world`), streams of a child (`streams`).
 
 use crate::bindings::fozzy::process::run;
-use crate::bindings::{Child, InputStream, OutputStream, Pollable};
-use crate::call::{Host, Import, Progress, Stop, misuse};
-use crate::record::Shown;
-use fozzy_trace::observation::{Answer, Ask, ProcessAsk};
+use crate::bindings::{ChildResource, InputStreamResource, OutputStreamResource, PollableResource};
+use crate::call::{CallProgress, GuestStop, Host, Import, misuse};
+use crate::record::DebugRecord;
+use fozzy_trace::observation::{BackendRequest, BackendResponse, ProcessRequest};
 use fozzy_trace::plan::{ProcessExit, REDACTED};
-use fozzy_trace::{Duration, Fold, Record};
-use fozzy_world::process::{self, Captured, Mode, Pid, ProcessError, SIGNAL_MAX, Stream};
-use fozzy_world::table::{Handle, InputStream as Input, OutputStream as Output};
+use fozzy_trace::{Duration, Record, RunningDigest};
+use fozzy_world::process::{self, HostProcessResult, Pid, ProcessError, SIGNAL_MAX, StandardStream, StdioMode};
+use fozzy_world::table::{Handle, StreamSink as Output, StreamSource as Input};
 use fozzy_world::{PipeId, TableError, Wait};
 use wasmtime::Result;
 use wasmtime::component::Resource;
@@ -34,25 +34,25 @@ const POLL: Import = Import::new("fozzy:process/run.child.poll");
 const KILL: Import = Import::new("fozzy:process/run.child.kill");
 const DROP_CHILD: Import = Import::new("fozzy:process/run.child.drop");
 
-type Ended = std::result::Result<run::Ending, run::Error>;
-type Whole = std::result::Result<run::Output, run::Error>;
+type RunResult = std::result::Result<run::Ending, run::Error>;
+type OutputResult = std::result::Result<run::Output, run::Error>;
 
 impl Host {
-    fn child(&self, import: Import, rep: u32) -> std::result::Result<Pid, Stop> {
+    fn child(&self, import: Import, rep: u32) -> std::result::Result<Pid, GuestStop> {
         match self.node().table.get(rep) {
             Ok(Handle::Child(pid)) => Ok(*pid),
             _ => Err(misuse(import)(TableError::WrongHandle)),
         }
     }
 
-    fn start(&mut self, command: run::Command, mode: Mode) -> std::result::Result<Pid, run::Error> {
+    fn start(&mut self, command: run::Command, mode: StdioMode) -> std::result::Result<Pid, run::Error> {
         let run::Command { command, args, env, cwd, stdin, deadline } = command;
-        let command = process::Command { command, args, env, cwd, stdin, deadline: deadline.map(Duration) };
-        self.moment(|world, moment| world.start_process(command, mode, moment)).map_err(error)
+        let command = process::ProcessCommand { command, args, env, cwd, stdin, deadline: deadline.map(Duration) };
+        self.with_context(|world, context| world.start_process(command, mode, context)).map_err(error)
     }
 
     /// How the process ended, if it has.
-    fn ending(&mut self, pid: Pid) -> std::result::Result<Option<Ended>, Stop> {
+    fn ending(&mut self, pid: Pid) -> std::result::Result<Option<RunResult>, GuestStop> {
         if !self.is_ready(Wait::Process(pid))? {
             return Ok(None);
         }
@@ -62,7 +62,7 @@ impl Host {
     }
 
     /// Runs the process of the real computer that `wait` waits for, if it is time to.
-    pub(crate) fn run_if_awaited(&mut self, wait: Wait) -> std::result::Result<(), Stop> {
+    pub(crate) fn run_if_awaited(&mut self, wait: Wait) -> std::result::Result<(), GuestStop> {
         match self.world().awaited_host(wait) {
             Some(pid) => self.run_on_host(pid),
             None => Ok(()),
@@ -70,7 +70,7 @@ impl Host {
     }
 
     /// The writer of `pipe` closes it: the process of the real computer that reads it can be run.
-    pub(crate) fn close_pipe(&mut self, handle: &Handle, pipe: PipeId) -> std::result::Result<(), Stop> {
+    pub(crate) fn close_pipe(&mut self, handle: &Handle, pipe: PipeId) -> std::result::Result<(), GuestStop> {
         let reader = self.world().host_reading(pipe);
         self.world().close_handle(handle);
         match reader {
@@ -86,7 +86,7 @@ impl Host {
             Ok(_) => false,
             Err(error) => {
                 error.downcast_ref() == Some(&wasmtime::Trap::OutOfFuel)
-                    || error.downcast_ref::<Stop>().is_some_and(|stop| !stop.is_own())
+                    || error.downcast_ref::<GuestStop>().is_some_and(|stop| !stop.is_own())
             }
         };
         if !stopped {
@@ -98,22 +98,22 @@ impl Host {
         outcome
     }
 
-    fn run_on_host(&mut self, pid: Pid) -> std::result::Result<(), Stop> {
+    fn run_on_host(&mut self, pid: Pid) -> std::result::Result<(), GuestStop> {
         let Some(command) = self.world().host_command(pid) else { return Ok(()) };
-        let process::Command { command, args, env, cwd, stdin, deadline } = command;
+        let process::ProcessCommand { command, args, env, cwd, stdin, deadline } = command;
         let stdin = self.run.keep(&stdin);
-        let ask = Ask::Process(ProcessAsk { command, args, env, cwd, stdin, deadline });
+        let ask = BackendRequest::Process(ProcessRequest { command, args, env, cwd, stdin, deadline });
         let answer = match self.run.observe(&ask)? {
-            Answer::Process(Ok(answer)) => Ok(Captured {
+            BackendResponse::Process(Ok(answer)) => Ok(HostProcessResult {
                 exit: answer.exit,
                 deadline_passed: answer.deadline_passed,
                 stdout: self.run.kept(answer.stdout)?,
                 stderr: self.run.kept(answer.stderr)?,
             }),
-            Answer::Process(Err(failure)) => Err(failure.into()),
-            Answer::File(_) | Answer::Http(_) => unreachable!("`observe` checks the kind"),
+            BackendResponse::Process(Err(failure)) => Err(failure.into()),
+            BackendResponse::File(_) | BackendResponse::Http(_) => unreachable!("`observe` checks the kind"),
         };
-        self.moment(|world, moment| world.host_answered(pid, answer, moment));
+        self.with_context(|world, context| world.host_answered(pid, answer, context));
         Ok(())
     }
 
@@ -121,8 +121,8 @@ impl Host {
     fn take_stream<T>(
         &mut self,
         import: Import,
-        handle: &Resource<Child>,
-        stream: Stream,
+        handle: &Resource<ChildResource>,
+        stream: StandardStream,
         opened: impl FnOnce(PipeId) -> Handle,
     ) -> Result<Option<Resource<T>>> {
         let rep = handle.rep();
@@ -136,23 +136,23 @@ impl Host {
 }
 
 impl run::Host for Host {
-    async fn run(&mut self, command: run::Command) -> Result<Whole> {
-        let asked = Asked::new(&command, &self.run.world.plan.redact.env);
+    async fn run(&mut self, command: run::Command) -> Result<OutputResult> {
+        let asked = RecordedCommand::new(&command, &self.run.world.plan.redact.env);
         let mut command = Some(command);
         let mut started = None;
         self.call_waiting(RUN, asked, |host| {
             if let Some(command) = command.take() {
-                match host.start(command, Mode::Whole) {
+                match host.start(command, StdioMode::Whole) {
                     Ok(pid) => started = Some(pid),
-                    Err(error) => return Ok(Progress::Done(Err(error))),
+                    Err(error) => return Ok(CallProgress::Done(Err(error))),
                 }
             }
             let pid = started.expect("it was started at the first attempt");
             if !host.is_ready(Wait::Process(pid))? {
-                return Ok(Progress::Wait(vec![Wait::Process(pid)]));
+                return Ok(CallProgress::Wait(vec![Wait::Process(pid)]));
             }
             let output = host.world().take_output(pid).map_err(error);
-            Ok(Progress::Done(output.map(|process::Output { ending, stdout, stderr }| {
+            Ok(CallProgress::Done(output.map(|process::ProcessOutput { ending, stdout, stderr }| {
                 let run::Ending { status, deadline_passed } = self::ending(ending);
                 run::Output { status, deadline_passed, stdout, stderr }
             })))
@@ -160,9 +160,9 @@ impl run::Host for Host {
         .await
     }
 
-    fn spawn(&mut self, command: run::Command) -> Result<std::result::Result<Resource<Child>, run::Error>> {
-        let asked = Asked::new(&command, &self.run.world.plan.redact.env);
-        let started = self.call(SPAWN, asked, |host| match host.start(command, Mode::Streaming) {
+    fn spawn(&mut self, command: run::Command) -> Result<std::result::Result<Resource<ChildResource>, run::Error>> {
+        let asked = RecordedCommand::new(&command, &self.run.world.plan.redact.env);
+        let started = self.call(SPAWN, asked, |host| match host.start(command, StdioMode::Streaming) {
             Ok(pid) => host.node_mut().table.insert(Handle::Child(pid)).map(Ok).map_err(misuse(SPAWN)),
             Err(error) => Ok(Err(error)),
         })?;
@@ -171,23 +171,23 @@ impl run::Host for Host {
 }
 
 impl run::HostChild for Host {
-    fn id(&mut self, this: Resource<Child>) -> Result<u32> {
+    fn id(&mut self, this: Resource<ChildResource>) -> Result<u32> {
         self.call(ID, this.rep(), |host| Ok(host.child(ID, this.rep())?.0))
     }
 
-    fn stdin(&mut self, this: Resource<Child>) -> Result<Option<Resource<OutputStream>>> {
-        self.take_stream(STDIN, &this, Stream::Stdin, |pipe| Handle::OutputStream(Output::Pipe(pipe)))
+    fn stdin(&mut self, this: Resource<ChildResource>) -> Result<Option<Resource<OutputStreamResource>>> {
+        self.take_stream(STDIN, &this, StandardStream::Stdin, |pipe| Handle::OutputStream(Output::Pipe(pipe)))
     }
 
-    fn stdout(&mut self, this: Resource<Child>) -> Result<Option<Resource<InputStream>>> {
-        self.take_stream(STDOUT, &this, Stream::Stdout, |pipe| Handle::InputStream(Input::Pipe(pipe)))
+    fn stdout(&mut self, this: Resource<ChildResource>) -> Result<Option<Resource<InputStreamResource>>> {
+        self.take_stream(STDOUT, &this, StandardStream::Stdout, |pipe| Handle::InputStream(Input::Pipe(pipe)))
     }
 
-    fn stderr(&mut self, this: Resource<Child>) -> Result<Option<Resource<InputStream>>> {
-        self.take_stream(STDERR, &this, Stream::Stderr, |pipe| Handle::InputStream(Input::Pipe(pipe)))
+    fn stderr(&mut self, this: Resource<ChildResource>) -> Result<Option<Resource<InputStreamResource>>> {
+        self.take_stream(STDERR, &this, StandardStream::Stderr, |pipe| Handle::InputStream(Input::Pipe(pipe)))
     }
 
-    fn subscribe(&mut self, this: Resource<Child>) -> Result<Resource<Pollable>> {
+    fn subscribe(&mut self, this: Resource<ChildResource>) -> Result<Resource<PollableResource>> {
         let rep = self.call(SUBSCRIBE, this.rep(), |host| {
             let pid = host.child(SUBSCRIBE, this.rep())?;
             host.node_mut().table.insert(Handle::Pollable(Wait::Process(pid))).map_err(misuse(SUBSCRIBE))
@@ -195,7 +195,7 @@ impl run::HostChild for Host {
         Ok(Resource::new_own(rep))
     }
 
-    async fn wait(&mut self, this: Resource<Child>) -> Result<Ended> {
+    async fn wait(&mut self, this: Resource<ChildResource>) -> Result<RunResult> {
         let rep = this.rep();
         self.call_waiting(WAIT, rep, |host| {
             let pid = host.child(WAIT, rep)?;
@@ -203,14 +203,14 @@ impl run::HostChild for Host {
             let ended = host.ending(pid)?;
             host.world().close_untaken_stdin(pid);
             Ok(match ended {
-                Some(ended) => Progress::Done(ended),
-                None => Progress::Wait(vec![Wait::Process(pid)]),
+                Some(ended) => CallProgress::Done(ended),
+                None => CallProgress::Wait(vec![Wait::Process(pid)]),
             })
         })
         .await
     }
 
-    fn poll(&mut self, this: Resource<Child>) -> Result<Option<Ended>> {
+    fn poll(&mut self, this: Resource<ChildResource>) -> Result<Option<RunResult>> {
         self.call(POLL, this.rep(), |host| {
             // A loop that asks again and again whether it has ended must come to an end.
             host.world().clock.tick();
@@ -219,7 +219,7 @@ impl run::HostChild for Host {
         })
     }
 
-    fn kill(&mut self, this: Resource<Child>, signal: i32) -> Result<std::result::Result<(), run::Error>> {
+    fn kill(&mut self, this: Resource<ChildResource>, signal: i32) -> Result<std::result::Result<(), run::Error>> {
         self.call(KILL, (this.rep(), i64::from(signal)), |host| {
             let pid = host.child(KILL, this.rep())?;
             if !(0..=SIGNAL_MAX).contains(&signal) {
@@ -230,10 +230,10 @@ impl run::HostChild for Host {
         })
     }
 
-    fn drop(&mut self, this: Resource<Child>) -> Result<()> {
+    fn drop(&mut self, this: Resource<ChildResource>) -> Result<()> {
         self.call(DROP_CHILD, this.rep(), |host| {
             let pid = host.child(DROP_CHILD, this.rep())?;
-            // Nobody will write to it any more, and it goes on: the real computer's is run now.
+            // Nothing more is written to it: the process of the real computer is run now.
             host.run_if_awaited(Wait::Process(pid))?;
             let handle = host.node_mut().table.remove(this.rep()).map_err(misuse(DROP_CHILD))?;
             host.world().close_handle(&handle);
@@ -242,7 +242,7 @@ impl run::HostChild for Host {
     }
 }
 
-fn ending(ending: process::Ending) -> run::Ending {
+fn ending(ending: process::ProcessEnd) -> run::Ending {
     let status = match ending.exit {
         ProcessExit::Code(code) => run::ExitStatus::Code(code),
         ProcessExit::Signal(signal) => run::ExitStatus::Signal(signal),
@@ -270,16 +270,16 @@ pub(crate) fn redacted(env: &[(String, String)], secret: &[String]) -> Vec<(Stri
 }
 
 /// A command as it stands in the history: secret values of its environment do not.
-struct Asked {
+struct RecordedCommand {
     words: Vec<String>,
     env: Vec<(String, String)>,
     rest: (Option<String>, Option<u64>),
     stdin: Vec<u8>,
 }
 
-impl Asked {
-    fn new(command: &run::Command, secret: &[String]) -> Asked {
-        Asked {
+impl RecordedCommand {
+    fn new(command: &run::Command, secret: &[String]) -> RecordedCommand {
+        RecordedCommand {
             words: std::iter::once(&command.command).chain(&command.args).cloned().collect(),
             env: redacted(&command.env, secret),
             rest: (command.cwd.clone(), command.deadline),
@@ -288,8 +288,8 @@ impl Asked {
     }
 }
 
-impl Record for Asked {
-    fn fold(&self, fold: &mut Fold) {
+impl Record for RecordedCommand {
+    fn fold(&self, fold: &mut RunningDigest) {
         self.words.fold(fold);
         self.env.fold(fold);
         self.rest.fold(fold);
@@ -315,13 +315,13 @@ impl Record for Asked {
 }
 
 impl Record for run::Output {
-    fn fold(&self, fold: &mut Fold) {
-        Shown((self.status, self.deadline_passed)).fold(fold);
+    fn fold(&self, fold: &mut RunningDigest) {
+        DebugRecord((self.status, self.deadline_passed)).fold(fold);
         self.stdout.fold(fold);
         self.stderr.fold(fold);
     }
     fn show(&self, out: &mut String) {
-        Shown(self.status).show(out);
+        DebugRecord(self.status).show(out);
         for bytes in [&self.stdout, &self.stderr] {
             out.push_str(", ");
             bytes.show(out);

@@ -3,9 +3,9 @@
 //! Not here: the state of properties (`fozzy_trace::facts`).
 
 use crate::bindings::fozzy::properties::assertions;
-use crate::call::{Host, Import, Stop};
+use crate::call::{GuestStop, Host, Import};
 use assertions::Comparison as Wit;
-use fozzy_trace::facts::{Comparison, Failure, FailureKind, PropertyKind, Seen};
+use fozzy_trace::facts::{ComparisonOperator, FailureKind, PropertyEvaluation, PropertyKind, ReportedFailure};
 use wasmtime::Result;
 
 const ALWAYS: Import = Import::new("fozzy:properties/assertions.always");
@@ -25,12 +25,12 @@ type Details = Option<String>;
 impl Host {
     /// Records one evaluation; one that is a failure ends the guest.
     #[inline]
-    fn see(&mut self, import: Import, seen: Seen<'_>) -> Result<()> {
+    fn see(&mut self, import: Import, seen: PropertyEvaluation<'_>) -> Result<()> {
         self.call(import, ((seen.name, seen.holds), seen.details), |host| {
             match host.world().facts.properties.see(seen) {
                 Ok(None) => Ok(()),
-                Ok(Some(failure)) => Err(Stop::Failed(Box::new(failure))),
-                Err(error) => Err(Stop::Misuse { import: import.name, what: error.to_string() }),
+                Ok(Some(failure)) => Err(GuestStop::Failed(Box::new(failure))),
+                Err(error) => Err(GuestStop::Misuse { import: import.name, what: error.to_string() }),
             }
         })
     }
@@ -43,21 +43,21 @@ impl Host {
         details: Option<&str>,
     ) -> Result<()> {
         let comparison = match comparison {
-            Wit::Less => Comparison::Less,
-            Wit::AtMost => Comparison::AtMost,
-            Wit::Greater => Comparison::Greater,
-            Wit::AtLeast => Comparison::AtLeast,
+            Wit::Less => ComparisonOperator::Less,
+            Wit::AtMost => ComparisonOperator::AtMost,
+            Wit::Greater => ComparisonOperator::Greater,
+            Wit::AtLeast => ComparisonOperator::AtLeast,
         };
         let (holds, distance) = comparison.of(left, right);
         let asked = ((name, left.to_bits()), (comparison.sign(), right.to_bits()));
         self.call(import, asked, |host| {
             let numbers = || format!("expected {left} {} {right}", comparison.sign());
             let words = (!holds).then(|| details.map_or_else(numbers, |details| format!("{}; {details}", numbers())));
-            let seen = Seen { kind, name, holds, distance: Some(distance), details: words.as_deref() };
+            let seen = PropertyEvaluation { kind, name, holds, distance: Some(distance), details: words.as_deref() };
             match host.world().facts.properties.see(seen) {
                 Ok(None) => Ok(()),
-                Ok(Some(failure)) => Err(Stop::Failed(Box::new(failure))),
-                Err(error) => Err(Stop::Misuse { import: import.name, what: error.to_string() }),
+                Ok(Some(failure)) => Err(GuestStop::Failed(Box::new(failure))),
+                Err(error) => Err(GuestStop::Misuse { import: import.name, what: error.to_string() }),
             }
         })
     }
@@ -66,27 +66,30 @@ impl Host {
 impl assertions::Host for Host {
     fn always(&mut self, name: String, holds: bool, details: Details) -> Result<()> {
         let details = details.as_deref();
-        self.see(ALWAYS, Seen { kind: PropertyKind::Always, name: &name, holds, distance: None, details })
+        self.see(ALWAYS, PropertyEvaluation { kind: PropertyKind::Always, name: &name, holds, distance: None, details })
     }
 
     fn always_or_unreachable(&mut self, name: String, holds: bool, details: Details) -> Result<()> {
         let (kind, details) = (PropertyKind::AlwaysOrUnreachable, details.as_deref());
-        self.see(ALWAYS_OR_UNREACHABLE, Seen { kind, name: &name, holds, distance: None, details })
+        self.see(ALWAYS_OR_UNREACHABLE, PropertyEvaluation { kind, name: &name, holds, distance: None, details })
     }
 
     fn sometimes(&mut self, name: String, holds: bool, details: Details) -> Result<()> {
         let details = details.as_deref();
-        self.see(SOMETIMES, Seen { kind: PropertyKind::Sometimes, name: &name, holds, distance: None, details })
+        self.see(
+            SOMETIMES,
+            PropertyEvaluation { kind: PropertyKind::Sometimes, name: &name, holds, distance: None, details },
+        )
     }
 
     fn reachable(&mut self, name: String) -> Result<()> {
         let kind = PropertyKind::Reachable;
-        self.see(REACHABLE, Seen { kind, name: &name, holds: true, distance: None, details: None })
+        self.see(REACHABLE, PropertyEvaluation { kind, name: &name, holds: true, distance: None, details: None })
     }
 
     fn unreachable(&mut self, name: String, details: Details) -> Result<()> {
         let (kind, details) = (PropertyKind::Unreachable, details.as_deref());
-        self.see(UNREACHABLE, Seen { kind, name: &name, holds: false, distance: None, details })
+        self.see(UNREACHABLE, PropertyEvaluation { kind, name: &name, holds: false, distance: None, details })
     }
 
     fn always_number(&mut self, name: String, left: f64, comparison: Wit, right: f64, details: Details) -> Result<()> {
@@ -109,14 +112,14 @@ impl assertions::Host for Host {
     fn again(&mut self, name: String, held: u64, missed: u64) -> Result<()> {
         self.call(AGAIN, (&*name, held, missed), |host| {
             let counted = host.world().facts.properties.again(&name, held, missed);
-            counted.map_err(|error| Stop::Misuse { import: AGAIN.name, what: error.to_string() })
+            counted.map_err(|error| GuestStop::Misuse { import: AGAIN.name, what: error.to_string() })
         })
     }
 
     fn state(&mut self, name: String, value: u64) -> Result<()> {
         self.call(STATE, (&*name, value), |host| {
             let noted = host.world().facts.states.note(&name, value);
-            noted.map_err(|error| Stop::Misuse { import: STATE.name, what: error.to_string() })
+            noted.map_err(|error| GuestStop::Misuse { import: STATE.name, what: error.to_string() })
         })
     }
 
@@ -126,11 +129,13 @@ impl assertions::Host for Host {
             assertions::Failure::Deadlock => FailureKind::Deadlock,
             assertions::Failure::Invalid => FailureKind::Invalid,
         };
-        self.call(FAIL, (&*site, &*message), |_| Err(Stop::Failed(Box::new(Failure::new(kind, &site, &message)))))
+        self.call(FAIL, (&*site, &*message), |_| {
+            Err(GuestStop::Failed(Box::new(ReportedFailure::new(kind, &site, &message))))
+        })
     }
 
     fn panicked(&mut self, site: String, message: String) -> Result<()> {
-        let failure = || Failure::new(FailureKind::Panic, &site, &message);
-        self.call(PANICKED, (&*site, &*message), |_| Err(Stop::Failed(Box::new(failure()))))
+        let failure = || ReportedFailure::new(FailureKind::Panic, &site, &message);
+        self.call(PANICKED, (&*site, &*message), |_| Err(GuestStop::Failed(Box::new(failure()))))
     }
 }

@@ -1,7 +1,7 @@
 //! `wasi:random`: every draw is a question, each interface with a stream of its own.
 
 use crate::bindings::wasi::random::{insecure, insecure_seed, random};
-use crate::call::{Host, Import, Stop};
+use crate::call::{GuestStop, Host, Import};
 use fozzy_trace::Purpose;
 use wasmtime::Result;
 
@@ -20,7 +20,7 @@ impl Host {
         self.call(import, len, |host| {
             if len > DRAW_BYTES_MAX {
                 let what = format!("{len} bytes asked for at once, at most {DRAW_BYTES_MAX} can be drawn");
-                return Err(Stop::Misuse { import: import.name, what });
+                return Err(GuestStop::Misuse { import: import.name, what });
             }
             let mut bytes = vec![0; len as usize];
             host.draw(purpose, import.name, &mut bytes);

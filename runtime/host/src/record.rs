@@ -9,12 +9,12 @@ use crate::bindings::wasi::clocks::wall_clock::Datetime;
 use crate::bindings::wasi::filesystem::types as fs;
 use crate::bindings::wasi::http::types as http;
 use crate::bindings::wasi::sockets::network;
-use crate::streams::Failure;
-use fozzy_trace::{Fold, Record};
+use crate::streams::StreamOpFailure;
+use fozzy_trace::{Record, RunningDigest};
 use std::fmt::Write;
 
 impl Record for Datetime {
-    fn fold(&self, fold: &mut Fold) {
+    fn fold(&self, fold: &mut RunningDigest) {
         fold.word(self.seconds);
         fold.word(u64::from(self.nanoseconds));
     }
@@ -23,30 +23,30 @@ impl Record for Datetime {
     }
 }
 
-impl Record for Failure {
-    fn fold(&self, fold: &mut Fold) {
+impl Record for StreamOpFailure {
+    fn fold(&self, fold: &mut RunningDigest) {
         match self {
-            Failure::Closed => fold.word(0),
-            Failure::Failed(errno) => fold.word(*errno as u64 + 1),
-            Failure::Network(error) => fold.bytes(error.to_string().as_bytes()),
-            Failure::Http(error) => fold.bytes(error.to_string().as_bytes()),
+            StreamOpFailure::Closed => fold.word(0),
+            StreamOpFailure::Failed(errno) => fold.word(*errno as u64 + 1),
+            StreamOpFailure::Network(error) => fold.bytes(error.to_string().as_bytes()),
+            StreamOpFailure::Http(error) => fold.bytes(error.to_string().as_bytes()),
         }
     }
     fn show(&self, out: &mut String) {
         match self {
-            Failure::Closed => out.push_str("closed"),
-            Failure::Failed(errno) => drop(write!(out, "{errno:?}")),
-            Failure::Network(error) => drop(write!(out, "{error}")),
-            Failure::Http(error) => drop(write!(out, "{error}")),
+            StreamOpFailure::Closed => out.push_str("closed"),
+            StreamOpFailure::Failed(errno) => drop(write!(out, "{errno:?}")),
+            StreamOpFailure::Network(error) => drop(write!(out, "{error}")),
+            StreamOpFailure::Http(error) => drop(write!(out, "{error}")),
         }
     }
 }
 
 /// A value that is folded and shown by its `Debug` text.
-pub(crate) struct Shown<T>(pub(crate) T);
+pub(crate) struct DebugRecord<T>(pub(crate) T);
 
-impl<T: std::fmt::Debug> Record for Shown<T> {
-    fn fold(&self, fold: &mut Fold) {
+impl<T: std::fmt::Debug> Record for DebugRecord<T> {
+    fn fold(&self, fold: &mut RunningDigest) {
         fold.bytes(format!("{:?}", self.0).as_bytes());
     }
     fn show(&self, out: &mut String) {
@@ -57,11 +57,11 @@ impl<T: std::fmt::Debug> Record for Shown<T> {
 macro_rules! by_debug {
     ($($kind:ty),* $(,)?) => {$(
         impl Record for $kind {
-            fn fold(&self, fold: &mut Fold) {
-                Shown(self).fold(fold);
+            fn fold(&self, fold: &mut RunningDigest) {
+                DebugRecord(self).fold(fold);
             }
             fn show(&self, out: &mut String) {
-                Shown(self).show(out);
+                DebugRecord(self).show(out);
             }
         }
     )*};

@@ -8,8 +8,8 @@
 
 use crate::bindings::fozzy::http::rules as http;
 use crate::bindings::fozzy::process::{rules as process, run};
-use crate::call::{Host, Import, Stop};
-use crate::record::Shown;
+use crate::call::{GuestStop, Host, Import};
+use crate::record::DebugRecord;
 use fozzy_trace::plan::{HttpFailure, HttpReply, HttpRule, ProcessExit, ProcessReply, ProcessRule};
 use fozzy_trace::{Digest, Duration};
 use fozzy_world::RULES_MAX;
@@ -26,12 +26,12 @@ const HTTP_CLEAR: Import = Import::new("fozzy:http/rules.clear");
 /// Statuses that a response can have.
 const STATUSES: std::ops::RangeInclusive<u16> = 100..=999;
 
-fn added(import: Import, number: Option<u32>) -> std::result::Result<u32, Stop> {
-    number.ok_or_else(|| Stop::Misuse { import: import.name, what: format!("more than {RULES_MAX} rules") })
+fn added(import: Import, number: Option<u32>) -> std::result::Result<u32, GuestStop> {
+    number.ok_or_else(|| GuestStop::Misuse { import: import.name, what: format!("more than {RULES_MAX} rules") })
 }
 
-fn answered(import: Import, rule: u32, answered: Option<u64>) -> std::result::Result<u64, Stop> {
-    answered.ok_or_else(|| Stop::Misuse { import: import.name, what: format!("there is no rule {rule}") })
+fn answered(import: Import, rule: u32, answered: Option<u64>) -> std::result::Result<u64, GuestStop> {
+    answered.ok_or_else(|| GuestStop::Misuse { import: import.name, what: format!("there is no rule {rule}") })
 }
 
 impl Host {
@@ -49,7 +49,8 @@ impl process::Host for Host {
             process::Reply::NotFound => (Err("not found"), Vec::new(), Vec::new()),
             process::Reply::NotPermitted => (Err("not permitted"), Vec::new(), Vec::new()),
         };
-        let asked = ((command.clone(), Shown((args.clone(), times, kind, delay))), (stdout.clone(), stderr.clone()));
+        let asked =
+            ((command.clone(), DebugRecord((args.clone(), times, kind, delay))), (stdout.clone(), stderr.clone()));
         self.call(PROCESS_ADD, asked, |host| {
             let answer = match kind {
                 Ok(status) => ProcessReply::Output {
@@ -96,7 +97,7 @@ impl http::Host for Host {
             http::Reply::Failure(failure) => (Err(failure), Vec::new()),
         };
         let words = (method.clone(), headers.clone(), times, kind.clone(), delay);
-        let asked = ((url.clone(), Shown(words)), body.clone());
+        let asked = ((url.clone(), DebugRecord(words)), body.clone());
         self.call(HTTP_ADD, asked, |host| {
             let answer = match kind {
                 Ok((status, headers, reset_after)) if STATUSES.contains(&status) => {
@@ -104,7 +105,7 @@ impl http::Host for Host {
                 }
                 Ok((status, ..)) => {
                     let what = format!("{status} is no status of a response: expected {STATUSES:?}");
-                    return Err(Stop::Misuse { import: HTTP_ADD.name, what });
+                    return Err(GuestStop::Misuse { import: HTTP_ADD.name, what });
                 }
                 Err(http::Failure::Dns) => HttpReply::Failure(HttpFailure::Dns),
                 Err(http::Failure::Refused) => HttpReply::Failure(HttpFailure::Refused),

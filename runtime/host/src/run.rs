@@ -13,12 +13,15 @@
 //! Not here: who is next (`fozzy-engine`).
 
 use crate::LazyInput;
-use crate::call::Stop;
-use fozzy_trace::observation::{Answer, Ask, Observation, ProcessAsk, Reality};
-use fozzy_trace::source::Explicit;
-use fozzy_trace::{DecisionSource, Digest, Duration, NodeId, Observed, Origin, Question, Recorder, Until};
+use crate::call::GuestStop;
+use fozzy_trace::observation::{BackendRequest, BackendResponse, LiveBackend, Observation, ProcessRequest};
+use fozzy_trace::source::Override;
+use fozzy_trace::{
+    DecisionSource, Digest, Duration, NodeId, ObservationLookup, Origin, Purpose, Question, Recorder, SchedulingPoint,
+    StopPoint,
+};
 use fozzy_world::http::redact::recorded_ask;
-use fozzy_world::{Blocked, Chance, Moment, OutputKind, Wait, World};
+use fozzy_world::{Deadlock, Decider, OpContext, OutputKind, Wait, World};
 use std::future::Future;
 use std::ops::{Deref, DerefMut};
 use std::pin::Pin;
@@ -28,32 +31,32 @@ use std::task::{Context, Poll};
 /// Bytes of observations that one execution may collect: they all travel in the trace.
 pub const OBSERVED_BYTES_MAX: u64 = 1 << 30;
 
-/// What starting a guest again counts in the instruction budget: one that loses power at its first call, always, comes
-/// to an end after a thousand starts of the default budget.
+/// Cost of a restart in the instruction budget: a guest that always loses power at its first call ends after a thousand
+/// restarts of the default budget.
 pub const RESTART_FUEL: u64 = 10_000_000;
 
 /// Receives what guests write, as they write it; it cannot answer, so it cannot influence a guest.
-pub type Tee = Box<dyn FnMut(NodeId, OutputKind, &[u8]) + Send>;
+pub type OutputTee = Box<dyn FnMut(NodeId, OutputKind, &[u8]) + Send>;
 
-/// What all guests of one run share.
+/// The state that all guests of one run share.
 pub struct Run {
     /// The simulated computer.
     pub world: World,
-    /// What happened so far.
+    /// The history so far.
     pub recorder: Recorder,
     /// Guests that have started and not ended.
     pub guests: usize,
-    /// Why nobody can go on, for the guest that is to hear it.
-    pub blocked: Option<Blocked>,
-    /// The computer at the moment that was asked for, once the run is there. Nobody goes on then.
+    /// The deadlock, for the guest that reports it.
+    pub blocked: Option<Deadlock>,
+    /// The computer at the moment that was asked for, once the run is there. No guest runs then.
     pub looked: Option<Box<World>>,
-    until: Option<Until>,
+    until: Option<StopPoint>,
     /// Steps of scenarios that were begun.
     pub(crate) steps: u64,
     pub(crate) source: Box<dyn DecisionSource>,
-    pub(crate) tee: Option<Tee>,
+    pub(crate) tee: Option<OutputTee>,
     pub(crate) stdin: Option<Arc<LazyInput>>,
-    reality: Option<Box<dyn Reality>>,
+    reality: Option<Box<dyn LiveBackend>>,
     observed_bytes: u64,
     /// Fuel that host calls have used, and how much they may.
     pub(crate) work: u64,
@@ -63,7 +66,7 @@ pub struct Run {
 impl Run {
     /// A run of `world` whose questions `source` answers.
     #[must_use]
-    pub fn new(world: World, source: Box<dyn DecisionSource>, recorder: Recorder, tee: Option<Tee>) -> Run {
+    pub fn new(world: World, source: Box<dyn DecisionSource>, recorder: Recorder, tee: Option<OutputTee>) -> Run {
         let work_max = world.plan.limits.fuel;
         Run {
             world,
@@ -91,28 +94,28 @@ impl Run {
 
     /// What the source has not observed before, `reality` is asked for.
     #[must_use]
-    pub fn observing(self, reality: Option<Box<dyn Reality>>) -> Run {
+    pub fn observing(self, reality: Option<Box<dyn LiveBackend>>) -> Run {
         Run { reality, ..self }
     }
 
-    /// Stops at a moment, to be looked at.
+    /// Stops at a moment, for inspection.
     #[must_use]
-    pub fn until(mut self, until: Option<Until>) -> Run {
+    pub fn until(mut self, until: Option<StopPoint>) -> Run {
         self.until = until;
-        if let Some(Until::Time(at)) = until {
+        if let Some(StopPoint::Time(at)) = until {
             self.world.until = Some(at);
         }
         self
     }
 
-    /// Keeps the computer as it is now, for whoever looks at it.
+    /// Keeps the computer as it is now, for inspection.
     pub fn look(&mut self) {
         if self.looked.is_none() {
             self.looked = Some(Box::new(self.world.clone()));
         }
     }
 
-    /// Whether the run is at the moment at which it is looked at, now that a guest makes its next call.
+    /// Whether the run has reached the moment to inspect, when a guest makes its next call.
     #[inline]
     pub(crate) fn is_looked_at(&mut self) -> bool {
         let Some(until) = self.until else { return false };
@@ -122,26 +125,26 @@ impl Run {
         self.looked.is_some()
     }
 
-    fn is_at(&self, until: Until) -> bool {
+    fn is_at(&self, until: StopPoint) -> bool {
         match until {
-            Until::Call(call) => self.recorder.calls() >= call,
-            Until::Decision(decision) => self.recorder.decisions() > decision,
-            Until::Step(step) => self.steps > step,
-            Until::Place { sequence, step } => {
+            StopPoint::Call(call) => self.recorder.calls() >= call,
+            StopPoint::Decision(decision) => self.recorder.decisions() > decision,
+            StopPoint::Step(step) => self.steps > step,
+            StopPoint::Place { sequence, step } => {
                 let position = self.world.facts.scenario.as_ref().map(|scenario| scenario.position);
                 let place = position.and_then(|position| Some((position.sequence?, position.step?)));
                 place.is_some_and(|place| place >= (sequence, step))
             }
-            Until::Time(at) => self.world.clock.now() >= at,
+            StopPoint::Time(at) => self.world.clock.now() >= at,
         }
     }
 
     /// The real computer again, for the next run.
-    pub fn take_reality(&mut self) -> Option<Box<dyn Reality>> {
+    pub fn take_reality(&mut self) -> Option<Box<dyn LiveBackend>> {
         self.reality.take()
     }
 
-    /// A run that goes on from here on its own: what it asks is answered as it would be here. Nobody watches it,
+    /// An independent run from here on: its questions are answered as they would be here. It has no observer,
     /// and no real computer answers it.
     #[must_use]
     pub fn fork(&self) -> Run {
@@ -174,50 +177,50 @@ impl Run {
         self.work
     }
 
-    /// Whether no other guest could go on, or begin, while this one waits.
+    /// Whether no other guest could continue, or begin, while this one waits.
     pub(crate) fn is_alone(&self) -> bool {
         self.guests == 1 && self.world.launches.is_empty()
     }
 
     /// Lets a part of the computer do something that may ask for chance or meet a fault, for `node`.
-    pub fn moment<R>(&mut self, node: NodeId, body: impl FnOnce(&mut World, &mut Moment<'_>) -> R) -> R {
+    pub fn with_context<R>(&mut self, node: NodeId, body: impl FnOnce(&mut World, &mut OpContext<'_>) -> R) -> R {
         let mut faults = std::mem::take(&mut self.world.faults);
-        let mut asking = Asking { source: &mut *self.source, recorder: &mut self.recorder };
-        let mut moment = Moment { now: self.world.clock.now(), node, faults: &mut faults, chance: &mut asking };
-        let result = body(&mut self.world, &mut moment);
+        let mut asking = RunDecider { source: &mut *self.source, recorder: &mut self.recorder };
+        let mut context = OpContext { now: self.world.clock.now(), node, faults: &mut faults, decider: &mut asking };
+        let result = body(&mut self.world, &mut context);
         self.world.faults = faults;
         result
     }
 
     /// The machine `node` loses power, and its guest can begin again after `up_after`.
     pub fn power_loss(&mut self, node: NodeId, up_after: Duration) {
-        self.moment(node, |world, moment| world.power_loss(moment));
+        self.with_context(node, |world, context| world.power_loss(context));
         let up = self.world.clock.now().after(up_after);
         self.world.node_mut(node).waiting = vec![Wait::Until(up)];
         self.work = self.work.saturating_add(RESTART_FUEL);
     }
 
-    /// Keeps bytes that an [`Ask`] is about to name.
+    /// Keeps bytes that a [`BackendRequest`] is about to name.
     pub(crate) fn keep(&mut self, bytes: &[u8]) -> Digest {
         self.recorder.observed().add(bytes)
     }
 
-    /// Bytes that an [`Answer`] named.
-    pub(crate) fn kept(&mut self, digest: Digest) -> Result<Arc<[u8]>, Stop> {
+    /// Bytes that a [`BackendResponse`] named.
+    pub(crate) fn kept(&mut self, digest: Digest) -> Result<Arc<[u8]>, GuestStop> {
         let found = self.recorder.observed().get(&digest);
-        found.ok_or_else(|| Stop::Machine { what: format!("the bytes {digest} of an observation are missing") })
+        found.ok_or_else(|| GuestStop::Machine { what: format!("the bytes {digest} of an observation are missing") })
     }
 
-    /// Asks the real computer, or the recording of what it answered; recorded before anybody judges it.
-    pub(crate) fn observe(&mut self, ask: &Ask) -> Result<Answer, Stop> {
+    /// Asks the real computer, or the recording of what it answered; recorded before it is judged.
+    pub(crate) fn observe(&mut self, ask: &BackendRequest) -> Result<BackendResponse, GuestStop> {
         let shown = self.redacted(ask);
         let answer = match self.source.observe(&shown, self.recorder.observed()) {
-            Observed::Answer(answer) => answer,
-            Observed::Diverged(recorded) => {
-                return Err(Stop::Diverged { recorded, asked: Box::new(shown) });
+            ObservationLookup::Answer(answer) => answer,
+            ObservationLookup::Diverged(recorded) => {
+                return Err(GuestStop::Diverged { recorded, asked: Box::new(shown) });
             }
-            Observed::Unknown => {
-                let machine = |what: String| Stop::Machine { what };
+            ObservationLookup::Unknown => {
+                let machine = |what: String| GuestStop::Machine { what };
                 let reality = self.reality.as_mut();
                 let reality =
                     reality.ok_or_else(|| machine("the plan asks for a host backend, and none is there".to_owned()))?;
@@ -225,7 +228,7 @@ impl Run {
             }
         };
         if !ask.fits(&answer) {
-            return Err(Stop::Machine { what: format!("an answer of another kind came for {shown:?}") });
+            return Err(GuestStop::Machine { what: format!("an answer of another kind came for {shown:?}") });
         }
         for digest in shown.digests().into_iter().chain(answer.digests()) {
             self.observed_bytes += self.kept(digest)?.len() as u64;
@@ -233,46 +236,55 @@ impl Run {
         if self.observed_bytes > OBSERVED_BYTES_MAX {
             let what =
                 format!("the host backends moved more than the {OBSERVED_BYTES_MAX} bytes that a trace can carry");
-            return Err(Stop::Machine { what });
+            return Err(GuestStop::Machine { what });
         }
         self.recorder.observation(Observation { ask: shown, answer: answer.clone() });
         Ok(answer)
     }
 
     /// The question as it may stand in a trace.
-    fn redacted(&self, ask: &Ask) -> Ask {
+    fn redacted(&self, ask: &BackendRequest) -> BackendRequest {
         let redact = &self.world.plan.redact;
         match ask {
-            Ask::Http(http) => Ask::Http(recorded_ask(redact, http)),
-            Ask::Process(process) => {
+            BackendRequest::Http(http) => BackendRequest::Http(recorded_ask(redact, http)),
+            BackendRequest::Process(process) => {
                 let env = crate::process::redacted(&process.env, &redact.env);
-                Ask::Process(ProcessAsk { env, ..process.clone() })
+                BackendRequest::Process(ProcessRequest { env, ..process.clone() })
             }
-            Ask::File(_) => ask.clone(),
+            BackendRequest::File(_) => ask.clone(),
         }
     }
 }
 
+impl Run {
+    /// Asks the source which of several tasks or guests goes on, and records that it did; the answer is a place in `point.ready`.
+    pub fn pick(&mut self, node: NodeId, purpose: Purpose, site: &str, point: &SchedulingPoint<'_>) -> usize {
+        let (answer, origin) = self.source.pick(Question { node, purpose, site }, point);
+        self.recorder.decision(origin, || Override::Number(answer));
+        answer as usize
+    }
+}
+
 /// Asks the source on behalf of a part of the computer, and records that it did.
-struct Asking<'a> {
+struct RunDecider<'a> {
     source: &'a mut dyn DecisionSource,
     recorder: &'a mut Recorder,
 }
 
-impl Chance for Asking<'_> {
+impl Decider for RunDecider<'_> {
     fn below(&mut self, question: Question<'_>, bound: u64) -> u64 {
         let (answer, origin): (u64, Origin) = self.source.below(question, bound);
-        self.recorder.decision(origin, || Explicit::Number(answer));
+        self.recorder.decision(origin, || Override::Number(answer));
         answer
     }
 }
 
-/// Where the run stands between two turns.
+/// Holds the run between two turns.
 #[derive(Default)]
-pub struct Parking(Mutex<Option<Box<Run>>>);
+pub struct RunSlot(Mutex<Option<Box<Run>>>);
 
-impl Parking {
-    /// Leaves the run for whoever is next.
+impl RunSlot {
+    /// Leaves the run for the next guest.
     pub fn put(&self, run: Box<Run>) {
         let old = self.0.lock().unwrap_or_else(PoisonError::into_inner).replace(run);
         assert!(old.is_none(), "there is one run");
@@ -281,44 +293,47 @@ impl Parking {
     /// Takes the run.
     ///
     /// # Panics
-    /// When it is not there: somebody else holds it.
+    /// When it is not there: another guest holds it.
     #[must_use]
     pub fn take(&self) -> Box<Run> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).take().expect("the run is parked between turns")
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).take().expect("the run is in its slot between turns")
     }
 }
 
-/// The run, while it is a guest's turn; nothing, while the guest is parked.
-pub struct Turn {
+/// Access of one guest to the run: it holds the run during its turn, and nothing between two turns.
+pub struct RunGuard {
     run: Option<Box<Run>>,
-    parking: Arc<Parking>,
+    slot: Arc<RunSlot>,
 }
 
-impl Turn {
-    /// A guest that gets the run from `parking` when its turn comes.
+impl RunGuard {
+    /// A guard that takes the run from `slot` when a turn begins.
     #[must_use]
-    pub fn new(parking: Arc<Parking>) -> Turn {
-        Turn { run: None, parking }
+    pub fn new(slot: Arc<RunSlot>) -> RunGuard {
+        RunGuard { run: None, slot }
     }
 
-    /// The turn begins.
+    /// Begins a turn.
     pub fn begin(&mut self) {
-        self.run = Some(self.parking.take());
+        self.run = Some(self.slot.take());
     }
 
-    /// The turn ends, and does not come again.
+    /// Ends the last turn.
     pub fn end(&mut self) {
-        self.parking.put(self.run.take().expect("only who has the turn ends it"));
+        self.slot.put(self.run.take().expect("only who has the turn ends it"));
     }
 
-    /// Gives the run to the guest's callee for a while, whose turn is part of this one.
+    /// Takes the run for a call of the target, whose turn is part of this one.
+    ///
+    /// # Panics
+    /// Outside a turn.
     #[must_use]
-    pub fn lend(&mut self) -> Box<Run> {
-        self.run.take().expect("only who has the turn lends it")
+    pub fn take(&mut self) -> Box<Run> {
+        self.run.take().expect("only who has the turn takes the run")
     }
 
-    /// Has the run that was lent.
-    pub fn hold(&mut self, run: Box<Run>) {
+    /// Puts back the run that was taken.
+    pub fn put(&mut self, run: Box<Run>) {
         let old = self.run.replace(run);
         assert!(old.is_none(), "there is one run");
     }
@@ -326,12 +341,12 @@ impl Turn {
     /// Ends this turn, and begins another when the engine gives it.
     pub(crate) async fn pass_on(&mut self) {
         self.end();
-        Once(false).await;
+        YieldOnce(false).await;
         self.begin();
     }
 }
 
-impl Deref for Turn {
+impl Deref for RunGuard {
     type Target = Run;
 
     #[inline]
@@ -340,17 +355,17 @@ impl Deref for Turn {
     }
 }
 
-impl DerefMut for Turn {
+impl DerefMut for RunGuard {
     #[inline]
     fn deref_mut(&mut self) -> &mut Run {
         self.run.as_deref_mut().expect("a guest acts in its own turn only")
     }
 }
 
-/// Pends once.
-struct Once(bool);
+/// A future that is pending once.
+struct YieldOnce(bool);
 
-impl Future for Once {
+impl Future for YieldOnce {
     type Output = ();
 
     fn poll(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<()> {

@@ -10,8 +10,8 @@
 
 use crate::call::{Host, Import};
 use fozzy_trace::choice;
-use fozzy_trace::facts::Position;
-use fozzy_trace::{Part, Purpose};
+use fozzy_trace::facts::ScenarioPosition;
+use fozzy_trace::{DecisionPart, Purpose};
 use wasmtime::Result;
 
 const BEGIN_SEQUENCE: Import = Import::new("fozzy:scenario/stateful.begin-sequence");
@@ -28,8 +28,8 @@ impl Host {
     /// # Errors
     /// When the guest's budget is used up.
     pub fn begin_sequence(&mut self, sequence: u32, stream: u32) -> Result<()> {
-        self.part = Part::beginning(stream);
-        self.at(Position { sequence: Some(sequence), step: None, flow: None });
+        self.part = DecisionPart::beginning(stream);
+        self.at(ScenarioPosition { sequence: Some(sequence), step: None, flow: None });
         self.call(BEGIN_SEQUENCE, sequence, |_| Ok(()))
     }
 
@@ -39,8 +39,8 @@ impl Host {
     /// When the guest's budget is used up.
     pub fn begin_step(&mut self, sequence: u32, stream: u32, step: u32) -> Result<()> {
         self.run.steps += 1;
-        self.part = Part::step(stream, step);
-        self.at(Position { sequence: Some(sequence), step: Some(step), flow: None });
+        self.part = DecisionPart::step(stream, step);
+        self.at(ScenarioPosition { sequence: Some(sequence), step: Some(step), flow: None });
         self.call(STEP, step, |_| Ok(()))
     }
 
@@ -49,8 +49,8 @@ impl Host {
     /// # Errors
     /// When the guest's budget is used up.
     pub fn end_sequence(&mut self, sequence: u32, stream: u32) -> Result<()> {
-        self.part = Part::ending(stream);
-        self.at(Position { sequence: Some(sequence), step: None, flow: None });
+        self.part = DecisionPart::ending(stream);
+        self.at(ScenarioPosition { sequence: Some(sequence), step: None, flow: None });
         self.call(END_SEQUENCE, sequence, |_| Ok(()))
     }
 
@@ -60,8 +60,8 @@ impl Host {
     /// When the guest's budget is used up.
     pub fn begin_check(&mut self, round: u32, stream: u32, step: u32, flow: u32, property: u32) -> Result<()> {
         self.run.steps += 1;
-        self.part = Part::step(stream, step);
-        self.at(Position { sequence: Some(round), step: Some(step), flow: Some(flow) });
+        self.part = DecisionPart::step(stream, step);
+        self.at(ScenarioPosition { sequence: Some(round), step: Some(step), flow: Some(flow) });
         self.call(CHECK, property, |_| Ok(()))
     }
 
@@ -71,8 +71,8 @@ impl Host {
     /// When the guest's budget is used up.
     pub fn begin_input(&mut self, round: u32, stream: u32, step: u32, flow: u32, target: u32) -> Result<Vec<u8>> {
         self.run.steps += 1;
-        self.part = Part::step(stream, step);
-        self.at(Position { sequence: Some(round), step: Some(step), flow: Some(flow) });
+        self.part = DecisionPart::step(stream, step);
+        self.at(ScenarioPosition { sequence: Some(round), step: Some(step), flow: Some(flow) });
         self.call(FUZZ, target, |host| {
             let purpose = Purpose::Choice(host.part);
             let length = choice::input_length(|bound| host.below(purpose, "input length", bound));
@@ -88,8 +88,8 @@ impl Host {
     /// # Errors
     /// When the guest's budget is used up.
     pub fn only_input(&mut self, function: &str) -> Result<Vec<u8>> {
-        self.at(Position { sequence: Some(0), step: None, flow: Some(0) });
-        self.part = Part::beginning(0);
+        self.at(ScenarioPosition { sequence: Some(0), step: None, flow: Some(0) });
+        self.part = DecisionPart::beginning(0);
         let input = self.call(INPUT, function, |host| {
             let purpose = Purpose::Choice(host.part);
             let length = host.below(purpose, "input length", choice::BYTES_MAX + 1);
@@ -97,7 +97,7 @@ impl Host {
             host.draw(purpose, "input", &mut input);
             Ok(input)
         });
-        self.part = Part::WHOLE;
+        self.part = DecisionPart::WHOLE;
         input
     }
 
@@ -106,11 +106,11 @@ impl Host {
     /// # Errors
     /// When the guest's budget is used up.
     pub fn only_check(&mut self, function: &str) -> Result<()> {
-        self.at(Position { sequence: Some(0), step: None, flow: Some(0) });
+        self.at(ScenarioPosition { sequence: Some(0), step: None, flow: Some(0) });
         self.call(CHECK_ONLY, function, |_| Ok(()))
     }
 
-    pub(crate) fn at(&mut self, position: Position) {
+    pub(crate) fn at(&mut self, position: ScenarioPosition) {
         if let Some(scenario) = &mut self.world().facts.scenario {
             scenario.position = position;
         }

@@ -14,7 +14,7 @@ const RESTORE: Import = Import::new("fozzy:files/snapshots.restore");
 const FORGET: Import = Import::new("fozzy:files/snapshots.forget");
 const NAMES: Import = Import::new("fozzy:files/snapshots.names");
 
-type Done = std::result::Result<(), snapshots::Error>;
+type SnapshotResult = std::result::Result<(), snapshots::Error>;
 
 impl Host {
     fn on_snapshots(
@@ -22,7 +22,7 @@ impl Host {
         import: Import,
         name: &str,
         body: impl FnOnce(&mut Node) -> std::result::Result<(), SnapshotError>,
-    ) -> Result<Done> {
+    ) -> Result<SnapshotResult> {
         self.call(import, name, |host| {
             if host.run.world.plan.backends.files == Backend::Host {
                 return Ok(Err(snapshots::Error::Unsupported));
@@ -33,15 +33,15 @@ impl Host {
 }
 
 impl snapshots::Host for Host {
-    fn snapshot(&mut self, name: String) -> Result<Done> {
+    fn snapshot(&mut self, name: String) -> Result<SnapshotResult> {
         self.on_snapshots(SNAPSHOT, &name, |node| node.snapshots.snapshot(&name, &node.disk, &node.table))
     }
 
-    fn restore(&mut self, name: String) -> Result<Done> {
+    fn restore(&mut self, name: String) -> Result<SnapshotResult> {
         self.on_snapshots(RESTORE, &name, |node| node.snapshots.restore(&name, &mut node.disk, &node.table))
     }
 
-    fn forget(&mut self, name: String) -> Result<Done> {
+    fn forget(&mut self, name: String) -> Result<SnapshotResult> {
         self.on_snapshots(FORGET, &name, |node| node.snapshots.forget(&name))
     }
 

@@ -5,7 +5,7 @@
 //! ```
 //!
 //! Invariants: every handle of a socket and of its streams holds the socket until it is dropped; an answer `would-block`
-//! costs virtual time, so that a loop which asks again and again comes to an end.
+//! costs virtual time, so that a polling loop ends.
 
 mod lookup;
 mod stream;
@@ -16,12 +16,12 @@ use crate::bindings::wasi::sockets::network::{
     ErrorCode, IpAddress, IpAddressFamily, IpSocketAddress, Ipv4SocketAddress, Ipv6SocketAddress,
 };
 use crate::bindings::wasi::sockets::{instance_network, network};
-use crate::bindings::{IoError, Network as NetworkHandle, Pollable};
-use crate::call::{Host, Import, Stop, misuse};
+use crate::bindings::{IoErrorResource, NetworkResource as NetworkHandle, PollableResource};
+use crate::call::{GuestStop, Host, Import, misuse};
 use fozzy_trace::Record;
-use fozzy_world::network::{self as world, Family};
+use fozzy_world::network::{self as world, AddressFamily};
 use fozzy_world::table::{Handle, StreamFailure};
-use fozzy_world::{Moment, Network, TableError, Wait};
+use fozzy_world::{Network, OpContext, TableError, Wait};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use wasmtime::Result;
 use wasmtime::component::Resource;
@@ -33,14 +33,14 @@ const DROP_NETWORK: Import = Import::new("wasi:sockets/network.network.drop");
 /// What a function of WASI answers.
 type SocketResult<T> = Result<std::result::Result<T, ErrorCode>>;
 /// What the network answers.
-type Answer<T> = std::result::Result<T, world::ErrorCode>;
+type NetworkResult<T> = std::result::Result<T, world::SocketErrorCode>;
 
 impl Host {
     /// Lets the network do something, after everything that is due by now.
-    fn on_network<R>(&mut self, body: impl FnOnce(&mut Network, &mut Moment<'_>) -> R) -> R {
-        self.moment(|world, moment| {
-            world.network.advance(moment.now);
-            body(&mut world.network, moment)
+    fn on_network<R>(&mut self, body: impl FnOnce(&mut Network, &mut OpContext<'_>) -> R) -> R {
+        self.with_context(|world, context| {
+            world.network.advance(context.now);
+            body(&mut world.network, context)
         })
     }
 
@@ -49,11 +49,11 @@ impl Host {
         &mut self,
         import: Import,
         asked: impl Record,
-        body: impl FnOnce(&mut Host) -> std::result::Result<Answer<T>, Stop>,
+        body: impl FnOnce(&mut Host) -> std::result::Result<NetworkResult<T>, GuestStop>,
     ) -> SocketResult<T> {
         self.call(import, asked, |host| {
             let answer = body(host)?;
-            if matches!(answer, Err(world::ErrorCode::WouldBlock)) {
+            if matches!(answer, Err(world::SocketErrorCode::WouldBlock)) {
                 host.world().clock.tick();
             }
             Ok(answer.map_err(code))
@@ -61,7 +61,7 @@ impl Host {
     }
 
     /// The guest needs the right to use the network.
-    fn check_network(&self, import: Import, handle: &Resource<NetworkHandle>) -> std::result::Result<(), Stop> {
+    fn check_network(&self, import: Import, handle: &Resource<NetworkHandle>) -> std::result::Result<(), GuestStop> {
         match self.node().table.get(handle.rep()) {
             Ok(Handle::Network) => Ok(()),
             _ => Err(wrong(import)),
@@ -69,7 +69,7 @@ impl Host {
     }
 
     /// Gives a handle of its own to something new.
-    fn handle(&mut self, import: Import, handle: Handle) -> std::result::Result<u32, Stop> {
+    fn handle(&mut self, import: Import, handle: Handle) -> std::result::Result<u32, GuestStop> {
         self.node_mut().table.insert(handle).map_err(misuse(import))
     }
 
@@ -79,7 +79,7 @@ impl Host {
         import: Import,
         rep: u32,
         wait: impl FnOnce(&Handle) -> Option<Wait>,
-    ) -> Result<Resource<Pollable>> {
+    ) -> Result<Resource<PollableResource>> {
         let pollable = self.call(import, rep, |host| {
             let wait = host.node().table.get(rep).ok().and_then(wait).ok_or_else(|| wrong(import))?;
             host.handle(import, Handle::Pollable(wait))
@@ -88,7 +88,7 @@ impl Host {
     }
 }
 
-fn wrong(import: Import) -> Stop {
+fn wrong(import: Import) -> GuestStop {
     misuse(import)(TableError::WrongHandle)
 }
 
@@ -100,7 +100,7 @@ impl instance_network::Host for Host {
 }
 
 impl network::Host for Host {
-    fn network_error_code(&mut self, error: Resource<IoError>) -> Result<Option<ErrorCode>> {
+    fn network_error_code(&mut self, error: Resource<IoErrorResource>) -> Result<Option<ErrorCode>> {
         self.call(NETWORK_ERROR_CODE, error.rep(), |host| match host.node().table.get(error.rep()) {
             Ok(Handle::Error(StreamFailure::Network(error))) => Ok(Some(code(*error))),
             Ok(Handle::Error(_)) => Ok(None),
@@ -115,38 +115,38 @@ impl network::HostNetwork for Host {
     }
 }
 
-fn code(error: world::ErrorCode) -> ErrorCode {
+fn code(error: world::SocketErrorCode) -> ErrorCode {
     match error {
-        world::ErrorCode::Unknown => ErrorCode::Unknown,
-        world::ErrorCode::AccessDenied => ErrorCode::AccessDenied,
-        world::ErrorCode::InvalidArgument => ErrorCode::InvalidArgument,
-        world::ErrorCode::Timeout => ErrorCode::Timeout,
-        world::ErrorCode::ConcurrencyConflict => ErrorCode::ConcurrencyConflict,
-        world::ErrorCode::NotInProgress => ErrorCode::NotInProgress,
-        world::ErrorCode::WouldBlock => ErrorCode::WouldBlock,
-        world::ErrorCode::InvalidState => ErrorCode::InvalidState,
-        world::ErrorCode::NewSocketLimit => ErrorCode::NewSocketLimit,
-        world::ErrorCode::AddressNotBindable => ErrorCode::AddressNotBindable,
-        world::ErrorCode::AddressInUse => ErrorCode::AddressInUse,
-        world::ErrorCode::RemoteUnreachable => ErrorCode::RemoteUnreachable,
-        world::ErrorCode::ConnectionRefused => ErrorCode::ConnectionRefused,
-        world::ErrorCode::ConnectionReset => ErrorCode::ConnectionReset,
-        world::ErrorCode::DatagramTooLarge => ErrorCode::DatagramTooLarge,
-        world::ErrorCode::NameUnresolvable => ErrorCode::NameUnresolvable,
+        world::SocketErrorCode::Unknown => ErrorCode::Unknown,
+        world::SocketErrorCode::AccessDenied => ErrorCode::AccessDenied,
+        world::SocketErrorCode::InvalidArgument => ErrorCode::InvalidArgument,
+        world::SocketErrorCode::Timeout => ErrorCode::Timeout,
+        world::SocketErrorCode::ConcurrencyConflict => ErrorCode::ConcurrencyConflict,
+        world::SocketErrorCode::NotInProgress => ErrorCode::NotInProgress,
+        world::SocketErrorCode::WouldBlock => ErrorCode::WouldBlock,
+        world::SocketErrorCode::InvalidState => ErrorCode::InvalidState,
+        world::SocketErrorCode::NewSocketLimit => ErrorCode::NewSocketLimit,
+        world::SocketErrorCode::AddressNotBindable => ErrorCode::AddressNotBindable,
+        world::SocketErrorCode::AddressInUse => ErrorCode::AddressInUse,
+        world::SocketErrorCode::RemoteUnreachable => ErrorCode::RemoteUnreachable,
+        world::SocketErrorCode::ConnectionRefused => ErrorCode::ConnectionRefused,
+        world::SocketErrorCode::ConnectionReset => ErrorCode::ConnectionReset,
+        world::SocketErrorCode::DatagramTooLarge => ErrorCode::DatagramTooLarge,
+        world::SocketErrorCode::NameUnresolvable => ErrorCode::NameUnresolvable,
     }
 }
 
-fn family(family: IpAddressFamily) -> Family {
+fn family(family: IpAddressFamily) -> AddressFamily {
     match family {
-        IpAddressFamily::Ipv4 => Family::Ipv4,
-        IpAddressFamily::Ipv6 => Family::Ipv6,
+        IpAddressFamily::Ipv4 => AddressFamily::Ipv4,
+        IpAddressFamily::Ipv6 => AddressFamily::Ipv6,
     }
 }
 
-fn wit_family(family: Family) -> IpAddressFamily {
+fn wit_family(family: AddressFamily) -> IpAddressFamily {
     match family {
-        Family::Ipv4 => IpAddressFamily::Ipv4,
-        Family::Ipv6 => IpAddressFamily::Ipv6,
+        AddressFamily::Ipv4 => IpAddressFamily::Ipv4,
+        AddressFamily::Ipv6 => IpAddressFamily::Ipv6,
     }
 }
 

@@ -9,15 +9,15 @@
 //! blocking write-and-flush.
 
 use crate::bindings::wasi::io::streams::{self, StreamError};
-use crate::bindings::{InputStream, IoError, OutputStream, Pollable};
-use crate::call::{Host, Import, Progress, Stop, misuse};
-use crate::struck::{part, whole};
-use fozzy_world::files::{Act, Errno, flip_bit};
-use fozzy_world::http::ErrorCode;
+use crate::bindings::{InputStreamResource, IoErrorResource, OutputStreamResource, PollableResource};
+use crate::call::{CallProgress, GuestStop, Host, Import, misuse};
+use crate::disk_faults::{part, whole};
+use fozzy_world::files::{DiskOperation, Errno, flip_bit};
+use fozzy_world::http::HttpErrorCode;
 use fozzy_world::network::{self, Readiness};
-use fozzy_world::pipe::Read;
+use fozzy_world::pipe::PipeRead;
 use fozzy_world::process::ProcessNode;
-use fozzy_world::table::{Handle, InputStream as Input, OutputStream as Output, StreamFailure};
+use fozzy_world::table::{Handle, StreamFailure, StreamSink as Output, StreamSource as Input};
 use fozzy_world::{OutputKind, PipeEnd, PipeId, TableError, Wait, World};
 use wasmtime::Result;
 use wasmtime::component::Resource;
@@ -47,70 +47,70 @@ const WRITE_BYTES_MAX: u64 = 1 << 20;
 /// Bytes that a blocking write-and-flush may carry, by the text of WASI.
 const WRITE_AND_FLUSH_BYTES_MAX: u64 = 4096;
 
-/// How an operation of a stream can fail, before it has a handle in the guest.
+/// The failure of a stream operation, before it has a handle in the guest.
 #[derive(Clone)]
-pub(crate) enum Failure {
+pub(crate) enum StreamOpFailure {
     Closed,
     Failed(Errno),
-    Network(network::ErrorCode),
-    Http(ErrorCode),
+    Network(network::SocketErrorCode),
+    Http(HttpErrorCode),
 }
 
-/// Whether a reader waits until there is something.
+/// Whether a read waits for data.
 #[derive(Clone, Copy, PartialEq)]
-pub(crate) enum Patience {
+pub(crate) enum BlockingMode {
     Now,
     Blocking,
 }
 
 type StreamResult<T> = Result<std::result::Result<T, StreamError>>;
-/// What an operation of a stream comes to: it is done, it failed, or it has to wait.
-pub(crate) type Attempt<T> = std::result::Result<Progress<std::result::Result<T, Failure>>, Stop>;
+/// The result of an operation of a stream: it is done, it failed, or it has to wait.
+pub(crate) type Attempt<T> = std::result::Result<CallProgress<std::result::Result<T, StreamOpFailure>>, GuestStop>;
 
 fn done<T>(value: T) -> Attempt<T> {
-    Ok(Progress::Done(Ok(value)))
+    Ok(CallProgress::Done(Ok(value)))
 }
 
-fn failed<T>(failure: Failure) -> Attempt<T> {
-    Ok(Progress::Done(Err(failure)))
+fn failed<T>(failure: StreamOpFailure) -> Attempt<T> {
+    Ok(CallProgress::Done(Err(failure)))
 }
 
-impl<R> Progress<R> {
-    fn map<S>(self, with: impl FnOnce(R) -> S) -> Progress<S> {
+impl<R> CallProgress<R> {
+    fn map<S>(self, with: impl FnOnce(R) -> S) -> CallProgress<S> {
         match self {
-            Progress::Done(value) => Progress::Done(with(value)),
-            Progress::Wait(waits) => Progress::Wait(waits),
+            CallProgress::Done(value) => CallProgress::Done(with(value)),
+            CallProgress::Wait(waits) => CallProgress::Wait(waits),
         }
     }
 
     /// The answer of an attempt that was not to wait.
     fn at_once(self) -> R {
         match self {
-            Progress::Done(value) => value,
-            Progress::Wait(_) => unreachable!("only a patient attempt waits"),
+            CallProgress::Done(value) => value,
+            CallProgress::Wait(_) => unreachable!("only a patient attempt waits"),
         }
     }
 }
 
 impl Host {
     /// Reads from whatever `rep` stands for and moves its position.
-    fn read_some(&mut self, import: Import, rep: u32, len: u64, patience: Patience) -> Attempt<Vec<u8>> {
+    fn read_some(&mut self, import: Import, rep: u32, len: u64, patience: BlockingMode) -> Attempt<Vec<u8>> {
         let len = len.min(READ_BYTES_MAX);
-        let strike = self.strike_stream(rep, Act::Read)?;
+        let fault = self.inject_stream(rep, DiskOperation::Read)?;
         let node = self.node_mut();
         match node.table.get_mut(rep) {
             Ok(Handle::InputStream(Input::File { file, offset })) => {
-                let read = |()| node.disk.read(file, *offset, part(&strike, len));
-                let failure = match whole(&strike).and_then(read) {
-                    Ok((bytes, end)) if bytes.is_empty() && end && len > 0 => Failure::Closed,
+                let read = |()| node.disk.read(file, *offset, part(&fault, len));
+                let failure = match whole(&fault).and_then(read) {
+                    Ok((bytes, end)) if bytes.is_empty() && end && len > 0 => StreamOpFailure::Closed,
                     Ok((mut bytes, _)) => {
                         *offset += bytes.len() as u64;
-                        if strike.flips {
-                            self.moment(|_, moment| flip_bit(&mut bytes, moment));
+                        if fault.flips {
+                            self.with_context(|_, context| flip_bit(&mut bytes, context));
                         }
                         return done(bytes);
                     }
-                    Err(errno) => Failure::Failed(errno),
+                    Err(errno) => StreamOpFailure::Failed(errno),
                 };
                 self.shut(rep)?;
                 failed(failure)
@@ -118,12 +118,12 @@ impl Host {
             Ok(Handle::InputStream(Input::LiveFile { file, offset })) => {
                 let (file, at) = (*file, *offset);
                 let failure = match self.live_read(file, at, len)? {
-                    Ok((bytes, end)) if bytes.is_empty() && end && len > 0 => Failure::Closed,
+                    Ok((bytes, end)) if bytes.is_empty() && end && len > 0 => StreamOpFailure::Closed,
                     Ok((bytes, _)) => {
                         self.move_on(rep, bytes.len() as u64);
                         return done(bytes);
                     }
-                    Err(errno) => Failure::Failed(errno),
+                    Err(errno) => StreamOpFailure::Failed(errno),
                 };
                 self.shut(rep)?;
                 failed(failure)
@@ -132,7 +132,9 @@ impl Host {
                 let socket = *socket;
                 self.read_tcp(socket, len, patience)
             }
-            Ok(Handle::InputStream(Input::Closed | Input::Http { closed: true, .. })) => failed(Failure::Closed),
+            Ok(Handle::InputStream(Input::Closed | Input::Http { closed: true, .. })) => {
+                failed(StreamOpFailure::Closed)
+            }
             Ok(Handle::InputStream(Input::Http { body, offset, .. })) => {
                 let from = (*body, *offset);
                 self.read_body(rep, from, len, patience)
@@ -146,11 +148,11 @@ impl Host {
             }
             Ok(Handle::InputStream(Input::Stdin)) => {
                 self.look_at_stdin()?;
-                if patience == Patience::Blocking && len > 0 && !self.is_ready(Wait::Stdin)? {
-                    return Ok(Progress::Wait(vec![Wait::Stdin]));
+                if patience == BlockingMode::Blocking && len > 0 && !self.is_ready(Wait::Stdin)? {
+                    return Ok(CallProgress::Wait(vec![Wait::Stdin]));
                 }
                 let stdin = &mut self.node_mut().stdin;
-                if stdin.is_closed() { failed(Failure::Closed) } else { done(stdin.read(len).to_vec()) }
+                if stdin.is_closed() { failed(StreamOpFailure::Closed) } else { done(stdin.read(len).to_vec()) }
             }
             _ => Err(misuse(import)(TableError::WrongHandle)),
         }
@@ -158,7 +160,7 @@ impl Host {
 
     /// Writes to whatever `rep` stands for and moves its position. A full disk takes what fits, and fails.
     fn write_all(&mut self, import: Import, rep: u32, bytes: &[u8]) -> Attempt<()> {
-        let strike = self.strike_stream(rep, Act::Write)?;
+        let fault = self.inject_stream(rep, DiskOperation::Write)?;
         let wall = self.wall_ns();
         let node = self.node_mut();
         match node.table.get_mut(rep) {
@@ -175,8 +177,8 @@ impl Host {
                 done(())
             }
             Ok(Handle::OutputStream(Output::File { file, offset })) => {
-                let taken = &bytes[..part(&strike, bytes.len() as u64) as usize];
-                let written = whole(&strike).and_then(|()| match offset {
+                let taken = &bytes[..part(&fault, bytes.len() as u64) as usize];
+                let written = whole(&fault).and_then(|()| match offset {
                     Some(at) => node.disk.write(file, *at, taken, wall),
                     None => node.disk.append(file, taken, wall),
                 });
@@ -191,7 +193,7 @@ impl Host {
                     Err(errno) => errno,
                 };
                 self.shut(rep)?;
-                failed(Failure::Failed(errno))
+                failed(StreamOpFailure::Failed(errno))
             }
             Ok(Handle::OutputStream(Output::LiveFile { file, offset })) => {
                 let (file, at) = (*file, *offset);
@@ -202,7 +204,7 @@ impl Host {
                     }
                     Err(errno) => {
                         self.shut(rep)?;
-                        failed(Failure::Failed(errno))
+                        failed(StreamOpFailure::Failed(errno))
                     }
                 }
             }
@@ -210,7 +212,9 @@ impl Host {
                 let socket = *socket;
                 self.write_tcp(socket, bytes)
             }
-            Ok(Handle::OutputStream(Output::Closed | Output::Http { closed: true, .. })) => failed(Failure::Closed),
+            Ok(Handle::OutputStream(Output::Closed | Output::Http { closed: true, .. })) => {
+                failed(StreamOpFailure::Closed)
+            }
             Ok(Handle::OutputStream(Output::Http { body, .. })) => {
                 let body = *body;
                 self.write_body(rep, body, bytes)
@@ -221,20 +225,20 @@ impl Host {
 
     /// Reads from a pipe; `wait` is how its reader waits. The pipe may be the output of a process that the real
     /// computer is to run only now.
-    fn read_pipe(&mut self, rep: u32, pipe: PipeId, wait: Wait, len: u64, patience: Patience) -> Attempt<Vec<u8>> {
+    fn read_pipe(&mut self, rep: u32, pipe: PipeId, wait: Wait, len: u64, patience: BlockingMode) -> Attempt<Vec<u8>> {
         if !self.is_ready(wait)? && len > 0 {
-            if patience == Patience::Blocking {
-                return Ok(Progress::Wait(vec![wait]));
+            if patience == BlockingMode::Blocking {
+                return Ok(CallProgress::Wait(vec![wait]));
             }
             // A loop that reads again and again must come to an end.
             self.world().clock.tick();
         }
         let world = self.world();
         match world.pipes.read(pipe, len, world.clock.now()) {
-            Read::Bytes(bytes) => done(bytes),
-            Read::End => {
+            PipeRead::Bytes(bytes) => done(bytes),
+            PipeRead::End => {
                 self.shut(rep)?;
-                failed(Failure::Closed)
+                failed(StreamOpFailure::Closed)
             }
         }
     }
@@ -246,9 +250,9 @@ impl Host {
         match world.pipes.room(pipe, now) {
             None => {
                 self.shut(rep)?;
-                failed(Failure::Closed)
+                failed(StreamOpFailure::Closed)
             }
-            Some(room) if room < bytes.len() as u64 => Ok(Progress::Wait(vec![Wait::Pipe(pipe, PipeEnd::Write)])),
+            Some(room) if room < bytes.len() as u64 => Ok(CallProgress::Wait(vec![Wait::Pipe(pipe, PipeEnd::Write)])),
             Some(_) => {
                 let written = world.pipes.write(pipe, bytes, now);
                 assert_eq!(written, Some(bytes.len() as u64), "there was room");
@@ -271,7 +275,7 @@ impl Host {
     fn write_within(&mut self, import: Import, rep: u32, bytes: &[u8], bound: u64) -> Attempt<()> {
         if bytes.len() as u64 > bound {
             let what = format!("{} bytes written at once, {bound} are permitted", bytes.len());
-            return Err(Stop::Misuse { import: import.name, what });
+            return Err(GuestStop::Misuse { import: import.name, what });
         }
         self.write_all(import, rep, bytes)
     }
@@ -280,7 +284,7 @@ impl Host {
     fn zeroes_within(&mut self, import: Import, rep: u32, len: u64, bound: u64) -> Attempt<()> {
         if len > bound {
             let what = format!("{len} zeroes written at once, {bound} are permitted");
-            return Err(Stop::Misuse { import: import.name, what });
+            return Err(GuestStop::Misuse { import: import.name, what });
         }
         self.moved(len);
         self.write_all(import, rep, &vec![0; len as usize])
@@ -288,16 +292,18 @@ impl Host {
 
     /// What may be written now: nothing to a closed stream, which the answer says, to a connection or a pipe what
     /// there is room for, else always the same.
-    fn permit(&self, rep: u32) -> std::result::Result<u64, Failure> {
+    fn permit(&self, rep: u32) -> std::result::Result<u64, StreamOpFailure> {
         if let Some(pipe) = self.pipe_behind(rep) {
             let world = &self.run.world;
-            return world.pipes.room(pipe, world.clock.now()).ok_or(Failure::Closed);
+            return world.pipes.room(pipe, world.clock.now()).ok_or(StreamOpFailure::Closed);
         }
         match self.node().table.get(rep) {
             Ok(Handle::OutputStream(Output::Tcp(socket))) => self.permit_tcp(*socket),
-            Ok(Handle::OutputStream(Output::Closed | Output::Http { closed: true, .. })) => Err(Failure::Closed),
+            Ok(Handle::OutputStream(Output::Closed | Output::Http { closed: true, .. })) => {
+                Err(StreamOpFailure::Closed)
+            }
             Ok(Handle::OutputStream(Output::Http { body, .. })) if !self.run.world.http.bodies.is_read(*body) => {
-                Err(Failure::Closed)
+                Err(StreamOpFailure::Closed)
             }
             _ => Ok(WRITE_BYTES_MAX),
         }
@@ -319,48 +325,48 @@ impl Host {
         self.permit(rep).unwrap_or(WRITE_BYTES_MAX)
     }
 
-    fn skip_some(&mut self, import: Import, rep: u32, len: u64, patience: Patience) -> Attempt<u64> {
+    fn skip_some(&mut self, import: Import, rep: u32, len: u64, patience: BlockingMode) -> Attempt<u64> {
         let skipped = self.read_some(import, rep, len, patience)?;
         let skipped = skipped.map(|read| read.map(|bytes| bytes.len() as u64));
-        if let Progress::Done(Ok(bytes)) = &skipped {
+        if let CallProgress::Done(Ok(bytes)) = &skipped {
             self.moved(*bytes);
         }
         Ok(skipped)
     }
 
-    fn splice_some(&mut self, import: Import, to: u32, from: u32, len: u64, patience: Patience) -> Attempt<u64> {
+    fn splice_some(&mut self, import: Import, to: u32, from: u32, len: u64, patience: BlockingMode) -> Attempt<u64> {
         // What cannot be written is not read.
         let len = match self.permit(to) {
             Ok(_) if len == 0 => return done(0),
-            Ok(0) if patience == Patience::Now => return done(0),
-            Ok(0) => return Ok(Progress::Wait(vec![self.wait_to_write(to)])),
+            Ok(0) if patience == BlockingMode::Now => return done(0),
+            Ok(0) => return Ok(CallProgress::Wait(vec![self.wait_to_write(to)])),
             Ok(permitted) => len.min(permitted),
             Err(failure) => return failed(failure),
         };
         match self.read_some(import, from, len, patience)? {
-            Progress::Done(Ok(bytes)) => {
+            CallProgress::Done(Ok(bytes)) => {
                 self.moved(bytes.len() as u64);
                 Ok(self.write_all(import, to, &bytes)?.map(|written| written.map(|()| bytes.len() as u64)))
             }
-            Progress::Done(Err(failure)) => failed(failure),
-            Progress::Wait(waits) => Ok(Progress::Wait(waits)),
+            CallProgress::Done(Err(failure)) => failed(failure),
+            CallProgress::Wait(waits) => Ok(CallProgress::Wait(waits)),
         }
     }
 
     /// Gives a failure its handle in the guest.
-    fn stream_result<T>(&mut self, import: Import, result: std::result::Result<T, Failure>) -> StreamResult<T> {
+    fn stream_result<T>(&mut self, import: Import, result: std::result::Result<T, StreamOpFailure>) -> StreamResult<T> {
         Ok(match result {
             Ok(value) => Ok(value),
-            Err(Failure::Closed) => Err(StreamError::Closed),
-            Err(Failure::Failed(errno)) => Err(self.last_failure(import, StreamFailure::File(errno))?),
-            Err(Failure::Network(error)) => Err(self.last_failure(import, StreamFailure::Network(error))?),
-            Err(Failure::Http(error)) => Err(self.last_failure(import, StreamFailure::Http(error))?),
+            Err(StreamOpFailure::Closed) => Err(StreamError::Closed),
+            Err(StreamOpFailure::Failed(errno)) => Err(self.last_failure(import, StreamFailure::File(errno))?),
+            Err(StreamOpFailure::Network(error)) => Err(self.last_failure(import, StreamFailure::Network(error))?),
+            Err(StreamOpFailure::Http(error)) => Err(self.last_failure(import, StreamFailure::Http(error))?),
         })
     }
 
     fn last_failure(&mut self, import: Import, failure: StreamFailure) -> Result<StreamError> {
         let rep = self.node_mut().table.insert(Handle::Error(failure)).map_err(misuse(import))?;
-        Ok(StreamError::LastOperationFailed(Resource::<IoError>::new_own(rep)))
+        Ok(StreamError::LastOperationFailed(Resource::<IoErrorResource>::new_own(rep)))
     }
 
     /// A call that does not wait.
@@ -390,7 +396,7 @@ impl Host {
         import: Import,
         rep: u32,
         wait: impl FnOnce(&Handle, &World) -> Wait,
-    ) -> Result<Resource<Pollable>> {
+    ) -> Result<Resource<PollableResource>> {
         let rep = self.call(import, rep, |host| {
             let wait = wait(host.node().table.get(rep).map_err(misuse(import))?, &host.run.world);
             host.node_mut().table.insert(Handle::Pollable(wait)).map_err(misuse(import))
@@ -407,7 +413,7 @@ impl Host {
     }
 
     /// The last answer of a stream at its end, or that failed: from now on it is closed.
-    fn shut(&mut self, rep: u32) -> std::result::Result<(), Stop> {
+    fn shut(&mut self, rep: u32) -> std::result::Result<(), GuestStop> {
         let stream = self.node_mut().table.get_mut(rep).expect("it was just used");
         let closed = match stream {
             Handle::InputStream(_) => Handle::InputStream(Input::Closed),
@@ -427,7 +433,7 @@ impl Host {
     }
 
     /// A file that a stream kept alive may go; a connection or a pipe closes.
-    fn release(&mut self, stream: &Handle) -> std::result::Result<(), Stop> {
+    fn release(&mut self, stream: &Handle) -> std::result::Result<(), GuestStop> {
         match stream {
             Handle::InputStream(Input::File { file, .. }) | Handle::OutputStream(Output::File { file, .. }) => {
                 self.node_mut().disk.closed(file.node);
@@ -459,29 +465,29 @@ fn pipe_of(process: &ProcessNode, kind: OutputKind) -> PipeId {
 impl streams::Host for Host {}
 
 impl streams::HostInputStream for Host {
-    fn read(&mut self, handle: Resource<InputStream>, len: u64) -> StreamResult<Vec<u8>> {
+    fn read(&mut self, handle: Resource<InputStreamResource>, len: u64) -> StreamResult<Vec<u8>> {
         let rep = handle.rep();
-        self.now(READ, (rep, len), |host| host.read_some(READ, rep, len, Patience::Now))
+        self.now(READ, (rep, len), |host| host.read_some(READ, rep, len, BlockingMode::Now))
     }
 
-    async fn blocking_read(&mut self, handle: Resource<InputStream>, len: u64) -> StreamResult<Vec<u8>> {
+    async fn blocking_read(&mut self, handle: Resource<InputStreamResource>, len: u64) -> StreamResult<Vec<u8>> {
         let rep = handle.rep();
-        let attempt = |host: &mut Host| host.read_some(BLOCKING_READ, rep, len, Patience::Blocking);
+        let attempt = |host: &mut Host| host.read_some(BLOCKING_READ, rep, len, BlockingMode::Blocking);
         self.patiently(BLOCKING_READ, (rep, len), attempt).await
     }
 
-    fn skip(&mut self, handle: Resource<InputStream>, len: u64) -> StreamResult<u64> {
+    fn skip(&mut self, handle: Resource<InputStreamResource>, len: u64) -> StreamResult<u64> {
         let rep = handle.rep();
-        self.now(SKIP, (rep, len), |host| host.skip_some(SKIP, rep, len, Patience::Now))
+        self.now(SKIP, (rep, len), |host| host.skip_some(SKIP, rep, len, BlockingMode::Now))
     }
 
-    async fn blocking_skip(&mut self, handle: Resource<InputStream>, len: u64) -> StreamResult<u64> {
+    async fn blocking_skip(&mut self, handle: Resource<InputStreamResource>, len: u64) -> StreamResult<u64> {
         let rep = handle.rep();
-        let attempt = |host: &mut Host| host.skip_some(BLOCKING_SKIP, rep, len, Patience::Blocking);
+        let attempt = |host: &mut Host| host.skip_some(BLOCKING_SKIP, rep, len, BlockingMode::Blocking);
         self.patiently(BLOCKING_SKIP, (rep, len), attempt).await
     }
 
-    fn subscribe(&mut self, handle: Resource<InputStream>) -> Result<Resource<Pollable>> {
+    fn subscribe(&mut self, handle: Resource<InputStreamResource>) -> Result<Resource<PollableResource>> {
         self.pollable(SUBSCRIBE_INPUT, handle.rep(), |handle, world| match handle {
             Handle::InputStream(Input::Stdin) => Wait::Stdin,
             Handle::InputStream(Input::Tcp(socket)) => Wait::Socket(Readiness::Readable(*socket)),
@@ -493,73 +499,86 @@ impl streams::HostInputStream for Host {
         })
     }
 
-    fn drop(&mut self, handle: Resource<InputStream>) -> Result<()> {
+    fn drop(&mut self, handle: Resource<InputStreamResource>) -> Result<()> {
         self.close_stream(DROP_INPUT, handle.rep())
     }
 }
 
 impl streams::HostOutputStream for Host {
-    fn check_write(&mut self, handle: Resource<OutputStream>) -> StreamResult<u64> {
+    fn check_write(&mut self, handle: Resource<OutputStreamResource>) -> StreamResult<u64> {
         let rep = handle.rep();
         let permitted = self.call(CHECK_WRITE, rep, |host| Ok(host.permit(rep)))?;
         self.stream_result(CHECK_WRITE, permitted)
     }
 
-    fn write(&mut self, handle: Resource<OutputStream>, bytes: Vec<u8>) -> StreamResult<()> {
+    fn write(&mut self, handle: Resource<OutputStreamResource>, bytes: Vec<u8>) -> StreamResult<()> {
         let rep = handle.rep();
         let write = |host: &mut Host| host.write_within(WRITE, rep, &bytes, host.write_bound(rep));
         self.now(WRITE, (rep, &bytes), write)
     }
 
-    async fn blocking_write_and_flush(&mut self, handle: Resource<OutputStream>, bytes: Vec<u8>) -> StreamResult<()> {
+    async fn blocking_write_and_flush(
+        &mut self,
+        handle: Resource<OutputStreamResource>,
+        bytes: Vec<u8>,
+    ) -> StreamResult<()> {
         let rep = handle.rep();
         let attempt = |host: &mut Host| host.write_within(WRITE_AND_FLUSH, rep, &bytes, WRITE_AND_FLUSH_BYTES_MAX);
         self.patiently(WRITE_AND_FLUSH, (rep, &bytes), attempt).await
     }
 
-    fn flush(&mut self, handle: Resource<OutputStream>) -> StreamResult<()> {
+    fn flush(&mut self, handle: Resource<OutputStreamResource>) -> StreamResult<()> {
         let rep = handle.rep();
-        self.now(FLUSH, rep, |host| Ok(Progress::Done(host.permit(rep).map(drop))))
+        self.now(FLUSH, rep, |host| Ok(CallProgress::Done(host.permit(rep).map(drop))))
     }
 
-    async fn blocking_flush(&mut self, handle: Resource<OutputStream>) -> StreamResult<()> {
+    async fn blocking_flush(&mut self, handle: Resource<OutputStreamResource>) -> StreamResult<()> {
         let rep = handle.rep();
-        self.patiently(BLOCKING_FLUSH, rep, |host| Ok(Progress::Done(host.permit(rep).map(drop)))).await
+        self.patiently(BLOCKING_FLUSH, rep, |host| Ok(CallProgress::Done(host.permit(rep).map(drop)))).await
     }
 
-    fn subscribe(&mut self, handle: Resource<OutputStream>) -> Result<Resource<Pollable>> {
+    fn subscribe(&mut self, handle: Resource<OutputStreamResource>) -> Result<Resource<PollableResource>> {
         let wait = self.wait_to_write(handle.rep());
         self.pollable(SUBSCRIBE_OUTPUT, handle.rep(), |_, _| wait)
     }
 
-    fn write_zeroes(&mut self, handle: Resource<OutputStream>, len: u64) -> StreamResult<()> {
+    fn write_zeroes(&mut self, handle: Resource<OutputStreamResource>, len: u64) -> StreamResult<()> {
         let rep = handle.rep();
         self.now(WRITE_ZEROES, (rep, len), |host| host.zeroes_within(WRITE_ZEROES, rep, len, host.write_bound(rep)))
     }
 
-    async fn blocking_write_zeroes_and_flush(&mut self, handle: Resource<OutputStream>, len: u64) -> StreamResult<()> {
+    async fn blocking_write_zeroes_and_flush(
+        &mut self,
+        handle: Resource<OutputStreamResource>,
+        len: u64,
+    ) -> StreamResult<()> {
         let rep = handle.rep();
         let attempt = |host: &mut Host| host.zeroes_within(ZEROES_AND_FLUSH, rep, len, WRITE_AND_FLUSH_BYTES_MAX);
         self.patiently(ZEROES_AND_FLUSH, (rep, len), attempt).await
     }
 
-    fn splice(&mut self, to: Resource<OutputStream>, from: Resource<InputStream>, len: u64) -> StreamResult<u64> {
+    fn splice(
+        &mut self,
+        to: Resource<OutputStreamResource>,
+        from: Resource<InputStreamResource>,
+        len: u64,
+    ) -> StreamResult<u64> {
         let (to, from) = (to.rep(), from.rep());
-        self.now(SPLICE, (to, from, len), |host| host.splice_some(SPLICE, to, from, len, Patience::Now))
+        self.now(SPLICE, (to, from, len), |host| host.splice_some(SPLICE, to, from, len, BlockingMode::Now))
     }
 
     async fn blocking_splice(
         &mut self,
-        to: Resource<OutputStream>,
-        from: Resource<InputStream>,
+        to: Resource<OutputStreamResource>,
+        from: Resource<InputStreamResource>,
         len: u64,
     ) -> StreamResult<u64> {
         let (to, from) = (to.rep(), from.rep());
-        let attempt = |host: &mut Host| host.splice_some(BLOCKING_SPLICE, to, from, len, Patience::Blocking);
+        let attempt = |host: &mut Host| host.splice_some(BLOCKING_SPLICE, to, from, len, BlockingMode::Blocking);
         self.patiently(BLOCKING_SPLICE, (to, from, len), attempt).await
     }
 
-    fn drop(&mut self, handle: Resource<OutputStream>) -> Result<()> {
+    fn drop(&mut self, handle: Resource<OutputStreamResource>) -> Result<()> {
         self.close_stream(DROP_OUTPUT, handle.rep())
     }
 }

@@ -15,7 +15,7 @@
 //! All of it stands behind everything else, so that no index of the component changes.
 //!
 //! A module that has its globals for itself takes them from its side memory too, when code of it is entered the next time after
-//! the host said so: then nobody has to call `load`, which takes longer than copying pages.
+//! the host said so: then `load` need not be called, which takes longer than copying pages.
 //!
 //! Why a `memory.grow` by nothing: an engine keeps the size of a memory beside its code and reads it again
 //! when the memory grows, so that this is how it learns that the memory was cut from outside.
@@ -25,7 +25,7 @@
 //! Not here: whether a component may be given one (`shape`).
 
 use crate::map::ModuleOrdinal;
-use crate::shape::{self, ImportedResource, ModuleShape, Shape};
+use crate::shape::{self, ComponentShape, ImportedResource, ModuleShape};
 use crate::side::{ACCESSOR, HEADER_BYTES, SideTag, WASM_PAGE_BYTES};
 use serde::{Deserialize, Serialize};
 use wasm_encoder as to;
@@ -45,7 +45,7 @@ pub const LOAD: &str = "fozzy-load";
 
 /// How the state of an instrumented component is reached.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Access {
+pub struct AccessorLayout {
     /// Mutable globals, each with a slot.
     pub globals: usize,
     /// How many of them each module has, in the order of the slots.
@@ -56,7 +56,7 @@ pub struct Access {
     pub starts: bool,
 }
 
-impl Access {
+impl AccessorLayout {
     /// Bytes of the accessor's memory.
     #[must_use]
     pub fn memory_bytes(&self) -> u64 {
@@ -109,7 +109,7 @@ const MINT: u32 = 1;
 const DROP: u32 = 2;
 
 /// Appends the accessor of the component of `shape` to `out`. Its memory begins as a side memory does.
-pub(crate) fn append(tag: &SideTag, shape: &Shape, out: &mut Vec<u8>) -> Access {
+pub(crate) fn append(tag: &SideTag, shape: &ComponentShape, out: &mut Vec<u8>) -> AccessorLayout {
     let module = accessor_module(shape, tag);
     let resources: Vec<MintedResource> = shape
         .resources
@@ -119,11 +119,11 @@ pub(crate) fn append(tag: &SideTag, shape: &Shape, out: &mut Vec<u8>) -> Access 
     append_sections(shape, &module.bytes, &resources, out);
     let globals_of = shape.modules.iter().filter(|(_, module)| module.instance.is_some() && !module.globals.is_empty());
     let globals_of = globals_of.map(|(ordinal, module)| (ModuleOrdinal(*ordinal), module.globals.len())).collect();
-    Access { globals: module.globals, globals_of, resources, starts: shape.starts }
+    AccessorLayout { globals: module.globals, globals_of, resources, starts: shape.starts }
 }
 
 /// Core modules that have something to reach, with their instances.
-fn reached(shape: &Shape) -> impl Iterator<Item = (u32, &ModuleShape)> {
+fn reached(shape: &ComponentShape) -> impl Iterator<Item = (u32, &ModuleShape)> {
     let reached = |module: &ModuleShape| !module.globals.is_empty() || !module.memories.is_empty();
     shape.modules.values().filter(move |module| reached(module)).filter_map(|module| Some((module.instance?, module)))
 }
@@ -137,7 +137,7 @@ struct AccessorModule {
     globals: usize,
 }
 
-fn accessor_module(shape: &Shape, tag: &SideTag) -> AccessorModule {
+fn accessor_module(shape: &ComponentShape, tag: &SideTag) -> AccessorModule {
     let mut types = to::TypeSection::new();
     types.ty().function([], []);
     types.ty().function([to::ValType::I32], [to::ValType::I32]);
@@ -253,7 +253,7 @@ pub(crate) fn load(code: &mut to::InstructionSink<'_>, ty: ValType, slot: to::Me
 }
 
 /// Writes the component's part: imports that mint, the accessor's instance, its functions lifted and exported.
-fn append_sections(shape: &Shape, module: &[u8], resources: &[MintedResource], out: &mut Vec<u8>) {
+fn append_sections(shape: &ComponentShape, module: &[u8], resources: &[MintedResource], out: &mut Vec<u8>) {
     let counts = shape.counts;
     let (mut next_type, mut next_function, mut next_core) = (counts.types, counts.functions, counts.core_functions);
     let (mut aliases, mut types) = (to::ComponentAliasSection::new(), to::ComponentTypeSection::new());

@@ -1,20 +1,20 @@
 //! One function body: validated, shown to the passes, and written with what they ask for.
 //!
-//! Adding a pass: give it a field in [`Bodies`], show it each operator in [`Bodies::rewrite`], and let
+//! Adding a pass: give it a field in [`BodyRewriter`], show it each operator in [`BodyRewriter::rewrite`], and let
 //! it ask for edits there; nothing else needs to know.
 //!
 //! Invariants: a body that no pass wants to change is copied byte for byte. A body is never looked
 //! at twice: validation, facts and passes share one reading of its operators.
 
 use crate::Error;
-use crate::compare::{Compare, Comparisons};
-use crate::depth::Depth;
-use crate::edges::Edges;
-use crate::edit::{BodySpans, Edits, Place, Written, offset_u32};
+use crate::compare::{ComparePass, ComparisonSites};
+use crate::depth::DepthPass;
+use crate::edges::EdgePass;
+use crate::edit::{BodySpans, EditPosition, Edits, RewrittenBody, offset_u32};
 use crate::map::SegmentKind;
-use crate::marks::Marks;
-use crate::module::Module;
-use crate::options::Coverage;
+use crate::marks::MarksPass;
+use crate::module::ModuleRewriter;
+use crate::options::CoverageMode;
 use crate::side::HEADER_PENDING_AT;
 use crate::sites::Sites;
 use wasm_encoder::{BlockType, Encode, MemArg};
@@ -47,31 +47,31 @@ pub(crate) fn slots(ty: ValType) -> u32 {
 
 /// Everything that is reused from one body to the next.
 #[derive(Default)]
-pub(crate) struct Bodies {
+pub(crate) struct BodyRewriter {
     allocations: FuncValidatorAllocations,
-    depth: Depth,
-    edges: Edges,
-    marks: Marks,
-    compare: Compare,
+    depth: DepthPass,
+    edges: EdgePass,
+    marks: MarksPass,
+    compare: ComparePass,
     /// The comparisons of the component so far.
-    pub(crate) comparisons: Comparisons,
+    pub(crate) comparisons: ComparisonSites,
     /// The edges of the component so far.
     pub(crate) sites: Sites,
     edits: Edits,
-    written: Written,
+    written: RewrittenBody,
 }
 
-impl Bodies {
+impl BodyRewriter {
     /// Validates `body` and appends what becomes of it to the code of `module`.
     pub(crate) fn rewrite(
         &mut self,
         component: &[u8],
-        module: &mut Module<'_>,
+        module: &mut ModuleRewriter<'_>,
         function: FuncToValidate<ValidatorResources>,
         body: &FunctionBody<'_>,
     ) -> Result<(), Error> {
         let (ty, index) = (function.ty, function.index);
-        let covers = module.coverage != Coverage::None;
+        let covers = module.coverage != CoverageMode::None;
         let mut validator = function.into_validator(std::mem::take(&mut self.allocations));
         let mut locals_slots = module.signature(ty).params_slots;
         let mut vectors = module.vectors_in_results() || module.signature(ty).vectors_in_params;
@@ -144,7 +144,7 @@ impl Bodies {
         self.allocations = validator.into_allocations();
         if let Some(helper) = module.taking_globals(index)? {
             let (start, memory_index) = (facts.spans.operators.start, module.side_memory);
-            self.edits.insert(start, Place::Entry, start, SegmentKind::Injected, |code| {
+            self.edits.insert(start, EditPosition::Entry, start, SegmentKind::Injected, |code| {
                 let pending = MemArg { offset: u64::from(HEADER_PENDING_AT), align: 2, memory_index };
                 code.i32_const(0).i32_load(pending).if_(BlockType::Empty).call(helper).end();
             });

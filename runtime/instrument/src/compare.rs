@@ -20,11 +20,12 @@
 //! Invariants: nothing is written unless the host has set the switch in the header. Logging reads the guest's memory only inside of
 //! its bounds, and never traps.
 
-use crate::edit::{Edits, Place, offset_u32};
+use crate::edit::{EditPosition, Edits, offset_u32};
 use crate::helpers::Helper;
 use crate::map::SegmentKind;
-use crate::module::Module;
+use crate::module::ModuleRewriter;
 use crate::{Error, ModuleOrdinal, OriginalOffset, SideMemory};
+use fozzy_trace::ComparisonKind;
 use std::ops::Range;
 use wasmparser::{Operator, ValType};
 
@@ -61,37 +62,9 @@ pub struct ComparisonSite {
     pub kind: ComparisonKind,
 }
 
-/// What is compared.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ComparisonKind {
-    /// Two integers, for being equal or not.
-    Equal {
-        /// 32 or 64.
-        bits: u8,
-    },
-    /// Two integers, for their order.
-    Order {
-        /// 32 or 64.
-        bits: u8,
-        /// Whether they have a sign.
-        signed: bool,
-    },
-    /// Two integers whose difference, or bitwise difference, is compared next.
-    Mixed {
-        /// 32 or 64.
-        bits: u8,
-    },
-    /// The index of a `br_table` on the left, how many entries it has besides the default on the right.
-    Switch,
-    /// Two strings.
-    Bytes,
-    /// A string on the left, a byte that is searched in it on the right.
-    Search,
-}
-
 /// One entry of the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Comparison {
+pub struct LoggedComparison {
     /// Position among the comparisons of the module.
     pub site: u32,
     /// Left operand; 32 bits are extended with zeros, bytes stand in the order of memory.
@@ -106,11 +79,11 @@ pub struct Comparison {
 
 /// All comparisons of a component.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Comparisons {
+pub struct ComparisonSites {
     sites: Vec<ComparisonSite>,
 }
 
-impl Comparisons {
+impl ComparisonSites {
     /// Those of one module; an entry's site is a position in here.
     #[must_use]
     pub fn of(&self, module: ModuleOrdinal) -> &[ComparisonSite] {
@@ -120,7 +93,7 @@ impl Comparisons {
     }
 
     /// The entries that are in `memory`, a side memory with that layout.
-    pub fn read<'m>(side: &SideMemory, memory: &'m [u8]) -> impl Iterator<Item = Comparison> + use<'m> {
+    pub fn read<'m>(side: &SideMemory, memory: &'m [u8]) -> impl Iterator<Item = LoggedComparison> + use<'m> {
         let word = |bytes: &[u8], at: usize| {
             bytes.get(at..at + 4).and_then(|word| word.try_into().ok()).map_or(0, u32::from_le_bytes)
         };
@@ -130,7 +103,7 @@ impl Comparisons {
             let long = |at: usize| u64::from(word(entry, at)) | u64::from(word(entry, at + 4)) << 32;
             let kind = word(entry, 4);
             let (at, bytes) = if kind & 0xff == KIND_BYTES { ((kind >> 8 & 0xff) * 8, kind >> 16) } else { (0, 8) };
-            Comparison { site: word(entry, 0), left: long(8), right: long(16), at, bytes }
+            LoggedComparison { site: word(entry, 0), left: long(8), right: long(16), at, bytes }
         })
     }
 
@@ -146,7 +119,7 @@ impl Comparisons {
 
 /// A function that compares memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Compares {
+pub(crate) enum MemoryComparison {
     /// Two addresses and a length.
     Counted,
     /// Two addresses of strings with an end.
@@ -156,24 +129,24 @@ pub(crate) enum Compares {
 }
 
 /// What a function of that name compares.
-pub(crate) fn compares(name: &str) -> Option<Compares> {
+pub(crate) fn compares(name: &str) -> Option<MemoryComparison> {
     match name {
-        "memcmp" | "bcmp" | "strncmp" | "strncasecmp" => Some(Compares::Counted),
-        "strcmp" | "strcasecmp" => Some(Compares::Ended),
-        "memchr" | "strchr" => Some(Compares::Search),
+        "memcmp" | "bcmp" | "strncmp" | "strncasecmp" => Some(MemoryComparison::Counted),
+        "strcmp" | "strcasecmp" => Some(MemoryComparison::Ended),
+        "memchr" | "strchr" => Some(MemoryComparison::Search),
         _ => None,
     }
 }
 
 /// The pass, over one function body after the other.
 #[derive(Debug, Default)]
-pub(crate) struct Compare {
+pub(crate) struct ComparePass {
     found: Vec<(u32, ComparisonKind, u32)>,
     /// A difference: where it is made, its bits, and how many constants follow.
     mixed: Option<(u32, u8, u8)>,
 }
 
-impl Compare {
+impl ComparePass {
     pub(crate) fn begin(&mut self) {
         self.found.clear();
         self.mixed = None;
@@ -221,11 +194,11 @@ impl Compare {
         &mut self,
         index: u32,
         start: u32,
-        module: &mut Module<'_>,
-        comparisons: &mut Comparisons,
+        module: &mut ModuleRewriter<'_>,
+        comparisons: &mut ComparisonSites,
         edits: &mut Edits,
     ) -> Result<(), Error> {
-        let mut site = |module: &mut Module<'_>, at: u32, kind: ComparisonKind| {
+        let mut site = |module: &mut ModuleRewriter<'_>, at: u32, kind: ComparisonKind| {
             comparisons.add(ComparisonSite {
                 module: module.ordinal,
                 function: index,
@@ -237,20 +210,20 @@ impl Compare {
         };
         if let Some(compares) = module.compares(index) {
             let (helper, kind) = match compares {
-                Compares::Counted | Compares::Ended => (Helper::LogBytes, ComparisonKind::Bytes),
-                Compares::Search => (Helper::LogSearch, ComparisonKind::Search),
+                MemoryComparison::Counted | MemoryComparison::Ended => (Helper::LogBytes, ComparisonKind::Bytes),
+                MemoryComparison::Search => (Helper::LogSearch, ComparisonKind::Search),
             };
             let (site, helper) = (site(module, start, kind)?, module.helper(helper)?);
-            edits.insert(start, Place::Before, start, SegmentKind::Injected, |code| {
+            edits.insert(start, EditPosition::Before, start, SegmentKind::Injected, |code| {
                 code.local_get(0).local_get(1);
                 match compares {
-                    Compares::Counted => {
+                    MemoryComparison::Counted => {
                         code.local_get(2);
                     }
-                    Compares::Ended => {
+                    MemoryComparison::Ended => {
                         code.i32_const(COMPARED_BYTES_MAX.cast_signed());
                     }
-                    Compares::Search => {}
+                    MemoryComparison::Search => {}
                 }
                 code.i32_const(site).call(helper);
             });
@@ -264,7 +237,7 @@ impl Compare {
             );
             let helper = module.helper(if long { Helper::Log64 } else { Helper::Log32 })?;
             let site = site(module, at, kind)?;
-            edits.insert(at, Place::Before, at, SegmentKind::Injected, |code| {
+            edits.insert(at, EditPosition::Before, at, SegmentKind::Injected, |code| {
                 if kind == ComparisonKind::Switch {
                     code.i32_const(entries.cast_signed()).i32_const(site).call(helper).drop();
                 } else {
@@ -280,11 +253,11 @@ impl Compare {
 pub(crate) const LOG_BYTES: u32 = COMPARISONS_MAX * COMPARISON_BYTES;
 
 /// Whether a function with these parameters can be one that compares like that.
-pub(crate) fn fits(compares: Compares, params: &[ValType]) -> bool {
+pub(crate) fn fits(compares: MemoryComparison, params: &[ValType]) -> bool {
     let wanted = match compares {
-        Compares::Counted => 3..=3,
-        Compares::Ended => 2..=2,
-        Compares::Search => 2..=3,
+        MemoryComparison::Counted => 3..=3,
+        MemoryComparison::Ended => 2..=2,
+        MemoryComparison::Search => 2..=3,
     };
     wanted.contains(&offset_u32(params.len())) && params.iter().all(|ty| *ty == ValType::I32)
 }

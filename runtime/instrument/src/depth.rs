@@ -23,7 +23,7 @@
 //! - An exception leaves callees without an epilogue. Where it is caught, that is behind the `end`
 //!   of a label that a `try_table` names (or at the head, for a loop), depth is set to what it is
 //!   inside this function. A catch by the function's label arrives at the epilogue anyway.
-//! - A trap ends the store; nobody reads its globals as a count again.
+//! - A trap ends the store; its globals are not read as a count again.
 //!
 //! The cost of a call is meant as an upper bound of its frame, in slots of one value: a constant, the
 //! locals, the highest operand stack (vectors counting twice), and half a slot for each operator that
@@ -43,7 +43,7 @@
 //! for their sum. Native frames of the host, such as a canonical lift, are not counted.
 
 use crate::body::BodyFacts;
-use crate::edit::{Edits, Place};
+use crate::edit::{EditPosition, Edits};
 use crate::map::SegmentKind;
 use std::ops::Range;
 use wasm_encoder::BlockType;
@@ -72,7 +72,7 @@ pub const NATIVE_STACK_BYTES_PER_SLOT: u32 = 32;
 
 /// A label that is open while the body is walked.
 #[derive(Debug)]
-struct Label {
+struct DepthLabel {
     /// For a loop: where its head is, that is, the offset of its first operator.
     loop_head: Option<u32>,
     /// The operator that opened it.
@@ -83,7 +83,7 @@ struct Label {
 
 /// Something in the body that needs the depth to be right.
 #[derive(Debug)]
-enum Site {
+enum DepthSite {
     /// A `return`, with this many labels open, the function's included.
     Return {
         span: Range<u32>,
@@ -101,19 +101,19 @@ enum Site {
 
 /// The pass, over one function body after the other.
 #[derive(Debug, Default)]
-pub(crate) struct Depth {
-    labels: Vec<Label>,
-    sites: Vec<Site>,
+pub(crate) struct DepthPass {
+    labels: Vec<DepthLabel>,
+    sites: Vec<DepthSite>,
     calls: bool,
     /// Operators that compute something.
     computed: u32,
 }
 
-impl Depth {
+impl DepthPass {
     /// Starts a function body.
     pub(crate) fn begin(&mut self) {
         self.labels.clear();
-        self.labels.push(Label { loop_head: None, anchor: 0, caught: false });
+        self.labels.push(DepthLabel { loop_head: None, anchor: 0, caught: false });
         self.sites.clear();
         self.calls = false;
         self.computed = 0;
@@ -138,16 +138,16 @@ impl Depth {
                 let label = self.labels.pop().expect("the validator has matched each end");
                 // The function's own label needs nothing: the epilogue stands there.
                 if label.caught && label.loop_head.is_none() && !self.labels.is_empty() {
-                    self.sites.push(Site::Landing { at: span.end, anchor: span.start });
+                    self.sites.push(DepthSite::Landing { at: span.end, anchor: span.start });
                 }
             }
             Operator::Return => {
                 let labels = u32::try_from(self.labels.len()).expect("labels fit a function body");
-                self.sites.push(Site::Return { span, labels });
+                self.sites.push(DepthSite::Return { span, labels });
             }
             Operator::ReturnCall { .. } | Operator::ReturnCallIndirect { .. } | Operator::ReturnCallRef { .. } => {
                 self.calls = true;
-                self.sites.push(Site::TailCall { at: span.start });
+                self.sites.push(DepthSite::TailCall { at: span.start });
             }
             Operator::Call { .. } | Operator::CallIndirect { .. } | Operator::CallRef { .. } => {
                 self.calls = true;
@@ -172,7 +172,7 @@ impl Depth {
     }
 
     fn open(&mut self, loop_head: Option<u32>, anchor: u32) {
-        self.labels.push(Label { loop_head, anchor, caught: false });
+        self.labels.push(DepthLabel { loop_head, anchor, caught: false });
     }
 
     /// A `try_table` names `label`, counted from the labels around it.
@@ -184,7 +184,7 @@ impl Depth {
         }
         label.caught = true;
         if let Some(at) = label.loop_head {
-            self.sites.push(Site::Landing { at, anchor: label.anchor });
+            self.sites.push(DepthSite::Landing { at, anchor: label.anchor });
         }
     }
 
@@ -193,7 +193,7 @@ impl Depth {
         self.calls || self.cost(facts) > LEAF_SLOTS_MAX
     }
 
-    /// Asks for the edits of a function that [`Depth::counts`]. `depth` is the index of the global,
+    /// Asks for the edits of a function that [`DepthPass::counts`]. `depth` is the index of the global,
     /// `results` the type of a block with the function's results.
     pub(crate) fn finish(&self, facts: &BodyFacts, depth: u32, results: BlockType, edits: &mut Edits) {
         let saved = edits.local_i32();
@@ -201,32 +201,32 @@ impl Depth {
         let Range { start, end } = facts.spans.operators;
         let last = end - 1;
 
-        edits.insert(start, Place::Entry, start, SegmentKind::DepthCheck, |code| {
+        edits.insert(start, EditPosition::Entry, start, SegmentKind::DepthCheck, |code| {
             code.global_get(depth).local_tee(saved).i32_const(cost).i32_lt_u();
             code.if_(BlockType::Empty).unreachable().end();
             code.local_get(saved).i32_const(cost).i32_sub().global_set(depth);
         });
-        edits.insert(start, Place::Entry, start, SegmentKind::Injected, |code| {
+        edits.insert(start, EditPosition::Entry, start, SegmentKind::Injected, |code| {
             code.block(results);
         });
         for site in &self.sites {
             match site {
-                Site::Return { span, labels } => edits.replace(span.clone(), |code| {
+                DepthSite::Return { span, labels } => edits.replace(span.clone(), |code| {
                     code.br(labels - 1);
                 }),
-                &Site::TailCall { at } => {
-                    edits.insert(at, Place::Before, at, SegmentKind::Injected, |code| {
+                &DepthSite::TailCall { at } => {
+                    edits.insert(at, EditPosition::Before, at, SegmentKind::Injected, |code| {
                         code.local_get(saved).global_set(depth);
                     });
                 }
-                &Site::Landing { at, anchor } => {
-                    edits.insert(at, Place::After, anchor, SegmentKind::Injected, |code| {
+                &DepthSite::Landing { at, anchor } => {
+                    edits.insert(at, EditPosition::After, anchor, SegmentKind::Injected, |code| {
                         code.local_get(saved).i32_const(cost).i32_sub().global_set(depth);
                     });
                 }
             }
         }
-        edits.insert(end, Place::After, last, SegmentKind::Injected, |code| {
+        edits.insert(end, EditPosition::After, last, SegmentKind::Injected, |code| {
             code.local_get(saved).global_set(depth).end();
         });
     }

@@ -23,11 +23,11 @@
 //! Not marked: where a call was made from, other than by the callee's entry; an exception that the function's own label catches.
 
 use crate::Error;
-use crate::edit::{BodySpans, Edits, Place};
+use crate::edit::{BodySpans, EditPosition, Edits};
 use crate::map::SegmentKind;
-use crate::module::Module;
-use crate::options::Coverage;
-use crate::sites::{Drafted, EdgeKind, In, Sites};
+use crate::module::ModuleRewriter;
+use crate::options::CoverageMode;
+use crate::sites::{BlockEntry, EdgeDraft, EdgeKind, Sites};
 use std::ops::Range;
 use wasm_encoder::reencode::{Reencode, RoundtripReencoder};
 use wasm_encoder::{InstructionSink, MemArg};
@@ -37,7 +37,7 @@ use wasmparser::{Catch, FrameKind, FuncValidator, Operator, ValType, ValidatorRe
 const NONE: u32 = u32::MAX;
 
 #[derive(Debug)]
-struct Block {
+struct EdgeBlock {
     /// Nothing in it but a trap can leave it before its end.
     straight: bool,
     ins: Range<u32>,
@@ -49,7 +49,7 @@ struct Block {
 
 /// A label that is open while the body is walked.
 #[derive(Debug)]
-struct Label {
+struct ControlLabel {
     /// For a loop: the offset of the first operator inside, and the operator itself.
     head: Option<(u32, u32)>,
     /// For an `if` that can be reached and has had no `else`: the edge past it.
@@ -61,9 +61,9 @@ struct Label {
 
 /// Where the mark of an edge goes.
 #[derive(Clone, Debug)]
-enum Spot {
+enum MarkPosition {
     /// At an offset, for the sake of the operator at another.
-    At { at: u32, place: Place, anchor: u32 },
+    At { at: u32, place: EditPosition, anchor: u32 },
     /// Into an `else` that is put in before this `end`.
     NewElse { end: u32 },
     /// Not yet known: the end of an `if` has not been met.
@@ -73,34 +73,34 @@ enum Spot {
 }
 
 #[derive(Debug)]
-struct Draft {
+struct DraftEdge {
     offset: u32,
     kind: EdgeKind,
-    spot: Spot,
+    spot: MarkPosition,
     /// The block that it leads to, when no other way does.
     alone_into: Option<u32>,
 }
 
 /// A branch whose ways have marks of their own.
 #[derive(Debug)]
-struct Split {
+struct SplitBranch {
     span: Range<u32>,
     /// The first of its edges.
     edge: u32,
-    branch: Branch,
+    branch: BranchKind,
 }
 
 #[derive(Debug)]
-enum Branch {
+enum BranchKind {
     /// `br_if`, with the types that the label takes.
     If {
         label: u32,
         carried: Vec<ValType>,
     },
-    Table(Table),
-    /// `br_on_*`: what it takes, what the label takes, and what is left when it goes on.
+    Table(BranchTable),
+    /// `br_on_*`: what it takes, what the label takes, and what is left when it falls through.
     On {
-        test: Test,
+        test: BranchTest,
         label: u32,
         takes: Vec<ValType>,
         branches: Vec<ValType>,
@@ -110,7 +110,7 @@ enum Branch {
 
 /// A `br_table`.
 #[derive(Debug)]
-struct Table {
+struct BranchTable {
     /// Where each entry goes, the default last, as positions in `arms`.
     entries: Vec<u32>,
     /// The distinct labels, and what they take.
@@ -121,37 +121,37 @@ struct Table {
 
 /// Which `br_on_*`.
 #[derive(Clone, Copy, Debug)]
-enum Test {
+enum BranchTest {
     Null,
     NonNull,
     Cast { from: wasmparser::RefType, to: wasmparser::RefType, fails: bool },
 }
 
-impl Test {
+impl BranchTest {
     /// The branch, to the innermost label.
     fn branch(self, code: &mut InstructionSink<'_>) {
         let encoded = |ty| RoundtripReencoder.ref_type(ty).expect("types that were just read have module indices");
         match self {
-            Test::Null => code.br_on_null(0),
-            Test::NonNull => code.br_on_non_null(0),
-            Test::Cast { from, to, fails: false } => code.br_on_cast(0, encoded(from), encoded(to)),
-            Test::Cast { from, to, fails: true } => code.br_on_cast_fail(0, encoded(from), encoded(to)),
+            BranchTest::Null => code.br_on_null(0),
+            BranchTest::NonNull => code.br_on_non_null(0),
+            BranchTest::Cast { from, to, fails: false } => code.br_on_cast(0, encoded(from), encoded(to)),
+            BranchTest::Cast { from, to, fails: true } => code.br_on_cast_fail(0, encoded(from), encoded(to)),
         };
     }
 }
 
-pub(crate) type Validating = FuncValidator<ValidatorResources>;
+pub(crate) type BodyValidator = FuncValidator<ValidatorResources>;
 
 /// The pass, over one function body after the other.
 #[derive(Debug, Default)]
-pub(crate) struct Edges {
-    blocks: Vec<Block>,
-    ins: Vec<In>,
-    labels: Vec<Label>,
+pub(crate) struct EdgePass {
+    blocks: Vec<EdgeBlock>,
+    ins: Vec<BlockEntry>,
+    labels: Vec<ControlLabel>,
     /// Lists of ways to labels: the way, and the next entry.
-    arrivals: Vec<(In, u32)>,
-    drafts: Vec<Draft>,
-    splits: Vec<Split>,
+    arrivals: Vec<(BlockEntry, u32)>,
+    drafts: Vec<DraftEdge>,
+    splits: Vec<SplitBranch>,
     stretches: Vec<(u32, Option<u32>)>,
     /// Block of the code that is being walked; `None` where it cannot be reached.
     current: Option<u32>,
@@ -162,8 +162,8 @@ pub(crate) struct Edges {
 }
 
 /// Writes marks.
-pub(crate) struct Marker {
-    pub(crate) coverage: Coverage,
+pub(crate) struct EdgeMarker {
+    pub(crate) coverage: CoverageMode,
     /// The side memory, and where coverage bytes start in it.
     pub(crate) memory: u32,
     pub(crate) start: u32,
@@ -171,15 +171,15 @@ pub(crate) struct Marker {
     pub(crate) local: u32,
 }
 
-impl Marker {
+impl EdgeMarker {
     fn mark(&self, byte: u32, code: &mut InstructionSink<'_>) {
         let at = MemArg { offset: u64::from(self.start) + u64::from(byte), align: 0, memory_index: self.memory };
         match self.coverage {
-            Coverage::None => {}
-            Coverage::SetOnce | Coverage::Every => {
+            CoverageMode::None => {}
+            CoverageMode::SetOnce | CoverageMode::Every => {
                 code.i32_const(0).i32_const(1).i32_store8(at);
             }
-            Coverage::Counters => {
+            CoverageMode::Counters => {
                 code.i32_const(0).i32_const(0).i32_load8_u(at).local_tee(self.local);
                 code.local_get(self.local).i32_const(255).i32_ne().i32_add().i32_store8(at);
             }
@@ -187,7 +187,7 @@ impl Marker {
     }
 }
 
-impl Edges {
+impl EdgePass {
     /// Starts a function body whose first operator is at `start`.
     pub(crate) fn begin(&mut self, start: u32) {
         self.blocks.clear();
@@ -198,14 +198,14 @@ impl Edges {
         self.splits.clear();
         self.stretches.clear();
         self.current = None;
-        self.labels.push(Label { head: None, else_edge: None, arrivals: NONE, caught: false });
-        let spot = Spot::At { at: start, place: Place::Before, anchor: start };
+        self.labels.push(ControlLabel { head: None, else_edge: None, arrivals: NONE, caught: false });
+        let spot = MarkPosition::At { at: start, place: EditPosition::Before, anchor: start };
         let entry = self.edge(start, EdgeKind::Entry, spot);
-        self.enter(start, &[In::Edge(entry)]);
+        self.enter(start, &[BlockEntry::Edge(entry)]);
     }
 
     /// Takes note of what an operator finds on the stack, before it is validated.
-    pub(crate) fn before(&mut self, operator: &Operator<'_>, validator: &Validating) {
+    pub(crate) fn before(&mut self, operator: &Operator<'_>, validator: &BodyValidator) {
         let label = match operator {
             Operator::BrTable { targets } => targets.default(),
             Operator::BrOnNull { relative_depth }
@@ -224,13 +224,13 @@ impl Edges {
     }
 
     /// Takes note of the operator that stands in `span` and was just validated.
-    pub(crate) fn operator(&mut self, operator: &Operator<'_>, span: Range<u32>, validator: &Validating) {
+    pub(crate) fn operator(&mut self, operator: &Operator<'_>, span: Range<u32>, validator: &BodyValidator) {
         match operator {
             Operator::Block { .. } => self.open(None),
             Operator::Loop { .. } => {
                 self.open(Some((span.end, span.start)));
                 if let Some(from) = self.current {
-                    self.enter(span.end, &[In::Flow(from)]);
+                    self.enter(span.end, &[BlockEntry::Flow(from)]);
                 }
             }
             Operator::TryTable { try_table } => {
@@ -247,23 +247,23 @@ impl Edges {
             Operator::If { .. } => {
                 self.open(None);
                 if self.current.is_some() {
-                    let spot = Spot::At { at: span.end, place: Place::After, anchor: span.start };
+                    let spot = MarkPosition::At { at: span.end, place: EditPosition::After, anchor: span.start };
                     let then = self.edge(span.start, EdgeKind::Then, spot);
-                    let other = self.edge(span.start, EdgeKind::Else, Spot::Open);
+                    let other = self.edge(span.start, EdgeKind::Else, MarkPosition::Open);
                     self.leave(then..other + 1, span.end);
                     self.label(0).else_edge = Some(other);
-                    self.enter(span.end, &[In::Edge(then)]);
+                    self.enter(span.end, &[BlockEntry::Edge(then)]);
                 }
             }
             Operator::Else => {
                 if let Some(from) = self.current {
-                    self.arrive(0, In::Flow(from));
+                    self.arrive(0, BlockEntry::Flow(from));
                     self.leave(0..0, span.end);
                 }
                 if let Some(other) = self.label(0).else_edge.take() {
                     self.drafts[other as usize].spot =
-                        Spot::At { at: span.end, place: Place::After, anchor: span.start };
-                    self.enter(span.end, &[In::Edge(other)]);
+                        MarkPosition::At { at: span.end, place: EditPosition::After, anchor: span.start };
+                    self.enter(span.end, &[BlockEntry::Edge(other)]);
                 }
             }
             Operator::End => self.close(span),
@@ -272,16 +272,18 @@ impl Edges {
             }
             Operator::BrIf { relative_depth } if self.current.is_some() => {
                 let carried = label_types(validator, *relative_depth).expect("the validator has found the label");
-                self.branch(*relative_depth, span, |label| Branch::If { label, carried });
+                self.branch(*relative_depth, span, |label| BranchKind::If { label, carried });
             }
-            Operator::BrOnNull { relative_depth } => self.branch_on(*relative_depth, Test::Null, span, validator),
-            Operator::BrOnNonNull { relative_depth } => self.branch_on(*relative_depth, Test::NonNull, span, validator),
+            Operator::BrOnNull { relative_depth } => self.branch_on(*relative_depth, BranchTest::Null, span, validator),
+            Operator::BrOnNonNull { relative_depth } => {
+                self.branch_on(*relative_depth, BranchTest::NonNull, span, validator)
+            }
             Operator::BrOnCast { relative_depth, from_ref_type: from, to_ref_type: to } => {
-                let test = Test::Cast { from: *from, to: *to, fails: false };
+                let test = BranchTest::Cast { from: *from, to: *to, fails: false };
                 self.branch_on(*relative_depth, test, span, validator);
             }
             Operator::BrOnCastFail { relative_depth, from_ref_type: from, to_ref_type: to } => {
-                let test = Test::Cast { from: *from, to: *to, fails: true };
+                let test = BranchTest::Cast { from: *from, to: *to, fails: true };
                 self.branch_on(*relative_depth, test, span, validator);
             }
             Operator::BrTable { targets } if self.current.is_some() => {
@@ -309,32 +311,32 @@ impl Edges {
     }
 
     fn open(&mut self, head: Option<(u32, u32)>) {
-        self.labels.push(Label { head, else_edge: None, arrivals: NONE, caught: false });
+        self.labels.push(ControlLabel { head, else_edge: None, arrivals: NONE, caught: false });
     }
 
-    fn label(&mut self, depth: u32) -> &mut Label {
+    fn label(&mut self, depth: u32) -> &mut ControlLabel {
         let index = self.labels.len() - 1 - depth as usize;
         &mut self.labels[index]
     }
 
-    fn edge(&mut self, offset: u32, kind: EdgeKind, spot: Spot) -> u32 {
-        self.drafts.push(Draft { offset, kind, spot, alone_into: None });
+    fn edge(&mut self, offset: u32, kind: EdgeKind, spot: MarkPosition) -> u32 {
+        self.drafts.push(DraftEdge { offset, kind, spot, alone_into: None });
         count(self.drafts.len() - 1)
     }
 
     /// A block starts at `at`.
-    fn enter(&mut self, at: u32, ins: &[In]) {
+    fn enter(&mut self, at: u32, ins: &[BlockEntry]) {
         let block = count(self.blocks.len());
         let start = count(self.ins.len());
         self.ins.extend_from_slice(ins);
         let sole = match ins {
-            [In::Edge(edge)] => Some(*edge),
+            [BlockEntry::Edge(edge)] => Some(*edge),
             _ => None,
         };
         if let Some(edge) = sole {
             self.drafts[edge as usize].alone_into = Some(block);
         }
-        self.blocks.push(Block { straight: true, ins: start..count(self.ins.len()), outs: 0..0, sole });
+        self.blocks.push(EdgeBlock { straight: true, ins: start..count(self.ins.len()), outs: 0..0, sole });
         self.resume(at, Some(block));
     }
 
@@ -356,7 +358,7 @@ impl Edges {
     }
 
     /// A way leads to a label. Ways back to a loop end at a block that has another way in already.
-    fn arrive(&mut self, depth: u32, way: In) {
+    fn arrive(&mut self, depth: u32, way: BlockEntry) {
         let next = count(self.arrivals.len());
         let label = self.label(depth);
         if label.head.is_none() {
@@ -369,43 +371,43 @@ impl Edges {
     fn go(&mut self, depth: u32, span: &Range<u32>) {
         let Some(from) = self.current else { return };
         if self.label(depth).head.is_some() {
-            let spot = Spot::At { at: span.start, place: Place::Before, anchor: span.start };
+            let spot = MarkPosition::At { at: span.start, place: EditPosition::Before, anchor: span.start };
             let back = self.edge(span.start, EdgeKind::Back, spot);
             self.leave(back..back + 1, span.end);
         } else {
-            self.arrive(depth, In::Flow(from));
+            self.arrive(depth, BlockEntry::Flow(from));
             self.leave(0..0, span.end);
         }
     }
 
     /// A conditional branch with two ways.
-    fn branch(&mut self, depth: u32, span: Range<u32>, branch: impl FnOnce(u32) -> Branch) {
-        let taken = self.edge(span.start, EdgeKind::Taken, Spot::Split);
-        let spot = Spot::At { at: span.end, place: Place::After, anchor: span.start };
+    fn branch(&mut self, depth: u32, span: Range<u32>, branch: impl FnOnce(u32) -> BranchKind) {
+        let taken = self.edge(span.start, EdgeKind::Taken, MarkPosition::Split);
+        let spot = MarkPosition::At { at: span.end, place: EditPosition::After, anchor: span.start };
         let falls = self.edge(span.start, EdgeKind::FallThrough, spot);
-        self.arrive(depth, In::Edge(taken));
+        self.arrive(depth, BlockEntry::Edge(taken));
         self.leave(taken..falls + 1, span.end);
-        self.enter(span.end, &[In::Edge(falls)]);
-        self.splits.push(Split { span, edge: taken, branch: branch(depth) });
+        self.enter(span.end, &[BlockEntry::Edge(falls)]);
+        self.splits.push(SplitBranch { span, edge: taken, branch: branch(depth) });
     }
 
-    fn branch_on(&mut self, depth: u32, test: Test, span: Range<u32>, validator: &Validating) {
+    fn branch_on(&mut self, depth: u32, test: BranchTest, span: Range<u32>, validator: &BodyValidator) {
         if self.current.is_none() {
             return;
         }
         let branches = label_types(validator, depth).expect("the validator has found the label");
         let leaves = match test {
-            Test::Null => branches.len() + 1,
-            Test::NonNull => branches.len() - 1,
-            Test::Cast { .. } => branches.len(),
+            BranchTest::Null => branches.len() + 1,
+            BranchTest::NonNull => branches.len() - 1,
+            BranchTest::Cast { .. } => branches.len(),
         };
         let leaves = top(validator, leaves).collect();
         let takes = self.takes.clone();
-        self.branch(depth, span, |label| Branch::On { test, label, takes, branches, leaves });
+        self.branch(depth, span, |label| BranchKind::On { test, label, takes, branches, leaves });
     }
 
     /// A `br_table`, given as its labels, the default last.
-    fn table(&mut self, labels: impl Iterator<Item = u32>, span: Range<u32>, validator: &Validating) {
+    fn table(&mut self, labels: impl Iterator<Item = u32>, span: Range<u32>, validator: &BodyValidator) {
         let mut arms: Vec<u32> = Vec::new();
         let mut position = std::collections::BTreeMap::new();
         let entries: Vec<u32> = labels
@@ -422,14 +424,14 @@ impl Edges {
         }
         let first = count(self.drafts.len());
         for (position, label) in arms.iter().enumerate() {
-            let edge = self.edge(span.start, EdgeKind::Arm(count(position)), Spot::Split);
-            self.arrive(*label, In::Edge(edge));
+            let edge = self.edge(span.start, EdgeKind::Arm(count(position)), MarkPosition::Split);
+            self.arrive(*label, BlockEntry::Edge(edge));
         }
         let carried = |label| label_types(validator, label).expect("the validator has found the label");
         let arms = arms.into_iter().map(|label| (label, carried(label))).collect();
         self.leave(first..count(self.drafts.len()), span.end);
-        let table = Table { entries, arms, takes: self.takes.clone() };
-        self.splits.push(Split { span, edge: first, branch: Branch::Table(table) });
+        let table = BranchTable { entries, arms, takes: self.takes.clone() };
+        self.splits.push(SplitBranch { span, edge: first, branch: BranchKind::Table(table) });
     }
 
     /// A `try_table` at `at` names a label, counted from the labels around it.
@@ -441,7 +443,7 @@ impl Edges {
         }
         label.caught = true;
         if let Some((head, anchor)) = label.head {
-            let spot = Spot::At { at: head, place: Place::After, anchor };
+            let spot = MarkPosition::At { at: head, place: EditPosition::After, anchor };
             self.edge(at, EdgeKind::Landing, spot);
         }
     }
@@ -449,10 +451,10 @@ impl Edges {
     /// The `end` of a label.
     fn close(&mut self, span: Range<u32>) {
         let label = self.labels.pop().expect("the validator has matched each end");
-        let mut ways: Vec<In> = Vec::new();
+        let mut ways: Vec<BlockEntry> = Vec::new();
         if let Some(other) = label.else_edge {
-            self.drafts[other as usize].spot = Spot::NewElse { end: span.start };
-            ways.push(In::Edge(other));
+            self.drafts[other as usize].spot = MarkPosition::NewElse { end: span.start };
+            ways.push(BlockEntry::Edge(other));
         }
         let mut next = label.arrivals;
         while next != NONE {
@@ -468,19 +470,19 @@ impl Edges {
             return;
         }
         if label.caught && label.head.is_none() {
-            let spot = Spot::At { at: span.end, place: Place::After, anchor: span.start };
+            let spot = MarkPosition::At { at: span.end, place: EditPosition::After, anchor: span.start };
             let landing = self.edge(span.start, EdgeKind::Landing, spot);
             // Each way ends here without telling on; the landing tells.
-            self.enter(span.end, &[In::Edge(landing)]);
+            self.enter(span.end, &[BlockEntry::Edge(landing)]);
             self.drafts[landing as usize].alone_into = None;
             return;
         }
         match (self.current, &ways[..]) {
             (_, []) => {}
-            (None, [In::Flow(from)]) => self.resume(span.end, Some(*from)),
+            (None, [BlockEntry::Flow(from)]) => self.resume(span.end, Some(*from)),
             (None, _) => self.enter(span.end, &ways),
             (Some(from), _) => {
-                ways.push(In::Flow(from));
+                ways.push(BlockEntry::Flow(from));
                 self.enter(span.end, &ways);
             }
         }
@@ -492,18 +494,18 @@ impl Edges {
         &mut self,
         spans: &BodySpans,
         index: u32,
-        module: &mut Module<'_>,
+        module: &mut ModuleRewriter<'_>,
         sites: &mut Sites,
         edits: &mut Edits,
     ) -> Result<(), Error> {
         self.told_by.clear();
-        let every = module.coverage == Coverage::Every;
+        let every = module.coverage == CoverageMode::Every;
         self.told_by.extend(self.drafts.iter().map(|draft| {
             let block = &self.blocks[draft.alone_into? as usize];
             (!every && block.straight && !block.outs.is_empty()).then(|| block.outs.clone())
         }));
         let first = module.kept;
-        let drafted = Drafted {
+        let drafted = EdgeDraft {
             edges: self.drafts.iter().zip(&self.told_by).map(|(draft, told)| (draft.offset, draft.kind, told.clone())),
             blocks: self.blocks.iter().map(|block| (block.ins.clone(), block.outs.clone(), block.sole)),
             ins: &self.ins,
@@ -513,27 +515,29 @@ impl Edges {
         sites.add(module.ordinal, index, drafted, &mut module.kept)?;
 
         let any = module.kept > first;
-        let local = if any && module.coverage == Coverage::Counters { edits.local_i32() } else { 0 };
+        let local = if any && module.coverage == CoverageMode::Counters { edits.local_i32() } else { 0 };
         let marker =
-            Marker { coverage: module.coverage, memory: module.side_memory, start: module.layout.coverage, local };
+            EdgeMarker { coverage: module.coverage, memory: module.side_memory, start: module.layout.coverage, local };
         let mut bytes = first..;
         let bytes: Vec<Option<u32>> =
             self.told_by.iter().map(|told| if told.is_none() { bytes.next() } else { None }).collect();
         for (draft, byte) in self.drafts.iter().zip(&bytes) {
             let Some(byte) = *byte else { continue };
             match draft.spot {
-                Spot::At { at, place, anchor } => {
+                MarkPosition::At { at, place, anchor } => {
                     edits.insert(at, place, anchor, SegmentKind::Injected, |code| marker.mark(byte, code));
                 }
-                Spot::NewElse { end } => edits.insert(end, Place::Before, end, SegmentKind::Injected, |code| {
-                    code.else_();
-                    marker.mark(byte, code);
-                }),
-                Spot::Open => unreachable!("the validator has matched each if"),
-                Spot::Split => {}
+                MarkPosition::NewElse { end } => {
+                    edits.insert(end, EditPosition::Before, end, SegmentKind::Injected, |code| {
+                        code.else_();
+                        marker.mark(byte, code);
+                    })
+                }
+                MarkPosition::Open => unreachable!("the validator has matched each if"),
+                MarkPosition::Split => {}
             }
         }
-        let mut out = Out { marker, module, edits };
+        let mut out = EdgeWriter { marker, module, edits };
         for split in &self.splits {
             split.emit(&bytes[split.edge as usize..], &mut out)?;
         }
@@ -542,18 +546,18 @@ impl Edges {
 }
 
 /// What splits are written to.
-struct Out<'o, 'm> {
-    marker: Marker,
-    module: &'o mut Module<'m>,
+struct EdgeWriter<'o, 'm> {
+    marker: EdgeMarker,
+    module: &'o mut ModuleRewriter<'m>,
     edits: &'o mut Edits,
 }
 
-impl Split {
+impl SplitBranch {
     /// `bytes` are those of the branch's edges, and of others behind.
-    fn emit(&self, bytes: &[Option<u32>], out: &mut Out<'_, '_>) -> Result<(), Error> {
-        let Out { marker, module, edits } = out;
+    fn emit(&self, bytes: &[Option<u32>], out: &mut EdgeWriter<'_, '_>) -> Result<(), Error> {
+        let EdgeWriter { marker, module, edits } = out;
         match &self.branch {
-            Branch::If { label, carried } => {
+            BranchKind::If { label, carried } => {
                 let Some(byte) = bytes[0] else { return Ok(()) };
                 let ty = module.block(carried, carried)?;
                 edits.replace(self.span.clone(), |code| {
@@ -562,7 +566,7 @@ impl Split {
                     code.br(label + 1).end();
                 });
             }
-            Branch::On { test, label, takes, branches, leaves } => {
+            BranchKind::On { test, label, takes, branches, leaves } => {
                 let Some(byte) = bytes[0] else { return Ok(()) };
                 let (outer, inner) = (module.block(takes, leaves)?, module.block(takes, branches)?);
                 edits.replace(self.span.clone(), |code| {
@@ -573,16 +577,16 @@ impl Split {
                     code.br(label + 1).end();
                 });
             }
-            Branch::Table(table) => table.emit(self.span.clone(), bytes, out)?,
+            BranchKind::Table(table) => table.emit(self.span.clone(), bytes, out)?,
         }
         Ok(())
     }
 }
 
-impl Table {
+impl BranchTable {
     /// The kept arms go through a mark first.
-    fn emit(&self, span: Range<u32>, bytes: &[Option<u32>], out: &mut Out<'_, '_>) -> Result<(), Error> {
-        let Out { marker, module, edits } = out;
+    fn emit(&self, span: Range<u32>, bytes: &[Option<u32>], out: &mut EdgeWriter<'_, '_>) -> Result<(), Error> {
+        let EdgeWriter { marker, module, edits } = out;
         let mut kept = Vec::new();
         let mut goes = Vec::with_capacity(self.arms.len());
         for ((label, carried), byte) in self.arms.iter().zip(bytes) {
@@ -614,7 +618,7 @@ impl Table {
 }
 
 /// The types that a branch to this label takes along; `None` when there is no such label.
-fn label_types(validator: &Validating, depth: u32) -> Option<Vec<ValType>> {
+fn label_types(validator: &BodyValidator, depth: u32) -> Option<Vec<ValType>> {
     let frame = validator.get_control_frame(depth as usize)?;
     let head = frame.kind == FrameKind::Loop;
     Some(match frame.block_type {
@@ -634,7 +638,7 @@ fn label_types(validator: &Validating, depth: u32) -> Option<Vec<ValType>> {
 }
 
 /// The types of the topmost operands, the topmost last. In code that cannot be reached there may be fewer.
-fn top(validator: &Validating, operands: usize) -> impl Iterator<Item = ValType> {
+fn top(validator: &BodyValidator, operands: usize) -> impl Iterator<Item = ValType> {
     (0..operands).rev().filter_map(|depth| validator.get_operand_type(depth).flatten())
 }
 

@@ -8,7 +8,7 @@
 //!
 //! Invariants: the original bytes between two edits are copied as they stand; each edit belongs to
 //! one operator of the original (`anchor`), which is where a map sends its bytes. Edits at one place
-//! are ordered by [`Place`] and then by the order in which they were asked for, so that a pass does not
+//! are ordered by [`EditPosition`] and then by the order in which they were asked for, so that a pass does not
 //! need to know which others run.
 //!
 //! Not checked here: that the result is valid; tests validate it.
@@ -19,7 +19,7 @@ use wasm_encoder::{Encode, InstructionSink, ValType};
 
 /// Where, relative to the original operator that starts at the edit's offset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Place {
+pub(crate) enum EditPosition {
     /// At the entry of the function, outside of everything else.
     Entry,
     /// Belongs to the operator before: reached by branches to a label that stands here.
@@ -33,7 +33,7 @@ pub(crate) enum Place {
 #[derive(Clone, Debug)]
 struct Edit {
     at: u32,
-    place: Place,
+    place: EditPosition,
     /// Original bytes that are left out, counted from `at`.
     removed: u32,
     anchor: u32,
@@ -99,25 +99,25 @@ impl Edits {
     pub(crate) fn insert(
         &mut self,
         at: u32,
-        place: Place,
+        place: EditPosition,
         anchor: u32,
         kind: SegmentKind,
         emit: impl FnOnce(&mut InstructionSink<'_>),
     ) {
-        assert!(place != Place::Replace, "a replacement says what it replaces");
+        assert!(place != EditPosition::Replace, "a replacement says what it replaces");
         self.edit(at..at, place, anchor, kind, emit);
     }
 
     /// Puts operators in the place of the original ones in `span`, with the same effect.
     pub(crate) fn replace(&mut self, span: Range<u32>, emit: impl FnOnce(&mut InstructionSink<'_>)) {
         let anchor = span.start;
-        self.edit(span, Place::Replace, anchor, SegmentKind::Replaced, emit);
+        self.edit(span, EditPosition::Replace, anchor, SegmentKind::Replaced, emit);
     }
 
     fn edit(
         &mut self,
         span: Range<u32>,
-        place: Place,
+        place: EditPosition,
         anchor: u32,
         kind: SegmentKind,
         emit: impl FnOnce(&mut InstructionSink<'_>),
@@ -135,7 +135,7 @@ impl Edits {
     }
 
     /// Writes the changed body to `written`, replacing what was there.
-    pub(crate) fn apply(&mut self, component: &[u8], spans: &BodySpans, written: &mut Written) {
+    pub(crate) fn apply(&mut self, component: &[u8], spans: &BodySpans, written: &mut RewrittenBody) {
         self.list.sort_by_key(|edit| (edit.at, edit.place));
         written.bytes.clear();
         written.marks.clear();
@@ -163,13 +163,13 @@ impl Edits {
 
 /// One body as it will stand in the output, without its size.
 #[derive(Debug, Default)]
-pub(crate) struct Written {
+pub(crate) struct RewrittenBody {
     pub(crate) bytes: Vec<u8>,
     /// Where a stretch starts in `bytes`, where it comes from, and how.
     marks: Vec<(u32, u32, SegmentKind)>,
 }
 
-impl Written {
+impl RewrittenBody {
     fn mark(&mut self, original: u32, kind: SegmentKind) {
         self.marks.push((offset_u32(self.bytes.len()), original, kind));
     }

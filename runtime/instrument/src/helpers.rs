@@ -12,7 +12,9 @@ use crate::access::{self, SLOT_BYTES};
 use crate::compare::{
     COMPARED_BYTES_MAX, COMPARISON_BYTES, COMPARISONS_MAX, COMPARISONS_PER_SITE, KIND_BYTES, KIND_SEARCH,
 };
-use crate::side::{HEADER_ENTRIES_AT, HEADER_LOST_AT, HEADER_PENDING_AT, HEADER_SWITCH_AT, Layout, MARKED_PAGE_BITS};
+use crate::side::{
+    HEADER_ENTRIES_AT, HEADER_LOST_AT, HEADER_PENDING_AT, HEADER_SWITCH_AT, MARKED_PAGE_BITS, SideLayout,
+};
 use wasm_encoder::{BlockType, Function, MemArg, ValType as Encoded};
 use wasmparser::ValType;
 
@@ -42,10 +44,10 @@ pub(crate) enum Helper {
 }
 
 /// Where helpers find things.
-pub(crate) struct Surroundings<'s> {
+pub(crate) struct HelperContext<'s> {
     /// Index of the side memory.
     pub(crate) memory: u32,
-    pub(crate) layout: &'s Layout,
+    pub(crate) layout: &'s SideLayout,
     /// Where the counts of the comparisons start.
     pub(crate) counts: u32,
     /// The globals that the host sets, and where they start.
@@ -84,7 +86,7 @@ impl Helper {
     }
 
     /// Its body.
-    pub(crate) fn body(self, around: &Surroundings<'_>) -> Function {
+    pub(crate) fn body(self, around: &HelperContext<'_>) -> Function {
         match self {
             Helper::Range => mark_range(around.memory, around.layout),
             Helper::Bulk => {
@@ -112,7 +114,7 @@ impl Helper {
 }
 
 /// What reaches past the end of a 32-bit memory is left out; the operation traps then.
-fn mark_range(memory: u32, layout: &Layout) -> Function {
+fn mark_range(memory: u32, layout: &SideLayout) -> Function {
     const START: u32 = 0;
     const BYTES: u32 = 1;
     /// The last byte, and then the last page.
@@ -135,7 +137,7 @@ fn mark_range(memory: u32, layout: &Layout) -> Function {
 }
 
 /// `[left, right, site] -> [left, right]`
-fn log_integers(short: bool, around: &Surroundings<'_>) -> Function {
+fn log_integers(short: bool, around: &HelperContext<'_>) -> Function {
     let mut function = Function::new([]);
     let mut code = function.instructions();
     code.local_get(2).call(around.used[0]).if_(BlockType::Empty);
@@ -151,7 +153,7 @@ fn log_integers(short: bool, around: &Surroundings<'_>) -> Function {
 }
 
 /// `[site] -> [whether to log]`: only while the switch is on, and only the first few times.
-fn count_comparison(around: &Surroundings<'_>) -> Function {
+fn count_comparison(around: &HelperContext<'_>) -> Function {
     const SITE: u32 = 0;
     const COUNT: u32 = 1;
     let mut function = Function::new([(1, Encoded::I32)]);
@@ -168,7 +170,7 @@ fn count_comparison(around: &Surroundings<'_>) -> Function {
 }
 
 /// `[left, right, site, kind] -> []`
-fn write_entry(around: &Surroundings<'_>) -> Function {
+fn write_entry(around: &HelperContext<'_>) -> Function {
     const ENTRIES: u32 = 4;
     const AT: u32 = 5;
     let mut function = Function::new([(2, Encoded::I32)]);
@@ -189,7 +191,7 @@ fn write_entry(around: &Surroundings<'_>) -> Function {
 }
 
 /// `[left, right, bytes, site] -> []`: entries of eight bytes, as long as both can be read.
-fn log_bytes(around: &Surroundings<'_>) -> Function {
+fn log_bytes(around: &HelperContext<'_>) -> Function {
     const LEFT: u32 = 0;
     const RIGHT: u32 = 1;
     const BYTES: u32 = 2;
@@ -231,7 +233,7 @@ fn log_bytes(around: &Surroundings<'_>) -> Function {
 }
 
 /// `[] -> []`
-fn set_globals(around: &Surroundings<'_>) -> Function {
+fn set_globals(around: &HelperContext<'_>) -> Function {
     let mut function = Function::new([]);
     let mut code = function.instructions();
     code.i32_const(0).i32_const(0).i32_store(around.at(HEADER_PENDING_AT, 2));
@@ -246,7 +248,7 @@ fn set_globals(around: &Surroundings<'_>) -> Function {
 }
 
 /// `[address, byte, site] -> []`
-fn log_search(around: &Surroundings<'_>) -> Function {
+fn log_search(around: &HelperContext<'_>) -> Function {
     let mut function = Function::new([]);
     let mut code = function.instructions();
     code.local_get(0).i64_extend_i32_u().i64_const(8).i64_add();
@@ -259,7 +261,7 @@ fn log_search(around: &Surroundings<'_>) -> Function {
     function
 }
 
-impl Surroundings<'_> {
+impl HelperContext<'_> {
     /// An address in the side memory.
     fn at(&self, offset: u32, align: u32) -> MemArg {
         MemArg { offset: u64::from(offset), align, memory_index: self.memory }

@@ -35,40 +35,40 @@ mod features;
 mod helpers;
 mod map;
 mod marks;
+mod marks_soundness;
 mod module;
 mod names;
 mod nesting;
 mod options;
+mod prescan;
 mod shape;
 mod side;
 mod sites;
 pub mod source;
-mod survey;
 pub mod variables;
-mod verdict;
 mod walk;
 
 #[cfg(test)]
 mod tests;
 
-pub use access::{ACCESSOR_HEADER_BYTES, Access, LOAD, MintedResource, SAVE, SLOT_BYTES};
+pub use access::{ACCESSOR_HEADER_BYTES, AccessorLayout, LOAD, MintedResource, SAVE, SLOT_BYTES};
 pub use compare::{
-    COMPARED_BYTES_MAX, COMPARISON_BYTES, COMPARISONS_MAX, COMPARISONS_PER_SITE, Comparison, ComparisonKind,
-    ComparisonSite, Comparisons,
+    COMPARED_BYTES_MAX, COMPARISON_BYTES, COMPARISONS_MAX, COMPARISONS_PER_SITE, ComparisonSite, ComparisonSites,
+    LoggedComparison,
 };
 pub use depth::NATIVE_STACK_BYTES_PER_SLOT;
 pub use error::Error;
 pub use features::features;
-pub use map::{Kind, Location, Maps, ModuleMap, ModuleOrdinal, OriginalOffset, RewrittenOffset};
+pub use map::{CodeLocation, CodeOrigin, ModuleMap, ModuleOrdinal, OffsetMaps, OriginalOffset, RewrittenOffset};
 pub use marks::STRADDLE_BYTES;
-pub use options::{Coverage, ModuleChoice, Options, hit_class};
+pub use marks_soundness::{MarksReason, MarksVerdict};
+pub use options::{CoverageMode, ModuleChoice, Options, hit_class};
 pub use shape::Obstacle;
 pub use side::{
     ACCESSOR, HEADER_BYTES, HEADER_ENTRIES_AT, HEADER_LOST_AT, HEADER_PENDING_AT, HEADER_SWITCH_AT, LAYOUT_VERSION,
     MARKED_PAGE_BYTES, MARKS, SideMemory, SideTag,
 };
-pub use sites::{EDGES_MAX, Edge, EdgeId, EdgeKind, Sites, Stretch};
-pub use verdict::{MarksReason, MarksVerdict};
+pub use sites::{CodeRange, EDGES_MAX, Edge, EdgeId, EdgeKind, Sites};
 
 /// Version of what the rewriter emits. It belongs into every trace and every cache key: another
 /// version counts depth or spends fuel differently, so that an execution may end elsewhere.
@@ -88,15 +88,15 @@ pub const STACK_SLOTS_MAX: u32 = 1 << 26;
 
 /// A rewritten component, and the way back from it to the original.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Instrumented {
+pub struct InstrumentedComponent {
     /// The component to compile and run.
     pub component: Vec<u8>,
-    /// From offsets in [`Instrumented::component`] to offsets in the original.
-    pub maps: Maps,
+    /// From offsets in [`InstrumentedComponent::component`] to offsets in the original.
+    pub maps: OffsetMaps,
     /// The edges of the chosen modules; empty without coverage.
     pub sites: Sites,
     /// The comparisons of the chosen modules; empty unless asked for.
-    pub comparisons: Comparisons,
+    pub comparisons: ComparisonSites,
     /// What was put beside the memories of each module that needs it, in the order of the bytes.
     pub side_memories: Vec<SideMemory>,
     /// What each side memory starts with; `None` when nothing was asked for that needs one.
@@ -104,7 +104,7 @@ pub struct Instrumented {
     /// Whether marks can be relied upon; `None` when they were not asked for.
     pub marks: Option<MarksVerdict>,
     /// How its state is reached, when [`Options::access`] was asked for and nothing stands in the way.
-    pub access: Option<Access>,
+    pub access: Option<AccessorLayout>,
     /// What stands in the way of that; empty when it was not asked for.
     pub obstacles: Vec<Obstacle>,
 }
@@ -115,7 +115,7 @@ pub struct Instrumented {
 ///
 /// Everything that [`features()`] does not allow or that is no valid component, and the bounds named
 /// in [`Error`].
-pub fn instrument(component: &[u8], options: &Options) -> Result<Instrumented, Error> {
+pub fn instrument(component: &[u8], options: &Options) -> Result<InstrumentedComponent, Error> {
     if options.stack_slots == 0 || options.stack_slots > STACK_SLOTS_MAX {
         return Err(Error::StackSlots { found: options.stack_slots });
     }

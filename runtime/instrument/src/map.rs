@@ -56,7 +56,7 @@ pub struct RewrittenOffset(pub u32);
 
 /// Whose code stands at an offset of the rewritten component.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Kind {
+pub enum CodeOrigin {
     /// The program's own. A trap here is the program's.
     Original,
     /// The prologue that counts depth. A trap here is stack exhaustion, never the program's own
@@ -68,12 +68,12 @@ pub enum Kind {
 
 /// What an offset of the rewritten component stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Location {
+pub struct CodeLocation {
     /// The operator in the original. For code that was put in: the operator it was put in for,
     /// which for the depth check is the first one of the function.
     pub original: OriginalOffset,
     /// Whose code it is.
-    pub kind: Kind,
+    pub kind: CodeOrigin,
 }
 
 /// How a stretch of rewritten bytes relates to the original.
@@ -179,7 +179,7 @@ impl ModuleMap {
     /// What stands at `offset`; `None` when it is not in a function body of the original module, as in a function
     /// that the rewriter has appended.
     #[must_use]
-    pub fn locate(&self, offset: RewrittenOffset) -> Option<Location> {
+    pub fn locate(&self, offset: RewrittenOffset) -> Option<CodeLocation> {
         if !self.code.contains(&offset.0) {
             return None;
         }
@@ -187,13 +187,13 @@ impl ModuleMap {
         let after = self.segments.0.partition_point(|segment| segment.rewritten <= inside);
         let segment = self.segments.0[after.checked_sub(1)?];
         let (original, kind) = match segment.kind {
-            SegmentKind::Copied => (segment.original + (inside - segment.rewritten), Kind::Original),
-            SegmentKind::Replaced => (segment.original, Kind::Original),
-            SegmentKind::DepthCheck => (segment.original, Kind::DepthCheck),
-            SegmentKind::Injected => (segment.original, Kind::Injected),
+            SegmentKind::Copied => (segment.original + (inside - segment.rewritten), CodeOrigin::Original),
+            SegmentKind::Replaced => (segment.original, CodeOrigin::Original),
+            SegmentKind::DepthCheck => (segment.original, CodeOrigin::DepthCheck),
+            SegmentKind::Injected => (segment.original, CodeOrigin::Injected),
             SegmentKind::Helper => return None,
         };
-        Some(Location { original: OriginalOffset(original), kind })
+        Some(CodeLocation { original: OriginalOffset(original), kind })
     }
 
     /// The module stands `bytes` further on, since something was written before it.
@@ -206,11 +206,11 @@ impl ModuleMap {
 
 /// The maps of all core modules of a component.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Maps {
+pub struct OffsetMaps {
     pub(crate) modules: Vec<ModuleMap>,
 }
 
-impl Maps {
+impl OffsetMaps {
     /// All core modules; the position of each is its ordinal.
     #[must_use]
     pub fn modules(&self) -> &[ModuleMap] {
@@ -221,13 +221,13 @@ impl Maps {
     /// start of the whole component) in the given module; `None` when the module has no function
     /// body there, or does not exist.
     #[must_use]
-    pub fn locate(&self, module: ModuleOrdinal, offset: RewrittenOffset) -> Option<Location> {
+    pub fn locate(&self, module: ModuleOrdinal, offset: RewrittenOffset) -> Option<CodeLocation> {
         self.modules.get(usize::try_from(module.0).ok()?)?.locate(offset)
     }
 
-    /// Like [`Maps::locate`], finding the module by the offset alone.
+    /// Like [`OffsetMaps::locate`], finding the module by the offset alone.
     #[must_use]
-    pub fn find(&self, offset: RewrittenOffset) -> Option<(ModuleOrdinal, Location)> {
+    pub fn find(&self, offset: RewrittenOffset) -> Option<(ModuleOrdinal, CodeLocation)> {
         let after = self.modules.partition_point(|module| module.rewritten.start <= offset.0);
         let module = &self.modules[after.checked_sub(1)?];
         Some((module.ordinal, module.locate(offset)?))

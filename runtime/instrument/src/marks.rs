@@ -20,15 +20,15 @@
 //!
 //! The host writes too. What a call of an import writes through a return pointer is marked before the call: its page, and the
 //! next. What goes through a `realloc` is marked by a wrapper around that function (`helpers.rs`). Which components
-//! this is sound for says `verdict.rs`.
+//! this is sound for says `marks_soundness.rs`.
 //!
 //! Invariant: nothing put in here traps: a page is the upper bits of 32, and there is a mark for each.
 
 use crate::Error;
-use crate::edit::{Edits, Place, offset_u32};
+use crate::edit::{EditPosition, Edits, offset_u32};
 use crate::helpers::Helper;
 use crate::map::SegmentKind;
-use crate::module::Module;
+use crate::module::ModuleRewriter;
 use crate::side::{MARKED_PAGE_BITS, MARKED_PAGE_BYTES};
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -44,7 +44,7 @@ const FRAME_BYTES_MAX: u32 = 1 << 16;
 
 /// What is known of an operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Value {
+enum OperandValue {
     Unknown,
     /// The local as it was set for the nth time, plus a number.
     Local {
@@ -60,15 +60,15 @@ enum Value {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Operand {
-    value: Value,
+struct StackOperand {
+    value: OperandValue,
     /// Where it lies on top of the stack: behind this operator, which ends there.
     on_top_at: Option<(u32, u32)>,
 }
 
 /// How the address of a store is found again.
 #[derive(Clone, Copy, Debug)]
-enum Address {
+enum StoreAddress {
     Local {
         index: u32,
         version: u32,
@@ -85,9 +85,9 @@ enum Address {
 }
 
 #[derive(Clone, Debug)]
-struct Store {
+struct StoreSite {
     at: u32,
-    address: Address,
+    address: StoreAddress,
     /// From the address to the first byte, which may wrap around as addresses do.
     delta: i64,
     bytes: u32,
@@ -97,7 +97,7 @@ struct Store {
 
 /// The function's own frame.
 #[derive(Clone, Copy, Debug)]
-struct Frame {
+struct StackFrame {
     local: u32,
     version: u32,
     bytes: u32,
@@ -114,8 +114,8 @@ struct HostCall {
 
 /// The pass, over one function body after the other.
 #[derive(Debug, Default)]
-pub(crate) struct Marks {
-    operands: Vec<Operand>,
+pub(crate) struct MarksPass {
+    operands: Vec<StackOperand>,
     /// How many of them belong to the blocks around.
     base: u32,
     /// Whether each open label has a function type, so that it may take or give several operands.
@@ -123,10 +123,10 @@ pub(crate) struct Marks {
     /// How often each local was set so far.
     sets: BTreeMap<u32, u32>,
     stretch: u32,
-    stores: Vec<Store>,
+    stores: Vec<StoreSite>,
     bulk: Vec<u32>,
     calls: Vec<HostCall>,
-    frame: Option<Frame>,
+    frame: Option<StackFrame>,
     /// No label was opened yet.
     at_start: bool,
 }
@@ -152,7 +152,7 @@ fn store(operator: &Operator<'_>) -> Option<(Encoded, u32, wasmparser::MemArg)> 
     })
 }
 
-impl Marks {
+impl MarksPass {
     /// Starts a function body.
     pub(crate) fn begin(&mut self) {
         self.operands.clear();
@@ -176,7 +176,7 @@ impl Marks {
         span: Range<u32>,
         stack: Range<u32>,
         reachable: bool,
-        module: &Module<'_>,
+        module: &ModuleRewriter<'_>,
     ) {
         let behind = Some((span.end, span.start));
         let height = stack.end;
@@ -190,50 +190,52 @@ impl Marks {
         match operator {
             Operator::LocalGet { local_index } => {
                 let version = self.version(*local_index);
-                self.push(Value::Local { index: *local_index, version, plus: 0 }, behind, height);
+                self.push(OperandValue::Local { index: *local_index, version, plus: 0 }, behind, height);
             }
             Operator::LocalSet { local_index } | Operator::LocalTee { local_index } => {
                 let value = self.top(0);
                 let version = self.version(*local_index) + 1;
                 self.sets.insert(*local_index, version);
-                if let Value::StackPointer { minus } = value
+                if let OperandValue::StackPointer { minus } = value
                     && self.at_start
                     && self.frame.is_none()
                     && let Ok(bytes @ 1..=FRAME_BYTES_MAX) = u32::try_from(minus)
                 {
-                    let frame = Frame { local: *local_index, version, bytes, at: span.end, anchor: span.start };
+                    let frame = StackFrame { local: *local_index, version, bytes, at: span.end, anchor: span.start };
                     self.frame = Some(frame);
                 }
                 if matches!(operator, Operator::LocalTee { .. }) {
-                    self.push(Value::Local { index: *local_index, version, plus: 0 }, behind, height);
+                    self.push(OperandValue::Local { index: *local_index, version, plus: 0 }, behind, height);
                 } else {
                     self.resize(height, height);
                 }
             }
-            Operator::I32Const { value } => self.push(Value::Constant(*value), behind, height),
-            Operator::GlobalGet { global_index: 0 } => self.push(Value::StackPointer { minus: 0 }, behind, height),
+            Operator::I32Const { value } => self.push(OperandValue::Constant(*value), behind, height),
+            Operator::GlobalGet { global_index: 0 } => {
+                self.push(OperandValue::StackPointer { minus: 0 }, behind, height)
+            }
             Operator::I32Add => {
                 let value = match (self.top(1), self.top(0)) {
-                    (Value::Local { index, version, plus }, Value::Constant(more))
-                    | (Value::Constant(more), Value::Local { index, version, plus }) => {
-                        Value::Local { index, version, plus: plus + i64::from(more) }
+                    (OperandValue::Local { index, version, plus }, OperandValue::Constant(more))
+                    | (OperandValue::Constant(more), OperandValue::Local { index, version, plus }) => {
+                        OperandValue::Local { index, version, plus: plus + i64::from(more) }
                     }
-                    (Value::StackPointer { minus }, Value::Constant(more)) => {
-                        Value::StackPointer { minus: minus.wrapping_sub(more) }
+                    (OperandValue::StackPointer { minus }, OperandValue::Constant(more)) => {
+                        OperandValue::StackPointer { minus: minus.wrapping_sub(more) }
                     }
-                    _ => Value::Unknown,
+                    _ => OperandValue::Unknown,
                 };
                 self.push(value, behind, height);
             }
             Operator::I32Sub => {
                 let value = match (self.top(1), self.top(0)) {
-                    (Value::Local { index, version, plus }, Value::Constant(less)) => {
-                        Value::Local { index, version, plus: plus - i64::from(less) }
+                    (OperandValue::Local { index, version, plus }, OperandValue::Constant(less)) => {
+                        OperandValue::Local { index, version, plus: plus - i64::from(less) }
                     }
-                    (Value::StackPointer { minus }, Value::Constant(less)) => {
-                        Value::StackPointer { minus: minus.wrapping_add(less) }
+                    (OperandValue::StackPointer { minus }, OperandValue::Constant(less)) => {
+                        OperandValue::StackPointer { minus: minus.wrapping_add(less) }
                     }
-                    _ => Value::Unknown,
+                    _ => OperandValue::Unknown,
                 };
                 self.push(value, behind, height);
             }
@@ -299,7 +301,7 @@ impl Marks {
     }
 
     /// A call: how many results it has.
-    fn call(&mut self, operator: &Operator<'_>, at: u32, reachable: bool, module: &Module<'_>) -> u32 {
+    fn call(&mut self, operator: &Operator<'_>, at: u32, reachable: bool, module: &ModuleRewriter<'_>) -> u32 {
         let (ty, function, operands) = match *operator {
             Operator::Call { function_index } | Operator::ReturnCall { function_index } => {
                 (module.type_of(function_index), Some(function_index), 0)
@@ -311,7 +313,7 @@ impl Marks {
             _ => unreachable!("only calls come here"),
         };
         let signature = module.signature(ty);
-        // With the callee on top of the arguments, the last one is not at hand; `verdict.rs` refuses where it matters.
+        // With the callee on top of the arguments, the last one is not at hand; `marks_soundness.rs` refuses where it matters.
         let writes = signature.may_return_through_memory() && operands == 0;
         if reachable && writes && function.is_some_and(|function| module.imports_function(function)) {
             self.calls.push(HostCall { at });
@@ -323,22 +325,22 @@ impl Marks {
         self.sets.get(&local).copied().unwrap_or(0)
     }
 
-    fn top(&self, depth: usize) -> Value {
+    fn top(&self, depth: usize) -> OperandValue {
         let operand = self.operands.len().checked_sub(depth + 1).map(|index| self.operands[index]);
-        operand.map_or(Value::Unknown, |operand| operand.value)
+        operand.map_or(OperandValue::Unknown, |operand| operand.value)
     }
 
     /// Keeps the first `kept` operands; others, up to `height`, are not known.
     fn resize(&mut self, kept: u32, height: u32) {
         self.operands.truncate(kept as usize);
-        self.operands.resize(height as usize, Operand { value: Value::Unknown, on_top_at: None });
+        self.operands.resize(height as usize, StackOperand { value: OperandValue::Unknown, on_top_at: None });
     }
 
     /// An operator with one result of this value.
-    fn push(&mut self, value: Value, behind: Option<(u32, u32)>, height: u32) {
+    fn push(&mut self, value: OperandValue, behind: Option<(u32, u32)>, height: u32) {
         self.resize(height.saturating_sub(1), height);
         if let Some(top) = self.operands.last_mut() {
-            *top = Operand { value, on_top_at: behind };
+            *top = StackOperand { value, on_top_at: behind };
         }
     }
 
@@ -346,7 +348,7 @@ impl Marks {
     /// an operator in here, they could not be had on every way.
     fn result(&mut self, behind: Option<(u32, u32)>, height: u32) {
         if height > self.base {
-            self.push(Value::Unknown, behind, height);
+            self.push(OperandValue::Unknown, behind, height);
         } else {
             self.resize(height, height);
         }
@@ -354,22 +356,24 @@ impl Marks {
 
     fn store(&mut self, at: u32, ty: Encoded, bytes: u32, offset: u64) {
         let height = self.operands.len().saturating_sub(2);
-        let Some(&Operand { value, on_top_at }) = self.operands.get(height) else { return };
+        let Some(&StackOperand { value, on_top_at }) = self.operands.get(height) else { return };
         let offset = i64::try_from(offset).unwrap_or(i64::MAX / 2);
         let (address, delta) = match (value, on_top_at) {
-            (Value::Local { index, version, plus }, _) if self.version(index) == version => {
-                (Address::Local { index, version }, plus + offset)
+            (OperandValue::Local { index, version, plus }, _) if self.version(index) == version => {
+                (StoreAddress::Local { index, version }, plus + offset)
             }
-            (Value::Constant(constant), _) => (Address::Constant, i64::from(constant.cast_unsigned()) + offset),
-            (_, Some((end, anchor))) => (Address::Pushed { height: offset_u32(height), end, anchor }, offset),
-            (_, None) => (Address::Below(ty), offset),
+            (OperandValue::Constant(constant), _) => {
+                (StoreAddress::Constant, i64::from(constant.cast_unsigned()) + offset)
+            }
+            (_, Some((end, anchor))) => (StoreAddress::Pushed { height: offset_u32(height), end, anchor }, offset),
+            (_, None) => (StoreAddress::Below(ty), offset),
         };
-        self.stores.push(Store { at, address, delta, bytes, stretch: self.stretch });
+        self.stores.push(StoreSite { at, address, delta, bytes, stretch: self.stretch });
     }
 
     /// Asks for the edits of the function.
-    pub(crate) fn finish(&mut self, module: &mut Module<'_>, edits: &mut Edits) -> Result<(), Error> {
-        let marker = Marker { memory: module.side_memory, start: module.layout.marks.start };
+    pub(crate) fn finish(&mut self, module: &mut ModuleRewriter<'_>, edits: &mut Edits) -> Result<(), Error> {
+        let marker = PageMarker { memory: module.side_memory, start: module.layout.marks.start };
         if self.stores.is_empty() && self.bulk.is_empty() && self.calls.is_empty() {
             return Ok(());
         }
@@ -379,14 +383,14 @@ impl Marks {
         self.mark_others(&marker, edits);
         for at in &self.bulk {
             let bulk = module.helper(Helper::Bulk)?;
-            edits.insert(*at, Place::Before, *at, SegmentKind::Injected, |code| {
+            edits.insert(*at, EditPosition::Before, *at, SegmentKind::Injected, |code| {
                 code.call(bulk);
             });
         }
         if !self.calls.is_empty() {
             let pointer = edits.local_i32();
             for &HostCall { at } in &self.calls {
-                edits.insert(at, Place::Before, at, SegmentKind::Injected, |code| {
+                edits.insert(at, EditPosition::Before, at, SegmentKind::Injected, |code| {
                     code.local_tee(pointer);
                     marker.mark(code, |code| code.local_get(pointer), 0);
                     marker.mark(code, |code| code.local_get(pointer), i64::from(MARKED_PAGE_BYTES));
@@ -397,16 +401,21 @@ impl Marks {
     }
 
     /// Marks the frame where its address is set, and forgets the stores into it.
-    fn mark_frame(&mut self, marker: &Marker, module: &mut Module<'_>, edits: &mut Edits) -> Result<(), Error> {
+    fn mark_frame(
+        &mut self,
+        marker: &PageMarker,
+        module: &mut ModuleRewriter<'_>,
+        edits: &mut Edits,
+    ) -> Result<(), Error> {
         /// Stores from which on marking the whole frame is cheaper.
         const STORES_MIN: usize = 2;
         let Some(frame) = self.frame else { return Ok(()) };
         if self.version(frame.local) != frame.version {
             return Ok(());
         }
-        let inside = |store: &Store| {
+        let inside = |store: &StoreSite| {
             let end = store.delta.saturating_add(i64::from(store.bytes));
-            matches!(store.address, Address::Local { index, version } if index == frame.local && version == frame.version)
+            matches!(store.address, StoreAddress::Local { index, version } if index == frame.local && version == frame.version)
                 && store.delta >= 0
                 && end <= i64::from(frame.bytes)
         };
@@ -415,7 +424,7 @@ impl Marks {
         }
         self.stores.retain(|store| !inside(store));
         let range = if frame.bytes > MARKED_PAGE_BYTES { Some(module.helper(Helper::Range)?) } else { None };
-        edits.insert(frame.at, Place::After, frame.anchor, SegmentKind::Injected, |code| {
+        edits.insert(frame.at, EditPosition::After, frame.anchor, SegmentKind::Injected, |code| {
             if let Some(range) = range {
                 code.local_get(frame.local).i32_const(frame.bytes.cast_signed()).call(range);
                 return;
@@ -429,17 +438,17 @@ impl Marks {
     }
 
     /// Marks the stores through locals, those of one stretch together.
-    fn mark_groups(&mut self, marker: &Marker, edits: &mut Edits) {
+    fn mark_groups(&mut self, marker: &PageMarker, edits: &mut Edits) {
         /// Stores that are marked before the first of them.
-        struct Group {
+        struct StoreGroup {
             at: u32,
             lowest: i64,
             highest: i64,
             end: i64,
         }
-        let mut groups: BTreeMap<(u32, u32, u32), Group> = BTreeMap::new();
-        let mut emit = |local: u32, group: &Group| {
-            edits.insert(group.at, Place::Before, group.at, SegmentKind::Injected, |code| {
+        let mut groups: BTreeMap<(u32, u32, u32), StoreGroup> = BTreeMap::new();
+        let mut emit = |local: u32, group: &StoreGroup| {
+            edits.insert(group.at, EditPosition::Before, group.at, SegmentKind::Injected, |code| {
                 marker.mark(code, |code| code.local_get(local), group.lowest);
                 if group.end - group.lowest > i64::from(STRADDLE_BYTES) {
                     marker.mark(code, |code| code.local_get(local), group.highest);
@@ -447,9 +456,9 @@ impl Marks {
             });
         };
         for store in &self.stores {
-            let Address::Local { index, version } = store.address else { continue };
+            let StoreAddress::Local { index, version } = store.address else { continue };
             let end = store.delta.saturating_add(i64::from(store.bytes));
-            let new = Group { at: store.at, lowest: store.delta, highest: store.delta, end };
+            let new = StoreGroup { at: store.at, lowest: store.delta, highest: store.delta, end };
             match groups.entry((index, version, store.stretch)) {
                 std::collections::btree_map::Entry::Vacant(entry) => {
                     entry.insert(new);
@@ -471,35 +480,35 @@ impl Marks {
     }
 
     /// Marks each of the remaining stores by itself.
-    fn mark_others(&mut self, marker: &Marker, edits: &mut Edits) {
+    fn mark_others(&mut self, marker: &PageMarker, edits: &mut Edits) {
         let mut kept: BTreeMap<u32, u32> = BTreeMap::new();
         let mut below: Option<u32> = None;
         let mut values: BTreeMap<Encoded, u32> = BTreeMap::new();
         for store in &self.stores {
             let (at, delta) = (store.at, store.delta);
             match store.address {
-                Address::Local { .. } => {}
-                Address::Constant => {
+                StoreAddress::Local { .. } => {}
+                StoreAddress::Constant => {
                     // Beyond 32 bits the store traps.
                     if let Ok(address) = u32::try_from(delta) {
-                        edits.insert(at, Place::Before, at, SegmentKind::Injected, |code| {
+                        edits.insert(at, EditPosition::Before, at, SegmentKind::Injected, |code| {
                             marker.mark_page(code, address >> MARKED_PAGE_BITS);
                         });
                     }
                 }
-                Address::Pushed { height, end, anchor } => {
+                StoreAddress::Pushed { height, end, anchor } => {
                     let local = *kept.entry(height).or_insert_with(|| edits.local_i32());
-                    edits.insert(end, Place::After, anchor, SegmentKind::Injected, |code| {
+                    edits.insert(end, EditPosition::After, anchor, SegmentKind::Injected, |code| {
                         code.local_tee(local);
                     });
-                    edits.insert(at, Place::Before, at, SegmentKind::Injected, |code| {
+                    edits.insert(at, EditPosition::Before, at, SegmentKind::Injected, |code| {
                         marker.mark(code, |code| code.local_get(local), delta);
                     });
                 }
-                Address::Below(ty) => {
+                StoreAddress::Below(ty) => {
                     let address = *below.get_or_insert_with(|| edits.local_i32());
                     let value = *values.entry(ty).or_insert_with(|| edits.local(ty));
-                    edits.insert(at, Place::Before, at, SegmentKind::Injected, |code| {
+                    edits.insert(at, EditPosition::Before, at, SegmentKind::Injected, |code| {
                         code.local_set(value).local_tee(address);
                         marker.mark(code, |code| code.local_get(address), delta);
                         code.local_get(value);
@@ -511,12 +520,12 @@ impl Marks {
 }
 
 /// Writes marks.
-struct Marker {
+struct PageMarker {
     memory: u32,
     start: u32,
 }
 
-impl Marker {
+impl PageMarker {
     /// Marks the page of an address plus a number.
     fn mark<'c, 's>(
         &self,

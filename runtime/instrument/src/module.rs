@@ -14,13 +14,13 @@
 //! custom sections only the names are kept: all others that tools know hold offsets that are wrong now
 //! (DWARF, branch hints, source maps) or are not read after linking.
 
-use crate::compare::{Compares, LOG_BYTES, fits};
+use crate::compare::{LOG_BYTES, MemoryComparison, fits};
 use crate::edit::offset_u32;
-use crate::helpers::{Helper, Surroundings};
+use crate::helpers::{Helper, HelperContext};
 use crate::map::{ModuleMap, ModuleOrdinal, SegmentKind, Segments};
-use crate::options::Coverage;
-use crate::side::{Layout, SideMemory, SideTag, WASM_PAGE_BYTES};
-use crate::survey::{Surveyed, may_return_through_memory};
+use crate::options::CoverageMode;
+use crate::prescan::{ModulePrescan, may_return_through_memory};
+use crate::side::{SideLayout, SideMemory, SideTag, WASM_PAGE_BYTES};
 use crate::{Error, Options, body, names};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -66,7 +66,7 @@ const SECTION_ORDER: [SectionId; 13] = [
 
 /// What the passes need to know of a function type.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Signature {
+pub(crate) struct FunctionSignature {
     pub(crate) params_slots: u32,
     pub(crate) vectors_in_params: bool,
     params: Vec<ValType>,
@@ -74,7 +74,7 @@ pub(crate) struct Signature {
     writes: bool,
 }
 
-impl Signature {
+impl FunctionSignature {
     /// Whether a lowered function of this type may write its result through its last parameter.
     pub(crate) fn may_return_through_memory(&self) -> bool {
         self.writes
@@ -87,22 +87,22 @@ impl Signature {
 
 /// Contents of a section that is a list, so that entries can be appended to it.
 #[derive(Clone, Debug)]
-struct List {
+struct SectionList {
     count: u32,
     entries: Range<usize>,
 }
 
-impl List {
-    fn of<'a, T: FromReader<'a>>(reader: &SectionLimited<'a, T>) -> List {
-        List { count: reader.count(), entries: reader.original_position()..reader.range().end }
+impl SectionList {
+    fn of<'a, T: FromReader<'a>>(reader: &SectionLimited<'a, T>) -> SectionList {
+        SectionList { count: reader.count(), entries: reader.original_position()..reader.range().end }
     }
 }
 
 /// Parameters and results.
 type FunctionType = (Vec<wasm_encoder::ValType>, Vec<wasm_encoder::ValType>);
 
-/// A module as it will stand in the output.
-pub(crate) struct Finished {
+/// A rewritten module, encoded.
+pub(crate) struct EncodedModule {
     pub(crate) bytes: Vec<u8>,
     /// Counts from the start of the bytes.
     pub(crate) map: ModuleMap,
@@ -110,27 +110,27 @@ pub(crate) struct Finished {
 }
 
 /// A core module while the walk is inside it.
-pub(crate) struct Module<'a> {
+pub(crate) struct ModuleRewriter<'a> {
     pub(crate) ordinal: ModuleOrdinal,
     start: usize,
     stack_slots: u32,
     /// Whether calls are counted.
     pub(crate) depth: bool,
     /// What this module gets, whatever others get.
-    pub(crate) coverage: Coverage,
+    pub(crate) coverage: CoverageMode,
     sections: Vec<(u8, Range<usize>)>,
     names: Option<&'a [u8]>,
 
-    types: Option<List>,
+    types: Option<SectionList>,
     /// One for each type index; types other than functions have none.
-    signatures: Vec<Option<Signature>>,
+    signatures: Vec<Option<FunctionSignature>>,
     vectors_in_results: bool,
     /// Function types that are appended, and which of them each is.
     added_types: BTreeMap<FunctionType, u32>,
     /// Indices of types by what the validator calls them.
     type_indices: BTreeMap<CoreTypeId, u32>,
 
-    globals: Option<List>,
+    globals: Option<SectionList>,
     /// All globals of the original, imported ones included.
     globals_count: u32,
     globals_imported: u32,
@@ -139,7 +139,7 @@ pub(crate) struct Module<'a> {
     /// Types of all functions of the original, imported ones first.
     function_types: Vec<u32>,
     functions_imported: u32,
-    functions: Option<List>,
+    functions: Option<SectionList>,
     exports: Option<ExportSectionReader<'a>>,
     /// What is appended behind the functions.
     helpers: Vec<Helper>,
@@ -149,7 +149,7 @@ pub(crate) struct Module<'a> {
     pub(crate) marks_used: bool,
     /// An import that may write is called through a reference.
     pub(crate) import_escapes: bool,
-    surveyed: Surveyed,
+    surveyed: ModulePrescan,
 
     /// Whether the host may set globals through the side memory, where that can be done.
     takes_globals: bool,
@@ -162,16 +162,16 @@ pub(crate) struct Module<'a> {
     pub(crate) added_exports: Vec<(String, ExportKind, u32)>,
     /// Memory 0 is there and has 32-bit addresses.
     memory32: bool,
-    memories: Option<List>,
+    memories: Option<SectionList>,
     /// Index of the side memory: behind all memories of the original, imported ones included.
     pub(crate) side_memory: u32,
-    pub(crate) layout: Layout,
+    pub(crate) layout: SideLayout,
     /// Edges that have a byte so far.
     pub(crate) kept: u32,
     /// Whether comparisons are logged here, and how many there are so far.
     pub(crate) comparisons: bool,
     pub(crate) compared: u32,
-    data: Option<List>,
+    data: Option<SectionList>,
 
     /// How many function bodies the original has.
     bodies: u32,
@@ -180,17 +180,22 @@ pub(crate) struct Module<'a> {
     pub(crate) segments: Segments,
 }
 
-impl<'a> Module<'a> {
+impl<'a> ModuleRewriter<'a> {
     /// A module whose header is at `start`.
-    pub(crate) fn new(ordinal: ModuleOrdinal, start: usize, options: &Options, surveyed: Surveyed) -> Module<'a> {
+    pub(crate) fn new(
+        ordinal: ModuleOrdinal,
+        start: usize,
+        options: &Options,
+        surveyed: ModulePrescan,
+    ) -> ModuleRewriter<'a> {
         let chosen = options.modules.includes(surveyed.names());
         let comparisons = options.comparisons && chosen;
-        Module {
+        ModuleRewriter {
             ordinal,
             start,
             stack_slots: options.stack_slots,
             depth: options.depth,
-            coverage: if chosen { options.coverage } else { Coverage::None },
+            coverage: if chosen { options.coverage } else { CoverageMode::None },
             sections: Vec::new(),
             names: None,
             types: None,
@@ -218,7 +223,7 @@ impl<'a> Module<'a> {
             added_exports: Vec::new(),
             memories: None,
             side_memory: 0,
-            layout: Layout::new(if comparisons { LOG_BYTES } else { 0 }, options.marks),
+            layout: SideLayout::new(if comparisons { LOG_BYTES } else { 0 }, options.marks),
             comparisons,
             compared: 0,
             kept: 0,
@@ -245,7 +250,7 @@ impl<'a> Module<'a> {
 
     /// Takes note of the types, which the validator has accepted.
     pub(crate) fn type_section(&mut self, reader: &TypeSectionReader<'a>) -> Result<(), Error> {
-        self.types = Some(List::of(reader));
+        self.types = Some(SectionList::of(reader));
         for group in reader.clone() {
             for ty in group?.into_types() {
                 let CompositeInnerType::Func(function) = ty.composite_type.inner else {
@@ -254,7 +259,7 @@ impl<'a> Module<'a> {
                 };
                 let results = function.results();
                 self.vectors_in_results |= results.len() > 1 && results.contains(&ValType::V128);
-                self.signatures.push(Some(Signature {
+                self.signatures.push(Some(FunctionSignature {
                     params_slots: function.params().iter().copied().map(body::slots).sum(),
                     vectors_in_params: function.params().contains(&ValType::V128),
                     params: function.params().to_vec(),
@@ -268,7 +273,7 @@ impl<'a> Module<'a> {
 
     /// Takes note of the globals that the module defines.
     pub(crate) fn global_section<T: FromReader<'a>>(&mut self, reader: &SectionLimited<'a, T>) {
-        self.globals = Some(List::of(reader));
+        self.globals = Some(SectionList::of(reader));
     }
 
     /// Takes note of the imports.
@@ -286,7 +291,7 @@ impl<'a> Module<'a> {
 
     /// Takes note of the functions that the module defines.
     pub(crate) fn function_section(&mut self, reader: &FunctionSectionReader<'a>) -> Result<(), Error> {
-        self.functions = Some(List::of(reader));
+        self.functions = Some(SectionList::of(reader));
         for ty in reader.clone() {
             self.function_types.push(ty?);
         }
@@ -316,19 +321,19 @@ impl<'a> Module<'a> {
 
     /// Takes note of the memories that the module defines.
     pub(crate) fn memory_section<T: FromReader<'a>>(&mut self, reader: &SectionLimited<'a, T>) {
-        self.memories = Some(List::of(reader));
+        self.memories = Some(SectionList::of(reader));
     }
 
     /// Takes note of the data segments.
     pub(crate) fn data_section<T: FromReader<'a>>(&mut self, reader: &SectionLimited<'a, T>) {
-        self.data = Some(List::of(reader));
+        self.data = Some(SectionList::of(reader));
     }
 
     /// The code section starts, and `types` says what stands before it.
     pub(crate) fn code_section(&mut self, bodies: u32, types: TypesRef<'_>) {
         self.globals_count = types.global_count();
         self.side_memory = types.memory_count();
-        if self.coverage != Coverage::None {
+        if self.coverage != CoverageMode::None {
             let indices = 0..types.core_type_count_in_module();
             self.type_indices = indices.map(|index| (types.core_type_at_in_module(index), index)).collect();
         }
@@ -341,7 +346,7 @@ impl<'a> Module<'a> {
         }
     }
 
-    /// The host can leave the globals in the side memory when nobody but this module has them, and all of its code is
+    /// The host can leave the globals in the side memory when no other module has them, and all of its code is
     /// entered through its exports: no function of it is in a table of others, or handed over as a reference.
     fn take_globals(&mut self, types: TypesRef<'_>) {
         let is_reference = |ty: &ValType| matches!(ty, ValType::Ref(_));
@@ -385,7 +390,7 @@ impl<'a> Module<'a> {
     }
 
     /// What a function compares, going by its name.
-    pub(crate) fn compares(&self, function: u32) -> Option<Compares> {
+    pub(crate) fn compares(&self, function: u32) -> Option<MemoryComparison> {
         let compares = *self.surveyed.compares.get(&function)?;
         let signature = self.signature(self.type_of(function));
         (self.memory32 && fits(compares, &signature.params)).then_some(compares)
@@ -409,7 +414,7 @@ impl<'a> Module<'a> {
     }
 
     /// The function type with this index.
-    pub(crate) fn signature(&self, ty: u32) -> &Signature {
+    pub(crate) fn signature(&self, ty: u32) -> &FunctionSignature {
         self.signatures[ty as usize].as_ref().expect("the validator wants a function type here")
     }
 
@@ -458,8 +463,8 @@ impl<'a> Module<'a> {
 
     /// A value type as the parser or the validator gives it, with the module's own type indices.
     fn encoded(&self, ty: ValType) -> wasm_encoder::ValType {
-        struct Indices<'m>(&'m BTreeMap<CoreTypeId, u32>);
-        impl Reencode for Indices<'_> {
+        struct TypeIndices<'m>(&'m BTreeMap<CoreTypeId, u32>);
+        impl Reencode for TypeIndices<'_> {
             type Error = std::convert::Infallible;
             fn type_index_unpacked(
                 &mut self,
@@ -471,7 +476,7 @@ impl<'a> Module<'a> {
                 }
             }
         }
-        Indices(&self.type_indices).val_type(ty).expect("types that were just read have module indices")
+        TypeIndices(&self.type_indices).val_type(ty).expect("types that were just read have module indices")
     }
 
     /// Refuses a map that has grown too large, at the function that starts at `offset`.
@@ -497,7 +502,12 @@ impl<'a> Module<'a> {
 
     /// Writes the module, which ended at `end` in the original. `tag` is what its side memory starts
     /// with.
-    pub(crate) fn finish(mut self, component: &[u8], end: usize, tag: Option<&SideTag>) -> Result<Finished, Error> {
+    pub(crate) fn finish(
+        mut self,
+        component: &[u8],
+        end: usize,
+        tag: Option<&SideTag>,
+    ) -> Result<EncodedModule, Error> {
         let exports = self.exports()?;
         let types = self.write_helpers()?;
         let side = self.side()?;
@@ -542,7 +552,7 @@ impl<'a> Module<'a> {
             code: offset_u32(code.start)..offset_u32(code.end),
             segments: self.segments,
         };
-        Ok(Finished { bytes: out, map, side })
+        Ok(EncodedModule { bytes: out, map, side })
     }
 
     /// The exports, with wrappers for what is used as `realloc` and with those that are added; `None` when they stay as
@@ -580,7 +590,7 @@ impl<'a> Module<'a> {
             types.push(self.function_type(params, results)?);
             let used = helper.uses().iter().map(|used| self.helper(*used)).collect::<Result<_, _>>()?;
             let complete = self.complete();
-            let around = Surroundings {
+            let around = HelperContext {
                 memory: self.side_memory,
                 layout: &self.layout,
                 counts: complete.comparison_counts.start,
@@ -678,7 +688,14 @@ fn body_with_count(section: &impl Encode) -> Vec<u8> {
 }
 
 /// Writes a list section: the original's entries, then `added` further ones.
-fn write_list(id: SectionId, original: Option<&List>, component: &[u8], added: u32, entries: &[u8], out: &mut Vec<u8>) {
+fn write_list(
+    id: SectionId,
+    original: Option<&SectionList>,
+    component: &[u8],
+    added: u32,
+    entries: &[u8],
+    out: &mut Vec<u8>,
+) {
     let mut count = Vec::new();
     (original.map_or(0, |list| list.count) + added).encode(&mut count);
     let before = original.map_or(&[][..], |list| &component[list.entries.clone()]);

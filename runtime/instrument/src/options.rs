@@ -9,14 +9,14 @@ use crate::STACK_SLOTS_DEFAULT;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Options {
     /// Stack of each core instance, in slots of one wasm value (a vector counts twice). A call
-    /// that needs more traps in its prologue, at [`crate::Kind::DepthCheck`]. Between 1 and
+    /// that needs more traps in its prologue, at [`crate::CodeOrigin::DepthCheck`]. Between 1 and
     /// [`crate::STACK_SLOTS_MAX`].
     pub stack_slots: u32,
     /// Limit the depth of calls. Without it, how deep a program can call depends on compiled code, so that what overflows
     /// the stack has to be repeated with it.
     pub depth: bool,
     /// How edges are counted.
-    pub coverage: Coverage,
+    pub coverage: CoverageMode,
     /// Log the operands of comparisons. They are written only while the host has set
     /// [`crate::HEADER_SWITCH_AT`]; asking still takes a call for each comparison, so that this is
     /// meant for a second build of the same component.
@@ -34,7 +34,7 @@ impl Default for Options {
         Options {
             stack_slots: STACK_SLOTS_DEFAULT,
             depth: true,
-            coverage: Coverage::None,
+            coverage: CoverageMode::None,
             comparisons: false,
             marks: false,
             modules: ModuleChoice::Own,
@@ -46,19 +46,19 @@ impl Default for Options {
 impl Options {
     /// Whether something is put into a memory beside the guest's.
     pub(crate) fn beside(&self) -> bool {
-        self.coverage != Coverage::None || self.comparisons || self.marks
+        self.coverage != CoverageMode::None || self.comparisons || self.marks
     }
 }
 
 /// How edges are counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Coverage {
+pub enum CoverageMode {
     /// Not at all.
     #[default]
     None,
     /// A byte for each kept edge is set to 1: one store of a constant to a constant address.
     SetOnce,
-    /// Like [`Coverage::SetOnce`], with a byte also for each edge that follows from others. It is what the
+    /// Like [`CoverageMode::SetOnce`], with a byte also for each edge that follows from others. It is what the
     /// kept edges are compared with, in tests and measures.
     Every,
     /// A byte for each kept edge counts up to 255 and stays there; [`crate::hit_class`] sorts counts

@@ -14,7 +14,7 @@
 
 use crate::access;
 use crate::map::ModuleOrdinal;
-use crate::module::Module;
+use crate::module::ModuleRewriter;
 use std::collections::BTreeMap;
 use std::fmt;
 use wasm_encoder::ExportKind;
@@ -93,11 +93,11 @@ pub(crate) struct ModuleShape {
 
 /// What the outermost component consists of.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Shape {
+pub(crate) struct ComponentShape {
     /// By ordinal; modules of nested components are empty here.
     pub(crate) modules: BTreeMap<u32, ModuleShape>,
     pub(crate) resources: Vec<ImportedResource>,
-    pub(crate) counts: Counts,
+    pub(crate) counts: IndexCounts,
     pub(crate) obstacles: Vec<Obstacle>,
     /// Whether a core module has a start function.
     pub(crate) starts: bool,
@@ -114,7 +114,7 @@ pub(crate) struct Shape {
 
 /// How many of each kind the outermost component has: the next index.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Counts {
+pub(crate) struct IndexCounts {
     pub(crate) core_modules: u32,
     pub(crate) core_instances: u32,
     pub(crate) core_functions: u32,
@@ -122,7 +122,7 @@ pub(crate) struct Counts {
     pub(crate) functions: u32,
 }
 
-impl Shape {
+impl ComponentShape {
     fn obstacle(&mut self, obstacle: Obstacle) {
         if !self.obstacles.contains(&obstacle) {
             self.obstacles.push(obstacle);
@@ -338,7 +338,7 @@ impl Shape {
     }
 
     /// Has `module` export what the accessor needs to reach, if the component can have an accessor so far.
-    pub(crate) fn export_state(&self, module: &mut Module<'_>) {
+    pub(crate) fn export_state(&self, module: &mut ModuleRewriter<'_>) {
         let Some(shape) = self.modules.get(&module.ordinal().0).filter(|_| self.obstacles.is_empty()) else { return };
         let globals = shape.globals.iter().map(|(index, _)| (access::global_name(*index), ExportKind::Global, *index));
         let memories =
@@ -365,7 +365,7 @@ impl Shape {
                 }
             }
         }
-        self.counts = Counts {
+        self.counts = IndexCounts {
             core_modules: types.module_count(),
             core_instances: types.core_instance_count(),
             core_functions: types.function_count(),

@@ -111,15 +111,15 @@ pub struct SideMemory {
 
 /// The part of the layout that is known before functions are rewritten.
 #[derive(Clone, Debug)]
-pub(crate) struct Layout {
+pub(crate) struct SideLayout {
     pub(crate) comparisons: Range<u32>,
     pub(crate) marks: Range<u32>,
     /// Where coverage bytes start.
     pub(crate) coverage: u32,
 }
 
-impl Layout {
-    pub(crate) fn new(comparisons_bytes: u32, marks: bool) -> Layout {
+impl SideLayout {
+    pub(crate) fn new(comparisons_bytes: u32, marks: bool) -> SideLayout {
         let comparisons = HEADER_BYTES..HEADER_BYTES + comparisons_bytes;
         let marks = if marks {
             let start = comparisons.end.next_multiple_of(MARKED_PAGE_BYTES);
@@ -128,7 +128,7 @@ impl Layout {
             comparisons.end..comparisons.end
         };
         let coverage = marks.end.next_multiple_of(ALIGNMENT);
-        Layout { comparisons, marks, coverage }
+        SideLayout { comparisons, marks, coverage }
     }
 
     /// The whole of it, once it is known how many edges and comparisons there are.

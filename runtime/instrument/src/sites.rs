@@ -71,7 +71,7 @@ pub struct Edge {
 
 /// Code between edges, in the order of the bytes; a block that dead code interrupts comes in several stretches.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Stretch {
+pub struct CodeRange {
     /// The core module.
     pub module: ModuleOrdinal,
     /// Index of the function in its module, imported ones included.
@@ -82,9 +82,9 @@ pub struct Stretch {
     pub block: Option<u32>,
 }
 
-/// How an edge is told.
+/// How an edge is known to be taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Source {
+enum EdgeSource {
     /// By its own byte.
     Kept(u32),
     /// It was taken when one of these edges was, all of which come later.
@@ -92,22 +92,22 @@ enum Source {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Stored {
+struct StoredEdge {
     offset: u32,
     kind: EdgeKind,
-    source: Source,
+    source: EdgeSource,
 }
 
-/// How control gets into a block.
+/// How control enters a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum In {
+pub(crate) enum BlockEntry {
     Edge(u32),
     /// Straight on, or by an unconditional branch, from another block.
     Flow(u32),
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Block {
+struct SiteBlock {
     ins: Range<u32>,
     outs: Range<u32>,
     /// The only edge that leads into it.
@@ -115,7 +115,7 @@ struct Block {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Function {
+struct FunctionSites {
     module: ModuleOrdinal,
     index: u32,
     edges: Range<u32>,
@@ -126,10 +126,10 @@ struct Function {
 /// All edges of a component.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Sites {
-    functions: Vec<Function>,
-    edges: Vec<Stored>,
-    blocks: Vec<Block>,
-    ins: Vec<In>,
+    functions: Vec<FunctionSites>,
+    edges: Vec<StoredEdge>,
+    blocks: Vec<SiteBlock>,
+    ins: Vec<BlockEntry>,
     /// Where a stretch starts, and its block.
     stretches: Vec<(u32, Option<u32>)>,
     /// Bytes of each module that has any.
@@ -171,13 +171,13 @@ impl Sites {
     }
 
     /// The code of all functions that have edges, cut at the edges, in order.
-    pub fn stretches(&self) -> impl Iterator<Item = Stretch> {
+    pub fn stretches(&self) -> impl Iterator<Item = CodeRange> {
         self.functions.iter().flat_map(|function| {
             let stretches = &self.stretches[function.stretches.start as usize..function.stretches.end as usize];
             stretches.iter().enumerate().map(|(position, &(start, block))| {
                 let end = stretches.get(position + 1).map_or(function.end, |&(next, _)| next);
                 let range = OriginalOffset(start)..OriginalOffset(end);
-                Stretch { module: function.module, function: function.index, range, block }
+                CodeRange { module: function.module, function: function.index, range, block }
             })
         })
     }
@@ -193,8 +193,8 @@ impl Sites {
             let kept = |position: u32| bytes.get(position as usize).is_some_and(|byte| *byte != 0);
             for position in function.edges.clone().rev() {
                 hits[position as usize] = match self.edges[position as usize].source {
-                    Source::Kept(byte) => kept(byte),
-                    Source::AnyOf { start, end } => {
+                    EdgeSource::Kept(byte) => kept(byte),
+                    EdgeSource::AnyOf { start, end } => {
                         let trapped_behind = trapped.is_some_and(|block| block.sole == Some(position));
                         trapped_behind || hits[start as usize..end as usize].contains(&true)
                     }
@@ -211,8 +211,8 @@ impl Sites {
         let mut reached = vec![false; self.blocks.len()];
         for (position, block) in self.blocks.iter().enumerate() {
             let entered = self.ins[block.ins.start as usize..block.ins.end as usize].iter().any(|into| match *into {
-                In::Edge(edge) => hit(edge),
-                In::Flow(block) => reached[block as usize],
+                BlockEntry::Edge(edge) => hit(edge),
+                BlockEntry::Flow(block) => reached[block as usize],
             });
             reached[position] = entered || block.outs.clone().any(hit);
         }
@@ -232,8 +232,8 @@ impl Sites {
             let bytes = bytes(function.module);
             for position in function.edges.clone().rev() {
                 counts[position as usize] = match self.edges[position as usize].source {
-                    Source::Kept(byte) => bytes.get(byte as usize).map_or(0, |byte| u64::from(*byte)),
-                    Source::AnyOf { start, end } => {
+                    EdgeSource::Kept(byte) => bytes.get(byte as usize).map_or(0, |byte| u64::from(*byte)),
+                    EdgeSource::AnyOf { start, end } => {
                         let told = counts[start as usize..end as usize].iter();
                         let told = told.fold(0, |sum: u64, count| sum.saturating_add(*count));
                         told.saturating_add(u64::from(trapped == Some(position)))
@@ -254,8 +254,8 @@ impl Sites {
             let ins = self.ins[block.ins.start as usize..block.ins.end as usize].iter();
             let entered = ins.fold(0_u64, |sum, into| {
                 sum.saturating_add(match *into {
-                    In::Edge(edge) => count(edge),
-                    In::Flow(block) => reached[block as usize],
+                    BlockEntry::Edge(edge) => count(edge),
+                    BlockEntry::Flow(block) => reached[block as usize],
                 })
             });
             let left = block.outs.clone().fold(0_u64, |sum, edge| sum.saturating_add(count(edge)));
@@ -279,7 +279,7 @@ impl Sites {
         &mut self,
         module: ModuleOrdinal,
         index: u32,
-        drafted: Drafted<'_, E, B>,
+        drafted: EdgeDraft<'_, E, B>,
         kept: &mut u32,
     ) -> Result<(), Error>
     where
@@ -291,28 +291,28 @@ impl Sites {
         let stretch = offset_u32(self.stretches.len());
         for (offset, kind, told_by) in drafted.edges {
             let source = match told_by {
-                Some(Range { start, end }) => Source::AnyOf { start: first + start, end: first + end },
+                Some(Range { start, end }) => EdgeSource::AnyOf { start: first + start, end: first + end },
                 None => {
                     *kept += 1;
-                    Source::Kept(*kept - 1)
+                    EdgeSource::Kept(*kept - 1)
                 }
             };
-            self.edges.push(Stored { offset, kind, source });
+            self.edges.push(StoredEdge { offset, kind, source });
         }
         for (ins, outs, sole) in drafted.blocks {
-            self.blocks.push(Block {
+            self.blocks.push(SiteBlock {
                 ins: into + ins.start..into + ins.end,
                 outs: first + outs.start..first + outs.end,
                 sole: sole.map(|edge| first + edge),
             });
         }
         self.ins.extend(drafted.ins.iter().map(|into| match *into {
-            In::Edge(edge) => In::Edge(first + edge),
-            In::Flow(from) => In::Flow(block + from),
+            BlockEntry::Edge(edge) => BlockEntry::Edge(first + edge),
+            BlockEntry::Flow(from) => BlockEntry::Flow(block + from),
         }));
         let stretches = drafted.stretches.iter();
         self.stretches.extend(stretches.map(|&(start, inside)| (start, inside.map(|inside| block + inside))));
-        self.functions.push(Function {
+        self.functions.push(FunctionSites {
             module,
             index,
             edges: first..offset_u32(self.edges.len()),
@@ -337,17 +337,17 @@ impl Sites {
 }
 
 /// What the pass has found in one function; positions count from its first edge, block and entry.
-pub(crate) struct Drafted<'d, E, B> {
+pub(crate) struct EdgeDraft<'d, E, B> {
     /// Offset, kind, and the edges that tell it.
     pub(crate) edges: E,
     /// Ways in, edges out, and the only edge in.
     pub(crate) blocks: B,
-    pub(crate) ins: &'d [In],
+    pub(crate) ins: &'d [BlockEntry],
     pub(crate) stretches: &'d [(u32, Option<u32>)],
     pub(crate) end: u32,
 }
 
-fn edge(function: &Function, position: u32, stored: &Stored) -> Edge {
+fn edge(function: &FunctionSites, position: u32, stored: &StoredEdge) -> Edge {
     Edge {
         id: EdgeId(position),
         module: function.module,
@@ -355,8 +355,8 @@ fn edge(function: &Function, position: u32, stored: &Stored) -> Edge {
         offset: OriginalOffset(stored.offset),
         kind: stored.kind,
         kept: match stored.source {
-            Source::Kept(byte) => Some(byte),
-            Source::AnyOf { .. } => None,
+            EdgeSource::Kept(byte) => Some(byte),
+            EdgeSource::AnyOf { .. } => None,
         },
     }
 }

@@ -14,7 +14,7 @@ mod smith;
 mod symbols;
 mod variables;
 
-use crate::{Coverage, Error, Instrumented, ModuleChoice, Options, features, instrument};
+use crate::{CoverageMode, Error, InstrumentedComponent, ModuleChoice, Options, features, instrument};
 use wasm_encoder::{Component, RawSection};
 use wasmparser::{Operator, Parser, Payload, Validator};
 
@@ -33,7 +33,7 @@ fn component(module: &str) -> Vec<u8> {
 }
 
 /// Instruments in every way, and returns what the default gives.
-fn instrumented(component: &[u8]) -> Instrumented {
+fn instrumented(component: &[u8]) -> InstrumentedComponent {
     for options in ways() {
         instrumented_with(component, &options);
     }
@@ -44,17 +44,17 @@ fn instrumented(component: &[u8]) -> Instrumented {
 fn ways() -> [Options; 5] {
     let all = Options { modules: ModuleChoice::All, ..Options::default() };
     [
-        Options { coverage: Coverage::SetOnce, ..all.clone() },
-        Options { coverage: Coverage::Counters, ..all.clone() },
+        Options { coverage: CoverageMode::SetOnce, ..all.clone() },
+        Options { coverage: CoverageMode::Counters, ..all.clone() },
         Options { marks: true, ..all.clone() },
         Options { comparisons: true, ..all.clone() },
-        Options { coverage: Coverage::SetOnce, marks: true, comparisons: true, ..all },
+        Options { coverage: CoverageMode::SetOnce, marks: true, comparisons: true, ..all },
     ]
 }
 
 /// Instruments and checks what must hold for every component: the output is valid under the same
 /// features, and a second rewrite gives the same.
-fn instrumented_with(component: &[u8], options: &Options) -> Instrumented {
+fn instrumented_with(component: &[u8], options: &Options) -> InstrumentedComponent {
     let output = instrument(component, options).expect("the component is accepted");
     if let Err(error) = Validator::new_with_features(features()).validate_all(&output.component) {
         panic!("the output is invalid: {error}");

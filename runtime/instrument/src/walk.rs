@@ -13,44 +13,44 @@
 //! Invariants: the walk keeps its own stack and does not recurse, so that nesting costs a hostile
 //! file nothing but an error. A section is looked at only after the validator has accepted it.
 
-use crate::body::Bodies;
+use crate::body::BodyRewriter;
 use crate::edit::offset_u32;
-use crate::map::{Maps, ModuleMap, ModuleOrdinal};
-use crate::module::{Finished, Module, write_section};
+use crate::map::{ModuleMap, ModuleOrdinal, OffsetMaps};
+use crate::marks_soundness::{MarksReason, MarksVerdict};
+use crate::module::{EncodedModule, ModuleRewriter, write_section};
 use crate::nesting::{self, COMPONENT_SECTION, CORE_MODULE_SECTION};
-use crate::shape::Shape;
+use crate::prescan::{Prescan, survey};
+use crate::shape::ComponentShape;
 use crate::side::{SideMemory, SideTag};
-use crate::survey::{Survey, survey};
-use crate::verdict::{MarksReason, MarksVerdict};
-use crate::{Error, Instrumented, Options, access, features};
+use crate::{Error, InstrumentedComponent, Options, access, features};
 use wasmparser::{Encoding, Parser, Payload, ValidPayload, Validator};
 
 /// A component while the walk is inside it.
-struct Component {
+struct ComponentRewriter {
     out: Vec<u8>,
     /// Modules inside, whose maps count from the start of `out`.
     modules: Vec<ModuleMap>,
     side_memories: Vec<SideMemory>,
 }
 
-enum Open<'a> {
-    Component(Component),
-    Module(Box<Module<'a>>),
+enum OpenItem<'a> {
+    Component(ComponentRewriter),
+    Module(Box<ModuleRewriter<'a>>),
 }
 
 /// Rewrites the whole of `component`.
-pub(crate) fn walk(component: &[u8], options: &Options) -> Result<Instrumented, Error> {
+pub(crate) fn walk(component: &[u8], options: &Options) -> Result<InstrumentedComponent, Error> {
     nesting::check(component)?;
     let beside = options.beside();
-    let mut surveyed = if beside { survey(component)? } else { Survey::default() };
+    let mut surveyed = if beside { survey(component)? } else { Prescan::default() };
     let tag = (beside || options.access).then(|| SideTag::of(component));
     let mut validator = Validator::new_with_features(features());
     let mut parser = Parser::new(0);
     parser.set_features(features());
-    let mut bodies = Bodies::default();
-    let mut open: Vec<Open<'_>> = Vec::new();
+    let mut bodies = BodyRewriter::default();
+    let mut open: Vec<OpenItem<'_>> = Vec::new();
     let mut modules_count = 0;
-    let mut shape = Shape::default();
+    let mut shape = ComponentShape::default();
 
     for payload in parser.parse_all(component) {
         let payload = payload?;
@@ -72,13 +72,17 @@ pub(crate) fn walk(component: &[u8], options: &Options) -> Result<Instrumented, 
         match (&payload, open.last_mut()) {
             (Payload::Version { encoding: Encoding::Component, range, .. }, _) => {
                 let out = component[range.clone()].to_vec();
-                open.push(Open::Component(Component { out, modules: Vec::new(), side_memories: Vec::new() }));
+                open.push(OpenItem::Component(ComponentRewriter {
+                    out,
+                    modules: Vec::new(),
+                    side_memories: Vec::new(),
+                }));
             }
             (Payload::Version { encoding: Encoding::Module, range, .. }, _) => {
                 let ordinal = ModuleOrdinal(modules_count);
                 let known = surveyed.modules.get_mut(modules_count as usize).map(std::mem::take).unwrap_or_default();
                 modules_count += 1;
-                open.push(Open::Module(Box::new(Module::new(ordinal, range.start, options, known))));
+                open.push(OpenItem::Module(Box::new(ModuleRewriter::new(ordinal, range.start, options, known))));
             }
             (Payload::End(end), _) => {
                 let closed = open.pop().expect("the parser has opened what it closes");
@@ -87,18 +91,18 @@ pub(crate) fn walk(component: &[u8], options: &Options) -> Result<Instrumented, 
                     let marks = options.marks.then_some(surveyed.verdict);
                     return Ok(finished(closed, options.access.then_some(&shape), bodies, tag, marks));
                 };
-                let Open::Component(parent) = parent else { unreachable!("nothing is nested in a core module") };
-                if let Open::Module(module) = &closed
+                let OpenItem::Component(parent) = parent else { unreachable!("nothing is nested in a core module") };
+                if let OpenItem::Module(module) = &closed
                     && module.import_escapes
                 {
                     surveyed.verdict.because(MarksReason::ImportEscapes(module.ordinal));
                 }
                 parent.adopt(component, closed, *end, &shape, tag.as_ref().filter(|_| beside))?;
             }
-            // What is inside arrives by itself.
+            // Nested items arrive as payloads of their own.
             (Payload::ModuleSection { .. } | Payload::ComponentSection { .. }, _) => {}
-            (payload, Some(Open::Component(inner))) => inner.section(component, payload),
-            (payload, Some(Open::Module(module))) => match (payload, function) {
+            (payload, Some(OpenItem::Component(inner))) => inner.section(component, payload),
+            (payload, Some(OpenItem::Module(module))) => match (payload, function) {
                 (_, Some((function, body))) => {
                     bodies.rewrite(component, module, function, &body)?;
                 }
@@ -116,7 +120,7 @@ pub(crate) fn walk(component: &[u8], options: &Options) -> Result<Instrumented, 
 }
 
 /// Takes note of a section of a core module.
-fn core_section<'a>(module: &mut Module<'a>, payload: &Payload<'a>) -> Result<(), Error> {
+fn core_section<'a>(module: &mut ModuleRewriter<'a>, payload: &Payload<'a>) -> Result<(), Error> {
     match payload {
         Payload::CustomSection(custom) => {
             if custom.name() == "name" {
@@ -139,7 +143,7 @@ fn core_section<'a>(module: &mut Module<'a>, payload: &Payload<'a>) -> Result<()
     Ok(())
 }
 
-impl Component {
+impl ComponentRewriter {
     /// Copies a section of the component itself.
     fn section(&mut self, component: &[u8], payload: &Payload<'_>) {
         if matches!(payload, Payload::CustomSection(custom) if custom.name() != "component-name") {
@@ -155,19 +159,19 @@ impl Component {
     fn adopt(
         &mut self,
         component: &[u8],
-        closed: Open<'_>,
+        closed: OpenItem<'_>,
         end: usize,
-        shape: &Shape,
+        shape: &ComponentShape,
         tag: Option<&SideTag>,
     ) -> Result<(), Error> {
         let (id, bytes, modules) = match closed {
-            Open::Component(inner) => {
+            OpenItem::Component(inner) => {
                 self.side_memories.extend(inner.side_memories);
                 (COMPONENT_SECTION, inner.out, inner.modules)
             }
-            Open::Module(mut module) => {
+            OpenItem::Module(mut module) => {
                 shape.export_state(&mut module);
-                let Finished { bytes, map, side } = module.finish(component, end, tag)?;
+                let EncodedModule { bytes, map, side } = module.finish(component, end, tag)?;
                 self.side_memories.extend(side);
                 (CORE_MODULE_SECTION, bytes, vec![map])
             }
@@ -184,13 +188,13 @@ impl Component {
 
 /// The outermost component is complete.
 fn finished(
-    closed: Open<'_>,
-    shape: Option<&Shape>,
-    bodies: Bodies,
+    closed: OpenItem<'_>,
+    shape: Option<&ComponentShape>,
+    bodies: BodyRewriter,
     tag: Option<SideTag>,
     marks: Option<MarksVerdict>,
-) -> Instrumented {
-    let Open::Component(Component { mut out, modules, side_memories }) = closed else {
+) -> InstrumentedComponent {
+    let OpenItem::Component(ComponentRewriter { mut out, modules, side_memories }) = closed else {
         unreachable!("a core module was refused at its version")
     };
     for (position, module) in modules.iter().enumerate() {
@@ -199,7 +203,7 @@ fn finished(
     let reached = shape.filter(|shape| shape.obstacles.is_empty()).zip(tag.as_ref());
     let access = reached.map(|(shape, tag)| access::append(tag, shape, &mut out));
     let obstacles = shape.map(|shape| shape.obstacles.clone()).unwrap_or_default();
-    let Bodies { sites, comparisons, .. } = bodies;
-    let maps = Maps { modules };
-    Instrumented { component: out, maps, sites, comparisons, side_memories, tag, marks, access, obstacles }
+    let BodyRewriter { sites, comparisons, .. } = bodies;
+    let maps = OffsetMaps { modules };
+    InstrumentedComponent { component: out, maps, sites, comparisons, side_memories, tag, marks, access, obstacles }
 }

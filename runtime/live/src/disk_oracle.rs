@@ -10,7 +10,7 @@
 
 use cap_std::ambient_authority;
 use cap_std::fs::{Dir, OpenOptions, OpenOptionsExt};
-use fozzy_world::files::{Descriptor, DescriptorFlags, Disk, DiskLimits, Errno, NodeKind, OpenFlags, PathFlags};
+use fozzy_world::files::{DescriptorFlags, Disk, DiskLimits, Errno, FileDescriptor, InodeKind, OpenFlags, PathFlags};
 use std::io;
 use std::os::unix::fs::{FileExt, MetadataExt};
 
@@ -22,7 +22,7 @@ pub(crate) const FILES: usize = 3;
 const O_NOFOLLOW: i32 = if cfg!(any(target_arch = "aarch64", target_arch = "arm")) { 0o100_000 } else { 0o400_000 };
 
 #[derive(Clone, Debug)]
-pub(crate) enum Operation {
+pub(crate) enum OracleOperation {
     Open { base: usize, path: String, follow: bool, open: OpenFlags, read: bool, write: bool, slot: usize },
     Read { file: usize, offset: u64, length: u64 },
     Write { file: usize, offset: u64, bytes: Vec<u8> },
@@ -42,35 +42,35 @@ pub(crate) enum Operation {
 
 /// A side of the comparison: an operation in, a line of text out.
 pub(crate) trait Computer {
-    fn run(&mut self, operation: &Operation) -> String;
+    fn run(&mut self, operation: &OracleOperation) -> String;
 }
 
-pub(crate) struct Virtual {
+pub(crate) struct VirtualDisk {
     disk: Disk,
-    directories: [Option<Descriptor>; DIRECTORIES],
-    files: [Option<Descriptor>; FILES],
+    directories: [Option<FileDescriptor>; DIRECTORIES],
+    files: [Option<FileDescriptor>; FILES],
 }
 
-impl Virtual {
-    pub(crate) fn new() -> Virtual {
+impl VirtualDisk {
+    pub(crate) fn new() -> VirtualDisk {
         let mut disk = Disk::new(DiskLimits { bytes: 1 << 30, nodes: 1 << 20 }, 0);
         let root = disk.open_root(true);
         disk.remove_directory_at(&root, "tmp", 0).expect("the real directory has none");
-        Virtual { disk, directories: [Some(root), None, None], files: [None; FILES] }
+        VirtualDisk { disk, directories: [Some(root), None, None], files: [None; FILES] }
     }
 
-    fn answer(&mut self, operation: &Operation) -> Result<String, Errno> {
+    fn answer(&mut self, operation: &OracleOperation) -> Result<String, Errno> {
         let directory = |index: usize| self.directories[index].ok_or(Errno::BadDescriptor);
         let file = |index: usize| self.files[index].ok_or(Errno::BadDescriptor);
         let flags = |follow| PathFlags { symlink_follow: follow };
         let disk = &mut self.disk;
         let ok = "ok".to_owned();
         Ok(match operation {
-            Operation::Open { base, path, follow, open, read, write, slot } => {
+            OracleOperation::Open { base, path, follow, open, read, write, slot } => {
                 let wanted = DescriptorFlags { read: *read, write: *write, ..Default::default() };
                 let opened = disk.open_at(&directory(*base)?, flags(*follow), path, *open, wanted, 0)?;
                 let (place, shown) = match opened.kind {
-                    NodeKind::Directory => (&mut self.directories[1 + slot % (DIRECTORIES - 1)], "directory"),
+                    InodeKind::Directory => (&mut self.directories[1 + slot % (DIRECTORIES - 1)], "directory"),
                     _ => (&mut self.files[slot % FILES], "file"),
                 };
                 if let Some(old) = place.replace(opened) {
@@ -78,65 +78,65 @@ impl Virtual {
                 }
                 shown.to_owned()
             }
-            Operation::Read { file: index, offset, length } => {
+            OracleOperation::Read { file: index, offset, length } => {
                 let (bytes, end) = disk.read(&file(*index)?, *offset, *length)?;
                 format!("{bytes:?} {end}")
             }
-            Operation::Write { file: index, offset, bytes } => {
+            OracleOperation::Write { file: index, offset, bytes } => {
                 disk.write(&file(*index)?, *offset, bytes, 0)?.to_string()
             }
-            Operation::Append { file: index, bytes } => disk.append(&file(*index)?, bytes, 0)?.to_string(),
-            Operation::SetSize { file: index, size } => {
+            OracleOperation::Append { file: index, bytes } => disk.append(&file(*index)?, bytes, 0)?.to_string(),
+            OracleOperation::SetSize { file: index, size } => {
                 disk.set_size(&file(*index)?, *size, 0)?;
                 ok
             }
-            Operation::StatOpen { file: index } => {
+            OracleOperation::StatOpen { file: index } => {
                 let stat = disk.stat(&file(*index)?);
                 format!("{} bytes, {} links", stat.size, stat.links)
             }
-            Operation::Stat { base, path, follow } => {
+            OracleOperation::Stat { base, path, follow } => {
                 let stat = disk.stat_at(&directory(*base)?, flags(*follow), path)?;
                 match stat.kind {
-                    NodeKind::Directory => "directory".to_owned(),
-                    NodeKind::File => format!("file, {} bytes, {} links", stat.size, stat.links),
-                    NodeKind::Link => format!("link, {} bytes, {} links", stat.size, stat.links),
+                    InodeKind::Directory => "directory".to_owned(),
+                    InodeKind::File => format!("file, {} bytes, {} links", stat.size, stat.links),
+                    InodeKind::Link => format!("link, {} bytes, {} links", stat.size, stat.links),
                 }
             }
-            Operation::List { base } => {
+            OracleOperation::List { base } => {
                 let names = disk.read_directory(&directory(*base)?)?;
                 names.iter().map(|(name, _)| &**name).collect::<Vec<_>>().join(" ")
             }
-            Operation::MakeDirectory { base, path } => {
+            OracleOperation::MakeDirectory { base, path } => {
                 disk.create_directory_at(&directory(*base)?, path, 0)?;
                 ok
             }
-            Operation::RemoveDirectory { base, path } => {
+            OracleOperation::RemoveDirectory { base, path } => {
                 disk.remove_directory_at(&directory(*base)?, path, 0)?;
                 ok
             }
-            Operation::Unlink { base, path } => {
+            OracleOperation::Unlink { base, path } => {
                 disk.unlink_file_at(&directory(*base)?, path, 0)?;
                 ok
             }
-            Operation::Rename { base, old, to, new } => {
+            OracleOperation::Rename { base, old, to, new } => {
                 disk.rename_at(&directory(*base)?, old, &directory(*to)?, new, 0)?;
                 ok
             }
-            Operation::Link { base, old, to, new } => {
+            OracleOperation::Link { base, old, to, new } => {
                 disk.link_at(&directory(*base)?, flags(false), old, &directory(*to)?, new, 0)?;
                 ok
             }
-            Operation::Symlink { base, text, path } => {
+            OracleOperation::Symlink { base, text, path } => {
                 disk.symlink_at(&directory(*base)?, text, path, 0)?;
                 ok
             }
-            Operation::ReadLink { base, path } => disk.readlink_at(&directory(*base)?, path)?.to_string(),
+            OracleOperation::ReadLink { base, path } => disk.readlink_at(&directory(*base)?, path)?.to_string(),
         })
     }
 }
 
-impl Computer for Virtual {
-    fn run(&mut self, operation: &Operation) -> String {
+impl Computer for VirtualDisk {
+    fn run(&mut self, operation: &OracleOperation) -> String {
         self.answer(operation).unwrap_or_else(|error| error.name().to_owned())
     }
 }
@@ -160,10 +160,10 @@ impl Real {
         self.files[index].as_ref().ok_or(io::Error::from_raw_os_error(9))
     }
 
-    fn answer(&mut self, operation: &Operation) -> io::Result<String> {
+    fn answer(&mut self, operation: &OracleOperation) -> io::Result<String> {
         let ok = "ok".to_owned();
         Ok(match operation {
-            Operation::Open { base, path, follow, open, read, write, slot } => {
+            OracleOperation::Open { base, path, follow, open, read, write, slot } => {
                 let options = options(*follow, *open, *read, *write);
                 if open.directory && (open.create || open.exclusive || open.truncate) {
                     self.directory(*base)?;
@@ -180,26 +180,26 @@ impl Real {
                     "file".to_owned()
                 }
             }
-            Operation::Read { file, offset, length } => {
+            OracleOperation::Read { file, offset, length } => {
                 let mut bytes = vec![0; *length as usize];
                 let count = self.file(*file)?.read_at(&mut bytes, *offset)?;
                 bytes.truncate(count);
                 format!("{bytes:?} {}", count == 0)
             }
-            Operation::Write { file, offset, bytes } => self.file(*file)?.write_at(bytes, *offset)?.to_string(),
-            Operation::Append { file, bytes } => {
+            OracleOperation::Write { file, offset, bytes } => self.file(*file)?.write_at(bytes, *offset)?.to_string(),
+            OracleOperation::Append { file, bytes } => {
                 let file = self.file(*file)?;
                 file.write_at(bytes, file.metadata()?.len())?.to_string()
             }
-            Operation::SetSize { file, size } => {
+            OracleOperation::SetSize { file, size } => {
                 self.file(*file)?.set_len(*size)?;
                 ok
             }
-            Operation::StatOpen { file } => {
+            OracleOperation::StatOpen { file } => {
                 let stat = self.file(*file)?.metadata()?;
                 format!("{} bytes, {} links", stat.len(), stat.nlink())
             }
-            Operation::Stat { base, path, follow } => {
+            OracleOperation::Stat { base, path, follow } => {
                 let base = self.directory(*base)?;
                 let stat = if *follow { base.metadata(path)? } else { base.symlink_metadata(path)? };
                 let links = cap_std::fs::MetadataExt::nlink(&stat);
@@ -210,7 +210,7 @@ impl Real {
                     format!("{kind}, {} bytes, {links} links", stat.len())
                 }
             }
-            Operation::List { base } => {
+            OracleOperation::List { base } => {
                 let mut names = Vec::new();
                 for entry in self.directory(*base)?.entries()? {
                     names.push(entry?.file_name().into_string().expect("the vocabulary is UTF-8"));
@@ -218,33 +218,33 @@ impl Real {
                 names.sort();
                 names.join(" ")
             }
-            Operation::MakeDirectory { base, path } => {
+            OracleOperation::MakeDirectory { base, path } => {
                 self.directory(*base)?.create_dir(path)?;
                 ok
             }
-            Operation::RemoveDirectory { base, path } => {
+            OracleOperation::RemoveDirectory { base, path } => {
                 self.directory(*base)?.remove_dir(path)?;
                 ok
             }
-            Operation::Unlink { base, path } => {
+            OracleOperation::Unlink { base, path } => {
                 self.directory(*base)?.remove_file(path)?;
                 ok
             }
-            Operation::Rename { base, old, to, new } => {
+            OracleOperation::Rename { base, old, to, new } => {
                 // wasmtime-wasi wants a directory when either path ends in a slash; cap-std looks at the old one.
                 let slash = if new.ends_with('/') && !old.ends_with('/') && !old.is_empty() { "/" } else { "" };
                 self.directory(*base)?.rename(format!("{old}{slash}"), self.directory(*to)?, new)?;
                 ok
             }
-            Operation::Link { base, old, to, new } => {
+            OracleOperation::Link { base, old, to, new } => {
                 self.directory(*base)?.hard_link(old, self.directory(*to)?, new)?;
                 ok
             }
-            Operation::Symlink { base, text, path } => {
+            OracleOperation::Symlink { base, text, path } => {
                 self.directory(*base)?.symlink(text, path)?;
                 ok
             }
-            Operation::ReadLink { base, path } => {
+            OracleOperation::ReadLink { base, path } => {
                 self.directory(*base)?.read_link(path)?.to_str().expect("the vocabulary is UTF-8").to_owned()
             }
         })
@@ -252,7 +252,7 @@ impl Real {
 }
 
 impl Computer for Real {
-    fn run(&mut self, operation: &Operation) -> String {
+    fn run(&mut self, operation: &OracleOperation) -> String {
         self.answer(operation).unwrap_or_else(|error| error_name(&error))
     }
 }
@@ -352,7 +352,7 @@ impl Lcg {
         (0..length).map(|_| self.below(256) as u8).collect()
     }
 
-    pub(crate) fn operation(&mut self) -> Operation {
+    pub(crate) fn operation(&mut self) -> OracleOperation {
         let base = if self.chance(3) { 1 + self.below(DIRECTORIES as u64 - 1) as usize } else { 0 };
         let to = if self.chance(3) { 1 + self.below(DIRECTORIES as u64 - 1) as usize } else { 0 };
         let file = self.below(FILES as u64) as usize;
@@ -367,23 +367,23 @@ impl Lcg {
                     truncate: flags & 8 != 0,
                 };
                 let (read, write, follow) = (!self.chance(3), self.chance(2), !self.chance(4));
-                Operation::Open { base, path, follow, open, read, write, slot: self.below(6) as usize }
+                OracleOperation::Open { base, path, follow, open, read, write, slot: self.below(6) as usize }
             }
-            5 => Operation::Read { file, offset: self.below(30_000), length: self.below(20_000) },
-            6 => Operation::Read { file, offset: u64::MAX - self.below(3), length: self.below(2) },
-            7 | 8 => Operation::Write { file, offset: self.below(30_000), bytes: self.bytes() },
-            9 => Operation::Append { file, bytes: self.bytes() },
-            10 => Operation::SetSize { file, size: self.below(30_000) },
-            11 => Operation::StatOpen { file },
-            12 | 13 => Operation::Stat { base, path, follow: self.chance(2) },
-            14 => Operation::List { base },
-            15 | 16 => Operation::MakeDirectory { base, path },
-            17 => Operation::RemoveDirectory { base, path },
-            18 => Operation::Unlink { base, path },
-            19 | 20 => Operation::Rename { base, old: path, to, new: self.path() },
-            21 => Operation::Link { base, old: path, to, new: self.path() },
-            22 => Operation::Symlink { base, text: self.path(), path },
-            _ => Operation::ReadLink { base, path },
+            5 => OracleOperation::Read { file, offset: self.below(30_000), length: self.below(20_000) },
+            6 => OracleOperation::Read { file, offset: u64::MAX - self.below(3), length: self.below(2) },
+            7 | 8 => OracleOperation::Write { file, offset: self.below(30_000), bytes: self.bytes() },
+            9 => OracleOperation::Append { file, bytes: self.bytes() },
+            10 => OracleOperation::SetSize { file, size: self.below(30_000) },
+            11 => OracleOperation::StatOpen { file },
+            12 | 13 => OracleOperation::Stat { base, path, follow: self.chance(2) },
+            14 => OracleOperation::List { base },
+            15 | 16 => OracleOperation::MakeDirectory { base, path },
+            17 => OracleOperation::RemoveDirectory { base, path },
+            18 => OracleOperation::Unlink { base, path },
+            19 | 20 => OracleOperation::Rename { base, old: path, to, new: self.path() },
+            21 => OracleOperation::Link { base, old: path, to, new: self.path() },
+            22 => OracleOperation::Symlink { base, text: self.path(), path },
+            _ => OracleOperation::ReadLink { base, path },
         }
     }
 }
@@ -394,7 +394,7 @@ pub(crate) fn tree(computer: &mut dyn Computer) -> Vec<String> {
     let mut pending = vec![String::new()];
     while let Some(path) = pending.pop() {
         let at = if path.is_empty() { ".".to_owned() } else { path.clone() };
-        let opened = computer.run(&Operation::Open {
+        let opened = computer.run(&OracleOperation::Open {
             base: 0,
             path: at,
             follow: false,
@@ -405,17 +405,17 @@ pub(crate) fn tree(computer: &mut dyn Computer) -> Vec<String> {
         });
         lines.push(match opened.as_str() {
             "directory" => {
-                let names = computer.run(&Operation::List { base: 1 });
+                let names = computer.run(&OracleOperation::List { base: 1 });
                 let below = names.split(' ').filter(|name| !name.is_empty());
                 pending
                     .extend(below.map(|name| if path.is_empty() { name.to_owned() } else { format!("{path}/{name}") }));
                 format!("{path}/")
             }
             "file" => {
-                let content = computer.run(&Operation::Read { file: 0, offset: 0, length: 64 * 1024 });
-                format!("{path} = {content} {}", computer.run(&Operation::StatOpen { file: 0 }))
+                let content = computer.run(&OracleOperation::Read { file: 0, offset: 0, length: 64 * 1024 });
+                format!("{path} = {content} {}", computer.run(&OracleOperation::StatOpen { file: 0 }))
             }
-            _ => format!("{path} -> {}", computer.run(&Operation::ReadLink { base: 0, path: path.clone() })),
+            _ => format!("{path} -> {}", computer.run(&OracleOperation::ReadLink { base: 0, path: path.clone() })),
         });
     }
     lines
@@ -427,7 +427,7 @@ fn random_operations_have_the_answers_of_a_real_directory() {
     let mut answers = std::collections::BTreeMap::<String, u64>::new();
     for round in 0..40 {
         let directory = tempfile::tempdir().expect("a temporary directory");
-        let (mut ours, mut real) = (Virtual::new(), Real::new(directory.path()));
+        let (mut ours, mut real) = (VirtualDisk::new(), Real::new(directory.path()));
         for step in 0..300 {
             let operation = random.operation();
             let (our, expected) = (ours.run(&operation), real.run(&operation));
@@ -459,14 +459,14 @@ fn random_operations_have_the_answers_of_a_real_directory() {
 #[test]
 fn long_names_and_strange_bytes_have_the_answers_of_a_real_directory() {
     let directory = tempfile::tempdir().expect("a temporary directory");
-    let (mut ours, mut real) = (Virtual::new(), Real::new(directory.path()));
+    let (mut ours, mut real) = (VirtualDisk::new(), Real::new(directory.path()));
     let (name, long) = ("n".repeat(255), "n".repeat(256));
     let (path, long_path) = ("./".repeat(2047), "./".repeat(2048));
     for path in [&name, &long, &path, &long_path, "a\0b", "a\0b/c", &format!("missing/{long}"), &format!("{name}/x")] {
         let path = path.to_owned();
         let create = OpenFlags { create: true, ..OpenFlags::default() };
         for operation in [
-            Operation::Open {
+            OracleOperation::Open {
                 base: 0,
                 path: path.clone(),
                 follow: true,
@@ -475,12 +475,12 @@ fn long_names_and_strange_bytes_have_the_answers_of_a_real_directory() {
                 write: true,
                 slot: 0,
             },
-            Operation::Stat { base: 0, path: path.clone(), follow: true },
-            Operation::MakeDirectory { base: 0, path: path.clone() },
-            Operation::Unlink { base: 0, path: path.clone() },
-            Operation::Symlink { base: 0, text: path.clone(), path: "link".to_owned() },
-            Operation::ReadLink { base: 0, path: "link".to_owned() },
-            Operation::Unlink { base: 0, path: "link".to_owned() },
+            OracleOperation::Stat { base: 0, path: path.clone(), follow: true },
+            OracleOperation::MakeDirectory { base: 0, path: path.clone() },
+            OracleOperation::Unlink { base: 0, path: path.clone() },
+            OracleOperation::Symlink { base: 0, text: path.clone(), path: "link".to_owned() },
+            OracleOperation::ReadLink { base: 0, path: "link".to_owned() },
+            OracleOperation::Unlink { base: 0, path: "link".to_owned() },
         ] {
             assert_eq!(ours.run(&operation), real.run(&operation), "{operation:?}");
         }

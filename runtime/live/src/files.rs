@@ -25,9 +25,9 @@ mod tests;
 use cap_primitives::fs::{self, DirOptions, FollowSymlinks, Metadata, MetadataExt, SystemTimeSpec};
 use cap_primitives::time::SystemTime;
 use errors::errno;
-use fozzy_trace::observation::{FileAnswer, FileAsk, FileKind, FileOperation, FileStat, SetTime};
+use fozzy_trace::observation::{FileKind, FileOperation, FileRequest, FileResponse, FileStat, TimestampUpdate};
 use fozzy_trace::plan::Inputs;
-use fozzy_trace::{Errno, Fold};
+use fozzy_trace::{Errno, RunningDigest};
 use fozzy_world::files::READ_BYTES_MAX;
 use std::collections::BTreeMap;
 use std::fs::{File, FileTimes};
@@ -44,60 +44,60 @@ pub const OPEN_FILES_MAX: usize = 512;
 pub const DIRECTORY_ENTRIES_MAX: usize = 100_000;
 
 /// See the module.
-pub(crate) struct Files {
-    root: Open,
+pub(crate) struct FileBackend {
+    root: OpenHandle,
     /// Below the root, and not there for guests.
     hidden: Option<PathBuf>,
-    open: BTreeMap<u32, Open>,
+    open: BTreeMap<u32, OpenHandle>,
 }
 
 /// Something that was opened.
-enum Open {
+enum OpenHandle {
     File(File),
     Directory(File),
 }
 
-impl Open {
+impl OpenHandle {
     fn any(&self) -> &File {
         match self {
-            Open::File(file) | Open::Directory(file) => file,
+            OpenHandle::File(file) | OpenHandle::Directory(file) => file,
         }
     }
 
     /// Refuses directories, in the words of wasmtime-wasi.
     fn file(&self) -> Result<&File, Errno> {
         match self {
-            Open::File(file) => Ok(file),
-            Open::Directory(_) => Err(Errno::BadDescriptor),
+            OpenHandle::File(file) => Ok(file),
+            OpenHandle::Directory(_) => Err(Errno::BadDescriptor),
         }
     }
 
     /// Refuses files, in the words of wasmtime-wasi.
     fn directory(&self) -> Result<&File, Errno> {
         match self {
-            Open::Directory(file) => Ok(file),
-            Open::File(_) => Err(Errno::NotDirectory),
+            OpenHandle::Directory(file) => Ok(file),
+            OpenHandle::File(_) => Err(Errno::NotDirectory),
         }
     }
 }
 
-impl Files {
+impl FileBackend {
     /// The disk below `root`, without what stands at `hidden` below it.
     ///
     /// # Errors
     /// What the operating system says of that directory.
-    pub(crate) fn new(root: &Path, hidden: Option<PathBuf>) -> io::Result<Files> {
+    pub(crate) fn new(root: &Path, hidden: Option<PathBuf>) -> io::Result<FileBackend> {
         let root = fs::open_ambient_dir(root, cap_std::ambient_authority())?;
-        Ok(Files { root: Open::Directory(root), hidden, open: BTreeMap::new() })
+        Ok(FileBackend { root: OpenHandle::Directory(root), hidden, open: BTreeMap::new() })
     }
 
     /// Performs one operation.
-    pub(crate) fn answer(&mut self, ask: &FileAsk, bytes: &mut Inputs) -> Result<FileAnswer, Errno> {
+    pub(crate) fn answer(&mut self, ask: &FileRequest, bytes: &mut Inputs) -> Result<FileResponse, Errno> {
         self.refuse_hidden(ask)?;
         match &ask.operation {
             FileOperation::Close => {
                 self.open.remove(&ask.on);
-                return Ok(FileAnswer::Done);
+                return Ok(FileResponse::Done);
             }
             FileOperation::OpenAt { path, opened, .. } => {
                 let directory = self.get(ask.on)?.directory()?;
@@ -109,7 +109,7 @@ impl Files {
                 }
                 let (open, kind) = open::open_at(directory, path, &ask.operation)?;
                 self.open.insert(*opened, open);
-                return Ok(FileAnswer::Opened(kind));
+                return Ok(FileResponse::Opened(kind));
             }
             _ => {}
         }
@@ -120,17 +120,17 @@ impl Files {
             FileOperation::Write { offset, bytes: digest } => {
                 let content = bytes.get(digest).ok_or(Errno::Io)?;
                 let written = again(|| on.file()?.write_at(&content, *offset).map_err(|error| errno(&error)))?;
-                Ok(FileAnswer::Written(written as u64))
+                Ok(FileResponse::Written(written as u64))
             }
             FileOperation::Append { bytes: digest } => {
                 let content = bytes.get(digest).ok_or(Errno::Io)?;
                 let written = again(|| append(on.file()?, &content).map_err(|error| errno(&error)))?;
-                Ok(FileAnswer::Written(written as u64))
+                Ok(FileResponse::Written(written as u64))
             }
-            FileOperation::Stat => Metadata::from_file(on.any()).map(|of| FileAnswer::Stat(stat(&of))).or_errno(),
+            FileOperation::Stat => Metadata::from_file(on.any()).map(|of| FileResponse::Stat(stat(&of))).or_errno(),
             FileOperation::StatAt { path, follow } => {
                 let found = fs::stat(on.directory()?, path.as_ref(), following(*follow)).or_errno()?;
-                Ok(FileAnswer::Stat(stat(&found)))
+                Ok(FileResponse::Stat(stat(&found)))
             }
             FileOperation::SetSize { size } => on.file()?.set_len(*size).done(),
             FileOperation::SetTimes { path, follow, accessed, modified } => {
@@ -164,14 +164,14 @@ impl Files {
             }
             FileOperation::ReadlinkAt { path } => {
                 let text = fs::read_link(on.directory()?, path.as_ref()).or_errno()?;
-                text.into_os_string().into_string().map(FileAnswer::Link).map_err(|_| Errno::IllegalByteSequence)
+                text.into_os_string().into_string().map(FileResponse::Link).map_err(|_| Errno::IllegalByteSequence)
             }
             FileOperation::Sync => synced(on, File::sync_all),
             FileOperation::SyncData => synced(on, File::sync_data),
             FileOperation::IsSameObject { other } => {
                 let one = Metadata::from_file(on.any()).or_errno()?;
                 let other = Metadata::from_file(self.get(*other)?.any()).or_errno()?;
-                Ok(FileAnswer::Same(identity(&one) == identity(&other)))
+                Ok(FileResponse::Same(identity(&one) == identity(&other)))
             }
             FileOperation::MetadataHash { path: None, .. } => {
                 Metadata::from_file(on.any()).map(|of| hash(&of)).or_errno()
@@ -182,7 +182,7 @@ impl Files {
         }
     }
 
-    fn get(&self, number: u32) -> Result<&Open, Errno> {
+    fn get(&self, number: u32) -> Result<&OpenHandle, Errno> {
         match number {
             0 => Ok(&self.root),
             number => self.open.get(&number).ok_or(Errno::BadDescriptor),
@@ -202,13 +202,13 @@ impl<T> OrErrno<T> for io::Result<T> {
 }
 
 /// The answer of an operation that has nothing to tell.
-trait Done {
-    fn done(self) -> Result<FileAnswer, Errno>;
+trait UnitResult {
+    fn done(self) -> Result<FileResponse, Errno>;
 }
 
-impl Done for io::Result<()> {
-    fn done(self) -> Result<FileAnswer, Errno> {
-        self.map(|()| FileAnswer::Done).or_errno()
+impl UnitResult for io::Result<()> {
+    fn done(self) -> Result<FileResponse, Errno> {
+        self.map(|()| FileResponse::Done).or_errno()
     }
 }
 
@@ -226,11 +226,11 @@ fn again<T>(mut attempt: impl FnMut() -> Result<T, Errno>) -> Result<T, Errno> {
     }
 }
 
-fn read(file: &File, offset: u64, length: u64, bytes: &mut Inputs) -> Result<FileAnswer, Errno> {
+fn read(file: &File, offset: u64, length: u64, bytes: &mut Inputs) -> Result<FileResponse, Errno> {
     let mut content = vec![0; length.min(READ_BYTES_MAX) as usize];
     let count = again(|| file.read_at(&mut content, offset).or_errno())?;
     content.truncate(count);
-    Ok(FileAnswer::Bytes { bytes: bytes.add(content), end: count == 0 })
+    Ok(FileResponse::Bytes { bytes: bytes.add(content), end: count == 0 })
 }
 
 /// At the end, wherever that is when the bytes arrive there.
@@ -286,25 +286,25 @@ fn identity(of: &Metadata) -> (u64, u64) {
     (of.dev(), of.ino())
 }
 
-fn hash(of: &Metadata) -> FileAnswer {
-    let mut fold = Fold::default();
+fn hash(of: &Metadata) -> FileResponse {
+    let mut fold = RunningDigest::default();
     fold.pair(of.dev(), of.ino());
     let lower = fold.value();
     fold.word(0);
-    FileAnswer::Hash { lower, upper: fold.value() }
+    FileResponse::Hash { lower, upper: fold.value() }
 }
 
 fn set_times(
-    on: &Open,
+    on: &OpenHandle,
     path: Option<&str>,
     follow: bool,
-    accessed: SetTime,
-    modified: SetTime,
-) -> Result<FileAnswer, Errno> {
+    accessed: TimestampUpdate,
+    modified: TimestampUpdate,
+) -> Result<FileResponse, Errno> {
     let spec = |time| match time {
-        SetTime::NoChange => None,
-        SetTime::Now => Some(SystemTimeSpec::SymbolicNow),
-        SetTime::At(ns) => Some(SystemTimeSpec::Absolute(SystemTime::from_std(at(ns)))),
+        TimestampUpdate::NoChange => None,
+        TimestampUpdate::Now => Some(SystemTimeSpec::SymbolicNow),
+        TimestampUpdate::At(ns) => Some(SystemTimeSpec::Absolute(SystemTime::from_std(at(ns)))),
     };
     let (accessed_spec, modified_spec) = (spec(accessed), spec(modified));
     match (path, on) {
@@ -313,10 +313,10 @@ fn set_times(
         }
         (Some(path), on) => fs::set_times_nofollow(on.directory()?, path.as_ref(), accessed_spec, modified_spec).done(),
         // The root is open for paths only, and such a descriptor takes no times itself.
-        (None, Open::Directory(directory)) => {
+        (None, OpenHandle::Directory(directory)) => {
             fs::set_times(directory, ".".as_ref(), accessed_spec, modified_spec).done()
         }
-        (None, Open::File(file)) => {
+        (None, OpenHandle::File(file)) => {
             let mut times = FileTimes::new();
             if let Some(time) = file_time(accessed) {
                 times = times.set_accessed(time);
@@ -334,16 +334,16 @@ fn at(ns: u64) -> std::time::SystemTime {
 }
 
 #[allow(clippy::disallowed_methods, reason = "the guest asks the real disk for the real computer's time")]
-fn file_time(time: SetTime) -> Option<std::time::SystemTime> {
+fn file_time(time: TimestampUpdate) -> Option<std::time::SystemTime> {
     match time {
-        SetTime::NoChange => None,
-        SetTime::Now => Some(std::time::SystemTime::now()),
-        SetTime::At(ns) => Some(at(ns)),
+        TimestampUpdate::NoChange => None,
+        TimestampUpdate::Now => Some(std::time::SystemTime::now()),
+        TimestampUpdate::At(ns) => Some(at(ns)),
     }
 }
 
 /// The entries of a directory, but for `hidden`.
-fn list(directory: &File, hidden: Option<&str>) -> Result<FileAnswer, Errno> {
+fn list(directory: &File, hidden: Option<&str>) -> Result<FileResponse, Errno> {
     let mut entries = Vec::new();
     for entry in fs::read_base_dir(directory).or_errno()? {
         let entry = entry.or_errno()?;
@@ -356,14 +356,14 @@ fn list(directory: &File, hidden: Option<&str>) -> Result<FileAnswer, Errno> {
         }
     }
     entries.sort_by(|(one, _), (other, _)| one.cmp(other));
-    Ok(FileAnswer::Entries(entries))
+    Ok(FileResponse::Entries(entries))
 }
 
-fn synced(on: &Open, sync: fn(&File) -> io::Result<()>) -> Result<FileAnswer, Errno> {
+fn synced(on: &OpenHandle, sync: fn(&File) -> io::Result<()>) -> Result<FileResponse, Errno> {
     match on {
-        Open::File(file) => sync(file).done(),
+        OpenHandle::File(file) => sync(file).done(),
         // As wasmtime-wasi does: what is open for paths only cannot be synced itself.
-        Open::Directory(directory) => {
+        OpenHandle::Directory(directory) => {
             let mut options = fs::OpenOptions::new();
             let open = fs::open(directory, ".".as_ref(), options.read(true)).or_errno()?;
             sync(&open).done()

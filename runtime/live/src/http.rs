@@ -10,7 +10,7 @@
 //! file or the environment, and there is no proxy. Headers that concern one connection and not the message
 //! (RFC 9110, section 7.6.1) are ours in both directions.
 //!
-//! What cannot be an answer is a failure: `dns` for a name without address, `refused` when nobody can be connected
+//! What cannot be an answer is a failure: `dns` for a name without address, `refused` when no server can be connected
 //! to, `timeout` for silence, and `reset` for everything after which we hang up: a broken connection, a failed TLS
 //! handshake, something that is no HTTP, a request that cannot be written as one, and a response beyond
 //! [`HTTP_BODY_BYTES_MAX`] or [`HTTP_HEAD_BYTES_MAX`]. A body that breaks off keeps what came of it (`cut`).
@@ -18,7 +18,7 @@
 //! Invariants: every wait has a deadline; memory is bounded; a header's bytes are the server's, in its order.
 //! Not here: HTTP/2, connections for several requests (each observation stands for itself), trailers (read over).
 
-mod line;
+mod connection;
 mod response;
 #[cfg(all(test, target_os = "linux"))]
 mod tests;
@@ -27,10 +27,10 @@ mod url;
 use crate::LiveError;
 use crate::deadline::Deadline;
 use crate::secrets::Secrets;
-use fozzy_trace::observation::{HttpAnswer, HttpAsk};
+use connection::HttpConnection;
+use fozzy_trace::observation::{HttpBackendRequest, HttpBackendResponse};
 use fozzy_trace::plan::{HttpFailure, Inputs};
-use line::Line;
-use response::{Head, read_body, read_head};
+use response::{ResponseHead, read_body, read_head};
 use rustls::pki_types::CertificateDer;
 use rustls::{ClientConfig, RootCertStore};
 use std::borrow::Cow;
@@ -54,7 +54,7 @@ const HOP_BY_HOP: [&str; 7] =
     ["connection", "keep-alive", "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade"];
 
 /// See the module.
-pub(crate) struct Http {
+pub(crate) struct HttpBackend {
     tls: Arc<ClientConfig>,
     bounds: Bounds,
 }
@@ -68,12 +68,12 @@ struct Bounds {
     time: Duration,
 }
 
-impl Http {
+impl HttpBackend {
     /// A client that trusts Mozilla's certificates and these.
     ///
     /// # Errors
     /// For a certificate that is none.
-    pub(crate) fn new(certificates: &[Vec<u8>]) -> Result<Http, LiveError> {
+    pub(crate) fn new(certificates: &[Vec<u8>]) -> Result<HttpBackend, LiveError> {
         let mut roots = RootCertStore { roots: webpki_roots::TLS_SERVER_ROOTS.to_vec() };
         for (index, certificate) in certificates.iter().enumerate() {
             let added = roots.add(CertificateDer::from(certificate.as_slice()));
@@ -91,7 +91,7 @@ impl Http {
             head_time: HTTP_HEAD_TIME_MAX,
             time: HTTP_TIME_MAX,
         };
-        Ok(Http { tls: Arc::new(tls), bounds })
+        Ok(HttpBackend { tls: Arc::new(tls), bounds })
     }
 
     /// Performs one request.
@@ -100,10 +100,10 @@ impl Http {
     /// One sentence, when the ask names bytes that are not there or the response has too many secrets.
     pub(crate) fn answer(
         &self,
-        ask: &HttpAsk,
+        ask: &HttpBackendRequest,
         secrets: &mut Secrets,
         bytes: &mut Inputs,
-    ) -> Result<Result<HttpAnswer, HttpFailure>, String> {
+    ) -> Result<Result<HttpBackendResponse, HttpFailure>, String> {
         let body = bytes.get(&ask.body).ok_or("the body of a live request is not among the inputs")?;
         let (mut head, body, cut) = match self.exchange(ask, &secrets.reveal(&body), secrets) {
             Ok(response) => response,
@@ -121,17 +121,22 @@ impl Http {
                 bytes.add(hidden)
             }
         };
-        Ok(Ok(HttpAnswer { status: head.status, headers: head.headers, body, cut }))
+        Ok(Ok(HttpBackendResponse { status: head.status, headers: head.headers, body, cut }))
     }
 
-    fn exchange(&self, ask: &HttpAsk, body: &[u8], secrets: &Secrets) -> Result<(Head, Vec<u8>, bool), HttpFailure> {
+    fn exchange(
+        &self,
+        ask: &HttpBackendRequest,
+        body: &[u8],
+        secrets: &Secrets,
+    ) -> Result<(ResponseHead, Vec<u8>, bool), HttpFailure> {
         let url = Url::parse(&secrets.reveal_url(&ask.url)).ok_or(HttpFailure::Reset)?;
         let request = request(ask, &url, body, secrets).ok_or(HttpFailure::Reset)?;
         let asked = ask.timeout.map_or(self.bounds.head_time, |time| Duration::from_nanos(time.0));
         let all = Deadline::after(self.bounds.time);
         let until_head = Deadline::after(asked.min(self.bounds.head_time)).or_earlier(all);
         // What a server may say before it reads: no more than a whole response.
-        let mut line = Line::connect(&url, &self.tls, self.bounds.body + self.bounds.head, until_head)?;
+        let mut line = HttpConnection::connect(&url, &self.tls, self.bounds.body + self.bounds.head, until_head)?;
         line.send(&request, until_head)?;
         let head = read_head(&mut line, self.bounds.head, until_head)?;
         let (body, cut) = read_body(&mut line, &ask.method, &head, self.bounds.body, all)?;
@@ -140,7 +145,7 @@ impl Http {
 }
 
 /// The request as it is written; `None` if it cannot be.
-fn request(ask: &HttpAsk, url: &Url, body: &[u8], secrets: &Secrets) -> Option<Vec<u8>> {
+fn request(ask: &HttpBackendRequest, url: &Url, body: &[u8], secrets: &Secrets) -> Option<Vec<u8>> {
     if !is_token(&ask.method) {
         return None;
     }

@@ -9,7 +9,7 @@
 //! Invariants: what is captured is the same for the same directory on every machine (sorted, by content,
 //! without times, owners and modes); nothing outside the directory is read, not even through a symbolic
 //! link; what cannot be captured faithfully is refused by name, never left out. What is live is asked of nobody
-//! but [`Live`], reaches nothing that was not switched on, and never holds a secret.
+//! but [`LiveComputer`], reaches nothing that was not switched on, and never holds a secret.
 //! Not here: the disk that the capture is copied onto (`fozzy-world`), standard input (`fozzy`), recording.
 
 mod deadline;
@@ -27,6 +27,6 @@ pub use directory::{CAPTURE_BYTES_MAX, CAPTURE_ENTRIES_MAX, CaptureError, captur
 pub use files::{DIRECTORY_ENTRIES_MAX, OPEN_FILES_MAX};
 pub use guest_path::{GuestPathError, normalise_guest_path};
 pub use http::{HTTP_BODY_BYTES_MAX, HTTP_HEAD_BYTES_MAX, HTTP_HEAD_TIME_MAX, HTTP_HEADERS_MAX, HTTP_TIME_MAX};
-pub use live::{Live, LiveError, LiveOptions};
+pub use live::{LiveComputer, LiveError, LiveOptions};
 pub use process::{PROCESS_LINGER_MAX, PROCESS_OUTPUT_BYTES_MAX, PROCESS_TIME_MAX};
 pub use secrets::{SECRET_BYTES_MIN, SECRETS_LEARNED_MAX, hide_known};

@@ -1,4 +1,4 @@
-//! The real computer behind [`Reality`]: what an execution with live backends asks, and nothing else.
+//! The real computer behind [`LiveBackend`]: what an execution with live backends asks, and nothing else.
 //!
 //! ```text
 //! Ask ──▶ Live { files: below the root, http, processes } ──▶ Answer
@@ -9,12 +9,12 @@
 //! says which variables matter; every answer is bounded, in bytes and in time, by a named constant.
 //! Not here: recording (the caller's source of decisions), when an answer arrives in virtual time (`fozzy-world`).
 
-use crate::files::Files;
-use crate::http::Http;
-use crate::process::Processes;
+use crate::files::FileBackend;
+use crate::http::HttpBackend;
+use crate::process::ProcessBackend;
 use crate::secrets::Secrets;
-use fozzy_trace::observation::{Answer, Ask, Reality};
-use fozzy_trace::plan::{Inputs, Redact};
+use fozzy_trace::observation::{BackendRequest, BackendResponse, LiveBackend};
+use fozzy_trace::plan::{Inputs, RedactionPolicy};
 use std::path::PathBuf;
 
 /// What of the real computer is there for the guest.
@@ -37,7 +37,7 @@ pub struct LiveOptions {
     /// What must not enter the sandbox: a placeholder (`<redacted:NAME>`) and the value that it stands for.
     pub secrets: Vec<(String, String)>,
     /// Which response headers hold more such values. Its environment names are the caller's matter.
-    pub redact: Redact,
+    pub redact: RedactionPolicy,
     /// Certificates (DER) that HTTPS trusts besides Mozilla's.
     pub trusted_certificates: Vec<Vec<u8>>,
 }
@@ -70,7 +70,7 @@ impl LiveOptions {
             processes: false,
             path: Vec::new(),
             secrets: Vec::new(),
-            redact: Redact::default(),
+            redact: RedactionPolicy::default(),
             trusted_certificates: Vec::new(),
         }
     }
@@ -101,52 +101,55 @@ pub enum LiveError {
 }
 
 /// See the module.
-pub struct Live {
-    files: Option<Files>,
-    http: Option<Http>,
-    processes: Option<Processes>,
+pub struct LiveComputer {
+    files: Option<FileBackend>,
+    http: Option<HttpBackend>,
+    processes: Option<ProcessBackend>,
     secrets: Secrets,
 }
 
-impl std::fmt::Debug for Live {
+impl std::fmt::Debug for LiveComputer {
     /// Without the secrets.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("Live")
     }
 }
 
-impl Live {
+impl LiveComputer {
     /// The real computer, as far as `options` opens it.
     ///
     /// # Errors
     /// For a root that is no directory, placeholders that are none and certificates that are none.
-    pub fn new(options: LiveOptions) -> Result<Live, LiveError> {
+    pub fn new(options: LiveOptions) -> Result<LiveComputer, LiveError> {
         let failed = |source| LiveError::Root { root: options.root.clone(), source };
-        let files =
-            options.files.then(|| Files::new(&options.root, options.hidden.clone())).transpose().map_err(failed)?;
-        let http = options.http.then(|| Http::new(&options.trusted_certificates)).transpose()?;
+        let files = options
+            .files
+            .then(|| FileBackend::new(&options.root, options.hidden.clone()))
+            .transpose()
+            .map_err(failed)?;
+        let http = options.http.then(|| HttpBackend::new(&options.trusted_certificates)).transpose()?;
         let processes =
-            options.processes.then(|| Processes::new(&options.root, options.path)).transpose().map_err(failed)?;
+            options.processes.then(|| ProcessBackend::new(&options.root, options.path)).transpose().map_err(failed)?;
         let secrets = Secrets::new(&options.secrets, &options.redact).map_err(LiveError::Secrets)?;
-        Ok(Live { files, http, processes, secrets })
+        Ok(LiveComputer { files, http, processes, secrets })
     }
 }
 
-impl Reality for Live {
-    fn answer(&mut self, ask: &Ask, bytes: &mut Inputs) -> Result<Answer, String> {
+impl LiveBackend for LiveComputer {
+    fn answer(&mut self, ask: &BackendRequest, bytes: &mut Inputs) -> Result<BackendResponse, String> {
         let off = |what: &str| format!("an execution asked for live {what}, which is not switched on");
         match ask {
-            Ask::File(ask) => {
+            BackendRequest::File(ask) => {
                 let files = self.files.as_mut().ok_or_else(|| off("files"))?;
-                Ok(Answer::File(files.answer(ask, bytes)))
+                Ok(BackendResponse::File(files.answer(ask, bytes)))
             }
-            Ask::Http(ask) => {
+            BackendRequest::Http(ask) => {
                 let http = self.http.as_ref().ok_or_else(|| off("HTTP"))?;
-                http.answer(ask, &mut self.secrets, bytes).map(Answer::Http)
+                http.answer(ask, &mut self.secrets, bytes).map(BackendResponse::Http)
             }
-            Ask::Process(ask) => {
+            BackendRequest::Process(ask) => {
                 let processes = self.processes.as_ref().ok_or_else(|| off("processes"))?;
-                processes.answer(ask, &self.secrets, bytes).map(Answer::Process)
+                processes.answer(ask, &self.secrets, bytes).map(BackendResponse::Process)
             }
         }
     }
@@ -155,15 +158,16 @@ impl Reality for Live {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fozzy_trace::observation::{FileAnswer, FileAsk, FileOperation, HttpAsk, ProcessAsk};
+    use fozzy_trace::observation::{FileOperation, FileRequest, FileResponse, HttpBackendRequest, ProcessRequest};
     use fozzy_trace::plan::HttpFailure;
     use fozzy_trace::{Digest, Errno};
 
-    fn asks() -> [Ask; 3] {
+    fn asks() -> [BackendRequest; 3] {
         let empty = Digest::of(b"");
         let url = "no-url".to_owned();
-        let http = HttpAsk { method: "GET".to_owned(), url, headers: Vec::new(), body: empty, timeout: None };
-        let process = ProcessAsk {
+        let http =
+            HttpBackendRequest { method: "GET".to_owned(), url, headers: Vec::new(), body: empty, timeout: None };
+        let process = ProcessRequest {
             command: String::new(),
             args: Vec::new(),
             env: Vec::new(),
@@ -171,40 +175,40 @@ mod tests {
             stdin: empty,
             deadline: None,
         };
-        let file = FileAsk { on: 5, operation: FileOperation::Stat };
-        [Ask::File(file), Ask::Http(http), Ask::Process(process)]
+        let file = FileRequest { on: 5, operation: FileOperation::Stat };
+        [BackendRequest::File(file), BackendRequest::Http(http), BackendRequest::Process(process)]
     }
 
     #[test]
     fn only_what_is_switched_on_is_reached() {
         let root = tempfile::tempdir().expect("a temporary directory");
         let mut inputs = Inputs::default();
-        let mut off = Live::new(LiveOptions::new(root.path())).expect("nothing is needed");
+        let mut off = LiveComputer::new(LiveOptions::new(root.path())).expect("nothing is needed");
         for ask in asks() {
             let error = off.answer(&ask, &mut inputs).expect_err("it is off");
             assert!(error.contains("not switched on"), "{error}");
         }
         let options = LiveOptions { files: true, http: true, processes: true, ..LiveOptions::new(root.path()) };
-        let mut on = Live::new(options).expect("the root is there");
+        let mut on = LiveComputer::new(options).expect("the root is there");
         for ask in asks() {
             let answer = on.answer(&ask, &mut inputs).expect("it is on");
             assert!(ask.fits(&answer), "{answer:?}");
             let refused = matches!(
                 answer,
-                Answer::File(Err(Errno::BadDescriptor))
-                    | Answer::Http(Err(HttpFailure::Reset))
-                    | Answer::Process(Err(fozzy_trace::observation::ProcessFailure::NotFound))
+                BackendResponse::File(Err(Errno::BadDescriptor))
+                    | BackendResponse::Http(Err(HttpFailure::Reset))
+                    | BackendResponse::Process(Err(fozzy_trace::observation::ProcessFailure::NotFound))
             );
             assert!(refused, "{answer:?}");
         }
-        let stat = Ask::File(FileAsk { on: 0, operation: FileOperation::Stat });
-        assert!(matches!(on.answer(&stat, &mut inputs), Ok(Answer::File(Ok(FileAnswer::Stat(_))))));
+        let stat = BackendRequest::File(FileRequest { on: 0, operation: FileOperation::Stat });
+        assert!(matches!(on.answer(&stat, &mut inputs), Ok(BackendResponse::File(Ok(FileResponse::Stat(_))))));
     }
 
     #[test]
     fn what_cannot_be_used_is_refused_by_name() {
         let refused = |options: LiveOptions, expected: &str| {
-            let error = Live::new(options).expect_err(expected).to_string();
+            let error = LiveComputer::new(options).expect_err(expected).to_string();
             assert!(error.contains(expected), "expected `{expected}` in `{error}`");
         };
         refused(LiveOptions { files: true, ..LiveOptions::new("/no/such/root") }, "`/no/such/root`");

@@ -17,7 +17,7 @@
 
 use crate::deadline::{Deadline, timespec};
 use crate::secrets::Secrets;
-use fozzy_trace::observation::{ProcessAnswer, ProcessAsk, ProcessFailure};
+use fozzy_trace::observation::{ProcessFailure, ProcessRequest, ProcessResponse};
 use fozzy_trace::plan::{Inputs, ProcessExit};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
@@ -47,7 +47,7 @@ const LOOK_PAUSE_MAX: Duration = Duration::from_millis(10);
 const READ_BYTES: usize = 64 * 1024;
 
 /// See the module.
-pub(crate) struct Processes {
+pub(crate) struct ProcessBackend {
     /// The root, without links in its path.
     root: PathBuf,
     path: Vec<PathBuf>,
@@ -62,12 +62,12 @@ struct Bounds {
     linger: Duration,
 }
 
-impl Processes {
+impl ProcessBackend {
     /// Processes that start in `root`, by commands in the directories of `path`.
     ///
     /// # Errors
     /// What the operating system says of the root.
-    pub(crate) fn new(root: &Path, mut path: Vec<PathBuf>) -> io::Result<Processes> {
+    pub(crate) fn new(root: &Path, mut path: Vec<PathBuf>) -> io::Result<ProcessBackend> {
         let root = root.canonicalize()?;
         if !root.is_dir() {
             return Err(io::ErrorKind::NotADirectory.into());
@@ -75,7 +75,7 @@ impl Processes {
         // A relative directory would mean another one in each working directory.
         path.retain(|directory| directory.is_absolute());
         let bounds = Bounds { output: PROCESS_OUTPUT_BYTES_MAX, time: PROCESS_TIME_MAX, linger: PROCESS_LINGER_MAX };
-        Ok(Processes { root, path, bounds })
+        Ok(ProcessBackend { root, path, bounds })
     }
 
     /// Runs one.
@@ -84,10 +84,10 @@ impl Processes {
     /// One sentence, when the ask names bytes that are not there, or the process cannot be watched.
     pub(crate) fn answer(
         &self,
-        ask: &ProcessAsk,
+        ask: &ProcessRequest,
         secrets: &Secrets,
         bytes: &mut Inputs,
-    ) -> Result<Result<ProcessAnswer, ProcessFailure>, String> {
+    ) -> Result<Result<ProcessResponse, ProcessFailure>, String> {
         let stdin = bytes.get(&ask.stdin).ok_or("the standard input of a live process is not among the inputs")?;
         let mut command = match self.command(ask, secrets) {
             Ok(command) => command,
@@ -105,12 +105,12 @@ impl Processes {
             Run::Ended { exit, deadline_passed, stdout, stderr } => {
                 let stdout = bytes.add(secrets.hide(&stdout).into_owned());
                 let stderr = bytes.add(secrets.hide(&stderr).into_owned());
-                Ok(ProcessAnswer { exit, deadline_passed, stdout, stderr })
+                Ok(ProcessResponse { exit, deadline_passed, stdout, stderr })
             }
         })
     }
 
-    fn command(&self, ask: &ProcessAsk, secrets: &Secrets) -> Result<Command, ProcessFailure> {
+    fn command(&self, ask: &ProcessRequest, secrets: &Secrets) -> Result<Command, ProcessFailure> {
         let directory = self.directory(ask.cwd.as_deref())?;
         let mut command = Command::new(self.find(&ask.command, &directory)?);
         command.arg0(&ask.command).current_dir(directory).env_clear();
@@ -176,7 +176,7 @@ impl Drop for Group {
     fn drop(&mut self) {
         if let Some(child) = &mut self.0 {
             kill(child);
-            // It was just killed; what it ended with interests nobody any more.
+            // It was just killed; its exit status is not needed.
             drop(child.wait());
         }
     }
@@ -184,7 +184,7 @@ impl Drop for Group {
 
 /// Kills the group of a child that is not reaped yet.
 fn kill(child: &Child) {
-    // There may be nobody left in it, which is as well.
+    // The group may be empty already.
     let _ = kill_process_group(Pid::from_child(child), Signal::KILL);
 }
 
@@ -266,7 +266,7 @@ fn exchange(
     Ok(true)
 }
 
-/// The pipe to the child's standard input, until all is written or nobody reads.
+/// The pipe to the child's standard input, until all is written or the child closes it.
 struct Input<'a> {
     pipe: Option<ChildStdin>,
     rest: &'a [u8],

@@ -20,7 +20,7 @@
 //! requests unless the host redacts their headers.
 
 use aho_corasick::{AhoCorasick, MatchKind};
-use fozzy_trace::plan::{REDACTED, Redact};
+use fozzy_trace::plan::{REDACTED, RedactionPolicy};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -57,7 +57,7 @@ impl Secrets {
     ///
     /// # Errors
     /// One sentence, for a placeholder that is none, and for values beyond what can be searched for.
-    pub(crate) fn new(known: &[(String, String)], redact: &Redact) -> Result<Secrets, String> {
+    pub(crate) fn new(known: &[(String, String)], redact: &RedactionPolicy) -> Result<Secrets, String> {
         let mut secrets = Secrets {
             values: BTreeMap::new(),
             placeholders: BTreeMap::new(),
@@ -223,7 +223,7 @@ pub fn hide_known<'a>(
     known: &[(String, String)],
     texts: impl IntoIterator<Item = &'a mut String>,
 ) -> Result<(), String> {
-    let secrets = Secrets::new(known, &Redact::default())?;
+    let secrets = Secrets::new(known, &RedactionPolicy::default())?;
     for text in texts {
         let hidden = String::from_utf8_lossy(&secrets.hide(text.as_bytes())).into_owned();
         if hidden != *text {
@@ -268,7 +268,7 @@ mod tests {
 
     fn secrets(known: &[(&str, &str)]) -> Secrets {
         let known: Vec<_> = known.iter().map(|(name, value)| (format!("<redacted:{name}>"), (*value).into())).collect();
-        Secrets::new(&known, &Redact::default()).expect("placeholders")
+        Secrets::new(&known, &RedactionPolicy::default()).expect("placeholders")
     }
 
     fn revealed(secrets: &Secrets, text: &str) -> String {
@@ -357,7 +357,7 @@ mod tests {
     #[test]
     fn what_is_no_placeholder_is_refused() {
         for name in ["TOKEN", "<redacted:>", "<redacted:a>b>", "<redacted:a"] {
-            let error = Secrets::new(&[(name.to_owned(), "v".to_owned())], &Redact::default());
+            let error = Secrets::new(&[(name.to_owned(), "v".to_owned())], &RedactionPolicy::default());
             assert!(error.is_err_and(|error| error.contains(name)), "{name}");
         }
         assert_eq!(percent_decoded("%4a%zz%"), b"J%zz%");

@@ -5,11 +5,11 @@
 //! Not here: what needs the real computer or the merged plan (`resolve.rs`).
 
 use crate::file::{
-    ComponentFile, Content, FaultFile, HttpFile, MachineFile, NodeFile, OtherContent, PlanFile, ProcessFile,
+    ComponentFile, ContentFile, ContentTable, FaultFile, HttpFile, MachineFile, NodeFile, PlanFile, ProcessFile,
 };
 use crate::nearest::hint;
-use crate::notation::Size;
-use crate::problem::{Problems, Step, quoted};
+use crate::notation::ByteSize;
+use crate::problem::{DocumentStep, Problems, quoted};
 use fozzy_live::normalise_guest_path;
 use fozzy_trace::Duration;
 use fozzy_world::fault::{FaultKind, FaultTarget};
@@ -38,7 +38,7 @@ pub(crate) fn check(file: &PlanFile, kinds: &[&FaultKind], problems: &mut Proble
     let mut check = Check { path: Vec::new(), problems };
     check.machine(&file.machine);
     for (key, size) in [("memory", file.limits.memory), ("disk", file.limits.disk)] {
-        if size == Some(Size(0)) {
+        if size == Some(ByteSize(0)) {
             check.at2("limits", key, |check| check.wrong("expected more than 0 bytes"));
         }
     }
@@ -64,7 +64,7 @@ pub(crate) fn check(file: &PlanFile, kinds: &[&FaultKind], problems: &mut Proble
 }
 
 struct Check<'a> {
-    path: Vec<Step>,
+    path: Vec<DocumentStep>,
     problems: &'a mut Problems,
 }
 
@@ -79,13 +79,13 @@ impl Check<'_> {
         }
     }
 
-    fn at(&mut self, step: impl Into<Step>, look: impl FnOnce(&mut Self)) {
+    fn at(&mut self, step: impl Into<DocumentStep>, look: impl FnOnce(&mut Self)) {
         self.path.push(step.into());
         look(self);
         self.path.pop();
     }
 
-    fn at2(&mut self, first: impl Into<Step>, second: impl Into<Step>, look: impl FnOnce(&mut Self)) {
+    fn at2(&mut self, first: impl Into<DocumentStep>, second: impl Into<DocumentStep>, look: impl FnOnce(&mut Self)) {
         self.at(first, |check| check.at(second, look));
     }
 
@@ -138,8 +138,8 @@ impl Check<'_> {
         }
     }
 
-    fn content(&mut self, content: &Content) {
-        if let Content::Other(OtherContent::File(path)) = content {
+    fn content(&mut self, content: &ContentFile) {
+        if let ContentFile::Other(ContentTable::File(path)) = content {
             self.at("file", |check| check.must(check_host_path(path)));
         }
     }

@@ -3,7 +3,7 @@
 //! Moments become strings, as RFC 3339 writes them. Tables keep the order of the text.
 //! Invariant: the value is nested no deeper than the parser allows (a few hundred levels), so recursion is safe.
 
-use crate::problem::{Place, Problems, Step};
+use crate::problem::{DocumentStep, Problems, TextPosition};
 use serde_json::{Map, Value};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
@@ -16,10 +16,10 @@ pub(crate) struct Document<'t> {
 
 impl<'t> Document<'t> {
     /// Parses a text; what is no TOML comes back as problems with their places.
-    pub(crate) fn parse(text: &'t str) -> Result<Document<'t>, Vec<(Option<Place>, String)>> {
+    pub(crate) fn parse(text: &'t str) -> Result<Document<'t>, Vec<(Option<TextPosition>, String)>> {
         let (table, errors) = DeTable::parse_recoverable(text);
         let problem = |error: &toml::de::Error| {
-            let place = error.span().map(|span| Place::of(text, span.start));
+            let place = error.span().map(|span| TextPosition::of(text, span.start));
             (place, format!("no TOML: {}", error.message().trim_end()))
         };
         match errors.is_empty() {
@@ -34,14 +34,14 @@ impl<'t> Document<'t> {
     }
 
     /// Where a key stands, or the nearest thing around it that stands anywhere.
-    pub(crate) fn place(&self, path: &[Step]) -> Option<Place> {
+    pub(crate) fn place(&self, path: &[DocumentStep]) -> Option<TextPosition> {
         let mut found = None;
         let mut at: Option<&DeValue<'_>> = None;
         for step in path {
             let next = match (step, at) {
-                (Step::Key(key), None) => entry(self.table.get_ref(), key),
-                (Step::Key(key), Some(DeValue::Table(table))) => entry(table, key),
-                (Step::Index(index), Some(DeValue::Array(items))) => {
+                (DocumentStep::Key(key), None) => entry(self.table.get_ref(), key),
+                (DocumentStep::Key(key), Some(DeValue::Table(table))) => entry(table, key),
+                (DocumentStep::Index(index), Some(DeValue::Array(items))) => {
                     items.get(*index).map(|item| (item.span().start, item.get_ref()))
                 }
                 _ => None,
@@ -49,7 +49,7 @@ impl<'t> Document<'t> {
             let Some((start, value)) = next else { break };
             (found, at) = (Some(start), Some(value));
         }
-        found.map(|start| Place::of(self.text, start))
+        found.map(|start| TextPosition::of(self.text, start))
     }
 }
 
@@ -58,12 +58,12 @@ fn entry<'a, 't>(table: &'a DeTable<'t>, key: &str) -> Option<(usize, &'a DeValu
     Some((key.span().start, value.get_ref()))
 }
 
-fn table(from: &DeTable<'_>, path: &mut Vec<Step>, problems: &mut Problems) -> Map<String, Value> {
+fn table(from: &DeTable<'_>, path: &mut Vec<DocumentStep>, problems: &mut Problems) -> Map<String, Value> {
     let mut entries: Vec<_> = from.iter().collect();
     entries.sort_by_key(|(key, _)| key.span().start);
     let mut to = Map::new();
     for (key, value) in entries {
-        path.push(Step::Key(key.get_ref().to_string()));
+        path.push(DocumentStep::Key(key.get_ref().to_string()));
         if let Some(value) = json(value.get_ref(), path, problems) {
             to.insert(key.get_ref().to_string(), value);
         }
@@ -72,7 +72,7 @@ fn table(from: &DeTable<'_>, path: &mut Vec<Step>, problems: &mut Problems) -> M
     to
 }
 
-fn json(from: &DeValue<'_>, path: &mut Vec<Step>, problems: &mut Problems) -> Option<Value> {
+fn json(from: &DeValue<'_>, path: &mut Vec<DocumentStep>, problems: &mut Problems) -> Option<Value> {
     Some(match from {
         DeValue::String(text) => Value::String(text.to_string()),
         DeValue::Boolean(value) => Value::Bool(*value),
@@ -94,7 +94,7 @@ fn json(from: &DeValue<'_>, path: &mut Vec<Step>, problems: &mut Problems) -> Op
         DeValue::Array(items) => {
             let mut to = Vec::with_capacity(items.len());
             for (index, item) in items.iter().enumerate() {
-                path.push(Step::Index(index));
+                path.push(DocumentStep::Index(index));
                 // A hole would shift what follows; the problem is reported, so the value itself does not matter.
                 to.push(json(item.get_ref(), path, problems).unwrap_or(Value::Null));
                 path.pop();

@@ -10,7 +10,7 @@
 use crate::check::check_target;
 use crate::file::FaultFile;
 use crate::nearest::hint;
-use crate::notation::{Rate, Strength};
+use crate::notation::{FaultRate, Strength};
 use crate::problem::quoted;
 use fozzy_trace::Duration;
 use fozzy_trace::plan::FaultPlan;
@@ -68,7 +68,7 @@ fn parse_word(word: &str, kinds: &[&FaultKind]) -> Result<Vec<FaultFile>, String
     let has_target = rest.starts_with('@');
     // Behind a target, what cannot be read as a strength or a rate belongs to the target.
     let (rest, strength) = behind(rest, '=', has_target, Strength::parse)?;
-    let (rest, rate) = behind(rest, ':', has_target, Rate::parse)?;
+    let (rest, rate) = behind(rest, ':', has_target, FaultRate::parse)?;
     let target = match rest.strip_prefix('@') {
         Some("") => return Err("expected a target behind `@`, found nothing".to_owned()),
         Some(target) => Some(target),

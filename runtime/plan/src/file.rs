@@ -4,8 +4,8 @@
 //! over the schema that is made of them (`walk.rs`), since serde cannot refuse unknown keys beside `flatten`.
 //! Paths of the real computer are joined with the folder of the file when it is read.
 
-use crate::named::Named;
-use crate::notation::{Bandwidth, Rate, Size, Span, Strength, WallStart};
+use crate::named::NamedValues;
+use crate::notation::{Bandwidth, ByteSize, FaultRate, Strength, TimeSpan, WallStart};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 use std::borrow::Cow;
@@ -48,7 +48,7 @@ pub struct PlanFile {
     /// What goes wrong. Whether a fault strikes is a decision: recorded, replayed and shrunk.
     pub fault: Vec<FaultFile>,
     /// What must not stand in a trace.
-    pub redact: RedactFile,
+    pub redact: RedactionFile,
 }
 
 /// What one machine is given.
@@ -58,17 +58,17 @@ pub struct MachineFile {
     /// Arguments of the program, without its name.
     pub args: Option<Vec<String>>,
     /// Environment variables. Nothing of the real environment is visible.
-    pub env: Named<String>,
+    pub env: NamedValues<String>,
     /// Standard input. Default: empty; for the target of a run, the input of fozzy itself.
-    pub stdin: Option<Content>,
-    /// Whether standard input stays open after its last byte, like a terminal at which nobody types. Default: false.
+    pub stdin: Option<ContentFile>,
+    /// Whether standard input stays open after its last byte, like a terminal without input. Default: false.
     pub stdin_stays_open: Option<bool>,
     /// Real directories, copied onto the virtual disk: path in the guest = path of the real directory. Writes of the
     /// program never reach the real one.
-    pub dirs: Named<PathBuf>,
+    pub dirs: NamedValues<PathBuf>,
     /// Single files of the virtual disk: path in the guest = content. One takes the place of a file that came with a
     /// directory.
-    pub files: Named<Content>,
+    pub files: NamedValues<ContentFile>,
 }
 
 /// Bounds of an execution. Reaching one is an outcome that you see.
@@ -79,11 +79,11 @@ pub struct LimitsFile {
     #[schemars(range(min = 1))]
     pub fuel: Option<u64>,
     /// Virtual time, such as "5s". Default: no bound.
-    pub timeout: Option<Span>,
+    pub timeout: Option<TimeSpan>,
     /// Linear memory of one program, such as "256MiB". Default: 1GiB.
-    pub memory: Option<Size>,
+    pub memory: Option<ByteSize>,
     /// Bytes on a virtual disk, such as "100MB". Default: 1GiB.
-    pub disk: Option<Size>,
+    pub disk: Option<ByteSize>,
     /// Files, directories and links on a virtual disk. Default: 1048576.
     pub disk_nodes: Option<u64>,
 }
@@ -93,12 +93,12 @@ pub struct LimitsFile {
 #[serde(default, rename_all = "kebab-case")]
 pub struct MemoryFile {
     /// Bytes that may be in use at the end, such as 0 or "4KiB"; more is a failure. Default: no bound.
-    pub leak_budget: Option<Size>,
+    pub leak_budget: Option<ByteSize>,
     /// Scenario files: how many allocations succeed before all others are refused. Default: all.
     pub fail_after: Option<u64>,
     /// Scenario files: each allocation takes up to 30 % more than was asked for, by this number. Default: just that.
     pub fragmentation_seed: Option<u64>,
-    /// Scenario files: allocations take so many times what they ask for, in turn, such as [1, 2, 4]. Default: [1].
+    /// Scenario files: factors by which allocations are enlarged, in turn, such as [1, 2, 4]. Default: [1].
     #[schemars(inner(range(min = 1)))]
     pub pressure_wave: Option<Vec<u64>>,
 }
@@ -146,23 +146,23 @@ pub struct HttpFile {
     /// The whole URL, or path and query when it begins with "/". `*` stands for any characters.
     pub url: String,
     /// Headers that the request must have; in values, `*` stands for any characters.
-    pub headers: Named<String>,
+    pub headers: NamedValues<String>,
     /// How many requests the rule answers before the next rules are tried. Default: all.
     #[schemars(range(min = 1))]
     pub times: Option<u64>,
     /// Virtual time from the request to the head of the response, such as "20ms". Default: none.
-    pub delay: Option<Span>,
+    pub delay: Option<TimeSpan>,
     /// Status of the response. Default: 200.
     #[schemars(range(min = 100, max = 999))]
     pub status: Option<u16>,
     /// Headers of the response; a list is a header that stands several times.
-    pub response_headers: Named<HeaderValue>,
+    pub response_headers: NamedValues<HeaderValue>,
     /// Body of the response. Default: empty.
-    pub body: Option<Content>,
+    pub body: Option<ContentFile>,
     /// Body of the response as JSON, with `content-type: application/json` unless response-headers say another.
     pub json: Option<serde_json::Value>,
-    /// The connection breaks after so many bytes of the body.
-    pub reset_after: Option<Size>,
+    /// The connection breaks after this many bytes of the body.
+    pub reset_after: Option<ByteSize>,
     /// No response.
     pub fail: Option<HttpFailureFile>,
     /// A component that exports wasi:http/incoming-handler answers, each request in an instance of its own.
@@ -175,7 +175,7 @@ pub struct HttpFile {
 pub enum HttpFailureFile {
     /// The name of the host is unknown.
     Dns,
-    /// Nobody listens.
+    /// The connection is refused.
     Refused,
     /// The connection breaks before the response.
     Reset,
@@ -189,7 +189,7 @@ pub enum HttpFailureFile {
 pub enum HeaderValue {
     /// The header stands once.
     One(String),
-    /// It stands so many times.
+    /// The header is repeated, once for each value.
     Many(Vec<String>),
 }
 
@@ -232,17 +232,17 @@ pub struct ProcessFile {
     #[schemars(range(min = 1))]
     pub times: Option<u64>,
     /// Virtual time from start to end, such as "2s". Default: none.
-    pub delay: Option<Span>,
-    /// It ends by itself with this code. Default: 0.
+    pub delay: Option<TimeSpan>,
+    /// It exits with this code. Default: 0.
     #[schemars(range(min = -2_147_483_648, max = 2_147_483_647))]
     pub exit: Option<i32>,
     /// It ends by this signal.
     #[schemars(range(min = 1, max = 64))]
     pub signal: Option<i32>,
     /// What it writes to standard output. Default: nothing.
-    pub stdout: Option<Content>,
+    pub stdout: Option<ContentFile>,
     /// What it writes to standard error. Default: nothing.
-    pub stderr: Option<Content>,
+    pub stderr: Option<ContentFile>,
     /// It does not start.
     pub fail: Option<ProcessFailureFile>,
     /// Another component is the process, with a disk, clock readings and entropy of its own. Arguments and standard
@@ -265,9 +265,9 @@ pub enum ProcessFailureFile {
 #[serde(default, rename_all = "kebab-case")]
 pub struct NetworkFile {
     /// Least time of a packet on its way. Default: "100us", two machines on one switch.
-    pub latency: Option<Span>,
+    pub latency: Option<TimeSpan>,
     /// Up to so much more, drawn for each packet. Default: none.
-    pub jitter: Option<Span>,
+    pub jitter: Option<TimeSpan>,
     /// Bytes in a second in each direction between two machines, such as "10MB/s". Default: no bound.
     pub bandwidth: Option<Bandwidth>,
 }
@@ -293,14 +293,14 @@ pub enum ComponentFile {
     /// A file, or the folder of a crate.
     Path(PathBuf),
     /// With more.
-    Program(ProgramFile),
+    Program(ComponentTable),
 }
 
 /// A component, and what its machine is given.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(default, rename_all = "kebab-case")]
 #[schemars(extend("required" = ["path"]))]
-pub struct ProgramFile {
+pub struct ComponentTable {
     /// A file, or the folder of a crate.
     pub path: PathBuf,
     /// What its machine is given.
@@ -318,7 +318,7 @@ impl JsonSchema for ComponentFile {
     }
 
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        let mut schema = ProgramFile::json_schema(generator);
+        let mut schema = ComponentTable::json_schema(generator);
         schema.insert("type".to_owned(), ["string", "object"].as_slice().into());
         schema.remove("description");
         schema
@@ -328,17 +328,17 @@ impl JsonSchema for ComponentFile {
 /// Bytes: a text as it is, or a table that says where they are or how they are written.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(untagged)]
-pub enum Content {
+pub enum ContentFile {
     /// UTF-8.
     Text(String),
     /// Elsewhere, or in another form.
-    Other(OtherContent),
+    Other(ContentTable),
 }
 
 /// Content that is not written as a plain text.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum OtherContent {
+pub enum ContentTable {
     /// The same as a plain text.
     Text(String),
     /// The bytes of a real file.
@@ -349,7 +349,7 @@ pub enum OtherContent {
     Json(serde_json::Value),
 }
 
-impl JsonSchema for Content {
+impl JsonSchema for ContentFile {
     fn inline_schema() -> bool {
         true
     }
@@ -385,11 +385,11 @@ pub struct FaultFile {
     /// `*` stands for any characters. Default: everything.
     pub target: Option<String>,
     /// How often: 0.02, "2%" or "1/50" of the operations that it could strike. Default: the kind's.
-    pub rate: Option<Rate>,
+    pub rate: Option<FaultRate>,
     /// From when on, in virtual time. Default: from the start.
-    pub start: Option<Span>,
+    pub start: Option<TimeSpan>,
     /// For how long. Default: to the end.
-    pub length: Option<Span>,
+    pub length: Option<TimeSpan>,
     /// How hard: a number in the kind's unit, or a duration or a size such as "64KiB". Default: the kind's.
     pub strength: Option<Strength>,
     /// How many times at the most. Default: no bound.
@@ -400,7 +400,7 @@ pub struct FaultFile {
 /// What must not stand in a trace: values under these names are replaced by a placeholder.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(default, rename_all = "kebab-case")]
-pub struct RedactFile {
+pub struct RedactionFile {
     /// Names of HTTP headers, besides authorization, cookie, proxy-authorization and set-cookie.
     pub headers: Vec<String>,
     /// Names of environment variables.
@@ -442,9 +442,9 @@ impl MachineFile {
     }
 }
 
-impl Content {
+impl ContentFile {
     fn paths(&mut self, join: &mut dyn FnMut(&mut PathBuf)) {
-        if let Content::Other(OtherContent::File(path)) = self {
+        if let ContentFile::Other(ContentTable::File(path)) = self {
             join(path);
         }
     }

@@ -90,14 +90,14 @@ mod walk;
 pub use check::RULES_MAX;
 pub use fault_words::{FAULT_GROUPS, FaultWordsError, group_of, parse_fault_words};
 pub use file::{
-    BackendsFile, ComponentFile, Content, FaultFile, FilesBackend, HeaderValue, HttpFailureFile, HttpFile, LimitsFile,
-    MachineFile, MemoryFile, NetworkFile, NodeFile, OtherContent, PlanFile, ProcessFailureFile, ProcessFile,
-    ProgramFile, RedactFile, ScriptBackend,
+    BackendsFile, ComponentFile, ComponentTable, ContentFile, ContentTable, FaultFile, FilesBackend, HeaderValue,
+    HttpFailureFile, HttpFile, LimitsFile, MachineFile, MemoryFile, NetworkFile, NodeFile, PlanFile,
+    ProcessFailureFile, ProcessFile, RedactionFile, ScriptBackend,
 };
-pub use named::Named;
+pub use named::NamedValues;
 pub use nearest::nearest;
-pub use notation::{Bandwidth, Rate, Size, Span, Strength, WallStart};
-pub use problem::{PROBLEMS_MAX, Place, PlanError, Problem};
+pub use notation::{Bandwidth, ByteSize, FaultRate, Strength, TimeSpan, WallStart};
+pub use problem::{PROBLEMS_MAX, PlanError, Problem, TextPosition};
 pub use read::{PLAN_BYTES_MAX, read_text, validate, validate_deep};
-pub use resolve::{FILE_BYTES_MAX, Loader, Resolved};
+pub use resolve::{ComponentLoader, FILE_BYTES_MAX, ResolvedPlan};
 pub use schema::schema;

@@ -8,7 +8,7 @@
 //!
 //! Invariants: a plan over an empty one, and an empty one over a plan, is that plan; merging is associative.
 
-use crate::file::{BackendsFile, LimitsFile, MachineFile, MemoryFile, NetworkFile, PlanFile, RedactFile};
+use crate::file::{BackendsFile, LimitsFile, MachineFile, MemoryFile, NetworkFile, PlanFile, RedactionFile};
 
 impl PlanFile {
     /// This plan, and below it what it leaves open.
@@ -98,9 +98,9 @@ impl NetworkFile {
     }
 }
 
-impl RedactFile {
-    fn over(self, lower: RedactFile) -> RedactFile {
-        RedactFile {
+impl RedactionFile {
+    fn over(self, lower: RedactionFile) -> RedactionFile {
+        RedactionFile {
             headers: both(self.headers, lower.headers),
             env: both(self.env, lower.env),
             defaults: self.defaults.or(lower.defaults),

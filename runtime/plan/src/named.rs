@@ -11,15 +11,15 @@ use std::marker::PhantomData;
 
 /// Values by name, in the order given.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Named<V>(Vec<(String, V)>);
+pub struct NamedValues<V>(Vec<(String, V)>);
 
-impl<V> Default for Named<V> {
-    fn default() -> Named<V> {
-        Named(Vec::new())
+impl<V> Default for NamedValues<V> {
+    fn default() -> NamedValues<V> {
+        NamedValues(Vec::new())
     }
 }
 
-impl<V> Named<V> {
+impl<V> NamedValues<V> {
     /// Sets a value: in the place of an older one of that name, or behind all others.
     pub fn set(&mut self, name: impl Into<String>, value: V) {
         let name = name.into();
@@ -53,7 +53,7 @@ impl<V> Named<V> {
 
     /// `self` over `lower`: the lower names first, with our values where we have them.
     #[must_use]
-    pub fn over(self, mut lower: Named<V>) -> Named<V> {
+    pub fn over(self, mut lower: NamedValues<V>) -> NamedValues<V> {
         // Large tables come from files and are merged once; the names that both have are few.
         for (name, value) in self.0 {
             lower.set(name, value);
@@ -62,38 +62,38 @@ impl<V> Named<V> {
     }
 }
 
-impl<V> FromIterator<(String, V)> for Named<V> {
-    fn from_iter<I: IntoIterator<Item = (String, V)>>(pairs: I) -> Named<V> {
-        let mut named = Named::default();
+impl<V> FromIterator<(String, V)> for NamedValues<V> {
+    fn from_iter<I: IntoIterator<Item = (String, V)>>(pairs: I) -> NamedValues<V> {
+        let mut named = NamedValues::default();
         pairs.into_iter().for_each(|(name, value)| named.set(name, value));
         named
     }
 }
 
-impl<'de, V: Deserialize<'de>> Deserialize<'de> for Named<V> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Named<V>, D::Error> {
+impl<'de, V: Deserialize<'de>> Deserialize<'de> for NamedValues<V> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<NamedValues<V>, D::Error> {
         struct Table<V>(PhantomData<V>);
         impl<'de, V: Deserialize<'de>> Visitor<'de> for Table<V> {
-            type Value = Named<V>;
+            type Value = NamedValues<V>;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("a table")
             }
 
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Named<V>, A::Error> {
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<NamedValues<V>, A::Error> {
                 let mut pairs = Vec::new();
                 // Names are unique already: no document that we read can say one twice.
                 while let Some(pair) = map.next_entry()? {
                     pairs.push(pair);
                 }
-                Ok(Named(pairs))
+                Ok(NamedValues(pairs))
             }
         }
         deserializer.deserialize_map(Table(PhantomData))
     }
 }
 
-impl<V: JsonSchema> JsonSchema for Named<V> {
+impl<V: JsonSchema> JsonSchema for NamedValues<V> {
     fn inline_schema() -> bool {
         true
     }

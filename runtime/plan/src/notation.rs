@@ -15,15 +15,15 @@ use std::fmt;
 
 /// A span of virtual time: `250ms`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Span(pub Duration);
+pub struct TimeSpan(pub Duration);
 
 /// A number of bytes: `4096`, `"64MiB"`, `"1GB"`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Size(pub u64);
+pub struct ByteSize(pub u64);
 
 /// How often a fault strikes, in millionths of the operations that it could strike: `0.02`, `"2%"`, `"1/50"`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Rate(pub u32);
+pub struct FaultRate(pub u32);
 
 /// Bytes in a second: `1000000`, `"10MB/s"`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -44,19 +44,19 @@ pub enum Strength {
     Bytes(u64),
 }
 
-impl Span {
+impl TimeSpan {
     /// Reads `250ms`, `1.5s`.
     ///
     /// # Errors
     /// A sentence that says what was expected and what was found.
-    pub fn parse(text: &str) -> Result<Span, String> {
+    pub fn parse(text: &str) -> Result<TimeSpan, String> {
         let problem = |_| {
             let found = quoted(text);
             format!(
                 "expected a duration such as \"250ms\", \"10s\", \"5m\" or \"2h\" (units ns, us, ms, s, m, h), found {found}"
             )
         };
-        Duration::parse(text).map(Span).map_err(problem)
+        Duration::parse(text).map(TimeSpan).map_err(problem)
     }
 }
 
@@ -73,16 +73,16 @@ const SIZE_UNITS: [(&str, u64); 9] = [
     ("B", 1),
 ];
 
-impl Size {
+impl ByteSize {
     /// Reads `4096`, `64MiB`, `1.5GB`.
     ///
     /// # Errors
     /// A sentence that says what was expected and what was found.
-    pub fn parse(text: &str) -> Result<Size, String> {
+    pub fn parse(text: &str) -> Result<ByteSize, String> {
         let refuse = || format!("expected a size such as 4096, \"64MiB\" or \"1GB\", found {}", quoted(text));
         let unit = SIZE_UNITS.iter().find_map(|(unit, scale)| Some((text.strip_suffix(unit)?, *scale)));
         let (number, scale) = unit.unwrap_or((text, 1));
-        exact(number.trim_end(), scale).map(Size).ok_or_else(refuse)
+        exact(number.trim_end(), scale).map(ByteSize).ok_or_else(refuse)
     }
 }
 
@@ -104,15 +104,15 @@ fn exact(number: &str, scale: u64) -> Option<u64> {
     total.checked_add(u64::try_from(product / one).ok()?)
 }
 
-impl Rate {
+impl FaultRate {
     /// Every operation.
-    pub const ALWAYS: Rate = Rate(RATE_ALWAYS_PPM);
+    pub const ALWAYS: FaultRate = FaultRate(RATE_ALWAYS_PPM);
 
     /// Reads `0.02`, `2%`, `1/50`.
     ///
     /// # Errors
     /// A sentence that says what was expected and what was found.
-    pub fn parse(text: &str) -> Result<Rate, String> {
+    pub fn parse(text: &str) -> Result<FaultRate, String> {
         let refuse =
             || format!("expected a rate from 0 to 1, such as 0.02, \"2%\" or \"1/50\", found {}", quoted(text));
         let decimal = |text: &str| {
@@ -127,22 +127,22 @@ impl Rate {
             },
             (None, None) => decimal(text),
         };
-        fraction.and_then(Rate::of).ok_or_else(refuse)
+        fraction.and_then(FaultRate::of).ok_or_else(refuse)
     }
 
     /// The rate nearest to a fraction; `None` outside 0 to 1. One that is not zero never becomes zero: a fault that
     /// was asked for can strike.
-    fn of(fraction: f64) -> Option<Rate> {
+    fn of(fraction: f64) -> Option<FaultRate> {
         if !(0.0..=1.0).contains(&fraction) {
             return None;
         }
         let ppm = (fraction * f64::from(RATE_ALWAYS_PPM)).round() as u32;
-        Some(Rate(if fraction > 0.0 { ppm.max(1) } else { ppm }))
+        Some(FaultRate(if fraction > 0.0 { ppm.max(1) } else { ppm }))
     }
 }
 
-impl fmt::Display for Rate {
-    /// As a percentage, which [`Rate::parse`] reads back.
+impl fmt::Display for FaultRate {
+    /// As a percentage, which [`FaultRate::parse`] reads back.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (whole, rest) = (self.0 / 10_000, self.0 % 10_000);
         match rest {
@@ -158,9 +158,9 @@ impl Bandwidth {
     /// # Errors
     /// A sentence that says what was expected and what was found.
     pub fn parse(text: &str) -> Result<Bandwidth, String> {
-        let size = text.strip_suffix("/s").map(str::trim_end).and_then(|size| Size::parse(size).ok());
+        let size = text.strip_suffix("/s").map(str::trim_end).and_then(|size| ByteSize::parse(size).ok());
         match size {
-            Some(Size(bytes)) if bytes > 0 => Ok(Bandwidth(bytes)),
+            Some(ByteSize(bytes)) if bytes > 0 => Ok(Bandwidth(bytes)),
             _ => Err(format!("expected bytes in a second, such as 1000000 or \"10MB/s\", found {}", quoted(text))),
         }
     }
@@ -188,7 +188,7 @@ impl Strength {
     pub fn parse(text: &str) -> Result<Strength, String> {
         let number = text.parse().map(Strength::Number).ok().filter(|_| !text.starts_with('+'));
         let time = || Duration::parse(text).map(Strength::Time).ok();
-        let bytes = || Size::parse(text).map(|Size(bytes)| Strength::Bytes(bytes)).ok();
+        let bytes = || ByteSize::parse(text).map(|ByteSize(bytes)| Strength::Bytes(bytes)).ok();
         number
             .or_else(time)
             .or_else(bytes)
@@ -241,12 +241,12 @@ fn not_negative(number: &serde_json::Number) -> Result<u64, String> {
     number.as_u64().ok_or_else(|| format!("expected a whole number, not negative, found {number}"))
 }
 
-impl Notation for Span {
+impl Notation for TimeSpan {
     const NAME: &'static str = "duration";
-    fn of_text(text: &str) -> Result<Span, String> {
-        Span::parse(text)
+    fn of_text(text: &str) -> Result<TimeSpan, String> {
+        TimeSpan::parse(text)
     }
-    fn of_number(_: &serde_json::Number) -> Option<Result<Span, String>> {
+    fn of_number(_: &serde_json::Number) -> Option<Result<TimeSpan, String>> {
         None
     }
     fn schema() -> Schema {
@@ -254,13 +254,13 @@ impl Notation for Span {
     }
 }
 
-impl Notation for Size {
+impl Notation for ByteSize {
     const NAME: &'static str = "size";
-    fn of_text(text: &str) -> Result<Size, String> {
-        Size::parse(text)
+    fn of_text(text: &str) -> Result<ByteSize, String> {
+        ByteSize::parse(text)
     }
-    fn of_number(number: &serde_json::Number) -> Option<Result<Size, String>> {
-        Some(not_negative(number).map(Size))
+    fn of_number(number: &serde_json::Number) -> Option<Result<ByteSize, String>> {
+        Some(not_negative(number).map(ByteSize))
     }
     fn schema() -> Schema {
         let pattern = r"^[0-9]+(\.[0-9]{1,12})? *(B|[kKMG]B|[KMGT]iB)?$";
@@ -268,13 +268,13 @@ impl Notation for Size {
     }
 }
 
-impl Notation for Rate {
+impl Notation for FaultRate {
     const NAME: &'static str = "rate";
-    fn of_text(text: &str) -> Result<Rate, String> {
-        Rate::parse(text)
+    fn of_text(text: &str) -> Result<FaultRate, String> {
+        FaultRate::parse(text)
     }
-    fn of_number(number: &serde_json::Number) -> Option<Result<Rate, String>> {
-        let rate = number.as_f64().and_then(Rate::of);
+    fn of_number(number: &serde_json::Number) -> Option<Result<FaultRate, String>> {
+        let rate = number.as_f64().and_then(FaultRate::of);
         Some(rate.ok_or_else(|| format!("expected a rate from 0 to 1, such as 0.02 or \"2%\", found {number}")))
     }
     fn schema() -> Schema {
@@ -345,9 +345,9 @@ fn of_value<N: Notation>(value: &Value) -> Result<N, String> {
 /// When there is no such notation: the schema is ours.
 pub(crate) fn check(notation: &str, value: &Value) -> Result<(), String> {
     match notation {
-        Span::NAME => of_value::<Span>(value).map(drop),
-        Size::NAME => of_value::<Size>(value).map(drop),
-        Rate::NAME => of_value::<Rate>(value).map(drop),
+        TimeSpan::NAME => of_value::<TimeSpan>(value).map(drop),
+        ByteSize::NAME => of_value::<ByteSize>(value).map(drop),
+        FaultRate::NAME => of_value::<FaultRate>(value).map(drop),
         Bandwidth::NAME => of_value::<Bandwidth>(value).map(drop),
         WallStart::NAME => of_value::<WallStart>(value).map(drop),
         Strength::NAME => of_value::<Strength>(value).map(drop),
@@ -382,7 +382,7 @@ macro_rules! notations {
     )*};
 }
 
-notations!(Span, Size, Rate, Bandwidth, WallStart, Strength);
+notations!(TimeSpan, ByteSize, FaultRate, Bandwidth, WallStart, Strength);
 
 #[cfg(test)]
 mod tests {
@@ -400,10 +400,10 @@ mod tests {
             ("7B", 7),
             ("16777215TiB", 16_777_215 << 40),
         ] {
-            assert_eq!(Size::parse(text), Ok(Size(bytes)), "{text}");
+            assert_eq!(ByteSize::parse(text), Ok(ByteSize(bytes)), "{text}");
         }
         for text in ["", "B", "-1", "1.5", "1.0001kB", "16777216TiB", "1e3", "1 M", "1.MB", ".5MB", "٣"] {
-            let message = Size::parse(text).expect_err(text);
+            let message = ByteSize::parse(text).expect_err(text);
             assert!(message.contains(text), "{message}");
         }
     }
@@ -411,14 +411,14 @@ mod tests {
     #[test]
     fn rates_are_read_as_they_are_printed() {
         for ppm in [0, 1, 10, 20_000, 33_333, 123_456, 999_999, 1_000_000] {
-            let text = Rate(ppm).to_string();
-            assert_eq!(Rate::parse(&text), Ok(Rate(ppm)), "{text}");
+            let text = FaultRate(ppm).to_string();
+            assert_eq!(FaultRate::parse(&text), Ok(FaultRate(ppm)), "{text}");
         }
         for (text, ppm) in [("2%", 20_000), ("0.02", 20_000), ("1/50", 20_000), ("1", 1_000_000), ("1/9999999", 1)] {
-            assert_eq!(Rate::parse(text), Ok(Rate(ppm)), "{text}");
+            assert_eq!(FaultRate::parse(text), Ok(FaultRate(ppm)), "{text}");
         }
         for text in ["", "%", "-1%", "101%", "1.1", "2/1", "1/0", "1/", "nan", "inf", "1e-2", "half"] {
-            let message = Rate::parse(text).expect_err(text);
+            let message = FaultRate::parse(text).expect_err(text);
             assert!(message.contains(text), "{message}");
         }
     }

@@ -15,7 +15,7 @@ pub const PROBLEMS_MAX: usize = 100;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
     /// Where in the text; `None` when it is in no one place of it, or the plan was merged from several files.
-    pub place: Option<Place>,
+    pub place: Option<TextPosition>,
     /// The key in question, such as `http[0].status`, counted from zero; empty for the whole file.
     pub key: String,
     /// What was expected, what was found, and often what to write.
@@ -24,21 +24,21 @@ pub struct Problem {
 
 /// A place in a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Place {
+pub struct TextPosition {
     /// From 1.
     pub line: u32,
     /// In characters, from 1.
     pub column: u32,
 }
 
-impl Place {
+impl TextPosition {
     /// The place of a byte offset. An offset within a character is that character.
-    pub(crate) fn of(text: &str, offset: usize) -> Place {
+    pub(crate) fn of(text: &str, offset: usize) -> TextPosition {
         let offset = (0..=offset.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
         let before = &text[..offset];
         let line_start = before.rfind('\n').map_or(0, |at| at + 1);
         let count = |n: usize| u32::try_from(n).unwrap_or(u32::MAX - 1) + 1;
-        Place {
+        TextPosition {
             line: count(before.bytes().filter(|byte| *byte == b'\n').count()),
             column: count(before[line_start..].chars().count()),
         }
@@ -47,7 +47,7 @@ impl Place {
 
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Some(Place { line, column }) = self.place {
+        if let Some(TextPosition { line, column }) = self.place {
             write!(f, "{line}:{column}: ")?;
         }
         if !self.key.is_empty() {
@@ -86,20 +86,20 @@ impl fmt::Display for PlanError {
 
 /// A step from a value to one inside it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Step {
+pub(crate) enum DocumentStep {
     Key(String),
     Index(usize),
 }
 
-impl From<&str> for Step {
-    fn from(key: &str) -> Step {
-        Step::Key(key.to_owned())
+impl From<&str> for DocumentStep {
+    fn from(key: &str) -> DocumentStep {
+        DocumentStep::Key(key.to_owned())
     }
 }
 
-impl From<usize> for Step {
-    fn from(index: usize) -> Step {
-        Step::Index(index)
+impl From<usize> for DocumentStep {
+    fn from(index: usize) -> DocumentStep {
+        DocumentStep::Index(index)
     }
 }
 
@@ -118,12 +118,12 @@ pub(crate) fn quoted(text: &str) -> String {
 }
 
 /// `http[0].response-headers."x y"`.
-pub(crate) fn render(path: &[Step]) -> String {
+pub(crate) fn render(path: &[DocumentStep]) -> String {
     let mut text = String::new();
     for step in path {
         match step {
-            Step::Index(index) => text.push_str(&format!("[{index}]")),
-            Step::Key(key) => {
+            DocumentStep::Index(index) => text.push_str(&format!("[{index}]")),
+            DocumentStep::Key(key) => {
                 if !text.is_empty() {
                     text.push('.');
                 }
@@ -142,18 +142,18 @@ pub(crate) fn render(path: &[Step]) -> String {
 #[derive(Debug, Default)]
 pub(crate) struct Problems {
     /// Where the value is from which paths are counted.
-    within: Vec<Step>,
-    found: Vec<(Vec<Step>, String)>,
+    within: Vec<DocumentStep>,
+    found: Vec<(Vec<DocumentStep>, String)>,
     more: bool,
 }
 
 impl Problems {
     /// No problems yet; paths are counted from the value at `within`.
-    pub(crate) fn within(within: &[Step]) -> Problems {
+    pub(crate) fn within(within: &[DocumentStep]) -> Problems {
         Problems { within: within.to_vec(), ..Problems::default() }
     }
 
-    pub(crate) fn add(&mut self, path: &[Step], message: impl Into<String>) {
+    pub(crate) fn add(&mut self, path: &[DocumentStep], message: impl Into<String>) {
         match self.found.len() < PROBLEMS_MAX {
             true => self.found.push((self.within.iter().chain(path).cloned().collect(), message.into())),
             false => self.more = true,
@@ -180,9 +180,12 @@ impl Problems {
     }
 
     /// The problems in the order of the text, with their places as `locate` finds them.
-    pub(crate) fn finish(self, locate: impl Fn(&[Step]) -> Option<Place>) -> Vec<Problem> {
-        let place =
-            |(path, message): (Vec<Step>, String)| Problem { place: locate(&path), key: render(&path), message };
+    pub(crate) fn finish(self, locate: impl Fn(&[DocumentStep]) -> Option<TextPosition>) -> Vec<Problem> {
+        let place = |(path, message): (Vec<DocumentStep>, String)| Problem {
+            place: locate(&path),
+            key: render(&path),
+            message,
+        };
         let mut problems: Vec<Problem> = self.found.into_iter().map(place).collect();
         problems.sort_by_key(|problem| problem.place);
         if self.more {

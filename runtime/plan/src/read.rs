@@ -10,8 +10,8 @@
 use crate::check::check;
 use crate::document::Document;
 use crate::file::PlanFile;
-use crate::problem::{Place, PlanError, Problem, Problems, Step};
-use crate::resolve::Loader;
+use crate::problem::{DocumentStep, PlanError, Problem, Problems, TextPosition};
+use crate::resolve::ComponentLoader;
 use crate::{schema, walk};
 use fozzy_trace::plan::Inputs;
 use fozzy_world::fault::FAULTS;
@@ -44,7 +44,7 @@ pub fn read_text(path: &Path) -> Result<String, PlanError> {
     String::from_utf8(bytes).map_err(|error| {
         let sound = error.utf8_error().valid_up_to();
         let text = String::from_utf8_lossy(&error.as_bytes()[..sound]).into_owned();
-        refuse(Some(Place::of(&text, sound)), "expected UTF-8, found other bytes".to_owned())
+        refuse(Some(TextPosition::of(&text, sound)), "expected UTF-8, found other bytes".to_owned())
     })
 }
 
@@ -52,7 +52,7 @@ fn too_large() -> String {
     format!("it has more than the {PLAN_BYTES_MAX} bytes that a plan may have; put large bodies into files")
 }
 
-fn whole(path: &Path, place: Option<Place>, message: String) -> PlanError {
+fn whole(path: &Path, place: Option<TextPosition>, message: String) -> PlanError {
     PlanError { path: Some(path.to_owned()), problems: vec![Problem { place, key: String::new(), message }] }
 }
 
@@ -84,7 +84,7 @@ impl PlanFile {
             None => {}
             Some(Value::Object(tables)) => {
                 for (name, value) in tables {
-                    let within = ["target".into(), Step::Key(name.clone())];
+                    let within = ["target".into(), DocumentStep::Key(name.clone())];
                     let mut found = Problems::within(&within);
                     let file = examine(value, &within, &mut found);
                     problems.extend_independent(found);
@@ -105,7 +105,7 @@ pub fn validate(text: &str, path: &Path) -> Vec<Problem> {
 
 /// As [`validate`], and then whether everything that the plan names is there and can be read.
 #[must_use]
-pub fn validate_deep(text: &str, path: &Path, loader: &mut Loader<'_>) -> Vec<Problem> {
+pub fn validate_deep(text: &str, path: &Path, loader: &mut ComponentLoader<'_>) -> Vec<Problem> {
     let file = match PlanFile::parse(text, path) {
         Ok(file) => file,
         Err(error) => return error.problems,
@@ -126,7 +126,7 @@ fn open(text: &str) -> Result<Document<'_>, Vec<Problem>> {
 }
 
 /// The plan file that a value describes, as far as it can be had.
-fn examine(mut value: Value, within: &[Step], problems: &mut Problems) -> Option<PlanFile> {
+fn examine(mut value: Value, within: &[DocumentStep], problems: &mut Problems) -> Option<PlanFile> {
     walk::walk(schema::shared(), &mut value, problems);
     match serde_path_to_error::deserialize::<_, PlanFile>(value) {
         Ok(file) => {

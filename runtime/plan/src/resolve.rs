@@ -10,14 +10,14 @@
 
 use crate::check::{check, target_names};
 use crate::file::{
-    ComponentFile, Content, FaultFile, FilesBackend, HttpFailureFile, HttpFile, MachineFile, MemoryFile, OtherContent,
-    PlanFile, ProcessFailureFile, ProcessFile, RedactFile, ScriptBackend,
+    ComponentFile, ContentFile, ContentTable, FaultFile, FilesBackend, HttpFailureFile, HttpFile, MachineFile,
+    MemoryFile, PlanFile, ProcessFailureFile, ProcessFile, RedactionFile, ScriptBackend,
 };
-use crate::problem::{PlanError, Problems, Step};
+use crate::problem::{DocumentStep, PlanError, Problems};
 use fozzy_live::{capture_directory, normalise_guest_path};
 use fozzy_trace::plan::{
-    Backend, Backends, HttpFailure, HttpReply, HttpRule, Inputs, Limits, Machine, MemoryPlan, Mount, MountEntry,
-    MountKind, NetworkPlan, NodePlan, ProcessExit, ProcessReply, ProcessRule, Program, Redact, Stdin,
+    Backend, Backends, HttpFailure, HttpReply, HttpRule, Inputs, Limits, MachinePlan, MemoryPlan, Mount, MountEntry,
+    MountKind, NetworkPlan, NodePlan, ProcessExit, ProcessReply, ProcessRule, ProgramPlan, RedactionPolicy, StdinPlan,
     WALL_START_DEFAULT,
 };
 use fozzy_trace::{Digest, Duration, Plan};
@@ -31,11 +31,11 @@ use std::path::{Path, PathBuf};
 pub const FILE_BYTES_MAX: u64 = 256 << 20;
 
 /// Reads a component: a file or the folder of a crate, made into a component; or a sentence that says why not.
-pub type Loader<'a> = dyn FnMut(&Path) -> Result<Vec<u8>, String> + 'a;
+pub type ComponentLoader<'a> = dyn FnMut(&Path) -> Result<Vec<u8>, String> + 'a;
 
 /// A plan file, read in full.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Resolved {
+pub struct ResolvedPlan {
     /// The plan; what the file leaves open has its default.
     pub plan: Plan,
     /// Whether standard input is given; if not, the plan has an empty one, and the command line may use its own.
@@ -49,7 +49,12 @@ impl PlanFile {
     /// # Errors
     /// Everything that is missing, cannot be read or is too large, and what contradicts itself only now that the files
     /// are merged. The error names keys of the merged plan: the rules above come first.
-    pub fn resolve(&self, program: &str, loader: &mut Loader<'_>, inputs: &mut Inputs) -> Result<Resolved, PlanError> {
+    pub fn resolve(
+        &self,
+        program: &str,
+        loader: &mut ComponentLoader<'_>,
+        inputs: &mut Inputs,
+    ) -> Result<ResolvedPlan, PlanError> {
         self.resolve_collecting(program, loader, inputs)
             .map_err(|problems| PlanError { path: None, problems: problems.finish(|_| None) })
     }
@@ -57,9 +62,9 @@ impl PlanFile {
     pub(crate) fn resolve_collecting(
         &self,
         program: &str,
-        loader: &mut Loader<'_>,
+        loader: &mut ComponentLoader<'_>,
         inputs: &mut Inputs,
-    ) -> Result<Resolved, Problems> {
+    ) -> Result<ResolvedPlan, Problems> {
         let mut problems = Problems::default();
         // Again, because this plan may be built from flags or merged.
         check(self, FAULTS, &mut problems);
@@ -69,23 +74,23 @@ impl PlanFile {
         let mut resolve = Resolve { path: Vec::new(), problems, loader, loaded: BTreeMap::new(), inputs };
         let plan = resolve.plan(self, program);
         match resolve.problems.is_empty() {
-            true => Ok(Resolved { plan, stdin_given: self.machine.stdin.is_some() }),
+            true => Ok(ResolvedPlan { plan, stdin_given: self.machine.stdin.is_some() }),
             false => Err(resolve.problems),
         }
     }
 }
 
 struct Resolve<'a, 'l> {
-    path: Vec<Step>,
+    path: Vec<DocumentStep>,
     problems: Problems,
-    loader: &'a mut Loader<'l>,
+    loader: &'a mut ComponentLoader<'l>,
     /// What the loader said, so that one component for ten machines is built once and complained of once.
     loaded: BTreeMap<PathBuf, Option<Digest>>,
     inputs: &'a mut Inputs,
 }
 
 impl Resolve<'_, '_> {
-    fn at<T>(&mut self, step: impl Into<Step>, look: impl FnOnce(&mut Self) -> T) -> T {
+    fn at<T>(&mut self, step: impl Into<DocumentStep>, look: impl FnOnce(&mut Self) -> T) -> T {
         self.path.push(step.into());
         let found = look(self);
         self.path.pop();
@@ -167,12 +172,12 @@ impl Resolve<'_, '_> {
         self.problems.add(&self.path, message);
     }
 
-    fn machine(&mut self, machine: &MachineFile, program: &str) -> Machine {
+    fn machine(&mut self, machine: &MachineFile, program: &str) -> MachinePlan {
         let stdin = machine.stdin.as_ref().map(|content| self.at("stdin", |resolve| resolve.content(content)));
-        Machine {
+        MachinePlan {
             args: std::iter::once(program.to_owned()).chain(machine.args.iter().flatten().cloned()).collect(),
             env: machine.env.iter().map(|(name, value)| (name.to_owned(), value.clone())).collect(),
-            stdin: Stdin {
+            stdin: StdinPlan {
                 bytes: stdin.unwrap_or_else(|| Digest::of(b"")),
                 stays_open: machine.stdin_stays_open.unwrap_or(false),
             },
@@ -210,12 +215,12 @@ impl Resolve<'_, '_> {
         mounts
     }
 
-    fn content(&mut self, content: &Content) -> Digest {
+    fn content(&mut self, content: &ContentFile) -> Digest {
         let bytes = match content {
-            Content::Text(text) | Content::Other(OtherContent::Text(text)) => Ok(text.clone().into_bytes()),
-            Content::Other(OtherContent::Json(value)) => Ok(value.to_string().into_bytes()),
-            Content::Other(OtherContent::Base64(text)) => crate::base64::decode(text),
-            Content::Other(OtherContent::File(path)) => read_file(path),
+            ContentFile::Text(text) | ContentFile::Other(ContentTable::Text(text)) => Ok(text.clone().into_bytes()),
+            ContentFile::Other(ContentTable::Json(value)) => Ok(value.to_string().into_bytes()),
+            ContentFile::Other(ContentTable::Base64(text)) => crate::base64::decode(text),
+            ContentFile::Other(ContentTable::File(path)) => read_file(path),
         };
         match bytes {
             Ok(bytes) => self.inputs.add(bytes),
@@ -247,11 +252,11 @@ impl Resolve<'_, '_> {
         Component { digest: digest.unwrap_or_else(|| Digest::of(b"")), name }
     }
 
-    fn program(&mut self, component: &ComponentFile) -> Program {
+    fn program(&mut self, component: &ComponentFile) -> ProgramPlan {
         self.at("component", |resolve| resolve.part(component))
     }
 
-    fn part(&mut self, component: &ComponentFile) -> Program {
+    fn part(&mut self, component: &ComponentFile) -> ProgramPlan {
         match component {
             ComponentFile::Path(path) => self.component(path).with(|name| self.machine(&MachineFile::default(), name)),
             ComponentFile::Program(program) => self
@@ -311,7 +316,7 @@ impl Resolve<'_, '_> {
         } else if let Some(component) = &rule.component {
             ProcessReply::Component(self.program(component))
         } else {
-            let mut output = |key: &str, content: &Option<Content>| match content {
+            let mut output = |key: &str, content: &Option<ContentFile>| match content {
                 Some(content) => self.at(key, |resolve| resolve.content(content)),
                 None => Digest::of(b""),
             };
@@ -359,8 +364,8 @@ struct Component {
 }
 
 impl Component {
-    fn with(self, machine: impl FnOnce(&str) -> Machine) -> Program {
-        Program { component: self.digest, machine: machine(&self.name) }
+    fn with(self, machine: impl FnOnce(&str) -> MachinePlan) -> ProgramPlan {
+        ProgramPlan { component: self.digest, machine: machine(&self.name) }
     }
 }
 
@@ -418,12 +423,12 @@ fn memory(file: &MemoryFile) -> Option<MemoryPlan> {
     })
 }
 
-fn redact(file: &RedactFile) -> Redact {
-    let defaults = Redact::default();
+fn redact(file: &RedactionFile) -> RedactionPolicy {
+    let defaults = RedactionPolicy::default();
     let mut headers: BTreeSet<String> = file.headers.iter().map(|name| name.to_ascii_lowercase()).collect();
     if file.defaults.unwrap_or(true) {
         headers.extend(defaults.headers);
     }
     let env: BTreeSet<String> = defaults.env.into_iter().chain(file.env.iter().cloned()).collect();
-    Redact { headers: headers.into_iter().collect(), env: env.into_iter().collect() }
+    RedactionPolicy { headers: headers.into_iter().collect(), env: env.into_iter().collect() }
 }

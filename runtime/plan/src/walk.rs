@@ -14,7 +14,7 @@
 use crate::check::RULES_MAX;
 use crate::nearest::{hint, nearest};
 use crate::notation;
-use crate::problem::{Problems, Step, quoted};
+use crate::problem::{DocumentStep, Problems, quoted};
 use serde_json::{Map, Value};
 
 /// Checks `value` against `schema` and takes out what is wrong.
@@ -25,7 +25,7 @@ pub(crate) fn walk(root: &Value, value: &mut Value, problems: &mut Problems) {
 
 struct Walk<'a> {
     root: &'a Value,
-    path: Vec<Step>,
+    path: Vec<DocumentStep>,
     problems: &'a mut Problems,
 }
 
@@ -92,7 +92,7 @@ impl<'a> Walk<'a> {
         }
         let mut refused = Vec::new();
         for (key, value) in table.iter_mut() {
-            self.path.push(Step::Key(key.clone()));
+            self.path.push(DocumentStep::Key(key.clone()));
             let inner = known.and_then(|known| known.get(key)).or(others);
             let stays = match inner {
                 Some(Value::Bool(false)) | None => {
@@ -134,7 +134,7 @@ impl<'a> Walk<'a> {
         }
         let mut stay = true;
         for (index, item) in items.iter_mut().enumerate() {
-            self.path.push(Step::Index(index));
+            self.path.push(DocumentStep::Index(index));
             stay &= self.value(schema, item);
             self.path.pop();
         }

@@ -14,40 +14,45 @@
 //! end is looked at, so that what is found then is not repaired by waiting.
 //! Not here: what a node does (the target: `scenarios/kv-node`, or whatever exports its interface).
 
+mod bindings;
 mod nodes;
 mod wire;
 
-use crate::Play;
-use crate::failure::{self, Failure};
-use fozzy_sdk::bindings::tools::fozzy::choices::draws;
+use crate::ScenarioPlayer;
+use crate::failure::{self, StepFailure};
+use fozzy_sdk::bindings::tools::fozzy::choices::draws::{self, ReadyTask, Schedule, SchedulingPoint};
 use fozzy_sdk::tools;
 use nodes::Nodes;
 use fozzy_scenario_file::{Cluster, ClusterFault, ClusterFile, ClusterInvariant, ClusterOptions, ClusterStep};
-use wire::Pair;
+use wire::{DeliverableMessage, NodePair};
 
 /// Messages that arrive in one sequence, at most: a cluster whose nodes answer each other for ever comes to an end here.
 const DELIVERIES_MAX: u32 = 100_000;
 /// How likely a fault begins or ends where one may, in parts of one.
 const FAULT_PROBABILITY: f64 = 0.1;
-/// The site of the question what is next; explorations know it.
-const NEXT: &str = "next task";
+/// What the order of messages is to schedulers, which count the tasks of programs from others.
+const KIND: u64 = u64::from_be_bytes(*b"messages");
 /// What the arguments of the player call its options.
 const OPTIONS: &str = "--cluster=";
 
 /// A cluster on its way.
-struct Played {
+struct ClusterPlayer {
     cluster: Cluster,
     options: ClusterOptions,
     /// The names of all kinds of steps.
     kinds: Vec<String>,
     nodes: Nodes,
     delivered: u32,
+    /// The node that got the last message.
+    touched: Option<usize>,
+    /// Steps of the file that were taken.
+    stepped: u64,
     /// Number of the first step of the file that has not been executed.
     next_step: usize,
 }
 
 /// A cluster, before its first step.
-pub(crate) fn play(file: ClusterFile) -> Box<dyn Play> {
+pub(crate) fn play(file: ClusterFile) -> Box<dyn ScenarioPlayer> {
     let wrong = |why: String| -> ! { failure::invalid("the cluster cannot be played", &why) };
     let options = match crate::told(OPTIONS).as_str() {
         "" => Ok(ClusterOptions::default()),
@@ -56,23 +61,24 @@ pub(crate) fn play(file: ClusterFile) -> Box<dyn Play> {
     let options: ClusterOptions = options.unwrap_or_else(|why| wrong(why.to_string()));
     let cluster = options.apply(file.distributed).unwrap_or_else(|why| wrong(why));
     let nodes = Nodes::new(cluster.names());
-    Box::new(Played { cluster, options, kinds: crate::kinds(), nodes, delivered: 0, next_step: 0 })
+    Box::new(ClusterPlayer { cluster, options, kinds: crate::kinds(), nodes, delivered: 0, touched: None, stepped: 0, next_step: 0 })
 }
 
-impl Play for Played {
-    fn begin(&mut self) -> Result<(), Failure> {
+impl ScenarioPlayer for ClusterPlayer {
+    fn begin(&mut self) -> Result<(), StepFailure> {
         self.nodes.start_all()
     }
 
-    fn step(&mut self, number: u32) -> Result<Option<u32>, Failure> {
+    fn step(&mut self, number: u32) -> Result<Option<u32>, StepFailure> {
         let Some(step) = self.cluster.steps.get(number as usize).cloned() else { return Ok(None) };
         self.arrive(true)?;
         self.next_step = number as usize + 1;
+        self.stepped += 1;
         self.act(&step).map_err(|failure| failure.at(|| format!("steps[{number}]: {}", step.kind())))?;
         Ok(self.kinds.iter().position(|kind| *kind == step.kind()).map(|place| place as u32))
     }
 
-    fn end(&mut self) -> Result<(), Failure> {
+    fn end(&mut self) -> Result<(), StepFailure> {
         // Steps that were left out write nothing any more.
         self.next_step = self.cluster.steps.len();
         self.arrive(true)?;
@@ -82,31 +88,33 @@ impl Play for Played {
     }
 }
 
-impl Played {
+impl ClusterPlayer {
     /// Lets messages arrive: all that can, or, where that is asked, until the next step is to come.
-    fn arrive(&mut self, others_are_next: bool) -> Result<(), Failure> {
+    fn arrive(&mut self, others_are_next: bool) -> Result<(), StepFailure> {
         loop {
             if others_are_next && self.options.asks {
                 self.maybe_fail()?;
             }
-            let waiting = self.nodes.deliverable();
+            let deliverable = self.nodes.deliverable();
+            let waiting = deliverable.len();
             // What comes after the messages, which have waited longer.
-            let others = u64::from(others_are_next && self.options.asks);
+            let others = usize::from(others_are_next && self.options.asks);
             if waiting == 0 {
                 return Ok(());
             }
-            let next = match waiting as u64 + others {
-                _ if !self.options.asks => 0,
-                1 => 0,
-                several => draws::choose(NEXT, several) as usize,
+            let next = if self.options.asks && waiting + others > 1 {
+                self.next(&deliverable, others_are_next)
+            } else {
+                0
             };
             if next >= waiting {
                 return Ok(());
             }
+            self.touched = deliverable.get(next).map(|message| message.to);
             self.delivered += 1;
             if self.delivered > DELIVERIES_MAX {
                 let what = format!("more than {DELIVERIES_MAX} messages have arrived, and there are others");
-                return Err(Failure::new(what).at(|| "messages come to an end".to_owned()));
+                return Err(StepFailure::new(what).at(|| "messages come to an end".to_owned()));
             }
             self.nodes.deliver(next)?;
             if self.nodes.is_settled() {
@@ -115,18 +123,38 @@ impl Played {
         }
     }
 
+    /// The place of the message that arrives next; one more is the next step of the file. Each message is a task of one step, and
+    /// the file is one of many. Messages to one node are in a race.
+    fn next(&mut self, deliverable: &[DeliverableMessage], others_are_next: bool) -> usize {
+        let object = |node: usize| node as u64 + 1;
+        let message = |message: &DeliverableMessage| ReadyTask {
+            number: message.number + 1,
+            steps: 0,
+            object: object(message.to),
+        };
+        let file = others_are_next.then_some(ReadyTask { number: 0, steps: self.stepped, object: 0 });
+        let point = SchedulingPoint {
+            kind: KIND,
+            run: 0,
+            policy: Schedule::Random,
+            touched: self.touched.take().map(object).into_iter().collect(),
+            ready: deliverable.iter().map(message).chain(file).collect(),
+        };
+        draws::next_task(&point) as usize
+    }
+
     /// A fault begins or ends, perhaps.
-    fn maybe_fail(&mut self) -> Result<(), Failure> {
+    fn maybe_fail(&mut self) -> Result<(), StepFailure> {
         if self.options.faults.is_empty() || !draws::bool("a fault begins or ends", FAULT_PROBABILITY) {
             return Ok(());
         }
-        let (nodes, mut places): (usize, Vec<(ClusterFault, Pair)>) = (self.nodes.count(), Vec::new());
+        let (nodes, mut places): (usize, Vec<(ClusterFault, NodePair)>) = (self.nodes.count(), Vec::new());
         for fault in &self.options.faults {
             for one in 0..nodes {
                 match fault {
-                    ClusterFault::Crash => places.push((*fault, Pair::of(one, one))),
+                    ClusterFault::Crash => places.push((*fault, NodePair::of(one, one))),
                     ClusterFault::Partition => {
-                        places.extend((one + 1..nodes).map(|other| (*fault, Pair::of(one, other))));
+                        places.extend((one + 1..nodes).map(|other| (*fault, NodePair::of(one, other))));
                     }
                 }
             }
@@ -139,11 +167,11 @@ impl Played {
                 self.nodes.toggle_partition(pair);
                 Ok(())
             }
-            (ClusterFault::Crash, Pair(node, _)) => self.nodes.toggle_crash(node),
+            (ClusterFault::Crash, NodePair(node, _)) => self.nodes.toggle_crash(node),
         }
     }
 
-    fn act(&mut self, step: &ClusterStep) -> Result<(), Failure> {
+    fn act(&mut self, step: &ClusterStep) -> Result<(), StepFailure> {
         match step {
             ClusterStep::ClientPut { node, key, value } => self.nodes.put(self.nodes.number(node), key, value),
             ClusterStep::ClientGetAssert { node, key, equals, is_null } => {
@@ -157,14 +185,14 @@ impl Played {
                     _ => return Ok(()),
                 };
                 let found = shown(found.as_deref());
-                Err(Failure::new(format!("{node} has {found} under {key:?}; expected {expected}")))
+                Err(StepFailure::new(format!("{node} has {found} under {key:?}; expected {expected}")))
             }
             ClusterStep::Partition { a, b } => {
-                self.nodes.partition(Pair::of(self.nodes.number(a), self.nodes.number(b)));
+                self.nodes.partition(NodePair::of(self.nodes.number(a), self.nodes.number(b)));
                 Ok(())
             }
             ClusterStep::Heal { a, b } => {
-                self.nodes.heal(Pair::of(self.nodes.number(a), self.nodes.number(b)));
+                self.nodes.heal(NodePair::of(self.nodes.number(a), self.nodes.number(b)));
                 Ok(())
             }
             ClusterStep::Crash { node } => {
@@ -180,7 +208,7 @@ impl Played {
     }
 
     /// What must hold now, of the nodes that are up.
-    fn check(&mut self, at_the_end: bool) -> Result<(), Failure> {
+    fn check(&mut self, at_the_end: bool) -> Result<(), StepFailure> {
         for (number, invariant) in self.cluster.invariants.iter().enumerate() {
             let wrong = match invariant {
                 ClusterInvariant::KvAllEqual { .. } if !at_the_end => None,
@@ -192,7 +220,7 @@ impl Played {
                 }
             };
             if let Some(what) = wrong {
-                return Err(Failure::new(what).at(|| format!("invariants[{number}]: {}", invariant.kind())));
+                return Err(StepFailure::new(what).at(|| format!("invariants[{number}]: {}", invariant.kind())));
             }
         }
         Ok(())

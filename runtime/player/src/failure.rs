@@ -4,7 +4,7 @@ use fozzy_sdk::bindings::tools::fozzy::properties::assertions;
 
 /// Why a step failed.
 #[derive(Debug)]
-pub(crate) struct Failure {
+pub(crate) struct StepFailure {
     /// Which step, as a name that is the same in each run: `steps[3]: get_kv_assert`.
     pub(crate) site: String,
     /// In which way it failed, of those that its kind has: a part of what makes two failures the same.
@@ -15,33 +15,33 @@ pub(crate) struct Failure {
     is_panic: bool,
 }
 
-impl Failure {
+impl StepFailure {
     /// Something that was to hold does not. The site is put in by who knows the step.
-    pub(crate) fn new(what: impl Into<String>) -> Failure {
-        Failure { site: String::new(), class: "", what: what.into(), is_panic: false }
+    pub(crate) fn new(what: impl Into<String>) -> StepFailure {
+        StepFailure { site: String::new(), class: "", what: what.into(), is_panic: false }
     }
 
     /// The scenario breaks itself off.
-    pub(crate) fn panic(what: &str) -> Failure {
-        Failure { is_panic: true, ..Failure::new(what) }
+    pub(crate) fn panic(what: &str) -> StepFailure {
+        StepFailure { is_panic: true, ..StepFailure::new(what) }
     }
 
     /// The same, with the words of the scenario for it before.
-    pub(crate) fn said(msg: Option<&str>, what: impl Into<String>) -> Failure {
+    pub(crate) fn said(msg: Option<&str>, what: impl Into<String>) -> StepFailure {
         let what = what.into();
-        Failure::new(match msg {
+        StepFailure::new(match msg {
             Some(msg) => format!("{msg}: {what}"),
             None => what,
         })
     }
 
     /// It failed in this way.
-    pub(crate) fn of(self, class: &'static str) -> Failure {
-        Failure { class, ..self }
+    pub(crate) fn of(self, class: &'static str) -> StepFailure {
+        StepFailure { class, ..self }
     }
 
     /// Unless it is known already.
-    pub(crate) fn at(mut self, site: impl FnOnce() -> String) -> Failure {
+    pub(crate) fn at(mut self, site: impl FnOnce() -> String) -> StepFailure {
         if self.site.is_empty() {
             self.site = match self.class {
                 "" => site(),

@@ -30,31 +30,31 @@ mod failure;
 mod program;
 mod steps;
 
-use failure::Failure;
+use failure::StepFailure;
 use fozzy_sdk::bindings::stateful::exports::fozzy::scenario::stateful::{Flow, Guest, Info, StepResult};
-use fozzy_scenario_file::Scenario;
+use fozzy_scenario_file::ParsedScenario;
 use std::cell::RefCell;
 use std::io::Read;
 
 /// A scenario that is being played.
-pub(crate) trait Play {
+pub(crate) trait ScenarioPlayer {
     /// The sequence begins.
-    fn begin(&mut self) -> Result<(), Failure> {
+    fn begin(&mut self) -> Result<(), StepFailure> {
         Ok(())
     }
 
     /// Does the step of this number; the answer is the place of its kind. `None` after the last one.
-    fn step(&mut self, number: u32) -> Result<Option<u32>, Failure>;
+    fn step(&mut self, number: u32) -> Result<Option<u32>, StepFailure>;
 
     /// The sequence ends.
-    fn end(&mut self) -> Result<(), Failure>;
+    fn end(&mut self) -> Result<(), StepFailure>;
 }
 
 /// Bytes of a file for which there is room from the start.
 const TEXT_BYTES: usize = 64 << 10;
 
 thread_local! {
-    static PLAYED: RefCell<Option<Box<dyn Play>>> = const { RefCell::new(None) };
+    static PLAYED: RefCell<Option<Box<dyn ScenarioPlayer>>> = const { RefCell::new(None) };
 }
 
 /// What the command has told by an argument that begins so.
@@ -62,36 +62,36 @@ pub(crate) fn told(start: &str) -> String {
     std::env::args().find_map(|word| word.strip_prefix(start).map(str::to_owned)).unwrap_or_default()
 }
 
-/// The kinds of things that the scenario does, of which each is a flow. The command tells them, so that a file is read once.
+/// The kinds of steps of the scenario; each is a flow. The command passes them, so that a file is read once.
 pub(crate) fn kinds() -> Vec<String> {
     told("--kinds=").split(',').map(str::to_owned).collect()
 }
 
 /// The scenario that stands on standard input. The command has read it before, so it can be read.
-fn scenario() -> Scenario {
+fn scenario() -> ParsedScenario {
     // Room for a common file, so that it comes at once.
     let mut text = Vec::with_capacity(TEXT_BYTES);
     let read = std::io::stdin().read_to_end(&mut text);
     let parsed = read
         .map_err(|error| error.to_string())
-        .and_then(|_| Scenario::parse(&text).map_err(|problem| problem.to_string()));
+        .and_then(|_| ParsedScenario::parse(&text).map_err(|problem| problem.to_string()));
     parsed.unwrap_or_else(|why| failure::invalid("the scenario cannot be read", &why))
 }
 
-fn play(scenario: Scenario) -> Box<dyn Play> {
+fn play(scenario: ParsedScenario) -> Box<dyn ScenarioPlayer> {
     match scenario {
-        Scenario::Steps(file) => Box::new(steps::Steps::new(file)),
+        ParsedScenario::Steps(file) => Box::new(steps::StepsPlayer::new(file)),
         #[cfg(feature = "program")]
-        Scenario::Program(file) => Box::new(program::Program::new(file)),
+        ParsedScenario::Program(file) => Box::new(program::ProgramPlayer::new(file)),
         #[cfg(not(feature = "program"))]
-        Scenario::Program(_) => {
+        ParsedScenario::Program(_) => {
             failure::invalid("version 2 is not played", "this build of the player is for version 1")
         }
         #[cfg(feature = "distributed")]
-        Scenario::Cluster(file) => distributed::play(file),
+        ParsedScenario::Cluster(file) => distributed::play(file),
         #[cfg(not(feature = "distributed"))]
-        Scenario::Cluster(_) => failure::invalid("clusters are not played", "this build of the player has no target"),
-        Scenario::Suites(_) => failure::invalid("suites are not played", "the command runs the scenarios of suites"),
+        ParsedScenario::Cluster(_) => failure::invalid("clusters are not played", "this build of the player has no target"),
+        ParsedScenario::Suites(_) => failure::invalid("suites are not played", "the command runs the scenarios of suites"),
     }
 }
 

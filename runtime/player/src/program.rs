@@ -17,16 +17,16 @@
 mod calculate;
 mod scope;
 
-use crate::Play;
-use crate::failure::{self, Failure};
-use crate::steps::{State, Store};
+use crate::ScenarioPlayer;
+use crate::failure::{self, StepFailure};
+use crate::steps::{StepState, KeyValueStore};
 use calculate::{compute, judge};
 use fozzy_sdk::bindings::target::fozzy::target::control;
 use fozzy_sdk::bindings::tools::fozzy::choices::draws;
 use fozzy_sdk::bindings::tools::fozzy::properties::assertions;
 use fozzy_sdk::{task, tools};
 use fozzy_scenario_file::{
-    Act, Call, Condition, Does, KvPoll, Node, ProgramFile, ROUNDS_MAX, Step, fill, fill_wave, filled, kind, plain,
+    ProgramStep, TargetCall, Condition, Statement, KvPoll, JsonNode, ProgramFile, ROUNDS_MAX, Step, fill, fill_wave, filled, kind, plain,
 };
 use scope::Scope;
 use serde_json::Value;
@@ -44,7 +44,7 @@ const CALLS_MAX: u32 = 64;
 const PATH_BYTES_MAX: usize = 180;
 
 /// A file of version 2, on its way.
-pub(crate) struct Program {
+pub(crate) struct ProgramPlayer {
     world: &'static World,
     /// The names of all kinds of its steps.
     kinds: Vec<String>,
@@ -54,12 +54,12 @@ pub(crate) struct Program {
 /// What all steps share. It lives as long as the instance, which plays one sequence: so tasks can have it.
 struct World {
     file: ProgramFile,
-    state: RefCell<State>,
+    state: RefCell<StepState>,
     vars: Rc<Scope>,
 }
 
 // Only one thread is here, and scopes stay in it.
-type Doing = Pin<Box<dyn Future<Output = Result<(), Failure>>>>;
+type StepFuture = Pin<Box<dyn Future<Output = Result<(), StepFailure>>>>;
 
 /// Where a step is done.
 #[derive(Clone)]
@@ -84,17 +84,17 @@ struct Branch {
     passed: Cell<Duration>,
 }
 
-impl Program {
-    pub(crate) fn new(file: ProgramFile) -> Program {
+impl ProgramPlayer {
+    pub(crate) fn new(file: ProgramFile) -> ProgramPlayer {
         let vars = Rc::new(Scope::default());
         let scope = Scope::inside(&vars);
         let world = World { file, state: RefCell::default(), vars };
-        Program { world: Box::leak(Box::new(world)), kinds: crate::kinds(), scope }
+        ProgramPlayer { world: Box::leak(Box::new(world)), kinds: crate::kinds(), scope }
     }
 }
 
-impl Play for Program {
-    fn begin(&mut self) -> Result<(), Failure> {
+impl ScenarioPlayer for ProgramPlayer {
+    fn begin(&mut self) -> Result<(), StepFailure> {
         for (name, node) in &self.world.file.vars {
             let value = fill(node, &*self.world.vars).map_err(no_value);
             let set = value.and_then(|value| self.world.vars.define(name, value));
@@ -103,7 +103,7 @@ impl Play for Program {
         Ok(())
     }
 
-    fn step(&mut self, number: u32) -> Result<Option<u32>, Failure> {
+    fn step(&mut self, number: u32) -> Result<Option<u32>, StepFailure> {
         let Some(act) = self.world.file.steps.get(number as usize) else { return Ok(None) };
         let scope = Rc::clone(&self.scope);
         let here = Here { path: format!("steps[{number}]"), scope, branch: None, catches: false, calls: 0 };
@@ -111,7 +111,7 @@ impl Play for Program {
         Ok(self.kinds.iter().position(|kind| kind == act.kind).map(|flow| flow as u32))
     }
 
-    fn end(&mut self) -> Result<(), Failure> {
+    fn end(&mut self) -> Result<(), StepFailure> {
         Ok(())
     }
 }
@@ -135,7 +135,7 @@ impl Here {
         Here { scope: Scope::inside(&self.scope), ..self.inner(name) }
     }
 
-    fn fill(&self, node: &Node) -> Result<Value, Failure> {
+    fn fill(&self, node: &JsonNode) -> Result<Value, StepFailure> {
         fill(node, &*self.scope).map_err(no_value)
     }
 
@@ -147,7 +147,7 @@ impl Here {
 
 impl World {
     /// Does steps in turn.
-    async fn acts(&'static self, acts: &'static [Act], here: &Here) -> Result<(), Failure> {
+    async fn acts(&'static self, acts: &'static [ProgramStep], here: &Here) -> Result<(), StepFailure> {
         for (number, act) in acts.iter().enumerate() {
             let path = format!("{}[{number}]", here.path);
             self.act(act, Here { path, ..here.clone() }).await?;
@@ -155,8 +155,8 @@ impl World {
         Ok(())
     }
 
-    /// Does a step. In a branch a failure ends the run at once: nobody waits for it.
-    fn act(&'static self, act: &'static Act, here: Here) -> Doing {
+    /// Does a step. In a branch a failure ends the run at once.
+    fn act(&'static self, act: &'static ProgramStep, here: Here) -> StepFuture {
         Box::pin(async move {
             let done = self.attempt(act, &here).await;
             let failed = done.map_err(|failure| failure.at(|| format!("{}: {}", here.path, act.kind)));
@@ -167,58 +167,58 @@ impl World {
         })
     }
 
-    async fn attempt(&'static self, act: &'static Act, here: &Here) -> Result<(), Failure> {
+    async fn attempt(&'static self, act: &'static ProgramStep, here: &Here) -> Result<(), StepFailure> {
         self.arrive(act, here).await;
         let value = match &act.does {
-            Does::Step(step) => self.plain(step, act.save_as.is_some(), here).await?,
-            Does::Template(node) => {
-                let step = filled(here.fill(node)?).map_err(|what| Failure::new(what).of("does not fit"))?;
+            Statement::Step(step) => self.plain(step, act.save_as.is_some(), here).await?,
+            Statement::Template(node) => {
+                let step = filled(here.fill(node)?).map_err(|what| StepFailure::new(what).of("does not fit"))?;
                 self.plain(&step, act.save_as.is_some(), here).await?
             }
-            Does::Throws(acts) => return self.throws(acts, here).await,
-            Does::Set(name, node) => return here.scope.set(name, here.fill(node)?),
-            Does::Compute(operation, a, b) => {
+            Statement::Throws(acts) => return self.throws(acts, here).await,
+            Statement::Set(name, node) => return here.scope.set(name, here.fill(node)?),
+            Statement::Compute(operation, a, b) => {
                 let b = b.as_ref().map(|b| here.fill(b)).transpose()?;
                 compute(*operation, here.fill(a)?, b)?
             }
-            Does::Draw(node) => draw(here.fill(node)?)?,
-            Does::GetKv(key, default) => {
+            Statement::Draw(node) => draw(here.fill(node)?)?,
+            Statement::GetKv(key, default) => {
                 let key = plain(&here.fill(key)?);
                 let found = self.state.borrow().store.get(&key).map(Value::from);
                 match (found, default) {
                     (Some(found), _) => found,
                     (None, Some(default)) => here.fill(default)?,
                     (None, None) => {
-                        return Err(Failure::new(format!("nothing is stored under `{key}`")).of("nothing there"));
+                        return Err(StepFailure::new(format!("nothing is stored under `{key}`")).of("nothing there"));
                     }
                 }
             }
-            Does::FsRead(path) => {
+            Statement::FsRead(path) => {
                 let path = plain(&here.fill(path)?);
                 self.state.borrow_mut().files.read(&path)?.into_json()
             }
-            Does::Assert(condition, msg) => {
+            Statement::Assert(condition, msg) => {
                 let Err(what) = self.judge(condition, here)? else { return Ok(()) };
                 let msg = msg.as_ref().map(|msg| here.fill(msg)).transpose()?;
-                return Err(Failure::said(msg.as_ref().map(plain).as_deref(), what));
+                return Err(StepFailure::said(msg.as_ref().map(plain).as_deref(), what));
             }
-            Does::If(condition, then, otherwise) => {
+            Statement::If(condition, then, otherwise) => {
                 return match self.judge(condition, here)? {
                     Ok(()) => self.acts(then, &here.inner("then")).await,
                     Err(_) => self.acts(otherwise, &here.inner("else")).await,
                 };
             }
-            Does::For(list, name, acts) => {
+            Statement::For(list, name, acts) => {
                 let Value::Array(elements) = here.fill(list)? else {
                     let found = kind(&here.fill(list)?);
-                    return Err(Failure::new(format!("in: expected a list, found {found}")).of("no list"));
+                    return Err(StepFailure::new(format!("in: expected a list, found {found}")).of("no list"));
                 };
                 for element in elements {
                     self.round(acts, Some((name, element)), here).await?;
                 }
                 return Ok(());
             }
-            Does::Repeat(times, name, acts) => {
+            Statement::Repeat(times, name, acts) => {
                 let times = here.fill(times)?;
                 let count = match &times {
                     Value::Number(number) => number.as_u64(),
@@ -226,14 +226,14 @@ impl World {
                 };
                 let Some(count) = count.filter(|count| *count <= u64::from(ROUNDS_MAX)) else {
                     let what = format!("times: expected a number from 0 to {ROUNDS_MAX}, found {}", kind(&times));
-                    return Err(Failure::new(what).of("no number of rounds"));
+                    return Err(StepFailure::new(what).of("no number of rounds"));
                 };
                 for round in 0..count {
                     self.round(acts, name.as_ref().map(|name| (name, round.into())), here).await?;
                 }
                 return Ok(());
             }
-            Does::While(condition, max, acts) => {
+            Statement::While(condition, max, acts) => {
                 for _ in 0..*max {
                     if self.judge(condition, here)?.is_err() {
                         return Ok(());
@@ -241,13 +241,13 @@ impl World {
                     self.round(acts, None, here).await?;
                 }
                 return match self.judge(condition, here)? {
-                    Ok(()) => Err(Failure::new(format!("the condition still holds after {max} rounds")).of("no end")),
+                    Ok(()) => Err(StepFailure::new(format!("the condition still holds after {max} rounds")).of("no end")),
                     Err(_) => Ok(()),
                 };
             }
-            Does::Parallel(branches) => return self.parallel(branches, here).await,
-            Does::Run(name, given) => self.function(name, given, here).await?,
-            Does::Call(call) => target(call, act.kind, here)?,
+            Statement::Parallel(branches) => return self.parallel(branches, here).await,
+            Statement::Run(name, given) => self.function(name, given, here).await?,
+            Statement::Call(call) => target(call, act.kind, here)?,
         };
         match &act.save_as {
             Some(name) => here.scope.set(name, value),
@@ -255,12 +255,12 @@ impl World {
         }
     }
 
-    fn judge(&self, condition: &Condition, here: &Here) -> Result<Result<(), String>, Failure> {
+    fn judge(&self, condition: &Condition, here: &Here) -> Result<Result<(), String>, StepFailure> {
         judge(condition, &*here.scope, &self.state.borrow().store)
     }
 
     /// Others go on first, perhaps; the history and searches are told of steps that are inside of others.
-    async fn arrive(&self, act: &Act, here: &Here) {
+    async fn arrive(&self, act: &ProgramStep, here: &Here) {
         let is_done_here = act.inner().next().is_none();
         if let Some(branch) = here.task().filter(|_| is_done_here)
             && branch.began.replace(true)
@@ -277,10 +277,10 @@ impl World {
     /// One round of a loop.
     async fn round(
         &'static self,
-        acts: &'static [Act],
+        acts: &'static [ProgramStep],
         given: Option<(&String, Value)>,
         here: &Here,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), StepFailure> {
         let body = here.body("do");
         if let Some((name, value)) = given {
             body.scope.define(name, value)?;
@@ -289,7 +289,7 @@ impl World {
     }
 
     /// A step of version 1, and what it yields.
-    async fn plain(&self, step: &Step, yields: bool, here: &Here) -> Result<Value, Failure> {
+    async fn plain(&self, step: &Step, yields: bool, here: &Here) -> Result<Value, StepFailure> {
         let Some(branch) = here.task() else { return self.at_once(step, yields) };
         match step {
             Step::Sleep { duration } => self.wait(branch, duration.0).await,
@@ -300,7 +300,7 @@ impl World {
         Ok(Value::Null)
     }
 
-    fn at_once(&self, step: &Step, yields: bool) -> Result<Value, Failure> {
+    fn at_once(&self, step: &Step, yields: bool) -> Result<Value, StepFailure> {
         let mut state = self.state.borrow_mut();
         if yields { state.run_for_value(step) } else { state.run(step).map(|()| Value::Null) }
     }
@@ -316,12 +316,12 @@ impl World {
     }
 
     /// Looks at a key again and again while others go on.
-    async fn look(&self, branch: &Branch, poll: &KvPoll, is_wanted: bool) -> Result<(), Failure> {
+    async fn look(&self, branch: &Branch, poll: &KvPoll, is_wanted: bool) -> Result<(), StepFailure> {
         let mut left = poll.within.0;
         loop {
             match (self.state.borrow().store.is(poll), is_wanted) {
                 (true, true) => return Ok(()),
-                (true, false) => return Err(Store::is_there(poll)),
+                (true, false) => return Err(KeyValueStore::is_there(poll)),
                 (false, _) => {}
             }
             if left.is_zero() {
@@ -333,8 +333,8 @@ impl World {
         }
     }
 
-    /// One of the steps must fail; what they did is taken back, and nobody else goes on meanwhile.
-    async fn throws(&'static self, acts: &'static [Act], here: &Here) -> Result<(), Failure> {
+    /// One of the steps must fail; their effects are undone, and no other branch runs meanwhile.
+    async fn throws(&'static self, acts: &'static [ProgramStep], here: &Here) -> Result<(), StepFailure> {
         let keeps_files = acts.iter().any(touches_files);
         let variables = here.scope.keep();
         let before = self.state.borrow_mut().keep(keeps_files)?;
@@ -347,18 +347,18 @@ impl World {
                 tools::event("threw", &format!("{}: {}", failure.site, failure.what));
                 Ok(())
             }
-            Ok(()) => Err(Failure::new(format!("expected a failure, and all {} steps passed", acts.len()))),
+            Ok(()) => Err(StepFailure::new(format!("expected a failure, and all {} steps passed", acts.len()))),
         }
     }
 
     /// All branches, until the last one is done.
-    async fn parallel(&'static self, branches: &'static [Vec<Act>], here: &Here) -> Result<(), Failure> {
+    async fn parallel(&'static self, branches: &'static [Vec<ProgramStep>], here: &Here) -> Result<(), StepFailure> {
         if here.catches {
             let what =
                 "a function with branches is not done inside of what must fail: what others do could not be taken back";
             failure::invalid(&format!("{}: parallel", here.path), what);
         }
-        let begin = |(number, acts): (usize, &'static Vec<Act>)| {
+        let begin = |(number, acts): (usize, &'static Vec<ProgramStep>)| {
             let path = shorter(format!("{}.branches[{number}]", here.path));
             let branch =
                 Rc::new(Branch { name: format!("branch {number}"), began: Cell::new(false), passed: Cell::default() });
@@ -390,15 +390,15 @@ impl World {
     async fn function(
         &'static self,
         name: &'static str,
-        given: &[(String, Node)],
+        given: &[(String, JsonNode)],
         here: &Here,
-    ) -> Result<Value, Failure> {
+    ) -> Result<Value, StepFailure> {
         let Some(function) = self.file.functions.get(name) else {
-            return Err(Failure::new(format!("there is no function `{name}`")));
+            return Err(StepFailure::new(format!("there is no function `{name}`")));
         };
         if here.calls == CALLS_MAX {
             return Err(
-                Failure::new(format!("more than {CALLS_MAX} functions are inside of each other")).of("too deep")
+                StepFailure::new(format!("more than {CALLS_MAX} functions are inside of each other")).of("too deep")
             );
         }
         let scope = Scope::inside(&self.vars);
@@ -414,8 +414,8 @@ impl World {
 }
 
 /// A variable has no value, or not the part that is asked for: another failure than what the step is about.
-fn no_value(what: String) -> Failure {
-    Failure::new(what).of("no value")
+fn no_value(what: String) -> StepFailure {
+    StepFailure::new(what).of("no value")
 }
 
 fn shorter(path: String) -> String {
@@ -432,24 +432,24 @@ fn hash(text: &str) -> u64 {
     text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }
 
-fn touches_files(act: &Act) -> bool {
+fn touches_files(act: &ProgramStep) -> bool {
     // What a function does is not looked for.
     let kinds = ["fs_write", "fs_restore", "fs_snapshot", "run"];
     kinds.contains(&act.kind) || act.inner().any(touches_files)
 }
 
-fn draw(from: Value) -> Result<Value, Failure> {
+fn draw(from: Value) -> Result<Value, StepFailure> {
     match from {
         Value::Array(mut elements) if !elements.is_empty() => {
             let drawn = draws::choose("draw", elements.len() as u64) as usize;
             Ok(elements.swap_remove(drawn))
         }
-        other => Err(Failure::new(format!("of: expected a list that is not empty, found {}", kind(&other)))),
+        other => Err(StepFailure::new(format!("of: expected a list that is not empty, found {}", kind(&other)))),
     }
 }
 
 /// Calls the target; what cannot be asked is a fault of the scenario.
-fn target(call: &Call, name: &str, here: &Here) -> Result<Value, Failure> {
+fn target(call: &TargetCall, name: &str, here: &Here) -> Result<Value, StepFailure> {
     let site = format!("{}: {name}", here.path);
     let invalid = |what: &str| -> ! { failure::invalid(&site, &format!("{site}: {what}")) };
     let function = plain(&here.fill(&call.function)?);
@@ -479,7 +479,7 @@ fn target(call: &Call, name: &str, here: &Here) -> Result<Value, Failure> {
     if !answer.as_expected {
         let expected = expect.unwrap_or_default();
         let what = format!("{function}{args}: expected {expected}, found {}", answer.wave);
-        return Err(Failure::new(what).of("another value"));
+        return Err(StepFailure::new(what).of("another value"));
     }
     Ok(serde_json::from_str(&answer.json).unwrap_or_default())
 }

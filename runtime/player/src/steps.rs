@@ -20,19 +20,19 @@ mod processes;
 mod store;
 mod time;
 
-use crate::Play;
-use crate::failure::Failure;
+use crate::ScenarioPlayer;
+use crate::failure::StepFailure;
 use fozzy_sdk::bindings::tools::fozzy::choices::draws;
 use fozzy_sdk::tools;
 use fozzy_scenario_file::{Payload, Step, StepsFile};
 use serde_json::{Value, json};
 
-pub(crate) use store::Store;
+pub(crate) use store::KeyValueStore;
 
 /// Who answers a request or a command that no step of the scenario answers.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Answerer {
-    /// Nobody: it fails.
+    /// No answer: the step fails.
     Nobody,
     /// The rules of the plan.
     Plan,
@@ -52,46 +52,46 @@ impl Answerer {
 
 /// What steps do something to. Cheap to keep and to bring back but for files, which the host keeps.
 #[derive(Clone, Default)]
-pub(crate) struct State {
-    pub(crate) store: store::Store,
-    pub(crate) files: files::Files,
-    http: http::Http,
-    processes: processes::Processes,
-    network: network::Network,
-    memory: memory::Memory,
-    pub(crate) time: time::Time,
+pub(crate) struct StepState {
+    pub(crate) store: store::KeyValueStore,
+    pub(crate) files: files::FilesState,
+    http: http::HttpState,
+    processes: processes::ProcessState,
+    network: network::NetworkState,
+    memory: memory::AllocationState,
+    pub(crate) time: time::StepClock,
 }
 
 /// A file with steps, on its way.
-pub(crate) struct Steps {
+pub(crate) struct StepsPlayer {
     steps: Vec<Step>,
     /// The names of all kinds of the file.
     kinds: Vec<String>,
-    state: State,
+    state: StepState,
 }
 
-impl Steps {
-    pub(crate) fn new(file: StepsFile) -> Steps {
-        Steps { steps: file.steps, kinds: crate::kinds(), state: State::default() }
+impl StepsPlayer {
+    pub(crate) fn new(file: StepsFile) -> StepsPlayer {
+        StepsPlayer { steps: file.steps, kinds: crate::kinds(), state: StepState::default() }
     }
 }
 
-impl Play for Steps {
-    fn step(&mut self, number: u32) -> Result<Option<u32>, Failure> {
+impl ScenarioPlayer for StepsPlayer {
+    fn step(&mut self, number: u32) -> Result<Option<u32>, StepFailure> {
         let place = number as usize;
         let Some(step) = self.steps.get(place) else { return Ok(None) };
         self.state.run(step).map_err(|failure| failure.at(|| format!("steps[{number}]: {}", step.kind())))?;
         Ok(self.kinds.iter().position(|kind| kind == step.kind()).map(|flow| flow as u32))
     }
 
-    fn end(&mut self) -> Result<(), Failure> {
+    fn end(&mut self) -> Result<(), StepFailure> {
         Ok(())
     }
 }
 
-impl State {
+impl StepState {
     /// Does a step, and says what it yields: `null` where that is nothing.
-    pub(crate) fn run_for_value(&mut self, step: &Step) -> Result<Value, Failure> {
+    pub(crate) fn run_for_value(&mut self, step: &Step) -> Result<Value, StepFailure> {
         Ok(match step {
             Step::RandU64 { key } => self.draw(key.as_deref()).into(),
             Step::GetKvAssert(read) => {
@@ -103,7 +103,7 @@ impl State {
                 equals.clone().into_json()
             }
             Step::HttpRequest(request) => {
-                let http::Response { status, headers, body } = self.http.request(request, &mut self.store)?;
+                let http::HttpResponse { status, headers, body } = self.http.request(request, &mut self.store)?;
                 let json: Value = serde_json::from_slice(&body).unwrap_or_default();
                 let header = |(name, value): (String, Vec<u8>)| {
                     (name.to_ascii_lowercase(), String::from_utf8_lossy(&value).into_owned().into())
@@ -122,7 +122,7 @@ impl State {
                 json!({ "exit_code": code, "signal": signal, "stdout": stdout, "stderr": stderr })
             }
             Step::NetDeliverOne { strategy } => match self.network.deliver(*strategy)? {
-                Some(network::Message { from, to, payload }) => {
+                Some(network::NetworkMessage { from, to, payload }) => {
                     json!({ "from": from, "to": to, "payload": payload.into_json() })
                 }
                 None => Value::Null,
@@ -144,7 +144,7 @@ impl State {
         drawn
     }
 
-    pub(crate) fn run(&mut self, step: &Step) -> Result<(), Failure> {
+    pub(crate) fn run(&mut self, step: &Step) -> Result<(), StepFailure> {
         match step {
             Step::TraceEvent { name, fields } => {
                 let fields =
@@ -234,18 +234,18 @@ impl State {
                 holds(found == *equals, &None, || format!("expected {equals} bytes in use, found {found}"))
             }
             Step::AssertThrows { steps } | Step::AssertRejects { steps } => self.throws(steps),
-            Step::Fail { message } => Err(Failure::new(message)),
-            Step::Panic { message } => Err(Failure::panic(message)),
+            Step::Fail { message } => Err(StepFailure::new(message)),
+            Step::Panic { message } => Err(StepFailure::panic(message)),
         }
     }
 
-    fn memory(&mut self) -> &mut memory::Memory {
+    fn memory(&mut self) -> &mut memory::AllocationState {
         self.memory.begin();
         &mut self.memory
     }
 
     /// One of the steps must fail; what they did to the state is taken back.
-    fn throws(&mut self, steps: &[Step]) -> Result<(), Failure> {
+    fn throws(&mut self, steps: &[Step]) -> Result<(), StepFailure> {
         let keeps_files = steps.iter().any(touches_files);
         let before = self.keep(keeps_files)?;
         let failed = steps.iter().find_map(|step| self.run(step).err().map(|failure| (step.kind(), failure)));
@@ -255,14 +255,14 @@ impl State {
                 tools::event("threw", &format!("{kind}: {}", failure.what));
                 Ok(())
             }
-            None => Err(Failure::new(format!("expected a failure, and all {} steps passed", steps.len()))),
+            None => Err(StepFailure::new(format!("expected a failure, and all {} steps passed", steps.len()))),
         }
     }
 }
 
-impl State {
+impl StepState {
     /// What steps that must fail are going to change.
-    pub(crate) fn keep(&mut self, keeps_files: bool) -> Result<State, Failure> {
+    pub(crate) fn keep(&mut self, keeps_files: bool) -> Result<StepState, StepFailure> {
         let before = self.clone();
         if keeps_files {
             self.files.keep()?;
@@ -271,7 +271,7 @@ impl State {
     }
 
     /// Afterwards everything is as it was.
-    pub(crate) fn bring_back(&mut self, before: State, keeps_files: bool) -> Result<(), Failure> {
+    pub(crate) fn bring_back(&mut self, before: StepState, keeps_files: bool) -> Result<(), StepFailure> {
         self.memory.give_back(&before.memory);
         let now = std::mem::replace(self, before);
         if keeps_files {
@@ -287,6 +287,6 @@ fn touches_files(step: &Step) -> bool {
         || step.inner().iter().any(touches_files)
 }
 
-fn holds(holds: bool, msg: &Option<String>, what: impl FnOnce() -> String) -> Result<(), Failure> {
-    if holds { Ok(()) } else { Err(Failure::said(msg.as_deref(), what())) }
+fn holds(holds: bool, msg: &Option<String>, what: impl FnOnce() -> String) -> Result<(), StepFailure> {
+    if holds { Ok(()) } else { Err(StepFailure::said(msg.as_deref(), what())) }
 }

@@ -9,14 +9,14 @@
 //! Invariants: the drawing stands alone, as one SVG file without scripts; equal documents give equal drawings.
 
 use crate::html::escape;
-use fozzy_trace::{Entry, Instant, Signature};
+use fozzy_trace::{FailureSignature, HistoryEntry, Instant};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// So many of so many, and where the true share is.
+/// A measured share of runs, with the interval of the true share.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Chance {
+pub struct Probability {
     /// Runs that failed in the same way.
     pub failed: u64,
     /// Runs.
@@ -37,7 +37,7 @@ pub struct CausalityPoint {
     pub decision: u64,
     /// How continuations went.
     #[serde(flatten)]
-    pub failed: Chance,
+    pub failed: Probability,
 }
 
 /// The decision that made it likely.
@@ -49,12 +49,12 @@ pub struct CausalityTurn {
     /// Whether the chances before and after are apart, with 95 % each.
     pub clear: bool,
     /// With the decision drawn anew.
-    pub before: Chance,
+    pub before: Probability,
     /// With the decision as it was.
-    pub after: Chance,
+    pub after: Probability,
     /// The call that took it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub call: Option<Entry>,
+    pub call: Option<HistoryEntry>,
     /// Where the scenario was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub position: Option<String>,
@@ -66,7 +66,7 @@ pub struct CausalityTurn {
 pub struct Findability {
     /// How fresh runs of the same plan went.
     #[serde(flatten)]
-    pub failed: Chance,
+    pub failed: Probability,
     /// The chance is at least this, with 95 % (exact, one side).
     pub at_least: f64,
     /// The chance is at most this, with 95 % (exact, one side; for none of many the rule of three).
@@ -88,7 +88,7 @@ pub struct FindabilityDocument {
     /// Whose failure it is.
     pub trace: String,
     /// What it is.
-    pub signature: Signature,
+    pub signature: FailureSignature,
     /// How often it comes.
     #[serde(flatten)]
     pub findability: Findability,
@@ -103,7 +103,7 @@ pub struct CausalityDocument {
     /// Whose failure it is.
     pub trace: String,
     /// What it is.
-    pub signature: Signature,
+    pub signature: FailureSignature,
     /// Decisions of the recorded run.
     pub decisions: u64,
     /// Moments, in order.
@@ -133,7 +133,7 @@ pub fn causality_lines(document: &CausalityDocument) -> String {
     let mut text = format!("{trace}: {signature}\n");
     text.push_str(&format!("  decision   chance  95 %         0 {:>width$}\n", "1", width = WIDTH - 1));
     for CausalityPoint { decision, failed } in points {
-        let Chance { chance, low, high, .. } = failed;
+        let Probability { chance, low, high, .. } = failed;
         let place = |share: f64| ((share * (WIDTH - 1) as f64).round() as usize).min(WIDTH - 1);
         let mut bar = vec![' '; WIDTH];
         bar[place(*low)..=place(*high)].fill('-');
@@ -172,7 +172,7 @@ pub fn causality_lines(document: &CausalityDocument) -> String {
 /// How often it comes, for people.
 #[must_use]
 pub fn findability_lines(findability: &Findability) -> String {
-    let Findability { failed: Chance { failed, runs, low, high, chance }, .. } = findability;
+    let Findability { failed: Probability { failed, runs, low, high, chance }, .. } = findability;
     let mut text = format!("fresh runs: {failed} of {runs} fail so");
     match (findability.clean_runs, findability.clean_runs_cautious) {
         (Some(as_seen), Some(cautious)) => text.push_str(&format!(
@@ -227,7 +227,7 @@ pub fn causality_svg(document: &CausalityDocument) -> String {
     svg.push_str(&format!("<polygon points=\"{band}\" fill=\"#cfe3f7\"/>\n"));
     svg.push_str(&format!("<polyline points=\"{line}\" fill=\"none\" stroke=\"#1f6fb4\" stroke-width=\"2\"/>\n"));
     for point in points() {
-        let Chance { failed, runs, .. } = point.failed;
+        let Probability { failed, runs, .. } = point.failed;
         svg.push_str(&format!(
             "<circle cx=\"{:.1}\" cy=\"{:.1}\" r=\"3\" fill=\"#1f6fb4\"><title>decision {}: {failed} of {runs}</title></circle>\n",
             x(point.decision),
@@ -271,13 +271,13 @@ mod tests {
     use fozzy_trace::FindingKind;
 
     fn document() -> CausalityDocument {
-        let chance = |failed: u64, low, high| Chance { failed, runs: 32, chance: failed as f64 / 32.0, low, high };
+        let chance = |failed: u64, low, high| Probability { failed, runs: 32, chance: failed as f64 / 32.0, low, high };
         let (before, after) = (chance(2, 0.017, 0.2), chance(32, 0.893, 1.0));
         let point = |decision, failed| CausalityPoint { decision, failed };
         CausalityDocument {
             schema_version: "fozzy.causality.v1".to_owned(),
             trace: "fail.fozzy".to_owned(),
-            signature: Signature { kind: FindingKind::Assertion, site: "a < b".to_owned() },
+            signature: FailureSignature { kind: FindingKind::Assertion, site: "a < b".to_owned() },
             decisions: 40,
             points: vec![point(0, before), point(17, before), point(18, after), point(40, after)],
             turn: Some(CausalityTurn { decision: 17, clear: true, before, after, call: None, position: None }),
@@ -311,7 +311,7 @@ mod tests {
     #[test]
     fn none_of_many_is_no_proof() {
         let nothing = Findability {
-            failed: Chance { failed: 0, runs: 100, chance: 0.0, low: 0.0, high: 0.037 },
+            failed: Probability { failed: 0, runs: 100, chance: 0.0, low: 0.0, high: 0.037 },
             at_least: 0.0,
             at_most: 0.0295,
             clean_runs: None,

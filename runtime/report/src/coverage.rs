@@ -45,7 +45,7 @@ pub struct CoverageDocument {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub remarks: Vec<String>,
     /// Sums over all own files, or over all files when none is the program's own.
-    pub totals: Totals,
+    pub totals: CoverageTotals,
     /// Each component that ran, the target of the first trace first.
     pub components: Vec<ComponentCoverage>,
 }
@@ -73,7 +73,7 @@ pub struct ModuleCoverage {
     /// From its name section.
     pub name: String,
     /// Its edges.
-    pub edges: Ratio,
+    pub edges: CoverageRatio,
 }
 
 /// One source file, or the code of a core module whose source is not known.
@@ -87,7 +87,7 @@ pub struct FileCoverage {
     /// Whether it is the project's own, not a dependency's or a toolchain's.
     pub own: bool,
     /// Sums.
-    pub totals: Totals,
+    pub totals: CoverageTotals,
     /// By line, then by name.
     pub functions: Vec<FunctionCoverage>,
     /// Lines with code, in order; a line that is not here has none.
@@ -154,20 +154,23 @@ impl EdgeCoverage {
 
 /// How many of how many.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Ratio {
+pub struct CoverageRatio {
     /// Hit.
     pub hit: u64,
     /// There are.
     pub total: u64,
 }
 
-impl Ratio {
-    fn count(hits: impl Iterator<Item = u64>) -> Ratio {
-        hits.fold(Ratio::default(), |sum, hits| Ratio { hit: sum.hit + u64::from(hits > 0), total: sum.total + 1 })
+impl CoverageRatio {
+    fn count(hits: impl Iterator<Item = u64>) -> CoverageRatio {
+        hits.fold(CoverageRatio::default(), |sum, hits| CoverageRatio {
+            hit: sum.hit + u64::from(hits > 0),
+            total: sum.total + 1,
+        })
     }
 
-    fn plus(self, other: Ratio) -> Ratio {
-        Ratio { hit: self.hit + other.hit, total: self.total + other.total }
+    fn plus(self, other: CoverageRatio) -> CoverageRatio {
+        CoverageRatio { hit: self.hit + other.hit, total: self.total + other.total }
     }
 
     /// In tenths of a percent, rounded down, so that only all of them are 100 %; `None` of nothing.
@@ -179,26 +182,26 @@ impl Ratio {
 
 /// Sums of a file or of everything.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Totals {
+pub struct CoverageTotals {
     /// Functions.
-    pub functions: Ratio,
+    pub functions: CoverageRatio,
     /// Lines.
-    pub lines: Ratio,
+    pub lines: CoverageRatio,
     /// Edges.
-    pub edges: Ratio,
+    pub edges: CoverageRatio,
 }
 
-impl Totals {
-    fn plus(self, other: Totals) -> Totals {
-        Totals {
+impl CoverageTotals {
+    fn plus(self, other: CoverageTotals) -> CoverageTotals {
+        CoverageTotals {
             functions: self.functions.plus(other.functions),
             lines: self.lines.plus(other.lines),
             edges: self.edges.plus(other.edges),
         }
     }
 
-    fn of<'f>(files: impl Iterator<Item = &'f FileCoverage>) -> Totals {
-        files.fold(Totals::default(), |sum, file| sum.plus(file.totals))
+    fn of<'f>(files: impl Iterator<Item = &'f FileCoverage>) -> CoverageTotals {
+        files.fold(CoverageTotals::default(), |sum, file| sum.plus(file.totals))
     }
 }
 
@@ -207,17 +210,17 @@ impl CoverageDocument {
     pub fn settle(&mut self) {
         for file in self.components.iter_mut().flat_map(|component| &mut component.files) {
             file.functions.sort_by(|a, b| (a.line, &a.name, a.offset).cmp(&(b.line, &b.name, b.offset)));
-            file.totals = Totals {
-                functions: Ratio::count(file.functions.iter().map(|function| function.hits)),
-                lines: Ratio::count(file.lines.iter().map(|line| line.hits)),
-                edges: Ratio::count(file.edges.iter().map(|edge| edge.hits)),
+            file.totals = CoverageTotals {
+                functions: CoverageRatio::count(file.functions.iter().map(|function| function.hits)),
+                lines: CoverageRatio::count(file.lines.iter().map(|line| line.hits)),
+                edges: CoverageRatio::count(file.edges.iter().map(|edge| edge.hits)),
             };
         }
         for component in &mut self.components {
             component.files.sort_by(|a, b| (!a.own, !a.has_source, &a.path).cmp(&(!b.own, !b.has_source, &b.path)));
         }
         let any_own = self.files().any(|(_, file)| file.own);
-        self.totals = Totals::of(self.files().map(|(_, file)| file).filter(|file| file.own || !any_own));
+        self.totals = CoverageTotals::of(self.files().map(|(_, file)| file).filter(|file| file.own || !any_own));
     }
 
     /// All files, with their components.
@@ -237,7 +240,7 @@ impl CoverageDocument {
 pub struct CoverageView {
     /// Dependencies and toolchain in full, too.
     pub all: bool,
-    /// At most so many branches that were not taken are listed.
+    /// The number of branches not taken that are listed at most.
     pub uncovered: usize,
     /// Marks for the terminal.
     pub style: Style,

@@ -1,6 +1,6 @@
 //! The documents of all other commands, with the keys that scripts know.
 
-use fozzy_trace::{Digest, Entry, Seed};
+use fozzy_trace::{Digest, HistoryEntry, Seed};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -79,7 +79,7 @@ pub struct ArtifactsDiff {
     pub right: String,
     /// All files of both, by name.
     pub files: Vec<FileDiff>,
-    /// Their reports; absent when one of them is a trace by itself.
+    /// Their reports; absent when one of them is a bare trace.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub report: Option<ReportDiff>,
     /// Their traces; absent when one of them kept none.
@@ -157,7 +157,7 @@ pub struct TraceDiff {
     pub first_event_diff_index: Option<u64>,
     /// That call, on both sides.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub divergence: Option<Divergence>,
+    pub divergence: Option<DivergenceDocument>,
 }
 
 /// The format of bundles.
@@ -206,7 +206,7 @@ pub struct CiCheck {
 
 /// `fozzy corpus add`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct CorpusAdded {
+pub struct CorpusAddDocument {
     /// The input's file, named by its content.
     pub added: String,
 }
@@ -214,7 +214,7 @@ pub struct CorpusAdded {
 /// `fozzy corpus minimize`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct CorpusMinimized {
+pub struct CorpusMinimizeDocument {
     /// Always true: what fails is an error.
     pub ok: bool,
     /// The corpus.
@@ -247,7 +247,7 @@ pub struct CorpusMinimized {
 
 /// `fozzy corpus export`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct CorpusExported {
+pub struct CorpusExportDocument {
     /// Always true.
     pub ok: bool,
     /// The zip.
@@ -256,7 +256,7 @@ pub struct CorpusExported {
 
 /// `fozzy corpus import`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct CorpusImported {
+pub struct CorpusImportDocument {
     /// Always true.
     pub ok: bool,
     /// The corpus.
@@ -401,7 +401,7 @@ pub struct ManDocument {
 
 /// The first thing in which two executions differ.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Difference {
+pub struct DifferenceDocument {
     /// Calls, an output, end, virtual time, memory or fuel.
     pub what: String,
     /// As recorded, or in the first execution.
@@ -413,17 +413,17 @@ pub struct Difference {
 /// The first call that differs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Divergence {
+pub struct DivergenceDocument {
     /// Position in the history.
     pub index: u64,
     /// Virtual time there, in nanoseconds.
     pub virtual_time_ns: u64,
     /// The recorded call; absent when the recording had ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub recorded: Option<Entry>,
+    pub recorded: Option<HistoryEntry>,
     /// The call made instead; absent when the program had ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub asked: Option<Entry>,
+    pub asked: Option<HistoryEntry>,
 }
 
 /// `fozzy trace verify`.
@@ -461,7 +461,7 @@ pub struct ShowDocument {
     /// Decisions among them.
     pub decisions: u64,
     /// The calls that were asked for.
-    pub entries: Vec<Entry>,
+    pub entries: Vec<HistoryEntry>,
 }
 
 /// `fozzy version`.
@@ -572,10 +572,10 @@ pub struct AuditDocument {
     pub first_mismatch_run: Option<usize>,
     /// In what it differs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub difference: Option<Difference>,
+    pub difference: Option<DifferenceDocument>,
     /// The first call that differs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub divergence: Option<Divergence>,
+    pub divergence: Option<DivergenceDocument>,
 }
 
 /// `fozzy init`.

@@ -2,8 +2,8 @@
 //!
 //! Invariant: no wall facts in it: equal explorations have equal summaries, but for the paths.
 
-use crate::pretty::{counted, grouped};
-use fozzy_trace::Signature;
+use crate::pretty::{counted, grouped, is_zero, lost_workers};
+use fozzy_trace::FailureSignature;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -33,6 +33,9 @@ pub struct ExploreSummary {
     pub fails: u64,
     /// Failures that their story did not show again. There should be none: each is a fault of ours.
     pub lost: u64,
+    /// Runs that were cut because they asked more questions than answers are logged: what they would have met is not known.
+    #[serde(default, rename = "cutRuns", skip_serializing_if = "is_zero")]
+    pub cut: u64,
     /// The last step that showed something new.
     pub last_new: u64,
     /// Edges that can be taken and were not, at least (Chao).
@@ -41,24 +44,31 @@ pub struct ExploreSummary {
     pub chance_of_new_edge: f64,
     /// What each way to search has earned: how much of the effort went into it, and what it saw first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub earned: Vec<ExploreEarned>,
+    pub earned: Vec<ExploreReward>,
     /// Branches that were not reached, with their place and the line that would say so.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub not_reached: Vec<NotReached>,
+    pub not_reached: Vec<UnreachedBranch>,
     /// Failures, each once, in the order in which they were found.
     pub failures: Vec<ExploreFinding>,
     /// Failures of before that were tried first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub seeds: Vec<SeedState>,
-    /// Why it ended: `runs`, `time`, `saturated`, `finding`, `exhausted`, `interrupted`.
+    /// Why it ended: `runs`, `time`, `saturated`, `finding`, `exhausted`, `interrupted` by a signal, `workers` when too many of
+    /// them were lost.
     pub ended: String,
+    /// Workers that ended before their time; what they had not reported is not counted.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub workers_lost: u32,
+    /// Workers that were started in their place.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub workers_restarted: u32,
 }
 
 /// One of several things that effort is divided between.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct ExploreEarned {
-    /// What is chosen: where a run begins (`origin`), who goes on (`order`), which answers it may give (`swarm`).
+pub struct ExploreReward {
+    /// What is chosen: where a run begins (`origin`), which guest runs next (`order`), which answers it may give (`swarm`).
     pub dial: String,
     /// One of the choices.
     pub name: String,
@@ -73,7 +83,7 @@ pub struct ExploreEarned {
 /// A branch that no step has gone into.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct NotReached {
+pub struct UnreachedBranch {
     /// `file:line`.
     pub place: String,
     /// A line to put there, which says in each report whether it was reached.
@@ -85,7 +95,7 @@ pub struct NotReached {
 #[serde(rename_all = "camelCase")]
 pub struct ExploreFinding {
     /// What it is.
-    pub signature: Option<Signature>,
+    pub signature: Option<FailureSignature>,
     /// The run that found it, counted from 1.
     pub found_at: u64,
     /// How often it was seen.
@@ -109,7 +119,7 @@ pub struct SeedState {
     /// Its file.
     pub path: String,
     /// What it was.
-    pub signature: Option<Signature>,
+    pub signature: Option<FailureSignature>,
     /// `still there`, `fixed`, `stale`.
     pub state: String,
     /// Whether it was made as small as it gets.
@@ -134,7 +144,7 @@ pub(crate) fn explore_lines(explore: &ExploreSummary) -> Vec<String> {
         lines.push(counted(explore.states, "state"));
     }
     for group in explore.earned.chunk_by(|one, other| one.dial == other.dial) {
-        let of = |earned: &ExploreEarned| {
+        let of = |earned: &ExploreReward| {
             let (steps, found) = (grouped(earned.steps), grouped(earned.found));
             format!("{} {found} in {steps} steps", earned.name)
         };
@@ -144,9 +154,17 @@ pub(crate) fn explore_lines(explore: &ExploreSummary) -> Vec<String> {
             lines.push(format!("new, by {}: {}", group[0].dial, shown.join(" · ")));
         }
     }
+    lines.extend(lost_workers(explore.workers_lost, explore.workers_restarted));
     if explore.lost > 0 {
         let lost = counted(explore.lost, "failure");
         lines.push(format!("{lost} did not come again when run alone: a fault of fozzy, please report it"));
+    }
+    if explore.cut > 0 {
+        lines.push(format!(
+            "{} cut: more questions were asked than the answers of one run that are logged; with fewer steps a run (--steps) or \
+             fewer draws a step they come to their end",
+            counted(explore.cut, "run")
+        ));
     }
     for seed in &explore.seeds {
         let signature = seed.signature.as_ref().map(ToString::to_string).unwrap_or_default();

@@ -187,7 +187,7 @@ pub(crate) fn property_lines(properties: &[PropertySummary], style: Style) -> Ve
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fozzy_trace::facts::Seen;
+    use fozzy_trace::facts::PropertyEvaluation;
 
     #[test]
     fn what_went_wrong_stands_first() {
@@ -197,7 +197,7 @@ mod tests {
         {
             properties.declare(kind, name, "src/lib.rs:3").expect("a name");
         }
-        let seen = |kind, name, holds| Seen { kind, name, holds, distance: None, details: None };
+        let seen = |kind, name, holds| PropertyEvaluation { kind, name, holds, distance: None, details: None };
         properties.see(seen(PropertyKind::Always, "a good one", true)).expect("a name");
         properties.see(seen(PropertyKind::Sometimes, "b never", false)).expect("a name");
         properties.see(seen(PropertyKind::Always, "z", false)).expect("a name");

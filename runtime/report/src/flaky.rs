@@ -5,7 +5,7 @@
 //! rate        runs that differ from the most frequent signature, in percent of all
 //! ```
 //!
-//! Not here: the budget of differences that somebody allows (`fozzy-cli`).
+//! Not here: the allowed share of differences (`fozzy-cli`).
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

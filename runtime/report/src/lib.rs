@@ -8,6 +8,8 @@
 //! document does not.
 //! Not here: where it is printed and whether in colour (`fozzy-cli`).
 
+mod ablation;
+mod benchmark;
 mod causality;
 pub mod coverage;
 pub mod document;
@@ -22,16 +24,19 @@ pub mod inspect;
 mod pretty;
 mod query;
 mod sarif;
+mod saved;
 mod show;
 mod state;
 pub mod suite;
 mod summary;
 
+pub use ablation::{AblationDocument, AblationRow, ablation_lines};
+pub use benchmark::{BenchmarkDocument, BenchmarkTrial, ScalingLawDocument, benchmark_line, benchmark_lines};
 pub use causality::{
-    CausalityDocument, CausalityPoint, CausalityTurn, Chance, Findability, FindabilityDocument, causality_lines,
+    CausalityDocument, CausalityPoint, CausalityTurn, Findability, FindabilityDocument, Probability, causality_lines,
     causality_svg, findability_lines,
 };
-pub use explore::{ExploreEarned, ExploreFinding, ExploreSummary, NotReached, SeedState};
+pub use explore::{ExploreFinding, ExploreReward, ExploreSummary, SeedState, UnreachedBranch};
 pub use facts::{FlowSummary, MemorySummary, PropertySummary, ScenarioSummary};
 pub use findings::finding_annotations;
 pub use flaky::{FlakyReport, RunSignature};
@@ -40,9 +45,10 @@ pub use fuzz::{FuzzCoverage, FuzzFinding, FuzzSummary};
 pub use pretty::{Style, pretty, shell_word};
 pub use query::{QueryError, paths, query};
 pub use sarif::sarif;
+pub use saved::{SeedsDocument, seeds_lines};
 pub use show::{divergence_lines, entry_line};
 pub use state::{FileState, MemoryState, StateDocument, SymbolState, TaskState, TimerState, state_lines};
 pub use summary::{
-    ExplainedDecision, Identity, Mode, NodeSummary, OutputSummary, ReplaySummary, RunSummary, ShrinkSummary, Slip,
-    StorySize, StreamSummary, TargetSummary, WallFacts,
+    ExplainedDecision, FailureSize, NodeSummary, OutputSummary, ReplaySummary, RunIdentity, RunMode, RunSummary,
+    ShrinkSlip, ShrinkSummary, StreamSummary, TargetSummary, WallFacts,
 };

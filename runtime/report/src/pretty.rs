@@ -4,8 +4,10 @@ use crate::explore::explore_lines;
 use crate::facts::{MemorySummary, property_lines, scenario_lines};
 use crate::fuzz::fuzz_lines;
 use crate::show::divergence_lines;
-use crate::summary::{ExplainedDecision, Mode, NodeSummary, OutputSummary, RunSummary, ShrinkSummary, StreamSummary};
-use fozzy_trace::outcome::Frame;
+use crate::summary::{
+    ExplainedDecision, NodeSummary, OutputSummary, RunMode, RunSummary, ShrinkSummary, StreamSummary,
+};
+use fozzy_trace::outcome::StackFrame;
 use fozzy_trace::{Duration, Finding, Status};
 
 /// How to mark words. The empty style writes plain text.
@@ -30,7 +32,7 @@ impl Style {
 
 /// The block that is shown for a run. `is_own` tells the target's own frames from its libraries'.
 #[must_use]
-pub fn pretty(summary: &RunSummary, style: Style, is_own: impl Fn(&Frame) -> bool) -> String {
+pub fn pretty(summary: &RunSummary, style: Style, is_own: impl Fn(&StackFrame) -> bool) -> String {
     let Style { good, bad, faint, end } = style;
     let colour = if summary.status == Status::Pass { good } else { bad };
     let mut text = format!("fozzy {} {colour}{}{end}", summary.mode.name(), summary.status.name().to_uppercase());
@@ -99,7 +101,7 @@ pub fn pretty(summary: &RunSummary, style: Style, is_own: impl Fn(&Frame) -> boo
             text.push_str(&divergence_lines(divergence));
         }
     }
-    if let (Mode::Run | Mode::Fuzz, Some(trace), true) =
+    if let (RunMode::Run | RunMode::Fuzz, Some(trace), true) =
         (summary.mode, &summary.identity.trace_path, summary.status != Status::Pass)
     {
         text.push_str(&format!("replay it: fozzy replay {}\n", shell_word(trace)));
@@ -163,7 +165,7 @@ fn node_line(node: &NodeSummary) -> String {
     format!("{name}: {}; {} of output, {} of errors", node.state, written(stdout), written(stderr))
 }
 
-pub(crate) fn finding_lines(finding: &Finding, style: Style, is_own: impl Fn(&Frame) -> bool) -> String {
+pub(crate) fn finding_lines(finding: &Finding, style: Style, is_own: impl Fn(&StackFrame) -> bool) -> String {
     let mut text = String::new();
     // The first line often repeats the title, which stands above already.
     for line in finding.message.lines().filter(|line| *line != finding.title) {
@@ -178,10 +180,11 @@ pub(crate) fn finding_lines(finding: &Finding, style: Style, is_own: impl Fn(&Fr
 const LIBRARY_FRAMES_SHOWN: usize = 10;
 
 /// The target's own frames; a stretch of its libraries' is one line, as is a recursion's.
-fn frame_lines(backtrace: &[Frame], style: Style, is_own: impl Fn(&Frame) -> bool) -> String {
+fn frame_lines(backtrace: &[StackFrame], style: Style, is_own: impl Fn(&StackFrame) -> bool) -> String {
     let Style { faint, end, .. } = style;
     let any_own = backtrace.iter().any(&is_own);
-    let shown = |(index, frame): &(usize, &Frame)| if any_own { is_own(frame) } else { *index < LIBRARY_FRAMES_SHOWN };
+    let shown =
+        |(index, frame): &(usize, &StackFrame)| if any_own { is_own(frame) } else { *index < LIBRARY_FRAMES_SHOWN };
     let mut text = String::new();
     let (mut hidden, mut repeated) = (0, 0);
     let flush = |text: &mut String, hidden: &mut usize, repeated: &mut usize| {
@@ -207,7 +210,7 @@ fn frame_lines(backtrace: &[Frame], style: Style, is_own: impl Fn(&Frame) -> boo
     text
 }
 
-pub(crate) fn place(frame: &Frame) -> String {
+pub(crate) fn place(frame: &StackFrame) -> String {
     match (&frame.source.file, frame.source.line, frame.source.col) {
         (Some(file), Some(line), Some(col)) => format!("{file}:{line}:{col}"),
         (Some(file), Some(line), None) => format!("{file}:{line}"),
@@ -218,6 +221,19 @@ pub(crate) fn place(frame: &Frame) -> String {
 /// `1 call`, `2 calls`.
 pub(crate) fn counted(n: u64, noun: &str) -> String {
     format!("{} {noun}{}", grouped(n), if n == 1 { "" } else { "s" })
+}
+
+/// What became of the workers of a campaign, when some were lost.
+pub(crate) fn lost_workers(lost: u32, restarted: u32) -> Option<String> {
+    let lines = || {
+        format!("{} lost before the end, {} started instead", counted(lost.into(), "worker"), grouped(restarted.into()))
+    };
+    (lost > 0).then(lines)
+}
+
+/// Whether a number is left out of a document.
+pub(crate) fn is_zero<T: Default + PartialEq>(number: &T) -> bool {
+    *number == T::default()
 }
 
 /// `1234567` as `1,234,567`.
@@ -255,9 +271,9 @@ pub fn shell_word(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::summary::{Identity, TargetSummary, WallFacts};
-    use fozzy_trace::file::{NodeOutcome, Outcome, Stream};
-    use fozzy_trace::{Digest, End, FindingKind, Instant, Seed, Verdict};
+    use crate::summary::{RunIdentity, TargetSummary, WallFacts};
+    use fozzy_trace::file::{NodeOutcome, RecordedOutcome, StreamDigest};
+    use fozzy_trace::{Digest, ExecutionEnd, FindingKind, Instant, Seed, Verdict};
 
     #[test]
     fn numbers_and_words_are_for_people() {
@@ -268,14 +284,14 @@ mod tests {
         assert_eq!(shell_word("run.1.fozzy"), "run.1.fozzy");
     }
 
-    fn stream(bytes: u64) -> Stream {
-        Stream { bytes, sha256: Digest::of(b"") }
+    fn stream(bytes: u64) -> StreamDigest {
+        StreamDigest { bytes, sha256: Digest::of(b"") }
     }
 
     fn summary(findings: Vec<Finding>, nodes: Vec<NodeOutcome>) -> RunSummary {
-        let outcome = Outcome {
+        let outcome = RecordedOutcome {
             verdict: Verdict { status: Status::Fail, findings, signature: None },
-            end: End::Exited { code: 1 },
+            end: ExecutionEnd::Exited { code: 1 },
             ended_at: Instant(5),
             calls: 1,
             decisions: 0,
@@ -288,7 +304,7 @@ mod tests {
             nodes,
         };
         let path = Some("run.fozzy".to_owned());
-        let identity = Identity {
+        let identity = RunIdentity {
             run_id: "id".to_owned(),
             seed: Seed(7),
             trace_path: path,
@@ -297,7 +313,7 @@ mod tests {
         };
         let target = TargetSummary { name: "a.wasm".to_owned(), digest: Digest::of(b""), kind: "component".to_owned() };
         let wall = WallFacts { started_at: String::new(), finished_at: String::new(), duration_ns: 0 };
-        RunSummary::of(Mode::Run, identity, target, &outcome, (b"", b""), wall)
+        RunSummary::of(RunMode::Run, identity, target, &outcome, (b"", b""), wall)
     }
 
     /// The whole block of a run that lacked a rule and had another machine.
@@ -322,7 +338,7 @@ mod tests {
             stderr: stream(0),
             memory: Digest::of(b""),
         };
-        let nodes = vec![node("db", None, 120), node("web", Some(End::Exited { code: 3 }), 0)];
+        let nodes = vec![node("db", None, 120), node("web", Some(ExecutionEnd::Exited { code: 3 }), 0)];
         let summary = summary(findings, nodes);
         let expected = "\
 fozzy run FAIL  the program exited with code 1

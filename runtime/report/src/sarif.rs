@@ -56,7 +56,7 @@ fn result(summary: &RunSummary, place: usize, finding: &Finding, file: impl Fn(&
         result["partialFingerprints"] = json!({ "fozzySignature/v1": signature.to_string() });
     }
     if !finding.backtrace.is_empty() {
-        let frame = |frame: &fozzy_trace::outcome::Frame| {
+        let frame = |frame: &fozzy_trace::outcome::StackFrame| {
             let mut at = location(&frame.source, &file).unwrap_or_else(|| json!({}));
             at["message"] = json!({ "text": frame.function });
             json!({ "location": at, "module": frame.module })

@@ -7,12 +7,12 @@
 //!
 //! A question mark marks a decision; everything else followed from the state of the computer.
 
-use crate::document::Divergence;
-use fozzy_trace::{Duration, Entry};
+use crate::document::DivergenceDocument;
+use fozzy_trace::{Duration, HistoryEntry};
 
 /// One call in one line.
 #[must_use]
-pub fn entry_line(entry: &Entry) -> String {
+pub fn entry_line(entry: &HistoryEntry) -> String {
     let mark = if entry.decision { '?' } else { ' ' };
     let call = entry.call.strip_prefix("wasi:").unwrap_or(&entry.call);
     let at = entry.at.to_string();
@@ -26,8 +26,8 @@ pub fn entry_line(entry: &Entry) -> String {
 
 /// A divergence, recorded and asked under each other.
 #[must_use]
-pub fn divergence_lines(divergence: &Divergence) -> String {
-    let side = |entry: &Option<Entry>, ended: &str| entry.as_ref().map_or_else(|| ended.to_owned(), entry_line);
+pub fn divergence_lines(divergence: &DivergenceDocument) -> String {
+    let side = |entry: &Option<HistoryEntry>, ended: &str| entry.as_ref().map_or_else(|| ended.to_owned(), entry_line);
     format!(
         "first divergence at call {}, virtual time {}\n  recorded {}\n  asked    {}\n",
         divergence.index,

@@ -13,8 +13,8 @@
 
 use crate::pretty::{counted, grouped, place};
 use crate::show::entry_line;
-use fozzy_trace::outcome::Frame;
-use fozzy_trace::{Digest, Entry, Instant, Seed};
+use fozzy_trace::outcome::StackFrame;
+use fozzy_trace::{Digest, HistoryEntry, Instant, Seed};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -39,7 +39,7 @@ pub struct StateDocument {
     pub position: Option<String>,
     /// Guests, by machine.
     pub tasks: Vec<TaskState>,
-    /// What happens next by itself, in order.
+    /// Pending timers and deliveries, in order.
     pub timers: Vec<TimerState>,
     /// What stands on the disks.
     pub files: Vec<FileState>,
@@ -47,7 +47,7 @@ pub struct StateDocument {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub files_more: bool,
     /// The last calls.
-    pub events: Vec<Entry>,
+    pub events: Vec<HistoryEntry>,
     /// What is in memory.
     pub memory: Vec<MemoryState>,
 }
@@ -65,10 +65,10 @@ pub struct TaskState {
     pub waits_for: Vec<String>,
     /// Its stack, innermost first, if it came to the moment.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub stack: Vec<Frame>,
+    pub stack: Vec<StackFrame>,
 }
 
-/// Something that happens by itself.
+/// A pending timer or delivery.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TimerState {

@@ -9,7 +9,7 @@
 //! where a run is held to an expectation.
 //!
 //! Invariants: the keys of the first Fozzy's run summary stand at the top; but for wall facts, the run's id and paths that
-//! hold it, the document is a function of the suite, its plans and its seed; a suite of which nothing ran has not passed.
+//! hold it, the document is a function of the suite, its plans and its seed; a suite in which nothing ran has not passed.
 //! Not here: how cases are run (`fozzy-cli`).
 
 pub(crate) mod annotations;
@@ -25,7 +25,7 @@ pub use pretty::{case_line, details, heading, pretty, widest};
 use crate::document::ErrorDocument;
 use crate::facts::{MemorySummary, PropertySummary};
 use crate::pretty::shell_word;
-use crate::summary::{Identity, Mode, RunSummary, WallFacts};
+use crate::summary::{RunIdentity, RunMode, RunSummary, WallFacts};
 use fozzy_trace::facts::PropertyState;
 use fozzy_trace::{Finding, FindingKind, Status};
 use schemars::JsonSchema;
@@ -106,7 +106,7 @@ pub struct CaseSummary {
 }
 
 impl CaseSummary {
-    /// A case of which nothing is known yet.
+    /// A case without results yet.
     #[must_use]
     pub fn skipped(name: &str, path: &str, why: &str) -> CaseSummary {
         CaseSummary {
@@ -270,9 +270,9 @@ pub struct SuiteSummary {
     /// The worst of all cases.
     pub status: Status,
     /// test.
-    pub mode: Mode,
+    pub mode: RunMode,
     /// Which run; its trace is that of the first failure.
-    pub identity: Identity,
+    pub identity: RunIdentity,
     /// Wall time at the start, RFC 3339.
     pub started_at: String,
     /// Wall time at the end, RFC 3339.
@@ -300,7 +300,7 @@ impl SuiteSummary {
     /// What the cases come to.
     #[must_use]
     pub fn of(
-        identity: Identity,
+        identity: RunIdentity,
         wall: WallFacts,
         regressions: Vec<CaseSummary>,
         scenarios: Vec<CaseSummary>,
@@ -324,7 +324,7 @@ impl SuiteSummary {
         let memory = added(cases().filter_map(|case| case.run.as_ref()?.memory.as_ref()));
         SuiteSummary {
             status,
-            mode: Mode::Test,
+            mode: RunMode::Test,
             identity,
             started_at: wall.started_at,
             finished_at: wall.finished_at,

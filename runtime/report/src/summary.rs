@@ -5,8 +5,8 @@
 use crate::explore::ExploreSummary;
 use crate::facts::{MemorySummary, PropertySummary, ScenarioSummary};
 use crate::fuzz::FuzzSummary;
-use fozzy_trace::file::{NodeOutcome, Outcome, Stream};
-use fozzy_trace::{Digest, End, Facts, Finding, Seed, Signature, Status};
+use fozzy_trace::file::{NodeOutcome, RecordedOutcome, StreamDigest};
+use fozzy_trace::{Digest, ExecutionEnd, Facts, FailureSignature, Finding, Seed, Status};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -16,7 +16,7 @@ const TEXT_BYTES_MAX: usize = 64 << 10;
 /// What kind of run it was.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub enum Mode {
+pub enum RunMode {
     /// A program was run.
     Run,
     /// A trace was replayed.
@@ -29,30 +29,32 @@ pub enum Mode {
     Explore,
 }
 
-impl Mode {
+impl RunMode {
     /// The word in reports.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
-            Mode::Run => "run",
-            Mode::Replay => "replay",
-            Mode::Test => "test",
-            Mode::Fuzz => "fuzz",
-            Mode::Explore => "explore",
+            RunMode::Run => "run",
+            RunMode::Replay => "replay",
+            RunMode::Test => "test",
+            RunMode::Fuzz => "fuzz",
+            RunMode::Explore => "explore",
         }
     }
 
     /// The mode of a word in reports.
     #[must_use]
-    pub fn of(name: &str) -> Option<Mode> {
-        [Mode::Run, Mode::Replay, Mode::Test, Mode::Fuzz, Mode::Explore].into_iter().find(|mode| mode.name() == name)
+    pub fn of(name: &str) -> Option<RunMode> {
+        [RunMode::Run, RunMode::Replay, RunMode::Test, RunMode::Fuzz, RunMode::Explore]
+            .into_iter()
+            .find(|mode| mode.name() == name)
     }
 }
 
 /// Which run, and where its files are.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Identity {
+pub struct RunIdentity {
     /// UUID, version 4.
     pub run_id: String,
     /// The seed of all decisions.
@@ -119,7 +121,7 @@ pub struct NodeSummary {
     pub name: String,
     /// `running` when it was at the end of the target, or how it ended in a few words.
     pub state: String,
-    /// Its program's own exit code, when it ended by itself.
+    /// The program's exit code, when it exited.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exit_code: Option<u8>,
     /// Digest of all its linear memory at the end.
@@ -130,10 +132,10 @@ pub struct NodeSummary {
 
 impl NodeSummary {
     fn of(node: &NodeOutcome) -> NodeSummary {
-        let stream = |stream: &Stream| StreamSummary { bytes: stream.bytes, sha256: stream.sha256, text: None };
+        let stream = |stream: &StreamDigest| StreamSummary { bytes: stream.bytes, sha256: stream.sha256, text: None };
         NodeSummary {
             name: node.name.clone(),
-            state: node.end.as_ref().map_or_else(|| "running".to_owned(), End::words),
+            state: node.end.as_ref().map_or_else(|| "running".to_owned(), ExecutionEnd::words),
             exit_code: exit_code(node.end.as_ref()),
             memory_digest: node.memory,
             output: OutputSummary { stdout: stream(&node.stdout), stderr: stream(&node.stderr) },
@@ -141,9 +143,9 @@ impl NodeSummary {
     }
 }
 
-fn exit_code(end: Option<&End>) -> Option<u8> {
+fn exit_code(end: Option<&ExecutionEnd>) -> Option<u8> {
     match end {
-        Some(End::Exited { code }) => Some(*code),
+        Some(ExecutionEnd::Exited { code }) => Some(*code),
         _ => None,
     }
 }
@@ -159,10 +161,10 @@ pub struct ReplaySummary {
     pub against: Option<TargetSummary>,
     /// What differs first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub difference: Option<crate::document::Difference>,
+    pub difference: Option<crate::document::DifferenceDocument>,
     /// The first call that differs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub divergence: Option<crate::document::Divergence>,
+    pub divergence: Option<crate::document::DivergenceDocument>,
 }
 
 /// What came of shrinking.
@@ -176,12 +178,12 @@ pub struct ShrinkSummary {
     /// Whether nothing more can be left out; not so when the budget ran out.
     pub minimal: bool,
     /// What the failure took before.
-    pub before: StorySize,
+    pub before: FailureSize,
     /// What it takes now.
-    pub after: StorySize,
+    pub after: FailureSize,
     /// Other failures that were met on the way; absent when there were none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub slips: Vec<Slip>,
+    pub slips: Vec<ShrinkSlip>,
     /// What of it matters, decision by decision; only when it was asked for.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub explained: Vec<ExplainedDecision>,
@@ -207,7 +209,7 @@ pub struct ExplainedDecision {
 /// How much a failure takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct StorySize {
+pub struct FailureSize {
     /// Steps of a scenario.
     pub steps: usize,
     /// Planned faults.
@@ -221,9 +223,9 @@ pub struct StorySize {
 /// Another failure than the one that was made smaller.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Slip {
+pub struct ShrinkSlip {
     /// Its identity.
-    pub signature: Signature,
+    pub signature: FailureSignature,
     /// A trace of it.
     pub trace_path: String,
 }
@@ -235,9 +237,9 @@ pub struct RunSummary {
     /// pass, fail, error, timeout or crash.
     pub status: Status,
     /// run, replay, test, fuzz or explore.
-    pub mode: Mode,
+    pub mode: RunMode,
     /// Which run.
-    pub identity: Identity,
+    pub identity: RunIdentity,
     /// Wall time at the start, RFC 3339.
     pub started_at: String,
     /// Wall time at the end, RFC 3339.
@@ -251,10 +253,10 @@ pub struct RunSummary {
     pub findings: Vec<Finding>,
     /// Identity of the failure.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub signature: Option<Signature>,
+    pub signature: Option<FailureSignature>,
     /// What was run.
     pub target: TargetSummary,
-    /// The program's own exit code, when it ended by itself.
+    /// The program's exit code, when it exited.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exit_code: Option<u8>,
     /// Virtual time at the end, in nanoseconds.
@@ -276,7 +278,7 @@ pub struct RunSummary {
     /// The other machines; absent when there are none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub nodes: Vec<NodeSummary>,
-    /// What a scenario did; absent for a program that runs by itself.
+    /// What a scenario did; absent for a plain program.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scenario: Option<ScenarioSummary>,
     /// The properties of the program, by name; absent when it has none.
@@ -333,10 +335,10 @@ impl RunSummary {
     /// The summary of an outcome.
     #[must_use]
     pub fn of(
-        mode: Mode,
-        identity: Identity,
+        mode: RunMode,
+        identity: RunIdentity,
         target: TargetSummary,
-        outcome: &Outcome,
+        outcome: &RecordedOutcome,
         kept: (&[u8], &[u8]),
         wall: WallFacts,
     ) -> RunSummary {

@@ -1,8 +1,8 @@
 //! Distributed scenarios, version 1: nodes of a replicated key-value store, what clients do, and what goes wrong.
 
-use crate::json::Node;
-use crate::read::Found;
-use crate::time::Span;
+use crate::json::JsonNode;
+use crate::read::ReadProblem;
+use crate::time::StepDuration;
 use std::collections::BTreeSet;
 
 /// Nodes that a cluster can have.
@@ -94,7 +94,7 @@ pub enum ClusterStep {
     /// Time passes.
     Tick {
         /// How much.
-        duration: Span,
+        duration: StepDuration,
     },
 }
 
@@ -201,12 +201,12 @@ impl ClusterInvariant {
 }
 
 impl ClusterFile {
-    pub(crate) fn check(&self, root: &Node) -> Result<(), Found> {
+    pub(crate) fn check(&self, root: &JsonNode) -> Result<(), ReadProblem> {
         let cluster = &self.distributed;
         let node = root.member("distributed").unwrap_or(root);
         let at = |field: &str| node.member(field).unwrap_or(node).at;
         if cluster.nodes.is_some() && cluster.node_count.is_some() {
-            return Err(Found::at(at("node_count"), "node_count: not beside `nodes`"));
+            return Err(ReadProblem::at(at("node_count"), "node_count: not beside `nodes`"));
         }
         if cluster.nodes.is_none() && cluster.node_count.is_none() {
             let what = "distributed: expected `nodes` (their names) or `node_count` (how many), found neither";
@@ -216,14 +216,14 @@ impl ClusterFile {
         let names = if many { Vec::new() } else { cluster.names() };
         if many || names.is_empty() || names.len() > NODES_MAX {
             let field = if cluster.nodes.is_some() { "nodes" } else { "node_count" };
-            return Err(Found::at(at(field), format!("{field}: expected 1 to {NODES_MAX} nodes")));
+            return Err(ReadProblem::at(at(field), format!("{field}: expected 1 to {NODES_MAX} nodes")));
         }
         let known: BTreeSet<&str> = names.iter().map(String::as_str).collect();
         if known.len() < names.len() || known.contains("") {
-            return Err(Found::at(at("nodes"), "nodes: expected a name for each node, and no name twice"));
+            return Err(ReadProblem::at(at("nodes"), "nodes: expected a name for each node, and no name twice"));
         }
         if cluster.steps.is_empty() {
-            return Err(Found::at(
+            return Err(ReadProblem::at(
                 at("steps"),
                 "steps: no_steps_executed: there is no step, so nothing would be tested",
             ));
@@ -233,13 +233,13 @@ impl ClusterFile {
             let here = node.member(list).and_then(|list| list.element(number)).unwrap_or(node);
             let known: Vec<&str> = known.iter().copied().collect();
             let what = format!("{kind}: {field}: {}", crate::read::unknown("node", name, &known));
-            Err(Found::at(here.member(field).unwrap_or(here).at, what))
+            Err(ReadProblem::at(here.member(field).unwrap_or(here).at, what))
         };
         for (number, step) in cluster.steps.iter().enumerate() {
             check("steps", number, step.kind(), &step.named())?;
             if let ClusterStep::ClientGetAssert { equals: Some(_), is_null: Some(_), .. } = step {
                 let here = node.member("steps").and_then(|list| list.element(number)).unwrap_or(node);
-                return Err(Found::at(here.at, "client_get_assert: is_null: not beside `equals`"));
+                return Err(ReadProblem::at(here.at, "client_get_assert: is_null: not beside `equals`"));
             }
         }
         for (number, invariant) in cluster.invariants.iter().enumerate() {

@@ -7,15 +7,15 @@
 //! Invariant: a condition is an object with one key.
 //! Not here: whether it holds (`runtime/player/src/program`).
 
-use crate::json::{Node, Value};
-use crate::read::{Found, unknown};
+use crate::json::{JsonNode, JsonValue};
+use crate::read::{ReadProblem, unknown};
 use serde::de::{Deserialize, Deserializer, IgnoredAny};
 
 /// A condition.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Condition {
     /// Two values compare so.
-    Compare(Comparison, Node, Node),
+    Compare(ConditionOperator, JsonNode, JsonNode),
     /// It does not hold.
     Not(Box<Condition>),
     /// All hold.
@@ -23,14 +23,14 @@ pub enum Condition {
     /// One holds at least.
     Any(Vec<Condition>),
     /// The value is `null`.
-    IsNull(Node),
+    IsNull(JsonNode),
     /// Something is stored under the key.
-    HasKv(Node),
+    HasKv(JsonNode),
 }
 
 /// How two values are compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Comparison {
+pub enum ConditionOperator {
     /// They are equal.
     Eq,
     /// They differ.
@@ -47,53 +47,53 @@ pub enum Comparison {
     Contains,
 }
 
-impl Comparison {
-    const ALL: [(&'static str, Comparison); 7] = [
-        ("eq", Comparison::Eq),
-        ("ne", Comparison::Ne),
-        ("lt", Comparison::Lt),
-        ("le", Comparison::Le),
-        ("gt", Comparison::Gt),
-        ("ge", Comparison::Ge),
-        ("contains", Comparison::Contains),
+impl ConditionOperator {
+    const ALL: [(&'static str, ConditionOperator); 7] = [
+        ("eq", ConditionOperator::Eq),
+        ("ne", ConditionOperator::Ne),
+        ("lt", ConditionOperator::Lt),
+        ("le", ConditionOperator::Le),
+        ("gt", ConditionOperator::Gt),
+        ("ge", ConditionOperator::Ge),
+        ("contains", ConditionOperator::Contains),
     ];
 
     /// Its word.
     #[must_use]
     pub fn word(self) -> &'static str {
-        Comparison::ALL.iter().find(|(_, known)| *known == self).map_or("", |(word, _)| word)
+        ConditionOperator::ALL.iter().find(|(_, known)| *known == self).map_or("", |(word, _)| word)
     }
 }
 
 const WORDS: [&str; 12] = ["eq", "ne", "lt", "le", "gt", "ge", "contains", "not", "all", "any", "is_null", "has_kv"];
 
 impl Condition {
-    pub(crate) fn read(node: &Node) -> Result<Condition, Found> {
+    pub(crate) fn read(node: &JsonNode) -> Result<Condition, ReadProblem> {
         let one = match &node.value {
-            Value::Object(members) if members.len() == 1 => members.first(),
+            JsonValue::Object(members) if members.len() == 1 => members.first(),
             _ => None,
         };
         let Some((key, value)) = one else {
             let found = match &node.value {
-                Value::Object(members) => format!("one with {} keys", members.len()),
+                JsonValue::Object(members) => format!("one with {} keys", members.len()),
                 other => other.kind().to_owned(),
             };
             let what = format!(
                 "expected a condition, which is an object with one key such as {{\"eq\": [\"${{n}}\", 3]}}, found {found}"
             );
-            return Err(Found::at(node.at, what));
+            return Err(ReadProblem::at(node.at, what));
         };
-        if let Some((word, comparison)) = Comparison::ALL.iter().find(|(word, _)| *word == key.text) {
+        if let Some((word, comparison)) = ConditionOperator::ALL.iter().find(|(word, _)| *word == key.text) {
             return match &value.value {
-                Value::List(two) if two.len() == 2 => {
+                JsonValue::List(two) if two.len() == 2 => {
                     Ok(Condition::Compare(*comparison, two[0].clone(), two[1].clone()))
                 }
-                _ => Err(Found::at(value.at, format!("{word}: expected a list of two values"))),
+                _ => Err(ReadProblem::at(value.at, format!("{word}: expected a list of two values"))),
             };
         }
         let several = || match &value.value {
-            Value::List(all) if !all.is_empty() => all.iter().map(Condition::read).collect::<Result<Vec<_>, _>>(),
-            _ => Err(Found::at(value.at, format!("{}: expected a list of conditions", key.text))),
+            JsonValue::List(all) if !all.is_empty() => all.iter().map(Condition::read).collect::<Result<Vec<_>, _>>(),
+            _ => Err(ReadProblem::at(value.at, format!("{}: expected a list of conditions", key.text))),
         };
         match key.text.as_str() {
             "not" => Ok(Condition::Not(Box::new(Condition::read(value)?))),
@@ -101,7 +101,7 @@ impl Condition {
             "any" => several().map(Condition::Any),
             "is_null" => Ok(Condition::IsNull(value.clone())),
             "has_kv" => Ok(Condition::HasKv(value.clone())),
-            other => Err(Found::at(key.at, unknown("condition", other, &WORDS))),
+            other => Err(ReadProblem::at(key.at, unknown("condition", other, &WORDS))),
         }
     }
 }
@@ -130,7 +130,7 @@ impl schemars::JsonSchema for Condition {
         let several = serde_json::json!({ "type": "array", "items": itself, "minItems": 1 });
         let two = serde_json::json!({ "type": "array", "minItems": 2, "maxItems": 2 });
         let mut forms: Vec<serde_json::Value> =
-            Comparison::ALL.iter().map(|(word, _)| one(word, two.clone())).collect();
+            ConditionOperator::ALL.iter().map(|(word, _)| one(word, two.clone())).collect();
         forms.extend([one("not", itself), one("all", several.clone()), one("any", several)]);
         forms.extend([one("is_null", true.into()), one("has_kv", serde_json::json!({ "type": "string" }))]);
         schemars::json_schema!({ "oneOf": forms, "description": "What holds or does not: an object with one key." })

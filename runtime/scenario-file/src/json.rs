@@ -9,7 +9,7 @@
 //!
 //! Invariant: recursion ends at [`DEPTH_MAX`].
 
-use crate::read::Found;
+use crate::read::ReadProblem;
 
 /// Lists and objects inside of each other; deeper ones are refused, as no scenario has them.
 pub const DEPTH_MAX: u32 = 64;
@@ -19,16 +19,16 @@ pub const TEXT_BYTES_MAX: usize = 32 << 20;
 
 /// A value and its place.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Node {
+pub struct JsonNode {
     /// Byte in the text at which it begins.
     pub at: usize,
     /// What it is.
-    pub value: Value,
+    pub value: JsonValue,
 }
 
 /// A key and its place.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Key {
+pub struct JsonKey {
     /// Byte in the text at which it begins.
     pub at: usize,
     /// The key.
@@ -37,24 +37,24 @@ pub struct Key {
 
 /// A JSON value.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Value {
+pub enum JsonValue {
     /// `null`.
     Null,
     /// `true` or `false`.
     Bool(bool),
     /// A number.
-    Number(Number),
+    Number(JsonNumber),
     /// A string.
     Text(String),
     /// An array.
-    List(Vec<Node>),
+    List(Vec<JsonNode>),
     /// An object; no key stands twice.
-    Object(Vec<(Key, Node)>),
+    Object(Vec<(JsonKey, JsonNode)>),
 }
 
 /// A number, in the smallest kind that has it exactly.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Number {
+pub enum JsonNumber {
     /// A whole number from 0.
     Unsigned(u64),
     /// A whole number below 0.
@@ -63,47 +63,47 @@ pub enum Number {
     Float(f64),
 }
 
-impl Node {
+impl JsonNode {
     /// The value of a key, if this is an object that has it.
     #[must_use]
-    pub fn member(&self, name: &str) -> Option<&Node> {
+    pub fn member(&self, name: &str) -> Option<&JsonNode> {
         match &self.value {
-            Value::Object(members) => members.iter().find(|(key, _)| key.text == name).map(|(_, node)| node),
+            JsonValue::Object(members) => members.iter().find(|(key, _)| key.text == name).map(|(_, node)| node),
             _ => None,
         }
     }
 
     /// The element of a list, if this is a list that has it.
     #[must_use]
-    pub fn element(&self, number: usize) -> Option<&Node> {
+    pub fn element(&self, number: usize) -> Option<&JsonNode> {
         match &self.value {
-            Value::List(elements) => elements.get(number),
+            JsonValue::List(elements) => elements.get(number),
             _ => None,
         }
     }
 }
 
-impl std::fmt::Display for Number {
+impl std::fmt::Display for JsonNumber {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Number::Unsigned(number) => number.fmt(f),
-            Number::Signed(number) => number.fmt(f),
-            Number::Float(number) => number.fmt(f),
+            JsonNumber::Unsigned(number) => number.fmt(f),
+            JsonNumber::Signed(number) => number.fmt(f),
+            JsonNumber::Float(number) => number.fmt(f),
         }
     }
 }
 
-impl Value {
+impl JsonValue {
     /// What kind of value it is, for people.
     #[must_use]
     pub fn kind(&self) -> &'static str {
         match self {
-            Value::Null => "null",
-            Value::Bool(_) => "true or false",
-            Value::Number(_) => "a number",
-            Value::Text(_) => "a string",
-            Value::List(_) => "a list",
-            Value::Object(_) => "an object",
+            JsonValue::Null => "null",
+            JsonValue::Bool(_) => "true or false",
+            JsonValue::Number(_) => "a number",
+            JsonValue::Text(_) => "a string",
+            JsonValue::List(_) => "a list",
+            JsonValue::Object(_) => "an object",
         }
     }
 
@@ -111,22 +111,22 @@ impl Value {
     #[must_use]
     pub fn shown(&self) -> String {
         match self {
-            Value::Number(number) => number.to_string(),
-            Value::Bool(value) => value.to_string(),
-            Value::Text(text) => crate::read::quoted(text),
+            JsonValue::Number(number) => number.to_string(),
+            JsonValue::Bool(value) => value.to_string(),
+            JsonValue::Text(text) => crate::read::quoted(text),
             other => other.kind().to_owned(),
         }
     }
 }
 
 /// Reads one value, which is all of the text.
-pub(crate) fn parse(text: &str) -> Result<Node, Found> {
+pub(crate) fn parse(text: &str) -> Result<JsonNode, ReadProblem> {
     let mut reader = Reader { text: text.as_bytes(), at: 0 };
     let root = reader.value(0)?;
     reader.space();
     match reader.peek() {
         None => Ok(root),
-        Some(_) => Err(Found::at(reader.at, "expected the end of the file after the scenario")),
+        Some(_) => Err(ReadProblem::at(reader.at, "expected the end of the file after the scenario")),
     }
 }
 
@@ -147,34 +147,39 @@ impl Reader<'_> {
     }
 
     /// What stands here is not what was expected.
-    fn expected<T>(&self, what: &str) -> Result<T, Found> {
+    fn expected<T>(&self, what: &str) -> Result<T, ReadProblem> {
         let found = match self.text[self.at..].utf8_chunks().next().and_then(|chunk| chunk.valid().chars().next()) {
-            None => return Err(Found::at(self.at, format!("the file ends where {what} was expected: it is cut off"))),
+            None => {
+                return Err(ReadProblem::at(
+                    self.at,
+                    format!("the file ends where {what} was expected: it is cut off"),
+                ));
+            }
             Some(character) => crate::read::quoted(character.encode_utf8(&mut [0; 4])),
         };
-        Err(Found::at(self.at, format!("expected {what}, found {found}")))
+        Err(ReadProblem::at(self.at, format!("expected {what}, found {found}")))
     }
 
-    fn value(&mut self, depth: u32) -> Result<Node, Found> {
+    fn value(&mut self, depth: u32) -> Result<JsonNode, ReadProblem> {
         self.space();
         let at = self.at;
         let value = match self.peek() {
             Some(b'{' | b'[') if depth == DEPTH_MAX => {
-                return Err(Found::at(at, format!("nested more than {DEPTH_MAX} levels deep")));
+                return Err(ReadProblem::at(at, format!("nested more than {DEPTH_MAX} levels deep")));
             }
             Some(b'{') => self.object(depth)?,
             Some(b'[') => self.list(depth)?,
-            Some(b'"') => Value::Text(self.string()?),
-            Some(b'-' | b'0'..=b'9') => Value::Number(self.number()?),
-            Some(b't') => self.word("true", Value::Bool(true))?,
-            Some(b'f') => self.word("false", Value::Bool(false))?,
-            Some(b'n') => self.word("null", Value::Null)?,
+            Some(b'"') => JsonValue::Text(self.string()?),
+            Some(b'-' | b'0'..=b'9') => JsonValue::Number(self.number()?),
+            Some(b't') => self.word("true", JsonValue::Bool(true))?,
+            Some(b'f') => self.word("false", JsonValue::Bool(false))?,
+            Some(b'n') => self.word("null", JsonValue::Null)?,
             _ => return self.expected("a value"),
         };
-        Ok(Node { at, value })
+        Ok(JsonNode { at, value })
     }
 
-    fn word(&mut self, word: &str, value: Value) -> Result<Value, Found> {
+    fn word(&mut self, word: &str, value: JsonValue) -> Result<JsonValue, ReadProblem> {
         if self.text[self.at..].starts_with(word.as_bytes()) {
             self.at += word.len();
             return Ok(value);
@@ -182,13 +187,13 @@ impl Reader<'_> {
         self.expected("a value (`true`, `false`, `null`, a number, a string, a list or an object)")
     }
 
-    fn list(&mut self, depth: u32) -> Result<Value, Found> {
+    fn list(&mut self, depth: u32) -> Result<JsonValue, ReadProblem> {
         self.at += 1;
         let mut elements = Vec::new();
         self.space();
         if self.peek() == Some(b']') {
             self.at += 1;
-            return Ok(Value::List(elements));
+            return Ok(JsonValue::List(elements));
         }
         loop {
             elements.push(self.value(depth + 1)?);
@@ -197,22 +202,22 @@ impl Reader<'_> {
                 Some(b',') => self.at += 1,
                 Some(b']') => {
                     self.at += 1;
-                    return Ok(Value::List(elements));
+                    return Ok(JsonValue::List(elements));
                 }
                 _ => return self.expected("`,` or `]`"),
             }
         }
     }
 
-    fn object(&mut self, depth: u32) -> Result<Value, Found> {
+    fn object(&mut self, depth: u32) -> Result<JsonValue, ReadProblem> {
         self.at += 1;
-        let mut members: Vec<(Key, Node)> = Vec::new();
+        let mut members: Vec<(JsonKey, JsonNode)> = Vec::new();
         // Of large objects only: small ones are looked through.
         let mut known = std::collections::BTreeSet::new();
         self.space();
         if self.peek() == Some(b'}') {
             self.at += 1;
-            return Ok(Value::Object(members));
+            return Ok(JsonValue::Object(members));
         }
         loop {
             self.space();
@@ -226,7 +231,7 @@ impl Reader<'_> {
                 _ => known.contains(&text),
             };
             if is_twice {
-                return Err(Found::at(
+                return Err(ReadProblem::at(
                     at,
                     format!("the key {} stands twice in this object", crate::read::quoted(&text)),
                 ));
@@ -243,13 +248,13 @@ impl Reader<'_> {
             if members.len() >= SMALL {
                 known.insert(text.clone());
             }
-            members.push((Key { at, text }, node));
+            members.push((JsonKey { at, text }, node));
             self.space();
             match self.peek() {
                 Some(b',') => self.at += 1,
                 Some(b'}') => {
                     self.at += 1;
-                    return Ok(Value::Object(members));
+                    return Ok(JsonValue::Object(members));
                 }
                 _ => return self.expected("`,` or `}`"),
             }
@@ -257,7 +262,7 @@ impl Reader<'_> {
     }
 
     /// Digits, at least one.
-    fn digits(&mut self) -> Result<(), Found> {
+    fn digits(&mut self) -> Result<(), ReadProblem> {
         if !matches!(self.peek(), Some(b'0'..=b'9')) {
             return self.expected("a digit");
         }
@@ -267,7 +272,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    fn number(&mut self) -> Result<Number, Found> {
+    fn number(&mut self) -> Result<JsonNumber, ReadProblem> {
         let start = self.at;
         if self.peek() == Some(b'-') {
             self.at += 1;
@@ -292,25 +297,28 @@ impl Reader<'_> {
         }
         let text = std::str::from_utf8(&self.text[start..self.at]).unwrap_or_default();
         if let (true, Ok(number)) = (whole, text.parse()) {
-            return Ok(Number::Unsigned(number));
+            return Ok(JsonNumber::Unsigned(number));
         }
         if let (true, Ok(number)) = (whole, text.parse()) {
-            return Ok(Number::Signed(number));
+            return Ok(JsonNumber::Signed(number));
         }
         match text.parse::<f64>() {
-            Ok(number) if number.is_finite() => Ok(Number::Float(number)),
-            _ => Err(Found::at(start, "the number is too large")),
+            Ok(number) if number.is_finite() => Ok(JsonNumber::Float(number)),
+            _ => Err(ReadProblem::at(start, "the number is too large")),
         }
     }
 
-    fn string(&mut self) -> Result<String, Found> {
+    fn string(&mut self) -> Result<String, ReadProblem> {
         let start = self.at;
         self.at += 1;
         let mut out: Vec<u8> = Vec::new();
         loop {
             let plain = self.text[self.at..].iter().position(|byte| matches!(byte, b'"' | b'\\' | 0..=0x1f));
             let Some(length) = plain else {
-                return Err(Found::at(start, "this string does not end: the file is cut off, or a `\"` is missing"));
+                return Err(ReadProblem::at(
+                    start,
+                    "this string does not end: the file is cut off, or a `\"` is missing",
+                ));
             };
             out.extend_from_slice(&self.text[self.at..self.at + length]);
             self.at += length;
@@ -318,14 +326,14 @@ impl Reader<'_> {
                 b'"' => {
                     self.at += 1;
                     // Pieces of a text that is UTF-8, cut at ASCII, and characters.
-                    return String::from_utf8(out).map_err(|_| Found::at(start, "this string is not UTF-8"));
+                    return String::from_utf8(out).map_err(|_| ReadProblem::at(start, "this string is not UTF-8"));
                 }
                 b'\\' => {
                     let character = self.escape()?;
                     out.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes());
                 }
                 _ => {
-                    return Err(Found::at(
+                    return Err(ReadProblem::at(
                         self.at,
                         "a string cannot hold a line end or control character: write `\\n`",
                     ));
@@ -334,7 +342,7 @@ impl Reader<'_> {
         }
     }
 
-    fn escape(&mut self) -> Result<char, Found> {
+    fn escape(&mut self) -> Result<char, ReadProblem> {
         let start = self.at;
         self.at += 2;
         Ok(match self.text.get(start + 1) {
@@ -358,18 +366,19 @@ impl Reader<'_> {
                     false => first,
                 };
                 let character = char::from_u32(code);
-                character.ok_or_else(|| Found::at(start, "this `\\u` is half of a pair, which is no character"))?
+                character
+                    .ok_or_else(|| ReadProblem::at(start, "this `\\u` is half of a pair, which is no character"))?
             }
-            _ => return Err(Found::at(start, "expected one of `\\\" \\\\ \\/ \\b \\f \\n \\r \\t \\uXXXX`")),
+            _ => return Err(ReadProblem::at(start, "expected one of `\\\" \\\\ \\/ \\b \\f \\n \\r \\t \\uXXXX`")),
         })
     }
 
-    fn four(&mut self, start: usize) -> Result<u32, Found> {
+    fn four(&mut self, start: usize) -> Result<u32, ReadProblem> {
         let digits = self.text.get(self.at..self.at + 4).filter(|four| four.iter().all(u8::is_ascii_hexdigit));
         let digits = digits.and_then(|four| std::str::from_utf8(four).ok());
         let code = digits.and_then(|four| u32::from_str_radix(four, 16).ok());
         self.at += 4;
-        code.ok_or_else(|| Found::at(start, "expected four hexadecimal digits after `\\u`"))
+        code.ok_or_else(|| ReadProblem::at(start, "expected four hexadecimal digits after `\\u`"))
     }
 }
 

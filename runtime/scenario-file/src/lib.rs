@@ -30,25 +30,28 @@ mod template;
 mod time;
 
 pub use cluster::{Cluster, ClusterFile, ClusterInvariant, ClusterStep};
-pub use condition::{Comparison, Condition};
-pub use json::{DEPTH_MAX, Node, Number, TEXT_BYTES_MAX, Value};
+pub use condition::{Condition, ConditionOperator};
+pub use json::{DEPTH_MAX, JsonNode, JsonNumber, JsonValue, TEXT_BYTES_MAX};
 pub use options::{ClusterFault, ClusterOptions, ClusterPreset};
 pub use payload::Payload;
-pub use problem::{Place, Problem};
-pub use program::{Act, Call, Does, Function, Operation, ProgramFile, ROUNDS_MAX, filled};
+pub use problem::{ScenarioProblem, SourcePosition};
+pub use program::{Calculation, ProgramFile, ProgramStep, ROUNDS_MAX, Statement, StepFunction, TargetCall, filled};
 #[cfg(feature = "schema")]
 pub use schema::{schema_v1, schema_v2};
-pub use step::{AllocKey, Body, HttpRequest, HttpWhen, KvPoll, KvRead, ProcSpawn, ProcWhen, Step, StepsFile, Strategy};
-pub use suites::{Matrix, Suite, SuitesFile};
+pub use step::{
+    AllocKey, BodyContent, DeliveryStrategy, HttpRequest, HttpRuleStep, KvPoll, KvRead, ProcRuleStep, ProcSpawn, Step,
+    StepsFile,
+};
+pub use suites::{Matrix, ScenarioSuite, SuitesFile};
 pub use template::{FILLED_BYTES_MAX, Variables, fill, fill_text, fill_wave, kind, plain};
-pub use time::Span;
+pub use time::StepDuration;
 
 /// Steps that a scenario can have, those inside of others too. The bound keeps the time of a run within reason.
 pub const STEPS_MAX: usize = 200_000;
 
 /// A scenario file.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Scenario {
+pub enum ParsedScenario {
     /// A list of steps.
     Steps(StepsFile),
     /// A list of steps, in version 2.
@@ -65,47 +68,47 @@ const READS_2: bool = cfg!(feature = "version-2");
 /// The versions that are read.
 const VERSIONS: [u64; 2] = [1, 2];
 
-impl Scenario {
+impl ParsedScenario {
     /// Reads a file.
     ///
     /// # Errors
     /// When it is not one: the first thing that is wrong, and where.
-    pub fn parse(bytes: &[u8]) -> Result<Scenario, Problem> {
+    pub fn parse(bytes: &[u8]) -> Result<ParsedScenario, ScenarioProblem> {
         let text = problem::text(bytes)?;
         let root = json::parse(text).map_err(|found| found.locate(text))?;
-        Scenario::of(&root).map_err(|found| found.locate(text))
+        ParsedScenario::of(&root).map_err(|found| found.locate(text))
     }
 
-    fn of(root: &Node) -> Result<Scenario, read::Found> {
-        let Value::Object(members) = &root.value else {
+    fn of(root: &JsonNode) -> Result<ParsedScenario, read::ReadProblem> {
+        let JsonValue::Object(members) = &root.value else {
             let what = format!("expected a scenario, which is an object {{ … }}, found {}", root.value.kind());
-            return Err(read::Found::at(root.at, what));
+            return Err(read::ReadProblem::at(root.at, what));
         };
         let member = |name: &str| members.iter().find(|(key, _)| key.text == name).map(|(_, node)| node);
         let Some(version) = member("version") else {
-            return Err(read::Found::at(root.at, "`version` is missing: `\"version\": 1`"));
+            return Err(read::ReadProblem::at(root.at, "`version` is missing: `\"version\": 1`"));
         };
         let number = match &version.value {
-            Value::Number(Number::Unsigned(number)) if VERSIONS.contains(number) => *number,
+            JsonValue::Number(JsonNumber::Unsigned(number)) if VERSIONS.contains(number) => *number,
             other => {
                 let what = format!("version: expected 1 or 2, found {}", other.shown());
-                return Err(read::Found::at(version.at, what));
+                return Err(read::ReadProblem::at(version.at, what));
             }
         };
         let shapes: Vec<&str> =
             ["steps", "distributed", "suites"].into_iter().filter(|name| member(name).is_some()).collect();
         let scenario = match shapes[..] {
             ["steps"] if number == 2 && !READS_2 => {
-                return Err(read::Found::at(version.at, "this build reads version 1 only"));
+                return Err(read::ReadProblem::at(version.at, "this build reads version 1 only"));
             }
-            ["steps"] if number == 2 => Scenario::Program(program::read(root)?),
+            ["steps"] if number == 2 => ParsedScenario::Program(program::read(root)?),
             [shape] if number == 2 => {
                 let what = format!("version: expected 1 with `{shape}`, found 2, which has `steps` only");
-                return Err(read::Found::at(version.at, what));
+                return Err(read::ReadProblem::at(version.at, what));
             }
-            ["steps"] => Scenario::Steps(read::read(root)?),
-            ["distributed"] => Scenario::Cluster(read::read(root)?),
-            ["suites"] => Scenario::Suites(read::read(root)?),
+            ["steps"] => ParsedScenario::Steps(read::read(root)?),
+            ["distributed"] => ParsedScenario::Cluster(read::read(root)?),
+            ["suites"] => ParsedScenario::Suites(read::read(root)?),
             [] => {
                 let unknown = members.iter().find(|(key, _)| !["version", "name"].contains(&key.text.as_str()));
                 let at = unknown.map_or(root.at, |(key, _)| key.at);
@@ -113,13 +116,13 @@ impl Scenario {
                     Some((key, _)) => read::unknown("field", &key.text, &["steps", "distributed", "suites"]),
                     None => "one of `steps`, `distributed` and `suites` is missing".to_owned(),
                 };
-                return Err(read::Found::at(at, what));
+                return Err(read::ReadProblem::at(at, what));
             }
             [first, second, ..] => {
                 let what = format!("`{first}` and `{second}` in one file: a scenario has one of them");
-                return Err(read::Found::at(root.at, what));
+                return Err(read::ReadProblem::at(root.at, what));
             }
-            [other] => return Err(read::Found::at(root.at, format!("`{other}` cannot be read"))),
+            [other] => return Err(read::ReadProblem::at(root.at, format!("`{other}` cannot be read"))),
         };
         // The player is given what the command has checked.
         if !cfg!(target_arch = "wasm32") {
@@ -129,17 +132,17 @@ impl Scenario {
     }
 
     /// What no type says.
-    fn check(&self, root: &Node) -> Result<(), read::Found> {
+    fn check(&self, root: &JsonNode) -> Result<(), read::ReadProblem> {
         if self.name().is_empty() || self.name().len() > NAME_BYTES_MAX {
             let what = format!("name: expected 1 to {NAME_BYTES_MAX} bytes, found {}", self.name().len());
-            return Err(read::Found::at(root.member("name").unwrap_or(root).at, what));
+            return Err(read::ReadProblem::at(root.member("name").unwrap_or(root).at, what));
         }
         match self {
-            Scenario::Steps(file) => file.check(root),
+            ParsedScenario::Steps(file) => file.check(root),
             // All of it is looked at where it is read.
-            Scenario::Program(_) => Ok(()),
-            Scenario::Cluster(file) => file.check(root),
-            Scenario::Suites(file) => file.check(root),
+            ParsedScenario::Program(_) => Ok(()),
+            ParsedScenario::Cluster(file) => file.check(root),
+            ParsedScenario::Suites(file) => file.check(root),
         }
     }
 
@@ -147,10 +150,10 @@ impl Scenario {
     #[must_use]
     pub fn name(&self) -> &str {
         match self {
-            Scenario::Steps(file) => &file.name,
-            Scenario::Program(file) => &file.name,
-            Scenario::Cluster(file) => &file.name,
-            Scenario::Suites(file) => &file.name,
+            ParsedScenario::Steps(file) => &file.name,
+            ParsedScenario::Program(file) => &file.name,
+            ParsedScenario::Cluster(file) => &file.name,
+            ParsedScenario::Suites(file) => &file.name,
         }
     }
 
@@ -158,9 +161,9 @@ impl Scenario {
     #[must_use]
     pub fn variant(&self) -> &'static str {
         match self {
-            Scenario::Steps(_) | Scenario::Program(_) => "steps",
-            Scenario::Cluster(_) => "distributed",
-            Scenario::Suites(_) => "suites",
+            ParsedScenario::Steps(_) | ParsedScenario::Program(_) => "steps",
+            ParsedScenario::Cluster(_) => "distributed",
+            ParsedScenario::Suites(_) => "suites",
         }
     }
 }

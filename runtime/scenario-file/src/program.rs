@@ -17,10 +17,10 @@
 
 use crate::STEPS_MAX;
 use crate::condition::Condition;
-use crate::json::{Node, Value};
-use crate::read::{Found, Mode, quoted, read_as, unknown};
+use crate::json::{JsonNode, JsonValue};
+use crate::read::{ReadProblem, VariableMode, quoted, read_as, unknown};
 use crate::step::Step;
-use crate::template::{Part, Piece, is_name, is_template, pieces};
+use crate::template::{TemplatePiece, VariablePathStep, is_name, is_template, pieces};
 use serde::de::{Deserialize, Deserializer, IgnoredAny, SeqAccess, Visitor};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -36,94 +36,95 @@ pub struct ProgramFile {
     /// The name of the scenario.
     pub name: String,
     /// Variables, and their values at the start.
-    pub vars: Vec<(String, Node)>,
+    pub vars: Vec<(String, JsonNode)>,
     /// Functions, by name.
-    pub functions: BTreeMap<String, Function>,
+    pub functions: BTreeMap<String, StepFunction>,
     /// What is done, in this order.
-    pub steps: Vec<Act>,
+    pub steps: Vec<ProgramStep>,
 }
 
 /// Steps with a name.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Function {
+pub struct StepFunction {
     /// What is given to it.
     pub params: Vec<String>,
     /// What it does.
-    pub acts: Vec<Act>,
+    pub acts: Vec<ProgramStep>,
     /// What it gives back.
-    pub returns: Option<Node>,
+    pub returns: Option<JsonNode>,
 }
 
 /// One step.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Act {
+pub struct ProgramStep {
     /// The name of its kind.
     pub kind: &'static str,
     /// The variable that what it yields is the value of.
     pub save_as: Option<String>,
     /// What is done.
-    pub does: Does,
+    pub does: Statement,
 }
 
 /// What a step does.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Does {
+pub enum Statement {
     /// A step of version 1 without variables.
     Step(Box<Step>),
     /// A step of version 1 that is filled in each time.
-    Template(Box<Node>),
+    Template(Box<JsonNode>),
     /// One of these must fail.
-    Throws(Vec<Act>),
+    Throws(Vec<ProgramStep>),
     /// A variable gets a value.
-    Set(String, Node),
+    Set(String, JsonNode),
     /// Calculates.
-    Compute(Operation, Node, Option<Node>),
+    Compute(Calculation, JsonNode, Option<JsonNode>),
     /// Draws one of these.
-    Draw(Node),
+    Draw(JsonNode),
     /// Reads what is stored under a key, or takes something else where nothing is.
-    GetKv(Node, Option<Node>),
+    GetKv(JsonNode, Option<JsonNode>),
     /// Reads a file.
-    FsRead(Node),
+    FsRead(JsonNode),
     /// Must hold.
-    Assert(Condition, Option<Node>),
+    Assert(Condition, Option<JsonNode>),
     /// One or the other.
-    If(Condition, Vec<Act>, Vec<Act>),
+    If(Condition, Vec<ProgramStep>, Vec<ProgramStep>),
     /// Once for each element.
-    For(Node, String, Vec<Act>),
+    For(JsonNode, String, Vec<ProgramStep>),
     /// So many times.
-    Repeat(Node, Option<String>, Vec<Act>),
-    /// As long as it holds, and not more often than so many times.
-    While(Condition, u32, Vec<Act>),
+    Repeat(JsonNode, Option<String>, Vec<ProgramStep>),
+    /// Repeats the steps while the condition holds, at most `max` times.
+    While(Condition, u32, Vec<ProgramStep>),
     /// All of them, in any order of their steps.
-    Parallel(Vec<Vec<Act>>),
+    Parallel(Vec<Vec<ProgramStep>>),
     /// A function of the file.
-    Run(String, Vec<(String, Node)>),
+    Run(String, Vec<(String, JsonNode)>),
     /// A function of the target.
-    Call(Call),
+    Call(TargetCall),
 }
 
 /// A call of the target.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Call {
+pub struct TargetCall {
     /// Which one: `interface#function`.
-    pub function: Node,
+    pub function: JsonNode,
     /// With what, in WAVE.
     pub args: String,
     /// What is to come back, in WAVE.
     pub expect: Option<String>,
     /// Of which instance.
-    pub instance: Option<Node>,
+    pub instance: Option<JsonNode>,
 }
 
-impl Act {
+impl ProgramStep {
     /// All steps inside of it.
-    pub fn inner(&self) -> impl Iterator<Item = &Act> {
-        let (first, second, several): (&[Act], &[Act], &[Vec<Act>]) = match &self.does {
-            Does::Throws(acts) | Does::For(_, _, acts) | Does::Repeat(_, _, acts) | Does::While(_, _, acts) => {
-                (acts, &[], &[])
-            }
-            Does::If(_, then, otherwise) => (then, otherwise, &[]),
-            Does::Parallel(branches) => (&[], &[], branches),
+    pub fn inner(&self) -> impl Iterator<Item = &ProgramStep> {
+        let (first, second, several): (&[ProgramStep], &[ProgramStep], &[Vec<ProgramStep>]) = match &self.does {
+            Statement::Throws(acts)
+            | Statement::For(_, _, acts)
+            | Statement::Repeat(_, _, acts)
+            | Statement::While(_, _, acts) => (acts, &[], &[]),
+            Statement::If(_, then, otherwise) => (then, otherwise, &[]),
+            Statement::Parallel(branches) => (&[], &[], branches),
             _ => (&[], &[], &[]),
         };
         first.iter().chain(second).chain(several.iter().flatten())
@@ -139,7 +140,7 @@ impl Act {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
-pub enum Operation {
+pub enum Calculation {
     /// `a` + `b`.
     Add,
     /// `a` - `b`.
@@ -171,7 +172,7 @@ type Any = serde_json::Value;
     dead_code,
     reason = "values are taken from the tree, where they have a place; the shape is for checks and the schema"
 )]
-pub(crate) enum Shape {
+pub(crate) enum StepShape {
     /// Gives a variable a value: the one of that name that there is, or else a new one.
     Set {
         /// Its name.
@@ -182,7 +183,7 @@ pub(crate) enum Shape {
     /// Calculates with whole numbers, and measures and extends lists.
     Compute {
         /// What.
-        op: Operation,
+        op: Calculation,
         /// One value.
         a: Any,
         /// The other.
@@ -228,10 +229,10 @@ pub(crate) enum Shape {
         /// The condition.
         when: Condition,
         /// What is done when it holds.
-        then: Acts,
+        then: StepList,
         /// What is done when it does not.
         #[serde(default, rename = "else")]
-        otherwise: Option<Acts>,
+        otherwise: Option<StepList>,
     },
     /// Does something for each element of a list.
     For {
@@ -242,7 +243,7 @@ pub(crate) enum Shape {
         #[serde(rename = "as")]
         name: String,
         /// What is done.
-        r#do: Acts,
+        r#do: StepList,
     },
     /// Does something several times.
     Repeat {
@@ -252,7 +253,7 @@ pub(crate) enum Shape {
         #[serde(default, rename = "as")]
         name: Option<String>,
         /// What is done.
-        r#do: Acts,
+        r#do: StepList,
     },
     /// Does something as long as a condition holds.
     While {
@@ -262,12 +263,12 @@ pub(crate) enum Shape {
         #[cfg_attr(feature = "schema", schemars(range(min = 1, max = 1_000_000)))]
         max: u32,
         /// What is done.
-        r#do: Acts,
+        r#do: StepList,
     },
     /// Does several things at once: between any two steps, any other branch may go on.
     Parallel {
         /// Lists of steps, two at least.
-        branches: Vec<Acts>,
+        branches: Vec<StepList>,
     },
     /// Does what a function of the file says.
     Run {
@@ -299,7 +300,7 @@ pub(crate) enum Shape {
     },
 }
 
-impl Shape {
+impl StepShape {
     /// The names of its kinds.
     pub(crate) const KINDS: &'static [&'static str] = &[
         "set", "compute", "draw", "get_kv", "fs_read", "assert", "if", "for", "repeat", "while", "parallel", "run",
@@ -315,19 +316,19 @@ pub(crate) const YIELDS: &[&str] =
     &["rand_u64", "get_kv_assert", "fs_read_assert", "http_request", "proc_spawn", "net_deliver_one", "memory_alloc"];
 
 /// A list of steps, which is looked into where it stands.
-pub(crate) struct Acts;
+pub(crate) struct StepList;
 
-impl<'de> Deserialize<'de> for Acts {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Acts, D::Error> {
+impl<'de> Deserialize<'de> for StepList {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<StepList, D::Error> {
         struct List;
         impl<'de> Visitor<'de> for List {
-            type Value = Acts;
+            type Value = StepList;
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("a list of steps")
             }
-            fn visit_seq<A: SeqAccess<'de>>(self, mut elements: A) -> Result<Acts, A::Error> {
+            fn visit_seq<A: SeqAccess<'de>>(self, mut elements: A) -> Result<StepList, A::Error> {
                 while elements.next_element::<IgnoredAny>()?.is_some() {}
-                Ok(Acts)
+                Ok(StepList)
             }
         }
         // Not by `deserialize_seq`, which a variable may stand for.
@@ -339,7 +340,7 @@ impl<'de> Deserialize<'de> for Acts {
 #[derive(serde::Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "ProgramFile"))]
 #[serde(deny_unknown_fields)]
-#[allow(dead_code, reason = "as of `Shape`")]
+#[allow(dead_code, reason = "as of `StepShape`")]
 pub(crate) struct FileShape {
     /// The version of the format: 2.
     #[cfg_attr(feature = "schema", schemars(range(min = 2, max = 2)))]
@@ -353,20 +354,20 @@ pub(crate) struct FileShape {
     #[serde(default)]
     functions: BTreeMap<String, FunctionShape>,
     /// What is done, in this order.
-    steps: Acts,
+    steps: StepList,
 }
 
 /// Steps with a name.
 #[derive(serde::Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Function"))]
 #[serde(deny_unknown_fields)]
-#[allow(dead_code, reason = "as of `Shape`")]
+#[allow(dead_code, reason = "as of `StepShape`")]
 pub(crate) struct FunctionShape {
     /// What is given to it.
     #[serde(default)]
     params: Vec<String>,
     /// What it does.
-    r#do: Acts,
+    r#do: StepList,
     /// What it gives back.
     #[serde(default)]
     returns: Option<Any>,
@@ -375,17 +376,17 @@ pub(crate) struct FunctionShape {
 /// The two kinds that have steps in version 1 already.
 #[derive(serde::Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
-#[allow(dead_code, reason = "as of `Shape`")]
+#[allow(dead_code, reason = "as of `StepShape`")]
 enum Throws {
-    AssertThrows { steps: Acts },
-    AssertRejects { steps: Acts },
+    AssertThrows { steps: StepList },
+    AssertRejects { steps: StepList },
 }
 
 /// Reads a file of version 2.
-pub(crate) fn read(root: &Node) -> Result<ProgramFile, Found> {
-    let shape: FileShape = read_as(root, Mode::One)?;
+pub(crate) fn read(root: &JsonNode) -> Result<ProgramFile, ReadProblem> {
+    let shape: FileShape = read_as(root, VariableMode::One)?;
     let members = |name: &str| match root.member(name).map(|node| &node.value) {
-        Some(Value::Object(members)) => members.as_slice(),
+        Some(JsonValue::Object(members)) => members.as_slice(),
         _ => &[],
     };
     let mut reader = Reader::default();
@@ -398,13 +399,13 @@ pub(crate) fn read(root: &Node) -> Result<ProgramFile, Found> {
     }
     for (key, node) in members("functions") {
         named(&key.text, key.at)?;
-        let shape: FunctionShape = read_as(node, Mode::One)?;
+        let shape: FunctionShape = read_as(node, VariableMode::One)?;
         let mut params = BTreeSet::new();
         for (place, param) in shape.params.iter().enumerate() {
             let at = node.member("params").and_then(|list| list.element(place)).unwrap_or(node).at;
             named(param, at)?;
             if !params.insert(param) {
-                return Err(Found::at(at, format!("params: `{param}` stands twice")));
+                return Err(ReadProblem::at(at, format!("params: `{param}` stands twice")));
             }
         }
         reader.functions.insert(key.text.clone(), shape.params);
@@ -417,17 +418,17 @@ pub(crate) fn read(root: &Node) -> Result<ProgramFile, Found> {
             let returns = node.member("returns").map(|node| reader.looked_through(node)).transpose()?;
             Ok((acts, returns))
         })?;
-        functions.insert(key.text.clone(), Function { params, acts, returns });
+        functions.insert(key.text.clone(), StepFunction { params, acts, returns });
     }
     let steps = reader.within(&[], |reader| reader.acts(root, "steps"))?;
-    if steps.iter().all(Act::is_rule) && !cfg!(target_arch = "wasm32") {
+    if steps.iter().all(ProgramStep::is_rule) && !cfg!(target_arch = "wasm32") {
         let at = root.member("steps").unwrap_or(root).at;
-        return Err(Found::at(at, "steps: no_steps_executed: nothing would be tested"));
+        return Err(ReadProblem::at(at, "steps: no_steps_executed: nothing would be tested"));
     }
     Ok(ProgramFile { name: shape.name, vars, functions, steps })
 }
 
-fn named(name: &str, at: usize) -> Result<(), Found> {
+fn named(name: &str, at: usize) -> Result<(), ReadProblem> {
     match is_name(name) {
         true => Ok(()),
         false => {
@@ -435,7 +436,7 @@ fn named(name: &str, at: usize) -> Result<(), Found> {
                 "expected a name, which is 1 to 64 letters, digits and `_` and begins with none of the digits, found {}",
                 quoted(name)
             );
-            Err(Found::at(at, what))
+            Err(ReadProblem::at(at, what))
         }
     }
 }
@@ -461,7 +462,11 @@ impl Reader {
     }
 
     /// With names that are known inside of something only.
-    fn within<R>(&mut self, names: &[String], body: impl FnOnce(&mut Reader) -> Result<R, Found>) -> Result<R, Found> {
+    fn within<R>(
+        &mut self,
+        names: &[String],
+        body: impl FnOnce(&mut Reader) -> Result<R, ReadProblem>,
+    ) -> Result<R, ReadProblem> {
         let outside = self.names.len();
         names.iter().for_each(|name| self.define(name));
         let read = body(self)?;
@@ -470,196 +475,202 @@ impl Reader {
     }
 
     /// All variables of a value must be known; the answer is whether there are some.
-    fn look_through(&self, node: &Node) -> Result<bool, Found> {
+    fn look_through(&self, node: &JsonNode) -> Result<bool, ReadProblem> {
         match &node.value {
-            Value::Text(text) if is_template(text) => self.look_through_text(text, node.at).map(|()| true),
-            Value::List(elements) => {
+            JsonValue::Text(text) if is_template(text) => self.look_through_text(text, node.at).map(|()| true),
+            JsonValue::List(elements) => {
                 elements.iter().try_fold(false, |some, element| Ok(self.look_through(element)? || some))
             }
-            Value::Object(members) => {
+            JsonValue::Object(members) => {
                 members.iter().try_fold(false, |some, (_, node)| Ok(self.look_through(node)? || some))
             }
             _ => Ok(false),
         }
     }
 
-    fn look_through_text(&self, text: &str, at: usize) -> Result<(), Found> {
-        let pieces = pieces(text).map_err(|what| Found::at(at, what))?;
+    fn look_through_text(&self, text: &str, at: usize) -> Result<(), ReadProblem> {
+        let pieces = pieces(text).map_err(|what| ReadProblem::at(at, what))?;
         for piece in &pieces {
-            let Piece::Path(path) = piece else { continue };
+            let TemplatePiece::Path(path) = piece else { continue };
             let indexes = path.parts.iter().filter_map(|part| match part {
-                Part::At(name) => Some(name),
-                Part::Key(_) | Part::Index(_) => None,
+                VariablePathStep::At(name) => Some(name),
+                VariablePathStep::Key(_) | VariablePathStep::Index(_) => None,
             });
             for name in [&path.name].into_iter().chain(indexes) {
                 if !self.names.contains(name) {
                     let known: Vec<&str> = self.names.iter().map(String::as_str).collect();
-                    return Err(Found::at(at, unknown("variable", name, &known)));
+                    return Err(ReadProblem::at(at, unknown("variable", name, &known)));
                 }
             }
         }
         Ok(())
     }
 
-    fn looked_through(&self, node: &Node) -> Result<Node, Found> {
+    fn looked_through(&self, node: &JsonNode) -> Result<JsonNode, ReadProblem> {
         self.look_through(node).map(|_| node.clone())
     }
 
-    fn field(&self, node: &Node, name: &str) -> Result<Node, Found> {
-        let field = node.member(name).ok_or_else(|| Found::at(node.at, format!("`{name}` is missing")))?;
+    fn field(&self, node: &JsonNode, name: &str) -> Result<JsonNode, ReadProblem> {
+        let field = node.member(name).ok_or_else(|| ReadProblem::at(node.at, format!("`{name}` is missing")))?;
         self.looked_through(field)
     }
 
-    fn optional(&self, node: &Node, name: &str) -> Result<Option<Node>, Found> {
-        let field = node.member(name).filter(|field| field.value != Value::Null);
+    fn optional(&self, node: &JsonNode, name: &str) -> Result<Option<JsonNode>, ReadProblem> {
+        let field = node.member(name).filter(|field| field.value != JsonValue::Null);
         field.map(|field| self.looked_through(field)).transpose()
     }
 
-    fn text(&self, node: &Node, name: &str) -> Result<Option<String>, Found> {
+    fn text(&self, node: &JsonNode, name: &str) -> Result<Option<String>, ReadProblem> {
         Ok(match self.optional(node, name)?.map(|node| node.value) {
-            Some(Value::Text(text)) => Some(text),
+            Some(JsonValue::Text(text)) => Some(text),
             _ => None,
         })
     }
 
-    fn condition(&self, node: &Node, name: &str) -> Result<Condition, Found> {
+    fn condition(&self, node: &JsonNode, name: &str) -> Result<Condition, ReadProblem> {
         let node = node.member(name).unwrap_or(node);
         self.look_through(node)?;
         Condition::read(node)
     }
 
-    fn acts(&mut self, node: &Node, name: &str) -> Result<Vec<Act>, Found> {
+    fn acts(&mut self, node: &JsonNode, name: &str) -> Result<Vec<ProgramStep>, ReadProblem> {
         let list = node.member(name).unwrap_or(node);
         self.list(list, name)
     }
 
-    fn list(&mut self, list: &Node, name: &str) -> Result<Vec<Act>, Found> {
+    fn list(&mut self, list: &JsonNode, name: &str) -> Result<Vec<ProgramStep>, ReadProblem> {
         match &list.value {
-            Value::List(elements) if elements.is_empty() => {
-                Err(Found::at(list.at, format!("{name}: no step, so nothing would be done")))
+            JsonValue::List(elements) if elements.is_empty() => {
+                Err(ReadProblem::at(list.at, format!("{name}: no step, so nothing would be done")))
             }
-            Value::List(elements) => elements.iter().map(|element| self.act(element)).collect(),
-            other => Err(Found::at(list.at, format!("{name}: expected a list of steps, found {}", other.kind()))),
+            JsonValue::List(elements) => elements.iter().map(|element| self.act(element)).collect(),
+            other => Err(ReadProblem::at(list.at, format!("{name}: expected a list of steps, found {}", other.kind()))),
         }
     }
 
-    fn act(&mut self, node: &Node) -> Result<Act, Found> {
+    fn act(&mut self, node: &JsonNode) -> Result<ProgramStep, ReadProblem> {
         self.count += 1;
         if self.count > STEPS_MAX {
-            return Err(Found::at(node.at, format!("more than the {STEPS_MAX} steps that a scenario can have")));
+            return Err(ReadProblem::at(node.at, format!("more than the {STEPS_MAX} steps that a scenario can have")));
         }
         let kind = match node.member("type") {
-            Some(Node { at, value: Value::Text(text) }) => {
-                let known: Vec<&'static str> = Step::KINDS.iter().chain(Shape::KINDS).copied().collect();
+            Some(JsonNode { at, value: JsonValue::Text(text) }) => {
+                let known: Vec<&'static str> = Step::KINDS.iter().chain(StepShape::KINDS).copied().collect();
                 let kind = known.iter().find(|kind| *kind == text).copied();
-                kind.ok_or_else(|| Found::at(*at, unknown("kind", text, &known)))?
+                kind.ok_or_else(|| ReadProblem::at(*at, unknown("kind", text, &known)))?
             }
             // The words for that are those of version 1.
             _ => {
-                return Err(read_as::<Step>(node, Mode::Template)
+                return Err(read_as::<Step>(node, VariableMode::Template)
                     .err()
-                    .unwrap_or_else(|| Found::at(node.at, "no kind")));
+                    .unwrap_or_else(|| ReadProblem::at(node.at, "no kind")));
             }
         };
         if let Some(place) = node.member("save_as").filter(|_| !YIELDS.contains(&kind) && !NEW_YIELDS.contains(&kind)) {
             let yields: Vec<&str> = YIELDS.iter().chain(NEW_YIELDS).copied().collect();
             let what = format!("save_as: `{kind}` yields no value; these do: {}", yields.join(", "));
-            return Err(Found::at(place.at, what));
+            return Err(ReadProblem::at(place.at, what));
         }
         let does = match kind {
             "assert_throws" | "assert_rejects" => self.throws(node)?,
-            kind if Shape::KINDS.contains(&kind) => self.control(node)?,
+            kind if StepShape::KINDS.contains(&kind) => self.control(node)?,
             kind => self.step(kind, node)?,
         };
         let save_as = match node.member("save_as") {
-            Some(Node { at, value: Value::Text(name) }) => {
+            Some(JsonNode { at, value: JsonValue::Text(name) }) => {
                 named(name, *at)?;
                 self.define(name);
                 Some(name.clone())
             }
             Some(other) => {
-                return Err(Found::at(other.at, format!("save_as: expected a name, found {}", other.value.kind())));
+                return Err(ReadProblem::at(
+                    other.at,
+                    format!("save_as: expected a name, found {}", other.value.kind()),
+                ));
             }
             None => None,
         };
-        Ok(Act { kind, save_as, does })
+        Ok(ProgramStep { kind, save_as, does })
     }
 
-    fn throws(&mut self, node: &Node) -> Result<Does, Found> {
-        let _: Throws = read_as(node, Mode::Template)?;
+    fn throws(&mut self, node: &JsonNode) -> Result<Statement, ReadProblem> {
+        let _: Throws = read_as(node, VariableMode::Template)?;
         let outside = std::mem::replace(&mut self.catches, true);
         let acts = self.within(&[], |reader| reader.acts(node, "steps"))?;
         self.catches = outside;
-        Ok(Does::Throws(acts))
+        Ok(Statement::Throws(acts))
     }
 
     /// A step of version 1.
-    fn step(&mut self, kind: &'static str, node: &Node) -> Result<Does, Found> {
+    fn step(&mut self, kind: &'static str, node: &JsonNode) -> Result<Statement, ReadProblem> {
         let node = match (node.member("save_as"), &node.value) {
-            (Some(_), Value::Object(members)) => {
+            (Some(_), JsonValue::Object(members)) => {
                 let others = members.iter().filter(|(key, _)| key.text != "save_as").cloned();
-                &Node { at: node.at, value: Value::Object(others.collect()) }
+                &JsonNode { at: node.at, value: JsonValue::Object(others.collect()) }
             }
             _ => node,
         };
-        let step: Step = read_as(node, Mode::Template)?;
+        let step: Step = read_as(node, VariableMode::Template)?;
         let is_open = self.look_through(node)?;
         if let Some((field, what)) = step.problem() {
             let place = node.member(field).unwrap_or(node);
             // What is filled in is looked at when it is done.
             if !self.look_through(place)? {
                 let field = if field.is_empty() { String::new() } else { format!("{field}: ") };
-                return Err(Found::at(place.at, format!("{kind}: {field}{what}")));
+                return Err(ReadProblem::at(place.at, format!("{kind}: {field}{what}")));
             }
         }
-        Ok(if is_open { Does::Template(Box::new(node.clone())) } else { Does::Step(Box::new(step)) })
+        Ok(if is_open { Statement::Template(Box::new(node.clone())) } else { Statement::Step(Box::new(step)) })
     }
 
-    fn control(&mut self, node: &Node) -> Result<Does, Found> {
-        let shape: Shape = read_as(node, Mode::Template)?;
+    fn control(&mut self, node: &JsonNode) -> Result<Statement, ReadProblem> {
+        let shape: StepShape = read_as(node, VariableMode::Template)?;
         let place = |name: &str| node.member(name).unwrap_or(node).at;
         Ok(match shape {
-            Shape::Set { name, .. } => {
+            StepShape::Set { name, .. } => {
                 named(&name, place("name"))?;
                 let value = self.field(node, "value")?;
                 self.define(&name);
-                Does::Set(name, value)
+                Statement::Set(name, value)
             }
-            Shape::Compute { op, .. } => {
+            StepShape::Compute { op, .. } => {
                 let (a, b) = (self.field(node, "a")?, self.optional(node, "b")?);
                 match (op, &b) {
-                    (Operation::Length, Some(_)) => return Err(Found::at(place("b"), "compute: b: not with `length`")),
-                    (Operation::Length, None) | (_, Some(_)) => {}
-                    (_, None) => return Err(Found::at(node.at, "compute: `b` is missing")),
+                    (Calculation::Length, Some(_)) => {
+                        return Err(ReadProblem::at(place("b"), "compute: b: not with `length`"));
+                    }
+                    (Calculation::Length, None) | (_, Some(_)) => {}
+                    (_, None) => return Err(ReadProblem::at(node.at, "compute: `b` is missing")),
                 }
-                Does::Compute(op, a, b)
+                Statement::Compute(op, a, b)
             }
-            Shape::Draw { .. } => {
-                if matches!(&node.member("of").map(|node| &node.value), Some(Value::List(list)) if list.is_empty()) {
-                    return Err(Found::at(place("of"), "draw: of: there is nothing to draw from"));
+            StepShape::Draw { .. } => {
+                if matches!(&node.member("of").map(|node| &node.value), Some(JsonValue::List(list)) if list.is_empty())
+                {
+                    return Err(ReadProblem::at(place("of"), "draw: of: there is nothing to draw from"));
                 }
-                Does::Draw(self.field(node, "of")?)
+                Statement::Draw(self.field(node, "of")?)
             }
-            Shape::GetKv { .. } => {
+            StepShape::GetKv { .. } => {
                 let default = node.member("default").map(|default| self.looked_through(default)).transpose()?;
-                Does::GetKv(self.field(node, "key")?, default)
+                Statement::GetKv(self.field(node, "key")?, default)
             }
-            Shape::FsRead { .. } => Does::FsRead(self.field(node, "path")?),
-            Shape::Assert { .. } => Does::Assert(self.condition(node, "that")?, self.optional(node, "msg")?),
-            Shape::If { otherwise, .. } => {
+            StepShape::FsRead { .. } => Statement::FsRead(self.field(node, "path")?),
+            StepShape::Assert { .. } => Statement::Assert(self.condition(node, "that")?, self.optional(node, "msg")?),
+            StepShape::If { otherwise, .. } => {
                 let when = self.condition(node, "when")?;
                 let then = self.acts(node, "then")?;
                 let otherwise = if otherwise.is_some() { self.acts(node, "else")? } else { Vec::new() };
-                Does::If(when, then, otherwise)
+                Statement::If(when, then, otherwise)
             }
-            Shape::For { name, .. } => {
+            StepShape::For { name, .. } => {
                 named(&name, place("as"))?;
                 let list = self.field(node, "in")?;
-                Does::For(list, name.clone(), self.within(&[name], |reader| reader.acts(node, "do"))?)
+                Statement::For(list, name.clone(), self.within(&[name], |reader| reader.acts(node, "do"))?)
             }
-            Shape::Repeat { times, name, .. } => {
+            StepShape::Repeat { times, name, .. } => {
                 if times > ROUNDS_MAX {
-                    return Err(Found::at(
+                    return Err(ReadProblem::at(
                         place("times"),
                         format!("times: expected {ROUNDS_MAX} at the most, found {times}"),
                     ));
@@ -669,67 +680,70 @@ impl Reader {
                 }
                 let names: Vec<String> = name.iter().cloned().collect();
                 let times = self.field(node, "times")?;
-                Does::Repeat(times, name, self.within(&names, |reader| reader.acts(node, "do"))?)
+                Statement::Repeat(times, name, self.within(&names, |reader| reader.acts(node, "do"))?)
             }
-            Shape::While { max, .. } => {
+            StepShape::While { max, .. } => {
                 if !(1..=ROUNDS_MAX).contains(&max) {
-                    return Err(Found::at(place("max"), format!("max: expected 1 to {ROUNDS_MAX}, found {max}")));
+                    return Err(ReadProblem::at(place("max"), format!("max: expected 1 to {ROUNDS_MAX}, found {max}")));
                 }
                 if self.look_through(node.member("max").unwrap_or(node))? {
-                    return Err(Found::at(place("max"), "max: expected a number; a bound cannot be a variable"));
+                    return Err(ReadProblem::at(place("max"), "max: expected a number; a bound cannot be a variable"));
                 }
                 let when = self.condition(node, "when")?;
-                Does::While(when, max, self.within(&[], |reader| reader.acts(node, "do"))?)
+                Statement::While(when, max, self.within(&[], |reader| reader.acts(node, "do"))?)
             }
-            Shape::Parallel { .. } => self.parallel(node)?,
-            Shape::Run { function, with, .. } => self.run(node, &function, &with)?,
-            Shape::Call { .. } => {
+            StepShape::Parallel { .. } => self.parallel(node)?,
+            StepShape::Run { function, with, .. } => self.run(node, &function, &with)?,
+            StepShape::Call { .. } => {
                 let (args, expect) = (self.text(node, "args")?.unwrap_or_default(), self.text(node, "expect")?);
                 let (function, instance) = (self.field(node, "function")?, self.optional(node, "instance")?);
-                Does::Call(Call { function, args, expect, instance })
+                Statement::Call(TargetCall { function, args, expect, instance })
             }
         })
     }
 
-    fn parallel(&mut self, node: &Node) -> Result<Does, Found> {
+    fn parallel(&mut self, node: &JsonNode) -> Result<Statement, ReadProblem> {
         let list = node.member("branches").unwrap_or(node);
-        let Value::List(branches) = &list.value else {
-            return Err(Found::at(list.at, "branches: expected a list of lists of steps"));
+        let JsonValue::List(branches) = &list.value else {
+            return Err(ReadProblem::at(list.at, "branches: expected a list of lists of steps"));
         };
         if !(2..=BRANCHES_MAX).contains(&branches.len()) {
             let what = format!("branches: expected 2 to {BRANCHES_MAX} of them, found {}", branches.len());
-            return Err(Found::at(list.at, what));
+            return Err(ReadProblem::at(list.at, what));
         }
         if self.catches {
             let what = "parallel: not inside of what must fail: what the other branches do could not be taken back";
-            return Err(Found::at(node.at, what));
+            return Err(ReadProblem::at(node.at, what));
         }
         let branches = branches.iter().map(|branch| self.within(&[], |reader| reader.list(branch, "branches")));
-        Ok(Does::Parallel(branches.collect::<Result<_, _>>()?))
+        Ok(Statement::Parallel(branches.collect::<Result<_, _>>()?))
     }
 
-    fn run(&mut self, node: &Node, function: &str, with: &BTreeMap<String, Any>) -> Result<Does, Found> {
+    fn run(&mut self, node: &JsonNode, function: &str, with: &BTreeMap<String, Any>) -> Result<Statement, ReadProblem> {
         let place = |name: &str| node.member(name).unwrap_or(node).at;
         let Some(params) = self.functions.get(function) else {
             let known: Vec<&str> = self.functions.keys().map(String::as_str).collect();
-            return Err(Found::at(place("function"), unknown("function", function, &known)));
+            return Err(ReadProblem::at(place("function"), unknown("function", function, &known)));
         };
         if let Some(missing) = params.iter().find(|param| !with.contains_key(*param)) {
-            return Err(Found::at(place("with"), format!("with: `{missing}` is missing, which `{function}` needs")));
+            return Err(ReadProblem::at(
+                place("with"),
+                format!("with: `{missing}` is missing, which `{function}` needs"),
+            ));
         }
         let members = match node.member("with").map(|node| &node.value) {
-            Some(Value::Object(members)) => members.as_slice(),
+            Some(JsonValue::Object(members)) => members.as_slice(),
             _ => &[],
         };
         let mut given = Vec::new();
         for (key, value) in members {
             if !params.contains(&key.text) {
                 let params: Vec<&str> = params.iter().map(String::as_str).collect();
-                return Err(Found::at(key.at, unknown("parameter", &key.text, &params)));
+                return Err(ReadProblem::at(key.at, unknown("parameter", &key.text, &params)));
             }
             given.push((key.text.clone(), self.looked_through(value)?));
         }
-        Ok(Does::Run(function.to_owned(), given))
+        Ok(Statement::Run(function.to_owned(), given))
     }
 }
 
@@ -739,7 +753,7 @@ impl Reader {
 /// In words, with the field that does not fit.
 pub fn filled(value: serde_json::Value) -> Result<Step, String> {
     let node = crate::template::node(value, 0);
-    let step: Step = read_as(&node, Mode::Filled).map_err(|found| found.to_string())?;
+    let step: Step = read_as(&node, VariableMode::Filled).map_err(|found| found.to_string())?;
     match step.problem() {
         Some((field, what)) => Err(if field.is_empty() { what } else { format!("{field}: {what}") }),
         None => Ok(step),
@@ -747,7 +761,7 @@ pub fn filled(value: serde_json::Value) -> Result<Step, String> {
 }
 
 #[cfg(feature = "schema")]
-impl schemars::JsonSchema for Acts {
+impl schemars::JsonSchema for StepList {
     fn inline_schema() -> bool {
         true
     }
@@ -771,5 +785,5 @@ enum AnyStep {
     /// A kind of version 1.
     Plain(Step),
     /// A kind of version 2.
-    Control(Shape),
+    Control(StepShape),
 }

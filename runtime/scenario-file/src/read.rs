@@ -11,9 +11,9 @@
 //! each time that it is done, filled in.
 
 use crate::READS_2;
-use crate::json::{Key, Node, Number, Value};
+use crate::json::{JsonKey, JsonNode, JsonNumber, JsonValue};
 use crate::payload::PAYLOAD;
-use crate::problem::{Place, Problem};
+use crate::problem::{ScenarioProblem, SourcePosition};
 use crate::template::{is_one, is_template};
 use crate::time::SPAN;
 use serde::de::value::StrDeserializer;
@@ -22,63 +22,63 @@ use std::fmt;
 
 /// What is wrong, and the byte at which.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Found {
+pub(crate) struct ReadProblem {
     at: Option<usize>,
     what: String,
 }
 
-impl Found {
-    pub(crate) fn at(at: usize, what: impl Into<String>) -> Found {
-        Found { at: Some(at), what: what.into() }
+impl ReadProblem {
+    pub(crate) fn at(at: usize, what: impl Into<String>) -> ReadProblem {
+        ReadProblem { at: Some(at), what: what.into() }
     }
 
     /// At this place, unless it was said better already.
-    fn or(mut self, at: usize) -> Found {
+    fn or(mut self, at: usize) -> ReadProblem {
         self.at.get_or_insert(at);
         self
     }
 
-    pub(crate) fn locate(self, text: &str) -> Problem {
-        Problem { place: self.at.map(|at| Place::of(text.as_bytes(), at)), message: self.what }
+    pub(crate) fn locate(self, text: &str) -> ScenarioProblem {
+        ScenarioProblem { place: self.at.map(|at| SourcePosition::of(text.as_bytes(), at)), message: self.what }
     }
 }
 
-impl fmt::Display for Found {
+impl fmt::Display for ReadProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.what)
     }
 }
 
-impl std::error::Error for Found {}
+impl std::error::Error for ReadProblem {}
 
-impl de::Error for Found {
-    fn custom<T: fmt::Display>(what: T) -> Found {
-        Found { at: None, what: what.to_string() }
+impl de::Error for ReadProblem {
+    fn custom<T: fmt::Display>(what: T) -> ReadProblem {
+        ReadProblem { at: None, what: what.to_string() }
     }
 
-    fn invalid_type(found: de::Unexpected<'_>, expected: &dyn de::Expected) -> Found {
+    fn invalid_type(found: de::Unexpected<'_>, expected: &dyn de::Expected) -> ReadProblem {
         de::Error::custom(format!("expected {}, found {found}", plain(expected)))
     }
 
-    fn invalid_value(found: de::Unexpected<'_>, expected: &dyn de::Expected) -> Found {
+    fn invalid_value(found: de::Unexpected<'_>, expected: &dyn de::Expected) -> ReadProblem {
         de::Error::custom(format!("expected {}, found {found}", plain(expected)))
     }
 
-    fn unknown_field(field: &str, expected: &'static [&'static str]) -> Found {
+    fn unknown_field(field: &str, expected: &'static [&'static str]) -> ReadProblem {
         if READS_2 && FIELDS_OF_2.contains(&field) {
             return de::Error::custom(needs_2(&format!("`{field}`")));
         }
         de::Error::custom(unknown("field", field, expected))
     }
 
-    fn unknown_variant(variant: &str, expected: &'static [&'static str]) -> Found {
-        if READS_2 && crate::program::Shape::KINDS.contains(&variant) {
+    fn unknown_variant(variant: &str, expected: &'static [&'static str]) -> ReadProblem {
+        if READS_2 && crate::program::StepShape::KINDS.contains(&variant) {
             return de::Error::custom(needs_2(&format!("`{variant}`")));
         }
         de::Error::custom(unknown("kind", variant, expected))
     }
 
-    fn missing_field(field: &'static str) -> Found {
+    fn missing_field(field: &'static str) -> ReadProblem {
         de::Error::custom(format!("`{field}` is missing"))
     }
 }
@@ -111,7 +111,7 @@ const WORD_BYTES_MAX: usize = 64;
 /// An unknown word, and the nearest known one, or all.
 pub(crate) fn unknown(what: &str, word: &str, known: &[&str]) -> String {
     let shown = quoted(word);
-    // In the sandbox nobody is there to be helped: the command has read the file before.
+    // In the sandbox no message is needed: the command has read the file before.
     if cfg!(target_arch = "wasm32") {
         return format!("unknown {what} {shown}");
     }
@@ -145,7 +145,7 @@ pub(crate) fn quoted(text: &str) -> String {
 
 /// How strings with variables in them are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Mode {
+pub(crate) enum VariableMode {
     /// Version 1: there are none.
     One,
     /// Version 2, and nothing is filled in yet: one that is a variable fits everywhere.
@@ -155,12 +155,12 @@ pub(crate) enum Mode {
 }
 
 /// Reads a value of a type, of version 1.
-pub(crate) fn read<T: DeserializeOwned>(node: &Node) -> Result<T, Found> {
-    read_as(node, Mode::One)
+pub(crate) fn read<T: DeserializeOwned>(node: &JsonNode) -> Result<T, ReadProblem> {
+    read_as(node, VariableMode::One)
 }
 
 /// Reads a value of a type.
-pub(crate) fn read_as<T: DeserializeOwned>(node: &Node, mode: Mode) -> Result<T, Found> {
+pub(crate) fn read_as<T: DeserializeOwned>(node: &JsonNode, mode: VariableMode) -> Result<T, ReadProblem> {
     T::deserialize(Reader::of(node, mode))
 }
 
@@ -175,15 +175,15 @@ impl How {
     /// Set when the tag was read already.
     const TAGGED: u8 = 0x80;
 
-    fn of(mode: Mode) -> How {
+    fn of(mode: VariableMode) -> How {
         How(mode as u8)
     }
 
-    fn mode(self) -> Mode {
+    fn mode(self) -> VariableMode {
         match self.0 & !How::TAGGED {
-            0 => Mode::One,
-            1 => Mode::Template,
-            _ => Mode::Filled,
+            0 => VariableMode::One,
+            1 => VariableMode::Template,
+            _ => VariableMode::Filled,
         }
     }
 
@@ -194,80 +194,82 @@ impl How {
 
 #[derive(Clone, Copy)]
 struct Reader<'a> {
-    node: &'a Node,
+    node: &'a JsonNode,
     how: How,
 }
 
 impl<'a> Reader<'a> {
-    fn of(node: &'a Node, mode: Mode) -> Reader<'a> {
+    fn of(node: &'a JsonNode, mode: VariableMode) -> Reader<'a> {
         Reader { node, how: How::of(mode) }
     }
 
     fn members(self) -> Option<Members<'a>> {
         let (mode, skips_tag) = (self.how.mode(), self.how.is_tagged());
         match &self.node.value {
-            Value::Object(members) => Some(Members { rest: members.iter(), value: None, mode, skips_tag }),
+            JsonValue::Object(members) => Some(Members { rest: members.iter(), value: None, mode, skips_tag }),
             _ => None,
         }
     }
 
     /// Whether anything may come of it when it is filled in.
     fn is_open(&self) -> bool {
-        READS_2 && self.how.mode() == Mode::Template && matches!(&self.node.value, Value::Text(text) if is_one(text))
+        READS_2
+            && self.how.mode() == VariableMode::Template
+            && matches!(&self.node.value, JsonValue::Text(text) if is_one(text))
     }
 
     /// The number that it is, or that its text is.
-    fn number(&self) -> Option<Number> {
+    fn number(&self) -> Option<JsonNumber> {
         match &self.node.value {
-            _ if self.is_open() => Some(Number::Unsigned(1)),
-            Value::Text(text) if READS_2 && self.how.mode() == Mode::Filled => {
-                let unsigned = text.parse().map(Number::Unsigned);
-                unsigned.or_else(|_| text.parse().map(Number::Signed)).ok()
+            _ if self.is_open() => Some(JsonNumber::Unsigned(1)),
+            JsonValue::Text(text) if READS_2 && self.how.mode() == VariableMode::Filled => {
+                let unsigned = text.parse().map(JsonNumber::Unsigned);
+                unsigned.or_else(|_| text.parse().map(JsonNumber::Signed)).ok()
             }
             _ => None,
         }
     }
 
     /// A number is read as one, and as what may become one.
-    fn read_number<'de, V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Found> {
+    fn read_number<'de, V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ReadProblem> {
         if !READS_2 {
             return self.deserialize_any(visitor);
         }
         let read = match self.number() {
-            Some(Number::Unsigned(number)) => visitor.visit_u64(number),
-            Some(Number::Signed(number)) => visitor.visit_i64(number),
-            Some(Number::Float(_)) | None => return self.deserialize_any(visitor),
+            Some(JsonNumber::Unsigned(number)) => visitor.visit_u64(number),
+            Some(JsonNumber::Signed(number)) => visitor.visit_i64(number),
+            Some(JsonNumber::Float(_)) | None => return self.deserialize_any(visitor),
         };
-        read.map_err(|found: Found| found.or(self.node.at))
+        read.map_err(|found: ReadProblem| found.or(self.node.at))
     }
 
     /// A string is read as one, and, filled in, from any value.
-    fn read_text<'de, V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Found> {
+    fn read_text<'de, V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ReadProblem> {
         if !READS_2 {
             return self.deserialize_any(visitor);
         }
         let text = match &self.node.value {
-            Value::Bool(value) if READS_2 && self.how.mode() == Mode::Filled => value.to_string(),
-            Value::Number(number) if READS_2 && self.how.mode() == Mode::Filled => number.to_string(),
+            JsonValue::Bool(value) if READS_2 && self.how.mode() == VariableMode::Filled => value.to_string(),
+            JsonValue::Number(number) if READS_2 && self.how.mode() == VariableMode::Filled => number.to_string(),
             _ => return self.deserialize_any(visitor),
         };
-        visitor.visit_str(&text).map_err(|found: Found| found.or(self.node.at))
+        visitor.visit_str(&text).map_err(|found: ReadProblem| found.or(self.node.at))
     }
 }
 
 impl<'de> Deserializer<'de> for Reader<'_> {
-    type Error = Found;
+    type Error = ReadProblem;
 
-    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Found> {
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ReadProblem> {
         let read = match &self.node.value {
-            Value::Null => visitor.visit_unit(),
-            Value::Bool(value) => visitor.visit_bool(*value),
-            Value::Number(Number::Unsigned(number)) => visitor.visit_u64(*number),
-            Value::Number(Number::Signed(number)) => visitor.visit_i64(*number),
-            Value::Number(Number::Float(number)) => visitor.visit_f64(*number),
-            Value::Text(text) => visitor.visit_str(text),
-            Value::List(elements) => visitor.visit_seq(Elements(elements.iter(), self.how.mode())),
-            Value::Object(members) => {
+            JsonValue::Null => visitor.visit_unit(),
+            JsonValue::Bool(value) => visitor.visit_bool(*value),
+            JsonValue::Number(JsonNumber::Unsigned(number)) => visitor.visit_u64(*number),
+            JsonValue::Number(JsonNumber::Signed(number)) => visitor.visit_i64(*number),
+            JsonValue::Number(JsonNumber::Float(number)) => visitor.visit_f64(*number),
+            JsonValue::Text(text) => visitor.visit_str(text),
+            JsonValue::List(elements) => visitor.visit_seq(Elements(elements.iter(), self.how.mode())),
+            JsonValue::Object(members) => {
                 let (mode, skips_tag) = (self.how.mode(), self.how.is_tagged());
                 visitor.visit_map(Members { rest: members.iter(), value: None, mode, skips_tag })
             }
@@ -275,45 +277,53 @@ impl<'de> Deserializer<'de> for Reader<'_> {
         read.map_err(|found| found.or(self.node.at))
     }
 
-    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Found> {
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ReadProblem> {
         match &self.node.value {
-            Value::Null => visitor.visit_none(),
+            JsonValue::Null => visitor.visit_none(),
             _ => visitor.visit_some(self),
         }
     }
 
-    fn deserialize_newtype_struct<V: Visitor<'de>>(self, name: &'static str, visitor: V) -> Result<V::Value, Found> {
+    fn deserialize_newtype_struct<V: Visitor<'de>>(
+        self,
+        name: &'static str,
+        visitor: V,
+    ) -> Result<V::Value, ReadProblem> {
         if !READS_2 {
             return visitor.visit_newtype_struct(self);
         }
         match (name, &self.node.value) {
             (SPAN, _) if self.is_open() => {
-                let any: StrDeserializer<'_, Found> = "1ms".into_deserializer();
+                let any: StrDeserializer<'_, ReadProblem> = "1ms".into_deserializer();
                 visitor.visit_newtype_struct(any)
             }
-            (PAYLOAD, Value::Object(_)) if self.how.mode() == Mode::One => {
-                Err(Found::at(self.node.at, needs_2("a payload of bytes")))
+            (PAYLOAD, JsonValue::Object(_)) if self.how.mode() == VariableMode::One => {
+                Err(ReadProblem::at(self.node.at, needs_2("a payload of bytes")))
             }
-            (PAYLOAD, Value::Object(members)) if self.how.mode() == Mode::Filled => {
+            (PAYLOAD, JsonValue::Object(members)) if self.how.mode() == VariableMode::Filled => {
                 let open =
-                    members.iter().find(|(_, node)| matches!(&node.value, Value::Text(text) if is_template(text)));
+                    members.iter().find(|(_, node)| matches!(&node.value, JsonValue::Text(text) if is_template(text)));
                 match open {
-                    Some((_, node)) => Err(Found::at(node.at, format!("expected bytes, found {}", node.value.shown()))),
+                    Some((_, node)) => {
+                        Err(ReadProblem::at(node.at, format!("expected bytes, found {}", node.value.shown())))
+                    }
                     None => visitor.visit_newtype_struct(self),
                 }
             }
-            (PAYLOAD, Value::Bool(_) | Value::Number(_)) if self.how.mode() == Mode::Filled => self.read_text(visitor),
+            (PAYLOAD, JsonValue::Bool(_) | JsonValue::Number(_)) if self.how.mode() == VariableMode::Filled => {
+                self.read_text(visitor)
+            }
             _ => visitor.visit_newtype_struct(self),
         }
     }
 
-    fn deserialize_bool<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Found> {
+    fn deserialize_bool<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ReadProblem> {
         if !READS_2 {
             return self.deserialize_any(visitor);
         }
         let value = match &self.node.value {
             _ if self.is_open() => true,
-            Value::Text(text) if self.how.mode() == Mode::Filled && (text == "true" || text == "false") => {
+            JsonValue::Text(text) if self.how.mode() == VariableMode::Filled && (text == "true" || text == "false") => {
                 text == "true"
             }
             _ => return self.deserialize_any(visitor),
@@ -321,39 +331,39 @@ impl<'de> Deserializer<'de> for Reader<'_> {
         visitor.visit_bool(value)
     }
 
-    fn deserialize_i32<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Found> {
+    fn deserialize_i32<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ReadProblem> {
         self.read_number(visitor)
     }
 
-    fn deserialize_i64<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Found> {
+    fn deserialize_i64<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ReadProblem> {
         self.read_number(visitor)
     }
 
-    fn deserialize_u16<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Found> {
+    fn deserialize_u16<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ReadProblem> {
         self.read_number(visitor)
     }
 
-    fn deserialize_u32<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Found> {
+    fn deserialize_u32<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ReadProblem> {
         self.read_number(visitor)
     }
 
-    fn deserialize_u64<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Found> {
+    fn deserialize_u64<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ReadProblem> {
         self.read_number(visitor)
     }
 
-    fn deserialize_f64<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Found> {
+    fn deserialize_f64<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ReadProblem> {
         self.read_number(visitor)
     }
 
-    fn deserialize_str<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Found> {
+    fn deserialize_str<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ReadProblem> {
         self.read_text(visitor)
     }
 
-    fn deserialize_string<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Found> {
+    fn deserialize_string<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ReadProblem> {
         self.read_text(visitor)
     }
 
-    fn deserialize_map<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Found> {
+    fn deserialize_map<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ReadProblem> {
         if !READS_2 {
             return self.deserialize_any(visitor);
         }
@@ -365,7 +375,7 @@ impl<'de> Deserializer<'de> for Reader<'_> {
         }
     }
 
-    fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Found> {
+    fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ReadProblem> {
         if !READS_2 {
             return self.deserialize_any(visitor);
         }
@@ -380,23 +390,27 @@ impl<'de> Deserializer<'de> for Reader<'_> {
         _: &'static str,
         variants: &'static [&'static str],
         visitor: V,
-    ) -> Result<V::Value, Found> {
+    ) -> Result<V::Value, ReadProblem> {
         let read = match &self.node.value {
-            Value::Text(_) if READS_2 && self.is_open() && !variants.is_empty() => {
-                visitor.visit_enum(IntoDeserializer::<Found>::into_deserializer(variants[0]))
+            JsonValue::Text(_) if READS_2 && self.is_open() && !variants.is_empty() => {
+                visitor.visit_enum(IntoDeserializer::<ReadProblem>::into_deserializer(variants[0]))
             }
-            Value::Text(text) => visitor.visit_enum(IntoDeserializer::<Found>::into_deserializer(text.as_str())),
-            Value::Object(_) => match self.node.member(TAG) {
-                Some(Node { at, value: Value::Text(text) }) => {
+            JsonValue::Text(text) => {
+                visitor.visit_enum(IntoDeserializer::<ReadProblem>::into_deserializer(text.as_str()))
+            }
+            JsonValue::Object(_) => match self.node.member(TAG) {
+                Some(JsonNode { at, value: JsonValue::Text(text) }) => {
                     visitor.visit_enum(Variant { at: *at, name: text, node: self.node, mode: self.how.mode() })
                 }
                 Some(other) => {
                     let what = format!("type: expected a string, found {}", other.value.kind());
-                    Err(Found::at(other.at, what))
+                    Err(ReadProblem::at(other.at, what))
                 }
-                None => Err(Found::at(self.node.at, "`type` is missing: it says which kind this is")),
+                None => Err(ReadProblem::at(self.node.at, "`type` is missing: it says which kind this is")),
             },
-            other => Err(Found::at(self.node.at, format!("expected an object with a `type`, found {}", other.kind()))),
+            other => {
+                Err(ReadProblem::at(self.node.at, format!("expected an object with a `type`, found {}", other.kind())))
+            }
         };
         read.map_err(|found| found.or(self.node.at))
     }
@@ -406,12 +420,12 @@ impl<'de> Deserializer<'de> for Reader<'_> {
     }
 }
 
-struct Elements<'a>(std::slice::Iter<'a, Node>, Mode);
+struct Elements<'a>(std::slice::Iter<'a, JsonNode>, VariableMode);
 
 impl<'de> de::SeqAccess<'de> for Elements<'_> {
-    type Error = Found;
+    type Error = ReadProblem;
 
-    fn next_element_seed<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Result<Option<T::Value>, Found> {
+    fn next_element_seed<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Result<Option<T::Value>, ReadProblem> {
         let mode = self.1;
         self.0
             .next()
@@ -425,24 +439,24 @@ impl<'de> de::SeqAccess<'de> for Elements<'_> {
 }
 
 struct Members<'a> {
-    rest: std::slice::Iter<'a, (Key, Node)>,
-    value: Option<&'a Node>,
-    mode: Mode,
+    rest: std::slice::Iter<'a, (JsonKey, JsonNode)>,
+    value: Option<&'a JsonNode>,
+    mode: VariableMode,
     skips_tag: bool,
 }
 
 impl<'de> de::MapAccess<'de> for Members<'_> {
-    type Error = Found;
+    type Error = ReadProblem;
 
-    fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, Found> {
+    fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, ReadProblem> {
         let skips_tag = self.skips_tag;
         let Some((key, node)) = self.rest.find(|(key, _)| !(skips_tag && key.text == TAG)) else { return Ok(None) };
         self.value = Some(node);
-        let text: StrDeserializer<'_, Found> = key.text.as_str().into_deserializer();
+        let text: StrDeserializer<'_, ReadProblem> = key.text.as_str().into_deserializer();
         seed.deserialize(text).map(Some).map_err(|found| found.or(key.at))
     }
 
-    fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, Found> {
+    fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, ReadProblem> {
         match self.value.take() {
             Some(node) => seed.deserialize(Reader::of(node, self.mode)).map_err(|found| found.or(node.at)),
             None => Err(de::Error::custom("a value without its key")),
@@ -454,41 +468,41 @@ impl<'de> de::MapAccess<'de> for Members<'_> {
 struct Variant<'a> {
     at: usize,
     name: &'a str,
-    node: &'a Node,
-    mode: Mode,
+    node: &'a JsonNode,
+    mode: VariableMode,
 }
 
 impl<'de, 'a> de::EnumAccess<'de> for Variant<'a> {
-    type Error = Found;
+    type Error = ReadProblem;
     type Variant = Reader<'a>;
 
-    fn variant_seed<V: DeserializeSeed<'de>>(self, seed: V) -> Result<(V::Value, Reader<'a>), Found> {
-        let name: StrDeserializer<'_, Found> = self.name.into_deserializer();
+    fn variant_seed<V: DeserializeSeed<'de>>(self, seed: V) -> Result<(V::Value, Reader<'a>), ReadProblem> {
+        let name: StrDeserializer<'_, ReadProblem> = self.name.into_deserializer();
         let variant = seed.deserialize(name).map_err(|found| found.or(self.at))?;
         Ok((variant, Reader { node: self.node, how: How(self.mode as u8 | How::TAGGED) }))
     }
 }
 
 impl<'de> de::VariantAccess<'de> for Reader<'_> {
-    type Error = Found;
+    type Error = ReadProblem;
 
-    fn unit_variant(self) -> Result<(), Found> {
+    fn unit_variant(self) -> Result<(), ReadProblem> {
         let Some(members) = self.members() else { return Ok(()) };
         match members.rest.clone().find(|(key, _)| key.text != TAG) {
             None => Ok(()),
-            Some((key, _)) => Err(Found::at(key.at, unknown("field", &key.text, &[]))),
+            Some((key, _)) => Err(ReadProblem::at(key.at, unknown("field", &key.text, &[]))),
         }
     }
 
-    fn newtype_variant_seed<T: DeserializeSeed<'de>>(self, seed: T) -> Result<T::Value, Found> {
+    fn newtype_variant_seed<T: DeserializeSeed<'de>>(self, seed: T) -> Result<T::Value, ReadProblem> {
         seed.deserialize(self)
     }
 
-    fn tuple_variant<V: Visitor<'de>>(self, _: usize, visitor: V) -> Result<V::Value, Found> {
+    fn tuple_variant<V: Visitor<'de>>(self, _: usize, visitor: V) -> Result<V::Value, ReadProblem> {
         self.deserialize_any(visitor)
     }
 
-    fn struct_variant<V: Visitor<'de>>(self, _: &'static [&'static str], visitor: V) -> Result<V::Value, Found> {
+    fn struct_variant<V: Visitor<'de>>(self, _: &'static [&'static str], visitor: V) -> Result<V::Value, ReadProblem> {
         self.deserialize_any(visitor)
     }
 }

@@ -32,12 +32,12 @@ pub fn schema_v1() -> Value {
 }
 
 /// The JSON Schema of scenario files of version 2, which have `steps`. `$defs` holds `Step`, the kinds of version 1 with what
-/// version 2 adds to them, and `Shape`, the kinds that are new.
+/// version 2 adds to them, and `StepShape`, the kinds that are new.
 #[must_use]
 pub fn schema_v2() -> Value {
     let generator = SchemaSettings::draft2020_12().into_generator();
     let mut schema = generator.into_root_schema_for::<FileShape>().to_value();
-    for definition in ["Step", "Shape"] {
+    for definition in ["Step", "StepShape"] {
         let kinds = schema["$defs"][definition]["oneOf"].as_array_mut();
         kinds.into_iter().flatten().for_each(widen);
     }

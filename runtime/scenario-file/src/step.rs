@@ -4,10 +4,10 @@
 //! { "version": 1, "name": "kv", "steps": [ { "type": "set_kv", "key": "a", "value": "1" }, … ] }
 //! ```
 
-use crate::json::Node;
+use crate::json::JsonNode;
 use crate::payload::Payload;
-use crate::read::Found;
-use crate::time::Span;
+use crate::read::ReadProblem;
+use crate::time::StepDuration;
 use crate::{NAME_BYTES_MAX, STEPS_MAX};
 use serde::de::{Deserialize, Deserializer};
 use std::collections::BTreeMap;
@@ -96,12 +96,12 @@ pub enum Step {
     /// Waits: virtual time passes.
     Sleep {
         /// How long.
-        duration: Span,
+        duration: StepDuration,
     },
     /// Moves the clock forward at once, also while time stands still.
     Advance {
         /// How far.
-        duration: Span,
+        duration: StepDuration,
     },
     /// Time stands still from here on: readings of the clock give one moment, and waiting takes no time.
     Freeze {
@@ -145,11 +145,11 @@ pub enum Step {
         name: String,
     },
     /// How a request is answered from now on; the first that fits answers.
-    HttpWhen(HttpWhen),
+    HttpWhen(HttpRuleStep),
     /// Sends a request, and looks at the response.
     HttpRequest(HttpRequest),
     /// How a command is answered from now on; the first that fits answers.
-    ProcWhen(ProcWhen),
+    ProcWhen(ProcRuleStep),
     /// Runs a command, and looks at how it ended.
     ProcSpawn(ProcSpawn),
     /// Two nodes do not reach each other.
@@ -190,7 +190,7 @@ pub enum Step {
     NetDeliverOne {
         /// Which one.
         #[serde(default)]
-        strategy: Option<Strategy>,
+        strategy: Option<DeliveryStrategy>,
     },
     /// Holds when a message was delivered to a node; it is taken away.
     NetRecvAssert {
@@ -220,7 +220,7 @@ pub enum Step {
         /// In MiB.
         mb: u64,
     },
-    /// From now on so many allocations succeed, and those after them fail.
+    /// The number of allocations that succeed from now on; those after them fail.
     MemoryFailAfterAllocs {
         /// How many.
         count: u64,
@@ -230,7 +230,7 @@ pub enum Step {
         /// How much each is follows from this.
         seed: u64,
     },
-    /// From now on allocations are so many times as large, in turn.
+    /// Factors by which allocations are enlarged from now on, in turn.
     MemoryPressureWave {
         /// Whole numbers with commas between them: `1,2,4`.
         pattern: String,
@@ -296,9 +296,9 @@ pub struct KvPoll {
     /// The value.
     pub equals: String,
     /// How long it is looked for.
-    pub within: Span,
+    pub within: StepDuration,
     /// How long it is waited between two looks; more than 0.
-    pub poll: Span,
+    pub poll: StepDuration,
     /// Said when it does not hold.
     #[serde(default)]
     pub msg: Option<String>,
@@ -321,7 +321,7 @@ pub struct AllocKey {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
-pub enum Strategy {
+pub enum DeliveryStrategy {
     /// Any, when messages may overtake each other; else the first.
     Random,
     /// The first.
@@ -330,16 +330,16 @@ pub enum Strategy {
 
 /// A body, as bytes or as JSON.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Body<'a> {
+pub enum BodyContent<'a> {
     /// As it is.
     Plain(&'a Payload),
     /// As any text that says the same.
     Json(&'a serde_json::Value),
 }
 
-impl<'a> Body<'a> {
-    fn of(plain: Option<&'a Payload>, json: Option<&'a serde_json::Value>) -> Option<Body<'a>> {
-        plain.map(Body::Plain).or_else(|| json.map(Body::Json))
+impl<'a> BodyContent<'a> {
+    fn of(plain: Option<&'a Payload>, json: Option<&'a serde_json::Value>) -> Option<BodyContent<'a>> {
+        plain.map(BodyContent::Plain).or_else(|| json.map(BodyContent::Json))
     }
 }
 
@@ -347,7 +347,7 @@ impl<'a> Body<'a> {
 #[derive(Clone, Debug, PartialEq, serde::Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
-pub struct HttpWhen {
+pub struct HttpRuleStep {
     /// Its method, in capitals.
     pub method: String,
     /// Its path with its query, or its whole URL.
@@ -366,17 +366,17 @@ pub struct HttpWhen {
     pub json: Option<serde_json::Value>,
     /// How long the response takes.
     #[serde(default)]
-    pub delay: Option<Span>,
+    pub delay: Option<StepDuration>,
     /// How many requests are answered; without it, all.
     #[serde(default)]
     pub times: Option<u64>,
 }
 
-impl HttpWhen {
+impl HttpRuleStep {
     /// The body of the response.
     #[must_use]
-    pub fn answer(&self) -> Option<Body<'_>> {
-        Body::of(self.body.as_ref(), self.json.as_ref())
+    pub fn answer(&self) -> Option<BodyContent<'_>> {
+        BodyContent::of(self.body.as_ref(), self.json.as_ref())
     }
 }
 
@@ -415,8 +415,8 @@ pub struct HttpRequest {
 impl HttpRequest {
     /// The body that the response is to have.
     #[must_use]
-    pub fn expected(&self) -> Option<Body<'_>> {
-        Body::of(self.expect_body.as_ref(), self.expect_json.as_ref())
+    pub fn expected(&self) -> Option<BodyContent<'_>> {
+        BodyContent::of(self.expect_body.as_ref(), self.expect_json.as_ref())
     }
 }
 
@@ -424,7 +424,7 @@ impl HttpRequest {
 #[derive(Clone, Debug, PartialEq, Eq, serde::Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
-pub struct ProcWhen {
+pub struct ProcRuleStep {
     /// The command.
     pub cmd: String,
     /// Its arguments.
@@ -606,7 +606,7 @@ impl Step {
                     .or_else(|| request.expect_status.and_then(|code| status("expect_status", code)))
                     .or_else(|| url(&request.path))
             }
-            Step::ProcWhen(ProcWhen { cmd, .. }) | Step::ProcSpawn(ProcSpawn { cmd, .. }) if cmd.is_empty() => {
+            Step::ProcWhen(ProcRuleStep { cmd, .. }) | Step::ProcSpawn(ProcSpawn { cmd, .. }) if cmd.is_empty() => {
                 Some(("cmd", "is empty".to_owned()))
             }
             Step::AssertThrows { steps } | Step::AssertRejects { steps } if steps.is_empty() => {
@@ -643,7 +643,7 @@ fn url(path: &str) -> Option<(&'static str, String)> {
 }
 
 impl StepsFile {
-    pub(crate) fn check(&self, root: &Node) -> Result<(), Found> {
+    pub(crate) fn check(&self, root: &JsonNode) -> Result<(), ReadProblem> {
         let node = root.member("steps").unwrap_or(root);
         if self.steps.iter().all(Step::is_rule) {
             let what = match self.steps.is_empty() {
@@ -652,25 +652,25 @@ impl StepsFile {
                     "steps: no_steps_executed: steps that only say how something is answered; nothing would be tested"
                 }
             };
-            return Err(Found::at(node.at, what));
+            return Err(ReadProblem::at(node.at, what));
         }
         let count: usize = self.steps.iter().map(Step::count).sum();
         if count > STEPS_MAX {
             let what = format!("steps: {count} steps, and a scenario can have {STEPS_MAX}");
-            return Err(Found::at(node.at, what));
+            return Err(ReadProblem::at(node.at, what));
         }
         check(&self.steps, node)
     }
 }
 
 /// The first thing that is wrong with steps, with those inside of them.
-fn check(steps: &[Step], list: &Node) -> Result<(), Found> {
+fn check(steps: &[Step], list: &JsonNode) -> Result<(), ReadProblem> {
     for (number, step) in steps.iter().enumerate() {
         let node = list.element(number).unwrap_or(list);
         if let Some((field, what)) = step.problem() {
             let kind = step.kind();
             let what = if field.is_empty() { format!("{kind}: {what}") } else { format!("{kind}: {field}: {what}") };
-            return Err(Found::at(node.member(field).unwrap_or(node).at, what));
+            return Err(ReadProblem::at(node.member(field).unwrap_or(node).at, what));
         }
         if let Some(inner) = node.member("steps").filter(|_| !step.inner().is_empty()) {
             check(step.inner(), inner)?;

@@ -5,8 +5,8 @@
 //!     { "name": "kv", "scenarios": ["kv/*.fozzy.json"], "tags": ["quick"], "matrix": { "seed": [1, 2, 3] } } ] }
 //! ```
 
-use crate::json::Node;
-use crate::read::Found;
+use crate::json::JsonNode;
+use crate::read::ReadProblem;
 use std::collections::BTreeSet;
 
 /// A file with `suites`.
@@ -20,14 +20,14 @@ pub struct SuitesFile {
     /// The name of all of them.
     pub name: String,
     /// The suites.
-    pub suites: Vec<Suite>,
+    pub suites: Vec<ScenarioSuite>,
 }
 
 /// Scenarios that belong together.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
-pub struct Suite {
+pub struct ScenarioSuite {
     /// Its name.
     pub name: String,
     /// Scenarios, by paths or patterns from the folder of this file.
@@ -54,23 +54,23 @@ pub struct Matrix {
 }
 
 impl SuitesFile {
-    pub(crate) fn check(&self, root: &Node) -> Result<(), Found> {
+    pub(crate) fn check(&self, root: &JsonNode) -> Result<(), ReadProblem> {
         let node = root.member("suites").unwrap_or(root);
         if self.suites.is_empty() {
-            return Err(Found::at(node.at, "suites: there is none, so nothing would be tested"));
+            return Err(ReadProblem::at(node.at, "suites: there is none, so nothing would be tested"));
         }
         let mut names = BTreeSet::new();
         for (number, suite) in self.suites.iter().enumerate() {
             let here = node.element(number).unwrap_or(node);
             if suite.name.is_empty() || !names.insert(&suite.name) {
-                return Err(Found::at(
+                return Err(ReadProblem::at(
                     here.member("name").unwrap_or(here).at,
                     "name: expected a name that no other suite has",
                 ));
             }
             if suite.scenarios.is_empty() {
                 let at = here.member("scenarios").unwrap_or(here).at;
-                return Err(Found::at(at, "scenarios: there is none, so nothing would be tested"));
+                return Err(ReadProblem::at(at, "scenarios: there is none, so nothing would be tested"));
             }
         }
         Ok(())

@@ -10,7 +10,7 @@
 //! Invariants: a string without `${` is itself; what is filled in is not looked into again.
 //! Not here: which variables there are, and when (`program`).
 
-use crate::json::{Node, Number, Value};
+use crate::json::{JsonNode, JsonNumber, JsonValue};
 use serde_json::Value as Json;
 
 /// Bytes of a string that was filled in, and of a value that a variable has; a longer one is a failure.
@@ -18,21 +18,21 @@ pub const FILLED_BYTES_MAX: usize = 4 << 20;
 
 /// A part of a string.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Piece {
+pub(crate) enum TemplatePiece {
     Text(String),
-    Path(Path),
+    Path(VariablePath),
 }
 
 /// A variable, and the way into its value.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Path {
+pub(crate) struct VariablePath {
     pub(crate) name: String,
-    pub(crate) parts: Vec<Part>,
+    pub(crate) parts: Vec<VariablePathStep>,
 }
 
 /// One step of the way.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Part {
+pub(crate) enum VariablePathStep {
     Key(String),
     Index(usize),
     /// The element whose number a variable has, or the member whose key it has.
@@ -46,7 +46,7 @@ pub(crate) fn is_template(text: &str) -> bool {
 
 /// Whether a string is one variable, whose type it takes.
 pub(crate) fn is_one(text: &str) -> bool {
-    matches!(pieces(text).as_deref(), Ok([Piece::Path(_)]))
+    matches!(pieces(text).as_deref(), Ok([TemplatePiece::Path(_)]))
 }
 
 /// Whether a name can be a variable's.
@@ -57,7 +57,7 @@ pub(crate) fn is_name(word: &str) -> bool {
 }
 
 /// Takes a string apart.
-pub(crate) fn pieces(text: &str) -> Result<Vec<Piece>, String> {
+pub(crate) fn pieces(text: &str) -> Result<Vec<TemplatePiece>, String> {
     let mut pieces = Vec::new();
     let (mut plain, mut rest) = (String::new(), text);
     while let Some(at) = rest.find("${") {
@@ -73,19 +73,19 @@ pub(crate) fn pieces(text: &str) -> Result<Vec<Piece>, String> {
             return Err("`${` without its `}`; the text `${` is written `$${`".to_owned());
         };
         if !plain.is_empty() {
-            pieces.push(Piece::Text(std::mem::take(&mut plain)));
+            pieces.push(TemplatePiece::Text(std::mem::take(&mut plain)));
         }
-        pieces.push(Piece::Path(path(&inside[..end])?));
+        pieces.push(TemplatePiece::Path(path(&inside[..end])?));
         rest = &inside[end + 1..];
     }
     plain.push_str(rest);
     if !plain.is_empty() || pieces.is_empty() {
-        pieces.push(Piece::Text(plain));
+        pieces.push(TemplatePiece::Text(plain));
     }
     Ok(pieces)
 }
 
-fn path(text: &str) -> Result<Path, String> {
+fn path(text: &str) -> Result<VariablePath, String> {
     let wrong = || {
         let shown = crate::read::quoted(text);
         format!(
@@ -104,20 +104,20 @@ fn path(text: &str) -> Result<Path, String> {
             if end == 0 {
                 return Err(wrong());
             }
-            parts.push(Part::Key(tail[..end].to_owned()));
+            parts.push(VariablePathStep::Key(tail[..end].to_owned()));
             rest = &tail[end..];
             continue;
         }
         let inner = rest.strip_prefix('[').and_then(|tail| tail.split_once(']'));
         let Some((index, tail)) = inner else { return Err(wrong()) };
         parts.push(match index.parse() {
-            Ok(number) => Part::Index(number),
-            Err(_) if is_name(index) => Part::At(index.to_owned()),
+            Ok(number) => VariablePathStep::Index(number),
+            Err(_) if is_name(index) => VariablePathStep::At(index.to_owned()),
             Err(_) => return Err(wrong()),
         });
         rest = tail;
     }
-    Ok(Path { name: name.to_owned(), parts })
+    Ok(VariablePath { name: name.to_owned(), parts })
 }
 
 /// Who knows variables.
@@ -130,18 +130,18 @@ pub trait Variables {
 ///
 /// # Errors
 /// In words, when a variable has no value, or not the part that is asked for.
-pub fn fill(node: &Node, variables: &dyn Variables) -> Result<Json, String> {
+pub fn fill(node: &JsonNode, variables: &dyn Variables) -> Result<Json, String> {
     Ok(match &node.value {
-        Value::Null => Json::Null,
-        Value::Bool(value) => Json::Bool(*value),
-        Value::Number(Number::Unsigned(number)) => (*number).into(),
-        Value::Number(Number::Signed(number)) => (*number).into(),
-        Value::Number(Number::Float(number)) => (*number).into(),
-        Value::Text(text) => fill_text(text, variables)?,
-        Value::List(elements) => {
+        JsonValue::Null => Json::Null,
+        JsonValue::Bool(value) => Json::Bool(*value),
+        JsonValue::Number(JsonNumber::Unsigned(number)) => (*number).into(),
+        JsonValue::Number(JsonNumber::Signed(number)) => (*number).into(),
+        JsonValue::Number(JsonNumber::Float(number)) => (*number).into(),
+        JsonValue::Text(text) => fill_text(text, variables)?,
+        JsonValue::List(elements) => {
             Json::Array(elements.iter().map(|element| fill(element, variables)).collect::<Result<_, _>>()?)
         }
-        Value::Object(members) => {
+        JsonValue::Object(members) => {
             let filled = members.iter().map(|(key, node)| Ok((key.text.clone(), fill(node, variables)?)));
             Json::Object(filled.collect::<Result<_, String>>()?)
         }
@@ -157,14 +157,14 @@ pub fn fill_text(text: &str, variables: &dyn Variables) -> Result<Json, String> 
         return Ok(text.into());
     }
     let pieces = pieces(text)?;
-    if let [Piece::Path(path)] = &pieces[..] {
+    if let [TemplatePiece::Path(path)] = &pieces[..] {
         return look_up(path, variables);
     }
     let mut filled = String::new();
     for piece in &pieces {
         match piece {
-            Piece::Text(text) => filled.push_str(text),
-            Piece::Path(path) => filled.push_str(&plain(&look_up(path, variables)?)),
+            TemplatePiece::Text(text) => filled.push_str(text),
+            TemplatePiece::Path(path) => filled.push_str(&plain(&look_up(path, variables)?)),
         }
         if filled.len() > FILLED_BYTES_MAX {
             return Err(format!("a string has more than {FILLED_BYTES_MAX} bytes when it is filled in"));
@@ -182,7 +182,7 @@ pub fn fill_wave(text: &str, variables: &dyn Variables) -> Result<String, String
     let mut quote: Option<char> = None;
     for piece in pieces(text)? {
         match piece {
-            Piece::Text(text) => {
+            TemplatePiece::Text(text) => {
                 let mut chars = text.chars();
                 while let Some(c) = chars.next() {
                     filled.push(c);
@@ -194,7 +194,7 @@ pub fn fill_wave(text: &str, variables: &dyn Variables) -> Result<String, String
                     }
                 }
             }
-            Piece::Path(path) => {
+            TemplatePiece::Path(path) => {
                 let value = look_up(&path, variables)?;
                 match quote {
                     Some(_) => escape(&plain(&value), &mut filled),
@@ -259,27 +259,29 @@ pub fn plain(value: &Json) -> String {
     }
 }
 
-fn look_up(path: &Path, variables: &dyn Variables) -> Result<Json, String> {
+fn look_up(path: &VariablePath, variables: &dyn Variables) -> Result<Json, String> {
     let known = |name: &str| variables.value(name).ok_or_else(|| format!("the variable `{name}` has no value here"));
     let mut value = known(&path.name)?;
     let mut shown = path.name.clone();
     for part in &path.parts {
         let part = match part {
-            Part::At(name) => match known(name)? {
-                Json::Number(number) if number.is_u64() => Part::Index(number.as_u64().unwrap_or(u64::MAX) as usize),
-                Json::String(key) => Part::Key(key),
+            VariablePathStep::At(name) => match known(name)? {
+                Json::Number(number) if number.is_u64() => {
+                    VariablePathStep::Index(number.as_u64().unwrap_or(u64::MAX) as usize)
+                }
+                Json::String(key) => VariablePathStep::Key(key),
                 other => return Err(format!("`{name}` is {}, which is neither an index nor a key", kind(&other))),
             },
             part => part.clone(),
         };
         let found = match (&part, &mut value) {
-            (Part::Key(key), Json::Object(members)) => members.get_mut(key.as_str()).map(Json::take),
-            (Part::Index(index), Json::Array(elements)) => elements.get_mut(*index).map(Json::take),
+            (VariablePathStep::Key(key), Json::Object(members)) => members.get_mut(key.as_str()).map(Json::take),
+            (VariablePathStep::Index(index), Json::Array(elements)) => elements.get_mut(*index).map(Json::take),
             _ => None,
         };
         let (suffix, what) = match &part {
-            Part::Index(index) => (format!("[{index}]"), format!("no element {index}")),
-            Part::Key(key) | Part::At(key) => (format!(".{key}"), format!("no `{key}`")),
+            VariablePathStep::Index(index) => (format!("[{index}]"), format!("no element {index}")),
+            VariablePathStep::Key(key) | VariablePathStep::At(key) => (format!(".{key}"), format!("no `{key}`")),
         };
         value = found.ok_or_else(|| format!("`{shown}` is {}, which has {what}", kind(&value)))?;
         shown.push_str(&suffix);
@@ -301,31 +303,31 @@ pub fn kind(value: &Json) -> String {
 }
 
 /// A value as a tree with places, all of them one.
-pub(crate) fn node(value: Json, at: usize) -> Node {
+pub(crate) fn node(value: Json, at: usize) -> JsonNode {
     let value = match value {
-        Json::Null => Value::Null,
-        Json::Bool(value) => Value::Bool(value),
-        Json::Number(number) => Value::Number(match (number.as_u64(), number.as_i64()) {
-            (Some(number), _) => Number::Unsigned(number),
-            (None, Some(number)) => Number::Signed(number),
-            (None, None) => Number::Float(number.as_f64().unwrap_or_default()),
+        Json::Null => JsonValue::Null,
+        Json::Bool(value) => JsonValue::Bool(value),
+        Json::Number(number) => JsonValue::Number(match (number.as_u64(), number.as_i64()) {
+            (Some(number), _) => JsonNumber::Unsigned(number),
+            (None, Some(number)) => JsonNumber::Signed(number),
+            (None, None) => JsonNumber::Float(number.as_f64().unwrap_or_default()),
         }),
-        Json::String(text) => Value::Text(text),
-        Json::Array(elements) => Value::List(elements.into_iter().map(|element| node(element, at)).collect()),
-        Json::Object(members) => Value::Object(
-            members.into_iter().map(|(text, value)| (crate::json::Key { at, text }, node(value, at))).collect(),
+        Json::String(text) => JsonValue::Text(text),
+        Json::Array(elements) => JsonValue::List(elements.into_iter().map(|element| node(element, at)).collect()),
+        Json::Object(members) => JsonValue::Object(
+            members.into_iter().map(|(text, value)| (crate::json::JsonKey { at, text }, node(value, at))).collect(),
         ),
     };
-    Node { at, value }
+    JsonNode { at, value }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    struct Known;
+    struct TestVariables;
 
-    impl Variables for Known {
+    impl Variables for TestVariables {
         fn value(&self, name: &str) -> Option<Json> {
             match name {
                 "n" => Some(3.into()),
@@ -352,7 +354,8 @@ mod tests {
             ("${n", "error: `${` without its `}`"),
             ("${1}", "error: expected a variable such as"),
         ] {
-            let filled = fill_text(text, &Known).map_or_else(|why| format!("error: {why}"), |value| value.to_string());
+            let filled =
+                fill_text(text, &TestVariables).map_or_else(|why| format!("error: {why}"), |value| value.to_string());
             assert!(filled.starts_with(expected), "{text}: {filled}");
         }
     }
@@ -364,7 +367,7 @@ mod tests {
             ("(\"<${s}>\", ${r.none})", r#"("<a\"b>", none)"#),
             ("(\"\\\"${n}\", ${r.items})", r#"("\"3", [{name: "x"}, {name: "y"}])"#),
         ] {
-            assert_eq!(fill_wave(text, &Known).as_deref(), Ok(expected), "{text}");
+            assert_eq!(fill_wave(text, &TestVariables).as_deref(), Ok(expected), "{text}");
         }
     }
 }

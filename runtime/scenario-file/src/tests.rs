@@ -1,9 +1,9 @@
 //! Files that are read, and files that are refused, with the sentence that says why.
 
-use crate::{DEPTH_MAX, Scenario, Step};
+use crate::{DEPTH_MAX, ParsedScenario, Step};
 
 fn said(text: &str) -> String {
-    match Scenario::parse(text.as_bytes()) {
+    match ParsedScenario::parse(text.as_bytes()) {
         Ok(scenario) => format!("{} {}", scenario.variant(), scenario.name()),
         Err(problem) => problem.to_string(),
     }
@@ -38,7 +38,7 @@ fn each_mistake_is_said_with_its_place() {
     }
     let deep = format!("{{\"a\":{}", "[".repeat(1_000_000));
     assert_eq!(said(&deep), format!("1:{}: nested more than {DEPTH_MAX} levels deep", 5 + DEPTH_MAX));
-    let problem = Scenario::parse(b"{\"name\": \"\xff\"}").expect_err("not UTF-8").to_string();
+    let problem = ParsedScenario::parse(b"{\"name\": \"\xff\"}").expect_err("not UTF-8").to_string();
     assert!(problem.starts_with("1:11: the file is not UTF-8"), "{problem}");
 }
 
@@ -196,7 +196,7 @@ fn the_three_shapes_are_told_apart() {
 #[test]
 fn the_schema_of_version_2_has_every_kind_with_what_is_new() {
     let schema = crate::schema_v2();
-    for (definition, kinds) in [("Step", Step::KINDS), ("Shape", crate::program::Shape::KINDS)] {
+    for (definition, kinds) in [("Step", Step::KINDS), ("StepShape", crate::program::StepShape::KINDS)] {
         let all = schema["$defs"][definition]["oneOf"].as_array().expect("kinds").clone();
         let named: Vec<&str> = all.iter().filter_map(|kind| kind["properties"]["type"]["const"].as_str()).collect();
         assert_eq!(named, kinds, "{definition}");

@@ -6,12 +6,12 @@ use std::time::Duration;
 /// A span of virtual time: `"250ms"`, `"2s"`, `"5m"`, `"1h"`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(with = "String", extend("pattern" = "^[0-9]+(ms|s|m|h)$")))]
-pub struct Span(pub Duration);
+pub struct StepDuration(pub Duration);
 
-impl Span {
+impl StepDuration {
     /// Reads one.
     #[must_use]
-    pub fn parse(text: &str) -> Option<Span> {
+    pub fn parse(text: &str) -> Option<StepDuration> {
         let unit = text.find(|c: char| !c.is_ascii_digit())?;
         let number: u64 = text[..unit].parse().ok()?;
         let times = match &text[unit..] {
@@ -23,23 +23,23 @@ impl Span {
         };
         // Virtual time is counted in nanoseconds.
         let ms = number.checked_mul(times).filter(|ms| *ms <= u64::MAX / 1_000_000)?;
-        Some(Span(Duration::from_millis(ms)))
+        Some(StepDuration(Duration::from_millis(ms)))
     }
 }
 
 /// By this name the reader knows a span.
-pub(crate) const SPAN: &str = "Written";
+pub(crate) const SPAN: &str = "SpanText";
 
 #[derive(serde::Deserialize)]
-struct Written(String);
+struct SpanText(String);
 
-impl<'de> Deserialize<'de> for Span {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Span, D::Error> {
+impl<'de> Deserialize<'de> for StepDuration {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<StepDuration, D::Error> {
         let text = match crate::READS_2 {
-            true => Written::deserialize(from)?.0,
+            true => SpanText::deserialize(from)?.0,
             false => String::deserialize(from)?,
         };
-        Span::parse(&text).ok_or_else(|| {
+        StepDuration::parse(&text).ok_or_else(|| {
             D::Error::custom(format!(
                 "expected a span of time, a whole number with `ms`, `s`, `m` or `h` such as \"250ms\", found {}",
                 crate::read::quoted(&text)

@@ -1,14 +1,14 @@
 //! The determinism audit: the same execution several times, compared in everything.
 
-use crate::compare::{Difference, Divergence, compare, first_differing_entry};
+use crate::compare::{CallDivergence, OutcomeDifference, compare, first_differing_entry};
 use fozzy_check::judge;
-use fozzy_trace::file::Outcome;
-use fozzy_trace::source::Seeded;
-use fozzy_trace::{DecisionSource, Digest, Executor, HarnessError, Keep, Seed};
+use fozzy_trace::file::RecordedOutcome;
+use fozzy_trace::source::SeededSource;
+use fozzy_trace::{DecisionSource, Digest, Executor, HarnessError, HistoryWindow, Seed};
 
 /// Calls at the beginning that are kept in full, so that a difference there can be shown even if it
 /// does not come again. Differences later on are named by what they changed.
-const KEPT: Keep = 0..65_536;
+const KEPT: HistoryWindow = 0..65_536;
 
 /// What the audit found.
 #[derive(Clone, Debug)]
@@ -18,11 +18,11 @@ pub struct Audit {
     /// The first execution that differs from the first one, counted from one.
     pub first_mismatch: Option<usize>,
     /// In what it differs.
-    pub difference: Option<Difference>,
+    pub difference: Option<OutcomeDifference>,
     /// The first call that differs, when calls do.
-    pub divergence: Option<Divergence>,
+    pub divergence: Option<CallDivergence>,
     /// The outcome of the first execution.
-    pub first: Outcome,
+    pub first: RecordedOutcome,
 }
 
 impl Audit {
@@ -40,9 +40,9 @@ impl Audit {
 /// When an execution fails for reasons of the machine.
 pub fn audit(executor: &mut dyn Executor, seed: Seed, runs: usize) -> Result<Audit, HarnessError> {
     let mut execute = || {
-        let source: Box<dyn DecisionSource> = Box::new(Seeded::new(seed));
+        let source: Box<dyn DecisionSource> = Box::new(SeededSource::new(seed));
         let execution = executor.execute(source, KEPT)?;
-        Ok((Outcome::of(&execution, judge(&execution)), execution.history.entries))
+        Ok((RecordedOutcome::of(&execution, judge(&execution)), execution.history.entries))
     };
     let (first, entries) = execute()?;
     let signatures = vec![signature(&first)];
@@ -62,7 +62,7 @@ pub fn audit(executor: &mut dyn Executor, seed: Seed, runs: usize) -> Result<Aud
 }
 
 /// One digest over everything that must be equal.
-fn signature(of: &Outcome) -> Digest {
+fn signature(of: &RecordedOutcome) -> Digest {
     let text = format!(
         "{} {:016x} {} {} {:?} {} {} {} {} {:?}",
         of.calls,

@@ -10,13 +10,13 @@
 
 use fozzy_trace::file::Recording;
 use fozzy_trace::plan::Inputs;
-use fozzy_trace::source::Seeded;
-use fozzy_trace::{Ask, DecisionSource, Observed, Origin, Question, Seed};
+use fozzy_trace::source::SeededSource;
+use fozzy_trace::{BackendRequest, DecisionSource, ObservationLookup, Origin, Question, SchedulingPoint, Seed};
 
 /// Answers like a recording up to a decision, and from a seed after it.
 pub struct Branch {
     recorded: Box<dyn DecisionSource>,
-    seeded: Seeded,
+    seeded: SeededSource,
     /// Decisions that are still the recording's.
     left: u64,
 }
@@ -25,7 +25,7 @@ impl Branch {
     /// Leaves `recording` before its decision `at`, counted from 0; what comes then, `seed` answers.
     #[must_use]
     pub fn new(recording: &Recording, at: u64, seed: Seed) -> Branch {
-        Branch { recorded: crate::source_of(recording), seeded: Seeded::new(seed), left: at }
+        Branch { recorded: crate::source_of(recording), seeded: SeededSource::new(seed), left: at }
     }
 
     fn is_recorded(&mut self) -> bool {
@@ -42,6 +42,15 @@ impl DecisionSource for Branch {
             return drawn;
         }
         let (answer, _) = self.recorded.below(question, bound);
+        (answer, if answer == drawn.0 { drawn.1 } else { Origin::Explicit })
+    }
+
+    fn pick(&mut self, question: Question<'_>, point: &SchedulingPoint<'_>) -> (u64, Origin) {
+        let drawn = self.seeded.pick(question, point);
+        if !self.is_recorded() {
+            return drawn;
+        }
+        let (answer, _) = self.recorded.pick(question, point);
         (answer, if answer == drawn.0 { drawn.1 } else { Origin::Explicit })
     }
 
@@ -62,7 +71,7 @@ impl DecisionSource for Branch {
         Box::new(Branch { recorded: self.recorded.fork(), seeded: self.seeded.clone(), left: self.left })
     }
 
-    fn observe(&mut self, ask: &Ask, bytes: &mut Inputs) -> Observed {
+    fn observe(&mut self, ask: &BackendRequest, bytes: &mut Inputs) -> ObservationLookup {
         self.recorded.observe(ask, bytes)
     }
 }

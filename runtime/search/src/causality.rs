@@ -12,30 +12,30 @@
 //! named is one decision, or none where the chance grows little by little.
 //! Not here: who continues (`fozzy`), what a continuation is (`branch`).
 
-use crate::rate::Rate;
-use fozzy_trace::{Fold, Seed};
+use crate::stats::Proportion;
+use fozzy_trace::{RunningDigest, Seed};
 
 /// How often continuations from one moment failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Point {
+pub struct CausalitySample {
     /// Decisions that were the recording's.
     pub at: u64,
     /// Continuations that failed in the same way, of all.
-    pub failed: Rate,
+    pub failed: Proportion,
 }
 
 /// The decision that made it likely.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Turn {
+pub struct CausalDecision {
     /// Its number: with it drawn anew, the chance is that of `before`; with it as recorded, that of `after`.
     pub decision: u64,
     /// Continuations in which it was drawn anew.
-    pub before: Rate,
+    pub before: Proportion,
     /// Continuations that kept it.
-    pub after: Rate,
+    pub after: Proportion,
 }
 
-impl Turn {
+impl CausalDecision {
     /// Whether the two are apart, with a confidence of 95 % each.
     #[must_use]
     pub fn is_clear(&self) -> bool {
@@ -46,7 +46,7 @@ impl Turn {
 /// The seed of one continuation.
 #[must_use]
 pub fn continuation(seed: Seed, at: u64, number: u64) -> Seed {
-    let mut fold = Fold::default();
+    let mut fold = RunningDigest::default();
     fold.bytes(b"continuation");
     [seed.0, at, number].into_iter().for_each(|word| fold.word(word));
     Seed(fold.value())
@@ -69,14 +69,14 @@ pub fn moments(decisions: u64, wanted: u64) -> Vec<u64> {
 pub fn causality<E>(
     decisions: u64,
     wanted: u64,
-    mut count: impl FnMut(&[u64]) -> Result<Vec<Point>, E>,
-) -> Result<(Vec<Point>, Option<Turn>), E> {
+    mut count: impl FnMut(&[u64]) -> Result<Vec<CausalitySample>, E>,
+) -> Result<(Vec<CausalitySample>, Option<CausalDecision>), E> {
     let mut points = count(&moments(decisions, wanted))?;
     let Some(mut place) = steepest(&points, 0..points.len().saturating_sub(1)) else { return Ok((points, None)) };
     loop {
         let (before, after) = (points[place], points[place + 1]);
         if after.at - before.at <= 1 {
-            let turn = Turn { decision: before.at, before: before.failed, after: after.failed };
+            let turn = CausalDecision { decision: before.at, before: before.failed, after: after.failed };
             return Ok((points, Some(turn)));
         }
         let middle = before.at + (after.at - before.at) / 2;
@@ -88,7 +88,7 @@ pub fn causality<E>(
 }
 
 /// The place after which the chance rises most; the first such one, and `None` when it rises nowhere.
-fn steepest(points: &[Point], places: std::ops::Range<usize>) -> Option<usize> {
+fn steepest(points: &[CausalitySample], places: std::ops::Range<usize>) -> Option<usize> {
     let rise = |place: usize| points[place + 1].failed.share() - points[place].failed.share();
     let mut best = None;
     for place in places {
@@ -105,11 +105,11 @@ mod tests {
     use std::convert::Infallible;
 
     /// A failing run whose decision `fatal` makes it fail: without that, one continuation of `odds` does.
-    fn find(decisions: u64, fatal: u64, odds: u64) -> (usize, Option<Turn>) {
+    fn find(decisions: u64, fatal: u64, odds: u64) -> (usize, Option<CausalDecision>) {
         let count = |moments: &[u64]| {
             let point = |at: &u64| {
                 let fails = |number: &u64| *at > fatal || continuation(Seed(1), *at, *number).0.is_multiple_of(odds);
-                Point { at: *at, failed: Rate { times: (0..40).filter(fails).count() as u64, of: 40 } }
+                CausalitySample { at: *at, failed: Proportion { times: (0..40).filter(fails).count() as u64, of: 40 } }
             };
             Ok::<_, Infallible>(moments.iter().map(point).collect())
         };

@@ -5,16 +5,18 @@
 //! entries            = = ≠       both executed again, that stretch kept in full: which call
 //! ```
 
-use fozzy_trace::file::{NodeOutcome, Outcome, Stream};
+use fozzy_trace::file::{NodeOutcome, RecordedOutcome, StreamDigest};
 use fozzy_trace::history::first_difference;
-use fozzy_trace::{DecisionSource, End, Entry, Execution, Executor, HarnessError, Instant, Keep};
+use fozzy_trace::{
+    DecisionSource, Execution, ExecutionEnd, Executor, HarnessError, HistoryEntry, HistoryWindow, Instant,
+};
 
 /// Calls that are looked at in full at once, while a difference is located: some ten megabytes.
 const LOCATE_CALLS_MAX: u64 = 65_536;
 
 /// The first thing in which two outcomes differ.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Difference {
+pub struct OutcomeDifference {
     /// What differs: `calls`, `standard output`, `end`, `memory`, `another machine` and so on.
     pub what: &'static str,
     /// On the left side.
@@ -25,30 +27,30 @@ pub struct Difference {
 
 /// The first call in which a replay asked or was answered otherwise.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Divergence {
+pub struct CallDivergence {
     /// Position in the history.
     pub index: u64,
     /// Virtual time there.
     pub at: Instant,
     /// The call that was recorded; `None` when the recording had ended.
-    pub recorded: Option<Entry>,
+    pub recorded: Option<HistoryEntry>,
     /// The call that was made instead; `None` when the replay had ended.
-    pub asked: Option<Entry>,
+    pub asked: Option<HistoryEntry>,
 }
 
 /// The first difference of two outcomes, in the order in which people want to know it: first how a replay
 /// left the recording by asking the real computer for something else. Verdicts follow from the rest, so they are not compared.
 #[must_use]
-pub fn compare(left: &Outcome, right: &Outcome) -> Option<Difference> {
+pub fn compare(left: &RecordedOutcome, right: &RecordedOutcome) -> Option<OutcomeDifference> {
     if left.end != right.end
-        && let End::Diverged { recorded, asked } = &right.end
+        && let ExecutionEnd::Diverged { recorded, asked } = &right.end
     {
         let (left, right) = (recorded.clone(), asked.clone());
-        return Some(Difference { what: "request to the real computer", left, right });
+        return Some(OutcomeDifference { what: "request to the real computer", left, right });
     }
-    let calls = |of: &Outcome| format!("{} calls with digest {:016x}", of.calls, of.history);
-    let stream = |of: &Stream| format!("{} bytes with SHA-256 {}", of.bytes, of.sha256);
-    let memory = |of: &Outcome| format!("{} bytes with digest {}", of.memory_bytes, of.memory);
+    let calls = |of: &RecordedOutcome| format!("{} calls with digest {:016x}", of.calls, of.history);
+    let stream = |of: &StreamDigest| format!("{} bytes with SHA-256 {}", of.bytes, of.sha256);
+    let memory = |of: &RecordedOutcome| format!("{} bytes with digest {}", of.memory_bytes, of.memory);
     let rows = [
         ("calls", calls(left), calls(right)),
         ("standard output", stream(&left.stdout), stream(&right.stdout)),
@@ -60,7 +62,7 @@ pub fn compare(left: &Outcome, right: &Outcome) -> Option<Difference> {
     ];
     let differing = rows.into_iter().find(|(_, left, right)| left != right);
     let differing = differing.or_else(|| first_differing_node(&left.nodes, &right.nodes));
-    differing.map(|(what, left, right)| Difference { what, left, right })
+    differing.map(|(what, left, right)| OutcomeDifference { what, left, right })
 }
 
 fn first_differing_node(left: &[NodeOutcome], right: &[NodeOutcome]) -> Option<(&'static str, String, String)> {
@@ -81,16 +83,16 @@ fn first_differing_node(left: &[NodeOutcome], right: &[NodeOutcome]) -> Option<(
 }
 
 /// One side of a comparison: who executes it, and a fresh source for each time.
-pub struct Side<'a> {
+pub struct ReplaySide<'a> {
     /// Executes it.
     pub executor: &'a mut dyn Executor,
     /// Makes its source anew.
     pub source: &'a dyn Fn() -> Box<dyn DecisionSource>,
 }
 
-impl Side<'_> {
+impl ReplaySide<'_> {
     /// Executes once.
-    pub(crate) fn run(&mut self, keep: Keep) -> Result<Execution, HarnessError> {
+    pub(crate) fn run(&mut self, keep: HistoryWindow) -> Result<Execution, HarnessError> {
         self.executor.execute((self.source)(), keep)
     }
 }
@@ -99,7 +101,10 @@ impl Side<'_> {
 ///
 /// # Errors
 /// When an execution fails for reasons of the machine.
-pub fn locate(recorded: &mut Side<'_>, asked: &mut Side<'_>) -> Result<Option<Divergence>, HarnessError> {
+pub fn locate(
+    recorded: &mut ReplaySide<'_>,
+    asked: &mut ReplaySide<'_>,
+) -> Result<Option<CallDivergence>, HarnessError> {
     let (left, right) = (recorded.run(0..0)?, asked.run(0..0)?);
     let Some(stretch) = first_difference(&left.history, &right.history) else { return Ok(None) };
     let mut from = stretch.start;
@@ -114,10 +119,10 @@ pub fn locate(recorded: &mut Side<'_>, asked: &mut Side<'_>) -> Result<Option<Di
     Ok(None)
 }
 
-pub(crate) fn first_differing_entry(recorded: &[Entry], asked: &[Entry]) -> Option<Divergence> {
+pub(crate) fn first_differing_entry(recorded: &[HistoryEntry], asked: &[HistoryEntry]) -> Option<CallDivergence> {
     let longer = recorded.len().max(asked.len());
     let at = (0..longer).find(|n| recorded.get(*n) != asked.get(*n))?;
     let (recorded, asked) = (recorded.get(at).cloned(), asked.get(at).cloned());
     let either = recorded.as_ref().or(asked.as_ref())?;
-    Some(Divergence { index: either.index, at: either.at, recorded, asked })
+    Some(CallDivergence { index: either.index, at: either.at, recorded, asked })
 }

@@ -6,31 +6,30 @@
 //!            └─ from a place ◀── pool ◀─────┘                    a failure? its whole story is run again, alone
 //! ```
 //!
-//! A way is a list of answers from time zero (a [`Story`]); a kept place only spares going there again.
+//! A way is a list of answers from time zero (a [`DecisionPath`]); a kept place only spares going there again.
 //!
 //! Invariants: with one worker, everything that is found depends on scenario, options and seed; what counts as a finding is
 //! what a run of its own says.
 //! Not here: how a step is taken (`fozzy-engine`), files and clocks (`fozzy`).
 
 mod bandit;
+mod decision_path;
 mod explorer;
-mod ground;
-mod novelty;
+mod frontier;
+mod guided_source;
 mod options;
-mod pool;
-mod story;
+mod state_feedback;
+mod stateful_target;
 mod strategy;
 mod swarm;
-mod walk;
 
 #[cfg(test)]
 mod tests;
 
-pub use crate::fuzz::estimate::Estimate;
-pub use bandit::Earned;
-pub use explorer::{Edges, Ended, Exploration, Observer, Others, Stats};
-pub use ground::{Ground, PlaceId, Went};
-pub use options::{CheckpointStrategy, Options, Stop};
-pub use story::Story;
+pub use bandit::Reward;
+pub use decision_path::DecisionPath;
+pub use explorer::{EdgeClasses, Exploration, ExplorationEnd, ExplorationObserver, PeerDiscoveries, Stats};
+pub use guided_source::{AnswerLog, GuidedSource};
+pub use options::{CheckpointStrategy, Options, StopCondition};
+pub use stateful_target::StatefulTarget;
 pub use strategy::{STRATEGIES, StrategyRow, strategy};
-pub use walk::{Answers, Walk};

@@ -16,33 +16,26 @@
 //! Not here: how an input is executed (`fozzy-engine`), files and clocks (`fozzy`).
 
 mod campaign;
-pub(crate) mod chance;
-mod compared;
+mod comparison_budget;
 mod corpus;
-mod cover;
+mod corpus_minimize;
 mod dictionary;
-mod drawn;
-pub(crate) mod estimate;
-pub(crate) mod feedback;
-pub(crate) mod findings;
-mod length;
+mod input_to_state;
+mod length_control;
 mod mutate;
+mod operand_stability;
+mod power_schedule;
 mod reduce;
-mod schedule;
+mod structured_input;
 mod target;
-mod varying;
-mod worth;
 
-pub use campaign::{Campaign, Ended, Observer, Options, Stats};
+pub use campaign::{Campaign, CampaignEnd, FuzzObserver, Options, Stats};
 pub use corpus::{Corpus, Testcase};
-pub use cover::{Reach, cover};
+pub use corpus_minimize::{InputCoverage, minimize_corpus};
 pub use dictionary::{Dictionary, DictionaryError, Token};
-pub use drawn::Drawn;
-pub use estimate::Estimate;
-pub use feedback::Feedback;
-pub use findings::{Findings, Found};
 pub use mutate::{MUTATORS, Mutator};
-pub use target::{Compared, ComparedKind, MemoryUse, Outcome, Target};
+pub use structured_input::StructuredInput;
+pub use target::{FuzzOutcome, FuzzTarget, MemoryUse};
 
 #[cfg(test)]
 mod tests;

@@ -5,42 +5,42 @@
 //! against   changed component   the same decisions; where does it first ask something else?
 //! ```
 
-use crate::compare::{Difference, Divergence, Side, compare, locate};
+use crate::compare::{CallDivergence, OutcomeDifference, ReplaySide, compare, locate};
 use fozzy_check::judge;
-use fozzy_trace::file::{Outcome, Recording};
+use fozzy_trace::file::{RecordedOutcome, Recording};
 use fozzy_trace::history::first_difference;
-use fozzy_trace::source::Recorded;
-use fozzy_trace::{DecisionSource, Execution, Executor, HarnessError, History, Keep, Verdict};
+use fozzy_trace::source::RecordedSource;
+use fozzy_trace::{DecisionSource, Execution, Executor, HarnessError, History, HistoryWindow, Verdict};
 use std::ops::Range;
 
 /// A replay of a recording.
 #[derive(Clone, Debug)]
-pub struct Replay {
+pub struct ReplayResult {
     /// The execution.
     pub execution: Execution,
     /// Its own verdict.
     pub verdict: Verdict,
     /// In what it differs from the recording; `None` when it is the same run.
-    pub difference: Option<Difference>,
+    pub difference: Option<OutcomeDifference>,
     /// The stretch of calls that holds the first difference, as far as the recording tells.
     pub stretch: Option<Range<u64>>,
 }
 
 /// The recorded decisions replayed against another program.
 #[derive(Clone, Debug)]
-pub struct Against {
+pub struct CrossReplay {
     /// The execution of the other program.
     pub execution: Execution,
     /// Its verdict.
     pub verdict: Verdict,
     /// The first call in which it went another way; `None` when it made the same calls.
-    pub divergence: Option<Divergence>,
+    pub divergence: Option<CallDivergence>,
 }
 
 /// The decisions of a recording and what the real computer answered, as a source.
 #[must_use]
 pub fn source_of(recording: &Recording) -> Box<dyn DecisionSource> {
-    let source = Recorded::new(recording.seed, recording.explicit.clone());
+    let source = RecordedSource::new(recording.seed, recording.explicit.clone());
     Box::new(source.observing(recording.observations.clone(), recording.inputs.clone()))
 }
 
@@ -48,31 +48,35 @@ pub fn source_of(recording: &Recording) -> Box<dyn DecisionSource> {
 ///
 /// # Errors
 /// When the execution fails for reasons of the machine.
-pub fn replay(recording: &Recording, executor: &mut dyn Executor, keep: Keep) -> Result<Replay, HarnessError> {
+pub fn replay(
+    recording: &Recording,
+    executor: &mut dyn Executor,
+    keep: HistoryWindow,
+) -> Result<ReplayResult, HarnessError> {
     let execution = executor.execute(source_of(recording), keep)?;
     let verdict = judge(&execution);
-    let outcome = Outcome::of(&execution, verdict.clone());
+    let outcome = RecordedOutcome::of(&execution, verdict.clone());
     let difference = compare(&recording.outcome, &outcome);
     let stretch = first_difference(&recorded_history(recording), &execution.history);
-    Ok(Replay { execution, verdict, difference, stretch })
+    Ok(ReplayResult { execution, verdict, difference, stretch })
 }
 
 /// Replays the decisions of `recording` on `changed`, and names where it leaves the way of `original`.
 ///
 /// # Errors
 /// When an execution fails for reasons of the machine.
-pub fn against(
+pub fn replay_against(
     recording: &Recording,
     original: &mut dyn Executor,
     changed: &mut dyn Executor,
-) -> Result<Against, HarnessError> {
+) -> Result<CrossReplay, HarnessError> {
     let source = || source_of(recording);
     let execution = changed.execute(source(), 0..0)?;
     let verdict = judge(&execution);
-    let mut recorded = Side { executor: original, source: &source };
-    let mut asked = Side { executor: changed, source: &source };
+    let mut recorded = ReplaySide { executor: original, source: &source };
+    let mut asked = ReplaySide { executor: changed, source: &source };
     let divergence = locate(&mut recorded, &mut asked)?;
-    Ok(Against { execution, verdict, divergence })
+    Ok(CrossReplay { execution, verdict, divergence })
 }
 
 /// What a recording tells of its history without being executed.

@@ -6,77 +6,82 @@
 //!                     └─────────────────────────────────────────────────────────────────────────┘ again, until none is
 //! ```
 //!
-//! Smaller is: fewer steps, then fewer faults, then simpler answers (zero is the simplest), then shorter inputs. The
-//! order of the passes is that of what they save: first what one execution can prove to be superfluous for many.
+//! Smaller is: fewer planned faults, then fewer steps, then fewer decisions, then simpler answers (zero is the simplest), then
+//! a shorter standard input (`order`). The order of the passes is that of what they save: first what one execution can prove to
+//! be superfluous for many.
 //!
 //! Invariants: a story is only ever replaced by one with the same failure signature, and smaller; what fails otherwise
 //! is kept apart, as a find of its own; the same recording gives the same smallest story, however long it takes.
 //!
 //! Candidates are told by one player, or by several at a time: what would be tried next if the one before it is in vain is
-//! then told ahead, and forgotten where it is not (`ahead`).
-//! Not here: who executes ([`Stage`] and [`Trail`] are the engine's), files and budgets of time (`fozzy`).
+//! then told ahead, and forgotten where it is not (`speculated`).
+//! Not here: who executes ([`ReplayTarget`] and [`SequenceTarget`] are the engine's), files and budgets of time (`fozzy`).
 //!
 //! Source of the method: Zeller and Hildebrandt, "Simplifying and Isolating Failure-Inducing Input" (2002), with
 //! runs of adaptive length as in Hypothesis (MacIver and Donaldson, "Test-Case Reduction via Test-Case Generation",
 //! 2020), over decisions instead of bytes.
 
 mod ablate;
-mod ahead;
+mod chunk_removal;
 mod explain;
 mod faults;
+mod incremental_replay;
 mod input;
-mod leave_out;
-mod redraw;
+mod order;
+mod resample;
 mod schedule;
+mod speculate;
 mod steps;
-mod trail;
 mod values;
 
 pub use ablate::{Ablation, ablate};
-pub use explain::{Explained, Subject, explain};
-pub use trail::{Next, Stride, Trail};
+pub use explain::{Explanation, VariedPart, explain};
+pub use incremental_replay::SequenceTarget;
 
-use crate::guided::{Decision, Guided, LOGGED_MAX, Log, Spot, is_chance, take};
-use ahead::Player;
+use crate::keyed_source::{Decision, DecisionKey, DecisionLog, KeyedSource, LOGGED_MAX, is_chance, take};
 use fozzy_check::judge;
-use fozzy_trace::facts::Position;
+use fozzy_trace::facts::ScenarioPosition;
 use fozzy_trace::file::Recording;
-use fozzy_trace::plan::{Inputs, Kept};
-use fozzy_trace::source::Explicit;
-use fozzy_trace::{DecisionSource, Execution, Fold, HarnessError, Keep, Observation, Origin, Plan, Seed, Signature};
+use fozzy_trace::plan::{Inputs, KeptSequence};
+use fozzy_trace::source::Override;
+use fozzy_trace::{
+    DecisionSource, Execution, FailureSignature, HarnessError, HistoryWindow, Observation, Origin, Plan, RunningDigest,
+    Seed,
+};
+use speculate::ReplayWorker;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// Everything that decides about an execution, as a search changes it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Story {
+pub struct ShrinkCandidate {
     /// Machines, steps, rules, faults.
     pub plan: Plan,
     /// The bytes that the plan names.
     pub inputs: Inputs,
     /// The answers that the seed does not give.
-    pub answers: BTreeMap<Spot, Explicit>,
+    pub answers: BTreeMap<DecisionKey, Override>,
     /// Whether faults, turns and the network's chance get the simplest answer where none is given: so that what is
     /// left out moves none of them elsewhere.
     pub calm: bool,
 }
 
 /// Who executes a story's plan: the engine, with the component of the recording.
-pub trait Stage {
+pub trait ReplayTarget {
     /// One execution.
     ///
     /// # Errors
     /// When it fails for reasons of the machine.
-    fn perform(
+    fn execute(
         &mut self,
         plan: &Plan,
         inputs: &Inputs,
         source: Box<dyn DecisionSource>,
-        keep: Keep,
+        keep: HistoryWindow,
     ) -> Result<Execution, HarnessError>;
 
-    /// Walks through single sequences, if it can: candidates are then not taken from the start each time.
-    fn trail(&mut self) -> Option<&mut dyn Trail> {
+    /// Its sequences, step by step, if it can: candidates are then not executed from the start each time.
+    fn sequences(&mut self) -> Option<&mut dyn SequenceTarget> {
         None
     }
 }
@@ -106,7 +111,7 @@ pub struct Options {
 /// One way to make a story smaller.
 struct Pass {
     dimension: Dimension,
-    run: fn(&mut Shrinker<'_>) -> Result<(), Halt>,
+    run: fn(&mut Shrinker<'_>) -> Result<(), ShrinkHalt>,
 }
 
 /// The passes, in their order. They are repeated until none of them finds anything.
@@ -116,7 +121,7 @@ const PASSES: &[Pass] = &[
     Pass { dimension: Dimension::Input, run: steps::kinds },
     Pass { dimension: Dimension::Input, run: steps::each },
     // Before values are looked at one by one: it may be that few of them are left to be.
-    Pass { dimension: Dimension::Input, run: redraw::few },
+    Pass { dimension: Dimension::Input, run: resample::few },
     Pass { dimension: Dimension::Faults, run: faults::strikes },
     Pass { dimension: Dimension::Schedule, run: schedule::turns },
     Pass { dimension: Dimension::Input, run: input::drawn },
@@ -130,22 +135,22 @@ const PASSES: &[Pass] = &[
 const ROUNDS_MAX: u32 = 32;
 
 /// Why shrinking stops before it is at its end.
-enum Halt {
+enum ShrinkHalt {
     /// Nobody wants to wait any longer.
     Budget,
     /// The machine failed.
     Harness(HarnessError),
 }
 
-impl From<HarnessError> for Halt {
-    fn from(error: HarnessError) -> Halt {
-        Halt::Harness(error)
+impl From<HarnessError> for ShrinkHalt {
+    fn from(error: HarnessError) -> ShrinkHalt {
+        ShrinkHalt::Harness(error)
     }
 }
 
 /// How much a story holds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Size {
+pub struct CandidateSize {
     /// Steps of a scenario that are run.
     pub steps: usize,
     /// Planned faults.
@@ -158,19 +163,19 @@ pub struct Size {
 
 /// What came of it.
 #[derive(Debug)]
-pub struct Shrunk {
+pub struct ShrinkResult {
     /// The smallest story that was found.
-    pub story: Story,
+    pub smallest: ShrinkCandidate,
     /// What the first one held.
-    pub before: Size,
+    pub before: CandidateSize,
     /// What it holds.
-    pub after: Size,
+    pub after: CandidateSize,
     /// Executions that it took.
     pub tries: u64,
     /// Whether nothing more can be left out; not so when the budget ran out.
     pub is_minimal: bool,
     /// Other failures that were met on the way: each signature, and the first story that had it.
-    pub slips: BTreeMap<Signature, Story>,
+    pub other_failures: BTreeMap<FailureSignature, ShrinkCandidate>,
 }
 
 /// A recording cannot be shrunk.
@@ -192,34 +197,34 @@ pub enum ShrinkError {
     Harness(#[from] HarnessError),
 }
 
-/// The smallest story of a recording's failure, as far as `go_on` gives time. Each of `stages` executes the recorded program;
+/// The smallest story of a recording's failure, as far as `may_continue` gives time. Each of `targets` executes the recorded program;
 /// there is at least one, and the result is the same with any number of them.
 ///
 /// # Errors
 /// When the recording passed or does not repeat, or the machine fails.
 pub fn shrink(
     recording: &Recording,
-    stages: &mut [&mut (dyn Stage + Send)],
+    targets: &mut [&mut (dyn ReplayTarget + Send)],
     options: Options,
-    go_on: &mut dyn FnMut(&Progress) -> bool,
-) -> Result<Shrunk, ShrinkError> {
+    may_continue: &mut dyn FnMut(&ShrinkProgress) -> bool,
+) -> Result<ShrinkResult, ShrinkError> {
     let mut tries = 0;
-    for walks in [true, false] {
-        let players = stages.iter_mut().map(|stage| Player::new(&mut **stage, walks)).collect();
-        let mut shrinker = Shrinker::of(recording, players, options, &mut *go_on)?;
+    for is_incremental in [true, false] {
+        let workers = targets.iter_mut().map(|target| ReplayWorker::new(&mut **target, is_incremental)).collect();
+        let mut shrinker = Shrinker::of(recording, workers, options, &mut *may_continue)?;
         shrinker.tries += tries;
         let before = shrinker.size();
         let is_minimal = match shrinker.all() {
             Ok(()) => true,
-            Err(Halt::Budget) => false,
-            Err(Halt::Harness(error)) => return Err(error.into()),
+            Err(ShrinkHalt::Budget) => false,
+            Err(ShrinkHalt::Harness(error)) => return Err(error.into()),
         };
         let is_confirmed = shrinker.is_confirmed()?;
         tries = shrinker.tries;
-        if is_confirmed || !walks {
+        if is_confirmed || !is_incremental {
             let after = shrinker.size();
-            let Shrinker { story, slips, .. } = shrinker;
-            return Ok(Shrunk { story, before, after, tries, is_minimal, slips });
+            let Shrinker { smallest, other_failures, .. } = shrinker;
+            return Ok(ShrinkResult { smallest, before, after, tries, is_minimal, other_failures });
         }
     }
     unreachable!("what is not walked is confirmed")
@@ -227,82 +232,87 @@ pub fn shrink(
 
 /// How far it is, for those who wait.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Progress {
+pub struct ShrinkProgress {
     /// Executions so far.
     pub tries: u64,
     /// What the smallest story so far holds.
-    pub size: Size,
+    pub size: CandidateSize,
 }
 
 /// A source that tells a story, and the log of what it was asked.
 #[must_use]
-pub fn source(story: &Story, seed: Seed, observations: &Arc<[Observation]>) -> (Box<dyn DecisionSource>, Log) {
-    let log = Log::default();
-    let guided = Guided::new(seed, Arc::new(story.answers.clone()), Arc::clone(&log)).calm(story.calm);
-    (Box::new(guided.observing(Arc::clone(observations), story.inputs.clone())), log)
+pub fn source(
+    smallest: &ShrinkCandidate,
+    seed: Seed,
+    observations: &Arc<[Observation]>,
+) -> (Box<dyn DecisionSource>, DecisionLog) {
+    let log = DecisionLog::default();
+    let guided = KeyedSource::new(seed, Arc::new(smallest.answers.clone()), Arc::clone(&log)).calm(smallest.calm);
+    (Box::new(guided.observing(Arc::clone(observations), smallest.inputs.clone())), log)
 }
 
 struct Shrinker<'a> {
     /// Those who tell candidates; the first of them tells what must be known now.
-    players: Vec<Player<'a>>,
-    go_on: &'a mut dyn FnMut(&Progress) -> bool,
+    workers: Vec<ReplayWorker<'a>>,
+    may_continue: &'a mut dyn FnMut(&ShrinkProgress) -> bool,
     options: Options,
     seed: Seed,
     observations: Arc<[Observation]>,
-    signature: Signature,
-    story: Story,
+    signature: FailureSignature,
+    smallest: ShrinkCandidate,
     /// What the story was asked.
-    log: Vec<Decision>,
+    log: Arc<[Decision]>,
     /// Where it failed, if it is a scenario.
-    position: Option<Position>,
+    position: Option<ScenarioPosition>,
     tries: u64,
     /// Digests of candidates that were executed in vain.
-    vain: BTreeSet<u64>,
+    rejected: BTreeSet<u64>,
     /// What was told ahead, for the story as it is.
-    ahead: BTreeMap<u64, Told>,
-    slips: BTreeMap<Signature, Story>,
+    speculated: BTreeMap<u64, CandidateResult>,
+    other_failures: BTreeMap<FailureSignature, ShrinkCandidate>,
 }
 
 /// What one execution of a candidate showed.
-struct Told {
+struct CandidateResult {
     /// What it was asked, in stretches.
     log: Vec<Arc<[Decision]>>,
-    position: Option<Position>,
+    position: Option<ScenarioPosition>,
     execution: Execution,
-    signature: Option<Signature>,
+    signature: Option<FailureSignature>,
 }
 
 /// A recording as a story, and what its execution showed.
-struct First {
-    story: Story,
-    told: Told,
-    signature: Signature,
+struct InitialReplay {
+    smallest: ShrinkCandidate,
+    result: CandidateResult,
+    signature: FailureSignature,
 }
 
 /// The recorded answers have numbers in the whole execution; repeating it tells which questions those were.
-fn first(recording: &Recording, stage: &mut dyn Stage) -> Result<First, ShrinkError> {
+fn first(recording: &Recording, target: &mut dyn ReplayTarget) -> Result<InitialReplay, ShrinkError> {
     let Some(signature) = recording.outcome.verdict.signature.clone() else { return Err(ShrinkError::Passed) };
-    let log = Log::default();
-    let source = Guided::recorded(recording, Arc::clone(&log));
-    let execution = stage.perform(&recording.plan, &recording.inputs, Box::new(source), 0..0)?;
-    let told = Told::of(execution, vec![take(&log).into()]);
-    if told.signature.as_ref() != Some(&signature) {
-        let found = told.signature.map_or_else(|| "no failure".to_owned(), |found| found.to_string());
+    let log = DecisionLog::default();
+    let source = KeyedSource::recorded(recording, Arc::clone(&log));
+    let execution = target.execute(&recording.plan, &recording.inputs, Box::new(source), 0..0)?;
+    let result = CandidateResult::of(execution, vec![take(&log).into()]);
+    if result.signature.as_ref() != Some(&signature) {
+        let found = result.signature.map_or_else(|| "no failure".to_owned(), |found| found.to_string());
         return Err(ShrinkError::Unstable { recorded: signature.to_string(), found });
     }
-    let explicit = told.log.iter().flat_map(|part| &**part).filter(|decision| decision.origin == Origin::Explicit);
-    let answers = explicit.map(|decision| (decision.spot, decision.answer.clone())).collect();
-    let story = Story { plan: recording.plan.clone(), inputs: recording.inputs.clone(), answers, calm: false };
-    Ok(First { story, told, signature })
+    let explicit = result.log.iter().flat_map(|part| &**part).filter(|decision| decision.origin == Origin::Explicit);
+    let answers = explicit.map(|decision| (decision.key, decision.answer.clone())).collect();
+    let smallest =
+        ShrinkCandidate { plan: recording.plan.clone(), inputs: recording.inputs.clone(), answers, calm: false };
+    Ok(InitialReplay { smallest, result, signature })
 }
 
-impl Told {
-    fn of(execution: Execution, log: Vec<Arc<[Decision]>>) -> Told {
+impl CandidateResult {
+    fn of(execution: Execution, log: Vec<Arc<[Decision]>>) -> CandidateResult {
         let position = execution.facts.scenario.as_ref().map(|scenario| scenario.position);
-        Told { log, position, signature: judge(&execution).signature, execution }
+        CandidateResult { log, position, signature: judge(&execution).signature, execution }
     }
 
-    fn log(&self) -> Vec<Decision> {
+    fn log(&self) -> Arc<[Decision]> {
         self.log.iter().flat_map(|part| part.iter().cloned()).collect()
     }
 }
@@ -310,29 +320,29 @@ impl Told {
 impl<'a> Shrinker<'a> {
     fn of(
         recording: &Recording,
-        mut players: Vec<Player<'a>>,
+        mut workers: Vec<ReplayWorker<'a>>,
         options: Options,
-        go_on: &'a mut dyn FnMut(&Progress) -> bool,
+        may_continue: &'a mut dyn FnMut(&ShrinkProgress) -> bool,
     ) -> Result<Shrinker<'a>, ShrinkError> {
-        let First { story, told, signature } = first(recording, players[0].stage())?;
+        let InitialReplay { smallest, result, signature } = first(recording, workers[0].target())?;
         Ok(Shrinker {
-            players,
-            go_on,
+            workers,
+            may_continue,
             options,
             seed: recording.seed,
             observations: Arc::clone(&recording.observations),
             signature,
-            story,
-            log: told.log(),
-            position: told.position,
+            smallest,
+            log: result.log(),
+            position: result.position,
             tries: 1,
-            vain: BTreeSet::new(),
-            ahead: BTreeMap::new(),
-            slips: BTreeMap::new(),
+            rejected: BTreeSet::new(),
+            speculated: BTreeMap::new(),
+            other_failures: BTreeMap::new(),
         })
     }
 
-    fn all(&mut self) -> Result<(), Halt> {
+    fn all(&mut self) -> Result<(), ShrinkHalt> {
         if self.wants(Dimension::Faults) {
             // While nothing is fixed, another fault may still take the place of one that goes.
             faults::plans(self)?;
@@ -342,13 +352,13 @@ impl<'a> Shrinker<'a> {
             steps::isolate(self)?;
         }
         for _ in 0..ROUNDS_MAX {
-            let before = self.story.clone();
+            let before = self.smallest.clone();
             for pass in PASSES {
                 if self.wants(pass.dimension) {
                     (pass.run)(self)?;
                 }
             }
-            if self.story == before {
+            if self.smallest == before {
                 break;
             }
         }
@@ -357,25 +367,25 @@ impl<'a> Shrinker<'a> {
 
     /// Whether a whole run of the story fails as it should, which needs no looking where none was walked.
     fn is_confirmed(&mut self) -> Result<bool, HarnessError> {
-        if !self.players.iter().any(Player::has_walked) {
+        if !self.workers.iter().any(ReplayWorker::has_replayed) {
             return Ok(true);
         }
         self.tries += 1;
-        let told = self.players[0].perform(&self.story, self.seed, &self.observations, 0..0)?;
-        Ok(told.signature.as_ref() == Some(&self.signature))
+        let result = self.workers[0].execute(&self.smallest, self.seed, &self.observations, 0..0)?;
+        Ok(result.signature.as_ref() == Some(&self.signature))
     }
 
     /// What the seed decided about faults, turns and the network becomes part of the story, each with its step.
-    fn settle(&mut self) -> Result<(), Halt> {
+    fn settle(&mut self) -> Result<(), ShrinkHalt> {
         if self.log.len() == LOGGED_MAX {
             return Ok(());
         }
-        let mut candidate = Story { calm: true, ..self.story.clone() };
-        for decision in self.log.iter().filter(|decision| is_chance(decision.spot.purpose)) {
+        let mut candidate = ShrinkCandidate { calm: true, ..self.smallest.clone() };
+        for decision in self.log.iter().filter(|decision| is_chance(decision.key.purpose)) {
             let is_told =
                 faults::strikes_at(&candidate.plan, decision) || !faults::is_strike(&candidate.plan, decision);
             if is_told && !values::is_simplest(decision) {
-                candidate.answers.insert(decision.spot, decision.answer.clone());
+                candidate.answers.insert(decision.key, decision.answer.clone());
             }
         }
         self.attempt(candidate)?;
@@ -386,90 +396,95 @@ impl<'a> Shrinker<'a> {
         self.options.only.is_none_or(|only| only == dimension)
     }
 
-    fn size(&self) -> Size {
-        Size {
-            steps: steps::count(&self.story.plan, self.position),
-            faults: self.story.plan.faults.len(),
+    fn size(&self) -> CandidateSize {
+        CandidateSize {
+            steps: steps::count(&self.smallest.plan, self.position),
+            faults: self.smallest.plan.faults.len(),
             decisions: self.log.iter().filter(|decision| !values::is_simplest(decision)).count(),
-            input_bytes: self.story.inputs.get(&self.story.plan.main.stdin.bytes).map_or(0, |bytes| bytes.len()),
+            input_bytes: self.smallest.inputs.get(&self.smallest.plan.main.stdin.bytes).map_or(0, |bytes| bytes.len()),
         }
     }
 
     /// Executes a candidate. When it fails in the same way, it is the story from here on.
-    fn attempt(&mut self, candidate: Story) -> Result<bool, Halt> {
+    fn attempt(&mut self, candidate: ShrinkCandidate) -> Result<bool, ShrinkHalt> {
         self.attempt_before(candidate, &|_, _| None)
     }
 
     /// The same. `next` makes, of the story as it is, the n-th candidate after this one, if this one and those before it are
     /// in vain: what is told ahead when there is somebody to tell it.
-    fn attempt_before(&mut self, candidate: Story, next: &Following<'_>) -> Result<bool, Halt> {
+    fn attempt_before(&mut self, candidate: ShrinkCandidate, next: &NextCandidates<'_>) -> Result<bool, ShrinkHalt> {
         let candidate = steps::relevant(candidate);
-        if candidate == self.story {
+        if candidate == self.smallest {
             return Ok(false);
         }
         let digest = digest(&candidate);
-        if self.vain.contains(&digest) {
+        if self.rejected.contains(&digest) {
             return Ok(false);
         }
-        let progress = Progress { tries: self.tries, size: self.size() };
-        if !(self.go_on)(&progress) {
-            return Err(Halt::Budget);
+        let progress = ShrinkProgress { tries: self.tries, size: self.size() };
+        if !(self.may_continue)(&progress) {
+            return Err(ShrinkHalt::Budget);
         }
         self.tries += 1;
-        let told = match self.ahead.remove(&digest) {
-            Some(told) => told,
-            None => self.tell_ahead(&candidate, next)?,
+        let result = match self.speculated.remove(&digest) {
+            Some(result) => result,
+            None => self.replay_speculatively(&candidate, next)?,
         };
-        if told.signature.as_ref() != Some(&self.signature) {
-            self.vain.insert(digest);
-            let other = told.signature.clone().filter(is_own);
+        if result.signature.as_ref() != Some(&self.signature) {
+            self.rejected.insert(digest);
+            let other = result.signature.clone().filter(is_own);
             let Some(other) = other else { return Ok(false) };
             if !self.options.aggressive {
-                self.slips.entry(other).or_insert(candidate);
+                self.other_failures.entry(other).or_insert(candidate);
                 return Ok(false);
             }
-            self.signature = other;
         }
-        self.log = told.log();
-        self.position = told.position;
-        self.story = candidate;
+        let log = result.log();
+        if order::compare((&candidate, &log), (&self.smallest, &self.log)).is_gt() {
+            self.rejected.insert(digest);
+            return Ok(false);
+        }
+        self.signature = result.signature.unwrap_or_else(|| self.signature.clone());
+        self.log = log;
+        self.position = result.position;
+        self.smallest = candidate;
         // Answers to what nobody asks any more, and steps after the failure, tell nothing.
-        if self.log.len() < LOGGED_MAX && !self.story.answers.is_empty() {
-            let asked: BTreeSet<Spot> = self.log.iter().map(|decision| decision.spot).collect();
-            self.story.answers.retain(|spot, _| asked.contains(spot));
+        if self.log.len() < LOGGED_MAX && !self.smallest.answers.is_empty() {
+            let domain: BTreeSet<DecisionKey> = self.log.iter().map(|decision| decision.key).collect();
+            self.smallest.answers.retain(|key, _| domain.contains(key));
         }
-        steps::cut_tail(&mut self.story.plan, self.position);
-        self.ahead.clear();
-        self.players.iter_mut().for_each(|player| player.aim(&self.story));
+        steps::cut_tail(&mut self.smallest.plan, self.position);
+        self.speculated.clear();
+        self.workers.iter_mut().for_each(|worker| worker.set_baseline(&self.smallest));
         Ok(true)
     }
 }
 
 /// Whether a signature tells of the program, and not of what the candidate lacks.
-fn is_own(signature: &Signature) -> bool {
+fn is_own(signature: &FailureSignature) -> bool {
     use fozzy_trace::FindingKind::{Checker, Divergence, InputInvalid};
     !matches!(signature.kind, Checker | Divergence | InputInvalid)
 }
 
 /// Makes the n-th candidate after another one.
-type Following<'f> = dyn Fn(&Story, usize) -> Option<Story> + 'f;
+type NextCandidates<'f> = dyn Fn(&ShrinkCandidate, usize) -> Option<ShrinkCandidate> + 'f;
 
 /// What tells candidates of one recording apart: passes change nothing else.
-fn digest(story: &Story) -> u64 {
-    let Plan { scenario, faults, main, .. } = &story.plan;
-    let mut fold = Fold::default();
-    for Kept { kind, sequence, steps } in scenario.iter().flat_map(|scenario| &scenario.only) {
+fn digest(smallest: &ShrinkCandidate) -> u64 {
+    let Plan { scenario, faults, main, .. } = &smallest.plan;
+    let mut fold = RunningDigest::default();
+    for KeptSequence { kind, sequence, steps } in scenario.iter().flat_map(|scenario| &scenario.only) {
         fold.pair(u64::from(kind.stream(*sequence)), steps.len() as u64);
         steps.iter().for_each(|(from, to)| fold.pair(u64::from(*from), u64::from(*to)));
     }
     fold.bytes(format!("{faults:?} {:?}", main.stdin.bytes).as_bytes());
-    for (Spot { part, node, purpose, nth }, answer) in &story.answers {
+    for (DecisionKey { part, node, purpose, nth }, answer) in &smallest.answers {
         fold.pair(part.stream(), *nth);
         fold.word(u64::from(node.0));
         fold.bytes(purpose.name().as_bytes());
         match answer {
-            Explicit::Number(number) => fold.word(*number),
-            Explicit::Bytes(digits) => fold.bytes(digits.as_bytes()),
+            Override::Number(number) => fold.word(*number),
+            Override::Bytes(digits) => fold.bytes(digits.as_bytes()),
         }
     }
     fold.value()

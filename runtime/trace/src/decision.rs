@@ -11,8 +11,9 @@
 //! Invariant: a source is a pure function of its own state and the questions so far.
 //! Not here: how answers are recorded (`history`), what they are used for (`fozzy-world`).
 
-use crate::observation::{Answer, Ask, Observation};
+use crate::observation::{BackendRequest, BackendResponse, Observation};
 use crate::plan::Inputs;
+use crate::scheduler::SchedulingPoint;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -51,7 +52,7 @@ pub enum Purpose {
     Insecure,
     /// `wasi:random/insecure-seed`: the seed of hash maps.
     InsecureSeed,
-    /// Which machine goes on, when several can.
+    /// Which machine runs next, when several can.
     Schedule,
     /// How long a packet is on its way.
     Network,
@@ -60,35 +61,35 @@ pub enum Purpose {
     /// When the answer of the real computer arrives, in virtual time.
     Arrival,
     /// What a program draws through `fozzy:choices`, in this part of its run.
-    Choice(Part),
+    Choice(DecisionPart),
 }
 
 /// A part of a program's run whose choices come from a stream of their own: one call of a scenario. Leaving a part
 /// out shifts no choice of another. A part that comes again begins its stream again.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct Part(u64);
+pub struct DecisionPart(u64);
 
-impl Part {
+impl DecisionPart {
     /// Everything of a program that has no parts, and of a scenario before its first sequence.
-    pub const WHOLE: Part = Part(0);
+    pub const WHOLE: DecisionPart = DecisionPart(0);
 
     /// A sequence before its first step. There are less than 2^32 - 1 sequences.
     #[must_use]
-    pub const fn beginning(sequence: u32) -> Part {
-        Part((sequence as u64 + 1) << 32)
+    pub const fn beginning(sequence: u32) -> DecisionPart {
+        DecisionPart((sequence as u64 + 1) << 32)
     }
 
     /// A step of a sequence. There are less than 2^32 - 2 of them.
     #[must_use]
-    pub const fn step(sequence: u32, step: u32) -> Part {
-        Part(Part::beginning(sequence).0 + 1 + step as u64)
+    pub const fn step(sequence: u32, step: u32) -> DecisionPart {
+        DecisionPart(DecisionPart::beginning(sequence).0 + 1 + step as u64)
     }
 
     /// A sequence after its last step.
     #[must_use]
-    pub const fn ending(sequence: u32) -> Part {
-        Part(Part::beginning(sequence).0 + u32::MAX as u64)
+    pub const fn ending(sequence: u32) -> DecisionPart {
+        DecisionPart(DecisionPart::beginning(sequence).0 + u32::MAX as u64)
     }
 
     /// The number of the step that this is, in its sequence; `None` for what is no step.
@@ -96,6 +97,15 @@ impl Part {
     pub const fn step_number(self) -> Option<u32> {
         let place = self.0 & 0xffff_ffff;
         if self.0 >> 32 == 0 || place == 0 || place == u32::MAX as u64 { None } else { Some(place as u32 - 1) }
+    }
+
+    /// The sequence that this is a part of; `None` for what is outside all sequences.
+    #[must_use]
+    pub const fn sequence(self) -> Option<u32> {
+        match self.0 >> 32 {
+            0 => None,
+            next => Some(next as u32 - 1),
+        }
     }
 
     /// The number of the stream.
@@ -160,6 +170,12 @@ pub trait DecisionSource: Send {
     /// weights. Who draws blindly need not know.
     fn weigh(&mut self, _weights: &[u32]) {}
 
+    /// Which of the tasks of `point` goes on: a place in `point.ready`. The simplest answer is zero, who has been ready longest.
+    /// Who does not know about tasks answers with any of them.
+    fn pick(&mut self, question: Question<'_>, point: &SchedulingPoint<'_>) -> (u64, Origin) {
+        self.below(question, point.ready.len() as u64)
+    }
+
     /// The seed that the unrecorded answers come from.
     fn seed(&self) -> Seed;
 
@@ -167,19 +183,19 @@ pub trait DecisionSource: Send {
     fn fork(&self) -> Box<dyn DecisionSource>;
 
     /// What the real computer answers to `ask`, if that was captured before; its bytes are put into `bytes`.
-    fn observe(&mut self, ask: &Ask, bytes: &mut Inputs) -> Observed {
+    fn observe(&mut self, ask: &BackendRequest, bytes: &mut Inputs) -> ObservationLookup {
         let _ = (ask, bytes);
-        Observed::Unknown
+        ObservationLookup::Unknown
     }
 }
 
 /// What a source knows of an observation.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Observed {
+pub enum ObservationLookup {
     /// Nothing: the real computer has to be asked.
     Unknown,
     /// This was the answer.
-    Answer(Answer),
+    Answer(BackendResponse),
     /// Another question was recorded here; `None` when the recording has no more.
     Diverged(Option<Box<Observation>>),
 }

@@ -101,18 +101,18 @@ impl fmt::Debug for DigestWriter {
 
 /// A running 64-bit digest of what happened so far.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Fold(u64);
+pub struct RunningDigest(u64);
 
 /// An odd multiplier without structure (the fractional digits of the golden ratio).
 const FOLD_MULTIPLIER: u64 = 0x9E37_79B9_7F4A_7C15;
 
-impl Default for Fold {
-    fn default() -> Fold {
-        Fold(0x243F_6A88_85A3_08D3)
+impl Default for RunningDigest {
+    fn default() -> RunningDigest {
+        RunningDigest(0x243F_6A88_85A3_08D3)
     }
 }
 
-impl Fold {
+impl RunningDigest {
     /// Folds one word in.
     #[inline]
     pub fn word(&mut self, word: u64) {
@@ -182,7 +182,7 @@ mod tests {
     #[test]
     fn the_fold_depends_on_order_and_length() {
         let fold = |words: &[u64]| {
-            let mut fold = Fold::default();
+            let mut fold = RunningDigest::default();
             words.iter().for_each(|w| fold.word(*w));
             fold.value()
         };
@@ -197,7 +197,7 @@ mod tests {
     #[test]
     fn both_words_of_a_pair_count_in_every_bit() {
         let fold = |first: u64, second: u64| {
-            let mut fold = Fold::default();
+            let mut fold = RunningDigest::default();
             fold.pair(first, second);
             fold.value()
         };

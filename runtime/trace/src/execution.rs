@@ -5,12 +5,12 @@
 //! ```
 //!
 //! Invariant: `execute` is a pure function of what the executor was built from (component and plan)
-//! and of the source's answers. An error of the harness is an `Err`, never an [`End`].
+//! and of the source's answers. An error of the harness is an `Err`, never an [`ExecutionEnd`].
 
 use crate::digest::DigestWriter;
-use crate::observation::{Ask, Observation};
-use crate::outcome::Frame;
-use crate::{DecisionSource, Digest, History, Instant, Keep};
+use crate::observation::{BackendRequest, Observation};
+use crate::outcome::StackFrame;
+use crate::{DecisionSource, Digest, History, HistoryWindow, Instant};
 use serde::{Deserialize, Serialize};
 
 /// Bytes of each output stream that are kept, from its beginning; the rest is counted and digested.
@@ -19,8 +19,8 @@ pub const OUTPUT_KEPT_BYTES_MAX: usize = 4 << 20;
 /// How an execution ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", tag = "end")]
-pub enum End {
-    /// The program ended by itself with this code; returning is code 0.
+pub enum ExecutionEnd {
+    /// The program exited with this code; returning is code 0.
     Exited {
         /// 0 to 255.
         code: u8,
@@ -48,11 +48,11 @@ pub enum End {
     /// The program judges itself, and has failed.
     Failed {
         /// Why.
-        failure: crate::facts::Failure,
+        failure: crate::facts::ReportedFailure,
     },
     /// The component that it called came to its end, which stands with the machine of that one.
     CalledEnded,
-    /// A replay asked the real computer for something else than was recorded, which nobody can answer.
+    /// A replay asked the real computer for something that was not recorded, so there is no answer.
     Diverged {
         /// What was recorded at this place, as JSON, or that nothing was.
         recorded: String,
@@ -65,36 +65,36 @@ pub enum End {
 /// terminal's page. What is left out is marked by an ellipsis.
 const DIVERGED_CHARS_MAX: usize = 800;
 
-impl End {
+impl ExecutionEnd {
     /// In a few words: `exited with code 3`.
     #[must_use]
     pub fn words(&self) -> String {
         match self {
-            End::Exited { code } => format!("exited with code {code}"),
-            End::Trapped { trap } => format!("trapped: {trap}"),
-            End::FuelExhausted { .. } => "out of instructions".to_owned(),
-            End::TimeExhausted { .. } => "out of virtual time".to_owned(),
-            End::Hang { .. } => "hangs".to_owned(),
-            End::Failed { failure } => format!("failed: {}", failure.site.escape_debug()),
-            End::CalledEnded => "ended with the component that it called".to_owned(),
-            End::Diverged { .. } => "left the recording".to_owned(),
+            ExecutionEnd::Exited { code } => format!("exited with code {code}"),
+            ExecutionEnd::Trapped { trap } => format!("trapped: {trap}"),
+            ExecutionEnd::FuelExhausted { .. } => "out of instructions".to_owned(),
+            ExecutionEnd::TimeExhausted { .. } => "out of virtual time".to_owned(),
+            ExecutionEnd::Hang { .. } => "hangs".to_owned(),
+            ExecutionEnd::Failed { failure } => format!("failed: {}", failure.site.escape_debug()),
+            ExecutionEnd::CalledEnded => "ended with the component that it called".to_owned(),
+            ExecutionEnd::Diverged { .. } => "left the recording".to_owned(),
         }
     }
 
     /// The end of a replay in which `asked` is not what was `recorded`; `None` when the recording has no more.
     #[must_use]
-    pub fn diverged(recorded: Option<&Observation>, asked: &Ask) -> End {
-        let text = |ask: &Ask| serde_json::to_string(ask).expect("our own types are JSON").chars().collect();
+    pub fn diverged(recorded: Option<&Observation>, asked: &BackendRequest) -> ExecutionEnd {
+        let text = |ask: &BackendRequest| serde_json::to_string(ask).expect("our own types are JSON").chars().collect();
         let asked: Vec<char> = text(asked);
         let Some(recorded) = recorded else {
             let recorded = "nothing: the recording has no more answers of the real computer".to_owned();
-            return End::Diverged { recorded, asked: stretch(&asked, 0) };
+            return ExecutionEnd::Diverged { recorded, asked: stretch(&asked, 0) };
         };
         let recorded: Vec<char> = text(&recorded.ask);
         let equal = recorded.iter().zip(&asked).take_while(|(recorded, asked)| recorded == asked).count();
         let longer = recorded.len().max(asked.len());
         let from = if longer <= DIVERGED_CHARS_MAX { 0 } else { equal.saturating_sub(DIVERGED_CHARS_MAX / 2) };
-        End::Diverged { recorded: stretch(&recorded, from), asked: stretch(&asked, from) }
+        ExecutionEnd::Diverged { recorded: stretch(&recorded, from), asked: stretch(&asked, from) }
     }
 }
 
@@ -121,9 +121,9 @@ pub const UNMATCHED_MAX: usize = 32;
 
 /// A request that no rule of the plan answers. The guest was refused; the run does not pass.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Unmatched {
+pub struct UnmatchedRequest {
     /// What kind of request.
-    pub kind: UnmatchedKind,
+    pub kind: RequestKind,
     /// What was asked, in one line: `GET https://api.test/orders`, `git rev-parse HEAD`.
     pub asked: String,
     /// A rule that answers it, in the notation of a plan file, ready to paste.
@@ -132,7 +132,7 @@ pub struct Unmatched {
 
 /// What can be asked of rules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum UnmatchedKind {
+pub enum RequestKind {
     /// An HTTP request.
     Http,
     /// A process.
@@ -145,20 +145,20 @@ pub struct NodeExecution {
     /// Its name in the plan.
     pub name: String,
     /// How it ended; `None` when it was still running when the target ended.
-    pub end: Option<End>,
+    pub end: Option<ExecutionEnd>,
     /// Standard output.
-    pub stdout: Output,
+    pub stdout: StreamOutput,
     /// Standard error.
-    pub stderr: Output,
+    pub stderr: StreamOutput,
     /// Digest of all its linear memories at the end.
     pub memory: Digest,
     /// The stack where it trapped, innermost first; empty otherwise.
-    pub backtrace: Vec<Frame>,
+    pub backtrace: Vec<StackFrame>,
 }
 
 /// What a guest wrote to one of its streams.
 #[derive(Clone, Debug, Default)]
-pub struct Output {
+pub struct StreamOutput {
     kept: Vec<u8>,
     total: u64,
     /// Of all bytes, from the first one on that is not kept. Until then it is made from what is kept, when it
@@ -166,7 +166,7 @@ pub struct Output {
     digest: Option<DigestWriter>,
 }
 
-impl Output {
+impl StreamOutput {
     /// Adds what was written next.
     pub fn write(&mut self, bytes: &[u8]) {
         self.total += bytes.len() as u64;
@@ -204,8 +204,8 @@ impl Output {
     }
 }
 
-impl PartialEq for Output {
-    fn eq(&self, other: &Output) -> bool {
+impl PartialEq for StreamOutput {
+    fn eq(&self, other: &StreamOutput) -> bool {
         // Equal totals: both are kept whole, or neither is.
         let beyond = || self.digest.is_none() || self.digest() == other.digest();
         self.total == other.total && self.kept == other.kept && beyond()
@@ -216,15 +216,15 @@ impl PartialEq for Output {
 #[derive(Clone, Debug)]
 pub struct Execution {
     /// How it ended.
-    pub end: End,
+    pub end: ExecutionEnd,
     /// Virtual time at the end.
     pub ended_at: Instant,
     /// What happened.
     pub history: History,
     /// Standard output.
-    pub stdout: Output,
+    pub stdout: StreamOutput,
     /// Standard error.
-    pub stderr: Output,
+    pub stderr: StreamOutput,
     /// Instructions used, as wasmtime counts fuel (of the instrumented program).
     pub fuel_used: u64,
     /// Bytes of linear memory at the end, which never shrinks, over all memories.
@@ -232,11 +232,11 @@ pub struct Execution {
     /// Digest of all linear memories at the end.
     pub memory: Digest,
     /// The stack where it trapped, innermost first; empty otherwise.
-    pub backtrace: Vec<Frame>,
+    pub backtrace: Vec<StackFrame>,
     /// The other machines, in the order of the plan.
     pub nodes: Vec<NodeExecution>,
     /// Requests that no rule answers, in their order; at the most [`UNMATCHED_MAX`].
-    pub unmatched: Vec<Unmatched>,
+    pub unmatched: Vec<UnmatchedRequest>,
     /// How often further ones were asked for.
     pub unmatched_more: u64,
     /// What the programs told about themselves.
@@ -257,22 +257,22 @@ pub trait Executor {
     ///
     /// # Errors
     /// When the machine, not the program, failed: no memory, native stack too small.
-    fn execute(&mut self, source: Box<dyn DecisionSource>, keep: Keep) -> Result<Execution, HarnessError>;
+    fn execute(&mut self, source: Box<dyn DecisionSource>, keep: HistoryWindow) -> Result<Execution, HarnessError>;
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::observation::{Answer, FileAnswer, FileAsk, FileOperation};
+    use crate::observation::{BackendResponse, FileOperation, FileRequest, FileResponse};
 
-    fn ask(path: &str) -> Ask {
-        Ask::File(FileAsk { on: 0, operation: FileOperation::UnlinkFileAt { path: path.to_owned() } })
+    fn ask(path: &str) -> BackendRequest {
+        BackendRequest::File(FileRequest { on: 0, operation: FileOperation::UnlinkFileAt { path: path.to_owned() } })
     }
 
     fn sides(recorded: &str, asked: &str) -> (String, String) {
-        let recorded = Observation { ask: ask(recorded), answer: Answer::File(Ok(FileAnswer::Done)) };
-        match End::diverged(Some(&recorded), &ask(asked)) {
-            End::Diverged { recorded, asked } => (recorded, asked),
+        let recorded = Observation { ask: ask(recorded), answer: BackendResponse::File(Ok(FileResponse::Done)) };
+        match ExecutionEnd::diverged(Some(&recorded), &ask(asked)) {
+            ExecutionEnd::Diverged { recorded, asked } => (recorded, asked),
             other => unreachable!("{other:?}"),
         }
     }
@@ -282,7 +282,9 @@ mod tests {
         let (recorded, asked) = sides("a", "b\u{7f}\u{9b}31m");
         assert_eq!(recorded, r#"{"file":{"on":0,"operation":{"unlink-file-at":{"path":"a"}}}}"#);
         assert_eq!(asked, r#"{"file":{"on":0,"operation":{"unlink-file-at":{"path":"b\u{7f}\u{9b}31m"}}}}"#);
-        let End::Diverged { recorded, .. } = End::diverged(None, &ask("a")) else { unreachable!("by its making") };
+        let ExecutionEnd::Diverged { recorded, .. } = ExecutionEnd::diverged(None, &ask("a")) else {
+            unreachable!("by its making")
+        };
         assert!(recorded.starts_with("nothing: "));
     }
 

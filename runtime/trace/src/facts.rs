@@ -18,36 +18,37 @@ mod operations;
 mod properties;
 mod states;
 
-pub use allocations::{ALLOCATIONS_MAX, Allocations, NotAllocated, TooManyAllocations};
-pub use flows::{Cost, FlowStats, Position, SKIP_LABELS_MAX, ScenarioStats};
+pub use allocations::{ALLOCATIONS_MAX, Allocations, TooManyAllocations, UnknownAllocation};
+pub use flows::{Cost, FlowStats, SKIP_LABELS_MAX, ScenarioPosition, ScenarioStats};
 pub use operations::{OPERATIONS_MAX, Operation, OperationEnd, OperationError, Operations};
 pub use properties::{
-    Comparison, PROPERTIES_MAX, Properties, Property, PropertyError, PropertyKind, PropertyState, Seen,
+    ComparisonOperator, PROPERTIES_MAX, Properties, Property, PropertyError, PropertyEvaluation, PropertyKind,
+    PropertyState,
 };
-pub use states::{STATES_MAX, StateError, States};
+pub use states::{STATES_MAX, StateError, StateValues};
 
-use crate::Shared;
+use crate::CopyOnWrite;
 use serde::{Deserialize, Serialize};
 
 /// All that a program told about itself.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Facts {
     /// Its properties.
-    pub properties: Shared<Properties>,
+    pub properties: CopyOnWrite<Properties>,
     /// In which state it says it is.
-    pub states: States,
+    pub states: StateValues,
     /// What its scenario did, when it is one.
     pub scenario: Option<ScenarioStats>,
     /// Operations of its clients.
-    pub operations: Shared<Operations>,
+    pub operations: CopyOnWrite<Operations>,
     /// What its allocator did.
-    pub allocations: Shared<Allocations>,
+    pub allocations: CopyOnWrite<Allocations>,
 }
 
 /// Why a program that judges itself has failed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Failure {
+pub struct ReportedFailure {
     /// Its kind.
     pub kind: FailureKind,
     /// What identifies it: the name of a property or invariant, without values that vary.
@@ -84,11 +85,11 @@ pub(crate) fn cut(text: &str, bytes_max: usize) -> String {
 /// Bytes of a failure's message that are kept.
 const MESSAGE_BYTES_MAX: usize = 16 << 10;
 
-impl Failure {
+impl ReportedFailure {
     /// A failure; what is too long is cut.
     #[must_use]
-    pub fn new(kind: FailureKind, site: &str, message: &str) -> Failure {
+    pub fn new(kind: FailureKind, site: &str, message: &str) -> ReportedFailure {
         let site = cut(site, crate::choice::NAME_BYTES_MAX);
-        Failure { kind, site, message: cut(message, MESSAGE_BYTES_MAX) }
+        ReportedFailure { kind, site, message: cut(message, MESSAGE_BYTES_MAX) }
     }
 }

@@ -28,7 +28,7 @@
 //! - [`Recording::read`] accepts only what [`Recording::to_bytes`] can have written: the zip
 //!   structure is compared byte for byte, unknown entries and fields are refused by name.
 //! - No input, however hostile, makes reading panic, or allocate past [`UNPACKED_BYTES_MAX`] and the
-//!   structures that so many bytes can spell.
+//!   structures that their bytes can encode.
 //! - A trace reads the same after it was moved to another machine: the component and all inputs are inside.
 //!
 //! Not in it: wall times, run ids, host names, paths of the machine, compiled code. They would make two
@@ -51,8 +51,11 @@ pub use verify::{Verification, verify};
 
 use crate::history::digest_hex;
 use crate::plan::{Inputs, Plan};
-use crate::source::Explicit;
-use crate::{Digest, End, Entry, Execution, Instant, Mark, NodeExecution, Observation, Output, Seed, Verdict};
+use crate::source::Override;
+use crate::{
+    Digest, DigestMark, Execution, ExecutionEnd, HistoryEntry, Instant, NodeExecution, Observation, Seed, StreamOutput,
+    Verdict,
+};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -72,7 +75,7 @@ pub const UNPACKED_BYTES_MAX: u64 = 4 << 30;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Recording {
     /// What was run, as the user named it.
-    pub target: Target,
+    pub target: RecordedTarget,
     /// The component that was run, before instrumentation: wasm, never compiled code.
     pub component: Arc<[u8]>,
     /// Machines, limits, rules, faults.
@@ -86,15 +89,15 @@ pub struct Recording {
     /// What was done: `run`.
     pub mode: String,
     /// How it went.
-    pub outcome: Outcome,
+    pub outcome: RecordedOutcome,
     /// Answers that the seed does not give, by number of the question.
-    pub explicit: BTreeMap<u64, Explicit>,
+    pub explicit: BTreeMap<u64, Override>,
     /// The running digest at intervals.
-    pub marks: Vec<Mark>,
+    pub marks: Vec<DigestMark>,
     /// What the real computer answered, in order.
     pub observations: Arc<[Observation]>,
     /// History entries of the window that was kept.
-    pub entries: Vec<Entry>,
+    pub entries: Vec<HistoryEntry>,
     /// The beginning of standard output, up to [`OUTPUT_KEPT_BYTES_MAX`](crate::execution::OUTPUT_KEPT_BYTES_MAX).
     pub stdout: Vec<u8>,
     /// The beginning of standard error, under the same bound.
@@ -104,7 +107,7 @@ pub struct Recording {
 /// What was run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
-pub struct Target {
+pub struct RecordedTarget {
     /// Name for people: the file's name without its folders.
     pub name: String,
     /// Digest of the file that the user gave.
@@ -130,11 +133,11 @@ pub struct EngineId {
 /// How the execution went, as far as a replay is compared with it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
-pub struct Outcome {
+pub struct RecordedOutcome {
     /// What it means.
     pub verdict: Verdict,
     /// How it ended.
-    pub end: End,
+    pub end: ExecutionEnd,
     /// Virtual time at the end.
     pub ended_at: Instant,
     /// Calls of the guest to the computer.
@@ -151,9 +154,9 @@ pub struct Outcome {
     /// Digest of all linear memories at the end.
     pub memory: Digest,
     /// Standard output, all of it.
-    pub stdout: Stream,
+    pub stdout: StreamDigest,
     /// Standard error, all of it.
-    pub stderr: Stream,
+    pub stderr: StreamDigest,
     /// The other machines, in the order of the plan.
     pub nodes: Vec<NodeOutcome>,
 }
@@ -165,11 +168,11 @@ pub struct NodeOutcome {
     /// Its name in the plan.
     pub name: String,
     /// How it ended; `null` when it was still running when the target ended.
-    pub end: Option<End>,
+    pub end: Option<ExecutionEnd>,
     /// Standard output, all of it.
-    pub stdout: Stream,
+    pub stdout: StreamDigest,
     /// Standard error, all of it.
-    pub stderr: Stream,
+    pub stderr: StreamDigest,
     /// Digest of all its linear memories at the end.
     pub memory: Digest,
 }
@@ -179,8 +182,8 @@ impl NodeOutcome {
         NodeOutcome {
             name: node.name.clone(),
             end: node.end.clone(),
-            stdout: Stream::of(&node.stdout),
-            stderr: Stream::of(&node.stderr),
+            stdout: StreamDigest::of(&node.stdout),
+            stderr: StreamDigest::of(&node.stderr),
             memory: node.memory,
         }
     }
@@ -189,25 +192,25 @@ impl NodeOutcome {
 /// All that a program wrote to one stream, by length and digest.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
-pub struct Stream {
+pub struct StreamDigest {
     /// Bytes written.
     pub bytes: u64,
     /// SHA-256 of them.
     pub sha256: Digest,
 }
 
-impl Stream {
-    fn of(output: &Output) -> Stream {
-        Stream { bytes: output.total(), sha256: output.digest() }
+impl StreamDigest {
+    fn of(output: &StreamOutput) -> StreamDigest {
+        StreamDigest { bytes: output.total(), sha256: output.digest() }
     }
 }
 
-impl Outcome {
+impl RecordedOutcome {
     /// The outcome of an execution that was judged.
     #[must_use]
-    pub fn of(execution: &Execution, verdict: Verdict) -> Outcome {
+    pub fn of(execution: &Execution, verdict: Verdict) -> RecordedOutcome {
         let history = &execution.history;
-        Outcome {
+        RecordedOutcome {
             verdict,
             end: execution.end.clone(),
             ended_at: execution.ended_at,
@@ -217,8 +220,8 @@ impl Outcome {
             fuel_used: execution.fuel_used,
             memory_bytes: execution.memory_bytes,
             memory: execution.memory,
-            stdout: Stream::of(&execution.stdout),
-            stderr: Stream::of(&execution.stderr),
+            stdout: StreamDigest::of(&execution.stdout),
+            stderr: StreamDigest::of(&execution.stderr),
             nodes: execution.nodes.iter().map(NodeOutcome::of).collect(),
         }
     }
@@ -234,7 +237,7 @@ impl Recording {
     #[allow(clippy::too_many_arguments, reason = "each is one field, and a builder would let one be forgotten")]
     #[must_use]
     pub fn of(
-        target: Target,
+        target: RecordedTarget,
         component: impl Into<Arc<[u8]>>,
         plan: Plan,
         inputs: &Inputs,
@@ -245,7 +248,7 @@ impl Recording {
         mode: &str,
     ) -> Recording {
         let history = &execution.history;
-        let outcome = Outcome::of(execution, verdict);
+        let outcome = RecordedOutcome::of(execution, verdict);
         let mut named = Inputs::default();
         for digest in digests_named(&plan, &history.observations) {
             let bytes = inputs.get(&digest).or_else(|| history.observed.get(&digest));

@@ -16,8 +16,8 @@
 use crate::observation::Observation;
 use crate::plan::Inputs;
 use crate::record::Record;
-use crate::source::Explicit;
-use crate::{Fold, Instant, NodeId, Origin};
+use crate::source::Override;
+use crate::{Instant, NodeId, Origin, RunningDigest};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -28,13 +28,13 @@ pub const MARK_INTERVAL_FIRST: u64 = 1024;
 pub const MARKS_MAX: usize = 1024;
 
 /// Which entries are kept in full, by index; an empty range keeps none.
-pub type Keep = Range<u64>;
+pub type HistoryWindow = Range<u64>;
 
 /// One call of a guest to the simulated computer.
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Entry {
+pub struct HistoryEntry {
     /// Position in the history, from zero.
     pub index: u64,
     /// Virtual time when the call was answered.
@@ -51,10 +51,10 @@ pub struct Entry {
     pub decision: bool,
 }
 
-/// The state of the running digest after so many calls.
+/// The running digest after a number of calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Mark {
+pub struct DigestMark {
     /// Calls so far.
     pub calls: u64,
     /// Virtual time then.
@@ -74,11 +74,11 @@ pub struct History {
     /// Digest of all calls, arguments and answers.
     pub digest: u64,
     /// The digest at intervals.
-    pub marks: Vec<Mark>,
+    pub marks: Vec<DigestMark>,
     /// The entries of the window that was asked for.
-    pub entries: Vec<Entry>,
+    pub entries: Vec<HistoryEntry>,
     /// Answers that the seed does not determine, by number of the question.
-    pub explicit: BTreeMap<u64, Explicit>,
+    pub explicit: BTreeMap<u64, Override>,
     /// What the real computer answered, in order.
     pub observations: Vec<Observation>,
     /// The bytes that the observations name.
@@ -87,14 +87,14 @@ pub struct History {
 
 /// Receives the entries of the window as they happen, instead of the history keeping them: a stretch of
 /// any length can be shown in bounded memory. It cannot answer, so it cannot influence the execution.
-pub type Sink = Box<dyn FnMut(Entry) + Send>;
+pub type HistorySink = Box<dyn FnMut(HistoryEntry) + Send>;
 
 /// Builds a [`History`] while an execution runs.
 pub struct Recorder {
     history: History,
-    fold: Fold,
-    keep: Keep,
-    sink: Option<Sink>,
+    fold: RunningDigest,
+    keep: HistoryWindow,
+    sink: Option<HistorySink>,
     interval: u64,
     /// Calls at which the next mark is due: a multiple of the interval.
     next_mark: u64,
@@ -104,10 +104,10 @@ pub struct Recorder {
 impl Recorder {
     /// A recorder that keeps the entries of `keep` in full.
     #[must_use]
-    pub fn new(keep: Keep) -> Recorder {
+    pub fn new(keep: HistoryWindow) -> Recorder {
         Recorder {
             history: History::default(),
-            fold: Fold::default(),
+            fold: RunningDigest::default(),
             keep,
             sink: None,
             interval: MARK_INTERVAL_FIRST,
@@ -118,11 +118,11 @@ impl Recorder {
 
     /// Hands the entries of the window to `sink` instead of keeping them.
     #[must_use]
-    pub fn streaming(self, sink: Option<Sink>) -> Recorder {
+    pub fn streaming(self, sink: Option<HistorySink>) -> Recorder {
         Recorder { sink, ..self }
     }
 
-    /// A recorder that goes on from here on its own; it hands nothing to the sink.
+    /// An independent recorder that continues from here; it passes nothing to the sink.
     #[must_use]
     pub fn fork(&self) -> Recorder {
         Recorder {
@@ -156,7 +156,7 @@ impl Recorder {
 
     /// Notes that the call in progress took a decision; explicit answers are stored by the caller's word.
     #[inline]
-    pub fn decision(&mut self, origin: Origin, explicit: impl FnOnce() -> Explicit) {
+    pub fn decision(&mut self, origin: Origin, explicit: impl FnOnce() -> Override) {
         self.decided = true;
         if origin == Origin::Explicit {
             self.keep_explicit(explicit());
@@ -176,7 +176,7 @@ impl Recorder {
     }
 
     #[cold]
-    fn keep_explicit(&mut self, answer: Explicit) {
+    fn keep_explicit(&mut self, answer: Override) {
         self.history.explicit.insert(self.history.decisions, answer);
     }
 
@@ -211,8 +211,15 @@ impl Recorder {
             text
         };
         let (asked, answer) = (render(asked), render(answer));
-        let entry =
-            Entry { index: self.history.calls, at, node, call: name.to_owned(), asked, answer, decision: self.decided };
+        let entry = HistoryEntry {
+            index: self.history.calls,
+            at,
+            node,
+            call: name.to_owned(),
+            asked,
+            answer,
+            decision: self.decided,
+        };
         match &mut self.sink {
             Some(sink) => sink(entry),
             None => self.history.entries.push(entry),
@@ -221,7 +228,7 @@ impl Recorder {
 
     #[cold]
     fn mark(&mut self, at: Instant) {
-        let mark = Mark { calls: self.history.calls, at, digest: self.fold.value() };
+        let mark = DigestMark { calls: self.history.calls, at, digest: self.fold.value() };
         self.history.marks.push(mark);
         if self.history.marks.len() == MARKS_MAX {
             self.interval *= 2;
@@ -270,7 +277,7 @@ pub(crate) mod digest_hex {
 mod tests {
     use super::*;
 
-    fn record(calls: u64, keep: Keep, odd_one_out: Option<u64>) -> History {
+    fn record(calls: u64, keep: HistoryWindow, odd_one_out: Option<u64>) -> History {
         let mut recorder = Recorder::new(keep);
         for n in 0..calls {
             let answer = if odd_one_out == Some(n) { u64::MAX } else { n * n };

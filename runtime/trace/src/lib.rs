@@ -17,6 +17,8 @@
 //! Not here: the behaviour of the simulated computer (`fozzy-world`), verdicts (`fozzy-check`).
 
 pub mod choice;
+pub mod comparison;
+pub mod copy_on_write;
 pub mod decision;
 pub mod digest;
 pub mod errno;
@@ -28,21 +30,27 @@ pub mod observation;
 pub mod outcome;
 pub mod plan;
 pub mod record;
-pub mod shared;
+pub mod scheduler;
 pub mod source;
+pub mod step;
+mod stop_point;
 pub mod time;
-mod until;
 
-pub use decision::{DecisionSource, NodeId, Observed, Origin, Part, Purpose, Question, Seed};
-pub use digest::{Digest, Fold};
+pub use comparison::{CmpLogEntry, ComparisonKind};
+pub use copy_on_write::CopyOnWrite;
+pub use decision::{DecisionPart, DecisionSource, NodeId, ObservationLookup, Origin, Purpose, Question, Seed};
+pub use digest::{Digest, RunningDigest};
 pub use errno::Errno;
-pub use execution::{End, Execution, Executor, HarnessError, NodeExecution, Output, Unmatched, UnmatchedKind};
-pub use facts::{Facts, Failure, FailureKind};
-pub use history::{Entry, History, Keep, Mark, Recorder, Sink};
-pub use observation::{Answer, Ask, Observation, Reality};
-pub use outcome::{Finding, FindingKind, Signature, Status, Verdict};
+pub use execution::{
+    Execution, ExecutionEnd, Executor, HarnessError, NodeExecution, RequestKind, StreamOutput, UnmatchedRequest,
+};
+pub use facts::{Facts, FailureKind, ReportedFailure};
+pub use history::{DigestMark, History, HistoryEntry, HistorySink, HistoryWindow, Recorder};
+pub use observation::{BackendRequest, BackendResponse, LiveBackend, Observation};
+pub use outcome::{FailureSignature, Finding, FindingKind, Status, Verdict};
 pub use plan::Plan;
 pub use record::Record;
-pub use shared::Shared;
+pub use scheduler::{ReadyTask, RunLengths, SchedulePolicy, Scheduler, SchedulingPoint};
+pub use step::{CheckpointId, StepId, StepOutcome, StepTarget};
+pub use stop_point::StopPoint;
 pub use time::{Duration, Instant};
-pub use until::Until;

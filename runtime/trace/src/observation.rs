@@ -8,7 +8,7 @@
 //! Invariants: an observation is recorded before anything judges it; bytes stand in it by their SHA-256 and
 //! in the trace once; times in it are the real computer's own data (a file's modification time), never the
 //! time at which it was asked.
-//! Not here: who performs an [`Ask`] (`fozzy-live`), when its answer arrives in virtual time (`fozzy-world`).
+//! Not here: who performs an [`BackendRequest`] (`fozzy-live`), when its answer arrives in virtual time (`fozzy-world`).
 
 use crate::errno::Errno;
 use crate::plan::{HttpFailure, Inputs, ProcessExit};
@@ -20,39 +20,39 @@ use serde::{Deserialize, Serialize};
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub struct Observation {
     /// What was asked.
-    pub ask: Ask,
+    pub ask: BackendRequest,
     /// What came back.
-    pub answer: Answer,
+    pub answer: BackendResponse,
 }
 
 /// What can be asked of the real computer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Ask {
+pub enum BackendRequest {
     /// An operation on a file or directory.
-    File(FileAsk),
+    File(FileRequest),
     /// An HTTP request.
-    Http(HttpAsk),
+    Http(HttpBackendRequest),
     /// A process, from its start to its end.
-    Process(ProcessAsk),
+    Process(ProcessRequest),
 }
 
-/// What the real computer answered; the case is that of the [`Ask`].
+/// What the real computer answered; the case is that of the [`BackendRequest`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Answer {
+pub enum BackendResponse {
     /// Of a file operation.
-    File(Result<FileAnswer, Errno>),
+    File(Result<FileResponse, Errno>),
     /// Of a request.
-    Http(Result<HttpAnswer, HttpFailure>),
+    Http(Result<HttpBackendResponse, HttpFailure>),
     /// Of a process.
-    Process(Result<ProcessAnswer, ProcessFailure>),
+    Process(Result<ProcessResponse, ProcessFailure>),
 }
 
 /// An operation on a file or directory.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
-pub struct FileAsk {
+pub struct FileRequest {
     /// The open file or directory that it is performed on. 0 is the root, which is always open.
     pub on: u32,
     /// What is done.
@@ -126,9 +126,9 @@ pub enum FileOperation {
         /// Follow a symbolic link at the end.
         follow: bool,
         /// Of the last access.
-        accessed: SetTime,
+        accessed: TimestampUpdate,
         /// Of the last change of the content.
-        modified: SetTime,
+        modified: TimestampUpdate,
     },
     /// All entries of the directory `on`, sorted by the bytes of their names.
     ReadDirectory,
@@ -200,7 +200,7 @@ pub enum FileOperation {
 /// A time to be set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum SetTime {
+pub enum TimestampUpdate {
     /// It stays as it is.
     NoChange,
     /// The computer's current time.
@@ -212,7 +212,7 @@ pub enum SetTime {
 /// What a file operation gave.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", rename_all_fields = "camelCase")]
-pub enum FileAnswer {
+pub enum FileResponse {
     /// It was done.
     Done,
     /// It is open now, and of this kind.
@@ -278,7 +278,7 @@ pub struct FileStat {
 /// A request, whole.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
-pub struct HttpAsk {
+pub struct HttpBackendRequest {
     /// In capitals.
     pub method: String,
     /// Scheme, authority, path and query.
@@ -295,7 +295,7 @@ pub struct HttpAsk {
 /// A response, whole.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
-pub struct HttpAnswer {
+pub struct HttpBackendResponse {
     /// 100 to 999.
     pub status: u16,
     /// Names in small letters, in the server's order.
@@ -310,7 +310,7 @@ pub struct HttpAnswer {
 /// A process to be run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
-pub struct ProcessAsk {
+pub struct ProcessRequest {
     /// Its name or path, as the guest says it.
     pub command: String,
     /// Its arguments, without its own name.
@@ -328,7 +328,7 @@ pub struct ProcessAsk {
 /// How a process went.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
-pub struct ProcessAnswer {
+pub struct ProcessResponse {
     /// How it ended.
     pub exit: ProcessExit,
     /// Whether it ended because its deadline was over.
@@ -353,57 +353,58 @@ pub enum ProcessFailure {
     Other,
 }
 
-impl Answer {
+impl BackendResponse {
     /// The bytes that the answer names.
     #[must_use]
     pub fn digests(&self) -> Vec<Digest> {
         match self {
-            Answer::File(Ok(FileAnswer::Bytes { bytes, .. })) => vec![*bytes],
-            Answer::Http(Ok(answer)) => vec![answer.body],
-            Answer::Process(Ok(answer)) => vec![answer.stdout, answer.stderr],
-            Answer::File(_) | Answer::Http(Err(_)) | Answer::Process(Err(_)) => Vec::new(),
+            BackendResponse::File(Ok(FileResponse::Bytes { bytes, .. })) => vec![*bytes],
+            BackendResponse::Http(Ok(answer)) => vec![answer.body],
+            BackendResponse::Process(Ok(answer)) => vec![answer.stdout, answer.stderr],
+            BackendResponse::File(_) | BackendResponse::Http(Err(_)) | BackendResponse::Process(Err(_)) => Vec::new(),
         }
     }
 }
 
-impl Ask {
+impl BackendRequest {
     /// The bytes that the question names.
     #[must_use]
     pub fn digests(&self) -> Vec<Digest> {
         match self {
-            Ask::File(FileAsk { operation: FileOperation::Write { bytes, .. }, .. })
-            | Ask::File(FileAsk { operation: FileOperation::Append { bytes }, .. }) => vec![*bytes],
-            Ask::File(_) => Vec::new(),
-            Ask::Http(ask) => vec![ask.body],
-            Ask::Process(ask) => vec![ask.stdin],
+            BackendRequest::File(FileRequest { operation: FileOperation::Write { bytes, .. }, .. })
+            | BackendRequest::File(FileRequest { operation: FileOperation::Append { bytes }, .. }) => vec![*bytes],
+            BackendRequest::File(_) => Vec::new(),
+            BackendRequest::Http(ask) => vec![ask.body],
+            BackendRequest::Process(ask) => vec![ask.stdin],
         }
     }
 
     /// Whether `answer` is of the kind that this question has. Who uses a stored answer may rely on it,
     /// whatever trace it comes from.
     #[must_use]
-    pub fn fits(&self, answer: &Answer) -> bool {
+    pub fn fits(&self, answer: &BackendResponse) -> bool {
         match (self, answer) {
-            (Ask::File(ask), Answer::File(Ok(answer))) => ask.operation.fits(answer),
-            (Ask::File(ask), Answer::File(Err(_))) => ask.operation != FileOperation::Close,
-            (Ask::Http(_), Answer::Http(Ok(answer))) => (100..=999).contains(&answer.status),
-            (Ask::Http(_), Answer::Http(Err(_))) | (Ask::Process(_), Answer::Process(_)) => true,
-            (Ask::File(_) | Ask::Http(_) | Ask::Process(_), _) => false,
+            (BackendRequest::File(ask), BackendResponse::File(Ok(answer))) => ask.operation.fits(answer),
+            (BackendRequest::File(ask), BackendResponse::File(Err(_))) => ask.operation != FileOperation::Close,
+            (BackendRequest::Http(_), BackendResponse::Http(Ok(answer))) => (100..=999).contains(&answer.status),
+            (BackendRequest::Http(_), BackendResponse::Http(Err(_)))
+            | (BackendRequest::Process(_), BackendResponse::Process(_)) => true,
+            (BackendRequest::File(_) | BackendRequest::Http(_) | BackendRequest::Process(_), _) => false,
         }
     }
 }
 
 impl FileOperation {
-    fn fits(&self, answer: &FileAnswer) -> bool {
+    fn fits(&self, answer: &FileResponse) -> bool {
         match self {
-            FileOperation::OpenAt { .. } => matches!(answer, FileAnswer::Opened(_)),
-            FileOperation::Read { .. } => matches!(answer, FileAnswer::Bytes { .. }),
-            FileOperation::Write { .. } | FileOperation::Append { .. } => matches!(answer, FileAnswer::Written(_)),
-            FileOperation::Stat | FileOperation::StatAt { .. } => matches!(answer, FileAnswer::Stat(_)),
-            FileOperation::ReadDirectory => matches!(answer, FileAnswer::Entries(_)),
-            FileOperation::ReadlinkAt { .. } => matches!(answer, FileAnswer::Link(_)),
-            FileOperation::IsSameObject { .. } => matches!(answer, FileAnswer::Same(_)),
-            FileOperation::MetadataHash { .. } => matches!(answer, FileAnswer::Hash { .. }),
+            FileOperation::OpenAt { .. } => matches!(answer, FileResponse::Opened(_)),
+            FileOperation::Read { .. } => matches!(answer, FileResponse::Bytes { .. }),
+            FileOperation::Write { .. } | FileOperation::Append { .. } => matches!(answer, FileResponse::Written(_)),
+            FileOperation::Stat | FileOperation::StatAt { .. } => matches!(answer, FileResponse::Stat(_)),
+            FileOperation::ReadDirectory => matches!(answer, FileResponse::Entries(_)),
+            FileOperation::ReadlinkAt { .. } => matches!(answer, FileResponse::Link(_)),
+            FileOperation::IsSameObject { .. } => matches!(answer, FileResponse::Same(_)),
+            FileOperation::MetadataHash { .. } => matches!(answer, FileResponse::Hash { .. }),
             FileOperation::Close
             | FileOperation::SetSize { .. }
             | FileOperation::SetTimes { .. }
@@ -414,7 +415,7 @@ impl FileOperation {
             | FileOperation::LinkAt { .. }
             | FileOperation::SymlinkAt { .. }
             | FileOperation::Sync
-            | FileOperation::SyncData => matches!(answer, FileAnswer::Done),
+            | FileOperation::SyncData => matches!(answer, FileResponse::Done),
         }
     }
 }
@@ -425,14 +426,15 @@ impl Observation {
     #[must_use]
     pub fn is_sound(&self, bytes: &Inputs) -> bool {
         let length = |digest: &Digest| bytes.get(digest).map_or(0, |content| content.len() as u64);
-        let Ask::File(FileAsk { operation, .. }) = &self.ask else { return self.ask.fits(&self.answer) };
+        let BackendRequest::File(FileRequest { operation, .. }) = &self.ask else { return self.ask.fits(&self.answer) };
         let within = match (operation, &self.answer) {
-            (FileOperation::Read { length: most, .. }, Answer::File(Ok(FileAnswer::Bytes { bytes, .. }))) => {
-                length(bytes) <= *most
-            }
+            (
+                FileOperation::Read { length: most, .. },
+                BackendResponse::File(Ok(FileResponse::Bytes { bytes, .. })),
+            ) => length(bytes) <= *most,
             (
                 FileOperation::Write { bytes, .. } | FileOperation::Append { bytes },
-                Answer::File(Ok(FileAnswer::Written(written))),
+                BackendResponse::File(Ok(FileResponse::Written(written))),
             ) => *written <= length(bytes),
             _ => true,
         };
@@ -463,10 +465,10 @@ mod headers_text {
 }
 
 /// The real computer.
-pub trait Reality: Send {
+pub trait LiveBackend: Send {
     /// Performs `ask` now. The bytes that it names are in `bytes`, and those of the answer are put there.
     ///
     /// # Errors
     /// One sentence, when the backend itself cannot work: that is no answer for the guest.
-    fn answer(&mut self, ask: &Ask, bytes: &mut Inputs) -> Result<Answer, String>;
+    fn answer(&mut self, ask: &BackendRequest, bytes: &mut Inputs) -> Result<BackendResponse, String>;
 }

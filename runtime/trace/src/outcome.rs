@@ -13,7 +13,7 @@ use std::fmt;
 pub enum Status {
     /// It did what it should.
     Pass,
-    /// The program ended by itself and says that something is wrong.
+    /// The program exited and reports a failure.
     Fail,
     /// It could not be run or judged.
     Error,
@@ -130,7 +130,7 @@ pub struct SourceLocation {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Frame {
+pub struct StackFrame {
     /// Core module, by its own name or its position.
     pub module: String,
     /// Function, demangled.
@@ -158,21 +158,21 @@ pub struct Finding {
     pub location: Option<SourceLocation>,
     /// The stack at that moment, innermost first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub backtrace: Vec<Frame>,
+    pub backtrace: Vec<StackFrame>,
 }
 
 /// The identity of a failure: kind and site, never addresses, values or counts.
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Signature {
+pub struct FailureSignature {
     /// Kind of the finding.
     pub kind: FindingKind,
     /// Property, trap code with the first frames of the target's own code, or source line.
     pub site: String,
 }
 
-impl fmt::Display for Signature {
+impl fmt::Display for FailureSignature {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} at {}", self.kind.name(), self.site)
     }
@@ -188,5 +188,5 @@ pub struct Verdict {
     pub findings: Vec<Finding>,
     /// The identity of the first finding.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub signature: Option<Signature>,
+    pub signature: Option<FailureSignature>,
 }

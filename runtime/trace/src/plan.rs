@@ -45,7 +45,7 @@ pub const WALL_START_DEFAULT: u64 = 1_735_689_600;
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub struct Plan {
     /// The machine that runs the target.
-    pub main: Machine,
+    pub main: MachinePlan,
     /// Further machines, which run until the target ends, or are called by it.
     pub nodes: Vec<NodePlan>,
     /// The wall clock at the start, in seconds since 1970-01-01T00:00:00Z.
@@ -66,7 +66,7 @@ pub struct Plan {
     /// What goes wrong.
     pub faults: Vec<FaultPlan>,
     /// What must not stand in a trace.
-    pub redact: Redact,
+    pub redact: RedactionPolicy,
     /// What allocations are held to; nothing when nothing is asked of them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory: Option<MemoryPlan>,
@@ -75,7 +75,7 @@ pub struct Plan {
     pub scenario: Option<ScenarioPlan>,
     /// The one function of a scenario that is called, once, instead of all that drives it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub call: Option<Call>,
+    pub call: Option<PlannedCall>,
     /// A fuzz target is called without any bytes before it is called with its input, as libFuzzer does too: what it sets up at
     /// its first call is there then. A plan says so only where that call returns.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -85,7 +85,7 @@ pub struct Plan {
 /// One call from outside, which is all of a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub enum Call {
+pub enum PlannedCall {
     /// The fuzz target of this name; its input is the run's first decision.
     Fuzz(String),
     /// The property of this name.
@@ -97,16 +97,16 @@ pub enum Call {
     Http,
 }
 
-/// The interface of [`Call::Http`].
+/// The interface of [`PlannedCall::Http`].
 pub const HANDLER: &str = "wasi:http/incoming-handler";
 
-impl Call {
+impl PlannedCall {
     /// The name of the function.
     #[must_use]
     pub fn function(&self) -> &str {
         match self {
-            Call::Fuzz(function) | Call::Property(function) | Call::Function(function) => function,
-            Call::Http => HANDLER,
+            PlannedCall::Fuzz(function) | PlannedCall::Property(function) | PlannedCall::Function(function) => function,
+            PlannedCall::Http => HANDLER,
         }
     }
 }
@@ -121,13 +121,13 @@ pub struct ScenarioPlan {
     pub flows: u32,
     /// The sequences and steps of these that are run, in their order; all of them when nothing is named.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub only: Vec<Kept>,
+    pub only: Vec<KeptSequence>,
 }
 
 /// Steps of one sequence that are run although others are left out. They keep their numbers, and so their choices.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
-pub struct Kept {
+pub struct KeptSequence {
     /// Of which kind the sequence is.
     pub kind: ScenarioKind,
     /// Its number.
@@ -137,7 +137,7 @@ pub struct Kept {
 }
 
 impl ScenarioPlan {
-    /// So many sequences of so many steps.
+    /// A number of sequences, each with a number of steps.
     #[must_use]
     pub const fn all(sequences: u32, flows: u32) -> ScenarioPlan {
         ScenarioPlan { sequences, flows, only: Vec::new() }
@@ -188,13 +188,13 @@ impl Default for ScenarioPlan {
 /// What one machine is given.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
-pub struct Machine {
+pub struct MachinePlan {
     /// Arguments, the program's own name first.
     pub args: Vec<String>,
     /// Environment variables, in the order given. Nothing of the real environment is in it.
     pub env: Vec<(String, String)>,
     /// Standard input.
-    pub stdin: Stdin,
+    pub stdin: StdinPlan,
     /// Directories copied into the virtual disk.
     pub dirs: Vec<Mount>,
 }
@@ -206,8 +206,8 @@ pub struct NodePlan {
     /// Its name, by which the others find it: a host name of the simulated network.
     pub name: String,
     /// What runs there.
-    pub program: Program,
-    /// Whether it does not run by itself: the scenario calls what it exports. If there are several, all run the same component.
+    pub program: ProgramPlan,
+    /// Whether the scenario calls its exports, instead of it running on its own. If there are several, all run the same component.
     #[serde(default, skip_serializing_if = "is_false")]
     pub called: bool,
 }
@@ -220,11 +220,11 @@ fn is_false(flag: &bool) -> bool {
 /// A further component, and the machine that it runs on.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
-pub struct Program {
+pub struct ProgramPlan {
     /// The component, before instrumentation.
     pub component: Digest,
     /// What its machine is given.
-    pub machine: Machine,
+    pub machine: MachinePlan,
 }
 
 /// What answers the guest where a real computer could.
@@ -258,7 +258,7 @@ impl Default for Backends {
 /// What must not stand in a trace: values under these names are replaced by [`REDACTED`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
-pub struct Redact {
+pub struct RedactionPolicy {
     /// Names of HTTP headers, in small letters.
     pub headers: Vec<String>,
     /// Names of environment variables.
@@ -268,20 +268,20 @@ pub struct Redact {
 /// What stands in the place of a value that must not be in a trace. The name follows: `<redacted:cookie>`.
 pub const REDACTED: &str = "<redacted:";
 
-impl Default for Redact {
-    fn default() -> Redact {
+impl Default for RedactionPolicy {
+    fn default() -> RedactionPolicy {
         let headers = ["authorization", "cookie", "proxy-authorization", "set-cookie"];
-        Redact { headers: headers.map(str::to_owned).to_vec(), env: Vec::new() }
+        RedactionPolicy { headers: headers.map(str::to_owned).to_vec(), env: Vec::new() }
     }
 }
 
 /// Standard input of a guest.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
-pub struct Stdin {
+pub struct StdinPlan {
     /// The bytes, by digest.
     pub bytes: Digest,
-    /// Whether it stays open after its last byte, like a terminal at which nobody types.
+    /// Whether it stays open after its last byte, like a terminal without input.
     pub stays_open: bool,
 }
 
@@ -345,12 +345,12 @@ impl Default for Limits {
     }
 }
 
-impl Default for Machine {
-    fn default() -> Machine {
-        Machine {
+impl Default for MachinePlan {
+    fn default() -> MachinePlan {
+        MachinePlan {
             args: vec!["program".to_owned()],
             env: Vec::new(),
-            stdin: Stdin { bytes: Digest::of(b""), stays_open: false },
+            stdin: StdinPlan { bytes: Digest::of(b""), stays_open: false },
             dirs: Vec::new(),
         }
     }
@@ -359,7 +359,7 @@ impl Default for Machine {
 impl Default for Plan {
     fn default() -> Plan {
         Plan {
-            main: Machine::default(),
+            main: MachinePlan::default(),
             nodes: Vec::new(),
             wall_start_s: WALL_START_DEFAULT,
             limits: Limits::default(),
@@ -369,7 +369,7 @@ impl Default for Plan {
             processes: Vec::new(),
             network: NetworkPlan::default(),
             faults: Vec::new(),
-            redact: Redact::default(),
+            redact: RedactionPolicy::default(),
             memory: None,
             scenario: None,
             call: None,
@@ -392,7 +392,7 @@ impl Plan {
     }
 
     /// Every further component of the plan, with its machine.
-    pub fn programs(&self) -> impl Iterator<Item = &Program> {
+    pub fn programs(&self) -> impl Iterator<Item = &ProgramPlan> {
         let nodes = self.nodes.iter().map(|node| &node.program);
         let handlers = self.http.iter().filter_map(|rule| match &rule.answer {
             HttpReply::Component(program) => Some(program),

@@ -8,7 +8,7 @@
 //! Invariant: what differs folds differently, lengths and cases included; what is shown is cut, what is
 //! folded never.
 
-use crate::Fold;
+use crate::RunningDigest;
 use std::fmt::Write;
 
 /// Longest rendering of one argument or answer, in bytes; longer data is cut and its length said.
@@ -17,7 +17,7 @@ pub const SHOWN_BYTES_MAX: usize = 48;
 /// Something that can stand in the history: folded always, rendered when kept.
 pub trait Record {
     /// Folds the value into the running digest.
-    fn fold(&self, fold: &mut Fold);
+    fn fold(&self, fold: &mut RunningDigest);
     /// Renders it for people, in at most about [`SHOWN_BYTES_MAX`] bytes.
     fn show(&self, out: &mut String);
     /// Bytes of data that it carries, which moving it costs time for; zero for what is small anyway.
@@ -31,7 +31,7 @@ macro_rules! numbers {
     ($($number:ty),*) => {$(
         impl Record for $number {
             #[inline]
-            fn fold(&self, fold: &mut Fold) {
+            fn fold(&self, fold: &mut RunningDigest) {
                 fold.word(*self as u64);
             }
             fn show(&self, out: &mut String) {
@@ -44,13 +44,13 @@ numbers!(u8, u16, u32, u64, i64, bool);
 
 impl Record for () {
     #[inline]
-    fn fold(&self, _: &mut Fold) {}
+    fn fold(&self, _: &mut RunningDigest) {}
     fn show(&self, _: &mut String) {}
 }
 
 impl Record for [u8] {
     #[inline]
-    fn fold(&self, fold: &mut Fold) {
+    fn fold(&self, fold: &mut RunningDigest) {
         fold.bytes(self);
     }
 
@@ -83,7 +83,7 @@ fn show_cut(bytes: &[u8], out: &mut String) {
 
 impl Record for Vec<u8> {
     #[inline]
-    fn fold(&self, fold: &mut Fold) {
+    fn fold(&self, fold: &mut RunningDigest) {
         self.as_slice().fold(fold);
     }
     fn show(&self, out: &mut String) {
@@ -97,7 +97,7 @@ impl Record for Vec<u8> {
 
 impl Record for str {
     #[inline]
-    fn fold(&self, fold: &mut Fold) {
+    fn fold(&self, fold: &mut RunningDigest) {
         fold.bytes(self.as_bytes());
     }
     fn show(&self, out: &mut String) {
@@ -115,7 +115,7 @@ impl Record for str {
 
 impl Record for String {
     #[inline]
-    fn fold(&self, fold: &mut Fold) {
+    fn fold(&self, fold: &mut RunningDigest) {
         self.as_str().fold(fold);
     }
     fn show(&self, out: &mut String) {
@@ -129,7 +129,7 @@ impl Record for String {
 
 impl<T: Record + ?Sized> Record for &T {
     #[inline]
-    fn fold(&self, fold: &mut Fold) {
+    fn fold(&self, fold: &mut RunningDigest) {
         (**self).fold(fold);
     }
     fn show(&self, out: &mut String) {
@@ -142,7 +142,7 @@ impl<T: Record + ?Sized> Record for &T {
 }
 
 impl<T: Record> Record for Option<T> {
-    fn fold(&self, fold: &mut Fold) {
+    fn fold(&self, fold: &mut RunningDigest) {
         fold.word(u64::from(self.is_some()));
         if let Some(value) = self {
             value.fold(fold);
@@ -162,7 +162,7 @@ impl<T: Record> Record for Option<T> {
 
 impl<T: Record, E: Record> Record for Result<T, E> {
     #[inline]
-    fn fold(&self, fold: &mut Fold) {
+    fn fold(&self, fold: &mut RunningDigest) {
         fold.word(u64::from(self.is_ok()));
         match self {
             Ok(value) => value.fold(fold),
@@ -192,7 +192,7 @@ impl<T: Record, E: Record> Record for Result<T, E> {
 
 impl<A: Record, B: Record> Record for (A, B) {
     #[inline]
-    fn fold(&self, fold: &mut Fold) {
+    fn fold(&self, fold: &mut RunningDigest) {
         self.0.fold(fold);
         self.1.fold(fold);
     }
@@ -209,7 +209,7 @@ impl<A: Record, B: Record> Record for (A, B) {
 
 impl<A: Record, B: Record, C: Record> Record for (A, B, C) {
     #[inline]
-    fn fold(&self, fold: &mut Fold) {
+    fn fold(&self, fold: &mut RunningDigest) {
         self.0.fold(fold);
         self.1.fold(fold);
         self.2.fold(fold);
@@ -232,7 +232,7 @@ impl<T: Record> Record for [T]
 where
     T: ListItem,
 {
-    fn fold(&self, fold: &mut Fold) {
+    fn fold(&self, fold: &mut RunningDigest) {
         fold.word(self.len() as u64);
         self.iter().for_each(|item| item.fold(fold));
     }
@@ -243,7 +243,7 @@ where
                 out.push_str(", ");
             }
             if i == 8 {
-                let mut rest = Fold::default();
+                let mut rest = RunningDigest::default();
                 self.fold(&mut rest);
                 let _ = write!(out, "… {} in all #{:08x}", self.len(), rest.value() as u32);
                 break;
@@ -258,7 +258,7 @@ where
 }
 
 impl<T: Record + ListItem> Record for Vec<T> {
-    fn fold(&self, fold: &mut Fold) {
+    fn fold(&self, fold: &mut RunningDigest) {
         self.as_slice().fold(fold);
     }
     fn show(&self, out: &mut String) {

@@ -5,5 +5,5 @@
 mod recorded;
 mod seeded;
 
-pub use recorded::{Explicit, Recorded};
-pub use seeded::Seeded;
+pub use recorded::{Override, RecordedSource};
+pub use seeded::SeededSource;

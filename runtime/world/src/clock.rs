@@ -6,12 +6,12 @@
 //! frozen: a reading leaves time as it is
 //! ```
 //!
-//! Invariants: time never goes back; a machine's clocks are functions of virtual time and its [`Drift`]; its
+//! Invariants: time never goes back; a machine's clocks are functions of virtual time and its [`ClockDrift`]; its
 //! monotonic clock never goes back; deadlines are moments of virtual time.
 //! Not here: the kinds of faults that make clocks err (`fault/clock_*.rs`).
 
 use crate::fault::{CLOCK_DRIFT, CLOCK_FREEZE, CLOCK_STEP};
-use crate::{Moment, World};
+use crate::{OpContext, World};
 use fozzy_trace::{Duration, Instant, Purpose};
 
 /// What one reading of a clock costs in virtual time. Real readings take some tens of nanoseconds; a
@@ -71,21 +71,21 @@ impl Clock {
 
 /// How the clocks of one machine differ from virtual time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Drift {
-    /// The wall clock is ahead by so many nanoseconds, drift not counted.
+pub struct ClockDrift {
+    /// Nanoseconds by which the wall clock is ahead, without drift.
     pub wall_offset_ns: i64,
-    /// Both clocks have gained so many nanoseconds.
+    /// Nanoseconds that both clocks have gained.
     gained_ns: i64,
     /// Whether drift gains or loses; asked once.
     gains: Option<bool>,
     /// When the clocks were last read, and what they showed.
     read: Instant,
-    shown: Option<Reading>,
+    shown: Option<ClockReading>,
 }
 
 /// What the clocks of a machine show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Reading {
+pub struct ClockReading {
     /// The monotonic clock, in nanoseconds since the execution began; never less than before.
     pub monotonic_ns: u64,
     /// The wall clock, in nanoseconds since 1970.
@@ -94,14 +94,14 @@ pub struct Reading {
 
 /// Which clock is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Dial {
+pub enum ClockKind {
     /// The monotonic clock.
     Monotonic,
     /// The wall clock.
     Wall,
 }
 
-impl Drift {
+impl ClockDrift {
     /// What the machine's wall clock shows when the true one shows `wall_ns`. Asks nothing: the times of files come
     /// from it.
     #[must_use]
@@ -115,27 +115,28 @@ impl Drift {
     }
 
     /// The guest of `machine` reads a clock: planned faults may strike.
-    pub fn read(&mut self, dial: Dial, clock: &Clock, machine: &str, moment: &mut Moment<'_>) -> Reading {
-        if !moment.faults.is_empty() {
-            self.err(dial, clock, machine, moment);
-            if moment.strikes(&CLOCK_FREEZE, machine).is_some()
+    pub fn read(&mut self, dial: ClockKind, clock: &Clock, machine: &str, context: &mut OpContext<'_>) -> ClockReading {
+        if !context.faults.is_empty() {
+            self.err(dial, clock, machine, context);
+            if context.injects(&CLOCK_FREEZE, machine).is_some()
                 && let Some(shown) = self.shown
             {
                 return shown;
             }
         }
-        let reading = Reading { monotonic_ns: self.monotonic_ns(clock.now()), wall_ns: self.wall_ns(clock.wall_ns()) };
+        let reading =
+            ClockReading { monotonic_ns: self.monotonic_ns(clock.now()), wall_ns: self.wall_ns(clock.wall_ns()) };
         self.shown = Some(reading);
         reading
     }
 
     /// Drift since the last reading, and a step.
-    fn err(&mut self, dial: Dial, clock: &Clock, machine: &str, moment: &mut Moment<'_>) {
+    fn err(&mut self, dial: ClockKind, clock: &Clock, machine: &str, context: &mut OpContext<'_>) {
         let elapsed = clock.now().since(self.read).0;
         self.read = clock.now();
-        if let Some(ppm) = moment.strikes(&CLOCK_DRIFT, machine) {
+        if let Some(ppm) = context.injects(&CLOCK_DRIFT, machine) {
             let gains =
-                *self.gains.get_or_insert_with(|| moment.below(Purpose::Fault, "clock-drift.direction", 2) == 0);
+                *self.gains.get_or_insert_with(|| context.below(Purpose::Fault, "clock-drift.direction", 2) == 0);
             let span = u128::from(elapsed) * u128::from(ppm) / 1_000_000;
             let span = i64::try_from(span).unwrap_or(i64::MAX);
             // A clock that loses stands still at the worst.
@@ -143,11 +144,11 @@ impl Drift {
             self.gained_ns =
                 if gains { self.gained_ns.saturating_add(span) } else { self.gained_ns.saturating_sub(lost) };
         }
-        if dial == Dial::Wall
-            && let Some(ns) = moment.strikes(&CLOCK_STEP, machine)
+        if dial == ClockKind::Wall
+            && let Some(ns) = context.injects(&CLOCK_STEP, machine)
         {
             let ns = i64::try_from(ns).unwrap_or(i64::MAX);
-            let forward = moment.below(Purpose::Fault, "clock-step.direction", 2) == 0;
+            let forward = context.below(Purpose::Fault, "clock-step.direction", 2) == 0;
             self.wall_offset_ns = self.wall_offset_ns.saturating_add(if forward { ns } else { -ns });
         }
     }
@@ -164,11 +165,12 @@ impl Drift {
 
 impl World {
     /// The guest of the moment's node reads a clock, which moves time by a tick.
-    pub fn read_clock(&mut self, dial: Dial, moment: &mut Moment<'_>) -> Reading {
+    pub fn read_clock(&mut self, dial: ClockKind, context: &mut OpContext<'_>) -> ClockReading {
         self.clock.tick();
-        moment.now = self.clock.now();
-        let machine: &mut crate::Node = self.nodes[moment.node.0 as usize].as_mut().expect("its guest reads the clock");
-        machine.drift.read(dial, &self.clock, &machine.name, moment)
+        context.now = self.clock.now();
+        let machine: &mut crate::Node =
+            self.nodes[context.node.0 as usize].as_mut().expect("its guest reads the clock");
+        machine.drift.read(dial, &self.clock, &machine.name, context)
     }
 }
 

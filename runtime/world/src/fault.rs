@@ -6,7 +6,7 @@
 //! ```
 //!
 //! A kind is one file with one row in [`FAULTS`]; what it does stands where the operation is (disk, network,
-//! HTTP, processes, clock), which asks [`Moment::strikes`](crate::Moment::strikes).
+//! HTTP, processes, clock), which asks [`OpContext::injects`](crate::OpContext::injects).
 //!
 //! Invariants: without planned faults nothing is asked; the answer zero is always "does not strike", unless
 //! the rate is the whole.
@@ -82,7 +82,7 @@ pub use sync_error::SYNC_ERROR;
 pub use torn_write::TORN_WRITE;
 pub use write_error::WRITE_ERROR;
 
-use crate::Chance;
+use crate::Decider;
 use crate::glob::matches;
 use fozzy_trace::plan::FaultPlan;
 use fozzy_trace::plan::fault::RATE_ALWAYS_PPM;
@@ -175,7 +175,7 @@ pub struct Faults {
 struct Rule {
     kind: &'static FaultKind,
     plan: FaultPlan,
-    struck: u64,
+    injected: u64,
 }
 
 impl Faults {
@@ -186,7 +186,7 @@ impl Faults {
     pub fn new(plans: &[FaultPlan]) -> Result<Faults, UnknownFault> {
         let rules = plans.iter().map(|plan| {
             let kind = kind_of(&plan.kind).ok_or_else(|| UnknownFault(plan.kind.clone()))?;
-            Ok(Rule { kind, plan: plan.clone(), struck: 0 })
+            Ok(Rule { kind, plan: plan.clone(), injected: 0 })
         });
         Ok(Faults { rules: rules.collect::<Result<_, _>>()? })
     }
@@ -205,19 +205,19 @@ impl Faults {
     }
 
     /// How often each of them has struck, in the order of the plan.
-    pub fn struck(&self) -> impl Iterator<Item = u64> {
-        self.rules.iter().map(|rule| rule.struck)
+    pub fn injected(&self) -> impl Iterator<Item = u64> {
+        self.rules.iter().map(|rule| rule.injected)
     }
 
     /// Whether a fault of `kind` strikes what all of `targets` name now, and how hard. The first rule that strikes
     /// decides.
-    pub(crate) fn strike(
+    pub(crate) fn inject(
         &mut self,
         kind: &FaultKind,
         targets: &[&str],
         now: Instant,
         node: NodeId,
-        chance: &mut dyn Chance,
+        decider: &mut dyn Decider,
     ) -> Option<u64> {
         let candidates =
             self.rules.iter_mut().filter(|rule| std::ptr::eq(rule.kind, kind) || rule.kind.name == kind.name);
@@ -225,9 +225,9 @@ impl Faults {
             .filter(|rule| rule.is_open(now) && targets.iter().any(|target| matches(&rule.plan.target, target)))
         {
             let question = Question { node, purpose: Purpose::Fault, site: rule.kind.name };
-            let answer = chance.below(question, u64::from(RATE_ALWAYS_PPM));
+            let answer = decider.below(question, u64::from(RATE_ALWAYS_PPM));
             if answer >= u64::from(RATE_ALWAYS_PPM.saturating_sub(rule.plan.rate_ppm)) {
-                rule.struck += 1;
+                rule.injected += 1;
                 return Some(rule.plan.strength.unwrap_or(kind.strength));
             }
         }
@@ -239,7 +239,7 @@ impl Rule {
     fn is_open(&self, now: Instant) -> bool {
         let start = Instant::START.after(self.plan.start);
         let over = self.plan.length.is_some_and(|length| now >= start.after(length));
-        now >= start && !over && self.plan.times.is_none_or(|times| self.struck < times)
+        now >= start && !over && self.plan.times.is_none_or(|times| self.injected < times)
     }
 }
 

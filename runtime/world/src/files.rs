@@ -17,6 +17,7 @@
 mod content;
 mod crash;
 mod data;
+mod disk_faults;
 mod durable;
 mod entries;
 mod journal;
@@ -28,28 +29,27 @@ mod open;
 mod path;
 mod radix;
 mod stat;
-mod strike;
 #[cfg(test)]
 pub(crate) mod tests;
 
 pub use crash::SECTOR_BYTES;
 pub use data::{FILE_BYTES_MAX, READ_BYTES_MAX};
+pub use disk_faults::{DiskFault, DiskOperation, flip_bit, inject};
 pub use durable::{PENDING_BYTES_MAX, PENDING_CHANGES_MAX};
-pub use entries::{LINKS_MAX, Listing};
+pub use entries::{DirectoryCursor, LINKS_MAX};
 pub use fozzy_trace::Errno;
 pub use journal::JOURNAL_OPERATIONS_MAX;
 pub use live::{LiveFile, LiveFiles};
 pub use mount::MountError;
-pub use node::{DIRECTORY_BYTES, NodeIndex, NodeKind, Stat};
-pub use open::{Descriptor, DescriptorFlags, OpenFlags, PathFlags};
+pub use node::{DIRECTORY_BYTES, InodeIndex, InodeKind, InodeStat};
+pub use open::{DescriptorFlags, FileDescriptor, OpenFlags, PathFlags};
 pub use path::{LINKS_FOLLOWED_MAX, NAME_BYTES_MAX, PATH_BYTES_MAX};
-pub use stat::{MetadataHash, NewTime, wall_ns};
-pub use strike::{Act, Strike, flip_bit, strike};
+pub use stat::{FileTimeChange, MetadataHash, wall_ns};
 
 use content::CHUNK_BYTES;
-use durable::Durability;
-use node::{Body, Directory, Node};
-use radix::Radix;
+use durable::DurabilityTracker;
+use node::{Directory, Inode, InodeBody};
+use radix::RadixTree;
 use rpds::RedBlackTreeMapSync;
 use std::sync::Arc;
 
@@ -79,7 +79,7 @@ pub struct DiskUsage {
 /// See the module.
 #[derive(Clone, Debug)]
 pub struct Disk {
-    nodes: Radix<Arc<Node>>,
+    nodes: RadixTree<Arc<Inode>>,
     /// Indices to use again, the latest first.
     free: Option<Arc<FreeIndex>>,
     /// The lowest index that was never used.
@@ -89,13 +89,13 @@ pub struct Disk {
     usage: DiskUsage,
     limits: DiskLimits,
     /// What a crash could take; `None` when none is planned.
-    durability: Option<Box<Durability>>,
+    durability: Option<Box<DurabilityTracker>>,
 }
 
 /// A list that clones share: its head is replaced, never changed.
 #[derive(Debug)]
 struct FreeIndex {
-    index: NodeIndex,
+    index: InodeIndex,
     next: Option<Arc<FreeIndex>>,
 }
 
@@ -114,11 +114,11 @@ impl Disk {
     #[must_use]
     pub fn new(limits: DiskLimits, now_wall_ns: u64) -> Disk {
         let usage = DiskUsage::default();
-        let nodes = Radix::default();
+        let nodes = RadixTree::default();
         let mut disk = Disk { nodes, free: None, fresh: 0, serial: 0, usage, limits, durability: None };
         disk.limits.nodes = disk.limits.nodes.clamp(2, u64::from(u32::MAX));
-        let empty = |parent| Body::Directory(Directory { parent, entries: RedBlackTreeMapSync::new_sync() });
-        let root = disk.add(empty(NodeIndex(0)), now_wall_ns).expect("the first node fits");
+        let empty = |parent| InodeBody::Directory(Directory { parent, entries: RedBlackTreeMapSync::new_sync() });
+        let root = disk.add(empty(InodeIndex(0)), now_wall_ns).expect("the first node fits");
         assert_eq!(root, disk.root(), "the root is the first node");
         disk.node_mut(root).links = 2;
         disk.make(root, "tmp".into(), empty(root), now_wall_ns).expect("the second node fits");
@@ -127,8 +127,8 @@ impl Disk {
 
     /// The root directory. It is never removed.
     #[must_use]
-    pub const fn root(&self) -> NodeIndex {
-        NodeIndex(0)
+    pub const fn root(&self) -> InodeIndex {
+        InodeIndex(0)
     }
 
     /// What is taken.
@@ -143,26 +143,26 @@ impl Disk {
         self.limits
     }
 
-    fn node(&self, index: NodeIndex) -> &Node {
+    fn node(&self, index: InodeIndex) -> &Inode {
         self.nodes.get(u64::from(index.0)).expect("a node that is linked or held is there")
     }
 
-    fn node_mut(&mut self, index: NodeIndex) -> &mut Node {
+    fn node_mut(&mut self, index: InodeIndex) -> &mut Inode {
         Arc::make_mut(self.nodes.get_mut(u64::from(index.0)).expect("a node that is linked or held is there"))
     }
 
     /// What still fits. Chunks are bounded too, or one byte in each of many chunks would take far more
     /// memory than the disk has bytes; contents without holes never meet that bound.
-    fn room(&self) -> content::Usage {
+    fn room(&self) -> content::ContentUsage {
         let chunks_max = (self.limits.bytes / CHUNK_BYTES).saturating_add(self.limits.nodes);
-        content::Usage {
+        content::ContentUsage {
             bytes: self.limits.bytes.saturating_sub(self.usage.bytes),
             chunks: chunks_max.saturating_sub(self.usage.chunks),
         }
     }
 
     /// A node without names yet.
-    fn add(&mut self, body: Body, now_ns: u64) -> Result<NodeIndex, Errno> {
+    fn add(&mut self, body: InodeBody, now_ns: u64) -> Result<InodeIndex, Errno> {
         let bytes = bytes_of(&body);
         let fits = |disk: &Disk| disk.usage.nodes < disk.limits.nodes && bytes <= disk.room().bytes;
         if !fits(self) {
@@ -178,13 +178,13 @@ impl Disk {
             }
             None => {
                 self.fresh += 1;
-                NodeIndex(self.fresh - 1)
+                InodeIndex(self.fresh - 1)
             }
         };
         self.serial += 1;
         self.usage.nodes += 1;
         self.usage.bytes += bytes;
-        let node = Node {
+        let node = Inode {
             serial: self.serial,
             links: 0,
             holders: 0,
@@ -200,8 +200,8 @@ impl Disk {
         Ok(index)
     }
 
-    /// Removes a node that nothing leads to and nobody holds.
-    fn collect(&mut self, index: NodeIndex) {
+    /// Removes a node without links and without open descriptors.
+    fn collect(&mut self, index: InodeIndex) {
         let node = self.node(index);
         if node.links > 0 || node.holders > 0 {
             return;
@@ -209,7 +209,7 @@ impl Disk {
         let node = self.nodes.remove(u64::from(index.0)).expect("it was just seen");
         self.usage.nodes -= 1;
         self.usage.bytes -= bytes_of(&node.body);
-        if let Body::File(content) = &node.body {
+        if let InodeBody::File(content) = &node.body {
             self.usage.chunks -= content.usage().chunks;
         }
         self.free = Some(Arc::new(FreeIndex { index, next: self.free.take() }));
@@ -219,10 +219,10 @@ impl Disk {
     }
 }
 
-fn bytes_of(body: &Body) -> u64 {
+fn bytes_of(body: &InodeBody) -> u64 {
     match body {
-        Body::File(content) => content.usage().bytes,
-        Body::Directory(_) => 0,
-        Body::Link(text) => text.len() as u64,
+        InodeBody::File(content) => content.usage().bytes,
+        InodeBody::Directory(_) => 0,
+        InodeBody::Link(text) => text.len() as u64,
     }
 }

@@ -3,7 +3,7 @@
 //! ```text
 //! outgoing-request ─▶ handle ─▶ exchange ─┬─ rules of the plan ─▶ a response, a failure, or a component that handles it
 //!        │ outgoing-body ─▶ body          ├─ the real computer  ─▶ an observation
-//!        ▼                                └─ nobody             ─▶ destination-not-found, and a finding
+//!        ▼                                └─ no rule            ─▶ destination-not-found, and a finding
 //! future-incoming-response ◀── reply, when it has arrived in virtual time
 //! ```
 //!
@@ -18,31 +18,31 @@ pub mod exchange;
 pub mod fields;
 pub mod handle;
 pub mod message;
-pub mod receive;
+pub mod received_request;
 pub mod redact;
 pub mod request;
 pub mod response;
 pub mod rules;
 pub mod send;
 
-pub use body::{Bodies, BodyId, Side};
-pub use error::ErrorCode;
+pub use body::{BodyId, BodySide, HttpBodies};
+pub use error::HttpErrorCode;
 pub use exchange::{ExchangeId, Exchanges};
-pub use fields::{Fields, FieldsError};
+pub use fields::{FieldsError, HeaderFields};
 pub use handle::{HandleError, HttpHandle};
 pub use message::{Method, Scheme};
-pub use receive::Received;
+pub use received_request::ReceivedRequest;
 pub use send::LiveRequest;
 
 /// All of HTTP that a run has going.
 #[derive(Clone, Debug, Default)]
 pub struct Http {
-    /// Bodies that somebody writes or reads.
-    pub bodies: Bodies,
+    /// Bodies that a guest writes or reads.
+    pub bodies: HttpBodies,
     /// Requests with their replies.
     pub exchanges: Exchanges,
     /// Who answers requests.
-    pub rules: rules::Rules,
+    pub rules: rules::HttpRules,
     /// Of the fields of all handles.
     field_bytes: usize,
 }

@@ -13,13 +13,13 @@
 //! clone; nothing here reaches a real clock, file, process or network.
 //! Not here: WIT (`fozzy-host`), who answers questions (`fozzy-trace`), wasm (`fozzy-engine`).
 
-pub mod arrival;
-pub mod chance;
 pub mod clock;
+pub mod decide;
 pub mod fault;
 pub mod files;
 pub mod glob;
 pub mod http;
+pub mod latency_model;
 pub mod network;
 pub mod node;
 pub mod pipe;
@@ -34,8 +34,8 @@ pub mod table;
 pub mod unmatched;
 mod wait;
 
-pub use chance::{Chance, Moment};
 pub use clock::Clock;
+pub use decide::{Decider, OpContext};
 pub use fault::Faults;
 pub use files::Disk;
 pub use http::Http;
@@ -46,12 +46,12 @@ pub use process::{Pid, Processes};
 pub use signal::{SignalId, Signals};
 pub use spans::Spans;
 pub use stdio::{OutputKind, Stdin};
-pub use table::{Handle, Table, TableError};
+pub use table::{Handle, HandleTable, TableError};
 pub use unmatched::UnmatchedRequests;
-pub use wait::{Blocked, Timer, Wait};
+pub use wait::{Deadlock, Timer, Wait};
 
-use fozzy_trace::plan::{Inputs, Program};
-use fozzy_trace::{Digest, Facts, Instant, NodeId, Plan, Shared};
+use fozzy_trace::plan::{Inputs, ProgramPlan};
+use fozzy_trace::{CopyOnWrite, Digest, Facts, Instant, NodeId, Plan};
 use std::sync::Arc;
 
 /// Machines that a run may have at once, children included; one more is refused as the operating system
@@ -75,11 +75,11 @@ pub struct World {
     pub clock: Clock,
     /// The machines, by their ids. The first runs the target, and those of the plan follow: they stay. Those that were
     /// launched go with their guests.
-    pub nodes: Vec<Option<Shared<Node>>>,
+    pub nodes: Vec<Option<CopyOnWrite<Node>>>,
     /// How many of them are there.
     pub living: usize,
     /// What connects them.
-    pub network: Shared<Network>,
+    pub network: CopyOnWrite<Network>,
     /// Events that happen once.
     pub signals: Signals,
     /// HTTP exchanges.
@@ -112,12 +112,12 @@ pub struct Launch {
     /// Its component; `None` is the target.
     pub component: Option<Digest>,
     /// How it is called.
-    pub entry: Entry,
+    pub entry: GuestEntry,
 }
 
 /// How a guest is called.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Entry {
+pub enum GuestEntry {
     /// `wasi:cli/run`.
     Run,
     /// `wasi:http/incoming-handler`, with the handles of request and response-outparam in the node's table.
@@ -156,13 +156,12 @@ impl World {
     /// When inputs are missing or a directory does not fit the disk.
     pub fn new(plan: Arc<Plan>, inputs: &Inputs) -> Result<World, WorldError> {
         let clock = Clock::new(plan.wall_start_s);
-        let names = std::iter::once(MAIN).chain(plan.nodes.iter().map(|node| node.name.as_str()));
         let mut world = World {
             inputs: Arc::new(inputs.clone()),
             clock,
             nodes: Vec::new(),
             living: 0,
-            network: Shared::new(Network::new(&plan.network, names.map(str::to_owned).collect())),
+            network: CopyOnWrite::new(Network::new(&plan.network, Vec::new())),
             signals: Signals::default(),
             http: Http::default(),
             processes: Processes::new(&plan.processes),
@@ -178,12 +177,12 @@ impl World {
         };
         world.facts.allocations.leak_budget_bytes = plan.memory.as_ref().and_then(|memory| memory.leak_budget_bytes);
         // The target comes first in everything that has an order.
-        world.start(MAIN.to_owned(), Arc::new(plan.main.clone()), None, Entry::Run)?;
+        world.start(MAIN.to_owned(), Arc::new(plan.main.clone()), None, GuestEntry::Run)?;
         for node in &plan.nodes {
             let machine = Arc::new(node.program.machine.clone());
-            let id = world.start(node.name.clone(), machine, Some(node.program.component), Entry::Run)?;
+            let id = world.start(node.name.clone(), machine, Some(node.program.component), GuestEntry::Run)?;
             if node.called {
-                // Nobody starts it: it is there when it is called. Whoever calls it may cut its power.
+                // It is not started: the scenario calls it, and may cut its power.
                 world.launches.pop();
                 world.node_mut(id).disk.track_durability(true);
             }
@@ -191,31 +190,33 @@ impl World {
         Ok(world)
     }
 
-    /// One more machine, which joins while the run goes on: a child process, a server of a rule. The engine
-    /// starts its guest.
+    /// One more machine, which joins during the run: a child process, a server of a rule. The engine
+    /// starts its guest. A machine that is refused leaves nothing behind: no host name, no signal, no address.
     ///
     /// # Errors
     /// When inputs are missing, a directory does not fit the disk, or there are too many machines.
-    pub fn launch(&mut self, name: String, program: &Program, entry: Entry) -> Result<NodeId, WorldError> {
-        self.network.join(name.clone());
+    pub fn launch(&mut self, name: String, program: &ProgramPlan, entry: GuestEntry) -> Result<NodeId, WorldError> {
         self.start(name, Arc::new(program.machine.clone()), Some(program.component), entry)
     }
 
     fn start(
         &mut self,
         name: String,
-        machine: Arc<fozzy_trace::plan::Machine>,
+        machine: Arc<fozzy_trace::plan::MachinePlan>,
         component: Option<Digest>,
-        entry: Entry,
+        entry: GuestEntry,
     ) -> Result<NodeId, WorldError> {
         if self.living == NODES_MAX || self.nodes.len() == NODES_STARTED_MAX {
             return Err(WorldError::TooManyNodes);
         }
         let id = NodeId(self.nodes.len() as u32);
-        let end = self.signals.create();
         let wall_ns = self.clock.wall_ns();
-        let node = Node::new(id, name, machine, &self.plan.limits, &self.inputs, wall_ns, end)?;
-        self.nodes.push(Some(Shared::new(node)));
+        let end = self.signals.next();
+        let node = Node::new(id, name.clone(), machine, &self.plan.limits, &self.inputs, wall_ns, end)?;
+        // From here on nothing is refused. Names and addresses are found by the machine's number.
+        assert_eq!(self.signals.create(), end, "nobody else has made a signal meanwhile");
+        self.network.join(id, name);
+        self.nodes.push(Some(CopyOnWrite::new(node)));
         self.living += 1;
         if self.faults.plans(&fault::POWER_LOSS) {
             self.node_mut(id).disk.track_durability(true);
@@ -225,7 +226,7 @@ impl World {
     }
 
     /// The guest of `node` ended. Whoever waits for it can go on; a machine that was launched for it goes with it.
-    pub fn guest_ended(&mut self, node: NodeId, exit: GuestExit, moment: &mut Moment<'_>) {
+    pub fn guest_ended(&mut self, node: NodeId, exit: GuestExit, context: &mut OpContext<'_>) {
         let now = self.clock.now();
         let ended = self.node_mut(node);
         ended.exit = Some(exit);
@@ -234,7 +235,7 @@ impl World {
         self.signals.fire(signal, now);
         self.http_guest_ended(node);
         self.process_ended(node, exit);
-        self.network.close_node(node, moment);
+        self.network.close_node(node, context);
         self.leave(node);
     }
 
@@ -282,7 +283,7 @@ impl World {
                 Some(process) => self.pipes.is_ready(process.stdin, PipeEnd::Read, self.clock.now()),
                 None => self.node(node).stdin.is_ready(),
             },
-            Wait::Signal(signal) => self.signals.at(signal).is_some_and(|moment| moment <= self.clock.now()),
+            Wait::Signal(signal) => self.signals.at(signal).is_some_and(|context| context <= self.clock.now()),
             Wait::Socket(readiness) => self.network.is_ready(readiness),
             Wait::Pipe(pipe, end) => self.pipes.is_ready(pipe, end, self.clock.now()),
             Wait::Process(pid) => self.processes.is_over(pid, self.clock.now()),
@@ -297,13 +298,13 @@ impl World {
         waiting.is_empty() || waiting.iter().any(|wait| self.is_ready(node, *wait))
     }
 
-    /// The machine that goes on when the guest of `node` does: its own, or that of the program that it calls.
+    /// The machine that runs when the guest of `node` does: its own, or that of the program that it calls.
     #[must_use]
     pub fn acting(&self, node: NodeId) -> NodeId {
         self.node(node).calling.unwrap_or(node)
     }
 
-    /// When `wait` will be over, as far as that is known.
+    /// When `wait` will be over, if that is known.
     fn deadline(&self, wait: Wait) -> Option<Instant> {
         match wait {
             Wait::Until(deadline) => Some(deadline).filter(|deadline| *deadline < Instant::NEVER),
@@ -320,7 +321,7 @@ impl World {
         self.until.is_some_and(|until| self.clock.now() >= until)
     }
 
-    /// When something will happen by itself that a guest waits for, or that the computer does: the next moments, in order.
+    /// The next deadlines, in order: what guests wait for, and what the computer does.
     #[must_use]
     pub fn timers(&self) -> Vec<Timer> {
         let nodes = self.nodes.iter().flatten();
@@ -359,13 +360,13 @@ impl World {
     /// Lets virtual time pass until one of `waits` of the only guest is over.
     ///
     /// # Errors
-    /// [`Blocked`] when that will never happen: the guest hangs.
-    pub fn block(&mut self, node: NodeId, waits: &[Wait]) -> Result<(), Blocked> {
+    /// [`Deadlock`] when that will never happen: the guest hangs.
+    pub fn block(&mut self, node: NodeId, waits: &[Wait]) -> Result<(), Deadlock> {
         self.network.advance(self.clock.now());
         self.end_overdue();
         while !waits.iter().any(|wait| self.is_ready(node, *wait)) {
             if !self.pass_time(waits.iter().copied()) {
-                return Err(Blocked { waiting: waits.iter().map(ToString::to_string).collect() });
+                return Err(Deadlock { waiting: waits.iter().map(ToString::to_string).collect() });
             }
         }
         Ok(())
@@ -382,7 +383,7 @@ mod tests {
     fn world(stays_open: bool) -> World {
         let mut inputs = Inputs::default();
         let bytes = inputs.add(b"ab".to_vec());
-        let main = plan::Machine { stdin: plan::Stdin { bytes, stays_open }, ..plan::Machine::default() };
+        let main = plan::MachinePlan { stdin: plan::StdinPlan { bytes, stays_open }, ..plan::MachinePlan::default() };
         let plan = Plan { main, ..Plan::default() };
         World::new(Arc::new(plan), &inputs).expect("a plain plan")
     }
@@ -418,8 +419,8 @@ mod tests {
     #[test]
     fn a_missing_input_is_an_error() {
         let missing = fozzy_trace::Digest::of(b"elsewhere");
-        let stdin = plan::Stdin { bytes: missing, stays_open: false };
-        let plan = Plan { main: plan::Machine { stdin, ..plan::Machine::default() }, ..Plan::default() };
+        let stdin = plan::StdinPlan { bytes: missing, stays_open: false };
+        let plan = Plan { main: plan::MachinePlan { stdin, ..plan::MachinePlan::default() }, ..Plan::default() };
         let error = World::new(Arc::new(plan), &Inputs::default()).expect_err("no bytes");
         assert!(error.to_string().contains(&missing.to_string()));
     }

@@ -6,7 +6,7 @@
 //! ```
 //!
 //! Invariants: plain values, so a clone is a checkpoint; what happens at the same moment happens in the order in which it
-//! was caused; time, loss and faults are decided when something is sent, so [`Network::advance`] asks nobody. Bounds are
+//! was caused; time, loss and faults are decided when something is sent, so [`Network::advance`] asks no questions. Bounds are
 //! below; each is met as a real machine meets its own (no room, no socket, a lost datagram).
 //! Not here: who waits (`World`), WIT (`fozzy-host`), wasi:http (`crate::http`).
 
@@ -25,20 +25,20 @@ mod tcp;
 mod tests;
 mod udp;
 
-pub use address::Family;
-pub use error::{ErrorCode, StreamEnd};
-pub use options::{Options, SetOption};
+pub use address::AddressFamily;
+pub use error::{SocketErrorCode, StreamEnd};
+pub use options::{SocketOption, SocketOptions};
 pub use tcp::Shutdown;
 pub use udp::DATAGRAMS_MAX;
 
-use crate::Moment;
-use connection::{Connection, Leave};
-use event::{Event, Events};
+use crate::OpContext;
+use connection::{CloseMode, Connection};
+use event::{NetworkEvent, NetworkEvents};
 use fozzy_trace::plan::NetworkPlan;
 use fozzy_trace::{Instant, NodeId};
 use link::Links;
-use ports::Ports;
-use slab::{Key, Slab};
+use ports::PortTable;
+use slab::{Slab, SlabKey};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::net::{IpAddr, SocketAddr};
@@ -48,7 +48,7 @@ use udp::UdpSocket;
 
 /// Sockets that one machine may have; one more is `new-socket-limit`. Enough for a busy server, and each is small.
 pub const SOCKETS_MAX: u32 = 10_000;
-/// Connections of all machines, those included that nobody has accepted or closed to the end. With more, requests for
+/// Connections of all machines, also those not yet accepted or not fully closed. With more, requests for
 /// connections are ignored.
 pub const CONNECTIONS_MAX: usize = 1 << 16;
 /// Packets on their way at once. With more, datagrams are lost and streams take nothing.
@@ -58,11 +58,11 @@ pub const HELD_BYTES_MAX: usize = 256 << 20;
 
 /// A TCP socket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct TcpId(Key);
+pub struct TcpId(SlabKey);
 
 /// A UDP socket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct UdpId(Key);
+pub struct UdpId(SlabKey);
 
 /// What a guest waits for at a socket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -96,7 +96,7 @@ pub struct Network {
     /// By machine.
     hosts: Vec<Host>,
     links: Links,
-    events: Events,
+    events: NetworkEvents,
     tcp: Slab<TcpSocket>,
     udp: Slab<UdpSocket>,
     connections: Slab<Connection>,
@@ -108,19 +108,19 @@ pub struct Network {
 #[derive(Clone, Debug, Default)]
 struct Host {
     sockets: u32,
-    tcp_ports: Ports,
-    udp_ports: Ports,
+    tcp_ports: PortTable,
+    udp_ports: PortTable,
     listeners: BTreeMap<(u16, IpAddr), TcpId>,
     receivers: BTreeMap<(u16, IpAddr), UdpId>,
 }
 
 /// Who is bound to the address, or to all addresses.
 fn bound_to<T: Copy>(sockets: &BTreeMap<(u16, IpAddr), T>, to: SocketAddr) -> Option<T> {
-    let everywhere = address::unspecified(Family::of(to.ip()));
+    let everywhere = address::unspecified(AddressFamily::of(to.ip()));
     sockets.get(&(to.port(), to.ip())).or_else(|| sockets.get(&(to.port(), everywhere))).copied()
 }
 
-/// Whether somebody is bound so that nobody else can be bound to the address.
+/// Whether a socket is bound exclusively to the address.
 fn excludes<T>(sockets: &BTreeMap<(u16, IpAddr), T>, address: SocketAddr) -> bool {
     let lowest = (address.port(), IpAddr::from([0; 4]));
     let highest = (address.port(), IpAddr::from([u8::MAX; 16]));
@@ -153,58 +153,59 @@ impl Network {
             names: Vec::new(),
             hosts: Vec::new(),
             links: Links::new(plan),
-            events: Events::default(),
+            events: NetworkEvents::default(),
             tcp: Slab::default(),
             udp: Slab::default(),
             connections: Slab::default(),
             held: 0,
         };
-        for name in names {
-            network.join(name);
+        for (number, name) in (0..).zip(names) {
+            network.join(NodeId(number), name);
         }
         network
     }
 
-    /// One more machine, which joins while the run goes on.
-    pub fn join(&mut self, name: String) {
+    /// The machine `node` joins, under this name. Machines join in the order of their numbers, each once.
+    pub fn join(&mut self, node: NodeId, name: String) {
+        assert_eq!(self.hosts.len(), node.0 as usize, "names, addresses and machines have the same numbers");
         self.names.push(name.into());
         self.hosts.push(Host::default());
     }
 
     /// The program of a machine has ended: its sockets close as a kernel closes them. The machine stays, and refuses
     /// connections.
-    pub fn close_node(&mut self, node: NodeId, moment: &mut Moment<'_>) {
-        self.end_node(node, Leave::Close, moment);
+    pub fn close_node(&mut self, node: NodeId, context: &mut OpContext<'_>) {
+        self.end_node(node, CloseMode::Close, context);
     }
 
-    /// A machine is there no more. Its name and addresses are never given again, and nobody listens there.
+    /// Removes a machine. Its name and addresses are never reused, and connections to it are refused.
     pub fn leave(&mut self, node: NodeId) {
         self.links.forget(node);
     }
 
     /// A machine loses power: what it had not sent is gone, and its peers are reset, as the machine that is up again
     /// answers packets of connections that it does not know.
-    pub fn lose_node(&mut self, node: NodeId, moment: &mut Moment<'_>) {
-        self.end_node(node, Leave::Abort, moment);
+    pub fn lose_node(&mut self, node: NodeId, context: &mut OpContext<'_>) {
+        self.end_node(node, CloseMode::Abort, context);
     }
 
-    fn end_node(&mut self, node: NodeId, leave: Leave, moment: &mut Moment<'_>) {
-        let tcp: Vec<Key> = self.tcp.iter().filter(|(_, socket)| socket.node == node).map(|(key, _)| key).collect();
-        let udp: Vec<Key> = self.udp.iter().filter(|(_, socket)| socket.node == node).map(|(key, _)| key).collect();
+    fn end_node(&mut self, node: NodeId, leave: CloseMode, context: &mut OpContext<'_>) {
+        let tcp: Vec<SlabKey> = self.tcp.iter().filter(|(_, socket)| socket.node == node).map(|(key, _)| key).collect();
+        let udp: Vec<SlabKey> = self.udp.iter().filter(|(_, socket)| socket.node == node).map(|(key, _)| key).collect();
         for key in tcp {
-            self.tcp_close(TcpId(key), leave, moment);
+            self.tcp_close(TcpId(key), leave, context);
         }
         for key in udp {
             self.udp_close(UdpId(key));
         }
-        self.advance(moment.now);
+        self.advance(context.now);
     }
 
     /// The addresses of a name: of a machine, of `localhost`, or the address that it is.
     ///
     /// # Errors
     /// `invalid-argument` for what cannot be a name, `name-unresolvable` for an unknown one.
-    pub fn resolve(&self, name: &str) -> Result<Vec<IpAddr>, ErrorCode> {
+    pub fn resolve(&self, name: &str) -> Result<Vec<IpAddr>, SocketErrorCode> {
         lookup::resolve(name, &self.names)
     }
 
@@ -221,17 +222,21 @@ impl Network {
         }
     }
 
-    fn happen(&mut self, event: Event, at: Instant) {
+    fn happen(&mut self, event: NetworkEvent, at: Instant) {
         match event {
-            Event::Syn(syn) => self.syn_arrives(syn, at),
-            Event::ConnectEnds { socket, result } => self.connect_ends(socket, result, at),
-            Event::Acceptable { listener, connection, back } => self.becomes_acceptable(listener, connection, back, at),
-            Event::Bytes { connection, from, count, back } => self.bytes_arrive(connection, from, count, back, at),
-            Event::Fin { connection, from } => self.fin_arrives(connection, from),
-            Event::Reset { connection, to } => self.breaks(connection, to, ErrorCode::ConnectionReset),
-            Event::GiveUp { connection, to } => self.breaks(connection, to, ErrorCode::Timeout),
-            Event::Datagram(datagram) => self.datagram_arrives(*datagram, at),
-            Event::Unheard { socket, to } => self.datagram_unheard(socket, to),
+            NetworkEvent::Syn(syn) => self.syn_arrives(syn, at),
+            NetworkEvent::ConnectEnds { socket, result } => self.connect_ends(socket, result, at),
+            NetworkEvent::Acceptable { listener, connection, back } => {
+                self.becomes_acceptable(listener, connection, back, at)
+            }
+            NetworkEvent::Bytes { connection, from, count, back } => {
+                self.bytes_arrive(connection, from, count, back, at)
+            }
+            NetworkEvent::Fin { connection, from } => self.fin_arrives(connection, from),
+            NetworkEvent::Reset { connection, to } => self.breaks(connection, to, SocketErrorCode::ConnectionReset),
+            NetworkEvent::GiveUp { connection, to } => self.breaks(connection, to, SocketErrorCode::Timeout),
+            NetworkEvent::Datagram(datagram) => self.datagram_arrives(*datagram, at),
+            NetworkEvent::Unheard { socket, to } => self.datagram_unheard(socket, to),
         }
     }
 
@@ -251,10 +256,10 @@ impl Network {
     }
 
     /// One more socket of the machine.
-    fn count_socket(&mut self, node: NodeId) -> Result<(), ErrorCode> {
+    fn count_socket(&mut self, node: NodeId) -> Result<(), SocketErrorCode> {
         let host = self.host_mut(node);
         if host.sockets >= SOCKETS_MAX {
-            return Err(ErrorCode::NewSocketLimit);
+            return Err(SocketErrorCode::NewSocketLimit);
         }
         host.sockets += 1;
         Ok(())

@@ -2,12 +2,12 @@
 //!
 //! Invariant: what a guest on one machine does changes another machine only through network, pipes and signals.
 
-use crate::clock::Drift;
+use crate::clock::ClockDrift;
 use crate::process::ProcessNode;
 use crate::snapshots::Snapshots;
-use crate::{Disk, SignalId, Stdin, Table, Wait, WorldError, files};
-use fozzy_trace::plan::{Inputs, Limits, Machine};
-use fozzy_trace::{NodeId, Output};
+use crate::{Disk, HandleTable, SignalId, Stdin, Wait, WorldError, files};
+use fozzy_trace::plan::{Inputs, Limits, MachinePlan};
+use fozzy_trace::{NodeId, StreamOutput};
 use std::sync::Arc;
 
 /// One machine.
@@ -18,22 +18,22 @@ pub struct Node {
     /// Its host name on the network.
     pub name: String,
     /// Arguments and environment, as planned.
-    pub machine: Arc<Machine>,
+    pub machine: Arc<MachinePlan>,
     /// The disk.
     pub disk: Disk,
     /// Standard input.
     pub stdin: Stdin,
     /// Standard output so far.
-    pub stdout: Output,
+    pub stdout: StreamOutput,
     /// Standard error so far.
-    pub stderr: Output,
+    pub stderr: StreamOutput,
     /// The guest's open handles.
-    pub table: Table,
+    pub table: HandleTable,
     /// How its clocks differ from virtual time.
-    pub drift: Drift,
+    pub drift: ClockDrift,
     /// What its guest waits for; empty while it can go on.
     pub waiting: Vec<Wait>,
-    /// The machine whose program its guest is calling: that one is who goes on, or waits.
+    /// The machine whose program its guest is calling: that one runs, or waits.
     pub calling: Option<NodeId>,
     /// Its disk at earlier moments.
     pub snapshots: Snapshots,
@@ -66,7 +66,7 @@ impl Node {
     pub fn new(
         id: NodeId,
         name: String,
-        machine: Arc<Machine>,
+        machine: Arc<MachinePlan>,
         limits: &Limits,
         inputs: &Inputs,
         wall_ns: u64,
@@ -85,10 +85,10 @@ impl Node {
             machine,
             disk,
             stdin,
-            stdout: Output::default(),
-            stderr: Output::default(),
-            table: Table::default(),
-            drift: Drift::default(),
+            stdout: StreamOutput::default(),
+            stderr: StreamOutput::default(),
+            table: HandleTable::default(),
+            drift: ClockDrift::default(),
             waiting: Vec::new(),
             calling: None,
             snapshots: Snapshots::default(),

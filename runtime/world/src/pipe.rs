@@ -10,7 +10,7 @@
 //! After the writer's end has closed, the reader gets what is left and then the end; after the reader's end has
 //! closed, the writer gets a broken pipe.
 //!
-//! Invariants: bytes come out as they went in; a pipe is gone when nobody holds either end; a name is never
+//! Invariants: bytes come out as they went in; a pipe is gone when neither end is held; a name is never
 //! used twice, so a stale one is harmless: it reads as ended and writes as broken.
 //! Not here: handles (the table), who holds which end (`process`).
 
@@ -45,7 +45,7 @@ pub enum PipeEnd {
 
 /// What a read gives.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Read {
+pub enum PipeRead {
     /// Bytes; none when there are none now, or when none were asked for.
     Bytes(Vec<u8>),
     /// The end.
@@ -54,7 +54,7 @@ pub enum Read {
 
 /// [`HELD_BYTES_MAX`] are held.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct TooMuchHeld;
+pub struct PipeLimitError;
 
 /// All pipes of a run.
 #[derive(Clone, Debug, Default)]
@@ -103,23 +103,23 @@ impl Pipes {
     ///
     /// # Errors
     /// When `given` does not fit what may be held.
-    pub fn buffer(&mut self, given: Vec<u8>) -> Result<PipeId, TooMuchHeld> {
+    pub fn buffer(&mut self, given: Vec<u8>) -> Result<PipeId, PipeLimitError> {
         self.hold(given.len() as u64)?;
         Ok(self.add(Content::Buffer { given: given.into(), bytes: VecDeque::new() }, true, true))
     }
 
-    /// A pipe without a writer, out of which `bytes` come, and the end at `ends`. The bytes belong to the plan.
+    /// A pipe without a writer that yields `bytes`, and ends at `ends`. The bytes belong to the plan.
     pub fn tape(&mut self, bytes: Arc<[u8]>, ends: Instant) -> PipeId {
         let id = self.add(Content::Tape { bytes, position: 0, from: Instant::START, counted: 0 }, true, false);
         self.get_mut(id).expect("just made").writer_closes = ends;
         id
     }
 
-    /// A pipe without a writer, out of which `bytes` come and then the end. The bytes are held.
+    /// A pipe without a writer that yields `bytes` and then ends. The bytes are held.
     ///
     /// # Errors
     /// When they do not fit what may be held.
-    pub fn given(&mut self, bytes: Vec<u8>) -> Result<PipeId, TooMuchHeld> {
+    pub fn given(&mut self, bytes: Vec<u8>) -> Result<PipeId, PipeLimitError> {
         let counted = bytes.len() as u64;
         self.hold(counted)?;
         let tape = Content::Tape { bytes: bytes.into(), position: 0, from: Instant::START, counted };
@@ -154,12 +154,12 @@ impl Pipes {
     ///
     /// # Errors
     /// When `given` does not fit what may be held.
-    pub fn collector(&mut self, given: Vec<u8>) -> Result<PipeId, TooMuchHeld> {
+    pub fn collector(&mut self, given: Vec<u8>) -> Result<PipeId, PipeLimitError> {
         self.hold(given.len() as u64)?;
         Ok(self.add(Content::Collector { bytes: given, overflow: false }, true, true))
     }
 
-    /// Only so many bytes of what is in `pipe` or is written to it from now on arrive.
+    /// Limits the bytes of `pipe` that arrive, those in it included.
     pub fn cut(&mut self, id: PipeId, bytes: u64) {
         let Some(pipe) = self.get_mut(id) else { return };
         pipe.arriving = bytes;
@@ -171,8 +171,8 @@ impl Pipes {
     }
 
     /// Takes up to `len` bytes out.
-    pub fn read(&mut self, id: PipeId, len: u64, now: Instant) -> Read {
-        let Some(pipe) = self.get_mut(id).filter(|pipe| pipe.reader_closes > now) else { return Read::End };
+    pub fn read(&mut self, id: PipeId, len: u64, now: Instant) -> PipeRead {
+        let Some(pipe) = self.get_mut(id).filter(|pipe| pipe.reader_closes > now) else { return PipeRead::End };
         let over = pipe.writer_closes <= now;
         let mut released = 0;
         let (bytes, left) = match &mut pipe.content {
@@ -192,7 +192,7 @@ impl Pipes {
             Content::Sink | Content::Collector { .. } => (Vec::new(), false),
         };
         self.held -= released;
-        if bytes.is_empty() && !left && over { Read::End } else { Read::Bytes(bytes) }
+        if bytes.is_empty() && !left && over { PipeRead::End } else { PipeRead::Bytes(bytes) }
     }
 
     /// How many bytes can be written now; `None` when the pipe is broken.
@@ -287,7 +287,7 @@ impl Pipes {
         }
     }
 
-    /// When the other end closes, as far as that is known: until then, only the other side can make it ready.
+    /// When the other end closes, if that is known: until then, only the other side can make it ready.
     #[must_use]
     pub fn deadline(&self, id: PipeId, end: PipeEnd) -> Option<Instant> {
         let pipe = self.get(id)?;
@@ -310,9 +310,9 @@ impl Pipes {
         self.slots.len() - self.free.len()
     }
 
-    fn hold(&mut self, bytes: u64) -> Result<(), TooMuchHeld> {
+    fn hold(&mut self, bytes: u64) -> Result<(), PipeLimitError> {
         if bytes > HELD_BYTES_MAX - self.held {
-            return Err(TooMuchHeld);
+            return Err(PipeLimitError);
         }
         self.held += bytes;
         Ok(())

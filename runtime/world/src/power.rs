@@ -7,8 +7,8 @@
 //! its processes, and theirs    end by SIGKILL; one of the real computer that was not run yet never is
 //! ```
 //!
-//! What was written to the standard outputs stays written, and what the guest writes next follows it: somebody saw it.
-//! Virtual time goes on for everybody.
+//! What was written to the standard outputs stays written, and what the guest writes next follows it: it was visible outside.
+//! Virtual time continues for all machines.
 //!
 //! A guest that is itself a process of another one keeps its standard streams: it is started again under its number.
 //!
@@ -16,43 +16,43 @@
 //! end of a pipe, no socket, no exchange.
 //! Not here: starting the guest again (`fozzy-engine`).
 
-use crate::files::{Act, Strike, strike};
-use crate::table::{Handle, InputStream, OutputStream};
-use crate::{Moment, World};
+use crate::files::{DiskFault, DiskOperation, inject};
+use crate::table::{Handle, StreamSink, StreamSource};
+use crate::{OpContext, World};
 
 impl World {
     /// The machine of the moment loses power.
-    pub fn power_loss(&mut self, moment: &mut Moment<'_>) {
-        self.program_lost(moment);
-        self.node_mut(moment.node).disk.crash(moment);
+    pub fn power_loss(&mut self, context: &mut OpContext<'_>) {
+        self.program_lost(context);
+        self.node_mut(context.node).disk.crash(context);
     }
 
     /// The program of the moment's machine is gone, with all that it held; what it wrote is there.
-    pub fn program_lost(&mut self, moment: &mut Moment<'_>) {
-        let lost = self.processes_lost(moment.node);
-        for node in std::iter::once(moment.node).chain(lost) {
-            self.network.lose_node(node, moment);
+    pub fn program_lost(&mut self, context: &mut OpContext<'_>) {
+        let lost = self.processes_lost(context.node);
+        for node in std::iter::once(context.node).chain(lost) {
+            self.network.lose_node(node, context);
         }
-        self.http_guest_ended(moment.node);
-        for handle in self.node_mut(moment.node).table.clear() {
+        self.http_guest_ended(context.node);
+        for handle in self.node_mut(context.node).table.clear() {
             match handle {
                 Handle::Descriptor(file)
-                | Handle::InputStream(InputStream::File { file, .. })
-                | Handle::OutputStream(OutputStream::File { file, .. }) => {
-                    self.node_mut(moment.node).disk.closed(file.node);
+                | Handle::InputStream(StreamSource::File { file, .. })
+                | Handle::OutputStream(StreamSink::File { file, .. }) => {
+                    self.node_mut(context.node).disk.closed(file.node);
                 }
                 other => self.close_handle(&other),
             }
         }
-        self.disown(moment.node);
-        let machine = self.node_mut(moment.node);
+        self.disown(context.node);
+        let machine = self.node_mut(context.node);
         machine.stdin.rewind();
         machine.waiting.clear();
     }
 
     /// Asks what goes wrong with `act` on `path`, an absolute path on the disk of the moment's machine.
-    pub fn strike_file(&self, act: Act, path: &str, moment: &mut Moment<'_>) -> Strike {
-        strike(act, &self.node(moment.node).name, path, moment)
+    pub fn inject_file(&self, act: DiskOperation, path: &str, context: &mut OpContext<'_>) -> DiskFault {
+        inject(act, &self.node(context.node).name, path, context)
     }
 }
 
@@ -60,9 +60,9 @@ impl World {
 mod tests {
     use super::*;
     use crate::Wait;
-    use crate::chance::tests::SeededChance;
-    use fozzy_trace::plan::{FaultPlan, Inputs, Machine, Plan, Stdin};
-    use fozzy_trace::source::Seeded;
+    use crate::decide::tests::SeededDecider;
+    use fozzy_trace::plan::{FaultPlan, Inputs, MachinePlan, Plan, StdinPlan};
+    use fozzy_trace::source::SeededSource;
     use fozzy_trace::{Duration, Instant, NodeId, Seed};
     use std::sync::Arc;
 
@@ -70,8 +70,8 @@ mod tests {
 
     fn world(faults: Vec<FaultPlan>) -> World {
         let mut inputs = Inputs::default();
-        let stdin = Stdin { bytes: inputs.add(b"ab".to_vec()), stays_open: false };
-        let plan = Plan { main: Machine { stdin, ..Machine::default() }, faults, ..Plan::default() };
+        let stdin = StdinPlan { bytes: inputs.add(b"ab".to_vec()), stays_open: false };
+        let plan = Plan { main: MachinePlan { stdin, ..MachinePlan::default() }, faults, ..Plan::default() };
         World::new(Arc::new(plan), &inputs).expect("a plain plan")
     }
 
@@ -93,13 +93,13 @@ mod tests {
         machine.disk.sync(&file).expect("no fault asked here");
         machine.disk.append(&file, b", and not", 0).expect("room");
         machine.table.insert(Handle::Descriptor(root)).expect("room");
-        machine.table.insert(Handle::OutputStream(OutputStream::File { file, offset: None })).expect("room");
+        machine.table.insert(Handle::OutputStream(StreamSink::File { file, offset: None })).expect("room");
         machine.stdin.read(1);
         machine.stdout.write(b"seen");
         machine.waiting.push(Wait::Stdin);
 
-        let (mut faults, mut chance) = (world.faults.clone(), SeededChance(Seeded::new(Seed(1))));
-        world.power_loss(&mut Moment { now: Instant::START, node: ME, faults: &mut faults, chance: &mut chance });
+        let (mut faults, mut decider) = (world.faults.clone(), SeededDecider(SeededSource::new(Seed(1))));
+        world.power_loss(&mut OpContext { now: Instant::START, node: ME, faults: &mut faults, decider: &mut decider });
         let machine = world.node_mut(ME);
         assert_eq!(machine.table.insert(Handle::Pollable(Wait::Nothing)), Ok(0), "no handle is open");
         assert_eq!(machine.stdin.read(9), b"ab");

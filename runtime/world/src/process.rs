@@ -7,7 +7,7 @@
 //!                      └─ no rule ─▶ real computer, if the plan says so; else unknown, and remembered
 //! ```
 //!
-//! Rules come before the real computer: what somebody wrote down is what they want.
+//! Rules come before the real computer: an explicit rule takes precedence.
 //!
 //! Invariants: numbers of processes are given in the order of starts; the first end of a process counts, except
 //! that an end that lies ahead gives way to an earlier one; everything is bounded.
@@ -21,10 +21,10 @@ mod start;
 #[cfg(test)]
 mod tests;
 
-pub use child::{Pid, ProcessNode, Processes, Stream};
-pub use command::{ARGUMENT_BYTES_MAX, Command, Ending, Output, ProcessError};
-pub use host::Captured;
-pub use start::{Mode, PROCESSES_MAX};
+pub use child::{Pid, ProcessNode, Processes, StandardStream};
+pub use command::{ARGUMENT_BYTES_MAX, ProcessCommand, ProcessEnd, ProcessError, ProcessOutput};
+pub use host::HostProcessResult;
+pub use start::{PROCESSES_MAX, StdioMode};
 
 /// `SIGKILL`: how a process ends at its deadline.
 pub const SIGNAL_KILL: i32 = 9;

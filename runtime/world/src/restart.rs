@@ -4,21 +4,21 @@
 //! sequence 0: files, handles, connections ─▶ begin_again ─▶ sequence 1 on the disk of the start
 //! ```
 //!
-//! Virtual time goes on, and what was written to the standard outputs stays written. Rules that the guest added are gone.
+//! Virtual time continues, and what was written to the standard outputs stays written. Rules that the guest added are gone.
 //!
 //! Invariant: what the guest of one sequence did to its machine, the next one does not see.
 //! Not here: starting the guest (`fozzy-engine`), other machines, which are as they have become.
 
-use crate::{Moment, Node, World};
+use crate::{Node, OpContext, World};
 
 impl World {
     /// The machine of the moment is again what `start` was, before any guest ran on it.
-    pub fn begin_again(&mut self, start: &Node, moment: &mut Moment<'_>) {
-        self.network.close_node(moment.node, moment);
-        self.http_guest_ended(moment.node);
+    pub fn begin_again(&mut self, start: &Node, context: &mut OpContext<'_>) {
+        self.network.close_node(context.node, context);
+        self.http_guest_ended(context.node);
         self.http.rules.clear();
         self.processes.rules.clear();
-        let machine = self.node_mut(moment.node);
+        let machine = self.node_mut(context.node);
         machine.disk = start.disk.clone();
         machine.table = start.table.clone();
         machine.snapshots = start.snapshots.clone();
@@ -32,10 +32,10 @@ impl World {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::chance::tests::SeededChance;
+    use crate::decide::tests::SeededDecider;
     use crate::files::{DescriptorFlags, OpenFlags, PathFlags};
     use fozzy_trace::plan::{Inputs, Plan};
-    use fozzy_trace::source::Seeded;
+    use fozzy_trace::source::SeededSource;
     use fozzy_trace::{NodeId, Seed};
     use std::sync::Arc;
 
@@ -51,9 +51,9 @@ mod tests {
         disk.open_at(&root, PathFlags::default(), "file", create, flags, 0).expect("room");
         let used = disk.usage();
         let mut faults = std::mem::take(&mut world.faults);
-        let mut chance = SeededChance(Seeded::new(Seed(7)));
-        let mut moment = Moment { now: world.clock.now(), node: me, faults: &mut faults, chance: &mut chance };
-        world.begin_again(&start, &mut moment);
+        let mut decider = SeededDecider(SeededSource::new(Seed(7)));
+        let mut context = OpContext { now: world.clock.now(), node: me, faults: &mut faults, decider: &mut decider };
+        world.begin_again(&start, &mut context);
         assert_ne!(world.node(me).disk.usage(), used);
         assert_eq!(world.node(me).disk.usage(), start.disk.usage());
     }

@@ -16,10 +16,17 @@ pub struct Signals {
 }
 
 impl Signals {
-    /// A signal that nobody has fired.
+    /// A signal that was not fired.
     pub fn create(&mut self) -> SignalId {
+        let signal = self.next();
         self.at.push(None);
-        SignalId(self.at.len() as u32 - 1)
+        signal
+    }
+
+    /// The signal that the next [`Signals::create`] makes.
+    #[must_use]
+    pub fn next(&self) -> SignalId {
+        SignalId(self.at.len() as u32)
     }
 
     /// It happens at `moment`. The first word counts.
@@ -34,7 +41,7 @@ impl Signals {
         *at = Some(at.map_or(moment, |at| at.min(moment)));
     }
 
-    /// When it happens, as far as that is known.
+    /// When it happens, if that is known.
     #[must_use]
     pub fn at(&self, signal: SignalId) -> Option<Instant> {
         self.at[signal.0 as usize]

@@ -8,9 +8,9 @@
 //! after a restore, the root is held by exactly those handles that held it before.
 //! Not here: durability; what was not synced is in a snapshot like everything else.
 
-use crate::files::NodeIndex;
-use crate::table::{Handle, InputStream, OutputStream};
-use crate::{Disk, Table};
+use crate::files::InodeIndex;
+use crate::table::{Handle, StreamSink, StreamSource};
+use crate::{Disk, HandleTable};
 use std::collections::BTreeMap;
 
 /// Snapshots that a machine may have at once; one more is refused. A snapshot keeps all contents that it saw.
@@ -41,7 +41,7 @@ impl Snapshots {
     ///
     /// # Errors
     /// A wrong name, or too many snapshots.
-    pub fn snapshot(&mut self, name: &str, disk: &Disk, table: &Table) -> Result<(), SnapshotError> {
+    pub fn snapshot(&mut self, name: &str, disk: &Disk, table: &HandleTable) -> Result<(), SnapshotError> {
         if name.is_empty() || name.len() > SNAPSHOT_NAME_BYTES_MAX {
             return Err(SnapshotError::InvalidName);
         }
@@ -58,7 +58,7 @@ impl Snapshots {
     ///
     /// # Errors
     /// When there is none of that name, or something other than the root is open.
-    pub fn restore(&self, name: &str, disk: &mut Disk, table: &Table) -> Result<(), SnapshotError> {
+    pub fn restore(&self, name: &str, disk: &mut Disk, table: &HandleTable) -> Result<(), SnapshotError> {
         let kept = self.0.get(name).ok_or(SnapshotError::NotFound)?;
         if is_busy(disk, table) {
             return Err(SnapshotError::Busy);
@@ -84,17 +84,17 @@ impl Snapshots {
 
 /// Whether the handles of `table` hold something of `disk` other than its root.
 #[must_use]
-pub fn is_busy(disk: &Disk, table: &Table) -> bool {
+pub fn is_busy(disk: &Disk, table: &HandleTable) -> bool {
     let root = disk.root();
     table.iter().filter_map(held).any(|node| node != root)
 }
 
 /// The node that a handle holds on the disk. A listing holds none: it was read when it was opened.
-fn held(handle: &Handle) -> Option<NodeIndex> {
+fn held(handle: &Handle) -> Option<InodeIndex> {
     match handle {
         Handle::Descriptor(file)
-        | Handle::InputStream(InputStream::File { file, .. })
-        | Handle::OutputStream(OutputStream::File { file, .. }) => Some(file.node),
+        | Handle::InputStream(StreamSource::File { file, .. })
+        | Handle::OutputStream(StreamSink::File { file, .. }) => Some(file.node),
         _ => None,
     }
 }
@@ -102,21 +102,21 @@ fn held(handle: &Handle) -> Option<NodeIndex> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::files::{Descriptor, DescriptorFlags, DiskLimits, Errno, OpenFlags, PathFlags};
+    use crate::files::{DescriptorFlags, DiskLimits, Errno, FileDescriptor, OpenFlags, PathFlags};
 
     const CREATE: OpenFlags = OpenFlags { create: true, directory: false, exclusive: false, truncate: false };
 
     struct Guest {
         disk: Disk,
-        table: Table,
-        root: Descriptor,
+        table: HandleTable,
+        root: FileDescriptor,
         snapshots: Snapshots,
     }
 
     fn guest() -> Guest {
         let mut disk = Disk::new(DiskLimits { bytes: 1 << 20, nodes: 1 << 10 }, 0);
         let root = disk.open_root(true);
-        let mut table = Table::default();
+        let mut table = HandleTable::default();
         table.insert(Handle::Descriptor(root)).expect("room");
         Guest { disk, table, root, snapshots: Snapshots::default() }
     }
@@ -128,7 +128,7 @@ mod tests {
             self.disk.closed(file.node);
         }
 
-        fn open(&mut self, path: &str, open: OpenFlags) -> Result<Descriptor, Errno> {
+        fn open(&mut self, path: &str, open: OpenFlags) -> Result<FileDescriptor, Errno> {
             let flags = DescriptorFlags { read: true, write: open.create, ..DescriptorFlags::default() };
             self.disk.open_at(&self.root, PathFlags::default(), path, open, flags, 0)
         }

@@ -1,7 +1,7 @@
 //! Standard input as a tape of bytes, and the names of the two outputs.
 //!
 //! Invariant: reading consumes; a tape that does not stay open ends after its last byte.
-//! Not here: what was written (`fozzy_trace::Output`), terminals: a guest never sees one.
+//! Not here: what was written (`fozzy_trace::StreamOutput`), terminals: a guest never sees one.
 
 use std::sync::Arc;
 

@@ -8,8 +8,8 @@
 //! only; the table is bounded by [`HANDLES_MAX`].
 //! Not here: the guest's own numbering, which wasmtime keeps.
 
-use crate::files::{Descriptor, Listing, LiveFile};
-use crate::http::{BodyId, ErrorCode, HttpHandle};
+use crate::files::{DirectoryCursor, FileDescriptor, LiveFile};
+use crate::http::{BodyId, HttpErrorCode, HttpHandle};
 use crate::network::{self, TcpId, UdpId};
 use crate::pipe::PipeId;
 use crate::process::Pid;
@@ -28,15 +28,15 @@ pub enum Handle {
     /// Something to wait for.
     Pollable(Wait),
     /// A stream to read.
-    InputStream(InputStream),
+    InputStream(StreamSource),
     /// A stream to write.
-    OutputStream(OutputStream),
+    OutputStream(StreamSink),
     /// The reason why an operation of a stream failed.
     Error(StreamFailure),
     /// An open file or directory.
-    Descriptor(Descriptor),
+    Descriptor(FileDescriptor),
     /// A listing in progress.
-    DirectoryStream(Listing),
+    DirectoryStream(DirectoryCursor),
     /// An open file or directory of the real computer.
     LiveDescriptor(LiveFile),
     /// What is left of a listing by the real computer, the next entry last.
@@ -66,13 +66,13 @@ pub enum Handle {
 
 /// Where a stream reads.
 #[derive(Clone, Debug)]
-pub enum InputStream {
+pub enum StreamSource {
     /// Standard input.
     Stdin,
     /// A file, from an offset on.
     File {
         /// The file.
-        file: Descriptor,
+        file: FileDescriptor,
         /// Where the next read begins, in bytes.
         offset: u64,
     },
@@ -102,13 +102,13 @@ pub enum InputStream {
 
 /// Where a stream writes.
 #[derive(Clone, Debug)]
-pub enum OutputStream {
+pub enum StreamSink {
     /// One of the standard outputs.
     Standard(OutputKind),
     /// A file, from an offset on.
     File {
         /// The file.
-        file: Descriptor,
+        file: FileDescriptor,
         /// Where the next write begins; `None` appends.
         offset: Option<u64>,
     },
@@ -140,9 +140,9 @@ pub enum StreamFailure {
     /// The file system's word for it.
     File(crate::files::Errno),
     /// That of the network.
-    Network(network::ErrorCode),
+    Network(network::SocketErrorCode),
     /// That of HTTP.
-    Http(ErrorCode),
+    Http(HttpErrorCode),
 }
 
 /// A handle that is not what the call needs. Wasmtime checks types before we see them, so this is a
@@ -168,12 +168,12 @@ impl std::error::Error for TableError {}
 
 /// The open handles of one guest.
 #[derive(Clone, Debug, Default)]
-pub struct Table {
+pub struct HandleTable {
     slots: Vec<Option<Handle>>,
     free: Vec<u32>,
 }
 
-impl Table {
+impl HandleTable {
     /// Opens a handle and returns its number.
     ///
     /// # Errors
@@ -237,7 +237,7 @@ impl Table {
 
     /// Whether another table has the same places open, with handles of the same `kind`, and frees in the same order.
     #[must_use]
-    pub fn same_places(&self, other: &Table, kind: impl Fn(&Handle) -> &'static str) -> bool {
+    pub fn same_places(&self, other: &HandleTable, kind: impl Fn(&Handle) -> &'static str) -> bool {
         let same = |(one, two): (&Option<Handle>, &Option<Handle>)| one.as_ref().map(&kind) == two.as_ref().map(&kind);
         self.slots.len() == other.slots.len()
             && self.free == other.free
@@ -274,7 +274,7 @@ mod tests {
 
     #[test]
     fn the_last_number_freed_is_the_next_one_used() {
-        let mut table = Table::default();
+        let mut table = HandleTable::default();
         let reps: Vec<u32> = (0..3).map(|_| table.insert(Handle::Pollable(Wait::Nothing)).expect("room")).collect();
         assert_eq!(reps, [0, 1, 2]);
         table.remove(0).expect("open");
@@ -286,7 +286,7 @@ mod tests {
 
     #[test]
     fn the_table_is_bounded() {
-        let mut table = Table::default();
+        let mut table = HandleTable::default();
         for _ in 0..HANDLES_MAX {
             table.insert(Handle::Pollable(Wait::Nothing)).expect("room");
         }

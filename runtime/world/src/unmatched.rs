@@ -11,10 +11,10 @@
 //! Invariants: at most [`UNMATCHED_MAX`] are kept, of both kinds together, each once and in the order in which they were
 //! asked for first; each further one is counted as often as it is asked for; secret values do not stand here.
 
-use crate::http::request::Request;
-use crate::process::Command;
-use fozzy_trace::UnmatchedKind;
-use fozzy_trace::execution::{UNMATCHED_MAX, Unmatched};
+use crate::http::request::SentRequest;
+use crate::process::ProcessCommand;
+use fozzy_trace::RequestKind;
+use fozzy_trace::execution::{UNMATCHED_MAX, UnmatchedRequest};
 use std::fmt::Write;
 
 /// Longest command line that is kept, in bytes; of a longer one the arguments are left out, and the rule takes any.
@@ -23,12 +23,12 @@ pub const COMMAND_BYTES_MAX: usize = 4_096;
 /// All that were seen.
 #[derive(Clone, Debug, Default)]
 pub struct UnmatchedRequests {
-    kept: Vec<Unmatched>,
+    kept: Vec<UnmatchedRequest>,
     more: u64,
 }
 
 impl UnmatchedRequests {
-    pub(crate) fn add(&mut self, unmatched: Unmatched) {
+    pub(crate) fn add(&mut self, unmatched: UnmatchedRequest) {
         if self.kept.contains(&unmatched) {
             return;
         }
@@ -41,7 +41,7 @@ impl UnmatchedRequests {
 
     /// Those that are kept.
     #[must_use]
-    pub fn kept(&self) -> &[Unmatched] {
+    pub fn kept(&self) -> &[UnmatchedRequest] {
         &self.kept
     }
 
@@ -53,16 +53,16 @@ impl UnmatchedRequests {
 }
 
 /// A request, by method and URL.
-pub(crate) fn request(request: &Request) -> Unmatched {
+pub(crate) fn request(request: &SentRequest) -> UnmatchedRequest {
     let (method, url) = (request.method.as_str(), request.url());
     let asked = format!("{method} {url}");
     let (method, url) = (quoted(method), quoted(&url));
     let rule = format!("[[http]]\nmethod = {method}\nurl = {url}\nstatus = 200\nbody = \"\"\n");
-    Unmatched { kind: UnmatchedKind::Http, asked, rule }
+    UnmatchedRequest { kind: RequestKind::Http, asked, rule }
 }
 
 /// A command with its arguments.
-pub(crate) fn command(command: &Command) -> Unmatched {
+pub(crate) fn command(command: &ProcessCommand) -> UnmatchedRequest {
     let bytes = command.command.len() + command.args.iter().map(|arg| arg.len() + 1).sum::<usize>();
     let name = &command.command[..command.command.floor_char_boundary(COMMAND_BYTES_MAX)];
     let mut rule = format!("[[process]]\ncommand = {}\n", quoted(name));
@@ -75,7 +75,7 @@ pub(crate) fn command(command: &Command) -> Unmatched {
         asked.push_str(" …");
     }
     rule.push_str("exit = 0\nstdout = \"\"\n");
-    Unmatched { kind: UnmatchedKind::Process, asked, rule }
+    UnmatchedRequest { kind: RequestKind::Process, asked, rule }
 }
 
 /// A basic string of TOML 1.0.
@@ -100,19 +100,19 @@ fn quoted(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::http::fields::Fields;
+    use crate::http::fields::HeaderFields;
     use crate::http::request::OutgoingRequest;
 
-    fn get(path: &str) -> Unmatched {
-        let headers = Fields::from_list([("Cookie".to_owned(), b"secret".to_vec())]).expect("valid");
+    fn get(path: &str) -> UnmatchedRequest {
+        let headers = HeaderFields::from_list([("Cookie".to_owned(), b"secret".to_vec())]).expect("valid");
         let (authority, path_with_query) = (Some("api.test".to_owned()), Some(path.to_owned()));
         let outgoing = OutgoingRequest { authority, path_with_query, ..OutgoingRequest::new(headers) };
         request(&outgoing.into_request().expect("it can be sent"))
     }
 
-    fn run(name: &str, args: &[&str]) -> Unmatched {
+    fn run(name: &str, args: &[&str]) -> UnmatchedRequest {
         let args = args.iter().map(|&arg| arg.to_owned()).collect();
-        command(&Command { command: name.to_owned(), args, ..Command::default() })
+        command(&ProcessCommand { command: name.to_owned(), args, ..ProcessCommand::default() })
     }
 
     #[test]

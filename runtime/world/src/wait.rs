@@ -42,7 +42,7 @@ impl fmt::Display for Wait {
     }
 }
 
-/// A moment at which something happens by itself.
+/// A pending deadline of the computer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Timer {
     /// When.
@@ -55,7 +55,7 @@ pub struct Timer {
 
 /// Every task waits, and nothing that it waits for can happen any more.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Blocked {
+pub struct Deadlock {
     /// What is waited for.
     pub waiting: Vec<String>,
 }

@@ -63,7 +63,7 @@ const WHOLE: &[u8] = b"the whole picture";
 
 impl Fate {
     /// From now on, so many processes of the job go this way.
-    fn plan(self, job: u32, times: u64) -> process::Added {
+    fn plan(self, job: u32, times: u64) -> process::RuleHandle {
         let takes = Duration::from_secs(draw::range(1..=30));
         let rule = process::rule("convert").args(&[&format!("{job}.png")]).times(times).delay(takes);
         match self {
@@ -90,7 +90,7 @@ impl Jobs {
     fn job(&mut self, first: Fate, second: Fate, third: Fate) {
         let job = self.model.len() as u32;
         let fates = [first, second, third];
-        let planned: Vec<process::Added> = fates.iter().map(|fate| fate.plan(job, 1)).collect();
+        let planned: Vec<process::RuleHandle> = fates.iter().map(|fate| fate.plan(job, 1)).collect();
         self.runner.run(job);
         let tries: u64 = planned.iter().map(|rule| rule.answered()).sum();
         let good = fates.iter().position(|fate| *fate == Fate::Ends);

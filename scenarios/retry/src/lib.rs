@@ -11,7 +11,7 @@
 //! from memory.
 #![cfg(target_arch = "wasm32")]
 
-use fozzy_sdk::http::{self, Added};
+use fozzy_sdk::http::{self, RuleHandle};
 use fozzy_sdk::prelude::*;
 use std::time::Duration;
 use wstd::http::{Body, Client, Request};
@@ -53,7 +53,7 @@ fn travel() -> Duration {
 /// What the server does with one order, as rules.
 struct Server {
     /// Each of these answers one request, and ships.
-    shipping: Vec<Added>,
+    shipping: Vec<RuleHandle>,
 }
 
 impl Server {

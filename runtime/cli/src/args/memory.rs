@@ -1,14 +1,14 @@
 //! What allocations are held to.
 
 use clap::Args;
-use fozzy_plan::{MemoryFile, Size};
+use fozzy_plan::{ByteSize, MemoryFile};
 
 /// What allocations are held to: those of the steps of a scenario file, and those that a program tells by `fozzy:memory`.
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct MemoryArgs {
     /// Bytes that may be in use at the end; more is a failure. For scenario files, and programs that tell their allocations.
     #[arg(long, value_name = "BYTES", value_parser = bytes)]
-    pub(crate) leak_budget: Option<Size>,
+    pub(crate) leak_budget: Option<ByteSize>,
     /// Any byte in use at the end is a failure, unless --leak-budget says how many may be.
     #[arg(long)]
     pub(crate) fail_on_leak: bool,
@@ -29,15 +29,15 @@ pub(crate) struct MemoryArgs {
     pub(crate) mem_artifacts: bool,
 }
 
-fn bytes(text: &str) -> Result<Size, String> {
-    Size::parse(text)
+fn bytes(text: &str) -> Result<ByteSize, String> {
+    ByteSize::parse(text)
 }
 
 impl MemoryArgs {
     /// The same, as a plan says it.
     pub(crate) fn file(&self) -> MemoryFile {
         MemoryFile {
-            leak_budget: self.leak_budget.or_else(|| self.fail_on_leak.then_some(Size(0))),
+            leak_budget: self.leak_budget.or_else(|| self.fail_on_leak.then_some(ByteSize(0))),
             fail_after: self.mem_fail_after,
             fragmentation_seed: self.mem_fragmentation_seed,
             pressure_wave: (!self.mem_pressure_wave.is_empty()).then(|| self.mem_pressure_wave.clone()),

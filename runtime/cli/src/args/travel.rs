@@ -2,7 +2,7 @@
 
 use super::{ReporterArg, SeedArg};
 use clap::{ArgGroup, Args, ValueEnum};
-use fozzy_trace::{Duration, Instant, Until};
+use fozzy_trace::{Duration, Instant, StopPoint};
 use std::path::PathBuf;
 
 /// With a moment, shows the run as it is then: tasks, timers, files, the last calls, memory; and exits with 0, or with 2 when
@@ -21,7 +21,7 @@ pub(crate) struct ReplayArgs {
     pub(crate) until: Option<Duration>,
     /// Stop before this step of a scenario: counted from 0 over the whole run, or in a sequence, as `2:17`.
     #[arg(long, value_name = "[SEQUENCE:]N", value_parser = step, conflicts_with = "against")]
-    pub(crate) step: Option<Until>,
+    pub(crate) step: Option<StopPoint>,
     /// Stop before this call, as `trace show` counts them.
     #[arg(long, value_name = "N", conflicts_with = "against")]
     pub(crate) call: Option<u64>,
@@ -41,18 +41,18 @@ pub(crate) struct ReplayArgs {
 
 impl ReplayArgs {
     /// The moment that was asked for.
-    pub(crate) fn until(&self) -> Option<Until> {
-        let time = self.until.map(|time| Until::Time(Instant::START.after(time)));
-        time.or(self.step).or(self.call.map(Until::Call))
+    pub(crate) fn until(&self) -> Option<StopPoint> {
+        let time = self.until.map(|time| StopPoint::Time(Instant::START.after(time)));
+        time.or(self.step).or(self.call.map(StopPoint::Call))
     }
 }
 
-fn step(text: &str) -> Result<Until, String> {
+fn step(text: &str) -> Result<StopPoint, String> {
     let refuse = || format!("expected a number, or a sequence and a step as `2:17`, found `{text}`");
     match text.split_once(':') {
-        None => text.parse().map(Until::Step).map_err(|_| refuse()),
+        None => text.parse().map(StopPoint::Step).map_err(|_| refuse()),
         Some((sequence, step)) => match (sequence.parse(), step.parse()) {
-            (Ok(sequence), Ok(step)) => Ok(Until::Place { sequence, step }),
+            (Ok(sequence), Ok(step)) => Ok(StopPoint::Place { sequence, step }),
             _ => Err(refuse()),
         },
     }

@@ -3,20 +3,21 @@
 use super::Context;
 use super::ci;
 use super::env::{env_document, version_document};
-use super::replay::{difference_document, divergence_document, session_of};
+use super::replay::{difference_document, divergence_document};
 use super::report::signature;
 use crate::args::{ArtifactsDiffArgs, ArtifactsLsArgs, ArtifactsOutArgs};
-use crate::artifacts::pack::{self, Content};
-use crate::artifacts::{self, Artifact, bundle::DESCRIPTION};
 use crate::error::{CliError, at_path};
-use crate::selector::{self, Named};
-use crate::store::{KeptRun, Report};
+use fozzy_campaign::artifacts::pack::{self, Content};
+use fozzy_campaign::artifacts::{self, Artifact, bundle::DESCRIPTION};
+use fozzy_campaign::pipeline::session_of;
+use fozzy_campaign::selector::{self, SelectedRun};
+use fozzy_campaign::store::{KeptRun, RunReport};
 use fozzy_report::ReplaySummary;
 use fozzy_report::document::{
     ArtifactsDiff, ArtifactsDocument, BUNDLE_SCHEMA, BundleDocument, FileDiff, ReportDiff, TraceDiff, VerifyDocument,
 };
-use fozzy_search::{Side, locate, source_of};
-use fozzy_trace::Entry;
+use fozzy_search::{ReplaySide, locate, source_of};
+use fozzy_trace::HistoryEntry;
 use fozzy_trace::file::{self, Recording};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -34,7 +35,7 @@ pub(crate) fn diff(context: &Context, args: &ArtifactsDiffArgs) -> Result<ExitCo
     let (left, right) = (selector::named(&args.left, &context.runs)?, selector::named(&args.right, &context.runs)?);
     let (left_files, right_files) = (artifacts::of(&left)?, artifacts::of(&right)?);
     let report = match (&left, &right) {
-        (Named::Run(left), Named::Run(right)) => Some(reports(left, right)),
+        (SelectedRun::Run(left), SelectedRun::Run(right)) => Some(reports(left, right)),
         _ => None,
     };
     let trace = match (artifacts::trace_among(&left_files), artifacts::trace_among(&right_files)) {
@@ -48,9 +49,9 @@ pub(crate) fn diff(context: &Context, args: &ArtifactsDiffArgs) -> Result<ExitCo
 }
 
 /// What is named; a file by itself is at least one that was written as a trace or a bundle of one.
-fn believed(context: &Context, selector: &str) -> Result<Named, CliError> {
+fn believed(context: &Context, selector: &str) -> Result<SelectedRun, CliError> {
     let named = selector::named(selector, &context.runs)?;
-    if let Named::Trace(path) = &named {
+    if let SelectedRun::Trace(path) = &named {
         let found = file::verify(&selector::bytes(path)?);
         if let Some(error) = found.error.filter(|_| !found.checksum_present) {
             return Err(CliError::new("trace", format!("{}: {error}", path.display())));
@@ -101,8 +102,8 @@ fn traces(left: &Recording, right: &Recording) -> Result<TraceDiff, CliError> {
     let divergence = match left.outcome.history == right.outcome.history {
         true => None,
         false => {
-            let mut left = Side { executor: &mut ours, source: &of_left };
-            locate(&mut left, &mut Side { executor: &mut theirs, source: &of_right })?
+            let mut left = ReplaySide { executor: &mut ours, source: &of_left };
+            locate(&mut left, &mut ReplaySide { executor: &mut theirs, source: &of_right })?
         }
     };
     let first_decision_diff_index = match divergence {
@@ -130,7 +131,7 @@ fn traces(left: &Recording, right: &Recording) -> Result<TraceDiff, CliError> {
 fn decisions(recording: &Recording, session: &mut fozzy_engine::Session) -> Result<Vec<String>, CliError> {
     let found = Arc::new(Mutex::new(Vec::new()));
     let kept = Arc::clone(&found);
-    session.follow(Box::new(move |entry: Entry| {
+    session.follow(Box::new(move |entry: HistoryEntry| {
         if entry.decision {
             let text = format!("{} {} {} {}", entry.node, entry.call, entry.asked, entry.answer);
             kept.lock().unwrap_or_else(PoisonError::into_inner).push(fozzy_trace::Digest::of(text.as_bytes()).short());

@@ -14,15 +14,15 @@
 //! Invariant: a check for which there is nothing to look at is skipped, with the reason; of a trace that is not whole nothing else is checked.
 
 use super::Context;
-use super::replay::session_of;
 use super::report::signatures;
 use crate::args::CiArgs;
-use crate::artifacts::{self, pack};
 use crate::error::{CliError, at_path};
-use crate::selector::{self, Named};
+use fozzy_campaign::artifacts::{self, pack};
+use fozzy_campaign::pipeline::session_of;
+use fozzy_campaign::selector::{self, SelectedRun};
 use fozzy_report::FlakyReport;
 use fozzy_report::document::{CiCheck, CiDocument};
-use fozzy_search::{Replay, replay};
+use fozzy_search::{ReplayResult, replay};
 use fozzy_trace::Digest;
 use fozzy_trace::file::{self, Recording};
 use std::io::{Cursor, Read};
@@ -46,8 +46,8 @@ pub(crate) fn ci(context: &Context, args: &CiArgs) -> Result<ExitCode, CliError>
 pub(super) fn check(
     context: &Context,
     selector: &str,
-    named: &Named,
-) -> Result<(CiDocument, Option<(Recording, Replay)>), CliError> {
+    named: &SelectedRun,
+) -> Result<(CiDocument, Option<(Recording, ReplayResult)>), CliError> {
     let files = artifacts::of(named)?;
     let Some(path) = artifacts::trace_among(&files) else {
         let message = format!("`{selector}` kept no trace: it passed and was not recorded");
@@ -104,7 +104,7 @@ fn row(name: &str, ok: bool, detail: String) -> CiCheck {
 }
 
 /// Linear memory at the end of both: its size, and its content by digest.
-fn memory_parity(recording: &Recording, replayed: &Replay) -> CiCheck {
+fn memory_parity(recording: &Recording, replayed: &ReplayResult) -> CiCheck {
     let (recorded, now) = (&recording.outcome, &replayed.execution);
     let equal = (recorded.memory_bytes, recorded.memory) == (now.memory_bytes, now.memory);
     let shown = |bytes: u64, digest: Digest| format!("{bytes} bytes with digest {digest}");
@@ -120,7 +120,7 @@ fn memory_parity(recording: &Recording, replayed: &Replay) -> CiCheck {
 }
 
 /// The budget is in the plan, and so in the trace; what was in use is counted anew.
-fn memory_policy(recording: &Recording, replayed: &Replay) -> CiCheck {
+fn memory_policy(recording: &Recording, replayed: &ReplayResult) -> CiCheck {
     let name = MEMORY_POLICY;
     let told = &replayed.execution.facts.allocations;
     let skipped = |why: &str| CiCheck { skipped: true, ..row(name, true, why.to_owned()) };

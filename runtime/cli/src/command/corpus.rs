@@ -11,21 +11,19 @@
 //! Not here: how inputs are found (`fozzy fuzz`), set cover (`fozzy-search`).
 
 use super::Context;
-use crate::args::{
-    CorpusAddArgs, CorpusExportArgs, CorpusImportArgs, CorpusListArgs, CorpusMinimizeArgs, LimitArgs, WorldArgs,
-};
-use crate::artifacts::pack::{self, Content};
+use crate::args::{CorpusAddArgs, CorpusExportArgs, CorpusImportArgs, CorpusListArgs, CorpusMinimizeArgs};
 use crate::error::{CliError, at_path};
-use crate::fuzz::corpus::{CorpusFolder, is_digest};
-use crate::fuzz::portable;
-use crate::inputs::{self, Inputs};
-use crate::plan;
-use crate::target;
-use crate::wall::Stopwatch;
+use fozzy_campaign::artifacts::pack::{self, Content};
+use fozzy_campaign::fuzz::corpus::{CorpusFolder, is_digest};
+use fozzy_campaign::fuzz::portable;
+use fozzy_campaign::inputs::{self, InputRunner};
+use fozzy_campaign::options::{RunRequest, WorldOptions};
+use fozzy_campaign::pipeline::{PreparedProgram, load, plan};
+use fozzy_campaign::wall_clock::Stopwatch;
 use fozzy_engine::Build;
-use fozzy_instrument::Coverage;
-use fozzy_report::document::{CorpusAdded, CorpusExported, CorpusImported, CorpusMinimized};
-use fozzy_search::fuzz::{Reach, cover};
+use fozzy_instrument::CoverageMode;
+use fozzy_report::document::{CorpusAddDocument, CorpusExportDocument, CorpusImportDocument, CorpusMinimizeDocument};
+use fozzy_search::fuzz::{InputCoverage, minimize_corpus};
 use fozzy_trace::Digest;
 use fozzy_trace::file::store::{Durability, write_atomic};
 use std::collections::BTreeMap;
@@ -51,7 +49,7 @@ pub(crate) fn add(context: &Context, args: &CorpusAddArgs) -> Result<ExitCode, C
     let input = inputs::read(&args.file)?;
     let digest = Digest::of(&input);
     CorpusFolder::open(&args.dir)?.add(&input, &digest)?;
-    context.printer.document(&CorpusAdded { added: args.dir.join(digest.to_string()).display().to_string() })?;
+    context.printer.document(&CorpusAddDocument { added: args.dir.join(digest.to_string()).display().to_string() })?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -70,13 +68,13 @@ pub(crate) fn minimize(context: &Context, args: &CorpusMinimizeArgs) -> Result<E
     }
     let all = read(&args.dir)?;
     let size = |inputs: &[Input]| inputs.iter().map(|input| input.bytes.len() as u64).sum::<u64>();
-    let mut document = CorpusMinimized {
+    let mut document = CorpusMinimizeDocument {
         ok: true,
         dir: args.dir.display().to_string(),
         files_before: all.len() as u64,
         bytes_before: size(&all),
         out: args.out.as_ref().map(|out| out.display().to_string()),
-        ..CorpusMinimized::default()
+        ..CorpusMinimizeDocument::default()
     };
     let (mut stay, mut go) = distinct(all);
     document.duplicates_removed = go.len() as u64;
@@ -122,7 +120,7 @@ fn distinct(mut all: Vec<Input>) -> (Vec<Input>, Vec<Input>) {
 }
 
 /// Which inputs are enough.
-struct Enough {
+struct MinimalSet {
     /// Their places, in order.
     stay: Vec<usize>,
     edges: u64,
@@ -130,19 +128,24 @@ struct Enough {
 }
 
 /// Executes each input, and finds few that reach as much as all.
-fn enough(context: &Context, args: &CorpusMinimizeArgs, target: &Path, corpus: &[Input]) -> Result<Enough, CliError> {
+fn enough(
+    context: &Context,
+    args: &CorpusMinimizeArgs,
+    target: &Path,
+    corpus: &[Input],
+) -> Result<MinimalSet, CliError> {
     let watch = Stopwatch::start();
-    let loaded = target::load(target)?;
-    let name = loaded.target.name.clone();
-    let world = WorldArgs { plan: args.given.plan.clone(), ..WorldArgs::default() };
-    let planned = plan::plan(&context.globals, &context.config, &loaded, &args.args, &LimitArgs::default(), &world)?;
+    let loaded = load(target)?;
+    let world = WorldOptions { plan: args.given.plan.clone(), ..WorldOptions::default() };
+    let request = RunRequest { args: args.args.clone(), world, ..RunRequest::default() };
+    let planned = plan(&context.project, &loaded, &request)?;
     if planned.is_live() {
         let message = "inputs are executed on the simulated computer, and the plan asks for the real one";
         return Err(CliError::new("plan", message));
     }
-    let build = Build { coverage: Coverage::SetOnce, ..Build::default() };
-    let program = target::compile_called(loaded.component, &planned.plan, &name, &build)?;
-    let mut runner = Inputs::of(&args.given, &program, &planned, &name, FUEL_TIMES)?;
+    let build = Build { coverage: CoverageMode::SetOnce, ..Build::default() };
+    let prepared = PreparedProgram::to_call(loaded, planned, &build)?;
+    let mut runner = InputRunner::of(&args.given.options(), &prepared, FUEL_TIMES)?;
     // Numbers of edges, component by component, and of ways to fail, as they are met.
     let (mut first, mut failures, mut next) = (BTreeMap::<Digest, u32>::new(), BTreeMap::new(), 0u32);
     let mut reaches = Vec::with_capacity(corpus.len());
@@ -167,16 +170,16 @@ fn enough(context: &Context, args: &CorpusMinimizeArgs, target: &Path, corpus: &
                 next - 1
             }));
         }
-        reaches.push(Reach { bytes: input.bytes.len() as u64, reached });
+        reaches.push(InputCoverage { bytes: input.bytes.len() as u64, reached });
     }
     let mut all: Vec<u32> = reaches.iter().flat_map(|reach| reach.reached.iter().copied()).collect();
     all.sort_unstable();
     all.dedup();
     let edges = (all.len() - failures.len()) as u64;
     let executed = reaches.len();
-    let mut stay = cover(&reaches);
+    let mut stay = minimize_corpus(&reaches);
     stay.extend(executed..corpus.len());
-    Ok(Enough { stay, edges, not_executed: (corpus.len() - executed) as u64 })
+    Ok(MinimalSet { stay, edges, not_executed: (corpus.len() - executed) as u64 })
 }
 
 pub(crate) fn export(context: &Context, args: &CorpusExportArgs) -> Result<ExitCode, CliError> {
@@ -189,7 +192,7 @@ pub(crate) fn export(context: &Context, args: &CorpusExportArgs) -> Result<ExitC
         CliError::new("corpus", format!("{}: {why}", args.dir.display())).hint("rename it, or move it away")
     })?;
     pack::write_zip(&args.out, &contents)?;
-    context.printer.document(&CorpusExported { ok: true, zip: args.out.display().to_string() })?;
+    context.printer.document(&CorpusExportDocument { ok: true, zip: args.out.display().to_string() })?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -218,7 +221,7 @@ pub(crate) fn import(context: &Context, args: &CorpusImportArgs) -> Result<ExitC
         }
     }
     write_all(&args.out, &new)?;
-    context.printer.document(&CorpusImported { ok: true, dir: args.out.display().to_string() })?;
+    context.printer.document(&CorpusImportDocument { ok: true, dir: args.out.display().to_string() })?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -1,13 +1,24 @@
 //! `fozzy env` and `fozzy version`: what runs here, and on what.
 
 use super::Context;
-use crate::args::{FilesArg, ScriptArg};
+use crate::args::VersionArgs;
 use crate::error::CliError;
-use fozzy_report::document::{Capabilities, Capability, EnvDocument, VersionDocument};
+use fozzy_plan::{FilesBackend, ScriptBackend};
+use fozzy_report::document::{Capabilities, Capability, EnvDocument, FormattedDocument, VersionDocument};
 use std::process::ExitCode;
 
-pub(crate) fn version(context: &Context) -> Result<ExitCode, CliError> {
-    context.printer.document(&version_document())?;
+/// The licence of Fozzy, and those of what its binary contains of others.
+const LICENSES: [&str; 2] = [include_str!("../../LICENSE"), include_str!("../../THIRD-PARTY-LICENSES")];
+
+pub(crate) fn version(context: &Context, args: &VersionArgs) -> Result<ExitCode, CliError> {
+    let printer = context.printer;
+    match (args.licenses, printer.json) {
+        (false, _) => printer.document(&version_document())?,
+        (true, false) => printer.data(&LICENSES.join("\n")),
+        (true, true) => {
+            printer.document(&FormattedDocument { format: "text".to_owned(), content: LICENSES.join("\n") })?;
+        }
+    }
     Ok(ExitCode::SUCCESS)
 }
 
@@ -21,10 +32,10 @@ pub(super) fn env_document(context: &Context) -> EnvDocument {
     let deterministic = |backend: &str| Capability { backend: backend.to_owned(), deterministic: true };
     // A live answer is recorded, and so the same in every replay; the next run may get another one.
     let host = || Capability { backend: "host".to_owned(), deterministic: false };
-    let (globals, config) = (&context.globals, &context.config);
-    let scripted = |flag: Option<ScriptArg>, setting| match flag.or(setting) {
-        Some(ScriptArg::Host) => host(),
-        Some(ScriptArg::Scripted) | None => deterministic("scripted"),
+    let (given, config) = (context.project.backends, &context.project.config);
+    let scripted = |flag: Option<ScriptBackend>, setting| match flag.or(setting) {
+        Some(ScriptBackend::Host) => host(),
+        Some(ScriptBackend::Scripted) | None => deterministic("scripted"),
     };
     EnvDocument {
         os: std::env::consts::OS.to_owned(),
@@ -33,13 +44,13 @@ pub(super) fn env_document(context: &Context) -> EnvDocument {
         capabilities: Capabilities {
             time: deterministic("virtual"),
             rng: deterministic("seeded"),
-            fs: match globals.fs_backend.or(config.fs_backend) {
-                Some(FilesArg::Host) => host(),
-                Some(FilesArg::Virtual) | None => deterministic("virtual"),
+            fs: match given.files.or(config.fs_backend) {
+                Some(FilesBackend::Host) => host(),
+                Some(FilesBackend::Virtual) | None => deterministic("virtual"),
             },
-            http: scripted(globals.http_backend, config.http_backend),
+            http: scripted(given.http, config.http_backend),
             net: deterministic("simulated"),
-            proc: scripted(globals.proc_backend, config.proc_backend),
+            proc: scripted(given.processes, config.proc_backend),
             memory: deterministic("virtual"),
         },
     }

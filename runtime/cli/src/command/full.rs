@@ -13,9 +13,9 @@ use super::run::seed;
 use crate::args::FullArgs;
 use crate::error::CliError;
 use crate::gates::chain::{self, Chain, NO_TRACE, Options, RECORDED, of_trace};
-use crate::gates::own::{Own, Said};
-use crate::gates::project::Project;
+use crate::gates::own::{CommandOutput, CommandRunner};
 use crate::gates::steps::{Outcome, Steps, failed, passed, skipped};
+use fozzy_campaign::suite::project::ProjectScenarios;
 use fozzy_report::document::{FULL_SCHEMA, FullDocument, StepStatus};
 use fozzy_trace::Seed;
 use serde_json::Value;
@@ -72,7 +72,7 @@ const SHRUNK: &str = "shrunk.fozzy";
 
 pub(crate) fn full(context: &Context, args: &FullArgs) -> Result<ExitCode, CliError> {
     let seed = seed(context, args.seed);
-    let own = Own::new(context)?;
+    let own = CommandRunner::new(context)?;
     let mut steps = Steps::new(context, true).choosing(&args.skip_steps, &args.required_steps, &STEPS)?;
     steps.phase("full");
     let both: Vec<&str> =
@@ -82,7 +82,7 @@ pub(crate) fn full(context: &Context, args: &FullArgs) -> Result<ExitCode, CliEr
     }
     tool(&mut steps, &own, context.strict);
     let filter: Vec<String> = args.scenario_filter.iter().cloned().collect();
-    let found = Project::discover(args.scenario_root.as_deref(), &filter);
+    let found = ProjectScenarios::discover(args.scenario_root.as_deref(), &filter);
     let project = chain::discover(&mut steps, "discover_scenarios", found);
     steps.step("topology_coverage", || {
         Ok(match args.require_topology_coverage {
@@ -120,7 +120,7 @@ pub(crate) fn full(context: &Context, args: &FullArgs) -> Result<ExitCode, CliEr
 }
 
 /// What needs no scenario.
-fn tool(steps: &mut Steps<'_>, own: &Own, strict: bool) {
+fn tool(steps: &mut Steps<'_>, own: &CommandRunner, strict: bool) {
     chain::clean_tree(steps, strict);
     steps.step("usage", || plain(own, &["usage"]));
     steps.step("version", || plain(own, &["version"]));
@@ -137,13 +137,13 @@ fn tool(steps: &mut Steps<'_>, own: &Own, strict: bool) {
 }
 
 /// A command that has only to succeed.
-fn plain(own: &Own, words: &[&str]) -> Result<Outcome, CliError> {
+fn plain(own: &CommandRunner, words: &[&str]) -> Result<Outcome, CliError> {
     let said = own.run(words)?;
     Ok(if said.code == Some(0) && said.document != Value::Null { passed(words.join(" ")) } else { failed(said.why()) })
 }
 
 /// Makes the first failure of the suite smaller. Says how it compares.
-fn shrink(steps: &mut Steps<'_>, own: &Own, chain: &Chain) -> Option<String> {
+fn shrink(steps: &mut Steps<'_>, own: &CommandRunner, chain: &Chain) -> Option<String> {
     let cases = chain.suite.as_ref().and_then(|said| said.document.pointer("/scenarios")).and_then(Value::as_array);
     let failure = cases.into_iter().flatten().find(|case| {
         let status = case.pointer("/run/status").and_then(Value::as_str);
@@ -172,7 +172,7 @@ fn shrink(steps: &mut Steps<'_>, own: &Own, chain: &Chain) -> Option<String> {
 /// The failure is the same one.
 const PRESERVED: &str = "expected_fail_class_preserved";
 
-fn classify(is_there: bool, before: Option<&Value>, said: &Said) -> &'static str {
+fn classify(is_there: bool, before: Option<&Value>, said: &CommandOutput) -> &'static str {
     if said.code.is_none_or(|code| code == i32::from(crate::output::EXIT_ERROR)) {
         "tooling_failure"
     } else if !is_there {
@@ -187,18 +187,18 @@ fn classify(is_there: bool, before: Option<&Value>, said: &Said) -> &'static str
 }
 
 /// Files and reports of the recorded run.
-fn artifacts(steps: &mut Steps<'_>, own: &Own, chain: &Chain) {
+fn artifacts(steps: &mut Steps<'_>, own: &CommandRunner, chain: &Chain) {
     let (trace, folder, zip) = (own.place(RECORDED), own.place("exported"), own.place("packed.zip"));
     let there = chain.recorded;
-    let is_type = |word: &'static str| move |said: &Said| said.text("/type") == word;
+    let is_type = |word: &'static str| move |said: &CommandOutput| said.text("/type") == word;
     steps.step("artifacts_ls", || of_trace(there, own, &["artifacts", "ls", &trace], is_type("list")));
     let words = ["artifacts", "export", &trace, "--out", &folder];
     steps.step("artifacts_export", || of_trace(there, own, &words, is_type("exported")));
     let words = ["artifacts", "pack", &trace, "--out", &zip];
     steps.step("artifacts_pack", || of_trace(there, own, &words, is_type("exported")));
     // What was exported is what was recorded.
-    let copy = own.place(&format!("exported/{}", crate::store::TRACE_NAME));
-    let is_same = |said: &Said| said.document.pointer("/diff/files/0/changed") == Some(&Value::Bool(false));
+    let copy = own.place(&format!("exported/{}", fozzy_campaign::store::TRACE_NAME));
+    let is_same = |said: &CommandOutput| said.document.pointer("/diff/files/0/changed") == Some(&Value::Bool(false));
     steps.step("artifacts_diff", || of_trace(there, own, &["artifacts", "diff", &trace, &copy], is_same));
     let words = ["report", "show", &trace, "--format", "html"];
     steps.step("report_show", || of_trace(there, own, &words, |said| !said.text("/content").is_empty()));
@@ -217,7 +217,7 @@ fn artifacts(steps: &mut Steps<'_>, own: &Own, chain: &Chain) {
 }
 
 /// A campaign and an exploration, of what the scenario can be used as.
-fn search(steps: &mut Steps<'_>, own: &Own, project: Option<&Project>, args: &FullArgs, seed: Seed) {
+fn search(steps: &mut Steps<'_>, own: &CommandRunner, project: Option<&ProjectScenarios>, args: &FullArgs, seed: Seed) {
     let seed = seed.to_string();
     let mut fits = Err("no scenario".to_owned());
     if let Some(project) = project {
@@ -227,7 +227,7 @@ fn search(steps: &mut Steps<'_>, own: &Own, project: Option<&Project>, args: &Fu
             Err(error) => Err(error.message),
         };
     }
-    let is = |said: &Said, role: &str| {
+    let is = |said: &CommandOutput, role: &str| {
         let roles = said.document.pointer("/fits").and_then(Value::as_array);
         roles.into_iter().flatten().any(|found| found == role)
     };
@@ -288,9 +288,9 @@ fn search(steps: &mut Steps<'_>, own: &Own, project: Option<&Project>, args: &Fu
 }
 
 /// The corpus that the campaign has left.
-fn corpus(steps: &mut Steps<'_>, own: &Own) {
+fn corpus(steps: &mut Steps<'_>, own: &CommandRunner) {
     let (corpus, zip, back) = (own.place("corpus"), own.place("corpus.zip"), own.place("imported"));
-    let number = |said: &Said| said.document.as_array().map_or(0, Vec::len);
+    let number = |said: &CommandOutput| said.document.as_array().map_or(0, Vec::len);
     let list = |dir: &str| own.run(&["corpus", "list", dir]);
     let is_there = own.has("corpus");
     let step = |words: &[&str]| {
@@ -319,7 +319,7 @@ fn corpus(steps: &mut Steps<'_>, own: &Own) {
 
 /// The scenario on the real computer, in an empty folder: one whose name says that it is for that, or the primary one if it
 /// asks no real servers and starts no real programs there.
-fn host(steps: &mut Steps<'_>, own: &Own, project: Option<&Project>, seed: Seed) {
+fn host(steps: &mut Steps<'_>, own: &CommandRunner, project: Option<&ProjectScenarios>, seed: Seed) {
     steps.step("host_backends_run", || {
         let Some(project) = project else { return Ok(skipped("no scenario")) };
         if !project.flags.is_empty() {
@@ -344,7 +344,7 @@ fn host(steps: &mut Steps<'_>, own: &Own, project: Option<&Project>, seed: Seed)
 }
 
 /// What to do next.
-fn guidance(steps: &Steps<'_>, own: Own) -> Vec<String> {
+fn guidance(steps: &Steps<'_>, own: CommandRunner) -> Vec<String> {
     let of = |status: StepStatus| {
         let rows = steps.rows.iter().filter(move |row| row.status == status);
         rows.map(|row| row.name.as_str()).collect::<Vec<&str>>().join(", ")

@@ -8,31 +8,33 @@
 //!
 //! Invariant: what is found depends on target, plan, seed, corpus and flags; the clock only ends it.
 
-use super::run::{collision, identity, kept, print, seed};
+use super::run::{print, seed};
 use super::test::{is_on_github, source_here};
+use super::worker::{Worker, failed_workers, stop_flag};
 use super::{Context, exit};
-use crate::args::{ExitCodesArg, FuzzArgs, ReporterArg, WorldArgs};
+use crate::args::{ExitCodesArg, FuzzArgs, ReporterArg};
 use crate::error::{CliError, at_path};
-use crate::fuzz::cargo::CargoFuzz;
-use crate::fuzz::choose::{Wanted, listed};
-use crate::fuzz::corpus::CorpusFolder;
-use crate::fuzz::jobs::Jobs;
-use crate::fuzz::keeper::{Keeper, Keeping, Place, Told};
-use crate::fuzz::summary::{Report, Subject, execution_of, word_of};
-use crate::fuzz::target::{CallTarget, Confirmer, caller_error, made_up};
-use crate::fuzz::worker::Worker;
-use crate::output;
-use crate::plan::plan;
-use crate::store::{self, store_error};
-use crate::target;
-use crate::wall::Stopwatch;
+use crate::output::{self, EXIT_ERROR};
+use fozzy_campaign::fuzz::campaign_sink::{CampaignSink, Place, SinkConfig};
+use fozzy_campaign::fuzz::cargo::CargoFuzz;
+use fozzy_campaign::fuzz::choose::{EntryPointChoice, listed};
+use fozzy_campaign::fuzz::corpus::CorpusFolder;
+use fozzy_campaign::fuzz::summary::{CampaignReport, Subject, execution_of, word_of};
+use fozzy_campaign::fuzz::target::{ComponentTarget, FindingConfirmer, caller_error, made_up};
+use fozzy_campaign::fuzz::workers::{FuzzProtocol, FuzzWorkers};
+use fozzy_campaign::options::{RunRequest, StopFlag, WorldOptions};
+use fozzy_campaign::pipeline::{PreparedProgram, identity, kept, load, plan};
+use fozzy_campaign::store::{self, store_error};
+use fozzy_campaign::wall_clock::Stopwatch;
+use fozzy_campaign::workers::{WorkerEvent, WorkerRole};
 use fozzy_check::judge;
-use fozzy_engine::{Caller, Functions, Searched};
-use fozzy_report::{Mode, RunSummary, finding_annotations, sarif};
-use fozzy_search::fuzz::{Campaign, Dictionary, MUTATORS, Mutator, Options};
-use fozzy_trace::file::Outcome;
-use fozzy_trace::file::store::{Durability, check_target, write_atomic};
+use fozzy_engine::{Build, EntryPoint, ExportedFunctions};
+use fozzy_report::{RunMode, RunSummary, finding_annotations, sarif};
+use fozzy_search::fuzz::{Campaign, CampaignEnd, Dictionary, MUTATORS, Mutator, Options};
+use fozzy_trace::file::RecordedOutcome;
+use fozzy_trace::file::store::{CollisionPolicy, Durability, check_target, write_atomic};
 use fozzy_trace::plan::FUEL_DEFAULT;
+use fozzy_trace::{Finding, FindingKind, Status};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -43,15 +45,23 @@ const FUEL_OF_A_CALL: u64 = FUEL_DEFAULT / 10;
 const DICTIONARY_BYTES_MAX: u64 = 16 << 20;
 
 pub(crate) fn fuzz(context: &Context, args: &FuzzArgs) -> Result<ExitCode, CliError> {
+    match Worker::of_process()? {
+        Some(worker) => Ok(worker.run(|worker| campaign(context, args, Some(worker)).map(|_| ()))),
+        None => campaign(context, args, None),
+    }
+}
+
+/// All of it, or the part of one worker.
+fn campaign(context: &Context, args: &FuzzArgs, worker: Option<&Worker<FuzzProtocol>>) -> Result<ExitCode, CliError> {
     let watch = Stopwatch::start();
-    let worker = Worker::here()?;
     let say = |text: &str| {
         if worker.is_none() {
             context.printer.remark(text);
         }
     };
-    let seed = seed(context, args.seed);
-    let collision = collision(args.record_collision);
+    let role: Option<&WorkerRole> = worker.map(|worker| &worker.role);
+    let seed = role.map_or_else(|| seed(context, args.seed), |role| role.seed);
+    let collision: CollisionPolicy = args.record_collision.into();
     if args.det && args.jobs > 1 {
         let message =
             "--det: workers find things in an order of their own, so that no campaign of several is as another";
@@ -65,12 +75,13 @@ pub(crate) fn fuzz(context: &Context, args: &FuzzArgs) -> Result<ExitCode, CliEr
     let words = args.dict.clone().or_else(|| cargo.as_ref()?.dictionary());
     let dictionary = dictionary(words.as_deref())?;
     let loaded = match &cargo {
-        Some(cargo) => target::load(&cargo.build()?)?,
-        None => target::load(&args.target)?,
+        Some(cargo) => load(&cargo.build()?)?,
+        None => load(&args.target)?,
     };
     let name = loaded.target.name.clone();
     let (world, by_stdin) = stdin(args)?;
-    let mut planned = plan(&context.globals, &context.config, &loaded, &args.args, &args.limits, &world)?;
+    let request = RunRequest { args: args.args.clone(), limits: args.limits.options(), world };
+    let mut planned = plan(&context.project, &loaded, &request)?;
     if planned.plan.target().is_some() {
         let message = format!(
             "{name} calls another component, of which an execution of a campaign has no instance: it begins at a checkpoint of \
@@ -81,17 +92,17 @@ pub(crate) fn fuzz(context: &Context, args: &FuzzArgs) -> Result<ExitCode, CliEr
     if planned.plan.limits.fuel == FUEL_DEFAULT {
         planned.plan.limits.fuel = FUEL_OF_A_CALL;
     }
-    let (program, cache) = target::compile_any(loaded.component.clone(), &planned.plan, &name)?;
-    let functions = fozzy_engine::functions(&program, &planned.plan, &planned.inputs, seed);
+    let prepared = PreparedProgram::to_call(loaded, planned, &Build::default())?;
+    let PreparedProgram { planned, program, .. } = &prepared;
+    let functions = fozzy_engine::functions(program, &planned.plan, &planned.inputs, seed);
     let functions = functions.map_err(|error| caller_error(&name, &error))?;
     let flows = planned.plan.scenario.as_ref().map_or(args.flows, |own| own.flows);
     let searched = choose(&functions, args, by_stdin, flows, &name)?;
 
-    let confirmer = || Confirmer::new(program.clone(), &searched, &planned.plan, &planned.inputs, seed);
-    let mut keeping = confirmer()?;
+    let mut keeping = FindingConfirmer::new(program.clone(), &searched, &planned.plan, &planned.inputs, seed)?;
     // With fuel, so that a program that does not end before its function is called is found out here.
     let probe = keeping.execute(&[], 0..0)?.execution;
-    let summary_target = loaded.summary();
+    let summary_target = prepared.loaded.summary();
     let mut corpus = CorpusFolder::open(&corpus_path(context, args, cargo.as_ref(), &name, &searched))?;
     let mut seeds = corpus.seeds(args.max_input as usize)?;
     if seeds.too_long > 0 {
@@ -104,7 +115,7 @@ pub(crate) fn fuzz(context: &Context, args: &FuzzArgs) -> Result<ExitCode, CliEr
         corpus.path().display(),
         seeds.number,
     ));
-    if let Searched::Program(_) = searched {
+    if let EntryPoint::Program(_) = searched {
         say("each execution runs the program again, from its instantiation\n");
     }
     let artifacts = match cargo {
@@ -112,26 +123,27 @@ pub(crate) fn fuzz(context: &Context, args: &FuzzArgs) -> Result<ExitCode, CliEr
         None => None,
     };
     let own = if worker.is_none() { Some(context.runs.begin()?) } else { None };
-    let folder = match (&worker, &own) {
-        (Some(worker), _) => worker.folder.clone(),
+    let folder = match (role, &own) {
+        (Some(role), _) => role.folder.clone(),
         (None, own) => own.as_ref().expect("it has begun").path.clone(),
     };
+    let stop: StopFlag = worker.map_or_else(stop_flag, Worker::stop_flag);
 
     let report = if args.jobs > 1 && worker.is_none() {
-        let record = args.record.as_deref().map(|path| (path, collision));
-        let (printer, number, runs) = (context.printer, args.jobs, args.runs);
-        let cargo = artifacts.as_ref().map(|(cargo, _)| cargo);
-        Jobs { printer, number, runs, first_only: args.crash_only, folder: &folder, record, cargo }.run()?
-    } else {
-        // The plan of an input names what is called; a program's begins without one.
-        let called = match &searched {
-            Searched::Program(_) => planned.plan.clone(),
-            _ => searched.planned(keeping.plan(), &planned.inputs, &[]).0,
+        let workers = FuzzWorkers {
+            workers: args.jobs,
+            seed,
+            runs: args.runs,
+            time: args.time,
+            first_only: args.crash_only,
+            folder: &folder,
+            record: args.record.as_deref().map(|path| (path, collision)),
+            cargo: artifacts.as_ref().map(|(cargo, _)| cargo),
+            stop,
         };
-        let component = Arc::clone(&loaded.component);
-        let caller = Caller::new(component, &called, &planned.inputs, &searched, seed, cache.as_ref());
-        let caller = caller.map_err(|error| caller_error(&name, &error))?;
-        let mut target = CallTarget::new(caller, confirmer()?, args.fail_on_exit);
+        workers.run()?
+    } else {
+        let mut target = ComponentTarget::open(&prepared, &searched, seed, args.fail_on_exit)?;
         for obstacle in target.caller().obstacles() {
             say(&format!("each execution begins with a new instance, because {obstacle}\n"));
         }
@@ -141,11 +153,10 @@ pub(crate) fn fuzz(context: &Context, args: &FuzzArgs) -> Result<ExitCode, CliEr
             total_edges: target.caller().coverage().map(|(_, bytes)| bytes.len() as u64).sum(),
             corpus_dir: corpus.path().display().to_string(),
         };
-        let mut keeper = Keeper::new(Keeping {
-            printer: context.printer,
+        let mut keeper = CampaignSink::new(SinkConfig {
             corpus,
             confirmer: keeping,
-            told: Told { target: loaded.target, component: loaded.component, seed },
+            origin: prepared.origin(seed, RunMode::Fuzz),
             place: Place {
                 folder,
                 // What several workers find, the main process puts where it was asked for.
@@ -154,14 +165,16 @@ pub(crate) fn fuzz(context: &Context, args: &FuzzArgs) -> Result<ExitCode, CliEr
                 artifacts,
             },
             subject: subject.clone(),
-            time: args.time,
-            is_worker: worker.is_some(),
+            // The time of all workers is their supervisor's.
+            time: args.time.filter(|_| worker.is_none()),
+            stop: Arc::clone(&stop),
+            supervisor: worker.map(|worker| worker.channel.clone()),
             input_bytes_max: args.max_input as usize,
         });
         let options = Options {
             seed,
-            stream: worker.as_ref().map_or(0, |worker| worker.stream),
-            executions_max: worker.as_ref().map_or(args.runs, |worker| worker.runs).unwrap_or(u64::MAX),
+            stream: role.map_or(0, |role| role.stream),
+            executions_max: role.map_or(args.runs, |role| role.runs).unwrap_or(u64::MAX),
             input_bytes_max: args.max_input as usize,
             only,
             minimize: args.minimize,
@@ -169,24 +182,34 @@ pub(crate) fn fuzz(context: &Context, args: &FuzzArgs) -> Result<ExitCode, CliEr
         };
         let mut campaign = Campaign::new(options, dictionary);
         let made_up = made_up(&searched, seed, args.max_input as usize);
+        if let Some(worker) = worker {
+            worker.channel.send(&WorkerEvent::Ready);
+        }
         let ended = campaign.run(&mut target, &mut made_up.into_iter().chain(&mut seeds), &mut keeper)?;
         if let Some(error) = seeds.failed {
             return Err(error);
         }
         let found = campaign.findings().all();
-        let mut report = Report::of(&subject, campaign.stats(), found, &keeper.kept, word_of(ended));
+        let word = if ended == CampaignEnd::Stopped && stop() { "interrupted" } else { word_of(ended) };
+        let mut report = CampaignReport::of(&subject, campaign.stats(), found, &keeper.kept, word);
         report.fuzz.repeated = target.caller().repeated();
         report
     };
-    let Some(own) = own else {
-        Worker::tell(report, true);
+    let (Some(own), None) = (own, worker) else {
+        let progress = fozzy_report::FuzzSummary { findings: Vec::new(), ..report.fuzz.clone() };
+        worker.inspect(|worker| worker.end(progress, report));
         return Ok(ExitCode::SUCCESS);
     };
+    if report.fuzz.executions == 0
+        && let Some(why) = &report.failure
+    {
+        return Err(failed_workers(why));
+    }
 
     let trace = report.fuzz.findings.first().map(|finding| PathBuf::from(&finding.trace_path));
-    let outcome = Outcome::of(&probe, judge(&probe));
+    let outcome = RecordedOutcome::of(&probe, judge(&probe));
     let identity = identity(&own, seed, trace.as_deref());
-    let mut summary = RunSummary::of(Mode::Fuzz, identity, summary_target, &outcome, kept(&probe), watch.facts());
+    let mut summary = RunSummary::of(RunMode::Fuzz, identity, summary_target, &outcome, kept(&probe), watch.facts());
     summary.status = report.status();
     summary = summary.finding(report.findings.iter().map(|(finding, _)| finding.clone()).collect());
     summary.signature = report.fuzz.findings.first().and_then(|finding| finding.signature.clone());
@@ -196,10 +219,27 @@ pub(crate) fn fuzz(context: &Context, args: &FuzzArgs) -> Result<ExitCode, CliEr
     tell_tools(args, &summary)?;
     let json = context.printer.json || args.reporter == ReporterArg::Json;
     print(context, json, &summary)?;
+    report.failure.iter().for_each(|why| context.printer.remark(&format!("error: {}\n", failed_workers(why))));
     Ok(match args.exit_codes {
         ExitCodesArg::Fozzy => exit(summary.status),
-        ExitCodesArg::Libfuzzer => report.exit_as_libfuzzer(),
+        ExitCodesArg::Libfuzzer => exit_as_libfuzzer(&report),
     })
+}
+
+/// The codes of libFuzzer, of the first finding.
+fn exit_as_libfuzzer(report: &CampaignReport) -> ExitCode {
+    let code = |(finding, status): &(Finding, Status)| {
+        let memory = finding.kind == FindingKind::Trap && finding.title == "out of memory";
+        match status {
+            Status::Pass => 0,
+            Status::Timeout => 70,
+            Status::Crash if memory => 71,
+            Status::Crash | Status::Fail => 77,
+            Status::Error => EXIT_ERROR,
+        }
+    };
+    let none = if report.failure.is_some() { EXIT_ERROR } else { 0 };
+    ExitCode::from(report.findings.first().map_or(none, code))
 }
 
 /// What else wants to know: a file in SARIF, and GitHub.
@@ -237,8 +277,8 @@ fn dictionary(path: Option<&Path>) -> Result<Dictionary, CliError> {
 }
 
 /// What the flags say of the world, and whether inputs are standard input.
-fn stdin(args: &FuzzArgs) -> Result<(WorldArgs, bool), CliError> {
-    let mut world = args.world.clone();
+fn stdin(args: &FuzzArgs) -> Result<(WorldOptions, bool), CliError> {
+    let mut world = args.world.options();
     let by_stdin = world.stdin.take_if(|path| path == Path::new("-")).is_some();
     let others =
         args.input_file.is_some() || args.arg || args.http || args.exported.is_some() || args.function.is_some();
@@ -253,19 +293,19 @@ fn stdin(args: &FuzzArgs) -> Result<(WorldArgs, bool), CliError> {
 
 /// What is meant.
 fn choose(
-    functions: &Functions,
+    functions: &ExportedFunctions,
     args: &FuzzArgs,
     by_stdin: bool,
     flows: u32,
     name: &str,
-) -> Result<Searched, CliError> {
-    let wanted = Wanted {
+) -> Result<EntryPoint, CliError> {
+    let wanted = EntryPointChoice {
         stdin: by_stdin,
         file: args.input_file.as_deref(),
         argument: args.arg,
         http: args.http,
         function: args.exported.as_deref().or(args.function.as_deref()),
-        mode: args.mode,
+        mode: args.mode.map(Into::into),
         flows,
     };
     let mut all = wanted.of(functions, name)?;
@@ -283,7 +323,7 @@ fn corpus_path(
     args: &FuzzArgs,
     cargo: Option<&CargoFuzz>,
     name: &str,
-    searched: &Searched,
+    searched: &EntryPoint,
 ) -> PathBuf {
     if let Some(path) = args.corpus.clone().or_else(|| Some(cargo?.corpus())) {
         return path;
@@ -291,5 +331,5 @@ fn corpus_path(
     let stem = Path::new(name).file_stem().map_or_else(|| name.to_owned(), |stem| stem.to_string_lossy().into_owned());
     let plain = |c: char| if c.is_ascii_alphanumeric() || matches!(c, '-' | '_') { c } else { '_' };
     let words = [stem.as_str(), searched.name()].map(|word| word.chars().map(plain).take(100).collect::<String>());
-    context.config.base_dir.join("corpora").join(words.join("."))
+    context.project.config.base_dir.join("corpora").join(words.join("."))
 }

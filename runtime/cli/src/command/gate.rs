@@ -7,9 +7,9 @@ use super::run::seed;
 use crate::args::{GateArgs, GateProfileArg};
 use crate::error::CliError;
 use crate::gates::chain::{self, Options};
-use crate::gates::own::Own;
-use crate::gates::project::Project;
+use crate::gates::own::CommandRunner;
 use crate::gates::steps::{Steps, passed, skipped};
+use fozzy_campaign::suite::project::ProjectScenarios;
 use fozzy_report::document::{GATE_SCHEMA, GateDocument};
 use std::process::ExitCode;
 
@@ -18,17 +18,17 @@ pub(super) const NO_PROFILE: &str = "`fozzy profile` is not in this version";
 
 pub(crate) fn gate(context: &Context, args: &GateArgs) -> Result<ExitCode, CliError> {
     let seed = seed(context, args.seed);
-    let own = Own::new(context)?;
+    let own = CommandRunner::new(context)?;
     let mut steps = Steps::new(context, false);
     chain::clean_tree(&mut steps, context.strict);
     let root = args.scenario_root.as_deref();
-    let project = chain::discover(&mut steps, "discover", Project::discover(root, &[]));
+    let project = chain::discover(&mut steps, "discover", ProjectScenarios::discover(root, &[]));
     let mut scoped = None;
     steps.step("scope_match", || {
         if project.is_none() {
             return Ok(skipped("no scenario"));
         }
-        let found = Project::discover(root, &args.scope)?;
+        let found = ProjectScenarios::discover(root, &args.scope)?;
         let detail = format!("scenarios: {}; steps are about {}", found.all.len(), found.primary());
         scoped = Some(found);
         Ok(passed(detail))

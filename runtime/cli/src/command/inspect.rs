@@ -6,10 +6,10 @@
 use super::Context;
 use crate::args::InspectArgs;
 use crate::error::CliError;
-use crate::target;
+use fozzy_campaign::pipeline::load;
 use fozzy_engine::{Catalogue, Port, Ports};
-use fozzy_instrument::source::Symbols;
-use fozzy_instrument::{Coverage, Instrumented, ModuleChoice, Options};
+use fozzy_instrument::source::{DebugSymbols, LineInfo};
+use fozzy_instrument::{CoverageMode, InstrumentedComponent, ModuleChoice, Options};
 use fozzy_report::inspect::{InspectCheckpoints, InspectDocument, InspectModule, InspectPort, inspection};
 use std::collections::BTreeSet;
 use std::process::ExitCode;
@@ -46,8 +46,8 @@ const ROLES: &[(&str, &str)] = &[
 ];
 
 pub(crate) fn inspect(context: &Context, args: &InspectArgs) -> Result<ExitCode, CliError> {
-    let loaded = target::load(&args.target)?;
-    let options = Options { coverage: Coverage::SetOnce, access: true, marks: true, ..Options::default() };
+    let loaded = load(&args.target)?;
+    let options = Options { coverage: CoverageMode::SetOnce, access: true, marks: true, ..Options::default() };
     let instrumented = fozzy_instrument::instrument(&loaded.component, &options)
         .map_err(|error| CliError::new("target", format!("{}: {error}", args.target.display())))?;
     let mut remarks = Vec::new();
@@ -64,6 +64,7 @@ pub(crate) fn inspect(context: &Context, args: &InspectArgs) -> Result<ExitCode,
     };
     let obstacles: Vec<String> = instrumented.obstacles.iter().map(ToString::to_string).collect();
     let class = if obstacles.is_empty() { "in place" } else { "by calling again" };
+    let modules = modules(&loaded.component, &instrumented, &mut remarks);
     let document = InspectDocument {
         path: args.target.display().to_string(),
         kind: loaded.target.kind.clone(),
@@ -71,7 +72,7 @@ pub(crate) fn inspect(context: &Context, args: &InspectArgs) -> Result<ExitCode,
         digest: loaded.target.source.to_string(),
         fits: fits(&ports),
         capabilities: capabilities(&ports),
-        modules: modules(&loaded.component, &instrumented),
+        modules,
         imports: ports.imports.into_iter().map(import).collect(),
         exports: ports.exports.into_iter().map(export).collect(),
         checkpoints: InspectCheckpoints { class: class.to_owned(), obstacles, marks: unmarked.is_empty(), unmarked },
@@ -151,24 +152,29 @@ fn distance(left: &str, right: &str) -> usize {
     row[right.len()]
 }
 
-fn modules(component: &[u8], instrumented: &Instrumented) -> Vec<InspectModule> {
-    let symbols = Symbols::new(component);
+fn modules(component: &[u8], instrumented: &InstrumentedComponent, remarks: &mut Vec<String>) -> Vec<InspectModule> {
+    let symbols = DebugSymbols::new(component);
     let (maps, sites) = (instrumented.maps.modules(), &instrumented.sites);
     let mut edges = vec![0_u64; maps.len()];
     for edge in sites.iter() {
         edges[edge.module.0 as usize] += 1;
     }
     let modules = maps.iter().zip(edges).map(|(map, edges)| {
-        let range = map.original();
+        let (range, lines) = (map.original(), symbols.line_info(map.ordinal()));
+        let name = map.names().next();
+        if let Some(remedy) = lines.remedy() {
+            let named = name.map_or_else(|| format!("core module {}", map.ordinal().0), |name| format!("`{name}`"));
+            remarks.push(format!("{named} {remedy}"));
+        }
         InspectModule {
             module: map.ordinal().0,
-            name: map.names().next().map(str::to_owned),
+            name: name.map(str::to_owned),
             bytes: u64::from(range.end.0 - range.start.0),
             covered: ModuleChoice::Own.includes(map.names()),
             edges,
             kept: u64::from(sites.kept(map.ordinal())),
             has_names: symbols.has_names(map.ordinal()),
-            has_lines: symbols.has_lines(map.ordinal()),
+            has_lines: lines == LineInfo::Present,
         }
     });
     modules.collect()

@@ -7,20 +7,20 @@
 //! Invariant: what is shown is proven to be the recorded run, as far as the marks of the recording tell, or it is an error.
 
 use super::Context;
-use super::replay::session_of;
 use crate::args::{ReplayArgs, ReporterArg};
 use crate::error::CliError;
 use crate::output;
-use crate::selector;
-use fozzy_engine::{Look, Seen};
+use fozzy_campaign::pipeline::session_of;
+use fozzy_campaign::selector;
+use fozzy_engine::{ExecutionView, GuestView};
 use fozzy_instrument::variables::variables;
 use fozzy_report::{
     FileState, MemoryState, StateDocument, SymbolState, TaskState, TimerState, entry_line, state_lines,
 };
 use fozzy_search::source_of;
 use fozzy_trace::file::Recording;
-use fozzy_trace::{Entry, Until};
-use fozzy_world::files::NodeKind;
+use fozzy_trace::{HistoryEntry, StopPoint};
+use fozzy_world::files::InodeKind;
 use std::collections::VecDeque;
 use std::path::Path;
 use std::process::ExitCode;
@@ -31,7 +31,7 @@ const FILES_MAX: usize = 4096;
 /// Bytes that are shown of one stretch of memory.
 const MEMORY_BYTES_MAX: u64 = 1 << 16;
 
-pub(super) fn look(context: &Context, args: &ReplayArgs, until: Until) -> Result<ExitCode, CliError> {
+pub(super) fn look(context: &Context, args: &ReplayArgs, until: StopPoint) -> Result<ExitCode, CliError> {
     let (path, recording) = selector::recording(&args.trace, &context.runs)?;
     let mut session = session_of(&recording)?;
     let json = context.printer.json || args.reporter == ReporterArg::Json;
@@ -74,7 +74,7 @@ pub(super) fn look(context: &Context, args: &ReplayArgs, until: Until) -> Result
 }
 
 /// The marks of the recording that were passed say whether it is the same run.
-fn same_run(path: &Path, recording: &Recording, look: &Look) -> Result<(), CliError> {
+fn same_run(path: &Path, recording: &Recording, look: &ExecutionView) -> Result<(), CliError> {
     let found = look.history.marks.iter().zip(&recording.marks).find(|(found, recorded)| found != recorded);
     let Some((found, recorded)) = found.filter(|(found, recorded)| found.calls == recorded.calls) else {
         return Ok(());
@@ -92,8 +92,8 @@ fn same_run(path: &Path, recording: &Recording, look: &Look) -> Result<(), CliEr
 fn state(
     path: &Path,
     recording: &Recording,
-    look: &Look,
-    events: Vec<Entry>,
+    look: &ExecutionView,
+    events: Vec<HistoryEntry>,
     wanted: &[String],
 ) -> Result<StateDocument, CliError> {
     let world = &look.world;
@@ -102,9 +102,9 @@ fn state(
     let mut files = Vec::new();
     for node in nodes() {
         let kind = |kind| match kind {
-            NodeKind::Directory => "directory",
-            NodeKind::File => "file",
-            NodeKind::Link => "link",
+            InodeKind::Directory => "directory",
+            InodeKind::File => "file",
+            InodeKind::Link => "link",
         };
         let found = node.disk.all(FILES_MAX + 1 - files.len().min(FILES_MAX)).into_iter();
         // That there is a root says nothing.
@@ -112,7 +112,7 @@ fn state(
             node: node.name.clone(),
             path,
             kind: kind(stat.kind).to_owned(),
-            size_bytes: if stat.kind == NodeKind::Directory { 0 } else { stat.size },
+            size_bytes: if stat.kind == InodeKind::Directory { 0 } else { stat.size },
         }));
     }
     let files_more = files.len() > FILES_MAX;
@@ -160,7 +160,7 @@ fn state(
 }
 
 /// The stretches of the target's memory that were asked for, by name or by address.
-fn symbols(recording: &Recording, seen: Option<&Seen>, wanted: &[String]) -> Result<Vec<SymbolState>, CliError> {
+fn symbols(recording: &Recording, seen: Option<&GuestView>, wanted: &[String]) -> Result<Vec<SymbolState>, CliError> {
     let mut found = Vec::new();
     for word in wanted {
         let refuse = |what: String| CliError::new("usage", format!("--memory {word}: {what}"));
@@ -179,7 +179,7 @@ fn symbols(recording: &Recording, seen: Option<&Seen>, wanted: &[String]) -> Res
         for (name, address, length) in places {
             let length = length.min(MEMORY_BYTES_MAX);
             let bytes = seen.and_then(|seen| seen.read(address, length));
-            let size = seen.map_or(0, Seen::memory_bytes);
+            let size = seen.map_or(0, GuestView::memory_bytes);
             let bytes = bytes.ok_or_else(|| {
                 refuse(format!("{length} bytes at {address:#x} are not all in the program's memory, which has {size}"))
             })?;

@@ -1,18 +1,18 @@
 //! `fozzy replay`: a trace once more, from its file alone; or its decisions against another program.
 
-use super::run::{identity, kept, print, show_output};
+use super::run::{print, show_output};
 use super::{Context, exit};
 use crate::args::{ReplayArgs, ReporterArg};
 use crate::error::CliError;
 use crate::output::{self, EXIT_ERROR};
-use crate::selector;
-use crate::target::{self, Loaded};
-use crate::wall::Stopwatch;
+use fozzy_campaign::pipeline::{PreparedProgram, identity, kept, load, session_of, summary_of};
+use fozzy_campaign::selector;
+use fozzy_campaign::wall_clock::Stopwatch;
 use fozzy_engine::Session;
-use fozzy_report::{Mode, ReplaySummary, RunSummary, document, entry_line};
-use fozzy_search::{Difference, Divergence, replay as replay_recording};
-use fozzy_trace::file::{Outcome, Recording};
-use fozzy_trace::{Execution, Finding, FindingKind, Signature, Status, Verdict};
+use fozzy_report::{ReplaySummary, RunMode, RunSummary, document, entry_line};
+use fozzy_search::{CallDivergence, OutcomeDifference, replay as replay_recording};
+use fozzy_trace::file::{RecordedOutcome, Recording};
+use fozzy_trace::{Execution, FailureSignature, Finding, FindingKind, Status, Verdict};
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -30,10 +30,10 @@ pub(crate) fn replay(context: &Context, args: &ReplayArgs) -> Result<ExitCode, C
     };
     let folder = context.runs.begin()?;
     let identity = identity(&folder, recording.seed, Some(&path));
-    let outcome = Outcome::of(&replayed.execution, replayed.verdict);
-    let target = target::summary_of(&recording.target);
+    let outcome = RecordedOutcome::of(&replayed.execution, replayed.verdict);
+    let target = summary_of(&recording.target);
     let mut summary =
-        RunSummary::of(Mode::Replay, identity, target, &outcome, kept(&replayed.execution), watch.facts())
+        RunSummary::of(RunMode::Replay, identity, target, &outcome, kept(&replayed.execution), watch.facts())
             .telling(&replayed.execution.facts);
     summary.replay = Some(replayed.comparison);
     let diverged = summary.replay.as_ref().is_some_and(|replay| !replay.equal);
@@ -43,19 +43,13 @@ pub(crate) fn replay(context: &Context, args: &ReplayArgs) -> Result<ExitCode, C
     Ok(if diverged { ExitCode::from(EXIT_ERROR) } else { exit(summary.status) })
 }
 
-struct Replayed {
+struct ReplayResult {
     execution: Execution,
     verdict: Verdict,
     comparison: ReplaySummary,
 }
 
-/// A session of a recording's own component and plan.
-pub(crate) fn session_of(recording: &Recording) -> Result<Session, CliError> {
-    let program = target::compile(recording.component.clone(), &recording.plan, &recording.target.name)?;
-    target::session(program, &recording.plan, &recording.inputs)
-}
-
-fn same(recording: &Recording, session: &mut Session, args: &ReplayArgs, json: bool) -> Result<Replayed, CliError> {
+fn same(recording: &Recording, session: &mut Session, args: &ReplayArgs, json: bool) -> Result<ReplayResult, CliError> {
     if !json {
         session.watch(show_output(&recording.plan));
     }
@@ -71,12 +65,12 @@ fn same(recording: &Recording, session: &mut Session, args: &ReplayArgs, json: b
         place.push_str(&engine_difference(recording, session));
         // Whatever this execution came to, it is not the one that was asked for.
         verdict.status = Status::Error;
-        verdict.signature = Some(Signature { kind: FindingKind::Divergence, site: difference.what.to_owned() });
+        verdict.signature = Some(FailureSignature { kind: FindingKind::Divergence, site: difference.what.to_owned() });
         match verdict.findings.iter_mut().find(|finding| finding.kind == FindingKind::Divergence) {
             // The program's own end has shown both sides.
             Some(finding) => finding.message.push_str(&place),
             None => {
-                let Difference { what, left, right } = difference;
+                let OutcomeDifference { what, left, right } = difference;
                 let message = format!("{what}: recorded {left}, found {right}{place}");
                 verdict.findings.insert(0, divergence_finding("the replay is not the run that was recorded", message));
             }
@@ -88,12 +82,12 @@ fn same(recording: &Recording, session: &mut Session, args: &ReplayArgs, json: b
         difference: replayed.difference.map(difference_document),
         divergence: None,
     };
-    Ok(Replayed { execution: replayed.execution, verdict, comparison })
+    Ok(ReplayResult { execution: replayed.execution, verdict, comparison })
 }
 
 /// Another engine is the likeliest reason for a divergence, so it is said.
 fn engine_difference(recording: &Recording, session: &Session) -> String {
-    let (recorded, now) = (&recording.engine, super::run::engine_id(session.program()));
+    let (recorded, now) = (&recording.engine, fozzy_campaign::pipeline::engine_id(session.program()));
     if *recorded == now {
         return String::new();
     }
@@ -103,27 +97,30 @@ fn engine_difference(recording: &Recording, session: &Session) -> String {
     )
 }
 
-fn other(recording: &Recording, original: &mut Session, program: &Path) -> Result<Replayed, CliError> {
-    let loaded: Loaded = target::load(program)?;
-    let compiled = target::compile(loaded.component.clone(), &recording.plan, &loaded.target.name)?;
-    let mut changed = target::session(compiled, &recording.plan, &recording.inputs)?;
-    let against = fozzy_search::against(recording, original, &mut changed)?;
+fn other(recording: &Recording, original: &mut Session, program: &Path) -> Result<ReplayResult, CliError> {
+    let loaded = load(program)?;
+    let mut changed = PreparedProgram::against(recording, loaded.clone())?.session()?;
+    let against = fozzy_search::replay_against(recording, original, &mut changed)?;
     let divergence = against.divergence.map(divergence_document);
     let comparison =
         ReplaySummary { equal: divergence.is_none(), against: Some(loaded.summary()), difference: None, divergence };
-    Ok(Replayed { execution: against.execution, verdict: against.verdict, comparison })
+    Ok(ReplayResult { execution: against.execution, verdict: against.verdict, comparison })
 }
 
 fn divergence_finding(title: &str, message: String) -> Finding {
     Finding { kind: FindingKind::Divergence, title: title.to_owned(), message, location: None, backtrace: Vec::new() }
 }
 
-pub(super) fn difference_document(difference: fozzy_search::Difference) -> document::Difference {
-    document::Difference { what: difference.what.to_owned(), recorded: difference.left, found: difference.right }
+pub(super) fn difference_document(difference: fozzy_search::OutcomeDifference) -> document::DifferenceDocument {
+    document::DifferenceDocument {
+        what: difference.what.to_owned(),
+        recorded: difference.left,
+        found: difference.right,
+    }
 }
 
-pub(super) fn divergence_document(divergence: Divergence) -> document::Divergence {
-    document::Divergence {
+pub(super) fn divergence_document(divergence: CallDivergence) -> document::DivergenceDocument {
+    document::DivergenceDocument {
         index: divergence.index,
         virtual_time_ns: divergence.at.0,
         recorded: divergence.recorded,

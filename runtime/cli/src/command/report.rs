@@ -9,12 +9,14 @@
 use super::Context;
 use crate::args::{ReportFlakyArgs, ReportFormatArg, ReportQueryArgs, ReportShowArgs};
 use crate::error::{CliError, at_path};
-use crate::selector::{self, Named};
-use crate::store::KeptReport;
-use crate::target;
+use fozzy_campaign::pipeline::summary_of;
+use fozzy_campaign::selector::{self, SelectedRun};
+use fozzy_campaign::store::KeptReport;
 use fozzy_check::is_own;
 use fozzy_report::suite::{self, CaseSummary, SuiteSummary};
-use fozzy_report::{FlakyReport, Identity, Mode, RunSignature, RunSummary, WallFacts, document, paths, pretty, query};
+use fozzy_report::{
+    FlakyReport, RunIdentity, RunMode, RunSignature, RunSummary, WallFacts, document, paths, pretty, query,
+};
 use fozzy_trace::file::store::{Durability, write_atomic};
 use std::collections::BTreeSet;
 use std::process::ExitCode;
@@ -76,16 +78,16 @@ pub(crate) fn flaky(context: &Context, args: &ReportFlakyArgs) -> Result<ExitCod
 /// The report of what a selector names.
 fn report_of(context: &Context, selector: &str) -> Result<KeptReport, CliError> {
     match selector::named(selector, &context.runs)? {
-        Named::Run(run) => Ok(run.report),
-        Named::Trace(path) => {
+        SelectedRun::Run(run) => Ok(run.report),
+        SelectedRun::Trace(path) => {
             let recording = selector::read(&path)?;
             let trace_path = Some(path.display().to_string());
             // What identifies a trace is what it holds; the run that made it may be gone.
             let run_id = format!("{:016x}", recording.outcome.history);
             let identity =
-                Identity { run_id, seed: recording.seed, trace_path, report_path: None, artifacts_dir: None };
-            let mode = Mode::of(&recording.mode).unwrap_or(Mode::Run);
-            let target = target::summary_of(&recording.target);
+                RunIdentity { run_id, seed: recording.seed, trace_path, report_path: None, artifacts_dir: None };
+            let mode = RunMode::of(&recording.mode).unwrap_or(RunMode::Run);
+            let target = summary_of(&recording.target);
             let output = (&recording.stdout[..], &recording.stderr[..]);
             let summary = RunSummary::of(mode, identity, target, &recording.outcome, output, WallFacts::unknown());
             Ok(KeptReport::Run(Box::new(summary)))

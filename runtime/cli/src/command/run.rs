@@ -1,92 +1,70 @@
 //! `fozzy run`: a program once, from its bytes to a report.
 
 use super::{Context, exit};
-use crate::args::{CollisionArg, ReporterArg, RunArgs, SeedArg};
+use crate::args::{ReporterArg, RunArgs, SeedArg, request};
 use crate::error::CliError;
 use crate::output;
-use crate::plan::{Planned, plan};
-use crate::store::{RunFolder, TRACE_NAME, store_error};
-use crate::target::{self, Loaded};
-use crate::wall::Stopwatch;
-use fozzy_check::{is_own, judge};
-use fozzy_engine::{OutputKind, Program, Tee};
-use fozzy_report::{Identity, Mode, RunSummary, pretty};
-use fozzy_trace::file::{EngineId, Recording, store};
-use fozzy_trace::plan::ScenarioPlan;
-use fozzy_trace::source::Seeded;
-use fozzy_trace::{Execution, Executor, NodeId, Plan, Seed, Status};
+use fozzy_campaign::pipeline::{ENTRIES_KEPT, PreparedProgram, RecordPolicy, identity, kept, load};
+use fozzy_campaign::store::store_error;
+use fozzy_campaign::wall_clock::Stopwatch;
+use fozzy_check::is_own;
+use fozzy_engine::{OutputKind, OutputTee};
+use fozzy_report::{RunMode, RunSummary, pretty};
+use fozzy_trace::file::store::{CollisionPolicy, check_target};
+use fozzy_trace::source::SeededSource;
+use fozzy_trace::{Executor, NodeId, Plan, Seed};
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::sync::Arc;
-
-/// Calls at the beginning of an execution that stand in its trace in full, for readers without an
-/// engine. `trace show` has all of them, because it executes again.
-pub(crate) const ENTRIES_KEPT: u64 = 1_000;
 
 pub(crate) fn run(context: &Context, args: &RunArgs) -> Result<ExitCode, CliError> {
     let watch = Stopwatch::start();
     let seed = seed(context, args.seed);
-    let collision = collision(args.record_collision);
+    let collision: CollisionPolicy = args.record_collision.into();
     if let Some(path) = &args.record {
-        store::check_target(path, collision).map_err(store_error)?;
+        check_target(path, collision).map_err(store_error)?;
     }
-    let loaded = target::load(&args.target)?;
-    let name = &loaded.target.name;
-    let mut planned = plan(&context.globals, &context.config, &loaded, &args.args, &args.limits, &args.world)?;
-    let program = target::compile(loaded.component.clone(), &planned.plan, name)?;
-    planned.plan.scenario = scenario(&program, args, planned.plan.scenario)?;
-    let mut session = target::session(program, &planned.plan, &planned.inputs)?;
-    if let Some(stdin) = &planned.stdin {
-        session.read_from(Arc::clone(stdin));
+    let loaded = load(&args.target)?;
+    let is_file = loaded.scenario.is_some();
+    let request = request(&args.args, &args.limits, &args.world);
+    let mut prepared = PreparedProgram::new(&context.project, loaded, &request)?;
+    if !prepared.drive(args.sequences, args.flows) && (args.sequences.is_some() || args.flows.is_some()) {
+        let message = "the program runs by itself: it exports `wasi:cli/run`, and no interface of `fozzy:scenario`";
+        return Err(CliError::new("target", message).hint("leave out --sequences and --flows"));
     }
-    planned.open(&mut session, &context.config.base_dir)?;
+    let mut session = prepared.live_session(&context.project.config.base_dir)?;
     let json = context.printer.json || args.reporter == ReporterArg::Json;
     if !json {
-        session.watch(show_output(&planned.plan));
+        session.watch(show_output(&prepared.planned.plan));
     }
-    let execution = session.execute(Box::new(Seeded::new(seed)), 0..ENTRIES_KEPT)?;
-    planned.add_stdin();
-    let summary_target = loaded.summary();
-    let is_file = loaded.scenario.is_some();
-    let recording = recorded(loaded, planned, session.program(), &execution, seed, Mode::Run);
+    let execution = session.execute(Box::new(SeededSource::new(seed)), 0..ENTRIES_KEPT)?;
+    prepared.planned.add_stdin();
+    let recording = prepared.record(&execution, seed, RunMode::Run);
 
     let folder = context.runs.begin()?;
-    let trace = write_trace(&recording, args.record.as_deref(), collision, &folder, context.globals.artifacts_full);
+    let policy = RecordPolicy { path: args.record.as_deref(), collision, keep_passing: context.project.keep_passing };
+    let trace = policy.write(&recording, &folder);
     // A run that could not be kept is none: no empty folder stays behind.
     let trace = trace.inspect_err(|_| folder.discard())?;
     let identity = identity(&folder, seed, trace.as_deref());
-    let summary =
-        RunSummary::of(Mode::Run, identity, summary_target, &recording.outcome, kept(&execution), watch.facts())
-            .telling(&execution.facts);
+    let summary = RunSummary::of(
+        RunMode::Run,
+        identity,
+        prepared.loaded.summary(),
+        &recording.outcome,
+        kept(&execution),
+        watch.facts(),
+    )
+    .telling(&execution.facts);
     // A scenario file has no properties that could be left out.
-    let catalogue = session.program().catalogue().remark().filter(|_| !is_file).map(str::to_owned);
+    let catalogue = prepared.program.catalogue().remark().filter(|_| !is_file).map(str::to_owned);
     let summary = RunSummary { catalogue, ..summary };
     context.runs.finish(&folder, &summary)?;
     print(context, json, &summary)?;
+    let findings = &recording.outcome.verdict.findings;
+    if let Some(why) = findings.iter().find_map(|finding| session.missing_lines(&finding.backtrace)) {
+        context.printer.remark(&format!("note: {why}\n"));
+    }
     Ok(exit(summary.status))
-}
-
-/// How far a scenario is driven; a program that drives itself has no sequences.
-fn scenario(program: &Program, args: &RunArgs, own: Option<ScenarioPlan>) -> Result<Option<ScenarioPlan>, CliError> {
-    if let Some(own) = own {
-        return Ok(Some(driven(own, args.sequences, args.flows)));
-    }
-    let default = ScenarioPlan::default();
-    if program.is_scenario() {
-        let sequences = args.sequences.unwrap_or(default.sequences);
-        return Ok(Some(ScenarioPlan::all(sequences, args.flows.unwrap_or(default.flows))));
-    }
-    if args.sequences.is_none() && args.flows.is_none() {
-        return Ok(None);
-    }
-    let message = "the program runs by itself: it exports `wasi:cli/run`, and no interface of `fozzy:scenario`";
-    Err(CliError::new("target", message).hint("leave out --sequences and --flows"))
-}
-
-/// A scenario file has so many steps; fewer of them, or all of them several times, are run when that is asked for.
-pub(crate) fn driven(own: ScenarioPlan, sequences: Option<u32>, flows: Option<u32>) -> ScenarioPlan {
-    ScenarioPlan::all(sequences.unwrap_or(own.sequences), flows.map_or(own.flows, |flows| flows.min(own.flows)))
 }
 
 /// A fresh seed is drawn only when asked for, and is said before anything else.
@@ -101,17 +79,9 @@ pub(super) fn seed(context: &Context, seed: SeedArg) -> Seed {
     }
 }
 
-pub(super) fn collision(policy: CollisionArg) -> store::Collision {
-    match policy {
-        CollisionArg::Error => store::Collision::Error,
-        CollisionArg::Overwrite => store::Collision::Overwrite,
-        CollisionArg::Append => store::Collision::Append,
-    }
-}
-
 /// Passes on what the programs write while they run: the target's own words as they are, those of other machines
 /// on stderr, each line after the machine's name.
-pub(super) fn show_output(plan: &Plan) -> Tee {
+pub(super) fn show_output(plan: &Plan) -> OutputTee {
     let names: Vec<String> = plan.nodes.iter().map(|node| node.name.clone()).collect();
     let mut lines: BTreeMap<NodeId, Vec<u8>> = BTreeMap::new();
     Box::new(move |node, kind, bytes| match (node, kind) {
@@ -130,59 +100,6 @@ pub(super) fn show_output(plan: &Plan) -> Tee {
     })
 }
 
-/// An execution as it is recorded, judged.
-pub(crate) fn recorded(
-    loaded: Loaded,
-    planned: Planned,
-    program: &Program,
-    execution: &Execution,
-    seed: Seed,
-    mode: Mode,
-) -> Recording {
-    let (engine, verdict) = (engine_id(program), judge(execution));
-    let Loaded { target, component, .. } = loaded;
-    let Planned { plan, inputs, .. } = planned;
-    Recording::of(target, component, plan, &inputs, engine, execution, verdict, seed, mode.name())
-}
-
-/// Everything of the engine that results depend on.
-pub(crate) fn engine_id(program: &Program) -> EngineId {
-    EngineId {
-        fozzy: env!("CARGO_PKG_VERSION").to_owned(),
-        wasmtime: fozzy_engine::WASMTIME_VERSION.to_owned(),
-        rewriter: fozzy_instrument::REWRITER_VERSION,
-        configuration: program.configuration(),
-    }
-}
-
-/// A recorded run is written where it was asked for; one that did not pass is kept with its run.
-fn write_trace(
-    recording: &Recording,
-    record: Option<&Path>,
-    collision: store::Collision,
-    folder: &RunFolder,
-    passing_too: bool,
-) -> Result<Option<PathBuf>, CliError> {
-    let (path, collision) = match record {
-        Some(path) => (path.to_owned(), collision),
-        None if recording.outcome.verdict.status == Status::Pass && !passing_too => return Ok(None),
-        None => (folder.path.join(TRACE_NAME), store::Collision::Error),
-    };
-    let bytes = recording.to_bytes().map_err(|error| CliError::new("trace", error.to_string()))?;
-    crate::store::write_trace(&path, &bytes, collision).map(Some)
-}
-
-pub(super) fn identity(folder: &RunFolder, seed: Seed, trace: Option<&Path>) -> Identity {
-    let text = |path: &Path| path.display().to_string();
-    Identity {
-        run_id: folder.id.clone(),
-        seed,
-        trace_path: trace.map(text),
-        report_path: Some(text(&folder.path.join("report.json"))),
-        artifacts_dir: Some(text(&folder.path)),
-    }
-}
-
 /// The summary: one document on stdout, or a block for people on stderr, where it does not mix with
 /// what the program wrote.
 pub(super) fn print(context: &Context, json: bool, summary: &RunSummary) -> Result<(), CliError> {
@@ -194,9 +111,4 @@ pub(super) fn print(context: &Context, json: bool, summary: &RunSummary) -> Resu
         context.printer.remark(&pretty(summary, context.printer.style(), is_own));
     }
     Ok(())
-}
-
-/// What was written, as far as it was kept.
-pub(crate) fn kept(execution: &Execution) -> (&[u8], &[u8]) {
-    (execution.stdout.kept(), execution.stderr.kept())
 }

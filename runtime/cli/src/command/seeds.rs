@@ -3,39 +3,29 @@
 use super::Context;
 use crate::args::SeedsArgs;
 use crate::error::{CliError, at_path};
-use crate::explore::seeds::{Kept, Seeds};
-use crate::target;
-use fozzy_report::SeedState;
-use schemars::JsonSchema;
-use serde::Serialize;
+use fozzy_campaign::explore::saved_failures::{RegressionStatus, SavedFailures};
+use fozzy_campaign::pipeline::load;
+use fozzy_report::{SeedsDocument, seeds_lines};
 use std::process::ExitCode;
 
-/// The document.
-#[derive(Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct SeedsDocument {
-    schema_version: &'static str,
-    seeds: Vec<SeedState>,
-    pruned: Vec<String>,
-}
-
 pub(crate) fn seeds(context: &Context, args: &SeedsArgs) -> Result<ExitCode, CliError> {
-    let base_dir = &context.config.base_dir;
-    let mut document = SeedsDocument { schema_version: "fozzy.seeds.v1", seeds: Vec::new(), pruned: Vec::new() };
+    let base_dir = &context.project.config.base_dir;
+    let mut document =
+        SeedsDocument { schema_version: "fozzy.seeds.v1".to_owned(), seeds: Vec::new(), pruned: Vec::new() };
     let folders = match &args.target {
         Some(target) => {
-            let loaded = target::load(target)?;
-            vec![(Seeds::of(base_dir, &loaded.target.name), loaded)]
+            let loaded = load(target)?;
+            vec![(SavedFailures::of(base_dir, &loaded.target.name), loaded)]
         }
         None => {
-            let load = |seeds: Seeds| Ok((target::load(&seeds.target()?)?, seeds));
-            let loaded: Result<Vec<_>, CliError> = Seeds::all(base_dir).into_iter().map(load).collect();
+            let of_today = |seeds: SavedFailures| Ok((load(&seeds.target()?)?, seeds));
+            let loaded: Result<Vec<_>, CliError> = SavedFailures::all(base_dir).into_iter().map(of_today).collect();
             loaded?.into_iter().map(|(loaded, seeds)| (seeds, loaded)).collect()
         }
     };
     for (seeds, today) in folders {
         for standing in seeds.standings(&today)? {
-            if args.prune_fixed && standing.state == Kept::Fixed {
+            if args.prune_fixed && standing.state == RegressionStatus::Fixed {
                 std::fs::remove_file(&standing.path)
                     .map_err(|error| at_path("seeds", "cannot remove", &standing.path, &error))?;
                 document.pruned.push(standing.path.display().to_string());
@@ -43,15 +33,11 @@ pub(crate) fn seeds(context: &Context, args: &SeedsArgs) -> Result<ExitCode, Cli
             document.seeds.push(standing.document());
         }
     }
-    let still_there = document.seeds.iter().any(|seed| seed.state == Kept::StillThere.word());
+    let still_there = document.seeds.iter().any(|seed| seed.state == RegressionStatus::StillThere.word());
     if context.printer.json {
         context.printer.document(&document)?;
     } else {
-        for SeedState { path, signature, state, shrunk } in &document.seeds {
-            let signature = signature.as_ref().map(ToString::to_string).unwrap_or_default();
-            let size = if *shrunk { "shrunk" } else { "unshrunk" };
-            context.printer.data(&format!("{state:<11}  {size:<8}  {signature}  {path}\n"));
-        }
+        context.printer.data(&seeds_lines(&document));
         if document.seeds.is_empty() {
             context.printer.remark("no failures are kept; `fozzy explore` keeps those that it finds\n");
         }

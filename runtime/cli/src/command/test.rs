@@ -1,24 +1,24 @@
 //! `fozzy test`: a suite of scenarios, one run.
 
-use super::run::{collision, seed};
+use super::run::seed;
 use super::{Context, exit};
-use crate::args::{SuiteReporterArg, TestArgs};
+use crate::args::{SuiteReporterArg, TestArgs, request};
 use crate::error::CliError;
 use crate::output;
-use crate::store::{RunFolder, store_error};
-use crate::suite::case::{Case, Suite};
-use crate::suite::jobs::{Event, in_order};
-use crate::suite::progress::Progress;
-use crate::suite::regressions::{self, Regression};
-use crate::suite::select::{Selected, select, shown};
-use crate::wall::Stopwatch;
+use crate::progress::Progress;
+use fozzy_campaign::store::{RunFolder, store_error};
+use fozzy_campaign::suite::case::{Case, Suite, SuiteOptions};
+use fozzy_campaign::suite::jobs::{Event, in_order};
+use fozzy_campaign::suite::regressions::{self, Regression};
+use fozzy_campaign::suite::select::{SuiteEntry, select, shown};
+use fozzy_campaign::wall_clock::Stopwatch;
 use fozzy_check::is_own;
 use fozzy_report::suite::{
     CaseResult, CaseSummary, SuiteSummary, annotations, case_line, details, heading, html, junit, pretty, widest,
 };
-use fozzy_report::{Identity, Style};
+use fozzy_report::{RunIdentity, Style};
 use fozzy_trace::Seed;
-use fozzy_trace::file::store::{self, Durability, StoreError, write_atomic};
+use fozzy_trace::file::store::{self, CollisionPolicy, Durability, StoreError, write_atomic};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -28,13 +28,19 @@ pub(crate) fn test(context: &Context, args: &TestArgs) -> Result<ExitCode, CliEr
     let selected = select(&args.globs, args.filter.as_deref())?;
     let seed = seed(context, args.seed);
     let records = records(args.record.as_deref(), selected.len());
-    let collision = collision(args.record_collision);
+    let collision: CollisionPolicy = args.record_collision.into();
     for path in records.iter().flatten() {
         store::check_target(path, collision).map_err(store_error)?;
     }
     let folder = context.runs.begin()?;
-    let suite = Suite { context, args, seed, folder: &folder, collision };
-    let (regressions, scenarios) = all(&suite, selected, records).inspect_err(|_| folder.discard())?;
+    let options = SuiteOptions {
+        expect: args.expect,
+        sequences: args.sequences,
+        flows: args.flows,
+        request: request(&args.args, &args.limits, &args.world),
+    };
+    let suite = Suite { project: &context.project, options: &options, seed, folder: &folder, collision };
+    let (regressions, scenarios) = all(context, args, &suite, selected, records).inspect_err(|_| folder.discard())?;
     let identity = identity(&folder, seed, scenarios.iter().chain(&regressions));
     let summary = SuiteSummary::of(identity, watch.facts(), regressions, scenarios);
     context.runs.finish(&folder, &summary)?;
@@ -72,8 +78,13 @@ impl Work<'_> {
 type Cases = (Vec<CaseSummary>, Vec<CaseSummary>);
 
 /// Builds, tries and runs everything.
-fn all(suite: &Suite<'_>, selected: Vec<Selected>, records: Vec<Option<PathBuf>>) -> Result<Cases, CliError> {
-    let Suite { context, args, .. } = suite;
+fn all(
+    context: &Context,
+    args: &TestArgs,
+    suite: &Suite<'_>,
+    selected: Vec<SuiteEntry>,
+    records: Vec<Option<PathBuf>>,
+) -> Result<Cases, CliError> {
     let names = trace_names(&selected);
     let cases: Vec<Case> = selected
         .into_iter()
@@ -82,7 +93,7 @@ fn all(suite: &Suite<'_>, selected: Vec<Selected>, records: Vec<Option<PathBuf>>
         .map(|((selected, record), name)| Case::prepare(selected, record, name))
         .collect();
     let narrowed = !args.globs.is_empty() || args.filter.is_some();
-    let kept = regressions::find(&cases, narrowed, &context.config.base_dir);
+    let kept = regressions::find(&cases, narrowed, &context.project.config.base_dir);
     let work: Vec<Work<'_>> = kept.iter().map(Work::Kept).chain(cases.iter().map(Work::Case)).collect();
     let paths: Vec<String> = work.iter().map(Work::path).collect();
     let width = widest(paths.iter().map(String::as_str));
@@ -151,10 +162,10 @@ fn records(record: Option<&Path>, cases: usize) -> Vec<Option<PathBuf>> {
 }
 
 /// Names of traces in the folder of the run, each once.
-fn trace_names(selected: &[Selected]) -> Vec<String> {
+fn trace_names(selected: &[SuiteEntry]) -> Vec<String> {
     let mut taken = BTreeSet::new();
     let plain = |c: char| if c.is_alphanumeric() || "-_.".contains(c) { c } else { '_' };
-    let name = |selected: &Selected| {
+    let name = |selected: &SuiteEntry| {
         let stem: String = selected.name.chars().map(plain).collect();
         let numbered = (2..).map(|number| format!("{stem}-{number}.fozzy"));
         let mut names = std::iter::once(format!("{stem}.fozzy")).chain(numbered);
@@ -164,12 +175,12 @@ fn trace_names(selected: &[Selected]) -> Vec<String> {
 }
 
 /// The suite's run. Its trace, which `latest` and `last-fail` name, is that of the first scenario that has one and failed.
-fn identity<'a>(folder: &RunFolder, seed: Seed, cases: impl Iterator<Item = &'a CaseSummary> + Clone) -> Identity {
+fn identity<'a>(folder: &RunFolder, seed: Seed, cases: impl Iterator<Item = &'a CaseSummary> + Clone) -> RunIdentity {
     let failed = cases.clone().filter(|case| case.result == CaseResult::Failed);
     let trace = |case: &CaseSummary| case.run.as_ref()?.identity.trace_path.clone();
     let trace_path = failed.filter_map(trace).next().or_else(|| cases.filter_map(trace).next());
     let report_path = Some(shown(&folder.path.join("report.json")));
-    Identity { run_id: folder.id.clone(), seed, trace_path, report_path, artifacts_dir: Some(shown(&folder.path)) }
+    RunIdentity { run_id: folder.id.clone(), seed, trace_path, report_path, artifacts_dir: Some(shown(&folder.path)) }
 }
 
 /// The report: to the file that was named for it, and to standard output.
@@ -215,7 +226,7 @@ pub(super) fn source_here(path: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::suite::select::{Given, Kind};
+    use fozzy_campaign::suite::select::{Given, Kind};
 
     #[test]
     fn traces_of_several_scenarios_are_numbered() {
@@ -230,7 +241,7 @@ mod tests {
 
     #[test]
     fn names_of_traces_are_names_of_files_and_differ() {
-        let selected = |name: &str| Selected {
+        let selected = |name: &str| SuiteEntry {
             name: name.to_owned(),
             path: PathBuf::new(),
             kind: Kind::Program,

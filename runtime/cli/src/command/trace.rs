@@ -1,15 +1,15 @@
 //! `fozzy trace verify` and `fozzy trace show`.
 
 use super::Context;
-use super::replay::session_of;
 use crate::args::{TraceShowArgs, TraceVerifyArgs};
 use crate::error::CliError;
 use crate::output::{self, EXIT_ERROR};
-use crate::selector;
+use fozzy_campaign::pipeline::session_of;
+use fozzy_campaign::selector;
 use fozzy_report::document::{ShowDocument, VerifyDocument};
 use fozzy_report::entry_line;
 use fozzy_trace::file;
-use fozzy_trace::{Duration, Entry, Instant, Keep};
+use fozzy_trace::{Duration, HistoryEntry, HistoryWindow, Instant};
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -37,12 +37,12 @@ const DOCUMENT_CALLS_MAX: usize = 1 << 19;
 
 /// Which calls to show.
 enum Range {
-    Calls(Keep),
+    Calls(HistoryWindow),
     Time(std::ops::Range<Instant>),
 }
 
 impl Range {
-    fn contains(&self, entry: &Entry) -> bool {
+    fn contains(&self, entry: &HistoryEntry) -> bool {
         match self {
             Range::Calls(calls) => calls.contains(&entry.index),
             Range::Time(span) => span.contains(&entry.at),
@@ -95,14 +95,14 @@ pub(crate) fn show(context: &Context, args: &TraceShowArgs) -> Result<ExitCode, 
 
 /// Prints one call, if it was asked for. Who closes our stdout has seen enough, and the rest of a long
 /// execution would be for nobody.
-fn show_entry(range: &Range, entry: &Entry) {
+fn show_entry(range: &Range, entry: &HistoryEntry) {
     if range.contains(entry) && !output::stdout(format!("{}\n", entry_line(entry)).as_bytes()) {
         std::process::exit(0);
     }
 }
 
 /// What is shown is proven to be the recorded run, or it is an error.
-fn same_run(path: &Path, difference: Option<fozzy_search::Difference>) -> Result<(), CliError> {
+fn same_run(path: &Path, difference: Option<fozzy_search::OutcomeDifference>) -> Result<(), CliError> {
     let Some(difference) = difference else { return Ok(()) };
     let message = format!(
         "{}: what is shown is not the recorded run; {} recorded {}, found {}",

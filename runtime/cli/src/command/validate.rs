@@ -5,10 +5,10 @@ use crate::args::{SchemaArgs, ValidateArgs};
 use crate::documents::{DOCUMENTS, DocumentRow};
 use crate::error::CliError;
 use crate::output::EXIT_ERROR;
-use crate::plan::{load, plan_error};
-use crate::scenario;
+use fozzy_campaign::pipeline::{component, plan_error};
+use fozzy_campaign::scenario;
 use fozzy_report::document::{PlanProblem, ScenarioDocument, ValidateDocument};
-use fozzy_scenario_file::Scenario;
+use fozzy_scenario_file::ParsedScenario;
 use serde_json::{Map, Value};
 use std::path::Path;
 use std::process::ExitCode;
@@ -18,7 +18,7 @@ pub(crate) fn validate(context: &Context, args: &ValidateArgs) -> Result<ExitCod
         return validate_scenario(context, &path);
     }
     let text = fozzy_plan::read_text(&args.file).map_err(plan_error)?;
-    let problems = fozzy_plan::validate_deep(&text, &args.file, &mut load);
+    let problems = fozzy_plan::validate_deep(&text, &args.file, &mut component);
     let ok = problems.is_empty();
     let problems = problems.into_iter().map(|problem| PlanProblem {
         line: problem.place.map(|place| place.line),
@@ -35,16 +35,16 @@ pub(crate) fn validate(context: &Context, args: &ValidateArgs) -> Result<ExitCod
 fn validate_scenario(context: &Context, path: &Path) -> Result<ExitCode, CliError> {
     let text = scenario::read_text(path)?;
     let file = ScenarioDocument { scenario: path.display().to_string(), ..ScenarioDocument::default() };
-    let document = match Scenario::parse(&text) {
+    let document = match ParsedScenario::parse(&text) {
         Ok(read) => {
             let (steps, invariants) = match &read {
-                Scenario::Steps(file) => (Some(file.steps.len() as u64), None),
-                Scenario::Program(file) => (Some(file.steps.len() as u64), None),
-                Scenario::Cluster(file) => {
+                ParsedScenario::Steps(file) => (Some(file.steps.len() as u64), None),
+                ParsedScenario::Program(file) => (Some(file.steps.len() as u64), None),
+                ParsedScenario::Cluster(file) => {
                     let cluster = &file.distributed;
                     (Some(cluster.steps.len() as u64), Some(cluster.invariants.len() as u64))
                 }
-                Scenario::Suites(_) => (None, None),
+                ParsedScenario::Suites(_) => (None, None),
             };
             let (variant, name) = (Some(read.variant().to_owned()), Some(read.name().to_owned()));
             ScenarioDocument { ok: true, variant, name, steps, invariants, ..file }

@@ -6,10 +6,10 @@
 //!
 //! Invariant: steps that need the trace are skipped when there is none.
 
-use super::own::{Own, Said};
-use super::project::Project;
+use super::own::{CommandOutput, CommandRunner};
 use super::steps::{Outcome, Steps, advisory, failed, passed, skipped};
 use crate::error::CliError;
+use fozzy_campaign::suite::project::ProjectScenarios;
 use fozzy_trace::Seed;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -39,7 +39,11 @@ pub(crate) fn clean_tree(steps: &mut Steps<'_>, strict: bool) {
 }
 
 /// Finds the scenarios. `None` when there are none, or none is in scope.
-pub(crate) fn discover(steps: &mut Steps<'_>, name: &str, found: Result<Project, CliError>) -> Option<Project> {
+pub(crate) fn discover(
+    steps: &mut Steps<'_>,
+    name: &str,
+    found: Result<ProjectScenarios, CliError>,
+) -> Option<ProjectScenarios> {
     let mut project = None;
     steps.step(name, || {
         let found = found?;
@@ -53,7 +57,7 @@ pub(crate) fn discover(steps: &mut Steps<'_>, name: &str, found: Result<Project,
 /// What the suite and the recorded run said.
 pub(crate) struct Chain {
     /// The document of the suite.
-    pub(crate) suite: Option<Said>,
+    pub(crate) suite: Option<CommandOutput>,
     /// Whether a run was recorded.
     pub(crate) recorded: bool,
     /// The ids of both runs.
@@ -71,7 +75,12 @@ pub(crate) struct Options<'a> {
 }
 
 /// Does the chain.
-pub(crate) fn run(steps: &mut Steps<'_>, own: &Own, project: Option<&Project>, options: &Options<'_>) -> Chain {
+pub(crate) fn run(
+    steps: &mut Steps<'_>,
+    own: &CommandRunner,
+    project: Option<&ProjectScenarios>,
+    options: &Options<'_>,
+) -> Chain {
     let seed = options.seed.to_string();
     let mut chain = Chain { suite: None, recorded: false, runs: Vec::new() };
     steps.step("doctor_deep", || {
@@ -123,9 +132,9 @@ pub(crate) fn run(steps: &mut Steps<'_>, own: &Own, project: Option<&Project>, o
 /// A step that is about the recorded run.
 pub(crate) fn of_trace(
     recorded: bool,
-    own: &Own,
+    own: &CommandRunner,
     words: &[&str],
-    is_right: impl Fn(&Said) -> bool,
+    is_right: impl Fn(&CommandOutput) -> bool,
 ) -> Result<Outcome, CliError> {
     if !recorded {
         return Ok(skipped(NO_TRACE));

@@ -6,8 +6,8 @@
 use crate::args::Globals;
 use crate::command::Context;
 use crate::error::CliError;
-use crate::wall::{Stopwatch, pause};
 use clap::ValueEnum;
+use fozzy_campaign::wall_clock::{Stopwatch, pause};
 use serde_json::Value;
 use std::ffi::{OsStr, OsString};
 use std::io::{Read, Seek};
@@ -23,14 +23,14 @@ const LOOK_EVERY: Duration = Duration::from_millis(5);
 const DOCUMENT_BYTES_MAX: u64 = 1 << 30;
 
 /// What runs our commands, and the folder for what they write.
-pub(crate) struct Own {
+pub(crate) struct CommandRunner {
     program: PathBuf,
     globals: Vec<OsString>,
     scratch: tempfile::TempDir,
 }
 
 /// What a command said.
-pub(crate) struct Said {
+pub(crate) struct CommandOutput {
     /// `None` when its time was over, or a signal ended it.
     pub(crate) code: Option<i32>,
     /// Its document; null when it printed none.
@@ -39,17 +39,20 @@ pub(crate) struct Said {
     pub(crate) command: String,
 }
 
-impl Own {
-    pub(crate) fn new(context: &Context) -> Result<Own, CliError> {
+impl CommandRunner {
+    pub(crate) fn new(context: &Context) -> Result<CommandRunner, CliError> {
         let failed = |what: &str, error: std::io::Error| CliError::new("gate", format!("{what}: {error}"));
         let program = std::env::current_exe().map_err(|error| failed("cannot find the own binary", error))?;
-        let folder = std::path::absolute(context.config.base_dir.join("gates"));
+        let folder = std::path::absolute(context.project.config.base_dir.join("gates"));
         let folder = folder.and_then(|folder| std::fs::create_dir_all(&folder).map(|()| folder));
         let scratch = folder.and_then(|folder| tempfile::Builder::new().prefix("steps-").tempdir_in(folder));
         let scratch = scratch.map_err(|error| {
-            failed(&format!("cannot make a folder for the steps in {}", context.config.base_dir.display()), error)
+            failed(
+                &format!("cannot make a folder for the steps in {}", context.project.config.base_dir.display()),
+                error,
+            )
         })?;
-        Ok(Own { program, globals: passed_on(&context.globals), scratch })
+        Ok(CommandRunner { program, globals: passed_on(&context.globals), scratch })
     }
 
     /// A place for something that a step writes.
@@ -84,7 +87,7 @@ impl Own {
     }
 
     /// Runs one of our commands to its end.
-    pub(crate) fn run<S: AsRef<OsStr>>(&self, words: &[S]) -> Result<Said, CliError> {
+    pub(crate) fn run<S: AsRef<OsStr>>(&self, words: &[S]) -> Result<CommandOutput, CliError> {
         let failed = |error: std::io::Error| CliError::new("gate", format!("cannot run a step: {error}"));
         let mut out = tempfile::tempfile().map_err(failed)?;
         let mut command = Command::new(&self.program);
@@ -111,11 +114,11 @@ impl Own {
         let document = serde_json::from_str(&text).unwrap_or(Value::Null);
         let words = words.iter().map(|word| fozzy_report::shell_word(&word.as_ref().to_string_lossy()));
         let command = std::iter::once("fozzy".to_owned()).chain(words).collect::<Vec<String>>().join(" ");
-        Ok(Said { code, document, command })
+        Ok(CommandOutput { code, document, command })
     }
 }
 
-impl Said {
+impl CommandOutput {
     /// Text at a path of keys; empty when there is none.
     pub(crate) fn text(&self, pointer: &str) -> &str {
         self.document.pointer(pointer).and_then(Value::as_str).unwrap_or_default()

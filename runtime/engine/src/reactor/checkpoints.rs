@@ -7,33 +7,29 @@
 //!
 //! Invariants: a checkpoint without its state can be reached by calling again from an ancestor that has one, or
 //! from the beginning; the bytes of all states stay below the bound, the longest unused going first.
-//! Not here: capturing and restoring (`live`).
+//! Not here: capturing and restoring (`instance`).
 
 use super::image::Image;
-use super::live::{Announced, Function, Live};
-use super::{CallError, Holdings};
+use super::instance::{ReactorFunction, ReactorInstance};
+use super::{CallError, CheckpointUsage};
 use fozzy_host::{MemoryLimiter, Run};
-use fozzy_trace::{DecisionSource, NodeId};
+use fozzy_trace::{CheckpointId, DecisionSource, NodeId, StepId};
 use std::any::Any;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use wasmtime::component::{ComponentNamedList, Lift, Lower};
 
-/// A checkpoint of one reactor.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct CheckpointId(u64);
-
 /// Everything that is brought back.
-pub(super) struct Kept {
+pub(super) struct SnapshotContents {
     pub(super) images: Vec<Arc<Image>>,
     pub(super) globals: Box<[u8]>,
-    /// Locked, because its source and its recorder may be shared by nobody; nobody ever waits for it.
+    /// Locked, because its source and its recorder are not `Sync`; the lock is never contended.
     run: Mutex<Run>,
     pub(super) limiter: MemoryLimiter,
     pub(super) fuel: Option<u64>,
 }
 
-impl Kept {
+impl SnapshotContents {
     /// The run as it was.
     pub(super) fn run(&self) -> MutexGuard<'_, Run> {
         self.run.lock().unwrap_or_else(PoisonError::into_inner)
@@ -41,15 +37,15 @@ impl Kept {
 }
 
 /// The state of a reactor at one moment.
-pub(super) struct State {
+pub(super) struct Snapshot {
     id: u64,
     /// `None` when it could not be reached.
-    kept: Option<Kept>,
+    kept: Option<SnapshotContents>,
 }
 
-impl State {
-    pub(super) fn unreached(id: u64) -> State {
-        State { id, kept: None }
+impl Snapshot {
+    pub(super) fn unreached(id: u64) -> Snapshot {
+        Snapshot { id, kept: None }
     }
 
     pub(super) fn reached(
@@ -59,8 +55,8 @@ impl State {
         run: Run,
         limiter: MemoryLimiter,
         fuel: Option<u64>,
-    ) -> State {
-        State { id, kept: Some(Kept { images, globals, run: Mutex::new(run), limiter, fuel }) }
+    ) -> Snapshot {
+        Snapshot { id, kept: Some(SnapshotContents { images, globals, run: Mutex::new(run), limiter, fuel }) }
     }
 
     /// Distinguishes it from all others of this process.
@@ -68,7 +64,7 @@ impl State {
         self.id
     }
 
-    pub(super) fn kept(&self) -> Option<&Kept> {
+    pub(super) fn kept(&self) -> Option<&SnapshotContents> {
         self.kept.as_ref()
     }
 
@@ -95,9 +91,9 @@ impl State {
 }
 
 /// Something that can be done again.
-pub(super) trait Step: Any + Send + Sync {
+pub(super) trait RepeatableAction: Any + Send + Sync {
     /// Does it again.
-    fn repeat(&self, live: &mut Live) -> Result<(), CallError>;
+    fn repeat(&self, live: &mut ReactorInstance) -> Result<(), CallError>;
 
     /// How many calls it stands for.
     fn calls(&self) -> u64 {
@@ -112,13 +108,13 @@ pub(super) trait Step: Any + Send + Sync {
 
 /// Calls of one function, one after the other: together, and the first of them apart, so that noting one costs few
 /// allocations.
-struct Called<P, R> {
-    function: Function<P, R>,
+struct RepeatedCall<P, R> {
+    function: ReactorFunction<P, R>,
     first: Option<P>,
     others: Vec<P>,
 }
 
-impl<P, R> Called<P, R> {
+impl<P, R> RepeatedCall<P, R> {
     fn add(&mut self, arguments: P) {
         match self.first {
             None => self.first = Some(arguments),
@@ -127,12 +123,12 @@ impl<P, R> Called<P, R> {
     }
 }
 
-impl<P, R> Step for Called<P, R>
+impl<P, R> RepeatableAction for RepeatedCall<P, R>
 where
     P: ComponentNamedList + Lower + Clone + Send + Sync + 'static,
     R: ComponentNamedList + Lift + 'static,
 {
-    fn repeat(&self, live: &mut Live) -> Result<(), CallError> {
+    fn repeat(&self, live: &mut ReactorInstance) -> Result<(), CallError> {
         let mut function = self.function.clone();
         self.first
             .iter()
@@ -151,10 +147,10 @@ where
     }
 }
 
-struct AnsweredFrom(Mutex<Box<dyn DecisionSource>>);
+struct SourceChange(Mutex<Box<dyn DecisionSource>>);
 
-impl Step for AnsweredFrom {
-    fn repeat(&self, live: &mut Live) -> Result<(), CallError> {
+impl RepeatableAction for SourceChange {
+    fn repeat(&self, live: &mut ReactorInstance) -> Result<(), CallError> {
         let source = self.0.lock().unwrap_or_else(PoisonError::into_inner).fork();
         live.answer_from(source);
         Ok(())
@@ -162,52 +158,52 @@ impl Step for AnsweredFrom {
 }
 
 /// What was done between two checkpoints.
-pub(super) enum Done {
-    /// The host was told; it is before most calls of a scenario.
-    Announced(Announced),
+pub(super) enum LoggedAction {
+    /// The host was given the next call of a sequence; precedes most calls of a scenario.
+    Announced(u32, StepId),
     /// Anything else.
-    Step(Box<dyn Step>),
+    Step(Box<dyn RepeatableAction>),
 }
 
-impl Done {
+impl LoggedAction {
     /// Does it again.
-    pub(super) fn repeat(&self, live: &mut Live) -> Result<(), CallError> {
+    pub(super) fn repeat(&self, live: &mut ReactorInstance) -> Result<(), CallError> {
         match self {
-            Done::Announced(next) => live.announce(*next),
-            Done::Step(step) => step.repeat(live),
+            LoggedAction::Announced(sequence, next) => live.announce(*sequence, *next),
+            LoggedAction::Step(step) => step.repeat(live),
         }
     }
 
     /// How many calls it stands for.
     pub(super) fn calls(&self) -> u64 {
         match self {
-            Done::Announced(_) => 0,
-            Done::Step(step) => step.calls(),
+            LoggedAction::Announced(..) => 0,
+            LoggedAction::Step(step) => step.calls(),
         }
     }
 }
 
-type Steps = Arc<[Done]>;
+type ActionLog = Arc<[LoggedAction]>;
 
-struct Entry {
+struct CheckpointNode {
     parent: Option<u64>,
     /// What was done since the parent.
-    steps: Steps,
-    state: Option<Arc<State>>,
+    steps: ActionLog,
+    state: Option<Arc<Snapshot>>,
     /// Of the state, once it was evicted.
     digest: Option<u64>,
     /// Bytes that its state holds beside its parent's.
     bytes: u64,
     /// When it was made or restored last, in ticks of our own.
     used: u64,
-    /// Nobody will ask for it again; it is only a way to others.
+    /// It was discarded, and stays only as the ancestor of others.
     discarded: bool,
     children: Vec<u64>,
 }
 
 /// All checkpoints of one reactor.
 pub(super) struct Checkpoints {
-    entries: BTreeMap<u64, Entry>,
+    entries: BTreeMap<u64, CheckpointNode>,
     /// The checkpoints that hold a state, by when they were used.
     held: BTreeSet<(u64, u64)>,
     next: u64,
@@ -217,7 +213,7 @@ pub(super) struct Checkpoints {
     bytes: u64,
     bytes_max: u64,
     /// What was done since the last checkpoint or restore.
-    since: Vec<Done>,
+    since: Vec<LoggedAction>,
     first: Option<Run>,
 }
 
@@ -237,17 +233,17 @@ impl Checkpoints {
     }
 
     /// Adds the first one, at which the computer was as in `run` (without what the instantiation did).
-    pub(super) fn add_root(&mut self, state: State, first: Run) -> CheckpointId {
+    pub(super) fn add_root(&mut self, state: Snapshot, first: Run) -> CheckpointId {
         self.first = Some(first);
         self.insert(None, state)
     }
 
     /// Adds one that was reached from `parent` by what was done since.
-    pub(super) fn add(&mut self, parent: CheckpointId, state: State) -> CheckpointId {
+    pub(super) fn add(&mut self, parent: CheckpointId, state: Snapshot) -> CheckpointId {
         self.insert(Some(parent.0), state)
     }
 
-    fn insert(&mut self, parent: Option<u64>, state: State) -> CheckpointId {
+    fn insert(&mut self, parent: Option<u64>, state: Snapshot) -> CheckpointId {
         let id = self.next;
         self.next += 1;
         self.tick += 1;
@@ -260,7 +256,7 @@ impl Checkpoints {
         if state.is_some() {
             self.held.insert((self.tick, id));
         }
-        let entry = Entry {
+        let entry = CheckpointNode {
             parent,
             steps,
             state,
@@ -278,7 +274,7 @@ impl Checkpoints {
     }
 
     /// What a state holds beside that of its parent, if that is held.
-    fn bytes_of(&self, parent: Option<u64>, state: &State) -> u64 {
+    fn bytes_of(&self, parent: Option<u64>, state: &Snapshot) -> u64 {
         let Some(kept) = &state.kept else { return 0 };
         let parent = parent.and_then(|parent| self.entries[&parent].state.as_ref()?.kept.as_ref());
         let empty = Arc::new(Image::default());
@@ -287,11 +283,11 @@ impl Checkpoints {
             .iter()
             .enumerate()
             .map(|(n, image)| image.bytes_beside(parent.and_then(|parent| parent.images.get(n)).unwrap_or(&empty)));
-        pages.sum::<u64>() + kept.globals.len() as u64 + size_of::<State>() as u64
+        pages.sum::<u64>() + kept.globals.len() as u64 + size_of::<Snapshot>() as u64
     }
 
     /// Lets go of a state. What its children shared with it is theirs alone now.
-    fn let_go(&mut self, id: u64) -> Option<Arc<State>> {
+    fn let_go(&mut self, id: u64) -> Option<Arc<Snapshot>> {
         let entry = self.entries.get_mut(&id)?;
         let state = entry.state.take()?;
         self.held.remove(&(entry.used, id));
@@ -308,32 +304,32 @@ impl Checkpoints {
 
     /// Notes a call that is about to be made.
     #[inline]
-    pub(super) fn called<P, R>(&mut self, function: &Function<P, R>, arguments: &P)
+    pub(super) fn called<P, R>(&mut self, function: &ReactorFunction<P, R>, arguments: &P)
     where
         P: ComponentNamedList + Lower + Clone + Send + Sync + 'static,
         R: ComponentNamedList + Lift + 'static,
     {
         let last = match self.since.last_mut() {
-            Some(Done::Step(last)) => (&mut **last as &mut dyn Any).downcast_mut::<Called<P, R>>(),
-            Some(Done::Announced(_)) | None => None,
+            Some(LoggedAction::Step(last)) => (&mut **last as &mut dyn Any).downcast_mut::<RepeatedCall<P, R>>(),
+            Some(LoggedAction::Announced(..)) | None => None,
         };
         match last {
             Some(called) if called.function.is(function) => called.add(arguments.clone()),
             _ => {
                 let (function, first) = (function.clone(), Some(arguments.clone()));
-                self.since.push(Done::Step(Box::new(Called { function, first, others: Vec::new() })));
+                self.since.push(LoggedAction::Step(Box::new(RepeatedCall { function, first, others: Vec::new() })));
             }
         }
     }
 
     /// Notes what the host was told.
-    pub(super) fn announced(&mut self, next: Announced) {
-        self.since.push(Done::Announced(next));
+    pub(super) fn announced(&mut self, sequence: u32, next: StepId) {
+        self.since.push(LoggedAction::Announced(sequence, next));
     }
 
     /// Notes that another source answers.
     pub(super) fn answered_from(&mut self, source: &dyn DecisionSource) {
-        self.since.push(Done::Step(Box::new(AnsweredFrom(Mutex::new(source.fork())))));
+        self.since.push(LoggedAction::Step(Box::new(SourceChange(Mutex::new(source.fork())))));
     }
 
     /// What was done since the last checkpoint does not matter any more.
@@ -342,8 +338,8 @@ impl Checkpoints {
         // What is called next is often what was called first.
         self.since.truncate(1);
         let is_kept = match self.since.first_mut() {
-            Some(Done::Step(first)) => first.forget(),
-            Some(Done::Announced(_)) | None => false,
+            Some(LoggedAction::Step(first)) => first.forget(),
+            Some(LoggedAction::Announced(..)) | None => false,
         };
         if !is_kept {
             self.since.clear();
@@ -351,7 +347,7 @@ impl Checkpoints {
     }
 
     /// The state of a checkpoint, if it is held.
-    pub(super) fn state(&mut self, id: CheckpointId) -> Option<&Arc<State>> {
+    pub(super) fn state(&mut self, id: CheckpointId) -> Option<&Arc<Snapshot>> {
         let entry = self.entries.get_mut(&id.0).expect("a checkpoint of this reactor that was not discarded");
         if entry.used == self.tick {
             // It was the last one used as well.
@@ -367,7 +363,7 @@ impl Checkpoints {
     }
 
     /// The nearest state on the way to a checkpoint, and what was done since then.
-    pub(super) fn way_to(&self, id: CheckpointId) -> (Option<Arc<State>>, Vec<&Done>) {
+    pub(super) fn way_to(&self, id: CheckpointId) -> (Option<Arc<Snapshot>>, Vec<&LoggedAction>) {
         let mut ways = Vec::new();
         let mut at = Some(id.0);
         let mut from = None;
@@ -383,7 +379,7 @@ impl Checkpoints {
     }
 
     /// Everything that was done since the start, through `base`, up to now.
-    pub(super) fn since_start(&self, base: CheckpointId) -> Vec<&Done> {
+    pub(super) fn since_start(&self, base: CheckpointId) -> Vec<&LoggedAction> {
         let mut ways = vec![];
         let mut at = Some(base.0);
         while let Some(entry) = at.and_then(|at| self.entries.get(&at)) {
@@ -399,12 +395,12 @@ impl Checkpoints {
     }
 
     /// Whether a checkpoint that was evicted had another state than `state`.
-    pub(super) fn is_another(&self, id: CheckpointId, state: &State) -> bool {
+    pub(super) fn is_another(&self, id: CheckpointId, state: &Snapshot) -> bool {
         self.entries[&id.0].digest.is_some_and(|digest| digest != state.digest())
     }
 
     /// Holds the state of a checkpoint again.
-    pub(super) fn keep(&mut self, id: CheckpointId, state: State) {
+    pub(super) fn keep(&mut self, id: CheckpointId, state: Snapshot) {
         let parent = self.entries[&id.0].parent;
         let bytes = self.bytes_of(parent, &state);
         let entry = self.entries.get_mut(&id.0).expect("looked up before");
@@ -426,7 +422,7 @@ impl Checkpoints {
         self.prune(id.0);
     }
 
-    /// The instance goes on from this checkpoint.
+    /// The instance continues from this checkpoint.
     pub(super) fn arrive(&mut self, id: CheckpointId) {
         let left = std::mem::replace(&mut self.here, id.0);
         self.prune(left);
@@ -459,9 +455,9 @@ impl Checkpoints {
         }
     }
 
-    pub(super) fn holdings(&self) -> Holdings {
+    pub(super) fn holdings(&self) -> CheckpointUsage {
         let exist = self.entries.values().filter(|entry| !entry.discarded);
-        Holdings {
+        CheckpointUsage {
             checkpoints: exist.count() as u64,
             with_state: self.held.len() as u64,
             bytes: self.bytes,

@@ -1,4 +1,4 @@
-//! The guest's own table of handles: what it is, by our model of it, and how it is made to be what it was.
+//! The guest's table of handles: our model of it, and how it is rebuilt for a restore.
 //!
 //! ```text
 //! the guest's index of a handle = its number in the world's table + 1     both are stacks of free places
@@ -15,8 +15,8 @@
 //! Not here: what handles mean (`fozzy-world`).
 
 use fozzy_host::{Host, resource_of};
-use fozzy_instrument::{Access, MintedResource};
-use fozzy_world::Table;
+use fozzy_instrument::{AccessorLayout, MintedResource};
+use fozzy_world::HandleTable;
 use std::collections::BTreeMap;
 use wasmtime::Store;
 use wasmtime::component::{Instance, TypedFunc};
@@ -26,34 +26,34 @@ const FILLER: u32 = u32::MAX;
 
 /// The functions that mint and drop handles of one resource type.
 #[derive(Clone, Copy)]
-struct Minting {
+struct HandleFunctions {
     make: TypedFunc<(u32,), (u32,)>,
     drop: TypedFunc<(u32,), ()>,
 }
 
 /// A resource type, and its functions once they were needed: finding those of all types takes as long as an instantiation.
-struct Resource {
+struct ResourceHandles {
     make: String,
     drop: String,
-    found: Option<Minting>,
+    found: Option<HandleFunctions>,
 }
 
 /// The table of handles of one instance.
-pub(crate) struct Handles {
+pub(crate) struct GuestHandles {
     instance: Instance,
-    by_resource: BTreeMap<String, Resource>,
+    by_resource: BTreeMap<String, ResourceHandles>,
     /// Places that the guest's table ever had; the world's table may have been shorter since.
     places: usize,
 }
 
-impl Handles {
+impl GuestHandles {
     /// The handles of a fresh instance.
-    pub(crate) fn new(instance: Instance, access: &Access) -> Handles {
+    pub(crate) fn new(instance: Instance, access: &AccessorLayout) -> GuestHandles {
         let resources = access.resources.iter();
         let unfound =
-            |resource: &MintedResource| Resource { make: resource.make(), drop: resource.drop(), found: None };
+            |resource: &MintedResource| ResourceHandles { make: resource.make(), drop: resource.drop(), found: None };
         let by_resource = resources.map(|resource| (resource.name.clone(), unfound(resource))).collect();
-        Handles { instance, by_resource, places: 0 }
+        GuestHandles { instance, by_resource, places: 0 }
     }
 
     /// The handles of another fresh instance of the same component.
@@ -63,18 +63,18 @@ impl Handles {
     }
 
     /// The functions of a resource type; `None` when there is no such type.
-    fn minting(&mut self, store: &mut Store<Host>, name: &str) -> wasmtime::Result<Option<Minting>> {
+    fn minting(&mut self, store: &mut Store<Host>, name: &str) -> wasmtime::Result<Option<HandleFunctions>> {
         let Some(resource) = self.by_resource.get_mut(name) else { return Ok(None) };
         if resource.found.is_none() {
             let make = self.instance.get_typed_func(&mut *store, &resource.make)?;
             let drop = self.instance.get_typed_func(&mut *store, &resource.drop)?;
-            resource.found = Some(Minting { make, drop });
+            resource.found = Some(HandleFunctions { make, drop });
         }
         Ok(resource.found)
     }
 
     /// The functions of some resource type; `None` when there is none.
-    fn any_minting(&mut self, store: &mut Store<Host>) -> wasmtime::Result<Option<Minting>> {
+    fn any_minting(&mut self, store: &mut Store<Host>) -> wasmtime::Result<Option<HandleFunctions>> {
         match self.by_resource.keys().next().cloned() {
             Some(name) => self.minting(store, &name),
             None => Ok(None),
@@ -82,7 +82,7 @@ impl Handles {
     }
 
     /// Notes how large `table` has become. Call it before the world gets another table.
-    pub(crate) fn seen(&mut self, table: &Table) {
+    pub(crate) fn seen(&mut self, table: &HandleTable) {
         self.places = self.places.max(table.places());
     }
 
@@ -103,7 +103,12 @@ impl Handles {
 
     /// Makes the guest's table, of which `now` is the model, one of which `target` is. `false` when it turns out not
     /// to be what the model says: then it is spoilt.
-    pub(crate) fn rebuild(&mut self, store: &mut Store<Host>, now: &Table, target: &Table) -> wasmtime::Result<bool> {
+    pub(crate) fn rebuild(
+        &mut self,
+        store: &mut Store<Host>,
+        now: &HandleTable,
+        target: &HandleTable,
+    ) -> wasmtime::Result<bool> {
         self.seen(now);
         if now.same_places(target, resource_of) {
             return Ok(true);

@@ -13,7 +13,9 @@
 //! Not here: globals and handles (`mod`).
 
 use super::image::{Image, PAGE_BYTES, Page};
-use super::tracker::{Compared, Marks, Protected, Scanned, Tracker, TrackerKind, thread_cpu_ns};
+use super::tracker::{
+    CompareTracker, MarksTracker, PagemapTracker, Tracker, TrackerKind, WriteProtectTracker, thread_cpu_ns,
+};
 use crate::memory::Region;
 use std::ops::Range;
 use std::sync::Arc;
@@ -34,7 +36,7 @@ const HIDDEN_BYTES_MAX: usize = 16 << 20;
 pub(crate) type MarkSites = Vec<(Arc<Region>, Range<usize>)>;
 
 /// One memory that is tracked.
-struct Tracked {
+struct TrackedMemory {
     region: Arc<Region>,
     /// What it held when it was captured or restored last.
     image: Arc<Image>,
@@ -43,11 +45,11 @@ struct Tracked {
     next_check: usize,
     /// Pages that an instantiation writes.
     segments: Vec<u32>,
-    /// Pages that were written behind the tracker's back.
+    /// Pages that were written unseen by the tracker.
     pending: Vec<u32>,
 }
 
-impl Tracked {
+impl TrackedMemory {
     /// The pages at which the memory may differ from its image.
     fn written(&mut self, pages: &mut Vec<u32>) -> Result<(), String> {
         pages.clear();
@@ -62,7 +64,7 @@ impl Tracked {
         Ok(())
     }
 
-    /// Makes it what a new memory is.
+    /// Resets it to the contents of a new memory.
     fn renew(&mut self, pages: &mut Vec<u32>) -> Result<(), String> {
         self.written(pages)?;
         pages.extend(self.image.held());
@@ -89,7 +91,7 @@ impl Tracked {
         if kind != TrackerKind::Scanned {
             return check_equal(region, image, kind, start..end);
         }
-        // A look at a page that nobody touched has it mapped, and then each scan looks at it. It is the file's still.
+        // Reading an untouched page maps it, and then each scan includes it. Its contents are still those of the file.
         let mut found = Ok(());
         region.touched_of(start * PAGE_BYTES..end * PAGE_BYTES, |run| {
             let pages = run.start / PAGE_BYTES..run.end / PAGE_BYTES;
@@ -102,35 +104,39 @@ impl Tracked {
 }
 
 /// All memories of one instance, in the order of instantiation.
-pub(crate) struct Memories {
-    tracked: Vec<Tracked>,
+pub(crate) struct GuestMemories {
+    tracked: Vec<TrackedMemory>,
     pages: Vec<u32>,
     until_check: u64,
-    /// Bytes of the memories when the way of tracking was chosen; `None` when somebody else chose it.
+    /// Bytes of the memories when the way of tracking was chosen; `None` when the caller chose it.
     chosen_at: Option<u64>,
     /// Pages that were copied by restores.
     pub(crate) copied: u64,
 }
 
-impl Memories {
+impl GuestMemories {
     /// Tracks `regions` from now on with a tracker of the given kind; `marks` are for the only memory there is.
-    pub(crate) fn new(regions: Vec<Arc<Region>>, kind: TrackerKind, marks: &MarkSites) -> Result<Memories, String> {
+    pub(crate) fn new(
+        regions: Vec<Arc<Region>>,
+        kind: TrackerKind,
+        marks: &MarkSites,
+    ) -> Result<GuestMemories, String> {
         let mut tracked = Vec::with_capacity(regions.len());
         for region in regions {
             let mut segments = Vec::new();
             let image = Arc::new(image_of(&region, &mut segments));
             let tracker: Box<dyn Tracker> = match kind {
-                TrackerKind::Marks => Box::new(Marks::new(marks.clone())),
-                TrackerKind::Protected => Box::new(Protected::new(&region)?),
-                TrackerKind::Scanned => Box::new(Scanned::new(&region)?),
-                TrackerKind::Compared => Box::new(Compared),
+                TrackerKind::Marks => Box::new(MarksTracker::new(marks.clone())),
+                TrackerKind::Protected => Box::new(WriteProtectTracker::new(&region)?),
+                TrackerKind::Scanned => Box::new(PagemapTracker::new(&region)?),
+                TrackerKind::Compared => Box::new(CompareTracker),
             };
-            tracked.push(Tracked { region, image, tracker, next_check: 0, segments, pending: Vec::new() });
+            tracked.push(TrackedMemory { region, image, tracker, next_check: 0, segments, pending: Vec::new() });
         }
-        Ok(Memories { tracked, pages: Vec::new(), until_check: CHECK_INTERVAL, chosen_at: Some(0), copied: 0 })
+        Ok(GuestMemories { tracked, pages: Vec::new(), until_check: CHECK_INTERVAL, chosen_at: Some(0), copied: 0 })
     }
 
-    /// Tracks in another way from now on. What was written before is captured first.
+    /// Changes the tracker. Earlier writes are captured first.
     pub(crate) fn track(&mut self, kind: TrackerKind, marks: &MarkSites) -> Result<(), String> {
         let images = self.capture()?;
         if self.kind() == Some(kind) {
@@ -142,7 +148,7 @@ impl Memories {
         let (regions, segments): (_, Vec<_>) = kept.unzip();
         let copied = self.copied;
         // What this machine does not have leaves everything as it was.
-        *self = Memories::new(regions, kind, marks)?;
+        *self = GuestMemories::new(regions, kind, marks)?;
         (self.copied, self.chosen_at) = (copied, None);
         // The images that others share pages with.
         for ((tracked, image), segments) in self.tracked.iter_mut().zip(images).zip(segments) {
@@ -178,7 +184,7 @@ impl Memories {
         let mut least = u64::MAX;
         for _ in 0..COST_TRIALS {
             let begin = thread_cpu_ns();
-            for Tracked { region, image, .. } in &self.tracked {
+            for TrackedMemory { region, image, .. } in &self.tracked {
                 for page in 0..(image.len() / PAGE_BYTES).min(COST_PAGES) {
                     // The same bytes: only the kernel sees a difference.
                     region.write(page * PAGE_BYTES, &image.page(page)[..1]);
@@ -212,8 +218,8 @@ impl Memories {
         tracked.tracker.marked_pages(&tracked.region, pages).then_some(&*tracked.region)
     }
 
-    /// Another instance is about to get the memories. Unless its code finds them `as_they_are` and never sees them before
-    /// they are restored, they become what new ones are.
+    /// Prepares the memories for another instance. They are reset to new ones, unless they are taken `as_they_are`: then they
+    /// are restored before guest code reads them.
     pub(crate) fn hand_on(&mut self, as_they_are: bool) -> Result<(), String> {
         for tracked in &mut self.tracked {
             if !as_they_are {
@@ -229,7 +235,7 @@ impl Memories {
         let check = self.is_check_due();
         for tracked in &mut self.tracked {
             tracked.written(&mut self.pages)?;
-            let Tracked { region, image, tracker, .. } = tracked;
+            let TrackedMemory { region, image, tracker, .. } = tracked;
             if !self.pages.is_empty() || image.len() != region.len() {
                 let image = Arc::make_mut(image);
                 image.resize(region.len());
@@ -250,14 +256,14 @@ impl Memories {
         self.tracked.iter().map(|tracked| Arc::clone(&tracked.image)).collect()
     }
 
-    /// Has the memories hold `images`; `true` when one of them changed its size, which its engine has to be told.
+    /// Restores `images`; `true` when a memory changed its size, which the engine has to read again.
     pub(crate) fn restore(&mut self, images: &[Arc<Image>]) -> Result<bool, String> {
         assert_eq!(images.len(), self.tracked.len(), "images of another program");
         let check = self.is_check_due();
         let mut resized = false;
         for (tracked, target) in self.tracked.iter_mut().zip(images) {
             tracked.written(&mut self.pages)?;
-            let Tracked { region, image, tracker, .. } = tracked;
+            let TrackedMemory { region, image, tracker, .. } = tracked;
             // Going back to where it came from is what happens most.
             let elsewhere = !Arc::ptr_eq(image, target);
             if elsewhere {
@@ -313,7 +319,7 @@ impl Memories {
 
     /// Compares memories and images whole, after a capture or restore.
     pub(crate) fn check(&self) -> Result<(), String> {
-        self.tracked.iter().try_for_each(|Tracked { region, image, tracker, .. }| {
+        self.tracked.iter().try_for_each(|TrackedMemory { region, image, tracker, .. }| {
             check_equal(region, image, tracker.kind(), 0..region.len() / PAGE_BYTES)
         })
     }

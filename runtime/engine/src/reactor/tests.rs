@@ -1,10 +1,10 @@
 //! Small components whose globals and data change with each call: walks over them end where straight calls do.
 
 use super::*;
-use crate::build::Build;
-use crate::settings::Switches;
+use crate::compile::build::Build;
+use crate::compile::settings::Switches;
 use fozzy_trace::Seed;
-use fozzy_trace::source::Seeded;
+use fozzy_trace::source::SeededSource;
 
 /// Two modules with globals, the second calling the first. `EXPORTED` and `START` are filled in.
 const COMPONENT: &str = r#"(component
@@ -48,7 +48,7 @@ fn program(exported: &str, start: &str, build: &Build) -> Program {
 }
 
 fn started(program: &Program) -> Reactor {
-    let source = Box::new(Seeded::new(Seed(1)));
+    let source = Box::new(SeededSource::new(Seed(1)));
     Reactor::start(program.clone(), Arc::new(Plan::default()), &Inputs::default(), source).expect("it starts")
 }
 

@@ -1,4 +1,4 @@
-//! Which pages of a memory were written since the last time that somebody asked.
+//! Finds the pages of a memory that were written since the last query.
 //!
 //! ```text
 //! Marks      bytes that the guest's own code sets at its stores      cost: a scan of one byte a page
@@ -10,17 +10,17 @@
 //! Invariant: a tracker names every page that differs from the image, and may name more.
 //! Not here: what is done with them (`memories`).
 
-mod compared;
+mod compare;
 mod kernel;
 mod marks;
-mod protected;
-mod scanned;
+mod pagemap_scan;
+mod write_protect;
 
-pub(crate) use compared::Compared;
+pub(crate) use compare::CompareTracker;
 pub(crate) use kernel::thread_cpu_ns;
-pub(crate) use marks::Marks;
-pub(crate) use protected::Protected;
-pub(crate) use scanned::Scanned;
+pub(crate) use marks::MarksTracker;
+pub(crate) use pagemap_scan::PagemapTracker;
+pub(crate) use write_protect::WriteProtectTracker;
 
 use super::image::{Image, PAGE_BYTES};
 use crate::memory::Region;
@@ -39,7 +39,7 @@ pub(crate) trait Tracker: Send {
         0
     }
 
-    /// Adds to `pages` those that are marked now and those that a marked one may reach into; `false` where nobody marks.
+    /// Adds to `pages` those that are marked now and those that a marked one may reach into; `false` where writes are not marked.
     fn marked_pages(&self, _: &Region, _: &mut Vec<u32>) -> bool {
         false
     }

@@ -38,7 +38,7 @@ const STRIKING: u64 = u64::MAX - 1;
 /// It has taken them away.
 const STRUCK: u64 = u64::MAX;
 
-struct Shared {
+struct WatchdogState {
     /// The number of the call that is going on, or one of the words above.
     call: AtomicU64,
     ends: AtomicBool,
@@ -47,7 +47,7 @@ struct Shared {
 
 /// Watches the calls of one instance.
 pub(super) struct Watchdog {
-    shared: Arc<Shared>,
+    shared: Arc<WatchdogState>,
     thread: Option<JoinHandle<()>>,
     calls: u64,
 }
@@ -55,7 +55,7 @@ pub(super) struct Watchdog {
 impl Watchdog {
     /// Watches calls that touch `sides` again and again; one may take about as long as `limit`, in real time.
     pub(super) fn new(sides: Vec<Arc<Region>>, limit: Duration) -> Result<Watchdog, String> {
-        let shared = Arc::new(Shared { call: AtomicU64::new(IDLE), ends: AtomicBool::new(false), sides });
+        let shared = Arc::new(WatchdogState { call: AtomicU64::new(IDLE), ends: AtomicBool::new(false), sides });
         let ticks = limit.as_nanos().div_ceil(TICK.as_nanos()).max(1);
         let watched = Arc::clone(&shared);
         let thread = std::thread::Builder::new().name("fozzy watchdog".to_owned()).spawn(move || watched.watch(ticks));
@@ -99,7 +99,7 @@ impl Drop for Watchdog {
     }
 }
 
-impl Shared {
+impl WatchdogState {
     fn watch(&self, ticks: u128) {
         let (mut seen, mut since) = (IDLE, 0);
         while !self.ends.load(Ordering::Acquire) {

@@ -3,12 +3,12 @@
 //! A body is there whole or not at all, so a reader waits once; a writer never waits. A stream that failed or was read to its
 //! end is closed, and stays a child of its body until it is dropped.
 
-use crate::call::{Host, Progress};
-use crate::streams::{Attempt, Failure, Patience};
+use crate::call::{CallProgress, Host};
+use crate::streams::{Attempt, BlockingMode, StreamOpFailure};
 use fozzy_world::Wait;
-use fozzy_world::http::body::{Found, WriteError};
-use fozzy_world::http::{BodyId, Side};
-use fozzy_world::table::{Handle, InputStream as Input, OutputStream as Output};
+use fozzy_world::http::body::{BodyRead, BodyWriteError};
+use fozzy_world::http::{BodyId, BodySide};
+use fozzy_world::table::{Handle, StreamSink as Output, StreamSource as Input};
 
 impl Host {
     /// Reads from the body of a message.
@@ -17,24 +17,24 @@ impl Host {
         rep: u32,
         (body, offset): (BodyId, u64),
         len: u64,
-        patience: Patience,
+        patience: BlockingMode,
     ) -> Attempt<Vec<u8>> {
         let world = &self.run.world;
         let failure = match world.http.bodies.read(body, offset, len, world.clock.now(), &world.signals) {
-            Found::Nothing if patience == Patience::Blocking && len > 0 => {
-                return Ok(Progress::Wait(vec![Wait::Signal(world.http.bodies.readable(body))]));
+            BodyRead::Nothing if patience == BlockingMode::Blocking && len > 0 => {
+                return Ok(CallProgress::Wait(vec![Wait::Signal(world.http.bodies.readable(body))]));
             }
-            Found::Nothing => return Ok(Progress::Done(Ok(Vec::new()))),
-            Found::Bytes(bytes) => {
+            BodyRead::Nothing => return Ok(CallProgress::Done(Ok(Vec::new()))),
+            BodyRead::Bytes(bytes) => {
                 let bytes = bytes.to_vec();
                 self.set_input(rep, Input::Http { body, offset: offset + bytes.len() as u64, closed: false });
-                return Ok(Progress::Done(Ok(bytes)));
+                return Ok(CallProgress::Done(Ok(bytes)));
             }
-            Found::End => Failure::Closed,
-            Found::Failed(error) => Failure::Http(error),
+            BodyRead::End => StreamOpFailure::Closed,
+            BodyRead::Failed(error) => StreamOpFailure::Http(error),
         };
         self.set_input(rep, Input::Http { body, offset, closed: true });
-        Ok(Progress::Done(Err(failure)))
+        Ok(CallProgress::Done(Err(failure)))
     }
 
     fn set_input(&mut self, rep: u32, input: Input) {
@@ -45,20 +45,20 @@ impl Host {
     /// Writes to the body of a message.
     pub(crate) fn write_body(&mut self, rep: u32, body: BodyId, bytes: &[u8]) -> Attempt<()> {
         let failure = match self.world().http.bodies.write(body, bytes) {
-            Ok(()) => return Ok(Progress::Done(Ok(()))),
-            Err(WriteError::Closed) => Failure::Closed,
-            Err(WriteError::Failed(error)) => Failure::Http(error),
+            Ok(()) => return Ok(CallProgress::Done(Ok(()))),
+            Err(BodyWriteError::Closed) => StreamOpFailure::Closed,
+            Err(BodyWriteError::Failed(error)) => StreamOpFailure::Http(error),
         };
         let stream = self.node_mut().table.get_mut(rep).expect("it was just used");
         *stream = Handle::OutputStream(Output::Http { body, closed: true });
-        Ok(Progress::Done(Err(failure)))
+        Ok(CallProgress::Done(Err(failure)))
     }
 
     /// The stream of a body is dropped.
     pub(crate) fn release_body(&mut self, stream: &Handle) {
         let (body, side) = match stream {
-            Handle::InputStream(Input::Http { body, .. }) => (*body, Side::Reader),
-            Handle::OutputStream(Output::Http { body, .. }) => (*body, Side::Writer),
+            Handle::InputStream(Input::Http { body, .. }) => (*body, BodySide::Reader),
+            Handle::OutputStream(Output::Http { body, .. }) => (*body, BodySide::Writer),
             _ => return,
         };
         self.world().http.bodies.drop_stream(body, side);

@@ -6,7 +6,7 @@ use crate::bindings::wasi::http::types::{
     DnsErrorPayload, ErrorCode, FieldSizePayload, HeaderError, Method, Scheme, TlsAlertReceivedPayload,
 };
 use fozzy_world::http::error::FieldSize;
-use fozzy_world::http::{ErrorCode as Code, FieldsError, Method as Verb, Scheme as Protocol};
+use fozzy_world::http::{FieldsError, HttpErrorCode as Code, Method as Verb, Scheme as Protocol};
 
 pub(super) fn method(method: &Verb) -> Method {
     match method {

@@ -5,12 +5,12 @@ use super::error::{code, method, scheme};
 use super::{of_kind, wrong};
 use crate::bindings::wasi::http::types::{self, ErrorCode, Method, Scheme};
 use crate::bindings::{
-    Fields, FutureIncomingResponse, FutureTrailers, IncomingBody, IncomingRequest, IncomingResponse, InputStream,
-    Pollable,
+    FieldsResource, FutureIncomingResponseResource, FutureTrailersResource, IncomingBodyResource,
+    IncomingRequestResource, IncomingResponseResource, InputStreamResource, PollableResource,
 };
-use crate::call::{Host, Import, Stop, misuse};
-use fozzy_world::http::{BodyId, HttpHandle, Side, request};
-use fozzy_world::table::{Handle, InputStream as Input};
+use crate::call::{GuestStop, Host, Import, misuse};
+use fozzy_world::http::{BodyId, BodySide, HttpHandle, request};
+use fozzy_world::table::{Handle, StreamSource as Input};
 use fozzy_world::{SignalId, Wait};
 use wasmtime::Result;
 use wasmtime::component::Resource;
@@ -44,8 +44,8 @@ impl Host {
     fn of_incoming<T: fozzy_trace::Record>(
         &mut self,
         import: Import,
-        handle: &Resource<IncomingRequest>,
-        read: impl FnOnce(&request::Request) -> T,
+        handle: &Resource<IncomingRequestResource>,
+        read: impl FnOnce(&request::SentRequest) -> T,
     ) -> Result<T> {
         let rep = handle.rep();
         self.call(import, rep, |host| Ok(read(&of_kind!(host.http(import, rep)?, import, IncomingRequest).request)))
@@ -55,8 +55,8 @@ impl Host {
         &mut self,
         import: Import,
         rep: u32,
-        signal: impl FnOnce(&mut Host) -> std::result::Result<SignalId, Stop>,
-    ) -> Result<Resource<Pollable>> {
+        signal: impl FnOnce(&mut Host) -> std::result::Result<SignalId, GuestStop>,
+    ) -> Result<Resource<PollableResource>> {
         let rep = self.call(import, rep, |host| {
             let wait = Wait::Signal(signal(host)?);
             host.node_mut().table.insert(Handle::Pollable(wait)).map_err(misuse(import))
@@ -64,7 +64,7 @@ impl Host {
         Ok(Resource::new_own(rep))
     }
 
-    fn trailers_of(&mut self, import: Import, rep: u32) -> std::result::Result<(BodyId, &mut bool), Stop> {
+    fn trailers_of(&mut self, import: Import, rep: u32) -> std::result::Result<(BodyId, &mut bool), GuestStop> {
         match self.http(import, rep)? {
             HttpHandle::FutureTrailers { body, taken } => Ok((*body, taken)),
             _ => Err(wrong(import)),
@@ -73,23 +73,23 @@ impl Host {
 }
 
 impl types::HostIncomingRequest for Host {
-    fn method(&mut self, handle: Resource<IncomingRequest>) -> Result<Method> {
+    fn method(&mut self, handle: Resource<IncomingRequestResource>) -> Result<Method> {
         self.of_incoming(METHOD, &handle, |request| method(&request.method))
     }
 
-    fn path_with_query(&mut self, handle: Resource<IncomingRequest>) -> Result<Option<String>> {
+    fn path_with_query(&mut self, handle: Resource<IncomingRequestResource>) -> Result<Option<String>> {
         self.of_incoming(PATH, &handle, |request| Some(request.path_with_query.clone()))
     }
 
-    fn scheme(&mut self, handle: Resource<IncomingRequest>) -> Result<Option<Scheme>> {
+    fn scheme(&mut self, handle: Resource<IncomingRequestResource>) -> Result<Option<Scheme>> {
         self.of_incoming(SCHEME, &handle, |request| Some(scheme(&request.scheme)))
     }
 
-    fn authority(&mut self, handle: Resource<IncomingRequest>) -> Result<Option<String>> {
+    fn authority(&mut self, handle: Resource<IncomingRequestResource>) -> Result<Option<String>> {
         self.of_incoming(AUTHORITY, &handle, |request| Some(request.authority.clone()))
     }
 
-    fn headers(&mut self, handle: Resource<IncomingRequest>) -> Result<Resource<Fields>> {
+    fn headers(&mut self, handle: Resource<IncomingRequestResource>) -> Result<Resource<FieldsResource>> {
         let rep = handle.rep();
         self.http_open(REQUEST_HEADERS, rep, |host| {
             let incoming = of_kind!(host.http(REQUEST_HEADERS, rep)?, REQUEST_HEADERS, IncomingRequest);
@@ -99,8 +99,8 @@ impl types::HostIncomingRequest for Host {
 
     fn consume(
         &mut self,
-        handle: Resource<IncomingRequest>,
-    ) -> Result<std::result::Result<Resource<IncomingBody>, ()>> {
+        handle: Resource<IncomingRequestResource>,
+    ) -> Result<std::result::Result<Resource<IncomingBodyResource>, ()>> {
         let rep = handle.rep();
         self.http_open_once(CONSUME_REQUEST, rep, |host| {
             let incoming = of_kind!(host.http(CONSUME_REQUEST, rep)?, CONSUME_REQUEST, IncomingRequest);
@@ -108,18 +108,18 @@ impl types::HostIncomingRequest for Host {
         })
     }
 
-    fn drop(&mut self, handle: Resource<IncomingRequest>) -> Result<()> {
+    fn drop(&mut self, handle: Resource<IncomingRequestResource>) -> Result<()> {
         self.http_close(DROP_REQUEST, handle.rep())
     }
 }
 
 impl types::HostIncomingResponse for Host {
-    fn status(&mut self, handle: Resource<IncomingResponse>) -> Result<u16> {
+    fn status(&mut self, handle: Resource<IncomingResponseResource>) -> Result<u16> {
         let rep = handle.rep();
         self.call(STATUS, rep, |host| Ok(of_kind!(host.http(STATUS, rep)?, STATUS, IncomingResponse).status))
     }
 
-    fn headers(&mut self, handle: Resource<IncomingResponse>) -> Result<Resource<Fields>> {
+    fn headers(&mut self, handle: Resource<IncomingResponseResource>) -> Result<Resource<FieldsResource>> {
         let rep = handle.rep();
         self.http_open(RESPONSE_HEADERS, rep, |host| {
             let response = of_kind!(host.http(RESPONSE_HEADERS, rep)?, RESPONSE_HEADERS, IncomingResponse);
@@ -129,8 +129,8 @@ impl types::HostIncomingResponse for Host {
 
     fn consume(
         &mut self,
-        handle: Resource<IncomingResponse>,
-    ) -> Result<std::result::Result<Resource<IncomingBody>, ()>> {
+        handle: Resource<IncomingResponseResource>,
+    ) -> Result<std::result::Result<Resource<IncomingBodyResource>, ()>> {
         let rep = handle.rep();
         self.http_open_once(CONSUME_RESPONSE, rep, |host| {
             let response = of_kind!(host.http(CONSUME_RESPONSE, rep)?, CONSUME_RESPONSE, IncomingResponse);
@@ -138,17 +138,20 @@ impl types::HostIncomingResponse for Host {
         })
     }
 
-    fn drop(&mut self, handle: Resource<IncomingResponse>) -> Result<()> {
+    fn drop(&mut self, handle: Resource<IncomingResponseResource>) -> Result<()> {
         self.http_close(DROP_RESPONSE, handle.rep())
     }
 }
 
 impl types::HostIncomingBody for Host {
-    fn stream(&mut self, handle: Resource<IncomingBody>) -> Result<std::result::Result<Resource<InputStream>, ()>> {
+    fn stream(
+        &mut self,
+        handle: Resource<IncomingBodyResource>,
+    ) -> Result<std::result::Result<Resource<InputStreamResource>, ()>> {
         let rep = handle.rep();
         let stream = self.call(STREAM, rep, |host| {
             let body = *of_kind!(host.http(STREAM, rep)?, STREAM, IncomingBody);
-            if !host.world().http.bodies.take_stream(body, Side::Reader) {
+            if !host.world().http.bodies.take_stream(body, BodySide::Reader) {
                 return Ok(None);
             }
             let stream = Handle::InputStream(Input::Http { body, offset: 0, closed: false });
@@ -157,7 +160,7 @@ impl types::HostIncomingBody for Host {
         Ok(stream.map(Resource::new_own).ok_or(()))
     }
 
-    fn finish(&mut self, handle: Resource<IncomingBody>) -> Result<Resource<FutureTrailers>> {
+    fn finish(&mut self, handle: Resource<IncomingBodyResource>) -> Result<Resource<FutureTrailersResource>> {
         let rep = handle.rep();
         self.http_open(FINISH, rep, |host| {
             let body = of_kind!(host.http_take(FINISH, rep)?, FINISH, IncomingBody);
@@ -165,13 +168,13 @@ impl types::HostIncomingBody for Host {
         })
     }
 
-    fn drop(&mut self, handle: Resource<IncomingBody>) -> Result<()> {
+    fn drop(&mut self, handle: Resource<IncomingBodyResource>) -> Result<()> {
         self.http_close(DROP_BODY, handle.rep())
     }
 }
 
 impl types::HostFutureTrailers for Host {
-    fn subscribe(&mut self, handle: Resource<FutureTrailers>) -> Result<Resource<Pollable>> {
+    fn subscribe(&mut self, handle: Resource<FutureTrailersResource>) -> Result<Resource<PollableResource>> {
         let rep = handle.rep();
         self.signal_pollable(SUBSCRIBE_TRAILERS, rep, |host| {
             let (body, _) = host.trailers_of(SUBSCRIBE_TRAILERS, rep)?;
@@ -179,7 +182,7 @@ impl types::HostFutureTrailers for Host {
         })
     }
 
-    fn get(&mut self, handle: Resource<FutureTrailers>) -> Result<Future<Option<Resource<Fields>>>> {
+    fn get(&mut self, handle: Resource<FutureTrailersResource>) -> Result<Future<Option<Resource<FieldsResource>>>> {
         let rep = handle.rep();
         let trailers: Future<Option<u32>> = self.call(GET_TRAILERS, rep, |host| {
             let (body, taken) = host.trailers_of(GET_TRAILERS, rep)?;
@@ -200,13 +203,13 @@ impl types::HostFutureTrailers for Host {
         Ok(trailers.map(|taken| taken.map(|trailers| trailers.map(|fields| fields.map(Resource::new_own)))))
     }
 
-    fn drop(&mut self, handle: Resource<FutureTrailers>) -> Result<()> {
+    fn drop(&mut self, handle: Resource<FutureTrailersResource>) -> Result<()> {
         self.http_close(DROP_TRAILERS, handle.rep())
     }
 }
 
 impl types::HostFutureIncomingResponse for Host {
-    fn subscribe(&mut self, handle: Resource<FutureIncomingResponse>) -> Result<Resource<Pollable>> {
+    fn subscribe(&mut self, handle: Resource<FutureIncomingResponseResource>) -> Result<Resource<PollableResource>> {
         let rep = handle.rep();
         self.signal_pollable(SUBSCRIBE_RESPONSE, rep, |host| {
             let exchange = *of_kind!(host.http(SUBSCRIBE_RESPONSE, rep)?, SUBSCRIBE_RESPONSE, FutureIncomingResponse);
@@ -214,7 +217,10 @@ impl types::HostFutureIncomingResponse for Host {
         })
     }
 
-    fn get(&mut self, handle: Resource<FutureIncomingResponse>) -> Result<Future<Resource<IncomingResponse>>> {
+    fn get(
+        &mut self,
+        handle: Resource<FutureIncomingResponseResource>,
+    ) -> Result<Future<Resource<IncomingResponseResource>>> {
         let rep = handle.rep();
         let response: Future<u32> = self.call(GET_RESPONSE, rep, |host| {
             let exchange = *of_kind!(host.http(GET_RESPONSE, rep)?, GET_RESPONSE, FutureIncomingResponse);
@@ -233,7 +239,7 @@ impl types::HostFutureIncomingResponse for Host {
         Ok(response.map(|taken| taken.map(|response| response.map(Resource::new_own))))
     }
 
-    fn drop(&mut self, handle: Resource<FutureIncomingResponse>) -> Result<()> {
+    fn drop(&mut self, handle: Resource<FutureIncomingResponseResource>) -> Result<()> {
         self.http_close(DROP_FUTURE, handle.rep())
     }
 }

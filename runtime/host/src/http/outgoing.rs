@@ -5,15 +5,15 @@ use super::error::{code, from_code, from_method, from_scheme, method, scheme};
 use super::of_kind;
 use crate::bindings::wasi::http::{outgoing_handler, types};
 use crate::bindings::{
-    Fields, FutureIncomingResponse, OutgoingBody, OutgoingRequest, OutgoingResponse, OutputStream, RequestOptions,
-    ResponseOutparam,
+    FieldsResource, FutureIncomingResponseResource, OutgoingBodyResource, OutgoingRequestResource,
+    OutgoingResponseResource, OutputStreamResource, RequestOptionsResource, ResponseOutparamResource,
 };
-use crate::call::{Host, Import, Stop, misuse};
+use crate::call::{GuestStop, Host, Import, misuse};
 use fozzy_trace::Duration;
-use fozzy_world::http::body::Of;
+use fozzy_world::http::body::MessageKind;
 use fozzy_world::http::message::{is_authority, is_path_with_query};
-use fozzy_world::http::{BodyId, HttpHandle, Side, request, response};
-use fozzy_world::table::{Handle, OutputStream as Output};
+use fozzy_world::http::{BodyId, BodySide, HttpHandle, request, response};
+use fozzy_world::table::{Handle, StreamSink as Output};
 use types::{ErrorCode, Method, Scheme};
 use wasmtime::Result;
 use wasmtime::component::Resource;
@@ -52,7 +52,7 @@ const SET: Import = Import::new("wasi:http/types.response-outparam.set");
 const DROP_OUTPARAM: Import = Import::new("wasi:http/types.response-outparam.drop");
 const HANDLE: Import = Import::new("wasi:http/outgoing-handler.handle");
 
-type Answer<T> = Result<std::result::Result<T, ErrorCode>>;
+type HttpResult<T> = Result<std::result::Result<T, ErrorCode>>;
 
 impl Host {
     /// Reads from a request that is put together.
@@ -87,7 +87,7 @@ impl Host {
     fn timeout(
         &mut self,
         import: Import,
-        options: &Resource<RequestOptions>,
+        options: &Resource<RequestOptionsResource>,
         read: impl FnOnce(&request::RequestOptions) -> Option<Duration>,
     ) -> Result<Option<u64>> {
         let rep = options.rep();
@@ -99,7 +99,7 @@ impl Host {
     fn set_timeout(
         &mut self,
         import: Import,
-        options: &Resource<RequestOptions>,
+        options: &Resource<RequestOptionsResource>,
         span: Option<u64>,
         place: impl FnOnce(&mut request::RequestOptions) -> &mut Option<Duration>,
     ) -> Result<std::result::Result<(), ()>> {
@@ -111,12 +111,16 @@ impl Host {
     }
 
     /// Fields that become those of a message.
-    fn take_fields(&mut self, import: Import, rep: u32) -> std::result::Result<fozzy_world::http::Fields, Stop> {
+    fn take_fields(
+        &mut self,
+        import: Import,
+        rep: u32,
+    ) -> std::result::Result<fozzy_world::http::HeaderFields, GuestStop> {
         Ok(of_kind!(self.http_take(import, rep)?, import, Fields))
     }
 
     /// The body that a message has room for, of the length that its fields promise.
-    fn new_body(&mut self, of: Of, declared: Option<u64>) -> BodyId {
+    fn new_body(&mut self, of: MessageKind, declared: Option<u64>) -> BodyId {
         let node = self.node;
         let world = self.world();
         world.http.bodies.open(of, node, declared, &mut world.signals)
@@ -135,7 +139,7 @@ impl Host {
 }
 
 impl types::HostOutgoingRequest for Host {
-    fn new(&mut self, headers: Resource<Fields>) -> Result<Resource<OutgoingRequest>> {
+    fn new(&mut self, headers: Resource<FieldsResource>) -> Result<Resource<OutgoingRequestResource>> {
         let rep = headers.rep();
         self.http_open(REQUEST, rep, |host| {
             let headers = host.take_fields(REQUEST, rep)?;
@@ -143,7 +147,10 @@ impl types::HostOutgoingRequest for Host {
         })
     }
 
-    fn body(&mut self, handle: Resource<OutgoingRequest>) -> Result<std::result::Result<Resource<OutgoingBody>, ()>> {
+    fn body(
+        &mut self,
+        handle: Resource<OutgoingRequestResource>,
+    ) -> Result<std::result::Result<Resource<OutgoingBodyResource>, ()>> {
         let rep = handle.rep();
         self.http_open_once(REQUEST_BODY, rep, |host| {
             let request = of_kind!(host.http(REQUEST_BODY, rep)?, REQUEST_BODY, OutgoingRequest);
@@ -151,29 +158,33 @@ impl types::HostOutgoingRequest for Host {
                 return Ok(None);
             }
             let declared = request.headers.content_length();
-            let body = host.new_body(Of::Request, declared);
+            let body = host.new_body(MessageKind::Request, declared);
             of_kind!(host.http(REQUEST_BODY, rep)?, REQUEST_BODY, OutgoingRequest).body = Some(body);
             Ok(Some(HttpHandle::OutgoingBody(body)))
         })
     }
 
-    fn method(&mut self, handle: Resource<OutgoingRequest>) -> Result<Method> {
+    fn method(&mut self, handle: Resource<OutgoingRequestResource>) -> Result<Method> {
         self.of_request(METHOD, handle.rep(), |request| method(&request.method))
     }
 
-    fn set_method(&mut self, handle: Resource<OutgoingRequest>, method: Method) -> Result<std::result::Result<(), ()>> {
+    fn set_method(
+        &mut self,
+        handle: Resource<OutgoingRequestResource>,
+        method: Method,
+    ) -> Result<std::result::Result<(), ()>> {
         let method = from_method(&method);
         let (asked, is_valid) = ((handle.rep(), method.as_str().to_owned()), method.is_valid());
         self.set_request(SET_METHOD, asked, is_valid, |request| request.method = method)
     }
 
-    fn path_with_query(&mut self, handle: Resource<OutgoingRequest>) -> Result<Option<String>> {
+    fn path_with_query(&mut self, handle: Resource<OutgoingRequestResource>) -> Result<Option<String>> {
         self.of_request(PATH, handle.rep(), |request| request.path_with_query.clone())
     }
 
     fn set_path_with_query(
         &mut self,
-        handle: Resource<OutgoingRequest>,
+        handle: Resource<OutgoingRequestResource>,
         path: Option<String>,
     ) -> Result<std::result::Result<(), ()>> {
         let asked = (handle.rep(), format!("{path:?}"));
@@ -181,13 +192,13 @@ impl types::HostOutgoingRequest for Host {
         self.set_request(SET_PATH, asked, is_valid, |request| request.path_with_query = path)
     }
 
-    fn scheme(&mut self, handle: Resource<OutgoingRequest>) -> Result<Option<Scheme>> {
+    fn scheme(&mut self, handle: Resource<OutgoingRequestResource>) -> Result<Option<Scheme>> {
         self.of_request(SCHEME, handle.rep(), |request| request.scheme.as_ref().map(scheme))
     }
 
     fn set_scheme(
         &mut self,
-        handle: Resource<OutgoingRequest>,
+        handle: Resource<OutgoingRequestResource>,
         scheme: Option<Scheme>,
     ) -> Result<std::result::Result<(), ()>> {
         let scheme = scheme.as_ref().map(from_scheme);
@@ -196,13 +207,13 @@ impl types::HostOutgoingRequest for Host {
         self.set_request(SET_SCHEME, asked, is_valid, |request| request.scheme = scheme)
     }
 
-    fn authority(&mut self, handle: Resource<OutgoingRequest>) -> Result<Option<String>> {
+    fn authority(&mut self, handle: Resource<OutgoingRequestResource>) -> Result<Option<String>> {
         self.of_request(AUTHORITY, handle.rep(), |request| request.authority.clone())
     }
 
     fn set_authority(
         &mut self,
-        handle: Resource<OutgoingRequest>,
+        handle: Resource<OutgoingRequestResource>,
         authority: Option<String>,
     ) -> Result<std::result::Result<(), ()>> {
         let asked = (handle.rep(), format!("{authority:?}"));
@@ -210,7 +221,7 @@ impl types::HostOutgoingRequest for Host {
         self.set_request(SET_AUTHORITY, asked, is_valid, |request| request.authority = authority)
     }
 
-    fn headers(&mut self, handle: Resource<OutgoingRequest>) -> Result<Resource<Fields>> {
+    fn headers(&mut self, handle: Resource<OutgoingRequestResource>) -> Result<Resource<FieldsResource>> {
         let rep = handle.rep();
         self.http_open(REQUEST_HEADERS, rep, |host| {
             let request = of_kind!(host.http(REQUEST_HEADERS, rep)?, REQUEST_HEADERS, OutgoingRequest);
@@ -218,59 +229,59 @@ impl types::HostOutgoingRequest for Host {
         })
     }
 
-    fn drop(&mut self, handle: Resource<OutgoingRequest>) -> Result<()> {
+    fn drop(&mut self, handle: Resource<OutgoingRequestResource>) -> Result<()> {
         self.http_close(DROP_REQUEST, handle.rep())
     }
 }
 
 impl types::HostRequestOptions for Host {
-    fn new(&mut self) -> Result<Resource<RequestOptions>> {
+    fn new(&mut self) -> Result<Resource<RequestOptionsResource>> {
         self.http_open(OPTIONS, (), |_| Ok(HttpHandle::RequestOptions(request::RequestOptions::default())))
     }
 
-    fn connect_timeout(&mut self, options: Resource<RequestOptions>) -> Result<Option<u64>> {
+    fn connect_timeout(&mut self, options: Resource<RequestOptionsResource>) -> Result<Option<u64>> {
         self.timeout(CONNECT_TIMEOUT, &options, |options| options.connect_timeout)
     }
 
     fn set_connect_timeout(
         &mut self,
-        options: Resource<RequestOptions>,
+        options: Resource<RequestOptionsResource>,
         span: Option<u64>,
     ) -> Result<std::result::Result<(), ()>> {
         self.set_timeout(SET_CONNECT_TIMEOUT, &options, span, |options| &mut options.connect_timeout)
     }
 
-    fn first_byte_timeout(&mut self, options: Resource<RequestOptions>) -> Result<Option<u64>> {
+    fn first_byte_timeout(&mut self, options: Resource<RequestOptionsResource>) -> Result<Option<u64>> {
         self.timeout(FIRST_BYTE_TIMEOUT, &options, |options| options.first_byte_timeout)
     }
 
     fn set_first_byte_timeout(
         &mut self,
-        options: Resource<RequestOptions>,
+        options: Resource<RequestOptionsResource>,
         span: Option<u64>,
     ) -> Result<std::result::Result<(), ()>> {
         self.set_timeout(SET_FIRST_BYTE_TIMEOUT, &options, span, |options| &mut options.first_byte_timeout)
     }
 
-    fn between_bytes_timeout(&mut self, options: Resource<RequestOptions>) -> Result<Option<u64>> {
+    fn between_bytes_timeout(&mut self, options: Resource<RequestOptionsResource>) -> Result<Option<u64>> {
         self.timeout(BETWEEN_BYTES_TIMEOUT, &options, |options| options.between_bytes_timeout)
     }
 
     fn set_between_bytes_timeout(
         &mut self,
-        options: Resource<RequestOptions>,
+        options: Resource<RequestOptionsResource>,
         span: Option<u64>,
     ) -> Result<std::result::Result<(), ()>> {
         self.set_timeout(SET_BETWEEN_BYTES_TIMEOUT, &options, span, |options| &mut options.between_bytes_timeout)
     }
 
-    fn drop(&mut self, options: Resource<RequestOptions>) -> Result<()> {
+    fn drop(&mut self, options: Resource<RequestOptionsResource>) -> Result<()> {
         self.http_close(DROP_OPTIONS, options.rep())
     }
 }
 
 impl types::HostOutgoingResponse for Host {
-    fn new(&mut self, headers: Resource<Fields>) -> Result<Resource<OutgoingResponse>> {
+    fn new(&mut self, headers: Resource<FieldsResource>) -> Result<Resource<OutgoingResponseResource>> {
         let rep = headers.rep();
         self.http_open(RESPONSE, rep, |host| {
             let headers = host.take_fields(RESPONSE, rep)?;
@@ -278,7 +289,7 @@ impl types::HostOutgoingResponse for Host {
         })
     }
 
-    fn status_code(&mut self, handle: Resource<OutgoingResponse>) -> Result<u16> {
+    fn status_code(&mut self, handle: Resource<OutgoingResponseResource>) -> Result<u16> {
         let rep = handle.rep();
         self.call(STATUS_CODE, rep, |host| {
             Ok(of_kind!(host.http(STATUS_CODE, rep)?, STATUS_CODE, OutgoingResponse).status())
@@ -287,7 +298,7 @@ impl types::HostOutgoingResponse for Host {
 
     fn set_status_code(
         &mut self,
-        handle: Resource<OutgoingResponse>,
+        handle: Resource<OutgoingResponseResource>,
         status: u16,
     ) -> Result<std::result::Result<(), ()>> {
         let rep = handle.rep();
@@ -297,7 +308,7 @@ impl types::HostOutgoingResponse for Host {
         })
     }
 
-    fn headers(&mut self, handle: Resource<OutgoingResponse>) -> Result<Resource<Fields>> {
+    fn headers(&mut self, handle: Resource<OutgoingResponseResource>) -> Result<Resource<FieldsResource>> {
         let rep = handle.rep();
         self.http_open(RESPONSE_HEADERS, rep, |host| {
             let response = of_kind!(host.http(RESPONSE_HEADERS, rep)?, RESPONSE_HEADERS, OutgoingResponse);
@@ -305,7 +316,10 @@ impl types::HostOutgoingResponse for Host {
         })
     }
 
-    fn body(&mut self, handle: Resource<OutgoingResponse>) -> Result<std::result::Result<Resource<OutgoingBody>, ()>> {
+    fn body(
+        &mut self,
+        handle: Resource<OutgoingResponseResource>,
+    ) -> Result<std::result::Result<Resource<OutgoingBodyResource>, ()>> {
         let rep = handle.rep();
         self.http_open_once(RESPONSE_BODY, rep, |host| {
             let response = of_kind!(host.http(RESPONSE_BODY, rep)?, RESPONSE_BODY, OutgoingResponse);
@@ -313,23 +327,26 @@ impl types::HostOutgoingResponse for Host {
                 return Ok(None);
             }
             let declared = response.headers.content_length();
-            let body = host.new_body(Of::Response, declared);
+            let body = host.new_body(MessageKind::Response, declared);
             of_kind!(host.http(RESPONSE_BODY, rep)?, RESPONSE_BODY, OutgoingResponse).body = Some(body);
             Ok(Some(HttpHandle::OutgoingBody(body)))
         })
     }
 
-    fn drop(&mut self, handle: Resource<OutgoingResponse>) -> Result<()> {
+    fn drop(&mut self, handle: Resource<OutgoingResponseResource>) -> Result<()> {
         self.http_close(DROP_RESPONSE, handle.rep())
     }
 }
 
 impl types::HostOutgoingBody for Host {
-    fn write(&mut self, handle: Resource<OutgoingBody>) -> Result<std::result::Result<Resource<OutputStream>, ()>> {
+    fn write(
+        &mut self,
+        handle: Resource<OutgoingBodyResource>,
+    ) -> Result<std::result::Result<Resource<OutputStreamResource>, ()>> {
         let rep = handle.rep();
         let stream = self.call(WRITE, rep, |host| {
             let body = *of_kind!(host.http(WRITE, rep)?, WRITE, OutgoingBody);
-            if !host.world().http.bodies.take_stream(body, Side::Writer) {
+            if !host.world().http.bodies.take_stream(body, BodySide::Writer) {
                 return Ok(None);
             }
             let stream = Handle::OutputStream(Output::Http { body, closed: false });
@@ -338,18 +355,22 @@ impl types::HostOutgoingBody for Host {
         Ok(stream.map(Resource::new_own).ok_or(()))
     }
 
-    fn finish(&mut self, handle: Resource<OutgoingBody>, trailers: Option<Resource<Fields>>) -> Answer<()> {
+    fn finish(
+        &mut self,
+        handle: Resource<OutgoingBodyResource>,
+        trailers: Option<Resource<FieldsResource>>,
+    ) -> HttpResult<()> {
         let (rep, trailers) = (handle.rep(), trailers.map(|trailers| trailers.rep()));
         self.call(FINISH, (rep, trailers), |host| {
             let body = of_kind!(host.http_take(FINISH, rep)?, FINISH, OutgoingBody);
             let trailers = trailers.map(|trailers| host.take_fields(FINISH, trailers)).transpose()?;
-            let (finished, live) = host.moment(|world, moment| world.http_finish(body, trailers, moment));
+            let (finished, live) = host.with_context(|world, context| world.http_finish(body, trailers, context));
             host.http_ask(live)?;
             Ok(finished.map_err(code))
         })
     }
 
-    fn drop(&mut self, handle: Resource<OutgoingBody>) -> Result<()> {
+    fn drop(&mut self, handle: Resource<OutgoingBodyResource>) -> Result<()> {
         self.http_close(DROP_BODY, handle.rep())
     }
 }
@@ -359,10 +380,10 @@ impl types::HostResponseOutparam for Host {
     // implementation to refuse.
     fn send_informational(
         &mut self,
-        outparam: Resource<ResponseOutparam>,
+        outparam: Resource<ResponseOutparamResource>,
         status: u16,
-        headers: Resource<Fields>,
-    ) -> Answer<()> {
+        headers: Resource<FieldsResource>,
+    ) -> HttpResult<()> {
         let asked = (outparam.rep(), status, headers.rep());
         self.call(SEND_INFORMATIONAL, asked, |host| {
             let node = host.node;
@@ -374,8 +395,8 @@ impl types::HostResponseOutparam for Host {
 
     fn set(
         &mut self,
-        outparam: Resource<ResponseOutparam>,
-        response: std::result::Result<Resource<OutgoingResponse>, ErrorCode>,
+        outparam: Resource<ResponseOutparamResource>,
+        response: std::result::Result<Resource<OutgoingResponseResource>, ErrorCode>,
     ) -> Result<()> {
         let response = response.map(|response| response.rep());
         self.call(SET, (outparam.rep(), response.clone()), |host| {
@@ -389,7 +410,7 @@ impl types::HostResponseOutparam for Host {
         })
     }
 
-    fn drop(&mut self, outparam: Resource<ResponseOutparam>) -> Result<()> {
+    fn drop(&mut self, outparam: Resource<ResponseOutparamResource>) -> Result<()> {
         self.http_close(DROP_OUTPARAM, outparam.rep())
     }
 }
@@ -397,9 +418,9 @@ impl types::HostResponseOutparam for Host {
 impl outgoing_handler::Host for Host {
     fn handle(
         &mut self,
-        request: Resource<OutgoingRequest>,
-        options: Option<Resource<RequestOptions>>,
-    ) -> Answer<Resource<FutureIncomingResponse>> {
+        request: Resource<OutgoingRequestResource>,
+        options: Option<Resource<RequestOptionsResource>>,
+    ) -> HttpResult<Resource<FutureIncomingResponseResource>> {
         let (rep, options) = (request.rep(), options.map(|options| options.rep()));
         let asked = (rep, self.request_line(rep), options);
         let future = self.call(HANDLE, asked, |host| {
@@ -408,7 +429,7 @@ impl outgoing_handler::Host for Host {
                 Some(options) => of_kind!(host.http_take(HANDLE, options)?, HANDLE, RequestOptions),
                 None => request::RequestOptions::default(),
             };
-            match host.moment(|world, moment| world.http_handle(request, options, moment)) {
+            match host.with_context(|world, context| world.http_handle(request, options, context)) {
                 Ok((exchange, live)) => {
                     host.http_ask(live)?;
                     host.http_place(HANDLE, HttpHandle::FutureIncomingResponse(exchange)).map(Ok)

@@ -2,9 +2,9 @@
 
 use super::{SocketResult, wit_address, wrong};
 use crate::bindings::wasi::sockets::ip_name_lookup::{self, IpAddress};
-use crate::bindings::{Network, Pollable, ResolveAddressStream};
+use crate::bindings::{NetworkResource, PollableResource, ResolveAddressStreamResource};
 use crate::call::{Host, Import};
-use crate::record::Shown;
+use crate::record::DebugRecord;
 use fozzy_world::Wait;
 use fozzy_world::table::Handle;
 use wasmtime::Result;
@@ -18,9 +18,9 @@ const DROP: Import = Import::new("wasi:sockets/ip-name-lookup.resolve-address-st
 impl ip_name_lookup::Host for Host {
     fn resolve_addresses(
         &mut self,
-        network: Resource<Network>,
+        network: Resource<NetworkResource>,
         name: String,
-    ) -> SocketResult<Resource<ResolveAddressStream>> {
+    ) -> SocketResult<Resource<ResolveAddressStreamResource>> {
         let stream = self.socket_call(RESOLVE, (network.rep(), &name), |host| {
             host.check_network(RESOLVE, &network)?;
             match host.world().network.resolve(&name) {
@@ -36,22 +36,25 @@ impl ip_name_lookup::Host for Host {
 }
 
 impl ip_name_lookup::HostResolveAddressStream for Host {
-    fn resolve_next_address(&mut self, handle: Resource<ResolveAddressStream>) -> SocketResult<Option<IpAddress>> {
+    fn resolve_next_address(
+        &mut self,
+        handle: Resource<ResolveAddressStreamResource>,
+    ) -> SocketResult<Option<IpAddress>> {
         let rep = handle.rep();
         let next = self.socket_call(NEXT, rep, |host| match host.node_mut().table.get_mut(rep) {
-            Ok(Handle::Addresses(addresses)) => Ok(Ok(addresses.pop().map(Shown))),
+            Ok(Handle::Addresses(addresses)) => Ok(Ok(addresses.pop().map(DebugRecord))),
             _ => Err(wrong(NEXT)),
         })?;
-        Ok(next.map(|next| next.map(|Shown(ip)| wit_address(ip))))
+        Ok(next.map(|next| next.map(|DebugRecord(ip)| wit_address(ip))))
     }
 
-    fn subscribe(&mut self, handle: Resource<ResolveAddressStream>) -> Result<Resource<Pollable>> {
+    fn subscribe(&mut self, handle: Resource<ResolveAddressStreamResource>) -> Result<Resource<PollableResource>> {
         self.subscribe_to(SUBSCRIBE, handle.rep(), |handle| {
             matches!(handle, Handle::Addresses(_)).then_some(Wait::Nothing)
         })
     }
 
-    fn drop(&mut self, handle: Resource<ResolveAddressStream>) -> Result<()> {
+    fn drop(&mut self, handle: Resource<ResolveAddressStreamResource>) -> Result<()> {
         self.close(DROP, handle.rep())
     }
 }

@@ -3,15 +3,18 @@
 //! Contract kept with a trap: `stream` while streams of the same socket are held, and more datagrams sent than
 //! `check-send` permitted.
 
-use super::{Answer, SocketResult, family, socket_address, wit_family, wit_socket_address, wrong};
+use super::{NetworkResult, SocketResult, family, socket_address, wit_family, wit_socket_address, wrong};
 use crate::bindings::wasi::sockets::network::{IpAddressFamily, IpSocketAddress};
 use crate::bindings::wasi::sockets::udp::{self, IncomingDatagram, OutgoingDatagram};
 use crate::bindings::wasi::sockets::udp_create_socket;
-use crate::bindings::{IncomingDatagramStream, Network as NetworkHandle, OutgoingDatagramStream, Pollable, UdpSocket};
-use crate::call::{Host, Import, Stop, misuse};
-use crate::record::Shown;
+use crate::bindings::{
+    IncomingDatagramStreamResource, NetworkResource as NetworkHandle, OutgoingDatagramStreamResource, PollableResource,
+    UdpSocketResource,
+};
+use crate::call::{GuestStop, Host, Import, misuse};
+use crate::record::DebugRecord;
 use fozzy_trace::Record;
-use fozzy_world::network::{Options, Readiness, SetOption, UdpId};
+use fozzy_world::network::{Readiness, SocketOption, SocketOptions, UdpId};
 use fozzy_world::table::Handle;
 use fozzy_world::{Network, Wait};
 use wasmtime::Result;
@@ -40,12 +43,12 @@ const SEND: Import = Import::new("wasi:sockets/udp.outgoing-datagram-stream.send
 const SUBSCRIBE_OUTGOING: Import = Import::new("wasi:sockets/udp.outgoing-datagram-stream.subscribe");
 const DROP_OUTGOING: Import = Import::new("wasi:sockets/udp.outgoing-datagram-stream.drop");
 
-type Socket = Resource<UdpSocket>;
-type Incoming = Resource<IncomingDatagramStream>;
-type Outgoing = Resource<OutgoingDatagramStream>;
+type Socket = Resource<UdpSocketResource>;
+type IncomingStream = Resource<IncomingDatagramStreamResource>;
+type OutgoingStream = Resource<OutgoingDatagramStreamResource>;
 
 impl Host {
-    fn udp_socket(&self, import: Import, rep: u32) -> std::result::Result<UdpId, Stop> {
+    fn udp_socket(&self, import: Import, rep: u32) -> std::result::Result<UdpId, GuestStop> {
         match self.node().table.get(rep) {
             Ok(Handle::UdpSocket(id)) => Ok(*id),
             _ => Err(wrong(import)),
@@ -58,7 +61,7 @@ impl Host {
         import: Import,
         handle: &Socket,
         asked: impl Record,
-        body: impl FnOnce(&mut Network, UdpId) -> Answer<T>,
+        body: impl FnOnce(&mut Network, UdpId) -> NetworkResult<T>,
     ) -> SocketResult<T> {
         let rep = handle.rep();
         self.socket_call(import, (rep, asked), |host| {
@@ -71,7 +74,7 @@ impl Host {
         &mut self,
         import: Import,
         handle: &Socket,
-        option: impl FnOnce(&Options) -> T,
+        option: impl FnOnce(&SocketOptions) -> T,
     ) -> SocketResult<T> {
         self.on_udp(import, handle, (), |network, id| Ok(option(network.udp_options(id))))
     }
@@ -81,7 +84,7 @@ impl Host {
         import: Import,
         handle: &Socket,
         asked: impl Record,
-        option: SetOption,
+        option: SocketOption,
     ) -> SocketResult<()> {
         self.on_udp(import, handle, asked, |network, id| network.udp_set_option(id, option))
     }
@@ -104,7 +107,7 @@ impl Host {
 
 impl udp_create_socket::Host for Host {
     fn create_udp_socket(&mut self, address_family: IpAddressFamily) -> SocketResult<Socket> {
-        let rep = self.socket_call(CREATE, Shown(address_family), |host| {
+        let rep = self.socket_call(CREATE, DebugRecord(address_family), |host| {
             let node = host.node;
             match host.world().network.udp_create(node, family(address_family)) {
                 Ok(id) => host.handle(CREATE, Handle::UdpSocket(id)).map(Ok),
@@ -125,7 +128,7 @@ impl udp::HostUdpSocket for Host {
         local_address: IpSocketAddress,
     ) -> SocketResult<()> {
         let (rep, address) = (this.rep(), socket_address(local_address));
-        self.socket_call(START_BIND, (rep, network.rep(), Shown(address)), |host| {
+        self.socket_call(START_BIND, (rep, network.rep(), DebugRecord(address)), |host| {
             host.check_network(START_BIND, &network)?;
             let id = host.udp_socket(START_BIND, rep)?;
             Ok(host.on_network(|network, _| network.udp_start_bind(id, address)))
@@ -136,13 +139,17 @@ impl udp::HostUdpSocket for Host {
         self.on_udp(FINISH_BIND, &this, (), Network::udp_finish_bind)
     }
 
-    fn stream(&mut self, this: Socket, remote_address: Option<IpSocketAddress>) -> SocketResult<(Incoming, Outgoing)> {
+    fn stream(
+        &mut self,
+        this: Socket,
+        remote_address: Option<IpSocketAddress>,
+    ) -> SocketResult<(IncomingStream, OutgoingStream)> {
         let (rep, remote) = (this.rep(), remote_address.map(socket_address));
-        let streams = self.socket_call(STREAM, (rep, remote.map(Shown)), |host| {
+        let streams = self.socket_call(STREAM, (rep, remote.map(DebugRecord)), |host| {
             let id = host.udp_socket(STREAM, rep)?;
             if host.world().network.udp_has_streams(id) {
                 let what = "the streams of the call before are not dropped yet".to_owned();
-                return Err(Stop::Misuse { import: STREAM.name, what });
+                return Err(GuestStop::Misuse { import: STREAM.name, what });
             }
             match host.on_network(|network, _| network.udp_stream(id, remote)) {
                 Ok(()) => {
@@ -157,20 +164,21 @@ impl udp::HostUdpSocket for Host {
     }
 
     fn local_address(&mut self, this: Socket) -> SocketResult<IpSocketAddress> {
-        let address = self.on_udp(LOCAL_ADDRESS, &this, (), |network, id| network.udp_local_address(id).map(Shown))?;
-        Ok(address.map(|Shown(address)| wit_socket_address(address)))
+        let address =
+            self.on_udp(LOCAL_ADDRESS, &this, (), |network, id| network.udp_local_address(id).map(DebugRecord))?;
+        Ok(address.map(|DebugRecord(address)| wit_socket_address(address)))
     }
 
     fn remote_address(&mut self, this: Socket) -> SocketResult<IpSocketAddress> {
         let address =
-            self.on_udp(REMOTE_ADDRESS, &this, (), |network, id| network.udp_remote_address(id).map(Shown))?;
-        Ok(address.map(|Shown(address)| wit_socket_address(address)))
+            self.on_udp(REMOTE_ADDRESS, &this, (), |network, id| network.udp_remote_address(id).map(DebugRecord))?;
+        Ok(address.map(|DebugRecord(address)| wit_socket_address(address)))
     }
 
     fn address_family(&mut self, this: Socket) -> Result<IpAddressFamily> {
-        let Shown(family) = self.call(ADDRESS_FAMILY, this.rep(), |host| {
+        let DebugRecord(family) = self.call(ADDRESS_FAMILY, this.rep(), |host| {
             let id = host.udp_socket(ADDRESS_FAMILY, this.rep())?;
-            Ok(Shown(host.world().network.udp_family(id)))
+            Ok(DebugRecord(host.world().network.udp_family(id)))
         })?;
         Ok(wit_family(family))
     }
@@ -180,7 +188,7 @@ impl udp::HostUdpSocket for Host {
     }
 
     fn set_unicast_hop_limit(&mut self, this: Socket, value: u8) -> SocketResult<()> {
-        self.set_udp_option(SET_HOP_LIMIT, &this, value, SetOption::HopLimit(value))
+        self.set_udp_option(SET_HOP_LIMIT, &this, value, SocketOption::HopLimit(value))
     }
 
     fn receive_buffer_size(&mut self, this: Socket) -> SocketResult<u64> {
@@ -188,7 +196,7 @@ impl udp::HostUdpSocket for Host {
     }
 
     fn set_receive_buffer_size(&mut self, this: Socket, value: u64) -> SocketResult<()> {
-        self.set_udp_option(SET_RECEIVE_BUFFER, &this, value, SetOption::ReceiveBuffer(value))
+        self.set_udp_option(SET_RECEIVE_BUFFER, &this, value, SocketOption::ReceiveBuffer(value))
     }
 
     fn send_buffer_size(&mut self, this: Socket) -> SocketResult<u64> {
@@ -196,10 +204,10 @@ impl udp::HostUdpSocket for Host {
     }
 
     fn set_send_buffer_size(&mut self, this: Socket, value: u64) -> SocketResult<()> {
-        self.set_udp_option(SET_SEND_BUFFER, &this, value, SetOption::SendBuffer(value))
+        self.set_udp_option(SET_SEND_BUFFER, &this, value, SocketOption::SendBuffer(value))
     }
 
-    fn subscribe(&mut self, this: Socket) -> Result<Resource<Pollable>> {
+    fn subscribe(&mut self, this: Socket) -> Result<Resource<PollableResource>> {
         // Nothing that a socket itself does takes time.
         self.subscribe_to(SUBSCRIBE, this.rep(), |handle| {
             matches!(handle, Handle::UdpSocket(_)).then_some(Wait::Nothing)
@@ -216,7 +224,7 @@ impl udp::HostUdpSocket for Host {
 }
 
 impl udp::HostIncomingDatagramStream for Host {
-    fn receive(&mut self, this: Incoming, max_results: u64) -> SocketResult<Vec<IncomingDatagram>> {
+    fn receive(&mut self, this: IncomingStream, max_results: u64) -> SocketResult<Vec<IncomingDatagram>> {
         let rep = this.rep();
         let received = self.socket_call(RECEIVE, (rep, max_results), |host| {
             let Ok(Handle::IncomingDatagrams(id)) = host.node().table.get(rep) else { return Err(wrong(RECEIVE)) };
@@ -226,21 +234,21 @@ impl udp::HostIncomingDatagramStream for Host {
                 // A loop that receives again and again must come to an end.
                 host.world().clock.tick();
             }
-            let shown = |received: Vec<_>| received.into_iter().map(|(from, bytes)| (Shown(from), bytes));
+            let shown = |received: Vec<_>| received.into_iter().map(|(from, bytes)| (DebugRecord(from), bytes));
             Ok(received.map(|received| shown(received).collect::<Vec<_>>()))
         })?;
-        let datagram = |(Shown(from), data)| IncomingDatagram { data, remote_address: wit_socket_address(from) };
+        let datagram = |(DebugRecord(from), data)| IncomingDatagram { data, remote_address: wit_socket_address(from) };
         Ok(received.map(|received| received.into_iter().map(datagram).collect()))
     }
 
-    fn subscribe(&mut self, this: Incoming) -> Result<Resource<Pollable>> {
+    fn subscribe(&mut self, this: IncomingStream) -> Result<Resource<PollableResource>> {
         self.subscribe_to(SUBSCRIBE_INCOMING, this.rep(), |handle| match handle {
             Handle::IncomingDatagrams(id) => Some(Wait::Socket(Readiness::Datagram(*id))),
             _ => None,
         })
     }
 
-    fn drop(&mut self, this: Incoming) -> Result<()> {
+    fn drop(&mut self, this: IncomingStream) -> Result<()> {
         let socket = |handle: &Handle| match handle {
             Handle::IncomingDatagrams(id) => Some(*id),
             _ => None,
@@ -250,7 +258,7 @@ impl udp::HostIncomingDatagramStream for Host {
 }
 
 impl udp::HostOutgoingDatagramStream for Host {
-    fn check_send(&mut self, this: Outgoing) -> SocketResult<u64> {
+    fn check_send(&mut self, this: OutgoingStream) -> SocketResult<u64> {
         let rep = this.rep();
         self.socket_call(CHECK_SEND, rep, |host| {
             let permitted = host.world().network.udp_check_send();
@@ -262,10 +270,10 @@ impl udp::HostOutgoingDatagramStream for Host {
         })
     }
 
-    fn send(&mut self, this: Outgoing, datagrams: Vec<OutgoingDatagram>) -> SocketResult<u64> {
+    fn send(&mut self, this: OutgoingStream, datagrams: Vec<OutgoingDatagram>) -> SocketResult<u64> {
         let rep = this.rep();
         let datagram = |datagram: OutgoingDatagram| {
-            (datagram.remote_address.map(|address| Shown(socket_address(address))), datagram.data)
+            (datagram.remote_address.map(|address| DebugRecord(socket_address(address))), datagram.data)
         };
         let datagrams: Vec<_> = datagrams.into_iter().map(datagram).collect();
         self.socket_call(SEND, (rep, &datagrams), |host| {
@@ -277,14 +285,14 @@ impl udp::HostOutgoingDatagramStream for Host {
             }
             if datagrams.len() as u64 > *permit {
                 let what = format!("{} datagrams sent at once, {permit} are permitted", datagrams.len());
-                return Err(Stop::Misuse { import: SEND.name, what });
+                return Err(GuestStop::Misuse { import: SEND.name, what });
             }
             *permit = 0;
             let id = *socket;
-            Ok(host.on_network(|network, moment| {
+            Ok(host.on_network(|network, context| {
                 for (sent, (to, bytes)) in datagrams.iter().enumerate() {
-                    let to = to.as_ref().map(|Shown(to)| *to);
-                    match network.udp_send(id, bytes.clone(), to, moment) {
+                    let to = to.as_ref().map(|DebugRecord(to)| *to);
+                    match network.udp_send(id, bytes.clone(), to, context) {
                         Ok(()) => {}
                         Err(error) if sent == 0 => return Err(error),
                         Err(_) => return Ok(sent as u64),
@@ -295,13 +303,13 @@ impl udp::HostOutgoingDatagramStream for Host {
         })
     }
 
-    fn subscribe(&mut self, this: Outgoing) -> Result<Resource<Pollable>> {
+    fn subscribe(&mut self, this: OutgoingStream) -> Result<Resource<PollableResource>> {
         self.subscribe_to(SUBSCRIBE_OUTGOING, this.rep(), |handle| {
             matches!(handle, Handle::OutgoingDatagrams { .. }).then_some(Wait::Nothing)
         })
     }
 
-    fn drop(&mut self, this: Outgoing) -> Result<()> {
+    fn drop(&mut self, this: OutgoingStream) -> Result<()> {
         let socket = |handle: &Handle| match handle {
             Handle::OutgoingDatagrams { socket, .. } => Some(*socket),
             _ => None,

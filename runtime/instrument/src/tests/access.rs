@@ -1,10 +1,10 @@
 //! The accessor, and what stands in its way.
 
 use super::component;
-use crate::{Instrumented, Obstacle, Options, features, instrument};
+use crate::{InstrumentedComponent, Obstacle, Options, features, instrument};
 use wasmparser::Validator;
 
-fn accessed(component: &[u8]) -> Instrumented {
+fn accessed(component: &[u8]) -> InstrumentedComponent {
     let options = Options { access: true, ..Options::default() };
     let output = instrument(component, &options).expect("the component is accepted");
     if let Err(error) = Validator::new_with_features(features()).validate_all(&output.component) {

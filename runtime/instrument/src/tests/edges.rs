@@ -1,14 +1,14 @@
 //! The smallest functions with each kind of branch: their edges, which of them are kept, and what is written for them.
 
 use super::{bodies, component, instrumented_with};
-use crate::{Coverage, EdgeKind, Instrumented, ModuleOrdinal, Options, OriginalOffset};
+use crate::{CoverageMode, EdgeKind, InstrumentedComponent, ModuleOrdinal, Options, OriginalOffset};
 
-fn covered(module: &str) -> Instrumented {
-    instrumented_with(&component(module), &Options { coverage: Coverage::SetOnce, ..Options::default() })
+fn covered(module: &str) -> InstrumentedComponent {
+    instrumented_with(&component(module), &Options { coverage: CoverageMode::SetOnce, ..Options::default() })
 }
 
 /// Compares the edges of a module, each with its byte.
-fn check(module: &str, expected: &[(EdgeKind, Option<u32>)]) -> Instrumented {
+fn check(module: &str, expected: &[(EdgeKind, Option<u32>)]) -> InstrumentedComponent {
     let output = covered(module);
     let found: Vec<_> = output.sites.iter().map(|edge| (edge.kind, edge.kept)).collect();
     assert_eq!(found, expected, "{module}");
@@ -118,7 +118,8 @@ fn generated_modules_are_left_out_unless_asked_for() {
         (crate::ModuleChoice::Named(vec!["wit-component:shim".to_owned()]), 1),
         (crate::ModuleChoice::Named(vec!["main".to_owned()]), 0),
     ] {
-        let output = instrumented_with(&shim, &Options { coverage: Coverage::SetOnce, modules, ..Options::default() });
+        let output =
+            instrumented_with(&shim, &Options { coverage: CoverageMode::SetOnce, modules, ..Options::default() });
         assert_eq!(output.sites.len(), edges);
         assert_eq!(output.side_memories.len(), edges);
     }
@@ -133,7 +134,7 @@ fn a_module_is_known_by_what_the_component_calls_it() {
     let mut named = wat::parse_str(text).expect("assembles");
     strip_module_names(&mut named);
     let edges = |modules| {
-        let options = Options { coverage: Coverage::SetOnce, modules, ..Options::default() };
+        let options = Options { coverage: CoverageMode::SetOnce, modules, ..Options::default() };
         let output = instrumented_with(&named, &options);
         let names: Vec<Vec<String>> =
             output.maps.modules().iter().map(|map| map.names().map(str::to_owned).collect()).collect();

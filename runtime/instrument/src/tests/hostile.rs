@@ -1,7 +1,7 @@
 //! Damaged and hostile components: an error, or something valid, but never a panic.
 
 use super::{component, refused, wrap};
-use crate::source::Symbols;
+use crate::source::DebugSymbols;
 use crate::{
     COMPONENT_BYTES_MAX, Error, ModuleOrdinal, Options, OriginalOffset, RewrittenOffset, STACK_SLOTS_MAX, features,
     instrument,
@@ -26,7 +26,7 @@ fn survive(bytes: &[u8]) {
             let _ = output.maps.find(RewrittenOffset(offset));
         }
     }
-    let symbols = Symbols::new(bytes);
+    let symbols = DebugSymbols::new(bytes);
     for offset in 0..u32::try_from(bytes.len()).expect("small") {
         let _ = symbols.frames(ModuleOrdinal(0), OriginalOffset(offset));
     }

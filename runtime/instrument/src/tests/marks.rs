@@ -1,9 +1,9 @@
 //! Marks of written pages: what is written for a store, and which components they are sound for.
 
 use super::{bodies, component, instrumented_with};
-use crate::{Instrumented, MarksReason, ModuleOrdinal, Options};
+use crate::{InstrumentedComponent, MarksReason, ModuleOrdinal, Options};
 
-fn marked(component: &[u8]) -> Instrumented {
+fn marked(component: &[u8]) -> InstrumentedComponent {
     instrumented_with(component, &Options { marks: true, depth: false, ..Options::default() })
 }
 

@@ -1,7 +1,7 @@
 //! The map, against both components read independently.
 
 use super::{bodies, component, instrumented, instrumented_with, ways, wrap};
-use crate::{Kind, ModuleOrdinal, OriginalOffset, RewrittenOffset};
+use crate::{CodeOrigin, ModuleOrdinal, OriginalOffset, RewrittenOffset};
 use std::collections::BTreeSet;
 use wasmparser::Operator;
 
@@ -25,17 +25,17 @@ pub(super) fn check_map(input: &[u8]) {
             let position = original.binary_search_by_key(&location.original, |(at, _)| OriginalOffset(*at));
             let was = &original[position.expect("locations are starts of operators")].1;
             match location.kind {
-                Kind::Original => {
+                CodeOrigin::Original => {
                     assert!(reached.insert(location.original), "{was:?} is there twice");
                     let same = format!("{was:?}") == format!("{operator:?}");
                     let returns = matches!((was, operator), (Operator::Return, Operator::Br { .. }));
                     assert!(same || returns, "{was:?} became {operator:?}");
                 }
-                Kind::DepthCheck => {
+                CodeOrigin::DepthCheck => {
                     assert_eq!(location.original, OriginalOffset(first));
                     traps += usize::from(*operator == Operator::Unreachable);
                 }
-                Kind::Injected => {
+                CodeOrigin::Injected => {
                     assert_ne!(*operator, Operator::Unreachable, "only the depth check may trap");
                 }
             }
@@ -64,7 +64,7 @@ pub(super) fn check_map_of_all_ways(input: &[u8]) {
                 let (_, location) = output.maps.find(RewrittenOffset(*offset)).expect("checked above");
                 let position = original.binary_search_by_key(&location.original, |(at, _)| OriginalOffset(*at));
                 let was = &original[position.expect("locations are starts of operators")].1;
-                if location.kind == Kind::Original {
+                if location.kind == CodeOrigin::Original {
                     let same = format!("{was:?}") == format!("{operator:?}");
                     // These are written in other words, each standing for the one operator.
                     let replaced = matches!(
@@ -80,7 +80,7 @@ pub(super) fn check_map_of_all_ways(input: &[u8]) {
                     let first = reached.insert(location.original);
                     assert!(replaced || same && first, "{was:?} became {operator:?}");
                 }
-                let traps = *operator == Operator::Unreachable && location.kind == Kind::Injected;
+                let traps = *operator == Operator::Unreachable && location.kind == CodeOrigin::Injected;
                 assert!(!traps, "only the depth check may trap");
             }
             assert!(original.iter().all(|(at, _)| reached.contains(&OriginalOffset(*at))));

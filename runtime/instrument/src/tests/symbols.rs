@@ -2,7 +2,7 @@
 
 use super::wrap;
 use crate::names::readable;
-use crate::source::Symbols;
+use crate::source::{DebugSymbols, LineInfo};
 use crate::{ModuleOrdinal, OriginalOffset};
 use wasm_encoder::{CustomSection, Section};
 use wasmparser::{Parser, Payload};
@@ -70,7 +70,7 @@ fn code_start(component: &[u8]) -> u32 {
 /// The frames of the operator at DWARF address `address`, innermost first.
 fn frames(component: &[u8], address: u32) -> Vec<String> {
     let offset = OriginalOffset(code_start(component) + address);
-    let frames = Symbols::new(component).frames(ModuleOrdinal(0), offset);
+    let frames = DebugSymbols::new(component).frames(ModuleOrdinal(0), offset);
     frames.iter().map(ToString::to_string).collect()
 }
 
@@ -90,8 +90,8 @@ fn without_dwarf_the_name_section_answers() {
     assert_eq!(frames(&component, 9), ["wasm-function[2] + 0x1"]);
     assert_eq!(frames(&component, 0), [""; 0]);
     assert_eq!(frames(&component, 60), [""; 0]);
-    assert_eq!(Symbols::new(&component).frames(ModuleOrdinal(7), OriginalOffset(40)), []);
-    assert_eq!(Symbols::new(b"nonsense").frames(ModuleOrdinal(0), OriginalOffset(0)), []);
+    assert_eq!(DebugSymbols::new(&component).frames(ModuleOrdinal(7), OriginalOffset(40)), []);
+    assert_eq!(DebugSymbols::new(b"nonsense").frames(ModuleOrdinal(0), OriginalOffset(0)), []);
 }
 
 #[test]
@@ -109,6 +109,27 @@ fn damaged_dwarf_gives_fewer_lines_and_no_panic() {
             assert!(!frames(&wrap(&[module_with(&damaged)]), 3).is_empty());
         }
     }
+}
+
+#[test]
+fn debug_sections_without_rows_are_told_from_none() {
+    let info = |sections: &[(&'static str, Vec<u8>)]| {
+        DebugSymbols::new(&wrap(&[module_with(sections)])).line_info(ModuleOrdinal(0))
+    };
+    assert_eq!(info(&dwarf()), LineInfo::Present);
+    assert_eq!(info(&[]), LineInfo::Absent);
+    // What is left when a tool moves code and keeps the sections: nothing, something unreadable, units without rows.
+    let without_rows: Vec<_> = dwarf()
+        .into_iter()
+        .map(|(name, bytes)| (name, if name == ".debug_line" { Vec::new() } else { bytes }))
+        .collect();
+    let all: Vec<_> = dwarf().into_iter().map(|(name, _)| (name, Vec::new())).collect();
+    let unreadable: Vec<_> = dwarf().into_iter().map(|(name, _)| (name, vec![0xff; 9])).collect();
+    for sections in [all, unreadable, without_rows] {
+        assert_eq!(info(&sections), LineInfo::Empty, "{sections:?}");
+    }
+    assert_eq!([LineInfo::Present.remedy(), LineInfo::Absent.remedy()], [None, None]);
+    assert!(LineInfo::Empty.remedy().is_some_and(|remedy| remedy.contains("--no-wasm-opt")));
 }
 
 #[test]

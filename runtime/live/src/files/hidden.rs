@@ -10,14 +10,14 @@
 //! Not here: a store several directories below the root is hidden from paths that begin at the root, not from one that
 //! begins at a directory between them.
 
-use super::{Files, identity};
+use super::{FileBackend, identity};
 use cap_primitives::fs::{self, Metadata};
 use fozzy_trace::Errno;
-use fozzy_trace::observation::{FileAsk, FileOperation};
+use fozzy_trace::observation::{FileOperation, FileRequest};
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
-impl Files {
+impl FileBackend {
     /// What is hidden below `directory`, if that is the root.
     pub(super) fn hidden_in(&self, directory: &File) -> Result<Option<&Path>, Errno> {
         let Some(hidden) = &self.hidden else { return Ok(None) };
@@ -26,7 +26,7 @@ impl Files {
     }
 
     /// Refuses operations on what is hidden: it does not exist.
-    pub(super) fn refuse_hidden(&self, ask: &FileAsk) -> Result<(), Errno> {
+    pub(super) fn refuse_hidden(&self, ask: &FileRequest) -> Result<(), Errno> {
         let (path, second) = paths(&ask.operation);
         for (on, path) in path.map(|path| (ask.on, path)).into_iter().chain(second) {
             let Ok(base) = self.get(on).and_then(|base| base.directory()) else { continue };

@@ -8,7 +8,7 @@
 //! opened without waiting and is closed before anything was read.
 
 use super::errors::errno;
-use super::{Open, OrErrno, following, kind};
+use super::{OpenHandle, OrErrno, following, kind};
 use cap_primitives::fs::{self, Metadata, OpenOptions, OpenOptionsExt};
 use fozzy_trace::Errno;
 use fozzy_trace::observation::{FileKind, FileOperation};
@@ -16,7 +16,7 @@ use rustix::fs::OFlags;
 use std::fs::File;
 
 /// Performs a [`FileOperation::OpenAt`].
-pub(super) fn open_at(base: &File, path: &str, operation: &FileOperation) -> Result<(Open, FileKind), Errno> {
+pub(super) fn open_at(base: &File, path: &str, operation: &FileOperation) -> Result<(OpenHandle, FileKind), Errno> {
     let FileOperation::OpenAt { follow, create, directory, exclusive, truncate, read, write, .. } = *operation else {
         unreachable!("the caller matched it")
     };
@@ -32,14 +32,14 @@ pub(super) fn open_at(base: &File, path: &str, operation: &FileOperation) -> Res
     }
     let options = options(follow, create, exclusive, truncate, read, write);
     let opened = fs::open(base, path.as_ref(), &options).map_err(|error| match errno(&error) {
-        // A pipe that nobody reads, a socket, a device without a driver.
+        // A pipe without a reader, a socket, a device without a driver.
         Errno::NoSuchDevice | Errno::NoDevice => Errno::NotPermitted,
         other => other,
     })?;
     match kind(Metadata::from_file(&opened).or_errno()?.file_type()) {
-        FileKind::Directory => Ok((Open::Directory(opened), FileKind::Directory)),
+        FileKind::Directory => Ok((OpenHandle::Directory(opened), FileKind::Directory)),
         _ if directory => Err(Errno::NotDirectory),
-        FileKind::File => Ok((Open::File(opened), FileKind::File)),
+        FileKind::File => Ok((OpenHandle::File(opened), FileKind::File)),
         FileKind::Link | FileKind::Other => Err(Errno::NotPermitted),
     }
 }

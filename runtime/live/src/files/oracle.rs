@@ -5,34 +5,34 @@
 //! directories (file systems differ).
 
 use super::*;
-use crate::disk_oracle::{Computer, DIRECTORIES, FILES, Lcg, Operation, Virtual, tree};
+use crate::disk_oracle::{Computer, DIRECTORIES, FILES, Lcg, OracleOperation, VirtualDisk, tree};
 
 /// A number that nothing was opened as.
 const NEVER: u32 = u32::MAX;
 
-struct Live {
-    files: Files,
+struct LiveDisk {
+    files: FileBackend,
     inputs: Inputs,
     directories: [u32; DIRECTORIES],
     opened: [u32; FILES],
     next: u32,
 }
 
-impl Live {
-    fn new(directory: &Path) -> Live {
-        let files = Files::new(directory, None).expect("a temporary directory");
-        Live { files, inputs: Inputs::default(), directories: [0, NEVER, NEVER], opened: [NEVER; FILES], next: 1 }
+impl LiveDisk {
+    fn new(directory: &Path) -> LiveDisk {
+        let files = FileBackend::new(directory, None).expect("a temporary directory");
+        LiveDisk { files, inputs: Inputs::default(), directories: [0, NEVER, NEVER], opened: [NEVER; FILES], next: 1 }
     }
 
-    fn ask(&mut self, on: u32, operation: FileOperation) -> Result<FileAnswer, Errno> {
-        self.files.answer(&FileAsk { on, operation }, &mut self.inputs)
+    fn ask(&mut self, on: u32, operation: FileOperation) -> Result<FileResponse, Errno> {
+        self.files.answer(&FileRequest { on, operation }, &mut self.inputs)
     }
 
-    fn translate(&mut self, operation: &Operation) -> (u32, FileOperation) {
+    fn translate(&mut self, operation: &OracleOperation) -> (u32, FileOperation) {
         let directory = |index: &usize| self.directories[*index];
         let file = |index: &usize| self.opened[*index];
         match operation.clone() {
-            Operation::Open { base, path, follow, open, read, write, slot: _ } => {
+            OracleOperation::Open { base, path, follow, open, read, write, slot: _ } => {
                 let operation = FileOperation::OpenAt {
                     path,
                     follow,
@@ -46,29 +46,37 @@ impl Live {
                 };
                 (directory(&base), operation)
             }
-            Operation::Read { file: index, offset, length } => (file(&index), FileOperation::Read { offset, length }),
-            Operation::Write { file: index, offset, bytes } => {
+            OracleOperation::Read { file: index, offset, length } => {
+                (file(&index), FileOperation::Read { offset, length })
+            }
+            OracleOperation::Write { file: index, offset, bytes } => {
                 (file(&index), FileOperation::Write { offset, bytes: self.inputs.add(bytes) })
             }
-            Operation::Append { file: index, bytes } => {
+            OracleOperation::Append { file: index, bytes } => {
                 (file(&index), FileOperation::Append { bytes: self.inputs.add(bytes) })
             }
-            Operation::SetSize { file: index, size } => (file(&index), FileOperation::SetSize { size }),
-            Operation::StatOpen { file: index } => (file(&index), FileOperation::Stat),
-            Operation::Stat { base, path, follow } => (directory(&base), FileOperation::StatAt { path, follow }),
-            Operation::List { base } => (directory(&base), FileOperation::ReadDirectory),
-            Operation::MakeDirectory { base, path } => (directory(&base), FileOperation::CreateDirectoryAt { path }),
-            Operation::RemoveDirectory { base, path } => (directory(&base), FileOperation::RemoveDirectoryAt { path }),
-            Operation::Unlink { base, path } => (directory(&base), FileOperation::UnlinkFileAt { path }),
-            Operation::Rename { base, old, to, new } => {
+            OracleOperation::SetSize { file: index, size } => (file(&index), FileOperation::SetSize { size }),
+            OracleOperation::StatOpen { file: index } => (file(&index), FileOperation::Stat),
+            OracleOperation::Stat { base, path, follow } => (directory(&base), FileOperation::StatAt { path, follow }),
+            OracleOperation::List { base } => (directory(&base), FileOperation::ReadDirectory),
+            OracleOperation::MakeDirectory { base, path } => {
+                (directory(&base), FileOperation::CreateDirectoryAt { path })
+            }
+            OracleOperation::RemoveDirectory { base, path } => {
+                (directory(&base), FileOperation::RemoveDirectoryAt { path })
+            }
+            OracleOperation::Unlink { base, path } => (directory(&base), FileOperation::UnlinkFileAt { path }),
+            OracleOperation::Rename { base, old, to, new } => {
                 (directory(&base), FileOperation::RenameAt { path: old, to: directory(&to), new_path: new })
             }
-            Operation::Link { base, old, to, new } => {
+            OracleOperation::Link { base, old, to, new } => {
                 let to = directory(&to);
                 (directory(&base), FileOperation::LinkAt { path: old, follow: false, to, new_path: new })
             }
-            Operation::Symlink { base, text, path } => (directory(&base), FileOperation::SymlinkAt { text, path }),
-            Operation::ReadLink { base, path } => (directory(&base), FileOperation::ReadlinkAt { path }),
+            OracleOperation::Symlink { base, text, path } => {
+                (directory(&base), FileOperation::SymlinkAt { text, path })
+            }
+            OracleOperation::ReadLink { base, path } => (directory(&base), FileOperation::ReadlinkAt { path }),
         }
     }
 
@@ -80,33 +88,33 @@ impl Live {
         };
         let old = std::mem::replace(place, self.next);
         self.next += 1;
-        assert_eq!(self.ask(old, FileOperation::Close), Ok(FileAnswer::Done));
+        assert_eq!(self.ask(old, FileOperation::Close), Ok(FileResponse::Done));
     }
 }
 
-impl Computer for Live {
-    fn run(&mut self, operation: &Operation) -> String {
+impl Computer for LiveDisk {
+    fn run(&mut self, operation: &OracleOperation) -> String {
         let (on, ask) = self.translate(operation);
         match self.ask(on, ask) {
             Err(error) => error.name().to_owned(),
-            Ok(FileAnswer::Done) => "ok".to_owned(),
-            Ok(FileAnswer::Opened(kind)) => {
-                let Operation::Open { slot, .. } = operation else { panic!("only opening opens") };
+            Ok(FileResponse::Done) => "ok".to_owned(),
+            Ok(FileResponse::Opened(kind)) => {
+                let OracleOperation::Open { slot, .. } = operation else { panic!("only opening opens") };
                 self.place(*slot, kind);
                 if kind == FileKind::Directory { "directory" } else { "file" }.to_owned()
             }
-            Ok(FileAnswer::Bytes { bytes, end }) => format!("{:?} {end}", self.inputs.get(&bytes).expect("stored")),
-            Ok(FileAnswer::Written(count)) => count.to_string(),
-            Ok(FileAnswer::Stat(stat)) => match (operation, stat.kind) {
-                (Operation::StatOpen { .. }, _) => format!("{} bytes, {} links", stat.size, stat.links),
+            Ok(FileResponse::Bytes { bytes, end }) => format!("{:?} {end}", self.inputs.get(&bytes).expect("stored")),
+            Ok(FileResponse::Written(count)) => count.to_string(),
+            Ok(FileResponse::Stat(stat)) => match (operation, stat.kind) {
+                (OracleOperation::StatOpen { .. }, _) => format!("{} bytes, {} links", stat.size, stat.links),
                 (_, FileKind::Directory) => "directory".to_owned(),
                 (_, FileKind::File) => format!("file, {} bytes, {} links", stat.size, stat.links),
                 (_, _) => format!("link, {} bytes, {} links", stat.size, stat.links),
             },
-            Ok(FileAnswer::Entries(entries)) => {
+            Ok(FileResponse::Entries(entries)) => {
                 entries.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>().join(" ")
             }
-            Ok(FileAnswer::Link(text)) => text,
+            Ok(FileResponse::Link(text)) => text,
             Ok(other) => panic!("{other:?} is no answer to {operation:?}"),
         }
     }
@@ -118,7 +126,7 @@ fn the_live_disk_answers_as_the_virtual_one() {
     let mut answers = std::collections::BTreeMap::<String, u64>::new();
     for round in 0..40 {
         let directory = tempfile::tempdir().expect("a temporary directory");
-        let (mut ours, mut live) = (Virtual::new(), Live::new(directory.path()));
+        let (mut ours, mut live) = (VirtualDisk::new(), LiveDisk::new(directory.path()));
         for step in 0..300 {
             let operation = random.operation();
             let (expected, answer) = (ours.run(&operation), live.run(&operation));
@@ -136,20 +144,20 @@ fn the_live_disk_answers_as_the_virtual_one() {
 #[test]
 fn long_names_and_strange_bytes_are_answered_as_by_the_virtual_disk() {
     let directory = tempfile::tempdir().expect("a temporary directory");
-    let (mut ours, mut live) = (Virtual::new(), Live::new(directory.path()));
+    let (mut ours, mut live) = (VirtualDisk::new(), LiveDisk::new(directory.path()));
     let (name, long) = ("n".repeat(255), "n".repeat(256));
     let (path, long_path) = ("./".repeat(2047), "./".repeat(2048));
     for path in [&name, &long, &path, &long_path, "a\0b", "a\0b/c", &format!("missing/{long}"), &format!("{name}/x")] {
         let path = path.to_owned();
         for operation in [
-            Operation::Stat { base: 0, path: path.clone(), follow: true },
-            Operation::MakeDirectory { base: 0, path: path.clone() },
-            Operation::Rename { base: 0, old: path.clone(), to: 0, new: path.clone() },
-            Operation::RemoveDirectory { base: 0, path: path.clone() },
-            Operation::Unlink { base: 0, path: path.clone() },
-            Operation::Symlink { base: 0, text: path.clone(), path: "link".to_owned() },
-            Operation::ReadLink { base: 0, path: "link".to_owned() },
-            Operation::Unlink { base: 0, path: "link".to_owned() },
+            OracleOperation::Stat { base: 0, path: path.clone(), follow: true },
+            OracleOperation::MakeDirectory { base: 0, path: path.clone() },
+            OracleOperation::Rename { base: 0, old: path.clone(), to: 0, new: path.clone() },
+            OracleOperation::RemoveDirectory { base: 0, path: path.clone() },
+            OracleOperation::Unlink { base: 0, path: path.clone() },
+            OracleOperation::Symlink { base: 0, text: path.clone(), path: "link".to_owned() },
+            OracleOperation::ReadLink { base: 0, path: "link".to_owned() },
+            OracleOperation::Unlink { base: 0, path: "link".to_owned() },
         ] {
             assert_eq!(live.run(&operation), ours.run(&operation), "{operation:?}");
         }

@@ -7,23 +7,23 @@ use tempfile::TempDir;
 
 struct Machine {
     directory: TempDir,
-    files: Files,
+    files: FileBackend,
     inputs: Inputs,
 }
 
 impl Machine {
     fn new() -> Machine {
         let directory = tempfile::tempdir().expect("a temporary directory");
-        let files = Files::new(directory.path(), None).expect("it is there");
+        let files = FileBackend::new(directory.path(), None).expect("it is there");
         Machine { directory, files, inputs: Inputs::default() }
     }
 
-    fn run(&mut self, on: u32, operation: FileOperation) -> Result<FileAnswer, Errno> {
-        self.files.answer(&FileAsk { on, operation }, &mut self.inputs)
+    fn run(&mut self, on: u32, operation: FileOperation) -> Result<FileResponse, Errno> {
+        self.files.answer(&FileRequest { on, operation }, &mut self.inputs)
     }
 
     /// Opens for reading, or for reading and writing, creating what is missing.
-    fn open(&mut self, path: &str, write: bool, opened: u32) -> Result<FileAnswer, Errno> {
+    fn open(&mut self, path: &str, write: bool, opened: u32) -> Result<FileResponse, Errno> {
         let path = path.to_owned();
         let operation = FileOperation::OpenAt {
             path,
@@ -39,29 +39,29 @@ impl Machine {
         self.run(0, operation)
     }
 
-    fn write(&mut self, on: u32, offset: u64, bytes: &[u8]) -> Result<FileAnswer, Errno> {
+    fn write(&mut self, on: u32, offset: u64, bytes: &[u8]) -> Result<FileResponse, Errno> {
         let bytes = self.inputs.add(bytes);
         self.run(on, FileOperation::Write { offset, bytes })
     }
 }
 
-const FILE: Result<FileAnswer, Errno> = Ok(FileAnswer::Opened(FileKind::File));
+const FILE: Result<FileResponse, Errno> = Ok(FileResponse::Opened(FileKind::File));
 
 #[test]
 fn what_is_written_is_on_the_disk_and_what_is_read_is_stored_once() {
     let mut machine = Machine::new();
     assert_eq!(machine.open("f", true, 1), FILE);
-    assert_eq!(machine.write(1, 0, b"hello"), Ok(FileAnswer::Written(5)));
+    assert_eq!(machine.write(1, 0, b"hello"), Ok(FileResponse::Written(5)));
     let bytes = machine.inputs.add(&b" world"[..]);
-    assert_eq!(machine.run(1, FileOperation::Append { bytes }), Ok(FileAnswer::Written(6)));
-    assert_eq!(machine.run(1, FileOperation::Sync), Ok(FileAnswer::Done));
-    assert_eq!(machine.run(0, FileOperation::SyncData), Ok(FileAnswer::Done));
+    assert_eq!(machine.run(1, FileOperation::Append { bytes }), Ok(FileResponse::Written(6)));
+    assert_eq!(machine.run(1, FileOperation::Sync), Ok(FileResponse::Done));
+    assert_eq!(machine.run(0, FileOperation::SyncData), Ok(FileResponse::Done));
     assert_eq!(std::fs::read(machine.directory.path().join("f")).expect("there"), b"hello world");
     let read = machine.run(1, FileOperation::Read { offset: 6, length: u64::MAX >> 2 });
-    assert_eq!(read, Ok(FileAnswer::Bytes { bytes: Digest::of(b"world"), end: false }));
+    assert_eq!(read, Ok(FileResponse::Bytes { bytes: Digest::of(b"world"), end: false }));
     assert_eq!(&*machine.inputs.get(&Digest::of(b"world")).expect("stored"), b"world");
     let end = machine.run(1, FileOperation::Read { offset: 11, length: 1 });
-    assert_eq!(end, Ok(FileAnswer::Bytes { bytes: Digest::of(b""), end: true }));
+    assert_eq!(end, Ok(FileResponse::Bytes { bytes: Digest::of(b""), end: true }));
     assert_eq!(machine.write(9, 0, b"x"), Err(Errno::BadDescriptor));
     let unknown = FileOperation::Write { offset: 0, bytes: Digest::of(b"not among the inputs") };
     assert_eq!(machine.run(1, unknown), Err(Errno::Io));
@@ -83,8 +83,12 @@ fn nothing_outside_is_reached() {
         assert_eq!(machine.open(&path, true, 1), Err(Errno::NotPermitted), "{path}");
         let stat = FileOperation::StatAt { path: path.clone(), follow: true };
         assert_eq!(machine.run(0, stat), Err(Errno::NotPermitted), "{path}");
-        let times =
-            |path| FileOperation::SetTimes { path, follow: true, accessed: SetTime::Now, modified: SetTime::Now };
+        let times = |path| FileOperation::SetTimes {
+            path,
+            follow: true,
+            accessed: TimestampUpdate::Now,
+            modified: TimestampUpdate::Now,
+        };
         assert_eq!(machine.run(0, times(Some(path.clone()))), Err(Errno::NotPermitted), "{path}");
     }
     for path in [&absolute, &up, "out/new"] {
@@ -129,12 +133,12 @@ fn pipes_sockets_and_devices_are_seen_and_never_waited_for() {
         opened: 1,
     };
     assert_eq!(machine.run(0, directory("pipe", true)), Err(Errno::NotDirectory));
-    let Ok(FileAnswer::Entries(entries)) = machine.run(0, FileOperation::ReadDirectory) else { panic!("no listing") };
+    let Ok(FileResponse::Entries(entries)) = machine.run(0, FileOperation::ReadDirectory) else { panic!("no listing") };
     let expected = [("link", FileKind::Link), ("pipe", FileKind::Other), ("socket", FileKind::Other)];
     assert_eq!(entries, expected.map(|(name, kind)| (name.to_owned(), kind)));
 
     // A device can be reached only where devices are: the root is opened there.
-    let mut devices = Files::new(Path::new("/dev"), None).expect("there");
+    let mut devices = FileBackend::new(Path::new("/dev"), None).expect("there");
     let zero = FileOperation::OpenAt {
         path: "zero".to_owned(),
         follow: true,
@@ -146,7 +150,10 @@ fn pipes_sockets_and_devices_are_seen_and_never_waited_for() {
         write: false,
         opened: 1,
     };
-    assert_eq!(devices.answer(&FileAsk { on: 0, operation: zero }, &mut Inputs::default()), Err(Errno::NotPermitted));
+    assert_eq!(
+        devices.answer(&FileRequest { on: 0, operation: zero }, &mut Inputs::default()),
+        Err(Errno::NotPermitted)
+    );
 }
 
 #[test]
@@ -159,10 +166,14 @@ fn numbers_are_given_once_and_open_files_are_bounded() {
     assert_eq!(machine.open("f", true, 7), Err(Errno::BadDescriptor));
     assert_eq!(machine.open("f", true, 100_000), Err(Errno::InsufficientMemory));
     for closed in [7, 7, 0, 99_999] {
-        assert_eq!(machine.run(closed, FileOperation::Close), Ok(FileAnswer::Done));
+        assert_eq!(machine.run(closed, FileOperation::Close), Ok(FileResponse::Done));
     }
     assert_eq!(machine.open("f", true, 100_000), FILE);
-    assert_eq!(machine.run(0, FileOperation::IsSameObject { other: 0 }), Ok(FileAnswer::Same(true)), "the root stays");
+    assert_eq!(
+        machine.run(0, FileOperation::IsSameObject { other: 0 }),
+        Ok(FileResponse::Same(true)),
+        "the root stays"
+    );
 }
 
 #[test]
@@ -176,18 +187,21 @@ fn times_and_identities_are_the_disk_s() {
         modified,
     };
     let stat = |machine: &mut Machine, on| match machine.run(on, FileOperation::Stat) {
-        Ok(FileAnswer::Stat(stat)) => stat,
+        Ok(FileResponse::Stat(stat)) => stat,
         other => panic!("{other:?}"),
     };
     let before = stat(&mut machine, 1);
-    assert_eq!(machine.run(1, times(None, SetTime::At(5), SetTime::NoChange)), Ok(FileAnswer::Done));
+    assert_eq!(machine.run(1, times(None, TimestampUpdate::At(5), TimestampUpdate::NoChange)), Ok(FileResponse::Done));
     assert_eq!((stat(&mut machine, 1).accessed_ns, stat(&mut machine, 1).modified_ns), (5, before.modified_ns));
     let whole = 1_700_000_000_123_456_789;
-    assert_eq!(machine.run(0, times(Some("f"), SetTime::NoChange, SetTime::At(whole))), Ok(FileAnswer::Done));
+    assert_eq!(
+        machine.run(0, times(Some("f"), TimestampUpdate::NoChange, TimestampUpdate::At(whole))),
+        Ok(FileResponse::Done)
+    );
     assert_eq!((stat(&mut machine, 1).accessed_ns, stat(&mut machine, 1).modified_ns), (5, whole));
-    assert_eq!(machine.run(0, times(None, SetTime::At(7), SetTime::At(8))), Ok(FileAnswer::Done));
+    assert_eq!(machine.run(0, times(None, TimestampUpdate::At(7), TimestampUpdate::At(8))), Ok(FileResponse::Done));
     assert_eq!((stat(&mut machine, 0).accessed_ns, stat(&mut machine, 0).kind), (7, FileKind::Directory));
-    assert_eq!(machine.run(1, times(None, SetTime::Now, SetTime::Now)), Ok(FileAnswer::Done));
+    assert_eq!(machine.run(1, times(None, TimestampUpdate::Now, TimestampUpdate::Now)), Ok(FileResponse::Done));
     assert!(stat(&mut machine, 1).modified_ns >= before.modified_ns);
 
     let hash = |machine: &mut Machine, on, path: Option<&str>| {
@@ -197,8 +211,8 @@ fn times_and_identities_are_the_disk_s() {
     assert_eq!(of_file, hash(&mut machine, 0, Some("f")));
     assert_ne!(of_file, hash(&mut machine, 0, None));
     assert_eq!(machine.open("f", false, 2), FILE);
-    assert_eq!(machine.run(1, FileOperation::IsSameObject { other: 2 }), Ok(FileAnswer::Same(true)));
-    assert_eq!(machine.run(1, FileOperation::IsSameObject { other: 0 }), Ok(FileAnswer::Same(false)));
+    assert_eq!(machine.run(1, FileOperation::IsSameObject { other: 2 }), Ok(FileResponse::Same(true)));
+    assert_eq!(machine.run(1, FileOperation::IsSameObject { other: 0 }), Ok(FileResponse::Same(false)));
     assert_eq!(since_1970(-1, 5), 0);
     assert_eq!(since_1970(i64::MAX, 5), u64::MAX);
 }
@@ -212,7 +226,7 @@ fn the_run_store_is_not_there() {
     std::fs::write(root.join("seen"), "").expect("room");
     std::fs::create_dir(root.join("sub")).expect("room");
     symlink(".fozzy/runs", root.join("link")).expect("room");
-    machine.files = Files::new(&root, Some(".fozzy".into())).expect("it is there");
+    machine.files = FileBackend::new(&root, Some(".fozzy".into())).expect("it is there");
     let gone = Err(Errno::NoEntry);
     for path in [
         ".fozzy",
@@ -247,16 +261,16 @@ fn the_run_store_is_not_there() {
         assert_eq!(machine.run(0, operation.clone()), gone, "{operation:?}");
     }
     let listed = |machine: &mut Machine, on| match machine.run(on, FileOperation::ReadDirectory) {
-        Ok(FileAnswer::Entries(entries)) => entries.into_iter().map(|(name, _)| name).collect::<Vec<_>>(),
+        Ok(FileResponse::Entries(entries)) => entries.into_iter().map(|(name, _)| name).collect::<Vec<_>>(),
         other => panic!("{other:?}"),
     };
     assert_eq!(listed(&mut machine, 0), ["link", "seen", "sub"]);
     // The root once more, and another directory that has the name.
     std::fs::create_dir(root.join("sub/.fozzy")).expect("room");
-    assert_eq!(machine.open(".", false, 1), Ok(FileAnswer::Opened(FileKind::Directory)));
+    assert_eq!(machine.open(".", false, 1), Ok(FileResponse::Opened(FileKind::Directory)));
     assert_eq!(listed(&mut machine, 1), ["link", "seen", "sub"]);
     assert_eq!(machine.run(1, FileOperation::StatAt { path: ".fozzy".into(), follow: true }), gone);
-    assert_eq!(machine.open("sub", false, 2), Ok(FileAnswer::Opened(FileKind::Directory)));
+    assert_eq!(machine.open("sub", false, 2), Ok(FileResponse::Opened(FileKind::Directory)));
     assert_eq!(listed(&mut machine, 2), [".fozzy"]);
     assert!(root.join(".fozzy/runs/sequence").exists());
 }

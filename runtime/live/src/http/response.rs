@@ -8,7 +8,7 @@
 //! Invariants: what is no HTTP is a failure before the body and a cut in it; nothing is allocated because of a
 //! length that a server merely claims.
 
-use super::line::Line;
+use super::connection::HttpConnection;
 use super::{HTTP_HEAD_BYTES_MAX, HTTP_HEADERS_MAX};
 use crate::deadline::Deadline;
 use fozzy_trace::plan::HttpFailure;
@@ -20,13 +20,13 @@ const CHUNK_LINE_BYTES_MAX: usize = 4096;
 
 /// Status and headers.
 #[derive(Debug)]
-pub(super) struct Head {
+pub(super) struct ResponseHead {
     pub(super) status: u16,
     /// Names in small letters.
     pub(super) headers: Vec<(String, Vec<u8>)>,
 }
 
-impl Head {
+impl ResponseHead {
     fn all<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a [u8]> {
         self.headers.iter().filter(move |(other, _)| other == name).map(|(_, value)| value.as_slice())
     }
@@ -34,7 +34,7 @@ impl Head {
 
 /// How the end of a body is known.
 #[derive(Debug, PartialEq, Eq)]
-enum Framing {
+enum BodyFraming {
     Length(u64),
     Chunked,
     /// The server hangs up.
@@ -42,7 +42,11 @@ enum Framing {
 }
 
 /// Reads up to the end of the final head.
-pub(super) fn read_head(line: &mut Line, max: usize, deadline: Deadline) -> Result<Head, HttpFailure> {
+pub(super) fn read_head(
+    line: &mut HttpConnection,
+    max: usize,
+    deadline: Deadline,
+) -> Result<ResponseHead, HttpFailure> {
     for _ in 0..=INTERIM_MAX {
         let mut searched = 0;
         let end = loop {
@@ -75,7 +79,7 @@ fn head_end(input: &[u8], searched: usize) -> Option<usize> {
     })
 }
 
-fn parse_head(bytes: &[u8]) -> Option<Head> {
+fn parse_head(bytes: &[u8]) -> Option<ResponseHead> {
     let mut headers = vec![httparse::EMPTY_HEADER; HTTP_HEADERS_MAX];
     let mut response = httparse::Response::new(&mut headers);
     if !response.parse(bytes).ok()?.is_complete() {
@@ -83,24 +87,24 @@ fn parse_head(bytes: &[u8]) -> Option<Head> {
     }
     let status = response.code.filter(|status| (100..=999).contains(status))?;
     let header = |header: &httparse::Header<'_>| (header.name.to_ascii_lowercase(), header.value.to_vec());
-    Some(Head { status, headers: response.headers.iter().map(header).collect() })
+    Some(ResponseHead { status, headers: response.headers.iter().map(header).collect() })
 }
 
 /// How the body of a response to `method` ends; `None` if the head contradicts itself.
-fn framing(method: &str, head: &Head) -> Option<Framing> {
+fn framing(method: &str, head: &ResponseHead) -> Option<BodyFraming> {
     let status = head.status;
     if method == "HEAD" || status == 204 || status == 304 || status < 200 || (method == "CONNECT" && status < 300) {
-        return Some(Framing::Length(0));
+        return Some(BodyFraming::Length(0));
     }
     if let Some(last) = head.all("transfer-encoding").last() {
         let last = last.rsplit(|byte| *byte == b',').next().unwrap_or(last).trim_ascii();
-        return Some(if last.eq_ignore_ascii_case(b"chunked") { Framing::Chunked } else { Framing::Close });
+        return Some(if last.eq_ignore_ascii_case(b"chunked") { BodyFraming::Chunked } else { BodyFraming::Close });
     }
     // One length, or the same one several times.
     let mut lengths = head.all("content-length").flat_map(|value| value.split(|byte| *byte == b',')).map(digits);
     match lengths.next() {
-        None => Some(Framing::Close),
-        Some(first) => lengths.all(|other| other == first).then_some(Framing::Length(first?)),
+        None => Some(BodyFraming::Close),
+        Some(first) => lengths.all(|other| other == first).then_some(BodyFraming::Length(first?)),
     }
 }
 
@@ -113,17 +117,17 @@ fn digits(text: &[u8]) -> Option<u64> {
 
 /// Reads the body, and whether it broke off.
 pub(super) fn read_body(
-    line: &mut Line,
+    line: &mut HttpConnection,
     method: &str,
-    head: &Head,
+    head: &ResponseHead,
     max: usize,
     deadline: Deadline,
 ) -> Result<(Vec<u8>, bool), HttpFailure> {
     let mut body = Body { line, bytes: Vec::new(), max, deadline };
     let whole = match framing(method, head).ok_or(HttpFailure::Reset)? {
-        Framing::Length(length) => body.read(length)?,
-        Framing::Chunked => body.read_chunks()?,
-        Framing::Close => {
+        BodyFraming::Length(length) => body.read(length)?,
+        BodyFraming::Chunked => body.read_chunks()?,
+        BodyFraming::Close => {
             while body.read(u64::MAX)? {}
             body.line.is_whole()
         }
@@ -132,7 +136,7 @@ pub(super) fn read_body(
 }
 
 struct Body<'a> {
-    line: &'a mut Line,
+    line: &'a mut HttpConnection,
     bytes: Vec<u8>,
     max: usize,
     deadline: Deadline,
@@ -210,7 +214,7 @@ impl Body<'_> {
     }
 }
 
-/// Hexadecimal digits, and perhaps an extension, which nobody uses.
+/// Hexadecimal digits, and an optional extension, which is ignored.
 fn chunk_size(line: &[u8]) -> Option<u64> {
     let digits = line.split(|byte| *byte == b';').next()?.trim_ascii();
     let digits = std::str::from_utf8(digits).ok()?;
@@ -223,21 +227,21 @@ fn chunk_size(line: &[u8]) -> Option<u64> {
 mod tests {
     use super::*;
 
-    fn framed(method: &str, status: u16, headers: &[(&str, &str)]) -> Option<Framing> {
+    fn framed(method: &str, status: u16, headers: &[(&str, &str)]) -> Option<BodyFraming> {
         let headers = headers.iter().map(|(name, value)| ((*name).to_owned(), value.as_bytes().to_vec())).collect();
-        framing(method, &Head { status, headers })
+        framing(method, &ResponseHead { status, headers })
     }
 
     #[test]
     fn the_end_of_a_body_follows_from_the_head() {
         let (length, coding) = ("content-length", "transfer-encoding");
-        assert_eq!(framed("GET", 200, &[]), Some(Framing::Close));
-        assert_eq!(framed("GET", 200, &[(length, "3")]), Some(Framing::Length(3)));
-        assert_eq!(framed("GET", 200, &[(length, "3, 3"), (length, "3")]), Some(Framing::Length(3)));
-        assert_eq!(framed("GET", 200, &[(length, "3"), (coding, "gzip, Chunked")]), Some(Framing::Chunked));
-        assert_eq!(framed("GET", 200, &[(coding, "gzip")]), Some(Framing::Close));
+        assert_eq!(framed("GET", 200, &[]), Some(BodyFraming::Close));
+        assert_eq!(framed("GET", 200, &[(length, "3")]), Some(BodyFraming::Length(3)));
+        assert_eq!(framed("GET", 200, &[(length, "3, 3"), (length, "3")]), Some(BodyFraming::Length(3)));
+        assert_eq!(framed("GET", 200, &[(length, "3"), (coding, "gzip, Chunked")]), Some(BodyFraming::Chunked));
+        assert_eq!(framed("GET", 200, &[(coding, "gzip")]), Some(BodyFraming::Close));
         for (method, status) in [("HEAD", 200), ("GET", 204), ("GET", 304), ("GET", 101), ("CONNECT", 200)] {
-            assert_eq!(framed(method, status, &[(length, "3")]), Some(Framing::Length(0)), "{method} {status}");
+            assert_eq!(framed(method, status, &[(length, "3")]), Some(BodyFraming::Length(0)), "{method} {status}");
         }
         for wrong in ["", "-1", "+1", "x", "3, 4", "99999999999999999999"] {
             assert_eq!(framed("GET", 200, &[(length, wrong)]), None, "{wrong}");

@@ -1,7 +1,7 @@
 //! The HTTP client against servers that this file plays, well-behaved and hostile.
 
 use super::*;
-use fozzy_trace::plan::Redact;
+use fozzy_trace::plan::RedactionPolicy;
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::thread::JoinHandle;
@@ -42,17 +42,17 @@ fn says(response: &'static [u8]) -> (SocketAddr, JoinHandle<String>) {
 
 fn secrets() -> Secrets {
     let known = [("<redacted:TOKEN>".to_owned(), "s3cr3t".to_owned())];
-    Secrets::new(&known, &Redact::default()).expect("a placeholder")
+    Secrets::new(&known, &RedactionPolicy::default()).expect("a placeholder")
 }
 
-fn http() -> Http {
-    let mut http = Http::new(&[]).expect("no certificates");
+fn http() -> HttpBackend {
+    let mut http = HttpBackend::new(&[]).expect("no certificates");
     http.bounds = Bounds { body: 1 << 20, head: 8192, ..http.bounds };
     http
 }
 
-fn ask(method: &str, url: &str, inputs: &mut Inputs, body: &[u8]) -> HttpAsk {
-    HttpAsk {
+fn ask(method: &str, url: &str, inputs: &mut Inputs, body: &[u8]) -> HttpBackendRequest {
+    HttpBackendRequest {
         method: method.to_owned(),
         url: url.to_owned(),
         headers: Vec::new(),
@@ -61,7 +61,7 @@ fn ask(method: &str, url: &str, inputs: &mut Inputs, body: &[u8]) -> HttpAsk {
     }
 }
 
-fn shown(answer: &Result<HttpAnswer, HttpFailure>, inputs: &Inputs) -> String {
+fn shown(answer: &Result<HttpBackendResponse, HttpFailure>, inputs: &Inputs) -> String {
     let Ok(answer) = answer else { return format!("{:?}", answer.as_ref().expect_err("not ok")) };
     let headers: Vec<_> =
         answer.headers.iter().map(|(name, value)| format!("{name}={}", value.escape_ascii())).collect();
@@ -71,7 +71,7 @@ fn shown(answer: &Result<HttpAnswer, HttpFailure>, inputs: &Inputs) -> String {
 }
 
 /// What a GET of a server that says this is answered.
-fn got_with(http: &Http, response: &'static [u8]) -> String {
+fn got_with(http: &HttpBackend, response: &'static [u8]) -> String {
     let (address, thread) = says(response);
     let mut inputs = Inputs::default();
     let ask = ask("GET", &format!("http://{address}/"), &mut inputs, b"");
@@ -361,7 +361,8 @@ fn secure(close: bool) -> (Vec<u8>, SocketAddr, JoinHandle<()>) {
 fn https_is_spoken_with_those_who_are_trusted() {
     for (trusted, close) in [(true, true), (true, false), (false, true)] {
         let (certificate, address, thread) = secure(close);
-        let http = Http::new(if trusted { std::slice::from_ref(&certificate) } else { &[] }).expect("a certificate");
+        let http =
+            HttpBackend::new(if trusted { std::slice::from_ref(&certificate) } else { &[] }).expect("a certificate");
         let mut inputs = Inputs::default();
         let ask = ask("GET", &format!("https://{address}/"), &mut inputs, b"");
         let answer = http.answer(&ask, &mut secrets(), &mut inputs).expect("the client works");
@@ -375,7 +376,7 @@ fn https_is_spoken_with_those_who_are_trusted() {
         }
         thread.join().expect("the server works");
     }
-    assert!(Http::new(&[b"nonsense".to_vec()]).is_err());
+    assert!(HttpBackend::new(&[b"nonsense".to_vec()]).is_err());
     // A server that does not speak TLS at all.
     let (address, thread) = server(|mut stream| stream.write_all(b"HTTP/1.1 200 OK\r\n\r\n"));
     let mut inputs = Inputs::default();

@@ -37,7 +37,7 @@ impl Url {
         let rest = rest.split('#').next().unwrap_or("");
         let end = rest.find(['/', '?']).unwrap_or(rest.len());
         let (authority, target) = rest.split_at(end);
-        // A user in a URL is said to nobody: that is what the header `authorization` is for.
+        // The user of a URL is not sent: the header `authorization` is for that.
         let authority = authority.rsplit('@').next().unwrap_or(authority);
         let (host, port) = match authority.strip_prefix('[') {
             Some(address) => address.split_once(']')?,

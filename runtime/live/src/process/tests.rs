@@ -2,13 +2,13 @@
 
 use super::*;
 use fozzy_trace::Digest;
-use fozzy_trace::plan::Redact;
+use fozzy_trace::plan::RedactionPolicy;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use tempfile::TempDir;
 
 struct Machine {
     root: TempDir,
-    processes: Processes,
+    processes: ProcessBackend,
     secrets: Secrets,
     inputs: Inputs,
 }
@@ -17,13 +17,13 @@ impl Machine {
     fn new() -> Machine {
         let root = tempfile::tempdir().expect("a temporary directory");
         let path = ["relative", "/bin", "/usr/bin"].map(PathBuf::from).to_vec();
-        let processes = Processes::new(root.path(), path).expect("it is there");
+        let processes = ProcessBackend::new(root.path(), path).expect("it is there");
         let known = [("<redacted:TOKEN>".to_owned(), "s3cr3t".to_owned())];
-        let secrets = Secrets::new(&known, &Redact::default()).expect("a placeholder");
+        let secrets = Secrets::new(&known, &RedactionPolicy::default()).expect("a placeholder");
         Machine { root, processes, secrets, inputs: Inputs::default() }
     }
 
-    fn run(&mut self, ask: &ProcessAsk) -> String {
+    fn run(&mut self, ask: &ProcessRequest) -> String {
         let answer = self.processes.answer(ask, &self.secrets, &mut self.inputs).expect("processes can be watched");
         let answer = match answer {
             Ok(answer) => answer,
@@ -46,8 +46,8 @@ impl Machine {
     }
 }
 
-fn ask(command: &str, args: &[&str]) -> ProcessAsk {
-    ProcessAsk {
+fn ask(command: &str, args: &[&str]) -> ProcessRequest {
+    ProcessRequest {
         command: command.to_owned(),
         args: args.iter().map(|arg| (*arg).to_owned()).collect(),
         env: Vec::new(),
@@ -75,9 +75,9 @@ fn input_and_output_go_at_the_same_time() {
     let answer = machine.processes.answer(&cat, &machine.secrets, &mut machine.inputs).expect("watched").expect("ran");
     assert_eq!((answer.exit, answer.stdout), (ProcessExit::Code(0), cat.stdin));
     // Who does not read its input does not stop us, nor is stopped.
-    let deaf = ProcessAsk { stdin: cat.stdin, ..ask("sh", &["-c", "echo done"]) };
+    let deaf = ProcessRequest { stdin: cat.stdin, ..ask("sh", &["-c", "echo done"]) };
     assert_eq!(machine.run(&deaf), "Code(0) [done\\n] []");
-    let unknown = ProcessAsk { stdin: Digest::of(b"not among the inputs"), ..ask("cat", &[]) };
+    let unknown = ProcessRequest { stdin: Digest::of(b"not among the inputs"), ..ask("cat", &[]) };
     assert!(machine.processes.answer(&unknown, &machine.secrets, &mut machine.inputs).is_err());
 }
 
@@ -120,7 +120,7 @@ fn commands_are_looked_for_where_the_caller_says() {
     machine.file("lost", "#!/no/such/interpreter\n", 0o755);
     assert_eq!(machine.run(&ask("own-tool", &[])), "NotFound", "the working directory is not looked in");
     assert!(machine.run(&ask("./own-tool", &[])).ends_with("/own-tool here\\n] []"));
-    let inner = ProcessAsk { cwd: Some("d".to_owned()), ..ask("./own-tool", &[]) };
+    let inner = ProcessRequest { cwd: Some("d".to_owned()), ..ask("./own-tool", &[]) };
     assert!(machine.run(&inner).ends_with("/d\\n] []"));
     for (command, expected) in [
         ("", "NotFound"),
@@ -155,7 +155,7 @@ fn working_directories_are_inside_the_root() {
         (".", "Code(0) [] []"),
         ("", "Code(0) [] []"),
     ] {
-        let ask = ProcessAsk { cwd: Some(cwd.to_owned()), ..ask("true", &[]) };
+        let ask = ProcessRequest { cwd: Some(cwd.to_owned()), ..ask("true", &[]) };
         assert_eq!(machine.run(&ask), expected, "{cwd}");
     }
 }
@@ -164,7 +164,7 @@ fn working_directories_are_inside_the_root() {
 fn at_the_deadline_the_whole_group_is_killed() {
     let mut machine = Machine::new();
     let line = "sleep 1000 & echo $!; sleep 1000";
-    let late = ProcessAsk { deadline: Some(fozzy_trace::Duration(200_000_000)), ..ask("sh", &["-c", line]) };
+    let late = ProcessRequest { deadline: Some(fozzy_trace::Duration(200_000_000)), ..ask("sh", &["-c", line]) };
     let shown = machine.run(&late);
     assert!(shown.starts_with("Signal(9) late ["), "{shown}");
     let background = shown.trim_start_matches("Signal(9) late [").split('\\').next().expect("its number").to_owned();
@@ -174,12 +174,15 @@ fn at_the_deadline_the_whole_group_is_killed() {
     assert_eq!(machine.shell("trap '' TERM; echo x; sleep 1000"), "Signal(9) late [x\\n] []");
 }
 
-/// Whether a process has ended, perhaps unreaped by whoever inherited it.
+/// Whether a process ends within ten seconds, perhaps unreaped by whoever inherited it.
 fn gone(pid: &str) -> bool {
     let path = format!("/proc/{pid}/stat");
     (0..1000).any(|_| {
-        std::thread::yield_now();
-        std::fs::read_to_string(&path).map_or(true, |stat| stat.contains(") Z") || stat.contains(") X"))
+        let is_gone = std::fs::read_to_string(&path).map_or(true, |stat| stat.contains(") Z") || stat.contains(") X"));
+        if !is_gone {
+            std::thread::park_timeout(Duration::from_millis(10));
+        }
+        is_gone
     })
 }
 

@@ -3,7 +3,7 @@
 use crate::check::{check, check_target};
 use crate::fault_words::parse_among;
 use crate::problem::Problems;
-use crate::{FAULT_GROUPS, FaultFile, PlanFile, Rate, Span, Strength};
+use crate::{FAULT_GROUPS, FaultFile, FaultRate, PlanFile, Strength, TimeSpan};
 use fozzy_trace::Duration;
 use fozzy_world::fault::{FAULTS, FaultKind, FaultTarget};
 
@@ -29,16 +29,16 @@ fn fault(kind: &str) -> FaultFile {
 #[test]
 fn words_of_the_command_line() {
     assert_eq!(words("io-error"), Ok(vec![fault("io-error")]));
-    let full = FaultFile { target: Some("/data/*".to_owned()), rate: Some(Rate(20_000)), ..fault("disk-full") };
+    let full = FaultFile { target: Some("/data/*".to_owned()), rate: Some(FaultRate(20_000)), ..fault("disk-full") };
     assert_eq!(words("io-error,disk-full@/data/*:2%"), Ok(vec![fault("io-error"), full]));
     let step = FaultFile { strength: Some(Strength::Time(Duration(2_000_000))), ..fault("clock-step") };
     assert_eq!(words("clock-step=2ms"), Ok(vec![step.clone()]));
-    assert_eq!(words("clock:1/2=2ms"), Ok(vec![FaultFile { rate: Some(Rate(500_000)), ..step }]));
+    assert_eq!(words("clock:1/2=2ms"), Ok(vec![FaultFile { rate: Some(FaultRate(500_000)), ..step }]));
     // Marks of a URL are its own.
     let reset = |url: &str| FaultFile { target: Some(url.to_owned()), ..fault("http-reset") };
     assert_eq!(words("http-reset@http://a:8080/?b=c"), Ok(vec![reset("http://a:8080/?b=c")]));
     assert_eq!(words("http-reset@http://a:8080"), Ok(vec![reset("http://a:8080")]));
-    let more = FaultFile { rate: Some(Rate::ALWAYS), strength: Some(Strength::Number(7)), ..reset("https://a/*") };
+    let more = FaultFile { rate: Some(FaultRate::ALWAYS), strength: Some(Strength::Number(7)), ..reset("https://a/*") };
     assert_eq!(words("http-reset@https://a/*:1=7"), Ok(vec![more]));
     assert_eq!(
         words("loss@main->server"),
@@ -91,7 +91,7 @@ fn faults_of_a_file_are_checked() {
         "`fault[0].strength`: expected a strength in ns, found 4B"
     );
     assert_eq!(
-        problems(FaultFile { length: Some(Span(Duration(0))), ..fault("loss") }),
+        problems(FaultFile { length: Some(TimeSpan(Duration(0))), ..fault("loss") }),
         "`fault[0].length`: a fault of no length never strikes; leave `length` out for no end"
     );
     assert!(problems(FaultFile { target: Some("x".to_owned()), ..fault("io-error") }).contains("strikes paths"));
@@ -117,7 +117,8 @@ fn a_fault_takes_from_its_kind_what_is_left_open() {
     let plan = fault("io-error").plan_among(KINDS).expect("a kind");
     assert_eq!((plan.target.as_str(), plan.rate_ppm, plan.start), ("*", 10_000, Duration(0)));
     assert_eq!((plan.length, plan.strength, plan.times), (None, None, None));
-    let step = FaultFile { strength: Some(Strength::Time(Duration(5))), rate: Some(Rate(7)), ..fault("clock-step") };
+    let step =
+        FaultFile { strength: Some(Strength::Time(Duration(5))), rate: Some(FaultRate(7)), ..fault("clock-step") };
     let plan = step.plan_among(KINDS).expect("a kind");
     assert_eq!((plan.strength, plan.rate_ppm), (Some(5), 7));
     assert!(fault("none").plan_among(KINDS).is_err());

@@ -2,13 +2,11 @@
 //!
 //! Invariant: a node that is down is not called.
 
-use super::wire::{Pair, Sent, Wire};
-use crate::failure::{self, Failure};
-use example::cluster::node::{self, Entry, Message};
+use super::bindings::example::cluster::node::{self, Entry, Message};
+use super::wire::{DeliverableMessage, NodePair, SentMessage, Wire};
+use crate::failure::{self, StepFailure};
 use fozzy_sdk::{target, tools};
 use std::collections::BTreeSet;
-
-wit_bindgen::generate!({ path: "../../scenarios/kv-node/wit", world: "kv-cluster" });
 
 pub(super) struct Nodes {
     names: Vec<String>,
@@ -16,7 +14,7 @@ pub(super) struct Nodes {
     wire: Wire,
     /// Those that are down because that was drawn, and what was cut so.
     drawn_down: BTreeSet<usize>,
-    drawn_cuts: BTreeSet<Pair>,
+    drawn_cuts: BTreeSet<NodePair>,
 }
 
 impl Nodes {
@@ -35,7 +33,7 @@ impl Nodes {
         self.names.iter().position(|known| known == name).unwrap_or_default()
     }
 
-    pub(super) fn start_all(&mut self) -> Result<(), Failure> {
+    pub(super) fn start_all(&mut self) -> Result<(), StepFailure> {
         let (there, expected) = (target::instances() as usize, self.count());
         if there != expected {
             failure::invalid(
@@ -46,7 +44,7 @@ impl Nodes {
         (0..expected).try_for_each(|number| self.start(number))
     }
 
-    fn start(&mut self, number: usize) -> Result<(), Failure> {
+    fn start(&mut self, number: usize) -> Result<(), StepFailure> {
         self.up[number] = true;
         let nodes = self.count() as u32;
         let answer = target::on(number as u32, || node::start(number as u32, nodes));
@@ -54,20 +52,20 @@ impl Nodes {
     }
 
     /// What it has answered is on its way.
-    fn answered(&mut self, from: usize, answer: Result<Vec<Message>, String>) -> Result<(), Failure> {
+    fn answered(&mut self, from: usize, answer: Result<Vec<Message>, String>) -> Result<(), StepFailure> {
         let refused =
-            |why: String| Failure::new(format!("{}: {why}", self.names[from])).at(|| "a node answers".to_owned());
+            |why: String| StepFailure::new(format!("{}: {why}", self.names[from])).at(|| "a node answers".to_owned());
         for Message { to, body } in answer.map_err(refused)? {
             if to as usize >= self.count() {
                 let what = format!("{} sends to a node of the number {to}, and there is none", self.names[from]);
-                return Err(Failure::new(what).at(|| "a node answers".to_owned()));
+                return Err(StepFailure::new(what).at(|| "a node answers".to_owned()));
             }
-            self.wire.send(Sent { from, to: to as usize, body });
+            self.wire.send(SentMessage { from, to: to as usize, body });
         }
         Ok(())
     }
 
-    pub(super) fn deliverable(&self) -> usize {
+    pub(super) fn deliverable(&self) -> Vec<DeliverableMessage> {
         self.wire.deliverable(|number| self.up[number])
     }
 
@@ -76,15 +74,15 @@ impl Nodes {
         self.wire.is_empty() && self.drawn_down.is_empty() && self.drawn_cuts.is_empty()
     }
 
-    pub(super) fn deliver(&mut self, of_deliverable: usize) -> Result<(), Failure> {
+    pub(super) fn deliver(&mut self, of_deliverable: usize) -> Result<(), StepFailure> {
         let up = &self.up;
-        let Some(Sent { from, to, body }) = self.wire.take(of_deliverable, |number| up[number]) else { return Ok(()) };
+        let Some(SentMessage { from, to, body }) = self.wire.take(of_deliverable, |number| up[number]) else { return Ok(()) };
         tools::event("deliver", &format!("{} -> {}", self.names[from], self.names[to]));
         let answer = target::on(to as u32, || node::receive(from as u32, &body));
         self.answered(to, answer)
     }
 
-    pub(super) fn put(&mut self, number: usize, key: &str, value: &str) -> Result<(), Failure> {
+    pub(super) fn put(&mut self, number: usize, key: &str, value: &str) -> Result<(), StepFailure> {
         let name = &self.names[number];
         if !self.up[number] {
             tools::event("client_put", &format!("{name} is down"));
@@ -95,12 +93,12 @@ impl Nodes {
         self.answered(number, answer)
     }
 
-    /// What a client finds; `None` when nobody answers it because of a fault that was drawn.
-    pub(super) fn read_for_client(&self, number: usize, key: &str) -> Result<Option<Option<Entry>>, Failure> {
+    /// The answer to a client; `None` when a drawn fault prevents it.
+    pub(super) fn read_for_client(&self, number: usize, key: &str) -> Result<Option<Option<Entry>>, StepFailure> {
         match (self.up[number], self.drawn_down.contains(&number)) {
             (true, _) => Ok(Some(self.read(number, key))),
             (false, true) => Ok(None),
-            (false, false) => Err(Failure::new(format!("{} is down", self.names[number]))),
+            (false, false) => Err(StepFailure::new(format!("{} is down", self.names[number]))),
         }
     }
 
@@ -108,18 +106,18 @@ impl Nodes {
         target::on(number as u32, || node::get(key))
     }
 
-    pub(super) fn partition(&mut self, pair: Pair) {
+    pub(super) fn partition(&mut self, pair: NodePair) {
         tools::event("partition", &self.both(pair));
         self.wire.cuts.insert(pair);
     }
 
-    pub(super) fn heal(&mut self, pair: Pair) {
+    pub(super) fn heal(&mut self, pair: NodePair) {
         tools::event("heal", &self.both(pair));
         self.wire.cuts.remove(&pair);
         self.drawn_cuts.remove(&pair);
     }
 
-    fn both(&self, Pair(one, other): Pair) -> String {
+    fn both(&self, NodePair(one, other): NodePair) -> String {
         format!("{} {}", self.names[one], self.names[other])
     }
 
@@ -131,7 +129,7 @@ impl Nodes {
     }
 
     /// One that is up loses its memory, too.
-    pub(super) fn restart(&mut self, number: usize) -> Result<(), Failure> {
+    pub(super) fn restart(&mut self, number: usize) -> Result<(), StepFailure> {
         if self.up[number] {
             self.crash(number);
         }
@@ -140,7 +138,7 @@ impl Nodes {
         self.start(number)
     }
 
-    pub(super) fn toggle_partition(&mut self, pair: Pair) {
+    pub(super) fn toggle_partition(&mut self, pair: NodePair) {
         if self.drawn_cuts.contains(&pair) {
             self.heal(pair);
         } else if !self.wire.cuts.contains(&pair) {
@@ -149,7 +147,7 @@ impl Nodes {
         }
     }
 
-    pub(super) fn toggle_crash(&mut self, number: usize) -> Result<(), Failure> {
+    pub(super) fn toggle_crash(&mut self, number: usize) -> Result<(), StepFailure> {
         if self.drawn_down.contains(&number) {
             return self.restart(number);
         }
@@ -161,7 +159,7 @@ impl Nodes {
     }
 
     /// All faults that were drawn are over.
-    pub(super) fn repair(&mut self) -> Result<(), Failure> {
+    pub(super) fn repair(&mut self) -> Result<(), StepFailure> {
         for pair in std::mem::take(&mut self.drawn_cuts) {
             self.heal(pair);
         }

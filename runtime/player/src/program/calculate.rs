@@ -3,9 +3,9 @@
 //! Invariant: numbers are whole and exact; what does not fit is a failure and wraps nowhere. A text that is a number counts as
 //! that number beside a number, as keys hold texts only.
 
-use crate::failure::Failure;
-use crate::steps::Store;
-use fozzy_scenario_file::{Comparison, Condition, Operation, Variables, fill, kind, plain};
+use crate::failure::StepFailure;
+use crate::steps::KeyValueStore;
+use fozzy_scenario_file::{ConditionOperator, Condition, Calculation, Variables, fill, kind, plain};
 use serde_json::Value;
 use std::cmp::Ordering;
 
@@ -13,8 +13,8 @@ use std::cmp::Ordering;
 pub(super) fn judge(
     condition: &Condition,
     variables: &dyn Variables,
-    store: &Store,
-) -> Result<Result<(), String>, Failure> {
+    store: &KeyValueStore,
+) -> Result<Result<(), String>, StepFailure> {
     let value = |node| fill(node, variables).map_err(super::no_value);
     let holds = |yes: bool, what: &dyn Fn() -> String| if yes { Ok(()) } else { Err(what()) };
     Ok(match condition {
@@ -55,35 +55,35 @@ pub(super) fn judge(
     })
 }
 
-fn sign(comparison: Comparison) -> &'static str {
+fn sign(comparison: ConditionOperator) -> &'static str {
     match comparison {
-        Comparison::Eq => "==",
-        Comparison::Ne => "!=",
-        Comparison::Lt => "<",
-        Comparison::Le => "<=",
-        Comparison::Gt => ">",
-        Comparison::Ge => ">=",
-        Comparison::Contains => "contains",
+        ConditionOperator::Eq => "==",
+        ConditionOperator::Ne => "!=",
+        ConditionOperator::Lt => "<",
+        ConditionOperator::Le => "<=",
+        ConditionOperator::Gt => ">",
+        ConditionOperator::Ge => ">=",
+        ConditionOperator::Contains => "contains",
     }
 }
 
-fn compares(comparison: Comparison, a: &Value, b: &Value) -> Result<bool, Failure> {
+fn compares(comparison: ConditionOperator, a: &Value, b: &Value) -> Result<bool, StepFailure> {
     let ordered = |fits: fn(Ordering) -> bool| match order(a, b) {
         Some(order) => Ok(fits(order)),
-        None => Err(Failure::new(format!("{} and {} have no order", kind(a), kind(b)))),
+        None => Err(StepFailure::new(format!("{} and {} have no order", kind(a), kind(b)))),
     };
     match comparison {
-        Comparison::Eq => Ok(equal(a, b)),
-        Comparison::Ne => Ok(!equal(a, b)),
-        Comparison::Lt => ordered(Ordering::is_lt),
-        Comparison::Le => ordered(Ordering::is_le),
-        Comparison::Gt => ordered(Ordering::is_gt),
-        Comparison::Ge => ordered(Ordering::is_ge),
-        Comparison::Contains => match (a, b) {
+        ConditionOperator::Eq => Ok(equal(a, b)),
+        ConditionOperator::Ne => Ok(!equal(a, b)),
+        ConditionOperator::Lt => ordered(Ordering::is_lt),
+        ConditionOperator::Le => ordered(Ordering::is_le),
+        ConditionOperator::Gt => ordered(Ordering::is_gt),
+        ConditionOperator::Ge => ordered(Ordering::is_ge),
+        ConditionOperator::Contains => match (a, b) {
             (Value::Array(elements), b) => Ok(elements.iter().any(|element| equal(element, b))),
             (Value::Object(members), Value::String(key)) => Ok(members.contains_key(key)),
             (Value::String(text), b) => Ok(text.contains(&plain(b))),
-            _ => Err(Failure::new(format!("{} contains nothing: expected a text, a list or an object", kind(a)))),
+            _ => Err(StepFailure::new(format!("{} contains nothing: expected a text, a list or an object", kind(a)))),
         },
     }
 }
@@ -126,41 +126,41 @@ fn whole(value: &Value) -> Option<i128> {
 }
 
 /// What `compute` yields.
-pub(super) fn compute(operation: Operation, a: Value, b: Option<Value>) -> Result<Value, Failure> {
+pub(super) fn compute(operation: Calculation, a: Value, b: Option<Value>) -> Result<Value, StepFailure> {
     let b = b.unwrap_or_default();
     let numbers = || {
         let number = |value: &Value| {
-            whole(value).ok_or_else(|| Failure::new(format!("expected a whole number, found {}", kind(value))))
+            whole(value).ok_or_else(|| StepFailure::new(format!("expected a whole number, found {}", kind(value))))
         };
-        Ok::<_, Failure>((number(&a)?, number(&b)?))
+        Ok::<_, StepFailure>((number(&a)?, number(&b)?))
     };
-    let by_zero = || Failure::new("divided by 0").of("divided by 0");
+    let by_zero = || StepFailure::new("divided by 0").of("divided by 0");
     let result = match operation {
-        Operation::Length => {
+        Calculation::Length => {
             return match &a {
                 Value::Array(elements) => Ok(elements.len().into()),
                 Value::Object(members) => Ok(members.len().into()),
                 Value::String(text) => Ok(text.chars().count().into()),
-                other => Err(Failure::new(format!("{} has no length", kind(other)))),
+                other => Err(StepFailure::new(format!("{} has no length", kind(other)))),
             };
         }
-        Operation::Append => {
+        Calculation::Append => {
             return match a {
                 Value::Array(mut elements) => {
                     elements.push(b);
                     Ok(Value::Array(elements))
                 }
-                other => Err(Failure::new(format!("expected a list, found {}", kind(&other)))),
+                other => Err(StepFailure::new(format!("expected a list, found {}", kind(&other)))),
             };
         }
-        Operation::Add => numbers().map(|(a, b)| a + b)?,
-        Operation::Sub => numbers().map(|(a, b)| a - b)?,
-        Operation::Mul => numbers().map(|(a, b)| a * b)?,
-        Operation::Min => numbers().map(|(a, b)| a.min(b))?,
-        Operation::Max => numbers().map(|(a, b)| a.max(b))?,
-        Operation::Div => numbers().and_then(|(a, b)| a.checked_div(b).ok_or_else(by_zero))?,
-        Operation::Rem => numbers().and_then(|(a, b)| a.checked_rem(b).ok_or_else(by_zero))?,
+        Calculation::Add => numbers().map(|(a, b)| a + b)?,
+        Calculation::Sub => numbers().map(|(a, b)| a - b)?,
+        Calculation::Mul => numbers().map(|(a, b)| a * b)?,
+        Calculation::Min => numbers().map(|(a, b)| a.min(b))?,
+        Calculation::Max => numbers().map(|(a, b)| a.max(b))?,
+        Calculation::Div => numbers().and_then(|(a, b)| a.checked_div(b).ok_or_else(by_zero))?,
+        Calculation::Rem => numbers().and_then(|(a, b)| a.checked_rem(b).ok_or_else(by_zero))?,
     };
     let small = i64::try_from(result).map(Value::from).or_else(|_| u64::try_from(result).map(Value::from));
-    small.map_err(|_| Failure::new(format!("{result} does not fit into 64 bits")).of("does not fit"))
+    small.map_err(|_| StepFailure::new(format!("{result} does not fit into 64 bits")).of("does not fit"))
 }

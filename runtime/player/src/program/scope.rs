@@ -7,7 +7,7 @@
 //!
 //! Invariant: a name has its value in the innermost scope that has it.
 
-use crate::failure::Failure;
+use crate::failure::StepFailure;
 use fozzy_scenario_file::{DEPTH_MAX, Variables};
 use serde_json::Value;
 use std::cell::RefCell;
@@ -29,7 +29,7 @@ impl Scope {
     }
 
     /// Gives a name a value where it has one, or else here.
-    pub(super) fn set(&self, name: &str, value: Value) -> Result<(), Failure> {
+    pub(super) fn set(&self, name: &str, value: Value) -> Result<(), StepFailure> {
         let mut scope = Some(self);
         while let Some(here) = scope {
             if here.values.borrow().contains_key(name) {
@@ -41,9 +41,9 @@ impl Scope {
     }
 
     /// Gives a name a value here.
-    pub(super) fn define(&self, name: &str, value: Value) -> Result<(), Failure> {
+    pub(super) fn define(&self, name: &str, value: Value) -> Result<(), StepFailure> {
         if is_deeper(&value, DEPTH_MAX) {
-            return Err(Failure::new(format!("`{name}`: the value is nested more than {DEPTH_MAX} levels deep")));
+            return Err(StepFailure::new(format!("`{name}`: the value is nested more than {DEPTH_MAX} levels deep")));
         }
         self.values.borrow_mut().insert(name.to_owned(), value);
         Ok(())

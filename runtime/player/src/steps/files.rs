@@ -2,7 +2,7 @@
 //!
 //! Real files have no snapshots: of those, what the scenario has touched is kept and written back.
 
-use crate::failure::Failure;
+use crate::failure::StepFailure;
 use fozzy_sdk::tools;
 use fozzy_scenario_file::Payload;
 use std::collections::{BTreeMap, BTreeSet};
@@ -14,7 +14,7 @@ use std::path::Path;
 type Kept = BTreeMap<String, Option<Vec<u8>>>;
 
 #[derive(Clone, Default)]
-pub(crate) struct Files {
+pub(crate) struct FilesState {
     /// Paths that were written or read.
     touched: BTreeSet<String>,
     /// Snapshots of real files; those of virtual ones the host keeps.
@@ -23,41 +23,41 @@ pub(crate) struct Files {
     depth: u32,
 }
 
-impl Files {
-    pub(super) fn write(&mut self, path: &str, data: &Payload) -> Result<(), Failure> {
+impl FilesState {
+    pub(super) fn write(&mut self, path: &str, data: &Payload) -> Result<(), StepFailure> {
         self.touched.insert(path.to_owned());
-        put(path, data.bytes()).map_err(|error| Failure::new(format!("{path}: cannot write: {error}")))
+        put(path, data.bytes()).map_err(|error| StepFailure::new(format!("{path}: cannot write: {error}")))
     }
 
-    pub(super) fn check(&mut self, path: &str, equals: &Payload) -> Result<(), Failure> {
+    pub(super) fn check(&mut self, path: &str, equals: &Payload) -> Result<(), StepFailure> {
         let found = self.read(path)?;
         if found.bytes() == equals.bytes() {
             return Ok(());
         }
-        Err(Failure::new(format!("{path}: expected {equals:?}, found {found:?}")))
+        Err(StepFailure::new(format!("{path}: expected {equals:?}, found {found:?}")))
     }
 
     /// What a file holds.
-    pub(crate) fn read(&mut self, path: &str) -> Result<Payload, Failure> {
+    pub(crate) fn read(&mut self, path: &str) -> Result<Payload, StepFailure> {
         self.touched.insert(path.to_owned());
         let found = fs::read(path);
-        let failed = |error| Failure::new(format!("{path}: cannot read: {error}")).of("cannot be read");
+        let failed = |error| StepFailure::new(format!("{path}: cannot read: {error}")).of("cannot be read");
         found.map(Payload::of).map_err(failed)
     }
 
-    pub(super) fn snapshot(&mut self, name: &str) -> Result<(), Failure> {
+    pub(super) fn snapshot(&mut self, name: &str) -> Result<(), StepFailure> {
         if tools::snapshot_files(name).is_ok() {
             return Ok(());
         }
         let kept: Result<Kept, String> = self.touched.iter().map(|path| Ok((path.clone(), get(path)?))).collect();
-        self.real.insert(name.to_owned(), kept.map_err(Failure::new)?);
+        self.real.insert(name.to_owned(), kept.map_err(StepFailure::new)?);
         Ok(())
     }
 
-    pub(super) fn restore(&mut self, name: &str) -> Result<(), Failure> {
+    pub(super) fn restore(&mut self, name: &str) -> Result<(), StepFailure> {
         let Some(kept) = self.real.get(name) else {
             return tools::restore_files(name)
-                .map_err(|why| Failure::new(format!("the snapshot `{name}` cannot be brought back: {why}")));
+                .map_err(|why| StepFailure::new(format!("the snapshot `{name}` cannot be brought back: {why}")));
         };
         for path in &self.touched {
             let done = match kept.get(path) {
@@ -67,20 +67,20 @@ impl Files {
                     done => done,
                 },
             };
-            done.map_err(|error| Failure::new(format!("{path}: cannot bring back: {error}")))?;
+            done.map_err(|error| StepFailure::new(format!("{path}: cannot bring back: {error}")))?;
         }
         Ok(())
     }
 
     /// Before steps whose effects are taken back.
-    pub(super) fn keep(&mut self) -> Result<(), Failure> {
+    pub(super) fn keep(&mut self) -> Result<(), StepFailure> {
         self.depth += 1;
         let name = self.inner_name();
         self.snapshot(&name)
     }
 
     /// Afterwards; `self` is as it was before, `later` what they have made of it.
-    pub(super) fn bring_back(&mut self, later: Files) -> Result<(), Failure> {
+    pub(super) fn bring_back(&mut self, later: FilesState) -> Result<(), StepFailure> {
         let mut later = later;
         let name = later.inner_name();
         later.restore(&name)?;

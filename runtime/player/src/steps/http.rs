@@ -8,10 +8,10 @@
 //! A path without a host is asked of [`HOST`]: rules name paths only.
 
 use super::Answerer;
-use super::store::Store;
-use crate::failure::Failure;
+use super::store::KeyValueStore;
+use crate::failure::StepFailure;
 use fozzy_sdk::http as rules;
-use fozzy_scenario_file::{Body, HttpRequest, HttpWhen, Payload};
+use fozzy_scenario_file::{BodyContent, HttpRequest, HttpRuleStep, Payload};
 use serde_json::Value;
 use std::rc::Rc;
 use wasip2::http::outgoing_handler::handle;
@@ -28,35 +28,35 @@ const BODY_BYTES_MAX: usize = 8 << 20;
 
 #[derive(Clone)]
 struct Rule {
-    when: Rc<HttpWhen>,
+    when: Rc<HttpRuleStep>,
     answered: u64,
 }
 
 #[derive(Clone)]
-pub(super) struct Http {
+pub(super) struct HttpState {
     rules: Vec<Rule>,
     answerer: Answerer,
 }
 
-impl Default for Http {
-    fn default() -> Http {
-        Http { rules: Vec::new(), answerer: Answerer::of("--http=") }
+impl Default for HttpState {
+    fn default() -> HttpState {
+        HttpState { rules: Vec::new(), answerer: Answerer::of("--http=") }
     }
 }
 
-pub(crate) struct Response {
+pub(crate) struct HttpResponse {
     pub(crate) status: u16,
     pub(crate) headers: Vec<(String, Vec<u8>)>,
     pub(crate) body: Vec<u8>,
 }
 
-impl Http {
-    pub(super) fn when(&mut self, when: &HttpWhen) -> Result<(), Failure> {
+impl HttpState {
+    pub(super) fn when(&mut self, when: &HttpRuleStep) -> Result<(), StepFailure> {
         self.rules.push(Rule { when: Rc::new(when.clone()), answered: 0 });
         Ok(())
     }
 
-    pub(crate) fn request(&mut self, request: &HttpRequest, store: &mut Store) -> Result<Response, Failure> {
+    pub(crate) fn request(&mut self, request: &HttpRequest, store: &mut KeyValueStore) -> Result<HttpResponse, StepFailure> {
         let is_real = self.answerer == Answerer::Host;
         let shown = format!("{} {}", request.method, request.path);
         let (host, path) = place(&request.path);
@@ -70,7 +70,7 @@ impl Http {
             Rc::clone(&rule.when)
         });
         if is_real && rule.is_none() && !self.rules.is_empty() {
-            return Err(Failure::new(format!(
+            return Err(StepFailure::new(format!(
                 "{shown}: none of the {} rules of `http_when` is for it",
                 self.rules.len()
             )));
@@ -88,7 +88,7 @@ impl Http {
         }
         let response = response.map_err(|why| {
             let hint = if rule.is_none() && !is_real { suggestion(request) } else { String::new() };
-            Failure::new(format!("{shown}: {why}{hint}")).of("no response")
+            StepFailure::new(format!("{shown}: {why}{hint}")).of("no response")
         })?;
         let wrong = match rule.as_ref().filter(|_| is_real) {
             Some(when) => response.differs(Some(when.status), &when.headers, when.answer()),
@@ -99,12 +99,12 @@ impl Http {
             .chain(response.differs(request.expect_status, &request.expect_headers, request.expected()))
             .collect();
         if !wrong.is_empty() {
-            return Err(Failure::new(format!("{shown}: {}", wrong.join("; "))));
+            return Err(StepFailure::new(format!("{shown}: {}", wrong.join("; "))));
         }
         if let Some(key) = &request.save_body_as {
             let text = std::str::from_utf8(&response.body);
             let text =
-                text.map_err(|_| Failure::new(format!("{shown}: the body is no text, and cannot be kept as `{key}`")))?;
+                text.map_err(|_| StepFailure::new(format!("{shown}: the body is no text, and cannot be kept as `{key}`")))?;
             store.set(key, text);
         }
         Ok(response)
@@ -125,17 +125,17 @@ fn place(path: &str) -> ((Scheme, &str), String) {
 }
 
 /// The rule that fits is lent to the run for the one request: its path is compared letter by letter here.
-fn lend(when: &HttpWhen, path: &str) {
+fn lend(when: &HttpRuleStep, path: &str) {
     let body = match when.answer() {
-        Some(Body::Plain(payload)) => payload.bytes().to_vec(),
-        Some(Body::Json(value)) => value.to_string().into_bytes(),
+        Some(BodyContent::Plain(payload)) => payload.bytes().to_vec(),
+        Some(BodyContent::Json(value)) => value.to_string().into_bytes(),
         None => Vec::new(),
     };
     let rule = rules::rule(path).method(&when.method).responds(when.status, &body);
     let rule = rule.delay(when.delay.map_or(std::time::Duration::ZERO, |delay| delay.0));
     let says_type = when.headers.keys().any(|name| name.eq_ignore_ascii_case("content-type"));
     let rule = match when.answer() {
-        Some(Body::Json(_)) if !says_type => rule.response_header("content-type", "application/json"),
+        Some(BodyContent::Json(_)) if !says_type => rule.response_header("content-type", "application/json"),
         _ => rule,
     };
     when.headers.iter().fold(rule, |rule, (name, value)| rule.response_header(name, value)).add();
@@ -164,7 +164,7 @@ fn method(word: &str) -> Method {
     }
 }
 
-fn send(request: &HttpRequest, (scheme, host): (Scheme, &str), path: &str) -> Result<Response, String> {
+fn send(request: &HttpRequest, (scheme, host): (Scheme, &str), path: &str) -> Result<HttpResponse, String> {
     let headers: Vec<(String, Vec<u8>)> =
         request.headers.iter().map(|(name, value)| (name.clone(), value.clone().into_bytes())).collect();
     let headers = Fields::from_list(&headers).map_err(|error| format!("headers: {error}"))?;
@@ -205,16 +205,16 @@ fn send(request: &HttpRequest, (scheme, host): (Scheme, &str), path: &str) -> Re
             return Err(format!("the body has more than {BODY_BYTES_MAX} bytes"));
         }
     }
-    Ok(Response { status, headers, body })
+    Ok(HttpResponse { status, headers, body })
 }
 
-impl Response {
+impl HttpResponse {
     /// What is not as expected.
     fn differs(
         &self,
         status: Option<u16>,
         headers: &std::collections::BTreeMap<String, String>,
-        body: Option<Body<'_>>,
+        body: Option<BodyContent<'_>>,
     ) -> Vec<String> {
         let mut wrong = Vec::new();
         if let Some(expected) = status.filter(|expected| *expected != self.status) {
@@ -230,10 +230,10 @@ impl Response {
             }
         }
         match body {
-            Some(Body::Plain(expected)) if expected.bytes() != self.body.as_slice() => {
+            Some(BodyContent::Plain(expected)) if expected.bytes() != self.body.as_slice() => {
                 wrong.push(format!("body: expected {expected:?}, found {:?}", Payload::of(self.body.clone())));
             }
-            Some(Body::Json(expected)) => match serde_json::from_slice::<Value>(&self.body) {
+            Some(BodyContent::Json(expected)) => match serde_json::from_slice::<Value>(&self.body) {
                 Ok(found) => {
                     let mut differences = Vec::new();
                     compare("$", expected, &found, &mut differences);

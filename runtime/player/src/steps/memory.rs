@@ -7,13 +7,13 @@
 //! The command says how it begins, by `--memory=limit=1048576 fail-after=3 fragmentation=7 wave=1,2`; steps change it. That is
 //! read when memory is first used, so that a scenario without memory asks the host for nothing.
 
-use crate::failure::Failure;
+use crate::failure::StepFailure;
 use fozzy_sdk::bindings::tools::fozzy::memory::allocations;
 use fozzy_scenario_file::{AllocKey, Step};
 use std::collections::BTreeMap;
 
 #[derive(Clone, Default)]
-pub(super) struct Memory {
+pub(super) struct AllocationState {
     /// What is in use, by number.
     live: BTreeMap<u64, u64>,
     in_use: u64,
@@ -31,7 +31,7 @@ pub(super) struct Memory {
     begun: bool,
 }
 
-impl Memory {
+impl AllocationState {
     /// Begins as the command says, once.
     pub(super) fn begin(&mut self) {
         if std::mem::replace(&mut self.begun, true) {
@@ -57,7 +57,7 @@ impl Memory {
     }
 
     /// The number of the allocation.
-    pub(crate) fn alloc(&mut self, bytes: u64, key: Option<&str>, tag: Option<&str>) -> Result<u64, Failure> {
+    pub(crate) fn alloc(&mut self, bytes: u64, key: Option<&str>, tag: Option<&str>) -> Result<u64, StepFailure> {
         self.count += 1;
         let effective = self.effective(bytes);
         let after = self.in_use.checked_add(effective);
@@ -71,7 +71,7 @@ impl Memory {
         };
         if let Some(why) = refused {
             allocations::refused(effective);
-            return Err(Failure::new(format!("{effective} bytes are refused: {why}")));
+            return Err(StepFailure::new(format!("{effective} bytes are refused: {why}")));
         }
         self.left = self.left.map(|left| left - 1);
         let number = self.count;
@@ -97,15 +97,15 @@ impl Memory {
         bytes.saturating_add((u128::from(bytes) * u128::from(share) / 100) as u64)
     }
 
-    pub(super) fn free(&mut self, which: &AllocKey) -> Result<(), Failure> {
+    pub(super) fn free(&mut self, which: &AllocKey) -> Result<(), StepFailure> {
         let number = match &which.key {
             Some(key) => {
-                *self.keys.get(key).ok_or_else(|| Failure::new(format!("nothing was allocated as `{key}`")))?
+                *self.keys.get(key).ok_or_else(|| StepFailure::new(format!("nothing was allocated as `{key}`")))?
             }
             None => which.alloc_id.unwrap_or_default(),
         };
         let Some(bytes) = self.live.remove(&number) else {
-            return Err(Failure::new(format!("the allocation {number} is not in use")));
+            return Err(StepFailure::new(format!("the allocation {number} is not in use")));
         };
         self.in_use -= bytes;
         allocations::freed(number);
@@ -113,7 +113,7 @@ impl Memory {
     }
 
     /// What was taken since `before` is free again, and what was given back is taken again.
-    pub(super) fn give_back(&self, before: &Memory) {
+    pub(super) fn give_back(&self, before: &AllocationState) {
         for number in self.live.keys().filter(|number| !before.live.contains_key(number)) {
             allocations::freed(*number);
         }

@@ -5,22 +5,22 @@
 //!                            └─ lost, with the drop rate
 //! ```
 
-use crate::failure::Failure;
+use crate::failure::StepFailure;
 use fozzy_sdk::bindings::tools::fozzy::choices::draws;
 use fozzy_sdk::tools;
-use fozzy_scenario_file::{Payload, Strategy};
+use fozzy_scenario_file::{Payload, DeliveryStrategy};
 use std::collections::BTreeSet;
 use std::collections::VecDeque;
 
 #[derive(Clone)]
-pub(crate) struct Message {
+pub(crate) struct NetworkMessage {
     pub(crate) from: String,
     pub(crate) to: String,
     pub(crate) payload: Payload,
 }
 
 /// As the history shows it.
-impl std::fmt::Display for Message {
+impl std::fmt::Display for NetworkMessage {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{} to {}: ", self.from, self.to)?;
         match &self.payload {
@@ -31,9 +31,9 @@ impl std::fmt::Display for Message {
 }
 
 #[derive(Clone, Default)]
-pub(super) struct Network {
-    under_way: VecDeque<Message>,
-    delivered: VecDeque<Message>,
+pub(super) struct NetworkState {
+    under_way: VecDeque<NetworkMessage>,
+    delivered: VecDeque<NetworkMessage>,
     /// Pairs that do not reach each other, the smaller name first.
     partitions: BTreeSet<(String, String)>,
     pub(super) drop_rate: f64,
@@ -45,7 +45,7 @@ fn pair(a: &str, b: &str) -> (String, String) {
     (a.to_owned(), b.to_owned())
 }
 
-impl Network {
+impl NetworkState {
     pub(super) fn partition(&mut self, a: &str, b: &str) {
         self.partitions.insert(pair(a, b));
     }
@@ -56,15 +56,15 @@ impl Network {
 
     pub(super) fn send(&mut self, from: &str, to: &str, payload: &Payload) {
         let [from, to] = [from, to].map(str::to_owned);
-        self.under_way.push_back(Message { from, to, payload: payload.clone() });
+        self.under_way.push_back(NetworkMessage { from, to, payload: payload.clone() });
     }
 
     /// The message that arrived, unless it was lost.
-    pub(crate) fn deliver(&mut self, strategy: Option<Strategy>) -> Result<Option<Message>, Failure> {
-        let reaches = |message: &Message| {
+    pub(crate) fn deliver(&mut self, strategy: Option<DeliveryStrategy>) -> Result<Option<NetworkMessage>, StepFailure> {
+        let reaches = |message: &NetworkMessage| {
             self.partitions.is_empty() || !self.partitions.contains(&pair(&message.from, &message.to))
         };
-        let is_first = !self.reorders || strategy == Some(Strategy::Fifo);
+        let is_first = !self.reorders || strategy == Some(DeliveryStrategy::Fifo);
         let place = if is_first {
             self.under_way.iter().position(reaches)
         } else {
@@ -81,7 +81,7 @@ impl Network {
                     format!("none of the {count} messages under way can be delivered: their nodes are partitioned")
                 }
             };
-            return Err(Failure::new(what));
+            return Err(StepFailure::new(what));
         };
         let is_lost = self.drop_rate > 0.0 && draws::bool("net_drop", self.drop_rate);
         let word = if is_lost { "net_drop" } else { "net_deliver" };
@@ -93,8 +93,8 @@ impl Network {
         Ok(Some(message))
     }
 
-    pub(super) fn receive(&mut self, node: &str, from: Option<&str>, payload: &Payload) -> Result<(), Failure> {
-        let fits = |message: &Message| {
+    pub(super) fn receive(&mut self, node: &str, from: Option<&str>, payload: &Payload) -> Result<(), StepFailure> {
+        let fits = |message: &NetworkMessage| {
             message.to == node
                 && message.payload.bytes() == payload.bytes()
                 && from.is_none_or(|from| message.from == from)
@@ -112,6 +112,6 @@ impl Network {
             .collect();
         let found = if there.is_empty() { "no message".to_owned() } else { there.join(", ") };
         let class = if there.is_empty() { "no message" } else { "other messages" };
-        Err(Failure::new(format!("{node}: expected {payload:?}{from}, found {found}")).of(class))
+        Err(StepFailure::new(format!("{node}: expected {payload:?}{from}, found {found}")).of(class))
     }
 }

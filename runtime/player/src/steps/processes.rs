@@ -6,36 +6,36 @@
 //! ```
 
 use super::Answerer;
-use super::store::Store;
-use crate::failure::Failure;
+use super::store::KeyValueStore;
+use crate::failure::StepFailure;
 use fozzy_sdk::process::{self, Command, Output, Status};
-use fozzy_scenario_file::{Payload, ProcSpawn, ProcWhen};
+use fozzy_scenario_file::{Payload, ProcSpawn, ProcRuleStep};
 use std::rc::Rc;
 
 #[derive(Clone)]
 struct Rule {
-    when: Rc<ProcWhen>,
+    when: Rc<ProcRuleStep>,
     answered: u64,
 }
 
 #[derive(Clone)]
-pub(super) struct Processes {
+pub(super) struct ProcessState {
     rules: Vec<Rule>,
     answerer: Answerer,
 }
 
-impl Default for Processes {
-    fn default() -> Processes {
-        Processes { rules: Vec::new(), answerer: Answerer::of("--proc=") }
+impl Default for ProcessState {
+    fn default() -> ProcessState {
+        ProcessState { rules: Vec::new(), answerer: Answerer::of("--proc=") }
     }
 }
 
-impl Processes {
-    pub(super) fn when(&mut self, when: &ProcWhen) {
+impl ProcessState {
+    pub(super) fn when(&mut self, when: &ProcRuleStep) {
         self.rules.push(Rule { when: Rc::new(when.clone()), answered: 0 });
     }
 
-    pub(crate) fn spawn(&mut self, spawn: &ProcSpawn, store: &mut Store) -> Result<Output, Failure> {
+    pub(crate) fn spawn(&mut self, spawn: &ProcSpawn, store: &mut KeyValueStore) -> Result<Output, StepFailure> {
         let fits = |rule: &&mut Rule| {
             let is_left = rule.when.times.is_none_or(|times| rule.answered < times);
             is_left && rule.when.cmd == spawn.cmd && rule.when.args == spawn.args
@@ -59,7 +59,7 @@ impl Processes {
         }
         let shown = shown(spawn);
         let output =
-            ran.map_err(|why| Failure::new(format!("{shown}: {why}; {}", suggestion(spawn))).of("did not run"))?;
+            ran.map_err(|why| StepFailure::new(format!("{shown}: {why}; {}", suggestion(spawn))).of("did not run"))?;
         if let Some(when) = rule.filter(|_| is_real) {
             expect(&shown, Some(when.exit_code), [&when.stdout, &when.stderr], &output)?;
         }
@@ -67,7 +67,7 @@ impl Processes {
         if let Some(key) = &spawn.save_stdout_as {
             let text = std::str::from_utf8(&output.stdout);
             let text =
-                text.map_err(|_| Failure::new(format!("{shown}: stdout is no text, and cannot be kept as `{key}`")))?;
+                text.map_err(|_| StepFailure::new(format!("{shown}: stdout is no text, and cannot be kept as `{key}`")))?;
             store.set(key, text);
         }
         Ok(output)
@@ -75,7 +75,7 @@ impl Processes {
 }
 
 /// How it must have ended, and what it must have written.
-fn expect(shown: &str, exit: Option<i32>, texts: [&Option<Payload>; 2], output: &Output) -> Result<(), Failure> {
+fn expect(shown: &str, exit: Option<i32>, texts: [&Option<Payload>; 2], output: &Output) -> Result<(), StepFailure> {
     if let Some(expected) = exit {
         let found = match output.status {
             Status::Code(code) if code == expected => None,
@@ -85,20 +85,20 @@ fn expect(shown: &str, exit: Option<i32>, texts: [&Option<Payload>; 2], output: 
         if let Some(found) = found {
             let wrote = String::from_utf8_lossy(&output.stderr);
             let what = format!("{shown}: expected exit code {expected}, found {found}; stderr {wrote:?}");
-            return Err(Failure::new(what).of("another end"));
+            return Err(StepFailure::new(what).of("another end"));
         }
     }
     let written = [("stdout", &output.stdout), ("stderr", &output.stderr)];
     for ((name, found), expected) in written.into_iter().zip(texts) {
         if let Some(expected) = expected.as_ref().filter(|expected| expected.bytes() != found.as_slice()) {
             let found = Payload::of(found.clone());
-            return Err(Failure::new(format!("{shown}: {name}: expected {expected:?}, found {found:?}")));
+            return Err(StepFailure::new(format!("{shown}: {name}: expected {expected:?}, found {found:?}")));
         }
     }
     Ok(())
 }
 
-fn lend(when: &ProcWhen) {
+fn lend(when: &ProcRuleStep) {
     let args: Vec<&str> = when.args.iter().map(String::as_str).collect();
     let bytes = |payload: &Option<Payload>| payload.as_ref().map(|it| it.bytes().to_vec()).unwrap_or_default();
     process::rule(&when.cmd)

@@ -1,14 +1,14 @@
 //! Keys and values, which steps share.
 
-use super::time::Time;
-use crate::failure::Failure;
+use super::time::StepClock;
+use crate::failure::StepFailure;
 use fozzy_scenario_file::{KvPoll, KvRead};
 use std::collections::BTreeMap;
 
 #[derive(Clone, Default)]
-pub(crate) struct Store(BTreeMap<String, String>);
+pub(crate) struct KeyValueStore(BTreeMap<String, String>);
 
-impl Store {
+impl KeyValueStore {
     pub(crate) fn set(&mut self, key: &str, value: &str) {
         self.0.insert(key.to_owned(), value.to_owned());
     }
@@ -17,7 +17,7 @@ impl Store {
         self.0.get(key).map(String::as_str)
     }
 
-    pub(super) fn check(&self, read: &KvRead) -> Result<(), Failure> {
+    pub(super) fn check(&self, read: &KvRead) -> Result<(), StepFailure> {
         let found = self.get(&read.key);
         let (holds, expected) = match (&read.equals, read.is_null) {
             (Some(equals), _) => (found == Some(equals), format!("{equals:?}")),
@@ -25,11 +25,11 @@ impl Store {
             (None, Some(false) | None) => (found.is_some(), "a value".to_owned()),
         };
         let class = if found.is_some() { "another value" } else { "nothing there" };
-        if holds { Ok(()) } else { Err(Failure::new(expected_found(&read.key, &expected, found)).of(class)) }
+        if holds { Ok(()) } else { Err(StepFailure::new(expected_found(&read.key, &expected, found)).of(class)) }
     }
 
     /// Outside of branches nothing else runs meanwhile, so between the first look and the last there is nothing to see.
-    pub(super) fn eventually(&self, poll: &KvPoll, time: &mut Time) -> Result<(), Failure> {
+    pub(super) fn eventually(&self, poll: &KvPoll, time: &mut StepClock) -> Result<(), StepFailure> {
         if self.is(poll) {
             return Ok(());
         }
@@ -43,21 +43,21 @@ impl Store {
     }
 
     /// It was not there in time.
-    pub(crate) fn not_in_time(&self, poll: &KvPoll) -> Failure {
+    pub(crate) fn not_in_time(&self, poll: &KvPoll) -> StepFailure {
         let what =
             expected_found(&poll.key, &format!("{:?} within {:?}", poll.equals, poll.within.0), self.get(&poll.key));
-        Failure::said(poll.msg.as_deref(), what)
+        StepFailure::said(poll.msg.as_deref(), what)
     }
 
     /// It is there, and was never to be.
-    pub(crate) fn is_there(poll: &KvPoll) -> Failure {
+    pub(crate) fn is_there(poll: &KvPoll) -> StepFailure {
         let what = format!("`{}` is {:?}, which it was never to be", poll.key, poll.equals);
-        Failure::said(poll.msg.as_deref(), what)
+        StepFailure::said(poll.msg.as_deref(), what)
     }
 
-    pub(super) fn never(&self, poll: &KvPoll, time: &mut Time) -> Result<(), Failure> {
+    pub(super) fn never(&self, poll: &KvPoll, time: &mut StepClock) -> Result<(), StepFailure> {
         if self.is(poll) {
-            return Err(Store::is_there(poll));
+            return Err(KeyValueStore::is_there(poll));
         }
         time.sleep(poll.within)
     }

@@ -5,19 +5,19 @@
 //! freeze         sleep 5 s takes no time; advance 1 s still does
 //! ```
 
-use crate::failure::Failure;
+use crate::failure::StepFailure;
 use fozzy_sdk::tools;
-use fozzy_scenario_file::Span;
+use fozzy_scenario_file::StepDuration;
 use std::time::Duration;
 
 #[derive(Clone, Default)]
-pub(crate) struct Time {
+pub(crate) struct StepClock {
     frozen: bool,
     /// What steps have let pass; without what requests and commands took.
     passed: Duration,
 }
 
-impl Time {
+impl StepClock {
     /// What waiting takes now.
     pub(crate) fn waits(&self, span: Duration) -> Duration {
         if self.frozen { Duration::ZERO } else { span }
@@ -28,7 +28,7 @@ impl Time {
         self.passed += time;
     }
 
-    pub(super) fn sleep(&mut self, span: Span) -> Result<(), Failure> {
+    pub(super) fn sleep(&mut self, span: StepDuration) -> Result<(), StepFailure> {
         if !self.frozen && !span.0.is_zero() {
             std::thread::sleep(span.0);
             self.passed += span.0;
@@ -36,33 +36,33 @@ impl Time {
         Ok(())
     }
 
-    pub(super) fn advance(&mut self, span: Span) -> Result<(), Failure> {
+    pub(super) fn advance(&mut self, span: StepDuration) -> Result<(), StepFailure> {
         tools::advance(span.0);
         self.passed += span.0;
         Ok(())
     }
 
-    pub(super) fn freeze(&mut self, at_ms: Option<u64>) -> Result<(), Failure> {
+    pub(super) fn freeze(&mut self, at_ms: Option<u64>) -> Result<(), StepFailure> {
         if let Some(at) = at_ms.map(Duration::from_millis) {
             let Some(ahead) = at.checked_sub(self.passed) else {
                 let (at, now) = (at.as_millis(), self.passed.as_millis());
-                return Err(Failure::new(format!("time cannot go back to {at} ms: it is {now} ms since the start")));
+                return Err(StepFailure::new(format!("time cannot go back to {at} ms: it is {now} ms since the start")));
             };
-            self.advance(Span(ahead))?;
+            self.advance(StepDuration(ahead))?;
         }
         self.frozen = true;
         tools::freeze();
         Ok(())
     }
 
-    pub(super) fn unfreeze(&mut self) -> Result<(), Failure> {
+    pub(super) fn unfreeze(&mut self) -> Result<(), StepFailure> {
         self.frozen = false;
         tools::unfreeze();
         Ok(())
     }
 
     /// Time that passed has passed, whatever else is taken back.
-    pub(super) fn go_on(&mut self, later: Time) {
+    pub(super) fn go_on(&mut self, later: StepClock) {
         self.passed = later.passed;
         if self.frozen != later.frozen {
             if self.frozen { tools::freeze() } else { tools::unfreeze() }

@@ -11,7 +11,8 @@
 
 use super::summary::{common_folder, one_way, percent, what};
 use super::{
-    ComponentCoverage, CoverageDocument, CoverageFormat, CoverageView, EdgeCoverage, FileCoverage, Ratio, Totals,
+    ComponentCoverage, CoverageDocument, CoverageFormat, CoverageRatio, CoverageTotals, CoverageView, EdgeCoverage,
+    FileCoverage,
 };
 use crate::html::escape;
 use std::collections::BTreeMap;
@@ -65,7 +66,7 @@ fn traces(document: &CoverageDocument) -> String {
     }
 }
 
-fn cards(totals: Totals) -> String {
+fn cards(totals: CoverageTotals) -> String {
     let rows = [("lines", totals.lines), ("functions", totals.functions), ("edges", totals.edges)];
     let cards = rows.map(|(name, ratio)| {
         format!(
@@ -76,12 +77,12 @@ fn cards(totals: Totals) -> String {
     format!("<section class=\"cards\">\n{}</section>\n", cards.concat())
 }
 
-fn bar(ratio: Ratio) -> String {
+fn bar(ratio: CoverageRatio) -> String {
     let share = ratio.per_mille().unwrap_or(0);
     format!("<span class=\"bar {}\"><i style=\"width:{}.{}%\"></i></span>", class(ratio), share / 10, share % 10)
 }
 
-fn class(ratio: Ratio) -> &'static str {
+fn class(ratio: CoverageRatio) -> &'static str {
     match ratio.per_mille() {
         None => "none",
         Some(800..) => "good",
@@ -91,7 +92,7 @@ fn class(ratio: Ratio) -> &'static str {
 }
 
 fn table(files: &[(&ComponentCoverage, &FileCoverage)], folded: &[&FileCoverage], prefix: &str) -> String {
-    let cell = |ratio: Ratio| {
+    let cell = |ratio: CoverageRatio| {
         let order = ratio.per_mille().map_or(-1, |share| i64::try_from(share).unwrap_or(i64::MAX));
         let of = if ratio.total == 0 { String::new() } else { format!("{}/{}", ratio.hit, ratio.total) };
         format!(
@@ -100,7 +101,7 @@ fn table(files: &[(&ComponentCoverage, &FileCoverage)], folded: &[&FileCoverage]
             percent(ratio)
         )
     };
-    let row = |name: &str, totals: Totals, class: &str| {
+    let row = |name: &str, totals: CoverageTotals, class: &str| {
         let cells = [totals.lines, totals.functions, totals.edges].map(cell).concat();
         format!("<tr{class}><td>{name}</td>{cells}</tr>\n")
     };
@@ -114,7 +115,7 @@ fn table(files: &[(&ComponentCoverage, &FileCoverage)], folded: &[&FileCoverage]
     text.push_str("</tbody>\n");
     if !folded.is_empty() {
         let name = format!("{} files of dependencies and toolchain (--all shows them)", folded.len());
-        let sum = Totals::of(folded.iter().copied());
+        let sum = CoverageTotals::of(folded.iter().copied());
         text.push_str(&format!("<tfoot>{}</tfoot>\n", row(&name, sum, " class=\"faint\"")));
     }
     text.push_str("</table>\n");

@@ -14,7 +14,7 @@
 //! Invariant: every file is one record, and every name one function of it. Code without a source file
 //! has no lines and is left out: the format has no word for it.
 
-use super::{CoverageDocument, CoverageFormat, CoverageView, EdgeCoverage, FileCoverage, LineCoverage, Ratio};
+use super::{CoverageDocument, CoverageFormat, CoverageRatio, CoverageView, EdgeCoverage, FileCoverage, LineCoverage};
 use std::collections::BTreeMap;
 
 pub(super) const LCOV: CoverageFormat = CoverageFormat { name: "lcov", shows_sources: false, write };
@@ -71,7 +71,7 @@ impl<'d> Record<'d> {
         for (_, name, hits) in &named {
             text.push_str(&format!("FNDA:{hits},{name}\n"));
         }
-        ratio(text, "FN", Ratio::count(named.iter().map(|(_, _, hits)| *hits)));
+        ratio(text, "FN", CoverageRatio::count(named.iter().map(|(_, _, hits)| *hits)));
         // A block is an operator that branches, numbered by where it stands; its branches are counted from 0.
         self.branches.sort_by_key(|(line, edge)| (*line, edge.offset, edge.id));
         let mut last = (0, 0);
@@ -82,16 +82,16 @@ impl<'d> Record<'d> {
             let taken = if edge.reached { edge.hits.to_string() } else { "-".to_owned() };
             text.push_str(&format!("BRDA:{line},{},{branch},{taken}\n", edge.offset));
         }
-        ratio(text, "BR", Ratio::count(self.branches.iter().map(|(_, edge)| edge.hits)));
+        ratio(text, "BR", CoverageRatio::count(self.branches.iter().map(|(_, edge)| edge.hits)));
         for (line, hits) in &self.lines {
             text.push_str(&format!("DA:{line},{hits}\n"));
         }
-        ratio(text, "L", Ratio::count(self.lines.values().copied()));
+        ratio(text, "L", CoverageRatio::count(self.lines.values().copied()));
     }
 }
 
 /// Found and hit: `FNF` and `FNH`, `BRF` and `BRH`, `LF` and `LH`.
-fn ratio(text: &mut String, of: &str, Ratio { hit, total }: Ratio) {
+fn ratio(text: &mut String, of: &str, CoverageRatio { hit, total }: CoverageRatio) {
     text.push_str(&format!("{of}F:{total}\n{of}H:{hit}\n"));
 }
 

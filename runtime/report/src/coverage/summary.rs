@@ -11,7 +11,8 @@
 //! Invariant: a line fits what is in it, and colours are marks only: without them the text is the same.
 
 use super::{
-    ComponentCoverage, CoverageDocument, CoverageFormat, CoverageView, EdgeCoverage, FileCoverage, Ratio, Totals,
+    ComponentCoverage, CoverageDocument, CoverageFormat, CoverageRatio, CoverageTotals, CoverageView, EdgeCoverage,
+    FileCoverage,
 };
 use crate::Style;
 
@@ -70,11 +71,11 @@ fn component_table(text: &mut String, component: &ComponentCoverage, view: &Cove
         text.push_str(&format!("  {name:<width$}  {}\n", cells(file.totals, view.style)));
     }
     if shown.len() > 1 {
-        let sum = Totals::of(shown.iter().copied());
+        let sum = CoverageTotals::of(shown.iter().copied());
         text.push_str(&format!("  {:<width$}  {}\n", "all of these", cells(sum, view.style)));
     }
     if !folded.is_empty() {
-        let sum = Totals::of(folded.into_iter());
+        let sum = CoverageTotals::of(folded.into_iter());
         text.push_str(&format!(
             "  {faint}{folded_name:<width$}{end}  {}  {faint}--all shows them{end}\n",
             cells(sum, view.style)
@@ -161,8 +162,8 @@ fn source_line(view: &CoverageView, path: &str, line: u32) -> Option<String> {
     Some(text)
 }
 
-fn cells(totals: Totals, style: Style) -> String {
-    let cell = |ratio: Ratio| {
+fn cells(totals: CoverageTotals, style: Style) -> String {
+    let cell = |ratio: CoverageRatio| {
         let Style { good, bad, end, .. } = style;
         let colour = match ratio.per_mille() {
             Some(GOOD..) => good,
@@ -177,11 +178,11 @@ fn cells(totals: Totals, style: Style) -> String {
 }
 
 /// `81.2%`, or a dash when there is nothing to hit.
-pub(super) fn percent(ratio: Ratio) -> String {
+pub(super) fn percent(ratio: CoverageRatio) -> String {
     ratio.per_mille().map_or_else(|| "-".to_owned(), |share| format!("{}.{}%", share / 10, share % 10))
 }
 
-fn of(Ratio { hit, total }: Ratio) -> String {
+fn of(CoverageRatio { hit, total }: CoverageRatio) -> String {
     if total == 0 { String::new() } else { format!("{hit}/{total}") }
 }
 

@@ -15,7 +15,7 @@ use crate::html::escape;
 use crate::pretty::{grouped, place};
 use crate::summary::{RunSummary, StreamSummary};
 use fozzy_trace::facts::PropertyState;
-use fozzy_trace::outcome::Frame;
+use fozzy_trace::outcome::StackFrame;
 use fozzy_trace::{Duration, Finding, Status};
 
 const STYLE: &str = include_str!("page.css");
@@ -23,7 +23,7 @@ const SCRIPT: &str = include_str!("page.js");
 
 /// The document.
 #[must_use]
-pub fn html(summary: &SuiteSummary, is_own: impl Fn(&Frame) -> bool) -> String {
+pub fn html(summary: &SuiteSummary, is_own: impl Fn(&StackFrame) -> bool) -> String {
     let (mode, status) = (summary.mode.name(), summary.status.name());
     let mut page = format!(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
@@ -81,7 +81,7 @@ fn class(case: &CaseSummary) -> &'static str {
     }
 }
 
-fn section(case: &CaseSummary, is_own: impl Fn(&Frame) -> bool) -> String {
+fn section(case: &CaseSummary, is_own: impl Fn(&StackFrame) -> bool) -> String {
     let open = if case.result == CaseResult::Failed { " open" } else { "" };
     let mut text = format!(
         "<details class=\"case\"{open}>\n<summary><span class=\"word {}\">{}</span><code>{}</code>\
@@ -116,7 +116,7 @@ fn section(case: &CaseSummary, is_own: impl Fn(&Frame) -> bool) -> String {
     text + "</div>\n</details>\n"
 }
 
-fn finding(finding: &Finding, is_own: impl Fn(&Frame) -> bool) -> String {
+fn finding(finding: &Finding, is_own: impl Fn(&StackFrame) -> bool) -> String {
     let mut text = format!("<h3>{}</h3>\n", escape(&finding.title));
     // The first line often repeats the title.
     let message: Vec<&str> = finding.message.lines().filter(|line| *line != finding.title).collect();
@@ -124,7 +124,7 @@ fn finding(finding: &Finding, is_own: impl Fn(&Frame) -> bool) -> String {
         text.push_str(&format!("<pre class=\"message\">{}</pre>\n", escape(&message.join("\n"))));
     }
     let frames = finding.backtrace.as_slice();
-    let own: Vec<&Frame> = frames.iter().filter(|frame| is_own(frame)).collect();
+    let own: Vec<&StackFrame> = frames.iter().filter(|frame| is_own(frame)).collect();
     if frames.is_empty() {
         return text;
     }
@@ -136,7 +136,7 @@ fn finding(finding: &Finding, is_own: impl Fn(&Frame) -> bool) -> String {
     )
 }
 
-fn frame_row(frame: &Frame) -> String {
+fn frame_row(frame: &StackFrame) -> String {
     format!("<li><code>{}</code> <span>{}</span></li>\n", escape(&frame.function), escape(&place(frame)))
 }
 

@@ -13,7 +13,7 @@ use super::{CaseResult, CaseSummary, SuiteSummary};
 use crate::pretty::{Style, finding_lines};
 use crate::summary::StreamSummary;
 use fozzy_trace::Status;
-use fozzy_trace::outcome::Frame;
+use fozzy_trace::outcome::StackFrame;
 use quick_junit::{NonSuccessKind, Property, Report, TestCase, TestCaseStatus, TestSuite};
 use std::time::Duration;
 
@@ -33,7 +33,7 @@ impl std::error::Error for JunitError {}
 ///
 /// # Errors
 /// When the writer of XML refuses a word.
-pub fn junit(summary: &SuiteSummary, is_own: impl Fn(&Frame) -> bool) -> Result<String, JunitError> {
+pub fn junit(summary: &SuiteSummary, is_own: impl Fn(&StackFrame) -> bool) -> Result<String, JunitError> {
     let mut report = Report::new("fozzy");
     report.set_time(Duration::from_nanos(summary.duration_ns));
     for (name, cases) in [("regressions", &summary.regressions), ("scenarios", &summary.scenarios)] {
@@ -50,7 +50,7 @@ pub fn junit(summary: &SuiteSummary, is_own: impl Fn(&Frame) -> bool) -> Result<
     report.to_string().map_err(|error| JunitError(error.to_string()))
 }
 
-fn test_case(case: &CaseSummary, is_own: impl Fn(&Frame) -> bool) -> TestCase {
+fn test_case(case: &CaseSummary, is_own: impl Fn(&StackFrame) -> bool) -> TestCase {
     let mut written = TestCase::new(&*case.name, status(case, is_own));
     written.set_classname(&*case.path).set_time(Duration::from_nanos(case.duration_ns));
     let Some(run) = &case.run else { return written };
@@ -72,7 +72,7 @@ fn test_case(case: &CaseSummary, is_own: impl Fn(&Frame) -> bool) -> TestCase {
     written
 }
 
-fn status(case: &CaseSummary, is_own: impl Fn(&Frame) -> bool) -> TestCaseStatus {
+fn status(case: &CaseSummary, is_own: impl Fn(&StackFrame) -> bool) -> TestCaseStatus {
     let mut status = match case.result {
         CaseResult::Passed => return TestCaseStatus::success(),
         CaseResult::Skipped => TestCaseStatus::skipped(),
@@ -88,7 +88,7 @@ fn status(case: &CaseSummary, is_own: impl Fn(&Frame) -> bool) -> TestCaseStatus
     status
 }
 
-fn description(case: &CaseSummary, is_own: impl Fn(&Frame) -> bool) -> String {
+fn description(case: &CaseSummary, is_own: impl Fn(&StackFrame) -> bool) -> String {
     let mut text = String::new();
     for finding in case.findings() {
         text.push_str(&format!("{}\n{}", finding.title, finding_lines(&finding, Style::PLAIN, &is_own)));

@@ -13,7 +13,7 @@
 use super::{CaseResult, CaseSummary, RegressionState, SuiteSummary};
 use crate::facts::FlowSummary;
 use crate::pretty::{Style, counted, finding_lines, grouped};
-use fozzy_trace::outcome::Frame;
+use fozzy_trace::outcome::StackFrame;
 use fozzy_trace::{Duration, Seed, Status};
 
 /// Characters of a path that lines are aligned to; longer ones stand out.
@@ -23,7 +23,7 @@ const PROPERTIES_SHOWN: usize = 40;
 
 /// Everything.
 #[must_use]
-pub fn pretty(summary: &SuiteSummary, style: Style, is_own: impl Fn(&Frame) -> bool) -> String {
+pub fn pretty(summary: &SuiteSummary, style: Style, is_own: impl Fn(&StackFrame) -> bool) -> String {
     let mut text = heading(summary.scenarios.len(), summary.regressions.len(), summary.identity.seed, style);
     let width = widest(summary.cases().map(|case| case.path.as_str()));
     for case in summary.cases() {
@@ -88,7 +88,7 @@ fn extent(case: &CaseSummary) -> String {
 
 /// What is left to say when each case has had its line.
 #[must_use]
-pub fn details(summary: &SuiteSummary, style: Style, is_own: impl Fn(&Frame) -> bool) -> String {
+pub fn details(summary: &SuiteSummary, style: Style, is_own: impl Fn(&StackFrame) -> bool) -> String {
     let Style { good, bad, faint, end } = style;
     let mut text = flows(summary, style) + &properties(summary, style);
     // What failed comes last, where a terminal is looked at.
@@ -113,7 +113,7 @@ pub fn details(summary: &SuiteSummary, style: Style, is_own: impl Fn(&Frame) -> 
 }
 
 /// Everything about a failed case.
-fn failure(case: &CaseSummary, style: Style, is_own: impl Fn(&Frame) -> bool) -> String {
+fn failure(case: &CaseSummary, style: Style, is_own: impl Fn(&StackFrame) -> bool) -> String {
     let Style { bad, faint, end, .. } = style;
     let remark = printable(&case.remark());
     let mut text = format!("{}  {bad}{}{end}  {remark}\n", printable(&case.path), case.word());

@@ -4,17 +4,17 @@ use super::*;
 use crate::pretty::Style;
 use crate::summary::TargetSummary;
 use fozzy_trace::facts::{Cost, FlowStats, PropertyKind, ScenarioStats};
-use fozzy_trace::file::{Outcome, Stream};
+use fozzy_trace::file::{RecordedOutcome, StreamDigest};
 use fozzy_trace::outcome::SourceLocation;
-use fozzy_trace::{Digest, Duration, End, Facts, Instant, Seed, Signature, Verdict};
+use fozzy_trace::{Digest, Duration, ExecutionEnd, Facts, FailureSignature, Instant, Seed, Verdict};
 
 fn wall() -> WallFacts {
     WallFacts { started_at: "then".to_owned(), finished_at: "later".to_owned(), duration_ns: 1_500_000_000 }
 }
 
-fn identity(trace: Option<&str>) -> Identity {
+fn identity(trace: Option<&str>) -> RunIdentity {
     let trace_path = trace.map(str::to_owned);
-    Identity { run_id: "id".to_owned(), seed: Seed(7), trace_path, report_path: None, artifacts_dir: None }
+    RunIdentity { run_id: "id".to_owned(), seed: Seed(7), trace_path, report_path: None, artifacts_dir: None }
 }
 
 fn run(status: Status, title: &str, trace: Option<&str>) -> RunSummary {
@@ -22,15 +22,15 @@ fn run(status: Status, title: &str, trace: Option<&str>) -> RunSummary {
     let message = format!("{title}\n3 of 4 <b>, 100%");
     let finding =
         Finding { kind: FindingKind::Assertion, title: title.to_owned(), message, location, backtrace: Vec::new() };
-    let signature = Signature { kind: FindingKind::Assertion, site: "total".to_owned() };
+    let signature = FailureSignature { kind: FindingKind::Assertion, site: "total".to_owned() };
     let failed = status != Status::Pass;
-    let outcome = Outcome {
+    let outcome = RecordedOutcome {
         verdict: Verdict {
             status,
             findings: failed.then_some(finding).into_iter().collect(),
             signature: failed.then_some(signature),
         },
-        end: End::Exited { code: 0 },
+        end: ExecutionEnd::Exited { code: 0 },
         ended_at: Instant(5),
         calls: 1,
         decisions: 0,
@@ -38,8 +38,8 @@ fn run(status: Status, title: &str, trace: Option<&str>) -> RunSummary {
         fuel_used: 9,
         memory_bytes: 0,
         memory: Digest::of(b""),
-        stdout: Stream { bytes: 0, sha256: Digest::of(b"") },
-        stderr: Stream { bytes: 6, sha256: Digest::of(b"") },
+        stdout: StreamDigest { bytes: 0, sha256: Digest::of(b"") },
+        stderr: StreamDigest { bytes: 6, sha256: Digest::of(b"") },
         nodes: Vec::new(),
     };
     let target = TargetSummary { name: "a.wasm".to_owned(), digest: Digest::of(b""), kind: "component".to_owned() };
@@ -54,7 +54,7 @@ fn run(status: Status, title: &str, trace: Option<&str>) -> RunSummary {
     };
     let mut facts = Facts { scenario: Some(stats), ..Facts::default() };
     facts.properties.declare(PropertyKind::Sometimes, "two conflict", "src/lib.rs:9").expect("a name");
-    RunSummary::of(Mode::Test, identity(trace), target, &outcome, (b"", b"said\x1b\n"), wall()).telling(&facts)
+    RunSummary::of(RunMode::Test, identity(trace), target, &outcome, (b"", b"said\x1b\n"), wall()).telling(&facts)
 }
 
 fn refused(path: &str) -> CaseSummary {
@@ -194,4 +194,7 @@ fn annotations_name_the_line_as_the_project_does() {
 ";
     assert_eq!(text, expected);
     assert!(annotations(&summary, |_| None).contains("::error file=scenarios/bank,title="));
+    // Of a crate in a workspace, the compiler names a source from the folder of that.
+    let text = annotations(&summary, |path| (path == "scenarios/src/lib.rs").then(|| path.to_owned()));
+    assert!(text.contains("::error file=scenarios/src/lib.rs,line=31,title="), "{text}");
 }

@@ -1,13 +1,13 @@
 //! An executor in a few lines, pure or leaking, and what the audit says of it.
 
 use super::*;
-use crate::compare::{Side, locate};
+use crate::compare::{ReplaySide, locate};
 use crate::replay::replay;
-use fozzy_trace::file::{EngineId, Recording, Target};
-use fozzy_trace::observation::{FileAnswer, FileAsk, FileOperation};
+use fozzy_trace::file::{EngineId, RecordedTarget, Recording};
+use fozzy_trace::observation::{FileOperation, FileRequest, FileResponse};
 use fozzy_trace::plan::{Inputs, Plan};
-use fozzy_trace::{Answer, Ask, NodeExecution, Observation, Observed, Status};
-use fozzy_trace::{End, Execution, Instant, NodeId, Origin, Output, Purpose, Question, Recorder};
+use fozzy_trace::{BackendRequest, BackendResponse, NodeExecution, Observation, ObservationLookup, Status};
+use fozzy_trace::{Execution, ExecutionEnd, Instant, NodeId, Origin, Purpose, Question, Recorder, StreamOutput};
 
 /// An executor in three lines: asks for bytes `calls` times and writes them down. From the call
 /// `odd` of its execution `spoilt` on, it answers from somewhere else, as a leaking clock would.
@@ -19,7 +19,7 @@ struct Fake {
 }
 
 impl Executor for Fake {
-    fn execute(&mut self, mut source: Box<dyn DecisionSource>, keep: Keep) -> Result<Execution, HarnessError> {
+    fn execute(&mut self, mut source: Box<dyn DecisionSource>, keep: HistoryWindow) -> Result<Execution, HarnessError> {
         self.executions += 1;
         let leaks = self.spoilt.is_some_and(|spoilt| self.executions >= spoilt);
         let mut recorder = Recorder::new(keep);
@@ -33,11 +33,11 @@ impl Executor for Fake {
             recorder.call(1, "fake.draw", NodeId(0), Instant(call), &(), &answer);
         }
         Ok(Execution {
-            end: End::Exited { code: 0 },
+            end: ExecutionEnd::Exited { code: 0 },
             ended_at: Instant(self.calls),
             history: recorder.finish(),
-            stdout: Output::default(),
-            stderr: Output::default(),
+            stdout: StreamOutput::default(),
+            stderr: StreamOutput::default(),
             fuel_used: 0,
             memory_bytes: 0,
             memory: Digest::of(b""),
@@ -58,19 +58,19 @@ fn fake(calls: u64, odd: u64, spoilt: Option<usize>) -> Fake {
 struct Reader(&'static str);
 
 impl Executor for Reader {
-    fn execute(&mut self, mut source: Box<dyn DecisionSource>, keep: Keep) -> Result<Execution, HarnessError> {
-        let mut execution = fake(3, 0, None).execute(Box::new(Seeded::new(source.seed())), keep)?;
+    fn execute(&mut self, mut source: Box<dyn DecisionSource>, keep: HistoryWindow) -> Result<Execution, HarnessError> {
+        let mut execution = fake(3, 0, None).execute(Box::new(SeededSource::new(source.seed())), keep)?;
         let operation = FileOperation::ReadlinkAt { path: self.0.to_owned() };
-        let ask = Ask::File(FileAsk { on: 0, operation });
+        let ask = BackendRequest::File(FileRequest { on: 0, operation });
         let answer = match source.observe(&ask, &mut execution.history.observed) {
-            Observed::Unknown => Answer::File(Ok(FileAnswer::Link("real".to_owned()))),
-            Observed::Answer(answer) => answer,
-            Observed::Diverged(recorded) => {
-                execution.end = End::diverged(recorded.as_deref(), &ask);
+            ObservationLookup::Unknown => BackendResponse::File(Ok(FileResponse::Link("real".to_owned()))),
+            ObservationLookup::Answer(answer) => answer,
+            ObservationLookup::Diverged(recorded) => {
+                execution.end = ExecutionEnd::diverged(recorded.as_deref(), &ask);
                 return Ok(execution);
             }
         };
-        let Answer::File(Ok(FileAnswer::Link(text))) = &answer else { unreachable!("it fits its ask") };
+        let BackendResponse::File(Ok(FileResponse::Link(text))) = &answer else { unreachable!("it fits its ask") };
         execution.stdout.write(text.as_bytes());
         execution.history.observations.push(Observation { ask, answer });
         Ok(execution)
@@ -80,8 +80,8 @@ impl Executor for Reader {
 /// A recording answers for the real computer, through the file, and for nothing that it was not asked.
 #[test]
 fn a_replay_asks_the_recording_instead_of_the_computer() {
-    let execution = Reader("a").execute(Box::new(Seeded::new(Seed(7))), 0..0).expect("executes");
-    let target = Target { name: "a".to_owned(), source: Digest::of(b""), kind: "component".to_owned() };
+    let execution = Reader("a").execute(Box::new(SeededSource::new(Seed(7))), 0..0).expect("executes");
+    let target = RecordedTarget { name: "a".to_owned(), source: Digest::of(b""), kind: "component".to_owned() };
     let (fozzy, wasmtime, configuration) = (String::new(), String::new(), Digest::of(b""));
     let engine = EngineId { fozzy, wasmtime, rewriter: 1, configuration };
     let (plan, inputs, verdict) = (Plan::default(), Inputs::default(), judge(&execution));
@@ -100,13 +100,13 @@ fn a_replay_asks_the_recording_instead_of_the_computer() {
 
 #[test]
 fn another_machine_is_compared_too() {
-    let mut execution = fake(1, 0, None).execute(Box::new(Seeded::new(Seed(7))), 0..0).expect("executes");
-    let outcome = |execution: &Execution| Outcome::of(execution, judge(execution));
+    let mut execution = fake(1, 0, None).execute(Box::new(SeededSource::new(Seed(7))), 0..0).expect("executes");
+    let outcome = |execution: &Execution| RecordedOutcome::of(execution, judge(execution));
     let node = NodeExecution {
         name: "db".to_owned(),
         end: None,
-        stdout: Output::default(),
-        stderr: Output::default(),
+        stdout: StreamOutput::default(),
+        stderr: StreamOutput::default(),
         memory: Digest::of(b""),
         backtrace: Vec::new(),
     };
@@ -141,15 +141,15 @@ fn a_leak_is_named_by_its_first_call() {
 
 #[test]
 fn a_divergence_deep_in_a_long_history_is_located() {
-    let source = || Box::new(Seeded::new(Seed(7))) as Box<dyn DecisionSource>;
+    let source = || Box::new(SeededSource::new(Seed(7))) as Box<dyn DecisionSource>;
     let (mut plain, mut odd) = (fake(300_000, 0, None), fake(300_000, 234_567, Some(0)));
-    let mut left = Side { executor: &mut plain, source: &source };
-    let mut right = Side { executor: &mut odd, source: &source };
+    let mut left = ReplaySide { executor: &mut plain, source: &source };
+    let mut right = ReplaySide { executor: &mut odd, source: &source };
     let divergence = locate(&mut left, &mut right).expect("executes").expect("differs");
     assert_eq!(divergence.index, 234_567);
 
     let mut shorter = fake(1_000, 0, None);
-    let mut right = Side { executor: &mut shorter, source: &source };
+    let mut right = ReplaySide { executor: &mut shorter, source: &source };
     let divergence = locate(&mut left, &mut right).expect("executes").expect("differs");
     assert_eq!((divergence.index, divergence.asked), (1_000, None));
 }

@@ -9,21 +9,22 @@
 //! once; a failure that its story does not show again is counted, and is no finding.
 //! Not here: when it is told to stop by a clock (`fozzy`).
 
-use super::bandit::Earned;
-use super::ground::{Ground, PlaceId, Went};
-use super::novelty::{Fresh, Novelty, States};
-use super::options::{Options, Stop};
-use super::pool::Pool;
-use super::story::{Story, Way};
-use super::strategy::{Attempt, Keeps, Origin, Strategy, StrategyRow};
-use super::swarm::Mask;
-use super::walk::{Answers, Manner, Order, Walk};
-use crate::fuzz::Found;
-use crate::fuzz::chance::Chance;
-use crate::fuzz::estimate::Estimate;
-use crate::fuzz::findings::Findings;
-use fozzy_trace::source::Explicit;
-use fozzy_trace::{HarnessError, Verdict};
+use super::bandit::Reward;
+use super::decision_path::{DecisionPath, PathNode};
+use super::frontier::Frontier;
+use super::guided_source::{AnswerLog, AnswerPolicy, GuidedSource, TaskOrder};
+use super::options::{Options, StopCondition};
+use super::state_feedback::{NewCoverage, StateFeedback, StateScope};
+use super::stateful_target::StatefulTarget;
+use super::strategy::{CapturePolicy, ExplorationStrategy, RunOrigin, RunSpec, StrategyRow};
+use super::swarm::AnswerMask;
+use crate::findings::FailureRecord;
+use crate::findings::Findings;
+use crate::rng::Rng;
+use crate::stats::Estimate;
+use fozzy_check::judge_end;
+use fozzy_trace::source::Override;
+use fozzy_trace::{CheckpointId, HarnessError, StepId, StepOutcome, Verdict};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
@@ -53,8 +54,10 @@ pub struct Stats {
     pub failures: u64,
     /// Failures that differ.
     pub findings: u64,
-    /// Failures that the story of their run did not show again.
+    /// Failures that the path of their run did not reproduce.
     pub lost: u64,
+    /// Runs that were cut because they asked more questions than answers are logged.
+    pub cut: u64,
     /// The last step that showed something new.
     pub last_new: u64,
     /// Edges that were taken in one step only.
@@ -78,47 +81,47 @@ impl Stats {
 }
 
 /// For each module, the classes of counts that were seen of each of its edges, one byte each.
-pub type Edges = Vec<Vec<u8>>;
+pub type EdgeClasses = Vec<Vec<u8>>;
 
 /// What others have found.
 #[derive(Clone, Debug, Default)]
-pub struct Others {
+pub struct PeerDiscoveries {
     /// The ways to their places.
-    pub stories: Vec<Story>,
+    pub paths: Vec<DecisionPath>,
     /// What is not new any more.
-    pub edges: Vec<Edges>,
+    pub edges: Vec<EdgeClasses>,
 }
 
 /// Hears what happens, and keeps it.
-pub trait Observer {
+pub trait ExplorationObserver {
     /// A step was taken. `false` ends the exploration.
-    fn stepped(&mut self, stats: &Stats) -> bool;
+    fn on_step(&mut self, stats: &Stats) -> bool;
 
     /// Something new was seen at the end of this story.
     ///
     /// # Errors
     /// When it cannot be kept.
-    fn kept(&mut self, story: &dyn Fn() -> Story) -> Result<(), HarnessError> {
-        let _ = story;
+    fn on_captured(&mut self, path: &dyn Fn() -> DecisionPath) -> Result<(), HarnessError> {
+        let _ = path;
         Ok(())
     }
 
     /// What others have found meanwhile; `edges` are those of this one, for them.
-    fn others(&mut self, edges: &dyn Fn() -> Edges) -> Others {
+    fn peer_discoveries(&mut self, edges: &dyn Fn() -> EdgeClasses) -> PeerDiscoveries {
         let _ = edges;
-        Others::default()
+        PeerDiscoveries::default()
     }
 
     /// A failure was found that was not known.
     ///
     /// # Errors
     /// When it cannot be kept.
-    fn found(&mut self, found: &Found<Story>) -> Result<(), HarnessError>;
+    fn on_failure(&mut self, found: &FailureRecord<DecisionPath>) -> Result<(), HarnessError>;
 }
 
 /// Why an exploration has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ended {
+pub enum ExplorationEnd {
     /// All its runs were made.
     Runs,
     /// The observer ended it.
@@ -126,7 +129,7 @@ pub enum Ended {
     /// Nothing new was seen for a long time.
     Saturated,
     /// A failure was found, and the first one was asked for.
-    Found,
+    FirstFailure,
     /// There was nothing left to try.
     Exhausted,
 }
@@ -134,28 +137,28 @@ pub enum Ended {
 /// An exploration.
 pub struct Exploration {
     options: Options,
-    strategy: Box<dyn Strategy>,
-    chance: Chance,
-    choosing: Chance,
-    novelty: Novelty,
-    pool: Pool,
-    findings: Findings<Story>,
+    strategy: Box<dyn ExplorationStrategy>,
+    rng: Rng,
+    choosing: Rng,
+    feedback: StateFeedback,
+    frontier: Frontier,
+    findings: Findings<DecisionPath>,
     stats: Stats,
     /// The way to the start.
-    start: Arc<Way>,
+    start: Arc<PathNode>,
 }
 
 /// Whom an exploration deals with.
-struct Outside<'a> {
-    ground: &'a mut dyn Ground,
-    observer: &'a mut dyn Observer,
+struct ExplorationIo<'a> {
+    target: &'a mut dyn StatefulTarget,
+    observer: &'a mut dyn ExplorationObserver,
 }
 
 /// Where a run is.
-struct Run {
-    before: Arc<Way>,
-    from: Option<PlaceId>,
-    answers: Answers,
+struct RunProgress {
+    before: Arc<PathNode>,
+    from: Option<CheckpointId>,
+    answers: AnswerLog,
     steps: u32,
     /// The flow that ran last.
     flow: Option<u32>,
@@ -166,18 +169,18 @@ struct Run {
 impl Exploration {
     /// An exploration that has not begun. `start` is what was answered before the beginning.
     #[must_use]
-    pub fn new(options: Options, row: &StrategyRow, start: &Answers) -> Exploration {
-        let chance = Chance::new(options.seed, options.worker);
+    pub fn new(options: Options, row: &StrategyRow, start: &AnswerLog) -> Exploration {
+        let rng = Rng::new(options.seed, options.worker);
         Exploration {
             strategy: (row.make)(&options),
-            choosing: chance.stream(CHOOSING),
-            chance,
+            choosing: rng.stream(CHOOSING),
+            rng,
             options,
-            novelty: Novelty::default(),
-            pool: Pool::default(),
+            feedback: StateFeedback::default(),
+            frontier: Frontier::default(),
             findings: Findings::default(),
             stats: Stats::default(),
-            start: Way::from(None, &start.so_far(), 0),
+            start: PathNode::from(None, &start.snapshot(), 0),
         }
     }
 
@@ -189,137 +192,175 @@ impl Exploration {
 
     /// Its failures.
     #[must_use]
-    pub fn findings(&self) -> &Findings<Story> {
+    pub fn findings(&self) -> &Findings<DecisionPath> {
         &self.findings
     }
 
     /// The stories of the places that are kept.
-    pub fn stories(&self) -> impl Iterator<Item = Story> {
-        (0..self.pool.len()).filter_map(|at| Some(self.pool.get(at)?.way.story(&[], 0)))
+    pub fn paths(&self) -> impl Iterator<Item = DecisionPath> {
+        (0..self.frontier.len()).filter_map(|at| Some(self.frontier.get(at)?.node.path(&[], 0)))
     }
 
     /// What each of the things that its strategy divides its effort between has earned, by dial and name.
     #[must_use]
-    pub fn earned(&self) -> Vec<(&'static str, &'static str, Earned)> {
-        self.strategy.earned()
+    pub fn rewards(&self) -> Vec<(&'static str, &'static str, Reward)> {
+        self.strategy.rewards()
     }
 
     /// For each edge of a module, in the order in which the ground shows them, whether any step took it: one byte each.
     #[must_use]
     pub fn taken(&self, module: usize) -> Vec<u8> {
-        self.novelty.taken(module)
+        self.feedback.taken(module)
     }
 
     /// Goes on with an exploration that had so many runs and steps behind it: its chance is that of the runs after these.
     pub fn resume(&mut self, runs: u64, steps: u64) {
         (self.stats.runs, self.stats.steps, self.stats.last_new) = (runs, steps, steps);
-        self.choosing = self.chance.stream(CHOOSING - runs);
+        self.choosing = self.rng.stream(CHOOSING - runs);
     }
 
-    /// Explores: first goes the ways of `stories`, which others have found, then its own.
+    /// Explores: first goes the ways of `paths`, which others have found, then its own. Stories beyond the bound of runs are
+    /// not taken.
     ///
     /// # Errors
     /// When the machine, not the scenario, fails.
     pub fn run(
         &mut self,
-        ground: &mut dyn Ground,
-        stories: &mut dyn Iterator<Item = Story>,
-        observer: &mut dyn Observer,
-    ) -> Result<Ended, HarnessError> {
-        let mut outside = Outside { ground, observer };
-        for story in stories {
-            if let Some(ended) = self.follow(&mut outside, &story)? {
+        target: &mut dyn StatefulTarget,
+        paths: &mut dyn Iterator<Item = DecisionPath>,
+        observer: &mut dyn ExplorationObserver,
+    ) -> Result<ExplorationEnd, HarnessError> {
+        let mut io = ExplorationIo { target, observer };
+        loop {
+            if self.has_made_all_runs() {
+                return Ok(ExplorationEnd::Runs);
+            }
+            let Some(path) = paths.next() else { break };
+            if let Some(ended) = self.replay_path(&mut io, &path)? {
                 return Ok(ended);
             }
         }
         loop {
-            if self.stats.runs >= self.options.runs_max {
-                return Ok(Ended::Runs);
+            if self.has_made_all_runs() {
+                return Ok(ExplorationEnd::Runs);
             }
-            if self.options.stop == Stop::Saturated && self.stats.is_saturated() {
-                return Ok(Ended::Saturated);
+            if self.options.stop == StopCondition::Saturated && self.stats.is_saturated() {
+                return Ok(ExplorationEnd::Saturated);
             }
-            let others = outside.observer.others(&|| self.novelty.classes());
-            others.edges.iter().for_each(|edges| self.novelty.know(edges));
-            for story in others.stories {
-                if let Some(ended) = self.follow(&mut outside, &story)? {
+            let others = io.observer.peer_discoveries(&|| self.feedback.classes());
+            others.edges.iter().for_each(|edges| self.feedback.merge_known(edges));
+            for path in others.paths {
+                if let Some(ended) = self.replay_path(&mut io, &path)? {
                     return Ok(ended);
                 }
+                if self.has_made_all_runs() {
+                    return Ok(ExplorationEnd::Runs);
+                }
             }
-            let Some(attempt) = self.strategy.next(&mut self.pool, &mut self.choosing) else {
-                return Ok(Ended::Exhausted);
+            let Some(spec) = self.strategy.next(&mut self.frontier, &mut self.choosing) else {
+                return Ok(ExplorationEnd::Exhausted);
             };
-            if let Some(ended) = self.attempt(&mut outside, &attempt)? {
+            if let Some(ended) = self.execute_and_learn(&mut io, &spec)? {
                 return Ok(ended);
             }
         }
     }
 
-    /// Goes the way of a story, and keeps where it leads if that is new.
-    fn follow(&mut self, outside: &mut Outside<'_>, story: &Story) -> Result<Option<Ended>, HarnessError> {
-        // What was answered before the beginning was asked before.
-        let script: Arc<[Explicit]> = story.answers.get(self.start.len()..).unwrap_or_default().into();
-        let manner = Manner { mask: Mask::All, order: Order::First, simplest: true, toggle: 0.0 };
-        let (origin, steps) = (Origin::Start, story.steps);
-        self.go(outside, &Attempt { origin, steps, script, manner, keeps: Keeps::New }).map(|(ended, _)| ended)
+    fn has_made_all_runs(&self) -> bool {
+        self.stats.runs >= self.options.runs_max
     }
 
-    fn attempt(&mut self, outside: &mut Outside<'_>, attempt: &Attempt) -> Result<Option<Ended>, HarnessError> {
-        let (ended, run) = self.go(outside, attempt)?;
+    /// Goes the way of a story, and keeps where it leads if that is new.
+    fn replay_path(
+        &mut self,
+        io: &mut ExplorationIo<'_>,
+        path: &DecisionPath,
+    ) -> Result<Option<ExplorationEnd>, HarnessError> {
+        // What was answered before the beginning was asked before.
+        let script: Arc<[Override]> = path.answers.get(self.start.len()..).unwrap_or_default().into();
+        let policy = AnswerPolicy { mask: AnswerMask::All, order: TaskOrder::First, simplest: true, toggle: 0.0 };
+        let (origin, steps) = (RunOrigin::Start, path.steps);
+        self.execute(io, &RunSpec { origin, steps, script, policy, capture: CapturePolicy::New })
+            .map(|(ended, _)| ended)
+    }
+
+    fn execute_and_learn(
+        &mut self,
+        io: &mut ExplorationIo<'_>,
+        spec: &RunSpec,
+    ) -> Result<Option<ExplorationEnd>, HarnessError> {
+        let (ended, run) = self.execute(io, spec)?;
         self.strategy.learn(run.fresh, run.steps, &run.answers);
-        if let Some(place) = run.from {
-            self.pool.reward(place, run.fresh);
+        if let Some(checkpoint) = run.from {
+            self.frontier.reward(checkpoint, run.fresh);
         }
         Ok(ended)
     }
 
     /// One run.
-    fn go(&mut self, outside: &mut Outside<'_>, attempt: &Attempt) -> Result<(Option<Ended>, Run), HarnessError> {
-        let answers = Answers::default();
-        let kept = match attempt.origin {
-            Origin::Start => None,
-            Origin::Kept(at) => self.pool.get(at),
+    fn execute(
+        &mut self,
+        io: &mut ExplorationIo<'_>,
+        spec: &RunSpec,
+    ) -> Result<(Option<ExplorationEnd>, RunProgress), HarnessError> {
+        let answers = AnswerLog::default();
+        let kept = match spec.origin {
+            RunOrigin::Start => None,
+            RunOrigin::Checkpoint(at) => self.frontier.get(at),
         };
-        let before = kept.map_or_else(|| Arc::clone(&self.start), |kept| Arc::clone(&kept.way));
-        let from = kept.map(|kept| kept.place);
-        let mut run = Run { before, from, answers: answers.clone(), steps: 0, flow: None, fresh: 0 };
-        let chance = self.chance.stream(self.stats.runs);
+        let before = kept.map_or_else(|| Arc::clone(&self.start), |kept| Arc::clone(&kept.node));
+        let from = kept.map(|kept| kept.checkpoint);
+        let mut run = RunProgress { before, from, answers: answers.clone(), steps: 0, flow: None, fresh: 0 };
+        let rng = self.rng.stream(self.stats.runs);
         self.stats.runs += 1;
-        let walk = Walk::new(Arc::clone(&attempt.script), chance, attempt.manner.clone(), &answers);
-        outside.ground.go(from.unwrap_or_else(|| outside.ground.start()), Box::new(walk))?;
-        self.novelty.arrive(outside.ground);
+        let walk = GuidedSource::new(Arc::clone(&spec.script), rng, spec.policy.clone(), &answers);
+        io.target.restore(from.unwrap_or_else(|| io.target.start()), Box::new(walk))?;
+        self.feedback.begin_run(io.target);
         let beginnings = u32::from(from.is_none());
-        let steps = attempt.steps.min(self.options.steps_max.saturating_sub(run.before.steps));
+        let steps = spec.steps.min(self.options.steps_max.saturating_sub(run.before.steps));
         for number in 0..steps + beginnings {
-            let went = outside.ground.forward()?;
             let is_step = number >= beginnings;
+            let step = if is_step { StepId::Step(run.before.steps + run.steps) } else { StepId::Begin };
+            let outcome = io.target.step(step)?;
             run.steps += u32::from(is_step);
             self.stats.steps += u64::from(is_step);
-            let ended = match went {
-                Went::On { flow } => {
-                    self.look(outside, &mut run, flow, attempt.keeps)?;
-                    None
+            match outcome {
+                // Where its path does not lead, nothing is captured and nothing continues.
+                StepOutcome::Returned { flow } if run.answers.is_truncated() => {
+                    self.observe_step(io, &mut run, flow, CapturePolicy::Nothing)?;
+                    self.stats.cut += 1;
+                    return Ok((None, run));
                 }
-                Went::Over => return Ok((None, run)),
-                Went::Failed(verdict) => return Ok((self.failed(outside, &run, Some(&verdict))?, run)),
-                Went::Cut => return Ok((self.failed(outside, &run, None)?, run)),
-            };
-            if !outside.observer.stepped(&self.stats) {
-                return Ok((ended.or(Some(Ended::Stopped)), run));
+                StepOutcome::Returned { flow } => self.observe_step(io, &mut run, flow, spec.capture)?,
+                StepOutcome::Finished => return Ok((None, run)),
+                StepOutcome::Ended { end, backtrace, stderr } => {
+                    let verdict = judge_end(&end, &stderr, &backtrace);
+                    return Ok((self.judge_failure(io, &run, Some(&verdict))?, run));
+                }
+                StepOutcome::Cut => return Ok((self.judge_failure(io, &run, None)?, run)),
+            }
+            if !io.observer.on_step(&self.stats) {
+                return Ok((Some(ExplorationEnd::Stopped), run));
             }
         }
         // What has not ended goes on elsewhere, or comes to its end here.
         let is_at_end = run.before.steps + run.steps >= self.options.steps_max;
-        if (attempt.keeps != Keeps::States || is_at_end) && run.steps > 0 {
-            let ended = match outside.ground.finish()? {
-                Went::On { .. } => {
-                    let fresh = self.novelty.note(outside.ground, (run.flow, None), self.states(States::Told));
-                    run.fresh += self.count(fresh);
-                    None
+        if (spec.capture != CapturePolicy::States || is_at_end) && run.steps > 0 {
+            let ended = match io.target.step(StepId::End)? {
+                StepOutcome::Returned { .. } => match io.target.judge_end() {
+                    Some(verdict) => self.judge_failure(io, &run, Some(&verdict))?,
+                    None => {
+                        let fresh = self.feedback.observe(io.target, (run.flow, None), self.states(StateScope::Told));
+                        run.fresh += self.count(fresh);
+                        None
+                    }
+                },
+                StepOutcome::Finished => None,
+                StepOutcome::Ended { end, backtrace, stderr } => {
+                    let verdict = judge_end(&end, &stderr, &backtrace);
+                    self.judge_failure(io, &run, Some(&verdict))?
                 }
-                Went::Over => None,
-                Went::Failed(verdict) => self.failed(outside, &run, Some(&verdict))?,
-                Went::Cut => self.failed(outside, &run, None)?,
+                StepOutcome::Cut => self.judge_failure(io, &run, None)?,
             };
             return Ok((ended, run));
         }
@@ -327,50 +368,50 @@ impl Exploration {
     }
 
     /// Looks at the last step, and keeps the place where that is worth it.
-    fn look(
+    fn observe_step(
         &mut self,
-        outside: &mut Outside<'_>,
-        run: &mut Run,
+        io: &mut ExplorationIo<'_>,
+        run: &mut RunProgress,
         flow: Option<u32>,
-        keeps: Keeps,
+        capture: CapturePolicy,
     ) -> Result<(), HarnessError> {
         // A bounded search must not take for known what only the noise of a memory hides.
-        let states = if keeps == Keeps::New && run.steps > 0 { States::All } else { States::Told };
+        let states = if capture == CapturePolicy::New && run.steps > 0 { StateScope::All } else { StateScope::Told };
         let states = self.states(states);
-        let fresh = self.novelty.note(outside.ground, (run.flow, flow), states);
+        let fresh = self.feedback.observe(io.target, (run.flow, flow), states);
         run.flow = flow;
         let sum = self.count(fresh);
         run.fresh += sum;
-        run.answers.step_is_over(sum > 0);
-        let is_kept = match keeps {
-            Keeps::Nothing => false,
-            Keeps::New => sum > 0,
-            Keeps::States => fresh.states > 0 || outside.ground.state().is_none(),
+        run.answers.end_step(sum > 0);
+        let is_kept = match capture {
+            CapturePolicy::Nothing => false,
+            CapturePolicy::New => sum > 0,
+            CapturePolicy::States => fresh.states > 0 || io.target.state().is_none(),
         };
         let is_last = run.before.steps + run.steps >= self.options.steps_max;
         if !is_kept || is_last || self.options.checkpoints_max == 0 {
             return Ok(());
         }
-        let place = outside.ground.keep()?;
-        let way = Way::from(Some(&run.before), &run.answers.so_far(), run.before.steps + run.steps);
-        if keeps == Keeps::New {
-            outside.observer.kept(&|| way.story(&[], 0))?;
+        let checkpoint = io.target.capture()?;
+        let node = PathNode::from(Some(&run.before), &run.answers.snapshot(), run.before.steps + run.steps);
+        if capture == CapturePolicy::New {
+            io.observer.on_captured(&|| node.path(&[], 0))?;
         }
-        self.strategy.kept(place);
-        if let Some(gone) = self.pool.add(place, way, sum, self.options.checkpoints_max) {
-            outside.ground.forget(gone);
+        self.strategy.on_captured(checkpoint);
+        if let Some(gone) = self.frontier.add(checkpoint, node, sum, self.options.checkpoints_max) {
+            io.target.release(gone);
         }
-        self.stats.checkpoints = self.pool.len() as u64;
+        self.stats.checkpoints = self.frontier.len() as u64;
         Ok(())
     }
 
     /// Which states count, of these.
-    fn states(&self, wanted: States) -> States {
-        if self.options.states { wanted } else { States::Ignored }
+    fn states(&self, wanted: StateScope) -> StateScope {
+        if self.options.states { wanted } else { StateScope::Ignored }
     }
 
-    fn count(&mut self, fresh: Fresh) -> u32 {
-        let (edges, features, states, (once, twice)) = self.novelty.totals();
+    fn count(&mut self, fresh: NewCoverage) -> u32 {
+        let (edges, features, states, (once, twice)) = self.feedback.totals();
         let stats = &mut self.stats;
         (stats.edges, stats.features, stats.states) = (edges, features, states);
         (stats.edges_once, stats.edges_twice) = (once, twice);
@@ -381,30 +422,34 @@ impl Exploration {
     }
 
     /// A run failed, or was cut. Its story, run alone, says what that is.
-    fn failed(
+    fn judge_failure(
         &mut self,
-        outside: &mut Outside<'_>,
-        run: &Run,
+        io: &mut ExplorationIo<'_>,
+        run: &RunProgress,
         verdict: Option<&Verdict>,
-    ) -> Result<Option<Ended>, HarnessError> {
+    ) -> Result<Option<ExplorationEnd>, HarnessError> {
         let signature = verdict.and_then(|verdict| verdict.signature.clone());
         if verdict.is_some() && self.findings.seen(signature.as_ref()) {
             self.stats.failures += 1;
             return Ok(None);
         }
-        let story = run.before.story(&run.answers.so_far(), run.steps);
-        let exact = outside.ground.confirm(&story)?;
+        let path = run.before.path(&run.answers.snapshot(), run.steps);
+        let exact = io.target.confirm(&path)?;
         if exact.signature.is_none() {
-            self.stats.lost += u64::from(verdict.is_some());
+            if run.answers.is_truncated() {
+                self.stats.cut += 1;
+            } else {
+                self.stats.lost += u64::from(verdict.is_some());
+            }
             return Ok(None);
         }
         self.stats.failures += 1;
-        let found = Found { input: story, found_at: self.stats.runs, times: 1, verdict: exact, confirmed: true };
+        let found = FailureRecord { input: path, found_at: self.stats.runs, times: 1, verdict: exact, confirmed: true };
         let signature = signature.or_else(|| found.verdict.signature.clone());
         let Some(found) = self.findings.add(signature, found) else { return Ok(None) };
-        outside.observer.found(found)?;
+        io.observer.on_failure(found)?;
         self.stats.last_new = self.stats.steps;
         self.stats.findings = self.findings.all().len() as u64;
-        Ok((self.options.stop == Stop::FirstFinding).then_some(Ended::Found))
+        Ok((self.options.stop == StopCondition::FirstFinding).then_some(ExplorationEnd::FirstFailure))
     }
 }

@@ -28,7 +28,7 @@ pub struct Options {
     /// Whether a new state of the scenario is something new.
     pub states: bool,
     /// What ends it, beside its bounds.
-    pub stop: Stop,
+    pub stop: StopCondition,
 }
 
 impl Default for Options {
@@ -45,7 +45,7 @@ impl Default for Options {
             fault_toggle_prob: 0.3,
             swarm: true,
             states: true,
-            stop: Stop::Bounds,
+            stop: StopCondition::Bounds,
         }
     }
 }
@@ -64,7 +64,7 @@ pub enum CheckpointStrategy {
 
 /// What ends an exploration.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Stop {
+pub enum StopCondition {
     /// Nothing but its bounds.
     #[default]
     Bounds,

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! coverage_guided  fresh, or from a place where something new was seen      random   always fresh
-//! pct              fresh, tasks run on but for a few changes                 fifo     fresh, tasks take turns
+//! pct, pos, urw    fresh, tasks by a policy (`fozzy_trace::scheduler`)        fifo     fresh, tasks take turns
 //! dfs, bfs         every answer of every step in turn, from every new state, the latest or the earliest first
 //! ```
 //!
@@ -12,42 +12,42 @@ mod coverage_guided;
 mod fresh;
 mod systematic;
 
-use super::bandit::Earned;
-use super::ground::PlaceId;
+use super::bandit::Reward;
+use super::frontier::Frontier;
+use super::guided_source::{AnswerLog, AnswerPolicy, TaskOrder};
 use super::options::Options;
-use super::pool::Pool;
-use super::walk::{Answers, Manner, Order};
-use crate::fuzz::chance::Chance;
-use coverage_guided::CoverageGuided;
-use fozzy_trace::source::Explicit;
-use fresh::Fresh;
+use crate::rng::Rng;
+use coverage_guided::CoverageGuidedSearch;
+use fozzy_trace::source::Override;
+use fozzy_trace::{CheckpointId, SchedulePolicy};
+use fresh::FreshStart;
 use std::sync::Arc;
-use systematic::Systematic;
+use systematic::SystematicSearch;
 
 /// Where a run begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Origin {
+pub(crate) enum RunOrigin {
     /// At the start.
     Start,
     /// At this place of the pool.
-    Kept(usize),
+    Checkpoint(usize),
 }
 
 /// One way to try.
 #[derive(Clone, Debug)]
-pub(crate) struct Attempt {
-    pub(crate) origin: Origin,
+pub(crate) struct RunSpec {
+    pub(crate) origin: RunOrigin,
     /// Steps at most; none of them is the beginning.
     pub(crate) steps: u32,
     /// The first answers.
-    pub(crate) script: Arc<[Explicit]>,
-    pub(crate) manner: Manner,
-    pub(crate) keeps: Keeps,
+    pub(crate) script: Arc<[Override]>,
+    pub(crate) policy: AnswerPolicy,
+    pub(crate) capture: CapturePolicy,
 }
 
 /// Which places are kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Keeps {
+pub(crate) enum CapturePolicy {
     /// None.
     Nothing,
     /// Those where something new was seen.
@@ -57,20 +57,20 @@ pub(crate) enum Keeps {
 }
 
 /// Chooses ways.
-pub(crate) trait Strategy {
+pub(crate) trait ExplorationStrategy {
     /// The next one; `None` when there are none left.
-    fn next(&mut self, pool: &mut Pool, chance: &mut Chance) -> Option<Attempt>;
+    fn next(&mut self, frontier: &mut Frontier, rng: &mut Rng) -> Option<RunSpec>;
 
     /// What came of it: how much was new, in how many steps, and what was asked and answered.
-    fn learn(&mut self, fresh: u32, steps: u32, answers: &Answers);
+    fn learn(&mut self, fresh: u32, steps: u32, answers: &AnswerLog);
 
     /// What each of the things that it divides its effort between has earned, by dial and name.
-    fn earned(&self) -> Vec<(&'static str, &'static str, Earned)> {
+    fn rewards(&self) -> Vec<(&'static str, &'static str, Reward)> {
         Vec::new()
     }
 
     /// A place was kept on the last way.
-    fn kept(&mut self, _place: PlaceId) {}
+    fn on_captured(&mut self, _place: CheckpointId) {}
 }
 
 /// A strategy, by its name.
@@ -79,7 +79,7 @@ pub struct StrategyRow {
     pub name: &'static str,
     /// What it does.
     pub says: &'static str,
-    pub(crate) make: fn(&Options) -> Box<dyn Strategy>,
+    pub(crate) make: fn(&Options) -> Box<dyn ExplorationStrategy>,
 }
 
 /// All of them.
@@ -87,37 +87,57 @@ pub const STRATEGIES: &[StrategyRow] = &[
     StrategyRow {
         name: "fifo",
         says: "always from the start; tasks take turns in the order in which they could go on",
-        make: |options| Box::new(Fresh::new(options, Order::First)),
+        make: |options| Box::new(FreshStart::new(options, TaskOrder::First)),
     },
     StrategyRow {
         name: "bfs",
         says: "every answer of every step, the earliest places first",
-        make: |options| Box::new(Systematic::new(options, false)),
+        make: |options| Box::new(SystematicSearch::new(options, false)),
     },
     StrategyRow {
         name: "dfs",
         says: "every answer of every step, the latest places first",
-        make: |options| Box::new(Systematic::new(options, true)),
+        make: |options| Box::new(SystematicSearch::new(options, true)),
     },
     StrategyRow {
         name: "random",
         says: "always from the start; everything is drawn",
-        make: |options| Box::new(Fresh::new(options, Order::Any)),
+        make: |options| Box::new(FreshStart::new(options, TaskOrder::Any)),
     },
     StrategyRow {
         name: "pct",
-        says: "always from the start; a task runs on, but for a few changes at random moments of each step",
-        make: |options| Box::new(Fresh::new(options, Order::Changes { most: PCT_CHANGES, among: 1 })),
+        says: "always from the start; the task of the highest random priority runs on, but for up to 2 changes \
+               (probabilistic concurrency testing, depth 1 to 3)",
+        make: |options| Box::new(FreshStart::new(options, TaskOrder::by(SchedulePolicy::Pct { depth: 1 }))),
+    },
+    StrategyRow {
+        name: "pos",
+        says: "always from the start; each pending step of a task has a random priority (partial order sampling)",
+        make: |options| Box::new(FreshStart::new(options, TaskOrder::by(SchedulePolicy::Pos))),
+    },
+    StrategyRow {
+        name: "urw",
+        says: "always from the start; every interleaving of tasks is as likely as the next (uniform random walk)",
+        make: |options| Box::new(FreshStart::new(options, TaskOrder::by(SchedulePolicy::Urw))),
     },
     StrategyRow {
         name: "coverage_guided",
         says: "from the start, or from places where something new was seen",
-        make: |options| Box::new(CoverageGuided::new(options)),
+        make: |options| Box::new(CoverageGuidedSearch::new(options)),
     },
 ];
 
-/// Changes of the running task in one step of `pct`, at most: most faults of order need one or two.
-const PCT_CHANGES: u32 = 3;
+/// Depths of faults that probabilistic concurrency testing looks for, each in as many runs: nearly all known faults of order need
+/// at most three ordered pairs of steps, and each more costs a factor of the length.
+const PCT_DEPTHS: usize = 3;
+
+/// The policy for the next run: where it has a depth, any of those that are looked for.
+fn of_any_depth(policy: SchedulePolicy, chance: &mut Rng) -> SchedulePolicy {
+    match policy {
+        SchedulePolicy::Pct { .. } => SchedulePolicy::Pct { depth: chance.between(1, PCT_DEPTHS) as u32 },
+        other => other,
+    }
+}
 
 /// The strategy of this name.
 #[must_use]

@@ -11,7 +11,7 @@
 //! Source: Groce and others, Swarm Testing, 2012; the layers are those of ordeal.
 
 use super::bandit::Bandit;
-use crate::fuzz::chance::Chance;
+use crate::rng::Rng;
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 
@@ -37,7 +37,7 @@ pub(crate) const LAYERS: [&str; 4] = ["all", "coin", "energy", "directed"];
 
 /// Which answers a run may give.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) enum Mask {
+pub(crate) enum AnswerMask {
     /// Every one.
     #[default]
     All,
@@ -62,14 +62,14 @@ fn mixed(mut number: u64) -> u64 {
     number ^ number >> 31
 }
 
-impl Mask {
+impl AnswerMask {
     /// Whether this answer may be given.
     #[inline]
     pub(crate) fn allows(&self, answer: u64) -> bool {
         match self {
-            Mask::All => true,
-            Mask::Coin(number) => mixed(number ^ answer) & 255 < COIN,
-            Mask::Directed(number, credited) => {
+            AnswerMask::All => true,
+            AnswerMask::Coin(number) => mixed(number ^ answer) & 255 < COIN,
+            AnswerMask::Directed(number, credited) => {
                 let least = if credited.contains(&answer) { OF_CREDITED } else { OF_OTHERS };
                 mixed(number ^ answer) & 255 < least
             }
@@ -85,13 +85,13 @@ pub(crate) struct Swarm {
     credited: VecDeque<u64>,
     /// Which of `masks` was tried last.
     tried: Option<usize>,
-    mask: Mask,
+    mask: AnswerMask,
 }
 
 impl Swarm {
     pub(crate) fn new() -> Swarm {
         let (masks, credited) = (Vec::new(), VecDeque::new());
-        Swarm { layers: Bandit::new(LAYERS), masks, credited, tried: None, mask: Mask::All }
+        Swarm { layers: Bandit::new(LAYERS), masks, credited, tried: None, mask: AnswerMask::All }
     }
 
     pub(crate) fn layers(&self) -> &Bandit<4> {
@@ -99,26 +99,26 @@ impl Swarm {
     }
 
     /// The mask of the next run.
-    pub(crate) fn next(&mut self, chance: &mut Chance) -> Mask {
+    pub(crate) fn next(&mut self, rng: &mut Rng) -> AnswerMask {
         let can = [true, true, !self.masks.is_empty(), !self.credited.is_empty()];
         self.tried = None;
         // What is left out may be what is needed.
-        let layer = if chance.happens(ALL_SHARE) { self.layers.choose(0) } else { self.layers.pick(can, chance) };
+        let layer = if rng.happens(ALL_SHARE) { self.layers.choose(0) } else { self.layers.pick(can, rng) };
         self.mask = match layer {
-            0 => Mask::All,
-            1 => Mask::Coin(chance.below(u64::MAX)),
+            0 => AnswerMask::All,
+            1 => AnswerMask::Coin(rng.below(u64::MAX)),
             2 => {
                 let sum: f64 = self.masks.iter().map(|(_, energy)| energy).sum();
-                let mut left = chance.share() * sum;
+                let mut left = rng.share() * sum;
                 let at = self.masks.iter().position(|(_, energy)| {
                     left -= energy;
                     left < 0.0
                 });
                 let at = at.unwrap_or(self.masks.len() - 1);
                 self.tried = Some(at);
-                Mask::Coin(self.masks[at].0)
+                AnswerMask::Coin(self.masks[at].0)
             }
-            _ => Mask::Directed(chance.below(u64::MAX), Arc::new(self.credited.iter().copied().collect())),
+            _ => AnswerMask::Directed(rng.below(u64::MAX), Arc::new(self.credited.iter().copied().collect())),
         };
         self.mask.clone()
     }
@@ -136,7 +136,7 @@ impl Swarm {
                     self.masks.remove(at);
                 }
             }
-            (None, Mask::Coin(number)) if fresh > 0 => {
+            (None, AnswerMask::Coin(number)) if fresh > 0 => {
                 if self.masks.len() == MASKS_MAX {
                     self.masks.remove(0);
                 }
@@ -153,17 +153,18 @@ mod tests {
 
     #[test]
     fn a_mask_allows_the_same_half_each_time() {
-        let allowed = |mask: &Mask| (0..64).filter(|place| mask.allows(answer("flow", *place))).count();
+        let allowed = |mask: &AnswerMask| (0..64).filter(|place| mask.allows(answer("flow", *place))).count();
         for number in 0..20 {
-            let mask = Mask::Coin(mixed(number));
+            let mask = AnswerMask::Coin(mixed(number));
             assert!((12..=52).contains(&allowed(&mask)), "{}", allowed(&mask));
             assert_eq!(allowed(&mask), allowed(&mask.clone()));
         }
-        assert_eq!(allowed(&Mask::All), 64);
+        assert_eq!(allowed(&AnswerMask::All), 64);
         let credited = Arc::new((0..8).map(|place| answer("flow", place)).collect());
-        let directed: Vec<Mask> = (0..50).map(|number| Mask::Directed(mixed(number), Arc::clone(&credited))).collect();
+        let directed: Vec<AnswerMask> =
+            (0..50).map(|number| AnswerMask::Directed(mixed(number), Arc::clone(&credited))).collect();
         let of = |places: std::ops::Range<u64>| {
-            let allows = |mask: &Mask| places.clone().filter(|place| mask.allows(answer("flow", *place))).count();
+            let allows = |mask: &AnswerMask| places.clone().filter(|place| mask.allows(answer("flow", *place))).count();
             directed.iter().map(allows).sum::<usize>() as f64 / 50.0 / (places.end - places.start) as f64
         };
         assert!(of(0..8) > 0.7 && of(8..64) < 0.4, "{} {}", of(0..8), of(8..64));

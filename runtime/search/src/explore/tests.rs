@@ -1,11 +1,15 @@
 //! Explorations of a toy: a lock whose progress is a number, and whose ground is a plain value.
 
+mod races;
+
+use super::guided_source::ANSWERS_MAX;
 use super::*;
-use crate::fuzz::Found;
-use fozzy_trace::facts::{Failure, FailureKind, Property};
-use fozzy_trace::source::{Explicit, Recorded, Seeded};
+use crate::findings::FailureRecord;
+use fozzy_trace::facts::{FailureKind, Property, ReportedFailure};
+use fozzy_trace::source::{Override, RecordedSource, SeededSource};
 use fozzy_trace::{
-    DecisionSource, FindingKind, HarnessError, NodeId, Part, Purpose, Question, Seed, Signature, Status, Verdict,
+    CheckpointId, DecisionPart, DecisionSource, ExecutionEnd, FailureSignature, FindingKind, HarnessError, NodeId,
+    Purpose, Question, Seed, Status, StepId, StepOutcome, StepTarget, Verdict,
 };
 use std::collections::BTreeMap;
 
@@ -16,25 +20,28 @@ struct Lock {
     right: usize,
     steps: u32,
     source: Box<dyn DecisionSource>,
-    kept: BTreeMap<PlaceId, (usize, u32)>,
+    captured: BTreeMap<CheckpointId, (usize, u32)>,
     next: u64,
     tells: bool,
 }
 
 fn lock(tells: bool) -> Lock {
-    let kept = BTreeMap::from([(PlaceId(0), (0, 0))]);
-    Lock { right: 0, steps: 0, source: Box::new(Seeded::new(Seed(0))), kept, next: 1, tells }
+    let captured = BTreeMap::from([(CheckpointId(0), (0, 0))]);
+    Lock { right: 0, steps: 0, source: Box::new(SeededSource::new(Seed(0))), captured, next: 1, tells }
+}
+
+fn failure() -> ReportedFailure {
+    ReportedFailure::new(FailureKind::Assertion, "open", "open")
 }
 
 fn opened() -> Verdict {
-    let failure = Failure::new(FailureKind::Assertion, "open", "open");
-    let signature = Signature { kind: FindingKind::Assertion, site: failure.site };
+    let signature = FailureSignature { kind: FindingKind::Assertion, site: failure().site };
     Verdict { status: Status::Fail, findings: Vec::new(), signature: Some(signature) }
 }
 
 impl Lock {
-    fn step(&mut self) -> bool {
-        let purpose = Purpose::Choice(Part::step(0, self.steps));
+    fn turn(&mut self) -> bool {
+        let purpose = Purpose::Choice(DecisionPart::step(0, self.steps));
         self.steps += 1;
         let (digit, _) = self.source.below(Question { node: NodeId(0), purpose, site: "digit" }, 6);
         self.right = if digit == DIGITS[self.right] { self.right + 1 } else { 0 };
@@ -42,36 +49,38 @@ impl Lock {
     }
 }
 
-impl Ground for Lock {
-    fn start(&self) -> PlaceId {
-        PlaceId(0)
+impl StepTarget for Lock {
+    fn start(&self) -> CheckpointId {
+        CheckpointId(0)
     }
-    fn go(&mut self, place: PlaceId, source: Box<dyn DecisionSource>) -> Result<(), HarnessError> {
-        (self.right, self.steps) = self.kept[&place];
+    fn restore(&mut self, checkpoint: CheckpointId, source: Box<dyn DecisionSource>) -> Result<(), HarnessError> {
+        (self.right, self.steps) = self.captured[&checkpoint];
         self.source = source;
-        if place == PlaceId(0) {
-            self.steps = u32::MAX;
-        }
         Ok(())
     }
-    fn forward(&mut self) -> Result<Went, HarnessError> {
-        if self.steps == u32::MAX {
-            self.steps = 0;
-            return Ok(Went::On { flow: None });
-        }
-        Ok(if self.step() { Went::Failed(Box::new(opened())) } else { Went::On { flow: Some(0) } })
+    fn step(&mut self, step: StepId) -> Result<StepOutcome, HarnessError> {
+        let StepId::Step(number) = step else { return Ok(StepOutcome::Returned { flow: None }) };
+        assert_eq!(number, self.steps, "steps are taken in their order");
+        Ok(match self.turn() {
+            true => StepOutcome::Ended {
+                end: ExecutionEnd::Failed { failure: failure() },
+                backtrace: Vec::new(),
+                stderr: Vec::new(),
+            },
+            false => StepOutcome::Returned { flow: Some(0) },
+        })
     }
-    fn finish(&mut self) -> Result<Went, HarnessError> {
-        Ok(Went::On { flow: None })
-    }
-    fn keep(&mut self) -> Result<PlaceId, HarnessError> {
-        self.kept.insert(PlaceId(self.next), (self.right, self.steps));
+    fn capture(&mut self) -> Result<CheckpointId, HarnessError> {
+        self.captured.insert(CheckpointId(self.next), (self.right, self.steps));
         self.next += 1;
-        Ok(PlaceId(self.next - 1))
+        Ok(CheckpointId(self.next - 1))
     }
-    fn forget(&mut self, place: PlaceId) {
-        self.kept.remove(&place);
+    fn release(&mut self, checkpoint: CheckpointId) {
+        self.captured.remove(&checkpoint);
     }
+}
+
+impl StatefulTarget for Lock {
     fn coverage(&mut self, see: &mut dyn FnMut(&[u8])) {
         see(&[1, u8::from(self.right > 0)]);
     }
@@ -79,10 +88,10 @@ impl Ground for Lock {
     fn state(&self) -> Option<u64> {
         self.tells.then_some(self.right as u64)
     }
-    fn confirm(&mut self, story: &Story) -> Result<Verdict, HarnessError> {
+    fn confirm(&mut self, path: &DecisionPath) -> Result<Verdict, HarnessError> {
         let mut alone = lock(self.tells);
-        alone.source = Box::new(Recorded::new(Seed(0), story.exceptions()));
-        let failed = (0..story.steps).any(|_| alone.step());
+        alone.source = Box::new(RecordedSource::new(Seed(0), path.overrides()));
+        let failed = (0..path.steps).any(|_| alone.turn());
         Ok(if failed { opened() } else { Verdict { status: Status::Pass, findings: Vec::new(), signature: None } })
     }
 }
@@ -90,23 +99,23 @@ impl Ground for Lock {
 /// Ends after so many steps.
 struct Patience(u64);
 
-impl Observer for Patience {
-    fn stepped(&mut self, stats: &Stats) -> bool {
+impl ExplorationObserver for Patience {
+    fn on_step(&mut self, stats: &Stats) -> bool {
         stats.steps < self.0
     }
-    fn found(&mut self, _: &Found<Story>) -> Result<(), HarnessError> {
+    fn on_failure(&mut self, _: &FailureRecord<DecisionPath>) -> Result<(), HarnessError> {
         Ok(())
     }
 }
 
 /// Steps until the lock is open; `None` when that takes more than `most`.
 fn solve(name: &str, tells: bool, seed: u64, most: u64) -> Option<u64> {
-    let options = Options { seed: Seed(seed), stop: Stop::FirstFinding, ..Options::default() };
+    let options = Options { seed: Seed(seed), stop: StopCondition::FirstFinding, ..Options::default() };
     let row = strategy(name).expect("there is one");
-    let mut exploration = Exploration::new(options, row, &Answers::default());
+    let mut exploration = Exploration::new(options, row, &AnswerLog::default());
     let ended = exploration.run(&mut lock(tells), &mut std::iter::empty(), &mut Patience(most)).expect("no machine");
     assert_eq!(exploration.stats().lost, 0);
-    (ended == Ended::Found).then(|| exploration.stats().steps)
+    (ended == ExplorationEnd::FirstFailure).then(|| exploration.stats().steps)
 }
 
 #[test]
@@ -132,21 +141,106 @@ fn the_same_seed_goes_the_same_ways() {
     }
 }
 
+/// Has more ways from others than there are runs, each time that it is asked.
+struct Talkative;
+
+impl ExplorationObserver for Talkative {
+    fn on_step(&mut self, _: &Stats) -> bool {
+        true
+    }
+    fn peer_discoveries(&mut self, _: &dyn Fn() -> EdgeClasses) -> PeerDiscoveries {
+        PeerDiscoveries { paths: vec![DecisionPath { answers: Vec::new(), steps: 1 }; 64], edges: Vec::new() }
+    }
+    fn on_failure(&mut self, _: &FailureRecord<DecisionPath>) -> Result<(), HarnessError> {
+        Ok(())
+    }
+}
+
+#[test]
+fn no_run_is_made_beyond_the_bound_whatever_others_have_found() {
+    let row = strategy("coverage_guided").expect("there is one");
+    for (runs_max, given, left) in [(7, 3, 0), (7, 20, 13), (64, 0, 0), (100, 36, 0)] {
+        let mut exploration = Exploration::new(Options { runs_max, ..Options::default() }, row, &AnswerLog::default());
+        let mut paths = vec![DecisionPath { answers: Vec::new(), steps: 1 }; given].into_iter();
+        let ended = exploration.run(&mut lock(true), &mut paths, &mut Talkative).expect("no machine");
+        assert_eq!((ended, exploration.stats().runs, paths.len()), (ExplorationEnd::Runs, runs_max, left));
+    }
+}
+
 #[test]
 fn a_story_has_the_answers_from_the_beginning_in_their_order() {
-    let options = Options { stop: Stop::FirstFinding, ..Options::default() };
+    let options = Options { stop: StopCondition::FirstFinding, ..Options::default() };
     let row = strategy("coverage_guided").expect("there is one");
-    let mut exploration = Exploration::new(options, row, &Answers::default());
+    let mut exploration = Exploration::new(options, row, &AnswerLog::default());
     exploration.run(&mut lock(true), &mut std::iter::empty(), &mut Patience(50_000)).expect("no machine");
-    let story = &exploration.findings().all()[0].input;
-    assert_eq!(story.answers.len() as u32, story.steps);
-    let last: Vec<Explicit> = DIGITS.map(Explicit::Number).to_vec();
-    assert_eq!(story.answers[story.answers.len() - 6..], last);
+    let path = &exploration.findings().all()[0].input;
+    assert_eq!(path.answers.len() as u32, path.steps);
+    let last: Vec<Override> = DIGITS.map(Override::Number).to_vec();
+    assert_eq!(path.answers[path.answers.len() - 6..], last);
     // Its places are gone to again from their stories alone.
-    let stories: Vec<Story> = exploration.stories().collect();
-    assert!(stories.len() >= 5);
+    let paths: Vec<DecisionPath> = exploration.paths().collect();
+    assert!(paths.len() >= 5);
     let mut again =
-        Exploration::new(Options { runs_max: stories.len() as u64, ..Options::default() }, row, &Answers::default());
-    again.run(&mut lock(true), &mut stories.into_iter(), &mut Patience(50_000)).expect("no machine");
+        Exploration::new(Options { runs_max: paths.len() as u64, ..Options::default() }, row, &AnswerLog::default());
+    again.run(&mut lock(true), &mut paths.into_iter(), &mut Patience(50_000)).expect("no machine");
     assert_eq!(again.stats().states, exploration.stats().states);
+}
+
+/// Asks more questions in its first step than answers are logged, and then fails.
+struct Endless {
+    source: Box<dyn DecisionSource>,
+    confirmed: u64,
+}
+
+impl StepTarget for Endless {
+    fn start(&self) -> CheckpointId {
+        CheckpointId(0)
+    }
+    fn restore(&mut self, _: CheckpointId, source: Box<dyn DecisionSource>) -> Result<(), HarnessError> {
+        self.source = source;
+        Ok(())
+    }
+    fn step(&mut self, step: StepId) -> Result<StepOutcome, HarnessError> {
+        let StepId::Step(number) = step else { return Ok(StepOutcome::Returned { flow: None }) };
+        if number == 1 {
+            let end = ExecutionEnd::Failed { failure: failure() };
+            return Ok(StepOutcome::Ended { end, backtrace: Vec::new(), stderr: Vec::new() });
+        }
+        let purpose = Purpose::Choice(DecisionPart::step(0, number));
+        let question = Question { node: NodeId(0), purpose, site: "digit" };
+        for _ in 0..=ANSWERS_MAX {
+            self.source.below(question, 2);
+        }
+        Ok(StepOutcome::Returned { flow: Some(0) })
+    }
+    fn capture(&mut self) -> Result<CheckpointId, HarnessError> {
+        Ok(CheckpointId(1))
+    }
+    fn release(&mut self, _: CheckpointId) {}
+}
+
+impl StatefulTarget for Endless {
+    fn coverage(&mut self, see: &mut dyn FnMut(&[u8])) {
+        see(&[1]);
+    }
+    fn properties(&self, _: &mut dyn FnMut(&str, &Property)) {}
+    fn state(&self) -> Option<u64> {
+        None
+    }
+    fn confirm(&mut self, _: &DecisionPath) -> Result<Verdict, HarnessError> {
+        self.confirmed += 1;
+        Ok(Verdict { status: Status::Pass, findings: Vec::new(), signature: None })
+    }
+}
+
+#[test]
+fn a_run_that_asks_more_than_is_logged_is_cut_and_counted_and_no_failure_is_lost() {
+    let options = Options { runs_max: 3, ..Options::default() };
+    let row = strategy("coverage_guided").expect("there is one");
+    let mut exploration = Exploration::new(options, row, &AnswerLog::default());
+    let mut endless = Endless { source: Box::new(SeededSource::new(Seed(0))), confirmed: 0 };
+    exploration.run(&mut endless, &mut std::iter::empty(), &mut Patience(100)).expect("no machine");
+    let stats = exploration.stats();
+    assert_eq!((stats.runs, stats.steps, stats.cut, stats.lost, stats.failures), (3, 3, 3, 0, 0), "{stats:?}");
+    assert_eq!((stats.checkpoints, endless.confirmed), (1, 0), "that after the beginning, and no failure");
 }

@@ -3,15 +3,15 @@
 //! Invariant of every implementation: an execution begins in the same state each time, and its answer depends on the
 //! input alone. What takes long is no exception: if it ends, it has ended in the same way everywhere.
 
-use fozzy_trace::{HarnessError, Verdict};
+use fozzy_trace::{CmpLogEntry, HarnessError, Verdict};
 
 /// Executes inputs.
-pub trait Target {
+pub trait FuzzTarget {
     /// Executes one input from the start state.
     ///
     /// # Errors
     /// When the machine, not the target, fails.
-    fn execute(&mut self, input: &[u8]) -> Result<Outcome, HarnessError>;
+    fn execute(&mut self, input: &[u8]) -> Result<FuzzOutcome, HarnessError>;
 
     /// Shows the coverage bytes of the last execution, module after module, always the same modules of the same sizes.
     /// They are one byte for each edge: 0 when it was not taken, else how often, 255 for all that is more.
@@ -21,7 +21,7 @@ pub trait Target {
     ///
     /// # Errors
     /// When the machine, not the target, fails.
-    fn compare(&mut self, input: &[u8], log: &mut Vec<Compared>) -> Result<(), HarnessError>;
+    fn compare(&mut self, input: &[u8], log: &mut Vec<CmpLogEntry>) -> Result<(), HarnessError>;
 
     /// Executes one input as a run that can be recorded is executed. The verdict is the one that counts.
     ///
@@ -32,7 +32,7 @@ pub trait Target {
 
 /// What came of an execution.
 #[derive(Clone, Debug)]
-pub struct Outcome {
+pub struct FuzzOutcome {
     /// The failure; `None` when the target returned.
     pub failed: Option<Box<Verdict>>,
     /// What it needed of memory.
@@ -57,38 +57,4 @@ impl MemoryUse {
         let of_input = input_bytes as u64 / PAGE_BYTES + 2;
         MemoryUse { bytes, written_pages: written_pages.saturating_sub(of_input) }
     }
-}
-
-/// Two values that the target compared.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Compared {
-    /// Where: equal for the same place in the code.
-    pub site: u64,
-    /// What kind of comparison.
-    pub kind: ComparedKind,
-    /// The left value; 32 bits are extended with zeros, bytes stand in the order of memory.
-    pub left: u64,
-    /// The right value.
-    pub right: u64,
-    /// Of strings: which bytes these are, in eights.
-    pub at: u32,
-    /// Of strings: how many bytes count.
-    pub bytes: u32,
-}
-
-/// Kinds of comparisons.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ComparedKind {
-    /// Two integers of so many bytes, for being equal.
-    Equal(u8),
-    /// Two integers of so many bytes, for their order.
-    Order(u8),
-    /// Two integers of so many bytes, whose difference (or bitwise difference) is compared next.
-    Mixed(u8),
-    /// Which of so many cases.
-    Switch,
-    /// Two strings.
-    Bytes,
-    /// A byte (right) that is searched in a string.
-    Search,
 }

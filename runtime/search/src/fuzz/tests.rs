@@ -1,28 +1,31 @@
 //! Campaigns on small simulated targets: planted faults within a number of executions, and equal campaigns.
 
 use super::*;
-use fozzy_trace::{Finding, FindingKind, HarnessError, Seed, Signature, Status, Verdict};
+use crate::findings::FailureRecord;
+use fozzy_trace::{
+    CmpLogEntry, ComparisonKind, FailureSignature, Finding, FindingKind, HarnessError, Seed, Status, Verdict,
+};
 
 /// A target in this process: its code sets edges and says what it compares.
-pub(crate) struct Simulated<F> {
+pub(crate) struct SimulatedTarget<F> {
     code: F,
-    guest: Guest,
+    guest: SimulatedGuest,
     /// Digests of everything that was executed, to compare campaigns by.
     pub(crate) executed: Vec<u64>,
 }
 
 /// What the code of a simulated target can do.
 #[derive(Default)]
-pub(crate) struct Guest {
+pub(crate) struct SimulatedGuest {
     edges: Vec<u8>,
-    log: Vec<Compared>,
+    log: Vec<CmpLogEntry>,
     memory_bytes: u64,
 }
 
 /// The code fails with this site.
-type Failed = Result<(), &'static str>;
+type GuestResult = Result<(), &'static str>;
 
-impl Guest {
+impl SimulatedGuest {
     /// Takes an edge.
     pub(crate) fn edge(&mut self, number: usize) {
         self.edges[number] = self.edges[number].saturating_add(1);
@@ -30,8 +33,8 @@ impl Guest {
 
     /// Compares, and takes an edge when they are equal.
     pub(crate) fn equal(&mut self, number: usize, bytes: u8, left: u64, right: u64) -> bool {
-        let kind = ComparedKind::Equal(bytes);
-        self.log.push(Compared { site: number as u64, kind, left, right, at: 0, bytes: 8 });
+        let kind = ComparisonKind::Equal { bits: bytes * 8 };
+        self.log.push(CmpLogEntry { site: number as u64, kind, left, right, at: 0, bytes: 8 });
         if left == right {
             self.edge(number);
         }
@@ -40,7 +43,14 @@ impl Guest {
 
     /// Compares for the order, and takes an edge when the left one is not above the right one.
     pub(crate) fn at_most(&mut self, number: usize, bytes: u8, left: u64, right: u64) -> bool {
-        self.log.push(Compared { site: number as u64, kind: ComparedKind::Order(bytes), left, right, at: 0, bytes: 8 });
+        self.log.push(CmpLogEntry {
+            site: number as u64,
+            kind: ComparisonKind::Order { bits: bytes * 8, signed: false },
+            left,
+            right,
+            at: 0,
+            bytes: 8,
+        });
         if left <= right {
             self.edge(number);
         }
@@ -51,8 +61,8 @@ impl Guest {
     pub(crate) fn same(&mut self, number: usize, left: &[u8], right: &[u8]) -> bool {
         for (at, (left, right)) in left.chunks(8).zip(right.chunks(8)).enumerate() {
             let word = |bytes: &[u8]| bytes.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte));
-            let (site, kind, bytes) = (number as u64, ComparedKind::Bytes, left.len() as u32);
-            self.log.push(Compared { site, kind, left: word(left), right: word(right), at: at as u32 * 8, bytes });
+            let (site, kind, bytes) = (number as u64, ComparisonKind::Bytes, left.len() as u32);
+            self.log.push(CmpLogEntry { site, kind, left: word(left), right: word(right), at: at as u32 * 8, bytes });
         }
         if left == right {
             self.edge(number);
@@ -61,18 +71,22 @@ impl Guest {
     }
 }
 
-impl<F: FnMut(&[u8], &mut Guest) -> Failed> Simulated<F> {
-    pub(crate) fn new(code: F) -> Simulated<F> {
-        Simulated { code, guest: Guest { edges: vec![0; 300], ..Guest::default() }, executed: Vec::new() }
+impl<F: FnMut(&[u8], &mut SimulatedGuest) -> GuestResult> SimulatedTarget<F> {
+    pub(crate) fn new(code: F) -> SimulatedTarget<F> {
+        SimulatedTarget {
+            code,
+            guest: SimulatedGuest { edges: vec![0; 300], ..SimulatedGuest::default() },
+            executed: Vec::new(),
+        }
     }
 
-    fn run(&mut self, input: &[u8]) -> Outcome {
+    fn run(&mut self, input: &[u8]) -> FuzzOutcome {
         self.guest.edges.fill(0);
         self.guest.log.clear();
         self.guest.memory_bytes = 1 << 16;
         self.guest.edge(0);
         let ended = (self.code)(input, &mut self.guest);
-        Outcome {
+        FuzzOutcome {
             failed: ended.err().map(|site| Box::new(verdict(site))),
             memory: MemoryUse { bytes: self.guest.memory_bytes, written_pages: 0 },
         }
@@ -82,12 +96,12 @@ impl<F: FnMut(&[u8], &mut Guest) -> Failed> Simulated<F> {
 fn verdict(site: &str) -> Verdict {
     let (kind, text) = (FindingKind::Panic, site.to_owned());
     let finding = Finding { kind, title: text.clone(), message: text.clone(), location: None, backtrace: Vec::new() };
-    Verdict { status: Status::Crash, findings: vec![finding], signature: Some(Signature { kind, site: text }) }
+    Verdict { status: Status::Crash, findings: vec![finding], signature: Some(FailureSignature { kind, site: text }) }
 }
 
-impl<F: FnMut(&[u8], &mut Guest) -> Failed> Target for Simulated<F> {
-    fn execute(&mut self, input: &[u8]) -> Result<Outcome, HarnessError> {
-        let mut fold = fozzy_trace::Fold::default();
+impl<F: FnMut(&[u8], &mut SimulatedGuest) -> GuestResult> FuzzTarget for SimulatedTarget<F> {
+    fn execute(&mut self, input: &[u8]) -> Result<FuzzOutcome, HarnessError> {
+        let mut fold = fozzy_trace::RunningDigest::default();
         fold.bytes(input);
         self.executed.push(fold.value());
         Ok(self.run(input))
@@ -97,7 +111,7 @@ impl<F: FnMut(&[u8], &mut Guest) -> Failed> Target for Simulated<F> {
         see(&self.guest.edges);
     }
 
-    fn compare(&mut self, input: &[u8], log: &mut Vec<Compared>) -> Result<(), HarnessError> {
+    fn compare(&mut self, input: &[u8], log: &mut Vec<CmpLogEntry>) -> Result<(), HarnessError> {
         self.executed.push(0);
         self.run(input);
         log.extend_from_slice(&self.guest.log);
@@ -115,28 +129,28 @@ fn pass() -> Verdict {
 
 /// Keeps everything that it is told.
 #[derive(Default)]
-pub(crate) struct Notes {
+pub(crate) struct RecordingObserver {
     pub(crate) added: Vec<Vec<u8>>,
     pub(crate) found: Vec<(u64, Vec<u8>)>,
     pub(crate) smaller: Vec<Vec<u8>>,
 }
 
-impl Observer for Notes {
-    fn executed(&mut self, _: &Stats) -> bool {
+impl FuzzObserver for RecordingObserver {
+    fn on_execution(&mut self, _: &Stats) -> bool {
         true
     }
 
-    fn added(&mut self, testcase: &Testcase) -> Result<(), HarnessError> {
+    fn on_testcase(&mut self, testcase: &Testcase) -> Result<(), HarnessError> {
         self.added.push(testcase.input.to_vec());
         Ok(())
     }
 
-    fn found(&mut self, found: &Found) -> Result<(), HarnessError> {
+    fn on_failure(&mut self, found: &FailureRecord) -> Result<(), HarnessError> {
         self.found.push((found.found_at, found.input.clone()));
         Ok(())
     }
 
-    fn minimized(&mut self, smaller: &[u8], _: &Verdict) -> Result<(), HarnessError> {
+    fn on_minimized(&mut self, smaller: &[u8], _: &Verdict) -> Result<(), HarnessError> {
         self.smaller.push(smaller.to_vec());
         Ok(())
     }
@@ -146,10 +160,10 @@ impl Observer for Notes {
 pub(crate) fn campaign(
     options: Options,
     seeds: &[&[u8]],
-    code: impl FnMut(&[u8], &mut Guest) -> Failed,
-) -> (Campaign, Notes, Vec<u64>) {
-    let mut target = Simulated::new(code);
-    let mut notes = Notes::default();
+    code: impl FnMut(&[u8], &mut SimulatedGuest) -> GuestResult,
+) -> (Campaign, RecordingObserver, Vec<u64>) {
+    let mut target = SimulatedTarget::new(code);
+    let mut notes = RecordingObserver::default();
     let mut campaign = Campaign::new(options, Dictionary::default());
     let mut seeds = seeds.iter().map(|seed| seed.to_vec());
     campaign.run(&mut target, &mut seeds, &mut notes).expect("it never fails");
@@ -162,7 +176,7 @@ fn options(seed: u64, executions_max: u64) -> Options {
 
 /// The execution that finds the first failure, for each of some seeds.
 #[track_caller]
-fn found_within(executions: u64, code: impl Fn(&[u8], &mut Guest) -> Failed) {
+fn found_within(executions: u64, code: impl Fn(&[u8], &mut SimulatedGuest) -> GuestResult) {
     for seed in 0..5 {
         let options = Options { first_only: true, ..options(seed, executions) };
         let (campaign, notes, _) = campaign(options, &[], &code);
@@ -171,7 +185,7 @@ fn found_within(executions: u64, code: impl Fn(&[u8], &mut Guest) -> Failed) {
 }
 
 /// One byte after another, each with an edge of its own.
-fn ladder(input: &[u8], guest: &mut Guest) -> Failed {
+fn ladder(input: &[u8], guest: &mut SimulatedGuest) -> GuestResult {
     for (number, byte) in b"step".iter().enumerate() {
         if input.get(number) != Some(byte) {
             return Ok(());
@@ -305,7 +319,7 @@ fn equal_campaigns_are_equal_and_others_are_not() {
 
 #[test]
 fn a_finding_is_told_once_and_made_smaller() {
-    let code = |input: &[u8], guest: &mut Guest| {
+    let code = |input: &[u8], guest: &mut SimulatedGuest| {
         if input.contains(&b'x') {
             guest.edge(1);
             return Err("x");

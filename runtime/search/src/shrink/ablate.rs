@@ -6,11 +6,11 @@
 //! without io-error, latency   passes              either is enough
 //! ```
 
-use super::{First, ShrinkError, Stage, first, source};
+use super::{InitialReplay, ReplayTarget, ShrinkError, first, source};
 use fozzy_check::judge;
 use fozzy_trace::file::Recording;
 use fozzy_trace::plan::fault::FaultPlan;
-use fozzy_trace::{Plan, Signature};
+use fozzy_trace::{FailureSignature, Plan};
 use std::collections::BTreeSet;
 
 /// What came of leaving out some faults.
@@ -19,7 +19,7 @@ pub struct Ablation {
     /// Those that were left out, by their place in the plan.
     pub without: Vec<usize>,
     /// How it ended then; `None` when it passed.
-    pub signature: Option<Signature>,
+    pub signature: Option<FailureSignature>,
     /// Whether that is the recorded failure.
     pub still_fails: bool,
 }
@@ -33,14 +33,14 @@ const TRIPLES_OF_MAX: usize = 16;
 ///
 /// # Errors
 /// When the recording passed, or the machine fails.
-pub fn ablate(recording: &Recording, stage: &mut dyn Stage) -> Result<Vec<Ablation>, ShrinkError> {
-    let First { story, signature, .. } = first(recording, stage)?;
-    let faults = &story.plan.faults;
+pub fn ablate(recording: &Recording, target: &mut dyn ReplayTarget) -> Result<Vec<Ablation>, ShrinkError> {
+    let InitialReplay { smallest: candidate, signature, .. } = first(recording, target)?;
+    let faults = &candidate.plan.faults;
     let mut run = |without: Vec<usize>| -> Result<Ablation, ShrinkError> {
         let is_left = |(place, fault): (usize, &FaultPlan)| (!without.contains(&place)).then(|| fault.clone());
-        let plan = Plan { faults: faults.iter().enumerate().filter_map(is_left).collect(), ..story.plan.clone() };
-        let (source, _) = source(&story, recording.seed, &recording.observations);
-        let execution = stage.perform(&plan, &story.inputs, source, 0..0)?;
+        let plan = Plan { faults: faults.iter().enumerate().filter_map(is_left).collect(), ..candidate.plan.clone() };
+        let (source, _) = source(&candidate, recording.seed, &recording.observations);
+        let execution = target.execute(&plan, &candidate.inputs, source, 0..0)?;
         let found = judge(&execution).signature;
         Ok(Ablation { still_fails: found.as_ref() == Some(&signature), without, signature: found })
     };

@@ -8,13 +8,13 @@
 //!
 //! Invariants: the story stays as it is; what is said to be free was tried with several other answers, and is no proof for all.
 
-use super::{ShrinkError, Stage, Story, source};
-use crate::guided::{Asked, Decision, Spot, take};
+use super::{ReplayTarget, ShrinkCandidate, ShrinkError, source};
+use crate::keyed_source::{AnswerDomain, Decision, DecisionKey, take};
 use fozzy_check::judge;
 use fozzy_trace::digest::{hex, unhex};
 use fozzy_trace::file::Recording;
-use fozzy_trace::source::Explicit;
-use fozzy_trace::{Fold, Signature};
+use fozzy_trace::source::Override;
+use fozzy_trace::{FailureSignature, RunningDigest};
 use std::sync::Arc;
 
 /// Decisions that are varied: stories that are worth reading have fewer.
@@ -26,7 +26,7 @@ const OTHERS_MAX: usize = 5;
 
 /// What is varied.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Subject {
+pub enum VariedPart {
     /// The answer to a question.
     Decision(Decision),
     /// One byte of such an answer.
@@ -49,9 +49,9 @@ pub enum Subject {
 
 /// Part of a story, and whether it matters.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Explained {
+pub struct Explanation {
     /// What was varied.
-    pub subject: Subject,
+    pub subject: VariedPart,
     /// Others that were tried in its place; none when there are none.
     pub tried: usize,
     /// Whether the failure was the same with each of them.
@@ -59,89 +59,91 @@ pub struct Explained {
 }
 
 /// Tries other answers to each decision of a story that fails with `signature`, and other bytes of its standard input unless
-/// that is `kept`, as long as `go_on` gives time. Of bytes that matter together, each is then tried by itself.
+/// that is `kept`, as long as `may_continue` gives time. Of bytes that matter together, each is then tried by itself.
 ///
 /// # Errors
 /// When the machine fails.
 pub fn explain(
     recording: &Recording,
-    stage: &mut dyn Stage,
-    story: &Story,
-    signature: &Signature,
+    target: &mut dyn ReplayTarget,
+    candidate: &ShrinkCandidate,
+    signature: &FailureSignature,
     keeps_stdin: bool,
-    go_on: &mut dyn FnMut() -> bool,
-) -> Result<Vec<Explained>, ShrinkError> {
-    let mut tell = |story: &Story| -> Result<(Vec<Decision>, bool), ShrinkError> {
-        let (source, log) = source(story, recording.seed, &recording.observations);
-        let execution = stage.perform(&story.plan, &story.inputs, source, 0..0)?;
+    may_continue: &mut dyn FnMut() -> bool,
+) -> Result<Vec<Explanation>, ShrinkError> {
+    let mut replay = |candidate: &ShrinkCandidate| -> Result<(Vec<Decision>, bool), ShrinkError> {
+        let (source, log) = source(candidate, recording.seed, &recording.observations);
+        let execution = target.execute(&candidate.plan, &candidate.inputs, source, 0..0)?;
         Ok((take(&log), judge(&execution).signature.as_ref() == Some(signature)))
     };
-    let (log, _) = tell(story)?;
+    let (log, _) = replay(candidate)?;
     let mut explained = Vec::new();
     // The last one is looked at next; what is found to matter may put its bytes there.
-    let decisions = log.into_iter().take(EXPLAINED_MAX).map(Subject::Decision);
-    let stdin = stdin_of(story).filter(|_| !keeps_stdin).map(|bytes| bytes.to_vec()).unwrap_or_default();
-    let stdin = stdin.into_iter().enumerate().take(BYTES_MAX).map(|(at, byte)| Subject::Stdin { at, byte });
-    let mut waiting: Vec<Subject> = decisions.chain(stdin).collect();
+    let decisions = log.into_iter().take(EXPLAINED_MAX).map(VariedPart::Decision);
+    let stdin = stdin_of(candidate).filter(|_| !keeps_stdin).map(|bytes| bytes.to_vec()).unwrap_or_default();
+    let stdin = stdin.into_iter().enumerate().take(BYTES_MAX).map(|(at, byte)| VariedPart::Stdin { at, byte });
+    let mut waiting: Vec<VariedPart> = decisions.chain(stdin).collect();
     waiting.reverse();
     while let Some(subject) = waiting.pop() {
-        let others = others(story, &subject);
+        let others = others(candidate, &subject);
         let (mut tried, mut is_free) = (0, !others.is_empty());
         for other in others {
-            if !go_on() {
+            if !may_continue() {
                 return Ok(explained);
             }
             tried += 1;
-            if !tell(&other)?.1 {
+            if !replay(&other)?.1 {
                 is_free = false;
                 break;
             }
         }
-        if let (Subject::Decision(decision), false) = (&subject, is_free) {
+        if let (VariedPart::Decision(decision), false) = (&subject, is_free) {
             waiting.extend(bytes_of(decision).into_iter().rev());
         }
-        explained.push(Explained { subject, tried, is_free });
+        explained.push(Explanation { subject, tried, is_free });
     }
     Ok(explained)
 }
 
-fn stdin_of(story: &Story) -> Option<Arc<[u8]>> {
-    story.inputs.get(&story.plan.main.stdin.bytes)
+pub(super) fn stdin_of(candidate: &ShrinkCandidate) -> Option<Arc<[u8]>> {
+    candidate.inputs.get(&candidate.plan.main.stdin.bytes)
 }
 
 /// The bytes of an answer that has several.
-fn bytes_of(decision: &Decision) -> Vec<Subject> {
-    let Explicit::Bytes(digits) = &decision.answer else { return Vec::new() };
+fn bytes_of(decision: &Decision) -> Vec<VariedPart> {
+    let Override::Bytes(digits) = &decision.answer else { return Vec::new() };
     let bytes = unhex(digits).unwrap_or_default();
-    let of = |(at, byte)| Subject::Byte { decision: decision.clone(), at, byte };
+    let of = |(at, byte)| VariedPart::Byte { decision: decision.clone(), at, byte };
     if bytes.len() < 2 { Vec::new() } else { bytes.into_iter().enumerate().take(BYTES_MAX).map(of).collect() }
 }
 
 /// The story with others in the place of the subject: the ends of what there is, and some between.
-fn others(story: &Story, subject: &Subject) -> Vec<Story> {
+fn others(candidate: &ShrinkCandidate, subject: &VariedPart) -> Vec<ShrinkCandidate> {
     let answered = |decision: &Decision, answer| {
-        let mut story = story.clone();
-        story.answers.insert(decision.spot, answer);
-        story
+        let mut candidate = candidate.clone();
+        candidate.answers.insert(decision.key, answer);
+        candidate
     };
     match subject {
-        Subject::Decision(decision) => answers(decision).into_iter().map(|answer| answered(decision, answer)).collect(),
-        Subject::Byte { decision, at, byte } => {
-            let Explicit::Bytes(digits) = &decision.answer else { return Vec::new() };
+        VariedPart::Decision(decision) => {
+            answers(decision).into_iter().map(|answer| answered(decision, answer)).collect()
+        }
+        VariedPart::Byte { decision, at, byte } => {
+            let Override::Bytes(digits) = &decision.answer else { return Vec::new() };
             let mut bytes = unhex(digits).unwrap_or_default();
             let with = |other| {
                 bytes[*at] = other;
-                answered(decision, Explicit::Bytes(hex(&bytes)))
+                answered(decision, Override::Bytes(hex(&bytes)))
             };
             other_bytes(*byte, *at).map(with).collect()
         }
-        Subject::Stdin { at, byte } => {
-            let mut bytes = stdin_of(story).map(|bytes| bytes.to_vec()).unwrap_or_default();
+        VariedPart::Stdin { at, byte } => {
+            let mut bytes = stdin_of(candidate).map(|bytes| bytes.to_vec()).unwrap_or_default();
             let with = |other| {
                 bytes[*at] = other;
-                let mut story = story.clone();
-                story.plan.main.stdin.bytes = story.inputs.add(bytes.clone());
-                story
+                let mut candidate = candidate.clone();
+                candidate.plan.main.stdin.bytes = candidate.inputs.add(bytes.clone());
+                candidate
             };
             other_bytes(*byte, *at).map(with).collect()
         }
@@ -150,7 +152,7 @@ fn others(story: &Story, subject: &Subject) -> Vec<Story> {
 
 /// Other bytes: the ends, a blank, a letter, the neighbour, and one that depends on the place.
 fn other_bytes(byte: u8, at: usize) -> impl Iterator<Item = u8> {
-    let mut fold = Fold::default();
+    let mut fold = RunningDigest::default();
     fold.word(at as u64);
     let all = [0, 0xff, b' ', b'a', byte.wrapping_add(1), fold.value() as u8];
     let first = move |at: usize| !all[..at].contains(&all[at]) && all[at] != byte;
@@ -158,18 +160,18 @@ fn other_bytes(byte: u8, at: usize) -> impl Iterator<Item = u8> {
 }
 
 /// Other answers to the same question.
-fn answers(decision: &Decision) -> Vec<Explicit> {
-    let drawn = |number: u64| drawn(decision.spot, number);
-    let all: Vec<Explicit> = match decision.asked {
-        Asked::Below(bound) => {
+fn answers(decision: &Decision) -> Vec<Override> {
+    let drawn = |number: u64| drawn(decision.key, number);
+    let all: Vec<Override> = match decision.domain {
+        AnswerDomain::Below(bound) => {
             let ends = [0, 1, bound - 1];
             let between = (0..8).map(|number| drawn(number) % bound);
-            ends.into_iter().chain(between).filter(|answer| *answer < bound).map(Explicit::Number).collect()
+            ends.into_iter().chain(between).filter(|answer| *answer < bound).map(Override::Number).collect()
         }
-        Asked::Bytes(length) => {
+        AnswerDomain::Bytes(length) => {
             let bytes = |number: u64| (0..length as u64).map(|at| drawn(number << 32 | at) as u8).collect::<Vec<u8>>();
             let ends = [vec![0; length], vec![0xff; length]];
-            ends.into_iter().chain((0..3).map(bytes)).map(|bytes| Explicit::Bytes(hex(&bytes))).collect()
+            ends.into_iter().chain((0..3).map(bytes)).map(|bytes| Override::Bytes(hex(&bytes))).collect()
         }
     };
     let mut seen = Vec::new();
@@ -182,9 +184,9 @@ fn answers(decision: &Decision) -> Vec<Explicit> {
 }
 
 /// A number that depends on the place and nothing else.
-fn drawn(spot: Spot, number: u64) -> u64 {
-    let mut fold = Fold::default();
-    fold.bytes(format!("{spot:?}").as_bytes());
+fn drawn(key: DecisionKey, number: u64) -> u64 {
+    let mut fold = RunningDigest::default();
+    fold.bytes(format!("{key:?}").as_bytes());
     fold.word(number);
     fold.value()
 }

@@ -2,16 +2,19 @@
 //!
 //! An answer of zero is "does not strike".
 
-use super::{Halt, Shrinker, Story};
-use crate::guided::{Asked, Decision, Spot};
+use super::{ShrinkCandidate, ShrinkHalt, Shrinker};
+use crate::keyed_source::{AnswerDomain, Decision, DecisionKey};
 use fozzy_trace::plan::fault::{FaultPlan, RATE_ALWAYS_PPM};
-use fozzy_trace::source::Explicit;
+use fozzy_trace::source::Override;
 use fozzy_trace::{Plan, Purpose};
 
 /// Each planned fault that can go.
-pub(super) fn plans(shrinker: &mut Shrinker<'_>) -> Result<(), Halt> {
-    let all = shrinker.story.plan.faults.clone();
-    shrinker.leave_out(&all, |story, rest| Story { plan: with(&story.plan, rest), ..story.clone() })?;
+pub(super) fn plans(shrinker: &mut Shrinker<'_>) -> Result<(), ShrinkHalt> {
+    let all = shrinker.smallest.plan.faults.clone();
+    shrinker.remove_chunks(&all, |smallest, rest| ShrinkCandidate {
+        plan: with(&smallest.plan, rest),
+        ..smallest.clone()
+    })?;
     Ok(())
 }
 
@@ -20,31 +23,31 @@ fn with(plan: &Plan, faults: &[FaultPlan]) -> Plan {
 }
 
 /// Each place where a fault strikes that need not.
-pub(super) fn strikes(shrinker: &mut Shrinker<'_>) -> Result<(), Halt> {
-    let plan = &shrinker.story.plan;
-    let striking: Vec<Spot> =
-        shrinker.log.iter().filter(|decision| strikes_at(plan, decision)).map(|decision| decision.spot).collect();
+pub(super) fn strikes(shrinker: &mut Shrinker<'_>) -> Result<(), ShrinkHalt> {
+    let plan = &shrinker.smallest.plan;
+    let striking: Vec<DecisionKey> =
+        shrinker.log.iter().filter(|decision| strikes_at(plan, decision)).map(|decision| decision.key).collect();
     let all = striking.clone();
-    shrinker.leave_out(&striking, |story, rest| {
-        let mut story = story.clone();
-        for spot in all.iter().filter(|spot| !rest.contains(spot)) {
-            story.answers.insert(*spot, Explicit::Number(0));
+    shrinker.remove_chunks(&striking, |smallest, rest| {
+        let mut smallest = smallest.clone();
+        for key in all.iter().filter(|key| !rest.contains(key)) {
+            smallest.answers.insert(*key, Override::Number(0));
         }
-        story
+        smallest
     })?;
     Ok(())
 }
 
 /// Whether this decision is whether a planned fault strikes.
 pub(super) fn is_strike(plan: &Plan, decision: &Decision) -> bool {
-    decision.spot.purpose == Purpose::Fault
-        && decision.asked == Asked::Below(u64::from(RATE_ALWAYS_PPM))
+    decision.key.purpose == Purpose::Fault
+        && decision.domain == AnswerDomain::Below(u64::from(RATE_ALWAYS_PPM))
         && plan.faults.iter().any(|fault| fault.kind == decision.site)
 }
 
 /// Whether it let one strike: the upper part of the numbers is what the rate gives it.
 pub(super) fn strikes_at(plan: &Plan, decision: &Decision) -> bool {
-    let Explicit::Number(answer) = &decision.answer else { return false };
+    let Override::Number(answer) = &decision.answer else { return false };
     let rates = plan.faults.iter().filter(|fault| fault.kind == decision.site).map(|fault| u64::from(fault.rate_ppm));
     let whole = u64::from(RATE_ALWAYS_PPM);
     is_strike(plan, decision) && rates.max().is_some_and(|rate| answer + rate >= whole)

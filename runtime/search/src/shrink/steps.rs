@@ -6,15 +6,15 @@
 //!
 //! Steps keep their numbers when others go, and so the stream of their choices.
 
-use super::{Halt, Shrinker, Story};
-use fozzy_trace::facts::Position;
-use fozzy_trace::plan::{Kept, Plan, ScenarioKind, ScenarioPlan};
-use fozzy_trace::{Entry, Part};
+use super::{ShrinkCandidate, ShrinkHalt, Shrinker};
+use fozzy_trace::facts::ScenarioPosition;
+use fozzy_trace::plan::{KeptSequence, Plan, ScenarioKind, ScenarioPlan};
+use fozzy_trace::{DecisionPart, HistoryEntry};
 use std::collections::BTreeMap;
 
 /// One step of a scenario.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Place {
+pub(super) struct StepPosition {
     /// Of which kind its sequence is.
     kind: ScenarioKind,
     /// The sequence.
@@ -23,10 +23,10 @@ pub(super) struct Place {
     step: u32,
 }
 
-impl Place {
+impl StepPosition {
     /// Its part of the run.
-    pub(super) const fn part(self) -> Part {
-        Part::step(self.kind.stream(self.sequence), self.step)
+    pub(super) const fn part(self) -> DecisionPart {
+        DecisionPart::step(self.kind.stream(self.sequence), self.step)
     }
 }
 
@@ -42,22 +42,22 @@ const STEPS_MAX: usize = 1 << 20;
 const KINDS: [ScenarioKind; 3] = [ScenarioKind::Stateful, ScenarioKind::Fuzz, ScenarioKind::Property];
 
 /// The sequence in which it failed, alone and up to the step that failed.
-pub(super) fn isolate(shrinker: &mut Shrinker<'_>) -> Result<(), Halt> {
-    let Some(plan) = &shrinker.story.plan.scenario else { return Ok(()) };
+pub(super) fn isolate(shrinker: &mut Shrinker<'_>) -> Result<(), ShrinkHalt> {
+    let Some(plan) = &shrinker.smallest.plan.scenario else { return Ok(()) };
     let Some(sequence) = shrinker.position.and_then(|position| position.sequence) else { return Ok(()) };
     let (whole, plan) = (plan.only.is_empty(), plan.clone());
     for kind in KINDS {
         let Some(stretches) = plan.stretches(kind, sequence) else { continue };
-        let mut candidate = shrinker.story.clone();
-        let only = vec![Kept { kind, sequence, steps: stretches }];
+        let mut candidate = shrinker.smallest.clone();
+        let only = vec![KeptSequence { kind, sequence, steps: stretches }];
         candidate.plan.scenario = Some(ScenarioPlan { only, ..plan.clone() });
         cut_tail(&mut candidate.plan, shrinker.position);
-        if candidate == shrinker.story || shrinker.attempt(candidate)? {
+        if candidate == shrinker.smallest || shrinker.attempt(candidate)? {
             return Ok(());
         }
     }
     if whole {
-        let mut candidate = shrinker.story.clone();
+        let mut candidate = shrinker.smallest.clone();
         name_all(&mut candidate.plan, sequence);
         shrinker.attempt(candidate)?;
     }
@@ -73,13 +73,13 @@ fn name_all(plan: &mut Plan, last: u32) {
     scenario.only = KINDS
         .into_iter()
         .flat_map(all)
-        .map(|(kind, sequence)| Kept { kind, sequence, steps: vec![(0, flows)] })
+        .map(|(kind, sequence)| KeptSequence { kind, sequence, steps: vec![(0, flows)] })
         .collect();
 }
 
 /// Steps after the one that failed are not reached.
-pub(super) fn cut_tail(plan: &mut Plan, position: Option<Position>) {
-    let Some(Position { sequence: Some(sequence), step: Some(step), .. }) = position else { return };
+pub(super) fn cut_tail(plan: &mut Plan, position: Option<ScenarioPosition>) {
+    let Some(ScenarioPosition { sequence: Some(sequence), step: Some(step), .. }) = position else { return };
     let Some(scenario) = &mut plan.scenario else { return };
     let [kept] = &mut *scenario.only else { return };
     if kept.sequence == sequence {
@@ -91,41 +91,41 @@ pub(super) fn cut_tail(plan: &mut Plan, position: Option<Position>) {
 }
 
 /// A story without answers to what only steps ask that it has left out.
-pub(super) fn relevant(mut story: Story) -> Story {
-    let Some(scenario) = story.plan.scenario.as_ref().filter(|scenario| !scenario.only.is_empty()) else {
-        return story;
+pub(super) fn relevant(mut smallest: ShrinkCandidate) -> ShrinkCandidate {
+    let Some(scenario) = smallest.plan.scenario.as_ref().filter(|scenario| !scenario.only.is_empty()) else {
+        return smallest;
     };
-    if !story.answers.is_empty() {
-        let is_kept = |part: Part, step: u32| {
-            let its = |kept: &&Kept| Part::step(kept.kind.stream(kept.sequence), step) == part;
+    if !smallest.answers.is_empty() {
+        let is_kept = |part: DecisionPart, step: u32| {
+            let its = |kept: &&KeptSequence| DecisionPart::step(kept.kind.stream(kept.sequence), step) == part;
             // Stretches are in the order of their steps.
-            let at = |kept: &Kept| kept.steps.get(kept.steps.partition_point(|(_, to)| *to <= step)).copied();
+            let at = |kept: &KeptSequence| kept.steps.get(kept.steps.partition_point(|(_, to)| *to <= step)).copied();
             scenario.only.iter().filter(its).filter_map(at).any(|(from, _)| from <= step)
         };
-        story.answers.retain(|spot, _| spot.part.step_number().is_none_or(|step| is_kept(spot.part, step)));
+        smallest.answers.retain(|key, _| key.part.step_number().is_none_or(|step| is_kept(key.part, step)));
     }
-    story
+    smallest
 }
 
 /// The sequences of a story, each left out whole.
-pub(super) fn sequences(shrinker: &mut Shrinker<'_>) -> Result<(), Halt> {
-    let Some(scenario) = &shrinker.story.plan.scenario else { return Ok(()) };
+pub(super) fn sequences(shrinker: &mut Shrinker<'_>) -> Result<(), ShrinkHalt> {
+    let Some(scenario) = &shrinker.smallest.plan.scenario else { return Ok(()) };
     let kept = scenario.only.clone();
     if kept.len() < 2 {
         return Ok(());
     }
-    shrinker.leave_out(&kept, |story, rest| with(story, rest.to_vec()))?;
+    shrinker.remove_chunks(&kept, |smallest, rest| with(smallest, rest.to_vec()))?;
     Ok(())
 }
 
 /// All steps of one flow at once, for each flow.
-pub(super) fn kinds(shrinker: &mut Shrinker<'_>) -> Result<(), Halt> {
+pub(super) fn kinds(shrinker: &mut Shrinker<'_>) -> Result<(), ShrinkHalt> {
     let all = steps_of(shrinker);
     if all.len() < 4 {
         return Ok(());
     }
-    let story = shrinker.story.clone();
-    let execution = shrinker.tell(&story, 0..LOOKED_AT_MAX)?.execution;
+    let smallest = shrinker.smallest.clone();
+    let execution = shrinker.replay(&smallest, 0..LOOKED_AT_MAX)?.execution;
     shrinker.tries += 1;
     let flows = flows(&execution.history.entries);
     let mut by_flow: BTreeMap<&str, usize> = BTreeMap::new();
@@ -137,9 +137,9 @@ pub(super) fn kinds(shrinker: &mut Shrinker<'_>) -> Result<(), Halt> {
     names.sort_unstable_by(|left, right| right.cmp(left));
     let mut left = all;
     for (_, name) in names {
-        let rest: Vec<Place> =
+        let rest: Vec<StepPosition> =
             left.iter().copied().filter(|place| flows.get(place).map_or("", String::as_str) != name).collect();
-        let candidate = with_steps(&shrinker.story, &rest);
+        let candidate = with_steps(&shrinker.smallest, &rest);
         if rest.len() < left.len() && shrinker.attempt(candidate)? {
             left = steps_of(shrinker);
         }
@@ -148,20 +148,20 @@ pub(super) fn kinds(shrinker: &mut Shrinker<'_>) -> Result<(), Halt> {
 }
 
 /// Each step, in runs.
-pub(super) fn each(shrinker: &mut Shrinker<'_>) -> Result<(), Halt> {
+pub(super) fn each(shrinker: &mut Shrinker<'_>) -> Result<(), ShrinkHalt> {
     let all = steps_of(shrinker);
     if all.len() > STEPS_MAX {
         return Ok(());
     }
-    shrinker.leave_out(&all, with_steps)?;
+    shrinker.remove_chunks(&all, with_steps)?;
     Ok(())
 }
 
 /// Which flow each step of stateful sequences drew, by the number of the answer.
-fn flows(entries: &[Entry]) -> BTreeMap<Place, String> {
+fn flows(entries: &[HistoryEntry]) -> BTreeMap<StepPosition, String> {
     let mut found = BTreeMap::new();
-    let mut place = Place { kind: ScenarioKind::Stateful, sequence: 0, step: 0 };
-    for Entry { call, asked, answer, .. } in entries {
+    let mut place = StepPosition { kind: ScenarioKind::Stateful, sequence: 0, step: 0 };
+    for HistoryEntry { call, asked, answer, .. } in entries {
         match call.as_str() {
             "fozzy:scenario/stateful.begin-sequence" => place.sequence = asked.parse().unwrap_or(0),
             "fozzy:scenario/stateful.step" => place.step = asked.parse().unwrap_or(0),
@@ -175,39 +175,39 @@ fn flows(entries: &[Entry]) -> BTreeMap<Place, String> {
 }
 
 /// The steps that the story names.
-pub(super) fn steps_of(shrinker: &Shrinker<'_>) -> Vec<Place> {
-    let Some(scenario) = &shrinker.story.plan.scenario else { return Vec::new() };
+pub(super) fn steps_of(shrinker: &Shrinker<'_>) -> Vec<StepPosition> {
+    let Some(scenario) = &shrinker.smallest.plan.scenario else { return Vec::new() };
     let places = scenario.only.iter().flat_map(|kept| {
-        let Kept { kind, sequence, steps } = kept;
+        let KeptSequence { kind, sequence, steps } = kept;
         let numbers = steps.iter().flat_map(|(from, to)| *from..*to);
-        numbers.map(|step| Place { kind: *kind, sequence: *sequence, step })
+        numbers.map(|step| StepPosition { kind: *kind, sequence: *sequence, step })
     });
     places.take(STEPS_MAX + 1).collect()
 }
 
 /// How many steps a story runs, as far as its failure lets it.
-pub(super) fn count(plan: &Plan, position: Option<Position>) -> usize {
+pub(super) fn count(plan: &Plan, position: Option<ScenarioPosition>) -> usize {
     let Some(scenario) = &plan.scenario else { return 0 };
     let of = |steps: &[(u32, u32)]| steps.iter().map(|(from, to)| (to - from.min(to)) as usize).sum::<usize>();
     if !scenario.only.is_empty() {
         return scenario.only.iter().map(|kept| of(&kept.steps)).sum();
     }
-    let Some(Position { sequence: Some(sequence), step, .. }) = position else { return 0 };
+    let Some(ScenarioPosition { sequence: Some(sequence), step, .. }) = position else { return 0 };
     let whole = sequence as usize * scenario.flows as usize;
     whole + step.map_or(0, |step| step as usize + 1)
 }
 
-fn with(story: &Story, only: Vec<Kept>) -> Story {
-    let mut story = story.clone();
-    if let Some(scenario) = &mut story.plan.scenario {
+fn with(smallest: &ShrinkCandidate, only: Vec<KeptSequence>) -> ShrinkCandidate {
+    let mut smallest = smallest.clone();
+    if let Some(scenario) = &mut smallest.plan.scenario {
         scenario.only = only;
     }
-    story
+    smallest
 }
 
 /// The story with these steps only. Its sequences stay, also those without a step.
-pub(super) fn with_steps(story: &Story, places: &[Place]) -> Story {
-    let mut only = story.plan.scenario.as_ref().map(|scenario| scenario.only.clone()).unwrap_or_default();
+pub(super) fn with_steps(smallest: &ShrinkCandidate, places: &[StepPosition]) -> ShrinkCandidate {
+    let mut only = smallest.plan.scenario.as_ref().map(|scenario| scenario.only.clone()).unwrap_or_default();
     for kept in &mut only {
         kept.steps.clear();
         for place in places.iter().filter(|place| (place.kind, place.sequence) == (kept.kind, kept.sequence)) {
@@ -217,5 +217,5 @@ pub(super) fn with_steps(story: &Story, places: &[Place]) -> Story {
             }
         }
     }
-    with(story, only)
+    with(smallest, only)
 }

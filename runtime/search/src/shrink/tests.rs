@@ -1,15 +1,16 @@
 //! Shrinking of a scenario in miniature, whose smallest failures are known.
 
 use super::*;
-use crate::explore::PlaceId;
-use crate::guided::Asked;
-use fozzy_trace::facts::{Failure, FailureKind, ScenarioStats};
-use fozzy_trace::file::{EngineId, Target};
+use crate::keyed_source::AnswerDomain;
+use fozzy_trace::facts::{FailureKind, ReportedFailure, ScenarioStats};
+use fozzy_trace::file::{EngineId, RecordedTarget};
+use fozzy_trace::outcome::StackFrame;
 use fozzy_trace::plan::fault::{FaultPlan, RATE_ALWAYS_PPM};
-use fozzy_trace::plan::{Kept, ScenarioKind, ScenarioPlan};
-use fozzy_trace::source::Seeded;
+use fozzy_trace::plan::{KeptSequence, ScenarioKind, ScenarioPlan};
+use fozzy_trace::source::SeededSource;
 use fozzy_trace::{
-    Digest, Duration, End, Execution, Facts, History, Instant, NodeId, Output, Part, Purpose, Question, Recorder,
+    CheckpointId, DecisionPart, Digest, Duration, Execution, ExecutionEnd, Facts, History, Instant, NodeId, Purpose,
+    Question, Recorder, StepId, StepOutcome, StepTarget, StreamOutput,
 };
 
 /// What fails, of the steps that ran: where, if anything does.
@@ -33,13 +34,13 @@ struct Step {
 const FLOWS: u64 = 10;
 const VALUES: u64 = 1000;
 
-impl Stage for Toy {
-    fn perform(
+impl ReplayTarget for Toy {
+    fn execute(
         &mut self,
         plan: &Plan,
         _: &Inputs,
         mut source: Box<dyn DecisionSource>,
-        keep: Keep,
+        keep: HistoryWindow,
     ) -> Result<Execution, HarnessError> {
         self.performed += 1;
         let mut recorder = Recorder::new(keep);
@@ -53,10 +54,10 @@ impl Stage for Toy {
             let mut steps = Vec::new();
             for number in stretches.iter().flat_map(|(from, to)| *from..*to) {
                 recorder.call(2, "fozzy:scenario/stateful.step", node, Instant::START, &number, &());
-                let purpose = Purpose::Choice(Part::step(kind.stream(sequence), number));
+                let purpose = Purpose::Choice(DecisionPart::step(kind.stream(sequence), number));
                 let mut below = |purpose, site, bound| {
                     let (answer, origin) = source.below(Question { node, purpose, site }, bound);
-                    recorder.decision(origin, || Explicit::Number(answer));
+                    recorder.decision(origin, || Override::Number(answer));
                     answer
                 };
                 let flow = below(purpose, "flow", FLOWS);
@@ -67,27 +68,27 @@ impl Stage for Toy {
                 });
                 recorder.call(3, "fozzy:choices/draws.weighted", node, Instant::START, &("flow", 1u32), &flow);
                 steps.push(Step { number, flow, value, struck });
-                stats.position = Position { sequence: Some(sequence), step: Some(number), flow: None };
+                stats.position = ScenarioPosition { sequence: Some(sequence), step: Some(number), flow: None };
                 failure = (self.fails)(&steps);
                 if failure.is_some() {
                     break 'all;
                 }
             }
         }
-        let end = failure.map_or(End::Exited { code: 0 }, |site| End::Failed {
-            failure: Failure::new(FailureKind::Assertion, site, site),
+        let end = failure.map_or(ExecutionEnd::Exited { code: 0 }, |site| ExecutionEnd::Failed {
+            failure: ReportedFailure::new(FailureKind::Assertion, site, site),
         });
         Ok(execution(end, recorder.finish(), stats))
     }
 }
 
-fn execution(end: End, history: History, stats: ScenarioStats) -> Execution {
+fn execution(end: ExecutionEnd, history: History, stats: ScenarioStats) -> Execution {
     Execution {
         end,
         ended_at: Instant::START,
         history,
-        stdout: Output::default(),
-        stderr: Output::default(),
+        stdout: StreamOutput::default(),
+        stderr: StreamOutput::default(),
         fuel_used: 0,
         memory_bytes: 0,
         memory: Digest::of(b""),
@@ -101,16 +102,21 @@ fn execution(end: End, history: History, stats: ScenarioStats) -> Execution {
 
 /// The first recording of a failure, from the seed on.
 fn record(toy: &mut Toy, plan: &Plan, seed: u64) -> Recording {
-    let execution = toy.perform(plan, &Inputs::default(), Box::new(Seeded::new(Seed(seed))), 0..0).expect("no machine");
-    let verdict = judge(&execution);
-    let target = Target { name: "toy".into(), source: Digest::of(b""), kind: "component".into() };
+    let execution =
+        toy.execute(plan, &Inputs::default(), Box::new(SeededSource::new(Seed(seed))), 0..0).expect("no machine");
+    recording_of(plan, &execution, seed)
+}
+
+fn recording_of(plan: &Plan, execution: &Execution, seed: u64) -> Recording {
+    let verdict = judge(execution);
+    let target = RecordedTarget { name: "toy".into(), source: Digest::of(b""), kind: "component".into() };
     let configuration = Digest::of(b"");
     let engine = EngineId { fozzy: String::new(), wasmtime: String::new(), rewriter: 1, configuration };
     let inputs = Inputs::default();
-    Recording::of(target, Vec::new(), plan.clone(), &inputs, engine, &execution, verdict, Seed(seed), "run")
+    Recording::of(target, Vec::new(), plan.clone(), &inputs, engine, execution, verdict, Seed(seed), "run")
 }
 
-fn run(fails: Fails, plan: &Plan, seed: u64, options: Options) -> (Shrunk, Toy) {
+fn run(fails: Fails, plan: &Plan, seed: u64, options: Options) -> (ShrinkResult, Toy) {
     let mut toy = Toy { fails, performed: 0 };
     let recording = record(&mut toy, plan, seed);
     toy.performed = 0;
@@ -145,7 +151,7 @@ fn a_failure_of_400_steps_whose_minimum_is_8_takes_few_executions() {
     for seed in 0..20 {
         let (shrunk, toy) = run(late, &scenario(3, 400), seed, ALL);
         assert!(shrunk.is_minimal && shrunk.before.steps >= 300, "{:?}", shrunk.before);
-        assert_eq!((shrunk.after.steps, shrunk.after.decisions), (8, 8), "seed {seed}: {:?}", shrunk.story);
+        assert_eq!((shrunk.after.steps, shrunk.after.decisions), (8, 8), "seed {seed}: {:?}", shrunk.smallest);
         assert_eq!(toy.performed, shrunk.tries);
         assert!(shrunk.tries <= 100, "seed {seed}: {} executions", shrunk.tries);
     }
@@ -166,16 +172,16 @@ fn ordered(steps: &[Step]) -> Option<&'static str> {
 fn steps_values_and_nothing_else_are_what_is_left() {
     for seed in 0..20 {
         let (shrunk, _) = run(ordered, &scenario(5, 200), seed, ALL);
-        let only = &shrunk.story.plan.scenario.as_ref().expect("a scenario").only;
-        let [Kept { steps, .. }] = only.as_slice() else { panic!("one sequence, not {only:?}") };
+        let only = &shrunk.smallest.plan.scenario.as_ref().expect("a scenario").only;
+        let [KeptSequence { steps, .. }] = only.as_slice() else { panic!("one sequence, not {only:?}") };
         assert_eq!(steps.iter().map(|(from, to)| to - from).sum::<u32>(), 3, "seed {seed}");
         let values: Vec<u64> = shrunk
-            .story
+            .smallest
             .answers
             .values()
             .map(|answer| match answer {
-                Explicit::Number(number) => *number,
-                Explicit::Bytes(_) => unreachable!("nobody asks for bytes"),
+                Override::Number(number) => *number,
+                Override::Bytes(_) => unreachable!("nobody asks for bytes"),
             })
             .collect();
         assert_eq!(values.iter().max(), Some(&100), "seed {seed}: {values:?}");
@@ -197,10 +203,10 @@ fn slippery(steps: &[Step]) -> Option<&'static str> {
 fn another_failure_is_kept_apart_and_taken_only_when_asked_for() {
     let (shrunk, mut toy) = run(slippery, &scenario(1, 60), 1, ALL);
     assert_eq!(shrunk.after.steps, 40);
-    for story in shrunk.slips.values() {
-        let (source, _) = source(story, Seed(1), &Arc::from([]));
-        let execution = toy.perform(&story.plan, &story.inputs, source, 0..0).expect("no machine");
-        assert!(shrunk.slips.contains_key(&judge(&execution).signature.expect("it fails")));
+    for smallest in shrunk.other_failures.values() {
+        let (source, _) = source(smallest, Seed(1), &Arc::from([]));
+        let execution = toy.execute(&smallest.plan, &smallest.inputs, source, 0..0).expect("no machine");
+        assert!(shrunk.other_failures.contains_key(&judge(&execution).signature.expect("it fails")));
     }
     let any = |steps: &[Step]| match steps.len() {
         0 => None,
@@ -208,7 +214,7 @@ fn another_failure_is_kept_apart_and_taken_only_when_asked_for() {
         _ => Some("many"),
     };
     let (kept, _) = run(any, &scenario(1, 60), 1, ALL);
-    assert_eq!((kept.after.steps, kept.slips.len()), (30, 1));
+    assert_eq!((kept.after.steps, kept.other_failures.len()), (30, 1));
     let (aggressive, _) = run(any, &scenario(1, 60), 1, Options { aggressive: true, ..ALL });
     assert_eq!(aggressive.after.steps, 1);
 }
@@ -220,12 +226,12 @@ fn faults_go_one_by_one_and_where_they_strike() {
     let faults = Options { only: Some(Dimension::Faults), ..ALL };
     let (shrunk, _) = run(fails, &plan, 5, faults);
     assert_eq!(shrunk.after.faults, 1, "either is enough");
-    assert_eq!(shrunk.story.plan.scenario, plan.scenario, "steps are another dimension");
-    let log = Log::default();
-    let source = Guided::new(Seed(5), Arc::new(shrunk.story.answers.clone()), Arc::clone(&log)).calm(true);
+    assert_eq!(shrunk.smallest.plan.scenario, plan.scenario, "steps are another dimension");
+    let log = DecisionLog::default();
+    let source = KeyedSource::new(Seed(5), Arc::new(shrunk.smallest.answers.clone()), Arc::clone(&log)).calm(true);
     let mut toy = Toy { fails, performed: 0 };
-    toy.perform(&shrunk.story.plan, &shrunk.story.inputs, Box::new(source), 0..0).expect("no machine");
-    let striking = take(&log).iter().filter(|decision| faults::strikes_at(&shrunk.story.plan, decision)).count();
+    toy.execute(&shrunk.smallest.plan, &shrunk.smallest.inputs, Box::new(source), 0..0).expect("no machine");
+    let striking = take(&log).iter().filter(|decision| faults::strikes_at(&shrunk.smallest.plan, decision)).count();
     assert_eq!(striking, 3);
     let (all, _) = run(fails, &plan, 5, ALL);
     assert_eq!((all.after.steps, all.after.faults), (3, 1));
@@ -260,12 +266,12 @@ fn an_explanation_tells_what_may_be_any_from_what_matters() {
         let shrunk = shrink(&recording, &mut [&mut toy], ALL, &mut |_| true).expect("it can be shrunk");
         let signature = recording.outcome.verdict.signature.clone().expect("it failed");
         let explained =
-            explain(&recording, &mut toy, &shrunk.story, &signature, false, &mut || true).expect("no machine");
+            explain(&recording, &mut toy, &shrunk.smallest, &signature, false, &mut || true).expect("no machine");
         // Flow and value of each of the three steps; any value will do for the last one.
         let free: Vec<bool> = explained.iter().map(|explained| explained.is_free).collect();
         assert_eq!(free, [false, false, false, false, false, true], "seed {seed}: {explained:?}");
         let halted =
-            explain(&recording, &mut toy, &shrunk.story, &signature, false, &mut || false).expect("no machine");
+            explain(&recording, &mut toy, &shrunk.smallest, &signature, false, &mut || false).expect("no machine");
         assert_eq!(halted, []);
     }
 }
@@ -277,7 +283,7 @@ struct Walking {
     sequence: u32,
     source: Box<dyn DecisionSource>,
     steps: Vec<Step>,
-    places: BTreeMap<PlaceId, Vec<Step>>,
+    captured: BTreeMap<CheckpointId, Vec<Step>>,
     next: u64,
     taken: u64,
     /// Whether it says that everything fails.
@@ -290,70 +296,61 @@ impl Walking {
             toy: Toy { fails, performed: 0 },
             plan: Plan::default(),
             sequence: 0,
-            source: Box::new(Seeded::new(Seed(0))),
+            source: Box::new(SeededSource::new(Seed(0))),
             steps: Vec::new(),
-            places: BTreeMap::new(),
+            captured: BTreeMap::new(),
             next: 0,
             taken: 0,
             lies: false,
         }
     }
 
-    fn over(&self, site: Option<&'static str>) -> Stride {
+    fn end(&self, site: Option<&'static str>) -> ExecutionEnd {
         let site = if self.lies { Some("eight") } else { site };
-        let end = site.map_or(End::Exited { code: 0 }, |site| End::Failed {
-            failure: Failure::new(FailureKind::Assertion, site, site),
-        });
-        let step = self.steps.last().map(|step| step.number);
-        let position = Position { sequence: Some(self.sequence), step, flow: None };
-        let stats = ScenarioStats { position, ..ScenarioStats::default() };
-        Stride::Over(Box::new(execution(end, History::default(), stats)))
+        site.map_or(ExecutionEnd::Exited { code: 0 }, |site| ExecutionEnd::Failed {
+            failure: ReportedFailure::new(FailureKind::Assertion, site, site),
+        })
+    }
+
+    fn ended(&self, site: &'static str) -> StepOutcome {
+        StepOutcome::Ended { end: self.end(Some(site)), backtrace: Vec::new(), stderr: Vec::new() }
     }
 }
 
-impl Stage for Walking {
-    fn perform(
+impl ReplayTarget for Walking {
+    fn execute(
         &mut self,
         plan: &Plan,
         inputs: &Inputs,
         source: Box<dyn DecisionSource>,
-        keep: Keep,
+        keep: HistoryWindow,
     ) -> Result<Execution, HarnessError> {
-        self.toy.perform(plan, inputs, source, keep)
+        self.toy.execute(plan, inputs, source, keep)
     }
 
-    fn trail(&mut self) -> Option<&mut dyn Trail> {
+    fn sequences(&mut self) -> Option<&mut dyn SequenceTarget> {
         Some(self)
     }
 }
 
-impl Trail for Walking {
-    fn start(
-        &mut self,
-        plan: &Plan,
-        _: &Inputs,
-        sequence: u32,
-        source: Box<dyn DecisionSource>,
-    ) -> Result<Option<PlaceId>, HarnessError> {
-        (self.plan, self.sequence, self.source) = (plan.clone(), sequence, source);
-        self.places.clear();
-        self.steps.clear();
-        self.keep().map(Some)
+impl StepTarget for Walking {
+    fn start(&self) -> CheckpointId {
+        CheckpointId(0)
     }
 
-    fn go(&mut self, place: PlaceId, source: Box<dyn DecisionSource>) -> Result<(), HarnessError> {
-        (self.steps, self.source) = (self.places[&place].clone(), source);
+    fn restore(&mut self, checkpoint: CheckpointId, source: Box<dyn DecisionSource>) -> Result<(), HarnessError> {
+        (self.steps, self.source) = (self.captured[&checkpoint].clone(), source);
         Ok(())
     }
 
-    fn take(&mut self, next: Next) -> Result<Stride, HarnessError> {
+    fn step(&mut self, step: StepId) -> Result<StepOutcome, HarnessError> {
         self.taken += 1;
-        let number = match next {
-            Next::Beginning => return Ok(Stride::On),
-            Next::Ending => return Ok(self.over(None)),
-            Next::Step(number) => number,
+        let number = match step {
+            StepId::Begin => return Ok(StepOutcome::Returned { flow: None }),
+            StepId::End => return Ok(StepOutcome::Finished),
+            StepId::Step(number) => number,
         };
-        let purpose = Purpose::Choice(Part::step(ScenarioKind::Stateful.stream(self.sequence), number));
+        let purpose = Purpose::Choice(DecisionPart::step(ScenarioKind::Stateful.stream(self.sequence), number));
         let source = &mut self.source;
         let mut below = |purpose, site, bound| source.below(Question { node: NodeId(0), purpose, site }, bound).0;
         let (flow, value) = (below(purpose, "flow", FLOWS), below(purpose, "value", VALUES));
@@ -362,17 +359,39 @@ impl Trail for Walking {
                 >= u64::from(RATE_ALWAYS_PPM)
         });
         self.steps.push(Step { number, flow, value, struck });
-        Ok((self.toy.fails)(&self.steps).map_or(Stride::On, |site| self.over(Some(site))))
+        Ok((self.toy.fails)(&self.steps).map_or(StepOutcome::Returned { flow: None }, |site| self.ended(site)))
     }
 
-    fn keep(&mut self) -> Result<PlaceId, HarnessError> {
+    fn capture(&mut self) -> Result<CheckpointId, HarnessError> {
         self.next += 1;
-        self.places.insert(PlaceId(self.next), self.steps.clone());
-        Ok(PlaceId(self.next))
+        self.captured.insert(CheckpointId(self.next), self.steps.clone());
+        Ok(CheckpointId(self.next))
     }
 
-    fn forget(&mut self, place: PlaceId) {
-        assert!(self.places.remove(&place).is_some(), "a place is forgotten once");
+    fn release(&mut self, checkpoint: CheckpointId) {
+        assert!(self.captured.remove(&checkpoint).is_some(), "a checkpoint is released once");
+    }
+}
+
+impl SequenceTarget for Walking {
+    fn open(
+        &mut self,
+        plan: &Plan,
+        _: &Inputs,
+        sequence: u32,
+        source: Box<dyn DecisionSource>,
+    ) -> Result<bool, HarnessError> {
+        (self.plan, self.sequence, self.source) = (plan.clone(), sequence, source);
+        self.steps.clear();
+        self.captured = BTreeMap::from([(CheckpointId(0), Vec::new())]);
+        Ok(true)
+    }
+
+    fn execution(&self, end: ExecutionEnd, _: Vec<StackFrame>) -> Execution {
+        let end = if self.lies { self.end(None) } else { end };
+        let step = self.steps.last().map(|step| step.number);
+        let position = ScenarioPosition { sequence: Some(self.sequence), step, flow: None };
+        execution(end, History::default(), ScenarioStats { position, ..ScenarioStats::default() })
     }
 }
 
@@ -389,7 +408,7 @@ fn walking_comes_to_the_same_story_as_whole_runs_with_any_number_of_players() {
             let mut all = [(); 3].map(|()| Walking::new(*fails));
             let [first, others @ ..] = &mut all;
             let walked = shrink(&recording, &mut [first], ALL, &mut |_| true).expect("it can be shrunk");
-            assert_eq!(walked.story, whole.story, "case {number}, seed {seed}");
+            assert_eq!(walked.smallest, whole.smallest, "case {number}, seed {seed}");
             assert_eq!(walked.tries, whole.tries + u64::from(first.taken > 0), "one more to confirm it");
             if first.taken > 0 {
                 assert!(first.toy.performed * 3 <= toy.performed, "{} of {}", first.toy.performed, toy.performed);
@@ -398,7 +417,10 @@ fn walking_comes_to_the_same_story_as_whole_runs_with_any_number_of_players() {
             }
             let [second, third] = others;
             let ahead = shrink(&recording, &mut [second, third], ALL, &mut |_| true).expect("it can be shrunk");
-            assert_eq!((ahead.story, ahead.tries, ahead.slips), (walked.story, walked.tries, walked.slips));
+            assert_eq!(
+                (ahead.smallest, ahead.tries, ahead.other_failures),
+                (walked.smallest, walked.tries, walked.other_failures)
+            );
             assert!(third.taken + third.toy.performed > 0, "it has helped");
         }
     }
@@ -411,7 +433,7 @@ fn what_walking_says_is_not_believed_unless_a_whole_run_says_so_too() {
     let recording = record(&mut walking.toy, &scenario(3, 400), 1);
     let shrunk = shrink(&recording, &mut [&mut walking], ALL, &mut |_| true).expect("it can be shrunk");
     assert!(walking.taken > 0 && shrunk.tries > whole.tries);
-    assert_eq!(shrunk.story, whole.story);
+    assert_eq!(shrunk.smallest, whole.smallest);
 }
 
 #[test]
@@ -432,30 +454,117 @@ fn what_passed_or_does_not_repeat_is_said_and_a_budget_keeps_what_it_has() {
 fn the_longest_run_is_found_in_few_tries() {
     for (most, needed) in [(1, 0), (1, 1), (7, 7), (100, 63), (100, 64), (100, 100), (1000, 0)] {
         let items: Vec<usize> = (0..most).collect();
-        let mut leaving = leave_out::Leaving::new(&items);
+        let mut removal = chunk_removal::ChunkRemoval::new(&items);
         let mut tries = 0;
-        while leaving.end == most {
+        while removal.end == most {
             tries += 1;
-            let run = leaving.run().expect("it is not at its end");
+            let run = removal.run().expect("it is not at its end");
             assert!((1..=most).contains(&run));
-            leaving.answered(run <= needed);
+            removal.record(run <= needed);
         }
-        assert_eq!(leaving.left.len(), most - needed);
+        assert_eq!(removal.left.len(), most - needed);
         assert!(tries <= 2 * (needed + 1).ilog2() + 2, "{most} {needed}: {tries}");
     }
 }
 
 #[test]
 fn decisions_are_named_simplest_by_their_kind() {
-    let decision = |answer, asked| Decision {
-        spot: Spot { part: Part::WHOLE, node: NodeId(0), purpose: Purpose::Random, nth: 0 },
+    let decision = |answer, domain| Decision {
+        key: DecisionKey { part: DecisionPart::WHOLE, node: NodeId(0), purpose: Purpose::Random, nth: 0 },
         site: "s".into(),
-        asked,
+        domain,
         answer,
         origin: Origin::Seed,
     };
-    assert!(values::is_simplest(&decision(Explicit::Number(0), Asked::Below(9))));
-    assert!(!values::is_simplest(&decision(Explicit::Number(1), Asked::Below(9))));
-    assert!(values::is_simplest(&decision(Explicit::Bytes("0000".into()), Asked::Bytes(2))));
-    assert!(!values::is_simplest(&decision(Explicit::Bytes("0010".into()), Asked::Bytes(2))));
+    assert!(values::is_simplest(&decision(Override::Number(0), AnswerDomain::Below(9))));
+    assert!(!values::is_simplest(&decision(Override::Number(1), AnswerDomain::Below(9))));
+    assert!(values::is_simplest(&decision(Override::Bytes("0000".into()), AnswerDomain::Bytes(2))));
+    assert!(!values::is_simplest(&decision(Override::Bytes("0010".into()), AnswerDomain::Bytes(2))));
+}
+
+/// A program that asks for one value below ten, and for five more where that is zero. It fails with zero, and from five on.
+struct Expanding;
+
+impl ReplayTarget for Expanding {
+    fn execute(
+        &mut self,
+        _: &Plan,
+        _: &Inputs,
+        mut source: Box<dyn DecisionSource>,
+        keep: HistoryWindow,
+    ) -> Result<Execution, HarnessError> {
+        let mut recorder = Recorder::new(keep);
+        let purpose = Purpose::Choice(DecisionPart::WHOLE);
+        let mut draw = || {
+            let (answer, origin) = source.below(Question { node: NodeId(0), purpose, site: "value" }, 10);
+            recorder.decision(origin, || Override::Number(answer));
+            answer
+        };
+        let first = draw();
+        for _ in (0..5).filter(|_| first == 0) {
+            draw();
+        }
+        let fails = first == 0 || first >= 5;
+        let failure = ReportedFailure::new(FailureKind::Assertion, "value", "value");
+        let end = if fails { ExecutionEnd::Failed { failure } } else { ExecutionEnd::Exited { code: 0 } };
+        Ok(execution(end, recorder.finish(), ScenarioStats::default()))
+    }
+}
+
+#[test]
+fn a_candidate_that_fails_so_too_with_more_decisions_is_not_taken() {
+    let mut checked = 0;
+    for seed in 0..40 {
+        let seeded = Box::new(SeededSource::new(Seed(seed)));
+        let execution = Expanding.execute(&Plan::default(), &Inputs::default(), seeded, 0..0).expect("no machine");
+        let recording = recording_of(&Plan::default(), &execution, seed);
+        if recording.outcome.decisions != 1 || recording.outcome.verdict.signature.is_none() {
+            continue;
+        }
+        checked += 1;
+        let shrunk = shrink(&recording, &mut [&mut Expanding], ALL, &mut |_| true).expect("it can be shrunk");
+        assert_eq!((shrunk.after.decisions, shrunk.is_minimal), (1, true), "seed {seed}");
+        let (source, log) = source(&shrunk.smallest, Seed(seed), &Arc::from([]));
+        Expanding.execute(&shrunk.smallest.plan, &shrunk.smallest.inputs, source, 0..0).expect("no machine");
+        let answers: Vec<Override> = take(&log).into_iter().map(|decision| decision.answer).collect();
+        assert_eq!(answers, [Override::Number(5)], "seed {seed}");
+    }
+    assert!(checked >= 10, "{checked}");
+}
+
+#[test]
+fn the_order_of_candidates_is_that_of_its_picture() {
+    let candidate = |faults: usize| ShrinkCandidate {
+        plan: Plan { faults: vec![fault("latency", 1); faults], ..Plan::default() },
+        inputs: Inputs::default(),
+        answers: BTreeMap::new(),
+        calm: true,
+    };
+    let log = |answers: &[(u32, Override)]| -> Vec<Decision> {
+        let decision = |(step, answer): &(u32, Override)| {
+            let part = DecisionPart::step(0, *step);
+            let key = DecisionKey { part, node: NodeId(0), purpose: Purpose::Choice(part), nth: 0 };
+            let (domain, origin) = (AnswerDomain::Below(100), Origin::Seed);
+            Decision { key, site: "s".into(), domain, answer: answer.clone(), origin }
+        };
+        answers.iter().map(decision).collect()
+    };
+    let (number, bytes) = (Override::Number, |digits: &str| Override::Bytes(digits.into()));
+    // From the smallest to the largest.
+    let rising = [
+        (0, log(&[(1, number(9)), (1, number(9)), (2, number(9))])),
+        (1, log(&[(1, number(9))])),
+        (1, log(&[(1, number(0)), (1, number(3))])),
+        (1, log(&[(1, number(2)), (1, number(0))])),
+        (1, log(&[(1, number(2)), (1, bytes("ff"))])),
+        (1, log(&[(1, number(2)), (1, bytes("0000"))])),
+        (1, log(&[(1, number(0)), (1, number(0)), (1, number(0))])),
+        (1, log(&[(1, number(0)), (2, number(0))])),
+    ];
+    for (at, (faults, log)) in rising.iter().enumerate() {
+        for (other_at, (other_faults, other)) in rising.iter().enumerate() {
+            let found = order::compare((&candidate(*faults), log), (&candidate(*other_faults), other));
+            assert_eq!(found, at.cmp(&other_at), "{at} and {other_at}");
+        }
+    }
 }

@@ -4,10 +4,10 @@
 
 use super::schedule::is_turn;
 use super::steps::FLOW;
-use super::{Halt, Shrinker, Story};
-use crate::guided::{Asked, Decision, Spot};
-use fozzy_trace::source::Explicit;
-use fozzy_trace::{Part, Purpose};
+use super::{ShrinkCandidate, ShrinkHalt, Shrinker};
+use crate::keyed_source::{AnswerDomain, Decision, DecisionKey};
+use fozzy_trace::source::Override;
+use fozzy_trace::{DecisionPart, Purpose};
 use std::collections::BTreeSet;
 
 /// Bounds from here on are those of probabilities, where only "does not happen" is simpler.
@@ -16,48 +16,48 @@ const PROBABILITIES: u64 = 1 << 53;
 /// Whether no answer to the question is simpler.
 pub(super) fn is_simplest(decision: &Decision) -> bool {
     match &decision.answer {
-        Explicit::Number(number) => *number == 0,
-        Explicit::Bytes(digits) => digits.bytes().all(|digit| digit == b'0'),
+        Override::Number(number) => *number == 0,
+        Override::Bytes(digits) => digits.bytes().all(|digit| digit == b'0'),
     }
 }
 
 /// Whether it is a value that the program draws.
 fn is_value(decision: &Decision) -> bool {
-    matches!(decision.spot.purpose, Purpose::Choice(_)) && decision.site != FLOW && !is_turn(decision)
+    matches!(decision.key.purpose, Purpose::Choice(_)) && decision.site != FLOW && !is_turn(decision)
 }
 
 /// Whether the question is for a value, and not for a probability.
-pub(super) const fn is_drawn(asked: Asked) -> bool {
-    !matches!(asked, Asked::Below(PROBABILITIES..))
+pub(super) const fn is_drawn(domain: AnswerDomain) -> bool {
+    !matches!(domain, AnswerDomain::Below(PROBABILITIES..))
 }
 
 /// The simplest answer of a question.
-fn simplest(asked: Asked) -> Explicit {
-    match asked {
-        Asked::Below(_) => Explicit::Number(0),
-        Asked::Bytes(length) => Explicit::Bytes("00".repeat(length)),
+fn simplest(domain: AnswerDomain) -> Override {
+    match domain {
+        AnswerDomain::Below(_) => Override::Number(0),
+        AnswerDomain::Bytes(length) => Override::Bytes("00".repeat(length)),
     }
 }
 
 /// All values of a part at once.
-pub(super) fn parts(shrinker: &mut Shrinker<'_>) -> Result<(), Halt> {
-    let part = |decision: &Decision| match decision.spot.purpose {
+pub(super) fn parts(shrinker: &mut Shrinker<'_>) -> Result<(), ShrinkHalt> {
+    let part = |decision: &Decision| match decision.key.purpose {
         Purpose::Choice(part) => Some(part),
         _ => None,
     };
-    let parts: BTreeSet<Part> =
+    let parts: BTreeSet<DecisionPart> =
         shrinker.log.iter().filter(|decision| is_value(decision) && !is_simplest(decision)).filter_map(part).collect();
     for wanted in parts {
         let values = shrinker.log.iter().filter(|decision| is_value(decision) && part(decision) == Some(wanted));
-        let mut candidate = shrinker.story.clone();
-        candidate.answers.extend(values.map(|decision| (decision.spot, simplest(decision.asked))));
+        let mut candidate = shrinker.smallest.clone();
+        candidate.answers.extend(values.map(|decision| (decision.key, simplest(decision.domain))));
         shrinker.attempt(candidate)?;
     }
     Ok(())
 }
 
 /// Each value by itself.
-pub(super) fn each(shrinker: &mut Shrinker<'_>) -> Result<(), Halt> {
+pub(super) fn each(shrinker: &mut Shrinker<'_>) -> Result<(), ShrinkHalt> {
     // By place in the log, which changes with each success; what stands before it stays.
     let mut place = 0;
     while let Some(decision) = shrinker.log.get(place).cloned() {
@@ -65,12 +65,12 @@ pub(super) fn each(shrinker: &mut Shrinker<'_>) -> Result<(), Halt> {
         if !is_value(&decision) || is_simplest(&decision) {
             continue;
         }
-        let done = shrinker.attempt(with(&shrinker.story, decision.spot, simplest(decision.asked)))?;
-        match (&decision.answer, decision.asked) {
-            (Explicit::Number(number), Asked::Below(bound)) if !done && bound < PROBABILITIES => {
-                halve(shrinker, decision.spot, *number)?;
+        let done = shrinker.attempt(with(&shrinker.smallest, decision.key, simplest(decision.domain)))?;
+        match (&decision.answer, decision.domain) {
+            (Override::Number(number), AnswerDomain::Below(bound)) if !done && bound < PROBABILITIES => {
+                halve(shrinker, decision.key, *number)?;
             }
-            (Explicit::Bytes(digits), _) if !done => bytes(shrinker, decision.spot, digits)?,
+            (Override::Bytes(digits), _) if !done => bytes(shrinker, decision.key, digits)?,
             _ => {}
         }
     }
@@ -78,11 +78,11 @@ pub(super) fn each(shrinker: &mut Shrinker<'_>) -> Result<(), Halt> {
 }
 
 /// The smallest number that still fails, if all above one do.
-fn halve(shrinker: &mut Shrinker<'_>, spot: Spot, number: u64) -> Result<(), Halt> {
+fn halve(shrinker: &mut Shrinker<'_>, key: DecisionKey, number: u64) -> Result<(), ShrinkHalt> {
     let (mut bad, mut good) = (0, number);
     while good - bad > 1 {
         let middle = bad + (good - bad) / 2;
-        if shrinker.attempt(with(&shrinker.story, spot, Explicit::Number(middle)))? {
+        if shrinker.attempt(with(&shrinker.smallest, key, Override::Number(middle)))? {
             good = middle;
         } else {
             bad = middle;
@@ -92,19 +92,19 @@ fn halve(shrinker: &mut Shrinker<'_>, spot: Spot, number: u64) -> Result<(), Hal
 }
 
 /// Bytes to zero, in runs.
-fn bytes(shrinker: &mut Shrinker<'_>, spot: Spot, digits: &str) -> Result<(), Halt> {
+fn bytes(shrinker: &mut Shrinker<'_>, key: DecisionKey, digits: &str) -> Result<(), ShrinkHalt> {
     let length = digits.len() / 2;
     let odd: Vec<usize> = (0..length).filter(|at| &digits[at * 2..at * 2 + 2] != "00").collect();
-    shrinker.leave_out(&odd, |story, rest| {
+    shrinker.remove_chunks(&odd, |smallest, rest| {
         let kept: BTreeSet<usize> = rest.iter().copied().collect();
         let bytes = (0..length).map(|at| if kept.contains(&at) { &digits[at * 2..at * 2 + 2] } else { "00" });
-        with(story, spot, Explicit::Bytes(bytes.collect()))
+        with(smallest, key, Override::Bytes(bytes.collect()))
     })?;
     Ok(())
 }
 
-fn with(story: &Story, spot: Spot, answer: Explicit) -> Story {
-    let mut story = story.clone();
-    story.answers.insert(spot, answer);
-    story
+fn with(smallest: &ShrinkCandidate, key: DecisionKey, answer: Override) -> ShrinkCandidate {
+    let mut smallest = smallest.clone();
+    smallest.answers.insert(key, answer);
+    smallest
 }

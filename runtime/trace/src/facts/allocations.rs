@@ -32,7 +32,7 @@ pub struct TooManyAllocations;
 
 /// Nothing is allocated there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct NotAllocated;
+pub struct UnknownAllocation;
 
 impl Allocations {
     /// Whether anything was told.
@@ -75,8 +75,8 @@ impl Allocations {
     ///
     /// # Errors
     /// When nothing is there.
-    pub fn free(&mut self, address: u64) -> Result<(), NotAllocated> {
-        let bytes = self.live.remove(&address).ok_or(NotAllocated)?;
+    pub fn free(&mut self, address: u64) -> Result<(), UnknownAllocation> {
+        let bytes = self.live.remove(&address).ok_or(UnknownAllocation)?;
         self.freed += 1;
         self.in_use_bytes = self.in_use_bytes.saturating_sub(bytes);
         Ok(())
@@ -98,7 +98,7 @@ mod tests {
         allocations.allocate(8, 100).expect("room");
         allocations.allocate(16, 50).expect("room");
         assert_eq!(allocations.free(8), Ok(()));
-        assert_eq!(allocations.free(8), Err(NotAllocated));
+        assert_eq!(allocations.free(8), Err(UnknownAllocation));
         allocations.allocate(24, 10).expect("room");
         assert_eq!((allocations.in_use_bytes, allocations.peak_bytes, allocations.in_use()), (60, 150, 2));
         assert_eq!((allocations.allocated, allocations.freed), (3, 1));

@@ -19,7 +19,7 @@ pub struct ScenarioStats {
     /// Its flows, in their order.
     pub flows: Vec<FlowStats>,
     /// Where it is.
-    pub position: Position,
+    pub position: ScenarioPosition,
 }
 
 /// How it went with one flow.
@@ -68,7 +68,7 @@ impl FlowStats {
 
 /// Where a scenario is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Position {
+pub struct ScenarioPosition {
     /// The sequence, from 0.
     pub sequence: Option<u32>,
     /// The step, from 0; none before the first and after the last.
@@ -107,9 +107,9 @@ mod tests {
         assert_eq!((flow.run, flow.cost), (2, Cost { fuel: 60, time: Duration(14) }));
         let mut stats = ScenarioStats { flows: vec![flow], ..ScenarioStats::default() };
         assert_eq!(stats.place(), None);
-        stats.position = Position { sequence: Some(2), step: Some(17), flow: Some(0) };
+        stats.position = ScenarioPosition { sequence: Some(2), step: Some(17), flow: Some(0) };
         assert_eq!(stats.place().as_deref(), Some("sequence 2, step 17 (transfer)"));
-        stats.position = Position { sequence: Some(2), step: None, flow: None };
+        stats.position = ScenarioPosition { sequence: Some(2), step: None, flow: None };
         assert_eq!(stats.place().as_deref(), Some("sequence 2"));
     }
 }

@@ -2,12 +2,12 @@
 //!
 //! Invariant: a name is of one kind; what must hold and does not is a failure at once.
 
-use super::{Failure, FailureKind, cut};
+use super::{FailureKind, ReportedFailure, cut};
 use crate::choice::{ChoiceError, check_name};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Properties that a program can have. One more ends it: a report of thousands is read by nobody, and names made
+/// Properties that a program can have. One more ends it: a report of thousands is unreadable, and names made
 /// from values would have no end.
 pub const PROPERTIES_MAX: usize = 4096;
 /// Bytes of a property's details that are kept.
@@ -51,7 +51,7 @@ impl PropertyKind {
 
 /// How two numbers are compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Comparison {
+pub enum ComparisonOperator {
     /// Left is less.
     Less,
     /// Left is less or equal.
@@ -62,15 +62,15 @@ pub enum Comparison {
     AtLeast,
 }
 
-impl Comparison {
+impl ComparisonOperator {
     /// Whether it holds, and by how much: a distance to the bound that is negative on its wrong side.
     #[must_use]
     pub fn of(self, left: f64, right: f64) -> (bool, f64) {
         match self {
-            Comparison::Less => (left < right, right - left),
-            Comparison::AtMost => (left <= right, right - left),
-            Comparison::Greater => (left > right, left - right),
-            Comparison::AtLeast => (left >= right, left - right),
+            ComparisonOperator::Less => (left < right, right - left),
+            ComparisonOperator::AtMost => (left <= right, right - left),
+            ComparisonOperator::Greater => (left > right, left - right),
+            ComparisonOperator::AtLeast => (left >= right, left - right),
         }
     }
 
@@ -78,17 +78,17 @@ impl Comparison {
     #[must_use]
     pub const fn sign(self) -> &'static str {
         match self {
-            Comparison::Less => "<",
-            Comparison::AtMost => "<=",
-            Comparison::Greater => ">",
-            Comparison::AtLeast => ">=",
+            ComparisonOperator::Less => "<",
+            ComparisonOperator::AtMost => "<=",
+            ComparisonOperator::Greater => ">",
+            ComparisonOperator::AtLeast => ">=",
         }
     }
 }
 
 /// One evaluation of a property.
 #[derive(Clone, Copy, Debug)]
-pub struct Seen<'a> {
+pub struct PropertyEvaluation<'a> {
     /// Of which kind it is.
     pub kind: PropertyKind,
     /// Its name.
@@ -172,7 +172,7 @@ pub enum PropertyError {
     #[error("more than {PROPERTIES_MAX} properties; the name of a property must not be made from values")]
     TooMany,
     /// Evaluations are told that say something new.
-    #[error("`{0}` was never told of, or must hold and did not: such an evaluation is told by itself")]
+    #[error("`{0}` is unknown, or must hold and did not: such an evaluation is reported alone, not counted")]
     New(String),
 }
 
@@ -193,14 +193,21 @@ impl Properties {
     ///
     /// # Errors
     /// When the name is unfit, or there are too many.
-    pub fn declare(&mut self, kind: PropertyKind, name: &str, place: &str) -> Result<Option<Failure>, PropertyError> {
+    pub fn declare(
+        &mut self,
+        kind: PropertyKind,
+        name: &str,
+        place: &str,
+    ) -> Result<Option<ReportedFailure>, PropertyError> {
         check_name(name)?;
         if let Some(known) = self.by_name.get(name) {
             let same = known.kind == kind && known.place.as_deref() == Some(place);
             let other = known.place.as_deref().unwrap_or("elsewhere");
             let message =
                 format!("two properties are called `{name}`: at {other} and at {place}; a name identifies one");
-            return Ok((!same).then(|| Failure::new(FailureKind::Invalid, &format!("property {name}"), &message)));
+            return Ok(
+                (!same).then(|| ReportedFailure::new(FailureKind::Invalid, &format!("property {name}"), &message))
+            );
         }
         if self.by_name.len() == PROPERTIES_MAX {
             return Err(PropertyError::TooMany);
@@ -227,7 +234,7 @@ impl Properties {
     /// # Errors
     /// When the name is unfit, or there are too many.
     #[inline]
-    pub fn see(&mut self, seen: Seen<'_>) -> Result<Option<Failure>, PropertyError> {
+    pub fn see(&mut self, seen: PropertyEvaluation<'_>) -> Result<Option<ReportedFailure>, PropertyError> {
         if !self.by_name.contains_key(seen.name) {
             check_name(seen.name)?;
             if self.by_name.len() == PROPERTIES_MAX {
@@ -239,7 +246,7 @@ impl Properties {
         if property.kind != seen.kind {
             let (first, second) = (property.kind.name(), seen.kind.name());
             let message = format!("two properties are called `{}`: one is `{first}`, one is `{second}`", seen.name);
-            return Ok(Some(Failure::new(FailureKind::Invalid, &format!("property {}", seen.name), &message)));
+            return Ok(Some(ReportedFailure::new(FailureKind::Invalid, &format!("property {}", seen.name), &message)));
         }
         property.evaluated += 1;
         property.held += u64::from(seen.holds);
@@ -252,7 +259,7 @@ impl Properties {
 }
 
 #[cold]
-fn failed(seen: &Seen<'_>) -> Failure {
+fn failed(seen: &PropertyEvaluation<'_>) -> ReportedFailure {
     let title = match seen.kind {
         PropertyKind::Unreachable => format!("`{}` was reached", seen.name),
         _ => format!("`{}` does not hold", seen.name),
@@ -261,15 +268,15 @@ fn failed(seen: &Seen<'_>) -> Failure {
         Some(details) => format!("{title}\n{}", cut(details, DETAILS_BYTES_MAX)),
         None => title,
     };
-    Failure::new(FailureKind::Assertion, seen.name, &message)
+    ReportedFailure::new(FailureKind::Assertion, seen.name, &message)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn seen(kind: PropertyKind, holds: bool) -> Seen<'static> {
-        Seen { kind, name: "p", holds, distance: None, details: None }
+    fn seen(kind: PropertyKind, holds: bool) -> PropertyEvaluation<'static> {
+        PropertyEvaluation { kind, name: "p", holds, distance: None, details: None }
     }
 
     fn state(kind: PropertyKind, evaluations: &[bool]) -> PropertyState {
@@ -304,7 +311,8 @@ mod tests {
     fn what_must_hold_and_does_not_is_a_failure() {
         let mut properties = Properties::default();
         assert_eq!(properties.see(seen(PropertyKind::Always, true)), Ok(None));
-        let failure = properties.see(Seen { details: Some("3 of 4"), ..seen(PropertyKind::Always, false) });
+        let failure =
+            properties.see(PropertyEvaluation { details: Some("3 of 4"), ..seen(PropertyKind::Always, false) });
         let failure = failure.expect("a name").expect("a failure");
         assert_eq!((failure.kind, &*failure.site), (FailureKind::Assertion, "p"));
         assert_eq!(failure.message, "`p` does not hold\n3 of 4");
@@ -319,12 +327,12 @@ mod tests {
         assert!(twice.message.contains("a.rs:1") && twice.message.contains("b.rs:2"), "{}", twice.message);
         let kinds = properties.see(seen(PropertyKind::Sometimes, true)).expect("a name").expect("two");
         assert_eq!(kinds.kind, FailureKind::Invalid);
-        assert!(properties.see(Seen { name: "", ..seen(PropertyKind::Always, true) }).is_err());
+        assert!(properties.see(PropertyEvaluation { name: "", ..seen(PropertyKind::Always, true) }).is_err());
         for n in 1..PROPERTIES_MAX {
             assert_eq!(properties.declare(PropertyKind::Always, &n.to_string(), ""), Ok(None));
         }
         assert_eq!(
-            properties.see(Seen { name: "more", ..seen(PropertyKind::Always, true) }),
+            properties.see(PropertyEvaluation { name: "more", ..seen(PropertyKind::Always, true) }),
             Err(PropertyError::TooMany)
         );
     }
@@ -333,12 +341,12 @@ mod tests {
     fn the_closest_number_is_kept() {
         let mut properties = Properties::default();
         for left in [1.0, 7.0, 9.5, f64::NAN, 3.0] {
-            let (holds, distance) = Comparison::AtMost.of(left, 10.0);
-            let seen = Seen { distance: Some(distance), ..seen(PropertyKind::Sometimes, holds) };
+            let (holds, distance) = ComparisonOperator::AtMost.of(left, 10.0);
+            let seen = PropertyEvaluation { distance: Some(distance), ..seen(PropertyKind::Sometimes, holds) };
             assert_eq!(properties.see(seen), Ok(None));
         }
         assert_eq!(properties.iter().next().expect("one").1.closest, Some(0.5));
-        assert_eq!(Comparison::Less.of(10.0, 10.0), (false, 0.0));
-        assert_eq!(Comparison::Greater.of(12.0, 10.0), (true, 2.0));
+        assert_eq!(ComparisonOperator::Less.of(10.0, 10.0), (false, 0.0));
+        assert_eq!(ComparisonOperator::Greater.of(12.0, 10.0), (true, 2.0));
     }
 }

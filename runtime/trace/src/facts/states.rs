@@ -2,7 +2,7 @@
 //!
 //! Invariant: equal values of equal names are equal states, in whatever order they were told.
 
-use crate::Fold;
+use crate::RunningDigest;
 use crate::choice::{ChoiceError, check_name};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -23,11 +23,11 @@ pub enum StateError {
 
 /// The last value of each name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct States {
+pub struct StateValues {
     values: BTreeMap<Arc<str>, u64>,
 }
 
-impl States {
+impl StateValues {
     /// A name has this value now.
     ///
     /// # Errors
@@ -51,7 +51,7 @@ impl States {
         if self.values.is_empty() {
             return None;
         }
-        let mut fold = Fold::default();
+        let mut fold = RunningDigest::default();
         for (name, value) in &self.values {
             fold.bytes(name.as_bytes());
             fold.word(*value);
@@ -67,7 +67,7 @@ mod tests {
     #[test]
     fn a_state_is_the_last_value_of_each_name() {
         let of = |told: &[(&str, u64)]| {
-            let mut states = States::default();
+            let mut states = StateValues::default();
             told.iter().for_each(|(name, value)| states.note(name, *value).expect("fit"));
             states.digest()
         };
@@ -75,7 +75,7 @@ mod tests {
         assert_eq!(of(&[("a", 1), ("b", 2)]), of(&[("b", 7), ("a", 1), ("b", 2)]));
         assert_ne!(of(&[("a", 1)]), of(&[("a", 2)]));
         assert_ne!(of(&[("a", 1)]), of(&[("b", 1)]));
-        let mut states = States::default();
+        let mut states = StateValues::default();
         assert!(states.note("", 1).is_err());
         (0..STATES_MAX).for_each(|n| states.note(&n.to_string(), 0).expect("below the bound"));
         assert_eq!(states.note("more", 0), Err(StateError::TooMany));

@@ -33,7 +33,7 @@ const MODE: u32 = 0o100_644 << 16;
 
 /// One entry of a file that is being read.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Stored<'a> {
+pub(super) struct ContainerEntry<'a> {
     /// Its name: printable ASCII without tricks.
     pub(super) name: &'a str,
     /// Its bytes, as they stand in the file.
@@ -144,7 +144,7 @@ pub(super) fn first_name(bytes: &[u8]) -> Option<&[u8]> {
 }
 
 /// Reads a zip of ours that ends with a checksum, and refuses every other.
-pub(super) fn read(bytes: &[u8]) -> Result<Vec<Stored<'_>>, TraceError> {
+pub(super) fn read(bytes: &[u8]) -> Result<Vec<ContainerEntry<'_>>, TraceError> {
     let structure = |at: usize, expected: &str, found: String| TraceError::Structure {
         at: at as u64,
         expected: expected.to_owned(),
@@ -204,7 +204,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Vec<Stored<'_>>, TraceError> {
             return Err(TraceError::Entry { name: name.to_owned(), expected, found });
         }
         data_at += local.len() + data.len();
-        entries.push(Stored { name, bytes: data });
+        entries.push(ContainerEntry { name, bytes: data });
     }
     if data_at != directory_at as usize {
         return Err(structure(data_at, "the directory right after the last entry", "other bytes".to_owned()));

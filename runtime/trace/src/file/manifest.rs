@@ -5,10 +5,10 @@
 //! Invariant: names of keys are part of version 5 and never change; a new key is a new version.
 
 use super::error::{TraceError, quote, quote_bytes};
-use super::{EngineId, Outcome, Target};
+use super::{EngineId, RecordedOutcome, RecordedTarget};
 use crate::execution::OUTPUT_KEPT_BYTES_MAX;
-use crate::source::Explicit;
-use crate::{Digest, Mark, Seed};
+use crate::source::Override;
+use crate::{Digest, DigestMark, Seed};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
@@ -50,17 +50,17 @@ pub(super) struct Manifest {
     pub(super) format: String,
     pub(super) version: u32,
     pub(super) engine: EngineId,
-    pub(super) target: Target,
+    pub(super) target: RecordedTarget,
     pub(super) seed: Seed,
     pub(super) mode: String,
-    pub(super) outcome: Outcome,
-    pub(super) entries: Vec<Row>,
+    pub(super) outcome: RecordedOutcome,
+    pub(super) entries: Vec<ManifestEntry>,
 }
 
 /// One other entry.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
-pub(super) struct Row {
+pub(super) struct ManifestEntry {
     pub(super) name: String,
     /// Bytes in the file.
     pub(super) stored_bytes: u64,
@@ -72,7 +72,7 @@ pub(super) struct Row {
 
 /// As much of any version's manifest as tells which version it is.
 #[derive(Debug, Deserialize)]
-pub(super) struct Probe {
+pub(super) struct VersionProbe {
     pub(super) format: String,
     pub(super) version: u64,
 }
@@ -86,10 +86,10 @@ pub(super) enum DecisionLine {
         /// Number of the question, from zero.
         question: u64,
         /// What was answered.
-        answer: Explicit,
+        answer: Override,
     },
     /// The running digest at one moment.
-    Mark(Mark),
+    Mark(DigestMark),
 }
 
 /// Name of an input's entry.

@@ -10,15 +10,18 @@
 //! Invariant: memory is bounded by what the manifest declares, and that by constants, checked before
 //! anything is unpacked; unpacking stops one byte past the declared size.
 
-use super::container::{self, Stored};
+use super::container::{self, ContainerEntry};
 use super::error::{TraceError, quote};
-use super::manifest::{self, DecisionLine, Manifest, Probe, Row};
-use super::{Outcome, Recording, Stream, TRACE_BYTES_MAX, UNPACKED_BYTES_MAX, VERSION, digests_named, recognise, seal};
+use super::manifest::{self, DecisionLine, Manifest, ManifestEntry, VersionProbe};
+use super::{
+    RecordedOutcome, Recording, StreamDigest, TRACE_BYTES_MAX, UNPACKED_BYTES_MAX, VERSION, digests_named, recognise,
+    seal,
+};
 use crate::execution::OUTPUT_KEPT_BYTES_MAX;
 use crate::history::MARKS_MAX;
 use crate::plan::{Inputs, Plan};
-use crate::source::Explicit;
-use crate::{Digest, Entry, Mark, Observation};
+use crate::source::Override;
+use crate::{Digest, DigestMark, HistoryEntry, Observation};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read;
 
@@ -48,7 +51,7 @@ impl Recording {
             let (what, max) = (manifest::MANIFEST.to_owned(), manifest::bytes_max(manifest::MANIFEST));
             return Err(TraceError::TooLarge { what, found: manifest.len() as u64, max, unit: "bytes" });
         }
-        let probe: Probe = manifest::parse(manifest::MANIFEST, manifest)?;
+        let probe: VersionProbe = manifest::parse(manifest::MANIFEST, manifest)?;
         if probe.format != manifest::FORMAT {
             let found = format!("a zip archive of format `{}`", quote(&probe.format));
             return Err(TraceError::NotATrace { found });
@@ -103,7 +106,7 @@ fn read_5(bytes: &[u8]) -> Result<Recording, TraceError> {
 }
 
 /// Exactly the known entries, in their order. (That none is there twice is the container's part.)
-fn check_names(stored: &[Stored<'_>]) -> Result<(), TraceError> {
+fn check_names(stored: &[ContainerEntry<'_>]) -> Result<(), TraceError> {
     let names: Vec<&str> = stored.iter().map(|entry| entry.name).collect();
     let known = |name: &str| manifest::FIXED.contains(&name) || manifest::input_digest(name).is_some();
     if let Some(name) = names.iter().find(|name| !known(name)) {
@@ -122,7 +125,7 @@ fn check_names(stored: &[Stored<'_>]) -> Result<(), TraceError> {
 }
 
 /// One row for each entry, in order; sizes and digests as they are; declared sizes within their bounds.
-fn check_rows(rows: &[Row], stored: &[Stored<'_>]) -> Result<(), TraceError> {
+fn check_rows(rows: &[ManifestEntry], stored: &[ContainerEntry<'_>]) -> Result<(), TraceError> {
     if rows.len() != stored.len() {
         let (name, found) = (manifest::MANIFEST.to_owned(), format!("{} rows", rows.len()));
         return Err(TraceError::Entry { name, expected: format!("a row for each of {} entries", stored.len()), found });
@@ -156,7 +159,7 @@ fn check_rows(rows: &[Row], stored: &[Stored<'_>]) -> Result<(), TraceError> {
 }
 
 /// The content of an entry whose row was checked.
-fn unpack(row: &Row, entry: &Stored<'_>) -> Result<Vec<u8>, TraceError> {
+fn unpack(row: &ManifestEntry, entry: &ContainerEntry<'_>) -> Result<Vec<u8>, TraceError> {
     if !manifest::compressed(entry.name) {
         return Ok(entry.bytes.to_vec());
     }
@@ -180,9 +183,12 @@ fn unpack(row: &Row, entry: &Stored<'_>) -> Result<Vec<u8>, TraceError> {
 }
 
 /// Explicit answers in the order of their questions, then marks in the order of their calls.
-fn decisions(content: &[u8], outcome: &Outcome) -> Result<(BTreeMap<u64, Explicit>, Vec<Mark>), TraceError> {
-    let mut explicit: BTreeMap<u64, Explicit> = BTreeMap::new();
-    let mut marks: Vec<Mark> = Vec::new();
+fn decisions(
+    content: &[u8],
+    outcome: &RecordedOutcome,
+) -> Result<(BTreeMap<u64, Override>, Vec<DigestMark>), TraceError> {
+    let mut explicit: BTreeMap<u64, Override> = BTreeMap::new();
+    let mut marks: Vec<DigestMark> = Vec::new();
     manifest::parse_lines(manifest::DECISIONS, content, |line, decision| {
         let refuse = |expected: String, found: String| {
             Err(TraceError::Entry { name: manifest::at_line(manifest::DECISIONS, line), expected, found })
@@ -196,7 +202,7 @@ fn decisions(content: &[u8], outcome: &Outcome) -> Result<(BTreeMap<u64, Explici
                 if !(from..outcome.decisions).contains(&question) {
                     return refuse(format!("a question from {from} below {}", outcome.decisions), question.to_string());
                 }
-                if let Explicit::Bytes(text) = &answer
+                if let Override::Bytes(text) = &answer
                     && crate::digest::unhex(text).is_none()
                 {
                     return refuse("pairs of lower-case hexadecimal digits".to_owned(), format!("`{}`", quote(text)));
@@ -241,7 +247,7 @@ fn check_observations(observations: &[Observation], inputs: &Inputs) -> Result<(
 }
 
 /// The other machines are those of the plan, in its order.
-fn check_nodes(outcome: &Outcome, plan: &Plan) -> Result<(), TraceError> {
+fn check_nodes(outcome: &RecordedOutcome, plan: &Plan) -> Result<(), TraceError> {
     let planned: Vec<&str> = plan.nodes.iter().map(|node| &*node.name).collect();
     let found: Vec<&str> = outcome.nodes.iter().map(|node| &*node.name).collect();
     if planned == found {
@@ -252,9 +258,9 @@ fn check_nodes(outcome: &Outcome, plan: &Plan) -> Result<(), TraceError> {
 }
 
 /// Entries of the history in their order.
-fn events(content: &[u8], outcome: &Outcome) -> Result<Vec<Entry>, TraceError> {
-    let mut entries: Vec<Entry> = Vec::new();
-    manifest::parse_lines(manifest::EVENTS, content, |line, entry: Entry| {
+fn events(content: &[u8], outcome: &RecordedOutcome) -> Result<Vec<HistoryEntry>, TraceError> {
+    let mut entries: Vec<HistoryEntry> = Vec::new();
+    manifest::parse_lines(manifest::EVENTS, content, |line, entry: HistoryEntry| {
         let from = entries.last().map_or(0, |last| last.index + 1);
         if !(from..outcome.calls).contains(&entry.index) {
             let (name, found) = (manifest::at_line(manifest::EVENTS, line), entry.index.to_string());
@@ -271,7 +277,7 @@ fn events(content: &[u8], outcome: &Outcome) -> Result<Vec<Entry>, TraceError> {
 }
 
 /// The kept beginning against what the outcome says of the whole.
-fn check_stream(name: &str, kept: &[u8], stream: &Stream) -> Result<(), TraceError> {
+fn check_stream(name: &str, kept: &[u8], stream: &StreamDigest) -> Result<(), TraceError> {
     let refuse = |expected: String, found: String| Err(TraceError::Entry { name: name.to_owned(), expected, found });
     let expected = stream.bytes.min(OUTPUT_KEPT_BYTES_MAX as u64);
     if kept.len() as u64 != expected {

@@ -37,7 +37,7 @@ fn of_zip(bytes: &[u8]) -> TraceError {
     }
     // Other zips begin with a `manifest.json` too; one that ends within it is given the benefit of the doubt.
     let Some(content) = container::first(bytes, manifest::MANIFEST) else { return cut };
-    match manifest::parse::<manifest::Probe>(manifest::MANIFEST, content) {
+    match manifest::parse::<manifest::VersionProbe>(manifest::MANIFEST, content) {
         Ok(probe) if probe.format == manifest::FORMAT => cut,
         _ => TraceError::NotATrace { found: "a zip archive with a `manifest.json` that is not ours".to_owned() },
     }

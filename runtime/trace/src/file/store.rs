@@ -18,13 +18,13 @@ pub use error::StoreError;
 pub use temporaries::remove_temporaries;
 
 use super::TRACE_BYTES_MAX;
-use lock::Lock;
+use lock::FileLock;
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
-use temporaries::Temporary;
+use temporaries::TemporaryFile;
 
-/// Names tried when others take the numbers of [`Collision::Append`] at the same moment, without the
+/// Names tried when others take the numbers of [`CollisionPolicy::Append`] at the same moment, without the
 /// lock. At the bound the last error is reported.
 const APPEND_TRIES_MAX: u32 = 100;
 
@@ -39,7 +39,7 @@ pub enum Durability {
 
 /// What happens when the name is taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Collision {
+pub enum CollisionPolicy {
     /// Refuse; the existing file stays.
     Error,
     /// Replace it.
@@ -66,7 +66,7 @@ pub fn write_atomic(path: &Path, bytes: &[u8], durability: Durability) -> io::Re
 /// # Errors
 /// A name that is taken, a folder that is missing, a lock that another process holds, or what the file
 /// system says; nothing is left behind.
-pub fn write_trace(path: &Path, bytes: &[u8], collision: Collision) -> Result<PathBuf, StoreError> {
+pub fn write_trace(path: &Path, bytes: &[u8], collision: CollisionPolicy) -> Result<PathBuf, StoreError> {
     check_target(path, collision)?;
     let failed = |error| StoreError::io("write", path, error);
     let target = destination(path).map_err(failed)?;
@@ -75,17 +75,17 @@ pub fn write_trace(path: &Path, bytes: &[u8], collision: Collision) -> Result<Pa
     // The file just written tells the time by the file system's own clock, which is the one that the
     // lock's age is measured by: no wall clock is read, and a remote disk's own clock does not matter.
     let now = temporary.modified().map_err(failed)?;
-    let lock = Lock::acquire(&target, now)?;
+    let lock = FileLock::acquire(&target, now)?;
     let written = match collision {
-        Collision::Overwrite => temporary.replace(&target).map(|()| target.clone()).map_err(failed)?,
-        Collision::Error => match temporary.create(&target) {
+        CollisionPolicy::Overwrite => temporary.replace(&target).map(|()| target.clone()).map_err(failed)?,
+        CollisionPolicy::Error => match temporary.create(&target) {
             Ok(()) => target.clone(),
             Err((error, _)) if error.kind() == io::ErrorKind::AlreadyExists => {
                 return Err(StoreError::Exists { path: path.to_owned() });
             }
             Err((error, _)) => return Err(failed(error)),
         },
-        Collision::Append => append(temporary, &target).map_err(failed)?,
+        CollisionPolicy::Append => append(temporary, &target).map_err(failed)?,
     };
     sync_folder(folder, Durability::Synced).map_err(failed)?;
     drop(lock);
@@ -98,7 +98,7 @@ pub fn write_trace(path: &Path, bytes: &[u8], collision: Collision) -> Result<Pa
 ///
 /// # Errors
 /// The same as [`write_trace`] would give for a name that is taken or not a file's, or a missing folder.
-pub fn check_target(path: &Path, collision: Collision) -> Result<(), StoreError> {
+pub fn check_target(path: &Path, collision: CollisionPolicy) -> Result<(), StoreError> {
     if path.file_name().is_none() || path.as_os_str().as_encoded_bytes().ends_with(b"/") {
         return Err(StoreError::NotAFile { path: path.to_owned(), what: "the name of a folder" });
     }
@@ -117,7 +117,7 @@ pub fn check_target(path: &Path, collision: Collision) -> Result<(), StoreError>
     match fs::metadata(path) {
         Ok(found) if found.is_dir() => Err(StoreError::NotAFile { path: path.to_owned(), what: "a folder" }),
         Ok(found) if !found.is_file() => Err(StoreError::NotAFile { path: path.to_owned(), what: "a device or pipe" }),
-        Ok(_) if collision == Collision::Error => Err(StoreError::Exists { path: path.to_owned() }),
+        Ok(_) if collision == CollisionPolicy::Error => Err(StoreError::Exists { path: path.to_owned() }),
         Ok(_) => Ok(()),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
         Err(error) => Err(StoreError::io("write", path, error)),
@@ -163,8 +163,8 @@ fn folder(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-fn write_temporary(folder: &Path, bytes: &[u8], durability: Durability) -> io::Result<Temporary> {
-    let mut temporary = Temporary::new_in(folder)?;
+fn write_temporary(folder: &Path, bytes: &[u8], durability: Durability) -> io::Result<TemporaryFile> {
+    let mut temporary = TemporaryFile::new_in(folder)?;
     temporary.file().write_all(bytes)?;
     if durability == Durability::Synced {
         temporary.file().sync_all()?;
@@ -181,7 +181,7 @@ fn sync_folder(folder: &Path, durability: Durability) -> io::Result<()> {
 }
 
 /// The name itself when it is free, else the next number.
-fn append(temporary: Temporary, target: &Path) -> io::Result<PathBuf> {
+fn append(temporary: TemporaryFile, target: &Path) -> io::Result<PathBuf> {
     let (mut temporary, mut name) = (temporary, target.to_owned());
     for _ in 0..APPEND_TRIES_MAX {
         match temporary.create(&name) {
@@ -207,7 +207,7 @@ fn next_number(target: &Path) -> io::Result<PathBuf> {
         let name = entry?.file_name();
         let number = name.as_encoded_bytes().strip_prefix(&head[..]).and_then(|rest| rest.strip_suffix(&tail[..]));
         let digits = number.filter(|n| n.iter().all(u8::is_ascii_digit)).and_then(|n| str::from_utf8(n).ok());
-        // A number past 64 bits is nobody's, and is left alone.
+        // A number past 64 bits is not ours, and is left alone.
         highest = highest.max(digits.and_then(|n| n.parse().ok()).unwrap_or(0));
     }
     let next = highest.checked_add(1).ok_or_else(|| io::Error::other("the numbers are used up"))?;

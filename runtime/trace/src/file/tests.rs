@@ -6,11 +6,14 @@ mod hostile;
 use super::*;
 use crate::execution::OUTPUT_KEPT_BYTES_MAX;
 use crate::observation::{
-    FileAnswer, FileAsk, FileOperation, HttpAnswer, HttpAsk, ProcessAnswer, ProcessAsk, ProcessFailure,
+    FileOperation, FileRequest, FileResponse, HttpBackendRequest, HttpBackendResponse, ProcessFailure, ProcessRequest,
+    ProcessResponse,
 };
-use crate::outcome::{Frame, SourceLocation};
-use crate::plan::{HttpFailure, Machine, Mount, MountEntry, MountKind, NodePlan, ProcessExit, Program, Stdin};
-use crate::{Answer, Ask, Errno, Finding, FindingKind, History, NodeId, Signature, Status};
+use crate::outcome::{SourceLocation, StackFrame};
+use crate::plan::{
+    HttpFailure, MachinePlan, Mount, MountEntry, MountKind, NodePlan, ProcessExit, ProgramPlan, StdinPlan,
+};
+use crate::{BackendRequest, BackendResponse, Errno, FailureSignature, Finding, FindingKind, History, NodeId, Status};
 use std::io::Cursor;
 use std::sync::LazyLock;
 
@@ -22,7 +25,7 @@ fn sample() -> Recording {
     let mut inputs = Inputs::default();
     inputs.add(&b"nobody names this"[..]);
     inputs.add(&b""[..]);
-    let stdin = Stdin { bytes: inputs.add(&b"typed\n"[..]), stays_open: true };
+    let stdin = StdinPlan { bytes: inputs.add(&b"typed\n"[..]), stays_open: true };
     let entry = |path: &str, kind| MountEntry { path: path.to_owned(), kind };
     let entries = vec![
         entry("a", MountKind::File(inputs.add(&[7u8; 3000][..]))),
@@ -32,15 +35,15 @@ fn sample() -> Recording {
     ];
     let args = vec!["program".to_owned(), "--ünïcode \u{1b}[31m".to_owned()];
     let dirs = vec![Mount { guest: "/data".to_owned(), entries }];
-    let main = Machine { args, env: vec![("A".to_owned(), "1".to_owned())], stdin, dirs };
+    let main = MachinePlan { args, env: vec![("A".to_owned(), "1".to_owned())], stdin, dirs };
     let plan = Plan { main, nodes: vec![node(&mut inputs)], ..Plan::default() };
 
     let mut execution = Execution {
-        end: End::Trapped { trap: "integer divide by zero".to_owned() },
+        end: ExecutionEnd::Trapped { trap: "integer divide by zero".to_owned() },
         ended_at: Instant(1_500_000),
         history: History { calls: 3000, decisions: 4, digest: 0x00ab_cdef_0123_4567, ..History::default() },
-        stdout: Output::default(),
-        stderr: Output::default(),
+        stdout: StreamOutput::default(),
+        stderr: StreamOutput::default(),
         fuel_used: 1 << 60,
         memory_bytes: 65536,
         memory: Digest::of(b"memory"),
@@ -53,13 +56,13 @@ fn sample() -> Recording {
     execution.stdout.write(b"out\n");
     observe(&mut execution.history);
     execution.stderr.write(&[0, 255, b'\n']);
-    execution.history.explicit.insert(0, Explicit::Bytes("00ff".to_owned()));
-    execution.history.explicit.insert(3, Explicit::Number(u64::MAX));
-    let marks = [1024, 2048].map(|calls| Mark { calls, at: Instant(calls * 7), digest: calls });
+    execution.history.explicit.insert(0, Override::Bytes("00ff".to_owned()));
+    execution.history.explicit.insert(3, Override::Number(u64::MAX));
+    let marks = [1024, 2048].map(|calls| DigestMark { calls, at: Instant(calls * 7), digest: calls });
     execution.history.marks.extend(marks);
     let call = "wasi:random/random.get-random-u64".to_owned();
     let (asked, answer) = (String::new(), "\"quoted\" \n".to_owned());
-    execution.history.entries.push(Entry {
+    execution.history.entries.push(HistoryEntry {
         index: 2,
         at: Instant(9),
         node: NodeId(0),
@@ -70,7 +73,7 @@ fn sample() -> Recording {
     });
 
     let source = SourceLocation { file: Some("src/main.rs".to_owned()), line: Some(7), col: None };
-    let frame = Frame { module: "core".to_owned(), function: "f".to_owned(), offset: 99, source: source.clone() };
+    let frame = StackFrame { module: "core".to_owned(), function: "f".to_owned(), offset: 99, source: source.clone() };
     let finding = Finding {
         kind: FindingKind::Trap,
         title: "trapped".to_owned(),
@@ -78,7 +81,7 @@ fn sample() -> Recording {
         location: Some(source),
         backtrace: vec![frame],
     };
-    let signature = Some(Signature { kind: FindingKind::Trap, site: "f".to_owned() });
+    let signature = Some(FailureSignature { kind: FindingKind::Trap, site: "f".to_owned() });
     let verdict = Verdict { status: Status::Crash, findings: vec![finding], signature };
     Recording::of(target(), COMPONENT, plan, &inputs, engine(), &execution, verdict, Seed(u64::MAX), "run")
 }
@@ -86,26 +89,26 @@ fn sample() -> Recording {
 /// Another machine, with a component and a standard input of its own.
 fn node(inputs: &mut Inputs) -> NodePlan {
     let component = inputs.add(&b"\0asm\x0d\0\x01\0\0\x01\0"[..]);
-    let stdin = Stdin { bytes: inputs.add(&b"its stdin"[..]), stays_open: false };
-    let machine = Machine { stdin, ..Machine::default() };
-    NodePlan { name: "db".to_owned(), program: Program { component, machine }, called: false }
+    let stdin = StdinPlan { bytes: inputs.add(&b"its stdin"[..]), stays_open: false };
+    let machine = MachinePlan { stdin, ..MachinePlan::default() };
+    NodePlan { name: "db".to_owned(), program: ProgramPlan { component, machine }, called: false }
 }
 
 fn node_execution() -> NodeExecution {
-    let mut stdout = Output::default();
+    let mut stdout = StreamOutput::default();
     stdout.write(b"ready\n");
-    let (stderr, memory) = (Output::default(), Digest::of(b"its memory"));
+    let (stderr, memory) = (StreamOutput::default(), Digest::of(b"its memory"));
     NodeExecution { name: "db".to_owned(), end: None, stdout, stderr, memory, backtrace: Vec::new() }
 }
 
 /// One observation of each kind; one names bytes that the plan names too, and one names none.
 fn observe(history: &mut History) {
     let bytes = &mut history.observed;
-    let file = |operation| Ask::File(FileAsk { on: 1, operation });
-    let read = FileAnswer::Bytes { bytes: bytes.add(&b"typed\n"[..]), end: true };
+    let file = |operation| BackendRequest::File(FileRequest { on: 1, operation });
+    let read = FileResponse::Bytes { bytes: bytes.add(&b"typed\n"[..]), end: true };
     let write = FileOperation::Write { offset: 3, bytes: bytes.add(&b"written"[..]) };
     let header = |name: &str, value: &[u8]| (name.to_owned(), value.to_vec());
-    let request = HttpAsk {
+    let request = HttpBackendRequest {
         method: "POST".to_owned(),
         url: "https://api.test/ü?q=1".to_owned(),
         headers: vec![header("x-bytes", &[0, 0x22, 0x7F, 0x80, 0xFF]), header("accept", b"*/*")],
@@ -113,8 +116,8 @@ fn observe(history: &mut History) {
         timeout: Some(crate::Duration(5)),
     };
     let headers = vec![header("content-type", b"text/plain")];
-    let response = HttpAnswer { status: 201, headers, body: bytes.add(&[0u8, 255][..]), cut: true };
-    let command = ProcessAsk {
+    let response = HttpBackendResponse { status: 201, headers, body: bytes.add(&[0u8, 255][..]), cut: true };
+    let command = ProcessRequest {
         command: "git".to_owned(),
         args: vec!["status".to_owned()],
         env: vec![("A".to_owned(), "1".to_owned())],
@@ -123,21 +126,22 @@ fn observe(history: &mut History) {
         deadline: None,
     };
     let stdout = bytes.add(&b"clean\n"[..]);
-    let process = ProcessAnswer { exit: ProcessExit::Code(0), deadline_passed: false, stdout, stderr: Digest::of(b"") };
+    let process =
+        ProcessResponse { exit: ProcessExit::Code(0), deadline_passed: false, stdout, stderr: Digest::of(b"") };
     let exchanges = [
-        (file(FileOperation::Read { offset: 0, length: 100 }), Answer::File(Ok(read))),
-        (file(write), Answer::File(Ok(FileAnswer::Written(7)))),
-        (file(FileOperation::Sync), Answer::File(Err(Errno::Io))),
-        (Ask::Http(request.clone()), Answer::Http(Ok(response))),
-        (Ask::Http(request), Answer::Http(Err(HttpFailure::Refused))),
-        (Ask::Process(command.clone()), Answer::Process(Ok(process))),
-        (Ask::Process(command), Answer::Process(Err(ProcessFailure::NotFound))),
+        (file(FileOperation::Read { offset: 0, length: 100 }), BackendResponse::File(Ok(read))),
+        (file(write), BackendResponse::File(Ok(FileResponse::Written(7)))),
+        (file(FileOperation::Sync), BackendResponse::File(Err(Errno::Io))),
+        (BackendRequest::Http(request.clone()), BackendResponse::Http(Ok(response))),
+        (BackendRequest::Http(request), BackendResponse::Http(Err(HttpFailure::Refused))),
+        (BackendRequest::Process(command.clone()), BackendResponse::Process(Ok(process))),
+        (BackendRequest::Process(command), BackendResponse::Process(Err(ProcessFailure::NotFound))),
     ];
     history.observations.extend(exchanges.map(|(ask, answer)| Observation { ask, answer }));
 }
 
-fn target() -> Target {
-    Target { name: "a.wasm".to_owned(), source: Digest::of(COMPONENT), kind: "component".to_owned() }
+fn target() -> RecordedTarget {
+    RecordedTarget { name: "a.wasm".to_owned(), source: Digest::of(COMPONENT), kind: "component".to_owned() }
 }
 
 fn engine() -> EngineId {
@@ -199,13 +203,13 @@ fn what_is_written_is_read() {
 #[test]
 fn every_end_and_kind_of_finding_survives() {
     let ends = [
-        End::Exited { code: 3 },
-        End::Trapped { trap: "unreachable".to_owned() },
-        End::FuelExhausted { fuel: u64::MAX },
-        End::TimeExhausted { limit: crate::Duration(1) },
-        End::Hang { waiting: vec!["stdin".to_owned()] },
-        End::CalledEnded,
-        End::Diverged { recorded: "{}".to_owned(), asked: "\u{1b}".to_owned() },
+        ExecutionEnd::Exited { code: 3 },
+        ExecutionEnd::Trapped { trap: "unreachable".to_owned() },
+        ExecutionEnd::FuelExhausted { fuel: u64::MAX },
+        ExecutionEnd::TimeExhausted { limit: crate::Duration(1) },
+        ExecutionEnd::Hang { waiting: vec!["stdin".to_owned()] },
+        ExecutionEnd::CalledEnded,
+        ExecutionEnd::Diverged { recorded: "{}".to_owned(), asked: "\u{1b}".to_owned() },
     ];
     for end in ends {
         let mut recording = sample();
@@ -227,10 +231,10 @@ fn equal_recordings_give_equal_bytes() {
 #[test]
 fn output_beyond_what_is_kept_is_cut_and_counted() {
     let mut recording = sample();
-    let mut output = Output::default();
+    let mut output = StreamOutput::default();
     output.write(&vec![b'x'; OUTPUT_KEPT_BYTES_MAX]);
     output.write(b"more");
-    recording.outcome.stdout = Stream::of(&output);
+    recording.outcome.stdout = StreamDigest::of(&output);
     recording.stdout = output.kept().to_vec();
     let read = Recording::read(&bytes_of(&recording)).expect("reads");
     assert_eq!(read.stdout.len(), OUTPUT_KEPT_BYTES_MAX);

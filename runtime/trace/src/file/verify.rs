@@ -43,6 +43,6 @@ pub fn verify(bytes: &[u8]) -> Verification {
 fn probed_version(bytes: &[u8]) -> Option<u32> {
     let content = container::first(bytes, manifest::MANIFEST)?;
     let within = content.len() as u64 <= manifest::bytes_max(manifest::MANIFEST);
-    let probe: manifest::Probe = within.then(|| manifest::parse(manifest::MANIFEST, content).ok()).flatten()?;
+    let probe: manifest::VersionProbe = within.then(|| manifest::parse(manifest::MANIFEST, content).ok()).flatten()?;
     (probe.format == manifest::FORMAT).then(|| u32::try_from(probe.version).ok()).flatten()
 }

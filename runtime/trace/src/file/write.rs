@@ -5,7 +5,7 @@
 
 use super::container;
 use super::error::TraceError;
-use super::manifest::{self, DecisionLine, Manifest, Row};
+use super::manifest::{self, DecisionLine, Manifest, ManifestEntry};
 use super::{ENTRIES_MAX, Recording, TRACE_BYTES_MAX, UNPACKED_BYTES_MAX, VERSION, digests_named, seal};
 use crate::Digest;
 
@@ -29,7 +29,7 @@ impl Recording {
             let bytes = content.len() as u64;
             let stored = if manifest::compressed(&name) { pack(&content) } else { content };
             let (stored_bytes, sha256) = (stored.len() as u64, Digest::of(&stored));
-            rows.push(Row { name: name.clone(), stored_bytes, bytes, sha256 });
+            rows.push(ManifestEntry { name: name.clone(), stored_bytes, bytes, sha256 });
             entries.push((name, stored));
         }
         entries[0].1 = manifest::pretty(&Manifest {

@@ -6,7 +6,7 @@
 //!
 //! Rules are tried in their order. A request that none matches is a finding.
 
-use super::Program;
+use super::ProgramPlan;
 use crate::{Digest, Duration};
 use serde::{Deserialize, Serialize};
 
@@ -41,13 +41,13 @@ pub enum HttpReply {
         headers: Vec<(String, String)>,
         /// The body.
         body: Digest,
-        /// The connection breaks after so many bytes of the body.
+        /// The connection breaks after this many bytes of the body.
         reset_after: Option<u64>,
     },
     /// No response.
     Failure(HttpFailure),
     /// A component that exports `wasi:http/incoming-handler` answers, each request in an instance of its own.
-    Component(Program),
+    Component(ProgramPlan),
 }
 
 /// Why there is no response.
@@ -56,7 +56,7 @@ pub enum HttpReply {
 pub enum HttpFailure {
     /// The name of the host is unknown.
     Dns,
-    /// Nobody listens.
+    /// The connection is refused.
     Refused,
     /// The connection breaks before the response.
     Reset,

@@ -25,7 +25,7 @@ pub struct MemoryPlan {
     /// Each allocation of a step takes up to 30 % more, by this number.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fragmentation_seed: Option<u64>,
-    /// Allocations of steps take so many times what they ask for, in turn.
+    /// Factors by which allocations of steps are enlarged, in turn.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub pressure_wave: Vec<u64>,
 }

@@ -6,7 +6,7 @@
 //!
 //! Rules are tried in their order. A command that none matches is a finding.
 
-use super::Program;
+use super::ProgramPlan;
 use crate::{Digest, Duration};
 use serde::{Deserialize, Serialize};
 
@@ -44,7 +44,7 @@ pub enum ProcessReply {
     /// There is one, and it may not be run.
     NotPermitted,
     /// Another component is the process: it has its own disk, clock readings and entropy.
-    Component(Program),
+    Component(ProgramPlan),
 }
 
 /// How a process ended.

@@ -10,10 +10,11 @@
 //! replayer sees the difference in the history's digest. An observation is used only for the very question
 //! that it was the answer to.
 
-use super::Seeded;
-use crate::observation::{Ask, Observation};
+use super::SeededSource;
+use crate::observation::{BackendRequest, Observation};
 use crate::plan::Inputs;
-use crate::{DecisionSource, Observed, Origin, Question, Seed};
+use crate::scheduler::SchedulingPoint;
+use crate::{DecisionSource, ObservationLookup, Origin, Question, Seed};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -21,7 +22,7 @@ use std::sync::Arc;
 /// An answer that the seed does not determine.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Explicit {
+pub enum Override {
     /// The answer to `fill`, as hexadecimal digits.
     Bytes(String),
     /// The answer to `below`.
@@ -30,50 +31,67 @@ pub enum Explicit {
 
 /// Replays stored answers over a seed.
 #[derive(Clone, Debug)]
-pub struct Recorded {
-    seeded: Seeded,
+pub struct RecordedSource {
+    seeded: SeededSource,
     next: u64,
-    exceptions: BTreeMap<u64, Explicit>,
+    exceptions: BTreeMap<u64, Override>,
     observations: Arc<[Observation]>,
     observed: Inputs,
     /// Observations that were used.
     used: usize,
 }
 
-impl Recorded {
+impl RecordedSource {
     /// A source that answers the n-th question (from zero) by `exceptions[n]` where there is one that
     /// fits, and by the seed elsewhere.
     #[must_use]
-    pub fn new(seed: Seed, exceptions: BTreeMap<u64, Explicit>) -> Recorded {
+    pub fn new(seed: Seed, exceptions: BTreeMap<u64, Override>) -> RecordedSource {
         let observations = Arc::from([]);
-        Recorded { seeded: Seeded::new(seed), next: 0, exceptions, observations, observed: Inputs::default(), used: 0 }
+        RecordedSource {
+            seeded: SeededSource::new(seed),
+            next: 0,
+            exceptions,
+            observations,
+            observed: Inputs::default(),
+            used: 0,
+        }
     }
 
     /// The same, and the real computer answered `observations`, in this order; `observed` has their bytes.
     #[must_use]
-    pub fn observing(self, observations: Arc<[Observation]>, observed: Inputs) -> Recorded {
-        Recorded { observations, observed, ..self }
+    pub fn observing(self, observations: Arc<[Observation]>, observed: Inputs) -> RecordedSource {
+        RecordedSource { observations, observed, ..self }
     }
 
-    fn exception(&mut self) -> Option<Explicit> {
+    fn exception(&mut self) -> Option<Override> {
         let index = self.next;
         self.next += 1;
         self.exceptions.remove(&index)
     }
+
+    /// The stored answer to the next question, if it is a number below `bound`.
+    fn number(&mut self, bound: u64) -> Option<(u64, Origin)> {
+        match self.exception() {
+            Some(Override::Number(n)) if n < bound => Some((n, Origin::Explicit)),
+            _ => None,
+        }
+    }
 }
 
-impl DecisionSource for Recorded {
+impl DecisionSource for RecordedSource {
     fn below(&mut self, question: Question<'_>, bound: u64) -> (u64, Origin) {
         let drawn = self.seeded.below(question, bound);
-        match self.exception() {
-            Some(Explicit::Number(n)) if n < bound => (n, Origin::Explicit),
-            _ => drawn,
-        }
+        self.number(bound).unwrap_or(drawn)
+    }
+
+    fn pick(&mut self, question: Question<'_>, point: &SchedulingPoint<'_>) -> (u64, Origin) {
+        let drawn = self.seeded.pick(question, point);
+        self.number(point.ready.len() as u64).unwrap_or(drawn)
     }
 
     fn fill(&mut self, question: Question<'_>, out: &mut [u8]) -> Origin {
         self.seeded.fill(question, out);
-        let Some(Explicit::Bytes(text)) = self.exception() else { return Origin::Seed };
+        let Some(Override::Bytes(text)) = self.exception() else { return Origin::Seed };
         match crate::digest::unhex(&text) {
             Some(bytes) if bytes.len() == out.len() => {
                 out.copy_from_slice(&bytes);
@@ -91,10 +109,10 @@ impl DecisionSource for Recorded {
         Box::new(self.clone())
     }
 
-    fn observe(&mut self, ask: &Ask, bytes: &mut Inputs) -> Observed {
-        let Some(recorded) = self.observations.get(self.used) else { return Observed::Diverged(None) };
+    fn observe(&mut self, ask: &BackendRequest, bytes: &mut Inputs) -> ObservationLookup {
+        let Some(recorded) = self.observations.get(self.used) else { return ObservationLookup::Diverged(None) };
         if recorded.ask != *ask || !ask.fits(&recorded.answer) {
-            return Observed::Diverged(Some(Box::new(recorded.clone())));
+            return ObservationLookup::Diverged(Some(Box::new(recorded.clone())));
         }
         self.used += 1;
         for digest in recorded.answer.digests() {
@@ -102,7 +120,7 @@ impl DecisionSource for Recorded {
                 bytes.add(content);
             }
         }
-        Observed::Answer(recorded.answer.clone())
+        ObservationLookup::Answer(recorded.answer.clone())
     }
 }
 
@@ -115,39 +133,41 @@ mod tests {
 
     #[test]
     fn an_exception_replaces_one_answer_and_shifts_none() {
-        let draw = |exceptions: &[(u64, Explicit)]| -> Vec<u64> {
-            let mut source = Recorded::new(Seed(7), exceptions.iter().cloned().collect());
+        let draw = |exceptions: &[(u64, Override)]| -> Vec<u64> {
+            let mut source = RecordedSource::new(Seed(7), exceptions.iter().cloned().collect());
             (0..5).map(|_| source.below(ASK, 1000).0).collect()
         };
         let plain = draw(&[]);
-        let mut changed = draw(&[(3, Explicit::Number(1))]);
+        let mut changed = draw(&[(3, Override::Number(1))]);
         assert_eq!(changed[3], 1);
         changed[3] = plain[3];
         assert_eq!(changed, plain);
-        let unfit = [(0, Explicit::Number(5000)), (1, Explicit::Bytes("00".into()))];
+        let unfit = [(0, Override::Number(5000)), (1, Override::Bytes("00".into()))];
         assert_eq!(draw(&unfit), plain);
     }
 
     #[test]
     fn an_observation_answers_only_its_own_question() {
-        use crate::observation::{Answer, FileAnswer, FileAsk, FileOperation};
-        let ask = |offset| Ask::File(FileAsk { on: 1, operation: FileOperation::Read { offset, length: 9 } });
+        use crate::observation::{BackendResponse, FileOperation, FileRequest, FileResponse};
+        let ask =
+            |offset| BackendRequest::File(FileRequest { on: 1, operation: FileOperation::Read { offset, length: 9 } });
         let mut observed = Inputs::default();
         let content = observed.add(b"content".to_vec());
-        let answer = Answer::File(Ok(FileAnswer::Bytes { bytes: content, end: true }));
+        let answer = BackendResponse::File(Ok(FileResponse::Bytes { bytes: content, end: true }));
         let observation = Observation { ask: ask(0), answer: answer.clone() };
-        let mut source = Recorded::new(Seed(7), BTreeMap::new()).observing(Arc::from([observation.clone()]), observed);
+        let mut source =
+            RecordedSource::new(Seed(7), BTreeMap::new()).observing(Arc::from([observation.clone()]), observed);
         let mut bytes = Inputs::default();
-        assert_eq!(source.observe(&ask(5), &mut bytes), Observed::Diverged(Some(Box::new(observation))));
-        assert_eq!(source.observe(&ask(0), &mut bytes), Observed::Answer(answer));
+        assert_eq!(source.observe(&ask(5), &mut bytes), ObservationLookup::Diverged(Some(Box::new(observation))));
+        assert_eq!(source.observe(&ask(0), &mut bytes), ObservationLookup::Answer(answer));
         assert_eq!(bytes.get(&content).as_deref(), Some(&b"content"[..]));
-        assert_eq!(source.observe(&ask(0), &mut bytes), Observed::Diverged(None));
+        assert_eq!(source.observe(&ask(0), &mut bytes), ObservationLookup::Diverged(None));
     }
 
     #[test]
     fn explicit_bytes_are_used_when_they_fit() {
-        let exceptions = [(0, Explicit::Bytes("ff00".into())), (1, Explicit::Bytes("ff".into()))];
-        let mut source = Recorded::new(Seed(7), exceptions.into_iter().collect());
+        let exceptions = [(0, Override::Bytes("ff00".into())), (1, Override::Bytes("ff".into()))];
+        let mut source = RecordedSource::new(Seed(7), exceptions.into_iter().collect());
         let mut out = [1, 2];
         assert_eq!(source.fill(ASK, &mut out), Origin::Explicit);
         assert_eq!(out, [255, 0]);

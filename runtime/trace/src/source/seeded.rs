@@ -7,9 +7,14 @@
 //! Choices of a program have one key, and each part of its run one of that key's 2^64 streams (ChaCha's nonce): going on
 //! to the next part hashes nothing.
 //!
+//! Which task goes on by a policy of the program (`scheduler`) is drawn here too, and is the one answer that is stored though
+//! it follows from the seed: it depends on earlier runs of the same tasks, which shrinking leaves out, and a trace must not
+//! depend on how well a policy works.
+//!
 //! Invariant: the streams are value-stable across versions and machines; a draw of one stream never
 //! moves another.
 
+use crate::scheduler::{SchedulePolicy, Scheduler, SchedulingPoint};
 use crate::{DecisionSource, NodeId, Origin, Purpose, Question, Seed};
 use rand_chacha::ChaCha12Rng;
 use rand_core::{Rng, SeedableRng};
@@ -17,19 +22,21 @@ use sha2::{Digest, Sha256};
 
 /// Answers everything from a seed.
 #[derive(Clone, Debug)]
-pub struct Seeded {
+pub struct SeededSource {
     seed: Seed,
     /// Sorted by node, then purpose: new machines come at the end.
     streams: Vec<(NodeId, Purpose, ChaCha12Rng)>,
     /// Index of the one used last, which is usually the next one used.
     last: usize,
+    /// Of programs that want their tasks chosen in a certain way.
+    scheduler: Scheduler,
 }
 
-impl Seeded {
+impl SeededSource {
     /// A source that draws all answers from `seed`.
     #[must_use]
-    pub fn new(seed: Seed) -> Seeded {
-        Seeded { seed, streams: Vec::new(), last: 0 }
+    pub fn new(seed: Seed) -> SeededSource {
+        SeededSource { seed, streams: Vec::new(), last: 0, scheduler: Scheduler::default() }
     }
 
     #[inline]
@@ -69,7 +76,7 @@ impl Seeded {
     }
 }
 
-impl DecisionSource for Seeded {
+impl DecisionSource for SeededSource {
     fn below(&mut self, question: Question<'_>, bound: u64) -> (u64, Origin) {
         assert!(bound > 0, "a question without an answer at {}", question.site);
         // Multiply-shift: one draw always, so that the stream's position does not depend on the bound.
@@ -87,6 +94,14 @@ impl DecisionSource for Seeded {
             Err(_) => fill_any(stream, out),
         }
         Origin::Seed
+    }
+
+    fn pick(&mut self, question: Question<'_>, point: &SchedulingPoint<'_>) -> (u64, Origin) {
+        if point.policy == SchedulePolicy::Random {
+            return self.below(question, point.ready.len() as u64);
+        }
+        let draw = self.stream(question).next_u64();
+        (self.scheduler.pick(question, point, point.policy, draw) as u64, Origin::Explicit)
     }
 
     fn seed(&self) -> Seed {
@@ -112,7 +127,7 @@ mod tests {
         Question { node: NodeId(node), purpose, site: "test" }
     }
 
-    fn bytes(source: &mut Seeded, purpose: Purpose, node: u32) -> [u8; 8] {
+    fn bytes(source: &mut SeededSource, purpose: Purpose, node: u32) -> [u8; 8] {
         let mut out = [0; 8];
         assert_eq!(source.fill(ask(purpose, node), &mut out), Origin::Seed);
         out
@@ -120,10 +135,10 @@ mod tests {
 
     #[test]
     fn streams_do_not_shift_each_other() {
-        let mut plain = Seeded::new(Seed(7));
+        let mut plain = SeededSource::new(Seed(7));
         let first = bytes(&mut plain, Purpose::Random, 0);
         let second = bytes(&mut plain, Purpose::Random, 0);
-        let mut mixed = Seeded::new(Seed(7));
+        let mut mixed = SeededSource::new(Seed(7));
         let other = bytes(&mut mixed, Purpose::Insecure, 0);
         assert_eq!(bytes(&mut mixed, Purpose::Random, 0), first);
         let elsewhere = bytes(&mut mixed, Purpose::Random, 1);
@@ -134,14 +149,20 @@ mod tests {
 
     #[test]
     fn each_part_of_a_program_has_a_stream_of_its_own() {
-        use crate::decision::Part;
-        let parts =
-            [Part::WHOLE, Part::beginning(0), Part::step(0, 0), Part::step(0, 1), Part::step(1, 0), Part::ending(0)];
+        use crate::decision::DecisionPart;
+        let parts = [
+            DecisionPart::WHOLE,
+            DecisionPart::beginning(0),
+            DecisionPart::step(0, 0),
+            DecisionPart::step(0, 1),
+            DecisionPart::step(1, 0),
+            DecisionPart::ending(0),
+        ];
         let alone: Vec<[u8; 8]> =
-            parts.iter().map(|part| bytes(&mut Seeded::new(Seed(7)), Purpose::Choice(*part), 0)).collect();
+            parts.iter().map(|part| bytes(&mut SeededSource::new(Seed(7)), Purpose::Choice(*part), 0)).collect();
         assert!((0..parts.len()).all(|i| (0..i).all(|j| alone[i] != alone[j])));
         // Longer or shorter before, another purpose in between: the next part is the same.
-        let mut source = Seeded::new(Seed(7));
+        let mut source = SeededSource::new(Seed(7));
         for (draws, (part, expected)) in parts.iter().zip(&alone).enumerate() {
             assert_eq!(bytes(&mut source, Purpose::Choice(*part), 0), *expected);
             (0..draws).for_each(|_| {
@@ -155,14 +176,14 @@ mod tests {
 
     #[test]
     fn eight_bytes_are_the_next_eight_of_the_stream() {
-        let fill = |source: &mut Seeded, len: usize| {
+        let fill = |source: &mut SeededSource, len: usize| {
             let mut out = vec![0; len];
             source.fill(ask(Purpose::Random, 0), &mut out);
             out
         };
         // Lengths that are no multiple of a word, and sums that meet the end of a block at every position.
         for first in (0..70).chain([250, 252, 253, 256, 1020, 1024]) {
-            let (mut words, mut whole) = (Seeded::new(Seed(7)), Seeded::new(Seed(7)));
+            let (mut words, mut whole) = (SeededSource::new(Seed(7)), SeededSource::new(Seed(7)));
             assert_eq!(fill(&mut words, first), fill(&mut whole, first));
             let together: Vec<u8> = (0..400).flat_map(|_| fill(&mut words, 8)).collect();
             assert_eq!(together, fill(&mut whole, 8 * 400), "after {first} bytes");
@@ -171,18 +192,18 @@ mod tests {
 
     #[test]
     fn the_first_answers_of_seed_7_never_change() {
-        let mut source = Seeded::new(Seed(7));
+        let mut source = SeededSource::new(Seed(7));
         let drawn = crate::digest::hex(&bytes(&mut source, Purpose::Random, 0));
         assert_eq!(drawn, "a09ff50a9740c283");
         assert_ne!(
-            bytes(&mut Seeded::new(Seed(8)), Purpose::Random, 0),
-            bytes(&mut Seeded::new(Seed(7)), Purpose::Random, 0)
+            bytes(&mut SeededSource::new(Seed(8)), Purpose::Random, 0),
+            bytes(&mut SeededSource::new(Seed(7)), Purpose::Random, 0)
         );
     }
 
     #[test]
     fn below_stays_below_and_reaches_every_answer() {
-        let mut source = Seeded::new(Seed(1));
+        let mut source = SeededSource::new(Seed(1));
         let mut seen = [0u32; 6];
         for _ in 0..6_000 {
             seen[source.below(ask(Purpose::Random, 0), 6).0 as usize] += 1;

@@ -2,14 +2,14 @@
 
 use super::*;
 use crate::files::tests::Lcg;
-use crate::{Chance, Faults};
+use crate::{Decider, Faults};
 use fozzy_trace::plan::FaultPlan;
 use fozzy_trace::{NodeId, Question};
 
 /// Answers from a list, and zero when it is used up.
 struct Scripted(Vec<u64>);
 
-impl Chance for Scripted {
+impl Decider for Scripted {
     fn below(&mut self, _: Question<'_>, bound: u64) -> u64 {
         if self.0.is_empty() { 0 } else { self.0.remove(0).min(bound - 1) }
     }
@@ -17,7 +17,7 @@ impl Chance for Scripted {
 
 struct Random(Lcg);
 
-impl Chance for Random {
+impl Decider for Random {
     fn below(&mut self, _: Question<'_>, bound: u64) -> u64 {
         self.0.below(bound)
     }
@@ -40,11 +40,11 @@ const SECOND: u64 = 1_000_000_000;
 /// Readings of both clocks after each of some seconds, relative to the start of the wall clock.
 fn readings(plans: &[FaultPlan], answers: &[u64], seconds: u64) -> Vec<(u64, u64)> {
     let mut faults = Faults::new(plans).expect("kinds that there are");
-    let (mut clock, mut drift, mut chance) = (Clock::new(1), Drift::default(), Scripted(answers.to_vec()));
+    let (mut clock, mut drift, mut decider) = (Clock::new(1), ClockDrift::default(), Scripted(answers.to_vec()));
     let mut read = |second: u64| {
         clock.advance_to(Instant(second * SECOND));
-        let mut moment = Moment { now: clock.now(), node: NodeId(0), faults: &mut faults, chance: &mut chance };
-        let reading = drift.read(Dial::Wall, &clock, "main", &mut moment);
+        let mut context = OpContext { now: clock.now(), node: NodeId(0), faults: &mut faults, decider: &mut decider };
+        let reading = drift.read(ClockKind::Wall, &clock, "main", &mut context);
         (reading.monotonic_ns, reading.wall_ns - SECOND)
     };
     (1..=seconds).map(&mut read).collect()
@@ -85,10 +85,10 @@ fn a_frozen_clock_repeats_and_then_is_right_again() {
 #[test]
 fn a_deadline_is_met_by_the_guests_own_clock() {
     let mut faults = Faults::new(&[plan("clock-drift", 1_000_000, 500_000)]).expect("a kind");
-    let (mut clock, mut drift, mut chance) = (Clock::new(0), Drift::default(), Scripted(Vec::new()));
+    let (mut clock, mut drift, mut decider) = (Clock::new(0), ClockDrift::default(), Scripted(Vec::new()));
     clock.advance_to(Instant(4 * SECOND));
-    let mut moment = Moment { now: clock.now(), node: NodeId(0), faults: &mut faults, chance: &mut chance };
-    let now = drift.read(Dial::Monotonic, &clock, "main", &mut moment).monotonic_ns;
+    let mut context = OpContext { now: clock.now(), node: NodeId(0), faults: &mut faults, decider: &mut decider };
+    let now = drift.read(ClockKind::Monotonic, &clock, "main", &mut context).monotonic_ns;
     assert_eq!(now, 6 * SECOND);
     assert_eq!(drift.deadline(now + SECOND, clock.now()), Instant(5 * SECOND));
     assert_eq!(drift.deadline(now - SECOND, clock.now()), clock.now(), "long over");
@@ -105,14 +105,15 @@ fn the_monotonic_clock_never_goes_back() {
     ];
     for seed in 0..50 {
         let mut faults = Faults::new(&plans).expect("kinds that there are");
-        let (mut clock, mut drift) = (Clock::new(1), Drift::default());
-        let mut chance = Random(Lcg(seed));
+        let (mut clock, mut drift) = (Clock::new(1), ClockDrift::default());
+        let mut decider = Random(Lcg(seed));
         let mut last = 0;
         for _ in 0..200 {
-            clock.advance_to(Instant(clock.now().0 + chance.0.below(1 << 40)));
-            let dial = if chance.0.below(2) == 0 { Dial::Wall } else { Dial::Monotonic };
-            let mut moment = Moment { now: clock.now(), node: NodeId(0), faults: &mut faults, chance: &mut chance };
-            let reading = drift.read(dial, &clock, "main", &mut moment);
+            clock.advance_to(Instant(clock.now().0 + decider.0.below(1 << 40)));
+            let dial = if decider.0.below(2) == 0 { ClockKind::Wall } else { ClockKind::Monotonic };
+            let mut context =
+                OpContext { now: clock.now(), node: NodeId(0), faults: &mut faults, decider: &mut decider };
+            let reading = drift.read(dial, &clock, "main", &mut context);
             assert!(reading.monotonic_ns >= last, "seed {seed}");
             last = reading.monotonic_ns;
         }

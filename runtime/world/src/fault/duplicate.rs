@@ -4,7 +4,7 @@
 //! sent 1 2 3 ─▶ received 1 2 2 3
 //! ```
 //!
-//! Of the two copies each can be lost. TCP removes duplicates, so nobody would see them there. Not inside a machine.
+//! Of the two copies each can be lost. TCP removes duplicates, so no guest would see them there. Not inside a machine.
 
 use super::{FaultKind, FaultTarget};
 use fozzy_trace::plan::fault::RATE_ALWAYS_PPM;

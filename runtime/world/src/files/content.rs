@@ -8,9 +8,9 @@
 //!
 //! Invariants: a chunk that is present hides the base and holds at least the base's bytes at its place;
 //! neither base nor chunk reaches beyond the size; what neither covers is zero and costs nothing.
-//! Not here: limits (the disk decides from [`Content::growth`] before it writes).
+//! Not here: limits (the disk decides from [`FileContent::growth`] before it writes).
 
-use super::radix::Radix;
+use super::radix::RadixTree;
 use std::sync::Arc;
 
 /// Bytes of a chunk: what a first write after a clone copies. A page, so that small files stay small
@@ -19,37 +19,37 @@ pub(super) const CHUNK_BYTES: u64 = 4096;
 
 /// See the module.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Content {
+pub(super) struct FileContent {
     size: u64,
     base: Option<Arc<[u8]>>,
     /// How much of `base` still shows; a truncation lowers it for good.
     base_bytes: u64,
-    chunks: Radix<Arc<Vec<u8>>>,
-    usage: Usage,
+    chunks: RadixTree<Arc<Vec<u8>>>,
+    usage: ContentUsage,
 }
 
 /// What a content takes of the disk.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Usage {
+pub(super) struct ContentUsage {
     /// Bytes held, holes not counted.
     pub(super) bytes: u64,
     /// Chunks of our own.
     pub(super) chunks: u64,
 }
 
-impl Content {
+impl FileContent {
     /// A content that is `base` until it is written to.
-    pub(super) fn over(base: Arc<[u8]>) -> Content {
+    pub(super) fn over(base: Arc<[u8]>) -> FileContent {
         let size = base.len() as u64;
-        let usage = Usage { bytes: size, chunks: 0 };
-        Content { size, base: Some(base), base_bytes: size, chunks: Radix::default(), usage }
+        let usage = ContentUsage { bytes: size, chunks: 0 };
+        FileContent { size, base: Some(base), base_bytes: size, chunks: RadixTree::default(), usage }
     }
 
     pub(super) fn size(&self) -> u64 {
         self.size
     }
 
-    pub(super) fn usage(&self) -> Usage {
+    pub(super) fn usage(&self) -> ContentUsage {
         self.usage
     }
 
@@ -91,19 +91,19 @@ impl Content {
 
     /// What writing `length` bytes at `offset`, all in one chunk, would add to the usage.
     #[inline]
-    pub(super) fn growth(&self, offset: u64, length: u64) -> Usage {
+    pub(super) fn growth(&self, offset: u64, length: u64) -> ContentUsage {
         let (index, end) = (offset / CHUNK_BYTES, offset % CHUNK_BYTES + length);
         assert!(end <= CHUNK_BYTES, "a step of a write stays in its chunk");
         let (held, chunks) = match self.chunks.get(index) {
             Some(chunk) => (chunk.len(), 0),
             None => (self.base_chunk(index).len(), 1),
         };
-        Usage { bytes: end.saturating_sub(held as u64), chunks }
+        ContentUsage { bytes: end.saturating_sub(held as u64), chunks }
     }
 
     /// Writes bytes that all lie in one chunk; returns what that added to the usage.
     #[inline]
-    pub(super) fn write(&mut self, offset: u64, bytes: &[u8]) -> Usage {
+    pub(super) fn write(&mut self, offset: u64, bytes: &[u8]) -> ContentUsage {
         let growth = self.growth(offset, bytes.len() as u64);
         let (index, within) = (offset / CHUNK_BYTES, (offset % CHUNK_BYTES) as usize);
         if growth.chunks == 1 {
@@ -129,7 +129,7 @@ impl Content {
     /// Cuts or extends; an extension is a hole.
     pub(super) fn set_size(&mut self, size: u64) {
         if size == 0 {
-            *self = Content::default();
+            *self = FileContent::default();
             return;
         }
         if size < self.size {
@@ -141,7 +141,7 @@ impl Content {
     fn cut(&mut self, size: u64) {
         let (boundary, kept) = (size / CHUNK_BYTES, (size % CHUNK_BYTES) as usize);
         let first_gone = size.div_ceil(CHUNK_BYTES);
-        let (base_bytes, mut freed) = (self.base_bytes, Usage::default());
+        let (base_bytes, mut freed) = (self.base_bytes, ContentUsage::default());
         let base_at = |index: u64| base_bytes.saturating_sub(index * CHUNK_BYTES).min(CHUNK_BYTES);
         self.chunks.truncate(first_gone, &mut |index, chunk| {
             freed.bytes += chunk.len() as u64 - base_at(index);
@@ -192,13 +192,13 @@ mod tests {
     use super::super::tests::Lcg;
     use super::*;
 
-    fn bytes(content: &Content) -> Vec<u8> {
+    fn bytes(content: &FileContent) -> Vec<u8> {
         let mut all = vec![0xEE; content.size() as usize];
         assert_eq!(content.read(0, &mut all), all.len());
         all
     }
 
-    fn write(content: &mut Content, mut offset: u64, mut data: &[u8]) {
+    fn write(content: &mut FileContent, mut offset: u64, mut data: &[u8]) {
         while !data.is_empty() {
             let step = ((CHUNK_BYTES - offset % CHUNK_BYTES) as usize).min(data.len());
             content.write(offset, &data[..step]);
@@ -208,8 +208,8 @@ mod tests {
     }
 
     /// Usage counted anew, from nothing but what is stored.
-    fn recount(content: &Content) -> Usage {
-        let (mut usage, mut hidden) = (Usage::default(), 0);
+    fn recount(content: &FileContent) -> ContentUsage {
+        let (mut usage, mut hidden) = (ContentUsage::default(), 0);
         content.chunks.for_each(&mut |index, chunk| {
             usage.bytes += chunk.len() as u64;
             usage.chunks += 1;
@@ -224,7 +224,7 @@ mod tests {
         let mut random = Lcg(3);
         for round in 0..60 {
             let base: Vec<u8> = (0..random.below(20_000)).map(|n| n as u8 | 1).collect();
-            let (mut content, mut model) = (Content::over(base.clone().into()), base);
+            let (mut content, mut model) = (FileContent::over(base.clone().into()), base);
             for _ in 0..60 {
                 let offset = random.below(30_000);
                 if random.below(4) == 0 {
@@ -261,11 +261,11 @@ mod tests {
 
     #[test]
     fn a_hole_costs_nothing() {
-        let mut content = Content::default();
+        let mut content = FileContent::default();
         content.set_size(1 << 40);
-        assert_eq!(content.usage(), Usage::default());
+        assert_eq!(content.usage(), ContentUsage::default());
         content.write(1 << 39, b"x");
-        assert_eq!(content.usage(), Usage { bytes: 1, chunks: 1 });
+        assert_eq!(content.usage(), ContentUsage { bytes: 1, chunks: 1 });
         let mut buffer = [9; 3];
         assert_eq!(content.read((1 << 39) - 1, &mut buffer), 3);
         assert_eq!(buffer, [0, b'x', 0]);

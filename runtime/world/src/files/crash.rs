@@ -20,10 +20,10 @@
 //! written. Not here: handles and the guest, which end with the machine (`World::power_loss`).
 
 use super::Disk;
-use super::content::Content;
-use super::durable::{Change, Pending};
-use super::node::{Body, NodeIndex};
-use crate::Moment;
+use super::content::FileContent;
+use super::durable::{FileChange, PendingFile};
+use super::node::{InodeBody, InodeIndex};
+use crate::OpContext;
 use crate::fault::{LOST_WRITE, TORN_WRITE};
 use fozzy_trace::Purpose;
 
@@ -48,13 +48,13 @@ enum Fate {
 }
 
 impl Disk {
-    /// The machine loses power, and starts again with what is on the disk. Nobody holds anything any more. Without
+    /// The machine loses power, and starts again with what is on the disk. All descriptors are gone. Without
     /// [`Disk::track_durability`] nothing is lost.
-    pub fn crash(&mut self, moment: &mut Moment<'_>) {
-        let restricted = moment.faults.plans(&LOST_WRITE) || moment.faults.plans(&TORN_WRITE);
+    pub fn crash(&mut self, context: &mut OpContext<'_>) {
+        let restricted = context.faults.plans(&LOST_WRITE) || context.faults.plans(&TORN_WRITE);
         let pending = self.names_pending();
         if pending > 0 && !restricted {
-            for _ in 0..moment.below(Purpose::Fault, NAMES, pending + 1) {
+            for _ in 0..context.below(Purpose::Fault, NAMES, pending + 1) {
                 self.undo_names();
             }
         }
@@ -62,21 +62,21 @@ impl Disk {
         for (file, pending) in self.take_pending() {
             let content = if restricted {
                 let path = self.path_of(file);
-                survivor(&pending, moment, |_, moment| match moment.strikes(&LOST_WRITE, &path) {
+                survivor(&pending, context, |_, context| match context.injects(&LOST_WRITE, &path) {
                     Some(_) => Fate::Lost,
-                    None => moment.strikes(&TORN_WRITE, &path).map_or(Fate::Kept, Fate::Torn),
+                    None => context.injects(&TORN_WRITE, &path).map_or(Fate::Kept, Fate::Torn),
                 })
             } else {
-                let fates = fates(pending.changes.len(), moment);
-                survivor(&pending, moment, |change, _| fates[change])
+                let fates = fates(pending.changes.len(), context);
+                survivor(&pending, context, |change, _| fates[change])
             };
             self.replace(file, content);
         }
     }
 
-    fn replace(&mut self, file: NodeIndex, content: Content) {
+    fn replace(&mut self, file: InodeIndex, content: FileContent) {
         let after = content.usage();
-        let Body::File(at) = &mut self.node_mut(file).body else { unreachable!("only files have changes") };
+        let InodeBody::File(at) = &mut self.node_mut(file).body else { unreachable!("only files have changes") };
         let before = std::mem::replace(at, content).usage();
         self.usage.bytes = self.usage.bytes - before.bytes + after.bytes;
         self.usage.chunks = self.usage.chunks - before.chunks + after.chunks;
@@ -84,30 +84,30 @@ impl Disk {
 }
 
 /// What becomes of each of `changes` changes of a file.
-fn fates(changes: usize, moment: &mut Moment<'_>) -> Vec<Fate> {
+fn fates(changes: usize, context: &mut OpContext<'_>) -> Vec<Fate> {
     let mut all = vec![Fate::Kept; changes];
     if changes == 0 {
         return all;
     }
-    match moment.below(Purpose::Fault, DATA, 4) {
+    match context.below(Purpose::Fault, DATA, 4) {
         0 => {}
         1 => all.fill(Fate::Lost),
         2 => {
-            let kept = moment.below(Purpose::Fault, DATA, changes as u64) as usize;
+            let kept = context.below(Purpose::Fault, DATA, changes as u64) as usize;
             all[kept..].fill(Fate::Lost);
-            all[kept] = fate(moment);
+            all[kept] = fate(context);
         }
         _ => {
             for one in &mut all[changes.saturating_sub(CHANGES_DECIDED_MAX)..] {
-                *one = fate(moment);
+                *one = fate(context);
             }
         }
     }
     all
 }
 
-fn fate(moment: &mut Moment<'_>) -> Fate {
-    match moment.below(Purpose::Fault, DATA, 3) {
+fn fate(context: &mut OpContext<'_>) -> Fate {
+    match context.below(Purpose::Fault, DATA, 3) {
         0 => Fate::Kept,
         1 => Fate::Lost,
         _ => Fate::Torn(SECTOR_BYTES),
@@ -116,37 +116,37 @@ fn fate(moment: &mut Moment<'_>) -> Fate {
 
 /// The content of a file after the crash.
 fn survivor(
-    pending: &Pending,
-    moment: &mut Moment<'_>,
-    mut fate: impl FnMut(usize, &mut Moment<'_>) -> Fate,
-) -> Content {
+    pending: &PendingFile,
+    context: &mut OpContext<'_>,
+    mut fate: impl FnMut(usize, &mut OpContext<'_>) -> Fate,
+) -> FileContent {
     let mut content = pending.durable.clone();
     for (number, change) in pending.changes.iter().enumerate() {
-        match (fate(number, moment), change) {
+        match (fate(number, context), change) {
             (Fate::Kept, _) => change.apply(&mut content),
-            (Fate::Torn(unit), Change::Write { offset, bytes }) => {
-                torn(*offset, bytes, unit.max(1), moment).as_ref().unwrap_or(change).apply(&mut content);
+            (Fate::Torn(unit), FileChange::Write { offset, bytes }) => {
+                torn(*offset, bytes, unit.max(1), context).as_ref().unwrap_or(change).apply(&mut content);
             }
             // A change of size is one number: it has no parts.
-            (Fate::Lost, _) | (Fate::Torn(_), Change::Size(_)) => {}
+            (Fate::Lost, _) | (Fate::Torn(_), FileChange::Size(_)) => {}
         }
     }
     content
 }
 
 /// The part of a write that is there; none when it has no border of `unit` bytes inside.
-fn torn(offset: u64, bytes: &[u8], unit: u64, moment: &mut Moment<'_>) -> Option<Change> {
+fn torn(offset: u64, bytes: &[u8], unit: u64, context: &mut OpContext<'_>) -> Option<FileChange> {
     let first = (offset / unit + 1) * unit;
     let last = (offset + bytes.len() as u64 - 1) / unit * unit;
     let borders = (last + unit).checked_sub(first)? / unit;
     if borders == 0 {
         return None;
     }
-    let border = first + moment.below(Purpose::Fault, TEAR, borders) * unit;
+    let border = first + context.below(Purpose::Fault, TEAR, borders) * unit;
     let (beginning, end) = bytes.split_at((border - offset) as usize);
-    Some(match moment.below(Purpose::Fault, TEAR, 2) {
-        0 => Change::Write { offset, bytes: beginning.into() },
-        _ => Change::Write { offset: border, bytes: end.into() },
+    Some(match context.below(Purpose::Fault, TEAR, 2) {
+        0 => FileChange::Write { offset, bytes: beginning.into() },
+        _ => FileChange::Write { offset: border, bytes: end.into() },
     })
 }
 

@@ -6,9 +6,9 @@
 //! how much, and only then refuses; the usage of the disk is the sum over its files.
 //! Not here: streams (they call these with their own position), what of it survives a crash (`durable.rs`).
 
-use super::content::{CHUNK_BYTES, Usage};
-use super::node::{Body, NodeIndex};
-use super::open::Descriptor;
+use super::content::{CHUNK_BYTES, ContentUsage};
+use super::node::{InodeBody, InodeIndex};
+use super::open::FileDescriptor;
 use super::{Disk, Errno};
 
 /// Largest size of a file, in bytes (16 TiB, as on ext4); beyond it is `file-too-large`. Holes cost nothing,
@@ -25,14 +25,14 @@ impl Disk {
     /// # Errors
     /// `bad-descriptor` for a directory or a file not opened for reading; `invalid` for an offset beyond
     /// what positions can be.
-    pub fn read(&self, file: &Descriptor, offset: u64, length: u64) -> Result<(Vec<u8>, bool), Errno> {
+    pub fn read(&self, file: &FileDescriptor, offset: u64, length: u64) -> Result<(Vec<u8>, bool), Errno> {
         let node = file.need_file()?;
         let length = length.min(READ_BYTES_MAX);
         check_offset(offset, length)?;
         if !file.flags.read {
             return Err(Errno::BadDescriptor);
         }
-        let Body::File(content) = &self.node(node).body else { unreachable!("need_file") };
+        let InodeBody::File(content) = &self.node(node).body else { unreachable!("need_file") };
         let there = content.size().saturating_sub(offset).min(length);
         let mut bytes = vec![0; there as usize];
         content.read(offset, &mut bytes);
@@ -45,7 +45,7 @@ impl Disk {
     /// # Errors
     /// `not-permitted` for a read-only descriptor; `bad-descriptor` for a directory or a file not opened
     /// for writing; `invalid` and `file-too-large` for offsets; `insufficient-space` when nothing fits.
-    pub fn write(&mut self, file: &Descriptor, offset: u64, bytes: &[u8], now_ns: u64) -> Result<u64, Errno> {
+    pub fn write(&mut self, file: &FileDescriptor, offset: u64, bytes: &[u8], now_ns: u64) -> Result<u64, Errno> {
         let node = file.need_file()?;
         file.need_writable()?;
         check_offset(offset, bytes.len() as u64)?;
@@ -59,7 +59,7 @@ impl Disk {
     ///
     /// # Errors
     /// As [`Disk::write`].
-    pub fn append(&mut self, file: &Descriptor, bytes: &[u8], now_ns: u64) -> Result<u64, Errno> {
+    pub fn append(&mut self, file: &FileDescriptor, bytes: &[u8], now_ns: u64) -> Result<u64, Errno> {
         let end = self.node(file.need_file()?).stat().size;
         self.write(file, end, bytes, now_ns)
     }
@@ -69,7 +69,7 @@ impl Disk {
     /// # Errors
     /// `bad-descriptor` for a directory; `not-permitted` for a read-only descriptor; `invalid` for a file
     /// not opened for writing or an impossible size; `file-too-large` beyond [`FILE_BYTES_MAX`].
-    pub fn set_size(&mut self, file: &Descriptor, size: u64, now_ns: u64) -> Result<(), Errno> {
+    pub fn set_size(&mut self, file: &FileDescriptor, size: u64, now_ns: u64) -> Result<(), Errno> {
         let node = file.need_file()?;
         file.need_writable()?;
         if size > OFFSET_MAX || !file.flags.write {
@@ -87,7 +87,7 @@ impl Disk {
     /// # Errors
     /// `is-directory`, in the words of wasmtime-wasi. A file that was not opened for reading has a stream
     /// whose first read fails.
-    pub fn check_read_stream(&self, file: &Descriptor) -> Result<(), Errno> {
+    pub fn check_read_stream(&self, file: &FileDescriptor) -> Result<(), Errno> {
         file.need_file().map(drop).map_err(|_| Errno::IsDirectory)
     }
 
@@ -96,7 +96,7 @@ impl Disk {
     /// # Errors
     /// `bad-descriptor` for a directory; `not-permitted` for a read-only descriptor. A file that was not
     /// opened for writing has a stream whose first write fails.
-    pub fn check_write_stream(&self, file: &Descriptor) -> Result<(), Errno> {
+    pub fn check_write_stream(&self, file: &FileDescriptor) -> Result<(), Errno> {
         file.need_file()?;
         file.need_writable()
     }
@@ -105,12 +105,12 @@ impl Disk {
     ///
     /// # Errors
     /// `bad-descriptor` for a directory; `invalid` for an impossible length.
-    pub fn advise(&self, file: &Descriptor, _offset: u64, length: u64) -> Result<(), Errno> {
+    pub fn advise(&self, file: &FileDescriptor, _offset: u64, length: u64) -> Result<(), Errno> {
         file.need_file()?;
         if length > OFFSET_MAX { Err(Errno::Invalid) } else { Ok(()) }
     }
 
-    fn put(&mut self, node: NodeIndex, offset: u64, bytes: &[u8], now_ns: u64) -> Result<u64, Errno> {
+    fn put(&mut self, node: InodeIndex, offset: u64, bytes: &[u8], now_ns: u64) -> Result<u64, Errno> {
         if bytes.is_empty() {
             return Ok(0);
         }
@@ -123,8 +123,8 @@ impl Disk {
         }
         let room = self.room();
         let at = self.node_mut(node);
-        let Body::File(content) = &mut at.body else { unreachable!("need_file") };
-        let (mut added, mut done) = (Usage::default(), 0);
+        let InodeBody::File(content) = &mut at.body else { unreachable!("need_file") };
+        let (mut added, mut done) = (ContentUsage::default(), 0);
         while done < length {
             let position = offset + done as u64;
             let step = ((CHUNK_BYTES - position % CHUNK_BYTES) as usize).min(length - done);
@@ -155,12 +155,12 @@ impl Disk {
         Ok(done as u64)
     }
 
-    pub(super) fn resize(&mut self, node: NodeIndex, size: u64, now_ns: u64) {
+    pub(super) fn resize(&mut self, node: InodeIndex, size: u64, now_ns: u64) {
         if self.durability.is_some() {
             self.log_resize(node, size);
         }
         let at = self.node_mut(node);
-        let Body::File(content) = &mut at.body else { unreachable!("only files have a size to set") };
+        let InodeBody::File(content) = &mut at.body else { unreachable!("only files have a size to set") };
         let before = content.usage();
         content.set_size(size);
         let after = content.usage();

@@ -17,13 +17,13 @@
 //! limits of the disk. Not here: names (`journal.rs`), what a crash takes (`crash.rs`).
 //! Not modelled: times of files; they stay as they were last seen.
 
-use super::content::{CHUNK_BYTES, Content, Usage};
-use super::journal::Operation;
-use super::node::{Body, NodeIndex, NodeKind};
-use super::open::Descriptor;
-use super::radix::Radix;
+use super::content::{CHUNK_BYTES, ContentUsage, FileContent};
+use super::journal::JournalEntry;
+use super::node::{InodeBody, InodeIndex, InodeKind};
+use super::open::FileDescriptor;
+use super::radix::RadixTree;
 use super::{Disk, Errno};
-use fozzy_trace::Fold;
+use fozzy_trace::RunningDigest;
 use std::sync::Arc;
 
 /// Unsynced writes and changes of size that a disk keeps apart. When there are more, all become durable, as
@@ -34,56 +34,56 @@ pub const PENDING_BYTES_MAX: u64 = 16 << 20;
 
 /// See the module and `journal.rs`.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Durability {
+pub(super) struct DurabilityTracker {
     /// Files with unsynced changes, by their index.
-    files: Radix<Arc<Pending>>,
+    files: RadixTree<Arc<PendingFile>>,
     /// Sums over `files`.
     bytes: u64,
     changes: u64,
-    durable: Usage,
+    durable: ContentUsage,
     /// Changes of names by their numbers, from `committed` up to `logged`.
-    pub(super) journal: Radix<Arc<Operation>>,
+    pub(super) journal: RadixTree<Arc<JournalEntry>>,
     pub(super) committed: u64,
     pub(super) logged: u64,
 }
 
 /// A file with changes that are not durable.
 #[derive(Clone, Debug)]
-pub(super) struct Pending {
-    pub(super) durable: Content,
-    pub(super) changes: Vec<Change>,
+pub(super) struct PendingFile {
+    pub(super) durable: FileContent,
+    pub(super) changes: Vec<FileChange>,
     /// A sync failed: some changes are neither durable nor pending.
     failed: bool,
 }
 
 /// One change of a file.
 #[derive(Clone, Debug)]
-pub(super) enum Change {
+pub(super) enum FileChange {
     /// Bytes at an offset.
     Write { offset: u64, bytes: Arc<[u8]> },
     /// Cut or extended to this size.
     Size(u64),
 }
 
-impl Change {
+impl FileChange {
     fn bytes(&self) -> u64 {
         match self {
-            Change::Write { bytes, .. } => bytes.len() as u64,
-            Change::Size(_) => 0,
+            FileChange::Write { bytes, .. } => bytes.len() as u64,
+            FileChange::Size(_) => 0,
         }
     }
 
     /// Performs it on a content.
-    pub(super) fn apply(&self, content: &mut Content) {
+    pub(super) fn apply(&self, content: &mut FileContent) {
         match self {
-            Change::Size(size) => content.set_size(*size),
-            Change::Write { offset, bytes } => write(content, *offset, bytes),
+            FileChange::Size(size) => content.set_size(*size),
+            FileChange::Write { offset, bytes } => write(content, *offset, bytes),
         }
     }
 }
 
 /// Writes bytes wherever they lie.
-pub(super) fn write(content: &mut Content, mut offset: u64, mut bytes: &[u8]) {
+pub(super) fn write(content: &mut FileContent, mut offset: u64, mut bytes: &[u8]) {
     while !bytes.is_empty() {
         let step = ((CHUNK_BYTES - offset % CHUNK_BYTES) as usize).min(bytes.len());
         content.write(offset, &bytes[..step]);
@@ -92,19 +92,19 @@ pub(super) fn write(content: &mut Content, mut offset: u64, mut bytes: &[u8]) {
     }
 }
 
-impl Durability {
+impl DurabilityTracker {
     /// All that is pending of a file is gone: it became durable, or the file is no more.
-    pub(super) fn forget(&mut self, file: NodeIndex) -> Option<Arc<Pending>> {
+    pub(super) fn forget(&mut self, file: InodeIndex) -> Option<Arc<PendingFile>> {
         let pending = self.files.remove(u64::from(file.0))?;
-        self.bytes -= pending.changes.iter().map(Change::bytes).sum::<u64>();
+        self.bytes -= pending.changes.iter().map(FileChange::bytes).sum::<u64>();
         self.changes -= pending.changes.len() as u64;
         self.durable.bytes -= pending.durable.usage().bytes;
         self.durable.chunks -= pending.durable.usage().chunks;
         Some(pending)
     }
 
-    fn remember(&mut self, file: NodeIndex, pending: Arc<Pending>) {
-        self.bytes += pending.changes.iter().map(Change::bytes).sum::<u64>();
+    fn remember(&mut self, file: InodeIndex, pending: Arc<PendingFile>) {
+        self.bytes += pending.changes.iter().map(FileChange::bytes).sum::<u64>();
         self.changes += pending.changes.len() as u64;
         self.durable.bytes += pending.durable.usage().bytes;
         self.durable.chunks += pending.durable.usage().chunks;
@@ -112,7 +112,7 @@ impl Durability {
         assert!(old.is_none(), "a file is remembered once");
     }
 
-    fn log(&mut self, file: NodeIndex, change: Change) {
+    fn log(&mut self, file: InodeIndex, change: FileChange) {
         self.bytes += change.bytes();
         self.changes += 1;
         let pending = self.files.get_mut(u64::from(file.0)).expect("a change is announced");
@@ -120,7 +120,7 @@ impl Durability {
     }
 
     /// Writes back the changes of a file. After a failed sync what was lost by it stays lost.
-    fn write_back(&mut self, file: NodeIndex) {
+    fn write_back(&mut self, file: InodeIndex) {
         let Some(mut pending) = self.forget(file).filter(|pending| pending.failed) else { return };
         let at = Arc::make_mut(&mut pending);
         for change in std::mem::take(&mut at.changes) {
@@ -130,9 +130,9 @@ impl Durability {
     }
 
     /// Files with unsynced changes, in the order of their indices.
-    fn pending(&self) -> Vec<NodeIndex> {
+    fn pending(&self) -> Vec<InodeIndex> {
         let mut all = Vec::new();
-        self.files.for_each(&mut |index, _| all.push(NodeIndex(index as u32)));
+        self.files.for_each(&mut |index, _| all.push(InodeIndex(index as u32)));
         all
     }
 }
@@ -156,10 +156,10 @@ impl Disk {
     ///
     /// # Errors
     /// None yet; the signature is the interface's.
-    pub fn sync(&mut self, of: &Descriptor) -> Result<(), Errno> {
+    pub fn sync(&mut self, of: &FileDescriptor) -> Result<(), Errno> {
         match of.kind {
-            NodeKind::Directory => self.sync_directory(of),
-            NodeKind::File | NodeKind::Link => {
+            InodeKind::Directory => self.sync_directory(of),
+            InodeKind::File | InodeKind::Link => {
                 if let Some(durability) = &mut self.durability {
                     durability.write_back(of.node);
                 }
@@ -172,14 +172,14 @@ impl Disk {
     ///
     /// # Errors
     /// None yet; the signature is the interface's.
-    pub fn sync_data(&mut self, of: &Descriptor) -> Result<(), Errno> {
+    pub fn sync_data(&mut self, of: &FileDescriptor) -> Result<(), Errno> {
         self.sync(of)
     }
 
     /// A sync that fails: the unsynced changes of a file are still seen, and will never be durable, whatever later
     /// syncs say. So ext4 and others do, which mark the pages clean (Rebello et al., "Can Applications Recover from
     /// fsync Failures?", ATC 2020). Names stay pending.
-    pub fn fail_sync(&mut self, of: &Descriptor) {
+    pub fn fail_sync(&mut self, of: &FileDescriptor) {
         let Some(durability) = &mut self.durability else { return };
         if let Some(mut pending) = durability.forget(of.node) {
             let at = Arc::make_mut(&mut pending);
@@ -190,7 +190,7 @@ impl Disk {
     }
 
     /// Announces a write: a disk that is full commits what holds removed files, and the durable content is kept.
-    pub(super) fn before_write(&mut self, file: NodeIndex, length: u64) {
+    pub(super) fn before_write(&mut self, file: InodeIndex, length: u64) {
         let room = self.room();
         if room.bytes < length || room.chunks < length.div_ceil(CHUNK_BYTES) + 1 {
             self.commit_names();
@@ -199,17 +199,17 @@ impl Disk {
     }
 
     /// Notes a write that was announced.
-    pub(super) fn log_write(&mut self, file: NodeIndex, offset: u64, bytes: &[u8]) {
-        self.log_change(file, Change::Write { offset, bytes: bytes.into() });
+    pub(super) fn log_write(&mut self, file: InodeIndex, offset: u64, bytes: &[u8]) {
+        self.log_change(file, FileChange::Write { offset, bytes: bytes.into() });
     }
 
     /// Notes a change of size that is about to be made.
-    pub(super) fn log_resize(&mut self, file: NodeIndex, size: u64) {
+    pub(super) fn log_resize(&mut self, file: InodeIndex, size: u64) {
         self.keep_durable(file);
-        self.log_change(file, Change::Size(size));
+        self.log_change(file, FileChange::Size(size));
     }
 
-    fn log_change(&mut self, file: NodeIndex, change: Change) {
+    fn log_change(&mut self, file: InodeIndex, change: FileChange) {
         let durability = self.durability.as_mut().expect("callers ask");
         durability.log(file, change);
         if durability.changes > PENDING_CHANGES_MAX || durability.bytes > PENDING_BYTES_MAX {
@@ -218,28 +218,28 @@ impl Disk {
     }
 
     /// Keeps the content that is durable now, if all of it is.
-    fn keep_durable(&mut self, file: NodeIndex) {
+    fn keep_durable(&mut self, file: InodeIndex) {
         let tracked = |disk: &Disk| disk.durability.as_ref().is_some_and(|d| d.files.get(u64::from(file.0)).is_some());
         if tracked(self) {
             return;
         }
-        let Body::File(content) = &self.node(file).body else { unreachable!("only files are written") };
+        let InodeBody::File(content) = &self.node(file).body else { unreachable!("only files are written") };
         let durable = content.clone();
         // Durable contents may differ from all that is seen, so they are bounded as the disk itself is.
         if self.exceeds(durable.usage()) {
             self.write_back_all();
         }
         let durability = self.durability.as_mut().expect("callers ask");
-        if durability.durable != Usage::default() && self.exceeds(durable.usage()) {
+        if durability.durable != ContentUsage::default() && self.exceeds(durable.usage()) {
             // Only what failed syncs left is still there; at the bound it counts as durable after all.
             self.forget_all();
         }
-        let pending = Pending { durable, changes: Vec::new(), failed: false };
+        let pending = PendingFile { durable, changes: Vec::new(), failed: false };
         self.durability.as_mut().expect("callers ask").remember(file, Arc::new(pending));
     }
 
-    fn exceeds(&self, more: Usage) -> bool {
-        let kept = self.durability.as_ref().map_or(Usage::default(), |durability| durability.durable);
+    fn exceeds(&self, more: ContentUsage) -> bool {
+        let kept = self.durability.as_ref().map_or(ContentUsage::default(), |durability| durability.durable);
         let chunks_max = (self.limits.bytes / CHUNK_BYTES).saturating_add(self.limits.nodes);
         kept.bytes.saturating_add(more.bytes) > self.limits.bytes || kept.chunks + more.chunks > chunks_max
     }
@@ -259,14 +259,14 @@ impl Disk {
     }
 
     /// Takes out everything that is pending of files, in the order of their indices.
-    pub(super) fn take_pending(&mut self) -> Vec<(NodeIndex, Arc<Pending>)> {
+    pub(super) fn take_pending(&mut self) -> Vec<(InodeIndex, Arc<PendingFile>)> {
         let Some(durability) = &mut self.durability else { return Vec::new() };
         let files = durability.pending();
         files.into_iter().filter_map(|file| Some((file, durability.forget(file)?))).collect()
     }
 
     /// Folds in what a crash could take: two disks that look the same may differ in it.
-    pub(super) fn fold_pending(&self, fold: &mut Fold) {
+    pub(super) fn fold_pending(&self, fold: &mut RunningDigest) {
         let Some(durability) = &self.durability else { return };
         durability.files.for_each(&mut |index, pending| {
             fold.word(index);
@@ -277,8 +277,8 @@ impl Disk {
             });
             for change in &pending.changes {
                 match change {
-                    Change::Size(size) => fold.word(*size),
-                    Change::Write { offset, bytes } => {
+                    FileChange::Size(size) => fold.word(*size),
+                    FileChange::Write { offset, bytes } => {
                         fold.word(*offset);
                         fold.bytes(bytes);
                     }
@@ -287,15 +287,15 @@ impl Disk {
         });
         durability.journal.for_each(&mut |_, operation| {
             let (places, entries): (Vec<_>, Vec<_>) = match &**operation {
-                Operation::Add { directory, name, entry } | Operation::Remove { directory, name, entry } => {
+                JournalEntry::Add { directory, name, entry } | JournalEntry::Remove { directory, name, entry } => {
                     (vec![(*directory, name)], vec![*entry])
                 }
-                Operation::Move { from, to, entry, replaced } => {
+                JournalEntry::Move { from, to, entry, replaced } => {
                     let entries = std::iter::once(*entry).chain(*replaced).collect();
                     (vec![(from.0, &from.1), (to.0, &to.1)], entries)
                 }
             };
-            fold.word(u64::from(matches!(**operation, Operation::Remove { .. })));
+            fold.word(u64::from(matches!(**operation, JournalEntry::Remove { .. })));
             for (directory, name) in places {
                 fold.word(u64::from(directory.0));
                 fold.bytes(name.as_bytes());

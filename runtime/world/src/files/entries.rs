@@ -11,10 +11,10 @@
 //! Invariants: a directory has one name; a removed directory takes no new names; link counts are exact.
 //! Not here: opening (`open.rs`), the walk itself (`path.rs`).
 
-use super::journal::Operation;
-use super::node::{Body, Directory, Entry, NodeIndex, NodeKind};
-use super::open::{Descriptor, PathFlags};
-use super::path::{Place, check_path, without_slashes};
+use super::journal::JournalEntry;
+use super::node::{Directory, DirectoryEntry, InodeBody, InodeIndex, InodeKind};
+use super::open::{FileDescriptor, PathFlags};
+use super::path::{LastComponent, check_path, without_slashes};
 use super::{Disk, Errno};
 use rpds::RedBlackTreeMapSync;
 use std::ops::Bound;
@@ -26,8 +26,8 @@ pub const LINKS_MAX: u64 = 65_000;
 /// A position in a directory: yields names in order, each present name once, whatever happens to the
 /// directory meanwhile. Holds nothing: when the directory is gone, the listing is at its end.
 #[derive(Clone, Debug)]
-pub struct Listing {
-    node: NodeIndex,
+pub struct DirectoryCursor {
+    node: InodeIndex,
     serial: u64,
     last: Option<Arc<str>>,
 }
@@ -37,12 +37,13 @@ impl Disk {
     ///
     /// # Errors
     /// Those of `mkdirat`; `not-permitted` for escapes and read-only descriptors.
-    pub fn create_directory_at(&mut self, base: &Descriptor, path: &str, now_ns: u64) -> Result<(), Errno> {
+    pub fn create_directory_at(&mut self, base: &FileDescriptor, path: &str, now_ns: u64) -> Result<(), Errno> {
         let directory = base.need_directory()?;
         base.need_writable()?;
         let place = self.place(directory, without_slashes(path))?;
         let name = self.need_free(&place)?;
-        let body = Body::Directory(Directory { parent: place.directory, entries: RedBlackTreeMapSync::new_sync() });
+        let body =
+            InodeBody::Directory(Directory { parent: place.directory, entries: RedBlackTreeMapSync::new_sync() });
         self.make(place.directory, name, body, now_ns)?;
         Ok(())
     }
@@ -51,14 +52,14 @@ impl Disk {
     ///
     /// # Errors
     /// Those of `unlinkat` with `AT_REMOVEDIR`; `not-permitted` for escapes and read-only descriptors.
-    pub fn remove_directory_at(&mut self, base: &Descriptor, path: &str, now_ns: u64) -> Result<(), Errno> {
+    pub fn remove_directory_at(&mut self, base: &FileDescriptor, path: &str, now_ns: u64) -> Result<(), Errno> {
         let directory = base.need_directory()?;
         base.need_writable()?;
         let place = self.place(directory, path)?;
         let name = place.name.ok_or(Errno::Invalid)?;
         let entry = self.entry(place.directory, name).ok_or(Errno::NoEntry)?;
         self.need_empty(entry.node)?;
-        self.log_names(|| Operation::Remove { directory: place.directory, name: name.into(), entry });
+        self.log_names(|| JournalEntry::Remove { directory: place.directory, name: name.into(), entry });
         self.detach(place.directory, name, now_ns);
         Ok(())
     }
@@ -68,16 +69,16 @@ impl Disk {
     /// # Errors
     /// Those of `unlinkat`; `is-directory` for a directory; `not-permitted` for escapes and read-only
     /// descriptors.
-    pub fn unlink_file_at(&mut self, base: &Descriptor, path: &str, now_ns: u64) -> Result<(), Errno> {
+    pub fn unlink_file_at(&mut self, base: &FileDescriptor, path: &str, now_ns: u64) -> Result<(), Errno> {
         let directory = base.need_directory()?;
         base.need_writable()?;
         let place = self.place(directory, path)?;
         let name = place.name.ok_or(Errno::IsDirectory)?;
         let entry = self.entry(place.directory, name).ok_or(Errno::NoEntry)?;
         match entry.kind {
-            NodeKind::Directory => Err(Errno::IsDirectory),
+            InodeKind::Directory => Err(Errno::IsDirectory),
             _ => {
-                self.log_names(|| Operation::Remove { directory: place.directory, name: name.into(), entry });
+                self.log_names(|| JournalEntry::Remove { directory: place.directory, name: name.into(), entry });
                 self.detach(place.directory, name, now_ns);
                 Ok(())
             }
@@ -91,10 +92,10 @@ impl Disk {
     /// directories, escapes and read-only descriptors.
     pub fn link_at(
         &mut self,
-        old_base: &Descriptor,
+        old_base: &FileDescriptor,
         old_flags: PathFlags,
         old_path: &str,
-        new_base: &Descriptor,
+        new_base: &FileDescriptor,
         new_path: &str,
         now_ns: u64,
     ) -> Result<(), Errno> {
@@ -112,7 +113,7 @@ impl Disk {
         };
         let name = self.need_free(&new)?;
         let entry = match entry {
-            Some(entry) if entry.kind != NodeKind::Directory => entry,
+            Some(entry) if entry.kind != InodeKind::Directory => entry,
             _ => return Err(Errno::NotPermitted),
         };
         if self.node(entry.node).links >= LINKS_MAX {
@@ -122,7 +123,7 @@ impl Disk {
         let node = self.node_mut(entry.node);
         node.links += 1;
         node.changed_ns = now_ns;
-        self.log_names(|| Operation::Add { directory: new.directory, name, entry });
+        self.log_names(|| JournalEntry::Add { directory: new.directory, name, entry });
         Ok(())
     }
 
@@ -130,7 +131,7 @@ impl Disk {
     ///
     /// # Errors
     /// Those of `symlinkat`; `not-permitted` for an absolute text, escapes and read-only descriptors.
-    pub fn symlink_at(&mut self, base: &Descriptor, text: &str, path: &str, now_ns: u64) -> Result<(), Errno> {
+    pub fn symlink_at(&mut self, base: &FileDescriptor, text: &str, path: &str, now_ns: u64) -> Result<(), Errno> {
         let directory = base.need_directory()?;
         base.need_writable()?;
         if text.starts_with('/') {
@@ -139,7 +140,7 @@ impl Disk {
         let place = self.place(directory, path)?;
         check_path(text)?;
         let name = self.need_free(&place)?;
-        self.make(place.directory, name, Body::Link(text.into()), now_ns)?;
+        self.make(place.directory, name, InodeBody::Link(text.into()), now_ns)?;
         Ok(())
     }
 
@@ -147,13 +148,13 @@ impl Disk {
     ///
     /// # Errors
     /// Those of `readlinkat`; `not-permitted` for escapes and for an absolute text.
-    pub fn readlink_at(&self, base: &Descriptor, path: &str) -> Result<Arc<str>, Errno> {
+    pub fn readlink_at(&self, base: &FileDescriptor, path: &str) -> Result<Arc<str>, Errno> {
         let place = self.place(base.need_directory()?, path)?;
         let name = place.name.ok_or(Errno::Invalid)?;
         let entry = self.entry(place.directory, name).ok_or(Errno::NoEntry)?;
         match &self.node(entry.node).body {
-            Body::Link(text) if text.starts_with('/') => Err(Errno::NotPermitted),
-            Body::Link(text) => Ok(Arc::clone(text)),
+            InodeBody::Link(text) if text.starts_with('/') => Err(Errno::NotPermitted),
+            InodeBody::Link(text) => Ok(Arc::clone(text)),
             _ => Err(Errno::Invalid),
         }
     }
@@ -164,9 +165,9 @@ impl Disk {
     /// Those of `renameat`; `not-permitted` for escapes and read-only descriptors.
     pub fn rename_at(
         &mut self,
-        old_base: &Descriptor,
+        old_base: &FileDescriptor,
         old_path: &str,
-        new_base: &Descriptor,
+        new_base: &FileDescriptor,
         new_path: &str,
         now_ns: u64,
     ) -> Result<(), Errno> {
@@ -180,7 +181,7 @@ impl Disk {
         let moved = self.entry(old.directory, old_name).ok_or(Errno::NoEntry)?;
         let target = self.entry(new.directory, new_name);
         self.need_alive(new.directory)?;
-        if wants_directory && moved.kind != NodeKind::Directory {
+        if wants_directory && moved.kind != InodeKind::Directory {
             return Err(Errno::NotDirectory);
         }
         if self.is_within(new.directory, moved) {
@@ -194,13 +195,13 @@ impl Disk {
                 return Ok(());
             }
             match (moved.kind, target.kind) {
-                (NodeKind::Directory, NodeKind::Directory) => self.need_empty(target.node)?,
-                (NodeKind::Directory, _) => return Err(Errno::NotDirectory),
-                (_, NodeKind::Directory) => return Err(Errno::IsDirectory),
+                (InodeKind::Directory, InodeKind::Directory) => self.need_empty(target.node)?,
+                (InodeKind::Directory, _) => return Err(Errno::NotDirectory),
+                (_, InodeKind::Directory) => return Err(Errno::IsDirectory),
                 _ => {}
             }
         }
-        self.log_names(|| Operation::Move {
+        self.log_names(|| JournalEntry::Move {
             from: (old.directory, old_name.into()),
             to: (new.directory, new_name.into()),
             entry: moved,
@@ -213,7 +214,7 @@ impl Disk {
         self.attach(new.directory, new_name.into(), moved, now_ns).expect("a name was just freed");
         let node = self.node_mut(moved.node);
         node.changed_ns = now_ns;
-        if let Body::Directory(directory) = &mut node.body {
+        if let InodeBody::Directory(directory) = &mut node.body {
             directory.parent = new.directory;
         }
         Ok(())
@@ -223,7 +224,7 @@ impl Disk {
     ///
     /// # Errors
     /// `not-directory` for a file.
-    pub fn read_directory(&self, of: &Descriptor) -> Result<Vec<(Arc<str>, NodeKind)>, Errno> {
+    pub fn read_directory(&self, of: &FileDescriptor) -> Result<Vec<(Arc<str>, InodeKind)>, Errno> {
         let directory = self.node(of.need_directory()?).directory()?;
         Ok(directory.entries.iter().map(|(name, entry)| (Arc::clone(name), entry.kind)).collect())
     }
@@ -232,13 +233,13 @@ impl Disk {
     ///
     /// # Errors
     /// `not-directory` for a file.
-    pub fn list(&self, of: &Descriptor) -> Result<Listing, Errno> {
+    pub fn list(&self, of: &FileDescriptor) -> Result<DirectoryCursor, Errno> {
         let node = of.need_directory()?;
-        Ok(Listing { node, serial: self.node(node).serial, last: None })
+        Ok(DirectoryCursor { node, serial: self.node(node).serial, last: None })
     }
 
     /// The next entry, in the order of names.
-    pub fn next_entry(&self, listing: &mut Listing) -> Option<(Arc<str>, NodeKind)> {
+    pub fn next_entry(&self, listing: &mut DirectoryCursor) -> Option<(Arc<str>, InodeKind)> {
         let node = self.nodes.get(u64::from(listing.node.0)).filter(|node| node.serial == listing.serial)?;
         let entries = &node.directory().ok()?.entries;
         let from = match &listing.last {
@@ -251,7 +252,7 @@ impl Disk {
     }
 
     /// The name of a place where nothing stands yet.
-    fn need_free(&self, place: &Place<'_>) -> Result<Arc<str>, Errno> {
+    fn need_free(&self, place: &LastComponent<'_>) -> Result<Arc<str>, Errno> {
         let name = place.name.ok_or(Errno::Exist)?;
         self.need_alive(place.directory)?;
         match self.entry(place.directory, name) {
@@ -261,18 +262,18 @@ impl Disk {
     }
 
     /// Refuses new names in a directory that was removed and is only still open.
-    fn need_alive(&self, directory: NodeIndex) -> Result<(), Errno> {
+    fn need_alive(&self, directory: InodeIndex) -> Result<(), Errno> {
         if self.node(directory).links == 0 { Err(Errno::NoEntry) } else { Ok(()) }
     }
 
-    fn need_empty(&self, node: NodeIndex) -> Result<(), Errno> {
+    fn need_empty(&self, node: InodeIndex) -> Result<(), Errno> {
         if self.node(node).directory()?.entries.is_empty() { Ok(()) } else { Err(Errno::NotEmpty) }
     }
 
     /// Whether `inner` is `outer` or below it. A path is as long as the tree is deep, which the bound on
     /// nodes bounds.
-    fn is_within(&self, inner: NodeIndex, outer: Entry) -> bool {
-        if outer.kind != NodeKind::Directory {
+    fn is_within(&self, inner: InodeIndex, outer: DirectoryEntry) -> bool {
+        if outer.kind != InodeKind::Directory {
             return false;
         }
         let mut at = inner;
@@ -289,30 +290,30 @@ impl Disk {
     /// Makes a node with one name.
     pub(super) fn make(
         &mut self,
-        directory: NodeIndex,
+        directory: InodeIndex,
         name: Arc<str>,
-        body: Body,
+        body: InodeBody,
         now_ns: u64,
-    ) -> Result<NodeIndex, Errno> {
+    ) -> Result<InodeIndex, Errno> {
         self.need_alive(directory)?;
         let node = self.add(body, now_ns)?;
         let kind = self.node(node).kind();
-        let entry = Entry { node, kind };
+        let entry = DirectoryEntry { node, kind };
         if let Err(error) = self.attach(directory, Arc::clone(&name), entry, now_ns) {
             self.collect(node);
             return Err(error);
         }
-        self.node_mut(node).links = if kind == NodeKind::Directory { 2 } else { 1 };
-        self.log_names(|| Operation::Add { directory, name, entry });
+        self.node_mut(node).links = if kind == InodeKind::Directory { 2 } else { 1 };
+        self.log_names(|| JournalEntry::Add { directory, name, entry });
         Ok(node)
     }
 
     /// Writes a name into a directory that has none like it.
     pub(super) fn attach(
         &mut self,
-        directory: NodeIndex,
+        directory: InodeIndex,
         name: Arc<str>,
-        entry: Entry,
+        entry: DirectoryEntry,
         now_ns: u64,
     ) -> Result<(), Errno> {
         assert!(self.node(directory).links > 0, "callers ask whether the directory is alive");
@@ -321,10 +322,10 @@ impl Disk {
         }
         let node = self.node_mut(directory);
         node.touch(now_ns);
-        if entry.kind == NodeKind::Directory {
+        if entry.kind == InodeKind::Directory {
             node.links += 1;
         }
-        let Body::Directory(at) = &mut node.body else { unreachable!("names are in directories") };
+        let InodeBody::Directory(at) = &mut node.body else { unreachable!("names are in directories") };
         assert!(!at.entries.contains_key(&*name), "the name is taken");
         at.entries.insert_mut(Arc::clone(&name), entry);
         self.usage.names += 1;
@@ -335,24 +336,24 @@ impl Disk {
     }
 
     /// Takes a name out of a directory; the node keeps its count of links.
-    pub(super) fn take(&mut self, directory: NodeIndex, name: &str, kind: NodeKind, now_ns: u64) {
+    pub(super) fn take(&mut self, directory: InodeIndex, name: &str, kind: InodeKind, now_ns: u64) {
         let node = self.node_mut(directory);
         node.touch(now_ns);
-        if kind == NodeKind::Directory {
+        if kind == InodeKind::Directory {
             node.links -= 1;
         }
-        let Body::Directory(at) = &mut node.body else { unreachable!("names are in directories") };
+        let InodeBody::Directory(at) = &mut node.body else { unreachable!("names are in directories") };
         assert!(at.entries.remove_mut(name), "the name is there");
         self.usage.names -= 1;
     }
 
-    /// Removes a name, and the node with it if that was its last and nobody holds it.
-    fn detach(&mut self, directory: NodeIndex, name: &str, now_ns: u64) {
+    /// Removes a name, and the node with it if that was its last name and no descriptor is open.
+    fn detach(&mut self, directory: InodeIndex, name: &str, now_ns: u64) {
         let entry = self.entry(directory, name).expect("the name is there");
         self.take(directory, name, entry.kind, now_ns);
         let node = self.node_mut(entry.node);
         node.changed_ns = now_ns;
-        node.links -= if entry.kind == NodeKind::Directory { node.links } else { 1 };
+        node.links -= if entry.kind == InodeKind::Directory { node.links } else { 1 };
         self.collect(entry.node);
     }
 }

@@ -19,8 +19,8 @@
 //! Invariants: undoing goes backwards from the last, so each operation meets the tree that it left.
 //! Not here: contents (`durable.rs`). Not modelled: times of directories; they stay as they were last seen.
 
-use super::node::{Body, Entry, NodeIndex, NodeKind};
-use super::{Descriptor, Disk};
+use super::node::{DirectoryEntry, InodeBody, InodeIndex, InodeKind};
+use super::{Disk, FileDescriptor};
 use std::sync::Arc;
 
 /// Changes of names that may be pending; before one more, the oldest becomes durable, as a real journal is
@@ -29,29 +29,34 @@ pub const JOURNAL_OPERATIONS_MAX: u64 = 4096;
 
 /// One change of names, with what undoing it needs.
 #[derive(Clone, Debug)]
-pub(super) enum Operation {
+pub(super) enum JournalEntry {
     /// A new name: of a new node or of one that had others.
-    Add { directory: NodeIndex, name: Arc<str>, entry: Entry },
+    Add { directory: InodeIndex, name: Arc<str>, entry: DirectoryEntry },
     /// A name is gone. The journal holds the node.
-    Remove { directory: NodeIndex, name: Arc<str>, entry: Entry },
+    Remove { directory: InodeIndex, name: Arc<str>, entry: DirectoryEntry },
     /// A name moved. The journal holds what it replaced.
-    Move { from: (NodeIndex, Arc<str>), to: (NodeIndex, Arc<str>), entry: Entry, replaced: Option<Entry> },
+    Move {
+        from: (InodeIndex, Arc<str>),
+        to: (InodeIndex, Arc<str>),
+        entry: DirectoryEntry,
+        replaced: Option<DirectoryEntry>,
+    },
 }
 
-impl Operation {
-    fn changes(&self, directory: NodeIndex) -> bool {
+impl JournalEntry {
+    fn changes(&self, directory: InodeIndex) -> bool {
         match self {
-            Operation::Add { directory: at, .. } | Operation::Remove { directory: at, .. } => *at == directory,
-            Operation::Move { from, to, .. } => from.0 == directory || to.0 == directory,
+            JournalEntry::Add { directory: at, .. } | JournalEntry::Remove { directory: at, .. } => *at == directory,
+            JournalEntry::Move { from, to, .. } => from.0 == directory || to.0 == directory,
         }
     }
 
     /// The node that lost a name by it.
-    fn holds(&self) -> Option<NodeIndex> {
+    fn holds(&self) -> Option<InodeIndex> {
         match self {
-            Operation::Add { .. } => None,
-            Operation::Remove { entry, .. } => Some(entry.node),
-            Operation::Move { replaced, .. } => replaced.map(|entry| entry.node),
+            JournalEntry::Add { .. } => None,
+            JournalEntry::Remove { entry, .. } => Some(entry.node),
+            JournalEntry::Move { replaced, .. } => replaced.map(|entry| entry.node),
         }
     }
 }
@@ -59,13 +64,13 @@ impl Operation {
 impl Disk {
     /// Notes a change of names that is about to be made, or was just made and holds nothing.
     #[inline]
-    pub(super) fn log_names(&mut self, operation: impl FnOnce() -> Operation) {
+    pub(super) fn log_names(&mut self, operation: impl FnOnce() -> JournalEntry) {
         if self.durability.is_some() {
             self.log_operation(operation());
         }
     }
 
-    fn log_operation(&mut self, operation: Operation) {
+    fn log_operation(&mut self, operation: JournalEntry) {
         let durability = self.durability.as_ref().expect("callers ask");
         if durability.logged - durability.committed >= JOURNAL_OPERATIONS_MAX {
             self.commit_names_before(durability.committed + 1);
@@ -79,7 +84,7 @@ impl Disk {
     }
 
     /// Makes durable what was changed in a directory, and everything before it.
-    pub(super) fn sync_directory(&mut self, directory: &Descriptor) {
+    pub(super) fn sync_directory(&mut self, directory: &FileDescriptor) {
         let Some(durability) = &self.durability else { return };
         let changes = |number: &u64| durability.journal.get(*number).is_some_and(|one| one.changes(directory.node));
         if let Some(last) = (durability.committed..durability.logged).rev().find(changes) {
@@ -115,17 +120,17 @@ impl Disk {
         durability.logged -= 1;
         let operation = durability.journal.remove(durability.logged).expect("it was logged");
         match &*operation {
-            Operation::Add { directory, name, entry } => {
+            JournalEntry::Add { directory, name, entry } => {
                 self.unname(*directory, name, *entry);
                 let node = self.node_mut(entry.node);
-                node.links -= if entry.kind == NodeKind::Directory { node.links } else { 1 };
+                node.links -= if entry.kind == InodeKind::Directory { node.links } else { 1 };
                 self.collect(entry.node);
             }
-            Operation::Remove { directory, name, entry } => self.restore(*directory, name, *entry),
-            Operation::Move { from, to, entry, replaced } => {
+            JournalEntry::Remove { directory, name, entry } => self.restore(*directory, name, *entry),
+            JournalEntry::Move { from, to, entry, replaced } => {
                 self.unname(to.0, &to.1, *entry);
                 self.name(from.0, &from.1, *entry);
-                if let Body::Directory(directory) = &mut self.node_mut(entry.node).body {
+                if let InodeBody::Directory(directory) = &mut self.node_mut(entry.node).body {
                     directory.parent = from.0;
                 }
                 if let Some(replaced) = replaced {
@@ -136,23 +141,23 @@ impl Disk {
     }
 
     /// Gives back a name that was a node's, and lets go of the node.
-    fn restore(&mut self, directory: NodeIndex, name: &Arc<str>, entry: Entry) {
+    fn restore(&mut self, directory: InodeIndex, name: &Arc<str>, entry: DirectoryEntry) {
         self.name(directory, name, entry);
-        self.node_mut(entry.node).links += if entry.kind == NodeKind::Directory { 2 } else { 1 };
+        self.node_mut(entry.node).links += if entry.kind == InodeKind::Directory { 2 } else { 1 };
         self.closed(entry.node);
     }
 
-    fn name(&mut self, directory: NodeIndex, name: &Arc<str>, entry: Entry) {
+    fn name(&mut self, directory: InodeIndex, name: &Arc<str>, entry: DirectoryEntry) {
         self.keeping_times(directory, |disk| {
             disk.attach(directory, Arc::clone(name), entry, 0).expect("it was there before");
         });
     }
 
-    fn unname(&mut self, directory: NodeIndex, name: &str, entry: Entry) {
+    fn unname(&mut self, directory: InodeIndex, name: &str, entry: DirectoryEntry) {
         self.keeping_times(directory, |disk| disk.take(directory, name, entry.kind, 0));
     }
 
-    fn keeping_times(&mut self, directory: NodeIndex, change: impl FnOnce(&mut Disk)) {
+    fn keeping_times(&mut self, directory: InodeIndex, change: impl FnOnce(&mut Disk)) {
         let before = self.node(directory).stat();
         change(self);
         let node = self.node_mut(directory);

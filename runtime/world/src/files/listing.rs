@@ -8,13 +8,13 @@
 //!
 //! Invariant: looking changes nothing; paths are sorted as their directories list them.
 
-use super::node::Body;
-use super::{Disk, Stat};
+use super::node::InodeBody;
+use super::{Disk, InodeStat};
 
 impl Disk {
-    /// Each name on the disk with what stands there, at most so many; a file with two names comes twice.
+    /// Each name on the disk with what stands there, up to a bound; a file with two names comes twice.
     #[must_use]
-    pub fn all(&self, most: usize) -> Vec<(String, Stat)> {
+    pub fn all(&self, most: usize) -> Vec<(String, InodeStat)> {
         let mut found = Vec::new();
         let mut open = vec![(String::from("/"), self.root())];
         while let Some((path, index)) = open.pop() {
@@ -22,7 +22,7 @@ impl Disk {
                 break;
             }
             let node = self.node(index);
-            if let Body::Directory(directory) = &node.body {
+            if let InodeBody::Directory(directory) = &node.body {
                 let base = if path == "/" { "" } else { &path };
                 let entries: Vec<_> = directory.entries.iter().collect();
                 let inside = entries.iter().rev().map(|(name, entry)| (format!("{base}/{name}"), entry.node));
@@ -36,7 +36,7 @@ impl Disk {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{DiskLimits, NodeKind};
+    use super::super::{DiskLimits, InodeKind};
     use super::*;
 
     #[test]
@@ -50,6 +50,6 @@ mod tests {
         let paths = |most| disk.all(most).into_iter().map(|(path, _)| path).collect::<Vec<_>>();
         assert_eq!(paths(99), ["/", "/a", "/a/x", "/b", "/link", "/tmp"]);
         assert_eq!(paths(2), ["/", "/a"]);
-        assert_eq!(disk.all(99)[4].1.kind, NodeKind::Link);
+        assert_eq!(disk.all(99)[4].1.kind, InodeKind::Link);
     }
 }

@@ -8,7 +8,7 @@
 //! root, which is always open and never closed. Not here: asking the real computer (`fozzy-host`).
 
 use super::open::DescriptorFlags;
-use super::{Errno, NodeKind};
+use super::{Errno, InodeKind};
 use std::collections::BTreeMap;
 
 /// An open file or directory of the real computer.
@@ -17,7 +17,7 @@ pub struct LiveFile {
     /// How it is named in questions.
     pub number: u32,
     /// What it is.
-    pub kind: NodeKind,
+    pub kind: InodeKind,
     /// What it can be used for; `get-flags` answers them.
     pub flags: DescriptorFlags,
 }
@@ -34,7 +34,7 @@ impl LiveFile {
     #[must_use]
     pub fn root() -> LiveFile {
         let flags = DescriptorFlags { read: true, mutate_directory: true, ..DescriptorFlags::default() };
-        LiveFile { number: 0, kind: NodeKind::Directory, flags }
+        LiveFile { number: 0, kind: InodeKind::Directory, flags }
     }
 
     /// Refuses directories, in the words of wasmtime-wasi.
@@ -42,7 +42,7 @@ impl LiveFile {
     /// # Errors
     /// `bad-descriptor`.
     pub fn need_file(&self) -> Result<(), Errno> {
-        if self.kind == NodeKind::File { Ok(()) } else { Err(Errno::BadDescriptor) }
+        if self.kind == InodeKind::File { Ok(()) } else { Err(Errno::BadDescriptor) }
     }
 
     /// Refuses files, in the words of wasmtime-wasi.
@@ -50,7 +50,7 @@ impl LiveFile {
     /// # Errors
     /// `not-directory`.
     pub fn need_directory(&self) -> Result<(), Errno> {
-        if self.kind == NodeKind::Directory { Ok(()) } else { Err(Errno::NotDirectory) }
+        if self.kind == InodeKind::Directory { Ok(()) } else { Err(Errno::NotDirectory) }
     }
 }
 

@@ -8,8 +8,8 @@
 //! Invariants: a mount never follows a link, so nothing lands outside its guest path; directories that
 //! exist are merged, anything else that exists is an error. Not here: capturing (`fozzy-live`).
 
-use super::content::Content;
-use super::node::{Body, Directory, NodeIndex, NodeKind};
+use super::content::FileContent;
+use super::node::{Directory, InodeBody, InodeIndex, InodeKind};
 use super::path::{NAME_BYTES_MAX, check_path};
 use super::{Disk, Errno};
 use fozzy_trace::Digest;
@@ -90,7 +90,7 @@ impl Disk {
             let mut at = top;
             for step in parent.split('/').filter(|_| !parent.is_empty()) {
                 match self.entry(at, step) {
-                    Some(found) if found.kind == NodeKind::Directory => at = found.node,
+                    Some(found) if found.kind == InodeKind::Directory => at = found.node,
                     _ => return Err(wrong(&entry.path, "is not below a directory that comes before it")),
                 }
             }
@@ -103,12 +103,12 @@ impl Disk {
                         path: entry.path.clone(),
                         digest: *digest,
                     })?;
-                    self.body_in(at, name, Body::File(Content::over(bytes)), now_ns)
+                    self.body_in(at, name, InodeBody::File(FileContent::over(bytes)), now_ns)
                 }
                 MountKind::Link(text) => {
                     check_path(text)
                         .map_err(|_| wrong(&entry.path, "is a link whose target is empty, absolute or too long"))?;
-                    self.body_in(at, name, Body::Link(text.as_str().into()), now_ns)
+                    self.body_in(at, name, InodeBody::Link(text.as_str().into()), now_ns)
                 }
             };
             made.map_err(|error| self.refusal(mount, &entry.path, error))?;
@@ -116,17 +116,17 @@ impl Disk {
         Ok(())
     }
 
-    fn directory_in(&mut self, at: NodeIndex, name: &str, now_ns: u64) -> Result<NodeIndex, Errno> {
+    fn directory_in(&mut self, at: InodeIndex, name: &str, now_ns: u64) -> Result<InodeIndex, Errno> {
         match self.entry(at, name) {
-            Some(found) if found.kind == NodeKind::Directory => Ok(found.node),
+            Some(found) if found.kind == InodeKind::Directory => Ok(found.node),
             _ => {
                 let directory = Directory { parent: at, entries: RedBlackTreeMapSync::new_sync() };
-                self.body_in(at, name, Body::Directory(directory), now_ns)
+                self.body_in(at, name, InodeBody::Directory(directory), now_ns)
             }
         }
     }
 
-    fn body_in(&mut self, at: NodeIndex, name: &str, body: Body, now_ns: u64) -> Result<NodeIndex, Errno> {
+    fn body_in(&mut self, at: InodeIndex, name: &str, body: InodeBody, now_ns: u64) -> Result<InodeIndex, Errno> {
         match self.entry(at, name) {
             Some(_) => Err(Errno::Exist),
             None => self.make(at, name.into(), body, now_ns),

@@ -11,17 +11,17 @@
 //! reused. Not here: names (a directory holds them), rights (a descriptor holds them).
 
 use super::Errno;
-use super::content::Content;
+use super::content::FileContent;
 use rpds::RedBlackTreeMapSync;
 use std::sync::Arc;
 
 /// The place of a node on the disk. Means something only while the node is linked or held.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct NodeIndex(pub u32);
+pub struct InodeIndex(pub u32);
 
 /// What a node is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum NodeKind {
+pub enum InodeKind {
     /// A directory.
     Directory,
     /// A regular file.
@@ -32,9 +32,9 @@ pub enum NodeKind {
 
 /// What `stat` answers. Times are nanoseconds since 1970-01-01T00:00:00Z on the virtual wall clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Stat {
+pub struct InodeStat {
     /// What it is.
-    pub kind: NodeKind,
+    pub kind: InodeKind,
     /// Names that lead to it; a directory has one in its parent, one in itself and one in each
     /// directory below.
     pub links: u64,
@@ -53,7 +53,7 @@ pub struct Stat {
 pub const DIRECTORY_BYTES: u64 = 4096;
 
 #[derive(Clone, Debug)]
-pub(super) struct Node {
+pub(super) struct Inode {
     /// How many nodes were made before this one, plus one: its identity for all time.
     pub(super) serial: u64,
     /// Names that lead here.
@@ -64,48 +64,48 @@ pub(super) struct Node {
     pub(super) modified_ns: u64,
     pub(super) changed_ns: u64,
     /// The directory in which it got its latest name, and that name; neither need still be true.
-    pub(super) named_in: NodeIndex,
+    pub(super) named_in: InodeIndex,
     pub(super) name: Arc<str>,
-    pub(super) body: Body,
+    pub(super) body: InodeBody,
 }
 
 #[derive(Clone, Debug)]
-pub(super) enum Body {
-    File(Content),
+pub(super) enum InodeBody {
+    File(FileContent),
     Directory(Directory),
     Link(Arc<str>),
 }
 
 #[derive(Clone, Debug)]
 pub(super) struct Directory {
-    pub(super) parent: NodeIndex,
-    pub(super) entries: RedBlackTreeMapSync<Arc<str>, Entry>,
+    pub(super) parent: InodeIndex,
+    pub(super) entries: RedBlackTreeMapSync<Arc<str>, DirectoryEntry>,
 }
 
 /// What a name in a directory leads to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Entry {
-    pub(super) node: NodeIndex,
+pub(super) struct DirectoryEntry {
+    pub(super) node: InodeIndex,
     /// The node's kind, which never changes: a listing need not visit the node.
-    pub(super) kind: NodeKind,
+    pub(super) kind: InodeKind,
 }
 
-impl Node {
-    pub(super) fn kind(&self) -> NodeKind {
+impl Inode {
+    pub(super) fn kind(&self) -> InodeKind {
         match self.body {
-            Body::File(_) => NodeKind::File,
-            Body::Directory(_) => NodeKind::Directory,
-            Body::Link(_) => NodeKind::Link,
+            InodeBody::File(_) => InodeKind::File,
+            InodeBody::Directory(_) => InodeKind::Directory,
+            InodeBody::Link(_) => InodeKind::Link,
         }
     }
 
-    pub(super) fn stat(&self) -> Stat {
+    pub(super) fn stat(&self) -> InodeStat {
         let size = match &self.body {
-            Body::File(content) => content.size(),
-            Body::Directory(_) => DIRECTORY_BYTES,
-            Body::Link(text) => text.len() as u64,
+            InodeBody::File(content) => content.size(),
+            InodeBody::Directory(_) => DIRECTORY_BYTES,
+            InodeBody::Link(text) => text.len() as u64,
         };
-        Stat {
+        InodeStat {
             kind: self.kind(),
             links: self.links,
             size,
@@ -118,7 +118,7 @@ impl Node {
     /// The directory that this is.
     pub(super) fn directory(&self) -> Result<&Directory, Errno> {
         match &self.body {
-            Body::Directory(directory) => Ok(directory),
+            InodeBody::Directory(directory) => Ok(directory),
             _ => Err(Errno::NotDirectory),
         }
     }

@@ -6,8 +6,8 @@
 //! is matched by one `closed`. A read-only descriptor opens nothing that can be written.
 //! Not here: handles (the host's table), stream positions.
 
-use super::node::{Body, NodeIndex, NodeKind};
-use super::path::{Ending, Found};
+use super::node::{InodeBody, InodeIndex, InodeKind};
+use super::path::{PathEndRules, PathTarget};
 use super::{Disk, Errno};
 
 /// How paths are resolved: `path-flags` of the WIT.
@@ -49,11 +49,11 @@ pub struct DescriptorFlags {
 
 /// An open file or directory: a plain value, from which the disk is asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Descriptor {
+pub struct FileDescriptor {
     /// The node that it holds.
-    pub node: NodeIndex,
+    pub node: InodeIndex,
     /// What the node is.
-    pub kind: NodeKind,
+    pub kind: InodeKind,
     /// What it can be used for; `get-flags` answers them.
     pub flags: DescriptorFlags,
     /// Whether anything may be changed through it or through what is opened from it. A preopened
@@ -61,19 +61,19 @@ pub struct Descriptor {
     pub writable: bool,
 }
 
-impl Descriptor {
+impl FileDescriptor {
     /// Refuses files, in the words of wasmtime-wasi.
-    pub(super) fn need_directory(&self) -> Result<NodeIndex, Errno> {
+    pub(super) fn need_directory(&self) -> Result<InodeIndex, Errno> {
         match self.kind {
-            NodeKind::Directory => Ok(self.node),
+            InodeKind::Directory => Ok(self.node),
             _ => Err(Errno::NotDirectory),
         }
     }
 
     /// Refuses directories, in the words of wasmtime-wasi.
-    pub(super) fn need_file(&self) -> Result<NodeIndex, Errno> {
+    pub(super) fn need_file(&self) -> Result<InodeIndex, Errno> {
         match self.kind {
-            NodeKind::File => Ok(self.node),
+            InodeKind::File => Ok(self.node),
             _ => Err(Errno::BadDescriptor),
         }
     }
@@ -86,7 +86,7 @@ impl Descriptor {
 
 impl Disk {
     /// A descriptor of the root directory, as a preopened directory gets it.
-    pub fn open_root(&mut self, writable: bool) -> Descriptor {
+    pub fn open_root(&mut self, writable: bool) -> FileDescriptor {
         let node = self.root();
         self.opened(node);
         preopened(node, writable)
@@ -96,7 +96,7 @@ impl Disk {
     ///
     /// # Errors
     /// As [`Disk::open_at`]; `not-directory` for anything else.
-    pub fn open_path(&mut self, path: &str, writable: bool) -> Result<Descriptor, Errno> {
+    pub fn open_path(&mut self, path: &str, writable: bool) -> Result<FileDescriptor, Errno> {
         let relative = path.trim_start_matches('/');
         let node = match relative {
             "" => self.root(),
@@ -118,13 +118,13 @@ impl Disk {
     /// Those of `openat` in POSIX, and `not-permitted` where the path leads out of `base`.
     pub fn open_at(
         &mut self,
-        base: &Descriptor,
+        base: &FileDescriptor,
         path_flags: PathFlags,
         path: &str,
         open: OpenFlags,
         flags: DescriptorFlags,
         now_ns: u64,
-    ) -> Result<Descriptor, Errno> {
+    ) -> Result<FileDescriptor, Errno> {
         let directory = base.need_directory()?;
         if flags.file_integrity_sync || flags.data_integrity_sync || flags.requested_write_sync {
             return Err(Errno::Unsupported);
@@ -138,49 +138,49 @@ impl Disk {
             base.need_writable()?;
         }
         let exclusive = open.create && open.exclusive;
-        let ending = Ending { follow: path_flags.symlink_follow && !exclusive, create: open.create };
+        let ending = PathEndRules { follow: path_flags.symlink_follow && !exclusive, create: open.create };
         let node = match self.walk(directory, path, ending)? {
-            Found::Dots(_) if exclusive => return Err(Errno::Exist),
-            Found::Dots(_) if write => return Err(Errno::IsDirectory),
-            Found::Dots(node) => node,
-            Found::Name { entry: Some(entry), slash, .. } => match entry.kind {
+            PathTarget::Dots(_) if exclusive => return Err(Errno::Exist),
+            PathTarget::Dots(_) if write => return Err(Errno::IsDirectory),
+            PathTarget::Dots(node) => node,
+            PathTarget::Name { entry: Some(entry), slash, .. } => match entry.kind {
                 _ if exclusive => return Err(Errno::Exist),
-                NodeKind::Directory if write => return Err(Errno::IsDirectory),
-                NodeKind::Directory => entry.node,
+                InodeKind::Directory if write => return Err(Errno::IsDirectory),
+                InodeKind::Directory => entry.node,
                 _ if slash => return Err(Errno::NotDirectory),
-                NodeKind::Link => return Err(Errno::Loop),
-                NodeKind::File if open.directory => return Err(Errno::NotDirectory),
-                NodeKind::File => {
+                InodeKind::Link => return Err(Errno::Loop),
+                InodeKind::File if open.directory => return Err(Errno::NotDirectory),
+                InodeKind::File => {
                     if open.truncate {
                         self.resize(entry.node, 0, now_ns);
                     }
                     entry.node
                 }
             },
-            Found::Name { directory, name, entry: None, .. } => {
+            PathTarget::Name { directory, name, entry: None, .. } => {
                 if !open.create {
                     return Err(Errno::NoEntry);
                 }
                 let name = name.into();
-                self.make(directory, name, Body::File(Default::default()), now_ns)?
+                self.make(directory, name, InodeBody::File(Default::default()), now_ns)?
             }
         };
         self.opened(node);
         let kind = self.node(node).kind();
         let flags = match kind {
-            NodeKind::Directory => DescriptorFlags { read, mutate_directory: write, ..Default::default() },
+            InodeKind::Directory => DescriptorFlags { read, mutate_directory: write, ..Default::default() },
             _ => DescriptorFlags { read, write, ..Default::default() },
         };
-        Ok(Descriptor { node, kind, flags, writable: base.writable })
+        Ok(FileDescriptor { node, kind, flags, writable: base.writable })
     }
 
     /// Notes one more holder of `node`: a stream, or a copy of a descriptor.
-    pub fn opened(&mut self, node: NodeIndex) {
+    pub fn opened(&mut self, node: InodeIndex) {
         self.node_mut(node).holders += 1;
     }
 
-    /// Notes one holder less. A node that nothing leads to and nobody holds is gone.
-    pub fn closed(&mut self, node: NodeIndex) {
+    /// Drops one holder. A node without links and holders is removed.
+    pub fn closed(&mut self, node: InodeIndex) {
         let held = self.node_mut(node);
         assert!(held.holders > 0, "more was closed than opened");
         held.holders -= 1;
@@ -188,7 +188,7 @@ impl Disk {
     }
 }
 
-fn preopened(node: NodeIndex, writable: bool) -> Descriptor {
+fn preopened(node: InodeIndex, writable: bool) -> FileDescriptor {
     let flags = DescriptorFlags { read: true, mutate_directory: writable, ..Default::default() };
-    Descriptor { node, kind: NodeKind::Directory, flags, writable }
+    FileDescriptor { node, kind: InodeKind::Directory, flags, writable }
 }

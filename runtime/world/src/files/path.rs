@@ -11,7 +11,7 @@
 //! Invariants: `..` is refused exactly where it would leave the base; the work is bounded by the length
 //! of the path and [`LINKS_FOLLOWED_MAX`] link texts. Not here: creating what is missing.
 
-use super::node::{Body, Entry, NodeIndex, NodeKind};
+use super::node::{DirectoryEntry, InodeBody, InodeIndex, InodeKind};
 use super::{Disk, Errno};
 use std::sync::Arc;
 
@@ -23,23 +23,23 @@ pub const PATH_BYTES_MAX: usize = 4095;
 pub const LINKS_FOLLOWED_MAX: u32 = 40;
 
 /// What a path leads to.
-pub(super) enum Found<'a> {
+pub(super) enum PathTarget<'a> {
     /// A directory, by a path that ends in `.` or `..`.
-    Dots(NodeIndex),
+    Dots(InodeIndex),
     /// A name in a directory, and what it stands for if anything.
-    Name { directory: NodeIndex, name: &'a str, entry: Option<Entry>, slash: bool },
+    Name { directory: InodeIndex, name: &'a str, entry: Option<DirectoryEntry>, slash: bool },
 }
 
 /// The last name of a path, which an operation is about to create, remove or move.
-pub(super) struct Place<'a> {
-    pub(super) directory: NodeIndex,
+pub(super) struct LastComponent<'a> {
+    pub(super) directory: InodeIndex,
     /// `None` when the path ends in `.`, `..` or a slash, and so names no entry.
     pub(super) name: Option<&'a str>,
 }
 
 /// How the end of a path is treated.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) struct Ending {
+pub(super) struct PathEndRules {
     /// A link at the end is followed.
     pub(super) follow: bool,
     /// A file is about to be created: a slash at the end is refused.
@@ -71,7 +71,12 @@ fn check_name(name: &str) -> Result<(), Errno> {
 
 impl Disk {
     /// Walks `path` from `base`.
-    pub(super) fn walk<'a>(&'a self, base: NodeIndex, path: &'a str, ending: Ending) -> Result<Found<'a>, Errno> {
+    pub(super) fn walk<'a>(
+        &'a self,
+        base: InodeIndex,
+        path: &'a str,
+        ending: PathEndRules,
+    ) -> Result<PathTarget<'a>, Errno> {
         check_path(path)?;
         let mut current = base;
         let mut directory = self.node(base).directory()?;
@@ -97,19 +102,19 @@ impl Disk {
                     directory = self.node(current).directory().expect("a parent is a directory");
                 }
                 if last {
-                    return Ok(Found::Dots(current));
+                    return Ok(PathTarget::Dots(current));
                 }
             } else {
                 check_name(name)?;
                 let entry = directory.entries.get(name).copied();
                 let follow = !last || ending.follow || slash;
                 match entry {
-                    Some(entry) if entry.kind == NodeKind::Link && follow => {
+                    Some(entry) if entry.kind == InodeKind::Link && follow => {
                         followed += 1;
                         if followed > LINKS_FOLLOWED_MAX {
                             return Err(Errno::Loop);
                         }
-                        let Body::Link(text) = &self.node(entry.node).body else {
+                        let InodeBody::Link(text) = &self.node(entry.node).body else {
                             unreachable!("an entry's kind is its node's")
                         };
                         if text.starts_with('/') {
@@ -121,7 +126,7 @@ impl Disk {
                         rest = text;
                         continue;
                     }
-                    entry if last => return Ok(Found::Name { directory: current, name, entry, slash }),
+                    entry if last => return Ok(PathTarget::Name { directory: current, name, entry, slash }),
                     None => return Err(Errno::NoEntry),
                     Some(entry) => {
                         directory = self.node(entry.node).directory()?;
@@ -137,23 +142,23 @@ impl Disk {
     }
 
     /// The node that `path` leads to.
-    pub(super) fn lookup(&self, base: NodeIndex, path: &str, follow: bool) -> Result<NodeIndex, Errno> {
-        match self.walk(base, path, Ending { follow, create: false })? {
-            Found::Dots(node) => Ok(node),
-            Found::Name { entry: Some(entry), slash, .. } => {
-                if slash && entry.kind != NodeKind::Directory {
+    pub(super) fn lookup(&self, base: InodeIndex, path: &str, follow: bool) -> Result<InodeIndex, Errno> {
+        match self.walk(base, path, PathEndRules { follow, create: false })? {
+            PathTarget::Dots(node) => Ok(node),
+            PathTarget::Name { entry: Some(entry), slash, .. } => {
+                if slash && entry.kind != InodeKind::Directory {
                     return Err(Errno::NotDirectory);
                 }
                 Ok(entry.node)
             }
-            Found::Name { entry: None, .. } => Err(Errno::NoEntry),
+            PathTarget::Name { entry: None, .. } => Err(Errno::NoEntry),
         }
     }
 
     /// Splits off the last name of `path` and walks the rest, which must lead to a directory.
     ///
     /// As in wasmtime-wasi, a path that ends in a slash has no last name: it is the directory's own `.`.
-    pub(super) fn place<'p>(&self, base: NodeIndex, path: &'p str) -> Result<Place<'p>, Errno> {
+    pub(super) fn place<'p>(&self, base: InodeIndex, path: &'p str) -> Result<LastComponent<'p>, Errno> {
         check_path(path)?;
         let (parent, name) = split_last(path);
         let directory = match parent {
@@ -164,13 +169,13 @@ impl Disk {
         if let Some(name) = name {
             check_name(name)?;
         }
-        Ok(Place { directory, name })
+        Ok(LastComponent { directory, name })
     }
 
     /// The absolute path of a node, for those who name it outside the disk; of a node with several names the
     /// latest, of one without the one it had last.
     #[must_use]
-    pub fn path_of(&self, node: NodeIndex) -> String {
+    pub fn path_of(&self, node: InodeIndex) -> String {
         let (mut names, mut at, mut bytes) = (Vec::new(), node, 0);
         // What is removed can have been in what is removed, and its place be taken; a path has its bound anyway.
         while at != self.root() && bytes < PATH_BYTES_MAX {
@@ -184,7 +189,7 @@ impl Disk {
 
     /// The absolute path that `relative` means below `base`, by its text alone: links are not followed.
     #[must_use]
-    pub fn path_at(&self, base: NodeIndex, relative: &str) -> String {
+    pub fn path_at(&self, base: InodeIndex, relative: &str) -> String {
         let base = self.path_of(base);
         let mut names: Vec<&str> = base.split('/').filter(|name| !name.is_empty()).collect();
         for name in relative.split('/') {
@@ -198,10 +203,10 @@ impl Disk {
     }
 
     /// A directory and a name in it that lead to `node`.
-    fn name_of(&self, node: NodeIndex) -> Option<(NodeIndex, Arc<str>)> {
+    fn name_of(&self, node: InodeIndex) -> Option<(InodeIndex, Arc<str>)> {
         let at = self.nodes.get(u64::from(node.0))?;
         let latest = Some((at.named_in, Arc::clone(&at.name)));
-        let leads = |directory: NodeIndex, name: &str| {
+        let leads = |directory: InodeIndex, name: &str| {
             let entries = self.nodes.get(u64::from(directory.0)).and_then(|node| node.directory().ok());
             entries.and_then(|directory| directory.entries.get(name)).is_some_and(|entry| entry.node == node)
         };
@@ -215,14 +220,14 @@ impl Disk {
                 let mut entries = directory.entries.iter();
                 found = entries
                     .find(|(_, entry)| entry.node == node)
-                    .map(|(name, _)| (NodeIndex(index as u32), Arc::clone(name)));
+                    .map(|(name, _)| (InodeIndex(index as u32), Arc::clone(name)));
             }
         });
         found.or(latest)
     }
 
     /// What stands at a place that has a name.
-    pub(super) fn entry(&self, directory: NodeIndex, name: &str) -> Option<Entry> {
+    pub(super) fn entry(&self, directory: InodeIndex, name: &str) -> Option<DirectoryEntry> {
         self.node(directory).directory().ok()?.entries.get(name).copied()
     }
 }

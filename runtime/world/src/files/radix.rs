@@ -8,10 +8,10 @@
 //!
 //! Two things of the disk are stored in it: nodes by index, and chunks of a file by position. A clone
 //! shares every branch; a change copies the shared branches on its path and nothing else, and none at
-//! all when nobody shares them.
+//! all when they are not shared.
 //!
 //! Invariants: a branch is never empty; the height is the smallest that ever was needed; iteration is
-//! in the order of keys. Not here: iteration by reference that outlives a change (nobody needs it).
+//! in the order of keys. Not here: iteration by reference that outlives a change (not needed).
 
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ const WIDTH: usize = 1 << BITS;
 
 /// See the module.
 #[derive(Clone, Debug)]
-pub(super) struct Radix<T> {
+pub(super) struct RadixTree<T> {
     top: Slot<T>,
     height: u32,
 }
@@ -34,13 +34,13 @@ enum Slot<T> {
     Value(T),
 }
 
-impl<T> Default for Radix<T> {
-    fn default() -> Radix<T> {
-        Radix { top: Slot::Empty, height: 0 }
+impl<T> Default for RadixTree<T> {
+    fn default() -> RadixTree<T> {
+        RadixTree { top: Slot::Empty, height: 0 }
     }
 }
 
-impl<T: Clone> Radix<T> {
+impl<T: Clone> RadixTree<T> {
     /// Whether `key` can be stored without growing.
     fn covers(&self, key: u64) -> bool {
         self.height * BITS >= u64::BITS || key >> (self.height * BITS) == 0
@@ -194,7 +194,7 @@ mod tests {
     use super::*;
     use std::collections::BTreeMap;
 
-    fn content(radix: &Radix<u64>) -> Vec<(u64, u64)> {
+    fn content(radix: &RadixTree<u64>) -> Vec<(u64, u64)> {
         let mut all = Vec::new();
         radix.for_each(&mut |key, value| all.push((key, *value)));
         all
@@ -203,7 +203,7 @@ mod tests {
     #[test]
     fn it_is_an_ordered_map() {
         let mut random = Lcg(7);
-        let (mut radix, mut model) = (Radix::default(), BTreeMap::new());
+        let (mut radix, mut model) = (RadixTree::default(), BTreeMap::new());
         for step in 0..20_000_u64 {
             let bits = 1 + random.below(34);
             let key = random.below(1 << bits);
@@ -231,7 +231,7 @@ mod tests {
 
     #[test]
     fn an_emptied_array_holds_no_branch() {
-        let mut radix = Radix::default();
+        let mut radix = RadixTree::default();
         radix.insert(u64::MAX, 1);
         radix.insert(0, 2);
         assert_eq!((radix.remove(u64::MAX), radix.remove(0)), (Some(1), Some(2)));

@@ -6,15 +6,15 @@
 //! twice; equal trees have equal digests, whatever the indices of their nodes.
 //! Not here: rights.
 
-use super::node::{Body, Node, NodeIndex, NodeKind, Stat};
-use super::open::{Descriptor, DescriptorFlags, PathFlags};
+use super::node::{Inode, InodeBody, InodeIndex, InodeKind, InodeStat};
+use super::open::{DescriptorFlags, FileDescriptor, PathFlags};
 use super::{Disk, Errno};
-use fozzy_trace::Fold;
+use fozzy_trace::RunningDigest;
 use std::collections::BTreeMap;
 
 /// What a time becomes: `new-timestamp` of the WIT.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum NewTime {
+pub enum FileTimeChange {
     /// What it was.
     NoChange,
     /// The time of the call.
@@ -45,7 +45,7 @@ pub struct MetadataHash {
 impl Disk {
     /// Attributes of an open node.
     #[must_use]
-    pub fn stat(&self, of: &Descriptor) -> Stat {
+    pub fn stat(&self, of: &FileDescriptor) -> InodeStat {
         self.node(of.node).stat()
     }
 
@@ -53,7 +53,7 @@ impl Disk {
     ///
     /// # Errors
     /// Those of `fstatat`; `not-permitted` for escapes.
-    pub fn stat_at(&self, base: &Descriptor, path_flags: PathFlags, path: &str) -> Result<Stat, Errno> {
+    pub fn stat_at(&self, base: &FileDescriptor, path_flags: PathFlags, path: &str) -> Result<InodeStat, Errno> {
         Ok(self.node(self.subject(base, path_flags, path)?).stat())
     }
 
@@ -63,9 +63,9 @@ impl Disk {
     /// `not-permitted` for a read-only descriptor.
     pub fn set_times(
         &mut self,
-        of: &Descriptor,
-        accessed: NewTime,
-        modified: NewTime,
+        of: &FileDescriptor,
+        accessed: FileTimeChange,
+        modified: FileTimeChange,
         now_ns: u64,
     ) -> Result<(), Errno> {
         of.need_writable()?;
@@ -79,11 +79,11 @@ impl Disk {
     /// Those of `utimensat`; `not-permitted` for escapes and read-only descriptors.
     pub fn set_times_at(
         &mut self,
-        base: &Descriptor,
+        base: &FileDescriptor,
         path_flags: PathFlags,
         path: &str,
-        accessed: NewTime,
-        modified: NewTime,
+        accessed: FileTimeChange,
+        modified: FileTimeChange,
         now_ns: u64,
     ) -> Result<(), Errno> {
         let directory = base.need_directory()?;
@@ -96,7 +96,9 @@ impl Disk {
             let place = self.place(directory, path)?;
             match place.name {
                 None => place.directory,
-                Some(_) if accessed == NewTime::NoChange && modified == NewTime::NoChange => return Ok(()),
+                Some(_) if accessed == FileTimeChange::NoChange && modified == FileTimeChange::NoChange => {
+                    return Ok(());
+                }
                 Some(name) => self.entry(place.directory, name).ok_or(Errno::NoEntry)?.node,
             }
         };
@@ -104,14 +106,14 @@ impl Disk {
         Ok(())
     }
 
-    fn stamp(&mut self, node: NodeIndex, accessed: NewTime, modified: NewTime, now_ns: u64) {
-        if accessed == NewTime::NoChange && modified == NewTime::NoChange {
+    fn stamp(&mut self, node: InodeIndex, accessed: FileTimeChange, modified: FileTimeChange, now_ns: u64) {
+        if accessed == FileTimeChange::NoChange && modified == FileTimeChange::NoChange {
             return;
         }
-        let choose = |new: NewTime, old: u64| match new {
-            NewTime::NoChange => old,
-            NewTime::Now => now_ns,
-            NewTime::At(ns) => ns,
+        let choose = |new: FileTimeChange, old: u64| match new {
+            FileTimeChange::NoChange => old,
+            FileTimeChange::Now => now_ns,
+            FileTimeChange::At(ns) => ns,
         };
         let node = self.node_mut(node);
         node.accessed_ns = choose(accessed, node.accessed_ns);
@@ -121,25 +123,25 @@ impl Disk {
 
     /// The kind of an open node.
     #[must_use]
-    pub fn get_type(&self, of: &Descriptor) -> NodeKind {
+    pub fn get_type(&self, of: &FileDescriptor) -> InodeKind {
         of.kind
     }
 
     /// The flags of a descriptor.
     #[must_use]
-    pub fn get_flags(&self, of: &Descriptor) -> DescriptorFlags {
+    pub fn get_flags(&self, of: &FileDescriptor) -> DescriptorFlags {
         of.flags
     }
 
     /// Whether two descriptors hold one node.
     #[must_use]
-    pub fn is_same_object(&self, one: &Descriptor, other: &Descriptor) -> bool {
+    pub fn is_same_object(&self, one: &FileDescriptor, other: &FileDescriptor) -> bool {
         one.node == other.node
     }
 
     /// Identity of an open node.
     #[must_use]
-    pub fn metadata_hash(&self, of: &Descriptor) -> MetadataHash {
+    pub fn metadata_hash(&self, of: &FileDescriptor) -> MetadataHash {
         self.identity(of.node)
     }
 
@@ -149,7 +151,7 @@ impl Disk {
     /// As [`Disk::stat_at`].
     pub fn metadata_hash_at(
         &self,
-        base: &Descriptor,
+        base: &FileDescriptor,
         path_flags: PathFlags,
         path: &str,
     ) -> Result<MetadataHash, Errno> {
@@ -158,7 +160,7 @@ impl Disk {
 
     /// What `stat_at` is about. wasmtime-wasi looks at a single name without following links and does not
     /// mind what comes after it, be it a slash or `/.`; POSIX would want a directory there. So do we.
-    fn subject(&self, base: &Descriptor, path_flags: PathFlags, path: &str) -> Result<NodeIndex, Errno> {
+    fn subject(&self, base: &FileDescriptor, path_flags: PathFlags, path: &str) -> Result<InodeIndex, Errno> {
         let directory = base.need_directory()?;
         if path_flags.symlink_follow {
             return self.lookup(directory, path, true);
@@ -171,8 +173,8 @@ impl Disk {
         self.lookup(directory, single, false)
     }
 
-    fn identity(&self, node: NodeIndex) -> MetadataHash {
-        let mut fold = Fold::default();
+    fn identity(&self, node: InodeIndex) -> MetadataHash {
+        let mut fold = RunningDigest::default();
         fold.word(self.node(node).serial);
         let lower = fold.value();
         fold.word(0);
@@ -181,14 +183,14 @@ impl Disk {
 
     /// Folds in all that a guest could find out: names, kinds, link texts, contents, times, which names are
     /// one file, and what is removed but still open. Takes time in proportion to the disk.
-    pub fn fold(&self, fold: &mut Fold) {
+    pub fn fold(&self, fold: &mut RunningDigest) {
         // Nodes are named by the order in which the tree shows them first, so that indices do not matter.
         let mut order = BTreeMap::from([(self.root(), 0_u64)]);
         let mut pending = vec![self.root()];
         while let Some(index) = pending.pop() {
             let node = self.node(index);
             fold_node(node, fold);
-            let Body::Directory(directory) = &node.body else { continue };
+            let InodeBody::Directory(directory) = &node.body else { continue };
             fold.word(directory.entries.size() as u64);
             for (name, entry) in &directory.entries {
                 fold.bytes(name.as_bytes());
@@ -212,20 +214,20 @@ impl Disk {
     /// The digest of [`Disk::fold`] alone.
     #[must_use]
     pub fn digest(&self) -> u64 {
-        let mut fold = Fold::default();
+        let mut fold = RunningDigest::default();
         self.fold(&mut fold);
         fold.value()
     }
 }
 
-fn fold_node(node: &Node, fold: &mut Fold) {
+fn fold_node(node: &Inode, fold: &mut RunningDigest) {
     let stat = node.stat();
     let times = [stat.accessed_ns, stat.modified_ns, stat.changed_ns];
     [stat.kind as u64, stat.links, stat.size].into_iter().chain(times).for_each(|word| fold.word(word));
     match &node.body {
-        Body::Directory(_) => {}
-        Body::Link(text) => fold.bytes(text.as_bytes()),
-        Body::File(content) => content.for_each_piece(&mut |index, bytes| {
+        InodeBody::Directory(_) => {}
+        InodeBody::Link(text) => fold.bytes(text.as_bytes()),
+        InodeBody::File(content) => content.for_each_piece(&mut |index, bytes| {
             fold.word(index);
             fold.bytes(bytes);
         }),

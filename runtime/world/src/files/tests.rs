@@ -36,7 +36,7 @@ const CREATE: OpenFlags = OpenFlags { create: true, ..PLAIN };
 #[derive(Clone)]
 struct Guest {
     disk: Disk,
-    root: Descriptor,
+    root: FileDescriptor,
     now_ns: u64,
 }
 
@@ -47,11 +47,11 @@ impl Guest {
         Guest { disk, root, now_ns: 0 }
     }
 
-    fn open(&mut self, path: &str, open: OpenFlags, flags: DescriptorFlags) -> Result<Descriptor, Errno> {
+    fn open(&mut self, path: &str, open: OpenFlags, flags: DescriptorFlags) -> Result<FileDescriptor, Errno> {
         self.disk.open_at(&self.root, FOLLOW, path, open, flags, self.now_ns)
     }
 
-    fn file(&mut self, path: &str) -> Descriptor {
+    fn file(&mut self, path: &str) -> FileDescriptor {
         self.open(path, CREATE, WRITE).expect("a file can be made")
     }
 
@@ -78,8 +78,8 @@ impl Guest {
                 .stat_at(&root, NO_FOLLOW, path)
                 .map(|stat| format!("{} {} {}", stat.accessed_ns, stat.modified_ns, stat.changed_ns)),
             ["touch", path, ns] => {
-                let at = NewTime::At(ns.parse().expect("nanoseconds"));
-                done(disk.set_times_at(&root, NO_FOLLOW, path, NewTime::NoChange, at, now))
+                let at = FileTimeChange::At(ns.parse().expect("nanoseconds"));
+                done(disk.set_times_at(&root, NO_FOLLOW, path, FileTimeChange::NoChange, at, now))
             }
             ["write", path, text] => self.write(path, text).map(|count| count.to_string()),
             ["read", path] => self.read(path),
@@ -98,7 +98,7 @@ impl Guest {
         result.unwrap_or_else(|error| error.name().to_owned())
     }
 
-    fn close(&mut self, open: impl FnOnce(&mut Guest) -> Result<Descriptor, Errno>) -> Result<String, Errno> {
+    fn close(&mut self, open: impl FnOnce(&mut Guest) -> Result<FileDescriptor, Errno>) -> Result<String, Errno> {
         let descriptor = open(self)?;
         self.disk.closed(descriptor.node);
         Ok("ok".to_owned())
@@ -422,7 +422,7 @@ fn nothing_changes_through_a_read_only_directory() {
     let file = guest.open("f", PLAIN, READ).expect("reading is allowed");
     assert!(!file.writable);
     assert_eq!(guest.disk.write(&file, 0, b"x", 1), Err(Errno::NotPermitted));
-    assert_eq!(guest.disk.set_times(&file, NewTime::Now, NewTime::Now, 1), Err(Errno::NotPermitted));
+    assert_eq!(guest.disk.set_times(&file, FileTimeChange::Now, FileTimeChange::Now, 1), Err(Errno::NotPermitted));
     guest.disk.closed(file.node);
     assert_eq!(guest.disk.digest(), before);
     assert_eq!(guest.run("read f"), "data");
@@ -517,7 +517,7 @@ fn the_digest_is_of_the_tree_and_not_of_its_history() {
         // Times are part of the digest; make them equal.
         for path in [".", "a", "b"] {
             guest.now_ns = 1000;
-            let at = NewTime::At(5);
+            let at = FileTimeChange::At(5);
             guest.disk.set_times_at(&guest.root, NO_FOLLOW, path, at, at, 9).expect("all exist");
         }
         guest.disk.digest()

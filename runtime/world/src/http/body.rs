@@ -12,8 +12,8 @@
 //! are at most [`HELD_BYTES_MAX`], those of the plan apart, which are shared.
 //! Not here: who reads what (`exchange`).
 
-use super::error::ErrorCode;
-use super::fields::Fields;
+use super::error::HttpErrorCode;
+use super::fields::HeaderFields;
 use crate::{SignalId, Signals};
 use fozzy_trace::{Duration, Instant, NodeId};
 use std::collections::BTreeMap;
@@ -21,7 +21,7 @@ use std::sync::Arc;
 
 /// Longest body, in bytes. A guest that writes more gets the error that WASI has for the size of a body.
 pub const BODY_BYTES_MAX: u64 = 64 << 20;
-/// Bytes of all bodies that guests have written and nobody has let go, so that many bodies cannot fill the real memory
+/// Bytes of all bodies that guests have written and that are still held, so that many bodies cannot fill the real memory
 /// either. A guest that writes more gets `internal-error`.
 pub const HELD_BYTES_MAX: u64 = 256 << 20;
 
@@ -31,20 +31,20 @@ pub struct BodyId(u32);
 
 /// Of which message, for the error that its size can be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Of {
+pub enum MessageKind {
     /// A request.
     Request,
     /// A response.
     Response,
 }
 
-impl Of {
-    /// The error of a body with so many bytes.
+impl MessageKind {
+    /// The error of a body of this size.
     #[must_use]
-    pub fn size_error(self, bytes: u64) -> ErrorCode {
+    pub fn size_error(self, bytes: u64) -> HttpErrorCode {
         match self {
-            Of::Request => ErrorCode::HttpRequestBodySize(Some(bytes)),
-            Of::Response => ErrorCode::HttpResponseBodySize(Some(bytes)),
+            MessageKind::Request => HttpErrorCode::HttpRequestBodySize(Some(bytes)),
+            MessageKind::Response => HttpErrorCode::HttpResponseBodySize(Some(bytes)),
         }
     }
 }
@@ -60,7 +60,7 @@ enum Stream {
 
 /// Which side of a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Side {
+pub enum BodySide {
     /// Who writes it.
     Writer,
     /// Who reads it.
@@ -87,13 +87,13 @@ impl Bytes {
 /// How a body ended.
 #[derive(Clone, Debug)]
 struct End {
-    trailers: Result<Option<Fields>, ErrorCode>,
+    trailers: Result<Option<HeaderFields>, HttpErrorCode>,
     at: Instant,
 }
 
 #[derive(Clone, Debug)]
 struct Body {
-    of: Of,
+    of: MessageKind,
     /// Who writes it; its end is the body's end.
     writer: NodeId,
     /// What `content-length` promised.
@@ -106,7 +106,7 @@ struct Body {
     readable: SignalId,
     /// How much later than its end it arrives.
     lag: Duration,
-    /// The connection breaks after so many bytes.
+    /// The connection breaks after this many bytes.
     cut_after: Option<u64>,
     streams: [Stream; 2],
     held_by: [bool; 2],
@@ -114,16 +114,16 @@ struct Body {
 
 /// Why bytes were not written.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum WriteError {
-    /// Nobody will read them.
+pub enum BodyWriteError {
+    /// There is no reader any more.
     Closed,
     /// They are too many.
-    Failed(ErrorCode),
+    Failed(HttpErrorCode),
 }
 
 /// What a reader finds.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Found<'a> {
+pub enum BodyRead<'a> {
     /// Nothing yet.
     Nothing,
     /// Bytes, as many as were asked for or fewer.
@@ -131,37 +131,43 @@ pub enum Found<'a> {
     /// There are no more.
     End,
     /// The connection failed.
-    Failed(ErrorCode),
+    Failed(HttpErrorCode),
 }
 
 /// All bodies of a run.
 #[derive(Clone, Debug, Default)]
-pub struct Bodies {
+pub struct HttpBodies {
     bodies: BTreeMap<BodyId, Body>,
     next: u32,
     held_bytes: u64,
 }
 
-impl Bodies {
+impl HttpBodies {
     /// A body that `writer` is to write, of `declared` bytes when it has promised a number. Both sides hold it.
-    pub fn open(&mut self, of: Of, writer: NodeId, declared: Option<u64>, signals: &mut Signals) -> BodyId {
+    pub fn open(&mut self, of: MessageKind, writer: NodeId, declared: Option<u64>, signals: &mut Signals) -> BodyId {
         let bytes = Bytes::Written(Arc::default());
         self.insert(of, writer, declared, bytes, None, signals)
     }
 
     /// A body that is there, held by its reader only; the connection breaks after `cut_after` bytes of it.
-    pub fn whole(&mut self, of: Of, bytes: Arc<[u8]>, cut_after: Option<u64>, signals: &mut Signals) -> BodyId {
+    pub fn whole(
+        &mut self,
+        of: MessageKind,
+        bytes: Arc<[u8]>,
+        cut_after: Option<u64>,
+        signals: &mut Signals,
+    ) -> BodyId {
         let end = End { trailers: Ok(None), at: Instant::START };
         let id = self.insert(of, NodeId::default(), None, Bytes::Given(bytes), Some(end), signals);
         signals.fire(self.body(id).readable, Instant::START);
         self.body_mut(id).cut_after = cut_after;
-        self.let_go(id, Side::Writer);
+        self.let_go(id, BodySide::Writer);
         id
     }
 
     fn insert(
         &mut self,
-        of: Of,
+        of: MessageKind,
         writer: NodeId,
         declared: Option<u64>,
         bytes: Bytes,
@@ -196,7 +202,7 @@ impl Bodies {
     }
 
     /// Takes the stream of one side, unless it was taken before; whether it was taken now.
-    pub fn take_stream(&mut self, id: BodyId, side: Side) -> bool {
+    pub fn take_stream(&mut self, id: BodyId, side: BodySide) -> bool {
         let stream = &mut self.body_mut(id).streams[side as usize];
         let is_first = *stream == Stream::NotTaken;
         if is_first {
@@ -206,7 +212,7 @@ impl Bodies {
     }
 
     /// The stream of one side is gone.
-    pub fn drop_stream(&mut self, id: BodyId, side: Side) {
+    pub fn drop_stream(&mut self, id: BodyId, side: BodySide) {
         if let Some(body) = self.bodies.get_mut(&id) {
             body.streams[side as usize] = Stream::Dropped;
         }
@@ -214,30 +220,30 @@ impl Bodies {
 
     /// Whether the stream of one side is open: what it was taken from may not be dropped before it.
     #[must_use]
-    pub fn has_open_stream(&self, id: BodyId, side: Side) -> bool {
+    pub fn has_open_stream(&self, id: BodyId, side: BodySide) -> bool {
         self.body(id).streams[side as usize] == Stream::Open
     }
 
     /// Adds bytes.
     ///
     /// # Errors
-    /// When nobody reads, more is written than was promised, or a bound is reached; the body fails then.
-    pub fn write(&mut self, id: BodyId, bytes: &[u8]) -> Result<(), WriteError> {
+    /// When there is no reader, more is written than was promised, or a bound is reached; the body fails then.
+    pub fn write(&mut self, id: BodyId, bytes: &[u8]) -> Result<(), BodyWriteError> {
         let held = self.held_bytes.saturating_add(bytes.len() as u64);
         let body = self.body_mut(id);
-        if !body.held_by[Side::Reader as usize] || body.end.is_some() {
-            return Err(WriteError::Closed);
+        if !body.held_by[BodySide::Reader as usize] || body.end.is_some() {
+            return Err(BodyWriteError::Closed);
         }
         body.written = body.written.saturating_add(bytes.len() as u64);
         let size = body.written;
         if size > body.declared.unwrap_or(BODY_BYTES_MAX).min(BODY_BYTES_MAX) {
-            return Err(WriteError::Failed(body.of.size_error(size)));
+            return Err(BodyWriteError::Failed(body.of.size_error(size)));
         }
         if held > HELD_BYTES_MAX {
             // What was not kept is missing, so the body can no longer be finished.
             body.declared = Some(u64::MAX);
             let what = format!("guests hold more than {HELD_BYTES_MAX} bytes of HTTP bodies");
-            return Err(WriteError::Failed(ErrorCode::InternalError(Some(what))));
+            return Err(BodyWriteError::Failed(HttpErrorCode::InternalError(Some(what))));
         }
         let Bytes::Written(kept) = &mut body.bytes else { unreachable!("a given body has no writer") };
         Arc::make_mut(kept).extend_from_slice(bytes);
@@ -249,7 +255,7 @@ impl Bodies {
     #[must_use]
     pub fn is_read(&self, id: BodyId) -> bool {
         let body = self.body(id);
-        body.held_by[Side::Reader as usize] && body.end.is_none()
+        body.held_by[BodySide::Reader as usize] && body.end.is_none()
     }
 
     /// The writer is done.
@@ -259,33 +265,42 @@ impl Bodies {
     pub fn finish(
         &mut self,
         id: BodyId,
-        trailers: Option<Fields>,
+        trailers: Option<HeaderFields>,
         now: Instant,
         signals: &mut Signals,
-    ) -> Result<(), ErrorCode> {
+    ) -> Result<(), HttpErrorCode> {
         let body = self.body(id);
         let (written, wanted) = (body.written, body.declared.unwrap_or(body.written));
         let finished =
             if written == wanted && written <= BODY_BYTES_MAX { Ok(()) } else { Err(body.of.size_error(written)) };
-        let trailers =
-            if finished.is_ok() { Ok(trailers.map(Fields::frozen)) } else { Err(ErrorCode::HttpProtocolError) };
+        let trailers = if finished.is_ok() {
+            Ok(trailers.map(HeaderFields::frozen))
+        } else {
+            Err(HttpErrorCode::HttpProtocolError)
+        };
         self.end(id, trailers, now, signals);
         finished
     }
 
     /// The writer went away without being done.
     pub fn abort(&mut self, id: BodyId, now: Instant, signals: &mut Signals) {
-        self.end(id, Err(ErrorCode::HttpProtocolError), now, signals);
+        self.end(id, Err(HttpErrorCode::HttpProtocolError), now, signals);
     }
 
-    fn end(&mut self, id: BodyId, trailers: Result<Option<Fields>, ErrorCode>, now: Instant, signals: &mut Signals) {
+    fn end(
+        &mut self,
+        id: BodyId,
+        trailers: Result<Option<HeaderFields>, HttpErrorCode>,
+        now: Instant,
+        signals: &mut Signals,
+    ) {
         let body = self.body_mut(id);
         if body.end.is_none() {
             let at = now.after(body.lag);
             body.end = Some(End { trailers, at });
             signals.hasten(body.readable, at);
         }
-        self.let_go(id, Side::Writer);
+        self.let_go(id, BodySide::Writer);
     }
 
     /// Every body that the guest of `node` has not finished is cut: the guest is gone.
@@ -309,7 +324,7 @@ impl Bodies {
 
     /// How it ended, whenever its end arrives; `None` while it is written.
     #[must_use]
-    pub fn ended(&self, id: BodyId) -> Option<Result<(), &ErrorCode>> {
+    pub fn ended(&self, id: BodyId) -> Option<Result<(), &HttpErrorCode>> {
         self.body(id).end.as_ref().map(|end| end.trailers.as_ref().map(drop))
     }
 
@@ -327,37 +342,42 @@ impl Bodies {
 
     /// What the reader finds from `offset` on, at most `len` bytes.
     #[must_use]
-    pub fn read(&self, id: BodyId, offset: u64, len: u64, now: Instant, signals: &Signals) -> Found<'_> {
+    pub fn read(&self, id: BodyId, offset: u64, len: u64, now: Instant, signals: &Signals) -> BodyRead<'_> {
         let body = self.body(id);
-        let Some(end) = body.arrived(now, signals) else { return Found::Nothing };
+        let Some(end) = body.arrived(now, signals) else { return BodyRead::Nothing };
         let end = match end {
             Ok(end) => end,
-            Err(error) => return Found::Failed(error),
+            Err(error) => return BodyRead::Failed(error),
         };
         let bytes = body.bytes.as_slice();
         let reach = body.cut_after.map_or(bytes.len() as u64, |cut| cut.min(bytes.len() as u64));
         let rest = &bytes[offset.min(reach) as usize..reach as usize];
         if !rest.is_empty() {
-            return Found::Bytes(&rest[..usize::try_from(len).unwrap_or(usize::MAX).min(rest.len())]);
+            return BodyRead::Bytes(&rest[..usize::try_from(len).unwrap_or(usize::MAX).min(rest.len())]);
         }
         match &end.trailers {
-            Ok(_) if body.cut_after.is_none() => Found::End,
-            _ => Found::Failed(ErrorCode::HttpResponseIncomplete),
+            Ok(_) if body.cut_after.is_none() => BodyRead::End,
+            _ => BodyRead::Failed(HttpErrorCode::HttpResponseIncomplete),
         }
     }
 
     /// What stands after the body; `None` while it is not there.
     #[must_use]
-    pub fn trailers(&self, id: BodyId, now: Instant, signals: &Signals) -> Option<Result<Option<Fields>, ErrorCode>> {
+    pub fn trailers(
+        &self,
+        id: BodyId,
+        now: Instant,
+        signals: &Signals,
+    ) -> Option<Result<Option<HeaderFields>, HttpErrorCode>> {
         let body = self.body(id);
         Some(body.arrived(now, signals)?.and_then(|end| match (&end.trailers, body.cut_after) {
             (Ok(trailers), None) => Ok(trailers.clone()),
-            _ => Err(ErrorCode::HttpResponseIncomplete),
+            _ => Err(HttpErrorCode::HttpResponseIncomplete),
         }))
     }
 
     /// One side does not need the body any more.
-    pub fn let_go(&mut self, id: BodyId, side: Side) {
+    pub fn let_go(&mut self, id: BodyId, side: BodySide) {
         let body = self.body_mut(id);
         body.held_by[side as usize] = false;
         if body.held_by == [false; 2] {
@@ -374,7 +394,7 @@ impl Bodies {
         self.held_bytes
     }
 
-    /// Whether nobody holds a body.
+    /// Whether no body is held.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.bodies.is_empty()
@@ -383,10 +403,10 @@ impl Bodies {
 
 impl Body {
     /// How it ended, if that is there by now: its end, or that the reader lost patience before.
-    fn arrived(&self, now: Instant, signals: &Signals) -> Option<Result<&End, ErrorCode>> {
+    fn arrived(&self, now: Instant, signals: &Signals) -> Option<Result<&End, HttpErrorCode>> {
         let readable_at = signals.at(self.readable).filter(|at| *at <= now)?;
         let end = self.end.as_ref().filter(|end| end.at <= readable_at);
-        Some(end.ok_or(ErrorCode::ConnectionReadTimeout))
+        Some(end.ok_or(HttpErrorCode::ConnectionReadTimeout))
     }
 }
 

@@ -16,7 +16,7 @@ pub struct FieldSize {
 /// Why an exchange failed: `wasi:http/types.error-code`, where each case is described.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[allow(missing_docs, reason = "the cases of the WIT, where the documentation is")]
-pub enum ErrorCode {
+pub enum HttpErrorCode {
     DnsTimeout,
     DnsError { rcode: Option<String>, info_code: Option<u16> },
     DestinationNotFound,
@@ -58,82 +58,84 @@ pub enum ErrorCode {
     InternalError(Option<String>),
 }
 
-impl ErrorCode {
+impl HttpErrorCode {
     /// The case's name in the WIT.
     #[must_use]
     pub fn name(&self) -> &'static str {
         match self {
-            ErrorCode::DnsTimeout => "DNS-timeout",
-            ErrorCode::DnsError { .. } => "DNS-error",
-            ErrorCode::DestinationNotFound => "destination-not-found",
-            ErrorCode::DestinationUnavailable => "destination-unavailable",
-            ErrorCode::DestinationIpProhibited => "destination-IP-prohibited",
-            ErrorCode::DestinationIpUnroutable => "destination-IP-unroutable",
-            ErrorCode::ConnectionRefused => "connection-refused",
-            ErrorCode::ConnectionTerminated => "connection-terminated",
-            ErrorCode::ConnectionTimeout => "connection-timeout",
-            ErrorCode::ConnectionReadTimeout => "connection-read-timeout",
-            ErrorCode::ConnectionWriteTimeout => "connection-write-timeout",
-            ErrorCode::ConnectionLimitReached => "connection-limit-reached",
-            ErrorCode::TlsProtocolError => "TLS-protocol-error",
-            ErrorCode::TlsCertificateError => "TLS-certificate-error",
-            ErrorCode::TlsAlertReceived { .. } => "TLS-alert-received",
-            ErrorCode::HttpRequestDenied => "HTTP-request-denied",
-            ErrorCode::HttpRequestLengthRequired => "HTTP-request-length-required",
-            ErrorCode::HttpRequestBodySize(_) => "HTTP-request-body-size",
-            ErrorCode::HttpRequestMethodInvalid => "HTTP-request-method-invalid",
-            ErrorCode::HttpRequestUriInvalid => "HTTP-request-URI-invalid",
-            ErrorCode::HttpRequestUriTooLong => "HTTP-request-URI-too-long",
-            ErrorCode::HttpRequestHeaderSectionSize(_) => "HTTP-request-header-section-size",
-            ErrorCode::HttpRequestHeaderSize(_) => "HTTP-request-header-size",
-            ErrorCode::HttpRequestTrailerSectionSize(_) => "HTTP-request-trailer-section-size",
-            ErrorCode::HttpRequestTrailerSize(_) => "HTTP-request-trailer-size",
-            ErrorCode::HttpResponseIncomplete => "HTTP-response-incomplete",
-            ErrorCode::HttpResponseHeaderSectionSize(_) => "HTTP-response-header-section-size",
-            ErrorCode::HttpResponseHeaderSize(_) => "HTTP-response-header-size",
-            ErrorCode::HttpResponseBodySize(_) => "HTTP-response-body-size",
-            ErrorCode::HttpResponseTrailerSectionSize(_) => "HTTP-response-trailer-section-size",
-            ErrorCode::HttpResponseTrailerSize(_) => "HTTP-response-trailer-size",
-            ErrorCode::HttpResponseTransferCoding(_) => "HTTP-response-transfer-coding",
-            ErrorCode::HttpResponseContentCoding(_) => "HTTP-response-content-coding",
-            ErrorCode::HttpResponseTimeout => "HTTP-response-timeout",
-            ErrorCode::HttpUpgradeFailed => "HTTP-upgrade-failed",
-            ErrorCode::HttpProtocolError => "HTTP-protocol-error",
-            ErrorCode::LoopDetected => "loop-detected",
-            ErrorCode::ConfigurationError => "configuration-error",
-            ErrorCode::InternalError(_) => "internal-error",
+            HttpErrorCode::DnsTimeout => "DNS-timeout",
+            HttpErrorCode::DnsError { .. } => "DNS-error",
+            HttpErrorCode::DestinationNotFound => "destination-not-found",
+            HttpErrorCode::DestinationUnavailable => "destination-unavailable",
+            HttpErrorCode::DestinationIpProhibited => "destination-IP-prohibited",
+            HttpErrorCode::DestinationIpUnroutable => "destination-IP-unroutable",
+            HttpErrorCode::ConnectionRefused => "connection-refused",
+            HttpErrorCode::ConnectionTerminated => "connection-terminated",
+            HttpErrorCode::ConnectionTimeout => "connection-timeout",
+            HttpErrorCode::ConnectionReadTimeout => "connection-read-timeout",
+            HttpErrorCode::ConnectionWriteTimeout => "connection-write-timeout",
+            HttpErrorCode::ConnectionLimitReached => "connection-limit-reached",
+            HttpErrorCode::TlsProtocolError => "TLS-protocol-error",
+            HttpErrorCode::TlsCertificateError => "TLS-certificate-error",
+            HttpErrorCode::TlsAlertReceived { .. } => "TLS-alert-received",
+            HttpErrorCode::HttpRequestDenied => "HTTP-request-denied",
+            HttpErrorCode::HttpRequestLengthRequired => "HTTP-request-length-required",
+            HttpErrorCode::HttpRequestBodySize(_) => "HTTP-request-body-size",
+            HttpErrorCode::HttpRequestMethodInvalid => "HTTP-request-method-invalid",
+            HttpErrorCode::HttpRequestUriInvalid => "HTTP-request-URI-invalid",
+            HttpErrorCode::HttpRequestUriTooLong => "HTTP-request-URI-too-long",
+            HttpErrorCode::HttpRequestHeaderSectionSize(_) => "HTTP-request-header-section-size",
+            HttpErrorCode::HttpRequestHeaderSize(_) => "HTTP-request-header-size",
+            HttpErrorCode::HttpRequestTrailerSectionSize(_) => "HTTP-request-trailer-section-size",
+            HttpErrorCode::HttpRequestTrailerSize(_) => "HTTP-request-trailer-size",
+            HttpErrorCode::HttpResponseIncomplete => "HTTP-response-incomplete",
+            HttpErrorCode::HttpResponseHeaderSectionSize(_) => "HTTP-response-header-section-size",
+            HttpErrorCode::HttpResponseHeaderSize(_) => "HTTP-response-header-size",
+            HttpErrorCode::HttpResponseBodySize(_) => "HTTP-response-body-size",
+            HttpErrorCode::HttpResponseTrailerSectionSize(_) => "HTTP-response-trailer-section-size",
+            HttpErrorCode::HttpResponseTrailerSize(_) => "HTTP-response-trailer-size",
+            HttpErrorCode::HttpResponseTransferCoding(_) => "HTTP-response-transfer-coding",
+            HttpErrorCode::HttpResponseContentCoding(_) => "HTTP-response-content-coding",
+            HttpErrorCode::HttpResponseTimeout => "HTTP-response-timeout",
+            HttpErrorCode::HttpUpgradeFailed => "HTTP-upgrade-failed",
+            HttpErrorCode::HttpProtocolError => "HTTP-protocol-error",
+            HttpErrorCode::LoopDetected => "loop-detected",
+            HttpErrorCode::ConfigurationError => "configuration-error",
+            HttpErrorCode::InternalError(_) => "internal-error",
         }
     }
 
-    /// A name that nobody knows, in the words of wasmtime-wasi-http.
+    /// An unknown name, in the words of wasmtime-wasi-http.
     #[must_use]
-    pub fn unknown_host() -> ErrorCode {
-        ErrorCode::DnsError { rcode: Some("address not available".to_owned()), info_code: None }
+    pub fn unknown_host() -> HttpErrorCode {
+        HttpErrorCode::DnsError { rcode: Some("address not available".to_owned()), info_code: None }
     }
 }
 
-impl fmt::Display for ErrorCode {
+impl fmt::Display for HttpErrorCode {
     /// The name, and what the case carries.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())?;
         match self {
-            ErrorCode::DnsError { rcode, info_code } => write!(f, "({rcode:?}, {info_code:?})"),
-            ErrorCode::TlsAlertReceived { id, message } => write!(f, "({id:?}, {message:?})"),
-            ErrorCode::HttpRequestBodySize(size) | ErrorCode::HttpResponseBodySize(size) => write!(f, "({size:?})"),
-            ErrorCode::HttpRequestHeaderSectionSize(size)
-            | ErrorCode::HttpRequestTrailerSectionSize(size)
-            | ErrorCode::HttpResponseHeaderSectionSize(size)
-            | ErrorCode::HttpResponseTrailerSectionSize(size) => write!(f, "({size:?})"),
-            ErrorCode::HttpRequestHeaderSize(field) => write!(f, "({field:?})"),
-            ErrorCode::HttpRequestTrailerSize(field)
-            | ErrorCode::HttpResponseHeaderSize(field)
-            | ErrorCode::HttpResponseTrailerSize(field) => write!(f, "({field:?})"),
-            ErrorCode::HttpResponseTransferCoding(text)
-            | ErrorCode::HttpResponseContentCoding(text)
-            | ErrorCode::InternalError(text) => write!(f, "({text:?})"),
+            HttpErrorCode::DnsError { rcode, info_code } => write!(f, "({rcode:?}, {info_code:?})"),
+            HttpErrorCode::TlsAlertReceived { id, message } => write!(f, "({id:?}, {message:?})"),
+            HttpErrorCode::HttpRequestBodySize(size) | HttpErrorCode::HttpResponseBodySize(size) => {
+                write!(f, "({size:?})")
+            }
+            HttpErrorCode::HttpRequestHeaderSectionSize(size)
+            | HttpErrorCode::HttpRequestTrailerSectionSize(size)
+            | HttpErrorCode::HttpResponseHeaderSectionSize(size)
+            | HttpErrorCode::HttpResponseTrailerSectionSize(size) => write!(f, "({size:?})"),
+            HttpErrorCode::HttpRequestHeaderSize(field) => write!(f, "({field:?})"),
+            HttpErrorCode::HttpRequestTrailerSize(field)
+            | HttpErrorCode::HttpResponseHeaderSize(field)
+            | HttpErrorCode::HttpResponseTrailerSize(field) => write!(f, "({field:?})"),
+            HttpErrorCode::HttpResponseTransferCoding(text)
+            | HttpErrorCode::HttpResponseContentCoding(text)
+            | HttpErrorCode::InternalError(text) => write!(f, "({text:?})"),
             _ => Ok(()),
         }
     }
 }
 
-impl std::error::Error for ErrorCode {}
+impl std::error::Error for HttpErrorCode {}

@@ -9,9 +9,9 @@
 //! Invariants: a reply never changes; an exchange lives as long as the guest's future or the handler that answers it.
 //! Not here: who replies what (`send`).
 
-use super::body::{Bodies, BodyId, Side};
-use super::error::ErrorCode;
-use super::request::{Request, RequestOptions, TIMEOUT_DEFAULT};
+use super::body::{BodyId, BodySide, HttpBodies};
+use super::error::HttpErrorCode;
+use super::request::{RequestOptions, SentRequest, TIMEOUT_DEFAULT};
 use super::response::IncomingResponse;
 use crate::{SignalId, Signals};
 use fozzy_trace::{Duration, Instant, NodeId};
@@ -35,15 +35,15 @@ enum Future {
 
 /// Until when the guest waits for what.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Patience {
+pub(super) struct ExchangeDeadlines {
     pub(super) connection: Instant,
     pub(super) head: Instant,
     pub(super) body: Duration,
 }
 
-impl Patience {
-    fn from(options: RequestOptions, now: Instant) -> Patience {
-        Patience {
+impl ExchangeDeadlines {
+    fn from(options: RequestOptions, now: Instant) -> ExchangeDeadlines {
+        ExchangeDeadlines {
             connection: now.after(options.connect_timeout.unwrap_or(TIMEOUT_DEFAULT)),
             head: now.after(options.first_byte_timeout.unwrap_or(TIMEOUT_DEFAULT)),
             body: options.between_bytes_timeout.unwrap_or(TIMEOUT_DEFAULT),
@@ -51,10 +51,10 @@ impl Patience {
     }
 
     /// When the guest gives up if nothing at all answers, and with which error.
-    pub(super) fn silence(&self) -> (Instant, ErrorCode) {
+    pub(super) fn silence(&self) -> (Instant, HttpErrorCode) {
         match self.connection <= self.head {
-            true => (self.connection, ErrorCode::ConnectionTimeout),
-            false => (self.head, ErrorCode::ConnectionReadTimeout),
+            true => (self.connection, HttpErrorCode::ConnectionTimeout),
+            false => (self.head, HttpErrorCode::ConnectionReadTimeout),
         }
     }
 }
@@ -63,23 +63,23 @@ impl Patience {
 #[derive(Clone, Debug)]
 pub(super) struct Exchange {
     /// Until it is sent.
-    pub(super) request: Option<Request>,
+    pub(super) request: Option<SentRequest>,
     pub(super) options: RequestOptions,
-    pub(super) patience: Patience,
+    pub(super) patience: ExchangeDeadlines,
     arrived: SignalId,
-    reply: Option<(Instant, Result<IncomingResponse, ErrorCode>)>,
+    reply: Option<(Instant, Result<IncomingResponse, HttpErrorCode>)>,
     /// The machine whose guest is to answer, until it has.
     pub(super) handler: Option<NodeId>,
     /// How long the reply is on its way.
     pub(super) lag: Duration,
-    /// The connection breaks after so many bytes of the response's body.
+    /// The connection breaks after this many bytes of the response's body.
     pub(super) cut_after: Option<u64>,
     future: Future,
 }
 
 impl Exchange {
     /// The reply, when it is known.
-    pub(super) fn reply(&self) -> Option<&Result<IncomingResponse, ErrorCode>> {
+    pub(super) fn reply(&self) -> Option<&Result<IncomingResponse, HttpErrorCode>> {
         self.reply.as_ref().map(|(_, reply)| reply)
     }
 }
@@ -100,20 +100,20 @@ impl Exchanges {
     /// When [`EXCHANGES_MAX`] are open.
     pub(super) fn open(
         &mut self,
-        request: Request,
+        request: SentRequest,
         options: RequestOptions,
         now: Instant,
         signals: &mut Signals,
-    ) -> Result<ExchangeId, ErrorCode> {
+    ) -> Result<ExchangeId, HttpErrorCode> {
         if self.open.len() == EXCHANGES_MAX {
-            return Err(ErrorCode::ConnectionLimitReached);
+            return Err(HttpErrorCode::ConnectionLimitReached);
         }
         let id = ExchangeId(self.next);
         self.next += 1;
         if let Some(body) = request.body {
             self.by_body.insert(body, id);
         }
-        let patience = Patience::from(options, now);
+        let patience = ExchangeDeadlines::from(options, now);
         let arrived = signals.create();
         signals.fire(arrived, patience.head);
         let exchange = Exchange {
@@ -145,13 +145,13 @@ impl Exchanges {
         self.open.iter().filter(|(_, exchange)| exchange.handler == Some(node)).map(|(id, _)| *id).collect()
     }
 
-    /// The reply is known, and arrives at `at`. The first counts; one that nobody asks for any more is let go.
+    /// The reply is known, and arrives at `at`. The first counts; the reply of a dropped exchange is discarded.
     pub(super) fn reply(
         &mut self,
         id: ExchangeId,
         at: Instant,
-        reply: Result<IncomingResponse, ErrorCode>,
-        bodies: &mut Bodies,
+        reply: Result<IncomingResponse, HttpErrorCode>,
+        bodies: &mut HttpBodies,
         signals: &mut Signals,
     ) {
         let exchange = self.get(id);
@@ -160,7 +160,7 @@ impl Exchanges {
             exchange.reply = Some((at, reply));
             signals.hasten(exchange.arrived, at);
         } else if let Ok(IncomingResponse { body: Some(body), .. }) = reply {
-            bodies.let_go(body, Side::Reader);
+            bodies.let_go(body, BodySide::Reader);
         }
         self.close_if_done(id);
     }
@@ -177,9 +177,9 @@ impl Exchanges {
         &mut self,
         id: ExchangeId,
         now: Instant,
-        bodies: &mut Bodies,
+        bodies: &mut HttpBodies,
         signals: &mut Signals,
-    ) -> Option<Result<Result<IncomingResponse, ErrorCode>, ()>> {
+    ) -> Option<Result<Result<IncomingResponse, HttpErrorCode>, ()>> {
         let exchange = self.get(id);
         if exchange.future == Future::Taken {
             return Some(Err(()));
@@ -196,15 +196,15 @@ impl Exchanges {
             }
             late => {
                 if let Some((_, Ok(IncomingResponse { body: Some(body), .. }))) = late {
-                    bodies.let_go(body, Side::Reader);
+                    bodies.let_go(body, BodySide::Reader);
                 }
-                Some(Ok(Err(ErrorCode::ConnectionReadTimeout)))
+                Some(Ok(Err(HttpErrorCode::ConnectionReadTimeout)))
             }
         }
     }
 
     /// The guest drops its future. A request that was not sent yet is not sent any more.
-    pub(super) fn drop_future(&mut self, id: ExchangeId, bodies: &mut Bodies) {
+    pub(super) fn drop_future(&mut self, id: ExchangeId, bodies: &mut HttpBodies) {
         let exchange = self.get(id);
         exchange.future = Future::Dropped;
         let unsent = exchange.request.take().and_then(|request| request.body);
@@ -212,7 +212,7 @@ impl Exchanges {
         if let Some(body) = unsent {
             self.by_body.remove(&body);
         }
-        unsent.into_iter().chain(unread).for_each(|body| bodies.let_go(body, Side::Reader));
+        unsent.into_iter().chain(unread).for_each(|body| bodies.let_go(body, BodySide::Reader));
         self.close_if_done(id);
     }
 

@@ -55,19 +55,19 @@ pub enum FieldsError {
 
 /// A multi-map from names to values, in their order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Fields {
+pub struct HeaderFields {
     entries: Arc<Vec<(String, Vec<u8>)>>,
     bytes: usize,
     immutable: bool,
 }
 
-impl Fields {
+impl HeaderFields {
     /// Fields of a list, which can be changed.
     ///
     /// # Errors
-    /// As for [`append`](Fields::append).
-    pub fn from_list(entries: impl IntoIterator<Item = (String, Vec<u8>)>) -> Result<Fields, FieldsError> {
-        let mut fields = Fields::default();
+    /// As for [`append`](HeaderFields::append).
+    pub fn from_list(entries: impl IntoIterator<Item = (String, Vec<u8>)>) -> Result<HeaderFields, FieldsError> {
+        let mut fields = HeaderFields::default();
         for (name, value) in entries {
             fields.append(&name, value)?;
         }
@@ -77,8 +77,8 @@ impl Fields {
     /// Fields that came from outside, which cannot be changed: what is forbidden or not valid is left out, and what
     /// exceeds [`FIELDS_BYTES_MAX`].
     #[must_use]
-    pub fn received(entries: impl IntoIterator<Item = (String, Vec<u8>)>) -> Fields {
-        let mut fields = Fields::default();
+    pub fn received(entries: impl IntoIterator<Item = (String, Vec<u8>)>) -> HeaderFields {
+        let mut fields = HeaderFields::default();
         for (name, value) in entries {
             let _ = fields.append(&name, value);
         }
@@ -87,14 +87,14 @@ impl Fields {
 
     /// The same fields, which cannot be changed any more.
     #[must_use]
-    pub fn frozen(self) -> Fields {
-        Fields { immutable: true, ..self }
+    pub fn frozen(self) -> HeaderFields {
+        HeaderFields { immutable: true, ..self }
     }
 
     /// A copy that can be changed.
     #[must_use]
-    pub fn thawed(&self) -> Fields {
-        Fields { immutable: false, ..self.clone() }
+    pub fn thawed(&self) -> HeaderFields {
+        HeaderFields { immutable: false, ..self.clone() }
     }
 
     /// All values of a name, in their order; none for a name that is not valid.

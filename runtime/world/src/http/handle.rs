@@ -3,9 +3,9 @@
 //! Invariants: a body whose stream is open is neither finished nor dropped; the fields of all handles together are at most
 //! [`FIELDS_HELD_BYTES_MAX`].
 
-use super::body::{BodyId, Side};
+use super::body::{BodyId, BodySide};
 use super::exchange::ExchangeId;
-use super::fields::{Fields, FieldsError};
+use super::fields::{FieldsError, HeaderFields};
 use super::request::{IncomingRequest, OutgoingRequest, RequestOptions};
 use super::response::{IncomingResponse, OutgoingResponse};
 use crate::{Handle, TableError, World};
@@ -21,7 +21,7 @@ pub const FIELDS_HELD_BYTES_MAX: usize = 64 << 20;
 #[derive(Clone, Debug)]
 pub enum HttpHandle {
     /// `fields`.
-    Fields(Fields),
+    Fields(HeaderFields),
     /// `outgoing-request`.
     OutgoingRequest(OutgoingRequest),
     /// `request-options`.
@@ -125,8 +125,8 @@ impl World {
     /// When it is not open, none of HTTP, or a body with an open stream.
     pub fn http_take(&mut self, node: NodeId, rep: u32) -> Result<HttpHandle, HandleError> {
         let streams = match self.http_get(node, rep)? {
-            HttpHandle::OutgoingBody(body) => Some((*body, Side::Writer)),
-            HttpHandle::IncomingBody(body) => Some((*body, Side::Reader)),
+            HttpHandle::OutgoingBody(body) => Some((*body, BodySide::Writer)),
+            HttpHandle::IncomingBody(body) => Some((*body, BodySide::Reader)),
             _ => None,
         };
         if streams.is_some_and(|(body, side)| self.http.bodies.has_open_stream(body, side)) {
@@ -157,7 +157,7 @@ impl World {
         &mut self,
         node: NodeId,
         rep: u32,
-        change: impl FnOnce(&mut Fields) -> Result<(), FieldsError>,
+        change: impl FnOnce(&mut HeaderFields) -> Result<(), FieldsError>,
     ) -> Result<Result<(), FieldsError>, HandleError> {
         let HttpHandle::Fields(fields) = self.http_get(node, rep)? else {
             return Err(HandleError::Table(TableError::WrongHandle));
@@ -169,7 +169,7 @@ impl World {
         if changed == Err(FieldsError::TooLarge) { Err(HandleError::FieldsTooLarge) } else { Ok(changed) }
     }
 
-    /// Nobody needs what a handle stood for.
+    /// Releases what a handle stood for.
     fn http_let_go(&mut self, handle: HttpHandle) {
         let http = &mut self.http;
         let unread = match handle {
@@ -186,7 +186,7 @@ impl World {
             HttpHandle::Fields(_) | HttpHandle::RequestOptions(_) => None,
         };
         if let Some(body) = unread {
-            http.bodies.let_go(body, Side::Reader);
+            http.bodies.let_go(body, BodySide::Reader);
         }
     }
 }

@@ -1,11 +1,11 @@
 //! Requests, and the timeouts that go with them.
 //!
-//! Invariant: what a request says is valid by itself; whether it can be sent is decided when it is
+//! Invariant: each field of a request is valid; whether it can be sent is decided when it is
 //! ([`OutgoingRequest::into_request`]).
 
 use super::body::BodyId;
-use super::error::ErrorCode;
-use super::fields::Fields;
+use super::error::HttpErrorCode;
+use super::fields::HeaderFields;
 use super::message::{Method, Scheme};
 use fozzy_trace::Duration;
 
@@ -24,14 +24,14 @@ pub struct OutgoingRequest {
     /// Path and query.
     pub path_with_query: Option<String>,
     /// They cannot be changed.
-    pub headers: Fields,
+    pub headers: HeaderFields,
     /// Once it was taken.
     pub body: Option<BodyId>,
 }
 
 /// A request as it is sent.
 #[derive(Clone, Debug)]
-pub struct Request {
+pub struct SentRequest {
     /// A well-known one is never [`Method::Other`].
     pub method: Method,
     /// `http` or `https`.
@@ -41,7 +41,7 @@ pub struct Request {
     /// Path and query, which begin with `/`.
     pub path_with_query: String,
     /// As the guest wrote them.
-    pub headers: Fields,
+    pub headers: HeaderFields,
     /// `None` is an empty one.
     pub body: Option<BodyId>,
 }
@@ -50,7 +50,7 @@ pub struct Request {
 #[derive(Clone, Debug)]
 pub struct IncomingRequest {
     /// As it was sent.
-    pub request: Request,
+    pub request: SentRequest,
     /// Its body, until it is consumed.
     pub body: Option<BodyId>,
 }
@@ -69,7 +69,7 @@ pub struct RequestOptions {
 impl OutgoingRequest {
     /// A request with these headers.
     #[must_use]
-    pub fn new(headers: Fields) -> OutgoingRequest {
+    pub fn new(headers: HeaderFields) -> OutgoingRequest {
         OutgoingRequest { headers: headers.frozen(), ..OutgoingRequest::default() }
     }
 
@@ -77,22 +77,22 @@ impl OutgoingRequest {
     ///
     /// # Errors
     /// The answer of `handle`.
-    pub fn into_request(self) -> Result<Request, ErrorCode> {
+    pub fn into_request(self) -> Result<SentRequest, HttpErrorCode> {
         if self.body.is_none() && self.headers.content_length().is_some_and(|length| length != 0) {
-            return Err(ErrorCode::HttpRequestBodySize(Some(0)));
+            return Err(HttpErrorCode::HttpRequestBodySize(Some(0)));
         }
         let scheme = match self.scheme {
             None => Scheme::Https,
             // Schemes are equal whatever their case (RFC 3986, section 3.1).
             Some(scheme) if scheme.as_str().eq_ignore_ascii_case("http") => Scheme::Http,
             Some(scheme) if scheme.as_str().eq_ignore_ascii_case("https") => Scheme::Https,
-            Some(_) => return Err(ErrorCode::HttpProtocolError),
+            Some(_) => return Err(HttpErrorCode::HttpProtocolError),
         };
-        let authority = self.authority.ok_or(ErrorCode::HttpRequestUriInvalid)?;
-        let path = self.path_with_query.ok_or(ErrorCode::HttpProtocolError)?;
+        let authority = self.authority.ok_or(HttpErrorCode::HttpRequestUriInvalid)?;
+        let path = self.path_with_query.ok_or(HttpErrorCode::HttpProtocolError)?;
         let path = path.split('#').next().unwrap_or_default();
         let slash = if path.starts_with('/') { "" } else { "/" };
-        Ok(Request {
+        Ok(SentRequest {
             method: self.method.received(),
             scheme,
             authority,
@@ -103,7 +103,7 @@ impl OutgoingRequest {
     }
 }
 
-impl Request {
+impl SentRequest {
     /// Scheme, authority, path and query. The host is in small letters, since its case means nothing.
     #[must_use]
     pub fn url(&self) -> String {
@@ -119,7 +119,7 @@ mod tests {
 
     fn to(scheme: Option<Scheme>, authority: &str, path: &str) -> OutgoingRequest {
         let (authority, path_with_query) = (Some(authority.to_owned()), Some(path.to_owned()));
-        OutgoingRequest { scheme, authority, path_with_query, ..OutgoingRequest::new(Fields::default()) }
+        OutgoingRequest { scheme, authority, path_with_query, ..OutgoingRequest::new(HeaderFields::default()) }
     }
 
     #[test]
@@ -134,13 +134,19 @@ mod tests {
     fn what_cannot_be_sent_is_refused() {
         let refused = |request: OutgoingRequest| request.into_request().expect_err("refused");
         let ftp = Some(Scheme::Other("ftp".to_owned()));
-        assert_eq!(refused(to(ftp, "a", "/")), ErrorCode::HttpProtocolError);
-        assert_eq!(refused(OutgoingRequest { authority: None, ..to(None, "", "/") }), ErrorCode::HttpRequestUriInvalid);
+        assert_eq!(refused(to(ftp, "a", "/")), HttpErrorCode::HttpProtocolError);
+        assert_eq!(
+            refused(OutgoingRequest { authority: None, ..to(None, "", "/") }),
+            HttpErrorCode::HttpRequestUriInvalid
+        );
         assert_eq!(
             refused(OutgoingRequest { path_with_query: None, ..to(None, "a", "") }),
-            ErrorCode::HttpProtocolError
+            HttpErrorCode::HttpProtocolError
         );
-        let headers = Fields::from_list([("content-length".to_owned(), b"1".to_vec())]).expect("valid");
-        assert_eq!(refused(OutgoingRequest { headers, ..to(None, "a", "/") }), ErrorCode::HttpRequestBodySize(Some(0)));
+        let headers = HeaderFields::from_list([("content-length".to_owned(), b"1".to_vec())]).expect("valid");
+        assert_eq!(
+            refused(OutgoingRequest { headers, ..to(None, "a", "/") }),
+            HttpErrorCode::HttpRequestBodySize(Some(0))
+        );
     }
 }

@@ -3,14 +3,14 @@
 //! Invariant: a status is from 100 to 999.
 
 use super::body::BodyId;
-use super::fields::Fields;
+use super::fields::HeaderFields;
 
 /// `wasi:http/types.outgoing-response`: a response that is put together.
 #[derive(Clone, Debug)]
 pub struct OutgoingResponse {
     status: u16,
     /// They cannot be changed.
-    pub headers: Fields,
+    pub headers: HeaderFields,
     /// Once it was taken.
     pub body: Option<BodyId>,
 }
@@ -21,7 +21,7 @@ pub struct IncomingResponse {
     /// 100 to 999.
     pub status: u16,
     /// They cannot be changed.
-    pub headers: Fields,
+    pub headers: HeaderFields,
     /// Its body, until it is consumed.
     pub body: Option<BodyId>,
 }
@@ -29,7 +29,7 @@ pub struct IncomingResponse {
 impl OutgoingResponse {
     /// A response with these headers and the status 200.
     #[must_use]
-    pub fn new(headers: Fields) -> OutgoingResponse {
+    pub fn new(headers: HeaderFields) -> OutgoingResponse {
         OutgoingResponse { status: 200, headers: headers.frozen(), body: None }
     }
 
@@ -55,7 +55,7 @@ mod tests {
 
     #[test]
     fn a_status_is_what_the_http_crate_takes() {
-        let mut response = OutgoingResponse::new(Fields::default());
+        let mut response = OutgoingResponse::new(HeaderFields::default());
         assert_eq!(response.status(), 200);
         for status in 0..=u16::MAX {
             assert_eq!(response.set_status(status), ::http::StatusCode::from_u16(status).is_ok(), "{status}");

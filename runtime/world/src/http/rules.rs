@@ -10,7 +10,7 @@
 //!
 //! Invariant: the first rule that matches and is not used up answers, and only its count goes up.
 
-use super::request::Request;
+use super::request::SentRequest;
 use crate::glob::matches;
 use fozzy_trace::plan::HttpRule;
 use std::borrow::Cow;
@@ -18,12 +18,12 @@ use std::sync::Arc;
 
 /// How often each rule has answered, and the rules that the target added, which come before those of the plan.
 #[derive(Clone, Debug, Default)]
-pub struct Rules {
+pub struct HttpRules {
     used: Vec<u64>,
     added: Vec<(Arc<HttpRule>, u64)>,
 }
 
-impl Rules {
+impl HttpRules {
     /// One rule more. The answer is its number; `None` when there are [`RULES_MAX`](crate::RULES_MAX).
     pub fn add(&mut self, rule: HttpRule) -> Option<u32> {
         let number = self.added.len();
@@ -46,7 +46,7 @@ impl Rules {
     }
 
     /// The added rule that answers `request`; it has then been used once more.
-    pub(super) fn choose_added(&mut self, request: &Request) -> Option<Arc<HttpRule>> {
+    pub(super) fn choose_added(&mut self, request: &SentRequest) -> Option<Arc<HttpRule>> {
         let url = request.url();
         let fresh = |used: u64, rule: &HttpRule| rule.times.is_none_or(|times| used < times);
         let mut added = self.added.iter_mut();
@@ -56,7 +56,7 @@ impl Rules {
     }
 
     /// The rule of `rules` that answers `request`; it has then been used once more.
-    pub(super) fn choose<'a>(&mut self, rules: &'a [HttpRule], request: &Request) -> Option<&'a HttpRule> {
+    pub(super) fn choose<'a>(&mut self, rules: &'a [HttpRule], request: &SentRequest) -> Option<&'a HttpRule> {
         self.used.resize(rules.len(), 0);
         let url = request.url();
         let fresh = |used: u64, rule: &HttpRule| rule.times.is_none_or(|times| used < times);
@@ -67,7 +67,7 @@ impl Rules {
     }
 }
 
-fn describes(rule: &HttpRule, request: &Request, url: &str) -> bool {
+fn describes(rule: &HttpRule, request: &SentRequest, url: &str) -> bool {
     let method = rule.method.as_ref().is_none_or(|method| method == request.method.as_str());
     let path = rule.url.starts_with('/');
     let place =
@@ -78,7 +78,7 @@ fn describes(rule: &HttpRule, request: &Request, url: &str) -> bool {
     method && place && rule.headers.iter().all(has)
 }
 
-/// The pattern of a URL, with scheme and host as [`Request::url`] writes them.
+/// The pattern of a URL, with scheme and host as [`SentRequest::url`] writes them.
 fn in_small_letters(pattern: &str) -> Cow<'_, str> {
     let Some(host) = pattern.find("://").map(|at| at + "://".len()) else { return Cow::Borrowed(pattern) };
     let path = pattern[host..].find('/').map_or(pattern.len(), |at| host + at);
@@ -90,7 +90,7 @@ fn in_small_letters(pattern: &str) -> Cow<'_, str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::http::fields::Fields;
+    use crate::http::fields::HeaderFields;
     use crate::http::message::Method;
     use crate::http::request::OutgoingRequest;
     use fozzy_trace::Duration;
@@ -107,8 +107,8 @@ mod tests {
         }
     }
 
-    fn request(method: Method, path: &str) -> Request {
-        let headers = Fields::from_list([("Accept".to_owned(), b"text/html".to_vec())]).expect("valid");
+    fn request(method: Method, path: &str) -> SentRequest {
+        let headers = HeaderFields::from_list([("Accept".to_owned(), b"text/html".to_vec())]).expect("valid");
         let (authority, path_with_query) = (Some("API.test".to_owned()), Some(path.to_owned()));
         let request = OutgoingRequest { method, authority, path_with_query, ..OutgoingRequest::new(headers) };
         request.into_request().expect("it can be sent")
@@ -128,7 +128,7 @@ mod tests {
             rule(None, "/with"),
         ];
         let chosen = |method, path| {
-            let found = Rules::default().choose(&rules, &request(method, path));
+            let found = HttpRules::default().choose(&rules, &request(method, path));
             found.map(|rule| rules.iter().position(|other| other == rule).expect("one of them"))
         };
         assert_eq!(chosen(Method::Post, "/a"), Some(0));
@@ -141,7 +141,7 @@ mod tests {
 
     #[test]
     fn a_rule_that_was_added_counts_its_answers_and_is_used_up() {
-        let mut state = Rules::default();
+        let mut state = HttpRules::default();
         let added = state.add(HttpRule { times: Some(2), ..rule(Some("GET"), "/a") });
         assert_eq!(added, Some(0));
         let mut chosen = |path| state.choose_added(&request(Method::Get, path)).is_some();
@@ -157,7 +157,7 @@ mod tests {
     fn a_rule_is_used_up() {
         let rules =
             [HttpRule { times: Some(2), ..rule(None, "/a") }, HttpRule { times: Some(1), ..rule(Some("GET"), "/a") }];
-        let mut state = Rules::default();
+        let mut state = HttpRules::default();
         let mut chosen = || state.choose(&rules, &request(Method::Get, "/a")).map(|rule| rule.method.is_some());
         assert_eq!([chosen(), chosen(), chosen(), chosen()], [Some(false), Some(false), Some(true), None]);
     }

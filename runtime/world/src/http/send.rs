@@ -9,23 +9,23 @@
 //! A request is sent when its body is finished: rules, handlers and the real computer get it whole. Rules are tried before
 //! the real computer, so that a plan can script single answers beside a live backend.
 //!
-//! Invariants: everything here is decided at a moment of virtual time, with chance from [`Moment`]; the real computer's
+//! Invariants: everything here is decided at a moment of virtual time, with chance from [`OpContext`]; the real computer's
 //! answer arrives when the latency model says, and within the guest's patience, since it did so in reality.
 
-use super::Side;
-use super::body::{BodyId, Of};
-use super::error::ErrorCode;
+use super::BodySide;
+use super::body::{BodyId, MessageKind};
+use super::error::HttpErrorCode;
 use super::exchange::ExchangeId;
-use super::fields::Fields;
+use super::fields::HeaderFields;
 use super::handle::HttpHandle;
-use super::request::{IncomingRequest, OutgoingRequest, Request, RequestOptions};
+use super::request::{IncomingRequest, OutgoingRequest, RequestOptions, SentRequest};
 use super::response::{IncomingResponse, OutgoingResponse};
-use crate::arrival;
 use crate::fault::{HTTP_DNS, HTTP_LATENCY, HTTP_REFUSED, HTTP_RESET, HTTP_STATUS, HTTP_TIMEOUT};
-use crate::table::{InputStream, OutputStream};
-use crate::{Entry, Handle, Moment, World, WorldError, unmatched};
-use fozzy_trace::observation::{HttpAnswer, HttpAsk};
-use fozzy_trace::plan::{Backend, HttpFailure, HttpReply, Program};
+use crate::latency_model;
+use crate::table::{StreamSink, StreamSource};
+use crate::{GuestEntry, Handle, OpContext, World, WorldError, unmatched};
+use fozzy_trace::observation::{HttpBackendRequest, HttpBackendResponse};
+use fozzy_trace::plan::{Backend, HttpFailure, HttpReply, ProgramPlan};
 use fozzy_trace::{Digest, Duration, Instant, NodeId};
 use std::sync::Arc;
 
@@ -38,7 +38,7 @@ pub struct LiveRequest {
     /// Which exchange waits for the answer: [`World::http_observed`].
     pub exchange: ExchangeId,
     /// The question, secrets included.
-    pub ask: HttpAsk,
+    pub ask: HttpBackendRequest,
     /// The bytes of its body.
     pub body: Arc<[u8]>,
 }
@@ -52,19 +52,19 @@ impl World {
         &mut self,
         request: OutgoingRequest,
         options: RequestOptions,
-        moment: &mut Moment<'_>,
-    ) -> Result<(ExchangeId, Option<LiveRequest>), ErrorCode> {
+        context: &mut OpContext<'_>,
+    ) -> Result<(ExchangeId, Option<LiveRequest>), HttpErrorCode> {
         let body = request.body;
         let opened = request
             .into_request()
             .and_then(|request| self.http.exchanges.open(request, options, self.clock.now(), &mut self.signals));
         let exchange = opened.inspect_err(|_| {
             if let Some(body) = body {
-                self.http.bodies.let_go(body, Side::Reader);
+                self.http.bodies.let_go(body, BodySide::Reader);
             }
         })?;
         let finished = body.is_none_or(|body| self.http.bodies.ended(body).is_some());
-        let live = if finished { self.http_send(exchange, moment) } else { None };
+        let live = if finished { self.http_send(exchange, context) } else { None };
         Ok((exchange, live))
     }
 
@@ -75,13 +75,13 @@ impl World {
     pub fn http_finish(
         &mut self,
         body: BodyId,
-        trailers: Option<Fields>,
-        moment: &mut Moment<'_>,
-    ) -> (Result<(), ErrorCode>, Option<LiveRequest>) {
-        // Looked up first: a body that nobody reads is gone when it is finished.
+        trailers: Option<HeaderFields>,
+        context: &mut OpContext<'_>,
+    ) -> (Result<(), HttpErrorCode>, Option<LiveRequest>) {
+        // Looked up first: a body without a reader is gone when it is finished.
         let exchange = self.http.exchanges.sent_with(body);
         let finished = self.http.bodies.finish(body, trailers, self.clock.now(), &mut self.signals);
-        (finished, exchange.and_then(|exchange| self.http_send(exchange, moment)))
+        (finished, exchange.and_then(|exchange| self.http_send(exchange, context)))
     }
 
     /// The writer of a body went away without finishing it. A request with it fails.
@@ -96,13 +96,13 @@ impl World {
     /// The request's body will never be whole.
     fn http_cut(&mut self, exchange: ExchangeId) {
         if let Some(body) = self.http.exchanges.get(exchange).request.take().and_then(|request| request.body) {
-            self.http.bodies.let_go(body, Side::Reader);
+            self.http.bodies.let_go(body, BodySide::Reader);
         }
-        self.http_reply(exchange, self.clock.now(), Err(ErrorCode::HttpProtocolError));
+        self.http_reply(exchange, self.clock.now(), Err(HttpErrorCode::HttpProtocolError));
     }
 
     /// The request is whole: it is answered, or the real computer is to be asked.
-    fn http_send(&mut self, id: ExchangeId, moment: &mut Moment<'_>) -> Option<LiveRequest> {
+    fn http_send(&mut self, id: ExchangeId, context: &mut OpContext<'_>) -> Option<LiveRequest> {
         let body = self.http.exchanges.get(id).request.as_ref().and_then(|request| request.body);
         if body.is_some_and(|body| self.http.bodies.ended(body).is_some_and(|ended| ended.is_err())) {
             self.http_cut(id);
@@ -115,20 +115,21 @@ impl World {
         let request = exchange.request.take().expect("a request is sent once");
         let silence = exchange.patience.silence();
         let (now, url) = (self.clock.now(), request.url());
-        let fault = if moment.strikes(&HTTP_DNS, &url).is_some() {
-            Some((now, Err(ErrorCode::unknown_host())))
-        } else if moment.strikes(&HTTP_REFUSED, &url).is_some() {
-            Some((now, Err(ErrorCode::ConnectionRefused)))
-        } else if moment.strikes(&HTTP_TIMEOUT, &url).is_some() {
+        let fault = if context.injects(&HTTP_DNS, &url).is_some() {
+            Some((now, Err(HttpErrorCode::unknown_host())))
+        } else if context.injects(&HTTP_REFUSED, &url).is_some() {
+            Some((now, Err(HttpErrorCode::ConnectionRefused)))
+        } else if context.injects(&HTTP_TIMEOUT, &url).is_some() {
             Some((silence.0, Err(silence.1)))
         } else {
-            moment.strikes(&HTTP_STATUS, &url).map(|status| (now, Ok(status)))
+            context.injects(&HTTP_STATUS, &url).map(|status| (now, Ok(status)))
         };
-        exchange.lag = Duration(moment.strikes(&HTTP_LATENCY, &url).unwrap_or(0));
-        exchange.cut_after = moment.strikes(&HTTP_RESET, &url);
+        exchange.lag = Duration(context.injects(&HTTP_LATENCY, &url).unwrap_or(0));
+        exchange.cut_after = context.injects(&HTTP_RESET, &url);
         if let Some((at, reply)) = fault {
             self.http_let_go_request(&request);
-            let reply = reply.map(|status| self.http_response(status as u16, Fields::default(), Arc::from([]), None));
+            let reply =
+                reply.map(|status| self.http_response(status as u16, HeaderFields::default(), Arc::from([]), None));
             self.http_reply(id, at, reply);
             return None;
         }
@@ -144,13 +145,13 @@ impl World {
             None => {
                 self.unmatched.add(unmatched::request(&request));
                 self.http_let_go_request(&request);
-                self.http_reply(id, now, Err(ErrorCode::DestinationNotFound));
+                self.http_reply(id, now, Err(HttpErrorCode::DestinationNotFound));
                 None
             }
         }
     }
 
-    fn http_scripted(&mut self, id: ExchangeId, request: Request, answer: &HttpReply) {
+    fn http_scripted(&mut self, id: ExchangeId, request: SentRequest, answer: &HttpReply) {
         let exchange = self.http.exchanges.get(id);
         let (at, silence) = (self.clock.now().after(exchange.lag), exchange.patience.silence());
         match answer {
@@ -159,8 +160,8 @@ impl World {
                 self.http_let_go_request(&request);
                 let headers = headers.iter().map(|(name, value)| (name.clone(), value.clone().into_bytes()));
                 let reply = match self.inputs.get(body) {
-                    Some(bytes) => Ok(self.http_response(*status, Fields::received(headers), bytes, cut_after)),
-                    None => Err(ErrorCode::InternalError(Some(WorldError::MissingInput(*body).to_string()))),
+                    Some(bytes) => Ok(self.http_response(*status, HeaderFields::received(headers), bytes, cut_after)),
+                    None => Err(HttpErrorCode::InternalError(Some(WorldError::MissingInput(*body).to_string()))),
                 };
                 self.http_reply(id, at, reply);
             }
@@ -174,29 +175,30 @@ impl World {
     }
 
     /// A machine of its own handles the request.
-    fn http_launch(&mut self, id: ExchangeId, request: Request, program: &Program) {
+    fn http_launch(&mut self, id: ExchangeId, request: SentRequest, program: &ProgramPlan) {
         let name = format!("http-handler-{}", id.0);
-        let launched = self.launch(name, program, Entry::Handle { request: 0, outparam: 0 });
+        let launched = self.launch(name, program, GuestEntry::Handle { request: 0, outparam: 0 });
         let node = match launched {
             Ok(node) => node,
             Err(error) => {
                 let error = match error {
-                    WorldError::TooManyNodes => ErrorCode::ConnectionLimitReached,
-                    other => ErrorCode::InternalError(Some(other.to_string())),
+                    WorldError::TooManyNodes => HttpErrorCode::ConnectionLimitReached,
+                    other => HttpErrorCode::InternalError(Some(other.to_string())),
                 };
                 self.http_let_go_request(&request);
                 return self.http_reply(id, self.clock.now(), Err(error));
             }
         };
         let signals = &mut self.signals;
-        let body = request.body.unwrap_or_else(|| self.http.bodies.whole(Of::Request, Arc::from([]), None, signals));
+        let body =
+            request.body.unwrap_or_else(|| self.http.bodies.whole(MessageKind::Request, Arc::from([]), None, signals));
         self.http.exchanges.get(id).handler = Some(node);
         let incoming = IncomingRequest { request, body: Some(body) };
         let request = self.http_open(node, HttpHandle::IncomingRequest(incoming));
         let outparam = self.http_open(node, HttpHandle::ResponseOutparam(id));
         match (request, outparam, self.launches.last_mut()) {
-            (Ok(request), Ok(outparam), Some(launch)) => launch.entry = Entry::Handle { request, outparam },
-            // There is no room for the fields of one more request: nobody is started.
+            (Ok(request), Ok(outparam), Some(launch)) => launch.entry = GuestEntry::Handle { request, outparam },
+            // There is no room for the fields of one more request: no handler is started.
             _ => {
                 self.launches.pop();
                 self.http_guest_ended(node);
@@ -206,12 +208,12 @@ impl World {
     }
 
     /// The question to the real computer.
-    fn http_live(&mut self, id: ExchangeId, request: &Request) -> LiveRequest {
+    fn http_live(&mut self, id: ExchangeId, request: &SentRequest) -> LiveRequest {
         let body: Arc<[u8]> =
             request.body.map_or_else(|| Arc::from([]), |body| Arc::from(self.http.bodies.bytes(body)));
         self.http_let_go_request(request);
         let headers = request.headers.entries().iter().map(|(name, value)| (name.to_ascii_lowercase(), value.clone()));
-        let ask = HttpAsk {
+        let ask = HttpBackendRequest {
             method: request.method.as_str().to_owned(),
             url: request.url(),
             headers: headers.collect(),
@@ -225,20 +227,20 @@ impl World {
     pub fn http_observed(
         &mut self,
         id: ExchangeId,
-        answer: Result<(&HttpAnswer, Arc<[u8]>), HttpFailure>,
-        moment: &mut Moment<'_>,
+        answer: Result<(&HttpBackendResponse, Arc<[u8]>), HttpFailure>,
+        context: &mut OpContext<'_>,
     ) {
         let now = self.clock.now();
         let exchange = self.http.exchanges.get(id);
         let (patience, lag, fault_cut) = (exchange.patience, exchange.lag, exchange.cut_after);
         let bytes = answer.as_ref().map_or(0, |(_, body)| body.len() as u64);
-        let travel = arrival::arrival(moment, arrival::HTTP, SITE, bytes);
+        let travel = latency_model::arrival(context, latency_model::HTTP, SITE, bytes);
         let at = now.after(travel).after(lag);
         match answer {
             Ok((answer, body)) => {
                 let cut = answer.cut.then_some(bytes);
                 let cut_after = fault_cut.into_iter().chain(cut).min();
-                let headers = Fields::received(answer.headers.iter().cloned());
+                let headers = HeaderFields::received(answer.headers.iter().cloned());
                 let response = self.http_response(answer.status, headers, body, cut_after);
                 // It arrived in time in reality; only a planned delay makes it late.
                 let at = if lag.0 == 0 { at.min(patience.head) } else { at };
@@ -252,7 +254,7 @@ impl World {
     }
 
     /// `response-outparam.set` of a handler.
-    pub fn http_respond(&mut self, id: ExchangeId, response: Result<OutgoingResponse, ErrorCode>) {
+    pub fn http_respond(&mut self, id: ExchangeId, response: Result<OutgoingResponse, HttpErrorCode>) {
         let exchange = self.http.exchanges.get(id);
         let (at, lag, cut_after) = (self.clock.now().after(exchange.lag), exchange.lag, exchange.cut_after);
         let reply = response.map(|response| match response.body {
@@ -267,7 +269,7 @@ impl World {
 
     /// A handler goes without having answered.
     pub(super) fn http_unanswered(&mut self, id: ExchangeId) {
-        self.http_reply(id, self.clock.now(), Err(ErrorCode::ConnectionTerminated));
+        self.http_reply(id, self.clock.now(), Err(HttpErrorCode::ConnectionTerminated));
     }
 
     /// The guest of `node` has ended, in whatever way: its handles go, what it has not answered will not be answered, and the
@@ -276,11 +278,11 @@ impl World {
         let reps = self.node(node).table.reps();
         for rep in &reps {
             match self.node(node).table.get(*rep) {
-                Ok(Handle::InputStream(InputStream::Http { body, .. })) => {
-                    self.http.bodies.drop_stream(*body, Side::Reader);
+                Ok(Handle::InputStream(StreamSource::Http { body, .. })) => {
+                    self.http.bodies.drop_stream(*body, BodySide::Reader);
                 }
-                Ok(Handle::OutputStream(OutputStream::Http { body, .. })) => {
-                    self.http.bodies.drop_stream(*body, Side::Writer)
+                Ok(Handle::OutputStream(StreamSink::Http { body, .. })) => {
+                    self.http.bodies.drop_stream(*body, BodySide::Writer)
                 }
                 _ => continue,
             }
@@ -300,35 +302,35 @@ impl World {
         }
     }
 
-    fn http_reply(&mut self, id: ExchangeId, at: Instant, reply: Result<IncomingResponse, ErrorCode>) {
+    fn http_reply(&mut self, id: ExchangeId, at: Instant, reply: Result<IncomingResponse, HttpErrorCode>) {
         self.http.exchanges.reply(id, at, reply, &mut self.http.bodies, &mut self.signals);
     }
 
     fn http_response(
         &mut self,
         status: u16,
-        headers: Fields,
+        headers: HeaderFields,
         bytes: Arc<[u8]>,
         cut_after: Option<u64>,
     ) -> IncomingResponse {
-        let body = self.http.bodies.whole(Of::Response, bytes, cut_after, &mut self.signals);
+        let body = self.http.bodies.whole(MessageKind::Response, bytes, cut_after, &mut self.signals);
         IncomingResponse { status, headers: headers.frozen(), body: Some(body) }
     }
 
     /// The request was answered without its body.
-    fn http_let_go_request(&mut self, request: &Request) {
+    fn http_let_go_request(&mut self, request: &SentRequest) {
         if let Some(body) = request.body {
-            self.http.bodies.let_go(body, Side::Reader);
+            self.http.bodies.let_go(body, BodySide::Reader);
         }
     }
 }
 
 /// When the guest learns of a failure, and what.
-fn failed(failure: HttpFailure, at: Instant, silence: (Instant, ErrorCode)) -> (Instant, ErrorCode) {
+fn failed(failure: HttpFailure, at: Instant, silence: (Instant, HttpErrorCode)) -> (Instant, HttpErrorCode) {
     match failure {
-        HttpFailure::Dns => (at, ErrorCode::unknown_host()),
-        HttpFailure::Refused => (at, ErrorCode::ConnectionRefused),
-        HttpFailure::Reset => (at, ErrorCode::ConnectionTerminated),
+        HttpFailure::Dns => (at, HttpErrorCode::unknown_host()),
+        HttpFailure::Refused => (at, HttpErrorCode::ConnectionRefused),
+        HttpFailure::Reset => (at, HttpErrorCode::ConnectionTerminated),
         HttpFailure::Timeout => silence,
     }
 }

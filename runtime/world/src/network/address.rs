@@ -3,19 +3,19 @@
 //! ```text
 //! machine 0   127.0.0.0/8 and ::1, its own   10.0.0.1   fd00::1
 //! machine 1   127.0.0.0/8 and ::1, its own   10.0.0.2   fd00::2
-//! from 0 to 10.0.0.2 ─▶ machine 1    to 10.0.0.9 ─▶ nobody    to 192.0.2.1 ─▶ no route
+//! from 0 to 10.0.0.2 ─▶ machine 1    to 10.0.0.9 ─▶ unused    to 192.0.2.1 ─▶ no route
 //! ```
 //!
 //! Which addresses an operation may be given is what wasmtime-wasi demands (`is_valid_…` in its `sockets`), so that
 //! the same call is refused here and there.
 
-use super::error::ErrorCode;
+use super::error::SocketErrorCode;
 use fozzy_trace::NodeId;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 /// Which of the two kinds of addresses a socket has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Family {
+pub enum AddressFamily {
     /// Four bytes.
     Ipv4,
     /// Sixteen bytes; such a socket never stands for IPv4 too (`IPV6_V6ONLY`), as WASI demands.
@@ -42,32 +42,32 @@ pub(super) enum Route {
     None,
 }
 
-impl Family {
+impl AddressFamily {
     /// Of an address.
     #[must_use]
-    pub fn of(ip: IpAddr) -> Family {
-        if ip.is_ipv4() { Family::Ipv4 } else { Family::Ipv6 }
+    pub fn of(ip: IpAddr) -> AddressFamily {
+        if ip.is_ipv4() { AddressFamily::Ipv4 } else { AddressFamily::Ipv6 }
     }
 }
 
 /// The address of a machine in the common network.
-pub(super) fn of_machine(node: NodeId, family: Family) -> IpAddr {
+pub(super) fn of_machine(node: NodeId, family: AddressFamily) -> IpAddr {
     match family {
-        Family::Ipv4 => Ipv4Addr::from(NETWORK_V4 + node.0 + 1).into(),
-        Family::Ipv6 => Ipv6Addr::from(NETWORK_V6 + u128::from(node.0) + 1).into(),
+        AddressFamily::Ipv4 => Ipv4Addr::from(NETWORK_V4 + node.0 + 1).into(),
+        AddressFamily::Ipv6 => Ipv6Addr::from(NETWORK_V6 + u128::from(node.0) + 1).into(),
     }
 }
 
-fn loopback(family: Family) -> IpAddr {
+fn loopback(family: AddressFamily) -> IpAddr {
     match family {
-        Family::Ipv4 => Ipv4Addr::LOCALHOST.into(),
-        Family::Ipv6 => Ipv6Addr::LOCALHOST.into(),
+        AddressFamily::Ipv4 => Ipv4Addr::LOCALHOST.into(),
+        AddressFamily::Ipv6 => Ipv6Addr::LOCALHOST.into(),
     }
 }
 
 /// Whether the address is one of the machine itself.
 fn is_of_machine(node: NodeId, ip: IpAddr) -> bool {
-    ip.is_loopback() || ip == of_machine(node, Family::of(ip))
+    ip.is_loopback() || ip == of_machine(node, AddressFamily::of(ip))
 }
 
 /// Whether a socket of the machine can be bound to the address.
@@ -99,26 +99,26 @@ pub(super) fn route(from: NodeId, ip: IpAddr, machines: usize) -> Route {
 ///
 /// # Errors
 /// `invalid-argument` for a socket that is bound to loopback and wants to leave its machine, as Linux answers.
-pub(super) fn source(from: NodeId, bound: Option<IpAddr>, ip: IpAddr) -> Result<IpAddr, ErrorCode> {
+pub(super) fn source(from: NodeId, bound: Option<IpAddr>, ip: IpAddr) -> Result<IpAddr, SocketErrorCode> {
     let inside = is_of_machine(from, ip);
     match bound.filter(|bound| !bound.is_unspecified()) {
-        Some(bound) if bound.is_loopback() && !inside => Err(ErrorCode::InvalidArgument),
+        Some(bound) if bound.is_loopback() && !inside => Err(SocketErrorCode::InvalidArgument),
         Some(bound) => Ok(bound),
-        None if ip.is_loopback() => Ok(loopback(Family::of(ip))),
-        None => Ok(of_machine(from, Family::of(ip))),
+        None if ip.is_loopback() => Ok(loopback(AddressFamily::of(ip))),
+        None => Ok(of_machine(from, AddressFamily::of(ip))),
     }
 }
 
 /// Whether two local addresses of the same port exclude each other.
 pub(super) fn overlap(a: IpAddr, b: IpAddr) -> bool {
-    Family::of(a) == Family::of(b) && (a == b || a.is_unspecified() || b.is_unspecified())
+    AddressFamily::of(a) == AddressFamily::of(b) && (a == b || a.is_unspecified() || b.is_unspecified())
 }
 
 /// The wildcard address.
-pub(super) fn unspecified(family: Family) -> IpAddr {
+pub(super) fn unspecified(family: AddressFamily) -> IpAddr {
     match family {
-        Family::Ipv4 => Ipv4Addr::UNSPECIFIED.into(),
-        Family::Ipv6 => Ipv6Addr::UNSPECIFIED.into(),
+        AddressFamily::Ipv4 => Ipv4Addr::UNSPECIFIED.into(),
+        AddressFamily::Ipv6 => Ipv6Addr::UNSPECIFIED.into(),
     }
 }
 
@@ -128,10 +128,10 @@ pub(super) fn plain(address: SocketAddr) -> SocketAddr {
 }
 
 /// Whether an address is one that a socket of `family` may be given. IPv4 in the clothes of IPv6 is refused.
-pub(super) fn is_of_family(ip: IpAddr, family: Family) -> bool {
+pub(super) fn is_of_family(ip: IpAddr, family: AddressFamily) -> bool {
     match (family, ip) {
-        (Family::Ipv4, IpAddr::V4(_)) => true,
-        (Family::Ipv6, IpAddr::V6(ip)) => {
+        (AddressFamily::Ipv4, IpAddr::V4(_)) => true,
+        (AddressFamily::Ipv6, IpAddr::V6(ip)) => {
             let is_compatible = ip.segments()[..6] == [0; 6] && !ip.is_unspecified() && !ip.is_loopback();
             !is_compatible && ip.to_ipv4_mapped().is_none()
         }
@@ -139,7 +139,7 @@ pub(super) fn is_of_family(ip: IpAddr, family: Family) -> bool {
     }
 }
 
-/// Whether somebody can be reached by it.
+/// Whether a machine can be reached by it.
 pub(super) fn is_remote(address: SocketAddr) -> bool {
     !address.ip().to_canonical().is_unspecified() && address.port() != 0
 }
@@ -164,8 +164,8 @@ mod tests {
     fn machines_have_their_addresses_in_a_row() {
         let rows = [(0, "10.0.0.1", "fd00::1"), (254, "10.0.0.255", "fd00::ff"), (999, "10.0.3.232", "fd00::3e8")];
         for (node, v4, v6) in rows {
-            assert_eq!(of_machine(NodeId(node), Family::Ipv4), ip(v4));
-            assert_eq!(of_machine(NodeId(node), Family::Ipv6), ip(v6));
+            assert_eq!(of_machine(NodeId(node), AddressFamily::Ipv4), ip(v4));
+            assert_eq!(of_machine(NodeId(node), AddressFamily::Ipv6), ip(v6));
             for address in [v4, v6] {
                 assert_eq!(route(NodeId(7), ip(address), 1000), Route::Machine(NodeId(node)));
                 assert_eq!(route(NodeId(7), ip(address), node as usize), Route::Nobody);
@@ -192,7 +192,7 @@ mod tests {
             (None, "10.0.0.1", Ok("10.0.0.1")),
             (Some("0.0.0.0"), "10.0.0.2", Ok("10.0.0.1")),
             (Some("127.0.0.1"), "10.0.0.1", Ok("127.0.0.1")),
-            (Some("127.0.0.1"), "10.0.0.2", Err(ErrorCode::InvalidArgument)),
+            (Some("127.0.0.1"), "10.0.0.2", Err(SocketErrorCode::InvalidArgument)),
             (Some("::"), "::1", Ok("::1")),
             (None, "fd00::2", Ok("fd00::1")),
         ];

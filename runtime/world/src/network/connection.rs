@@ -11,18 +11,18 @@
 //! The answers are those of Linux as wasmtime-wasi shows them (its `p2/tcp.rs`).
 //! Invariant: a connection is removed when both ends are closed; what is still on its way then finds nothing.
 
-use super::error::{ErrorCode, StreamEnd};
-use super::event::{Event, Side};
-use super::link::{Path, SEND_RETRIES};
-use super::pipe::{Fin, Pipe};
-use super::slab::Key;
+use super::error::{SocketErrorCode, StreamEnd};
+use super::event::{ConnectionSide, NetworkEvent};
+use super::link::{LinkPath, SEND_RETRIES};
+use super::pipe::{Fin, TcpPipe};
+use super::slab::SlabKey;
 use super::{HELD_BYTES_MAX, Network, PACKETS_MAX};
-use crate::Moment;
+use crate::OpContext;
 use crate::fault::CONNECTION_RESET;
 use fozzy_trace::{Duration, Instant, NodeId};
 use std::net::SocketAddr;
 
-/// A writer waits until there is room for so many bytes, as long as a blocking write of WASI may be: so it is not woken for a
+/// A writer waits until there is room for this many bytes, as long as a blocking write of WASI may be: so it is not woken for a
 /// few, and whoever waits for the whole of such a write gets room for it.
 pub(super) const ROOM_BYTES_MIN: usize = 4096;
 /// Bytes that one read gives and one permission to write allows, at the most (wasmtime-wasi, `MAX_READ_SIZE_ALLOC`).
@@ -30,7 +30,7 @@ const TRANSFER_BYTES_MAX: usize = 64 * 1024;
 
 /// How an end goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Leave {
+pub(super) enum CloseMode {
     /// What it wrote still arrives, and then its end; unless it has not read everything, see above.
     Close,
     /// What it has not sent is gone, and the other end is reset.
@@ -39,7 +39,7 @@ pub(super) enum Leave {
 
 /// One end of a connection.
 #[derive(Clone, Debug)]
-pub(super) struct End {
+pub(super) struct ConnectionEnd {
     pub(super) node: NodeId,
     pub(super) local: SocketAddr,
     pub(super) remote: SocketAddr,
@@ -47,8 +47,8 @@ pub(super) struct End {
     is_closed: bool,
     /// The connection is no more.
     is_broken: bool,
-    /// Why, until somebody was told.
-    error: Option<ErrorCode>,
+    /// The reason, until it is reported to the guest.
+    error: Option<SocketErrorCode>,
     /// The reader was told of the end, or wanted it.
     is_read_over: bool,
     /// What every writer is told.
@@ -57,17 +57,17 @@ pub(super) struct End {
 
 #[derive(Clone, Debug)]
 pub(super) struct Connection {
-    client: End,
-    server: End,
+    client: ConnectionEnd,
+    server: ConnectionEnd,
     /// From client to server.
-    up: Pipe,
+    up: TcpPipe,
     /// From server to client.
-    down: Pipe,
+    down: TcpPipe,
 }
 
-impl End {
-    pub(super) fn new(node: NodeId, local: SocketAddr, remote: SocketAddr) -> End {
-        End {
+impl ConnectionEnd {
+    pub(super) fn new(node: NodeId, local: SocketAddr, remote: SocketAddr) -> ConnectionEnd {
+        ConnectionEnd {
             node,
             local,
             remote,
@@ -81,52 +81,52 @@ impl End {
 }
 
 impl Connection {
-    pub(super) fn new(client: End, server: End, up: Pipe, down: Pipe) -> Connection {
+    pub(super) fn new(client: ConnectionEnd, server: ConnectionEnd, up: TcpPipe, down: TcpPipe) -> Connection {
         Connection { client, server, up, down }
     }
 
-    pub(super) fn end(&self, side: Side) -> &End {
+    pub(super) fn end(&self, side: ConnectionSide) -> &ConnectionEnd {
         match side {
-            Side::Client => &self.client,
-            Side::Server => &self.server,
+            ConnectionSide::Client => &self.client,
+            ConnectionSide::Server => &self.server,
         }
     }
 
-    fn end_mut(&mut self, side: Side) -> &mut End {
+    fn end_mut(&mut self, side: ConnectionSide) -> &mut ConnectionEnd {
         match side {
-            Side::Client => &mut self.client,
-            Side::Server => &mut self.server,
-        }
-    }
-
-    /// What `side` sends.
-    fn out(&self, side: Side) -> &Pipe {
-        match side {
-            Side::Client => &self.up,
-            Side::Server => &self.down,
+            ConnectionSide::Client => &mut self.client,
+            ConnectionSide::Server => &mut self.server,
         }
     }
 
     /// What `side` sends.
-    pub(super) fn out_mut(&mut self, side: Side) -> &mut Pipe {
+    fn out(&self, side: ConnectionSide) -> &TcpPipe {
         match side {
-            Side::Client => &mut self.up,
-            Side::Server => &mut self.down,
+            ConnectionSide::Client => &self.up,
+            ConnectionSide::Server => &self.down,
         }
     }
 
-    fn path(&self, from: Side) -> Path {
-        Path { from: self.end(from).node, to: self.end(from.other()).node }
+    /// What `side` sends.
+    pub(super) fn out_mut(&mut self, side: ConnectionSide) -> &mut TcpPipe {
+        match side {
+            ConnectionSide::Client => &mut self.up,
+            ConnectionSide::Server => &mut self.down,
+        }
+    }
+
+    fn path(&self, from: ConnectionSide) -> LinkPath {
+        LinkPath { from: self.end(from).node, to: self.end(from.other()).node }
     }
 
     /// Whether a read answers at once.
-    pub(super) fn is_readable(&self, side: Side) -> bool {
+    pub(super) fn is_readable(&self, side: ConnectionSide) -> bool {
         let (end, pipe) = (self.end(side), self.out(side.other()));
         end.is_read_over || end.is_broken || pipe.readable() > 0 || pipe.fin == Fin::Arrived
     }
 
     /// Whether a writer is told at once that it cannot write.
-    pub(super) fn is_write_over(&self, side: Side) -> bool {
+    pub(super) fn is_write_over(&self, side: ConnectionSide) -> bool {
         let end = self.end(side);
         end.write_end.is_some() || end.is_broken || self.out(side).fin != Fin::Open
     }
@@ -134,35 +134,35 @@ impl Connection {
 
 impl Network {
     /// Sends what can be sent.
-    fn pump(&mut self, key: Key, from: Side, moment: &mut Moment<'_>) {
+    fn pump(&mut self, key: SlabKey, from: ConnectionSide, context: &mut OpContext<'_>) {
         let Network { connections, links, events, names, .. } = self;
         let Some(connection) = connections.get_mut(key) else { return };
         let path = connection.path(from);
         let pipe = connection.out_mut(from);
         while let Some(bytes) = pipe.segment() {
-            match links.insist(path, names, bytes, SEND_RETRIES, moment) {
+            match links.insist(path, names, bytes, SEND_RETRIES, context) {
                 Ok(arrival) => {
                     let arrival = arrival.max(pipe.last_arrival);
                     pipe.sent(bytes, arrival);
-                    let back = arrival.since(moment.now);
-                    events.push(arrival, Event::Bytes { connection: key, from, count: bytes, back });
+                    let back = arrival.since(context.now);
+                    events.push(arrival, NetworkEvent::Bytes { connection: key, from, count: bytes, back });
                 }
                 Err(end) => {
                     pipe.is_stalled = true;
-                    events.push(end.max(pipe.last_arrival), Event::GiveUp { connection: key, to: from });
+                    events.push(end.max(pipe.last_arrival), NetworkEvent::GiveUp { connection: key, to: from });
                 }
             }
         }
         if pipe.is_fin_due() {
-            match links.insist(path, names, 0, SEND_RETRIES, moment) {
+            match links.insist(path, names, 0, SEND_RETRIES, context) {
                 Ok(arrival) => {
                     pipe.fin = Fin::Sent;
                     pipe.last_arrival = arrival.max(pipe.last_arrival);
-                    events.push(pipe.last_arrival, Event::Fin { connection: key, from });
+                    events.push(pipe.last_arrival, NetworkEvent::Fin { connection: key, from });
                 }
                 Err(end) => {
                     pipe.is_stalled = true;
-                    events.push(end.max(pipe.last_arrival), Event::GiveUp { connection: key, to: from });
+                    events.push(end.max(pipe.last_arrival), NetworkEvent::GiveUp { connection: key, to: from });
                 }
             }
         }
@@ -170,18 +170,25 @@ impl Network {
 
     /// Sends RST, behind what is on its way; nothing else follows. It is not repeated: a later packet of the other end gets
     /// another.
-    fn send_reset(&mut self, key: Key, from: Side, moment: &mut Moment<'_>) {
+    fn send_reset(&mut self, key: SlabKey, from: ConnectionSide, context: &mut OpContext<'_>) {
         let Network { connections, links, events, names, held, .. } = self;
         let Some(connection) = connections.get_mut(key) else { return };
         let path = connection.path(from);
         let pipe = connection.out_mut(from);
         *held -= pipe.forget_waiting();
-        if let Some(arrival) = links.attempt(path, names, 0, moment) {
-            events.push(arrival.max(pipe.last_arrival), Event::Reset { connection: key, to: from.other() });
+        if let Some(arrival) = links.attempt(path, names, 0, context) {
+            events.push(arrival.max(pipe.last_arrival), NetworkEvent::Reset { connection: key, to: from.other() });
         }
     }
 
-    pub(super) fn bytes_arrive(&mut self, key: Key, from: Side, count: usize, back: Duration, now: Instant) {
+    pub(super) fn bytes_arrive(
+        &mut self,
+        key: SlabKey,
+        from: ConnectionSide,
+        count: usize,
+        back: Duration,
+        now: Instant,
+    ) {
         let Some(connection) = self.connections.get_mut(key) else { return };
         let reader = connection.end(from.other());
         let (is_closed, is_unwanted) = (reader.is_closed, reader.is_closed || reader.is_read_over);
@@ -189,18 +196,18 @@ impl Network {
         if pipe.arrive(count) && is_unwanted {
             self.held -= pipe.discard();
             if is_closed {
-                self.events.push(now.after(back), Event::Reset { connection: key, to: from });
+                self.events.push(now.after(back), NetworkEvent::Reset { connection: key, to: from });
             }
         }
     }
 
-    pub(super) fn fin_arrives(&mut self, key: Key, from: Side) {
+    pub(super) fn fin_arrives(&mut self, key: SlabKey, from: ConnectionSide) {
         let Some(connection) = self.connections.get_mut(key) else { return };
         connection.out_mut(from).fin = Fin::Arrived;
     }
 
     /// The end `to` learns that the connection is no more, because of `error`.
-    pub(super) fn breaks(&mut self, key: Key, to: Side, error: ErrorCode) {
+    pub(super) fn breaks(&mut self, key: SlabKey, to: ConnectionSide, error: SocketErrorCode) {
         let Some(connection) = self.connections.get_mut(key) else { return };
         // Behind the end of what is received, Linux says EPIPE, which is `closed` here.
         let was_over = connection.out(to.other()).fin == Fin::Arrived;
@@ -215,7 +222,13 @@ impl Network {
     }
 
     /// The socket of an end is no more.
-    pub(super) fn close_end(&mut self, key: Key, side: Side, leave: Leave, moment: &mut Moment<'_>) {
+    pub(super) fn close_end(
+        &mut self,
+        key: SlabKey,
+        side: ConnectionSide,
+        leave: CloseMode,
+        context: &mut OpContext<'_>,
+    ) {
         let Some(connection) = self.connections.get_mut(key) else { return };
         let was_broken = connection.end(side).is_broken;
         connection.end_mut(side).is_closed = true;
@@ -224,22 +237,22 @@ impl Network {
         self.held -= incoming.discard();
         match (was_broken, leave) {
             (true, _) => {}
-            (false, Leave::Close) if !has_unread => self.end_writing(key, side, moment),
-            (false, Leave::Close | Leave::Abort) => self.send_reset(key, side, moment),
+            (false, CloseMode::Close) if !has_unread => self.end_writing(key, side, context),
+            (false, CloseMode::Close | CloseMode::Abort) => self.send_reset(key, side, context),
         }
         self.remove_if_over(key);
     }
 
     /// The socket of an end is no more, and will say nothing of it: the other end learns it `back` from now.
-    pub(super) fn abandon_end(&mut self, key: Key, side: Side, now: Instant, back: Duration) {
+    pub(super) fn abandon_end(&mut self, key: SlabKey, side: ConnectionSide, now: Instant, back: Duration) {
         let Some(connection) = self.connections.get_mut(key) else { return };
         connection.end_mut(side).is_closed = true;
         self.held -= connection.out_mut(side.other()).discard();
-        self.events.push(now.after(back), Event::Reset { connection: key, to: side.other() });
+        self.events.push(now.after(back), NetworkEvent::Reset { connection: key, to: side.other() });
         self.remove_if_over(key);
     }
 
-    fn remove_if_over(&mut self, key: Key) {
+    fn remove_if_over(&mut self, key: SlabKey) {
         let is_over = |connection: &Connection| connection.client.is_closed && connection.server.is_closed;
         if self.connections.get(key).is_some_and(is_over)
             && let Some(connection) = self.connections.remove(key)
@@ -249,17 +262,17 @@ impl Network {
     }
 
     /// Nothing more is written.
-    pub(super) fn end_writing(&mut self, key: Key, side: Side, moment: &mut Moment<'_>) {
+    pub(super) fn end_writing(&mut self, key: SlabKey, side: ConnectionSide, context: &mut OpContext<'_>) {
         let Some(connection) = self.connections.get_mut(key) else { return };
         let pipe = connection.out_mut(side);
         if pipe.fin == Fin::Open {
             pipe.fin = Fin::Wanted;
-            self.pump(key, side, moment);
+            self.pump(key, side, context);
         }
     }
 
     /// Nothing more is read.
-    pub(super) fn end_reading(&mut self, key: Key, side: Side) {
+    pub(super) fn end_reading(&mut self, key: SlabKey, side: ConnectionSide) {
         let Some(connection) = self.connections.get_mut(key) else { return };
         connection.end_mut(side).is_read_over = true;
         self.held -= connection.out_mut(side.other()).discard();
@@ -268,10 +281,10 @@ impl Network {
     /// Bytes that have arrived, at most `max`; none when there are none yet.
     pub(super) fn read(
         &mut self,
-        key: Key,
-        side: Side,
+        key: SlabKey,
+        side: ConnectionSide,
         max: usize,
-        moment: &mut Moment<'_>,
+        context: &mut OpContext<'_>,
     ) -> Result<Vec<u8>, StreamEnd> {
         let Some(connection) = self.connections.get_mut(key) else { return Err(StreamEnd::Closed) };
         let end = connection.end(side);
@@ -286,7 +299,7 @@ impl Network {
         if pipe.readable() > 0 {
             let bytes = pipe.read(max.min(TRANSFER_BYTES_MAX));
             self.held -= bytes.len();
-            self.pump(key, side.other(), moment);
+            self.pump(key, side.other(), context);
             return Ok(bytes);
         }
         let is_over = pipe.fin == Fin::Arrived;
@@ -300,7 +313,7 @@ impl Network {
     }
 
     /// Bytes that may be written.
-    pub(super) fn permit(&self, key: Key, side: Side) -> Result<usize, StreamEnd> {
+    pub(super) fn permit(&self, key: SlabKey, side: ConnectionSide) -> Result<usize, StreamEnd> {
         let Some(connection) = self.connections.get(key) else { return Err(StreamEnd::Closed) };
         let end = connection.end(side);
         if let Some(told) = end.write_end {
@@ -325,10 +338,10 @@ impl Network {
     /// Writes bytes, no more than were permitted.
     pub(super) fn write(
         &mut self,
-        key: Key,
-        side: Side,
+        key: SlabKey,
+        side: ConnectionSide,
         bytes: &[u8],
-        moment: &mut Moment<'_>,
+        context: &mut OpContext<'_>,
     ) -> Result<(), StreamEnd> {
         self.permit(key, side)?;
         let Some(connection) = self.connections.get_mut(key) else { return Err(StreamEnd::Closed) };
@@ -336,13 +349,13 @@ impl Network {
             return Ok(());
         }
         let path = connection.path(side);
-        if !moment.faults.is_empty()
+        if !context.faults.is_empty()
             && !path.is_inside()
             && !connection.end(side).is_broken
-            && moment.strikes(&CONNECTION_RESET, &self.links.name(path, &self.names)).is_some()
+            && context.injects(&CONNECTION_RESET, &self.links.name(path, &self.names)).is_some()
         {
-            self.send_reset(key, side, moment);
-            self.breaks(key, side, ErrorCode::ConnectionReset);
+            self.send_reset(key, side, context);
+            self.breaks(key, side, SocketErrorCode::ConnectionReset);
         }
         let Some(connection) = self.connections.get_mut(key) else { return Err(StreamEnd::Closed) };
         let end = connection.end_mut(side);
@@ -353,7 +366,7 @@ impl Network {
         }
         connection.out_mut(side).write(bytes);
         self.held += bytes.len();
-        self.pump(key, side, moment);
+        self.pump(key, side, context);
         Ok(())
     }
 }

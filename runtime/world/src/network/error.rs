@@ -3,7 +3,7 @@
 /// Why an operation failed. Each case is the one of the same name in `wasi:sockets/network.error-code`, where its
 /// POSIX equivalent stands; those that nothing here gives are left out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum ErrorCode {
+pub enum SocketErrorCode {
     /// Nothing more exact is known.
     #[error("unknown error")]
     Unknown,
@@ -62,5 +62,5 @@ pub enum StreamEnd {
     Closed,
     /// The connection broke. A reader is told once and finds the stream closed from then on; a writer each time.
     #[error("failed: {0}")]
-    Failed(ErrorCode),
+    Failed(SocketErrorCode),
 }

@@ -2,8 +2,8 @@
 //!
 //! Invariant: what happens at the same moment happens in the order in which it was caused.
 
-use super::error::ErrorCode;
-use super::slab::Key;
+use super::error::SocketErrorCode;
+use super::slab::SlabKey;
 use super::{TcpId, UdpId};
 use fozzy_trace::{Duration, Instant, NodeId};
 use std::collections::BTreeMap;
@@ -11,40 +11,40 @@ use std::net::SocketAddr;
 
 /// One of the two ends of a connection: the one that connected, the one that accepted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Side {
+pub(super) enum ConnectionSide {
     Client,
     Server,
 }
 
-impl Side {
-    pub(super) fn other(self) -> Side {
+impl ConnectionSide {
+    pub(super) fn other(self) -> ConnectionSide {
         match self {
-            Side::Client => Side::Server,
-            Side::Server => Side::Client,
+            ConnectionSide::Client => ConnectionSide::Server,
+            ConnectionSide::Server => ConnectionSide::Client,
         }
     }
 }
 
 /// Something that arrives or expires.
 #[derive(Clone, Debug)]
-pub(super) enum Event {
+pub(super) enum NetworkEvent {
     /// A machine is asked for a connection.
     Syn(Syn),
     /// An attempt to connect is over.
-    ConnectEnds { socket: TcpId, result: Result<Key, ErrorCode> },
+    ConnectEnds { socket: TcpId, result: Result<SlabKey, SocketErrorCode> },
     /// A connection is ready to be accepted.
-    Acceptable { listener: TcpId, connection: Key, back: Duration },
+    Acceptable { listener: TcpId, connection: SlabKey, back: Duration },
     /// Bytes arrive that `from` sent. An answer takes `back`.
-    Bytes { connection: Key, from: Side, count: usize, back: Duration },
+    Bytes { connection: SlabKey, from: ConnectionSide, count: usize, back: Duration },
     /// `from` has nothing more to say.
-    Fin { connection: Key, from: Side },
+    Fin { connection: SlabKey, from: ConnectionSide },
     /// The end `to` learns that the connection is no more.
-    Reset { connection: Key, to: Side },
+    Reset { connection: SlabKey, to: ConnectionSide },
     /// The end `to` has waited for an acknowledgement in vain.
-    GiveUp { connection: Key, to: Side },
+    GiveUp { connection: SlabKey, to: ConnectionSide },
     /// A datagram arrives.
     Datagram(Box<Datagram>),
-    /// A sender learns that nobody receives its datagrams.
+    /// A sender learns that its datagrams are not received.
     Unheard { socket: UdpId, to: SocketAddr },
 }
 
@@ -74,13 +74,13 @@ pub(super) struct Datagram {
 }
 
 #[derive(Clone, Debug, Default)]
-pub(super) struct Events {
-    queue: BTreeMap<(Instant, u64), Event>,
+pub(super) struct NetworkEvents {
+    queue: BTreeMap<(Instant, u64), NetworkEvent>,
     pushed: u64,
 }
 
-impl Events {
-    pub(super) fn push(&mut self, at: Instant, event: Event) {
+impl NetworkEvents {
+    pub(super) fn push(&mut self, at: Instant, event: NetworkEvent) {
         self.queue.insert((at, self.pushed), event);
         self.pushed += 1;
     }
@@ -90,7 +90,7 @@ impl Events {
     }
 
     /// The next one, if it is due at `now`.
-    pub(super) fn pop(&mut self, now: Instant) -> Option<(Instant, Event)> {
+    pub(super) fn pop(&mut self, now: Instant) -> Option<(Instant, NetworkEvent)> {
         let first = self.queue.first_entry()?;
         let at = first.key().0;
         (at <= now).then(|| (at, first.remove()))

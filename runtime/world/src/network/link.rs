@@ -9,7 +9,7 @@
 //! moment is asked for that moment. Inside a machine nothing takes time and nothing is lost.
 //! Not modelled: lost acknowledgements, congestion windows.
 
-use crate::Moment;
+use crate::OpContext;
 use crate::fault::{BANDWIDTH, LATENCY, PACKET_LOSS, PARTITION};
 use fozzy_trace::plan::NetworkPlan;
 use fozzy_trace::{Duration, Instant, NodeId, Purpose};
@@ -30,7 +30,7 @@ pub(super) const SEND_RETRIES: u32 = 15;
 
 /// From which machine to which.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Path {
+pub(super) struct LinkPath {
     pub(super) from: NodeId,
     pub(super) to: NodeId,
 }
@@ -38,7 +38,7 @@ pub(super) struct Path {
 #[derive(Clone, Debug)]
 pub(super) struct Links {
     plan: NetworkPlan,
-    links: BTreeMap<Path, Link>,
+    links: BTreeMap<LinkPath, Link>,
 }
 
 #[derive(Clone, Debug)]
@@ -49,9 +49,9 @@ struct Link {
     free: Instant,
 }
 
-impl Path {
-    pub(super) fn back(self) -> Path {
-        Path { from: self.to, to: self.from }
+impl LinkPath {
+    pub(super) fn back(self) -> LinkPath {
+        LinkPath { from: self.to, to: self.from }
     }
 
     pub(super) fn is_inside(self) -> bool {
@@ -70,11 +70,11 @@ impl Links {
     }
 
     /// The name of a link as faults say it.
-    pub(super) fn name(&mut self, path: Path, machines: &[Arc<str>]) -> Arc<str> {
+    pub(super) fn name(&mut self, path: LinkPath, machines: &[Arc<str>]) -> Arc<str> {
         Arc::clone(&self.link(path, machines).name)
     }
 
-    fn link(&mut self, path: Path, machines: &[Arc<str>]) -> &mut Link {
+    fn link(&mut self, path: LinkPath, machines: &[Arc<str>]) -> &mut Link {
         self.links.entry(path).or_insert_with(|| {
             let [from, to] = [path.from, path.to].map(|node| &machines[node.0 as usize]);
             Link { name: format!("{from}->{to}").into(), free: Instant::START }
@@ -84,26 +84,26 @@ impl Links {
     /// When a packet of `bytes` arrives that is sent now; `None` when it never does.
     pub(super) fn attempt(
         &mut self,
-        path: Path,
+        path: LinkPath,
         machines: &[Arc<str>],
         bytes: usize,
-        moment: &mut Moment<'_>,
+        context: &mut OpContext<'_>,
     ) -> Option<Instant> {
-        self.send(path, machines, bytes, true, moment)
+        self.send(path, machines, bytes, true, context)
     }
 
     /// When a packet arrives that is repeated until it does, or when its sender gives up.
     pub(super) fn insist(
         &mut self,
-        path: Path,
+        path: LinkPath,
         machines: &[Arc<str>],
         bytes: usize,
         retries: u32,
-        moment: &mut Moment<'_>,
+        context: &mut OpContext<'_>,
     ) -> Result<Instant, Instant> {
-        let (mut now, mut timeout) = (moment.now, RETRANSMISSION);
+        let (mut now, mut timeout) = (context.now, RETRANSMISSION);
         for attempt in 0..=retries {
-            let mut then = later(moment, now);
+            let mut then = later(context, now);
             // A repetition goes between other packets and makes none of them wait.
             if let Some(arrival) = self.send(path, machines, bytes, attempt == 0, &mut then) {
                 return Ok(arrival);
@@ -116,28 +116,28 @@ impl Links {
 
     fn send(
         &mut self,
-        path: Path,
+        path: LinkPath,
         machines: &[Arc<str>],
         bytes: usize,
         in_line: bool,
-        moment: &mut Moment<'_>,
+        context: &mut OpContext<'_>,
     ) -> Option<Instant> {
         if path.is_inside() {
-            return Some(moment.now);
+            return Some(context.now);
         }
         let NetworkPlan { latency, jitter, bandwidth_bytes_per_s } = self.plan;
         let link = self.link(path, machines);
         let (mut latency, mut bandwidth) = (latency, bandwidth_bytes_per_s);
         let mut lost = false;
-        if !moment.faults.is_empty() {
-            lost =
-                moment.strikes(&PARTITION, &link.name).is_some() || moment.strikes(&PACKET_LOSS, &link.name).is_some();
-            let extra = moment.strikes(&LATENCY, &link.name).unwrap_or(0);
+        if !context.faults.is_empty() {
+            lost = context.injects(&PARTITION, &link.name).is_some()
+                || context.injects(&PACKET_LOSS, &link.name).is_some();
+            let extra = context.injects(&LATENCY, &link.name).unwrap_or(0);
             latency = Duration(latency.0.saturating_add(extra));
-            let narrow = moment.strikes(&BANDWIDTH, &link.name);
+            let narrow = context.injects(&BANDWIDTH, &link.name);
             bandwidth = bandwidth.into_iter().chain(narrow).min();
         }
-        let mut sent = moment.now;
+        let mut sent = context.now;
         if let Some(bandwidth) = bandwidth {
             sent = if in_line { sent.max(link.free) } else { sent };
             sent = sent.after(serialization(bytes as u64 + HEADER_BYTES, bandwidth));
@@ -145,13 +145,13 @@ impl Links {
         }
         let jitter = match jitter {
             Duration(0) => 0,
-            Duration(jitter) => moment.below(Purpose::Network, &link.name, jitter.saturating_add(1)),
+            Duration(jitter) => context.below(Purpose::Network, &link.name, jitter.saturating_add(1)),
         };
         (!lost).then(|| sent.after(latency).after(Duration(jitter)))
     }
 }
 
-/// How long a line of that bandwidth carries so many bytes. No bandwidth at all is taken for one byte a second.
+/// How long a line of that bandwidth carries a number of bytes. No bandwidth at all is taken for one byte a second.
 fn serialization(bytes: u64, bytes_per_s: u64) -> Duration {
     let ns = u128::from(bytes) * 1_000_000_000 / u128::from(bytes_per_s.max(1));
     Duration(u64::try_from(ns).unwrap_or(u64::MAX))
@@ -163,6 +163,6 @@ pub(super) fn retransmission(ignored: u32) -> Duration {
 }
 
 /// The same asker at another moment.
-pub(super) fn later<'a>(moment: &'a mut Moment<'_>, now: Instant) -> Moment<'a> {
-    Moment { now, node: moment.node, faults: &mut *moment.faults, chance: &mut *moment.chance }
+pub(super) fn later<'a>(context: &'a mut OpContext<'_>, now: Instant) -> OpContext<'a> {
+    OpContext { now, node: context.node, faults: &mut *context.faults, decider: &mut *context.decider }
 }

@@ -7,8 +7,8 @@
 //! Which texts are no host names is decided by the rules of URLs (WHATWG, section "Host parsing"), because wasmtime-wasi
 //! does. Not here: the internet; no other name resolves. IDNA: a name is looked for as it is written.
 
-use super::address::{self, Family};
-use super::error::ErrorCode;
+use super::address::{self, AddressFamily};
+use super::error::SocketErrorCode;
 use fozzy_trace::NodeId;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::sync::Arc;
@@ -20,29 +20,29 @@ const NAME_BYTES_MAX: usize = 256;
 ///
 /// # Errors
 /// `invalid-argument` for what cannot be a name, `name-unresolvable` for an unknown one.
-pub(super) fn resolve(name: &str, machines: &[Arc<str>]) -> Result<Vec<IpAddr>, ErrorCode> {
+pub(super) fn resolve(name: &str, machines: &[Arc<str>]) -> Result<Vec<IpAddr>, SocketErrorCode> {
     let bare = name.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(name);
     if let Ok(ip) = bare.parse::<Ipv6Addr>() {
         return Ok(vec![ip.into()]);
     }
     if name.is_empty() || name.chars().any(is_forbidden) {
-        return Err(ErrorCode::InvalidArgument);
+        return Err(SocketErrorCode::InvalidArgument);
     }
     let name = name.strip_suffix('.').unwrap_or(name);
     if let Some(last) = name.rsplit('.').next()
         && (part_of_v4(last).is_some() || (!last.is_empty() && last.bytes().all(|byte| byte.is_ascii_digit())))
     {
-        return Ok(vec![v4(name).ok_or(ErrorCode::InvalidArgument)?.into()]);
+        return Ok(vec![v4(name).ok_or(SocketErrorCode::InvalidArgument)?.into()]);
     }
     if name.len() > NAME_BYTES_MAX {
-        return Err(ErrorCode::NameUnresolvable);
+        return Err(SocketErrorCode::NameUnresolvable);
     }
     if name.eq_ignore_ascii_case("localhost") {
         return Ok(vec![Ipv4Addr::LOCALHOST.into(), Ipv6Addr::LOCALHOST.into()]);
     }
     let found = machines.iter().position(|machine| machine.eq_ignore_ascii_case(name));
-    let node = NodeId(found.ok_or(ErrorCode::NameUnresolvable)? as u32);
-    Ok([Family::Ipv4, Family::Ipv6].map(|family| address::of_machine(node, family)).to_vec())
+    let node = NodeId(found.ok_or(SocketErrorCode::NameUnresolvable)? as u32);
+    Ok([AddressFamily::Ipv4, AddressFamily::Ipv6].map(|family| address::of_machine(node, family)).to_vec())
 }
 
 /// The forbidden domain code points.
@@ -65,7 +65,7 @@ fn part_of_v4(part: &str) -> Option<u64> {
     }
 }
 
-/// An IPv4 address of one to four numbers, of which the last fills the rest.
+/// An IPv4 address of one to four numbers; the last one fills the rest.
 fn v4(text: &str) -> Option<Ipv4Addr> {
     let numbers = text.split('.').map(part_of_v4).collect::<Option<Vec<u64>>>()?;
     let (last, bytes) = numbers.split_last()?;

@@ -3,7 +3,7 @@
 //! Only the sizes of buffers have an effect. Hop limits matter to no packet, as all machines are neighbours; keep-alive
 //! packets are not sent.
 
-use super::error::ErrorCode;
+use super::error::SocketErrorCode;
 
 /// Least size of a buffer, in bytes; what is set below becomes this. Linux has such a bound too (`SOCK_MIN_SNDBUF`).
 pub(super) const BUFFER_BYTES_MIN: u64 = super::connection::ROOM_BYTES_MIN as u64;
@@ -20,7 +20,7 @@ const SECOND_NS: u64 = 1_000_000_000;
 
 /// What can be set at a socket.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Options {
+pub struct SocketOptions {
     /// `SO_KEEPALIVE`.
     pub keep_alive: bool,
     /// `TCP_KEEPIDLE`, in nanoseconds.
@@ -39,7 +39,7 @@ pub struct Options {
 
 /// One of them, with its new value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SetOption {
+pub enum SocketOption {
     /// `SO_KEEPALIVE`.
     KeepAlive(bool),
     /// `TCP_KEEPIDLE`, in nanoseconds.
@@ -56,9 +56,9 @@ pub enum SetOption {
     SendBuffer(u64),
 }
 
-impl Default for Options {
-    fn default() -> Options {
-        Options {
+impl Default for SocketOptions {
+    fn default() -> SocketOptions {
+        SocketOptions {
             keep_alive: false,
             keep_alive_idle_ns: 7_200 * SECOND_NS,
             keep_alive_interval_ns: 75 * SECOND_NS,
@@ -70,32 +70,32 @@ impl Default for Options {
     }
 }
 
-impl SetOption {
+impl SocketOption {
     /// Whether the value is allowed at all: everything but zero is.
-    pub(super) fn check(self) -> Result<(), ErrorCode> {
+    pub(super) fn check(self) -> Result<(), SocketErrorCode> {
         let is_zero = match self {
-            SetOption::KeepAlive(_) => false,
-            SetOption::KeepAliveIdle(value) | SetOption::KeepAliveInterval(value) => value == 0,
-            SetOption::ReceiveBuffer(value) | SetOption::SendBuffer(value) => value == 0,
-            SetOption::KeepAliveCount(value) => value == 0,
-            SetOption::HopLimit(value) => value == 0,
+            SocketOption::KeepAlive(_) => false,
+            SocketOption::KeepAliveIdle(value) | SocketOption::KeepAliveInterval(value) => value == 0,
+            SocketOption::ReceiveBuffer(value) | SocketOption::SendBuffer(value) => value == 0,
+            SocketOption::KeepAliveCount(value) => value == 0,
+            SocketOption::HopLimit(value) => value == 0,
         };
-        if is_zero { Err(ErrorCode::InvalidArgument) } else { Ok(()) }
+        if is_zero { Err(SocketErrorCode::InvalidArgument) } else { Ok(()) }
     }
 }
 
-impl Options {
-    pub(super) fn set(&mut self, option: SetOption) {
+impl SocketOptions {
+    pub(super) fn set(&mut self, option: SocketOption) {
         let seconds = |ns: u64| ns.div_ceil(SECOND_NS).clamp(KEEP_ALIVE_S.0, KEEP_ALIVE_S.1) * SECOND_NS;
         let buffer = |bytes: u64| bytes.clamp(BUFFER_BYTES_MIN, BUFFER_BYTES_MAX);
         match option {
-            SetOption::KeepAlive(value) => self.keep_alive = value,
-            SetOption::KeepAliveIdle(ns) => self.keep_alive_idle_ns = seconds(ns),
-            SetOption::KeepAliveInterval(ns) => self.keep_alive_interval_ns = seconds(ns),
-            SetOption::KeepAliveCount(count) => self.keep_alive_count = count.min(KEEP_ALIVE_COUNT_MAX),
-            SetOption::HopLimit(value) => self.hop_limit = value,
-            SetOption::ReceiveBuffer(bytes) => self.receive_buffer = buffer(bytes),
-            SetOption::SendBuffer(bytes) => self.send_buffer = buffer(bytes),
+            SocketOption::KeepAlive(value) => self.keep_alive = value,
+            SocketOption::KeepAliveIdle(ns) => self.keep_alive_idle_ns = seconds(ns),
+            SocketOption::KeepAliveInterval(ns) => self.keep_alive_interval_ns = seconds(ns),
+            SocketOption::KeepAliveCount(count) => self.keep_alive_count = count.min(KEEP_ALIVE_COUNT_MAX),
+            SocketOption::HopLimit(value) => self.hop_limit = value,
+            SocketOption::ReceiveBuffer(bytes) => self.receive_buffer = buffer(bytes),
+            SocketOption::SendBuffer(bytes) => self.send_buffer = buffer(bytes),
         }
     }
 }

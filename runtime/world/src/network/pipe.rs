@@ -32,7 +32,7 @@ pub(super) enum Fin {
 }
 
 #[derive(Clone, Debug)]
-pub(super) struct Pipe {
+pub(super) struct TcpPipe {
     bytes: VecDeque<u8>,
     readable: usize,
     travelling: usize,
@@ -51,9 +51,9 @@ pub(super) struct Pipe {
     pub(super) receive_buffer: usize,
 }
 
-impl Pipe {
-    pub(super) fn new(send_buffer: usize, receive_buffer: usize) -> Pipe {
-        Pipe {
+impl TcpPipe {
+    pub(super) fn new(send_buffer: usize, receive_buffer: usize) -> TcpPipe {
+        TcpPipe {
             bytes: VecDeque::new(),
             readable: 0,
             travelling: 0,

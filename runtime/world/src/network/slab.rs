@@ -8,7 +8,7 @@
 
 /// The number of a value: its slot, and how many values have stood there before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Key {
+pub(super) struct SlabKey {
     slot: u32,
     turn: u32,
 }
@@ -26,25 +26,25 @@ impl<T> Default for Slab<T> {
 }
 
 impl<T> Slab<T> {
-    pub(super) fn insert(&mut self, value: T) -> Key {
+    pub(super) fn insert(&mut self, value: T) -> SlabKey {
         if let Some(slot) = self.free.pop() {
             let (turn, place) = &mut self.slots[slot as usize];
             *place = Some(value);
-            return Key { slot, turn: *turn };
+            return SlabKey { slot, turn: *turn };
         }
         self.slots.push((0, Some(value)));
-        Key { slot: self.slots.len() as u32 - 1, turn: 0 }
+        SlabKey { slot: self.slots.len() as u32 - 1, turn: 0 }
     }
 
-    pub(super) fn get(&self, key: Key) -> Option<&T> {
+    pub(super) fn get(&self, key: SlabKey) -> Option<&T> {
         self.slots.get(key.slot as usize).filter(|(turn, _)| *turn == key.turn)?.1.as_ref()
     }
 
-    pub(super) fn get_mut(&mut self, key: Key) -> Option<&mut T> {
+    pub(super) fn get_mut(&mut self, key: SlabKey) -> Option<&mut T> {
         self.slots.get_mut(key.slot as usize).filter(|(turn, _)| *turn == key.turn)?.1.as_mut()
     }
 
-    pub(super) fn remove(&mut self, key: Key) -> Option<T> {
+    pub(super) fn remove(&mut self, key: SlabKey) -> Option<T> {
         let (turn, place) = self.slots.get_mut(key.slot as usize).filter(|(turn, _)| *turn == key.turn)?;
         let value = place.take()?;
         // After four thousand million values a slot retires, so that its numbers stay unique.
@@ -59,11 +59,11 @@ impl<T> Slab<T> {
         self.slots.len() - self.free.len()
     }
 
-    pub(super) fn iter(&self) -> impl Iterator<Item = (Key, &T)> {
+    pub(super) fn iter(&self) -> impl Iterator<Item = (SlabKey, &T)> {
         self.slots
             .iter()
             .zip(0..)
-            .filter_map(|((turn, place), slot)| Some((Key { slot, turn: *turn }, place.as_ref()?)))
+            .filter_map(|((turn, place), slot)| Some((SlabKey { slot, turn: *turn }, place.as_ref()?)))
     }
 }
 

@@ -11,16 +11,16 @@
 //! `SO_REUSEADDR`. Invariant: the kernel connects; the program that listens need not run for that.
 //! Not here: bytes (`connection`).
 
-use super::address::{self, Family, Route};
-use super::connection::{Connection, End, Leave};
-use super::error::{ErrorCode, StreamEnd};
-use super::event::{Event, Side, Syn};
-use super::link::{self, CONNECT_RETRIES, Path, later};
-use super::options::{Options, SetOption};
-use super::pipe::Pipe;
-use super::slab::Key;
+use super::address::{self, AddressFamily, Route};
+use super::connection::{CloseMode, Connection, ConnectionEnd};
+use super::error::{SocketErrorCode, StreamEnd};
+use super::event::{ConnectionSide, NetworkEvent, Syn};
+use super::link::{self, CONNECT_RETRIES, LinkPath, later};
+use super::options::{SocketOption, SocketOptions};
+use super::pipe::TcpPipe;
+use super::slab::SlabKey;
 use super::{CONNECTIONS_MAX, Network, TcpId};
-use crate::Moment;
+use crate::OpContext;
 use fozzy_trace::{Duration, Instant, NodeId};
 use std::collections::VecDeque;
 use std::net::SocketAddr;
@@ -46,7 +46,7 @@ pub enum Shutdown {
 #[derive(Clone, Debug)]
 pub(super) struct TcpSocket {
     pub(super) node: NodeId,
-    family: Family,
+    family: AddressFamily,
     state: State,
     operation: Option<Operation>,
     /// What it is bound to.
@@ -54,7 +54,7 @@ pub(super) struct TcpSocket {
     /// The port that is to be given back.
     port: Option<u16>,
     backlog: u64,
-    options: Options,
+    options: SocketOptions,
     /// Handles of the guest that need it.
     handles: u32,
 }
@@ -62,16 +62,16 @@ pub(super) struct TcpSocket {
 #[derive(Clone, Debug)]
 enum State {
     Idle,
-    Connecting(Option<Result<Key, ErrorCode>>),
-    Connected(Key, Side),
-    Listening(Listening),
-    Closed(ErrorCode),
+    Connecting(Option<Result<SlabKey, SocketErrorCode>>),
+    Connected(SlabKey, ConnectionSide),
+    Listening(ListenQueue),
+    Closed(SocketErrorCode),
 }
 
 #[derive(Clone, Debug, Default)]
-struct Listening {
+struct ListenQueue {
     /// Ready to be accepted.
-    queue: VecDeque<Key>,
+    queue: VecDeque<SlabKey>,
     /// Soon ready to be accepted.
     coming: usize,
 }
@@ -85,32 +85,32 @@ enum Operation {
 }
 
 impl TcpSocket {
-    fn new(node: NodeId, family: Family, state: State, options: Options) -> TcpSocket {
+    fn new(node: NodeId, family: AddressFamily, state: State, options: SocketOptions) -> TcpSocket {
         let backlog = BACKLOG_DEFAULT;
         TcpSocket { node, family, state, operation: None, bound: None, port: None, backlog, options, handles: 1 }
     }
 
     /// Whether its options can be seen and set.
-    fn is_open(&self) -> Result<(), ErrorCode> {
+    fn is_open(&self) -> Result<(), SocketErrorCode> {
         match &self.state {
             State::Idle | State::Connected(..) | State::Listening(_) => Ok(()),
-            State::Connecting(_) => Err(ErrorCode::InvalidState),
+            State::Connecting(_) => Err(SocketErrorCode::InvalidState),
             State::Closed(error) => Err(*error),
         }
     }
 
     /// Begins an operation that needs a fresh socket.
-    fn is_free(&self) -> Result<(), ErrorCode> {
+    fn is_free(&self) -> Result<(), SocketErrorCode> {
         match (self.operation, &self.state) {
-            (Some(_), _) => Err(ErrorCode::ConcurrencyConflict),
+            (Some(_), _) => Err(SocketErrorCode::ConcurrencyConflict),
             (None, State::Idle) => Ok(()),
-            (None, _) => Err(ErrorCode::InvalidState),
+            (None, _) => Err(SocketErrorCode::InvalidState),
         }
     }
 
-    fn finish(&mut self, operation: Operation) -> Result<(), ErrorCode> {
+    fn finish(&mut self, operation: Operation) -> Result<(), SocketErrorCode> {
         if self.operation != Some(operation) {
-            return Err(ErrorCode::NotInProgress);
+            return Err(SocketErrorCode::NotInProgress);
         }
         self.operation = None;
         Ok(())
@@ -122,9 +122,9 @@ impl Network {
     ///
     /// # Errors
     /// `new-socket-limit`.
-    pub fn tcp_create(&mut self, node: NodeId, family: Family) -> Result<TcpId, ErrorCode> {
+    pub fn tcp_create(&mut self, node: NodeId, family: AddressFamily) -> Result<TcpId, SocketErrorCode> {
         self.count_socket(node)?;
-        Ok(TcpId(self.tcp.insert(TcpSocket::new(node, family, State::Idle, Options::default()))))
+        Ok(TcpId(self.tcp.insert(TcpSocket::new(node, family, State::Idle, SocketOptions::default()))))
     }
 
     fn tcp(&self, id: TcpId) -> &TcpSocket {
@@ -141,16 +141,16 @@ impl Network {
     }
 
     /// One handle fewer needs the socket; without any it closes, as a process closes a descriptor.
-    pub fn tcp_release(&mut self, id: TcpId, moment: &mut Moment<'_>) {
+    pub fn tcp_release(&mut self, id: TcpId, context: &mut OpContext<'_>) {
         let Some(socket) = self.tcp.get_mut(id.0) else { return };
         socket.handles -= 1;
         if socket.handles == 0 {
-            self.tcp_close(id, Leave::Close, moment);
-            self.advance(moment.now);
+            self.tcp_close(id, CloseMode::Close, context);
+            self.advance(context.now);
         }
     }
 
-    pub(super) fn tcp_close(&mut self, id: TcpId, leave: Leave, moment: &mut Moment<'_>) {
+    pub(super) fn tcp_close(&mut self, id: TcpId, leave: CloseMode, context: &mut OpContext<'_>) {
         let Some(socket) = self.tcp.remove(id.0) else { return };
         let host = self.host_mut(socket.node);
         host.sockets -= 1;
@@ -158,13 +158,13 @@ impl Network {
             host.tcp_ports.give_back(port);
         }
         match socket.state {
-            State::Connected(key, side) => self.close_end(key, side, leave, moment),
-            State::Connecting(Some(Ok(key))) => self.close_end(key, Side::Client, leave, moment),
+            State::Connected(key, side) => self.close_end(key, side, leave, context),
+            State::Connecting(Some(Ok(key))) => self.close_end(key, ConnectionSide::Client, leave, context),
             State::Listening(listening) => {
                 let address = socket.bound.expect("only what is bound listens");
                 self.host_mut(socket.node).listeners.remove(&(address.port(), address.ip()));
                 for key in listening.queue {
-                    self.abandon_end(key, Side::Server, moment.now, Duration(0));
+                    self.abandon_end(key, ConnectionSide::Server, context.now, Duration(0));
                 }
             }
             State::Idle | State::Connecting(_) | State::Closed(_) => {}
@@ -175,26 +175,26 @@ impl Network {
     ///
     /// # Errors
     /// As `wasi:sockets/tcp` says.
-    pub fn tcp_start_bind(&mut self, id: TcpId, address: SocketAddr) -> Result<(), ErrorCode> {
+    pub fn tcp_start_bind(&mut self, id: TcpId, address: SocketAddr) -> Result<(), SocketErrorCode> {
         let socket = self.tcp(id);
         if socket.operation.is_some() {
-            return Err(ErrorCode::ConcurrencyConflict);
+            return Err(SocketErrorCode::ConcurrencyConflict);
         }
         if socket.bound.is_some() || !matches!(socket.state, State::Idle) {
-            return Err(ErrorCode::InvalidState);
+            return Err(SocketErrorCode::InvalidState);
         }
         if !address::is_unicast(address.ip()) || !address::is_of_family(address.ip(), socket.family) {
-            return Err(ErrorCode::InvalidArgument);
+            return Err(SocketErrorCode::InvalidArgument);
         }
         let node = socket.node;
         if !address::is_bindable(node, address.ip()) {
-            return Err(ErrorCode::AddressNotBindable);
+            return Err(SocketErrorCode::AddressNotBindable);
         }
         let host = self.host_mut(node);
         let port = match address.port() {
             0 => host.tcp_ports.take_any()?,
             // Only those that listen exclude each other: WASI wants `SO_REUSEADDR`.
-            _ if host.is_listened_at(address) => return Err(ErrorCode::AddressInUse),
+            _ if host.is_listened_at(address) => return Err(SocketErrorCode::AddressInUse),
             port => {
                 host.tcp_ports.take(port);
                 port
@@ -211,41 +211,46 @@ impl Network {
     ///
     /// # Errors
     /// `not-in-progress`.
-    pub fn tcp_finish_bind(&mut self, id: TcpId) -> Result<(), ErrorCode> {
+    pub fn tcp_finish_bind(&mut self, id: TcpId) -> Result<(), SocketErrorCode> {
         self.tcp_mut(id).finish(Operation::Bind)
     }
 
     /// `start-connect`.
     ///
     /// # Errors
-    /// As `wasi:sockets/tcp` says. That nobody is there is told by [`Network::tcp_finish_connect`].
+    /// As `wasi:sockets/tcp` says. A refused connection is reported by [`Network::tcp_finish_connect`].
     pub fn tcp_start_connect(
         &mut self,
         id: TcpId,
         remote: SocketAddr,
-        moment: &mut Moment<'_>,
-    ) -> Result<(), ErrorCode> {
+        context: &mut OpContext<'_>,
+    ) -> Result<(), SocketErrorCode> {
         let socket = self.tcp(id);
         socket.is_free()?;
         let is_address = address::is_unicast(remote.ip()) && address::is_of_family(remote.ip(), socket.family);
         if !is_address || !address::is_remote(remote) {
-            return Err(ErrorCode::InvalidArgument);
+            return Err(SocketErrorCode::InvalidArgument);
         }
-        let attempt = self.tcp_attempt(id, address::plain(remote), moment);
+        let attempt = self.tcp_attempt(id, address::plain(remote), context);
         let socket = self.tcp_mut(id);
         socket.operation = Some(Operation::Connect);
         socket.state = State::Connecting(attempt.err().map(Err));
-        self.advance(moment.now);
+        self.advance(context.now);
         Ok(())
     }
 
     /// Sends the request for a connection; the answer is an event.
-    fn tcp_attempt(&mut self, id: TcpId, remote: SocketAddr, moment: &mut Moment<'_>) -> Result<(), ErrorCode> {
+    fn tcp_attempt(
+        &mut self,
+        id: TcpId,
+        remote: SocketAddr,
+        context: &mut OpContext<'_>,
+    ) -> Result<(), SocketErrorCode> {
         let (node, bound) = (self.tcp(id).node, self.tcp(id).bound);
         let ip = address::source(node, bound.map(|bound| bound.ip()), remote.ip())?;
         let route = address::route(node, remote.ip(), self.hosts.len());
         if route == Route::None {
-            return Err(ErrorCode::RemoteUnreachable);
+            return Err(SocketErrorCode::RemoteUnreachable);
         }
         let port = match bound {
             Some(bound) => bound.port(),
@@ -256,22 +261,22 @@ impl Network {
             }
         };
         let Route::Machine(machine) = route else {
-            let result = Err(ErrorCode::RemoteUnreachable);
-            self.events.push(moment.now.after(NOBODY_ANSWERS), Event::ConnectEnds { socket: id, result });
+            let result = Err(SocketErrorCode::RemoteUnreachable);
+            self.events.push(context.now.after(NOBODY_ANSWERS), NetworkEvent::ConnectEnds { socket: id, result });
             return Ok(());
         };
-        let path = Path { from: node, to: machine };
-        match self.links.insist(path, &self.names, 0, CONNECT_RETRIES, moment) {
+        let path = LinkPath { from: node, to: machine };
+        match self.links.insist(path, &self.names, 0, CONNECT_RETRIES, context) {
             Err(end) => {
-                self.events.push(end, Event::ConnectEnds { socket: id, result: Err(ErrorCode::Timeout) });
+                self.events.push(end, NetworkEvent::ConnectEnds { socket: id, result: Err(SocketErrorCode::Timeout) });
             }
             Ok(arrival) => {
-                let answer = &mut later(moment, arrival);
+                let answer = &mut later(context, arrival);
                 let back = self.links.insist(path.back(), &self.names, 0, CONNECT_RETRIES, answer);
                 let back = back.map(|at| at.since(arrival)).map_err(|at| at.since(arrival));
-                let (from, there) = (SocketAddr::new(ip, port), arrival.since(moment.now));
+                let (from, there) = (SocketAddr::new(ip, port), arrival.since(context.now));
                 let syn = Syn { socket: id, machine, from, to: remote, there, back, ignored: 0 };
-                self.events.push(arrival, Event::Syn(syn));
+                self.events.push(arrival, NetworkEvent::Syn(syn));
             }
         }
         Ok(())
@@ -281,13 +286,13 @@ impl Network {
     pub(super) fn syn_arrives(&mut self, syn: Syn, now: Instant) {
         let Some(client) = self.tcp.get(syn.socket.0) else { return };
         let client_options = client.options.clone();
-        let mut ends = |at, result| self.events.push(at, Event::ConnectEnds { socket: syn.socket, result });
+        let mut ends = |at, result| self.events.push(at, NetworkEvent::ConnectEnds { socket: syn.socket, result });
         let back = match syn.back {
             Ok(back) => back,
-            Err(gave_up) => return ends(now.after(gave_up), Err(ErrorCode::Timeout)),
+            Err(gave_up) => return ends(now.after(gave_up), Err(SocketErrorCode::Timeout)),
         };
         let Some(listener) = self.hosts[syn.machine.0 as usize].listener(syn.to) else {
-            return ends(now.after(back), Err(ErrorCode::ConnectionRefused));
+            return ends(now.after(back), Err(SocketErrorCode::ConnectionRefused));
         };
         let socket = self.tcp.get_mut(listener.0).expect("who listens is removed from the listeners when it closes");
         let State::Listening(listening) = &mut socket.state else { panic!("only listening sockets are listeners") };
@@ -295,42 +300,42 @@ impl Network {
         if waiting >= socket.backlog || self.connections.len() >= CONNECTIONS_MAX {
             let pause = link::retransmission(syn.ignored);
             if syn.ignored == CONNECT_RETRIES {
-                return ends(now.after(pause), Err(ErrorCode::Timeout));
+                return ends(now.after(pause), Err(SocketErrorCode::Timeout));
             }
-            return self.events.push(now.after(pause), Event::Syn(Syn { ignored: syn.ignored + 1, ..syn }));
+            return self.events.push(now.after(pause), NetworkEvent::Syn(Syn { ignored: syn.ignored + 1, ..syn }));
         }
         listening.coming += 1;
         let (client, server) = (&client_options, &socket.options);
-        let mut up = Pipe::new(client.send_buffer as usize, server.receive_buffer as usize);
-        let mut down = Pipe::new(server.send_buffer as usize, client.receive_buffer as usize);
+        let mut up = TcpPipe::new(client.send_buffer as usize, server.receive_buffer as usize);
+        let mut down = TcpPipe::new(server.send_buffer as usize, client.receive_buffer as usize);
         // What the client sends arrives behind its acknowledgement, what the server sends behind its own.
         let answered = now.after(back);
         let acceptable = answered.after(syn.there);
         (up.last_arrival, down.last_arrival) = (acceptable, answered);
         let node = self.tcp.get(syn.socket.0).expect("found above").node;
-        let client = End::new(node, syn.from, syn.to);
-        let server = End::new(syn.machine, syn.to, syn.from);
+        let client = ConnectionEnd::new(node, syn.from, syn.to);
+        let server = ConnectionEnd::new(syn.machine, syn.to, syn.from);
         let connection = self.connections.insert(Connection::new(client, server, up, down));
-        self.events.push(answered, Event::ConnectEnds { socket: syn.socket, result: Ok(connection) });
-        self.events.push(acceptable, Event::Acceptable { listener, connection, back: syn.there });
+        self.events.push(answered, NetworkEvent::ConnectEnds { socket: syn.socket, result: Ok(connection) });
+        self.events.push(acceptable, NetworkEvent::Acceptable { listener, connection, back: syn.there });
     }
 
-    pub(super) fn connect_ends(&mut self, id: TcpId, result: Result<Key, ErrorCode>, now: Instant) {
+    pub(super) fn connect_ends(&mut self, id: TcpId, result: Result<SlabKey, SocketErrorCode>, now: Instant) {
         match (self.tcp.get_mut(id.0), result) {
             (Some(socket), result) => socket.state = State::Connecting(Some(result)),
             // It was closed meanwhile.
-            (None, Ok(key)) => self.abandon_end(key, Side::Client, now, Duration(0)),
+            (None, Ok(key)) => self.abandon_end(key, ConnectionSide::Client, now, Duration(0)),
             (None, Err(_)) => {}
         }
     }
 
-    pub(super) fn becomes_acceptable(&mut self, listener: TcpId, connection: Key, back: Duration, now: Instant) {
+    pub(super) fn becomes_acceptable(&mut self, listener: TcpId, connection: SlabKey, back: Duration, now: Instant) {
         match self.tcp.get_mut(listener.0).map(|socket| &mut socket.state) {
             Some(State::Listening(listening)) => {
                 listening.coming -= 1;
                 listening.queue.push_back(connection);
             }
-            _ => self.abandon_end(connection, Side::Server, now, back),
+            _ => self.abandon_end(connection, ConnectionSide::Server, now, back),
         }
     }
 
@@ -338,16 +343,16 @@ impl Network {
     ///
     /// # Errors
     /// As `wasi:sockets/tcp` says.
-    pub fn tcp_finish_connect(&mut self, id: TcpId) -> Result<(), ErrorCode> {
+    pub fn tcp_finish_connect(&mut self, id: TcpId) -> Result<(), SocketErrorCode> {
         let socket = self.tcp_mut(id);
         let result = match &socket.state {
-            State::Connecting(None) => return Err(ErrorCode::WouldBlock),
+            State::Connecting(None) => return Err(SocketErrorCode::WouldBlock),
             State::Connecting(Some(result)) => *result,
-            _ => return Err(ErrorCode::NotInProgress),
+            _ => return Err(SocketErrorCode::NotInProgress),
         };
         socket.finish(Operation::Connect)?;
         match result {
-            Ok(key) => socket.state = State::Connected(key, Side::Client),
+            Ok(key) => socket.state = State::Connected(key, ConnectionSide::Client),
             Err(error) => socket.state = State::Closed(error),
         }
         result.map(|_| ())
@@ -357,17 +362,17 @@ impl Network {
     ///
     /// # Errors
     /// As `wasi:sockets/tcp` says.
-    pub fn tcp_start_listen(&mut self, id: TcpId) -> Result<(), ErrorCode> {
+    pub fn tcp_start_listen(&mut self, id: TcpId) -> Result<(), SocketErrorCode> {
         let socket = self.tcp(id);
         socket.is_free()?;
-        let (node, address) = (socket.node, socket.bound.ok_or(ErrorCode::InvalidState)?);
+        let (node, address) = (socket.node, socket.bound.ok_or(SocketErrorCode::InvalidState)?);
         let host = self.host_mut(node);
         if host.is_listened_at(address) {
-            return Err(ErrorCode::AddressInUse);
+            return Err(SocketErrorCode::AddressInUse);
         }
         host.listeners.insert((address.port(), address.ip()), id);
         let socket = self.tcp_mut(id);
-        socket.state = State::Listening(Listening::default());
+        socket.state = State::Listening(ListenQueue::default());
         socket.operation = Some(Operation::Listen);
         Ok(())
     }
@@ -376,7 +381,7 @@ impl Network {
     ///
     /// # Errors
     /// `not-in-progress`.
-    pub fn tcp_finish_listen(&mut self, id: TcpId) -> Result<(), ErrorCode> {
+    pub fn tcp_finish_listen(&mut self, id: TcpId) -> Result<(), SocketErrorCode> {
         self.tcp_mut(id).finish(Operation::Listen)
     }
 
@@ -384,14 +389,18 @@ impl Network {
     ///
     /// # Errors
     /// As `wasi:sockets/tcp` says.
-    pub fn tcp_accept(&mut self, id: TcpId) -> Result<TcpId, ErrorCode> {
+    pub fn tcp_accept(&mut self, id: TcpId) -> Result<TcpId, SocketErrorCode> {
         let socket = self.tcp(id);
-        let State::Listening(listening) = &socket.state else { return Err(ErrorCode::InvalidState) };
-        let key = *listening.queue.front().ok_or(ErrorCode::WouldBlock)?;
-        let mut accepted =
-            TcpSocket::new(socket.node, socket.family, State::Connected(key, Side::Server), socket.options.clone());
+        let State::Listening(listening) = &socket.state else { return Err(SocketErrorCode::InvalidState) };
+        let key = *listening.queue.front().ok_or(SocketErrorCode::WouldBlock)?;
+        let mut accepted = TcpSocket::new(
+            socket.node,
+            socket.family,
+            State::Connected(key, ConnectionSide::Server),
+            socket.options.clone(),
+        );
         let connection = self.connections.get(key).expect("what waits to be accepted is not closed at this end");
-        accepted.bound = Some(connection.end(Side::Server).local);
+        accepted.bound = Some(connection.end(ConnectionSide::Server).local);
         self.count_socket(accepted.node)?;
         if let State::Listening(listening) = &mut self.tcp_mut(id).state {
             listening.queue.pop_front();
@@ -403,11 +412,11 @@ impl Network {
     ///
     /// # Errors
     /// As `wasi:sockets/tcp` says.
-    pub fn tcp_local_address(&self, id: TcpId) -> Result<SocketAddr, ErrorCode> {
+    pub fn tcp_local_address(&self, id: TcpId) -> Result<SocketAddr, SocketErrorCode> {
         let socket = self.tcp(id);
         match &socket.state {
-            State::Idle | State::Listening(_) => socket.bound.ok_or(ErrorCode::InvalidState),
-            State::Connecting(_) => Err(ErrorCode::InvalidState),
+            State::Idle | State::Listening(_) => socket.bound.ok_or(SocketErrorCode::InvalidState),
+            State::Connecting(_) => Err(SocketErrorCode::InvalidState),
             State::Connected(key, side) => self.tcp_end(*key, *side).map(|end| end.local),
             State::Closed(error) => Err(*error),
         }
@@ -417,16 +426,16 @@ impl Network {
     ///
     /// # Errors
     /// As `wasi:sockets/tcp` says.
-    pub fn tcp_remote_address(&self, id: TcpId) -> Result<SocketAddr, ErrorCode> {
+    pub fn tcp_remote_address(&self, id: TcpId) -> Result<SocketAddr, SocketErrorCode> {
         match &self.tcp(id).state {
             State::Connected(key, side) => self.tcp_end(*key, *side).map(|end| end.remote),
             State::Closed(error) => Err(*error),
-            State::Idle | State::Listening(_) | State::Connecting(_) => Err(ErrorCode::InvalidState),
+            State::Idle | State::Listening(_) | State::Connecting(_) => Err(SocketErrorCode::InvalidState),
         }
     }
 
-    fn tcp_end(&self, key: Key, side: Side) -> Result<&End, ErrorCode> {
-        self.connections.get(key).map(|connection| connection.end(side)).ok_or(ErrorCode::InvalidState)
+    fn tcp_end(&self, key: SlabKey, side: ConnectionSide) -> Result<&ConnectionEnd, SocketErrorCode> {
+        self.connections.get(key).map(|connection| connection.end(side)).ok_or(SocketErrorCode::InvalidState)
     }
 
     /// `is-listening`.
@@ -437,7 +446,7 @@ impl Network {
 
     /// `address-family`.
     #[must_use]
-    pub fn tcp_family(&self, id: TcpId) -> Family {
+    pub fn tcp_family(&self, id: TcpId) -> AddressFamily {
         self.tcp(id).family
     }
 
@@ -445,15 +454,15 @@ impl Network {
     ///
     /// # Errors
     /// As `wasi:sockets/tcp` says.
-    pub fn tcp_set_backlog(&mut self, id: TcpId, value: u64) -> Result<(), ErrorCode> {
+    pub fn tcp_set_backlog(&mut self, id: TcpId, value: u64) -> Result<(), SocketErrorCode> {
         if value == 0 {
-            return Err(ErrorCode::InvalidArgument);
+            return Err(SocketErrorCode::InvalidArgument);
         }
         let socket = self.tcp_mut(id);
         match &socket.state {
             State::Idle | State::Listening(_) => socket.backlog = value.min(BACKLOG_MAX),
             State::Closed(error) => return Err(*error),
-            State::Connecting(_) | State::Connected(..) => return Err(ErrorCode::InvalidState),
+            State::Connecting(_) | State::Connected(..) => return Err(SocketErrorCode::InvalidState),
         }
         Ok(())
     }
@@ -462,7 +471,7 @@ impl Network {
     ///
     /// # Errors
     /// `invalid-state` while it connects; why it is closed, when it is.
-    pub fn tcp_options(&self, id: TcpId) -> Result<&Options, ErrorCode> {
+    pub fn tcp_options(&self, id: TcpId) -> Result<&SocketOptions, SocketErrorCode> {
         let socket = self.tcp(id);
         socket.is_open()?;
         Ok(&socket.options)
@@ -472,12 +481,12 @@ impl Network {
     ///
     /// # Errors
     /// `invalid-argument` for zero; otherwise as [`Network::tcp_options`].
-    pub fn tcp_set_option(&mut self, id: TcpId, option: SetOption) -> Result<(), ErrorCode> {
+    pub fn tcp_set_option(&mut self, id: TcpId, option: SocketOption) -> Result<(), SocketErrorCode> {
         let socket = self.tcp_mut(id);
         let value = option.check();
         match option {
             // In the order in which wasmtime-wasi looks.
-            SetOption::HopLimit(_) | SetOption::ReceiveBuffer(_) | SetOption::SendBuffer(_) => {
+            SocketOption::HopLimit(_) | SocketOption::ReceiveBuffer(_) | SocketOption::SendBuffer(_) => {
                 socket.is_open().and(value)?;
             }
             _ => value.and(socket.is_open())?,
@@ -497,15 +506,20 @@ impl Network {
     ///
     /// # Errors
     /// `invalid-state` when it is not connected.
-    pub fn tcp_shutdown(&mut self, id: TcpId, what: Shutdown, moment: &mut Moment<'_>) -> Result<(), ErrorCode> {
-        let State::Connected(key, side) = self.tcp(id).state else { return Err(ErrorCode::InvalidState) };
+    pub fn tcp_shutdown(
+        &mut self,
+        id: TcpId,
+        what: Shutdown,
+        context: &mut OpContext<'_>,
+    ) -> Result<(), SocketErrorCode> {
+        let State::Connected(key, side) = self.tcp(id).state else { return Err(SocketErrorCode::InvalidState) };
         if matches!(what, Shutdown::Receive | Shutdown::Both) {
             self.end_reading(key, side);
         }
         if matches!(what, Shutdown::Send | Shutdown::Both) {
-            self.end_writing(key, side, moment);
+            self.end_writing(key, side, context);
         }
-        self.advance(moment.now);
+        self.advance(context.now);
         Ok(())
     }
 
@@ -513,10 +527,10 @@ impl Network {
     ///
     /// # Errors
     /// When there will be no more.
-    pub fn tcp_read(&mut self, id: TcpId, max: usize, moment: &mut Moment<'_>) -> Result<Vec<u8>, StreamEnd> {
+    pub fn tcp_read(&mut self, id: TcpId, max: usize, context: &mut OpContext<'_>) -> Result<Vec<u8>, StreamEnd> {
         let (key, side) = self.tcp_connection(id)?;
-        let bytes = self.read(key, side, max, moment);
-        self.advance(moment.now);
+        let bytes = self.read(key, side, max, context);
+        self.advance(context.now);
         bytes
     }
 
@@ -533,14 +547,14 @@ impl Network {
     ///
     /// # Errors
     /// When nothing can be written any more.
-    pub fn tcp_write(&mut self, id: TcpId, bytes: &[u8], moment: &mut Moment<'_>) -> Result<(), StreamEnd> {
+    pub fn tcp_write(&mut self, id: TcpId, bytes: &[u8], context: &mut OpContext<'_>) -> Result<(), StreamEnd> {
         let (key, side) = self.tcp_connection(id)?;
-        let written = self.write(key, side, bytes, moment);
-        self.advance(moment.now);
+        let written = self.write(key, side, bytes, context);
+        self.advance(context.now);
         written
     }
 
-    fn tcp_connection(&self, id: TcpId) -> Result<(Key, Side), StreamEnd> {
+    fn tcp_connection(&self, id: TcpId) -> Result<(SlabKey, ConnectionSide), StreamEnd> {
         match self.tcp.get(id.0).map(|socket| &socket.state) {
             Some(State::Connected(key, side)) => Ok((*key, *side)),
             _ => Err(StreamEnd::Closed),

@@ -8,10 +8,10 @@ mod streams;
 
 use super::*;
 use crate::Faults;
-use crate::chance::tests::SeededChance;
+use crate::decide::tests::SeededDecider;
 use fozzy_trace::plan::FaultPlan;
 use fozzy_trace::plan::fault::RATE_ALWAYS_PPM;
-use fozzy_trace::source::Seeded;
+use fozzy_trace::source::SeededSource;
 use fozzy_trace::{Duration, Seed};
 
 const CLIENT: NodeId = NodeId(0);
@@ -22,7 +22,7 @@ const SERVER_ADDRESS: &str = "10.0.0.2:80";
 struct Lab {
     network: Network,
     faults: Faults,
-    chance: SeededChance,
+    decider: SeededDecider,
     now: Instant,
 }
 
@@ -55,7 +55,7 @@ impl Lab {
     fn with(plan: NetworkPlan, faults: &[FaultPlan], seed: u64) -> Lab {
         let network = Network::new(&plan, vec!["client".to_owned(), "server".to_owned()]);
         let faults = Faults::new(faults).expect("known kinds");
-        Lab { network, faults, chance: SeededChance(Seeded::new(Seed(seed))), now: Instant::START }
+        Lab { network, faults, decider: SeededDecider(SeededSource::new(Seed(seed))), now: Instant::START }
     }
 
     fn faulty(faults: &[FaultPlan]) -> Lab {
@@ -63,10 +63,10 @@ impl Lab {
     }
 
     /// Performs an operation that may ask.
-    fn ask<T>(&mut self, operation: impl FnOnce(&mut Network, &mut Moment<'_>) -> T) -> T {
-        let Lab { network, faults, chance, now } = self;
+    fn ask<T>(&mut self, operation: impl FnOnce(&mut Network, &mut OpContext<'_>) -> T) -> T {
+        let Lab { network, faults, decider, now } = self;
         network.advance(*now);
-        operation(network, &mut Moment { now: *now, node: CLIENT, faults, chance })
+        operation(network, &mut OpContext { now: *now, node: CLIENT, faults, decider })
     }
 
     /// Lets time pass until nothing is on its way.
@@ -87,10 +87,10 @@ impl Lab {
     }
 
     fn tcp(&mut self, node: NodeId) -> TcpId {
-        self.network.tcp_create(node, Family::Ipv4).expect("room")
+        self.network.tcp_create(node, AddressFamily::Ipv4).expect("room")
     }
 
-    fn bind(&mut self, id: TcpId, at: &str) -> Result<(), ErrorCode> {
+    fn bind(&mut self, id: TcpId, at: &str) -> Result<(), SocketErrorCode> {
         self.network.tcp_start_bind(id, address(at)).and_then(|()| self.network.tcp_finish_bind(id))
     }
 
@@ -102,12 +102,12 @@ impl Lab {
         listener
     }
 
-    fn start_connect(&mut self, id: TcpId, to: &str) -> Result<(), ErrorCode> {
-        self.ask(|network, moment| network.tcp_start_connect(id, address(to), moment))
+    fn start_connect(&mut self, id: TcpId, to: &str) -> Result<(), SocketErrorCode> {
+        self.ask(|network, context| network.tcp_start_connect(id, address(to), context))
     }
 
     /// Connects from the client's machine, and waits for the answer.
-    fn connect(&mut self, to: &str) -> Result<TcpId, ErrorCode> {
+    fn connect(&mut self, to: &str) -> Result<TcpId, SocketErrorCode> {
         let id = self.tcp(CLIENT);
         self.start_connect(id, to)?;
         self.wait(Readiness::Socket(id));
@@ -126,11 +126,11 @@ impl Lab {
 
     fn write(&mut self, id: TcpId, bytes: &[u8]) -> Result<(), StreamEnd> {
         assert!(self.network.tcp_check_write(id)? >= bytes.len(), "the test writes what fits");
-        self.ask(|network, moment| network.tcp_write(id, bytes, moment))
+        self.ask(|network, context| network.tcp_write(id, bytes, context))
     }
 
     fn read(&mut self, id: TcpId) -> Result<Vec<u8>, StreamEnd> {
-        self.ask(|network, moment| network.tcp_read(id, usize::MAX, moment))
+        self.ask(|network, context| network.tcp_read(id, usize::MAX, context))
     }
 
     /// Waits until there is something to read, and reads it.
@@ -139,25 +139,25 @@ impl Lab {
         self.read(id)
     }
 
-    fn shutdown(&mut self, id: TcpId, what: Shutdown) -> Result<(), ErrorCode> {
-        self.ask(|network, moment| network.tcp_shutdown(id, what, moment))
+    fn shutdown(&mut self, id: TcpId, what: Shutdown) -> Result<(), SocketErrorCode> {
+        self.ask(|network, context| network.tcp_shutdown(id, what, context))
     }
 
     fn close(&mut self, id: TcpId) {
-        self.ask(|network, moment| network.tcp_release(id, moment));
+        self.ask(|network, context| network.tcp_release(id, context));
     }
 
     fn udp(&mut self, node: NodeId, at: &str, peer: Option<&str>) -> UdpId {
-        let id = self.network.udp_create(node, Family::of(address(at).ip())).expect("room");
+        let id = self.network.udp_create(node, AddressFamily::of(address(at).ip())).expect("room");
         self.network.udp_start_bind(id, address(at)).expect("a free address");
         self.network.udp_finish_bind(id).expect("it was started");
         self.network.udp_stream(id, peer.map(address)).expect("a good address");
         id
     }
 
-    fn send(&mut self, id: UdpId, bytes: &[u8], to: Option<&str>) -> Result<(), ErrorCode> {
+    fn send(&mut self, id: UdpId, bytes: &[u8], to: Option<&str>) -> Result<(), SocketErrorCode> {
         let to = to.map(address);
-        self.ask(|network, moment| network.udp_send(id, bytes.to_vec(), to, moment))
+        self.ask(|network, context| network.udp_send(id, bytes.to_vec(), to, context))
     }
 
     /// What has arrived, as text.
@@ -169,7 +169,7 @@ impl Lab {
     /// Both programs end; nothing may be left behind.
     fn end(mut self) {
         for node in [CLIENT, SERVER] {
-            self.ask(|network, moment| network.close_node(node, moment));
+            self.ask(|network, context| network.close_node(node, context));
         }
         self.settle();
         let network = &self.network;

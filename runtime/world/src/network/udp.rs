@@ -9,13 +9,13 @@
 //! Invariant: a datagram arrives whole or not at all. Those for a full buffer are lost.
 //! Not here: broadcast and multicast.
 
-use super::address::{self, Family, Route};
-use super::error::ErrorCode;
-use super::event::{Datagram, Event};
-use super::link::Path;
-use super::options::{Options, SetOption};
+use super::address::{self, AddressFamily, Route};
+use super::error::SocketErrorCode;
+use super::event::{Datagram, NetworkEvent};
+use super::link::LinkPath;
+use super::options::{SocketOption, SocketOptions};
 use super::{Network, UdpId};
-use crate::Moment;
+use crate::OpContext;
 use crate::fault::{DUPLICATE, REORDER};
 use fozzy_trace::{Duration, Instant, NodeId};
 use std::collections::VecDeque;
@@ -23,7 +23,7 @@ use std::net::{IpAddr, SocketAddr};
 
 /// Datagrams that one call sends or receives at the most (wasmtime-wasi, `MAX_DATAGRAMS`).
 pub const DATAGRAMS_MAX: u64 = 16;
-/// One call receives no more datagrams when it has so many bytes (wasmtime-wasi, `MAX_READ_SIZE_ALLOC`).
+/// One call receives no more datagrams when it has this many bytes (wasmtime-wasi, `MAX_READ_SIZE_ALLOC`).
 const RECEIVE_BYTES_MAX: usize = 64 * 1024;
 /// Headers of UDP and IPv4; of UDP alone. With the content, IP has 16 bits for the length.
 const HEADERS_BYTES: (usize, usize) = (28, 8);
@@ -33,18 +33,18 @@ const OVERHEAD_BYTES: usize = 512;
 #[derive(Clone, Debug)]
 pub(super) struct UdpSocket {
     pub(super) node: NodeId,
-    family: Family,
+    family: AddressFamily,
     is_binding: bool,
     /// What it is bound to.
     bound: Option<SocketAddr>,
     /// The same, or the address towards the peer.
     local: Option<SocketAddr>,
     peer: Option<SocketAddr>,
-    options: Options,
+    options: SocketOptions,
     inbox: VecDeque<(SocketAddr, Vec<u8>)>,
     inbox_bytes: usize,
     /// What the next operation is told.
-    error: Option<ErrorCode>,
+    error: Option<SocketErrorCode>,
     /// Handles of the guest that need it, and those of them that are streams.
     handles: u32,
     streams: u32,
@@ -55,7 +55,7 @@ impl Network {
     ///
     /// # Errors
     /// `new-socket-limit`.
-    pub fn udp_create(&mut self, node: NodeId, family: Family) -> Result<UdpId, ErrorCode> {
+    pub fn udp_create(&mut self, node: NodeId, family: AddressFamily) -> Result<UdpId, SocketErrorCode> {
         self.count_socket(node)?;
         Ok(UdpId(self.udp.insert(UdpSocket {
             node,
@@ -64,7 +64,7 @@ impl Network {
             bound: None,
             local: None,
             peer: None,
-            options: Options::default(),
+            options: SocketOptions::default(),
             inbox: VecDeque::new(),
             inbox_bytes: 0,
             error: None,
@@ -112,25 +112,25 @@ impl Network {
     ///
     /// # Errors
     /// As `wasi:sockets/udp` says.
-    pub fn udp_start_bind(&mut self, id: UdpId, address: SocketAddr) -> Result<(), ErrorCode> {
+    pub fn udp_start_bind(&mut self, id: UdpId, address: SocketAddr) -> Result<(), SocketErrorCode> {
         let socket = self.udp(id);
         if socket.is_binding {
-            return Err(ErrorCode::ConcurrencyConflict);
+            return Err(SocketErrorCode::ConcurrencyConflict);
         }
         if socket.bound.is_some() {
-            return Err(ErrorCode::InvalidState);
+            return Err(SocketErrorCode::InvalidState);
         }
         if !address::is_of_family(address.ip(), socket.family) {
-            return Err(ErrorCode::InvalidArgument);
+            return Err(SocketErrorCode::InvalidArgument);
         }
         let node = socket.node;
         if !address::is_bindable(node, address.ip()) {
-            return Err(ErrorCode::AddressNotBindable);
+            return Err(SocketErrorCode::AddressNotBindable);
         }
         let host = self.host_mut(node);
         let port = match address.port() {
             0 => host.udp_ports.take_any()?,
-            _ if host.is_received_at(address) => return Err(ErrorCode::AddressInUse),
+            _ if host.is_received_at(address) => return Err(SocketErrorCode::AddressInUse),
             port => {
                 host.udp_ports.take(port);
                 port
@@ -147,9 +147,9 @@ impl Network {
     ///
     /// # Errors
     /// `not-in-progress`.
-    pub fn udp_finish_bind(&mut self, id: UdpId) -> Result<(), ErrorCode> {
+    pub fn udp_finish_bind(&mut self, id: UdpId) -> Result<(), SocketErrorCode> {
         let is_binding = &mut self.udp_mut(id).is_binding;
-        if std::mem::take(is_binding) { Ok(()) } else { Err(ErrorCode::NotInProgress) }
+        if std::mem::take(is_binding) { Ok(()) } else { Err(SocketErrorCode::NotInProgress) }
     }
 
     /// Whether streams of an earlier call of `stream` are still held; then `stream` is against its contract.
@@ -162,19 +162,19 @@ impl Network {
     ///
     /// # Errors
     /// As `wasi:sockets/udp` says.
-    pub fn udp_stream(&mut self, id: UdpId, remote: Option<SocketAddr>) -> Result<(), ErrorCode> {
+    pub fn udp_stream(&mut self, id: UdpId, remote: Option<SocketAddr>) -> Result<(), SocketErrorCode> {
         let socket = self.udp(id);
-        let bound = socket.bound.ok_or(ErrorCode::InvalidState)?;
+        let bound = socket.bound.ok_or(SocketErrorCode::InvalidState)?;
         let (node, family) = (socket.node, socket.family);
         let remote = remote.map(address::plain);
         let local = match remote {
             None => bound,
             Some(remote) => {
                 if !address::is_of_family(remote.ip(), family) || !address::is_remote(remote) {
-                    return Err(ErrorCode::InvalidArgument);
+                    return Err(SocketErrorCode::InvalidArgument);
                 }
                 if address::route(node, remote.ip(), self.hosts.len()) == Route::None {
-                    return Err(ErrorCode::RemoteUnreachable);
+                    return Err(SocketErrorCode::RemoteUnreachable);
                 }
                 SocketAddr::new(address::source(node, Some(bound.ip()), remote.ip())?, bound.port())
             }
@@ -199,27 +199,27 @@ impl Network {
     ///
     /// # Errors
     /// `invalid-state` when it is not bound.
-    pub fn udp_local_address(&self, id: UdpId) -> Result<SocketAddr, ErrorCode> {
-        self.udp(id).local.ok_or(ErrorCode::InvalidState)
+    pub fn udp_local_address(&self, id: UdpId) -> Result<SocketAddr, SocketErrorCode> {
+        self.udp(id).local.ok_or(SocketErrorCode::InvalidState)
     }
 
     /// `remote-address`.
     ///
     /// # Errors
     /// `invalid-state` when it has no peer.
-    pub fn udp_remote_address(&self, id: UdpId) -> Result<SocketAddr, ErrorCode> {
-        self.udp(id).peer.ok_or(ErrorCode::InvalidState)
+    pub fn udp_remote_address(&self, id: UdpId) -> Result<SocketAddr, SocketErrorCode> {
+        self.udp(id).peer.ok_or(SocketErrorCode::InvalidState)
     }
 
     /// `address-family`.
     #[must_use]
-    pub fn udp_family(&self, id: UdpId) -> Family {
+    pub fn udp_family(&self, id: UdpId) -> AddressFamily {
         self.udp(id).family
     }
 
     /// The options of the socket.
     #[must_use]
-    pub fn udp_options(&self, id: UdpId) -> &Options {
+    pub fn udp_options(&self, id: UdpId) -> &SocketOptions {
         &self.udp(id).options
     }
 
@@ -227,7 +227,7 @@ impl Network {
     ///
     /// # Errors
     /// `invalid-argument` for zero.
-    pub fn udp_set_option(&mut self, id: UdpId, option: SetOption) -> Result<(), ErrorCode> {
+    pub fn udp_set_option(&mut self, id: UdpId, option: SocketOption) -> Result<(), SocketErrorCode> {
         option.check()?;
         self.udp_mut(id).options.set(option);
         Ok(())
@@ -249,18 +249,18 @@ impl Network {
         id: UdpId,
         bytes: Vec<u8>,
         remote: Option<SocketAddr>,
-        moment: &mut Moment<'_>,
-    ) -> Result<(), ErrorCode> {
+        context: &mut OpContext<'_>,
+    ) -> Result<(), SocketErrorCode> {
         if bytes.len() > usize::from(u16::MAX) {
-            return Err(ErrorCode::DatagramTooLarge);
+            return Err(SocketErrorCode::DatagramTooLarge);
         }
         let socket = self.udp_mut(id);
         let to = match (remote.map(address::plain), socket.peer) {
             (Some(to), _) if !address::is_of_family(to.ip(), socket.family) || !address::is_remote(to) => {
-                return Err(ErrorCode::InvalidArgument);
+                return Err(SocketErrorCode::InvalidArgument);
             }
-            (Some(to), Some(peer)) if to != peer => return Err(ErrorCode::InvalidArgument),
-            (None, None) => return Err(ErrorCode::InvalidArgument),
+            (Some(to), Some(peer)) if to != peer => return Err(SocketErrorCode::InvalidArgument),
+            (None, None) => return Err(SocketErrorCode::InvalidArgument),
             (Some(to), _) | (None, Some(to)) => to,
         };
         if let Some(error) = socket.error.take() {
@@ -268,41 +268,41 @@ impl Network {
         }
         let headers = if to.is_ipv4() { HEADERS_BYTES.0 } else { HEADERS_BYTES.1 };
         if bytes.len() + headers > usize::from(u16::MAX) {
-            return Err(ErrorCode::DatagramTooLarge);
+            return Err(SocketErrorCode::DatagramTooLarge);
         }
         if matches!(to.ip(), IpAddr::V4(ip) if ip.is_broadcast()) {
-            return Err(ErrorCode::AccessDenied);
+            return Err(SocketErrorCode::AccessDenied);
         }
-        let (node, local) = (socket.node, socket.local.ok_or(ErrorCode::InvalidState)?);
+        let (node, local) = (socket.node, socket.local.ok_or(SocketErrorCode::InvalidState)?);
         let from = SocketAddr::new(address::source(node, Some(local.ip()), to.ip())?, local.port());
         match address::route(node, to.ip(), self.hosts.len()) {
-            Route::None => return Err(ErrorCode::RemoteUnreachable),
+            Route::None => return Err(SocketErrorCode::RemoteUnreachable),
             Route::Nobody => {}
             Route::Machine(machine) => {
                 let there = Duration(0);
-                self.udp_transmit(Datagram { socket: id, machine, from, to, bytes, there }, node, moment);
-                self.advance(moment.now);
+                self.udp_transmit(Datagram { socket: id, machine, from, to, bytes, there }, node, context);
+                self.advance(context.now);
             }
         }
         Ok(())
     }
 
     /// Sends a datagram on its way, maybe twice, maybe never.
-    fn udp_transmit(&mut self, datagram: Datagram, node: NodeId, moment: &mut Moment<'_>) {
-        let path = Path { from: node, to: datagram.machine };
+    fn udp_transmit(&mut self, datagram: Datagram, node: NodeId, context: &mut OpContext<'_>) {
+        let path = LinkPath { from: node, to: datagram.machine };
         let (mut copies, mut held_back) = (1, Duration(0));
-        if !path.is_inside() && !moment.faults.is_empty() {
+        if !path.is_inside() && !context.faults.is_empty() {
             let link = self.links.name(path, &self.names);
-            copies += u8::from(moment.strikes(&DUPLICATE, &link).is_some());
-            held_back = Duration(moment.strikes(&REORDER, &link).unwrap_or(0));
+            copies += u8::from(context.injects(&DUPLICATE, &link).is_some());
+            held_back = Duration(context.injects(&REORDER, &link).unwrap_or(0));
         }
         for _ in 0..copies {
-            let arrival = self.links.attempt(path, &self.names, datagram.bytes.len(), moment);
+            let arrival = self.links.attempt(path, &self.names, datagram.bytes.len(), context);
             if let Some(arrival) = arrival.filter(|_| !self.is_full()) {
                 let arrival = arrival.after(held_back);
-                let there = arrival.since(moment.now);
+                let there = arrival.since(context.now);
                 self.held += datagram.bytes.len();
-                self.events.push(arrival, Event::Datagram(Box::new(Datagram { there, ..datagram.clone() })));
+                self.events.push(arrival, NetworkEvent::Datagram(Box::new(Datagram { there, ..datagram.clone() })));
             }
         }
     }
@@ -328,17 +328,17 @@ impl Network {
             }
             None => {
                 self.held -= bytes.len();
-                self.events.push(now.after(there), Event::Unheard { socket: sender, to });
+                self.events.push(now.after(there), NetworkEvent::Unheard { socket: sender, to });
             }
         }
     }
 
-    /// A machine says that nobody listens there. Only who has that peer is told.
+    /// A machine reports that no socket listens there. Only a socket with that peer is told.
     pub(super) fn datagram_unheard(&mut self, id: UdpId, to: SocketAddr) {
         if let Some(socket) = self.udp.get_mut(id.0)
             && socket.peer == Some(to)
         {
-            socket.error = Some(ErrorCode::ConnectionRefused);
+            socket.error = Some(SocketErrorCode::ConnectionRefused);
         }
     }
 
@@ -346,7 +346,7 @@ impl Network {
     ///
     /// # Errors
     /// `connection-refused` when the peer's machine said so.
-    pub fn udp_receive(&mut self, id: UdpId, max: u64) -> Result<Vec<(SocketAddr, Vec<u8>)>, ErrorCode> {
+    pub fn udp_receive(&mut self, id: UdpId, max: u64) -> Result<Vec<(SocketAddr, Vec<u8>)>, SocketErrorCode> {
         let socket = self.udp_mut(id);
         let (max, mut bytes) = (max.min(DATAGRAMS_MAX) as usize, 0);
         let mut received = Vec::new();

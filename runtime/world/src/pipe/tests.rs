@@ -1,16 +1,16 @@
 //! Pipes against the definition: a queue with two ends.
 
 use super::*;
-use fozzy_trace::source::Seeded;
+use fozzy_trace::source::SeededSource;
 use fozzy_trace::{DecisionSource, NodeId, Purpose, Question, Seed};
 
 const NOW: Instant = Instant(1_000);
 const LATER: Instant = Instant(2_000);
 
-fn bytes(read: Read) -> Vec<u8> {
+fn bytes(read: PipeRead) -> Vec<u8> {
     match read {
-        Read::Bytes(bytes) => bytes,
-        Read::End => panic!("the end came"),
+        PipeRead::Bytes(bytes) => bytes,
+        PipeRead::End => panic!("the end came"),
     }
 }
 
@@ -26,7 +26,7 @@ fn what_goes_in_comes_out_and_then_the_end() {
     assert!(!pipes.is_ready(id, PipeEnd::Read, NOW));
     pipes.close(id, PipeEnd::Write, NOW);
     assert!(pipes.is_ready(id, PipeEnd::Read, NOW));
-    assert_eq!(pipes.read(id, 9, NOW), Read::End);
+    assert_eq!(pipes.read(id, 9, NOW), PipeRead::End);
     pipes.close(id, PipeEnd::Read, NOW);
     assert_eq!((pipes.count(), pipes.held), (0, 0));
 }
@@ -55,7 +55,7 @@ fn a_name_is_never_used_twice() {
     pipes.close(old, PipeEnd::Write, NOW);
     let new = pipes.buffer(b"secret".to_vec()).expect("little");
     assert_eq!(new.slot, old.slot);
-    assert_eq!((pipes.read(old, 9, NOW), pipes.write(old, b"x", NOW)), (Read::End, None));
+    assert_eq!((pipes.read(old, 9, NOW), pipes.write(old, b"x", NOW)), (PipeRead::End, None));
     assert!(pipes.is_ready(old, PipeEnd::Read, NOW) && pipes.is_ready(old, PipeEnd::Write, NOW));
     pipes.close(old, PipeEnd::Read, NOW);
     assert_eq!(bytes(pipes.read(new, 9, NOW)), b"secret");
@@ -68,7 +68,7 @@ fn scripted_ends_close_in_their_time() {
     assert_eq!(bytes(pipes.read(tape, 9, NOW)), b"ab");
     assert_eq!(bytes(pipes.read(tape, 9, NOW)), b"");
     assert_eq!(pipes.deadline(tape, PipeEnd::Read), Some(LATER));
-    assert_eq!(pipes.read(tape, 9, LATER), Read::End);
+    assert_eq!(pipes.read(tape, 9, LATER), PipeRead::End);
     assert_eq!(pipes.write(sink, b"abc", NOW), Some(3));
     assert_eq!((pipes.written(sink), pipes.write(sink, b"abc", LATER)), (3, None));
     pipes.close_at(sink, PipeEnd::Read, NOW);
@@ -94,7 +94,7 @@ fn what_is_cut_does_not_arrive_and_nobody_notices() {
 fn what_is_held_is_bounded() {
     let mut pipes = Pipes::default();
     let big = pipes.given(vec![0; HELD_BYTES_MAX as usize - 10]).expect("it fits");
-    assert_eq!(pipes.given(vec![0; 11]), Err(TooMuchHeld));
+    assert_eq!(pipes.given(vec![0; 11]), Err(PipeLimitError));
     let collector = pipes.collector(b"12345".to_vec()).expect("it fits");
     assert_eq!(pipes.write(collector, b"67890", NOW), Some(5));
     pipes.close(collector, PipeEnd::Write, NOW);
@@ -109,7 +109,7 @@ fn what_is_held_is_bounded() {
 /// Random operations beside a plain queue.
 #[test]
 fn a_pipe_is_a_queue() {
-    let mut source = Seeded::new(Seed(7));
+    let mut source = SeededSource::new(Seed(7));
     let mut below = |bound| source.below(Question { node: NodeId(0), purpose: Purpose::Random, site: "t" }, bound).0;
     for _ in 0..10 {
         let (mut pipes, mut oracle) = (Pipes::default(), VecDeque::from(b"begin".to_vec()));
@@ -127,7 +127,7 @@ fn a_pipe_is_a_queue() {
             } else {
                 let expected: Vec<u8> = oracle.drain(..(len as usize).min(oracle.len())).collect();
                 given_left = given_left.saturating_sub(expected.len() as u64);
-                assert_eq!(pipes.read(id, len, NOW), Read::Bytes(expected));
+                assert_eq!(pipes.read(id, len, NOW), PipeRead::Bytes(expected));
             }
             assert_eq!(pipes.is_ready(id, PipeEnd::Read, NOW), !oracle.is_empty());
         }

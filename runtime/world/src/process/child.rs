@@ -9,8 +9,8 @@
 //! Invariant: the record of a process is kept while a handle of it is open, or while something of ours still
 //! has to be done for it; a number that has no record is a process that is over.
 
-use super::rules::Rules;
-use super::{Command, Ending, Output, ProcessError, SIGNAL_ABORT, SIGNAL_KILL};
+use super::rules::ProcessRules;
+use super::{ProcessCommand, ProcessEnd, ProcessError, ProcessOutput, SIGNAL_ABORT, SIGNAL_KILL};
 use crate::pipe::{PipeEnd, PipeId};
 use crate::{GuestExit, Pipes, World};
 use fozzy_trace::plan::{ProcessExit, ProcessRule};
@@ -19,7 +19,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
 
-/// The number of a process. The target is process 1, which nobody started.
+/// The number of a process. The target is process 1, which has no parent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Pid(pub u32);
 
@@ -31,7 +31,7 @@ impl fmt::Display for Pid {
 
 /// A standard stream of a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stream {
+pub enum StandardStream {
     /// Its input, which the parent writes.
     Stdin,
     /// Its output, which the parent reads.
@@ -57,8 +57,8 @@ pub struct ProcessNode {
 #[derive(Clone, Debug)]
 pub struct Processes {
     /// Who answers commands.
-    pub rules: Rules,
-    pub(super) children: BTreeMap<Pid, Child>,
+    pub rules: ProcessRules,
+    pub(super) children: BTreeMap<Pid, ChildProcess>,
     /// Those of the real computer that were not run yet.
     pub(super) pending: BTreeSet<Pid>,
     /// When components have to be ended.
@@ -68,19 +68,19 @@ pub struct Processes {
 }
 
 #[derive(Clone, Debug)]
-pub(super) struct Child {
-    pub(super) kind: Kind,
-    pub(super) streams: Streams,
+pub(super) struct ChildProcess {
+    pub(super) kind: ChildKind,
+    pub(super) streams: StandardStreams,
     /// Later than this it does not end.
     pub(super) deadline: Instant,
     /// Its own end is seen so much later.
     pub(super) delay: Duration,
     /// A fault says how it ends.
-    pub(super) struck: Option<ProcessExit>,
+    pub(super) injected: Option<ProcessExit>,
     /// A fault says how much of standard output arrives.
     pub(super) stdout_max: Option<u64>,
-    /// When and how it ends, as far as that is known.
-    pub(super) end: Option<(Instant, Result<Ending, ProcessError>)>,
+    /// When and how it ends, if that is known.
+    pub(super) end: Option<(Instant, Result<ProcessEnd, ProcessError>)>,
     /// Whether a guest has a handle of it.
     pub(super) watched: bool,
     /// The machine whose guest started it.
@@ -88,21 +88,21 @@ pub(super) struct Child {
 }
 
 #[derive(Clone, Debug)]
-pub(super) enum Kind {
+pub(super) enum ChildKind {
     Scripted,
     Component(NodeId),
     /// The real computer's; the command until it is run.
-    Host(Option<Box<Command>>),
+    Host(Option<Box<ProcessCommand>>),
 }
 
 /// Where the standard streams of a process are.
 #[derive(Clone, Debug)]
-pub(super) enum Streams {
+pub(super) enum StandardStreams {
     /// Pipes, and whether the parent took its end of each.
     Pipes { pipes: [PipeId; 3], taken: [bool; 3] },
-    /// Nobody reads along: the outputs are here.
+    /// The parent does not read along: the outputs are here.
     Whole { stdout: Arc<[u8]>, stderr: Arc<[u8]> },
-    /// Nobody reads along: the outputs will be in these.
+    /// The parent does not read along: the outputs will be in these.
     Collectors { stdout: PipeId, stderr: PipeId },
 }
 
@@ -111,7 +111,7 @@ impl Processes {
     #[must_use]
     pub fn new(rules: &[ProcessRule]) -> Processes {
         Processes {
-            rules: Rules::new(rules),
+            rules: ProcessRules::new(rules),
             children: BTreeMap::new(),
             pending: BTreeSet::new(),
             deadlines: BTreeSet::new(),
@@ -119,7 +119,7 @@ impl Processes {
         }
     }
 
-    /// When a process is over, as far as that is known. One without a record is.
+    /// When a process is over, if that is known. One without a record is over.
     #[must_use]
     pub fn over_at(&self, pid: Pid) -> Option<Instant> {
         match self.children.get(&pid) {
@@ -134,12 +134,12 @@ impl Processes {
         self.over_at(pid).is_some_and(|at| at <= now)
     }
 
-    /// How a process ended; `None` while it goes on.
+    /// How a process ended; `None` while it runs.
     ///
     /// # Panics
-    /// When nobody has a handle of it.
+    /// Without a handle of it.
     #[must_use]
-    pub fn ending(&self, pid: Pid, now: Instant) -> Option<Result<Ending, ProcessError>> {
+    pub fn ending(&self, pid: Pid, now: Instant) -> Option<Result<ProcessEnd, ProcessError>> {
         let child = self.children.get(&pid).expect("a handle keeps the record");
         child.end.as_ref().filter(|(at, _)| *at <= now).map(|(_, ending)| ending.clone())
     }
@@ -150,7 +150,7 @@ impl Processes {
         self.deadlines.first().map(|(at, _)| *at)
     }
 
-    /// Forgets a process that nobody has a handle of and for which nothing is left to do.
+    /// Forgets a process that has no handle and no work left.
     pub(super) fn forget(&mut self, pid: Pid) {
         if self.children.get(&pid).is_some_and(|child| !child.watched && (child.end.is_some() || child.is_scripted())) {
             self.children.remove(&pid);
@@ -158,23 +158,23 @@ impl Processes {
     }
 }
 
-impl Child {
+impl ChildProcess {
     fn is_scripted(&self) -> bool {
-        matches!(self.kind, Kind::Scripted)
+        matches!(self.kind, ChildKind::Scripted)
     }
 
-    /// When and how it ends that would end by itself at `at`: faults and the deadline have their say.
-    pub(super) fn own_end(&self, at: Instant, exit: ProcessExit) -> (Instant, Ending) {
+    /// When and how a process ends that would exit at `at`: faults and the deadline may change both.
+    pub(super) fn own_end(&self, at: Instant, exit: ProcessExit) -> (Instant, ProcessEnd) {
         let at = at.after(self.delay);
         if at > self.deadline {
-            return (self.deadline, Ending { exit: ProcessExit::Signal(SIGNAL_KILL), deadline_passed: true });
+            return (self.deadline, ProcessEnd { exit: ProcessExit::Signal(SIGNAL_KILL), deadline_passed: true });
         }
-        (at, Ending { exit: self.struck.unwrap_or(exit), deadline_passed: false })
+        (at, ProcessEnd { exit: self.injected.unwrap_or(exit), deadline_passed: false })
     }
 
     /// The process lets go of its streams at `at`.
     pub(super) fn close_streams(&self, pipes: &mut Pipes, at: Instant) {
-        if let Streams::Pipes { pipes: [stdin, stdout, stderr], .. } = self.streams {
+        if let StandardStreams::Pipes { pipes: [stdin, stdout, stderr], .. } = self.streams {
             pipes.close_at(stdin, PipeEnd::Read, at);
             pipes.close_at(stdout, PipeEnd::Write, at);
             pipes.close_at(stderr, PipeEnd::Write, at);
@@ -184,15 +184,17 @@ impl Child {
 
 impl World {
     /// The parent's end of a standard stream of a process; `None` when it was taken before.
-    pub fn take_stream(&mut self, pid: Pid, stream: Stream) -> Option<PipeId> {
-        let Streams::Pipes { pipes, taken } = &mut self.processes.children.get_mut(&pid)?.streams else { return None };
+    pub fn take_stream(&mut self, pid: Pid, stream: StandardStream) -> Option<PipeId> {
+        let StandardStreams::Pipes { pipes, taken } = &mut self.processes.children.get_mut(&pid)?.streams else {
+            return None;
+        };
         let was_taken = std::mem::replace(&mut taken[stream as usize], true);
         (!was_taken).then_some(pipes[stream as usize])
     }
 
-    /// Nobody will write to the standard input of a process any more, unless the parent took the stream.
+    /// Closes the standard input of a process, unless the parent took the stream.
     pub fn close_untaken_stdin(&mut self, pid: Pid) {
-        if let Some(pipe) = self.take_stream(pid, Stream::Stdin) {
+        if let Some(pipe) = self.take_stream(pid, StandardStream::Stdin) {
             self.pipes.close(pipe, PipeEnd::Write, self.clock.now());
         }
     }
@@ -200,7 +202,7 @@ impl World {
     /// Ends a process by `signal` now, unless it is over. Signal 0 does nothing.
     pub fn kill(&mut self, pid: Pid, signal: i32) {
         if signal != 0 {
-            let ending = Ending { exit: ProcessExit::Signal(signal), deadline_passed: false };
+            let ending = ProcessEnd { exit: ProcessExit::Signal(signal), deadline_passed: false };
             self.end_by_force(pid, self.clock.now(), ending);
         }
     }
@@ -210,12 +212,12 @@ impl World {
         let now = self.clock.now();
         while let Some(&(at, pid)) = self.processes.deadlines.first().filter(|(at, _)| *at <= now) {
             self.processes.deadlines.remove(&(at, pid));
-            let ending = Ending { exit: ProcessExit::Signal(SIGNAL_KILL), deadline_passed: true };
+            let ending = ProcessEnd { exit: ProcessExit::Signal(SIGNAL_KILL), deadline_passed: true };
             self.end_by_force(pid, at, ending);
         }
     }
 
-    fn end_by_force(&mut self, pid: Pid, at: Instant, ending: Ending) {
+    fn end_by_force(&mut self, pid: Pid, at: Instant, ending: ProcessEnd) {
         let Some(child) = self.processes.children.get_mut(&pid) else { return };
         if child.end.as_ref().is_some_and(|(end, _)| *end <= at) {
             return;
@@ -224,13 +226,13 @@ impl World {
         child.end = Some((at, Ok(ending)));
         child.close_streams(&mut self.pipes, at);
         if self.processes.pending.remove(&pid)
-            && let Streams::Pipes { pipes: [stdin, ..], .. } = child.streams
+            && let StandardStreams::Pipes { pipes: [stdin, ..], .. } = child.streams
         {
             // What was collected for it goes nowhere.
             let _ = self.pipes.collect(stdin);
         }
         self.processes.deadlines.remove(&(child.deadline, pid));
-        if let Kind::Component(node) = child.kind
+        if let ChildKind::Component(node) = child.kind
             && goes_on
         {
             self.node_mut(node).killed = true;
@@ -264,9 +266,9 @@ impl World {
         while let Some(parent) = lost.get(next).copied() {
             next += 1;
             let children = self.processes.children.iter().filter(|(_, child)| child.parent == parent);
-            let children: Vec<(Pid, Kind)> = children.map(|(pid, child)| (*pid, child.kind.clone())).collect();
+            let children: Vec<(Pid, ChildKind)> = children.map(|(pid, child)| (*pid, child.kind.clone())).collect();
             for (pid, kind) in children {
-                if let (Kind::Component(node), None) = (kind, self.processes.over_at(pid)) {
+                if let (ChildKind::Component(node), None) = (kind, self.processes.over_at(pid)) {
                     lost.push(node);
                 }
                 self.kill(pid, SIGNAL_KILL);
@@ -275,15 +277,15 @@ impl World {
         lost.split_off(1)
     }
 
-    /// The guest of `node` is gone: nobody asks any more how the processes ended that it started.
+    /// The guest of `node` is gone: the exits of the processes that it started are not needed any more.
     pub(crate) fn disown(&mut self, node: NodeId) {
         let children = &mut self.processes.children;
         let orphans = children.iter().filter(|(_, child)| child.parent == node && child.watched);
         for pid in orphans.map(|(pid, _)| *pid).collect::<Vec<_>>() {
             let orphan = self.processes.children.get_mut(&pid).expect("just seen");
             orphan.watched = false;
-            if let Streams::Collectors { stdout, stderr } = orphan.streams {
-                orphan.streams = Streams::Whole { stdout: Arc::from([]), stderr: Arc::from([]) };
+            if let StandardStreams::Collectors { stdout, stderr } = orphan.streams {
+                orphan.streams = StandardStreams::Whole { stdout: Arc::from([]), stderr: Arc::from([]) };
                 for pipe in [stdout, stderr] {
                     let _ = self.pipes.collect(pipe);
                 }
@@ -311,20 +313,24 @@ impl World {
 
     /// A handle that led to another process was dropped, with its guest or by it; other handles are left alone.
     pub fn close_handle(&mut self, handle: &crate::Handle) {
-        use crate::table::{InputStream, OutputStream};
+        use crate::table::{StreamSink, StreamSource};
         let now = self.clock.now();
         match handle {
             crate::Handle::Child(pid) => self.drop_child(*pid),
-            crate::Handle::InputStream(InputStream::Pipe(pipe)) => self.pipes.close(*pipe, PipeEnd::Read, now),
-            crate::Handle::OutputStream(OutputStream::Pipe(pipe)) => self.pipes.close(*pipe, PipeEnd::Write, now),
+            crate::Handle::InputStream(StreamSource::Pipe(pipe)) => self.pipes.close(*pipe, PipeEnd::Read, now),
+            crate::Handle::OutputStream(StreamSink::Pipe(pipe)) => self.pipes.close(*pipe, PipeEnd::Write, now),
             _ => {}
         }
     }
 
-    /// The handle of a process was dropped: what was not taken of its streams closes, and it goes on.
+    /// The handle of a process was dropped: streams that were not taken close, and it continues.
     fn drop_child(&mut self, pid: Pid) {
         let now = self.clock.now();
-        let ends = [(Stream::Stdin, PipeEnd::Write), (Stream::Stdout, PipeEnd::Read), (Stream::Stderr, PipeEnd::Read)];
+        let ends = [
+            (StandardStream::Stdin, PipeEnd::Write),
+            (StandardStream::Stdout, PipeEnd::Read),
+            (StandardStream::Stderr, PipeEnd::Read),
+        ];
         for (stream, end) in ends {
             if let Some(pipe) = self.take_stream(pid, stream) {
                 self.pipes.close(pipe, end, now);
@@ -342,19 +348,19 @@ impl World {
     /// When it did not run, or wrote more than can be held.
     ///
     /// # Panics
-    /// When it was started otherwise, or goes on.
-    pub fn take_output(&mut self, pid: Pid) -> Result<Output, ProcessError> {
+    /// When it was started otherwise, or still runs.
+    pub fn take_output(&mut self, pid: Pid) -> Result<ProcessOutput, ProcessError> {
         let now = self.clock.now();
         let child = self.processes.children.remove(&pid).expect("it was started as a whole");
         let (at, ending) = child.end.expect("it is over");
         assert!(at <= now, "it is over");
         let (stdout, stderr) = match child.streams {
-            Streams::Whole { stdout, stderr } => (Some(stdout.to_vec()), Some(stderr.to_vec())),
-            Streams::Collectors { stdout, stderr } => (self.pipes.collect(stdout), self.pipes.collect(stderr)),
-            Streams::Pipes { .. } => unreachable!("it was started as a whole"),
+            StandardStreams::Whole { stdout, stderr } => (Some(stdout.to_vec()), Some(stderr.to_vec())),
+            StandardStreams::Collectors { stdout, stderr } => (self.pipes.collect(stdout), self.pipes.collect(stderr)),
+            StandardStreams::Pipes { .. } => unreachable!("it was started as a whole"),
         };
         let ending = ending?;
         let (Some(stdout), Some(stderr)) = (stdout, stderr) else { return Err(ProcessError::OutputTooLarge) };
-        Ok(Output { ending, stdout, stderr })
+        Ok(ProcessOutput { ending, stdout, stderr })
     }
 }

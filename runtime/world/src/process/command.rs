@@ -11,7 +11,7 @@ pub const ARGUMENT_BYTES_MAX: usize = 2 << 20;
 
 /// What is to be run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Command {
+pub struct ProcessCommand {
     /// Name or path.
     pub command: String,
     /// Without its own name.
@@ -28,7 +28,7 @@ pub struct Command {
 
 /// How a process ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Ending {
+pub struct ProcessEnd {
     /// Code or signal.
     pub exit: ProcessExit,
     /// Whether its deadline ended it.
@@ -37,9 +37,9 @@ pub struct Ending {
 
 /// How a process ended, and all that it wrote.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Output {
+pub struct ProcessOutput {
     /// How it ended.
-    pub ending: Ending,
+    pub ending: ProcessEnd,
     /// To standard output.
     pub stdout: Vec<u8>,
     /// To standard error.
@@ -84,7 +84,7 @@ impl fmt::Display for ProcessError {
     }
 }
 
-impl Command {
+impl ProcessCommand {
     /// Command and arguments with spaces between: what the target of a fault may match, beside the bare name.
     #[must_use]
     pub fn line(&self) -> String {

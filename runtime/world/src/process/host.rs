@@ -5,16 +5,16 @@
 //! ```
 //!
 //! The input is complete when the parent has dropped its stream, waits for the process or for its output without having
-//! taken the stream, or ends: then its end of the pipe closes, and the process goes on without it.
+//! taken the stream, or ends: then its end of the pipe closes, and the process continues without it.
 //!
 //! Invariant: a process is asked for once at the most; one that was killed before is never run.
 
-use super::child::{Child, Kind, Streams};
+use super::child::{ChildKind, ChildProcess, StandardStreams};
 use super::start::cut;
-use super::{Command, Ending, Mode, Pid, ProcessError, SIGNAL_KILL, Stream};
-use crate::arrival::{PROCESSES, arrival};
-use crate::pipe::{PipeId, TooMuchHeld};
-use crate::{Moment, PipeEnd, Wait, World};
+use super::{Pid, ProcessCommand, ProcessEnd, ProcessError, SIGNAL_KILL, StandardStream, StdioMode};
+use crate::latency_model::{PROCESSES, arrival};
+use crate::pipe::{PipeId, PipeLimitError};
+use crate::{OpContext, PipeEnd, Wait, World};
 use fozzy_trace::plan::ProcessExit;
 use fozzy_trace::{Instant, NodeId};
 use std::sync::Arc;
@@ -24,7 +24,7 @@ const SITE: &str = "fozzy:process/run";
 
 /// How a process of the real computer went.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Captured {
+pub struct HostProcessResult {
     /// How it ended.
     pub exit: ProcessExit,
     /// Whether its deadline ended it.
@@ -39,32 +39,32 @@ impl World {
     /// A process that is to be run later.
     pub(super) fn promise_host(
         &mut self,
-        mut command: Command,
-        mode: Mode,
-        mut child: Child,
+        mut command: ProcessCommand,
+        mode: StdioMode,
+        mut child: ChildProcess,
     ) -> Result<Pid, ProcessError> {
-        if mode == Mode::Streaming {
+        if mode == StdioMode::Streaming {
             let given = std::mem::take(&mut command.stdin);
-            let stdin = self.pipes.collector(given).map_err(|TooMuchHeld| too_much())?;
+            let stdin = self.pipes.collector(given).map_err(|PipeLimitError| too_much())?;
             let pipes = [stdin, self.pipes.promise(), self.pipes.promise()];
-            child.streams = Streams::Pipes { pipes, taken: [false; 3] };
+            child.streams = StandardStreams::Pipes { pipes, taken: [false; 3] };
         }
-        child.kind = Kind::Host(Some(Box::new(command)));
+        child.kind = ChildKind::Host(Some(Box::new(command)));
         let pid = self.processes.add(child);
         self.processes.pending.insert(pid);
         Ok(pid)
     }
 
     /// The process of the real computer, not run yet, that `wait` waits for, if its input is complete by that:
-    /// nobody took the stream.
+    /// the stream was not taken.
     #[must_use]
     pub fn awaited_host(&self, wait: Wait) -> Option<Pid> {
         self.processes.pending.iter().copied().find(|pid| match &self.processes.children[pid].streams {
-            Streams::Pipes { pipes: [_, stdout, stderr], taken } => {
+            StandardStreams::Pipes { pipes: [_, stdout, stderr], taken } => {
                 let outputs = [*stdout, *stderr].map(|pipe| Wait::Pipe(pipe, PipeEnd::Read));
-                !taken[Stream::Stdin as usize] && (wait == Wait::Process(*pid) || outputs.contains(&wait))
+                !taken[StandardStream::Stdin as usize] && (wait == Wait::Process(*pid) || outputs.contains(&wait))
             }
-            Streams::Whole { .. } | Streams::Collectors { .. } => wait == Wait::Process(*pid),
+            StandardStreams::Whole { .. } | StandardStreams::Collectors { .. } => wait == Wait::Process(*pid),
         })
     }
 
@@ -79,22 +79,22 @@ impl World {
     /// is complete.
     #[must_use]
     pub fn host_reading(&self, pipe: PipeId) -> Option<Pid> {
-        let reads = |pid: &Pid| matches!(self.processes.children[pid].streams, Streams::Pipes { pipes, .. } if pipes[0] == pipe);
+        let reads = |pid: &Pid| matches!(self.processes.children[pid].streams, StandardStreams::Pipes { pipes, .. } if pipes[0] == pipe);
         self.processes.pending.iter().copied().find(reads)
     }
 
     /// What the real computer is to run for `pid`, whose input is complete; `None` when it was asked before or will
     /// never be run.
-    pub fn host_command(&mut self, pid: Pid) -> Option<Command> {
+    pub fn host_command(&mut self, pid: Pid) -> Option<ProcessCommand> {
         if !self.processes.pending.remove(&pid) {
             return None;
         }
         let now = self.clock.now();
         self.close_untaken_stdin(pid);
         let child = self.processes.children.get_mut(&pid).expect("what is pending is there");
-        let Kind::Host(command) = &mut child.kind else { unreachable!("only these are pending") };
+        let ChildKind::Host(command) = &mut child.kind else { unreachable!("only these are pending") };
         let mut command = command.take().expect("it is asked for once");
-        if let Streams::Pipes { pipes: [stdin, ..], .. } = child.streams {
+        if let StandardStreams::Pipes { pipes: [stdin, ..], .. } = child.streams {
             match self.pipes.collect(stdin) {
                 Some(bytes) => command.stdin = bytes,
                 None => {
@@ -110,12 +110,17 @@ impl World {
 
     /// The real computer has answered for `pid`: the guest sees it after a virtual latency, at its deadline at the
     /// latest. A process that ran there in time has not missed its deadline here.
-    pub fn host_answered(&mut self, pid: Pid, answer: Result<Captured, ProcessError>, moment: &mut Moment<'_>) {
+    pub fn host_answered(
+        &mut self,
+        pid: Pid,
+        answer: Result<HostProcessResult, ProcessError>,
+        context: &mut OpContext<'_>,
+    ) {
         let bytes = answer.as_ref().map_or(0, |captured| (captured.stdout.len() + captured.stderr.len()) as u64);
-        let latency = arrival(moment, PROCESSES, SITE, bytes);
+        let latency = arrival(context, PROCESSES, SITE, bytes);
         let Some(child) = self.processes.children.get_mut(&pid) else { return };
-        let arrives = moment.now.after(latency);
-        let at = arrives.after(child.delay).min(child.deadline).max(moment.now);
+        let arrives = context.now.after(latency);
+        let at = arrives.after(child.delay).min(child.deadline).max(context.now);
         let captured = match answer {
             Ok(captured) => captured,
             Err(error) => {
@@ -125,22 +130,22 @@ impl World {
                 return;
             }
         };
-        let missed = captured.deadline_passed || moment.now.after(child.delay) > child.deadline;
+        let missed = captured.deadline_passed || context.now.after(child.delay) > child.deadline;
         let (at, ending) = match missed && child.deadline < Instant::NEVER {
             true => {
-                let ending = Ending { exit: ProcessExit::Signal(SIGNAL_KILL), deadline_passed: true };
-                (child.deadline.max(moment.now), ending)
+                let ending = ProcessEnd { exit: ProcessExit::Signal(SIGNAL_KILL), deadline_passed: true };
+                (child.deadline.max(context.now), ending)
             }
-            false => (at, Ending { exit: child.struck.unwrap_or(captured.exit), deadline_passed: false }),
+            false => (at, ProcessEnd { exit: child.injected.unwrap_or(captured.exit), deadline_passed: false }),
         };
         child.end = Some((at, Ok(ending)));
         let (stdout, stderr) = (cut(captured.stdout, child.stdout_max), captured.stderr);
         match &mut child.streams {
-            Streams::Pipes { pipes: [_, to_stdout, to_stderr], .. } => {
+            StandardStreams::Pipes { pipes: [_, to_stdout, to_stderr], .. } => {
                 self.pipes.fill(*to_stdout, stdout, at);
                 self.pipes.fill(*to_stderr, stderr, at);
             }
-            streams => *streams = Streams::Whole { stdout, stderr },
+            streams => *streams = StandardStreams::Whole { stdout, stderr },
         }
         child.close_streams(&mut self.pipes, at);
         self.processes.forget(pid);

@@ -1,13 +1,13 @@
 //! Which rule answers a command: those that the target added, then those of the plan.
 
-use super::Command;
+use super::ProcessCommand;
 use crate::glob::matches;
 use fozzy_trace::plan::ProcessRule;
 use std::sync::Arc;
 
 /// Rules, and how often each has answered.
 #[derive(Clone, Debug, Default)]
-pub struct Rules {
+pub struct ProcessRules {
     planned: Vec<State>,
     added: Vec<State>,
 }
@@ -18,9 +18,9 @@ struct State {
     answered: u64,
 }
 
-impl Rules {
-    pub(super) fn new(rules: &[ProcessRule]) -> Rules {
-        Rules { planned: rules.iter().cloned().map(State::new).collect(), added: Vec::new() }
+impl ProcessRules {
+    pub(super) fn new(rules: &[ProcessRule]) -> ProcessRules {
+        ProcessRules { planned: rules.iter().cloned().map(State::new).collect(), added: Vec::new() }
     }
 
     /// One rule more, which comes before those of the plan. The answer is its number; `None` when there are
@@ -46,7 +46,7 @@ impl Rules {
     }
 
     /// The first rule that matches and is not used up; it has answered once more.
-    pub(super) fn answer(&mut self, command: &Command) -> Option<Arc<ProcessRule>> {
+    pub(super) fn answer(&mut self, command: &ProcessCommand) -> Option<Arc<ProcessRule>> {
         let mut all = self.added.iter_mut().chain(&mut self.planned);
         let state = all.find(|state| state.answers(command))?;
         state.answered += 1;
@@ -59,7 +59,7 @@ impl State {
         State { rule: Arc::new(rule), answered: 0 }
     }
 
-    fn answers(&self, command: &Command) -> bool {
+    fn answers(&self, command: &ProcessCommand) -> bool {
         let is_left = self.rule.times.is_none_or(|times| self.answered < times);
         let args_match = self.rule.args.as_ref().is_none_or(|patterns| {
             let pairs = patterns.iter().zip(&command.args);

@@ -1,11 +1,11 @@
 //! What happens when a guest starts a command.
 
-use super::child::{Child, Kind, Streams};
-use super::{ARGUMENT_BYTES_MAX, Command, Pid, ProcessError, ProcessNode, SIGNAL_MAX};
+use super::child::{ChildKind, ChildProcess, StandardStreams};
+use super::{ARGUMENT_BYTES_MAX, Pid, ProcessCommand, ProcessError, ProcessNode, SIGNAL_MAX};
 use crate::fault::{PROCESS_DELAY, PROCESS_EXIT, PROCESS_NOT_FOUND, PROCESS_SIGNAL, PROCESS_TRUNCATE};
-use crate::pipe::{PipeEnd, TooMuchHeld};
-use crate::{Entry, Moment, World, WorldError, unmatched};
-use fozzy_trace::plan::{Backend, ProcessExit, ProcessReply, Program};
+use crate::pipe::{PipeEnd, PipeLimitError};
+use crate::{GuestEntry, OpContext, World, WorldError, unmatched};
+use fozzy_trace::plan::{Backend, ProcessExit, ProcessReply, ProgramPlan};
 use fozzy_trace::{Digest, Duration, Instant, NodeId};
 use std::sync::Arc;
 
@@ -14,8 +14,8 @@ pub const PROCESSES_MAX: usize = 10_000;
 
 /// How the parent deals with the standard streams of a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mode {
-    /// It writes and reads them while the process goes on.
+pub enum StdioMode {
+    /// It writes and reads them while the process runs.
     Streaming,
     /// It gives the input at the start and gets the output at the end.
     Whole,
@@ -23,22 +23,22 @@ pub enum Mode {
 
 /// What faults do to a process.
 #[derive(Default)]
-struct Struck {
+struct ProcessFaults {
     delay: Duration,
     exit: Option<ProcessExit>,
     stdout_max: Option<u64>,
 }
 
-impl Struck {
+impl ProcessFaults {
     /// Each kind is asked in a fixed order; a signal comes before a code.
-    fn ask(moment: &mut Moment<'_>, targets: &[&str]) -> Struck {
-        let delay = Duration(moment.strikes_any(&PROCESS_DELAY, targets).unwrap_or(0));
-        let code = moment.strikes_any(&PROCESS_EXIT, targets);
-        let signal = moment.strikes_any(&PROCESS_SIGNAL, targets);
+    fn ask(context: &mut OpContext<'_>, targets: &[&str]) -> ProcessFaults {
+        let delay = Duration(context.strikes_any(&PROCESS_DELAY, targets).unwrap_or(0));
+        let code = context.strikes_any(&PROCESS_EXIT, targets);
+        let signal = context.strikes_any(&PROCESS_SIGNAL, targets);
         let number = |strength: u64| i32::try_from(strength).unwrap_or(i32::MAX);
         let signal = signal.map(|signal| ProcessExit::Signal(number(signal).clamp(1, SIGNAL_MAX)));
         let exit = signal.or(code.map(|code| ProcessExit::Code(number(code))));
-        Struck { delay, exit, stdout_max: moment.strikes_any(&PROCESS_TRUNCATE, targets) }
+        ProcessFaults { delay, exit, stdout_max: context.strikes_any(&PROCESS_TRUNCATE, targets) }
     }
 }
 
@@ -50,9 +50,9 @@ impl World {
     /// When there is no such command, it is refused, or a bound is reached.
     pub fn start_process(
         &mut self,
-        command: Command,
-        mode: Mode,
-        moment: &mut Moment<'_>,
+        command: ProcessCommand,
+        mode: StdioMode,
+        context: &mut OpContext<'_>,
     ) -> Result<Pid, ProcessError> {
         let argument_bytes = command.argument_bytes();
         if argument_bytes > ARGUMENT_BYTES_MAX {
@@ -64,18 +64,18 @@ impl World {
         }
         let line = command.line();
         let targets: &[&str] = if command.args.is_empty() { &[&line] } else { &[&command.command, &line] };
-        if moment.strikes_any(&PROCESS_NOT_FOUND, targets).is_some() {
+        if context.strikes_any(&PROCESS_NOT_FOUND, targets).is_some() {
             return Err(ProcessError::NotFound);
         }
         let rule = self.processes.rules.answer(&command);
-        let deadline = command.deadline.map_or(Instant::NEVER, |span| moment.now.after(span));
+        let deadline = command.deadline.map_or(Instant::NEVER, |span| context.now.after(span));
         let Some(rule) = rule else {
             if self.plan.backends.processes == Backend::Host {
-                let struck = Struck::ask(moment, targets);
+                let injected = ProcessFaults::ask(context, targets);
                 return self.promise_host(
                     command,
                     mode,
-                    Child::new(moment.node, Duration::default(), deadline, struck),
+                    ChildProcess::new(context.node, Duration::default(), deadline, injected),
                 );
             }
             self.unmatched.add(unmatched::command(&command));
@@ -85,12 +85,12 @@ impl World {
             ProcessReply::NotFound => Err(ProcessError::NotFound),
             ProcessReply::NotPermitted => Err(ProcessError::NotPermitted),
             ProcessReply::Output { exit, stdout, stderr } => {
-                let child = Child::new(moment.node, rule.delay, deadline, Struck::ask(moment, targets));
+                let child = ChildProcess::new(context.node, rule.delay, deadline, ProcessFaults::ask(context, targets));
                 let (stdout, stderr) = (self.input(stdout)?, self.input(stderr)?);
-                Ok(self.start_scripted(mode, child, *exit, stdout, stderr, moment.now))
+                Ok(self.start_scripted(mode, child, *exit, stdout, stderr, context.now))
             }
             ProcessReply::Component(program) => {
-                let child = Child::new(moment.node, rule.delay, deadline, Struck::ask(moment, targets));
+                let child = ChildProcess::new(context.node, rule.delay, deadline, ProcessFaults::ask(context, targets));
                 self.start_component(command, mode, child, program)
             }
         }
@@ -104,8 +104,8 @@ impl World {
     /// Its output is there at once, its end after the delay.
     fn start_scripted(
         &mut self,
-        mode: Mode,
-        mut child: Child,
+        mode: StdioMode,
+        mut child: ChildProcess,
         exit: ProcessExit,
         stdout: Arc<[u8]>,
         stderr: Arc<[u8]>,
@@ -115,10 +115,10 @@ impl World {
         child.end = Some((at, Ok(ending)));
         let stdout = cut(stdout, child.stdout_max);
         child.streams = match mode {
-            Mode::Whole => Streams::Whole { stdout, stderr },
-            Mode::Streaming => {
+            StdioMode::Whole => StandardStreams::Whole { stdout, stderr },
+            StdioMode::Streaming => {
                 let pipes = [self.pipes.sink(at), self.pipes.tape(stdout, at), self.pipes.tape(stderr, at)];
-                Streams::Pipes { pipes, taken: [false; 3] }
+                StandardStreams::Pipes { pipes, taken: [false; 3] }
             }
         };
         self.processes.add(child)
@@ -127,10 +127,10 @@ impl World {
     /// A machine of its own, whose standard streams are pipes to the parent.
     fn start_component(
         &mut self,
-        command: Command,
-        mode: Mode,
-        mut child: Child,
-        program: &Program,
+        command: ProcessCommand,
+        mode: StdioMode,
+        mut child: ChildProcess,
+        program: &ProgramPlan,
     ) -> Result<Pid, ProcessError> {
         let pid = Pid(self.processes.last + 1);
         let mut program = program.clone();
@@ -139,13 +139,14 @@ impl World {
         // What the guest says comes over what the plan says.
         program.machine.env.retain(|(name, _)| command.env.iter().all(|(given, _)| given != name));
         program.machine.env.extend(command.env);
-        let too_much = |TooMuchHeld| ProcessError::Other("too many bytes wait for processes to read them".to_owned());
+        let too_much =
+            |PipeLimitError| ProcessError::Other("too many bytes wait for processes to read them".to_owned());
         let stdin = match mode {
-            Mode::Whole => self.pipes.given(command.stdin),
-            Mode::Streaming => self.pipes.buffer(command.stdin),
+            StdioMode::Whole => self.pipes.given(command.stdin),
+            StdioMode::Streaming => self.pipes.buffer(command.stdin),
         };
         let stdin = stdin.map_err(too_much)?;
-        let node = match self.launch(name, &program, Entry::Run) {
+        let node = match self.launch(name, &program, GuestEntry::Run) {
             Ok(node) => node,
             Err(error) => {
                 self.pipes.close(stdin, PipeEnd::Read, Instant::START);
@@ -157,18 +158,18 @@ impl World {
             }
         };
         let mut output = || match mode {
-            Mode::Whole => self.pipes.collector(Vec::new()).expect("nothing fits always"),
-            Mode::Streaming => self.pipes.buffer(Vec::new()).expect("nothing fits always"),
+            StdioMode::Whole => self.pipes.collector(Vec::new()).expect("nothing fits always"),
+            StdioMode::Streaming => self.pipes.buffer(Vec::new()).expect("nothing fits always"),
         };
         let (stdout, stderr) = (output(), output());
         child.streams = match mode {
-            Mode::Whole => Streams::Collectors { stdout, stderr },
-            Mode::Streaming => Streams::Pipes { pipes: [stdin, stdout, stderr], taken: [false; 3] },
+            StdioMode::Whole => StandardStreams::Collectors { stdout, stderr },
+            StdioMode::Streaming => StandardStreams::Pipes { pipes: [stdin, stdout, stderr], taken: [false; 3] },
         };
         if let Some(bytes) = child.stdout_max {
             self.pipes.cut(stdout, bytes);
         }
-        child.kind = Kind::Component(node);
+        child.kind = ChildKind::Component(node);
         let deadline = child.deadline;
         let started = self.processes.add(child);
         assert_eq!(started, pid, "numbers are given one by one");
@@ -181,7 +182,7 @@ impl World {
 }
 
 impl super::Processes {
-    pub(super) fn add(&mut self, child: Child) -> Pid {
+    pub(super) fn add(&mut self, child: ChildProcess) -> Pid {
         self.last += 1;
         let pid = Pid(self.last);
         self.children.insert(pid, child);
@@ -189,15 +190,15 @@ impl super::Processes {
     }
 }
 
-impl Child {
-    fn new(parent: NodeId, delay: Duration, deadline: Instant, struck: Struck) -> Child {
-        Child {
-            kind: Kind::Scripted,
-            streams: Streams::Whole { stdout: Arc::from([]), stderr: Arc::from([]) },
+impl ChildProcess {
+    fn new(parent: NodeId, delay: Duration, deadline: Instant, injected: ProcessFaults) -> ChildProcess {
+        ChildProcess {
+            kind: ChildKind::Scripted,
+            streams: StandardStreams::Whole { stdout: Arc::from([]), stderr: Arc::from([]) },
             deadline,
-            delay: Duration(delay.0.saturating_add(struck.delay.0)),
-            struck: struck.exit,
-            stdout_max: struck.stdout_max,
+            delay: Duration(delay.0.saturating_add(injected.delay.0)),
+            injected: injected.exit,
+            stdout_max: injected.stdout_max,
             end: None,
             watched: true,
             parent,

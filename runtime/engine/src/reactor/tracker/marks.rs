@@ -16,16 +16,16 @@ use std::sync::Arc;
 const STRADDLE_BYTES: usize = fozzy_instrument::STRADDLE_BYTES as usize;
 
 /// Where the marks of one memory are; several modules may write to it, each with marks of its own.
-pub(crate) struct Marks {
+pub(crate) struct MarksTracker {
     /// Side memories, and where in each the marks are.
     marks: Vec<(Arc<Region>, Range<usize>)>,
-    /// Marks that were found and not cleared yet: of which of `marks`, and where in the side memory.
+    /// Marks that were found and are not cleared yet: the index in `marks`, and the offset in the side memory.
     found: Vec<(usize, usize)>,
 }
 
-impl Marks {
+impl MarksTracker {
     /// Nothing is marked.
-    pub(crate) fn new(marks: Vec<(Arc<Region>, Range<usize>)>) -> Marks {
+    pub(crate) fn new(marks: Vec<(Arc<Region>, Range<usize>)>) -> MarksTracker {
         for (side, range) in &marks {
             side.touched(|run| {
                 let run = run.start.max(range.start)..run.end.min(range.end);
@@ -34,11 +34,11 @@ impl Marks {
                 }
             });
         }
-        Marks { marks, found: Vec::new() }
+        MarksTracker { marks, found: Vec::new() }
     }
 }
 
-impl Tracker for Marks {
+impl Tracker for MarksTracker {
     fn written(&mut self, region: &Region, image: &Image, pages: &mut Vec<u32>) -> Result<(), String> {
         let count = region.len() / PAGE_BYTES;
         let first = pages.len();

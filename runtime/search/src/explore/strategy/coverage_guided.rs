@@ -2,29 +2,30 @@
 //!
 //! ```text
 //! chance of a fresh run   (1 - checkpoint_prob) · 2^(-barren fresh runs / 4), at least 1/50, once there are places
-//! order of tasks          any │ runs on, but for a few changes     ┐ what finds more in a step
+//! order of tasks          any │ pct │ pos │ urw                     ┐ what finds more in a step
 //! answers                 all │ coin │ energy │ directed (`swarm`)  ┘ gets more of the runs
 //! ```
 //!
 //! Steps are few as often as many: from a place, what is new is near as often as far.
 
-use super::{Attempt, Keeps, Origin, Strategy};
-use crate::explore::bandit::{Bandit, Earned};
+use super::{CapturePolicy, ExplorationStrategy, RunOrigin, RunSpec};
+use crate::explore::bandit::{Bandit, Reward};
+use crate::explore::frontier::Frontier;
+use crate::explore::guided_source::{AnswerLog, AnswerPolicy, TaskOrder};
 use crate::explore::options::{CheckpointStrategy, Options};
-use crate::explore::pool::Pool;
-use crate::explore::swarm::{Mask, Swarm};
-use crate::explore::walk::{Answers, Manner, Order};
-use crate::fuzz::chance::Chance;
+use crate::explore::swarm::{AnswerMask, Swarm};
+use crate::rng::Rng;
+use fozzy_trace::{RunLengths, SchedulePolicy};
 use std::sync::Arc;
 
 /// Fresh runs without anything new that halve their share.
 const BARREN_RUNS: i32 = 4;
 /// The share of fresh runs never falls below this.
 const FRESH_MIN: f64 = 0.02;
-/// Changes of the running task in a step, at most, where tasks run on.
-const CHANGES: u32 = 2;
+/// The policies by which it is chosen who goes on, beside chance.
+const POLICIES: [SchedulePolicy; 3] = [SchedulePolicy::Pct { depth: 1 }, SchedulePolicy::Pos, SchedulePolicy::Urw];
 
-pub(super) struct CoverageGuided {
+pub(super) struct CoverageGuidedSearch {
     steps_per_run: u32,
     checkpoint_prob: f64,
     how: CheckpointStrategy,
@@ -32,26 +33,29 @@ pub(super) struct CoverageGuided {
     /// Fresh runs since the last that found something.
     barren: i32,
     is_fresh: bool,
-    /// The most questions about the order in one step.
-    ordered: u64,
+    /// Whether it was ever asked who goes on.
+    has_tasks: bool,
+    /// How long runs of tasks are.
+    lengths: Arc<RunLengths>,
     origins: Bandit<2>,
-    orders: Bandit<2>,
+    orders: Bandit<4>,
     /// `None` when every run may do everything.
     swarm: Option<Swarm>,
 }
 
-impl CoverageGuided {
-    pub(super) fn new(options: &Options) -> CoverageGuided {
-        CoverageGuided {
+impl CoverageGuidedSearch {
+    pub(super) fn new(options: &Options) -> CoverageGuidedSearch {
+        CoverageGuidedSearch {
             steps_per_run: options.steps_per_run,
             checkpoint_prob: options.checkpoint_prob,
             how: options.checkpoint_strategy,
             toggle: options.fault_toggle_prob,
             barren: 0,
             is_fresh: true,
-            ordered: 0,
+            has_tasks: false,
+            lengths: Arc::default(),
             origins: Bandit::new(["start", "checkpoint"]),
-            orders: Bandit::new(["any", "changes"]),
+            orders: Bandit::new(["any", "pct", "pos", "urw"]),
             swarm: options.swarm.then(Swarm::new),
         }
     }
@@ -63,25 +67,30 @@ impl CoverageGuided {
     }
 }
 
-impl Strategy for CoverageGuided {
-    fn next(&mut self, pool: &mut Pool, chance: &mut Chance) -> Option<Attempt> {
-        self.is_fresh = pool.len() == 0 || chance.happens(self.fresh_share());
+impl ExplorationStrategy for CoverageGuidedSearch {
+    fn next(&mut self, frontier: &mut Frontier, rng: &mut Rng) -> Option<RunSpec> {
+        self.is_fresh = frontier.len() == 0 || rng.happens(self.fresh_share());
         self.origins.choose(usize::from(!self.is_fresh));
-        let origin = if self.is_fresh { Origin::Start } else { Origin::Kept(pool.pick(self.how, chance)) };
+        let origin = if self.is_fresh { RunOrigin::Start } else { RunOrigin::Checkpoint(frontier.pick(self.how, rng)) };
         let most = self.steps_per_run.max(1) as usize;
-        let steps = if self.is_fresh { chance.between(1, most) } else { chance.length(most) };
+        let steps = if self.is_fresh { rng.between(1, most) } else { rng.length(most) };
         // Where nobody takes turns, there is nothing to choose.
-        let order = match self.orders.pick([true, self.ordered > 0], chance) {
-            0 => Order::Any,
-            _ => Order::Changes { most: CHANGES, among: self.ordered },
+        let can = self.has_tasks;
+        let order = match self.orders.pick([true, can, can, can], rng).checked_sub(1) {
+            None => TaskOrder::Any,
+            Some(policy) => {
+                let policy = super::of_any_depth(POLICIES[policy], rng);
+                TaskOrder::Policy(policy, Arc::clone(&self.lengths))
+            }
         };
-        let mask = self.swarm.as_mut().map_or(Mask::All, |swarm| swarm.next(chance));
-        let manner = Manner { mask, order, simplest: false, toggle: self.toggle };
-        Some(Attempt { origin, steps: steps as u32, script: Arc::from([]), manner, keeps: Keeps::New })
+        let mask = self.swarm.as_mut().map_or(AnswerMask::All, |swarm| swarm.next(rng));
+        let policy = AnswerPolicy { mask, order, simplest: false, toggle: self.toggle };
+        Some(RunSpec { origin, steps: steps as u32, script: Arc::from([]), policy, capture: CapturePolicy::New })
     }
 
-    fn learn(&mut self, fresh: u32, steps: u32, answers: &Answers) {
-        self.ordered = answers.ordered().max(self.ordered);
+    fn learn(&mut self, fresh: u32, steps: u32, answers: &AnswerLog) {
+        self.has_tasks |= answers.ordered() > 0;
+        Arc::make_mut(&mut self.lengths).merge(&answers.lengths());
         if self.is_fresh {
             self.barren = if fresh > 0 { 0 } else { self.barren.saturating_add(1) };
         }
@@ -93,13 +102,13 @@ impl Strategy for CoverageGuided {
         }
     }
 
-    fn earned(&self) -> Vec<(&'static str, &'static str, Earned)> {
-        let of = |dial: &'static str, earned: &mut dyn Iterator<Item = (&'static str, Earned)>| {
-            earned.map(|(name, earned)| (dial, name, earned)).collect::<Vec<_>>()
+    fn rewards(&self) -> Vec<(&'static str, &'static str, Reward)> {
+        let of = |dial: &'static str, rewards: &mut dyn Iterator<Item = (&'static str, Reward)>| {
+            rewards.map(|(name, rewards)| (dial, name, rewards)).collect::<Vec<_>>()
         };
-        let mut all = of("origin", &mut self.origins.earned());
-        all.extend(of("order", &mut self.orders.earned()));
-        all.extend(self.swarm.iter().flat_map(|swarm| of("swarm", &mut swarm.layers().earned())));
+        let mut all = of("origin", &mut self.origins.rewards());
+        all.extend(of("order", &mut self.orders.rewards()));
+        all.extend(self.swarm.iter().flat_map(|swarm| of("swarm", &mut swarm.layers().rewards())));
         all
     }
 }

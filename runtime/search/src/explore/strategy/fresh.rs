@@ -1,38 +1,46 @@
-//! Always from the start: `random`, `fifo` and `pct`, which differ in who goes on.
+//! Always from the start: `random`, `fifo`, `pct`, `pos` and `urw`, which differ in who goes on.
 //!
-//! Source of `pct`: Burckhardt and others, A Randomized Scheduler with Probabilistic Guarantees of Finding Bugs, 2010. The
-//! priorities are those of a task over all others as long as it runs; the change points are drawn as there, for each step: its
-//! tasks are its own.
+//! How long runs of tasks are, which `pct` and `urw` must know, is learned from one run of the exploration to the next. What a
+//! run answered is in its decisions; so it is replayed without that.
 
-use super::{Attempt, Keeps, Origin, Strategy};
+use super::{CapturePolicy, ExplorationStrategy, RunOrigin, RunSpec};
+use crate::explore::frontier::Frontier;
+use crate::explore::guided_source::{AnswerLog, AnswerPolicy, TaskOrder};
 use crate::explore::options::Options;
-use crate::explore::pool::Pool;
-use crate::explore::swarm::Mask;
-use crate::explore::walk::{Answers, Manner, Order};
-use crate::fuzz::chance::Chance;
+use crate::explore::swarm::AnswerMask;
+use crate::rng::Rng;
 use std::sync::Arc;
 
-pub(super) struct Fresh {
+pub(super) struct FreshStart {
     steps_per_run: u32,
-    manner: Manner,
+    policy: AnswerPolicy,
 }
 
-impl Fresh {
-    pub(super) fn new(options: &Options, order: Order) -> Fresh {
-        let manner = Manner { mask: Mask::All, order, simplest: false, toggle: options.fault_toggle_prob };
-        Fresh { steps_per_run: options.steps_per_run, manner }
+impl FreshStart {
+    pub(super) fn new(options: &Options, order: TaskOrder) -> FreshStart {
+        let policy = AnswerPolicy { mask: AnswerMask::All, order, simplest: false, toggle: options.fault_toggle_prob };
+        FreshStart { steps_per_run: options.steps_per_run, policy }
     }
 }
 
-impl Strategy for Fresh {
-    fn next(&mut self, _: &mut Pool, _: &mut Chance) -> Option<Attempt> {
-        let (script, manner) = (Arc::from([]), self.manner.clone());
-        Some(Attempt { origin: Origin::Start, steps: self.steps_per_run, script, manner, keeps: Keeps::Nothing })
+impl ExplorationStrategy for FreshStart {
+    fn next(&mut self, _: &mut Frontier, rng: &mut Rng) -> Option<RunSpec> {
+        let (script, mut policy) = (Arc::from([]), self.policy.clone());
+        if let TaskOrder::Policy(policy, _) = &mut policy.order {
+            *policy = super::of_any_depth(*policy, rng);
+        }
+        Some(RunSpec {
+            origin: RunOrigin::Start,
+            steps: self.steps_per_run,
+            script,
+            policy,
+            capture: CapturePolicy::Nothing,
+        })
     }
 
-    fn learn(&mut self, _: u32, _: u32, answers: &Answers) {
-        if let Order::Changes { among, .. } = &mut self.manner.order {
-            *among = answers.ordered().max(*among);
+    fn learn(&mut self, _: u32, _: u32, answers: &AnswerLog) {
+        if let TaskOrder::Policy(_, lengths) = &mut self.policy.order {
+            Arc::make_mut(lengths).merge(&answers.lengths());
         }
     }
 }

@@ -7,14 +7,14 @@
 //!
 //! Of a question with many answers, [`ANSWERS_MAX`] are tried, evenly spread: a bound on the search, not a claim about the rest.
 
-use super::{Attempt, Keeps, Origin, Strategy};
-use crate::explore::ground::PlaceId;
+use super::{CapturePolicy, ExplorationStrategy, RunOrigin, RunSpec};
+use crate::explore::frontier::Frontier;
+use crate::explore::guided_source::{AnswerLog, AnswerPolicy, TaskOrder};
 use crate::explore::options::Options;
-use crate::explore::pool::Pool;
-use crate::explore::swarm::Mask;
-use crate::explore::walk::{Answers, Manner, Order};
-use crate::fuzz::chance::Chance;
-use fozzy_trace::source::Explicit;
+use crate::explore::swarm::AnswerMask;
+use crate::rng::Rng;
+use fozzy_trace::CheckpointId;
+use fozzy_trace::source::Override;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -24,71 +24,71 @@ const ANSWERS_MAX: u64 = 64;
 const QUESTIONS_MAX: usize = 16;
 
 /// A place whose next step is not done with.
-struct Open {
+struct OpenNode {
     /// `None` is the start.
-    place: Option<PlaceId>,
-    script: Arc<[Explicit]>,
+    checkpoint: Option<CheckpointId>,
+    script: Arc<[Override]>,
 }
 
-pub(super) struct Systematic {
+pub(super) struct SystematicSearch {
     latest_first: bool,
-    open: VecDeque<Open>,
+    open: VecDeque<OpenNode>,
     /// The one that was tried last.
-    tried: Option<Open>,
+    tried: Option<OpenNode>,
 }
 
-impl Systematic {
-    pub(super) fn new(_: &Options, latest_first: bool) -> Systematic {
-        let start = Open { place: None, script: Arc::from([]) };
-        Systematic { latest_first, open: VecDeque::from([start]), tried: None }
+impl SystematicSearch {
+    pub(super) fn new(_: &Options, latest_first: bool) -> SystematicSearch {
+        let start = OpenNode { checkpoint: None, script: Arc::from([]) };
+        SystematicSearch { latest_first, open: VecDeque::from([start]), tried: None }
     }
 }
 
-impl Strategy for Systematic {
-    fn next(&mut self, pool: &mut Pool, _: &mut Chance) -> Option<Attempt> {
+impl ExplorationStrategy for SystematicSearch {
+    fn next(&mut self, frontier: &mut Frontier, _: &mut Rng) -> Option<RunSpec> {
         let (open, origin) = loop {
             let open = if self.latest_first { self.open.pop_back() } else { self.open.pop_front() }?;
-            match open.place.map(|place| pool.position(place)) {
-                None => break (open, Origin::Start),
-                Some(Some(at)) => break (open, Origin::Kept(at)),
+            match open.checkpoint.map(|checkpoint| frontier.position(checkpoint)) {
+                None => break (open, RunOrigin::Start),
+                Some(Some(at)) => break (open, RunOrigin::Checkpoint(at)),
                 // It had to go for others.
                 Some(None) => {}
             }
         };
-        let manner = Manner { mask: Mask::All, order: Order::First, simplest: true, toggle: 0.0 };
+        let policy = AnswerPolicy { mask: AnswerMask::All, order: TaskOrder::First, simplest: true, toggle: 0.0 };
         // At the start there is the beginning, and no step.
-        let steps = u32::from(open.place.is_some());
+        let steps = u32::from(open.checkpoint.is_some());
         let script = Arc::clone(&open.script);
         self.tried = Some(open);
-        Some(Attempt { origin, steps, script, manner, keeps: Keeps::States })
+        Some(RunSpec { origin, steps, script, policy, capture: CapturePolicy::States })
     }
 
-    fn learn(&mut self, _: u32, _: u32, answers: &Answers) {
-        let Some(Open { place, .. }) = self.tried.take() else { return };
+    fn learn(&mut self, _: u32, _: u32, answers: &AnswerLog) {
+        let Some(OpenNode { checkpoint, .. }) = self.tried.take() else { return };
         let Some(script) = following(answers.numbers()) else { return };
-        let again = Open { place, script };
+        let again = OpenNode { checkpoint, script };
         // Below the places that were found by it, which `dfs` goes on from first.
         if self.latest_first {
-            let found = self.open.iter().rev().take_while(|open| open.place > place).count();
+            let found = self.open.iter().rev().take_while(|open| open.checkpoint > checkpoint).count();
             self.open.insert(self.open.len() - found, again);
         } else {
             self.open.push_front(again);
         }
     }
 
-    fn kept(&mut self, place: PlaceId) {
-        self.open.push_back(Open { place: Some(place), script: Arc::from([]) });
+    fn on_captured(&mut self, checkpoint: CheckpointId) {
+        self.open.push_back(OpenNode { checkpoint: Some(checkpoint), script: Arc::from([]) });
     }
 }
 
 /// The script after the one that led to these answers; `None` after the last.
-fn following(mut answers: Vec<(u64, u64)>) -> Option<Arc<[Explicit]>> {
+fn following(mut answers: Vec<(u64, u64)>) -> Option<Arc<[Override]>> {
     answers.truncate(QUESTIONS_MAX);
     while let Some((answer, bound)) = answers.pop() {
         let stride = bound.div_ceil(ANSWERS_MAX);
         if let Some(next) = answer.checked_add(stride).filter(|next| *next < bound) {
             let before = answers.into_iter().map(|(answer, _)| answer);
-            return Some(before.chain([next]).map(Explicit::Number).collect());
+            return Some(before.chain([next]).map(Override::Number).collect());
         }
     }
     None
@@ -101,11 +101,11 @@ mod tests {
     #[test]
     fn every_combination_comes_once() {
         let bounds = [3u64, 2, 2];
-        let mut script: Option<Arc<[Explicit]>> = Some(Arc::from([]));
+        let mut script: Option<Arc<[Override]>> = Some(Arc::from([]));
         let mut seen = Vec::new();
         while let Some(given) = script {
             let number = |at: usize| match given.get(at) {
-                Some(Explicit::Number(number)) => *number,
+                Some(Override::Number(number)) => *number,
                 _ => 0,
             };
             let answers: Vec<(u64, u64)> = bounds.iter().enumerate().map(|(at, bound)| (number(at), *bound)).collect();

@@ -5,7 +5,7 @@
 //! <a>x</a> ─▶  <a><a><a>x</a></a></a>
 //! ```
 
-use super::{Material, Mutator};
+use super::{MutationContext, Mutator};
 
 pub(super) const MUTATOR: Mutator =
     Mutator { name: "nest", about: "repeats a block and its counterpart, one inside of the other", weight: 2, apply };
@@ -13,21 +13,21 @@ pub(super) const MUTATOR: Mutator =
 /// Bytes of what is nested: an opening word.
 const OPENING_BYTES_MAX: usize = 8;
 
-fn apply(input: &mut Vec<u8>, material: &mut Material<'_>) -> bool {
+fn apply(input: &mut Vec<u8>, material: &mut MutationContext<'_>) -> bool {
     let room = material.room(input);
     if input.len() < 2 {
         return false;
     }
-    let opening = material.chance.length(OPENING_BYTES_MAX.min(input.len() - 1));
-    let start = material.chance.place(input.len() - opening);
+    let opening = material.rng.length(OPENING_BYTES_MAX.min(input.len() - 1));
+    let start = material.rng.index(input.len() - opening);
     let rest = input.len() - start - opening;
-    let closing = material.chance.length(OPENING_BYTES_MAX.min(rest));
-    let close = start + opening + material.chance.place(rest - closing + 1);
+    let closing = material.rng.length(OPENING_BYTES_MAX.min(rest));
+    let close = start + opening + material.rng.index(rest - closing + 1);
     let most = room / (opening + closing);
     if most == 0 {
         return false;
     }
-    let times = material.chance.length(most);
+    let times = material.rng.length(most);
     let mut nested = Vec::with_capacity(input.len() + times * (opening + closing));
     nested.extend_from_slice(&input[..start]);
     (0..=times).for_each(|_| nested.extend_from_slice(&input[start..start + opening]));

@@ -1,23 +1,23 @@
 //! Repeats a block many times, up to all the room there is: what grows with its input, and what recurses, is found so.
 
-use super::{Material, Mutator};
+use super::{MutationContext, Mutator};
 
 pub(super) const MUTATOR: Mutator =
     Mutator { name: "repeat", about: "repeats a block, up to all the room there is", weight: 2, apply };
 
-fn apply(input: &mut Vec<u8>, material: &mut Material<'_>) -> bool {
+fn apply(input: &mut Vec<u8>, material: &mut MutationContext<'_>) -> bool {
     let room = material.room(input);
     if input.is_empty() || room == 0 {
         return false;
     }
-    let length = material.chance.length(input.len().min(64));
-    let start = material.chance.place(input.len() - length + 1);
+    let length = material.rng.length(input.len().min(64));
+    let start = material.rng.index(input.len() - length + 1);
     let most = room / length;
     if most == 0 {
         return false;
     }
     // Each power of two is as likely as the next: a few times, and as often as there is room.
-    let times = material.chance.length(most);
+    let times = material.rng.length(most);
     let block = input[start..start + length].to_vec();
     let rest = input.split_off(start + length);
     input.reserve(times * length + rest.len());

@@ -1,7 +1,7 @@
 //! Each mutator, by itself: what it does, that it keeps its bound, and a case that is made for it.
 
 use super::*;
-use crate::fuzz::tests::{Guest, campaign};
+use crate::fuzz::tests::{SimulatedGuest, campaign};
 use crate::fuzz::{Options, Stats};
 use fozzy_trace::Seed;
 
@@ -22,13 +22,13 @@ fn names_differ_and_everything_is_said() {
 fn no_mutator_grows_an_input_past_its_bound_nor_says_it_did_what_it_did_not() {
     let mut dictionary = Dictionary::default();
     dictionary.give(b"word");
-    let mut chance = Chance::new(Seed(1), 0);
+    let mut rng = Rng::new(Seed(1), 0);
     for row in MUTATORS {
         for (bytes_max, len) in (0..40).flat_map(|bytes_max| (0..=bytes_max).map(move |len| (bytes_max, len))) {
             let before: Vec<u8> = (0..len).map(|n| b"a1(b)2"[n % 6]).collect();
             let mut input = before.clone();
             let mut material =
-                Material { chance: &mut chance, dictionary: &dictionary, pairs: &[], other: b"0123456789", bytes_max };
+                MutationContext { rng: &mut rng, dictionary: &dictionary, pairs: &[], other: b"0123456789", bytes_max };
             let changed = (row.apply)(&mut input, &mut material);
             assert!(input.len() <= bytes_max, "{}: {len} became {} of {bytes_max}", row.name, input.len());
             assert!(changed || input == before, "{} of {len}", row.name);
@@ -36,7 +36,7 @@ fn no_mutator_grows_an_input_past_its_bound_nor_says_it_did_what_it_did_not() {
     }
 }
 
-type Code = fn(&[u8], &mut Guest) -> Result<(), &'static str>;
+type Code = fn(&[u8], &mut SimulatedGuest) -> Result<(), &'static str>;
 
 /// A case that one mutator solves by itself, from these seeds, within so many executions.
 struct Case {
@@ -135,12 +135,12 @@ fn each_mutator_solves_its_case_and_most_others_do_not() {
 fn words_of_the_dictionary_are_put_over_and_between() {
     let mut dictionary = Dictionary::default();
     dictionary.give(b"WORD");
-    let mut chance = Chance::new(Seed(2), 0);
+    let mut rng = Rng::new(Seed(2), 0);
     let (mut over, mut between) = (false, false);
     for _ in 0..200 {
         let mut input = b"abcdefgh".to_vec();
         let mut material =
-            Material { chance: &mut chance, dictionary: &dictionary, pairs: &[], other: &[], bytes_max: 64 };
+            MutationContext { rng: &mut rng, dictionary: &dictionary, pairs: &[], other: &[], bytes_max: 64 };
         assert!((named("word").apply)(&mut input, &mut material));
         over |= input == b"abWORDgh";
         between |= input == b"abWORDcdefgh";
@@ -152,7 +152,7 @@ fn words_of_the_dictionary_are_put_over_and_between() {
 fn comparisons_alone_solve_what_only_they_can() {
     let only = Some(named("comparison"));
     let options = Options { seed: Seed(1), executions_max: 1_000, only, first_only: true, ..Options::default() };
-    let code = |input: &[u8], guest: &mut Guest| {
+    let code = |input: &[u8], guest: &mut SimulatedGuest| {
         let value = u64::from_le_bytes(input[..8.min(input.len())].try_into().unwrap_or_default());
         is(guest.equal(1, 8, value, 0x1122_3344_5566_7788))
     };

@@ -5,7 +5,7 @@
 //! Not here: protection against processes that do not ask for the lock; the rename does not need any.
 
 use super::StoreError;
-use super::temporaries::{self, Temporaries};
+use super::temporaries::{self, TemporaryFiles};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -20,13 +20,13 @@ const TRIES_MAX: u32 = 16;
 
 /// Holds the lock until dropped.
 #[derive(Debug)]
-pub(super) struct Lock {
+pub(super) struct FileLock {
     path: PathBuf,
 }
 
-impl Lock {
+impl FileLock {
     /// Takes the lock of `target`. `now` is the present by the clock of the file system it is on.
-    pub(super) fn acquire(target: &Path, now: SystemTime) -> Result<Lock, StoreError> {
+    pub(super) fn acquire(target: &Path, now: SystemTime) -> Result<FileLock, StoreError> {
         let mut name = target.as_os_str().to_owned();
         name.push(".lock");
         let path = PathBuf::from(name);
@@ -34,12 +34,12 @@ impl Lock {
         let mut age = Duration::ZERO;
         for _ in 0..TRIES_MAX {
             match temporaries::in_flight().create(&path, create) {
-                Ok(()) => return Ok(Lock { path }),
+                Ok(()) => return Ok(FileLock { path }),
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
                 Err(error) => return Err(failed(error)),
             }
             match take_over(&path, now, temporaries::in_flight()) {
-                Ok(None) => return Ok(Lock { path }),
+                Ok(None) => return Ok(FileLock { path }),
                 Ok(Some(young)) => {
                     age = young;
                     break;
@@ -53,7 +53,7 @@ impl Lock {
     }
 }
 
-impl Drop for Lock {
+impl Drop for FileLock {
     fn drop(&mut self) {
         temporaries::in_flight().remove(&self.path);
     }
@@ -67,7 +67,7 @@ fn create(path: &Path) -> io::Result<()> {
 }
 
 /// Makes a stale lock ours; `Some(age)` when it is not stale.
-fn take_over(path: &Path, now: SystemTime, registry: &Temporaries) -> io::Result<Option<Duration>> {
+fn take_over(path: &Path, now: SystemTime, registry: &TemporaryFiles) -> io::Result<Option<Duration>> {
     let age = age_of(fs::metadata(path)?.modified()?, now);
     if age < Duration::from_secs(LOCK_STALE_S) {
         return Ok(Some(age));
@@ -77,7 +77,7 @@ fn take_over(path: &Path, now: SystemTime, registry: &Temporaries) -> io::Result
         return Ok(Some(Duration::ZERO));
     }
     registry.adopt(path, || {
-        // Again, now that nobody else can take it: this handle may be of a lock that was just taken over.
+        // Again, now that no other process can take it: this handle may be of a lock that was just taken over.
         let age = age_of(file.metadata()?.modified()?, now);
         if age < Duration::from_secs(LOCK_STALE_S) {
             return Ok(Some(age));

@@ -15,7 +15,7 @@ use std::time::SystemTime;
 use tempfile::NamedTempFile;
 
 /// Those of this process.
-static IN_FLIGHT: Temporaries = Temporaries::new();
+static IN_FLIGHT: TemporaryFiles = TemporaryFiles::new();
 
 /// Deletes every temporary file and lock of this process, and lets no new ones be made: writes that are
 /// under way or begin later fail. For a handler of Ctrl-C, right before the process exits.
@@ -24,20 +24,20 @@ pub fn remove_temporaries() {
 }
 
 /// The registry of this process.
-pub(super) fn in_flight() -> &'static Temporaries {
+pub(super) fn in_flight() -> &'static TemporaryFiles {
     &IN_FLIGHT
 }
 
 /// A set of files that can be closed for good.
 #[derive(Debug)]
-pub(super) struct Temporaries {
+pub(super) struct TemporaryFiles {
     /// `None` once closed.
     paths: Mutex<Option<BTreeSet<PathBuf>>>,
 }
 
-impl Temporaries {
-    pub(super) const fn new() -> Temporaries {
-        Temporaries { paths: Mutex::new(Some(BTreeSet::new())) }
+impl TemporaryFiles {
+    pub(super) const fn new() -> TemporaryFiles {
+        TemporaryFiles { paths: Mutex::new(Some(BTreeSet::new())) }
     }
 
     /// Makes the file at `path` by `make` and registers it.
@@ -97,14 +97,14 @@ impl Temporaries {
 
 /// A file without its final name yet; deleted when dropped.
 #[derive(Debug)]
-pub(super) struct Temporary {
+pub(super) struct TemporaryFile {
     /// `None` only while its name is being given.
     file: Option<NamedTempFile>,
 }
 
-impl Temporary {
+impl TemporaryFile {
     /// A new empty file in `folder`, with the mode of an ordinary file, not tempfile's private one.
-    pub(super) fn new_in(folder: &Path) -> io::Result<Temporary> {
+    pub(super) fn new_in(folder: &Path) -> io::Result<TemporaryFile> {
         let mut builder = tempfile::Builder::new();
         builder.prefix(".fozzy-").suffix(".tmp");
         #[cfg(unix)]
@@ -114,7 +114,7 @@ impl Temporary {
             let path = file.path().to_owned();
             Ok((file, Some(path)))
         })?;
-        Ok(Temporary { file: Some(file) })
+        Ok(TemporaryFile { file: Some(file) })
     }
 
     pub(super) fn file(&mut self) -> &mut File {
@@ -136,7 +136,7 @@ impl Temporary {
     }
 
     /// Gives it the name if that is free; else gives it back.
-    pub(super) fn create(mut self, target: &Path) -> Result<(), (io::Error, Temporary)> {
+    pub(super) fn create(mut self, target: &Path) -> Result<(), (io::Error, TemporaryFile)> {
         let file = self.file.take().expect("it is there until it has its name");
         let path = file.path().to_owned();
         match file.persist_noclobber(target) {
@@ -144,12 +144,12 @@ impl Temporary {
                 IN_FLIGHT.forget(&path);
                 Ok(())
             }
-            Err(error) => Err((error.error, Temporary { file: Some(error.file) })),
+            Err(error) => Err((error.error, TemporaryFile { file: Some(error.file) })),
         }
     }
 }
 
-impl Drop for Temporary {
+impl Drop for TemporaryFile {
     fn drop(&mut self) {
         if let Some(file) = self.file.take() {
             let path = file.path().to_owned();

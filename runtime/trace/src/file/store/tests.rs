@@ -1,6 +1,6 @@
 //! Whole files or none, under every policy, also against other processes, full disks and wrong names.
 
-use super::temporaries::Temporaries;
+use super::temporaries::TemporaryFiles;
 use super::*;
 use std::collections::BTreeSet;
 use std::time::{Duration, SystemTime};
@@ -17,19 +17,19 @@ fn listing(folder: &Path) -> Vec<String> {
     names.into_iter().collect()
 }
 
-fn written(path: &Path, collision: Collision) -> String {
+fn written(path: &Path, collision: CollisionPolicy) -> String {
     let path = write_trace(path, b"trace", collision).expect("it can be written");
     assert_eq!(fs::read(&path).expect("it is there"), b"trace");
     path.file_name().expect("a name").to_string_lossy().into_owned()
 }
 
-fn refused(path: &Path, collision: Collision) -> String {
+fn refused(path: &Path, collision: CollisionPolicy) -> String {
     write_trace(path, b"new", collision).expect_err("it is to be refused").to_string()
 }
 
 /// The present by the file system's clock, so that no test reads the wall clock.
 fn now(folder: &Path) -> SystemTime {
-    let probe = Temporary::new_in(folder).expect("a file");
+    let probe = TemporaryFile::new_in(folder).expect("a file");
     probe.modified().expect("its time")
 }
 
@@ -65,7 +65,7 @@ fn the_mode_is_an_ordinary_one_and_links_stay_links() {
     assert_eq!(mode(&ours), mode(&plain) & 0o644);
     symlink("ours", &link).expect("a link");
     write_atomic(&link, b"b", Durability::Cached).expect("written through the link");
-    assert_eq!(write_trace(&link, b"c", Collision::Overwrite).expect("written"), link);
+    assert_eq!(write_trace(&link, b"c", CollisionPolicy::Overwrite).expect("written"), link);
     assert!(fs::symlink_metadata(&link).expect("there").is_symlink());
     assert_eq!(fs::read(&ours).expect("there"), b"c");
 }
@@ -74,26 +74,26 @@ fn the_mode_is_an_ordinary_one_and_links_stay_links() {
 fn collisions_follow_the_policy() {
     let scratch = scratch();
     let path = scratch.path().join("run.fozzy");
-    assert_eq!(written(&path, Collision::Error), "run.fozzy");
-    let message = refused(&path, Collision::Error);
+    assert_eq!(written(&path, CollisionPolicy::Error), "run.fozzy");
+    let message = refused(&path, CollisionPolicy::Error);
     assert!(
         message.contains("run.fozzy` already exists") && message.contains("--record-collision append"),
         "{message}"
     );
     assert_eq!(fs::read(&path).expect("there"), b"trace");
-    assert_eq!(written(&path, Collision::Append), "run.1.fozzy");
-    assert_eq!(written(&path, Collision::Append), "run.2.fozzy");
+    assert_eq!(written(&path, CollisionPolicy::Append), "run.1.fozzy");
+    assert_eq!(written(&path, CollisionPolicy::Append), "run.2.fozzy");
     for other in ["run.007.fozzy", "run.x.fozzy", "run.9.json", "ran.99.fozzy", "run.99999999999999999999.fozzy"] {
         fs::write(scratch.path().join(other), "").expect("written");
     }
-    assert_eq!(written(&path, Collision::Append), "run.8.fozzy");
+    assert_eq!(written(&path, CollisionPolicy::Append), "run.8.fozzy");
     fs::write(&path, "old").expect("written");
-    assert_eq!(written(&path, Collision::Overwrite), "run.fozzy");
+    assert_eq!(written(&path, CollisionPolicy::Overwrite), "run.fozzy");
     fs::remove_file(&path).expect("removed");
-    assert_eq!(written(&path, Collision::Append), "run.fozzy");
+    assert_eq!(written(&path, CollisionPolicy::Append), "run.fozzy");
     let bare = scratch.path().join("bare");
-    assert_eq!(written(&bare, Collision::Append), "bare");
-    assert_eq!(written(&bare, Collision::Append), "bare.1");
+    assert_eq!(written(&bare, CollisionPolicy::Append), "bare");
+    assert_eq!(written(&bare, CollisionPolicy::Append), "bare.1");
     assert!(!listing(scratch.path()).iter().any(|name| name.ends_with(".lock") || name.ends_with(".tmp")));
 }
 
@@ -102,11 +102,11 @@ fn a_live_lock_refuses_and_a_stale_one_is_taken_over() {
     let scratch = scratch();
     let path = scratch.path().join("run.fozzy");
     lock(&path, 290);
-    let message = refused(&path, Collision::Append);
+    let message = refused(&path, CollisionPolicy::Append);
     assert!(message.contains("is being written by another process") && message.contains("run.fozzy.lock"), "{message}");
     assert_eq!(listing(scratch.path()), ["run.fozzy.lock"]);
     lock(&path, 301);
-    assert_eq!(written(&path, Collision::Append), "run.fozzy");
+    assert_eq!(written(&path, CollisionPolicy::Append), "run.fozzy");
     assert_eq!(listing(scratch.path()), ["run.fozzy"]);
 }
 
@@ -119,13 +119,19 @@ fn of_two_that_find_a_stale_lock_one_gets_it() {
         let now = now(scratch.path());
         // Both have looked at the time before either takes the lock; the first keeps it.
         let both = std::thread::scope(|scope| {
-            let take = || Lock::acquire(&path, now);
+            let take = || FileLock::acquire(&path, now);
             let other = scope.spawn(take);
             [take(), other.join().expect("no panic")]
         });
         assert_eq!(both.iter().filter(|lock| lock.is_ok()).count(), 1, "{both:?}");
     }
 }
+
+/// Between two tries to take a lock that another thread holds.
+const PAUSE: std::time::Duration = std::time::Duration::from_millis(1);
+
+/// A minute of pauses: nobody holds it for a thousandth of that.
+const PAUSES_MAX: u32 = 60_000;
 
 #[test]
 fn many_that_append_at_once_lose_nothing() {
@@ -138,9 +144,12 @@ fn many_that_append_at_once_lose_nothing() {
             scope.spawn(move || {
                 for n in 0..each {
                     let bytes = format!("{thread} {n}");
-                    while let Err(error) = write_trace(path, bytes.as_bytes(), Collision::Append) {
+                    let mut pauses = 0;
+                    while let Err(error) = write_trace(path, bytes.as_bytes(), CollisionPolicy::Append) {
                         assert!(matches!(error, StoreError::Locked { .. }), "{error}");
-                        std::thread::yield_now();
+                        pauses += 1;
+                        assert!(pauses < PAUSES_MAX, "the lock of {} is never free: {error}", path.display());
+                        std::thread::park_timeout(PAUSE);
                     }
                 }
             });
@@ -158,7 +167,7 @@ fn wrong_names_are_refused_before_anything_is_written() {
     let file = scratch.path().join("file");
     fs::write(&file, "").expect("written");
     let check = |path: &Path, expected: &str| {
-        for collision in [Collision::Error, Collision::Overwrite, Collision::Append] {
+        for collision in [CollisionPolicy::Error, CollisionPolicy::Overwrite, CollisionPolicy::Append] {
             let message = refused(path, collision);
             assert!(message.contains(expected), "expected `{expected}`, found `{message}`");
         }
@@ -174,10 +183,10 @@ fn wrong_names_are_refused_before_anything_is_written() {
 #[cfg(target_os = "linux")]
 #[test]
 fn devices_and_kernel_folders_stay_as_they_are() {
-    let message = refused(Path::new("/dev/null"), Collision::Overwrite);
+    let message = refused(Path::new("/dev/null"), CollisionPolicy::Overwrite);
     assert!(message.contains("`/dev/null` is a device or pipe"), "{message}");
     assert!(write_atomic(Path::new("/dev/null"), b"x", Durability::Cached).is_err());
-    let message = refused(Path::new("/proc/run.fozzy"), Collision::Append);
+    let message = refused(Path::new("/proc/run.fozzy"), CollisionPolicy::Append);
     assert!(message.starts_with("cannot write `/proc/run.fozzy`: "), "{message}");
 }
 
@@ -204,7 +213,8 @@ fn system_errors_say_what_where_and_what_to_do() {
 fn a_write_that_fails_in_its_middle_leaves_nothing() {
     let (marker, name) = (Path::new("fozzy-store-test-child"), "run.fozzy");
     if marker.exists() {
-        let error = write_trace(Path::new(name), &[7; 1 << 20], Collision::Overwrite).expect_err("past the limit");
+        let error =
+            write_trace(Path::new(name), &[7; 1 << 20], CollisionPolicy::Overwrite).expect_err("past the limit");
         fs::write("message", error.to_string()).expect("a small file is within the limit");
         return;
     }
@@ -227,7 +237,7 @@ fn a_write_that_fails_in_its_middle_leaves_nothing() {
 #[test]
 fn what_is_in_flight_is_removed_and_nothing_new_is_made() {
     let scratch = scratch();
-    let registry = Temporaries::new();
+    let registry = TemporaryFiles::new();
     let path = |name: &str| scratch.path().join(name);
     let make = |path: &Path| File::create_new(path).map(drop);
     for name in ["a", "b", "done"] {

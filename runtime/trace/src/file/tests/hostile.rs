@@ -444,10 +444,10 @@ fn the_bytes_of_observations_are_exactly_there() {
     // Without observations their bytes are nobody's; with one more, its bytes are missing.
     check(&with_observations(|_| String::new()), ": neither the plan nor an observation names it");
     let absent = Digest::of(b"elsewhere");
-    let file = FileAsk { on: 0, operation: FileOperation::Append { bytes: absent } };
-    let answer = Answer::File(Ok(FileAnswer::Written(0)));
+    let file = FileRequest { on: 0, operation: FileOperation::Append { bytes: absent } };
+    let answer = BackendResponse::File(Ok(FileResponse::Written(0)));
     let mut more = Vec::new();
-    manifest::line(&mut more, &Observation { ask: Ask::File(file), answer });
+    manifest::line(&mut more, &Observation { ask: BackendRequest::File(file), answer });
     let more = String::from_utf8(more).expect("text");
     let missing = format!("entry `{}` is missing", manifest::input_name(&absent));
     check(&with_observations(|text| text + &more), &missing);

@@ -2,10 +2,10 @@
 //! lists every state which the specification allows.
 
 use super::super::tests::Lcg;
-use super::super::{Descriptor, DescriptorFlags, Disk, DiskLimits, Errno, NodeKind, OpenFlags, PathFlags};
+use super::super::{DescriptorFlags, Disk, DiskLimits, Errno, FileDescriptor, InodeKind, OpenFlags, PathFlags};
 use super::super::{JOURNAL_OPERATIONS_MAX, PENDING_BYTES_MAX, PENDING_CHANGES_MAX};
 use super::SECTOR_BYTES;
-use crate::{Chance, Faults, Moment};
+use crate::{Decider, Faults, OpContext};
 use fozzy_trace::plan::FaultPlan;
 use fozzy_trace::{Duration, Instant, NodeId, Question};
 use std::collections::{BTreeMap, BTreeSet};
@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Answers from a list, and zero when it is used up.
 struct Scripted(Vec<u64>);
 
-impl Chance for Scripted {
+impl Decider for Scripted {
     fn below(&mut self, question: Question<'_>, bound: u64) -> u64 {
         let answer = if self.0.is_empty() { 0 } else { self.0.remove(0) };
         assert!(answer < bound, "{question:?} has no answer {answer}");
@@ -23,7 +23,7 @@ impl Chance for Scripted {
 
 struct Random(Lcg);
 
-impl Chance for Random {
+impl Decider for Random {
     fn below(&mut self, _: Question<'_>, bound: u64) -> u64 {
         self.0.below(bound)
     }
@@ -44,7 +44,7 @@ const PLAIN: OpenFlags = OpenFlags { create: false, directory: false, exclusive:
 #[derive(Clone)]
 struct Machine {
     disk: Disk,
-    root: Descriptor,
+    root: FileDescriptor,
 }
 
 impl Machine {
@@ -65,7 +65,7 @@ impl Machine {
         &mut self,
         path: &str,
         open: OpenFlags,
-        act: impl FnOnce(&mut Disk, &Descriptor) -> Result<T, Errno>,
+        act: impl FnOnce(&mut Disk, &FileDescriptor) -> Result<T, Errno>,
     ) -> Result<T, Errno> {
         let directory = path.is_empty();
         let file = match directory {
@@ -116,11 +116,11 @@ impl Machine {
     }
 
     /// The machine after a crash with these answers.
-    fn crashed(&self, faults: &[FaultPlan], chance: &mut dyn Chance) -> Machine {
+    fn crashed(&self, faults: &[FaultPlan], decider: &mut dyn Decider) -> Machine {
         let mut after = self.clone();
         after.disk.closed(after.root.node);
         let mut faults = Faults::new(faults).expect("kinds that there are");
-        after.disk.crash(&mut Moment { now: Instant::START, node: NodeId(0), faults: &mut faults, chance });
+        after.disk.crash(&mut OpContext { now: Instant::START, node: NodeId(0), faults: &mut faults, decider });
         after.root = after.disk.open_root(true);
         after
     }
@@ -138,7 +138,7 @@ impl Machine {
             for (name, kind) in entries {
                 let path = if path.is_empty() { name.to_string() } else { format!("{path}/{name}") };
                 let content = match kind {
-                    NodeKind::Directory => {
+                    InodeKind::Directory => {
                         pending.push(path.clone());
                         None
                     }

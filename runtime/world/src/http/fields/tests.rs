@@ -3,13 +3,13 @@
 use super::*;
 use ::http::{HeaderMap, HeaderName, HeaderValue};
 
-fn listed(fields: &Fields) -> Vec<String> {
+fn listed(fields: &HeaderFields) -> Vec<String> {
     fields.entries().iter().map(|(name, value)| format!("{name}={}", value.escape_ascii())).collect()
 }
 
 #[test]
 fn names_are_equal_whatever_their_case_and_stay_as_given() {
-    let mut fields = Fields::default();
+    let mut fields = HeaderFields::default();
     for (name, value) in [("Accept", "a"), ("X", "1"), ("accept", "b")] {
         fields.append(name, value.as_bytes().to_vec()).expect("valid");
     }
@@ -26,7 +26,7 @@ fn names_are_equal_whatever_their_case_and_stay_as_given() {
 
 #[test]
 fn what_was_sent_never_changes_and_its_copy_does() {
-    let mut fields = Fields::from_list([("a".to_owned(), b"1".to_vec())]).expect("valid").frozen();
+    let mut fields = HeaderFields::from_list([("a".to_owned(), b"1".to_vec())]).expect("valid").frozen();
     assert_eq!(fields.append("a", b"2".to_vec()), Err(FieldsError::Immutable));
     assert_eq!(fields.set("a", Vec::new()), Err(FieldsError::Immutable));
     assert_eq!(fields.delete("a"), Err(FieldsError::Immutable));
@@ -37,7 +37,7 @@ fn what_was_sent_never_changes_and_its_copy_does() {
 
 #[test]
 fn forbidden_and_ambiguous_fields_are_refused() {
-    let mut fields = Fields::default();
+    let mut fields = HeaderFields::default();
     for name in ["Host", "connection", "TRANSFER-ENCODING", "upgrade", "http2-settings"] {
         assert_eq!(fields.append(name, b"x".to_vec()), Err(FieldsError::Forbidden), "{name}");
         assert_eq!(fields.set(name, Vec::new()), Err(FieldsError::Forbidden), "{name}");
@@ -52,7 +52,7 @@ fn forbidden_and_ambiguous_fields_are_refused() {
     assert_eq!(fields.append("content-length", b"7".to_vec()), Err(FieldsError::InvalidSyntax));
     assert_eq!(fields.set("content-length", vec![b"7".to_vec(); 2]), Err(FieldsError::InvalidSyntax));
     // What came from outside is cleaned, not refused.
-    let received = Fields::received([("host".to_owned(), b"h".to_vec()), ("a".to_owned(), b"b".to_vec())]);
+    let received = HeaderFields::received([("host".to_owned(), b"h".to_vec()), ("a".to_owned(), b"b".to_vec())]);
     assert_eq!(listed(&received), ["a=b"]);
 }
 
@@ -63,18 +63,18 @@ fn what_is_valid_is_what_the_http_crate_takes() {
         for name in [vec![byte], vec![b'a', byte], vec![byte, b'-', b'Z']] {
             let theirs = HeaderName::from_bytes(&name).is_ok();
             let Ok(name) = String::from_utf8(name) else { continue };
-            let ours = Fields::default().append(&name, Vec::new());
+            let ours = HeaderFields::default().append(&name, Vec::new());
             assert_eq!(ours.is_ok() || forbidden(&name), theirs, "{name:?}");
         }
         for value in [vec![byte], vec![byte, b'x'], vec![b' ', byte]] {
             let theirs = HeaderValue::from_bytes(&value).is_ok();
-            assert_eq!(Fields::default().append("a", value).is_ok(), theirs, "{byte}");
+            assert_eq!(HeaderFields::default().append("a", value).is_ok(), theirs, "{byte}");
         }
     }
     for length in [0, 1, 65_535, 65_536] {
         let name = "a".repeat(length);
         let theirs = HeaderName::from_bytes(name.as_bytes()).is_ok();
-        assert_eq!(Fields::default().append(&name, Vec::new()).is_ok(), theirs, "{length}");
+        assert_eq!(HeaderFields::default().append(&name, Vec::new()).is_ok(), theirs, "{length}");
     }
 }
 
@@ -83,7 +83,7 @@ fn the_size_is_bounded_as_in_the_reference() {
     assert_eq!(NAME_BYTES, size_of::<HeaderName>());
     assert_eq!(VALUE_BYTES, size_of::<HeaderValue>());
     // The reference's own sum over a map with the same content.
-    let mut fields = Fields::default();
+    let mut fields = HeaderFields::default();
     let mut map = HeaderMap::new();
     for i in 0..200u32 {
         let (name, value) = (format!("n{}", i % 17), vec![b'v'; (i as usize * 37) % 900]);
@@ -104,7 +104,7 @@ fn the_size_is_bounded_as_in_the_reference() {
     };
     assert_eq!(sorted(listed(&fields)), sorted(theirs));
     // Full is full, and changes nothing.
-    let mut full = Fields::default();
+    let mut full = HeaderFields::default();
     let room = FIELDS_BYTES_MAX - NAME_BYTES - VALUE_BYTES - 1;
     full.append("a", vec![b'x'; room]).expect("exactly full");
     let before = full.clone();

@@ -1,12 +1,12 @@
 //! A guest that does anything in any order: nothing panics, and nothing is left when its handles are gone.
 
 use super::*;
-use crate::Moment;
-use crate::chance::tests::SeededChance;
-use crate::http::body::Of;
-use crate::table::{InputStream, OutputStream};
-use fozzy_trace::plan::{HttpFailure, HttpReply, HttpRule, Inputs, Machine, Program};
-use fozzy_trace::source::Seeded;
+use crate::OpContext;
+use crate::decide::tests::SeededDecider;
+use crate::http::body::MessageKind;
+use crate::table::{StreamSink, StreamSource};
+use fozzy_trace::plan::{HttpFailure, HttpReply, HttpRule, Inputs, MachinePlan, ProgramPlan};
+use fozzy_trace::source::SeededSource;
 use fozzy_trace::{DecisionSource, Digest, Duration, NodeId, Plan, Purpose, Question, Seed};
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ fn plan(inputs: &mut Inputs) -> Plan {
         response(None),
         response(Some(2)),
         HttpReply::Failure(HttpFailure::Timeout),
-        HttpReply::Component(Program { component, machine: Machine::default() }),
+        HttpReply::Component(ProgramPlan { component, machine: MachinePlan::default() }),
     ];
     let rules = answers.into_iter().enumerate().map(|(path, answer)| HttpRule {
         method: None,
@@ -37,7 +37,7 @@ fn plan(inputs: &mut Inputs) -> Plan {
 
 struct Guest {
     world: World,
-    dice: Seeded,
+    dice: SeededSource,
 }
 
 impl Guest {
@@ -51,11 +51,11 @@ impl Guest {
         NodeId(self.below(machines.min(3)) as u32)
     }
 
-    fn at_moment<R>(&mut self, node: NodeId, body: impl FnOnce(&mut World, &mut Moment<'_>) -> R) -> R {
+    fn at_moment<R>(&mut self, node: NodeId, body: impl FnOnce(&mut World, &mut OpContext<'_>) -> R) -> R {
         let mut faults = std::mem::take(&mut self.world.faults);
-        let mut chance = SeededChance(Seeded::new(Seed(7)));
-        let mut moment = Moment { now: self.world.clock.now(), node, faults: &mut faults, chance: &mut chance };
-        let result = body(&mut self.world, &mut moment);
+        let mut decider = SeededDecider(SeededSource::new(Seed(7)));
+        let mut context = OpContext { now: self.world.clock.now(), node, faults: &mut faults, decider: &mut decider };
+        let result = body(&mut self.world, &mut context);
         self.world.faults = faults;
         result
     }
@@ -66,7 +66,7 @@ impl Guest {
         let rep = self.below(12) as u32;
         let room = self.world.nodes.len() < 200;
         match self.below(14) {
-            0 => drop(self.world.http_open(node, HttpHandle::Fields(Fields::default()))?),
+            0 => drop(self.world.http_open(node, HttpHandle::Fields(HeaderFields::default()))?),
             1 => {
                 let value = vec![b'x'; self.below(300) as usize];
                 let _ = self.world.http_change(node, rep, |fields| fields.append("a", value))?;
@@ -81,15 +81,15 @@ impl Guest {
             }
             3 => {
                 let World { http, signals, .. } = &mut self.world;
-                let body = http.bodies.open(Of::Request, node, None, signals);
+                let body = http.bodies.open(MessageKind::Request, node, None, signals);
                 match self.world.http_get(node, rep) {
                     Ok(HttpHandle::OutgoingRequest(OutgoingRequest { body: place @ None, .. })) => *place = Some(body),
                     Ok(HttpHandle::OutgoingResponse(OutgoingResponse { body: place @ None, .. })) => {
                         *place = Some(body);
                     }
                     _ => {
-                        self.world.http.bodies.let_go(body, Side::Reader);
-                        self.world.http.bodies.let_go(body, Side::Writer);
+                        self.world.http.bodies.let_go(body, BodySide::Reader);
+                        self.world.http.bodies.let_go(body, BodySide::Writer);
                         return Ok(());
                     }
                 }
@@ -98,8 +98,8 @@ impl Guest {
             4 => {
                 let HttpHandle::OutgoingRequest(_) = self.world.http_get(node, rep)? else { return Ok(()) };
                 let HttpHandle::OutgoingRequest(request) = self.world.http_take(node, rep)? else { unreachable!() };
-                let handled =
-                    self.at_moment(node, |world, moment| world.http_handle(request, RequestOptions::default(), moment));
+                let handled = self
+                    .at_moment(node, |world, context| world.http_handle(request, RequestOptions::default(), context));
                 if let Ok((exchange, live)) = handled {
                     assert!(live.is_none(), "the backend is virtual");
                     self.world.http_open(node, HttpHandle::FutureIncomingResponse(exchange))?;
@@ -108,17 +108,17 @@ impl Guest {
             5 => {
                 let HttpHandle::OutgoingBody(body) = *self.world.http_get(node, rep)? else { return Ok(()) };
                 self.world.http_take(node, rep)?;
-                let (_, live) = self.at_moment(node, |world, moment| world.http_finish(body, None, moment));
+                let (_, live) = self.at_moment(node, |world, context| world.http_finish(body, None, context));
                 assert!(live.is_none(), "the backend is virtual");
             }
             6 => {
                 let (handle, side) = match *self.world.http_get(node, rep)? {
                     HttpHandle::OutgoingBody(body) => {
-                        (Handle::OutputStream(OutputStream::Http { body, closed: false }), (body, Side::Writer))
+                        (Handle::OutputStream(StreamSink::Http { body, closed: false }), (body, BodySide::Writer))
                     }
                     HttpHandle::IncomingBody(body) => (
-                        Handle::InputStream(InputStream::Http { body, offset: 0, closed: false }),
-                        (body, Side::Reader),
+                        Handle::InputStream(StreamSource::Http { body, offset: 0, closed: false }),
+                        (body, BodySide::Reader),
                     ),
                     _ => return Ok(()),
                 };
@@ -155,12 +155,12 @@ impl Guest {
             11 => {
                 let HttpHandle::ResponseOutparam(exchange) = *self.world.http_get(node, rep)? else { return Ok(()) };
                 self.world.http_take(node, rep)?;
-                self.world.http_respond(exchange, Ok(OutgoingResponse::new(Fields::default())));
+                self.world.http_respond(exchange, Ok(OutgoingResponse::new(HeaderFields::default())));
             }
             12 => self.world.http_drop(node, rep)?,
             _ => {
-                let moment = self.world.clock.now().after(Duration(self.below(4)));
-                self.world.clock.advance_to(moment);
+                let context = self.world.clock.now().after(Duration(self.below(4)));
+                self.world.clock.advance_to(context);
                 if node != ME && self.below(4) == 0 {
                     self.world.http_guest_ended(node);
                 }
@@ -174,8 +174,8 @@ impl Guest {
         let World { http, signals, clock, nodes, .. } = &mut self.world;
         let table = &mut nodes[node.0 as usize].as_mut().expect("nobody has ended").table;
         let (body, side) = match table.get(rep)? {
-            Handle::InputStream(InputStream::Http { body, .. }) => (*body, Side::Reader),
-            Handle::OutputStream(OutputStream::Http { body, .. }) => (*body, Side::Writer),
+            Handle::InputStream(StreamSource::Http { body, .. }) => (*body, BodySide::Reader),
+            Handle::OutputStream(StreamSink::Http { body, .. }) => (*body, BodySide::Writer),
             _ => return Ok(()),
         };
         match side {
@@ -183,8 +183,8 @@ impl Guest {
                 table.remove(rep)?;
                 http.bodies.drop_stream(body, side);
             }
-            Side::Reader => drop(http.bodies.read(body, 1, 3, clock.now(), signals)),
-            Side::Writer => drop(http.bodies.write(body, b"some bytes")),
+            BodySide::Reader => drop(http.bodies.read(body, 1, 3, clock.now(), signals)),
+            BodySide::Writer => drop(http.bodies.write(body, b"some bytes")),
         }
         Ok(())
     }
@@ -197,7 +197,7 @@ fn whatever_a_guest_does_nothing_panics_and_nothing_stays() {
         let mut inputs = Inputs::default();
         let plan = plan(&mut inputs);
         let world = World::new(Arc::new(plan), &inputs).expect("a plain plan");
-        let mut guest = Guest { world, dice: Seeded::new(Seed(seed)) };
+        let mut guest = Guest { world, dice: SeededSource::new(Seed(seed)) };
         for _ in 0..600 {
             // Most calls are refused: that is what makes the guest hostile.
             let _ = guest.act();

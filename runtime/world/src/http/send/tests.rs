@@ -1,39 +1,39 @@
 //! Exchanges from `handle` to the reply: rules, faults, timeouts, handlers, the real computer.
 
 use super::*;
-use crate::chance::tests::SeededChance;
-use crate::http::body::Found;
+use crate::decide::tests::SeededDecider;
+use crate::http::body::BodyRead;
 use crate::http::exchange::EXCHANGES_MAX;
-use fozzy_trace::plan::{Backends, FaultPlan, HttpRule, Inputs, Machine};
-use fozzy_trace::source::Seeded;
+use fozzy_trace::plan::{Backends, FaultPlan, HttpRule, Inputs, MachinePlan};
+use fozzy_trace::source::SeededSource;
 use fozzy_trace::{Plan, Seed};
 
 const ME: NodeId = NodeId(0);
 const MS: u64 = 1_000_000;
 
 /// As the host does it: faults and chance stand beside the world.
-fn at_moment<R>(world: &mut World, body: impl FnOnce(&mut World, &mut Moment<'_>) -> R) -> R {
+fn at_moment<R>(world: &mut World, body: impl FnOnce(&mut World, &mut OpContext<'_>) -> R) -> R {
     let mut faults = std::mem::take(&mut world.faults);
-    let mut chance = SeededChance(Seeded::new(Seed(7)));
-    let mut moment = Moment { now: world.clock.now(), node: ME, faults: &mut faults, chance: &mut chance };
-    let result = body(world, &mut moment);
+    let mut decider = SeededDecider(SeededSource::new(Seed(7)));
+    let mut context = OpContext { now: world.clock.now(), node: ME, faults: &mut faults, decider: &mut decider };
+    let result = body(world, &mut context);
     world.faults = faults;
     result
 }
 
-type Handled = Result<(ExchangeId, Option<LiveRequest>), ErrorCode>;
+type Handled = Result<(ExchangeId, Option<LiveRequest>), HttpErrorCode>;
 
 fn handle(world: &mut World, request: OutgoingRequest, options: RequestOptions) -> Handled {
-    at_moment(world, |world, moment| world.http_handle(request, options, moment))
+    at_moment(world, |world, context| world.http_handle(request, options, context))
 }
 
-fn finish(world: &mut World, body: BodyId) -> (Result<(), ErrorCode>, Option<LiveRequest>) {
-    at_moment(world, |world, moment| world.http_finish(body, None, moment))
+fn finish(world: &mut World, body: BodyId) -> (Result<(), HttpErrorCode>, Option<LiveRequest>) {
+    at_moment(world, |world, context| world.http_finish(body, None, context))
 }
 
-fn observed(world: &mut World, id: ExchangeId, answer: Result<&HttpAnswer, HttpFailure>) {
+fn observed(world: &mut World, id: ExchangeId, answer: Result<&HttpBackendResponse, HttpFailure>) {
     let answer = answer.map(|answer| (answer, Arc::from(*b"abc")));
-    at_moment(world, |world, moment| world.http_observed(id, answer, moment));
+    at_moment(world, |world, context| world.http_observed(id, answer, context));
 }
 
 fn world(plan: Plan, inputs: &Inputs) -> World {
@@ -62,7 +62,7 @@ fn inputs(body: &str) -> Inputs {
 
 fn request() -> OutgoingRequest {
     let (authority, path_with_query) = (Some("a.test".to_owned()), Some("/p".to_owned()));
-    OutgoingRequest { authority, path_with_query, ..OutgoingRequest::new(Fields::default()) }
+    OutgoingRequest { authority, path_with_query, ..OutgoingRequest::new(HeaderFields::default()) }
 }
 
 fn send(world: &mut World, options: RequestOptions) -> ExchangeId {
@@ -72,7 +72,7 @@ fn send(world: &mut World, options: RequestOptions) -> ExchangeId {
 }
 
 /// What arrives, and when.
-fn reply(world: &mut World, id: ExchangeId) -> (u64, Result<IncomingResponse, ErrorCode>) {
+fn reply(world: &mut World, id: ExchangeId) -> (u64, Result<IncomingResponse, HttpErrorCode>) {
     let arrived = world.http.exchanges.arrived(id);
     world.block(ME, &[crate::Wait::Signal(arrived)]).expect("a deadline");
     let World { http, clock, signals, .. } = world;
@@ -82,17 +82,17 @@ fn reply(world: &mut World, id: ExchangeId) -> (u64, Result<IncomingResponse, Er
 }
 
 /// All of a response's body, and how it ended.
-fn body(world: &mut World, response: &IncomingResponse) -> (String, Result<(), ErrorCode>) {
+fn body(world: &mut World, response: &IncomingResponse) -> (String, Result<(), HttpErrorCode>) {
     let id = response.body.expect("not consumed");
     let readable = world.http.bodies.readable(id);
     world.block(ME, &[crate::Wait::Signal(readable)]).expect("a deadline");
     let (bodies, mut seen) = (&world.http.bodies, Vec::new());
     loop {
         match bodies.read(id, seen.len() as u64, 2, world.clock.now(), &world.signals) {
-            Found::Bytes(bytes) => seen.extend_from_slice(bytes),
-            Found::End => return (String::from_utf8(seen).expect("text"), Ok(())),
-            Found::Failed(error) => return (String::from_utf8(seen).expect("text"), Err(error)),
-            Found::Nothing => panic!("it was waited for"),
+            BodyRead::Bytes(bytes) => seen.extend_from_slice(bytes),
+            BodyRead::End => return (String::from_utf8(seen).expect("text"), Ok(())),
+            BodyRead::Failed(error) => return (String::from_utf8(seen).expect("text"), Err(error)),
+            BodyRead::Nothing => panic!("it was waited for"),
         }
     }
 }
@@ -108,7 +108,7 @@ fn a_rule_answers_after_its_delay() {
     let response = response.expect("a response");
     assert_eq!((at, response.status, response.headers.has("X")), (3 * MS, 201, true));
     assert_eq!(body(&mut world, &response), ("hello".to_owned(), Ok(())));
-    world.http.bodies.let_go(response.body.expect("not consumed"), Side::Reader);
+    world.http.bodies.let_go(response.body.expect("not consumed"), BodySide::Reader);
     let World { http, .. } = &mut world;
     http.exchanges.drop_future(id, &mut http.bodies);
     assert!(http.exchanges.is_empty() && http.bodies.is_empty());
@@ -124,15 +124,15 @@ fn failures_have_their_codes_and_moments() {
     };
     let failure = HttpReply::Failure;
     let plain = RequestOptions::default();
-    assert_eq!(failed(failure(HttpFailure::Dns), plain), (3 * MS, ErrorCode::unknown_host()));
-    assert_eq!(failed(failure(HttpFailure::Refused), plain), (3 * MS, ErrorCode::ConnectionRefused));
-    assert_eq!(failed(failure(HttpFailure::Reset), plain), (3 * MS, ErrorCode::ConnectionTerminated));
-    assert_eq!(failed(failure(HttpFailure::Timeout), plain), (600_000 * MS, ErrorCode::ConnectionTimeout));
+    assert_eq!(failed(failure(HttpFailure::Dns), plain), (3 * MS, HttpErrorCode::unknown_host()));
+    assert_eq!(failed(failure(HttpFailure::Refused), plain), (3 * MS, HttpErrorCode::ConnectionRefused));
+    assert_eq!(failed(failure(HttpFailure::Reset), plain), (3 * MS, HttpErrorCode::ConnectionTerminated));
+    assert_eq!(failed(failure(HttpFailure::Timeout), plain), (600_000 * MS, HttpErrorCode::ConnectionTimeout));
     let head = |ns| RequestOptions { first_byte_timeout: Some(Duration(ns)), ..plain };
-    assert_eq!(failed(failure(HttpFailure::Timeout), head(MS)), (MS, ErrorCode::ConnectionReadTimeout));
-    assert_eq!(failed(text("hello", None), head(MS)), (MS, ErrorCode::ConnectionReadTimeout));
+    assert_eq!(failed(failure(HttpFailure::Timeout), head(MS)), (MS, HttpErrorCode::ConnectionReadTimeout));
+    assert_eq!(failed(text("hello", None), head(MS)), (MS, HttpErrorCode::ConnectionReadTimeout));
     let connect = RequestOptions { connect_timeout: Some(Duration(MS)), ..plain };
-    assert_eq!(failed(failure(HttpFailure::Timeout), connect), (MS, ErrorCode::ConnectionTimeout));
+    assert_eq!(failed(failure(HttpFailure::Timeout), connect), (MS, HttpErrorCode::ConnectionTimeout));
 }
 
 #[test]
@@ -140,20 +140,20 @@ fn a_connection_that_breaks_gives_the_beginning_of_the_body() {
     let mut world = world(Plan { http: vec![rule(text("hello", Some(3)))], ..Plan::default() }, &inputs("hello"));
     let id = send(&mut world, RequestOptions::default());
     let response = reply(&mut world, id).1.expect("a head");
-    assert_eq!(body(&mut world, &response), ("hel".to_owned(), Err(ErrorCode::HttpResponseIncomplete)));
+    assert_eq!(body(&mut world, &response), ("hel".to_owned(), Err(HttpErrorCode::HttpResponseIncomplete)));
 }
 
 #[test]
 fn an_unmatched_request_is_remembered() {
     let mut world = world(Plan::default(), &Inputs::default());
     let id = send(&mut world, RequestOptions::default());
-    assert_eq!(reply(&mut world, id).1.expect_err("nobody answers"), ErrorCode::DestinationNotFound);
+    assert_eq!(reply(&mut world, id).1.expect_err("nobody answers"), HttpErrorCode::DestinationNotFound);
     assert_eq!(world.unmatched.kept()[0].asked, "GET https://a.test/p");
 }
 
 #[test]
 fn every_fault_strikes_and_the_rule_is_not_used() {
-    let struck = |kind: &str, strength| {
+    let injected = |kind: &str, strength| {
         let fault = FaultPlan {
             kind: kind.to_owned(),
             target: "https://a.test/*".to_owned(),
@@ -173,14 +173,14 @@ fn every_fault_strikes_and_the_rule_is_not_used() {
         (at, shown, used)
     };
     let whole = |text: &str| (text.to_owned(), Ok(()));
-    assert_eq!(struck("http-dns", None), (0, Err(ErrorCode::unknown_host()), false));
-    assert_eq!(struck("http-refused", None), (0, Err(ErrorCode::ConnectionRefused), false));
-    assert_eq!(struck("http-timeout", None), (600_000 * MS, Err(ErrorCode::ConnectionTimeout), false));
-    assert_eq!(struck("http-status", None), (0, Ok((503, whole(""))), false));
-    assert_eq!(struck("http-status", Some(429)), (0, Ok((429, whole(""))), false));
-    assert_eq!(struck("http-latency", Some(2 * MS)), (5 * MS, Ok((201, whole("hello"))), true));
-    let cut = ("he".to_owned(), Err(ErrorCode::HttpResponseIncomplete));
-    assert_eq!(struck("http-reset", Some(2)), (3 * MS, Ok((201, cut)), true));
+    assert_eq!(injected("http-dns", None), (0, Err(HttpErrorCode::unknown_host()), false));
+    assert_eq!(injected("http-refused", None), (0, Err(HttpErrorCode::ConnectionRefused), false));
+    assert_eq!(injected("http-timeout", None), (600_000 * MS, Err(HttpErrorCode::ConnectionTimeout), false));
+    assert_eq!(injected("http-status", None), (0, Ok((503, whole(""))), false));
+    assert_eq!(injected("http-status", Some(429)), (0, Ok((429, whole(""))), false));
+    assert_eq!(injected("http-latency", Some(2 * MS)), (5 * MS, Ok((201, whole("hello"))), true));
+    let cut = ("he".to_owned(), Err(HttpErrorCode::HttpResponseIncomplete));
+    assert_eq!(injected("http-reset", Some(2)), (3 * MS, Ok((201, cut)), true));
 }
 
 #[test]
@@ -188,7 +188,7 @@ fn a_request_is_sent_when_its_body_is_finished() {
     let mut world = world(Plan { http: vec![rule(text("", None))], ..Plan::default() }, &Inputs::default());
     let open = |world: &mut World| {
         let World { http, signals, .. } = world;
-        http.bodies.open(Of::Request, ME, Some(2), signals)
+        http.bodies.open(MessageKind::Request, ME, Some(2), signals)
     };
     let with = |body| OutgoingRequest { body: Some(body), ..request() };
     // Finished before, after, wrongly, and never.
@@ -211,7 +211,7 @@ fn a_request_is_sent_when_its_body_is_finished() {
         let (at, response) = reply(&mut world, id);
         match bytes.len() {
             2 => assert_eq!((at - start, response.expect("a response").status), (3 * MS, 201)),
-            _ => assert_eq!((at - start, response.expect_err("cut")), (0, ErrorCode::HttpProtocolError)),
+            _ => assert_eq!((at - start, response.expect_err("cut")), (0, HttpErrorCode::HttpProtocolError)),
         }
         assert_eq!(world.http.bodies.held_bytes(), 0);
     }
@@ -221,21 +221,21 @@ fn a_request_is_sent_when_its_body_is_finished() {
     let (id, _) = sent.expect("it can be sent");
     let World { http, .. } = &mut world;
     http.exchanges.drop_future(id, &mut http.bodies);
-    assert_eq!(http.bodies.write(upload, b"ab"), Err(crate::http::body::WriteError::Closed));
+    assert_eq!(http.bodies.write(upload, b"ab"), Err(crate::http::body::BodyWriteError::Closed));
     assert!(finish(&mut world, upload).1.is_none());
 }
 
 #[test]
 fn a_component_handles_a_request_on_a_machine_of_its_own() {
     let component = Digest::of(b"component");
-    let program = Program { component, machine: Machine::default() };
+    let program = ProgramPlan { component, machine: MachinePlan::default() };
     let plan = Plan { http: vec![rule(HttpReply::Component(program))], ..Plan::default() };
     let mut inputs = Inputs::default();
     inputs.add(b"component".to_vec());
     let mut world = world(plan, &inputs);
     let launched = |world: &World| {
         let launch = *world.launches.last().expect("a machine");
-        let Entry::Handle { request, outparam } = launch.entry else { panic!("{launch:?}") };
+        let GuestEntry::Handle { request, outparam } = launch.entry else { panic!("{launch:?}") };
         assert_eq!(launch.component, Some(component));
         (launch.node, request, outparam)
     };
@@ -249,11 +249,11 @@ fn a_component_handles_a_request_on_a_machine_of_its_own() {
     let Ok(HttpHandle::IncomingRequest(incoming)) = world.http_get(node, incoming) else { panic!("no request") };
     assert_eq!(incoming.request.url(), "https://a.test/p");
     assert_eq!(outparam_of(&mut world, node, outparam), id);
-    let mut response = OutgoingResponse::new(Fields::default());
+    let mut response = OutgoingResponse::new(HeaderFields::default());
     assert!(response.set_status(404));
     let written = {
         let World { http, signals, .. } = &mut world;
-        http.bodies.open(Of::Response, node, None, signals)
+        http.bodies.open(MessageKind::Response, node, None, signals)
     };
     response.body = Some(written);
     world.http_respond(id, Ok(response));
@@ -268,28 +268,28 @@ fn a_component_handles_a_request_on_a_machine_of_its_own() {
     let id = send(&mut world, RequestOptions::default());
     let (node, ..) = launched(&world);
     world.http_guest_ended(node);
-    assert_eq!(reply(&mut world, id).1.expect_err("no answer"), ErrorCode::ConnectionTerminated);
+    assert_eq!(reply(&mut world, id).1.expect_err("no answer"), HttpErrorCode::ConnectionTerminated);
     // It answers, and ends before its body does.
     let id = send(&mut world, RequestOptions::default());
     let (node, _, outparam) = launched(&world);
     outparam_of(&mut world, node, outparam);
     let written = {
         let World { http, signals, .. } = &mut world;
-        http.bodies.open(Of::Response, node, None, signals)
+        http.bodies.open(MessageKind::Response, node, None, signals)
     };
     world.http.bodies.write(written, b"half").expect("it is read");
-    let mut response = OutgoingResponse::new(Fields::default());
+    let mut response = OutgoingResponse::new(HeaderFields::default());
     response.body = Some(written);
     world.http_respond(id, Ok(response));
     world.http_guest_ended(node);
     let response = reply(&mut world, id).1.expect("a head");
-    assert_eq!(body(&mut world, &response), ("half".to_owned(), Err(ErrorCode::HttpResponseIncomplete)));
+    assert_eq!(body(&mut world, &response), ("half".to_owned(), Err(HttpErrorCode::HttpResponseIncomplete)));
     // It says itself what went wrong.
     let id = send(&mut world, RequestOptions::default());
     let (node, _, outparam) = launched(&world);
     outparam_of(&mut world, node, outparam);
-    world.http_respond(id, Err(ErrorCode::LoopDetected));
-    assert_eq!(reply(&mut world, id).1.expect_err("its own word"), ErrorCode::LoopDetected);
+    world.http_respond(id, Err(HttpErrorCode::LoopDetected));
+    assert_eq!(reply(&mut world, id).1.expect_err("its own word"), HttpErrorCode::LoopDetected);
 }
 
 #[test]
@@ -306,8 +306,12 @@ fn the_real_computer_is_asked_when_no_rule_answers_and_its_answer_takes_virtual_
         assert_eq!(live.ask.timeout, first_byte.map(Duration));
         id
     };
-    let answer =
-        |cut| HttpAnswer { status: 200, headers: vec![("host".into(), b"x".to_vec())], body: Digest::of(b"abc"), cut };
+    let answer = |cut| HttpBackendResponse {
+        status: 200,
+        headers: vec![("host".into(), b"x".to_vec())],
+        body: Digest::of(b"abc"),
+        cut,
+    };
     let id = ask(&mut world, None);
     observed(&mut world, id, Ok(&answer(false)));
     let (at, response) = reply(&mut world, id);
@@ -322,7 +326,7 @@ fn the_real_computer_is_asked_when_no_rule_answers_and_its_answer_takes_virtual_
         observed(&mut world, id, Ok(&answer(true)));
         let (at, response) = reply(&mut world, id);
         let response = response.expect("a response");
-        assert_eq!(body(&mut world, &response), ("abc".to_owned(), Err(ErrorCode::HttpResponseIncomplete)));
+        assert_eq!(body(&mut world, &response), ("abc".to_owned(), Err(HttpErrorCode::HttpResponseIncomplete)));
         at - start
     };
     assert_eq!(again, at);
@@ -334,7 +338,7 @@ fn the_real_computer_is_asked_when_no_rule_answers_and_its_answer_takes_virtual_
     assert_eq!((at - start, response.is_ok()), (MS, true));
     let id = ask(&mut world, None);
     observed(&mut world, id, Err(HttpFailure::Refused));
-    assert_eq!(reply(&mut world, id).1.expect_err("refused"), ErrorCode::ConnectionRefused);
+    assert_eq!(reply(&mut world, id).1.expect_err("refused"), HttpErrorCode::ConnectionRefused);
 }
 
 #[test]
@@ -342,7 +346,7 @@ fn open_exchanges_are_bounded() {
     let mut world = world(Plan { http: vec![rule(text("", None))], ..Plan::default() }, &Inputs::default());
     let open: Vec<_> = (0..EXCHANGES_MAX).map(|_| send(&mut world, RequestOptions::default())).collect();
     let refused = handle(&mut world, request(), RequestOptions::default());
-    assert_eq!(refused.expect_err("full"), ErrorCode::ConnectionLimitReached);
+    assert_eq!(refused.expect_err("full"), HttpErrorCode::ConnectionLimitReached);
     let World { http, .. } = &mut world;
     open.into_iter().for_each(|id| http.exchanges.drop_future(id, &mut http.bodies));
     assert!(http.exchanges.is_empty() && http.bodies.is_empty());
@@ -354,7 +358,7 @@ fn the_fields_of_all_handles_are_bounded() {
     use crate::http::fields::FIELDS_BYTES_MAX;
     use crate::http::handle::{FIELDS_HELD_BYTES_MAX, HandleError};
     let mut world = world(Plan::default(), &Inputs::default());
-    let large = Fields::from_list([("a".to_owned(), vec![b'x'; FIELDS_BYTES_MAX - 100])]).expect("room");
+    let large = HeaderFields::from_list([("a".to_owned(), vec![b'x'; FIELDS_BYTES_MAX - 100])]).expect("room");
     let room = FIELDS_HELD_BYTES_MAX / large.bytes();
     let reps: Vec<u32> =
         (0..room).map(|_| world.http_open(ME, HttpHandle::Fields(large.clone())).expect("room")).collect();
@@ -362,7 +366,7 @@ fn the_fields_of_all_handles_are_bounded() {
     assert_eq!(refused, Err(HandleError::FieldsTooLarge));
     reps.iter().for_each(|rep| world.http_drop(ME, *rep).expect("open"));
     assert_eq!(world.http.field_bytes, 0);
-    let rep = world.http_open(ME, HttpHandle::Fields(Fields::default())).expect("room");
+    let rep = world.http_open(ME, HttpHandle::Fields(HeaderFields::default())).expect("room");
     world.http_change(ME, rep, |fields| fields.append("a", b"b".to_vec())).expect("room").expect("valid");
     assert_eq!(
         world.http_change(ME, rep, |fields| fields.append("a b", Vec::new())),

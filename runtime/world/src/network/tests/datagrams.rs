@@ -27,8 +27,8 @@ fn who_has_a_peer_talks_to_it_alone() {
     assert_eq!(lab.network.udp_remote_address(one), Ok(address("127.0.0.1:2")));
     assert_eq!(lab.send(one, b"a", None), Ok(()));
     assert_eq!(lab.send(one, b"b", Some("127.0.0.1:2")), Ok(()));
-    assert_eq!(lab.send(one, b"c", Some("127.0.0.1:3")), Err(ErrorCode::InvalidArgument));
-    assert_eq!(lab.send(two, b"d", None), Err(ErrorCode::InvalidArgument));
+    assert_eq!(lab.send(one, b"c", Some("127.0.0.1:3")), Err(SocketErrorCode::InvalidArgument));
+    assert_eq!(lab.send(two, b"d", None), Err(SocketErrorCode::InvalidArgument));
     assert_eq!(lab.send(two, b"e", Some("127.0.0.1:1")), Ok(()));
     assert_eq!(lab.send(three, b"f", Some("127.0.0.1:1")), Ok(()));
     assert_eq!((lab.received(one), lab.received(two)), (vec!["e".to_owned()], vec!["a".to_owned(), "b".to_owned()]));
@@ -38,7 +38,7 @@ fn who_has_a_peer_talks_to_it_alone() {
     lab.network.udp_stream(three, Some(address("127.0.0.1:3"))).expect("a good address");
     assert_eq!(lab.received(three), ["h"]);
     lab.network.udp_stream(one, None).expect("no peer");
-    assert_eq!(lab.network.udp_remote_address(one), Err(ErrorCode::InvalidState));
+    assert_eq!(lab.network.udp_remote_address(one), Err(SocketErrorCode::InvalidState));
     assert_eq!(lab.network.udp_local_address(one), Ok(address("0.0.0.0:1")));
     lab.end();
 }
@@ -51,17 +51,17 @@ fn nobody_there_is_told_to_who_has_that_peer() {
     lab.settle();
     assert_eq!(lab.now, millis(20));
     assert_eq!(lab.network.udp_receive(client, 0), Ok(Vec::new()));
-    assert_eq!(lab.network.udp_receive(client, 1), Err(ErrorCode::ConnectionRefused));
+    assert_eq!(lab.network.udp_receive(client, 1), Err(SocketErrorCode::ConnectionRefused));
     assert_eq!(lab.network.udp_receive(client, 1), Ok(Vec::new()));
     let other = lab.udp(CLIENT, "0.0.0.0:0", None);
     for (to, expected) in [
         ("10.0.0.2:9", Ok(())),
         ("10.0.0.9:9", Ok(())),
-        ("192.0.2.1:9", Err(ErrorCode::RemoteUnreachable)),
-        ("255.255.255.255:9", Err(ErrorCode::AccessDenied)),
-        ("[::1]:9", Err(ErrorCode::InvalidArgument)),
-        ("0.0.0.0:9", Err(ErrorCode::InvalidArgument)),
-        ("10.0.0.2:0", Err(ErrorCode::InvalidArgument)),
+        ("192.0.2.1:9", Err(SocketErrorCode::RemoteUnreachable)),
+        ("255.255.255.255:9", Err(SocketErrorCode::AccessDenied)),
+        ("[::1]:9", Err(SocketErrorCode::InvalidArgument)),
+        ("0.0.0.0:9", Err(SocketErrorCode::InvalidArgument)),
+        ("10.0.0.2:0", Err(SocketErrorCode::InvalidArgument)),
     ] {
         assert_eq!(lab.send(other, b"x", Some(to)), expected, "{to}");
     }
@@ -75,8 +75,8 @@ fn what_is_too_large_is_refused_and_what_does_not_fit_is_lost() {
     let mut lab = Lab::new();
     let one = lab.udp(CLIENT, "127.0.0.1:1", Some("127.0.0.1:2"));
     let two = lab.udp(CLIENT, "127.0.0.1:2", None);
-    lab.network.udp_set_option(two, SetOption::ReceiveBuffer(1)).expect("not zero");
-    assert_eq!(lab.send(one, &[0; 65_508], None), Err(ErrorCode::DatagramTooLarge));
+    lab.network.udp_set_option(two, SocketOption::ReceiveBuffer(1)).expect("not zero");
+    assert_eq!(lab.send(one, &[0; 65_508], None), Err(SocketErrorCode::DatagramTooLarge));
     assert_eq!(lab.send(one, &[0; 65_507], None), Ok(()));
     assert_eq!(lab.send(one, b"lost", None), Ok(()));
     assert_eq!(lab.network.udp_receive(two, 9).expect("one fits").len(), 1);
@@ -92,18 +92,18 @@ fn what_is_too_large_is_refused_and_what_does_not_fit_is_lost() {
 fn an_address_belongs_to_one_receiver() {
     let mut lab = Lab::new();
     let one = lab.udp(CLIENT, "127.0.0.1:53", None);
-    let other = lab.network.udp_create(CLIENT, Family::Ipv4).expect("room");
+    let other = lab.network.udp_create(CLIENT, AddressFamily::Ipv4).expect("room");
     for at in ["127.0.0.1:53", "0.0.0.0:53"] {
-        assert_eq!(lab.network.udp_start_bind(other, address(at)), Err(ErrorCode::AddressInUse), "{at}");
+        assert_eq!(lab.network.udp_start_bind(other, address(at)), Err(SocketErrorCode::AddressInUse), "{at}");
     }
-    assert_eq!(lab.network.udp_stream(other, None), Err(ErrorCode::InvalidState));
-    assert_eq!(lab.network.udp_finish_bind(other), Err(ErrorCode::NotInProgress));
+    assert_eq!(lab.network.udp_stream(other, None), Err(SocketErrorCode::InvalidState));
+    assert_eq!(lab.network.udp_finish_bind(other), Err(SocketErrorCode::NotInProgress));
     for _ in 0..2 {
         lab.network.udp_release_stream(one);
     }
     assert!(!lab.network.udp_has_streams(one));
     lab.network.udp_release(one);
     assert_eq!(lab.network.udp_start_bind(other, address("0.0.0.0:53")), Ok(()));
-    assert_eq!(lab.network.udp_start_bind(other, address("0.0.0.0:53")), Err(ErrorCode::ConcurrencyConflict));
+    assert_eq!(lab.network.udp_start_bind(other, address("0.0.0.0:53")), Err(SocketErrorCode::ConcurrencyConflict));
     lab.end();
 }

@@ -25,12 +25,12 @@ fn a_partition_that_stays_is_a_timeout() {
     let mut lab = Lab::faulty(&[FaultPlan { target: "*->server".to_owned(), ..within("partition", 1_000, u64::MAX) }]);
     let (client, server) = lab.pair();
     lab.now = millis(1_000);
-    assert_eq!(lab.connect(SERVER_ADDRESS), Err(ErrorCode::Timeout));
+    assert_eq!(lab.connect(SERVER_ADDRESS), Err(SocketErrorCode::Timeout));
     assert_eq!(lab.now, millis(128_000));
     lab.write(client, b"x").expect("the sender cannot know");
     lab.write(server, b"the other direction").expect("connected");
     assert_eq!(lab.read_next(client), Ok(b"the other direction".to_vec()));
-    assert_eq!(lab.read_next(client), Err(StreamEnd::Failed(ErrorCode::Timeout)));
+    assert_eq!(lab.read_next(client), Err(StreamEnd::Failed(SocketErrorCode::Timeout)));
     assert_eq!(lab.write(client, b"x"), Err(StreamEnd::Closed));
     assert_eq!(lab.read(server), Ok(Vec::new()));
     lab.end();
@@ -90,13 +90,13 @@ fn a_reset_strikes_the_writer_at_once_and_the_reader_behind_the_bytes() {
     lab.now = millis(99);
     lab.write(client, b"before").expect("not yet");
     lab.now = millis(100);
-    let reset = Err(StreamEnd::Failed(ErrorCode::ConnectionReset));
+    let reset = Err(StreamEnd::Failed(SocketErrorCode::ConnectionReset));
     assert_eq!(lab.write(client, b"struck"), reset);
     assert_eq!(lab.write(client, b"again"), reset);
     assert_eq!(lab.read(client), Err(StreamEnd::Closed));
     lab.settle();
     assert_eq!(lab.read(server), Ok(b"before".to_vec()));
-    assert_eq!(lab.read(server), Err(StreamEnd::Failed(ErrorCode::ConnectionReset)));
+    assert_eq!(lab.read(server), Err(StreamEnd::Failed(SocketErrorCode::ConnectionReset)));
     lab.end();
 }
 
@@ -122,11 +122,11 @@ fn a_loss_of_power_resets_peers_and_loses_what_was_not_sent() {
     lab.wait(Readiness::Socket(listener));
     let server = lab.network.tcp_accept(listener).expect("somebody connects");
     lab.write(server, b"sent").expect("room");
-    lab.ask(|network, moment| network.lose_node(SERVER, moment));
+    lab.ask(|network, context| network.lose_node(SERVER, context));
     assert_eq!(lab.read_next(client), Ok(b"sent".to_vec()), "what was on its way arrives");
     lab.settle();
-    assert_eq!(lab.read(client), Err(StreamEnd::Failed(ErrorCode::ConnectionReset)), "and no graceful end");
-    assert_eq!(lab.connect(SERVER_ADDRESS), Err(ErrorCode::ConnectionRefused));
+    assert_eq!(lab.read(client), Err(StreamEnd::Failed(SocketErrorCode::ConnectionReset)), "and no graceful end");
+    assert_eq!(lab.connect(SERVER_ADDRESS), Err(SocketErrorCode::ConnectionRefused));
     // The port is free for the program that starts again.
     lab.listen(SERVER, SERVER_ADDRESS);
     lab.connect(SERVER_ADDRESS).expect("somebody listens again");
@@ -139,8 +139,8 @@ fn a_connection_that_was_not_accepted_is_reset_with_the_power() {
     lab.listen(SERVER, SERVER_ADDRESS);
     let client = lab.connect(SERVER_ADDRESS).expect("the kernel connects");
     lab.settle();
-    lab.ask(|network, moment| network.lose_node(SERVER, moment));
+    lab.ask(|network, context| network.lose_node(SERVER, context));
     lab.settle();
-    assert_eq!(lab.read(client), Err(StreamEnd::Failed(ErrorCode::ConnectionReset)));
+    assert_eq!(lab.read(client), Err(StreamEnd::Failed(SocketErrorCode::ConnectionReset)));
     lab.end();
 }

@@ -2,7 +2,7 @@
 //! bounds.
 
 use super::*;
-use crate::Chance;
+use crate::Decider;
 use fozzy_trace::{Purpose, Question};
 
 /// Steps of one random schedule.
@@ -10,7 +10,7 @@ const STEPS: u32 = 400;
 
 impl Lab {
     fn below(&mut self, bound: u64) -> u64 {
-        self.chance.below(Question { node: SERVER, purpose: Purpose::Random, site: "test" }, bound)
+        self.decider.below(Question { node: SERVER, purpose: Purpose::Random, site: "test" }, bound)
     }
 }
 
@@ -35,8 +35,8 @@ fn schedule(seed: u64) -> (Vec<u8>, Vec<u8>, Instant) {
     let (client, server) = lab.pair();
     for id in [client, server] {
         let (receive, send) = (lab.below(20_000) + 1, lab.below(20_000) + 1);
-        lab.network.tcp_set_option(id, SetOption::ReceiveBuffer(receive)).expect("not zero");
-        lab.network.tcp_set_option(id, SetOption::SendBuffer(send)).expect("not zero");
+        lab.network.tcp_set_option(id, SocketOption::ReceiveBuffer(receive)).expect("not zero");
+        lab.network.tcp_set_option(id, SocketOption::SendBuffer(send)).expect("not zero");
     }
     let flow = |from, to| Flow { from, to, written: Vec::new(), read: Vec::new() };
     let mut flows = [flow(client, server), flow(server, client)];
@@ -51,7 +51,7 @@ fn schedule(seed: u64) -> (Vec<u8>, Vec<u8>, Instant) {
             }
             2 | 3 => {
                 let max = lab.below(5_000) as usize;
-                let bytes = lab.ask(|network, moment| network.tcp_read(flow.to, max, moment)).expect("open");
+                let bytes = lab.ask(|network, context| network.tcp_read(flow.to, max, context)).expect("open");
                 assert!(bytes.len() <= max);
                 flow.read.extend(bytes);
             }
@@ -106,7 +106,7 @@ fn any_calls_in_any_order_leave_nothing_behind() {
             match lab.below(12) {
                 0 => _ = lab.network.tcp_start_bind(id, place),
                 1 => _ = lab.network.tcp_finish_bind(id),
-                2 => _ = lab.ask(|network, moment| network.tcp_start_connect(id, place, moment)),
+                2 => _ = lab.ask(|network, context| network.tcp_start_connect(id, place, context)),
                 3 => _ = lab.network.tcp_finish_connect(id),
                 4 => _ = lab.network.tcp_start_listen(id),
                 5 => _ = lab.network.tcp_finish_listen(id),
@@ -115,7 +115,7 @@ fn any_calls_in_any_order_leave_nothing_behind() {
                 8 => _ = lab.read(id),
                 9 => {
                     let permit = lab.network.tcp_check_write(id).unwrap_or(0);
-                    let _ = lab.ask(|network, moment| network.tcp_write(id, &vec![1; permit], moment));
+                    let _ = lab.ask(|network, context| network.tcp_write(id, &vec![1; permit], context));
                 }
                 10 => lab.close(sockets.swap_remove(index)),
                 _ => lab.now = lab.now.after(Duration::from_millis(lab.below(3_000))),

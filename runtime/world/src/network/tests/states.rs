@@ -1,7 +1,7 @@
 //! Which operation is answered how in which state.
 
 use super::*;
-use ErrorCode::{
+use SocketErrorCode::{
     AddressInUse, AddressNotBindable, ConcurrencyConflict, ConnectionRefused, InvalidArgument, InvalidState,
     NotInProgress, WouldBlock,
 };
@@ -36,7 +36,10 @@ fn every_state(lab: &mut Lab) -> Vec<(&'static str, TcpId)> {
     sockets
 }
 
-fn check(operation: impl Fn(&mut Lab, TcpId) -> Result<(), ErrorCode>, expected: [Result<(), ErrorCode>; 8]) {
+fn check(
+    operation: impl Fn(&mut Lab, TcpId) -> Result<(), SocketErrorCode>,
+    expected: [Result<(), SocketErrorCode>; 8],
+) {
     for (index, expected) in expected.into_iter().enumerate() {
         let mut lab = Lab::new();
         let (state, id) = every_state(&mut lab)[index];
@@ -77,7 +80,7 @@ fn every_operation_in_every_state() {
         [Ok(()), Ok(()), Ok(()), Ok(()), Ok(()), state, Ok(()), refused],
     );
     check(
-        |lab, id| lab.network.tcp_set_option(id, SetOption::HopLimit(0)),
+        |lab, id| lab.network.tcp_set_option(id, SocketOption::HopLimit(0)),
         [
             Err(InvalidArgument),
             Err(InvalidArgument),
@@ -100,7 +103,7 @@ fn every_operation_in_every_state() {
 fn addresses_that_cannot_be_meant_are_refused() {
     let mut lab = Lab::new();
     let v4 = lab.tcp(CLIENT);
-    let v6 = lab.network.tcp_create(CLIENT, Family::Ipv6).expect("room");
+    let v6 = lab.network.tcp_create(CLIENT, AddressFamily::Ipv6).expect("room");
     for (id, at, error) in [
         (v4, "[::1]:1", InvalidArgument),
         (v4, "224.0.0.1:1", InvalidArgument),
@@ -136,14 +139,14 @@ fn an_address_belongs_to_one_listener() {
         ("[::1]:80", "[::]:80", false),
     ] {
         let mut lab = Lab::new();
-        let [one, other] =
-            [first, second].map(|at| lab.network.tcp_create(CLIENT, Family::of(address(at).ip())).expect("room"));
+        let [one, other] = [first, second]
+            .map(|at| lab.network.tcp_create(CLIENT, AddressFamily::of(address(at).ip())).expect("room"));
         // While nobody listens, both can be bound: WASI demands `SO_REUSEADDR`.
         lab.bind(one, first).expect("free");
         lab.network.tcp_start_listen(one).expect("free");
         let expected = if is_free { Ok(()) } else { Err(AddressInUse) };
         assert_eq!(lab.bind(other, second), expected, "{first} {second}");
-        let late = lab.network.tcp_create(CLIENT, Family::of(address(second).ip())).expect("room");
+        let late = lab.network.tcp_create(CLIENT, AddressFamily::of(address(second).ip())).expect("room");
         lab.close(one);
         lab.bind(late, second).expect("free again");
         lab.end();
@@ -162,19 +165,19 @@ fn options_are_kept_and_inherited() {
     let mut lab = Lab::new();
     let listener = lab.listen(CLIENT, "127.0.0.1:80");
     for option in [
-        SetOption::KeepAlive(true),
-        SetOption::KeepAliveIdle(1),
-        SetOption::KeepAliveInterval(u64::MAX),
-        SetOption::KeepAliveCount(u32::MAX),
-        SetOption::HopLimit(1),
-        SetOption::ReceiveBuffer(1),
-        SetOption::SendBuffer(u64::MAX),
+        SocketOption::KeepAlive(true),
+        SocketOption::KeepAliveIdle(1),
+        SocketOption::KeepAliveInterval(u64::MAX),
+        SocketOption::KeepAliveCount(u32::MAX),
+        SocketOption::HopLimit(1),
+        SocketOption::ReceiveBuffer(1),
+        SocketOption::SendBuffer(u64::MAX),
     ] {
         lab.network.tcp_set_option(listener, option).expect("not zero");
     }
     lab.connect("127.0.0.1:80").expect("somebody listens");
     let server = lab.network.tcp_accept(listener).expect("somebody connects");
-    let expected = Options {
+    let expected = SocketOptions {
         keep_alive: true,
         keep_alive_idle_ns: 1_000_000_000,
         keep_alive_interval_ns: 32_767_000_000_000,

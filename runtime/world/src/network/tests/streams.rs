@@ -27,13 +27,13 @@ fn a_connection_takes_a_round_trip_and_bytes_take_half_of_one() {
     let listener = lab.listen(SERVER, "0.0.0.0:80");
     let client = lab.tcp(CLIENT);
     lab.start_connect(client, SERVER_ADDRESS).expect("a good address");
-    assert_eq!(lab.network.tcp_finish_connect(client), Err(ErrorCode::WouldBlock));
+    assert_eq!(lab.network.tcp_finish_connect(client), Err(SocketErrorCode::WouldBlock));
     assert_eq!(lab.wait(Readiness::Socket(client)), millis(20));
     lab.network.tcp_finish_connect(client).expect("somebody listens");
     assert_eq!(lab.network.tcp_local_address(client), Ok(address("10.0.0.1:32768")));
     lab.write(client, b"a").expect("connected");
     lab.write(client, b"b").expect("connected");
-    assert_eq!(lab.network.tcp_accept(listener), Err(ErrorCode::WouldBlock));
+    assert_eq!(lab.network.tcp_accept(listener), Err(SocketErrorCode::WouldBlock));
     assert_eq!(lab.wait(Readiness::Socket(listener)), millis(30));
     let server = lab.network.tcp_accept(listener).expect("the wait is over");
     assert_eq!(lab.network.tcp_local_address(server), Ok(address(SERVER_ADDRESS)));
@@ -46,10 +46,10 @@ fn a_connection_takes_a_round_trip_and_bytes_take_half_of_one() {
 #[test]
 fn who_is_not_there_is_told_as_in_reality() {
     let rows = [
-        ("10.0.0.2:81", ErrorCode::ConnectionRefused, 20),
-        ("127.0.0.1:80", ErrorCode::ConnectionRefused, 0),
-        ("10.0.0.9:80", ErrorCode::RemoteUnreachable, 3_000),
-        ("192.0.2.1:80", ErrorCode::RemoteUnreachable, 0),
+        ("10.0.0.2:81", SocketErrorCode::ConnectionRefused, 20),
+        ("127.0.0.1:80", SocketErrorCode::ConnectionRefused, 0),
+        ("10.0.0.9:80", SocketErrorCode::RemoteUnreachable, 3_000),
+        ("192.0.2.1:80", SocketErrorCode::RemoteUnreachable, 0),
     ];
     for (to, error, ms) in rows {
         let mut lab = Lab::new();
@@ -81,11 +81,11 @@ fn a_program_that_ended_has_closed_its_connections_and_refuses_new_ones() {
     let (client, server) = lab.pair();
     lab.listen(SERVER, SERVER_ADDRESS);
     lab.write(server, b"last words").expect("connected");
-    lab.ask(|network, moment| network.close_node(SERVER, moment));
+    lab.ask(|network, context| network.close_node(SERVER, context));
     lab.settle();
     assert_eq!(lab.read(client), Ok(b"last words".to_vec()));
     assert_eq!(lab.read(client), Err(StreamEnd::Closed));
-    assert_eq!(lab.connect(SERVER_ADDRESS), Err(ErrorCode::ConnectionRefused));
+    assert_eq!(lab.connect(SERVER_ADDRESS), Err(SocketErrorCode::ConnectionRefused));
     lab.end();
 }
 
@@ -151,7 +151,7 @@ fn a_peer_that_leaves_bytes_unread_resets() {
     lab.settle();
     // What had arrived can be read, then the error comes once.
     assert_eq!(lab.read(client), Ok(b"kept".to_vec()));
-    assert_eq!(lab.read(client), Err(StreamEnd::Failed(ErrorCode::ConnectionReset)));
+    assert_eq!(lab.read(client), Err(StreamEnd::Failed(SocketErrorCode::ConnectionReset)));
     assert_eq!(lab.read(client), Err(StreamEnd::Closed));
     assert_eq!(lab.write(client, b"x"), Err(StreamEnd::Closed));
     lab.end();
@@ -187,7 +187,7 @@ fn requests_beyond_the_backlog_wait_and_then_time_out() {
     let start = lab.now;
     lab.start_connect(third, SERVER_ADDRESS).expect("a good address");
     let end = lab.wait(Readiness::Socket(third));
-    assert_eq!(lab.network.tcp_finish_connect(third), Err(ErrorCode::Timeout));
+    assert_eq!(lab.network.tcp_finish_connect(third), Err(SocketErrorCode::Timeout));
     assert!(end.since(start) >= Duration::from_millis(120_000), "{end}");
     lab.end();
 }
@@ -199,7 +199,7 @@ fn who_was_never_accepted_is_reset_when_the_listener_closes() {
     let client = lab.connect(SERVER_ADDRESS).expect("somebody listens");
     lab.close(listener);
     lab.settle();
-    assert_eq!(lab.read(client), Err(StreamEnd::Failed(ErrorCode::ConnectionReset)));
+    assert_eq!(lab.read(client), Err(StreamEnd::Failed(SocketErrorCode::ConnectionReset)));
     lab.end();
 }
 
@@ -226,8 +226,8 @@ fn sockets_are_bounded() {
     for _ in 0..SOCKETS_MAX {
         lab.tcp(CLIENT);
     }
-    assert_eq!(lab.network.tcp_create(CLIENT, Family::Ipv6), Err(ErrorCode::NewSocketLimit));
-    assert_eq!(lab.network.udp_create(CLIENT, Family::Ipv4), Err(ErrorCode::NewSocketLimit));
+    assert_eq!(lab.network.tcp_create(CLIENT, AddressFamily::Ipv6), Err(SocketErrorCode::NewSocketLimit));
+    assert_eq!(lab.network.udp_create(CLIENT, AddressFamily::Ipv4), Err(SocketErrorCode::NewSocketLimit));
     lab.tcp(SERVER);
     lab.end();
 }

@@ -1,0 +1,176 @@
+//! Builds the player for wasm32-wasip2, so that it can be embedded, and the node that distributed scenarios are played with.
+//!
+//! ```text
+//! runtime/{player,scenario-file}, guest-sdk ─cargo build─┬─▶ OUT_DIR/player.wasm  ─▶ include_bytes! in src/scenario.rs
+//!                                                 ├─▶ OUT_DIR/program.wasm    the same with the feature `program`
+//!                                                 └─▶ OUT_DIR/cluster.wasm    the same with the feature `distributed`
+//! scenarios/kv-node/ ────────────────────────────────▶ OUT_DIR/kv-node.wasm
+//! ```
+//!
+//! A package of this crate has not the sources of these guests but the guests: `.ci/package` puts them into `embedded/`, and from
+//! there they are taken. So whoever installs a package needs no toolchain for WebAssembly.
+//!
+//! Invariants: the folders of this machine are in no byte of it; nothing of the build around it (flags, target folder) reaches
+//! the build inside.
+
+#![allow(clippy::disallowed_methods, reason = "a build script is told everything by its environment")]
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+const TARGET: &str = "wasm32-wasip2";
+
+fn main() {
+    if let Err(why) = player() {
+        println!("cargo::error={}", why.replace('\n', " "));
+    }
+}
+
+fn player() -> Result<(), String> {
+    let variable = |name: &str| std::env::var_os(name).map(PathBuf::from).ok_or_else(|| format!("{name} is not set"));
+    let (package, out) = (variable("CARGO_MANIFEST_DIR")?, variable("OUT_DIR")?);
+    println!("cargo::rerun-if-changed=build.rs");
+    let repository = package.join("../..");
+    if !repository.join("runtime/player/Cargo.toml").is_file() {
+        return GUESTS.iter().try_for_each(|guest| guest.unpack(&package, &out));
+    }
+    let repository = repository.canonicalize().map_err(|error| format!("{}: {error}", repository.display()))?;
+    for part in SOURCES {
+        println!("cargo::rerun-if-changed={}", repository.join(part).display());
+    }
+    add_target(&repository)?;
+    GUESTS.iter().try_for_each(|guest| guest.build(&repository, &out, variable("CARGO")?))
+}
+
+/// What the components are made of.
+const SOURCES: [&str; 14] = [
+    "runtime/player/src",
+    "runtime/player/Cargo.toml",
+    "runtime/player/Cargo.lock",
+    "runtime/scenario-file/src",
+    "runtime/scenario-file/Cargo.toml",
+    "guest-sdk/src",
+    "guest-sdk/Cargo.toml",
+    "guest-sdk/macros/src",
+    "guest-sdk/macros/Cargo.toml",
+    "scenarios/kv-node/src",
+    "scenarios/kv-node/wit",
+    "scenarios/kv-node/Cargo.toml",
+    "scenarios/Cargo.toml",
+    "scenarios/Cargo.lock",
+];
+
+/// A component that is embedded.
+struct Guest {
+    /// The file in OUT_DIR.
+    name: &'static str,
+    folder: &'static str,
+    /// What cargo calls the file.
+    built: &'static str,
+    features: &'static [&'static str],
+    /// What is left out of it. Nobody looks into a player, which travels in each trace.
+    strip: &'static str,
+}
+
+const GUESTS: [Guest; 4] = [
+    Guest { name: "player.wasm", folder: "runtime/player", built: "player.wasm", features: &[], strip: "symbols" },
+    Guest {
+        name: "program.wasm",
+        folder: "runtime/player",
+        built: "player.wasm",
+        features: &["--features", "program"],
+        strip: "symbols",
+    },
+    Guest {
+        name: "cluster.wasm",
+        folder: "runtime/player",
+        built: "player.wasm",
+        features: &["--features", "distributed"],
+        strip: "symbols",
+    },
+    Guest {
+        name: "kv-node.wasm",
+        folder: "scenarios/kv-node",
+        built: "kv_node.wasm",
+        features: &["--no-default-features"],
+        strip: "debuginfo",
+    },
+];
+
+impl Guest {
+    /// Takes it as it is in the package.
+    fn unpack(&self, package: &Path, out: &Path) -> Result<(), String> {
+        let packed = package.join("embedded").join(self.name);
+        println!("cargo::rerun-if-changed={}", packed.display());
+        std::fs::copy(&packed, out.join(self.name)).map_err(|error| {
+            format!("{} is not in this package, and its sources neither: {error}", packed.display())
+        })?;
+        Ok(())
+    }
+
+    fn build(&self, repository: &Path, out: &Path, cargo: PathBuf) -> Result<(), String> {
+        let folder = repository.join(self.folder);
+        let home = cargo_home();
+        let mut flags = vec![format!("--remap-path-prefix={}=fozzy", repository.display())];
+        flags.extend(home.map(|home| format!("--remap-path-prefix={}=cargo", home.display())));
+        let mut cargo = Command::new(cargo);
+        for (name, _) in std::env::vars_os() {
+            let inherited = name.to_str().is_some_and(of_the_build_around);
+            if inherited {
+                cargo.env_remove(name);
+            }
+        }
+        let built = cargo
+            .args(["build", "--release", "--locked", "--quiet", "--target", TARGET, "--target-dir"])
+            .arg(out.join("player"))
+            .args(self.features)
+            .env("CARGO_ENCODED_RUSTFLAGS", flags.join("\u{1f}"))
+            // An example is built to be looked into, and what is embedded is not.
+            .env("CARGO_PROFILE_RELEASE_DEBUG", "false")
+            .env("CARGO_PROFILE_RELEASE_STRIP", self.strip)
+            .current_dir(&folder)
+            .output()
+            .map_err(|error| format!("cannot start cargo to build {}: {error}", folder.display()))?;
+        if !built.status.success() {
+            return Err(format!("{} does not build: {}", folder.display(), String::from_utf8_lossy(&built.stderr)));
+        }
+        let wasm = out.join("player").join(TARGET).join("release").join(self.built);
+        std::fs::copy(&wasm, out.join(self.name))
+            .map_err(|error| format!("{} cannot be copied: {error}", wasm.display()))?;
+        Ok(())
+    }
+}
+
+/// What cargo tells a build script, and what a user says about the build of the command, is not meant for the one inside.
+fn of_the_build_around(name: &str) -> bool {
+    let kept = ["CARGO", "CARGO_HOME", "RUSTUP_HOME", "RUSTUP_TOOLCHAIN", "CARGO_NET_OFFLINE"];
+    let starts =
+        ["CARGO", "RUSTC", "RUSTFLAGS", "RUSTDOC", "CLIPPY", "TARGET", "PROFILE", "OPT_LEVEL", "DEBUG", "NUM_JOBS"];
+    let apart = ["CARGO_HTTP_", "CARGO_REGISTRIES_", "CARGO_REGISTRY_", "CARGO_NET_", "CARGO_SOURCE_"];
+    let is_kept = kept.contains(&name) || apart.iter().any(|start| name.starts_with(start));
+    !is_kept && starts.iter().any(|start| name.starts_with(start))
+}
+
+/// Adds the standard library of the target when the toolchain has none.
+fn add_target(folder: &Path) -> Result<(), String> {
+    let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
+    let asked = Command::new(rustc).args(["--print", "target-libdir", "--target", TARGET]).current_dir(folder).output();
+    let asked = asked.map_err(|error| format!("cannot start rustc: {error}"))?;
+    let library = PathBuf::from(String::from_utf8_lossy(&asked.stdout).trim());
+    if asked.status.success() && library.is_dir() {
+        return Ok(());
+    }
+    let added = Command::new("rustup").args(["target", "add", TARGET]).current_dir(folder).status();
+    match added {
+        Ok(status) if status.success() => Ok(()),
+        _ => Err(format!(
+            "the standard library of {TARGET} is missing and could not be added: rustup target add {TARGET}"
+        )),
+    }
+}
+
+/// Where cargo keeps the sources of dependencies, whose names stand in messages of panics.
+fn cargo_home() -> Option<PathBuf> {
+    let named = std::env::var_os("CARGO_HOME").map(PathBuf::from);
+    named.or_else(|| Some(PathBuf::from(std::env::var_os("HOME")?).join(".cargo")))
+}

@@ -1,0 +1,122 @@
+//! The files that a run has left, and what is made of them for others.
+//!
+//! ```text
+//! .fozzy/runs/<id>/   report.json manifest.json trace.fozzy coverage.json …      the run's own folder
+//! run.fozzy           its trace, when it was recorded elsewhere
+//!      └─▶ ls · diff (compared) · export, pack, bundle (a folder or a zip)
+//! ```
+//!
+//! Invariants: only files of a run whose report and manifest agree are taken, or a trace by itself; links are not followed.
+//! Not here: which run is meant (`selector`), what a report says (`fozzy-report`).
+
+pub mod bundle;
+pub mod pack;
+
+use crate::error::{CampaignError, at_path};
+use crate::selector::SelectedRun;
+use crate::store::TRACE_NAME;
+use fozzy_report::document::ArtifactEntry;
+use std::path::{Path, PathBuf};
+
+/// Files of one run: more are those of somebody else.
+const FILES_MAX: usize = 10_000;
+/// Folders inside of each other.
+const DEPTH_MAX: usize = 8;
+
+/// One file of a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Artifact {
+    pub kind: &'static str,
+    /// Its name among the run's files, with `/` between folders.
+    pub name: String,
+    /// Where it lies.
+    pub path: PathBuf,
+    pub bytes: u64,
+}
+
+impl Artifact {
+    pub fn entry(&self) -> ArtifactEntry {
+        ArtifactEntry {
+            kind: self.kind.to_owned(),
+            path: self.path.display().to_string(),
+            size_bytes: Some(self.bytes),
+        }
+    }
+}
+
+/// What a file is, by its name.
+fn kind_of(name: &str) -> &'static str {
+    let last = name.rsplit('/').next().unwrap_or(name);
+    match last {
+        "report.json" | "report.html" | "junit.xml" | "report.sarif" => "report",
+        "manifest.json" => "manifest",
+        "coverage.json" => "coverage",
+        _ if last.ends_with(".min.fozzy") => "min_repro",
+        _ if last.ends_with(".fozzy") => "trace",
+        _ if name.starts_with("corpus/") => "corpus",
+        _ => "logs",
+    }
+}
+
+/// All files of a run, the trace first, the others by name.
+pub fn of(named: &SelectedRun) -> Result<Vec<Artifact>, CampaignError> {
+    match named {
+        SelectedRun::Trace(path) => Ok(vec![artifact("trace", TRACE_NAME.to_owned(), path.clone())?]),
+        SelectedRun::Run(run) => {
+            let mut found = Vec::new();
+            collect(&run.folder, "", DEPTH_MAX, &mut found)?;
+            let elsewhere = run.manifest.trace_path.as_ref().map(PathBuf::from).filter(|path| path.is_file());
+            let has_own = found.iter().any(|artifact| artifact.name == TRACE_NAME);
+            if let Some(path) = elsewhere.filter(|_| !has_own) {
+                found.push(artifact("trace", TRACE_NAME.to_owned(), path)?);
+            }
+            found.sort_by(|left, right| {
+                (left.name != TRACE_NAME, &left.name).cmp(&(right.name != TRACE_NAME, &right.name))
+            });
+            Ok(found)
+        }
+    }
+}
+
+/// The trace among the files of a run.
+pub fn trace_among(artifacts: &[Artifact]) -> Option<&Path> {
+    artifacts.iter().find(|artifact| artifact.name == TRACE_NAME).map(|artifact| artifact.path.as_path())
+}
+
+fn artifact(kind: &'static str, name: String, path: PathBuf) -> Result<Artifact, CampaignError> {
+    let metadata = std::fs::metadata(&path).map_err(|error| at_path("artifacts", "cannot read", &path, &error))?;
+    Ok(Artifact { kind, name, path, bytes: metadata.len() })
+}
+
+fn collect(folder: &Path, below: &str, depth: usize, found: &mut Vec<Artifact>) -> Result<(), CampaignError> {
+    let failed = |error: std::io::Error| at_path("artifacts", "cannot list", folder, &error);
+    for entry in std::fs::read_dir(folder).map_err(failed)? {
+        let entry = entry.map_err(failed)?;
+        let (kind, path) = (entry.file_type().map_err(failed)?, entry.path());
+        let Some(word) = entry.file_name().to_str().map(str::to_owned) else { continue };
+        let name = format!("{below}{word}");
+        if kind.is_dir() && depth > 1 {
+            collect(&path, &format!("{name}/"), depth - 1, found)?;
+        } else if kind.is_file() {
+            found.push(artifact(kind_of(&name), name, path)?);
+        }
+        if found.len() > FILES_MAX {
+            let message = format!("{} holds more than {FILES_MAX} files, which no run leaves", folder.display());
+            return Err(CampaignError::new("artifacts", message));
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_files_kind_follows_from_its_name() {
+        let kinds =
+            ["trace.fozzy", "a.min.fozzy", "report.json", "manifest.json", "coverage.json", "corpus/ab", "x.txt"];
+        let expected = ["trace", "min_repro", "report", "manifest", "coverage", "corpus", "logs"];
+        assert_eq!(kinds.map(kind_of), expected);
+    }
+}

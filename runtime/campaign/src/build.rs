@@ -1,0 +1,178 @@
+//! A folder becomes a program: a crate with the user's own cargo, another one as its expect.toml says.
+//!
+//! ```text
+//! Cargo.toml    cargo build --target wasm32-wasip2 --release --message-format=json-render-diagnostics
+//!                  └─▶ the compiler's messages go to stderr as they are; the artifact's path comes as JSON
+//! expect.toml   build = "make"  ─▶ sh, in the folder ─▶ program = "ring.wasm"
+//! ```
+//!
+//! Cargo itself decides what is fresh, and so does the command of a recipe. A missing standard library for the target is
+//! added with rustup, as the README promises that a fresh machine needs no further command.
+//!
+//! Invariant: what a build prints goes to stderr; stdout is the report's.
+
+use crate::error::CampaignError;
+use crate::notice::notice;
+use crate::suite::expect::{Recipe, recipe};
+use serde::Deserialize;
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+const TARGET: &str = "wasm32-wasip2";
+
+/// A line of cargo's JSON messages, as far as we read it.
+#[derive(Deserialize)]
+struct Message {
+    reason: String,
+    #[serde(default)]
+    filenames: Vec<PathBuf>,
+    #[serde(default)]
+    executable: Option<PathBuf>,
+    #[serde(default)]
+    manifest_path: Option<PathBuf>,
+}
+
+/// Builds what is in `folder` and returns its wasm file.
+pub fn build(folder: &Path) -> Result<PathBuf, CampaignError> {
+    if let Some(recipe) = recipe(folder)? {
+        return make(folder, recipe);
+    }
+    if !folder.join("Cargo.toml").is_file() {
+        let message = format!(
+            "{} is a folder without a Cargo.toml, and without an expect.toml that names its `program`",
+            folder.display()
+        );
+        let hint = "name a .wasm file or the folder of a crate; in another folder, expect.toml says `program = \"app.wasm\"` and \
+                    `build = \"make\"`";
+        return Err(CampaignError::new("target", message).hint(hint));
+    }
+    add_target(folder, TARGET)?;
+    CargoBuild { folder, target: TARGET, arguments: &[], environment: &[] }.build()
+}
+
+/// Follows a recipe.
+fn make(folder: &Path, Recipe { build, program }: Recipe) -> Result<PathBuf, CampaignError> {
+    if let Some(line) = &build {
+        let made = Command::new("sh").args(["-c", line]).current_dir(folder).stdin(Stdio::null()).output();
+        let made = made.map_err(|error| {
+            CampaignError::new("build", format!("cannot start sh to build {}: {error}", folder.display()))
+        })?;
+        notice(&made.stdout);
+        notice(&made.stderr);
+        if !made.status.success() {
+            let message =
+                format!("{} does not build ({}); what its command said is above", folder.display(), made.status);
+            return Err(CampaignError::new("build", message).hint(format!("cd {} && {line}", folder.display())));
+        }
+    }
+    if program.is_file() {
+        return Ok(program);
+    }
+    let message = format!(
+        "{} is not there, and {} names it as the program",
+        program.display(),
+        folder.join("expect.toml").display()
+    );
+    let hint = build
+        .map_or_else(|| "say how it is made: build = \"make\"".to_owned(), |line| format!("`{line}` should make it"));
+    Err(CampaignError::new("build", message).hint(hint))
+}
+
+/// How a package is built.
+pub struct CargoBuild<'a> {
+    pub folder: &'a Path,
+    pub target: &'a str,
+    /// Further arguments of cargo.
+    pub arguments: &'a [&'a str],
+    /// Further variables; with any, the user's own flags for the compiler, which are for another target, are left out.
+    pub environment: &'a [(&'a str, &'a OsStr)],
+}
+
+impl CargoBuild<'_> {
+    /// Builds it, and returns its wasm file.
+    pub fn build(&self) -> Result<PathBuf, CampaignError> {
+        let CargoBuild { folder, target, arguments, environment } = *self;
+        let mut cargo = Command::new("cargo");
+        cargo
+            .args(["build", "--release", "--target", target, "--message-format=json-render-diagnostics"])
+            .args(arguments)
+            .envs(environment.iter().copied())
+            .current_dir(folder)
+            .stdin(Stdio::null())
+            .stderr(Stdio::inherit());
+        if !environment.is_empty() {
+            cargo.env_remove("RUSTFLAGS").env_remove("CARGO_ENCODED_RUSTFLAGS");
+        }
+        let built = cargo.output().map_err(|error| {
+            CampaignError::new("build", format!("cannot start cargo to build {}: {error}", folder.display()))
+        })?;
+        if !built.status.success() {
+            let message =
+                format!("{} does not build for {target}; the compiler's messages are above", folder.display());
+            let command = format!("cd {} && cargo build --target {target}", folder.display());
+            return Err(CampaignError::new("build", message).hint(command));
+        }
+        artifact(folder, &built.stdout)
+    }
+}
+
+/// The wasm file among the messages of cargo.
+fn artifact(folder: &Path, messages: &[u8]) -> Result<PathBuf, CampaignError> {
+    let manifest = folder.join("Cargo.toml").canonicalize().ok();
+    let mut files: Vec<PathBuf> = Vec::new();
+    for line in messages.split(|byte| *byte == b'\n') {
+        let Ok(message) = serde_json::from_slice::<Message>(line) else { continue };
+        if message.reason != "compiler-artifact" || message.manifest_path != manifest {
+            continue;
+        }
+        let is_wasm = |path: &PathBuf| path.extension().is_some_and(|extension| extension == "wasm");
+        files.extend(message.executable.into_iter().chain(message.filenames).filter(is_wasm));
+    }
+    files.sort();
+    files.dedup();
+    match files.as_slice() {
+        [file] => Ok(file.clone()),
+        [] => Err(CampaignError::new(
+            "build",
+            format!("{} builds no program: expected one binary or cdylib", folder.display()),
+        )),
+        several => {
+            let names: Vec<String> = several.iter().map(|path| path.display().to_string()).collect();
+            let message = format!("{} builds several programs: {}", folder.display(), names.join(", "));
+            Err(CampaignError::new("build", message).hint(format!("name one: fozzy run {}", names[0])))
+        }
+    }
+}
+
+/// Adds the target's standard library when the toolchain in force has none.
+pub fn add_target(folder: &Path, target: &str) -> Result<(), CampaignError> {
+    let rustc = Command::new("rustc")
+        .args(["--print", "target-libdir", "--target", target])
+        .current_dir(folder)
+        .stderr(Stdio::null())
+        .output();
+    let rustc = rustc.map_err(|error| {
+        CampaignError::new("build", format!("cannot start rustc to build {}: {error}", folder.display()))
+            .hint("install Rust with rustup")
+    })?;
+    let library = PathBuf::from(String::from_utf8_lossy(&rustc.stdout).trim());
+    if rustc.status.success() && library.is_dir() {
+        return Ok(());
+    }
+    notice(format!("adding the standard library of {target}: rustup target add {target}\n").as_bytes());
+    let added = Command::new("rustup")
+        .args(["target", "add", target])
+        .current_dir(folder)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .status();
+    match added {
+        Ok(status) if status.success() => Ok(()),
+        _ => Err(CampaignError::new(
+            "build",
+            format!("the standard library of {target} is missing and could not be added"),
+        )
+        .hint(format!("rustup target add {target}"))),
+    }
+}

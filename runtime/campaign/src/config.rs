@@ -1,0 +1,116 @@
+//! `fozzy.toml`: strict, found upwards from the working directory.
+
+mod memory;
+
+use crate::error::{CampaignError, at_path};
+use crate::explore::settings::ExploreSettings;
+use crate::options::BackendOptions;
+use fozzy_plan::{FilesBackend, PLAN_BYTES_MAX, PlanFile, ScriptBackend};
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+use std::collections::BTreeMap;
+use std::num::NonZeroU64;
+use std::path::{Path, PathBuf};
+
+/// Settings of a project.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Config {
+    /// Where runs are kept.
+    pub base_dir: PathBuf,
+    /// What answers operations on files, when neither a flag nor a plan says it.
+    pub fs_backend: Option<FilesBackend>,
+    /// The same for outgoing HTTP.
+    pub http_backend: Option<ScriptBackend>,
+    /// The same for processes.
+    pub proc_backend: Option<ScriptBackend>,
+    /// As `--mem-limit-mb`.
+    pub mem_limit_mb: Option<NonZeroU64>,
+    /// As `--mem-fail-after`.
+    pub mem_fail_after: Option<u64>,
+    /// As `--mem-fragmentation-seed`.
+    pub mem_fragmentation_seed: Option<u64>,
+    /// As `--mem-pressure-wave`.
+    pub mem_pressure_wave: Option<memory::Wave>,
+    /// As `--fail-on-leak`.
+    pub fail_on_leak: bool,
+    /// As `--leak-budget`.
+    pub leak_budget: Option<u64>,
+    /// Accepted for habit, as `--mem-track`.
+    #[serde(rename = "mem_track")]
+    _mem_track: bool,
+    /// Accepted for habit, as `--mem-artifacts`.
+    #[serde(rename = "mem_artifacts")]
+    _mem_artifacts: bool,
+    /// Defaults of `fozzy explore`.
+    pub explore: ExploreSettings,
+    /// Plans of targets, by their names: read again by those who know plans.
+    target: IgnoredAny,
+    /// Those plans.
+    #[serde(skip)]
+    pub targets: BTreeMap<String, PlanFile>,
+}
+
+impl Default for Config {
+    fn default() -> Config {
+        Config {
+            base_dir: PathBuf::from(".fozzy"),
+            fs_backend: None,
+            http_backend: None,
+            proc_backend: None,
+            mem_limit_mb: None,
+            mem_fail_after: None,
+            mem_fragmentation_seed: None,
+            mem_pressure_wave: None,
+            fail_on_leak: false,
+            leak_budget: None,
+            _mem_track: false,
+            _mem_artifacts: false,
+            explore: ExploreSettings::default(),
+            target: IgnoredAny,
+            targets: BTreeMap::new(),
+        }
+    }
+}
+
+impl Config {
+    /// What answers, when neither a flag nor a plan says it.
+    pub fn backends(&self) -> BackendOptions {
+        BackendOptions { files: self.fs_backend, http: self.http_backend, processes: self.proc_backend }
+    }
+}
+
+/// Reads the configuration: the path given, or the nearest `fozzy.toml` above the working directory.
+pub fn load(named: &Path) -> Result<Config, CampaignError> {
+    let Some(path) = find(named) else { return Ok(Config::default()) };
+    let failed = |error: std::io::Error| at_path("config", "cannot read", &path, &error);
+    if std::fs::metadata(&path).map_err(failed)?.len() > PLAN_BYTES_MAX as u64 {
+        let message =
+            format!("{} has more than the {PLAN_BYTES_MAX} bytes that a configuration may have", path.display());
+        return Err(CampaignError::new("config", message));
+    }
+    let text = std::fs::read_to_string(&path).map_err(failed)?;
+    let parsed = toml::Deserializer::parse(&text)
+        .map_err(|error| error.to_string())
+        .and_then(|document| serde_path_to_error::deserialize(document).map_err(|error| error.to_string()));
+    let mut config: Config =
+        parsed.map_err(|error| CampaignError::new("config", format!("{}: {}", path.display(), error.trim_end())))?;
+    config.targets =
+        PlanFile::parse_targets(&text, &path).map_err(|error| CampaignError::new("config", error.to_string()))?;
+    if let (true, Some(folder)) = (config.base_dir.is_relative(), path.parent()) {
+        config.base_dir = folder.join(&config.base_dir);
+    }
+    Ok(config)
+}
+
+fn find(named: &Path) -> Option<PathBuf> {
+    // A link that leads nowhere is no missing file.
+    if named.symlink_metadata().is_ok() {
+        return Some(named.to_owned());
+    }
+    if named.components().count() != 1 {
+        return None;
+    }
+    let here = std::env::current_dir().ok()?;
+    here.ancestors().skip(1).map(|folder| folder.join(named)).find(|path| path.is_file())
+}

@@ -1,0 +1,47 @@
+//! What allocations are held to, in the keys that version 1 had in `fozzy.toml`.
+//!
+//! ```text
+//! mem_limit_mb, fail_on_leak, leak_budget                      ─▶ every program
+//! mem_fail_after, mem_fragmentation_seed, mem_pressure_wave    ─▶ scenario files, as only their steps heed them
+//! mem_track, mem_artifacts                                     ─▶ nothing: it is always counted
+//! ```
+
+use super::Config;
+use fozzy_plan::{ByteSize, LimitsFile, MemoryFile, PlanFile};
+use serde::Deserialize;
+
+/// Factors that are written as `"1,2,4"`.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(try_from = "String")]
+pub struct Wave(Vec<u64>);
+
+impl TryFrom<String> for Wave {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Wave, String> {
+        let factors = fozzy_scenario_file::Step::wave(&text);
+        factors.map(Wave).ok_or_else(|| format!("expected factors above 0 such as \"1,2,4\", found {text:?}"))
+    }
+}
+
+impl Config {
+    /// The plan of these keys, for a scenario file or for a program.
+    pub fn memory(&self, has_steps: bool) -> PlanFile {
+        let limits = LimitsFile {
+            memory: self.mem_limit_mb.map(|mib| ByteSize(mib.get().saturating_mul(1 << 20))),
+            ..LimitsFile::default()
+        };
+        let budget = self.leak_budget.or_else(|| self.fail_on_leak.then_some(0)).map(ByteSize);
+        let memory = MemoryFile { leak_budget: budget, ..MemoryFile::default() };
+        let memory = match has_steps {
+            false => memory,
+            true => MemoryFile {
+                fail_after: self.mem_fail_after,
+                fragmentation_seed: self.mem_fragmentation_seed,
+                pressure_wave: self.mem_pressure_wave.clone().map(|Wave(factors)| factors),
+                ..memory
+            },
+        };
+        PlanFile { limits, memory, ..PlanFile::default() }
+    }
+}

@@ -1,0 +1,14 @@
+//! What an exploration needs of the real machine: its stateful_target, its findings as files, and somebody who watches the clock.
+//!
+//! Not here: which way is tried next (`fozzy-search`), flags (`command/explore.rs`).
+
+pub mod campaign_sink;
+pub mod cluster;
+pub mod exchange;
+pub mod generated;
+pub mod saved_failures;
+pub mod settings;
+pub mod state;
+pub mod stateful_target;
+pub mod unreached;
+pub mod workers;

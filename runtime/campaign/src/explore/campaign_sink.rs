@@ -1,0 +1,175 @@
+//! Keeps what an exploration finds, at once, and says how it goes.
+//!
+//! ```text
+//! failure ─▶ <run>/assertion-5e1f0c22a9d4.fozzy        replays alone
+//!            <run>/assertion-5e1f0c22a9d4.min.fozzy    the same, made smaller, at the end
+//! ```
+//!
+//! Invariant: nothing here has an influence on the exploration but that it ends when its time is over.
+
+use super::exchange::WorkerExchange;
+use super::stateful_target::PathConfirmer;
+use super::workers::{ExploreProtocol, FailureTrace};
+use crate::error::CampaignError;
+use crate::notice::remark;
+use crate::options::StopFlag;
+use crate::store;
+use crate::wall_clock::Stopwatch;
+use crate::workers::{WorkerChannel, WorkerEvent};
+use fozzy_search::FailureRecord;
+use fozzy_search::explore::{DecisionPath, EdgeClasses, ExplorationObserver, PeerDiscoveries, Stats};
+use fozzy_trace::file::Recording;
+use fozzy_trace::file::store::CollisionPolicy;
+use fozzy_trace::{Digest, Duration, HarnessError};
+use std::path::{Path, PathBuf};
+
+/// Between two lines that say how it goes.
+const STATUS_EVERY_NS: u64 = 2_000_000_000;
+/// Between two reports of a worker to its supervisor.
+const REPORT_EVERY_NS: u64 = 200_000_000;
+/// Steps between two looks at the clock.
+const LOOK_EVERY: u64 = 16;
+
+/// Where findings go.
+pub struct Where {
+    /// The folder of the run.
+    pub folder: PathBuf,
+    /// The file that was asked for.
+    pub record: Option<PathBuf>,
+    pub collision: CollisionPolicy,
+}
+
+/// Keeps, and says.
+pub struct ExplorationSink {
+    /// Whether somebody wants it to end.
+    pub stop: StopFlag,
+    pub confirmer: PathConfirmer,
+    pub place: Where,
+    pub watch: Stopwatch,
+    /// `None` when its runs are bounded instead.
+    pub time: Option<Duration>,
+    pub verbose: bool,
+    /// In the order of findings.
+    pub kept: Vec<PathBuf>,
+    pub said: ProgressMark,
+    /// `None` when it is alone.
+    pub worker: Option<WorkerEnds>,
+}
+
+/// What a worker of several is connected to.
+pub struct WorkerEnds {
+    /// Hears how it goes, instead of a person.
+    pub supervisor: WorkerChannel<ExploreProtocol>,
+    /// Exchanges finds with the other workers.
+    pub exchange: WorkerExchange,
+    /// Runs and steps that were made before this exploration, which are nobody's share.
+    pub before: (u64, u64),
+}
+
+/// When something was said last, and of how many runs.
+#[derive(Debug, Default)]
+pub struct ProgressMark {
+    at_ns: u64,
+    runs: u64,
+    calls: u64,
+}
+
+impl Where {
+    /// The place of the finding of this number, which is called so in the folder.
+    pub fn of(&self, number: usize, name: &Path) -> (PathBuf, CollisionPolicy) {
+        match &self.record {
+            // Those after the first stand beside it.
+            Some(path) if number == 0 => (path.clone(), self.collision),
+            Some(path) => (path.clone(), CollisionPolicy::Append),
+            None => (self.folder.join(name), CollisionPolicy::Overwrite),
+        }
+    }
+}
+
+impl WorkerEnds {
+    /// The numbers of the worker's own share.
+    pub fn own(&self, stats: &Stats) -> Stats {
+        let (runs, steps) = self.before;
+        Stats { runs: stats.runs - runs, steps: stats.steps - steps, last_new: stats.last_new - steps, ..*stats }
+    }
+}
+
+/// The line of the contract: numbers, and runs in a second since the last line, which was at this time and of so many runs.
+pub(super) fn status_line(stats: &Stats, now_ns: u64, (shown_ns, shown_runs): (u64, u64)) -> String {
+    let rate = stats.runs.saturating_sub(shown_runs) as f64 * 1e9 / (now_ns - shown_ns).max(1) as f64;
+    let Stats { runs, steps, edges, checkpoints, failures, .. } = stats;
+    let seconds = now_ns / 1_000_000_000;
+    format!(
+        "[{seconds}s] runs={runs} steps={steps} edges={edges} cps={checkpoints} fails={failures} {rate:.0} runs/s\n"
+    )
+}
+
+impl ExplorationSink {
+    /// Says how it goes.
+    fn say(&mut self, stats: &Stats, now: u64) {
+        remark(&status_line(stats, now, (self.said.at_ns, self.said.runs)));
+        (self.said.at_ns, self.said.runs) = (now, stats.runs);
+    }
+
+    /// Records the run of `story`.
+    pub fn record(&mut self, story: &DecisionPath) -> Result<Recording, CampaignError> {
+        self.confirmer.record(story)
+    }
+
+    fn write(&mut self, story: &DecisionPath) -> Result<PathBuf, CampaignError> {
+        let recording = self.record(story)?;
+        let bytes = recording.to_bytes().map_err(|error| CampaignError::new("trace", error.to_string()))?;
+        let kind = recording.outcome.verdict.signature.as_ref().map_or("failure", |signature| signature.kind.name());
+        let name = format!("{kind}-{}.fozzy", Digest::of(&bytes).short());
+        let (path, collision) = self.place.of(self.kept.len(), Path::new(&name));
+        store::write_trace(&path, &bytes, collision)
+    }
+}
+
+impl ExplorationObserver for ExplorationSink {
+    fn on_step(&mut self, stats: &Stats) -> bool {
+        if (self.stop)() {
+            return false;
+        }
+        self.said.calls += 1;
+        if !self.said.calls.is_multiple_of(LOOK_EVERY) {
+            return true;
+        }
+        let now = self.watch.elapsed_ns();
+        let since = now - self.said.at_ns;
+        match &self.worker {
+            Some(worker) if since >= REPORT_EVERY_NS => {
+                worker.supervisor.send(&WorkerEvent::Progress { progress: worker.own(stats) });
+                self.said.at_ns = now;
+            }
+            None if self.verbose && since >= STATUS_EVERY_NS => self.say(stats, now),
+            _ => {}
+        }
+        self.time.is_none_or(|time| now < time.0)
+    }
+
+    fn on_captured(&mut self, story: &dyn Fn() -> DecisionPath) -> Result<(), HarnessError> {
+        let Some(worker) = &mut self.worker else { return Ok(()) };
+        worker.exchange.give(&story()).map_err(|error| HarnessError { what: error.to_string() })
+    }
+
+    fn peer_discoveries(&mut self, edges: &dyn Fn() -> EdgeClasses) -> PeerDiscoveries {
+        let now = self.watch.elapsed_ns();
+        self.worker.as_mut().map(|worker| worker.exchange.take(now, edges)).unwrap_or_default()
+    }
+
+    fn on_failure(&mut self, found: &FailureRecord<DecisionPath>) -> Result<(), HarnessError> {
+        let path = self.write(&found.input).map_err(|error| HarnessError { what: error.to_string() })?;
+        let (signature, found_at) = (found.verdict.signature.clone(), found.found_at);
+        if let Some(worker) = &self.worker {
+            let finding = FailureTrace { path: path.clone(), signature, found_at, times: 1 };
+            worker.supervisor.send(&WorkerEvent::Found { finding });
+        } else {
+            let title = signature.as_ref().map(ToString::to_string).unwrap_or_default();
+            let steps = found.input.steps;
+            remark(&format!("found {title}\n  run {found_at}, step {steps}, {}\n", path.display()));
+        }
+        self.kept.push(path);
+        Ok(())
+    }
+}

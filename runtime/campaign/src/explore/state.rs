@@ -1,0 +1,103 @@
+//! What an exploration goes on from another time: the stories of its places, as plain text.
+//!
+//! ```text
+//! {"format": "fozzy-explore-state", "version": 1, "component": "ab12…", "plan": "cd34…", "runs": 812, "stories": […]}
+//! ```
+//!
+//! Invariants: a file of another program, plan or version is refused, and so is one that is not whole; going on from it goes
+//! the ways of its stories again, so that nothing in it has to be believed.
+
+use crate::error::{CampaignError, at_path};
+use fozzy_search::explore::DecisionPath;
+use fozzy_trace::file::store::{Durability, write_atomic};
+use fozzy_trace::{Digest, Plan};
+use serde::{Deserialize, Serialize};
+use std::path::Path;
+
+const FORMAT: &str = "fozzy-explore-state";
+const VERSION: u32 = 1;
+/// Bytes that are read; what an exploration writes is far below.
+const BYTES_MAX: u64 = 1 << 30;
+
+/// What is kept.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ExploreState {
+    format: String,
+    version: u32,
+    /// The program.
+    component: Digest,
+    /// The plan that it was explored under.
+    plan: Digest,
+    /// Where its chance comes from.
+    pub seed: u64,
+    pub runs: u64,
+    pub steps: u64,
+    pub stories: Vec<DecisionPath>,
+}
+
+/// What identifies a plan, whatever the length of its runs.
+fn digest_of(plan: &Plan) -> Digest {
+    let plan = Plan { scenario: None, ..plan.clone() };
+    Digest::of(&serde_json::to_vec(&plan).expect("our own types are JSON"))
+}
+
+impl ExploreState {
+    pub fn new(
+        component: &[u8],
+        plan: &Plan,
+        (seed, runs, steps): (u64, u64, u64),
+        stories: Vec<DecisionPath>,
+    ) -> ExploreState {
+        let (component, plan) = (Digest::of(component), digest_of(plan));
+        ExploreState { format: FORMAT.to_owned(), version: VERSION, component, plan, seed, runs, steps, stories }
+    }
+
+    pub fn write(&self, path: &Path) -> Result<(), CampaignError> {
+        if let Some(folder) = path.parent() {
+            std::fs::create_dir_all(folder).map_err(|error| at_path("store", "cannot make", folder, &error))?;
+        }
+        let bytes = serde_json::to_vec(self).map_err(|error| CampaignError::new("internal", error.to_string()))?;
+        write_atomic(path, &bytes, Durability::Synced).map_err(|error| at_path("store", "cannot write", path, &error))
+    }
+
+    /// Reads one that is of this program and plan.
+    pub fn read(path: &Path, component: &[u8], plan: &Plan) -> Result<ExploreState, CampaignError> {
+        let failed = |error: std::io::Error| at_path("state", "cannot read", path, &error);
+        let bytes = std::fs::metadata(path).map_err(failed)?.len();
+        if bytes > BYTES_MAX {
+            let message = format!("{} has {bytes} bytes, at most {BYTES_MAX} are read", path.display());
+            return Err(CampaignError::new("state", message));
+        }
+        let text = std::fs::read(path).map_err(failed)?;
+        let refused = |why: String| {
+            CampaignError::new("state", format!("{}: {why}", path.display())).hint("leave out --resume to begin anew")
+        };
+        #[derive(Deserialize)]
+        #[serde(expecting = "a state of an exploration")]
+        struct Head {
+            format: Option<String>,
+            version: Option<u32>,
+        }
+        let parsed = |error: serde_json::Error| match error.is_data() {
+            true => refused(format!("it is no state of an exploration: {error}")),
+            false => refused(format!("it is not whole: {error}")),
+        };
+        let head: Head = serde_json::from_slice(&text).map_err(parsed)?;
+        if head.format.as_deref() != Some(FORMAT) {
+            return Err(refused("it is no state of an exploration".to_owned()));
+        }
+        if head.version != Some(VERSION) {
+            let found = head.version.map_or("none".to_owned(), |version| version.to_string());
+            return Err(refused(format!("expected version {VERSION}, found {found}")));
+        }
+        let state: ExploreState = serde_json::from_slice(&text).map_err(parsed)?;
+        if state.component != Digest::of(component) {
+            return Err(refused("it is of another program, or of another build of it".to_owned()));
+        }
+        if state.plan != digest_of(plan) {
+            return Err(refused("it is of another plan: other faults, files, environment or limits".to_owned()));
+        }
+        Ok(state)
+    }
+}

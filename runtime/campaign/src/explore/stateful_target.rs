@@ -1,0 +1,143 @@
+//! A scenario as the ground of an exploration: walked through with checkpoints, and confirmed by runs of their own.
+//!
+//! ```text
+//! answers ─▶ Walker (checkpoints, steps) ─▶ went on │ failed: judged by how it ended
+//! story ───▶ Session (the ordinary run, so many steps) ─▶ Execution ─▶ verdict, Recording
+//! ```
+//!
+//! Invariant: what a finding is, a run says that can be recorded; walking only says where to look.
+
+use crate::error::CampaignError;
+use crate::pipeline::{ENTRIES_KEPT, PreparedProgram, RecordingOrigin};
+use fozzy_check::{judge, judge_facts};
+use fozzy_engine::{Session, Walker};
+use fozzy_report::RunMode;
+use fozzy_search::explore::{DecisionPath, StatefulTarget};
+use fozzy_trace::facts::Property;
+use fozzy_trace::file::Recording;
+use fozzy_trace::plan::{Inputs, ScenarioPlan};
+use fozzy_trace::source::RecordedSource;
+use fozzy_trace::{
+    CheckpointId, DecisionSource, Execution, Executor, HarnessError, HistoryWindow, Plan, Seed, StepId, StepOutcome,
+    StepTarget, Verdict,
+};
+use std::sync::Arc;
+
+/// Runs stories as runs that can be recorded.
+pub struct PathConfirmer {
+    session: Session,
+    plan: Plan,
+    inputs: Inputs,
+    origin: RecordingOrigin,
+}
+
+impl PathConfirmer {
+    /// Runs under the plan of `prepared`.
+    pub fn new(prepared: &PreparedProgram, seed: Seed) -> Result<PathConfirmer, CampaignError> {
+        let (plan, inputs) = (prepared.planned.plan.clone(), prepared.planned.inputs.clone());
+        Ok(PathConfirmer {
+            session: prepared.session()?,
+            plan,
+            inputs,
+            origin: prepared.origin(seed, RunMode::Explore),
+        })
+    }
+
+    /// The plan of the run of a story.
+    pub fn plan_of(&self, story: &DecisionPath) -> Plan {
+        Plan { scenario: Some(ScenarioPlan::all(1, story.steps.max(1))), ..self.plan.clone() }
+    }
+
+    pub fn execute(&mut self, story: &DecisionPath, keep: HistoryWindow) -> Result<Execution, HarnessError> {
+        let plan = Arc::new(self.plan_of(story));
+        let planned = self.session.replan(plan, &self.inputs);
+        planned.map_err(|error| HarnessError { what: error.to_string() })?;
+        self.session.execute(Box::new(RecordedSource::new(self.origin.seed, story.overrides())), keep)
+    }
+
+    /// The run of a story, as a recording.
+    pub fn record(&mut self, story: &DecisionPath) -> Result<Recording, CampaignError> {
+        let execution = self.execute(story, 0..ENTRIES_KEPT)?;
+        Ok(self.origin.record(self.session.program(), self.plan_of(story), &self.inputs, &execution))
+    }
+}
+
+/// A scenario that is walked through.
+pub struct ScenarioTarget {
+    walker: Walker,
+    confirmer: PathConfirmer,
+}
+
+impl ScenarioTarget {
+    pub fn new(walker: Walker, confirmer: PathConfirmer) -> ScenarioTarget {
+        ScenarioTarget { walker, confirmer }
+    }
+
+    pub fn walker(&self) -> &Walker {
+        &self.walker
+    }
+}
+
+impl StepTarget for ScenarioTarget {
+    fn start(&self) -> CheckpointId {
+        self.walker.start()
+    }
+
+    fn restore(&mut self, checkpoint: CheckpointId, source: Box<dyn DecisionSource>) -> Result<(), HarnessError> {
+        self.walker.restore(checkpoint, source)
+    }
+
+    fn step(&mut self, step: StepId) -> Result<StepOutcome, HarnessError> {
+        self.walker.step(step)
+    }
+
+    fn capture(&mut self) -> Result<CheckpointId, HarnessError> {
+        self.walker.capture()
+    }
+
+    fn release(&mut self, checkpoint: CheckpointId) {
+        self.walker.release(checkpoint);
+    }
+}
+
+impl StatefulTarget for ScenarioTarget {
+    fn judge_end(&self) -> Option<Verdict> {
+        judge_facts(self.walker.facts())
+    }
+
+    fn coverage(&mut self, see: &mut dyn FnMut(&[u8])) {
+        self.walker.coverage().for_each(|(_, bytes)| see(bytes));
+        self.walker.clear_coverage();
+    }
+
+    fn properties(&self, see: &mut dyn FnMut(&str, &Property)) {
+        self.walker.facts().properties.iter().for_each(|(name, property)| see(name, property));
+    }
+
+    fn faults(&self, see: &mut dyn FnMut(u64)) {
+        self.walker.injected().for_each(see);
+    }
+
+    fn state(&self) -> Option<u64> {
+        self.walker.facts().states.digest()
+    }
+
+    fn memory_state(&mut self) -> Option<u64> {
+        self.walker.memory_state()
+    }
+
+    fn confirm(&mut self, story: &DecisionPath) -> Result<Verdict, HarnessError> {
+        Ok(judge(&self.confirmer.execute(story, 0..0)?))
+    }
+}
+
+/// A scenario that cannot be walked through, as an error of the command.
+pub fn walk_error(name: &str, error: &fozzy_engine::WalkerError) -> CampaignError {
+    let refused = CampaignError::new("target", format!("{name}: {error}"));
+    match error {
+        fozzy_engine::WalkerError::NoFlows => {
+            refused.hint("write one with `#[scenario]` of the SDK: fozzy init --template rust")
+        }
+        _ => refused,
+    }
+}

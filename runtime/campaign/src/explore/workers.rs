@@ -1,0 +1,326 @@
+//! An exploration by several worker processes: what they report, and what it comes to together.
+//!
+//! ```text
+//! worker ─ progress, Found { trace } ─▶ supervisor ─▶ each failure once, where traces of the run are
+//!        └ explored.json ─────────────▶ sums, unions; of a lost worker, what it had left in the exchange
+//! ```
+//!
+//! Invariants: a finding of a worker that is killed is a finding of the exploration; runs are counted once, and together are
+//! those that were asked for. What several find together depends on who was quicker, and each finding replays alone all
+//! the same.
+//! Not here: who starts and replaces workers (`crate::workers`), and what they give to each other (`exchange`).
+
+use super::campaign_sink::Where;
+use super::exchange;
+use crate::error::{CampaignError, at_path};
+use crate::notice::remark;
+use crate::options::StopFlag;
+use crate::selector;
+use crate::wall_clock::Stopwatch;
+use crate::workers::{
+    Direction, STOP_GRACE, Supervisor, SupervisorEnd, SupervisorObserver, SupervisorReport, WorkerLoss, WorkerProtocol,
+    WorkerRecord, WorkerSlot, own_command,
+};
+use fozzy_report::UnreachedBranch;
+use fozzy_search::explore::{DecisionPath, Reward, Stats};
+use fozzy_trace::{Duration, FailureSignature, HarnessError, Seed};
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+/// What an exploration came to.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct ExplorationResult {
+    /// Its numbers; of a worker, those of its own share.
+    pub stats: Stats,
+    /// Whether any flow did anything.
+    pub has_run: bool,
+    /// EdgeClasses that are told apart.
+    pub edges_total: u64,
+    /// For each module, whether each of its edges was taken.
+    pub taken: Vec<Vec<u8>>,
+    /// The failures, each once.
+    pub traces: Vec<FailureTrace>,
+    /// The ways to the places that are kept.
+    pub stories: Vec<DecisionPath>,
+    /// What each way to search has earned, by dial and name.
+    pub earned: Vec<(String, String, Reward)>,
+    /// Branches that were not reached.
+    #[serde(skip)]
+    pub not_reached: Vec<UnreachedBranch>,
+    /// Why it ended.
+    pub ended: String,
+    /// Workers that ended before their time.
+    #[serde(skip)]
+    pub workers_lost: u32,
+    /// Workers that were started in their place.
+    #[serde(skip)]
+    pub workers_restarted: u32,
+    /// Why it could not be brought to its end.
+    #[serde(skip)]
+    pub failure: Option<String>,
+}
+
+/// The trace of a failure.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct FailureTrace {
+    /// The file.
+    pub path: PathBuf,
+    /// What fails.
+    pub signature: Option<FailureSignature>,
+    /// The run that found it, of its worker, counted from 1; 0 when the worker was lost before it could say so.
+    pub found_at: u64,
+    /// How often it was seen.
+    pub times: u64,
+}
+
+/// What workers of an exploration report: numbers, failures, and why they ended.
+pub enum ExploreProtocol {}
+
+impl WorkerProtocol for ExploreProtocol {
+    type Progress = Stats;
+    type Finding = FailureTrace;
+    type Report = String;
+
+    fn runs(progress: &Stats) -> u64 {
+        progress.runs
+    }
+}
+
+/// An exploration by several workers.
+pub struct ExploreWorkers<'a> {
+    /// Where findings go.
+    pub place: &'a Where,
+    /// Workers at a time.
+    pub workers: u32,
+    /// The seed of all.
+    pub seed: Seed,
+    /// Runs of all together; `None` for no bound.
+    pub runs: Option<u64>,
+    /// Runs and steps of the exploration that is continued; they are not made again.
+    pub before: (u64, u64),
+    /// Real time for all.
+    pub time: Option<Duration>,
+    /// Whether the first failure ends it.
+    pub first_only: bool,
+    /// Whether a line says every two seconds how it goes.
+    pub verbose: bool,
+    /// Whether somebody wants it to end.
+    pub stop: StopFlag,
+}
+
+impl ExploreWorkers<'_> {
+    /// Explores, and puts together what all have found.
+    ///
+    /// # Errors
+    /// When workers cannot be started, or what they found cannot be kept.
+    pub fn run(&self) -> Result<ExplorationResult, CampaignError> {
+        let folder = self.place.folder.join("workers");
+        exchange::make(&folder)?;
+        let supervisor = Supervisor {
+            workers: self.workers,
+            runs: self.runs.map(|runs| runs.saturating_sub(self.before.0)),
+            time: self.time.map(|time| std::time::Duration::from_nanos(time.0)),
+            grace: STOP_GRACE,
+            seed: self.seed,
+            folder: folder.clone(),
+            command: &own_command,
+        };
+        let mut collector = Collector {
+            plan: self,
+            failures: Vec::new(),
+            by_signature: BTreeMap::new(),
+            known: BTreeSet::new(),
+            watch: Stopwatch::start(),
+            shown: (0, 0),
+        };
+        let report = supervisor.run(&mut collector)?;
+        collector.show(&report.slots);
+        collector.adopt(&folder, &report)?;
+        Ok(collector.merge(&folder, report))
+    }
+}
+
+/// Collects failures while workers run.
+struct Collector<'a> {
+    plan: &'a ExploreWorkers<'a>,
+    /// Each failure once, in the order in which they were reported.
+    failures: Vec<FailureTrace>,
+    by_signature: BTreeMap<Option<FailureSignature>, usize>,
+    /// Traces of workers that were reported.
+    known: BTreeSet<PathBuf>,
+    watch: Stopwatch,
+    /// When the last line was shown, and of how many runs.
+    shown: (u64, u64),
+}
+
+impl SupervisorObserver<ExploreProtocol> for Collector<'_> {
+    fn is_stop_requested(&self) -> bool {
+        (self.plan.stop)()
+    }
+
+    fn on_found(&mut self, worker: u32, found: FailureTrace) -> Result<Direction, HarnessError> {
+        self.keep(worker, found).map_err(|error| HarnessError { what: error.to_string() })?;
+        Ok(if self.plan.first_only { Direction::Stop } else { Direction::Continue })
+    }
+
+    fn on_status(&mut self, slots: &[WorkerSlot<ExploreProtocol>]) {
+        self.show(slots);
+    }
+
+    fn on_loss(&mut self, loss: &WorkerLoss) {
+        remark(&format!("{loss}\n"));
+    }
+
+    fn on_stray_line(&mut self, worker: u32, line: &str) {
+        remark(&format!("worker {worker}: {line}\n"));
+    }
+}
+
+impl Collector<'_> {
+    /// Keeps a failure that is not known; the trace is copied to where traces of the run are.
+    fn keep(&mut self, worker: u32, found: FailureTrace) -> Result<(), CampaignError> {
+        self.known.insert(found.path.clone());
+        if let Some(known) = self.by_signature.get(&found.signature) {
+            self.failures[*known].times += found.times;
+            return Ok(());
+        }
+        let path = placed(&found.path, self.plan.place, self.failures.len())?;
+        let title = found.signature.as_ref().map(ToString::to_string).unwrap_or_default();
+        remark(&format!("found {title}\n  run {} of worker {worker}, {}\n", found.found_at, path.display()));
+        self.by_signature.insert(found.signature.clone(), self.failures.len());
+        self.failures.push(FailureTrace { path, ..found });
+        Ok(())
+    }
+
+    /// The line of the contract, for all workers.
+    fn show(&mut self, slots: &[WorkerSlot<ExploreProtocol>]) {
+        if !self.plan.verbose {
+            return;
+        }
+        let stats = sum(slots.iter().flat_map(WorkerSlot::records).filter_map(|record| record.progress));
+        let (now, (shown_ns, shown_runs)) = (self.watch.elapsed_ns(), self.shown);
+        remark(&super::campaign_sink::status_line(&stats, now, (shown_ns, shown_runs)));
+        self.shown = (now, stats.runs);
+    }
+
+    /// Keeps the findings that a lost worker has written and not reported.
+    fn adopt(&mut self, folder: &Path, report: &SupervisorReport<ExploreProtocol>) -> Result<(), CampaignError> {
+        for slot in &report.slots {
+            for record in slot.records().iter().filter(|record| record.is_lost) {
+                for path in exchange::traces_of(folder, record.stream) {
+                    if !self.known.contains(&path) {
+                        let signature = selector::read(&path)?.outcome.verdict.signature;
+                        self.keep(slot.number(), FailureTrace { path, signature, found_at: 0, times: 1 })?;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Sums and unions.
+    fn merge(mut self, folder: &Path, report: SupervisorReport<ExploreProtocol>) -> ExplorationResult {
+        let mut all = ExplorationResult::default();
+        let mut numbers = Vec::new();
+        for record in report.slots.iter().flat_map(WorkerSlot::records) {
+            let explored = explored(folder, record);
+            numbers.push(explored.stats);
+            all.edges_total = all.edges_total.max(explored.edges_total);
+            unite(&mut all.taken, &explored.taken);
+            all.has_run |= explored.has_run;
+            all.stories.extend(explored.stories);
+            for (dial, name, earned) in explored.earned {
+                match all.earned.iter_mut().find(|known| (&known.0, &known.1) == (&dial, &name)) {
+                    Some((_, _, sum)) => *sum = sum.and(earned),
+                    None => all.earned.push((dial, name, earned)),
+                }
+            }
+            for seen in explored.traces {
+                // The first time was reported when it was found.
+                if let Some(known) = self.by_signature.get(&seen.signature) {
+                    self.failures[*known].times += seen.times.saturating_sub(1);
+                }
+            }
+            if all.ended.is_empty() {
+                all.ended = explored.ended;
+            }
+        }
+        let (runs, steps) = self.plan.before;
+        all.stats = sum(numbers.into_iter());
+        (all.stats.runs, all.stats.steps) = (all.stats.runs + runs, all.stats.steps + steps);
+        all.stats.last_new += steps;
+        all.stats.edges = all.taken.iter().flatten().map(|taken| u64::from(*taken)).sum::<u64>().max(all.stats.edges);
+        all.stats.findings = self.failures.len() as u64;
+        all.traces = self.failures;
+        (all.workers_lost, all.workers_restarted) = (report.lost, report.restarted);
+        match report.end {
+            // Each has ended for the same reason, or for several: the first says it.
+            SupervisorEnd::Complete if !all.ended.is_empty() => {}
+            // The last one was lost after its last run.
+            SupervisorEnd::Complete => all.ended = "runs".to_owned(),
+            SupervisorEnd::Time => all.ended = "time".to_owned(),
+            SupervisorEnd::Directed => all.ended = "finding".to_owned(),
+            SupervisorEnd::Requested => all.ended = "interrupted".to_owned(),
+            SupervisorEnd::Failed(why) => {
+                all.ended = "workers".to_owned();
+                all.failure = Some(why);
+            }
+        }
+        all
+    }
+}
+
+/// What a worker came to; of one that was lost, what it has left.
+fn explored(folder: &Path, record: &WorkerRecord<ExploreProtocol>) -> ExplorationResult {
+    if record.report.is_some()
+        && let Some(explored) = exchange::explored_by(folder, record.stream)
+    {
+        return explored;
+    }
+    let stats = record.progress.unwrap_or_default();
+    let taken = |edges: Vec<u8>| edges.into_iter().map(|classes| u8::from(classes != 0)).collect();
+    ExplorationResult {
+        stats,
+        has_run: stats.steps > 0,
+        taken: exchange::edges_of(folder, record.stream).into_iter().map(taken).collect(),
+        stories: exchange::stories_of(folder, record.stream),
+        ..ExplorationResult::default()
+    }
+}
+
+/// What one of them has taken is taken.
+fn unite(all: &mut Vec<Vec<u8>>, more: &[Vec<u8>]) {
+    all.resize(all.len().max(more.len()), Vec::new());
+    for (into, from) in all.iter_mut().zip(more) {
+        into.resize(into.len().max(from.len()), 0);
+        into.iter_mut().zip(from).for_each(|(into, from)| *into |= from);
+    }
+}
+
+fn sum(all: impl Iterator<Item = Stats>) -> Stats {
+    all.fold(Stats::default(), |sum, stats| Stats {
+        runs: sum.runs + stats.runs,
+        steps: sum.steps + stats.steps,
+        // What several have seen is not counted twice, as far as that is known here.
+        edges: sum.edges.max(stats.edges),
+        features: sum.features.max(stats.features),
+        states: sum.states.max(stats.states),
+        checkpoints: sum.checkpoints + stats.checkpoints,
+        failures: sum.failures + stats.failures,
+        findings: sum.findings.max(stats.findings),
+        lost: sum.lost + stats.lost,
+        cut: sum.cut + stats.cut,
+        last_new: sum.last_new.max(stats.last_new),
+        edges_once: sum.edges_once.max(stats.edges_once),
+        edges_twice: sum.edges_twice.max(stats.edges_twice),
+    })
+}
+
+/// A worker's trace, where traces of the run are.
+fn placed(path: &Path, place: &Where, number: usize) -> Result<PathBuf, CampaignError> {
+    let bytes = std::fs::read(path).map_err(|error| at_path("store", "cannot read", path, &error))?;
+    let name = path.file_name().map(PathBuf::from).unwrap_or_default();
+    let (to, collision) = place.of(number, &name);
+    crate::store::write_trace(&to, &bytes, collision)
+}

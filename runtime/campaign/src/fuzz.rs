@@ -1,0 +1,12 @@
+//! What a campaign needs of the real machine: its corpus and findings as files, and somebody who watches the clock.
+//!
+//! Not here: what is executed next (`fozzy-search`), flags (`command/fuzz.rs`).
+
+pub mod campaign_sink;
+pub mod cargo;
+pub mod choose;
+pub mod corpus;
+pub mod portable;
+pub mod summary;
+pub mod target;
+pub mod workers;

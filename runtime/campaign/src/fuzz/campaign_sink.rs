@@ -1,0 +1,318 @@
+//! Keeps what a campaign finds, at once, and says how it goes.
+//!
+//! ```text
+//! testcase ─▶ corpus folder
+//! failure  ─▶ <run>/panic-5e1f0c22a9d4.fozzy   replays alone
+//!             <run>/panic-5e1f0c22a9d4.input   the bytes
+//!             <run>/panic-5e1f0c22a9d4.min.*   the same, made smaller
+//! ```
+//!
+//! Invariant: nothing here has an influence on the campaign but that it ends when its time is over.
+
+use super::cargo::CargoFuzz;
+use super::corpus::CorpusFolder;
+use super::summary::{CampaignReport, FindingReport, Subject};
+use super::target::{ConfirmedRun, FindingConfirmer};
+use super::workers::FuzzProtocol;
+use crate::error::CampaignError;
+use crate::notice::remark;
+use crate::options::StopFlag;
+use crate::pipeline::{self, RecordingOrigin};
+use crate::wall_clock::Stopwatch;
+use crate::workers::{WorkerChannel, WorkerEvent};
+use fozzy_search::FailureRecord;
+use fozzy_search::fuzz::{FuzzObserver, Stats, Testcase};
+use fozzy_trace::file::store::{CollisionPolicy, Durability, write_atomic};
+use fozzy_trace::{Digest, Duration, HarnessError, Status, Verdict};
+use std::path::{Path, PathBuf};
+
+/// Between two lines that say how it goes.
+const STATUS_EVERY_NS: u64 = 2_000_000_000;
+/// Between two reports of a worker to its supervisor.
+const REPORT_EVERY_NS: u64 = 200_000_000;
+/// Between two looks of a worker at what others have found.
+const LOOK_EVERY_NS: u64 = 1_000_000_000;
+/// A look may take one part in so many of a worker's time.
+const LOOKS_SHARE: u64 = 20;
+/// Executions between two looks at the clock.
+const LOOK_EVERY: u64 = 16;
+/// Characters of arguments that are said while it runs.
+const ARGUMENTS_SAID: usize = 400;
+/// Calls at the beginning of a run that stand in its trace in full.
+const ENTRIES_KEPT: u64 = 1_000;
+
+/// Where findings go.
+pub struct Place {
+    /// The folder of the run.
+    pub folder: PathBuf,
+    /// The file that was asked for.
+    pub record: Option<PathBuf>,
+    pub collision: CollisionPolicy,
+    /// The cargo-fuzz target whose artifacts they are, and their folder.
+    pub artifacts: Option<(CargoFuzz, PathBuf)>,
+}
+
+/// What was kept of one failure.
+#[derive(Clone, Debug)]
+pub struct SavedFinding {
+    pub trace: PathBuf,
+    pub input: PathBuf,
+    /// What was called with it, if that was drawn by its type.
+    pub arguments: Option<String>,
+    pub smaller: Option<Smaller>,
+}
+
+/// The same failure by a smaller input.
+#[derive(Clone, Debug)]
+pub struct Smaller {
+    pub trace: PathBuf,
+    pub input: PathBuf,
+    pub bytes: u64,
+    pub arguments: Option<String>,
+    pub verdict: Verdict,
+}
+
+/// Keeps, and says.
+pub struct CampaignSink {
+    pub corpus: CorpusFolder,
+    pub confirmer: FindingConfirmer,
+    pub origin: RecordingOrigin,
+    pub place: Place,
+    pub watch: Stopwatch,
+    pub time: Option<Duration>,
+    pub subject: Subject,
+    /// Whether somebody wants it to end.
+    pub stop: StopFlag,
+    /// The supervisor, if it is one worker of several: that hears how it goes, and no person.
+    pub supervisor: Option<WorkerChannel<FuzzProtocol>>,
+    /// Bytes that an input can have.
+    pub input_bytes_max: usize,
+    /// In the order of findings.
+    pub kept: Vec<SavedFinding>,
+    /// What they are of.
+    found: Vec<FailureRecord>,
+    /// When the corpus was looked at last, and how long that took.
+    looked: (u64, u64),
+    said_at: u64,
+    said_executions: u64,
+    calls: u64,
+}
+
+/// What a keeper is made of.
+pub struct SinkConfig {
+    pub corpus: CorpusFolder,
+    pub confirmer: FindingConfirmer,
+    pub origin: RecordingOrigin,
+    pub place: Place,
+    pub subject: Subject,
+    pub time: Option<Duration>,
+    pub stop: StopFlag,
+    pub supervisor: Option<WorkerChannel<FuzzProtocol>>,
+    pub input_bytes_max: usize,
+}
+
+impl CampaignSink {
+    pub fn new(keeping: SinkConfig) -> CampaignSink {
+        let SinkConfig { corpus, confirmer, origin, place, subject, time, stop, supervisor, input_bytes_max } = keeping;
+        CampaignSink {
+            corpus,
+            confirmer,
+            origin,
+            place,
+            watch: Stopwatch::start(),
+            time,
+            subject,
+            stop,
+            supervisor,
+            input_bytes_max,
+            kept: Vec::new(),
+            found: Vec::new(),
+            looked: (0, 0),
+            said_at: 0,
+            said_executions: 0,
+            calls: 0,
+        }
+    }
+
+    /// Says it to a person, if one is there.
+    fn remark(&self, text: &str) {
+        if self.supervisor.is_none() {
+            remark(text);
+        }
+    }
+
+    /// Reports the last finding, as it is now.
+    fn report_finding(&self) {
+        if let (Some(supervisor), Some(found), Some(kept)) = (&self.supervisor, self.found.last(), self.kept.last()) {
+            supervisor.send(&WorkerEvent::Found { finding: FindingReport::of(found, kept) });
+        }
+    }
+
+    /// One line: what libFuzzer and others say, in their order.
+    fn say(&mut self, stats: &Stats, now: u64) {
+        let since = (now - self.said_at).max(1);
+        let rate = (stats.executions - self.said_executions) as f64 * 1e9 / since as f64;
+        self.remark(&format!(
+            "#{}  {} exec/s  edges {}  features {}  corpus {}/{}  finds {}  since last new {}\n",
+            stats.executions,
+            short(rate),
+            stats.edges,
+            stats.features,
+            stats.corpus,
+            bytes(stats.corpus_bytes),
+            stats.findings,
+            stats.executions - stats.last_new,
+        ));
+        (self.said_at, self.said_executions) = (now, stats.executions);
+    }
+
+    /// Records the run of `input`, and writes it and the input side by side.
+    fn keep(
+        &mut self,
+        input: &[u8],
+        path: &Path,
+        collision: CollisionPolicy,
+    ) -> Result<(PathBuf, PathBuf), CampaignError> {
+        let ConfirmedRun { execution, plan, inputs } = self.confirmer.execute(input, 0..ENTRIES_KEPT)?;
+        let recording = self.origin.record(self.confirmer.session().program(), plan, &inputs, &execution);
+        let trace = pipeline::write(&recording, path, collision)?;
+        // libFuzzer's artifacts have no ending.
+        let beside = trace.with_extension(if self.place.artifacts.is_some() { "" } else { "input" });
+        write_atomic(&beside, input, Durability::Synced)
+            .map_err(|error| crate::error::at_path("store", "cannot write", &beside, &error))?;
+        Ok((trace, beside))
+    }
+
+    /// What was called with `input`, which is said too.
+    fn say_arguments(&self, input: &[u8]) -> Option<String> {
+        let arguments = self.confirmer.written(input)?;
+        let short: String = arguments.chars().take(ARGUMENTS_SAID).collect();
+        let more = if short.len() < arguments.len() { "…" } else { "" };
+        self.remark(&format!("  called with {short}{more}\n"));
+        Some(arguments)
+    }
+
+    /// The file of a finding's trace.
+    fn path(&self, found: &FailureRecord) -> PathBuf {
+        let digest = Digest::of(&found.input);
+        match &self.place.artifacts {
+            None => {
+                let kind = found.verdict.signature.as_ref().map_or("failure", |signature| signature.kind.name());
+                self.place.folder.join(format!("{kind}-{}.fozzy", digest.short()))
+            }
+            Some((_, folder)) => {
+                let memory = found.verdict.findings.first().is_some_and(|finding| finding.title == "out of memory");
+                let kind = match found.verdict.status {
+                    Status::Timeout => "timeout",
+                    _ if memory => "oom",
+                    _ => "crash",
+                };
+                // As long as libFuzzer's, which are of another hash.
+                folder.join(format!("{kind}-{:.40}.fozzy", digest.to_string()))
+            }
+        }
+    }
+}
+
+impl FuzzObserver for CampaignSink {
+    fn on_execution(&mut self, stats: &Stats) -> bool {
+        if (self.stop)() {
+            return false;
+        }
+        self.calls += 1;
+        if !self.calls.is_multiple_of(LOOK_EVERY) {
+            return true;
+        }
+        let now = self.watch.elapsed_ns();
+        if let Some(supervisor) = &self.supervisor {
+            if now - self.said_at >= REPORT_EVERY_NS {
+                self.said_at = now;
+                let progress = CampaignReport::of(&self.subject, stats, &[], &[], "running").fuzz;
+                supervisor.send(&WorkerEvent::Progress { progress });
+            }
+        } else if now - self.said_at >= STATUS_EVERY_NS {
+            self.say(stats, now);
+        }
+        self.time.is_none_or(|time| now < time.0)
+    }
+
+    fn on_testcase(&mut self, testcase: &Testcase) -> Result<(), HarnessError> {
+        self.corpus.add(&testcase.input, &testcase.digest).map_err(harness)
+    }
+
+    /// Not for each round: with many files, a look takes long.
+    fn peer_inputs(&mut self) -> Result<Vec<Vec<u8>>, HarnessError> {
+        let now = self.watch.elapsed_ns();
+        let (at, took) = self.looked;
+        if self.supervisor.is_none() || now - at < LOOK_EVERY_NS.max(took.saturating_mul(LOOKS_SHARE)) {
+            return Ok(Vec::new());
+        }
+        let inputs = self.corpus.added_by_others(self.input_bytes_max).map_err(harness)?;
+        let done = self.watch.elapsed_ns();
+        self.looked = (done, done - now);
+        Ok(inputs)
+    }
+
+    fn on_failure(&mut self, found: &FailureRecord) -> Result<(), HarnessError> {
+        let (path, collision) = match &self.place.record {
+            // Those after the first stand beside it.
+            Some(path) if self.kept.is_empty() => (path.clone(), self.place.collision),
+            Some(path) => (path.clone(), CollisionPolicy::Append),
+            None => (self.path(found), CollisionPolicy::Overwrite),
+        };
+        let (trace, input) = self.keep(&found.input, &path, collision).map_err(harness)?;
+        let title = found.verdict.signature.as_ref().map(ToString::to_string).unwrap_or_default();
+        let confirmed = if found.confirmed { "" } else { " (a run by itself does not fail so)" };
+        self.remark(&format!(
+            "found {title}{confirmed}\n  execution {}, {} bytes, {}\n",
+            found.found_at,
+            found.input.len(),
+            trace.display()
+        ));
+        let arguments = self.say_arguments(&found.input);
+        if let Some((target, _)) = &self.place.artifacts {
+            self.remark(&target.lines(&input));
+        }
+        self.kept.push(SavedFinding { trace, input, arguments, smaller: None });
+        self.found.push(found.clone());
+        self.report_finding();
+        Ok(())
+    }
+
+    fn on_minimized(&mut self, smaller: &[u8], verdict: &Verdict) -> Result<(), HarnessError> {
+        let Some(kept) = self.kept.last() else { return Ok(()) };
+        let path = kept.trace.with_extension("min.fozzy");
+        let (trace, input) = self.keep(smaller, &path, CollisionPolicy::Overwrite).map_err(harness)?;
+        self.remark(&format!("  made smaller: {} bytes, {}\n", smaller.len(), trace.display()));
+        let arguments = self.say_arguments(smaller);
+        if let Some(kept) = self.kept.last_mut() {
+            let bytes = smaller.len() as u64;
+            kept.smaller = Some(Smaller { trace, input, bytes, arguments, verdict: verdict.clone() });
+        }
+        self.report_finding();
+        Ok(())
+    }
+}
+
+/// What cannot be written ends the campaign with these words; all that was found before is on the disk.
+fn harness(error: CampaignError) -> HarnessError {
+    HarnessError { what: error.to_string() }
+}
+
+/// `812`, `12.3k`, `1.2M`.
+fn short(number: f64) -> String {
+    match number {
+        n if n >= 1e6 => format!("{:.1}M", n / 1e6),
+        n if n >= 1e4 => format!("{:.1}k", n / 1e3),
+        n => format!("{n:.0}"),
+    }
+}
+
+/// `120B`, `4.1KiB`.
+fn bytes(number: u64) -> String {
+    match number {
+        n if n >= 10 << 20 => format!("{:.1}MiB", n as f64 / f64::from(1 << 20)),
+        n if n >= 10 << 10 => format!("{:.1}KiB", n as f64 / 1024.0),
+        n => format!("{n}B"),
+    }
+}

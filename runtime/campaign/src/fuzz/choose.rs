@@ -1,0 +1,202 @@
+//! What of a program is searched, as far as flags and the program itself say.
+//!
+//! ```text
+//! --stdin, --input-file, --arg   the program, from beginning to end
+//! --http                         its handler of requests
+//! NAME, --function NAME          a fuzz target, a property, `stateful`, or any function that it exports
+//! nothing                        its fuzz targets, else its properties, else its sequences
+//! ```
+//!
+//! Invariant: what cannot be searched is refused with what there is, and with the flag for it.
+
+use crate::error::CampaignError;
+use fozzy_engine::{EntryPoint, ExportedFunctions, InputDelivery};
+use fozzy_trace::plan::PlannedCall;
+
+/// The name by which the sequences of a scenario are asked for, as of its interface.
+const STATEFUL: &str = "stateful";
+
+/// Which functions are searched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FuzzMode {
+    /// Fuzz targets.
+    Coverage,
+    /// Properties.
+    Property,
+}
+
+/// What the user asks for.
+#[derive(Default)]
+pub struct EntryPointChoice<'a> {
+    pub stdin: bool,
+    pub file: Option<&'a str>,
+    pub argument: bool,
+    pub http: bool,
+    pub function: Option<&'a str>,
+    pub mode: Option<FuzzMode>,
+    /// Steps of a sequence.
+    pub flows: u32,
+}
+
+impl EntryPointChoice<'_> {
+    /// All that fits; at least one.
+    pub fn of(&self, functions: &ExportedFunctions, name: &str) -> Result<Vec<EntryPoint>, CampaignError> {
+        if let Some(delivery) = self.delivery()? {
+            return match functions.runs {
+                true => Ok(vec![EntryPoint::Program(delivery)]),
+                false => Err(none(functions, name, "does not run by itself: it does not export `wasi:cli/run`")),
+            };
+        }
+        if self.http {
+            return match functions.handles {
+                true => Ok(vec![EntryPoint::Call(PlannedCall::Http)]),
+                false => {
+                    Err(none(functions, name, "handles no requests: it does not export `wasi:http/incoming-handler`"))
+                }
+            };
+        }
+        let fuzz = functions.fuzz.iter().map(|name| EntryPoint::Call(PlannedCall::Fuzz(name.clone())));
+        let properties = functions.properties.iter().map(|name| EntryPoint::Call(PlannedCall::Property(name.clone())));
+        let sequences = functions.is_stateful.then_some(EntryPoint::Scenario { flows: self.flows });
+        let mut all: Vec<EntryPoint> = match self.mode {
+            Some(FuzzMode::Coverage) => fuzz.collect(),
+            Some(FuzzMode::Property) => properties.collect(),
+            None => fuzz.chain(properties).chain(sequences).collect(),
+        };
+        let Some(function) = self.function else {
+            // What is given bytes is what `fuzz` means, where there is more and nothing was said.
+            let kind = all.first().map(std::mem::discriminant);
+            let first = all.first().map(is_fuzz);
+            all.retain(|one| Some(std::mem::discriminant(one)) == kind && Some(is_fuzz(one)) == first);
+            return if all.is_empty() { Err(none(functions, name, "has no function to fuzz")) } else { Ok(all) };
+        };
+        let is_it = |one: &EntryPoint| match one {
+            EntryPoint::Scenario { .. } => function == STATEFUL,
+            one => one.name() == function,
+        };
+        let known = listed(&all);
+        all.retain(is_it);
+        if let ([], Some(found)) = (all.as_slice(), functions.exported(function)) {
+            all.push(EntryPoint::Call(PlannedCall::Function(found.to_owned())));
+        }
+        if !all.is_empty() {
+            return Ok(all);
+        }
+        let exported = functions.exported.iter().map(|name| format!("the function `{name}`"));
+        let known: Vec<String> = known.into_iter().chain(exported).collect();
+        let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
+        Err(CampaignError::new(
+            "target",
+            format!("{name} has no function `{}`; it has {known}", function.escape_debug()),
+        ))
+    }
+
+    fn delivery(&self) -> Result<Option<InputDelivery>, CampaignError> {
+        if let Some(path) = self.file {
+            let file = InputDelivery::file(path);
+            return file.map(Some).map_err(|why| CampaignError::new("usage", format!("--input-file: {why}")));
+        }
+        Ok(match (self.argument, self.stdin) {
+            (true, _) => Some(InputDelivery::Argument),
+            (false, true) => Some(InputDelivery::Stdin),
+            (false, false) => None,
+        })
+    }
+}
+
+fn is_fuzz(searched: &EntryPoint) -> bool {
+    matches!(searched, EntryPoint::Call(PlannedCall::Fuzz(_)))
+}
+
+/// For people.
+pub fn listed(all: &[EntryPoint]) -> Vec<String> {
+    let word = |one: &EntryPoint| match one {
+        EntryPoint::Call(PlannedCall::Fuzz(name)) => format!("the fuzz target `{name}`"),
+        EntryPoint::Call(PlannedCall::Property(name)) => format!("the property `{name}`"),
+        EntryPoint::Call(PlannedCall::Function(name)) => format!("the function `{name}`"),
+        EntryPoint::Call(PlannedCall::Http) => "the handler of requests".to_owned(),
+        EntryPoint::Program(delivery) => format!("the program ({})", EntryPoint::Program(delivery.clone()).name()),
+        EntryPoint::Scenario { .. } => format!("its sequences, as `{STATEFUL}`"),
+    };
+    all.iter().map(word).collect()
+}
+
+/// There is nothing of that kind: what there is, and what would be needed.
+fn none(functions: &ExportedFunctions, name: &str, what: &str) -> CampaignError {
+    let mut ways = Vec::new();
+    if functions.runs {
+        ways.push("it is a program: `--stdin`, `--input-file PATH` or `--arg` says where its input goes".to_owned());
+    }
+    if functions.handles {
+        ways.push("`--http` sends it requests".to_owned());
+    }
+    if let Some(first) = functions.exported.first() {
+        ways.push(format!("`--function '{first}'` calls what it exports"));
+    }
+    if !functions.fuzz.is_empty() || !functions.properties.is_empty() || functions.is_stateful {
+        ways.push("without flags, its fuzz targets, properties or sequences are called".to_owned());
+    }
+    if ways.is_empty() {
+        ways.push(
+            "needed is a fuzz target (`#[fuzz]` of the SDK, `LLVMFuzzerTestOneInput` of a core module), a property \
+             (`#[property]`), a program (`wasi:cli/run`), a handler (`wasi:http/incoming-handler`) or an exported function"
+                .to_owned(),
+        );
+    }
+    let found = match functions.exports.as_slice() {
+        [] => "no exports".to_owned(),
+        exports => exports.join(", "),
+    };
+    CampaignError::new("target", format!("{name} {what}: found {found}")).hint(ways.join("; "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(functions: &ExportedFunctions, wanted: &EntryPointChoice<'_>) -> String {
+        match wanted.of(functions, "it") {
+            Ok(all) => listed(&all).join(", "),
+            Err(error) => error.to_string(),
+        }
+    }
+
+    #[test]
+    fn what_is_searched_follows_from_flags_and_exports() {
+        let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<String>>();
+        let functions = ExportedFunctions {
+            fuzz: words(&["a", "b"]),
+            properties: words(&["b", "c"]),
+            exported: words(&["ns:p/i@1.0.0#parse"]),
+            is_stateful: true,
+            ..ExportedFunctions::default()
+        };
+        let named = |function| EntryPointChoice { function: Some(function), ..EntryPointChoice::default() };
+        assert_eq!(found(&functions, &EntryPointChoice::default()), "the fuzz target `a`, the fuzz target `b`");
+        assert_eq!(found(&functions, &named("c")), "the property `c`");
+        assert_eq!(found(&functions, &named("stateful")), "its sequences, as `stateful`");
+        assert_eq!(found(&functions, &named("ns:p/i#parse")), "the function `ns:p/i@1.0.0#parse`");
+        let mode = Some(FuzzMode::Property);
+        assert_eq!(found(&functions, &EntryPointChoice { mode, ..named("b") }), "the property `b`");
+        assert!(found(&functions, &named("d")).contains("it has no function `d`; it has the fuzz target `a`"));
+        assert!(
+            found(&functions, &EntryPointChoice { stdin: true, ..EntryPointChoice::default() })
+                .contains("does not run by itself")
+        );
+        let program = ExportedFunctions { runs: true, ..ExportedFunctions::default() };
+        assert_eq!(
+            found(&program, &EntryPointChoice { argument: true, ..EntryPointChoice::default() }),
+            "the program (argument)"
+        );
+        // Standard input is what is left when nothing else was said.
+        assert_eq!(
+            found(&program, &EntryPointChoice { argument: true, stdin: true, ..EntryPointChoice::default() }),
+            "the program (argument)"
+        );
+        assert!(
+            found(&program, &EntryPointChoice { http: true, ..EntryPointChoice::default() })
+                .contains("handles no requests")
+        );
+        assert!(found(&program, &EntryPointChoice::default()).contains("has no function to fuzz: found no exports"));
+    }
+}

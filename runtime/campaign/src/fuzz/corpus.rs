@@ -1,0 +1,143 @@
+//! A corpus as a folder of files, each named by the SHA-256 of its bytes.
+//!
+//! ```text
+//! .fozzy/corpora/parser.parse_anything/
+//!     e3b0c44298fc1c149afbf4c8996fb924…        what was found here
+//!     seed.txt                                 any other name: somebody's own
+//! ```
+//!
+//! Invariants: a file is whole or absent, whatever ends the process; nothing that is there is changed or removed; the
+//! order in which files are read does not depend on the machine. So any number of processes can share a folder.
+
+use crate::error::{CampaignError, at_path};
+use fozzy_trace::Digest;
+use fozzy_trace::file::store::{Durability, write_atomic};
+use std::collections::BTreeSet;
+use std::ffi::OsString;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// A folder with a corpus.
+pub struct CorpusFolder {
+    path: PathBuf,
+    /// The names of what was read or written here.
+    known: BTreeSet<OsString>,
+}
+
+/// Inputs to begin with, in their order.
+pub struct SeedInputs {
+    files: std::vec::IntoIter<PathBuf>,
+    /// Files that are longer than an input can be.
+    pub too_long: usize,
+    /// All others.
+    pub number: usize,
+    /// The first file that could not be read after all.
+    pub failed: Option<CampaignError>,
+}
+
+impl CorpusFolder {
+    /// Opens a folder, which is made if need be.
+    pub fn open(path: &Path) -> Result<CorpusFolder, CampaignError> {
+        fs::create_dir_all(path).map_err(|error| at_path("corpus", "cannot make the corpus folder", path, &error))?;
+        Ok(CorpusFolder { path: path.to_owned(), known: BTreeSet::new() })
+    }
+
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The files in it, small ones first. One that cannot be read is an error: a campaign without it would be another.
+    pub fn seeds(&mut self, bytes_max: usize) -> Result<SeedInputs, CampaignError> {
+        let failed = |error: io::Error| at_path("corpus", "cannot read", &self.path, &error);
+        let (mut files, mut too_long) = (Vec::new(), 0);
+        for entry in fs::read_dir(&self.path).map_err(failed)? {
+            let entry = entry.map_err(failed)?;
+            let path = entry.path();
+            self.known.insert(entry.file_name());
+            let metadata = fs::metadata(&path).map_err(|error| unreadable(&path, &error))?;
+            if !metadata.is_file() {
+                continue;
+            }
+            fs::File::open(&path).map_err(|error| unreadable(&path, &error))?;
+            if metadata.len() > bytes_max as u64 {
+                too_long += 1;
+            } else {
+                files.push((metadata.len(), entry.file_name(), path));
+            }
+        }
+        files.sort();
+        let number = files.len();
+        let files: Vec<PathBuf> = files.into_iter().map(|(_, _, path)| path).collect();
+        Ok(SeedInputs { files: files.into_iter(), too_long, number, failed: None })
+    }
+
+    /// What others have added since this was asked last: only what is named by its content. What cannot be read is left out,
+    /// since whoever has added it has it.
+    pub fn added_by_others(&mut self, bytes_max: usize) -> Result<Vec<Vec<u8>>, CampaignError> {
+        let failed = |error: io::Error| at_path("corpus", "cannot read", &self.path, &error);
+        let mut names = Vec::new();
+        for entry in fs::read_dir(&self.path).map_err(failed)? {
+            let name = entry.map_err(failed)?.file_name();
+            if !self.known.contains(&name) {
+                names.push(name);
+            }
+        }
+        names.sort();
+        let mut inputs = Vec::new();
+        for name in names {
+            let path = self.path.join(&name);
+            let fits = || fs::metadata(&path).is_ok_and(|it| it.is_file() && it.len() <= bytes_max as u64);
+            let is_one = name.to_str().is_some_and(is_digest);
+            if is_one
+                && fits()
+                && let Ok(bytes) = fs::read(&path)
+            {
+                inputs.push(bytes);
+            }
+            if is_one {
+                self.known.insert(name);
+            }
+        }
+        Ok(inputs)
+    }
+
+    /// Keeps an input.
+    pub fn add(&mut self, input: &[u8], digest: &Digest) -> Result<(), CampaignError> {
+        let name = digest.to_string();
+        let path = self.path.join(&name);
+        self.known.insert(name.into());
+        // Who sees the name sees these bytes, so that writing them again changes nothing.
+        if path.exists() {
+            return Ok(());
+        }
+        write_atomic(&path, input, Durability::Cached).map_err(|error| at_path("corpus", "cannot write", &path, &error))
+    }
+}
+
+/// Whether a file of that name was written by [`CorpusFolder::add`].
+pub fn is_digest(name: &str) -> bool {
+    name.len() == 64 && name.bytes().all(|byte| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte))
+}
+
+fn unreadable(path: &Path, error: &io::Error) -> CampaignError {
+    at_path("corpus", "cannot read", path, error)
+        .hint("every file of the corpus is an input; make it readable or move it away")
+}
+
+impl Iterator for SeedInputs {
+    type Item = Vec<u8>;
+
+    fn next(&mut self) -> Option<Vec<u8>> {
+        let path = self.files.next()?;
+        match fs::read(&path) {
+            Ok(bytes) => Some(bytes),
+            // Another process has removed it since.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => self.next(),
+            Err(error) => {
+                self.failed = Some(unreadable(&path, &error));
+                None
+            }
+        }
+    }
+}

@@ -1,0 +1,133 @@
+//! What a campaign has found, as its report says it: while it runs, at its end, and over all workers.
+//!
+//! Invariant: equal campaigns of one worker have equal reports.
+//! Not here: the words of reports (`fozzy-report`).
+
+use super::campaign_sink::SavedFinding;
+use fozzy_engine::EntryPoint;
+use fozzy_report::{FuzzCoverage, FuzzFinding, FuzzSummary};
+use fozzy_search::FailureRecord;
+use fozzy_search::fuzz::{CampaignEnd, Stats};
+use fozzy_trace::{Finding, Status, Verdict};
+use serde::{Deserialize, Serialize};
+
+/// What stays the same over a campaign.
+#[derive(Clone, Debug)]
+pub struct Subject {
+    pub function: String,
+    pub execution: &'static str,
+    pub total_edges: u64,
+    pub corpus_dir: String,
+}
+
+/// The numbers of a campaign, and its findings.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct CampaignReport {
+    pub fuzz: FuzzSummary,
+    /// Of each finding, what it is and how grave.
+    pub findings: Vec<(Finding, Status)>,
+    /// Why several workers could not bring it to its end.
+    #[serde(skip)]
+    pub failure: Option<String>,
+}
+
+/// One finding.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct FindingReport {
+    /// What of it is in the summary.
+    pub told: FuzzFinding,
+    /// What it is and how grave.
+    pub shown: Option<(Finding, Status)>,
+}
+
+/// What an execution of `searched` is.
+pub const fn execution_of(searched: &EntryPoint) -> &'static str {
+    match searched {
+        EntryPoint::Call(_) => "call",
+        EntryPoint::Program(_) => "re-execution",
+        EntryPoint::Scenario { .. } => "sequence",
+    }
+}
+
+pub const fn word_of(ended: CampaignEnd) -> &'static str {
+    match ended {
+        CampaignEnd::Executions => "runs",
+        CampaignEnd::Stopped => "time",
+        CampaignEnd::FirstFailure => "finding",
+    }
+}
+
+impl CampaignReport {
+    pub fn of(
+        subject: &Subject,
+        stats: &Stats,
+        found: &[FailureRecord],
+        kept: &[SavedFinding],
+        ended: &str,
+    ) -> CampaignReport {
+        let estimate = stats.estimate();
+        let both = || found.iter().zip(kept);
+        let fuzz = FuzzSummary {
+            function: subject.function.clone(),
+            execution: subject.execution.to_owned(),
+            jobs: 1,
+            executions: stats.executions,
+            failures: stats.failures,
+            repeated: 0,
+            coverage: FuzzCoverage {
+                unique_edges: stats.edges,
+                total_edges: subject.total_edges,
+                features: stats.features,
+                estimated_undiscovered_edges: estimate.undiscovered,
+                chance_of_new_edge: estimate.next_is_new,
+            },
+            last_new: stats.last_new,
+            corpus: stats.corpus,
+            corpus_bytes: stats.corpus_bytes,
+            corpus_dir: subject.corpus_dir.clone(),
+            findings: both().map(|(found, kept)| finding(found, kept)).collect(),
+            ended: ended.to_owned(),
+            workers_lost: 0,
+            workers_restarted: 0,
+        };
+        let findings = both().filter_map(|(found, kept)| shown(found, kept)).collect();
+        CampaignReport { fuzz, findings, failure: None }
+    }
+
+    /// The worst that was found, or that it could not be brought to its end.
+    pub fn status(&self) -> Status {
+        let statuses =
+            self.findings.iter().map(|(_, status)| *status).chain(self.failure.as_ref().map(|_| Status::Error));
+        statuses.max_by_key(|status| status.gravity()).unwrap_or(Status::Pass)
+    }
+}
+
+impl FindingReport {
+    /// A finding as it is now.
+    pub fn of(found: &FailureRecord, kept: &SavedFinding) -> FindingReport {
+        FindingReport { told: finding(found, kept), shown: shown(found, kept) }
+    }
+}
+
+/// A smaller input says more about a failure.
+fn shown(found: &FailureRecord, kept: &SavedFinding) -> Option<(Finding, Status)> {
+    let verdict: &Verdict = kept.smaller.as_ref().map_or(&found.verdict, |smaller| &smaller.verdict);
+    Some((verdict.findings.first().cloned()?, found.verdict.status))
+}
+
+fn finding(found: &FailureRecord, kept: &SavedFinding) -> FuzzFinding {
+    let smaller = kept.smaller.as_ref();
+    FuzzFinding {
+        signature: found.verdict.signature.clone(),
+        found_at: found.found_at,
+        times: found.times,
+        input_bytes: found.input.len() as u64,
+        arguments: smaller.map_or(&kept.arguments, |smaller| &smaller.arguments).clone(),
+        confirmed: found.confirmed,
+        trace_path: kept.trace.display().to_string(),
+        input_path: kept.input.display().to_string(),
+        minimized_trace_path: smaller.map(|smaller| smaller.trace.display().to_string()),
+        minimized_input_path: smaller.map(|smaller| smaller.input.display().to_string()),
+        minimized_input_bytes: smaller.map(|smaller| smaller.bytes),
+    }
+}

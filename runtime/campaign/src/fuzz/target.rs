@@ -1,0 +1,231 @@
+//! A component as a target of a campaign: called in the fast lane, judged, and confirmed by a run of its own.
+//!
+//! ```text
+//! input ─▶ Caller (checkpoint, call) ─▶ returned │ ended: judged by how it ended
+//! input ─▶ Confirmer (Session, under the plan of the input) ─▶ Execution ─▶ verdict, Recording
+//! ```
+//!
+//! Invariant: what a finding is, a run says that can be recorded; the fast lane only says where to look.
+
+use crate::error::CampaignError;
+use crate::pipeline::{self, PreparedProgram, cache};
+use fozzy_check::{judge, judge_end, judge_facts};
+use fozzy_engine::{CallOutcome, EntryPoint, FuzzExecutor, Program, Session, written};
+use fozzy_search::fuzz::{FuzzOutcome, FuzzTarget, MemoryUse, StructuredInput};
+use fozzy_trace::plan::{Inputs, PlannedCall};
+use fozzy_trace::source::{Override, RecordedSource, SeededSource};
+use fozzy_trace::{
+    CmpLogEntry, DecisionSource, Execution, ExecutionEnd, Executor, HarnessError, HistoryWindow, NodeId, Plan, Purpose,
+    Question, Seed, Status, Verdict, digest,
+};
+use std::sync::Arc;
+
+/// Runs one input as a run that can be recorded.
+pub struct FindingConfirmer {
+    session: Session,
+    searched: EntryPoint,
+    plan: Plan,
+    inputs: Inputs,
+    seed: Seed,
+}
+
+/// A run that can be recorded.
+pub struct ConfirmedRun {
+    pub execution: Execution,
+    pub plan: Plan,
+    pub inputs: Inputs,
+}
+
+impl FindingConfirmer {
+    /// `plan` and `inputs` are those to which an input is added. A fuzz target is warmed up if it can be.
+    pub fn new(
+        program: Program,
+        searched: &EntryPoint,
+        plan: &Plan,
+        inputs: &Inputs,
+        seed: Seed,
+    ) -> Result<FindingConfirmer, CampaignError> {
+        let warm = Plan { warm_up: matches!(searched, EntryPoint::Call(PlannedCall::Fuzz(_))), ..plan.clone() };
+        let mut confirmer = FindingConfirmer::under(warm, program.clone(), searched, inputs, seed)?;
+        if confirmer.plan.warm_up && judge(&confirmer.execute(&[], 0..0)?.execution).status != Status::Pass {
+            confirmer = FindingConfirmer::under(plan.clone(), program, searched, inputs, seed)?;
+        }
+        Ok(confirmer)
+    }
+
+    fn under(
+        plan: Plan,
+        program: Program,
+        searched: &EntryPoint,
+        inputs: &Inputs,
+        seed: Seed,
+    ) -> Result<FindingConfirmer, CampaignError> {
+        let (first, its) = searched.planned(&plan, inputs, &[]);
+        let session = pipeline::session(program, &first, &its)?;
+        Ok(FindingConfirmer { session, searched: searched.clone(), plan, inputs: inputs.clone(), seed })
+    }
+
+    /// The plan to which an input is added.
+    pub fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
+    pub fn session(&self) -> &Session {
+        &self.session
+    }
+
+    pub fn session_mut(&mut self) -> &mut Session {
+        &mut self.session
+    }
+
+    pub fn execute(&mut self, input: &[u8], keep: HistoryWindow) -> Result<ConfirmedRun, HarnessError> {
+        let (plan, inputs) = self.searched.planned(&self.plan, &self.inputs, input);
+        if let EntryPoint::Program(_) = self.searched {
+            let replanned = self.session.replan(Arc::new(plan.clone()), &inputs);
+            replanned.map_err(|error| HarnessError { what: error.to_string() })?;
+        }
+        let execution = self.session.execute(self.source(input), keep)?;
+        Ok(ConfirmedRun { execution, plan, inputs })
+    }
+
+    /// Who answers in the run of an input.
+    fn source(&self, input: &[u8]) -> Box<dyn DecisionSource> {
+        match self.searched {
+            EntryPoint::Call(PlannedCall::Fuzz(_)) => {
+                // The length and the bytes are the first two questions of the run.
+                let length = Override::Number(input.len() as u64);
+                let answers = [(0, length), (1, Override::Bytes(digest::hex(input)))];
+                Box::new(RecordedSource::new(self.seed, answers.into_iter().collect()))
+            }
+            EntryPoint::Program(_) => Box::new(SeededSource::new(self.seed)),
+            EntryPoint::Call(_) | EntryPoint::Scenario { .. } => Box::new(StructuredInput::new(self.seed, input)),
+        }
+    }
+
+    /// What is called with an input that is drawn from it, for people.
+    pub fn written(&self, input: &[u8]) -> Option<String> {
+        written(self.session.program(), &self.searched, &mut StructuredInput::new(self.seed, input))
+    }
+}
+
+/// A component.
+pub struct ComponentTarget {
+    caller: FuzzExecutor,
+    confirmer: FindingConfirmer,
+    /// Whether a program fails that exits with another code than 0.
+    exits_fail: bool,
+}
+
+impl ComponentTarget {
+    /// The functions of a program that was compiled to be called. Whether a fuzz target is warmed up, its confirmer has decided.
+    pub fn open(
+        prepared: &PreparedProgram,
+        entry: &EntryPoint,
+        seed: Seed,
+        exits_fail: bool,
+    ) -> Result<ComponentTarget, CampaignError> {
+        let PreparedProgram { loaded, planned, program } = prepared;
+        let confirmer = FindingConfirmer::new(program.clone(), entry, &planned.plan, &planned.inputs, seed)?;
+        // The plan of an input names what is called; a program's begins without one.
+        let called = match entry {
+            EntryPoint::Program(_) => planned.plan.clone(),
+            _ => entry.planned(confirmer.plan(), &planned.inputs, &[]).0,
+        };
+        let (component, cache) = (Arc::clone(&loaded.component), cache());
+        let caller = FuzzExecutor::new(component, &called, &planned.inputs, entry, seed, cache.as_ref());
+        let caller = caller.map_err(|error| caller_error(&loaded.target.name, &error))?;
+        Ok(ComponentTarget { caller, confirmer, exits_fail })
+    }
+
+    /// Runs an input as a run that can be recorded.
+    pub fn confirmer_mut(&mut self) -> &mut FindingConfirmer {
+        &mut self.confirmer
+    }
+
+    /// The executor of its calls, for measurements.
+    pub fn caller_mut(&mut self) -> &mut FuzzExecutor {
+        &mut self.caller
+    }
+
+    pub fn caller(&self) -> &FuzzExecutor {
+        &self.caller
+    }
+
+    /// Who answers what is drawn; nobody is asked by what is given bytes.
+    fn source(&self, input: &[u8]) -> Option<Box<dyn DecisionSource>> {
+        match self.confirmer.searched {
+            EntryPoint::Call(PlannedCall::Fuzz(_)) | EntryPoint::Program(_) => None,
+            EntryPoint::Call(_) | EntryPoint::Scenario { .. } => {
+                Some(Box::new(StructuredInput::new(self.confirmer.seed, input)))
+            }
+        }
+    }
+
+    /// Leaving is no failure of a program, which tells an error so, unless that was asked for; elsewhere, leaving with success
+    /// is none, as it is none of a run.
+    fn is_failure(&self, end: &ExecutionEnd) -> bool {
+        match end {
+            ExecutionEnd::Exited { code: 0 } => false,
+            ExecutionEnd::Exited { .. } => {
+                self.exits_fail || !matches!(self.confirmer.searched, EntryPoint::Program(_))
+            }
+            _ => true,
+        }
+    }
+}
+
+impl FuzzTarget for ComponentTarget {
+    fn execute(&mut self, input: &[u8]) -> Result<FuzzOutcome, HarnessError> {
+        let source = self.source(input);
+        let failed = match self.caller.call(input, source)? {
+            CallOutcome::Ended { end, backtrace, stderr } if self.is_failure(&end) => {
+                Some(Box::new(judge_end(&end, &stderr, &backtrace)))
+            }
+            CallOutcome::Returned | CallOutcome::Ended { .. } => judge_facts(self.caller.facts()).map(Box::new),
+        };
+        let memory = MemoryUse::of(self.caller.memory_bytes(), self.caller.written_pages(), input.len());
+        Ok(FuzzOutcome { failed, memory })
+    }
+
+    fn coverage(&self, see: &mut dyn FnMut(&[u8])) {
+        self.caller.coverage().for_each(|(_, bytes)| see(bytes));
+    }
+
+    fn compare(&mut self, input: &[u8], log: &mut Vec<CmpLogEntry>) -> Result<(), HarnessError> {
+        let source = self.source(input);
+        self.caller.compare(input, source, log)
+    }
+
+    fn confirm(&mut self, input: &[u8]) -> Result<Verdict, HarnessError> {
+        Ok(judge(&self.confirmer.execute(input, 0..0)?.execution))
+    }
+}
+
+/// Inputs to begin with where values are drawn from them: an input that is used up gives the simplest values, so that nothing
+/// would reward a longer one by itself.
+pub fn made_up(searched: &EntryPoint, seed: Seed, bytes_max: usize) -> Vec<Vec<u8>> {
+    let lengths: &[usize] = match searched {
+        EntryPoint::Call(PlannedCall::Fuzz(_) | PlannedCall::Property(_)) | EntryPoint::Program(_) => {
+            return Vec::new();
+        }
+        EntryPoint::Call(PlannedCall::Http) => {
+            let requests = ["GET / HTTP/1.1\naccept: */*\n\n", "POST / HTTP/1.1\ncontent-type: application/json\n\n{}"];
+            return requests.map(|request| request.as_bytes().to_vec()).to_vec();
+        }
+        EntryPoint::Call(PlannedCall::Function(_)) => &[16],
+        EntryPoint::Scenario { .. } => &[64, 256, 1024],
+    };
+    let mut source = SeededSource::new(seed);
+    let question = Question { node: NodeId(0), purpose: Purpose::Random, site: "made up" };
+    let mut random = |length: &usize| {
+        let mut input = vec![0; (*length).min(bytes_max)];
+        source.fill(question, &mut input);
+        input
+    };
+    lengths.iter().map(&mut random).collect()
+}
+
+/// A component that cannot be called, as an error of the command.
+pub fn caller_error(name: &str, error: &fozzy_engine::ExecutorError) -> CampaignError {
+    CampaignError::new("target", format!("{name}: {error}"))
+}

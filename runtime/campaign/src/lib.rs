@@ -1,0 +1,36 @@
+//! What joins the engine and the search, as a library: no arguments, no screens, no exit codes.
+//!
+//! ```text
+//! load ─▶ plan ─▶ compile ─▶ session ─▶ execute ─▶ judge ─▶ record          the pipeline
+//!   targets of campaigns: calls (fuzz), scenarios (explore), sequences (shrink)
+//!   corpora, saved failures, generated tests, suites, coverage, run store, selectors, workers
+//! ```
+//!
+//! Invariants: nothing here prints or ends the process; what a person should hear goes to the [`notice`] that the program
+//! has set.
+
+#![allow(missing_docs, reason = "moved from a binary a moment ago; each item gets its sentence next")]
+
+pub mod artifacts;
+pub mod build;
+pub mod causality;
+pub mod config;
+pub mod coverage;
+pub mod error;
+pub mod explore;
+pub mod fuzz;
+pub mod inputs;
+pub mod notice;
+pub mod options;
+pub mod pipeline;
+pub mod scenario;
+pub mod selector;
+pub mod shrink;
+pub mod sources;
+pub mod store;
+pub mod suite;
+pub mod walker;
+pub mod wall_clock;
+pub mod workers;
+
+pub use error::CampaignError;

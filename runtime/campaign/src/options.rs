@@ -1,0 +1,80 @@
+//! What the user asks for, without the words of a command line.
+
+use fozzy_plan::{FilesBackend, MemoryFile, ScriptBackend};
+use fozzy_trace::Duration;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// Whether a campaign is to come to its end before its time.
+pub type StopFlag = Arc<dyn Fn() -> bool + Send + Sync>;
+
+/// Bounds of an execution.
+#[derive(Clone, Debug, Default)]
+pub struct LimitOptions {
+    /// Virtual time.
+    pub timeout: Option<Duration>,
+    /// Instructions.
+    pub fuel: Option<u64>,
+    /// Linear memory, or what the steps of a scenario file may have allocated at once, in MiB.
+    pub memory_mib: Option<u64>,
+    /// What allocations are held to.
+    pub memory: MemoryFile,
+}
+
+/// What the simulated computer has.
+#[derive(Clone, Debug, Default)]
+pub struct WorldOptions {
+    /// A plan file; everything else here goes before what it says.
+    pub plan: Option<PathBuf>,
+    /// Directories that are copied to the virtual disk: `HOST::GUEST`.
+    pub dirs: Vec<String>,
+    /// Environment variables: `NAME=VALUE`.
+    pub env: Vec<String>,
+    /// A file with the standard input.
+    pub stdin: Option<PathBuf>,
+    /// Whether standard input stays open at its end.
+    pub stdin_stays_open: bool,
+    /// Faults, as words of a plan.
+    pub faults: Vec<String>,
+    /// The component that a scenario judges.
+    pub judged: Option<PathBuf>,
+    /// Instances of that component.
+    pub target_instances: Option<u32>,
+    /// Whether NaNs keep the bits that the machine gives them.
+    pub no_canonical_nans: bool,
+    /// The virtual wall clock at the start, in seconds since 1970.
+    pub wall_start: Option<u64>,
+}
+
+/// Which operations the real computer answers.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct BackendOptions {
+    /// Operations on files.
+    pub files: Option<FilesBackend>,
+    /// Outgoing HTTP.
+    pub http: Option<ScriptBackend>,
+    /// Processes.
+    pub processes: Option<ScriptBackend>,
+}
+
+/// What all executions of one project share.
+#[derive(Clone, Debug)]
+pub struct Project {
+    /// Its settings.
+    pub config: crate::config::Config,
+    /// What answers, when it is said for this invocation.
+    pub backends: BackendOptions,
+    /// Whether traces of passing runs are kept too.
+    pub keep_passing: bool,
+}
+
+/// How a program is run.
+#[derive(Clone, Debug, Default)]
+pub struct RunRequest {
+    /// Arguments of the program.
+    pub args: Vec<String>,
+    /// Bounds of each execution.
+    pub limits: LimitOptions,
+    /// What the simulated computer has.
+    pub world: WorldOptions,
+}

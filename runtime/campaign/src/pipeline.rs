@@ -1,0 +1,19 @@
+//! The pipeline: from what the user named to a recorded run.
+//!
+//! ```text
+//! load ─▶ plan ─▶ compile ─▶ session ─▶ execute ─▶ judge ─▶ record
+//!  load.rs  plan.rs  prepare.rs          the engine          record.rs
+//! ```
+//!
+//! Invariant: every command and every campaign goes this way, and no other.
+
+mod load;
+mod plan;
+mod prepare;
+mod record;
+
+pub use load::{LoadedTarget, cache, load, summary_of};
+pub use plan::{RunPlan, component, plan, plan_error};
+pub(crate) use prepare::session;
+pub use prepare::{PreparedProgram, session_of};
+pub use record::{ENTRIES_KEPT, RecordPolicy, RecordingOrigin, engine_id, identity, kept, write};

@@ -1,0 +1,159 @@
+//! From what the user named to a program: recognised by content, built first if it is a folder.
+
+use crate::build;
+use crate::error::{CampaignError, at_path};
+use crate::notice::notice;
+use crate::options::WorldOptions;
+use crate::scenario::{self, ScenarioFile};
+use fozzy_engine::{Cache, LazyInput};
+use fozzy_report::TargetSummary;
+use fozzy_trace::Digest;
+use fozzy_trace::file::{RecordedTarget, Recording};
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, mpsc};
+use std::time::Duration;
+
+/// Bytes of standard input that are read; more is refused, since all of it travels in the trace.
+const STDIN_BYTES_MAX: u64 = 256 << 20;
+
+/// A program that was read and recognised.
+#[derive(Clone, Debug)]
+pub struct LoadedTarget {
+    /// What traces and reports say of it.
+    pub target: RecordedTarget,
+    /// The component that is executed.
+    pub component: Arc<[u8]>,
+    /// Size of the file.
+    pub source_bytes: u64,
+    /// The scenario file, when the program is the player.
+    pub scenario: Option<ScenarioFile>,
+}
+
+impl LoadedTarget {
+    /// A program that is no file: a component or a core module, as bytes or as text.
+    pub fn of_bytes(name: &str, bytes: &[u8]) -> Result<LoadedTarget, CampaignError> {
+        recognised(name.to_owned(), bytes).map_err(|error| CampaignError::new("target", format!("{name}: {error}")))
+    }
+
+    /// The program of a recording.
+    pub fn of_recording(recording: &Recording) -> LoadedTarget {
+        let (target, component) = (recording.target.clone(), Arc::clone(&recording.component));
+        LoadedTarget { target, source_bytes: component.len() as u64, component, scenario: None }
+    }
+
+    /// The target as reports show it.
+    pub fn summary(&self) -> TargetSummary {
+        summary_of(&self.target)
+    }
+}
+
+/// The target as reports show it.
+pub fn summary_of(target: &RecordedTarget) -> TargetSummary {
+    TargetSummary { name: target.name.clone(), digest: target.source, kind: target.kind.clone() }
+}
+
+/// Reads what stands at `path`, by content; a folder is built first.
+pub fn load(path: &Path) -> Result<LoadedTarget, CampaignError> {
+    if let Some(path) = scenario::named(path) {
+        return load_scenario(&path);
+    }
+    let metadata = std::fs::metadata(path).map_err(|error| at_path("target", "cannot read", path, &error))?;
+    let file: PathBuf = match metadata.is_dir() {
+        true => build::build(path)?,
+        false => path.to_owned(),
+    };
+    let bytes = read(&file).map_err(|error| at_path("target", "cannot read", &file, &error))?;
+    let name = file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let refused = |error| CampaignError::new("target", format!("{}: {error}", file.display()));
+    recognised(name, &bytes).map_err(refused)
+}
+
+fn recognised(name: String, bytes: &[u8]) -> Result<LoadedTarget, fozzy_engine::LoadError> {
+    let loaded = fozzy_engine::load(bytes, cache().as_ref())?;
+    let target = RecordedTarget { name, source: Digest::of(bytes), kind: loaded.kind.name().to_owned() };
+    Ok(LoadedTarget { target, component: loaded.component.into(), source_bytes: bytes.len() as u64, scenario: None })
+}
+
+/// Reads a scenario file; the program is the player.
+fn load_scenario(path: &Path) -> Result<LoadedTarget, CampaignError> {
+    let file = scenario::read(path)?;
+    let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let target = RecordedTarget { name, source: Digest::of(&file.text), kind: scenario::KIND.to_owned() };
+    let source_bytes = file.text.len() as u64;
+    Ok(LoadedTarget { target, component: file.player(), source_bytes, scenario: Some(file) })
+}
+
+/// Reads at most one byte more than a program can have: a device without end is refused, not swallowed.
+fn read(file: &Path) -> io::Result<Vec<u8>> {
+    let limit = fozzy_engine::PROGRAM_BYTES_MAX as u64 + 1;
+    let file = std::fs::File::open(file)?;
+    let mut bytes = Vec::with_capacity(file.metadata()?.len().min(limit) as usize);
+    file.take(limit).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// The user's cache; without one everything works, only slower.
+pub fn cache() -> Option<Cache> {
+    match Cache::open(&cache_directory()?) {
+        Ok(cache) => Some(cache),
+        Err(error) => {
+            tracing::warn!(%error, "running without the compile cache");
+            None
+        }
+    }
+}
+
+/// Where compiled programs are kept: FOZZY_CACHE_DIR, or `fozzy` in the user's cache folder.
+#[allow(clippy::disallowed_methods, reason = "a setting of the tool; a cache cannot change what a program does")]
+fn cache_directory() -> Option<PathBuf> {
+    let named = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    named("FOZZY_CACHE_DIR")
+        .or_else(|| named("XDG_CACHE_HOME").map(|base| base.join("fozzy")))
+        .or_else(|| named("HOME").map(|home| home.join(".cache").join("fozzy")))
+}
+
+/// Standard input from the file that was named; `None` when none was.
+pub(super) fn named_stdin(world: &WorldOptions) -> Result<Option<Vec<u8>>, CampaignError> {
+    let Some(path) = &world.stdin else { return Ok(None) };
+    let file = std::fs::File::open(path).map_err(|error| at_path("stdin", "cannot read", path, &error))?;
+    let bytes = read_input(file).map_err(|what| CampaignError::new("stdin", format!("{}: {what}", path.display())))?;
+    Ok(Some(bytes))
+}
+
+/// Our own standard input, which is read when the program looks at it.
+pub(super) fn own_stdin() -> Arc<LazyInput> {
+    let own = || {
+        let done = remark_when_slow();
+        let read = read_input(io::stdin().lock());
+        drop(done);
+        read
+    };
+    Arc::new(LazyInput::new(own))
+}
+
+fn read_input(from: impl Read) -> Result<Vec<u8>, String> {
+    let mut bytes = Vec::new();
+    match from.take(STDIN_BYTES_MAX + 1).read_to_end(&mut bytes) {
+        Ok(_) if bytes.len() as u64 > STDIN_BYTES_MAX => {
+            Err(format!("standard input has more than the {STDIN_BYTES_MAX} bytes that are read"))
+        }
+        Ok(_) => Ok(bytes),
+        // A closed descriptor (`<&-`) is an empty input, as for any program.
+        Err(error) if error.raw_os_error() == Some(9) => Ok(Vec::new()),
+        Err(error) => Err(format!("cannot read standard input: {error}")),
+    }
+}
+
+/// All of standard input is read at the program's first look at it, so a pipe that nobody closes would look
+/// like a hang: after two seconds it is said what is waited for. Dropping the answer ends the watch.
+#[allow(clippy::disallowed_methods, reason = "a remark for a person, while no guest code runs")]
+fn remark_when_slow() -> mpsc::Sender<()> {
+    let (done, waiting) = mpsc::channel();
+    std::thread::spawn(move || {
+        if waiting.recv_timeout(Duration::from_secs(2)) == Err(mpsc::RecvTimeoutError::Timeout) {
+            notice(b"reading standard input to its end; `< /dev/null` gives the program an empty one\n");
+        }
+    });
+    done
+}

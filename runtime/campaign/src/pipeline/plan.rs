@@ -1,0 +1,266 @@
+//! From flags, plan file and settings to a plan, its inputs, and the real computer as far as it was opened.
+//!
+//! ```text
+//! defaults < fozzy.toml < fozzy.toml [target."app.wasm"] < --plan < flags ──▶ RunPlan
+//! ```
+//!
+//! Not here: the notation of plan files (`fozzy-plan`).
+
+use super::load::{self, LoadedTarget};
+use crate::error::{CampaignError, at_path};
+use crate::options::{BackendOptions, LimitOptions, Project, RunRequest, WorldOptions};
+use fozzy_engine::{LazyInput, Session};
+use fozzy_live::{LiveComputer, LiveOptions};
+use fozzy_plan::{BackendsFile, ByteSize, ComponentFile, LimitsFile, MachineFile, PlanFile, TimeSpan, WallStart};
+use fozzy_trace::Plan;
+use fozzy_trace::file::Recording;
+use fozzy_trace::plan::{
+    Backend, Backends, HttpReply, Inputs, MEMORY_BYTES_DEFAULT, MachinePlan, MemoryPlan, Mount, ProcessReply, REDACTED,
+};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// A plan with everything that it needs.
+#[derive(Clone)]
+pub struct RunPlan {
+    /// The plan.
+    pub plan: Plan,
+    /// What it names by digest.
+    pub inputs: Inputs,
+    /// Our own standard input, when no other was given.
+    pub stdin: Option<Arc<LazyInput>>,
+    /// Values that the sandbox never sees, each with what stands for it there.
+    secrets: Vec<(String, String)>,
+}
+
+/// The plan for a program.
+pub fn plan(project: &Project, loaded: &LoadedTarget, request: &RunRequest) -> Result<RunPlan, CampaignError> {
+    let name = loaded.target.name.as_str();
+    let RunRequest { args, limits, world } = request;
+    let file = of_flags(args, limits, world)?;
+    let file = of_backends(project.backends).over(file);
+    let file = match &world.plan {
+        Some(path) => file.over(read(path)?),
+        None => file,
+    };
+    let file = file.over(project.config.targets.get(name).cloned().unwrap_or_default());
+    let file = file.over(of_backends(project.config.backends()));
+    let file = file.over(project.config.memory(loaded.scenario.is_some()));
+    let mut inputs = Inputs::default();
+    let mut loader = |path: &Path| component(path);
+    let resolved = file.resolve(name, &mut loader, &mut inputs).map_err(plan_error)?;
+    let mut plan = resolved.plan;
+    for word in &world.dirs {
+        plan.main.dirs.push(capture(word, &mut inputs)?);
+    }
+    hold_memory(&mut plan, &file, loaded)?;
+    let named = load::named_stdin(world)?;
+    let has_stdin = named.is_some() || resolved.stdin_given;
+    if let Some(bytes) = named {
+        plan.main.stdin.bytes = inputs.add(bytes);
+    }
+    let stdin = match &loaded.scenario {
+        Some(_) if has_stdin => {
+            let message = format!("{name} is a scenario file, which reads no standard input");
+            return Err(CampaignError::new("plan", message).hint("leave out --stdin and `stdin`"));
+        }
+        Some(file) => {
+            file.equip(name, &mut plan, &mut inputs)?;
+            None
+        }
+        None => (!has_stdin).then(load::own_stdin),
+    };
+    if plan.backends.files == Backend::Host && !plan.main.dirs.is_empty() {
+        let message = "directories are copied onto the virtual disk, and files are answered by the real one";
+        return Err(CampaignError::new("plan", message).hint("leave out --dir and [dirs], or --fs-backend host"));
+    }
+    let secrets = hide_secrets(&mut plan)?;
+    Ok(RunPlan { plan, inputs, stdin, secrets })
+}
+
+/// The steps of a scenario file have a memory of their own: the limit is that of theirs, not of the player's. Who has no steps
+/// cannot be held to what only they heed.
+fn hold_memory(plan: &mut Plan, file: &PlanFile, loaded: &LoadedTarget) -> Result<(), CampaignError> {
+    if loaded.scenario.is_none() {
+        if !plan.memory.as_ref().is_some_and(MemoryPlan::is_of_steps) {
+            return Ok(());
+        }
+        let name = &loaded.target.name;
+        let message = format!(
+            "{name} is a program with an allocator of its own: failing allocations, fragmentation and waves are for the \
+             steps of scenario files"
+        );
+        return Err(CampaignError::new("plan", message)
+            .hint("bound its linear memory: --mem-limit-mb, or `memory` in [limits]"));
+    }
+    if let Some(limit) = file.limits.memory {
+        plan.limits.memory_bytes = MEMORY_BYTES_DEFAULT;
+        plan.memory.get_or_insert_default().limit_bytes = Some(limit.0);
+    }
+    Ok(())
+}
+
+/// Reads a plan file.
+fn read(path: &Path) -> Result<PlanFile, CampaignError> {
+    let text = fozzy_plan::read_text(path).map_err(plan_error)?;
+    PlanFile::parse(&text, path).map_err(plan_error)
+}
+
+/// Reads a component that a plan names.
+pub fn component(path: &Path) -> Result<Vec<u8>, String> {
+    load::load(path).map(|loaded| loaded.component.to_vec()).map_err(|error| error.to_string())
+}
+
+/// What is wrong with a plan file, as an error of a campaign.
+pub fn plan_error(error: fozzy_plan::PlanError) -> CampaignError {
+    let refused = CampaignError::new("plan", error.to_string());
+    // It does not help who has no file, or one that is no text.
+    let of_a_key = error.problems.iter().any(|problem| !problem.key.is_empty());
+    if of_a_key { refused.hint("`fozzy schema plan` describes every key") } else { refused }
+}
+
+impl RunPlan {
+    /// The plan and the inputs of a recording, which needs nothing of the real computer any more.
+    pub fn of_recording(recording: &Recording) -> RunPlan {
+        RunPlan::of(recording.plan.clone(), recording.inputs.clone())
+    }
+
+    /// A plan that needs nothing of the real computer.
+    pub fn of(plan: Plan, inputs: Inputs) -> RunPlan {
+        RunPlan { plan, inputs, stdin: None, secrets: Vec::new() }
+    }
+
+    /// Opens the real computer to `session` as far as the plan says so, without the run store at `store`.
+    pub(crate) fn open(&self, session: &mut Session, store: &Path) -> Result<(), CampaignError> {
+        let Backends { files, http, processes } = self.plan.backends;
+        if [files, http, processes].iter().all(|backend| *backend == Backend::Virtual) {
+            return Ok(());
+        }
+        let here = std::env::current_dir().map_err(|error| at_path("plan", "cannot use", Path::new("."), &error))?;
+        let options = LiveOptions {
+            hidden: below(&here, store),
+            files: files == Backend::Host,
+            http: http == Backend::Host,
+            processes: processes == Backend::Host,
+            path: search_path(),
+            secrets: self.secrets.clone(),
+            redact: self.plan.redact.clone(),
+            ..LiveOptions::new(here)
+        };
+        let live = LiveComputer::new(options).map_err(|error| CampaignError::new("plan", error.to_string()))?;
+        session.observe(Box::new(live));
+        Ok(())
+    }
+
+    /// Whether the real computer takes part.
+    pub fn is_live(&self) -> bool {
+        let Backends { files, http, processes } = self.plan.backends;
+        [files, http, processes].contains(&Backend::Host)
+    }
+
+    /// Puts into the plan what the program read of our own input, so that the trace has it.
+    pub fn add_stdin(&mut self) {
+        if let Some(bytes) = self.stdin.as_ref().and_then(|own| own.taken()) {
+            self.plan.main.stdin.bytes = self.inputs.add(bytes);
+        }
+    }
+}
+
+/// The path of `store` below `root`, if it stands there. It need not exist yet.
+fn below(root: &Path, store: &Path) -> Option<PathBuf> {
+    let (root, store) = (root.canonicalize().ok()?, std::path::absolute(store).ok()?);
+    let real = store.canonicalize().ok();
+    let found = real.as_deref().unwrap_or(&store).strip_prefix(&root).ok()?.to_owned();
+    (!found.as_os_str().is_empty()).then_some(found)
+}
+
+/// Where real commands are looked for.
+#[allow(clippy::disallowed_methods, reason = "a fact of the real computer, for real processes only")]
+fn search_path() -> Vec<PathBuf> {
+    std::env::var_os("PATH").map(|path| std::env::split_paths(&path).collect()).unwrap_or_default()
+}
+
+/// The values of redacted environment variables never enter the sandbox: their place is taken by words that the
+/// real computer's side exchanges, also where they stand in arguments or other variables of any machine. What cannot be
+/// known: values that are shorter than [`SECRET_BYTES_MIN`](fozzy_live::SECRET_BYTES_MIN), and copies in files, standard
+/// input, rules or the program itself.
+fn hide_secrets(plan: &mut Plan) -> Result<Vec<(String, String)>, CampaignError> {
+    let hidden = plan.redact.env.clone();
+    let mut machines = machines(plan);
+    let mut secrets = Vec::new();
+    for machine in &mut machines {
+        for (name, value) in machine.env.iter_mut().filter(|(name, _)| hidden.contains(name)) {
+            let placeholder = format!("{REDACTED}{name}>");
+            if *value != placeholder {
+                secrets.push((placeholder.clone(), std::mem::replace(value, placeholder)));
+            }
+        }
+    }
+    let texts = machines.into_iter().flat_map(|machine| {
+        let MachinePlan { args, env, .. } = machine;
+        args.iter_mut().chain(env.iter_mut().map(|(_, value)| value))
+    });
+    fozzy_live::hide_known(&secrets, texts).map_err(|error| CampaignError::new("plan", error))?;
+    Ok(secrets)
+}
+
+/// All machines of a plan, those that its rules start too.
+fn machines(plan: &mut Plan) -> Vec<&mut MachinePlan> {
+    let nodes = plan.nodes.iter_mut().map(|node| &mut node.program.machine);
+    let handlers = plan.http.iter_mut().filter_map(|rule| match &mut rule.answer {
+        HttpReply::Component(program) => Some(&mut program.machine),
+        HttpReply::Response { .. } | HttpReply::Failure(_) => None,
+    });
+    let children = plan.processes.iter_mut().filter_map(|rule| match &mut rule.answer {
+        ProcessReply::Component(program) => Some(&mut program.machine),
+        ProcessReply::Output { .. } | ProcessReply::NotFound | ProcessReply::NotPermitted => None,
+    });
+    std::iter::once(&mut plan.main).chain(nodes).chain(handlers).chain(children).collect()
+}
+
+fn capture(word: &str, inputs: &mut Inputs) -> Result<Mount, CampaignError> {
+    let (host, guest) = word.split_once("::").unwrap_or((word, word));
+    let captured = fozzy_live::capture_directory(Path::new(host), guest, inputs);
+    captured.map_err(|error| {
+        CampaignError::new("dir", format!("--dir {word}: {error}")).hint("the form is --dir HOST::GUEST")
+    })
+}
+
+/// What the flags say, but for what they name by paths.
+fn of_flags(args: &[String], limits: &LimitOptions, world: &WorldOptions) -> Result<PlanFile, CampaignError> {
+    let mut env = fozzy_plan::NamedValues::default();
+    for pair in &world.env {
+        match pair.split_once('=') {
+            Some((name, value)) if !name.is_empty() => env.set(name, value.to_owned()),
+            _ => return Err(CampaignError::new("usage", format!("--env: expected NAME=VALUE, found `{pair}`"))),
+        }
+    }
+    let mut fault = Vec::new();
+    for words in &world.faults {
+        let parsed = fozzy_plan::parse_fault_words(words);
+        fault.extend(parsed.map_err(|error| CampaignError::new("usage", format!("--faults: {error}")))?);
+    }
+    let machine = MachineFile {
+        args: (!args.is_empty()).then(|| args.to_vec()),
+        env,
+        stdin_stays_open: world.stdin_stays_open.then_some(true),
+        ..MachineFile::default()
+    };
+    let memory = limits.memory.clone();
+    let limits = LimitsFile {
+        fuel: limits.fuel,
+        timeout: limits.timeout.map(TimeSpan),
+        memory: limits.memory_mib.map(|mib| ByteSize(mib.saturating_mul(1 << 20))),
+        ..LimitsFile::default()
+    };
+    let canonical_nans = world.no_canonical_nans.then_some(false);
+    let wall_start = world.wall_start.map(WallStart);
+    let target = world.judged.clone().map(ComponentFile::Path);
+    let target_instances = world.target_instances;
+    let file = PlanFile { machine, limits, memory, target, target_instances, fault, ..PlanFile::default() };
+    Ok(PlanFile { wall_start, canonical_nans, ..file })
+}
+
+fn of_backends(BackendOptions { files, http, processes }: BackendOptions) -> PlanFile {
+    PlanFile { backends: BackendsFile { files, http, processes }, ..PlanFile::default() }
+}

@@ -1,0 +1,216 @@
+//! Scenario files `*.fozzy.json`: read, checked, and given to the player, which is embedded here.
+//!
+//! ```text
+//! kv.fozzy.json ─read─▶ ScenarioFile ─equip─▶ Plan { stdin = the text, one sequence of so many steps }
+//!                                             component = the player
+//! ```
+//!
+//! A distributed one is played with a target: as many instances of a node as it has, on machines of their own.
+//!
+//! So a scenario file is a program like any other from here on: it is recorded, replayed, fuzzed, explored and shrunk as such,
+//! and its text stands in each trace.
+//!
+//! Not here: what a file must look like (`runtime/scenario-file`), what a step does (`runtime/player`).
+
+use crate::error::{CampaignError, at_path};
+use fozzy_scenario_file::{
+    Cluster, ClusterOptions, ClusterStep, ParsedScenario, ScenarioProblem, Step, TEXT_BYTES_MAX,
+};
+use fozzy_trace::Plan;
+use fozzy_trace::plan::{Backend, Inputs, MachinePlan, MemoryPlan, NodePlan, ProgramPlan, ScenarioPlan};
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// The component that plays scenario files; see `runtime/campaign/build.rs`.
+const PLAYER: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/player.wasm"));
+/// The one that plays those of version 2.
+const PROGRAM_PLAYER: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/program.wasm"));
+/// The one that plays distributed ones: it imports the interface of a node.
+const CLUSTER_PLAYER: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/cluster.wasm"));
+/// The node of version 1, which is played with unless `--target` names another.
+const KV_NODE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/kv-node.wasm"));
+
+/// What a target of this kind is called in traces and reports.
+pub const KIND: &str = "scenario";
+
+/// How a scenario file can be named where programs can.
+const PREFIX: &str = "scenario:";
+
+/// A scenario file that was read.
+#[derive(Clone, Debug)]
+pub struct ScenarioFile {
+    /// As it stands in the file.
+    pub text: Arc<[u8]>,
+    pub scenario: ParsedScenario,
+    /// How it is played, if it is a cluster.
+    pub cluster: ClusterOptions,
+}
+
+/// The path of a scenario file, if a target is one: by the end of its name, or by `scenario:` before it.
+pub fn named(target: &Path) -> Option<PathBuf> {
+    let word = target.to_str().unwrap_or_default();
+    let path = word.strip_prefix(PREFIX).map_or_else(|| target.to_owned(), PathBuf::from);
+    let is_json = path.extension().is_some_and(|ending| ending == "json");
+    (word.starts_with(PREFIX) || is_json).then_some(path)
+}
+
+/// Reads the text of one; what cannot be one is refused before it is swallowed.
+pub fn read_text(path: &Path) -> Result<Vec<u8>, CampaignError> {
+    let failed = |error: std::io::Error| at_path(KIND, "cannot read", path, &error);
+    let file = File::open(path).map_err(failed)?;
+    let metadata = file.metadata().map_err(failed)?;
+    if metadata.is_dir() {
+        return Err(CampaignError::new(KIND, format!("{} is a folder, not a scenario file", path.display())));
+    }
+    let mut text = Vec::new();
+    file.take(TEXT_BYTES_MAX as u64 + 1).read_to_end(&mut text).map_err(failed)?;
+    Ok(text)
+}
+
+/// Reads one.
+pub fn read(path: &Path) -> Result<ScenarioFile, CampaignError> {
+    let text = read_text(path)?;
+    let scenario = ParsedScenario::parse(&text).map_err(|problem| refused(path, &problem))?;
+    Ok(ScenarioFile { text: text.into(), scenario, cluster: ClusterOptions::default() })
+}
+
+fn refused(path: &Path, problem: &ScenarioProblem) -> CampaignError {
+    let between = if problem.place.is_some() { ":" } else { ": " };
+    CampaignError::new(KIND, format!("{}{between}{problem}", path.display()))
+}
+
+impl ScenarioFile {
+    /// The component that plays it.
+    pub fn player(&self) -> Arc<[u8]> {
+        match self.scenario {
+            ParsedScenario::Cluster(_) => CLUSTER_PLAYER.into(),
+            ParsedScenario::Program(_) => PROGRAM_PLAYER.into(),
+            ParsedScenario::Steps(_) | ParsedScenario::Suites(_) => PLAYER.into(),
+        }
+    }
+
+    /// The cluster as it is played; `None` when it is none.
+    pub fn played(&self) -> Result<Option<Cluster>, CampaignError> {
+        let ParsedScenario::Cluster(file) = &self.scenario else { return Ok(None) };
+        let applied = self.cluster.apply(file.distributed.clone());
+        applied.map(Some).map_err(|why| CampaignError::new("usage", format!("{}: {why}", file.name)))
+    }
+
+    /// Makes a plan one of this scenario.
+    pub fn equip(&self, name: &str, plan: &mut Plan, inputs: &mut Inputs) -> Result<(), CampaignError> {
+        let Some(steps) = self.steps()? else {
+            let message = format!("{name} is a file of suites, whose scenarios are run by `fozzy test`");
+            return Err(CampaignError::new(KIND, message).hint(format!("fozzy test {name}")));
+        };
+        if plan.main.args.len() > 1 {
+            return Err(CampaignError::new("usage", format!("{name} is a scenario file, which takes no arguments")));
+        }
+        let answerer = |backend, has_rules| match (backend, has_rules) {
+            (Backend::Host, _) => "host",
+            (Backend::Virtual, true) => "plan",
+            (Backend::Virtual, false) => "nobody",
+        };
+        plan.main.args = vec![
+            "player".to_owned(),
+            format!("--name={}", self.scenario.name()),
+            format!("--kinds={}", self.kinds()?.join(",")),
+            format!("--http={}", answerer(plan.backends.http, !plan.http.is_empty())),
+            format!("--proc={}", answerer(plan.backends.processes, !plan.processes.is_empty())),
+        ];
+        if let Some(cluster) = self.played()? {
+            if self.cluster != ClusterOptions::default() {
+                let options =
+                    serde_json::to_string(&self.cluster).map_err(|why| CampaignError::new(KIND, why.to_string()))?;
+                plan.main.args.push(format!("--cluster={options}"));
+            }
+            populate(plan, inputs, cluster.names().len())?;
+        }
+        plan.main.args.extend(plan.memory.as_ref().and_then(memory));
+        plan.main.stdin.bytes = inputs.add(Arc::clone(&self.text));
+        plan.main.stdin.stays_open = false;
+        plan.scenario = Some(ScenarioPlan::all(1, steps));
+        Ok(())
+    }
+
+    /// The kinds of its steps, each once, in the order of their first steps.
+    fn kinds(&self) -> Result<Vec<&'static str>, CampaignError> {
+        let all: Vec<&'static str> = match (&self.scenario, self.played()?) {
+            (ParsedScenario::Steps(file), _) => file.steps.iter().map(Step::kind).collect(),
+            (ParsedScenario::Program(file), _) => file.steps.iter().map(|act| act.kind).collect(),
+            (_, Some(cluster)) => cluster.steps.iter().map(ClusterStep::kind).collect(),
+            (_, None) => Vec::new(),
+        };
+        let mut kinds: Vec<&'static str> = Vec::new();
+        for kind in all {
+            if !kinds.contains(&kind) {
+                kinds.push(kind);
+            }
+        }
+        Ok(kinds)
+    }
+
+    /// Its steps; `None` for suites, which have none.
+    fn steps(&self) -> Result<Option<u32>, CampaignError> {
+        let steps = match (&self.scenario, self.played()?) {
+            (ParsedScenario::Steps(file), _) => file.steps.len(),
+            (ParsedScenario::Program(file), _) => file.steps.len(),
+            (_, Some(cluster)) => cluster.steps.len(),
+            (_, None) => return Ok(None),
+        };
+        Ok(Some(u32::try_from(steps).unwrap_or(u32::MAX)))
+    }
+}
+
+/// What the player is told of memory: `--memory=limit=1048576 fail-after=3 fragmentation=7 wave=1,2`.
+fn memory(plan: &MemoryPlan) -> Option<String> {
+    let number = |name: &str, number: Option<u64>| number.map(|number| format!("{name}={number}"));
+    let factors: Vec<String> = plan.pressure_wave.iter().map(u64::to_string).collect();
+    let words = [
+        number("limit", plan.limit_bytes),
+        number("fail-after", plan.fail_after),
+        number("fragmentation", plan.fragmentation_seed),
+        (!factors.is_empty()).then(|| format!("wave={}", factors.join(","))),
+    ];
+    let words: Vec<String> = words.into_iter().flatten().collect();
+    (!words.is_empty()).then(|| format!("--memory={}", words.join(" ")))
+}
+
+/// Gives a plan so many machines that run a node: the one of version 1, or the target that was named.
+fn populate(plan: &mut Plan, inputs: &mut Inputs, nodes: usize) -> Result<(), CampaignError> {
+    let named = plan.nodes.iter().find(|node| node.called).map(|node| node.program.clone());
+    let program = named.unwrap_or_else(|| {
+        let machine = MachinePlan { args: vec!["kv-node".to_owned()], ..MachinePlan::default() };
+        ProgramPlan { component: inputs.add(KV_NODE), machine }
+    });
+    plan.nodes.retain(|node| !node.called);
+    for number in 0..nodes {
+        let name = format!("n{number}");
+        if plan.nodes.iter().any(|node| node.name == name) {
+            let message =
+                format!("a machine of the plan is called `{name}`, as the nodes of a distributed scenario are");
+            return Err(CampaignError::new("plan", message));
+        }
+        plan.nodes.push(NodePlan { name, program: program.clone(), called: true });
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_scenario_file_is_told_by_its_name() {
+        for (target, path) in [
+            ("a.fozzy.json", Some("a.fozzy.json")),
+            ("scenario:b/a.json", Some("b/a.json")),
+            ("scenario:a", Some("a")),
+            ("a.wasm", None),
+            ("a.fozzy", None),
+        ] {
+            assert_eq!(named(Path::new(target)).as_deref(), path.map(Path::new), "{target}");
+        }
+    }
+}

@@ -1,0 +1,181 @@
+//! RUN_OR_TRACE: a file, a folder, an alias or a run id.
+//!
+//! ```text
+//! run.fozzy            an existing file
+//! .fozzy/runs/1f3…/    an existing folder
+//! latest · last-pass · last-fail     by the order in which runs finished
+//! 1f3                  a run id, or the beginning of exactly one
+//! ```
+
+use crate::error::{CampaignError, at_path};
+use crate::store::{KeptRun, RunManifest, RunStore, TRACE_NAME, manifest_of, store_error};
+use fozzy_trace::Status;
+use fozzy_trace::file::{Recording, store};
+use std::path::{Path, PathBuf};
+
+/// The trace file that a selector names.
+pub fn trace_path(selector: &str, runs: &RunStore) -> Result<PathBuf, CampaignError> {
+    let path = Path::new(selector);
+    if path.is_dir() {
+        return trace_in(path, manifest_of(path).as_ref());
+    }
+    if path.exists() {
+        return Ok(path.to_owned());
+    }
+    let finished = runs.finished();
+    let (folder, manifest) = find(selector, &finished, runs, |_| true)?;
+    trace_in(folder, Some(manifest))
+}
+
+/// What a selector names: a run with all that was kept of it, or a trace by itself.
+pub enum SelectedRun {
+    /// A finished run.
+    Run(Box<KeptRun>),
+    /// A trace, which is believed alone.
+    Trace(PathBuf),
+}
+
+/// The run or trace that a selector names.
+pub fn named(selector: &str, runs: &RunStore) -> Result<SelectedRun, CampaignError> {
+    let path = Path::new(selector);
+    if path.is_dir() {
+        return Ok(SelectedRun::Run(Box::new(KeptRun::read(path)?)));
+    }
+    if path.exists() {
+        return Ok(SelectedRun::Trace(path.to_owned()));
+    }
+    let finished = runs.finished();
+    // An alias passes over what cannot be believed; who names such a run hears why.
+    let (folder, _) = find(selector, &finished, runs, |folder| KeptRun::read(folder).is_ok())?;
+    Ok(SelectedRun::Run(Box::new(KeptRun::read(folder)?)))
+}
+
+/// The finished run that an alias or an id names; an alias takes those only that are `believed`.
+fn find<'a>(
+    selector: &str,
+    finished: &'a FinishedRuns,
+    runs: &RunStore,
+    believed: impl Fn(&Path) -> bool,
+) -> Result<(&'a Path, &'a RunManifest), CampaignError> {
+    let wanted = selector.trim().to_ascii_lowercase();
+    let fits: fn(Status) -> bool = match wanted.as_str() {
+        "latest" => |_| true,
+        "last-pass" => |status| status == Status::Pass,
+        "last-fail" => |status| status != Status::Pass,
+        id => return by_id(finished, id, selector, runs),
+    };
+    first(finished, &wanted, runs, |folder, manifest| fits(manifest.status) && believed(folder))
+}
+
+/// Reads the trace that a selector names, whole and verified.
+pub fn recording(selector: &str, runs: &RunStore) -> Result<(PathBuf, Recording), CampaignError> {
+    let path = trace_path(selector, runs)?;
+    let recording = read(&path)?;
+    Ok((path, recording))
+}
+
+/// The bytes of a trace, or of the one in a bundle.
+pub fn bytes(path: &Path) -> Result<Vec<u8>, CampaignError> {
+    let bytes = store::read_trace(path).map_err(store_error)?;
+    match crate::artifacts::bundle::trace_of(&bytes) {
+        Some(trace) => trace.map_err(|what| CampaignError::new("bundle", format!("{}: {what}", path.display()))),
+        None => Ok(bytes),
+    }
+}
+
+/// Reads a trace, or the one in a bundle, whole and verified.
+pub fn read(path: &Path) -> Result<Recording, CampaignError> {
+    let bytes = bytes(path)?;
+    Recording::read(&bytes).map_err(|error| {
+        CampaignError::new("trace", format!("{}: {error}", path.display()))
+            .hint(format!("fozzy trace verify {}", path.display()))
+    })
+}
+
+/// Folders inside of each other in which traces are looked for. A corpus has two; deeper ones are not looked into.
+const CORPUS_DEPTH_MAX: usize = 8;
+
+/// The traces that a selector names: one, or all `.fozzy` files below a folder that is not a run's own, by name.
+pub fn corpus(selector: &str, runs: &RunStore) -> Result<Vec<PathBuf>, CampaignError> {
+    let path = Path::new(selector);
+    if !path.is_dir() || path.join(TRACE_NAME).is_file() || manifest_of(path).is_some() {
+        return Ok(vec![trace_path(selector, runs)?]);
+    }
+    let mut found = Vec::new();
+    collect(path, CORPUS_DEPTH_MAX, &mut found)?;
+    found.sort();
+    match found.is_empty() {
+        true => Err(CampaignError::new("selector", format!("{} holds no .fozzy file", path.display()))
+            .hint("record a run with --record run.fozzy")),
+        false => Ok(found),
+    }
+}
+
+fn collect(folder: &Path, depth: usize, found: &mut Vec<PathBuf>) -> Result<(), CampaignError> {
+    let failed = |error: std::io::Error| at_path("selector", "cannot list", folder, &error);
+    for entry in std::fs::read_dir(folder).map_err(failed)? {
+        let entry = entry.map_err(failed)?;
+        let (kind, path) = (entry.file_type().map_err(failed)?, entry.path());
+        // Links are not followed, since they may lead in circles.
+        if kind.is_dir() && depth > 1 {
+            collect(&path, depth - 1, found)?;
+        } else if kind.is_file() && path.extension().is_some_and(|ending| ending == "fozzy") {
+            found.push(path);
+        }
+    }
+    Ok(())
+}
+
+type FinishedRuns = [(PathBuf, RunManifest)];
+
+fn first<'a>(
+    finished: &'a FinishedRuns,
+    alias: &str,
+    runs: &RunStore,
+    fits: impl Fn(&Path, &RunManifest) -> bool,
+) -> Result<(&'a Path, &'a RunManifest), CampaignError> {
+    let found = finished.iter().find(|(folder, manifest)| fits(folder, manifest));
+    found.map(|(folder, manifest)| (folder.as_path(), manifest)).ok_or_else(|| {
+        CampaignError::new(
+            "selector",
+            format!("`{alias}` names no run: none of that kind is in {}", runs.path().display()),
+        )
+        .hint("fozzy run TARGET --record run.fozzy")
+    })
+}
+
+fn by_id<'a>(
+    finished: &'a FinishedRuns,
+    id: &str,
+    selector: &str,
+    runs: &RunStore,
+) -> Result<(&'a Path, &'a RunManifest), CampaignError> {
+    let fitting: Vec<_> =
+        finished.iter().filter(|(_, manifest)| !id.is_empty() && manifest.run_id.starts_with(id)).collect();
+    match fitting.as_slice() {
+        [(folder, manifest)] => Ok((folder, manifest)),
+        [] => {
+            let message = format!(
+                "`{selector}` is no file, no folder, none of latest, last-pass, last-fail, and no run in {}",
+                runs.path().display()
+            );
+            Err(CampaignError::new("selector", message))
+        }
+        several => Err(CampaignError::new(
+            "selector",
+            format!("`{selector}` begins {} run ids; give more of it", several.len()),
+        )),
+    }
+}
+
+fn trace_in(folder: &Path, manifest: Option<&RunManifest>) -> Result<PathBuf, CampaignError> {
+    let named = manifest.and_then(|manifest| manifest.trace_path.as_ref()).map(PathBuf::from);
+    let candidates = [Some(folder.join(TRACE_NAME)), named];
+    candidates.into_iter().flatten().find(|path| path.is_file()).ok_or_else(|| {
+        let what = match manifest {
+            Some(manifest) => format!("run {} kept no trace: it passed and was not recorded", manifest.run_id),
+            None => format!("{} holds no {TRACE_NAME}", folder.display()),
+        };
+        CampaignError::new("selector", what).hint("record a run with --record run.fozzy")
+    })
+}

@@ -1,0 +1,348 @@
+//! The run store: `.fozzy/runs/<id>/`.
+//!
+//! ```text
+//! .fozzy/runs/sequence            "42\n": how many runs were finished here
+//! .fozzy/runs/<id>/report.json    RunSummary, or SuiteSummary of a suite
+//! .fozzy/runs/<id>/manifest.json  identity, order, where the trace is
+//! .fozzy/runs/<id>/trace.fozzy    when the run did not pass and was not recorded elsewhere
+//! ```
+//!
+//! Invariants: runs are ordered by the sequence number that they get when they finish, under a lock, never
+//! by wall time; each file is whole or absent; the manifest is written last, so a run with a manifest is
+//! a finished one.
+
+use crate::error::CampaignError;
+use fozzy_report::suite::{SuiteSummary, TestCounts};
+use fozzy_report::{MemorySummary, RunIdentity, RunMode, RunSummary};
+use fozzy_trace::file::store::{CollisionPolicy, Durability, StoreError, write_atomic};
+use fozzy_trace::{Seed, Status};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+
+const MANIFEST_SCHEMA: &str = "fozzy.run_manifest.v1";
+/// The trace of a run that was not recorded by name.
+pub const TRACE_NAME: &str = "trace.fozzy";
+const SEQUENCE_NAME: &str = "sequence";
+/// Bytes of a report that are read: a suite of ten thousand scenarios has less.
+const REPORT_BYTES_MAX: u64 = 256 << 20;
+/// Bytes of a manifest that are read.
+const MANIFEST_BYTES_MAX: u64 = 1 << 20;
+
+/// `manifest.json` of a run.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct RunManifest {
+    pub schema_version: String,
+    pub run_id: String,
+    pub sequence: u64,
+    pub mode: RunMode,
+    pub status: Status,
+    pub seed: Seed,
+    pub started_at: String,
+    pub finished_at: String,
+    pub duration_ms: u64,
+    pub duration_ns: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trace_path: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub report_path: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub artifacts_dir: Option<String>,
+    pub findings_count: usize,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tests_passed: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tests_failed: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tests_skipped: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory_leaked_bytes: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory_leaked_allocs: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory_peak_bytes: Option<u64>,
+}
+
+/// What is reported of a run.
+pub trait RunReport: Serialize {
+    /// What its manifest says of it.
+    fn told(&self) -> ReportFacts<'_>;
+}
+
+/// `report.json`, read again.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum KeptReport {
+    /// Of a suite: it has `scenarios`.
+    Suite(Box<SuiteSummary>),
+    /// Of one program.
+    Run(Box<RunSummary>),
+}
+
+impl RunReport for KeptReport {
+    fn told(&self) -> ReportFacts<'_> {
+        match self {
+            KeptReport::Suite(summary) => summary.told(),
+            KeptReport::Run(summary) => summary.told(),
+        }
+    }
+}
+
+/// A finished run, as it lies in its folder.
+#[derive(Clone, Debug)]
+pub struct KeptRun {
+    pub folder: PathBuf,
+    pub manifest: RunManifest,
+    pub report: KeptReport,
+}
+
+impl KeptRun {
+    /// Reads a run of which report and manifest say the same.
+    pub fn read(folder: &Path) -> Result<KeptRun, CampaignError> {
+        let refused = |what: String| {
+            let message = format!("{}: {what}", folder.display());
+            CampaignError::new("identity", message).hint("a trace can be named by itself: fozzy report show run.fozzy")
+        };
+        let manifest = manifest_of(folder);
+        let manifest = manifest.ok_or_else(|| refused(format!("no manifest.json of format {MANIFEST_SCHEMA}")))?;
+        let path = folder.join("report.json");
+        if fs::metadata(&path).is_ok_and(|it| it.len() > REPORT_BYTES_MAX) {
+            return Err(refused(format!("report.json has more than {REPORT_BYTES_MAX} bytes, as none of ours")));
+        }
+        let text = fs::read_to_string(&path).map_err(|error| store_error(StoreError::io("read", &path, error)))?;
+        let report: KeptReport = serde_json::from_str(&text)
+            .map_err(|_| refused("report.json is the summary of no run and of no suite".to_owned()))?;
+        let own = ManifestFacts::of_manifest(&manifest);
+        let told = ManifestFacts::of_report(&report.told());
+        match own.difference(&told) {
+            None => Ok(KeptRun { folder: folder.to_owned(), manifest, report }),
+            Some(what) => Err(refused(format!("manifest.json and report.json are of different runs: {what}"))),
+        }
+    }
+}
+
+/// What manifest and report must agree in.
+struct ManifestFacts([(&'static str, String); 8]);
+
+impl ManifestFacts {
+    fn new(identity: [&Option<String>; 3], run: &str, words: [&str; 2], seed: Seed, findings: usize) -> ManifestFacts {
+        let text = |path: &Option<String>| path.clone().unwrap_or_else(|| "none".to_owned());
+        let [trace, report, artifacts] = identity;
+        ManifestFacts([
+            ("runId", run.to_owned()),
+            ("mode", words[0].to_owned()),
+            ("status", words[1].to_owned()),
+            ("seed", seed.to_string()),
+            ("tracePath", text(trace)),
+            ("reportPath", text(report)),
+            ("artifactsDir", text(artifacts)),
+            ("findings", findings.to_string()),
+        ])
+    }
+
+    fn of_manifest(manifest: &RunManifest) -> ManifestFacts {
+        let paths = [&manifest.trace_path, &manifest.report_path, &manifest.artifacts_dir];
+        let words = [manifest.mode.name(), manifest.status.name()];
+        ManifestFacts::new(paths, &manifest.run_id, words, manifest.seed, manifest.findings_count)
+    }
+
+    fn of_report(told: &ReportFacts<'_>) -> ManifestFacts {
+        let RunIdentity { run_id, seed, trace_path, report_path, artifacts_dir } = told.identity;
+        let words = [told.mode.name(), told.status.name()];
+        ManifestFacts::new([trace_path, report_path, artifacts_dir], run_id, words, *seed, told.findings)
+    }
+
+    /// The first fact in which they differ, in words.
+    fn difference(&self, report: &ManifestFacts) -> Option<String> {
+        let mut both = self.0.iter().zip(&report.0);
+        let ((name, manifest), (_, report)) = both.find(|(manifest, report)| manifest != report)?;
+        Some(format!("{name} is {manifest} in the manifest and {report} in the report"))
+    }
+}
+
+/// What a manifest takes from a report.
+pub struct ReportFacts<'a> {
+    pub mode: RunMode,
+    pub status: Status,
+    identity: &'a RunIdentity,
+    started_at: &'a str,
+    finished_at: &'a str,
+    pub duration_ns: u64,
+    pub findings: usize,
+    tests: Option<&'a TestCounts>,
+    memory: Option<&'a MemorySummary>,
+}
+
+macro_rules! report {
+    ($($summary:ty, $it:ident => $tests:expr);*) => {
+        $(impl RunReport for $summary {
+            fn told(&self) -> ReportFacts<'_> {
+                let $it = self;
+                ReportFacts {
+                    mode: self.mode,
+                    status: self.status,
+                    identity: &self.identity,
+                    started_at: &self.started_at,
+                    finished_at: &self.finished_at,
+                    duration_ns: self.duration_ns,
+                    findings: self.findings.len(),
+                    tests: $tests,
+                    memory: self.memory.as_ref(),
+                }
+            }
+        })*
+    };
+}
+
+report!(RunSummary, _it => None; SuiteSummary, it => Some(&it.tests));
+
+/// The folder in which runs are kept.
+#[derive(Clone, Debug)]
+pub struct RunStore {
+    runs: PathBuf,
+}
+
+/// The folder of one run in progress.
+#[derive(Clone, Debug)]
+pub struct RunFolder {
+    pub id: String,
+    pub path: PathBuf,
+}
+
+impl RunFolder {
+    /// Removes the folder of a run that came to nothing.
+    pub fn discard(&self) {
+        let _ = fs::remove_dir(&self.path);
+    }
+}
+
+impl RunStore {
+    pub fn new(base_dir: &Path) -> RunStore {
+        RunStore { runs: base_dir.join("runs") }
+    }
+
+    /// Makes the folder of a new run.
+    pub fn begin(&self) -> Result<RunFolder, CampaignError> {
+        let id = uuid::Uuid::new_v4().to_string();
+        let path = self.runs.join(&id);
+        fs::create_dir_all(&path).map_err(|error| store_error(StoreError::io("create", &path, error)))?;
+        Ok(RunFolder { id, path })
+    }
+
+    /// Writes report and manifest, and gives the run its place in the order.
+    pub fn finish(&self, folder: &RunFolder, report: &impl RunReport) -> Result<(), CampaignError> {
+        write_json(&folder.path.join("report.json"), report)?;
+        let locked = self.lock()?;
+        let sequence = self.last_sequence() + 1;
+        let text = format!("{sequence}\n");
+        write(&self.runs.join(SEQUENCE_NAME), text.as_bytes())?;
+        drop(locked);
+        let ReportFacts { mode, status, identity, started_at, finished_at, duration_ns, findings, tests, memory } =
+            report.told();
+        let manifest = RunManifest {
+            schema_version: MANIFEST_SCHEMA.to_owned(),
+            run_id: folder.id.clone(),
+            sequence,
+            mode,
+            status,
+            seed: identity.seed,
+            started_at: started_at.to_owned(),
+            finished_at: finished_at.to_owned(),
+            duration_ms: duration_ns / 1_000_000,
+            duration_ns,
+            trace_path: identity.trace_path.clone(),
+            report_path: identity.report_path.clone(),
+            artifacts_dir: identity.artifacts_dir.clone(),
+            findings_count: findings,
+            tests_passed: tests.map(|tests| tests.passed as u64),
+            tests_failed: tests.map(|tests| tests.failed as u64),
+            tests_skipped: tests.map(|tests| tests.skipped as u64),
+            memory_leaked_bytes: memory.map(|memory| memory.leaked_bytes),
+            memory_leaked_allocs: memory.map(|memory| memory.leaked_allocs),
+            memory_peak_bytes: memory.map(|memory| memory.peak_bytes),
+        };
+        write_json(&folder.path.join("manifest.json"), &manifest)
+    }
+
+    /// All finished runs, the latest first. Folders without a readable manifest are no finished runs.
+    pub fn finished(&self) -> Vec<(PathBuf, RunManifest)> {
+        let mut found: Vec<(PathBuf, RunManifest)> = Vec::new();
+        for entry in fs::read_dir(&self.runs).into_iter().flatten().flatten() {
+            let folder = entry.path();
+            if let Some(manifest) = manifest_of(&folder) {
+                found.push((folder, manifest));
+            }
+        }
+        found.sort_by(|(_, left), (_, right)| {
+            right.sequence.cmp(&left.sequence).then_with(|| left.run_id.cmp(&right.run_id))
+        });
+        found
+    }
+
+    pub fn path(&self) -> &Path {
+        &self.runs
+    }
+
+    fn lock(&self) -> Result<File, CampaignError> {
+        let path = self.runs.join("lock");
+        let file = File::options().create(true).append(true).open(&path);
+        let locked = file.and_then(|file| file.lock().map(|()| file));
+        locked.map_err(|error| store_error(StoreError::io("lock", &path, error)))
+    }
+
+    /// The number of the last finished run; a lost or damaged counter is counted anew from the runs.
+    fn last_sequence(&self) -> u64 {
+        let counted = fs::read_to_string(self.runs.join(SEQUENCE_NAME)).ok();
+        let counted = counted.and_then(|text| text.trim().parse().ok());
+        counted.unwrap_or_else(|| self.finished().first().map_or(0, |(_, manifest)| manifest.sequence))
+    }
+}
+
+/// The manifest in a run's folder; `None` when there is none that can be read.
+pub fn manifest_of(folder: &Path) -> Option<RunManifest> {
+    let path = folder.join("manifest.json");
+    if fs::metadata(&path).ok()?.len() > MANIFEST_BYTES_MAX {
+        return None;
+    }
+    let text = fs::read_to_string(path).ok()?;
+    let manifest: RunManifest = serde_json::from_str(&text).ok()?;
+    (manifest.schema_version == MANIFEST_SCHEMA).then_some(manifest)
+}
+
+/// Times that a trace is tried to be written while another process is choosing a name beside it, and the pause
+/// between two. A lock is held for milliseconds; at the bound the error says whose it is.
+const LOCKED_TRIES_MAX: u32 = 500;
+const LOCKED_PAUSE: std::time::Duration = std::time::Duration::from_millis(10);
+
+/// Writes a trace. The run is over and cannot be had again for nothing, so a name that another process is taking
+/// at this moment is waited for.
+#[allow(clippy::disallowed_methods, reason = "waits for another process, not for a guest")]
+pub fn write_trace(path: &Path, bytes: &[u8], collision: CollisionPolicy) -> Result<PathBuf, CampaignError> {
+    let mut tries = 1;
+    loop {
+        match fozzy_trace::file::store::write_trace(path, bytes, collision) {
+            Err(StoreError::Locked { .. }) if tries < LOCKED_TRIES_MAX => std::thread::sleep(LOCKED_PAUSE),
+            result => return result.map_err(store_error),
+        }
+        tries += 1;
+    }
+}
+
+/// Errors of storing files, as errors of a command.
+#[allow(clippy::needless_pass_by_value, reason = "used as a function for map_err")]
+pub fn store_error(error: StoreError) -> CampaignError {
+    CampaignError::new("store", error.to_string())
+}
+
+pub fn write_json(path: &Path, value: &impl Serialize) -> Result<(), CampaignError> {
+    let text =
+        serde_json::to_string_pretty(value).map_err(|error| CampaignError::new("internal", error.to_string()))?;
+    write(path, format!("{text}\n").as_bytes())
+}
+
+fn write(path: &Path, bytes: &[u8]) -> Result<(), CampaignError> {
+    // Reports can be made again from the trace, so they need not survive a power cut.
+    write_atomic(path, bytes, Durability::Cached).map_err(|error| store_error(StoreError::io("write", path, error)))
+}

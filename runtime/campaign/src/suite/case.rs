@@ -1,0 +1,166 @@
+//! One scenario of a suite: built, then run like `fozzy run` runs it, and judged.
+//!
+//! ```text
+//! Selected ─prepare─▶ Case { file, expect } ─▶ load ─▶ plan ─▶ execute (seed of its name) ─▶ judge ─▶ CaseSummary
+//! ```
+//!
+//! Invariant: a case that did not pass leaves a trace that replays alone.
+
+use super::expect::{Expect, own_plan};
+use super::select::{Given, Kind, SuiteEntry, shown};
+use crate::error::CampaignError;
+use crate::options::{Project, RunRequest, WorldOptions};
+use crate::pipeline::{ENTRIES_KEPT, PreparedProgram, RecordPolicy, kept, load};
+use crate::store::RunFolder;
+use crate::wall_clock::Stopwatch;
+use fozzy_report::suite::CaseSummary;
+use fozzy_report::{RunIdentity, RunMode, RunSummary};
+use fozzy_trace::file::store::CollisionPolicy;
+use fozzy_trace::source::SeededSource;
+use fozzy_trace::{Digest, Executor, Seed};
+use std::path::{Path, PathBuf};
+
+/// How the cases of a suite are run.
+#[derive(Clone, Debug, Default)]
+pub struct SuiteOptions {
+    /// Whether each is held to what its `expect.toml` says.
+    pub expect: bool,
+    /// Sequences of each scenario.
+    pub sequences: Option<u32>,
+    /// Flows of each sequence.
+    pub flows: Option<u32>,
+    /// How each program is run.
+    pub request: RunRequest,
+}
+
+/// What all cases of a suite share.
+pub struct Suite<'a> {
+    pub project: &'a Project,
+    pub options: &'a SuiteOptions,
+    pub seed: Seed,
+    pub folder: &'a RunFolder,
+    pub collision: CollisionPolicy,
+}
+
+/// A scenario that is ready to be run, as far as that can be said without loading it.
+pub struct Case {
+    pub name: String,
+    pub path: PathBuf,
+    pub kind: Kind,
+    /// The program's file. A crate is built by now.
+    pub file: Result<PathBuf, CampaignError>,
+    expect: Result<Expect, CampaignError>,
+    given: Given,
+    /// Where its trace is written when it was asked for.
+    record: Option<PathBuf>,
+    /// The name of its trace in the folder of the run.
+    trace_name: String,
+}
+
+/// Seeds stay below this, so that readers of JSON that know only floating-point numbers have them exactly.
+const SEED_BITS: u32 = 53;
+
+/// The seed of a scenario: it depends on that of the suite and on its own name only.
+pub fn seed_of(suite: Seed, name: &str) -> Seed {
+    let digest = Digest::of(format!("fozzy test 1\n{suite}\n{name}").as_bytes()).to_string();
+    let number = u64::from_str_radix(&digest[..16], 16).unwrap_or_default();
+    Seed(number >> (u64::BITS - SEED_BITS))
+}
+
+impl Case {
+    /// Builds what is to be built.
+    pub fn prepare(selected: SuiteEntry, record: Option<PathBuf>, trace_name: String) -> Case {
+        let SuiteEntry { name, path, kind, given } = selected;
+        let file = match kind {
+            Kind::Crate | Kind::Folder => crate::build::build(&path),
+            Kind::Program | Kind::Json => Ok(path.clone()),
+        };
+        let expect = Expect::of(&path, kind);
+        Case { name, path, kind, file, expect, given, record, trace_name }
+    }
+
+    /// Its path, and which of several cases of one file it is.
+    pub fn shown(&self) -> String {
+        match &self.given.which {
+            Some(which) => format!("{} [{which}]", shown(&self.path)),
+            None => shown(&self.path),
+        }
+    }
+
+    /// Runs it.
+    pub fn run(&self, suite: &Suite<'_>) -> CaseSummary {
+        let watch = Stopwatch::start();
+        let path = self.shown();
+        let case = match self.attempt(suite, &watch) {
+            Ok(run) => CaseSummary::ran(&self.name, &path, run),
+            Err(error) => CaseSummary::failed_to_run(&self.name, &path, error.document()),
+        };
+        let case = match &self.expect {
+            Ok(expect) if suite.options.expect && case.run.is_some() => case.expecting(expect.expectation()),
+            _ => case,
+        };
+        let duration_ns = watch.facts().duration_ns;
+        CaseSummary { duration_ms: duration_ns / 1_000_000, duration_ns, ..case }
+    }
+
+    /// The component that it judges, if it judges one.
+    pub fn judged(&self, suite: &Suite<'_>) -> Option<PathBuf> {
+        let own = || self.expect.as_ref().ok().and_then(|expect| expect.judged(&self.path));
+        suite.options.request.world.judged.clone().or_else(own)
+    }
+
+    fn attempt(&self, suite: &Suite<'_>, watch: &Stopwatch) -> Result<RunSummary, CampaignError> {
+        let Suite { project, options, folder, .. } = suite;
+        let expect = self.expect.as_ref().map_err(CampaignError::clone)?;
+        let file = self.file.as_ref().map_err(CampaignError::clone)?;
+        let own = self.given.plan.clone().or_else(|| own_plan(&self.path, self.kind));
+        let SuiteOptions { request, sequences, flows, .. } = options;
+        let world = WorldOptions {
+            plan: request.world.plan.clone().or(own),
+            judged: self.judged(suite),
+            ..request.world.clone()
+        };
+        let request = RunRequest { world, ..request.clone() };
+        let mut prepared = PreparedProgram::new(project, load(file)?, &request)?;
+        match prepared.planned.plan.scenario {
+            Some(_) => prepared.drive(*sequences, *flows),
+            None => prepared.drive(sequences.or(expect.sequences), flows.or(expect.flows)),
+        };
+        let mut session = prepared.session()?;
+        prepared.planned.open(&mut session, &project.config.base_dir)?;
+        let seed = self.given.seed.unwrap_or_else(|| seed_of(suite.seed, &self.name));
+        let execution = session.execute(Box::new(SeededSource::new(seed)), 0..ENTRIES_KEPT)?;
+        let target = prepared.loaded.summary();
+        let recording = prepared.record(&execution, seed, RunMode::Test);
+        let policy = RecordPolicy {
+            path: self.record.as_deref(),
+            collision: suite.collision,
+            keep_passing: project.keep_passing,
+        };
+        let trace = policy.write_named(&recording, folder, &self.trace_name)?;
+        let identity = identity(folder, seed, trace.as_deref());
+        let summary =
+            RunSummary::of(RunMode::Test, identity, target, &recording.outcome, kept(&execution), watch.facts());
+        Ok(summary.telling(&execution.facts))
+    }
+}
+
+/// A run inside of a suite's.
+pub fn identity(folder: &RunFolder, seed: Seed, trace: Option<&Path>) -> RunIdentity {
+    let trace_path = trace.map(|path| path.display().to_string());
+    RunIdentity { run_id: folder.id.clone(), seed, trace_path, report_path: None, artifacts_dir: None }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_seed_follows_from_the_suites_and_the_name_and_from_nothing_else() {
+        let seed = |suite, name| seed_of(Seed(suite), name).0;
+        // Promised: another number would make every suite another one.
+        assert_eq!((seed(0, "bank"), seed(0, "cache")), (8_666_468_494_877_097, 7_477_650_406_164_298));
+        assert_ne!(seed(0, "bank"), seed(1, "bank"));
+        assert!((0..100).all(|suite| seed(suite, "bank") < 1 << SEED_BITS));
+    }
+}

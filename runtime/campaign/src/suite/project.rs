@@ -1,0 +1,107 @@
+//! The scenarios of a project, and which of them the steps are about.
+//!
+//! Invariant: the first scenario by path whose name says that it passes, or shows something, is the one; else the first whose
+//! name does not say that it fails.
+
+use crate::error::CampaignError;
+use crate::suite::expect::flags;
+use crate::suite::select::{Kind, SuiteEntry, select, shown};
+use serde_json::Value;
+use std::path::Path;
+
+/// Where scenarios are looked for unless something else is said.
+const ROOT: &str = "tests";
+/// In names of scenarios that are there to pass.
+const POSITIVE: [&str; 2] = ["pass", "example"];
+/// In names of scenarios that are there to fail.
+const NEGATIVE: [&str; 6] = ["fail", "leak", "panic", "timeout", "checkers", "assertions"];
+
+/// What the steps are about.
+pub struct ProjectScenarios {
+    /// Where scenarios were looked for.
+    pub root: String,
+    /// All that are in scope, by path.
+    pub all: Vec<SuiteEntry>,
+    /// The one for steps that take one.
+    pub primary: SuiteEntry,
+    /// Its plan and its target, as flags.
+    pub flags: Vec<String>,
+}
+
+impl ProjectScenarios {
+    /// The scenarios below `root`, or those that `fozzy test` takes by itself.
+    pub fn discover(root: Option<&Path>, scopes: &[String]) -> Result<ProjectScenarios, CampaignError> {
+        let (root, mut all) = match root {
+            Some(root) => (shown(root), select(&[shown(root)], None)?),
+            None => match Path::new(ROOT).is_dir().then(|| select(&[ROOT.to_owned()], None)) {
+                Some(Ok(all)) => (ROOT.to_owned(), all),
+                Some(Err(_)) | None => (".".to_owned(), select(&[], None)?),
+            },
+        };
+        let found = all.len();
+        let fits = |selected: &SuiteEntry, part: &String| {
+            selected.name.contains(part.as_str()) || shown(&selected.path).contains(part.as_str())
+        };
+        all.retain(|selected| scopes.is_empty() || scopes.iter().any(|part| fits(selected, part)));
+        let primary = all.iter().min_by_key(|selected| rank(&selected.name)).cloned().ok_or_else(|| {
+            let message = format!("none of the {found} scenarios has {} in its name or path", scopes.join(" or "));
+            CampaignError::new("suite", message)
+        })?;
+        let flags = flags(&primary)?;
+        Ok(ProjectScenarios { root, all, primary, flags })
+    }
+
+    /// The paths of all scenarios, as they are named to `fozzy test`.
+    pub fn paths(&self) -> Vec<String> {
+        self.all.iter().map(|selected| shown(&selected.path)).collect()
+    }
+
+    /// The path of the one.
+    pub fn primary(&self) -> String {
+        shown(&self.primary.path)
+    }
+
+    /// The same, wherever a step works.
+    pub fn primary_absolute(&self) -> String {
+        absolute(&self.primary.path)
+    }
+
+    /// The path of the scenario that is meant for the real computer, as its name says: `host.pass`.
+    pub fn meant_for_hosts(&self) -> Option<String> {
+        let mut hosts = self.all.iter().filter(|selected| selected.name.split('.').any(|word| word == "host"));
+        hosts.next().map(|selected| absolute(&selected.path))
+    }
+
+    /// Whether it is a JSON scenario of several nodes.
+    pub fn is_distributed(&self) -> bool {
+        let text = || std::fs::read_to_string(&self.primary.path).ok();
+        let value = || serde_json::from_str::<Value>(&text()?).ok();
+        self.primary.kind == Kind::Json && value().is_some_and(|value| value.get("distributed").is_some())
+    }
+}
+
+fn absolute(path: &Path) -> String {
+    shown(&std::path::absolute(path).unwrap_or_else(|_| path.to_owned()))
+}
+
+/// Low for what is likely to pass.
+fn rank(name: &str) -> u8 {
+    let name = name.to_lowercase();
+    if NEGATIVE.iter().any(|word| name.contains(word)) {
+        2
+    } else {
+        u8::from(!POSITIVE.iter().any(|word| name.contains(word)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_there_to_pass_comes_first() {
+        let mut names = ["memory.fail", "bank", "run.pass", "example", "assertions"];
+        names.sort_by_key(|name| rank(name));
+        assert_eq!(names, ["run.pass", "example", "bank", "memory.fail", "assertions"]);
+    }
+}

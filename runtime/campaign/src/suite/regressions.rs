@@ -1,0 +1,211 @@
+//! Failures that were kept, tried on the program of today.
+//!
+//! ```text
+//! regressions/*.fozzy, scenarios/bank/regressions/*.fozzy, .fozzy/seeds/bank/*.fozzy (what explorations have kept)
+//!    │ its decisions, replayed against the scenario of the same name, and the component that it judges
+//!    ├─ fails                               REGRESSION
+//!    ├─ passes, by the same decisions       fixed
+//!    └─ passes, by others; no such program  stale: the trace says nothing any more
+//! ```
+//!
+//! Which decisions are compared: of a scenario, what it draws; of a program that runs by itself, all. What the program calls
+//! in between may change, as a repair will.
+//!
+//! Invariants: all that the recording decided must be asked for again, in its order, before a failure counts as fixed; a file
+//! that is no sound trace is a failed case.
+
+use super::case::{Case, Suite, identity};
+use super::select::shown;
+use crate::error::CampaignError;
+use crate::explore::saved_failures::SavedFailures;
+use crate::pipeline::{PreparedProgram, RunPlan, kept, load, session_of};
+use crate::selector;
+use crate::wall_clock::Stopwatch;
+use fozzy_check::judge;
+use fozzy_engine::Session;
+use fozzy_report::suite::{CaseResult, CaseSummary, RegressionState};
+use fozzy_report::{RunMode, RunSummary};
+use fozzy_search::source_of;
+use fozzy_trace::file::{RecordedOutcome, Recording};
+use fozzy_trace::plan::Inputs;
+use fozzy_trace::{Executor, HistoryEntry, Plan, RunningDigest, Status};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// The folder in which failures are kept, beside the suite and in each crate.
+const FOLDER: &str = "regressions";
+
+/// A failure that was kept.
+pub struct Regression {
+    name: String,
+    pub path: PathBuf,
+    /// The place of its program among the cases.
+    case: Option<usize>,
+}
+
+/// All kept failures that concern these cases, by path. When the suite was `narrowed`, those of other programs are left out;
+/// else they are stale.
+pub fn find(cases: &[Case], narrowed: bool, base_dir: &Path) -> Vec<Regression> {
+    let mut found: Vec<Regression> = Vec::new();
+    for path in traces(Path::new(FOLDER)) {
+        // It is read again when it is tried: a hundred of them hold a hundred programs.
+        let target = selector::read(&path).map(|recording| recording.target.name);
+        let case = target.as_ref().ok().and_then(|name| of_name(cases, name));
+        if case.is_some() || !narrowed || target.is_err() {
+            found.push(Regression { name: stem(&path), path, case });
+        }
+    }
+    for (place, case) in cases.iter().enumerate() {
+        if let Ok(file) = &case.file {
+            let kept = SavedFailures::of(base_dir, &file.file_name().unwrap_or_default().to_string_lossy());
+            let kept = traces(&kept.folder).into_iter();
+            found.extend(kept.map(|path| Regression { name: stem(&path), path, case: Some(place) }));
+        }
+        // That of the crate in this very folder is the suite's.
+        if case.path != Path::new(".") {
+            let own = traces(&case.path.join(FOLDER)).into_iter();
+            found.extend(own.map(|path| Regression { name: stem(&path), path, case: Some(place) }));
+        }
+    }
+    found.sort_by(|left, right| left.path.cmp(&right.path));
+    found
+}
+
+/// The traces in a folder; none in one that is not there.
+fn traces(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
+    let is_trace = |path: &PathBuf| path.extension().is_some_and(|ending| ending == "fozzy") && path.is_file();
+    entries.filter(is_trace).collect()
+}
+
+fn stem(path: &Path) -> String {
+    path.file_stem().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
+}
+
+/// The case whose program has this file name; cargo writes `_` for `-`.
+fn of_name(cases: &[Case], file: &str) -> Option<usize> {
+    let plain = |name: &str| name.replace('-', "_");
+    let wanted = plain(file.rsplit_once('.').map_or(file, |(stem, _)| stem));
+    let built = |case: &Case| case.file.as_ref().ok().map(|file| plain(&stem(file)));
+    cases.iter().position(|case| plain(&case.name) == wanted || built(case).as_ref() == Some(&wanted))
+}
+
+impl Regression {
+    /// Tries it.
+    pub fn run(&self, suite: &Suite<'_>, cases: &[Case]) -> CaseSummary {
+        let watch = Stopwatch::start();
+        let path = shown(&self.path);
+        let against = self.case.and_then(|place| cases.get(place)).map(|case| shown(&case.path));
+        let case = self.attempt(suite, cases, &watch);
+        let case = case.unwrap_or_else(|error| CaseSummary::failed_to_run(&self.name, &path, error.document()));
+        let duration_ns = watch.facts().duration_ns;
+        CaseSummary { against, duration_ms: duration_ns / 1_000_000, duration_ns, ..case }
+    }
+
+    fn attempt(&self, suite: &Suite<'_>, cases: &[Case], watch: &Stopwatch) -> Result<CaseSummary, CampaignError> {
+        let recording = &selector::read(&self.path)?;
+        let Some(case) = self.case.and_then(|place| cases.get(place)) else {
+            return Ok(self.stale(format!("no scenario of the suite is called `{}`", recording.target.name)));
+        };
+        let file = case.file.as_ref().map_err(|error| {
+            CampaignError::new(error.code, format!("{} cannot be tried: {}", shown(&case.path), error.message))
+        })?;
+        let loaded = load(file)?;
+        let (plan, inputs) = plan_of_today(recording, case.judged(suite).as_deref())?;
+        let is_same_program = loaded.component == recording.component && plan == recording.plan;
+        let mut today = PreparedProgram::compile(loaded.clone(), RunPlan::of(plan, inputs))?.session()?;
+        let (execution, now) = decided(recording, &mut today)?;
+        let verdict = judge(&execution);
+        let outcome = RecordedOutcome::of(&execution, verdict);
+        let mut identity = identity(suite.folder, recording.seed, None);
+        identity.trace_path = Some(shown(&self.path));
+        let status = outcome.verdict.status;
+        let run = RunSummary::of(RunMode::Test, identity, loaded.summary(), &outcome, kept(&execution), watch.facts());
+        let ran = CaseSummary::ran(&self.name, &shown(&self.path), run.telling(&execution.facts));
+        let again = ran.command.as_ref().map(|command| format!("{command} --against {}", shown(&case.path)));
+        let ran = CaseSummary { command: again, ..ran };
+        let diverged = matches!(execution.end, fozzy_trace::ExecutionEnd::Diverged { .. });
+        if diverged {
+            let why = "the program of today asks the real computer for something that was not recorded";
+            return Ok(self.stale(why.to_owned()));
+        }
+        if status != Status::Pass {
+            let note = otherwise(&recording.outcome, &outcome);
+            return Ok(CaseSummary { regression: Some(RegressionState::Regression), note, ..ran });
+        }
+        let note = Some(format!("{} passes, by the same decisions", shown(&case.path)));
+        let fixed = CaseSummary { regression: Some(RegressionState::Fixed), command: None, note, ..ran };
+        if recording.outcome.verdict.status == Status::Pass {
+            return Ok(fixed);
+        }
+        if is_same_program {
+            let why = "the same program passes now: it was recorded by another version of the engine";
+            return Ok(self.stale(why.to_owned()));
+        }
+        let (_, then) = decided(recording, &mut session_of(recording)?)?;
+        let parted = then.iter().zip(&now).position(|(then, now)| then != now);
+        let parted = parted.or((now.len() < then.len()).then_some(now.len()));
+        Ok(match parted {
+            None => fixed,
+            Some(at) => self.stale(format!(
+                "{} passes, but from decision {at} of {} on it decides otherwise than was recorded: record the failure anew, or \
+                 delete the file",
+                shown(&case.path),
+                then.len()
+            )),
+        })
+    }
+
+    fn stale(&self, why: String) -> CaseSummary {
+        let case = CaseSummary::skipped(&self.name, &shown(&self.path), &why);
+        CaseSummary { result: CaseResult::Skipped, regression: Some(RegressionState::Stale), ..case }
+    }
+}
+
+/// The recorded plan, but with the component that the scenario judges as it is today.
+fn plan_of_today(recording: &Recording, judged: Option<&Path>) -> Result<(Plan, Inputs), CampaignError> {
+    let (mut plan, mut inputs) = (recording.plan.clone(), recording.inputs.clone());
+    if let Some(path) = judged {
+        let component = inputs.add(load(path)?.component);
+        for node in plan.nodes.iter_mut().filter(|node| node.called) {
+            node.program.component = component;
+        }
+    }
+    Ok((plan, inputs))
+}
+
+/// What is to be said when the failure of today is not the one that was recorded.
+fn otherwise(recorded: &RecordedOutcome, now: &RecordedOutcome) -> Option<String> {
+    let words = |outcome: &RecordedOutcome| outcome.verdict.signature.as_ref().map(ToString::to_string);
+    let (recorded, now) = (words(recorded).unwrap_or_else(|| "a run that passes".to_owned()), words(now)?);
+    (recorded != now).then(|| format!("{now}; recorded was {recorded}"))
+}
+
+/// Executes a recording's decisions, and digests those that identify its way.
+pub fn decided(
+    recording: &Recording,
+    session: &mut Session,
+) -> Result<(fozzy_trace::Execution, Vec<u64>), CampaignError> {
+    let drawn_only = session.program().is_scenario();
+    let digests = Arc::new(Mutex::new(Vec::new()));
+    let noted = Arc::clone(&digests);
+    session.follow(Box::new(move |entry| {
+        let drawn = entry.call.starts_with("fozzy:choices/") || entry.call.starts_with("fozzy:scenario/");
+        if if drawn_only { drawn } else { entry.decision } {
+            noted.lock().unwrap_or_else(PoisonError::into_inner).push(digest(&entry));
+        }
+    }));
+    let execution = session.execute(source_of(recording), 0..u64::MAX)?;
+    let digests = std::mem::take(&mut *digests.lock().unwrap_or_else(PoisonError::into_inner));
+    Ok((execution, digests))
+}
+
+/// What was decided, whenever that was.
+fn digest(entry: &HistoryEntry) -> u64 {
+    let mut fold = RunningDigest::default();
+    fold.word(entry.node.0.into());
+    for text in [&entry.call, &entry.asked, &entry.answer] {
+        fold.bytes(text.as_bytes());
+    }
+    fold.value()
+}

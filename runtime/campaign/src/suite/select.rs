@@ -1,0 +1,333 @@
+//! Which scenarios a suite has.
+//!
+//! ```text
+//! nothing named    tests/**/*.fozzy.json, everything below scenarios/, and this folder, if it is one of a scenario;
+//!                  when that is nothing but JSON, the programs in this folder too
+//! a file           itself
+//! a crate          itself: a folder whose Cargo.toml has a package
+//! a made one       itself: a folder whose expect.toml says how its program is made, in C, Go, JavaScript, …
+//! another folder   everything below it
+//! *, ?, [ab], **   all files and crates that fit
+//! a suites file    the scenarios that it names, each once for each combination of its matrix; see `unfold.rs`
+//! ```
+//!
+//! Invariants: what is named and is not there is an error, and so is a suite without a scenario; the order is that of the
+//! paths; a component that a scenario of the suite judges is none of its scenarios; of folders that tools fill (`target`,
+//! `node_modules`, hidden ones) nothing is taken but what is named; links are not followed.
+
+use super::expect::{Expect, recipe};
+use super::unfold::unfold;
+use crate::error::{CampaignError, at_path};
+use fozzy_trace::Seed;
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Component, Path, PathBuf};
+
+/// Folders inside of each other in which scenarios are looked for.
+const DEPTH_MAX: usize = 16;
+
+/// What is written with the steps of the first Fozzy.
+const JSON_ENDING: &str = ".fozzy.json";
+
+/// Folders that tools fill.
+const FILLED: [&str; 2] = ["target", "node_modules"];
+
+/// What a scenario is made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A crate, which is built first.
+    Crate,
+    /// A folder that says how its program is made, which is done first.
+    Folder,
+    /// A component or a core module, also as text.
+    Program,
+    /// Steps in JSON.
+    Json,
+}
+
+/// One scenario that was found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SuiteEntry {
+    /// Its name: that of its file without endings, or that of its folder.
+    pub name: String,
+    pub path: PathBuf,
+    pub kind: Kind,
+    /// What the suite that names it says about it.
+    pub given: Given,
+}
+
+/// What a suite says about a scenario.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Given {
+    /// Its seed, instead of that of its name.
+    pub seed: Option<Seed>,
+    /// Its plan, instead of its own.
+    pub plan: Option<PathBuf>,
+    /// The suite, and which combination of its matrix this is: `kv, seed 1`.
+    pub which: Option<String>,
+    /// Words by which it can be chosen.
+    pub tags: Vec<String>,
+}
+
+/// What was asked for by name, or everything.
+pub fn select(globs: &[String], filter: Option<&str>) -> Result<Vec<SuiteEntry>, CampaignError> {
+    let mut found = BTreeMap::new();
+    if globs.is_empty() {
+        everything(&mut found)?;
+    }
+    for word in globs {
+        named(word, &mut found)?;
+    }
+    let judged: Vec<PathBuf> = found.values().filter_map(judged).collect();
+    found.retain(|path, _| path.canonicalize().map_or(true, |path| !judged.contains(&path)));
+    let all = found.len();
+    if all == 0 {
+        return Err(CampaignError::new(
+            "suite",
+            "no scenario is here: none in tests/**/*.fozzy.json, below scenarios/ and in this folder",
+        )
+        .hint(
+            "name some: fozzy test app.wasm 'more/*.wat' folder; or begin with one: fozzy init app --template rust",
+        ));
+    }
+    let fits = |selected: &SuiteEntry| {
+        let has = |part: &str| selected.name.contains(part) || shown(&selected.path).contains(part);
+        filter.is_none_or(|part| has(part) || selected.given.tags.iter().any(|tag| tag == part))
+    };
+    let unfolded: Vec<Vec<SuiteEntry>> = found.into_values().map(unfold).collect::<Result<_, _>>()?;
+    let all = unfolded.iter().map(Vec::len).sum::<usize>();
+    let kept: Vec<SuiteEntry> = unfolded.into_iter().flatten().filter(fits).collect();
+    match (kept.is_empty(), filter) {
+        (true, Some(part)) => Err(CampaignError::new(
+            "suite",
+            format!("--filter {part}: none of the {all} scenarios has this in its path"),
+        )),
+        _ => Ok(kept),
+    }
+}
+
+/// What a scenario judges. What is wrong with its `expect.toml` is said when it is run.
+fn judged(selected: &SuiteEntry) -> Option<PathBuf> {
+    let expect = Expect::of(&selected.path, selected.kind).ok()?;
+    expect.judged(&selected.path)?.canonicalize().ok()
+}
+
+/// A path as it is shown.
+pub fn shown(path: &Path) -> String {
+    path.display().to_string()
+}
+
+pub type Found = BTreeMap<PathBuf, SuiteEntry>;
+
+fn everything(found: &mut Found) -> Result<(), CampaignError> {
+    let (tests, scenarios) = (Path::new("tests"), Path::new("scenarios"));
+    if tests.is_dir() {
+        below(tests, DEPTH_MAX, &|kind| kind == Kind::Json, found)?;
+    }
+    if scenarios.is_dir() {
+        below(scenarios, DEPTH_MAX, &|_| true, found)?;
+    }
+    let here = Path::new(".");
+    match kind_of(here) {
+        Some(Kind::Crate) if !is_scenario_crate(here) => {}
+        Some(kind) => add(here, kind, found),
+        None if found.values().all(|one| one.kind == Kind::Json) => {
+            below(here, 1, &|kind| matches!(kind, Kind::Program | Kind::Json), found)?;
+        }
+        None => {}
+    }
+    Ok(())
+}
+
+/// What one word of the command line names.
+pub fn named(word: &str, found: &mut Found) -> Result<(), CampaignError> {
+    let path = Path::new(word);
+    if !path.exists() {
+        let is_pattern = word.contains(['*', '?', '[']);
+        return if is_pattern { fitting(word, found) } else { Err(missing(word)) };
+    }
+    match kind_of(path) {
+        Some(kind) => add(path, kind, found),
+        None if path.is_dir() => {
+            let before = found.len();
+            below(path, DEPTH_MAX, &|_| true, found)?;
+            if found.len() == before {
+                return Err(CampaignError::new("suite", format!("no scenario is below {word}")).hint(
+                    "a scenario is a .wasm, .wat or .fozzy.json file, or a folder with a Cargo.toml or an expect.toml",
+                ));
+            }
+        }
+        None if path.extension().is_some_and(|ending| ending == "fozzy") => {
+            return Err(CampaignError::new("suite", format!("{word} is a trace of one run, not a scenario"))
+                .hint(format!("fozzy replay {word}; kept in regressions/, it is tried at each `fozzy test`")));
+        }
+        // What it is is told by its content.
+        None => add(path, Kind::Program, found),
+    }
+    Ok(())
+}
+
+fn missing(word: &str) -> CampaignError {
+    CampaignError::new("suite", format!("{word} is neither a file nor a folder")).hint("fozzy test 'scenarios/*'")
+}
+
+fn fitting(pattern: &str, found: &mut Found) -> Result<(), CampaignError> {
+    let refused = |why: String| CampaignError::new("suite", format!("{pattern}: {why}"));
+    let paths = glob::glob(pattern).map_err(|error| refused(error.to_string()))?;
+    let mut any = false;
+    for path in paths {
+        let path = path.map_err(|error| refused(error.to_string()))?;
+        let is_filled = |part: Component<'_>| {
+            let name = part.as_os_str().to_string_lossy();
+            (name.starts_with('.') || FILLED.contains(&&*name)) && !pattern.contains(&*name)
+        };
+        let Some(kind) = kind_of(&path).filter(|_| !path.components().any(is_filled)) else { continue };
+        add(&path, kind, found);
+        any = true;
+    }
+    if any { Ok(()) } else { Err(refused("no scenario fits".to_owned())) }
+}
+
+/// Everything below a folder that is wanted.
+fn below(folder: &Path, depth: usize, wanted: &dyn Fn(Kind) -> bool, found: &mut Found) -> Result<(), CampaignError> {
+    let failed = |error: std::io::Error| at_path("suite", "cannot list", folder, &error);
+    for entry in fs::read_dir(folder).map_err(failed)? {
+        let entry = entry.map_err(failed)?;
+        let name = entry.file_name().to_string_lossy().into_owned();
+        let of = entry.file_type().map_err(failed)?;
+        if of.is_symlink() || name.starts_with('.') || FILLED.contains(&name.as_str()) {
+            continue;
+        }
+        let path = entry.path();
+        match kind_of(&path) {
+            Some(kind) if wanted(kind) => add(&path, kind, found),
+            // Inside of a crate are its parts; but where only JSON is looked for, crates are folders like others.
+            Some(Kind::Crate | Kind::Folder) if depth > 1 => below(&path, depth - 1, wanted, found)?,
+            None if of.is_dir() && depth > 1 => below(&path, depth - 1, wanted, found)?,
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+fn kind_of(path: &Path) -> Option<Kind> {
+    if path.is_dir() {
+        // A recipe that cannot be read, or names nothing, is told when it is to be followed.
+        let is_made = recipe(path).is_ok_and(|recipe| recipe.is_some());
+        return match (is_made, path.join("expect.toml").is_file()) {
+            (true, _) => Some(Kind::Folder),
+            _ if has_package(path) => Some(Kind::Crate),
+            (false, true) => Some(Kind::Folder),
+            (false, false) => None,
+        };
+    }
+    let name = path.file_name()?.to_string_lossy();
+    if name.ends_with(JSON_ENDING) {
+        return Some(Kind::Json);
+    }
+    let ending = path.extension()?;
+    (ending == "wasm" || ending == "wat").then_some(Kind::Program)
+}
+
+fn manifest(folder: &Path) -> Option<toml::Table> {
+    fs::read_to_string(folder.join("Cargo.toml")).ok()?.parse().ok()
+}
+
+/// Whether the folder is one of a crate. One that cannot be read is: building it says what is wrong.
+fn has_package(folder: &Path) -> bool {
+    let is_there = folder.join("Cargo.toml").is_file();
+    is_there && manifest(folder).is_none_or(|manifest| manifest.contains_key("package"))
+}
+
+/// Whether the folder is one of a crate that is written with the guest SDK.
+fn is_scenario_crate(folder: &Path) -> bool {
+    let uses = |manifest: toml::Table| {
+        manifest.get("dependencies").and_then(|all| all.get("fozzy-sdk")).is_some() && manifest.contains_key("package")
+    };
+    manifest(folder).is_some_and(uses)
+}
+
+/// The same file or folder is one scenario, however often it is named.
+fn add(path: &Path, kind: Kind, found: &mut Found) {
+    let path = tidy(path);
+    let name = name_of(&path);
+    found.insert(path.clone(), SuiteEntry { name, path, kind, given: Given::default() });
+}
+
+/// Without `.` in between, and without a slash at the end.
+fn tidy(path: &Path) -> PathBuf {
+    let parts: PathBuf = path.components().filter(|part| *part != Component::CurDir).collect();
+    if parts.as_os_str().is_empty() { PathBuf::from(".") } else { parts }
+}
+
+fn name_of(path: &Path) -> String {
+    let real = if path.file_name().is_some() { None } else { path.canonicalize().ok() };
+    let name = real.as_deref().unwrap_or(path).file_name().unwrap_or(path.as_os_str());
+    let name = name.to_string_lossy();
+    let endings = [JSON_ENDING, ".wasm", ".wat"];
+    endings.iter().find_map(|ending| name.strip_suffix(ending)).unwrap_or(&name).to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_has_neither_folders_nor_endings() {
+        for (path, name) in [
+            ("scenarios/bank", "bank"),
+            ("a/bank.wasm", "bank"),
+            ("./bank.wat", "bank"),
+            ("tests/kv.put.fozzy.json", "kv.put"),
+            ("program", "program"),
+        ] {
+            assert_eq!(name_of(&tidy(Path::new(path))), name);
+        }
+        let here = std::env::current_dir().expect("a folder");
+        assert_eq!(Some(name_of(Path::new("."))), here.file_name().map(|name| name.to_string_lossy().into_owned()));
+        assert_eq!(tidy(Path::new("./a/./b/")), Path::new("a/b"));
+        assert_eq!(tidy(Path::new("./")), Path::new("."));
+    }
+
+    #[test]
+    fn what_tools_have_filled_is_left_out_and_a_workspace_is_a_folder() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let write = |name: &str, text: &str| {
+            let path = folder.path().join(name);
+            fs::create_dir_all(path.parent().expect("a folder")).expect("made");
+            fs::write(path, text).expect("written");
+        };
+        write("Cargo.toml", "[workspace]\nmembers = [\"*\"]");
+        write("b/Cargo.toml", "[package]\nname = \"b\"");
+        write("b/inside.wat", "");
+        write("target/x.wasm", "");
+        write(".hidden/x.wasm", "");
+        write("ring/expect.toml", "program = \"ring.wasm\"");
+        write("ring/ring.wasm", "");
+        write("unsound/expect.toml", "flow = 3");
+        write("b/expect.toml", "flows = 3");
+        write("deep/er/a.fozzy.json", "");
+        write("deep/er/notes.md", "");
+        write("c.wat", "");
+        let mut found = Found::new();
+        named(&shown(folder.path()), &mut found).expect("some");
+        let names = |found: &Found| found.values().map(|one| (one.name.clone(), one.kind)).collect::<Vec<_>>();
+        let all = [
+            ("b", Kind::Crate),
+            ("c", Kind::Program),
+            ("a", Kind::Json),
+            ("ring", Kind::Folder),
+            ("unsound", Kind::Folder),
+        ]
+        .map(|(name, kind)| (name.to_owned(), kind));
+        assert_eq!(names(&found), all);
+        let mut found = Found::new();
+        fitting(&format!("{}/**/*", folder.path().display()), &mut found).expect("some");
+        assert!(!names(&found).iter().any(|(name, _)| name == "x"), "{found:?}");
+        let mut found = Found::new();
+        fitting(&format!("{}/target/*.wasm", folder.path().display()), &mut found).expect("it is named");
+        assert_eq!(names(&found), [("x".to_owned(), Kind::Program)]);
+        let said = named(&shown(&folder.path().join("deep/none")), &mut found).expect_err("missing").message;
+        assert!(said.ends_with("is neither a file nor a folder"), "{said}");
+    }
+}

@@ -1,0 +1,43 @@
+//! Wall facts: when a run happened and how long it took. They go into reports, never into traces.
+
+#![allow(clippy::disallowed_methods, reason = "the one place that reads real clocks")]
+
+use fozzy_report::WallFacts;
+use jiff::Timestamp;
+use std::time::{Duration, Instant};
+
+/// Waits for something of the real machine.
+pub fn pause(time: Duration) {
+    std::thread::sleep(time);
+}
+
+/// A run in progress.
+pub struct Stopwatch {
+    started_at: Timestamp,
+    started: Instant,
+}
+
+impl Stopwatch {
+    pub fn start() -> Stopwatch {
+        Stopwatch { started_at: Timestamp::now(), started: Instant::now() }
+    }
+
+    /// Real time since the start, for budgets and lines of progress.
+    pub fn elapsed(&self) -> Duration {
+        self.started.elapsed()
+    }
+
+    /// Nanoseconds since the start.
+    pub fn elapsed_ns(&self) -> u64 {
+        u64::try_from(self.started.elapsed().as_nanos()).unwrap_or(u64::MAX)
+    }
+
+    pub fn facts(&self) -> WallFacts {
+        let took = self.started.elapsed();
+        WallFacts {
+            started_at: self.started_at.to_string(),
+            finished_at: Timestamp::now().to_string(),
+            duration_ns: u64::try_from(took.as_nanos()).unwrap_or(u64::MAX),
+        }
+    }
+}

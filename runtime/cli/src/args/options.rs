@@ -1,0 +1,101 @@
+//! From arguments to what a campaign is asked for.
+
+use super::{CollisionArg, FilesArg, FuzzModeArg, Globals, InputArgs, LimitArgs, ScheduleArg, ScriptArg, WorldArgs};
+use fozzy_campaign::explore::settings::ScheduleWord;
+use fozzy_campaign::fuzz::choose::FuzzMode;
+use fozzy_campaign::inputs::InputOptions;
+use fozzy_campaign::options::{BackendOptions, LimitOptions, RunRequest, WorldOptions};
+use fozzy_plan::{FilesBackend, ScriptBackend};
+use fozzy_trace::file::store::CollisionPolicy;
+
+/// How a program is run.
+pub(crate) fn request(args: &[String], limits: &LimitArgs, world: &WorldArgs) -> RunRequest {
+    RunRequest { args: args.to_vec(), limits: limits.options(), world: world.options() }
+}
+
+impl LimitArgs {
+    pub(crate) fn options(&self) -> LimitOptions {
+        LimitOptions {
+            timeout: self.timeout,
+            fuel: self.fuel,
+            memory_mib: self.mem_limit_mb,
+            memory: self.memory.file(),
+        }
+    }
+}
+
+impl WorldArgs {
+    pub(crate) fn options(&self) -> WorldOptions {
+        WorldOptions {
+            plan: self.plan.clone(),
+            dirs: self.dir.clone(),
+            env: self.env.clone(),
+            stdin: self.stdin.clone(),
+            stdin_stays_open: self.stdin_stays_open,
+            faults: self.faults.clone(),
+            judged: self.judged.clone(),
+            target_instances: self.target_instances,
+            no_canonical_nans: self.no_canonical_nans,
+            wall_start: self.wall_start,
+        }
+    }
+}
+
+impl InputArgs {
+    pub(crate) fn options(&self) -> InputOptions {
+        InputOptions {
+            input_file: self.input_file.clone(),
+            input_arg: self.input_arg,
+            http: self.http,
+            function: self.function.clone(),
+        }
+    }
+}
+
+impl Globals {
+    pub(crate) fn backends(&self) -> BackendOptions {
+        let script = |backend| match backend {
+            ScriptArg::Scripted => ScriptBackend::Scripted,
+            ScriptArg::Host => ScriptBackend::Host,
+        };
+        let files = self.fs_backend.map(|backend| match backend {
+            FilesArg::Virtual => FilesBackend::Virtual,
+            FilesArg::Host => FilesBackend::Host,
+        });
+        BackendOptions { files, http: self.http_backend.map(script), processes: self.proc_backend.map(script) }
+    }
+}
+
+impl From<CollisionArg> for CollisionPolicy {
+    fn from(policy: CollisionArg) -> CollisionPolicy {
+        match policy {
+            CollisionArg::Error => CollisionPolicy::Error,
+            CollisionArg::Overwrite => CollisionPolicy::Overwrite,
+            CollisionArg::Append => CollisionPolicy::Append,
+        }
+    }
+}
+
+impl From<FuzzModeArg> for FuzzMode {
+    fn from(mode: FuzzModeArg) -> FuzzMode {
+        match mode {
+            FuzzModeArg::Coverage => FuzzMode::Coverage,
+            FuzzModeArg::Property => FuzzMode::Property,
+        }
+    }
+}
+
+impl From<ScheduleArg> for ScheduleWord {
+    fn from(schedule: ScheduleArg) -> ScheduleWord {
+        match schedule {
+            ScheduleArg::Fifo => ScheduleWord::Fifo,
+            ScheduleArg::Bfs => ScheduleWord::Bfs,
+            ScheduleArg::Dfs => ScheduleWord::Dfs,
+            ScheduleArg::Random => ScheduleWord::Random,
+            ScheduleArg::Pct => ScheduleWord::Pct,
+            ScheduleArg::Pos => ScheduleWord::Pos,
+            ScheduleArg::Urw => ScheduleWord::Urw,
+            ScheduleArg::CoverageGuided => ScheduleWord::CoverageGuided,
+        }
+    }
+}

@@ -1,0 +1,116 @@
+//! How a program is compiled: what is put into it beside its own code.
+//!
+//! ```text
+//! exact   fuel and depth                                   verdicts and traces
+//! fast    depth, coverage, marks, an accessor; no fuel     search; what runs away is repeated in the exact one
+//! ```
+//!
+//! Invariant: what a program does is the same in all builds, as long as it ends.
+//! Not here: the rewriting (`fozzy-instrument`), the settings of wasmtime (`settings`).
+
+use crate::compile::settings::STACK_SLOTS;
+use fozzy_instrument::{
+    AccessorLayout, CoverageMode, InstrumentedComponent, MarksVerdict, ModuleChoice, Options, SideMemory, SideTag,
+};
+use serde::{Deserialize, Serialize};
+
+/// What the rewriter puts into a program, and how it is metered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Build {
+    /// Count instructions, so that endless loops end at the same one everywhere.
+    pub fuel: bool,
+    /// Let its state be reached from outside, for checkpoints.
+    pub access: bool,
+    /// Mark written pages, so that restores need not look for them.
+    pub marks: bool,
+    /// Log what is compared, while the log is switched on: see [`crate::Reactor::log_comparisons`].
+    pub comparisons: bool,
+    /// How edges are counted.
+    pub coverage: CoverageMode,
+    /// Which modules get coverage.
+    pub modules: ModuleChoice,
+}
+
+impl Default for Build {
+    /// For a run from beginning to end.
+    fn default() -> Self {
+        Build {
+            fuel: true,
+            access: false,
+            marks: false,
+            comparisons: false,
+            coverage: CoverageMode::None,
+            modules: ModuleChoice::Own,
+        }
+    }
+}
+
+impl Build {
+    /// For search: calls from outside, checkpoints, and no fuel.
+    #[must_use]
+    pub fn fast() -> Build {
+        Build { fuel: false, access: true, marks: true, coverage: CoverageMode::SetOnce, ..Build::default() }
+    }
+
+    /// For verdicts on what search has found: as [`Build::fast`], with fuel.
+    #[must_use]
+    pub fn exact() -> Build {
+        Build { fuel: true, ..Build::fast() }
+    }
+
+    /// What the rewriter is asked for; the symbolizer asks for the same to get the same maps.
+    pub(crate) fn options(&self) -> Options {
+        Options {
+            stack_slots: STACK_SLOTS,
+            access: self.access,
+            marks: self.marks,
+            comparisons: self.comparisons,
+            coverage: self.coverage,
+            modules: self.modules.clone(),
+            ..Options::default()
+        }
+    }
+}
+
+/// Metadata cached beside the compiled code.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct CompiledMetadata {
+    /// What the memories begin with that were put in.
+    pub(crate) tag: Option<SideTag>,
+    /// What is in them, but for the accessor's.
+    pub(crate) side_memories: Vec<SideMemory>,
+    /// How its state is reached.
+    pub(crate) access: Option<AccessorLayout>,
+    /// Why it cannot be, one sentence each.
+    pub(crate) obstacles: Vec<String>,
+    /// Whether every written page is marked. A contract of the rewriter's is met by our imports: what they return
+    /// through memory has less than a page, `wasi:filesystem`'s `descriptor-stat` with 96 bytes being the longest.
+    pub(crate) marks_are_sound: bool,
+}
+
+impl CompiledMetadata {
+    pub(crate) fn of(instrumented: &InstrumentedComponent) -> CompiledMetadata {
+        CompiledMetadata {
+            tag: instrumented.tag,
+            side_memories: instrumented.side_memories.clone(),
+            access: instrumented.access.clone(),
+            marks_are_sound: instrumented.marks.as_ref().is_some_and(MarksVerdict::sound),
+            obstacles: instrumented.obstacles.iter().map(ToString::to_string).collect(),
+        }
+    }
+
+    /// Bytes of the memories that were put in, when each module is instantiated once. The guest's own bound does not
+    /// count them.
+    pub(crate) fn appended_bytes(&self) -> u64 {
+        let accessor = self.access.as_ref().map_or(0, AccessorLayout::memory_bytes);
+        accessor + self.side_memories.iter().map(|side| u64::from(side.bytes)).sum::<u64>()
+    }
+
+    pub(crate) fn read(bytes: &[u8]) -> Option<CompiledMetadata> {
+        serde_json::from_slice(bytes).ok()
+    }
+
+    pub(crate) fn write(&self) -> Vec<u8> {
+        serde_json::to_vec(self).expect("plain data")
+    }
+}

@@ -1,0 +1,108 @@
+//! The properties that a program declares, known before it runs.
+//!
+//! ```text
+//! custom section `fozzy.properties` of any core module, lines: always ␉ total is constant ␉ src/lib.rs:31
+//! ```
+//!
+//! The guest SDK writes a line for each macro. A stripped program has no such section: its properties are then known
+//! from their first evaluation on, and that is said: one that is never reached is in no report.
+//!
+//! Invariant: whatever stands there, reading it neither fails nor takes more than its length; a line that is not
+//! understood is left out.
+
+use fozzy_trace::facts::PropertyKind;
+use wasmparser::{Parser, Payload};
+
+/// The section's name.
+const SECTION: &str = "fozzy.properties";
+
+/// The interface of a program that has properties.
+const ASSERTIONS: &str = "fozzy:properties/assertions@";
+
+/// Whether the properties of a program are known before it runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Catalogue {
+    /// It has none: it does not import what evaluates them.
+    Unneeded,
+    /// It evaluates properties and declares none: it was stripped, or not written with the SDK.
+    Absent,
+    /// It declares this number of properties.
+    Declared(usize),
+}
+
+impl Catalogue {
+    /// Of a component that imports interfaces of these names.
+    #[must_use]
+    pub fn of<'a>(component: &[u8], mut imports: impl Iterator<Item = &'a str>) -> Catalogue {
+        match read(component).len() {
+            0 if imports.any(|import| import.starts_with(ASSERTIONS)) => Catalogue::Absent,
+            0 => Catalogue::Unneeded,
+            declared => Catalogue::Declared(declared),
+        }
+    }
+
+    /// The remark for a user about an absent catalogue.
+    #[must_use]
+    pub fn remark(self) -> Option<&'static str> {
+        let absent = "the catalogue is absent (the program is stripped, perhaps): what is never reached is not known";
+        (self == Catalogue::Absent).then_some(absent)
+    }
+}
+
+/// One declared property.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct DeclaredProperty {
+    pub(crate) kind: PropertyKind,
+    pub(crate) name: String,
+    /// `file:line`.
+    pub(crate) place: String,
+}
+
+/// All declared properties of a component, in the order of their sections.
+pub(crate) fn read(component: &[u8]) -> Vec<DeclaredProperty> {
+    let payloads = Parser::new(0).parse_all(component).map_while(Result::ok);
+    let sections = payloads.filter_map(|payload| match payload {
+        Payload::CustomSection(section) if section.name() == SECTION => Some(section.data().to_vec()),
+        _ => None,
+    });
+    let rows = sections.flat_map(|section| rows(&section));
+    rows.collect()
+}
+
+fn rows(section: &[u8]) -> Vec<DeclaredProperty> {
+    let text = String::from_utf8_lossy(section);
+    text.lines().filter_map(row).collect()
+}
+
+fn row(line: &str) -> Option<DeclaredProperty> {
+    let mut words = line.split('\t');
+    let (kind, name, place) = (words.next()?, words.next()?, words.next()?);
+    let kind = match kind {
+        "always" => PropertyKind::Always,
+        "always-or-unreachable" => PropertyKind::AlwaysOrUnreachable,
+        "sometimes" => PropertyKind::Sometimes,
+        "reachable" => PropertyKind::Reachable,
+        "unreachable" => PropertyKind::Unreachable,
+        _ => return None,
+    };
+    Some(DeclaredProperty { kind, name: name.to_owned(), place: place.to_owned() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sections_of_inner_modules_are_read_and_nonsense_is_left_out() {
+        let lines = "always\\09total\\09src/lib.rs:3\\0anonsense\\0a\\ff\\09x\\0asometimes\\09full\\09a.rs:1\\0a";
+        let text = format!("(component (core module (@custom \"fozzy.properties\" \"{lines}\")))");
+        let component = wat::parse_str(text).expect("assembles");
+        let row =
+            |kind, name: &str, place: &str| DeclaredProperty { kind, name: name.to_owned(), place: place.to_owned() };
+        let expected =
+            [row(PropertyKind::Always, "total", "src/lib.rs:3"), row(PropertyKind::Sometimes, "full", "a.rs:1")];
+        assert_eq!(read(&component), expected);
+        assert_eq!(read(&component[..component.len() - 1]), []);
+        assert_eq!(read(b"no wasm"), []);
+    }
+}

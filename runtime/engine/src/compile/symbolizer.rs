@@ -1,0 +1,140 @@
+//! The guest's stack in terms of its source.
+//!
+//! ```text
+//! wasmtime frame (module "fozzy:2", offset) ─Maps─▶ original offset ─DWARF─▶ src/main.rs:41:9
+//! ```
+//!
+//! What a frame means is kept: a search meets the same traps again and again.
+//!
+//! Invariant: hostile debug information costs names and lines, never a panic.
+
+use crate::compile::build::Build;
+use fozzy_instrument::source::DebugSymbols;
+use fozzy_instrument::{
+    CodeOrigin, ComparisonSites, ModuleMap, ModuleOrdinal, OffsetMaps, OriginalOffset, RewrittenOffset, Sites,
+};
+use fozzy_trace::outcome::{SourceLocation, StackFrame};
+use std::collections::BTreeMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use wasmtime::{FrameInfo, WasmBacktrace};
+
+/// Finds functions and lines for the frames of one program.
+pub(crate) struct Symbolizer {
+    maps: OffsetMaps,
+    sites: Sites,
+    comparisons: ComparisonSites,
+    symbols: Mutex<DebugSymbols>,
+    known: Mutex<BTreeMap<(ModuleOrdinal, OriginalOffset), Vec<StackFrame>>>,
+}
+
+/// Places whose frames are kept; others are looked up each time.
+const KNOWN_MAX: usize = 1 << 12;
+
+impl Symbolizer {
+    pub(crate) fn new(component: &[u8], build: &Build) -> Symbolizer {
+        let instrumented = fozzy_instrument::instrument(component, &build.options());
+        let found = instrumented.map(|instrumented| (instrumented.maps, instrumented.sites, instrumented.comparisons));
+        let (maps, sites, comparisons) = found.unwrap_or_default();
+        Symbolizer {
+            maps,
+            sites,
+            comparisons,
+            symbols: Mutex::new(DebugSymbols::new(component)),
+            known: Mutex::default(),
+        }
+    }
+
+    /// The core modules of the program.
+    pub(crate) fn maps(&self) -> &OffsetMaps {
+        &self.maps
+    }
+
+    /// The edges of the program.
+    pub(crate) fn sites(&self) -> &Sites {
+        &self.sites
+    }
+
+    /// The comparisons that are logged.
+    pub(crate) fn comparisons(&self) -> &ComparisonSites {
+        &self.comparisons
+    }
+
+    /// Where an error has cut off code that has edges: the operator in the innermost frame. A call that was too deep has
+    /// reached nothing of its function.
+    pub(crate) fn cut(&self, error: &wasmtime::Error) -> Option<OriginalOffset> {
+        let innermost = error.downcast_ref::<WasmBacktrace>()?.frames().first()?;
+        let (module, location) = self.locate(innermost)?;
+        let counted = location.kind != CodeOrigin::DepthCheck && self.sites.kept(module) > 0;
+        counted.then_some(location.original)
+    }
+
+    /// Whether the innermost frame stopped in the rewriter's depth check.
+    pub(crate) fn is_depth_check(&self, error: &wasmtime::Error) -> bool {
+        let frames = error.downcast_ref::<WasmBacktrace>().map(WasmBacktrace::frames).unwrap_or_default();
+        frames
+            .first()
+            .and_then(|frame| self.locate(frame))
+            .is_some_and(|(_, location)| location.kind == CodeOrigin::DepthCheck)
+    }
+
+    /// The stack that an error carries, innermost first, inlined functions included.
+    pub(crate) fn frames(&self, error: &wasmtime::Error) -> Vec<StackFrame> {
+        let frames = error.downcast_ref::<WasmBacktrace>().map(WasmBacktrace::frames).unwrap_or_default();
+        frames.iter().flat_map(|frame| self.source_frames(frame)).collect()
+    }
+
+    /// Why frames have no lines of source, if the debug information of their module is empty: a sentence with a remedy.
+    pub(crate) fn missing_lines(&self, frames: &[StackFrame]) -> Option<String> {
+        let symbols = lock(&self.symbols);
+        let modules = self.maps.modules().iter().map(|module| (module.ordinal(), module_name(module)));
+        let bare = |name: &str| frames.iter().any(|frame| frame.source.line.is_none() && frame.module == name);
+        modules.filter(|(_, name)| bare(name)).find_map(|(ordinal, name)| {
+            let remedy = symbols.line_info(ordinal).remedy()?;
+            Some(format!("frames have no lines of source, as `{name}` {remedy}"))
+        })
+    }
+
+    fn locate(&self, frame: &FrameInfo) -> Option<(ModuleOrdinal, fozzy_instrument::CodeLocation)> {
+        let ordinal = ModuleOrdinal::from_name(frame.module().name()?)?;
+        let offset = RewrittenOffset(u32::try_from(frame.module_offset()?).ok()?);
+        Some((ordinal, self.maps.locate(ordinal, offset)?))
+    }
+
+    fn source_frames(&self, frame: &FrameInfo) -> Vec<StackFrame> {
+        let Some((ordinal, location)) = self.locate(frame) else { return Vec::new() };
+        let place = (ordinal, location.original);
+        if let Some(frames) = lock(&self.known).get(&place) {
+            return frames.clone();
+        }
+        let frames = self.look_up(ordinal, location.original);
+        let mut known = lock(&self.known);
+        if known.len() < KNOWN_MAX {
+            known.insert(place, frames.clone());
+        }
+        frames
+    }
+
+    fn look_up(&self, ordinal: ModuleOrdinal, original: OriginalOffset) -> Vec<StackFrame> {
+        let module = &self.maps.modules()[ordinal.0 as usize];
+        let name = module_name(module);
+        let offset = u64::from(original.0);
+        let found = lock(&self.symbols).frames(ordinal, original);
+        let frames = found.into_iter().map(|source| StackFrame {
+            module: name.clone(),
+            function: source.function,
+            offset,
+            source: SourceLocation { file: source.file, line: source.line, col: source.column },
+        });
+        frames.collect()
+    }
+}
+
+/// What frames call a core module.
+fn module_name(module: &ModuleMap) -> String {
+    module.name().map_or_else(|| format!("module {}", module.ordinal().0), str::to_owned)
+}
+
+/// A lock that a panic has poisoned is still consistent: entries are only added.
+fn lock<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
+    of.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,158 @@
+//! The entry point of a campaign: what it executes, and how the bytes of an input get there.
+//!
+//! ```text
+//! a call      of a fuzz target, a property, a function, a handler: the plan names it, the input is its decisions
+//! a program   from beginning to end: the input is a part of the plan: standard input, a file, an argument
+//! a scenario  one sequence: the input is its decisions
+//! ```
+//!
+//! Invariant: the run that an input stands for is a run as any other, of the plan that is made here.
+//! Not here: decisions (`fozzy-search`), repeated calls (`fuzz_executor`).
+
+use fozzy_trace::plan::{
+    Inputs, KeptSequence, MachinePlan, Mount, MountEntry, MountKind, PlannedCall, ScenarioKind, ScenarioPlan,
+};
+use fozzy_trace::{HarnessError, NodeId, Plan};
+use fozzy_world::{Stdin, World};
+use std::sync::Arc;
+
+/// How an input gets to a program that is run from beginning to end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum InputDelivery {
+    /// It is its standard input.
+    Stdin,
+    /// It is the content of the file of this absolute path.
+    File(String),
+    /// It is its last argument, as text.
+    Argument,
+}
+
+/// What is executed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum EntryPoint {
+    /// One call of an exported function.
+    Call(PlannedCall),
+    /// The program, as a run of it.
+    Program(InputDelivery),
+    /// One sequence of a stateful scenario, with this number of flows.
+    Scenario {
+        /// Steps of the sequence.
+        flows: u32,
+    },
+}
+
+/// A file of that absolute path, in its folder.
+fn mount(path: &str, bytes: &[u8], inputs: &mut Inputs) -> Mount {
+    let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
+    let entries = vec![MountEntry { path: name.to_owned(), kind: MountKind::File(inputs.add(bytes)) }];
+    Mount { guest: if folder.is_empty() { "/".to_owned() } else { folder.to_owned() }, entries }
+}
+
+/// As text, which arguments are: what is not is replaced, and a zero ends it, as it does everywhere else.
+fn argument(bytes: &[u8]) -> String {
+    let end = bytes.iter().position(|byte| *byte == 0).unwrap_or(bytes.len());
+    String::from_utf8_lossy(&bytes[..end]).into_owned()
+}
+
+impl InputDelivery {
+    /// As a file of this absolute path.
+    ///
+    /// # Errors
+    /// When it is none, in one sentence.
+    pub fn file(path: &str) -> Result<InputDelivery, String> {
+        let is_one = path.len() > 1 && path.starts_with('/') && !path.ends_with('/');
+        if is_one {
+            Ok(InputDelivery::File(path.to_owned()))
+        } else {
+            Err(format!("expected an absolute path of a file, found `{path}`"))
+        }
+    }
+
+    /// The plan of the run that is given `bytes`, in the place of `plan`.
+    fn plan(&self, plan: &mut Plan, inputs: &mut Inputs, bytes: &[u8]) {
+        match self {
+            InputDelivery::Stdin => plan.main.stdin.bytes = inputs.add(bytes),
+            InputDelivery::File(path) => plan.main.dirs.push(mount(path, bytes, inputs)),
+            InputDelivery::Argument => plan.main.args.push(argument(bytes)),
+        }
+    }
+
+    /// The same, on the computer of a program that has not begun.
+    pub(crate) fn give(&self, world: &mut World, bytes: &[u8]) -> Result<(), HarnessError> {
+        let plan = Arc::clone(&world.plan);
+        let node = world.node_mut(NodeId(0));
+        match self {
+            InputDelivery::Stdin => node.stdin = Stdin::new(bytes.into(), plan.main.stdin.stays_open),
+            InputDelivery::File(path) => {
+                let mut inputs = Inputs::default();
+                let mount = mount(path, bytes, &mut inputs);
+                let start_ns = plan.wall_start_s.saturating_mul(1_000_000_000);
+                let mounted = node.disk.mount(&mount, &inputs, start_ns);
+                mounted.map_err(|error| HarnessError { what: error.to_string() })?;
+            }
+            InputDelivery::Argument => {
+                // The folders are on its disk already.
+                let MachinePlan { args, env, stdin, dirs: _ } = &plan.main;
+                let mut args = args.clone();
+                args.push(argument(bytes));
+                let (env, stdin, dirs) = (env.clone(), stdin.clone(), Vec::new());
+                node.machine = Arc::new(MachinePlan { args, env, stdin, dirs });
+            }
+        }
+        Ok(())
+    }
+}
+
+impl EntryPoint {
+    /// The plan of the run that is given `input`, with its inputs, in the place of `plan` and `inputs`.
+    #[must_use]
+    pub fn planned(&self, plan: &Plan, inputs: &Inputs, input: &[u8]) -> (Plan, Inputs) {
+        let (mut plan, mut inputs) = (plan.clone(), inputs.clone());
+        match self {
+            EntryPoint::Call(call) => plan.call = Some(call.clone()),
+            EntryPoint::Program(delivery) => delivery.plan(&mut plan, &mut inputs, input),
+            EntryPoint::Scenario { flows } => {
+                let only = vec![KeptSequence { kind: ScenarioKind::Stateful, sequence: 0, steps: vec![(0, *flows)] }];
+                plan.scenario = Some(ScenarioPlan { only, ..ScenarioPlan::all(1, *flows) });
+            }
+        }
+        (plan, inputs)
+    }
+
+    /// What it is called in reports.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        match self {
+            EntryPoint::Call(call) => call.function(),
+            EntryPoint::Program(InputDelivery::Stdin) => "stdin",
+            EntryPoint::Program(InputDelivery::File(path)) => path,
+            EntryPoint::Program(InputDelivery::Argument) => "argument",
+            EntryPoint::Scenario { .. } => "scenario",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_computer_that_is_given_an_input_is_that_of_the_plan_with_it() {
+        for delivery in
+            [InputDelivery::Stdin, InputDelivery::file("/in/a.txt").expect("a path"), InputDelivery::Argument]
+        {
+            let (plan, inputs) = (Plan::default(), Inputs::default());
+            let mut given = World::new(Arc::new(plan.clone()), &inputs).expect("a plain plan");
+            delivery.give(&mut given, b"a\xffb\0c").expect("there is room");
+            let (plan, inputs) = EntryPoint::Program(delivery.clone()).planned(&plan, &inputs, b"a\xffb\0c");
+            let mut planned = World::new(Arc::new(plan), &inputs).expect("a plain plan");
+            let (one, other) = (given.node_mut(NodeId(0)), planned.node_mut(NodeId(0)));
+            assert_eq!(one.machine.args, other.machine.args);
+            assert_eq!(one.stdin.read(99), other.stdin.read(99));
+            assert_eq!(one.disk.digest(), other.disk.digest(), "{delivery:?}");
+        }
+        for path in ["a", "/", "/a/", ""] {
+            assert!(InputDelivery::file(path).is_err_and(|why| why.contains("absolute path")), "{path}");
+        }
+    }
+}

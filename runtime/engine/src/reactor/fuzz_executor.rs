@@ -1,0 +1,388 @@
+//! A component that is called again and again from the same state: what a search executes.
+//!
+//! ```text
+//! instantiate, ask for the names, warm up ─▶ checkpoint ─▶ call ─▶ coverage ─▶ restore ─▶ call ─▶ …
+//!
+//! lanes   fast       every call; cut when it takes long
+//!         exact      what was cut, with fuel: it decides, and its coverage counts
+//!         compared   as fast, and logs what is compared
+//! ```
+//!
+//! A call that takes long in the fast lane is repeated in the exact one, so that nothing depends on how quick the
+//! machine is: what ends within its fuel has ended, whatever the watchdog did. The watchdog's limit is so short that
+//! whatever uses up the fuel is cut.
+//!
+//! Invariants: each call begins in the state of the checkpoint; its outcome is a function of its input alone, and that
+//! of a run whose plan has the same call.
+//! Not here: which inputs are worth a call (`fozzy-search`), runs that can be recorded (`session`).
+
+mod enter;
+
+use crate::compile::build::Build;
+use crate::compile::cache::Cache;
+use crate::compile::program::{Program, ProgramError};
+use crate::compile::settings::Switches;
+use crate::entry::entry_point::EntryPoint;
+use crate::entry::typed;
+use crate::reactor::{CallError, Reactor, ReactorError, time_of};
+use enter::EntryCall;
+use fozzy_instrument::{CoverageMode, ModuleOrdinal};
+use fozzy_trace::facts::Facts;
+use fozzy_trace::outcome::StackFrame;
+use fozzy_trace::plan::{Inputs, PlannedCall};
+use fozzy_trace::source::SeededSource;
+use fozzy_trace::{CheckpointId, CmpLogEntry, DecisionSource, ExecutionEnd, HarnessError, NodeId, Plan, Seed};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// The shortest time after which a call is cut. With less fuel than that, all calls are made in the exact lane.
+const WATCH_MIN: Duration = Duration::from_millis(20);
+
+/// The functions by which a component can be searched.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ExportedFunctions {
+    /// Fuzz targets.
+    pub fuzz: Vec<String>,
+    /// Properties.
+    pub properties: Vec<String>,
+    /// Any that it exports, by their full names: `ns:package/interface@1.0.0#name` or `name`.
+    pub exported: Vec<String>,
+    /// Whether it is a program that runs from beginning to end.
+    pub runs: bool,
+    /// Whether it handles HTTP requests.
+    pub handles: bool,
+    /// Whether it is a scenario with a state.
+    pub is_stateful: bool,
+    /// Everything that it exports, for people.
+    pub exports: Vec<String>,
+}
+
+impl ExportedFunctions {
+    /// The full name of an exported function; the version of its interface may be left out.
+    #[must_use]
+    pub fn exported(&self, name: &str) -> Option<&str> {
+        self.exported.iter().map(String::as_str).find(|full| typed::is_called(full, name))
+    }
+}
+
+/// A component whose functions cannot be called.
+#[derive(Debug, thiserror::Error)]
+pub enum ExecutorError {
+    /// It cannot be compiled.
+    #[error(transparent)]
+    Program(#[from] ProgramError),
+    /// It cannot be started.
+    #[error(transparent)]
+    Reactor(#[from] ReactorError),
+    /// It ended before the function was called, or has it not.
+    #[error(transparent)]
+    Call(#[from] CallError),
+    /// It has no such function.
+    #[error("it has no {what} `{name}`")]
+    Missing {
+        /// What was looked for.
+        what: &'static str,
+        /// Its name.
+        name: String,
+    },
+    /// The export's type does not fit this entry point; one sentence.
+    #[error("{0}")]
+    Entry(String),
+    /// Its calls cannot be watched.
+    #[error("{0}")]
+    Watch(String),
+}
+
+/// Lists the functions of `program`, which has fuel.
+///
+/// # Errors
+/// When it ends before it has told them.
+pub fn functions(
+    program: &Program,
+    plan: &Plan,
+    inputs: &Inputs,
+    seed: Seed,
+) -> Result<ExportedFunctions, ExecutorError> {
+    let mut reactor = start(program.clone(), plan, inputs, seed)?;
+    let mut of = |call: &PlannedCall| names(&mut reactor, call);
+    let (fuzz, properties) = (of(&PlannedCall::Fuzz(String::new()))?, of(&PlannedCall::Property(String::new()))?);
+    let entries = program.entries();
+    let of_others = |name: &String| !name.starts_with("wasi:") && !name.starts_with("fozzy:");
+    Ok(ExportedFunctions {
+        fuzz,
+        properties,
+        exported: typed::functions(program).into_iter().filter(of_others).collect(),
+        runs: entries.run.is_some(),
+        handles: entries.handler.is_some(),
+        is_stateful: entries.scenario.stateful.is_some(),
+        exports: program.exports().collect(),
+    })
+}
+
+fn start(program: Program, plan: &Plan, inputs: &Inputs, seed: Seed) -> Result<Reactor, ReactorError> {
+    Reactor::start(program, Arc::new(plan.clone()), inputs, Box::new(SeededSource::new(seed)))
+}
+
+fn names(reactor: &mut Reactor, call: &PlannedCall) -> Result<Vec<String>, CallError> {
+    let (interface, (lists, _)) = reactor.program().entries().scenario.interface_of(call);
+    let Some(interface) = interface.map(str::to_owned) else { return Ok(Vec::new()) };
+    let mut function = reactor.function::<(), (Vec<String>,)>(&format!("{interface}#{lists}"))?;
+    let (names,) = reactor.call(&mut function, ())?;
+    Ok(names)
+}
+
+/// How a call ended.
+#[derive(Debug)]
+pub enum CallOutcome {
+    /// It returned.
+    Returned,
+    /// The guest ended in it.
+    Ended {
+        /// How.
+        end: ExecutionEnd,
+        /// Its stack, innermost first.
+        backtrace: Vec<StackFrame>,
+        /// What it had written to standard error.
+        stderr: Vec<u8>,
+    },
+}
+
+/// One function of a component, ready to be called.
+pub struct FuzzExecutor {
+    component: Arc<[u8]>,
+    plan: Plan,
+    inputs: Inputs,
+    searched: EntryPoint,
+    seed: Seed,
+    cache: Option<Cache>,
+    /// How long a call of the fast lane may take; `None` when there is none.
+    limit: Option<Duration>,
+    fast: Option<ExecutorBuild>,
+    exact: Option<ExecutorBuild>,
+    compared: Option<ExecutorBuild>,
+    /// Whether the last call was made in the exact lane.
+    was_exact: bool,
+    /// Calls that were repeated in the exact lane.
+    repeated: u64,
+}
+
+impl FuzzExecutor {
+    /// Compiles `component` for search, and starts it under `plan`; `seed` answers what it asks.
+    ///
+    /// # Errors
+    /// When it cannot be compiled or started, or has no such function.
+    pub fn new(
+        component: Arc<[u8]>,
+        plan: &Plan,
+        inputs: &Inputs,
+        searched: &EntryPoint,
+        seed: Seed,
+        cache: Option<&Cache>,
+    ) -> Result<FuzzExecutor, ExecutorError> {
+        let limit = time_of(plan.limits.fuel);
+        let mut caller = FuzzExecutor {
+            component,
+            plan: plan.clone(),
+            inputs: inputs.clone(),
+            searched: searched.clone(),
+            seed,
+            cache: cache.cloned(),
+            limit: (limit >= WATCH_MIN).then_some(limit),
+            fast: None,
+            exact: None,
+            compared: None,
+            was_exact: limit < WATCH_MIN,
+            repeated: 0,
+        };
+        match caller.limit {
+            Some(limit) => {
+                caller.fast =
+                    Some(caller.lane(&Build { coverage: CoverageMode::Counters, ..Build::fast() }, Some(limit))?)
+            }
+            None => caller.exact = Some(caller.exact_lane()?),
+        }
+        Ok(caller)
+    }
+
+    fn lane(&self, build: &Build, limit: Option<Duration>) -> Result<ExecutorBuild, ExecutorError> {
+        let switches = Switches::of(&self.plan);
+        let program = Program::build(Arc::clone(&self.component), switches, build, self.cache.as_ref())?;
+        let mut reactor = start(program, &self.plan, &self.inputs, self.seed)?;
+        let mut entry = EntryCall::find(&mut reactor, &self.searched)?;
+        if let Some(limit) = limit {
+            reactor.watch(limit).map_err(ExecutorError::Watch)?;
+        }
+        entry.warm_up(&mut reactor)?;
+        let start = reactor.checkpoint()?;
+        Ok(ExecutorBuild { reactor, entry, start, is_fresh: true })
+    }
+
+    fn exact_lane(&self) -> Result<ExecutorBuild, ExecutorError> {
+        self.lane(&Build { coverage: CoverageMode::Counters, ..Build::exact() }, None)
+    }
+
+    /// Calls the function with `input`; where it draws values, `source` answers.
+    ///
+    /// # Errors
+    /// When the machine fails.
+    pub fn call(&mut self, input: &[u8], source: Option<Box<dyn DecisionSource>>) -> Result<CallOutcome, HarnessError> {
+        let again = source.as_ref().map(|source| source.fork());
+        if let Some(fast) = &mut self.fast {
+            self.was_exact = false;
+            if let Some(outcome) = fast.call(input, source)? {
+                return Ok(outcome);
+            }
+            self.repeated += 1;
+        }
+        if self.exact.is_none() {
+            self.exact = Some(self.exact_lane().map_err(unlikely)?);
+        }
+        self.was_exact = true;
+        let outcome = self.exact.as_mut().expect("just made").call(input, again)?;
+        outcome.ok_or_else(|| HarnessError {
+            what: "a call was cut that nobody watches; this is a fault of fozzy".to_owned(),
+        })
+    }
+
+    /// Brings the start state back now, which otherwise the next call does.
+    ///
+    /// # Errors
+    /// When the machine fails.
+    pub fn ready(&mut self) -> Result<(), HarnessError> {
+        self.fast.as_mut().or(self.exact.as_mut()).map_or(Ok(()), ExecutorBuild::prepare)
+    }
+
+    fn last(&self) -> &ExecutorBuild {
+        let lane = if self.was_exact { &self.exact } else { &self.fast };
+        lane.as_ref().expect("the last call was made in it")
+    }
+
+    /// The coverage bytes of each module in the last call: how often each kept edge was taken, up to 255.
+    pub fn coverage(&self) -> impl Iterator<Item = (ModuleOrdinal, &[u8])> {
+        self.last().reactor.coverage()
+    }
+
+    /// The program that the coverage bytes are of.
+    #[must_use]
+    pub fn program(&self) -> &Program {
+        self.last().reactor.program()
+    }
+
+    /// Bytes of linear memory after the last call.
+    #[must_use]
+    pub fn memory_bytes(&self) -> u64 {
+        self.last().reactor.memory_bytes()
+    }
+
+    /// What the guest has said about itself, up to the end of the last call.
+    #[must_use]
+    pub fn facts(&self) -> &Facts {
+        &self.last().reactor.world().facts
+    }
+
+    /// Pages of memory that the last call wrote, where writes are marked; otherwise zero.
+    #[must_use]
+    pub fn written_pages(&self) -> u64 {
+        self.last().reactor.written_pages()
+    }
+
+    /// Calls that took so long that they were repeated with fuel.
+    #[must_use]
+    pub fn repeated(&self) -> u64 {
+        self.repeated
+    }
+
+    /// Why the state is not brought back in place, one sentence each; empty when it is.
+    #[must_use]
+    pub fn obstacles(&self) -> &[String] {
+        self.last().reactor.obstacles()
+    }
+
+    /// Calls the function with `input` and adds what it compares to `log`, in order. A call that takes long adds nothing.
+    ///
+    /// # Errors
+    /// When the machine fails.
+    pub fn compare(
+        &mut self,
+        input: &[u8],
+        source: Option<Box<dyn DecisionSource>>,
+        log: &mut Vec<CmpLogEntry>,
+    ) -> Result<(), HarnessError> {
+        if self.compared.is_none() {
+            // With fuel, so that a call that does not end does, and always at the same comparison.
+            let build = Build { coverage: CoverageMode::None, comparisons: true, ..Build::exact() };
+            self.compared = Some(self.lane(&build, None).map_err(unlikely)?);
+        }
+        let lane = self.compared.as_mut().expect("just made");
+        lane.prepare()?;
+        lane.reactor.log_comparisons(true);
+        lane.call(input, source)?;
+        let maps = lane.reactor.program().comparisons();
+        // They come module by module, and finding a module's sites takes longer than reading an entry.
+        let mut sites = (None, &[][..]);
+        for (module, comparison) in lane.reactor.comparisons() {
+            if sites.0 != Some(module) {
+                sites = (Some(module), maps.of(module));
+            }
+            if let Some(found) = sites.1.get(comparison.site as usize) {
+                let site = u64::from(module.0) << 32 | u64::from(comparison.site);
+                let (left, right, at, bytes) = (comparison.left, comparison.right, comparison.at, comparison.bytes);
+                log.push(CmpLogEntry { site, kind: found.kind, left, right, at, bytes });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The same component was started in another build before.
+fn unlikely(error: ExecutorError) -> HarnessError {
+    HarnessError { what: format!("another build of the program does not start as the first one did: {error}") }
+}
+
+/// A build of the component, at its start.
+struct ExecutorBuild {
+    reactor: Reactor,
+    entry: EntryCall,
+    start: CheckpointId,
+    /// Nothing was called since the start.
+    is_fresh: bool,
+}
+
+impl ExecutorBuild {
+    fn prepare(&mut self) -> Result<(), HarnessError> {
+        if !self.is_fresh {
+            self.reactor.restore(self.start)?;
+            self.is_fresh = true;
+        }
+        Ok(())
+    }
+
+    /// `None` when it took too long.
+    fn call(
+        &mut self,
+        input: &[u8],
+        source: Option<Box<dyn DecisionSource>>,
+    ) -> Result<Option<CallOutcome>, HarnessError> {
+        self.prepare()?;
+        self.is_fresh = false;
+        self.reactor.clear_coverage();
+        if let Some(source) = source {
+            self.reactor.answer_from(source);
+        }
+        match self.entry.call(&mut self.reactor, input) {
+            Ok(None) => Ok(Some(CallOutcome::Returned)),
+            Ok(Some(end)) => Ok(Some(self.ended(end, Vec::new()))),
+            Err(CallError::Runaway) => Ok(None),
+            Err(CallError::Ended { end, backtrace }) => Ok(Some(self.ended(end, backtrace))),
+            Err(CallError::Harness(error)) => Err(error),
+            Err(other @ (CallError::Over | CallError::Function { .. })) => {
+                Err(HarnessError { what: other.to_string() })
+            }
+        }
+    }
+
+    fn ended(&self, end: ExecutionEnd, backtrace: Vec<StackFrame>) -> CallOutcome {
+        let stderr = self.reactor.world().node(NodeId(0)).stderr.kept().to_vec();
+        CallOutcome::Ended { end, backtrace, stderr }
+    }
+}

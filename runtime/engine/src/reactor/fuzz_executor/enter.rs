@@ -1,0 +1,124 @@
+//! Calls the entry point of a campaign, once for each execution.
+//!
+//! ```text
+//! fuzz, property   typed call of the SDK's interfaces
+//! function, http   arguments are drawn, recorded, passed
+//! program          the input is put onto its computer; `wasi:cli/run`
+//! scenario         begin-sequence, all steps, end-sequence
+//! ```
+//!
+//! Invariant: an entry leaves nothing behind that a restore does not take away.
+//! Not here: the runs that can be recorded, which make the same calls (`single_call`, `scenario`, `schedule`).
+
+use super::{ExecutorError, names};
+use crate::entry::entry_point::{EntryPoint, InputDelivery};
+use crate::entry::request;
+use crate::entry::single_call::{handle, typed_call};
+use crate::entry::typed::TypedExport;
+use crate::reactor::{CallError, Reactor, ReactorFunction};
+use crate::run::scenario::{CallMode, ScenarioInfo, now, steps};
+use crate::run::schedule::power_loss;
+use fozzy_trace::ExecutionEnd;
+use fozzy_trace::plan::PlannedCall;
+use std::sync::Arc;
+
+/// A way into a component.
+pub(super) enum EntryCall {
+    Fuzz { run: ReactorFunction<(u32, Arc<[u8]>), ()>, place: u32 },
+    Property { check: ReactorFunction<(u32,), ()>, place: u32 },
+    Function(TypedExport),
+    Http,
+    Program { run: ReactorFunction<(), (Result<(), ()>,)>, delivery: InputDelivery },
+    Scenario { interface: String, flows: u32 },
+}
+
+impl EntryCall {
+    /// The way into the component of `reactor`, which has done nothing yet.
+    pub(super) fn find(reactor: &mut Reactor, searched: &EntryPoint) -> Result<EntryCall, ExecutorError> {
+        let program = reactor.program().clone();
+        let entries = program.entries();
+        let missing = |what: &str| ExecutorError::Entry(format!("it does not export `{what}`"));
+        Ok(match searched {
+            EntryPoint::Call(call @ (PlannedCall::Fuzz(_) | PlannedCall::Property(_))) => {
+                let listed = names(reactor, call)?;
+                let (interface, (_, what)) = entries.scenario.interface_of(call);
+                let place = listed.iter().position(|name| name == call.function());
+                let (Some(place), Some(interface)) = (place, interface) else {
+                    return Err(ExecutorError::Missing { what, name: call.function().to_owned() });
+                };
+                let place = place as u32;
+                match call {
+                    PlannedCall::Fuzz(_) => {
+                        EntryCall::Fuzz { run: reactor.function(&format!("{interface}#run"))?, place }
+                    }
+                    _ => EntryCall::Property { check: reactor.function(&format!("{interface}#check"))?, place },
+                }
+            }
+            EntryPoint::Call(PlannedCall::Function(name)) => {
+                EntryCall::Function(TypedExport::find(&program, name).map_err(ExecutorError::Entry)?)
+            }
+            EntryPoint::Call(PlannedCall::Http) => {
+                entries.handler.as_ref().ok_or_else(|| missing("wasi:http/incoming-handler"))?;
+                EntryCall::Http
+            }
+            EntryPoint::Program(delivery) => {
+                let interface = entries.run.as_ref().ok_or_else(|| missing("wasi:cli/run"))?;
+                EntryCall::Program { run: reactor.function(&format!("{interface}#run"))?, delivery: delivery.clone() }
+            }
+            EntryPoint::Scenario { flows } => {
+                let interface = entries.scenario.stateful.clone();
+                let interface = interface.ok_or_else(|| missing("fozzy:scenario/stateful"))?;
+                let mut describe = reactor.function::<(), (ScenarioInfo,)>(&format!("{interface}#describe"))?;
+                let (info,) = reactor.call(&mut describe, ())?;
+                let stats = info.stats().map_err(|error| ExecutorError::Entry(error.to_string()))?;
+                reactor.change(|world| world.facts.scenario = Some(stats));
+                EntryCall::Scenario { interface, flows: *flows }
+            }
+        })
+    }
+
+    /// The call before all others, if the plan has one.
+    pub(super) fn warm_up(&mut self, reactor: &mut Reactor) -> Result<(), CallError> {
+        match self {
+            EntryCall::Fuzz { .. } if reactor.world().plan.warm_up => self.call(reactor, &[]).map(drop),
+            _ => Ok(()),
+        }
+    }
+
+    /// Makes the call. The answer is how the guest ended, if it returned with a result that means an end.
+    pub(super) fn call(&mut self, reactor: &mut Reactor, input: &[u8]) -> Result<Option<ExecutionEnd>, CallError> {
+        match self {
+            EntryCall::Fuzz { run, place } => reactor.call(run, (*place, Arc::from(input))).map(|()| None),
+            EntryCall::Property { check, place } => reactor.call(check, (*place,)).map(|()| None),
+            EntryCall::Function(typed) => reactor
+                .finish(|store, instance| {
+                    let arguments = store.data_mut().only_arguments(&typed.name, |draws| typed.draw(draws))?;
+                    now(typed_call(store, CallMode::Alone, instance, typed, &arguments))
+                })
+                .map(|()| None),
+            EntryCall::Http => {
+                let program = reactor.program().clone();
+                let name = PlannedCall::Http;
+                reactor
+                    .finish(|store, instance| {
+                        let drawn = store.data_mut().only_arguments(name.function(), request::draw)?;
+                        now(handle(&program, store, CallMode::Alone, instance, drawn))
+                    })
+                    .map(|()| None)
+            }
+            EntryCall::Program { run, delivery } => {
+                reactor.change(|world| delivery.give(world, input))?;
+                let (result,) = reactor.call(run, ())?;
+                Ok(result.is_err().then_some(ExecutionEnd::Exited { code: 1 }))
+            }
+            EntryCall::Scenario { interface, flows } => reactor
+                .finish(|store, instance| {
+                    let stretches = [(0, *flows)];
+                    let stepped = now(steps(store, CallMode::Alone, instance, interface, 0, &stretches));
+                    // A loss of power ends the sequence, and is no failure.
+                    stepped.or_else(|error| if power_loss(&error).is_some() { Ok(()) } else { Err(error) })
+                })
+                .map(|()| None),
+        }
+    }
+}

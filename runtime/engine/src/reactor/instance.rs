@@ -1,0 +1,587 @@
+//! One instance of a reactor: captures its state, and restores it.
+//!
+//! ```text
+//! accessor's memory   [tag │ slot 0 │ slot 1 …]     save: globals ─▶ slots     load: slots ─▶ globals
+//! side memories       [tag … pending … slots]       slots ─▶ globals, by the module itself when it is entered
+//! ```
+//!
+//! Invariant: an instance whose guest has ended is never used again: its store is poisoned. Its memories are, by the next one.
+//! Not here: which checkpoints there are (`checkpoints`).
+
+use super::checkpoints::Snapshot;
+use super::handles::GuestHandles;
+use super::memories::{GuestMemories, MarkSites};
+use super::state_learner::StateLearner;
+use super::tracker::TrackerKind;
+use super::watchdog::Watchdog;
+use super::{CallError, again};
+use crate::compile::program::Program;
+use crate::compile::settings::{HOSTCALL_FUEL, with_stack};
+use crate::memory::{self, Region};
+use crate::run::callee;
+use crate::run::memory_roles::{self, InstanceMemories};
+use crate::run::trap::{InstantiationContext, ending, harness};
+use fozzy_host::{Host, Run, RunGuard, RunSlot};
+use fozzy_instrument::{
+    ACCESSOR_HEADER_BYTES, AccessorLayout, HEADER_PENDING_AT, LOAD, ModuleOrdinal, SAVE, SLOT_BYTES,
+};
+use fozzy_trace::plan::ScenarioKind;
+use fozzy_trace::{DecisionSource, HarnessError, NodeId, StepId};
+use fozzy_world::World;
+use std::marker::PhantomData;
+use std::ops::Range;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+use wasmtime::Store;
+use wasmtime::component::{ComponentExportIndex, ComponentNamedList, Instance, Lift, Lower, TypedFunc};
+
+/// An exported function of a reactor.
+pub struct ReactorFunction<P, R> {
+    pub(super) name: Arc<str>,
+    found: TypedFunc<P, R>,
+    export: ComponentExportIndex,
+    /// The instance that it was found in.
+    instance: u64,
+    types: PhantomData<fn(P) -> R>,
+}
+
+impl<P, R> Clone for ReactorFunction<P, R> {
+    fn clone(&self) -> Self {
+        ReactorFunction {
+            name: Arc::clone(&self.name),
+            found: self.found,
+            export: self.export,
+            instance: self.instance,
+            types: PhantomData,
+        }
+    }
+}
+
+impl<P, R> ReactorFunction<P, R> {
+    /// Whether both were looked up at once.
+    #[inline]
+    pub(super) fn is(&self, other: &ReactorFunction<P, R>) -> bool {
+        Arc::ptr_eq(&self.name, &other.name)
+    }
+}
+
+/// The globals of one module in its side memory, from which its code sets them at the next entry.
+struct GlobalsHandoff {
+    side: Arc<Region>,
+    /// Where they are in the side memory.
+    at: usize,
+    /// Where they are among all globals.
+    of_all: Range<usize>,
+}
+
+impl GlobalsHandoff {
+    /// Those of all modules; `None` when one of them has to be told by a call.
+    fn all(told: &InstanceMemories, access: &AccessorLayout) -> Option<Vec<GlobalsHandoff>> {
+        let mut start = 0;
+        let of_module = |(module, count): &(ModuleOrdinal, usize)| {
+            let of_all = start..start + count * SLOT_BYTES;
+            start = of_all.end;
+            let (side, region) = told.sides.iter().find(|(side, _)| side.module == *module)?;
+            let slots = memory_roles::bytes(&side.globals);
+            (slots.len() == of_all.len()).then(|| GlobalsHandoff { side: Arc::clone(region), at: slots.start, of_all })
+        };
+        access.globals_of.iter().map(of_module).collect()
+    }
+
+    /// Has the module take its part of `globals`.
+    fn give(&self, globals: &[u8]) {
+        self.side.write(self.at, &globals[self.of_all.clone()]);
+        self.side.write(HEADER_PENDING_AT as usize, &1_u32.to_le_bytes());
+    }
+
+    /// What was saved of a module that did not run since it was given its globals is what it had before.
+    fn correct(&self, globals: &mut [u8]) {
+        let side = self.side.bytes();
+        if side[HEADER_PENDING_AT as usize] != 0 {
+            globals[self.of_all.clone()].copy_from_slice(&side[self.at..self.at + self.of_all.len()]);
+        }
+    }
+
+    fn forget(&self) {
+        self.side.write(HEADER_PENDING_AT as usize, &0_u32.to_le_bytes());
+    }
+}
+
+/// Reaches the state that is not in memories.
+struct Accessor {
+    region: Arc<Region>,
+    save: TypedFunc<(), ()>,
+    load: TypedFunc<(), ()>,
+    /// Bytes of all slots.
+    slots: usize,
+    /// The globals of all modules, if these take them without a call. With fuel they do not: it would be theirs that
+    /// they use for it.
+    handed: Option<Vec<GlobalsHandoff>>,
+    handles: GuestHandles,
+    memories: GuestMemories,
+    /// What the instance went on from, if nothing but memories and globals can have changed since.
+    at: Option<HostStateMark>,
+}
+
+impl Accessor {
+    /// Sets globals from the slots, and has memories look up their size.
+    fn load(&self, store: &mut Store<Host>) -> wasmtime::Result<()> {
+        self.handed.iter().flatten().for_each(GlobalsHandoff::forget);
+        self.load.call(store, ())
+    }
+}
+
+/// Identifies a state of the computer: every call of the host changes it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct HostStateMark {
+    state: u64,
+    calls: u64,
+    work: u64,
+}
+
+/// One instance.
+pub(super) struct ReactorInstance {
+    store: Store<Host>,
+    instance: Instance,
+    id: u64,
+    program: Program,
+    /// `None` when the state cannot be reached.
+    accessor: Option<Accessor>,
+    obstacles: Vec<String>,
+    /// All memories, in the order of instantiation.
+    regions: Vec<Arc<Region>>,
+    told: InstanceMemories,
+    marks: MarkSites,
+    watchdog: Option<Watchdog>,
+    /// How long a call may take in real time, if it is watched.
+    limit: Option<Duration>,
+    /// Pages that were copied in instances before this one.
+    copied_before: u64,
+}
+
+/// Distinguishes instances, and states, of this process.
+fn next_id() -> u64 {
+    static NEXT: AtomicU64 = AtomicU64::new(1);
+    NEXT.fetch_add(1, Ordering::Relaxed)
+}
+
+/// Why a component that was linked with another one is called again.
+const CALLS_ANOTHER: &str = "it calls another component, whose memory is not kept";
+
+/// What an instantiation gives: the store, the instance, and its memories.
+type Instantiation = (Store<Host>, Instance, Vec<Arc<Region>>);
+
+/// Instantiates `program` and hands it `run`. Its memories are those of `offered`, as far as they fit; what it calls, runs on
+/// machines as they are in `start`.
+fn instantiate(
+    program: &Program,
+    start: &World,
+    run: Run,
+    offered: &[Arc<Region>],
+) -> Result<Instantiation, CallError> {
+    let failed = |error: wasmtime::Error| CallError::Harness(harness(&error));
+    let slot = Arc::new(RunSlot::default());
+    slot.put(Box::new(run));
+    let callees = callee::callees(program, start, start.plan.limits.fuel, &slot);
+    let mut turn = RunGuard::new(slot);
+    turn.begin();
+    let limits = turn.world.plan.limits.clone();
+    drop(memory::collect());
+    let memory_bytes = limits.memory_bytes + program.facts().appended_bytes();
+    let mut host = Host::new(turn, NodeId(0), memory_bytes);
+    host.called = callees.into_iter().map(|callee| Box::new(callee) as _).collect();
+    let mut store = Store::new(program.engine(), host);
+    store.limiter(|host| &mut host.limiter);
+    store.set_hostcall_fuel(HOSTCALL_FUEL);
+    if program.how().fuel {
+        store.set_fuel(limits.fuel).map_err(failed)?;
+    }
+    let linked = program.alone().map_err(failed)?;
+    memory::offer(offered);
+    let instance = with_stack(|| linked.instantiate(&mut store));
+    let regions = memory::collect();
+    match instance {
+        Ok(instance) => Ok((store, instance, regions)),
+        Err(error) => Err(ended(program, &store, &error.context(InstantiationContext))),
+    }
+}
+
+impl ReactorInstance {
+    /// Instantiates `program` and hands it `run`.
+    pub(super) fn start(program: &Program, start: &World, run: Run) -> Result<ReactorInstance, CallError> {
+        let (store, instance, regions) = instantiate(program, start, run, &[])?;
+        let told = InstanceMemories::apart(regions.clone(), program.facts());
+        let mut live = ReactorInstance {
+            store,
+            instance,
+            id: next_id(),
+            program: program.clone(),
+            accessor: None,
+            obstacles: program.facts().obstacles.clone(),
+            regions,
+            told,
+            marks: Vec::new(),
+            watchdog: None,
+            limit: None,
+            copied_before: 0,
+        };
+        match &program.facts().access {
+            _ if program.linked().is_some() => live.obstacles.push(CALLS_ANOTHER.to_owned()),
+            Some(access) => live.reach(access)?,
+            None => {}
+        }
+        Ok(live)
+    }
+
+    /// Finds the accessor among the instance's memories and exports.
+    fn reach(&mut self, access: &AccessorLayout) -> Result<(), CallError> {
+        let failed = |error: wasmtime::Error| CallError::Harness(harness(&error));
+        let missing = || CallError::Harness(HarnessError { what: "the accessor's memory is missing".to_owned() });
+        let region = self.told.accessor.clone().ok_or_else(missing)?;
+        let regions = self.told.guest.clone();
+        if self.program.facts().marks_are_sound && regions.len() == 1 {
+            self.marks = self.told.marks();
+        }
+        let kind = if self.marks.is_empty() { TrackerKind::Compared } else { TrackerKind::Marks };
+        let machine = |what: String| CallError::Harness(HarnessError { what });
+        let memories = GuestMemories::new(regions, kind, &self.marks).map_err(machine)?;
+        let (store, instance) = (&mut self.store, &self.instance);
+        self.accessor = Some(Accessor {
+            region,
+            save: instance.get_typed_func(&mut *store, SAVE).map_err(failed)?,
+            load: instance.get_typed_func(&mut *store, LOAD).map_err(failed)?,
+            slots: access.globals * SLOT_BYTES,
+            handed: GlobalsHandoff::all(&self.told, access).filter(|_| !self.program.how().fuel),
+            handles: GuestHandles::new(*instance, access),
+            memories,
+            at: None,
+        });
+        Ok(())
+    }
+
+    /// The instance's memories.
+    pub(super) fn told(&self) -> &InstanceMemories {
+        &self.told
+    }
+
+    pub(super) fn obstacles(&self) -> &[String] {
+        &self.obstacles
+    }
+
+    pub(super) fn run(&self) -> &Run {
+        &self.store.data().run
+    }
+
+    /// Changes the computer from outside.
+    pub(super) fn change<R>(&mut self, change: impl FnOnce(&mut World) -> R) -> R {
+        if let Some(accessor) = &mut self.accessor {
+            accessor.at = None;
+        }
+        change(&mut self.store.data_mut().run.world)
+    }
+
+    pub(super) fn answer_from(&mut self, source: Box<dyn DecisionSource>) {
+        self.store.data_mut().run.answer_from(source);
+        if let Some(accessor) = &mut self.accessor {
+            accessor.at = None;
+        }
+    }
+
+    pub(super) fn function<P, R>(&mut self, name: &str) -> Result<ReactorFunction<P, R>, CallError>
+    where
+        P: ComponentNamedList + Lower,
+        R: ComponentNamedList + Lift,
+    {
+        let refused = |why: String| CallError::Function { name: name.to_owned(), why };
+        let missing = || {
+            let names: Vec<String> = self.program.exports().collect();
+            refused(format!("not found; the component exports {}", names.join(", ")))
+        };
+        let index = match name.split_once('#') {
+            Some((interface, function)) => {
+                let interface = self.instance.get_export_index(&mut self.store, None, interface);
+                let interface = interface.ok_or_else(missing)?;
+                self.instance.get_export_index(&mut self.store, Some(&interface), function)
+            }
+            None => self.instance.get_export_index(&mut self.store, None, name),
+        };
+        let index = index.ok_or_else(missing)?;
+        let found = self.instance.get_typed_func(&mut self.store, index);
+        let found = found.map_err(|error| refused(crate::compile::load::one_line(&format!("{error:#}"))))?;
+        Ok(ReactorFunction { name: name.into(), found, export: index, instance: self.id, types: PhantomData })
+    }
+
+    /// Finds a function of another instance in this one.
+    fn find_again<P, R>(&mut self, function: &mut ReactorFunction<P, R>) -> Result<(), CallError>
+    where
+        P: ComponentNamedList + Lower,
+        R: ComponentNamedList + Lift,
+    {
+        // In an instance of another build it has to be found by name.
+        match self.instance.get_typed_func(&mut self.store, function.export) {
+            Ok(found) => (function.found, function.instance) = (found, self.id),
+            Err(_) => *function = self.function(&function.name)?,
+        }
+        Ok(())
+    }
+
+    #[inline]
+    pub(super) fn call<P, R>(&mut self, function: &mut ReactorFunction<P, R>, arguments: P) -> Result<R, CallError>
+    where
+        P: ComponentNamedList + Lower,
+        R: ComponentNamedList + Lift,
+    {
+        if function.instance != self.id {
+            self.find_again(function)?;
+        }
+        let found = function.found;
+        self.act(|store, _| found.call(store, arguments))
+    }
+
+    /// Lets the guest do something, watched as a call is.
+    #[inline]
+    pub(super) fn act<R>(
+        &mut self,
+        act: impl FnOnce(&mut Store<Host>, &Instance) -> wasmtime::Result<R>,
+    ) -> Result<R, CallError> {
+        if let Some(watchdog) = &mut self.watchdog {
+            watchdog.begin();
+        }
+        let (store, instance) = (&mut self.store, &self.instance);
+        let result = with_stack(|| act(store, instance));
+        let cut = self.watchdog.as_mut().is_some_and(Watchdog::end);
+        match result {
+            Ok(result) => Ok(result),
+            Err(_) if cut => Err(CallError::Runaway),
+            Err(error) => Err(ended(&self.program, &self.store, &error)),
+        }
+    }
+
+    /// Tells the host what the next call of a scenario is.
+    pub(super) fn announce(&mut self, sequence: u32, next: StepId) -> Result<(), CallError> {
+        let stream = ScenarioKind::Stateful.stream(sequence);
+        let host = self.store.data_mut();
+        let told = match next {
+            StepId::Begin => host.begin_sequence(sequence, stream),
+            StepId::Step(step) => host.begin_step(sequence, stream, step),
+            StepId::End => host.end_sequence(sequence, stream),
+        };
+        told.map_err(|error| ended(&self.program, &self.store, &error))
+    }
+
+    /// Cuts calls that take longer than `limit` in real time.
+    pub(super) fn watch(&mut self, limit: Duration) -> Result<(), String> {
+        let covered = self.told.sides.iter().filter(|(side, _)| !side.coverage.is_empty());
+        let sides: Vec<Arc<Region>> = covered.map(|(_, region)| Arc::clone(region)).collect();
+        if sides.is_empty() {
+            return Err("this build of the component has no coverage, by which a runaway could be cut".to_owned());
+        }
+        self.watchdog = Some(Watchdog::new(sides, limit)?);
+        self.limit = Some(limit);
+        Ok(())
+    }
+
+    /// What is kept of the state; without an accessor that is nothing but a digest.
+    pub(super) fn capture(&mut self) -> Result<Snapshot, HarnessError> {
+        let machine = |what: String| HarnessError { what };
+        let failed = |error: wasmtime::Error| harness(&error);
+        let id = next_id();
+        let fuel = self.store.get_fuel().ok();
+        let Some(accessor) = &mut self.accessor else { return Ok(Snapshot::unreached(id)) };
+        unmetered(&mut self.store, fuel)?;
+        if !accessor.handles.agree(&mut self.store).map_err(failed)? {
+            self.obstacles.push("its table of handles is not as our model of it says".to_owned());
+            self.accessor = None;
+            metered(&mut self.store, fuel)?;
+            return Ok(Snapshot::unreached(id));
+        }
+        if accessor.slots > 0 {
+            accessor.save.call(&mut self.store, ()).map_err(failed)?;
+        }
+        metered(&mut self.store, fuel)?;
+        let slots = ACCESSOR_HEADER_BYTES..ACCESSOR_HEADER_BYTES + accessor.slots;
+        let mut globals: Box<[u8]> = accessor.region.bytes()[slots].into();
+        accessor.handed.iter().flatten().for_each(|handed| handed.correct(&mut globals));
+        accessor.memories.choose().map_err(machine)?;
+        let images = accessor.memories.capture().map_err(machine)?;
+        let host = self.store.data();
+        let run = host.run.fork();
+        accessor.at = Some(HostStateMark { state: id, calls: run.recorder.calls(), work: run.work() });
+        let limiter = host.limiter.clone();
+        Ok(Snapshot::reached(id, images, globals, run, limiter, fuel))
+    }
+
+    /// Brings back `state` in this instance. `false` when that cannot be done: the instance is spoilt then.
+    pub(super) fn restore(&mut self, state: &Snapshot) -> Result<bool, HarnessError> {
+        let failed = |error: wasmtime::Error| harness(&error);
+        let (Some(accessor), Some(kept)) = (&mut self.accessor, state.kept()) else { return Ok(false) };
+        unmetered(&mut self.store, kept.fuel)?;
+        let host = self.store.data();
+        let moment = HostStateMark { state: state.id(), calls: host.run.recorder.calls(), work: host.run.work() };
+        if accessor.at != Some(moment) {
+            let now = host.run.world.node(host.node).table.clone();
+            let run = kept.run().fork();
+            let target = &run.world.node(NodeId(0)).table;
+            if !accessor.handles.rebuild(&mut self.store, &now, target).map_err(failed)? {
+                return Ok(false);
+            }
+            let host = self.store.data_mut();
+            *host.run = run;
+            let (calls, work) = (host.run.recorder.calls(), host.run.work());
+            accessor.at = Some(HostStateMark { state: state.id(), calls, work });
+        }
+        let host = self.store.data_mut();
+        host.limiter = kept.limiter.clone();
+        let resized = accessor.memories.restore(&kept.images).map_err(|what| HarnessError { what })?;
+        accessor.region.write(ACCESSOR_HEADER_BYTES, &kept.globals);
+        match &accessor.handed {
+            Some(handed) if !resized => handed.iter().for_each(|globals| globals.give(&kept.globals)),
+            _ if resized || accessor.slots > 0 => accessor.load(&mut self.store).map_err(failed)?,
+            _ => {}
+        }
+        metered(&mut self.store, kept.fuel)?;
+        Ok(true)
+    }
+
+    /// Brings back `state` in a fresh instance.
+    pub(super) fn restart(&mut self, program: &Program, start: &World, state: &Snapshot) -> Result<(), HarnessError> {
+        let kept = state.kept().expect("a state that is restored was reached");
+        let mut run = kept.run().fork();
+        run.world = start.clone();
+        self.go_on(program, start, run, true)?;
+        if self.restore(state)? {
+            return Ok(());
+        }
+        let what = "a checkpoint could not be restored into a fresh instance; this is a fault of fozzy".to_owned();
+        Err(HarnessError { what })
+    }
+
+    /// Goes on with a fresh instance, as the first one was.
+    pub(super) fn begin_again(&mut self, program: &Program, start: &World, run: Run) -> Result<(), HarnessError> {
+        self.go_on(program, start, run, false)
+    }
+
+    /// Goes on with a fresh instance in the memories of this one, which is watched and tracked as this one was. When it is
+    /// `restored` before it is called, the memories need not be as new.
+    fn go_on(&mut self, program: &Program, start: &World, run: Run, restored: bool) -> Result<(), HarnessError> {
+        let machine = |what: String| HarnessError { what };
+        let failed = |error: wasmtime::Error| harness(&error);
+        let (Some(accessor), Some(access)) = (&mut self.accessor, &program.facts().access) else {
+            return self.replace(program, start, run);
+        };
+        accessor.memories.hand_on(restored && !access.starts).map_err(machine)?;
+        self.told.clear_coverage();
+        self.told.log_comparisons(false);
+        accessor.handed.iter().flatten().for_each(GlobalsHandoff::forget);
+        let (mut store, instance, regions) = instantiate(program, start, run, &self.regions).map_err(again)?;
+        let same =
+            regions.len() == self.regions.len() && regions.iter().zip(&self.regions).all(|(a, b)| Arc::ptr_eq(a, b));
+        if !same {
+            return Err(machine(
+                "an instance got other memories than the one before it; this is a fault of fozzy".to_owned(),
+            ));
+        }
+        accessor.save = instance.get_typed_func(&mut store, SAVE).map_err(failed)?;
+        accessor.load = instance.get_typed_func(&mut store, LOAD).map_err(failed)?;
+        accessor.handles.begin_again(instance);
+        accessor.at = None;
+        (self.store, self.instance, self.id) = (store, instance, next_id());
+        Ok(())
+    }
+
+    /// Goes on with a fresh instance that has nothing of this one.
+    fn replace(&mut self, program: &Program, start: &World, run: Run) -> Result<(), HarnessError> {
+        let (copied, limit, kind) = (self.pages_copied(), self.limit, self.tracker());
+        *self = ReactorInstance::start(program, start, run).map_err(again)?;
+        self.copied_before = copied;
+        let machine = |what: String| HarnessError { what };
+        if let Some(limit) = limit {
+            self.watch(limit).map_err(machine)?;
+        }
+        match kind {
+            Some(kind) if self.tracker() != Some(kind) => self.track(kind).map_err(machine),
+            _ => Ok(()),
+        }
+    }
+
+    pub(super) fn track(&mut self, kind: TrackerKind) -> Result<(), String> {
+        let Some(accessor) = &mut self.accessor else {
+            return Err("the component's state cannot be reached".to_owned());
+        };
+        if kind == TrackerKind::Marks && self.marks.is_empty() {
+            return Err("this build of the component has no marks, or not for all that is written".to_owned());
+        }
+        accessor.memories.track(kind, &self.marks)
+    }
+
+    pub(super) fn tracker(&self) -> Option<TrackerKind> {
+        self.accessor.as_ref()?.memories.kind()
+    }
+
+    pub(super) fn memory_bytes(&self) -> u64 {
+        self.accessor.as_ref().map_or(0, |accessor| accessor.memories.bytes())
+    }
+
+    pub(super) fn written_pages(&self) -> u64 {
+        self.accessor.as_ref().map_or(0, |accessor| accessor.memories.marked())
+    }
+
+    /// What is to be found out about states, from here on: the state was just captured.
+    pub(super) fn changes(&self) -> Option<StateLearner> {
+        let accessor = self.accessor.as_ref()?;
+        accessor.memories.marked_pages(&mut Vec::new())?;
+        let base = accessor.memories.images().into_iter().next()?;
+        let slots = &accessor.region.bytes()[ACCESSOR_HEADER_BYTES..];
+        let pointer = slots.first_chunk().filter(|_| accessor.slots > 0).map_or(0, |slot| u64::from_le_bytes(*slot));
+        Some(StateLearner::new(base, pointer))
+    }
+
+    /// A step was taken; see [`StateLearner::look`].
+    pub(super) fn look_at_changes(&self, changes: &mut StateLearner, pages: &mut Vec<u32>) -> Option<u64> {
+        let region = self.accessor.as_ref()?.memories.marked_pages(pages)?;
+        changes.look(region.bytes(), pages)
+    }
+
+    /// The state was restored; see [`StateLearner::follow`].
+    pub(super) fn follow_changes(&self, changes: &mut StateLearner) {
+        if let Some(region) = self.told.guest.first() {
+            changes.follow(region.bytes());
+        }
+    }
+
+    pub(super) fn pages_copied(&self) -> u64 {
+        self.copied_before + self.accessor.as_ref().map_or(0, |accessor| accessor.memories.copied)
+    }
+
+    /// Whether every page that was written was seen: looks at all of them.
+    pub(super) fn verify(&mut self) -> Result<(), HarnessError> {
+        self.capture()?;
+        let Some(accessor) = &self.accessor else { return Ok(()) };
+        accessor.memories.check().map_err(|what| HarnessError { what })
+    }
+
+    pub(super) fn digest(&mut self) -> Result<u64, HarnessError> {
+        Ok(self.capture()?.digest())
+    }
+}
+
+/// The accessor's code is not the guest's, and runs although the guest's fuel may be used up. `fuel` is what is left
+/// of it, if this build has any.
+fn unmetered(store: &mut Store<Host>, fuel: Option<u64>) -> Result<(), HarnessError> {
+    fuel.map_or(Ok(()), |_| store.set_fuel(u64::MAX).map_err(|error| harness(&error)))
+}
+
+/// The guest has `fuel` again.
+fn metered(store: &mut Store<Host>, fuel: Option<u64>) -> Result<(), HarnessError> {
+    fuel.map_or(Ok(()), |fuel| store.set_fuel(fuel).map_err(|error| harness(&error)))
+}
+
+/// What an error of a call means.
+fn ended(program: &Program, store: &Store<Host>, error: &wasmtime::Error) -> CallError {
+    let host = store.data();
+    match ending(error, program, &host.run.world.plan.limits, host.limiter.refused()) {
+        Ok((end, backtrace)) => CallError::Ended { end, backtrace },
+        Err(error) => CallError::Harness(error),
+    }
+}

@@ -1,0 +1,260 @@
+//! Recognises states of a guest by its memory alone, for a search whose target names no state.
+//!
+//! ```text
+//! written pages ─▶ words that changed ─┬─ the stack below its pointer: dead between two calls, left out
+//!                      ├─ in nearly every step, and with ever new values: counters, time; left out
+//!                                      └─ the rest ─▶ one sum: equal words, equal sum, on whatever way they came
+//! ```
+//!
+//! What is left out is learned: as long as most steps come to states that were never seen, the words with the most values are
+//! noise. No state is reported before a stretch of steps was quiet.
+//!
+//! Invariants: a sum is that of the words that count, and does not depend on the way; it is a function of the steps that were
+//! looked at, so that a search that uses it can be repeated.
+//! Not here: which pages were written (`tracker`), whether a state is new (`fozzy-search`).
+
+use super::image::{Image, PAGE_BYTES};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+const WORDS: usize = PAGE_BYTES / 8;
+/// Words that are compared at once.
+const GROUP: usize = 8;
+/// Pages that are looked at, 10 KiB of ours each.
+const PAGES_MAX: usize = 2048;
+/// Values of words that are told apart; what comes later counts as known.
+const VALUES_MAX: usize = 1 << 20;
+/// Steps between two looks at what is noise.
+const STRETCH: u32 = 256;
+/// A word that changes in at least this percentage of steps, and takes a new value at least once in `RESTLESS_NEW` changes, is a
+/// counter or a clock.
+const RESTLESS_PERCENT: u32 = 90;
+const RESTLESS_NEW: u16 = 8;
+/// A stretch is quiet when at most one in this number of steps reached a new state.
+const QUIET: u32 = 4;
+/// The pointer of a stack that is larger is none.
+const STACK_BYTES_MAX: u64 = 64 << 20;
+
+/// What is known of a word.
+#[derive(Clone, Copy, Default)]
+struct WordHistory {
+    /// Changes in this stretch.
+    changes: u16,
+    /// Values that it had, and those of them before this stretch.
+    values: u16,
+    before: u16,
+    is_noise: bool,
+}
+
+/// A page that was written.
+struct PageHistory {
+    now: [u64; WORDS],
+    base: [u64; WORDS],
+    words: [WordHistory; WORDS],
+}
+
+/// What changes in a memory.
+pub(super) struct StateLearner {
+    base: Arc<Image>,
+    /// Pages below the stack's pointer.
+    dead: usize,
+    pages: BTreeMap<u32, Box<PageHistory>>,
+    sum: u64,
+    values: BTreeSet<u64>,
+    seen: BTreeSet<u64>,
+    steps: u32,
+    fresh: u32,
+    is_quiet: bool,
+}
+
+/// Where a word is and what it holds, as one number (the finish of SplitMix64).
+fn mixed(place: u64, value: u64) -> u64 {
+    let mut number = value ^ place.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    number = (number ^ number >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    number = (number ^ number >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+    number ^ number >> 31
+}
+
+fn words_of(page: &[u8]) -> [u64; WORDS] {
+    let mut words = [0; WORDS];
+    for (word, bytes) in words.iter_mut().zip(page.as_chunks::<8>().0) {
+        *word = u64::from_le_bytes(*bytes);
+    }
+    words
+}
+
+impl StateLearner {
+    /// Of a memory that holds `base` at the start, whose guest's first global is `pointer`.
+    pub(super) fn new(base: Arc<Image>, pointer: u64) -> StateLearner {
+        // Where the stack comes first, as rustc lays it out, its far end is unwritten.
+        let is_stack = (1..=STACK_BYTES_MAX).contains(&pointer) && base.held().next() != Some(0);
+        let dead = if is_stack { pointer as usize / PAGE_BYTES } else { 0 };
+        StateLearner {
+            base,
+            dead,
+            pages: BTreeMap::new(),
+            sum: 0,
+            values: BTreeSet::new(),
+            seen: BTreeSet::new(),
+            steps: 0,
+            fresh: 0,
+            is_quiet: false,
+        }
+    }
+
+    /// A step was taken in which nothing but `pages` was written, or was written since the last place was restored. The
+    /// answer is the state that the step reached, once states are reported.
+    pub(super) fn look(&mut self, memory: &[u8], pages: &[u32]) -> Option<u64> {
+        let dead = self.dead;
+        pages.iter().filter(|page| **page as usize >= dead).for_each(|page| self.compare(*page, memory, true));
+        self.steps += 1;
+        self.fresh += u32::from(self.seen.insert(self.sum));
+        if self.steps == STRETCH {
+            self.judge();
+        }
+        self.is_quiet.then_some(self.sum)
+    }
+
+    /// The memory was restored.
+    pub(super) fn follow(&mut self, memory: &[u8]) {
+        let pages: Vec<u32> = self.pages.keys().copied().collect();
+        pages.into_iter().for_each(|page| self.compare(page, memory, false));
+    }
+
+    /// Takes over what a page holds now.
+    fn compare(&mut self, number: u32, memory: &[u8], learn: bool) {
+        let start = number as usize * PAGE_BYTES;
+        let Some(page) = memory.get(start..start + PAGE_BYTES) else { return };
+        if !self.pages.contains_key(&number) {
+            if self.pages.len() == PAGES_MAX {
+                return;
+            }
+            let base = if start < self.base.len() { words_of(self.base.page(number as usize)) } else { [0; WORDS] };
+            self.pages
+                .insert(number, Box::new(PageHistory { now: base, base, words: [WordHistory::default(); WORDS] }));
+        }
+        let known = self.pages.get_mut(&number).expect("just added");
+        let place = u64::from(number) * WORDS as u64;
+        for (group, bytes) in page.chunks_exact(GROUP * 8).enumerate() {
+            let at = group * GROUP;
+            let mut new = [0; GROUP];
+            for (word, bytes) in new.iter_mut().zip(bytes.as_chunks::<8>().0) {
+                *word = u64::from_le_bytes(*bytes);
+            }
+            let old = &mut known.now[at..at + GROUP];
+            if *old == new {
+                continue;
+            }
+            for (offset, (old, new)) in old.iter_mut().zip(new).enumerate() {
+                let was = std::mem::replace(old, new);
+                let word = &mut known.words[at + offset];
+                if was == new || word.is_noise {
+                    continue;
+                }
+                let (before, after) =
+                    (mixed(place + (at + offset) as u64, was), mixed(place + (at + offset) as u64, new));
+                self.sum ^= before ^ after;
+                if learn {
+                    word.changes += 1;
+                    let is_new = self.values.len() < VALUES_MAX && self.values.insert(after);
+                    word.values = word.values.saturating_add(u16::from(is_new));
+                }
+            }
+        }
+    }
+
+    /// A stretch is over: what is noise in it?
+    fn judge(&mut self) {
+        let is_noisy = self.fresh * QUIET > STRETCH;
+        let all = self.pages.values().flat_map(|page| &page.words).filter(|word| !word.is_noise);
+        let most = all.map(|word| word.values).max().unwrap_or(0);
+        let mut sum = 0;
+        for (number, page) in &mut self.pages {
+            for (at, word) in page.words.iter_mut().enumerate() {
+                let is_restless = u32::from(word.changes) * 100 > STRETCH * RESTLESS_PERCENT
+                    && word.values - word.before > word.changes / RESTLESS_NEW;
+                word.is_noise |= is_restless || (is_noisy && word.values > most / 2);
+                (word.changes, word.before) = (0, word.values);
+                if !word.is_noise {
+                    let place = u64::from(*number) * WORDS as u64 + at as u64;
+                    sum ^= mixed(place, page.base[at]) ^ mixed(place, page.now[at]);
+                }
+            }
+        }
+        if sum != self.sum {
+            self.seen.clear();
+        }
+        self.is_quiet |= !is_noisy;
+        (self.sum, self.steps, self.fresh) = (sum, 0, 0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A memory of four pages, the stack in the first two.
+    fn memory() -> (Vec<u8>, StateLearner) {
+        let mut image = Image::default();
+        image.resize(4 * PAGE_BYTES);
+        (vec![0; 4 * PAGE_BYTES], StateLearner::new(Arc::new(image), 2 * PAGE_BYTES as u64))
+    }
+
+    fn put(memory: &mut [u8], at: usize, value: u64) {
+        memory[at..at + 8].copy_from_slice(&value.to_le_bytes());
+    }
+
+    const DOOR: usize = 2 * PAGE_BYTES + 80;
+    const CLOCK: usize = 3 * PAGE_BYTES;
+
+    #[test]
+    fn states_are_told_apart_by_what_changes_seldom() {
+        let (mut memory, mut changes) = memory();
+        let mut told = Vec::new();
+        for step in 0..u64::from(3 * STRETCH) {
+            put(&mut memory, 8, step.wrapping_mul(7));
+            put(&mut memory, CLOCK, step + 1);
+            put(&mut memory, DOOR, step / 50 % 3);
+            told.push((step / 50 % 3, changes.look(&memory, &[0, 2, 3])));
+        }
+        let (first, last) = told.split_at(STRETCH as usize - 1);
+        assert!(first.iter().all(|(_, state)| state.is_none()), "nothing is known yet");
+        // The clock is noise from the second stretch on.
+        let states: BTreeSet<_> = last[2 * STRETCH as usize - 100..].iter().collect();
+        assert_eq!(states.len(), 3, "one for each value of the door: {states:?}");
+    }
+
+    #[test]
+    fn a_state_does_not_depend_on_the_way() {
+        let (mut memory, mut changes) = memory();
+        let mut by_door = BTreeMap::new();
+        for step in 0..u64::from(4 * STRETCH) {
+            let door = mixed(step, 1) % 5;
+            put(&mut memory, DOOR, door);
+            if step % 16 == 15 {
+                // As after a restore: the same bytes, without a step.
+                put(&mut memory, DOOR, 0);
+                changes.follow(&memory);
+                put(&mut memory, DOOR, door);
+            }
+            let state = changes.look(&memory, &[2]);
+            if step > u64::from(2 * STRETCH) {
+                let of_door = *by_door.entry(door).or_insert(state);
+                assert_eq!(state, of_door, "step {step}, door {door}");
+            }
+        }
+        assert_eq!(by_door.values().collect::<BTreeSet<_>>().len(), 5);
+    }
+
+    #[test]
+    fn a_memory_full_of_noise_has_no_states() {
+        let (mut memory, mut changes) = memory();
+        let mut told = BTreeSet::new();
+        for step in 0..u64::from(40 * STRETCH) {
+            // Every third word, so that none is restless.
+            put(&mut memory, CLOCK + (step % 3) as usize * 8, mixed(step, 2));
+            told.extend(changes.look(&memory, &[3]));
+        }
+        assert!(told.len() < 10, "{} states", told.len());
+    }
+}

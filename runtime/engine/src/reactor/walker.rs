@@ -1,0 +1,307 @@
+//! A scenario that is called step by step, with checkpoints between the steps: the target of explorations.
+//!
+//! ```text
+//! describe ─▶ new instance ─▶ start ─▶ begin ─▶ step 0 ─▶ step 1 ─▶ …  ─▶ end
+//!                               ▲                 │keep
+//!                               └──── go ─────────┘
+//! ```
+//!
+//! Calls are made in a build without fuel, and cut when they take long: that is no verdict, a run with fuel gives one.
+//!
+//! Invariants: the guest is asked, told and called as in the first sequence of a run of the same plan (`scenario`), so that
+//! the same answers give the same history; a place is the whole computer and the guest's memory.
+//! Not here: which way is worth going (`fozzy-search`), runs that can be recorded (`session`).
+
+use crate::compile::build::Build;
+use crate::compile::cache::Cache;
+use crate::compile::link::LinkError;
+use crate::compile::program::{Program, ProgramError};
+use crate::compile::settings::Switches;
+use crate::reactor::{CallError, CheckpointUsage, Reactor, ReactorError, ReactorFunction, time_of};
+use crate::run::coverage::ProgramCoverage;
+use crate::run::scenario::{ScenarioInfo, StepResult, check, described, stuck};
+use crate::run::trap::POWER_LOST;
+use fozzy_host::CallerKind;
+use fozzy_instrument::{CoverageMode, ModuleOrdinal};
+use fozzy_trace::facts::Facts;
+use fozzy_trace::outcome::StackFrame;
+use fozzy_trace::plan::Inputs;
+use fozzy_trace::{
+    CheckpointId, DecisionSource, Digest, Execution, ExecutionEnd, HarnessError, History, NodeId, Plan, StepId,
+    StepOutcome, StepTarget, StreamOutput,
+};
+use fozzy_world::WorldError;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// The shortest time after which a call is cut: what a busy machine needs to come back to us.
+const WATCH_MIN: Duration = Duration::from_millis(500);
+
+/// A scenario that cannot be walked through.
+#[derive(Debug, thiserror::Error)]
+pub enum WalkerError {
+    /// It cannot be compiled.
+    #[error(transparent)]
+    Program(#[from] ProgramError),
+    /// It does not fit its target.
+    #[error(transparent)]
+    Link(#[from] LinkError),
+    /// It cannot be started.
+    #[error(transparent)]
+    Reactor(#[from] ReactorError),
+    /// It ended before its first sequence.
+    #[error(transparent)]
+    Call(#[from] CallError),
+    /// It has no steps.
+    #[error("it exports no `fozzy:scenario/stateful`, so there are no flows to explore")]
+    NoFlows,
+    /// What it says about itself does not fit together.
+    #[error("the scenario cannot be run: {0}")]
+    Description(String),
+    /// Its calls cannot be watched.
+    #[error("{0}")]
+    Watch(String),
+}
+
+/// Walks through one sequence of a scenario: the first one, unless another was asked for.
+pub struct Walker {
+    reactor: Reactor,
+    begin: ReactorFunction<(u32,), ()>,
+    step: ReactorFunction<(u32,), (StepResult,)>,
+    end: ReactorFunction<(u32,), ()>,
+    flows: Vec<String>,
+    start: CheckpointId,
+    sequence: u32,
+    has_run: bool,
+}
+
+impl Walker {
+    /// Compiles `component` for search and asks it what it has; `source` answers what is asked before the first sequence.
+    ///
+    /// # Errors
+    /// When it cannot be compiled or started, or is no stateful scenario.
+    pub fn new(
+        component: Arc<[u8]>,
+        plan: &Plan,
+        inputs: &Inputs,
+        cache: Option<&Cache>,
+        source: Box<dyn DecisionSource>,
+    ) -> Result<Walker, WalkerError> {
+        Walker::of(Walker::program_of(component, plan, inputs, cache)?, plan, inputs, 0, source)
+    }
+
+    /// Compiles `component` for search, to be walked through under `plan` and those that have the same target.
+    ///
+    /// # Errors
+    /// When it cannot be compiled, or does not fit its target.
+    pub fn program_of(
+        component: Arc<[u8]>,
+        plan: &Plan,
+        inputs: &Inputs,
+        cache: Option<&Cache>,
+    ) -> Result<Program, WalkerError> {
+        let build = Build { coverage: CoverageMode::Counters, ..Build::fast() };
+        match plan.target() {
+            None => Ok(Program::build(component, Switches::of(plan), &build, cache)?),
+            Some(target) => {
+                let program = Program::judge_as(component, Switches::of(plan), &build, cache)?;
+                let bytes = inputs.get(&target).ok_or(ReactorError::from(WorldError::MissingInput(target)))?;
+                // With fuel, as nothing else would cut it.
+                let target = Program::build(bytes, Switches::of(plan), &Build::default(), cache)?;
+                Ok(program.linked_to(&target, CallerKind::Alone)?)
+            }
+        }
+    }
+
+    /// Asks what it has a program that was compiled for search, to walk through its sequence of this number.
+    ///
+    /// # Errors
+    /// When it cannot be started, or is no stateful scenario.
+    pub fn of(
+        program: Program,
+        plan: &Plan,
+        inputs: &Inputs,
+        sequence: u32,
+        source: Box<dyn DecisionSource>,
+    ) -> Result<Walker, WalkerError> {
+        let interface = program.entries().scenario.stateful.clone().ok_or(WalkerError::NoFlows)?;
+        let named = |name: &str| format!("{interface}#{name}");
+        let mut first = Reactor::start(program, Arc::new(plan.clone()), inputs, source)?;
+        let mut describe = first.function::<(), (ScenarioInfo,)>(&named("describe"))?;
+        let (info,) = first.call(&mut describe, ())?;
+        check(&info).map_err(WalkerError::Description)?;
+        let mut reactor = first.begin_again(described(&info))?;
+        reactor.watch(time_of(plan.limits.fuel).max(WATCH_MIN)).map_err(WalkerError::Watch)?;
+        let (begin, step, end) = (
+            reactor.function(&named("begin-sequence"))?,
+            reactor.function(&named("step"))?,
+            reactor.function(&named("end-sequence"))?,
+        );
+        let start = reactor.checkpoint()?;
+        reactor.find_states();
+        let flows = info.flows.into_iter().map(|flow| flow.name).collect();
+        Ok(Walker { reactor, begin, step, end, flows, start, sequence, has_run: false })
+    }
+
+    /// The names of its flows.
+    #[must_use]
+    pub fn flows(&self) -> &[String] {
+        &self.flows
+    }
+
+    /// Whether any flow has done anything so far, on whatever way.
+    #[must_use]
+    pub fn has_run(&self) -> bool {
+        self.has_run
+    }
+
+    fn call(&mut self, step: StepId) -> Result<Option<u32>, CallError> {
+        let sequence = self.sequence;
+        self.reactor.announce(sequence, step)?;
+        let number = match step {
+            StepId::Begin => return self.reactor.call(&mut self.begin, (sequence,)).map(|()| None),
+            StepId::Step(number) => number,
+            StepId::End => return self.reactor.call(&mut self.end, (sequence,)).map(|()| None),
+        };
+        match self.reactor.call(&mut self.step, (number,))? {
+            (StepResult::Ran(flow),) => {
+                self.has_run = true;
+                Ok(Some(flow))
+            }
+            (StepResult::Skipped(skip),) => Ok(Some(skip.flow)),
+            (StepResult::Stuck(why),) => {
+                let end = ExecutionEnd::Failed { failure: stuck(sequence, number, &why) };
+                Err(CallError::Ended { end, backtrace: Vec::new() })
+            }
+        }
+    }
+
+    /// What a run that has come to `end` here is judged by. There is nothing in it that only a whole run has: no calls, no
+    /// fuel, no memory.
+    #[must_use]
+    pub fn execution(&self, end: ExecutionEnd, backtrace: Vec<StackFrame>) -> Execution {
+        let world = self.reactor.world();
+        let machine = world.node(NodeId(0));
+        Execution {
+            end,
+            ended_at: world.clock.now(),
+            history: History::default(),
+            stdout: StreamOutput::default(),
+            stderr: machine.stderr.clone(),
+            fuel_used: 0,
+            memory_bytes: 0,
+            memory: Digest::of(b""),
+            backtrace,
+            nodes: Vec::new(),
+            unmatched: world.unmatched.kept().to_vec(),
+            unmatched_more: world.unmatched.more(),
+            facts: world.facts.clone(),
+        }
+    }
+
+    /// The coverage bytes of each module since they were cleared: how often each kept edge was taken, up to 255.
+    pub fn coverage(&self) -> impl Iterator<Item = (ModuleOrdinal, &[u8])> {
+        self.reactor.coverage()
+    }
+
+    /// What was covered, of the bytes of each module that was shown, in that order.
+    #[must_use]
+    pub fn covered(&self, taken: &dyn Fn(usize) -> Vec<u8>) -> ProgramCoverage {
+        let of_module = |(number, (module, bytes)): (usize, (ModuleOrdinal, &[u8]))| {
+            let mut taken = taken(number);
+            taken.resize(bytes.len(), 0);
+            (module, taken)
+        };
+        let bytes: BTreeMap<ModuleOrdinal, Vec<u8>> = self.coverage().enumerate().map(of_module).collect();
+        ProgramCoverage::by(self.program(), &bytes, None)
+    }
+
+    /// Sets all coverage bytes to zero.
+    pub fn clear_coverage(&mut self) {
+        self.reactor.clear_coverage();
+    }
+
+    /// What the guest has said about itself on this way.
+    #[must_use]
+    pub fn facts(&self) -> &Facts {
+        &self.reactor.world().facts
+    }
+
+    /// How often each fault of the plan has struck on this way.
+    pub fn injected(&self) -> impl Iterator<Item = u64> {
+        self.reactor.world().faults.injected()
+    }
+
+    /// In which state its memory says that it is, after a step; see [`Reactor::memory_state`].
+    pub fn memory_state(&mut self) -> Option<u64> {
+        self.reactor.memory_state()
+    }
+
+    /// What happened on this way.
+    #[must_use]
+    pub fn history(&self) -> History {
+        self.reactor.history()
+    }
+
+    /// The program that the coverage bytes are of.
+    #[must_use]
+    pub fn program(&self) -> &Program {
+        self.reactor.program()
+    }
+
+    /// What is kept.
+    #[must_use]
+    pub fn holdings(&self) -> CheckpointUsage {
+        self.reactor.holdings()
+    }
+
+    /// Why places are reached by calling again, one sentence each; empty when they are brought back.
+    #[must_use]
+    pub fn obstacles(&self) -> &[String] {
+        self.reactor.obstacles()
+    }
+}
+
+impl StepTarget for Walker {
+    fn start(&self) -> CheckpointId {
+        self.start
+    }
+
+    fn restore(&mut self, checkpoint: CheckpointId, source: Box<dyn DecisionSource>) -> Result<(), HarnessError> {
+        self.reactor.restore(checkpoint)?;
+        self.reactor.answer_from(source);
+        Ok(())
+    }
+
+    fn step(&mut self, step: StepId) -> Result<StepOutcome, HarnessError> {
+        match self.call(step) {
+            Ok(flow) => Ok(StepOutcome::Returned { flow }),
+            Err(CallError::Runaway) => Ok(StepOutcome::Cut),
+            // Leaving with success is no failure, as it is none of a run; nor is a planned loss of power.
+            Err(CallError::Ended { end: ExecutionEnd::Exited { code: 0 }, .. }) => Ok(StepOutcome::Finished),
+            Err(CallError::Ended { end: ExecutionEnd::Trapped { trap }, .. }) if trap == POWER_LOST => {
+                Ok(StepOutcome::Finished)
+            }
+            Err(CallError::Ended { end, backtrace }) => {
+                let stderr = self.reactor.world().node(NodeId(0)).stderr.kept().to_vec();
+                Ok(StepOutcome::Ended { end, backtrace, stderr })
+            }
+            Err(CallError::Harness(error)) => Err(error),
+            Err(other @ (CallError::Over | CallError::Function { .. })) => {
+                Err(HarnessError { what: other.to_string() })
+            }
+        }
+    }
+
+    fn capture(&mut self) -> Result<CheckpointId, HarnessError> {
+        self.reactor.checkpoint().map_err(|error| match error {
+            CallError::Harness(error) => error,
+            other => HarnessError { what: other.to_string() },
+        })
+    }
+
+    fn release(&mut self, checkpoint: CheckpointId) {
+        self.reactor.discard(checkpoint);
+    }
+}

@@ -1,0 +1,18 @@
+//! Executions from beginning to end: guests take turns until the run has ended.
+//!
+//! ```text
+//! Session ─execute─▶ schedule ─ a fiber for each guest ─▶ scenario │ command │ handler
+//!                       │                                     └─▶ callee: the target of a scenario
+//!                       └─▶ trap, coverage, inspect_at: how it ended, what it covered, how it stood at one moment
+//! ```
+//!
+//! Not here: checkpoints (`reactor`), what the host answers (`fozzy-host`).
+
+pub(crate) mod callee;
+pub(crate) mod coverage;
+pub(crate) mod inspect_at;
+pub(crate) mod memory_roles;
+pub(crate) mod scenario;
+pub(crate) mod schedule;
+pub(crate) mod session;
+pub(crate) mod trap;

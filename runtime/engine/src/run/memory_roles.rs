@@ -1,0 +1,90 @@
+//! The memories of an instance by their roles: the guest's own, and those that the rewriter has added.
+//!
+//! ```text
+//! created   [guest's memory │ side memory of module 0 │ … │ accessor's]
+//!                             "tag, ordinal, version"
+//! ```
+//!
+//! Invariant: a guest cannot pass one of its own memories for one of ours: each of ours begins with the digest of
+//! the original component, which no component contains.
+//! Not here: what is in a side memory (`fozzy-instrument`).
+
+use crate::compile::build::CompiledMetadata;
+use crate::memory::Region;
+use fozzy_instrument::{
+    ACCESSOR, ComparisonSites, HEADER_ENTRIES_AT, HEADER_LOST_AT, HEADER_SWITCH_AT, LoggedComparison, ModuleOrdinal,
+    SideMemory,
+};
+use std::ops::Range;
+use std::sync::Arc;
+
+/// The memories of one instance.
+#[derive(Clone, Default)]
+pub(crate) struct InstanceMemories {
+    /// The guest's own, in the order of instantiation.
+    pub(crate) guest: Vec<Arc<Region>>,
+    /// Those beside the memories of a module, with what is in them.
+    pub(crate) sides: Vec<(SideMemory, Arc<Region>)>,
+    /// The accessor's.
+    pub(crate) accessor: Option<Arc<Region>>,
+}
+
+impl InstanceMemories {
+    /// Tells the memories of an instance of a program apart.
+    pub(crate) fn apart(regions: Vec<Arc<Region>>, facts: &CompiledMetadata) -> InstanceMemories {
+        let mut told = InstanceMemories::default();
+        for region in regions {
+            match facts.tag.and_then(|tag| tag.recognise(region.bytes())) {
+                None => told.guest.push(region),
+                Some(ACCESSOR) => told.accessor = Some(region),
+                Some(module) => {
+                    let side = facts.side_memories.iter().find(|side| side.module == module);
+                    told.sides.extend(side.map(|side| (side.clone(), region)));
+                }
+            }
+        }
+        told
+    }
+
+    /// The coverage bytes of each module, as they are now. Call it while no guest runs.
+    pub(crate) fn coverage(&self) -> impl Iterator<Item = (ModuleOrdinal, &[u8])> {
+        self.sides.iter().map(|(side, region)| (side.module, &region.bytes()[bytes(&side.coverage)]))
+    }
+
+    /// The marks of written pages of each module; they are all for the one memory that there is.
+    pub(crate) fn marks(&self) -> Vec<(Arc<Region>, Range<usize>)> {
+        let marked = self.sides.iter().filter(|(side, _)| !side.marks.is_empty());
+        marked.map(|(side, region)| (Arc::clone(region), bytes(&side.marks))).collect()
+    }
+
+    /// Switches the comparison log on or off, and empties it. Call it while no guest runs.
+    pub(crate) fn log_comparisons(&self, on: bool) {
+        for (side, region) in self.sides.iter().filter(|(side, _)| !side.comparisons.is_empty()) {
+            region.write(HEADER_SWITCH_AT as usize, &u32::from(on).to_le_bytes());
+            region.write(HEADER_ENTRIES_AT as usize, &0_u32.to_le_bytes());
+            region.write(HEADER_LOST_AT as usize, &0_u32.to_le_bytes());
+            region.clear(bytes(&side.comparison_counts));
+        }
+    }
+
+    /// What was compared since the log was switched on, module by module. Call it while no guest runs.
+    pub(crate) fn comparisons(&self) -> impl Iterator<Item = (ModuleOrdinal, LoggedComparison)> {
+        let read = |(side, region): &(SideMemory, Arc<Region>)| {
+            let module = side.module;
+            ComparisonSites::read(side, region.bytes()).map(move |comparison| (module, comparison)).collect::<Vec<_>>()
+        };
+        self.sides.iter().flat_map(read)
+    }
+
+    /// Sets all coverage bytes to zero. Call it while no guest runs.
+    pub(crate) fn clear_coverage(&self) {
+        for (side, region) in &self.sides {
+            region.clear(bytes(&side.coverage));
+        }
+    }
+}
+
+/// A range of a side memory.
+pub(crate) fn bytes(range: &Range<u32>) -> Range<usize> {
+    range.start as usize..range.end as usize
+}

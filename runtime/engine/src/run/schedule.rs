@@ -1,0 +1,405 @@
+//! The scheduler: the guests of a run take turns on one thread.
+//!
+//! ```text
+//!   can go on        main ─┐            nobody can: virtual time moves to the next deadline or packet;
+//!                  server ─┼─question─▶ one of them runs until it waits or ends
+//!                   child ─┘            nothing will ever happen: a hang
+//! ```
+//!
+//! Each guest is a store of its own, because a trap poisons its store, and a fiber, so that it can wait in
+//! the middle of a call. A guest that is alone never leaves its fiber: it lets time pass by itself.
+//!
+//! Invariants: who is next is a question, asked only when several can go on; the run ends when the target ends.
+//! Not here: what guests wait for (`fozzy-world`).
+
+use crate::compile::program::Program;
+use crate::compile::settings::HOSTCALL_FUEL;
+use crate::memory::{self, Region};
+use crate::run::callee::TargetInstance;
+use crate::run::coverage::ProgramCoverage;
+use crate::run::memory_roles::InstanceMemories;
+use crate::run::scenario;
+use crate::run::session::Session;
+use crate::run::trap::{InstantiationContext, ending};
+use fozzy_host::{
+    GuestStop, Host, IncomingRequestResource, ResponseOutparamResource, Run, RunGuard, RunSlot, TargetHost,
+};
+use fozzy_instrument::CoverageMode;
+use fozzy_trace::outcome::StackFrame;
+use fozzy_trace::plan::Limits;
+use fozzy_trace::scheduler::MACHINES;
+use fozzy_trace::{
+    Digest, Duration, ExecutionEnd, HarnessError, NodeId, Purpose, ReadyTask, SchedulePolicy, SchedulingPoint,
+};
+use fozzy_world::{Deadlock, GuestEntry, GuestExit, Launch, Wait};
+use std::any::Any;
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::future::Future;
+use std::pin::Pin;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
+use wasmtime::Store;
+use wasmtime::component::{Instance, Resource};
+
+/// How a guest ended.
+pub(crate) struct GuestEnd {
+    /// `None` when it was still running when the target ended.
+    pub(crate) end: Option<ExecutionEnd>,
+    pub(crate) backtrace: Vec<StackFrame>,
+    pub(crate) fuel_used: u64,
+    /// Guest memories only.
+    pub(crate) memories: Vec<Arc<Region>>,
+}
+
+/// A guest that has started and not ended.
+struct ScheduledGuest<'a> {
+    node: NodeId,
+    launch: Launch,
+    program: &'a Program,
+    life: Pin<Box<dyn Future<Output = GuestOutcome> + 'a>>,
+    /// Of the instance that runs, or ran last.
+    memories: Vec<Arc<Region>>,
+    earlier: EarlierCoverage,
+    /// Turns that it has had.
+    turns: u64,
+}
+
+/// Coverage of the instances of a guest before the last one.
+pub(crate) type EarlierCoverage = Rc<RefCell<ProgramCoverage>>;
+
+impl ScheduledGuest<'_> {
+    /// Guest and side memories. Read only between turns.
+    fn told(&self) -> InstanceMemories {
+        InstanceMemories::apart(self.memories.clone(), self.program.facts())
+    }
+}
+
+/// The result of a guest.
+struct GuestOutcome {
+    outcome: wasmtime::Result<bool>,
+    fuel_used: u64,
+    /// Whether an allocation of memory was refused.
+    refused: bool,
+    /// The instances of its target.
+    called: Vec<Box<dyn TargetHost>>,
+}
+
+/// How the target ended, and the guests of other machines that ended before it.
+pub(crate) struct ScheduleOutcome {
+    pub(crate) main: GuestEnd,
+    pub(crate) others: BTreeMap<NodeId, GuestEnd>,
+    /// By component; the target's is `None`.
+    pub(crate) covered: BTreeMap<Option<Digest>, ProgramCoverage>,
+}
+
+/// Lets all guests of `run` take turns until the target ends.
+pub(crate) fn run(session: &Session, run: Box<Run>) -> (Box<Run>, Result<ScheduleOutcome, HarnessError>) {
+    let slot = Arc::new(RunSlot::default());
+    let plan = Arc::clone(&run.world.plan);
+    let mut guests: Vec<ScheduledGuest<'_>> = Vec::new();
+    let mut others = BTreeMap::new();
+    let mut covered = BTreeMap::new();
+    let mut run = run;
+    // They go with the target, which alone calls them.
+    let mut called: Vec<Box<dyn TargetHost>> =
+        session.callees(&slot).into_iter().map(|callee| Box::new(callee) as _).collect();
+    drop(memory::collect());
+    loop {
+        for launch in std::mem::take(&mut run.world.launches) {
+            let called = if launch.node == NodeId(0) { std::mem::take(&mut called) } else { Vec::new() };
+            guests.push(start(session, launch, &plan.limits, &slot, called));
+            run.guests += 1;
+        }
+        guests.retain(|guest| !end_when_killed(&mut run, guest, &mut covered));
+        let next = choose(&mut run, &guests);
+        slot.put(run);
+        let guest = &mut guests[next];
+        guest.turns += 1;
+        let polled = guest.life.as_mut().poll(&mut Context::from_waker(Waker::noop()));
+        run = slot.take();
+        memory::gather(&mut guest.memories);
+        if run.looked.is_some() {
+            return (run, Ok(looked_at(guests, next, polled, others)));
+        }
+        let Poll::Ready(mut life) = polled else { continue };
+        let guest = guests.swap_remove(next);
+        cover(&mut covered, &guest, life.outcome.as_ref().err());
+        let lost = life.outcome.as_ref().err().and_then(power_loss);
+        if let (Some(up_after), GuestEntry::Run) = (lost, guest.launch.entry) {
+            // It starts again as it did first, on what its disk has kept.
+            run.power_loss(guest.node, up_after);
+            guests.push(start(session, guest.launch, &plan.limits, &slot, life.called));
+            continue;
+        }
+        run.guests -= 1;
+        for callee in std::mem::take(&mut life.called).into_iter().filter_map(callee) {
+            let (node, coverage) = (callee.node(), session.program().how().coverage);
+            let (ended, found) = callee.finish();
+            covered.entry(plan.target()).or_default().merge(&found, coverage);
+            others.insert(node, ended);
+        }
+        let ended = end_of(&guest, &plan.limits, life);
+        match ended {
+            Err(error) => return (run, Err(error)),
+            Ok(main) if guest.node == NodeId(0) => {
+                // Who still runs has memories too, as they were at its last turn.
+                for guest in guests {
+                    cover(&mut covered, &guest, None);
+                    others.insert(guest.node, still_running(guest));
+                }
+                return (run, Ok(ScheduleOutcome { main, others, covered }));
+            }
+            Ok(ended) => {
+                let exit = match ended.end {
+                    Some(ExecutionEnd::Exited { code }) => GuestExit::Code(code),
+                    _ => GuestExit::Crashed,
+                };
+                run.with_context(guest.node, |world, context| world.guest_ended(guest.node, exit, context));
+                // Launched processes are not reported: their parents know how they ended.
+                if guest.node.0 as usize <= plan.nodes.len() {
+                    others.insert(guest.node, ended);
+                }
+            }
+        }
+    }
+}
+
+/// Whether the plan has one function of the target called.
+fn is_called(host: &Host) -> bool {
+    host.node == NodeId(0) && host.run.world.plan.call.is_some()
+}
+
+/// Adds what a guest has covered that has just ended, by `error` perhaps, or that is not going on.
+fn cover(
+    covered: &mut BTreeMap<Option<Digest>, ProgramCoverage>,
+    guest: &ScheduledGuest<'_>,
+    error: Option<&wasmtime::Error>,
+) {
+    let coverage = guest.program.how().coverage;
+    if coverage != CoverageMode::None {
+        let cut = error.and_then(|error| guest.program.symbols().cut(error));
+        let found = ProgramCoverage::of(guest.program, &guest.told(), cut);
+        let covered = covered.entry(guest.launch.component).or_default();
+        covered.merge(&found, coverage);
+        covered.merge(&guest.earlier.borrow(), coverage);
+    }
+}
+
+/// What was called, as it is: there is one kind.
+fn callee(called: Box<dyn TargetHost>) -> Option<Box<TargetInstance>> {
+    (called as Box<dyn Any>).downcast().ok()
+}
+
+/// How long the machine of a guest is down, if the guest ended because it lost power.
+pub(crate) fn power_loss(error: &wasmtime::Error) -> Option<Duration> {
+    match error.downcast_ref::<GuestStop>()? {
+        GuestStop::PowerLoss { up_after } => Some(*up_after),
+        _ => None,
+    }
+}
+
+/// The end of a guest that the end of the run cuts off.
+fn still_running(guest: ScheduledGuest<'_>) -> GuestEnd {
+    let memories = guest.told().guest;
+    drop(guest.life);
+    GuestEnd { end: None, backtrace: Vec::new(), fuel_used: 0, memories }
+}
+
+/// All guests as they are when the run is looked at; the stack is that of the guest which came there.
+fn looked_at(
+    guests: Vec<ScheduledGuest<'_>>,
+    next: usize,
+    polled: Poll<GuestOutcome>,
+    mut others: BTreeMap<NodeId, GuestEnd>,
+) -> ScheduleOutcome {
+    let mut main = None;
+    let mut polled = Some(polled);
+    for (number, guest) in guests.into_iter().enumerate() {
+        let (node, program) = (guest.node, guest.program);
+        let mut seen = still_running(guest);
+        if number == next
+            && let Some(Poll::Ready(life)) = polled.take()
+        {
+            seen.backtrace = life.outcome.err().map(|error| program.symbols().frames(&error)).unwrap_or_default();
+            for callee in life.called.into_iter().filter_map(callee) {
+                others.insert(callee.node(), callee.finish().0);
+            }
+        }
+        match node {
+            NodeId(0) => main = Some(seen),
+            _ => drop(others.insert(node, seen)),
+        }
+    }
+    let main = main.expect("the target has not ended");
+    ScheduleOutcome { main, others, covered: BTreeMap::new() }
+}
+
+/// Ends a guest that another one has killed.
+fn end_when_killed(
+    run: &mut Run,
+    guest: &ScheduledGuest<'_>,
+    covered: &mut BTreeMap<Option<Digest>, ProgramCoverage>,
+) -> bool {
+    let node = guest.node;
+    let killed = run.world.node(node).killed;
+    if killed {
+        cover(covered, guest, None);
+        run.guests -= 1;
+        run.with_context(node, |world, context| world.guest_ended(node, GuestExit::Killed, context));
+    }
+    killed
+}
+
+/// The index of the next guest. In a deadlock it is the target, whose call reports it.
+fn choose(run: &mut Run, guests: &[ScheduledGuest<'_>]) -> usize {
+    let main = || guests.iter().position(|guest| guest.node == NodeId(0)).expect("the target has not ended");
+    run.world.network.advance(run.world.clock.now());
+    run.world.end_overdue();
+    loop {
+        // In the order of nodes, whatever order they stand in here.
+        let mut ready: Vec<usize> = (0..guests.len()).filter(|n| run.world.can_go_on(guests[*n].node)).collect();
+        ready.sort_unstable_by_key(|n| guests[*n].node);
+        match ready.len() {
+            0 => {}
+            1 => return ready[0],
+            _ => {
+                let task = |guest: &ScheduledGuest<'_>| ReadyTask {
+                    number: guest.node.0.into(),
+                    steps: guest.turns,
+                    object: 0,
+                };
+                let tasks: Vec<ReadyTask> = ready.iter().map(|n| task(&guests[*n])).collect();
+                let point = SchedulingPoint {
+                    kind: MACHINES,
+                    run: 0,
+                    policy: SchedulePolicy::Random,
+                    touched: &[],
+                    ready: &tasks,
+                };
+                return ready[run.pick(guests[ready[0]].node, Purpose::Schedule, "next guest", &point)];
+            }
+        }
+        let waits: Vec<(NodeId, Wait)> = guests
+            .iter()
+            .map(|guest| run.world.acting(guest.node))
+            .flat_map(|node| run.world.node(node).waiting.iter().map(move |wait| (node, *wait)))
+            .collect();
+        if !run.world.pass_time(waits.iter().map(|(_, wait)| *wait)) {
+            if run.world.is_at_its_end() {
+                run.look();
+                return main();
+            }
+            let name = |node: NodeId| match guests.len() {
+                1 => String::new(),
+                _ => format!("{}: ", run.world.node(node).name),
+            };
+            let waiting = waits.iter().map(|(node, wait)| format!("{}{wait}", name(*node))).collect();
+            run.blocked = Some(Deadlock { waiting });
+            return main();
+        }
+    }
+}
+
+fn start<'a>(
+    session: &'a Session,
+    launch: Launch,
+    limits: &'a Limits,
+    slot: &Arc<RunSlot>,
+    called: Vec<Box<dyn TargetHost>>,
+) -> ScheduledGuest<'a> {
+    let program = session.program_of(launch.component);
+    let turn = RunGuard::new(Arc::clone(slot));
+    let limits = Limits { fuel: session.fuel(limits.fuel), ..limits.clone() };
+    let earlier = EarlierCoverage::default();
+    let life = Box::pin(live(program, launch, limits, turn, called, Rc::clone(&earlier)));
+    ScheduledGuest { node: launch.node, launch, program, life, memories: Vec::new(), earlier, turns: 0 }
+}
+
+/// The whole life of a guest, from its first turn to its last.
+async fn live(
+    program: &Program,
+    launch: Launch,
+    limits: Limits,
+    turn: RunGuard,
+    called: Vec<Box<dyn TargetHost>>,
+    earlier: EarlierCoverage,
+) -> GuestOutcome {
+    let memory_bytes = limits.memory_bytes.saturating_add(program.facts().appended_bytes());
+    let mut host = Host::new(turn, launch.node, memory_bytes);
+    host.called = called;
+    host.run.begin();
+    // After a loss of power, the guest waited for its machine.
+    host.run.world.node_mut(launch.node).waiting.clear();
+    let (mut host, outcome, fuel_left) = match launch.entry {
+        GuestEntry::Run if program.is_scenario() || is_called(&host) => {
+            scenario::drive(program, host, limits.fuel, earlier).await
+        }
+        entry => {
+            let (mut store, filled) = store(program, host, limits.fuel);
+            let outcome = match filled {
+                Ok(()) => call(program, entry, &mut store).await,
+                Err(error) => Err(error),
+            };
+            let fuel_left = store.get_fuel().unwrap_or(0);
+            (store.into_data(), outcome, fuel_left)
+        }
+    };
+    let fuel_used = limits.fuel - fuel_left.min(limits.fuel);
+    let outcome = host.ended(outcome);
+    host.run.end();
+    GuestOutcome { outcome, fuel_used, refused: host.limiter.refused(), called: host.called }
+}
+
+/// A store for one instance of `program`, with this amount of fuel.
+pub(crate) fn store(program: &Program, host: Host, fuel: u64) -> (Store<Host>, wasmtime::Result<()>) {
+    let mut store = Store::new(program.engine(), host);
+    store.limiter(|host| &mut host.limiter);
+    store.set_hostcall_fuel(HOSTCALL_FUEL);
+    let filled = if program.how().fuel { store.set_fuel(fuel) } else { Ok(()) };
+    (store, filled)
+}
+
+/// Instantiates a program and calls it; the answer is whether it reported success.
+async fn call(program: &Program, entry: GuestEntry, store: &mut Store<Host>) -> wasmtime::Result<bool> {
+    let instantiated = program.instance()?.instantiate_async(&mut *store).await;
+    let instance = instantiated.map_err(|error| error.context(InstantiationContext))?;
+    match entry {
+        GuestEntry::Run => {
+            let function = export(store, &instance, program.entries().run.as_deref(), "run")?;
+            let function = instance.get_typed_func::<(), (Result<(), ()>,)>(&mut *store, &function)?;
+            let (result,) = function.call_async(&mut *store, ()).await?;
+            Ok(result.is_ok())
+        }
+        GuestEntry::Handle { request, outparam } => {
+            let function = export(store, &instance, program.entries().handler.as_deref(), "handle")?;
+            type Handle = (Resource<IncomingRequestResource>, Resource<ResponseOutparamResource>);
+            let function = instance.get_typed_func::<Handle, ()>(&mut *store, &function)?;
+            let handles = (Resource::new_own(request), Resource::new_own(outparam));
+            function.call_async(&mut *store, handles).await?;
+            Ok(true)
+        }
+    }
+}
+
+/// The function `name` of an exported interface.
+pub(crate) fn export(
+    store: &mut Store<Host>,
+    instance: &Instance,
+    interface: Option<&str>,
+    name: &str,
+) -> wasmtime::Result<wasmtime::component::ComponentExportIndex> {
+    let missing = || wasmtime::Error::msg(format!("the export `{name}` is missing"));
+    let interface = interface.ok_or_else(missing)?;
+    let interface = instance.get_export_index(&mut *store, None, interface).ok_or_else(missing)?;
+    instance.get_export_index(&mut *store, Some(&interface), name).ok_or_else(missing)
+}
+
+fn end_of(guest: &ScheduledGuest<'_>, limits: &Limits, life: GuestOutcome) -> Result<GuestEnd, HarnessError> {
+    let (end, backtrace) = match &life.outcome {
+        Ok(success) => (ExecutionEnd::Exited { code: u8::from(!success) }, Vec::new()),
+        Err(error) => ending(error, guest.program, limits, life.refused)?,
+    };
+    Ok(GuestEnd { end: Some(end), backtrace, fuel_used: life.fuel_used, memories: guest.told().guest })
+}

@@ -1,0 +1,309 @@
+//! Runs a program under a plan, once for each call of `execute`.
+//!
+//! ```text
+//! Program + Plan ─▶ Session ─execute(source)─▶ World ─▶ guests take turns (schedule) ─▶ Execution
+//! ```
+//!
+//! Invariants: an execution depends on programs, plan, inputs and source only; whatever fails for
+//! reasons of the machine is a [`HarnessError`].
+//! Not here: checkpoints.
+
+use crate::compile::catalogue;
+use crate::compile::link::LinkError;
+use crate::compile::program::{Program, ProgramError};
+use crate::memory::Region;
+use crate::run::callee::{self, TargetInstance};
+use crate::run::coverage::ProgramCoverage;
+use crate::run::schedule;
+use fozzy_host::{CallerKind, LazyInput, OutputTee, Run, RunSlot};
+use fozzy_trace::execution::NodeExecution;
+use fozzy_trace::outcome::StackFrame;
+use fozzy_trace::plan::{Inputs, PlannedCall};
+use fozzy_trace::{
+    CopyOnWrite, DecisionSource, Digest, Execution, Executor, HarnessError, HistorySink, HistoryWindow, LiveBackend,
+    Plan, Recorder,
+};
+use fozzy_world::{World, WorldError};
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+use std::sync::Arc;
+
+/// A program with a plan, ready to be executed any number of times.
+pub struct Session {
+    program: Program,
+    /// The further components of the plan.
+    others: BTreeMap<Digest, Program>,
+    start: World,
+    tee: Option<OutputTee>,
+    sink: Option<HistorySink>,
+    stdin: Option<Arc<LazyInput>>,
+    reality: Option<Box<dyn LiveBackend>>,
+    /// The fuel of each guest is that of the plan times this.
+    fuel_times: u64,
+    covered: BTreeMap<Digest, ProgramCoverage>,
+}
+
+/// The plan cannot be executed.
+#[derive(Debug, thiserror::Error)]
+pub enum SessionError {
+    /// It cannot be made into a computer.
+    #[error(transparent)]
+    World(#[from] WorldError),
+    /// One of its further components cannot be run.
+    #[error("the component {component} of the plan: {error}")]
+    Program {
+        /// Its SHA-256.
+        component: Digest,
+        /// Why.
+        error: ProgramError,
+    },
+    /// The scenario and its target do not fit.
+    #[error(transparent)]
+    Link(#[from] LinkError),
+    /// The machines that the scenario calls have different components.
+    #[error(
+        "the plan has machines with different components for the scenario to call; all instances of a target are of one"
+    )]
+    Targets,
+    /// The program imports what the sandbox does not offer, and the plan has no target.
+    #[error(transparent)]
+    Unlinked(ProgramError),
+    /// The properties that the target declares are not fit.
+    #[error("the target's properties: {why}")]
+    Catalogue {
+        /// What is wrong.
+        why: String,
+    },
+    /// The target only handles HTTP requests.
+    #[error(
+        "the target exports `wasi:http/incoming-handler` and no `wasi:cli/run`: it is called by a rule of a plan (`[[http]] component = \"…\"`)"
+    )]
+    NoCommand,
+}
+
+impl Session {
+    /// Prepares the computer that `plan` describes, and the further components that it names.
+    ///
+    /// # Errors
+    /// When the plan cannot be made into a computer, or one of its components cannot be run.
+    pub fn new(program: Program, plan: Arc<Plan>, inputs: &Inputs) -> Result<Session, SessionError> {
+        let is_called =
+            plan.call.as_ref().is_some_and(|call| matches!(call, PlannedCall::Function(_) | PlannedCall::Http));
+        if !program.is_command() && !is_called {
+            return Err(SessionError::NoCommand);
+        }
+        let mut others = BTreeMap::new();
+        compile_others(&program, &mut others, &plan, inputs)?;
+        let target = plan.target();
+        if plan.called().any(|(_, node)| Some(node.program.component) != target) {
+            return Err(SessionError::Targets);
+        }
+        let called = target.map(|target| &others[&target]);
+        let program = match called {
+            Some(target) => program.linked_to(target, CallerKind::OfSeveral)?,
+            None => program.offered().map_err(SessionError::Unlinked)?,
+        };
+        let declared = called.map(|target| catalogue::read(target.component()));
+        let mut start = World::new(plan, inputs)?;
+        for row in catalogue::read(program.component()).into_iter().chain(declared.into_iter().flatten()) {
+            let declared = start.facts.properties.declare(row.kind, &row.name, &row.place);
+            let wrong = |why: String| SessionError::Catalogue { why };
+            match declared {
+                Ok(None) => {}
+                Ok(Some(failure)) => return Err(wrong(failure.message)),
+                Err(error) => return Err(wrong(error.to_string())),
+            }
+        }
+        Ok(Session {
+            program,
+            others,
+            start,
+            tee: None,
+            sink: None,
+            stdin: None,
+            reality: None,
+            fuel_times: 1,
+            covered: BTreeMap::new(),
+        })
+    }
+
+    /// The same program under another plan, which compiles only what the last one did not name.
+    ///
+    /// # Errors
+    /// As for [`Session::new`]; the session is as it was then.
+    pub fn replan(&mut self, plan: Arc<Plan>, inputs: &Inputs) -> Result<(), SessionError> {
+        compile_others(&self.program, &mut self.others, &plan, inputs)?;
+        let start = World::new(plan, inputs)?;
+        let before = std::mem::replace(&mut self.start, start);
+        self.start.facts = before.facts;
+        Ok(())
+    }
+
+    /// Shows what the guests write in the next execution, as they write it.
+    pub fn watch(&mut self, tee: OutputTee) {
+        self.tee = Some(tee);
+    }
+
+    /// Every execution reads standard input from `input` instead of the plan, when its guest first looks at
+    /// it. The recorder of the execution adds the bytes of [`LazyInput::taken`] to the plan.
+    pub fn read_from(&mut self, input: Arc<LazyInput>) {
+        self.stdin = Some(input);
+    }
+
+    /// What a source has not observed before, `reality` is asked for, in every execution.
+    pub fn observe(&mut self, reality: Box<dyn LiveBackend>) {
+        self.reality = Some(reality);
+    }
+
+    /// Hands the calls of the next execution's window to `sink` as they happen, instead of keeping them.
+    pub fn follow(&mut self, sink: HistorySink) {
+        self.sink = Some(sink);
+    }
+
+    /// Multiplies the fuel of every guest: code that counts its edges uses more of it.
+    pub fn fuel_times(&mut self, times: u64) {
+        self.fuel_times = times.max(1);
+    }
+
+    pub(crate) fn fuel(&self, planned: u64) -> u64 {
+        planned.saturating_mul(self.fuel_times)
+    }
+
+    /// What the guests of the last execution have covered, by component; empty when the program was built without
+    /// coverage.
+    #[must_use]
+    pub fn coverage(&self) -> &BTreeMap<Digest, ProgramCoverage> {
+        &self.covered
+    }
+
+    /// The program of a component of the plan, the target included; `None` when there is none of that digest.
+    #[must_use]
+    pub fn program_named(&self, component: Digest) -> Option<&Program> {
+        let target = || (Digest::of(self.program.component()) == component).then_some(&self.program);
+        self.others.get(&component).or_else(target)
+    }
+
+    /// Why frames of a finding have no lines of source, if a tool has emptied the debug information of a component: a
+    /// sentence with what to do.
+    #[must_use]
+    pub fn missing_lines(&self, frames: &[StackFrame]) -> Option<String> {
+        if frames.iter().all(|frame| frame.source.line.is_some()) {
+            return None;
+        }
+        [&self.program].into_iter().chain(self.others.values()).find_map(|program| program.missing_lines(frames))
+    }
+
+    /// The program that is executed.
+    #[must_use]
+    pub fn program(&self) -> &Program {
+        &self.program
+    }
+
+    /// The instances of the component that the program calls in a run that begins; none when the plan has no target.
+    pub(crate) fn callees(&self, slot: &Arc<RunSlot>) -> Vec<TargetInstance> {
+        callee::callees(&self.program, &self.start, self.fuel(self.start.plan.limits.fuel), slot)
+    }
+
+    pub(crate) fn start(&self) -> &World {
+        &self.start
+    }
+
+    pub(crate) fn take_sink(&mut self) -> Option<HistorySink> {
+        self.sink.take()
+    }
+
+    pub(crate) fn take_tee(&mut self) -> Option<OutputTee> {
+        self.tee.take()
+    }
+
+    /// The program of a launch: the target, or one of the plan's others.
+    pub(crate) fn program_of(&self, component: Option<Digest>) -> &Program {
+        match component {
+            None => &self.program,
+            Some(digest) => self.others.get(&digest).expect("all components of the plan were compiled"),
+        }
+    }
+}
+
+impl Session {
+    /// What was covered, by digest: a further component of the plan may be the target itself.
+    fn by_digest(&self, covered: BTreeMap<Option<Digest>, ProgramCoverage>) -> BTreeMap<Digest, ProgramCoverage> {
+        let mut found: BTreeMap<Digest, ProgramCoverage> = BTreeMap::new();
+        for (component, covered) in covered {
+            let digest = component.unwrap_or_else(|| Digest::of(self.program.component()));
+            found.entry(digest).or_default().merge(&covered, self.program.how().coverage);
+        }
+        found
+    }
+}
+
+impl Executor for Session {
+    fn execute(&mut self, source: Box<dyn DecisionSource>, keep: HistoryWindow) -> Result<Execution, HarnessError> {
+        let recorder = Recorder::new(keep).streaming(self.sink.take());
+        let run = Run::new(self.start.clone(), source, recorder, self.tee.take())
+            .reading(self.stdin.clone())
+            .observing(self.reality.take());
+        let (mut run, ended) = schedule::run(self, Box::new(run));
+        self.reality = run.take_reality();
+        let schedule::ScheduleOutcome { main: ended, mut others, covered } = ended?;
+        self.covered = self.by_digest(covered);
+        let unmatched = run.world.unmatched;
+        let facts = run.world.facts;
+        let mut machines = run.world.nodes.into_iter().flatten().map(CopyOnWrite::into_inner);
+        let main = machines.next().expect("the target's machine is the first");
+        let planned = self.start.plan.nodes.iter().zip(machines);
+        let nodes = planned.map(|(plan, node)| {
+            let ended = others.remove(&node.id);
+            NodeExecution {
+                name: plan.name.clone(),
+                end: ended.as_ref().and_then(|ended| ended.end.clone()),
+                stdout: node.stdout,
+                stderr: node.stderr,
+                memory: memory_digest(ended.as_ref().map_or(&[], |ended| &ended.memories)),
+                backtrace: ended.map(|ended| ended.backtrace).unwrap_or_default(),
+            }
+        });
+        Ok(Execution {
+            nodes: nodes.collect(),
+            unmatched: unmatched.kept().to_vec(),
+            unmatched_more: unmatched.more(),
+            facts,
+            end: ended.end.expect("the target has ended"),
+            ended_at: run.world.clock.now(),
+            history: run.recorder.finish(),
+            stdout: main.stdout,
+            stderr: main.stderr,
+            fuel_used: ended.fuel_used,
+            memory_bytes: ended.memories.iter().map(|region| region.bytes().len() as u64).sum(),
+            memory: memory_digest(&ended.memories),
+            backtrace: ended.backtrace,
+        })
+    }
+}
+
+/// Compiles the further components of a plan that are not in `others`.
+fn compile_others(
+    program: &Program,
+    others: &mut BTreeMap<Digest, Program>,
+    plan: &Plan,
+    inputs: &Inputs,
+) -> Result<(), SessionError> {
+    for other in plan.programs() {
+        let component = other.component;
+        if let Entry::Vacant(place) = others.entry(component) {
+            let bytes = inputs.get(&component).ok_or(WorldError::MissingInput(component))?;
+            let compiled = program.beside(bytes);
+            place.insert(compiled.map_err(|error| SessionError::Program { component, error })?);
+        }
+    }
+    Ok(())
+}
+
+/// One digest over all memories, each with its size.
+pub(crate) fn memory_digest(memories: &[Arc<Region>]) -> Digest {
+    let mut text = String::from("memories 2\n");
+    for region in memories {
+        text.push_str(&format!("{} {:032x}\n", region.bytes().len(), region.digest()));
+    }
+    Digest::of(text.as_bytes())
+}

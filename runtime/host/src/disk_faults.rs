@@ -1,0 +1,82 @@
+//! Planned faults at operations on the virtual disk.
+//!
+//! ```text
+//! descriptor.write ─▶ strike_file(Act::Write, …) ─▶ Strike ─▶ what is left of the operation
+//!                          └ power-loss: the call ends the guest with Stop::PowerLoss
+//! ```
+//!
+//! A slow disk lets virtual time pass at once: the guest keeps its turn, and others see afterwards how late it is.
+//!
+//! Invariant: without planned faults an operation costs one look at an empty list more.
+//! Not here: what the kinds do (`fozzy-world`), the real disk: faults strike the virtual one only.
+
+use crate::call::{GuestStop, Host};
+use fozzy_trace::Duration;
+use fozzy_world::files::{DiskFault, DiskOperation, Errno, FileDescriptor};
+use fozzy_world::table::{Handle, StreamSink as Output, StreamSource as Input};
+
+impl Host {
+    /// Asks what goes wrong with `act` on an open file, or on what stands at `path` below an open directory.
+    #[inline]
+    pub(crate) fn inject_file(
+        &mut self,
+        on: &FileDescriptor,
+        act: DiskOperation,
+        path: Option<&str>,
+    ) -> Result<DiskFault, GuestStop> {
+        if self.run.world.faults.is_empty() { Ok(DiskFault::default()) } else { self.ask_strike(on, act, path) }
+    }
+
+    /// The same for a stream; one that is not of a file is never struck.
+    #[inline]
+    pub(crate) fn inject_stream(&mut self, rep: u32, act: DiskOperation) -> Result<DiskFault, GuestStop> {
+        if self.run.world.faults.is_empty() {
+            return Ok(DiskFault::default());
+        }
+        match self.node().table.get(rep) {
+            Ok(Handle::InputStream(Input::File { file, .. }) | Handle::OutputStream(Output::File { file, .. })) => {
+                let file = *file;
+                self.ask_strike(&file, act, None)
+            }
+            _ => Ok(DiskFault::default()),
+        }
+    }
+
+    fn ask_strike(
+        &mut self,
+        on: &FileDescriptor,
+        act: DiskOperation,
+        path: Option<&str>,
+    ) -> Result<DiskFault, GuestStop> {
+        let disk = &self.node().disk;
+        let path = match path {
+            Some(path) => disk.path_at(on.node, path),
+            None => disk.path_of(on.node),
+        };
+        let fault = self.with_context(|world, context| world.inject_file(act, &path, context));
+        if let Some(up_after) = fault.power_loss {
+            return Err(GuestStop::PowerLoss { up_after });
+        }
+        if fault.delay > Duration(0) {
+            let clock = &mut self.world().clock;
+            clock.advance_to(clock.now().after(fault.delay));
+        }
+        if act == DiskOperation::Sync && fault.error.is_some() {
+            self.node_mut().disk.fail_sync(on);
+        }
+        Ok(fault)
+    }
+}
+
+/// What is left of an operation that has no parts.
+pub(crate) fn whole(fault: &DiskFault) -> Result<(), Errno> {
+    match fault.error {
+        Some(errno) => Err(errno),
+        None => Ok(()),
+    }
+}
+
+/// How many of `length` bytes are left.
+pub(crate) fn part(fault: &DiskFault, length: u64) -> u64 {
+    fault.bytes_max.map_or(length, |most| length.min(most))
+}

@@ -1,0 +1,197 @@
+//! The linker for a guest that is alone and called from outside: every call is answered at once, and its handles can be
+//! rebuilt.
+//!
+//! ```text
+//! blocking-read, poll, …   answered in the same call: virtual time passes for the only guest there is
+//! destructors              silent while handles are rebuilt
+//! fozzy-mint-pollable …    a handle of that type from a number, for the accessor of the rewriter
+//! ```
+//!
+//! Invariant: the behaviour is that of [`crate::add_to_linker`]; only the way of calling differs.
+//! Not here: which handles there are to be (`fozzy-engine`).
+
+use crate::bindings::fozzy::process::run::{self, Host as _, HostChild as _};
+use crate::bindings::fozzy::target::control;
+use crate::bindings::wasi::cli::{terminal_input, terminal_output};
+use crate::bindings::wasi::filesystem::types as files;
+use crate::bindings::wasi::http::types as http;
+use crate::bindings::wasi::io::{error, poll, streams};
+use crate::bindings::wasi::sockets::{ip_name_lookup, network, tcp, udp};
+use crate::bindings::{
+    ChildResource, DescriptorResource, DirectoryEntryStreamResource, FieldsResource, FutureIncomingResponseResource,
+    FutureTrailersResource, IncomingBodyResource, IncomingDatagramStreamResource, IncomingRequestResource,
+    IncomingResponseResource, InputStreamResource, IoErrorResource, NetworkResource, OutgoingBodyResource,
+    OutgoingDatagramStreamResource, OutgoingRequestResource, OutgoingResponseResource, OutputStreamResource,
+    PollableResource, RequestOptionsResource, ResolveAddressStreamResource, ResponseOutparamResource,
+    TcpSocketResource, TerminalInputResource, TerminalOutputResource, UdpSocketResource,
+};
+use crate::call::{GuestStop, Host};
+use fozzy_world::http::HttpHandle;
+use fozzy_world::table::Handle;
+use poll::HostPollable as _;
+use std::future::Future;
+use std::pin::pin;
+use std::task::{Context, Poll, Waker};
+use streams::{HostInputStream as _, HostOutputStream as _};
+use wasmtime::Result;
+use wasmtime::component::{Linker, Resource, ResourceType};
+
+/// Resource types: the interface, the name there, our marker, the trait with its destructor.
+macro_rules! resources {
+    ($each:ident!) => {
+        $each! {
+            "wasi:cli/terminal-input@0.2.12" "terminal-input" TerminalInputResource terminal_input::HostTerminalInput,
+            "wasi:cli/terminal-output@0.2.12" "terminal-output" TerminalOutputResource terminal_output::HostTerminalOutput,
+            "wasi:filesystem/types@0.2.12" "descriptor" DescriptorResource files::HostDescriptor,
+            "wasi:filesystem/types@0.2.12" "directory-entry-stream" DirectoryEntryStreamResource files::HostDirectoryEntryStream,
+            "wasi:http/types@0.2.12" "fields" FieldsResource http::HostFields,
+            "wasi:http/types@0.2.12" "future-incoming-response" FutureIncomingResponseResource http::HostFutureIncomingResponse,
+            "wasi:http/types@0.2.12" "future-trailers" FutureTrailersResource http::HostFutureTrailers,
+            "wasi:http/types@0.2.12" "incoming-body" IncomingBodyResource http::HostIncomingBody,
+            "wasi:http/types@0.2.12" "incoming-request" IncomingRequestResource http::HostIncomingRequest,
+            "wasi:http/types@0.2.12" "incoming-response" IncomingResponseResource http::HostIncomingResponse,
+            "wasi:http/types@0.2.12" "outgoing-body" OutgoingBodyResource http::HostOutgoingBody,
+            "wasi:http/types@0.2.12" "outgoing-request" OutgoingRequestResource http::HostOutgoingRequest,
+            "wasi:http/types@0.2.12" "outgoing-response" OutgoingResponseResource http::HostOutgoingResponse,
+            "wasi:http/types@0.2.12" "request-options" RequestOptionsResource http::HostRequestOptions,
+            "wasi:http/types@0.2.12" "response-outparam" ResponseOutparamResource http::HostResponseOutparam,
+            "wasi:io/error@0.2.12" "error" IoErrorResource error::HostError,
+            "wasi:io/poll@0.2.12" "pollable" PollableResource poll::HostPollable,
+            "wasi:io/streams@0.2.12" "input-stream" InputStreamResource streams::HostInputStream,
+            "wasi:io/streams@0.2.12" "output-stream" OutputStreamResource streams::HostOutputStream,
+            "wasi:sockets/ip-name-lookup@0.2.12" "resolve-address-stream" ResolveAddressStreamResource ip_name_lookup::HostResolveAddressStream,
+            "wasi:sockets/network@0.2.12" "network" NetworkResource network::HostNetwork,
+            "wasi:sockets/tcp@0.2.12" "tcp-socket" TcpSocketResource tcp::HostTcpSocket,
+            "wasi:sockets/udp@0.2.12" "incoming-datagram-stream" IncomingDatagramStreamResource udp::HostIncomingDatagramStream,
+            "wasi:sockets/udp@0.2.12" "outgoing-datagram-stream" OutgoingDatagramStreamResource udp::HostOutgoingDatagramStream,
+            "wasi:sockets/udp@0.2.12" "udp-socket" UdpSocketResource udp::HostUdpSocket,
+            "fozzy:process/run@0.1.0" "child" ChildResource run::HostChild,
+        }
+    };
+}
+
+/// The name in WIT of the resource type that a handle of the world's table is of.
+#[must_use]
+pub fn resource_of(handle: &Handle) -> &'static str {
+    match handle {
+        Handle::Pollable(_) => "pollable",
+        Handle::InputStream(_) => "input-stream",
+        Handle::OutputStream(_) => "output-stream",
+        Handle::Error(_) => "error",
+        Handle::Descriptor(_) | Handle::LiveDescriptor(_) => "descriptor",
+        Handle::DirectoryStream(_) | Handle::LiveDirectoryStream(_) => "directory-entry-stream",
+        Handle::Network => "network",
+        Handle::TcpSocket(_) => "tcp-socket",
+        Handle::UdpSocket(_) => "udp-socket",
+        Handle::IncomingDatagrams(_) => "incoming-datagram-stream",
+        Handle::OutgoingDatagrams { .. } => "outgoing-datagram-stream",
+        Handle::Addresses(_) => "resolve-address-stream",
+        Handle::Child(_) => "child",
+        Handle::Http(handle) => match **handle {
+            HttpHandle::Fields(_) => "fields",
+            HttpHandle::OutgoingRequest(_) => "outgoing-request",
+            HttpHandle::RequestOptions(_) => "request-options",
+            HttpHandle::IncomingRequest(_) => "incoming-request",
+            HttpHandle::OutgoingResponse(_) => "outgoing-response",
+            HttpHandle::IncomingResponse(_) => "incoming-response",
+            HttpHandle::OutgoingBody(_) => "outgoing-body",
+            HttpHandle::IncomingBody(_) => "incoming-body",
+            HttpHandle::FutureTrailers { .. } => "future-trailers",
+            HttpHandle::FutureIncomingResponse(_) => "future-incoming-response",
+            HttpHandle::ResponseOutparam(_) => "response-outparam",
+        },
+    }
+}
+
+/// Defines every interface of the computer for a guest that is alone.
+///
+/// # Errors
+/// When wasmtime refuses a definition, which no component can bring about.
+pub fn add_alone_to_linker(linker: &mut Linker<Host>) -> Result<()> {
+    crate::add_to_linker(linker)?;
+    linker.allow_shadowing(true);
+    waiting_functions(linker)?;
+    handles(linker)?;
+    linker.allow_shadowing(false);
+    Ok(())
+}
+
+/// Destructors that can be silenced, and what mints handles.
+fn handles(linker: &mut Linker<Host>) -> Result<()> {
+    macro_rules! define {
+        ($($interface:literal $name:literal $marker:ident $destructor:path,)*) => { $(
+            linker.instance($interface)?.resource($name, ResourceType::host::<$marker>(), |mut store, rep| {
+                let host = store.data_mut();
+                if host.rebuilding {
+                    return Ok(());
+                }
+                <Host as $destructor>::drop(host, Resource::new_own(rep))
+            })?;
+            linker.root().func_wrap(concat!("fozzy-mint-", $name), |_, (rep,): (u32,)| {
+                Ok((Resource::<$marker>::new_own(rep),))
+            })?;
+        )* };
+    }
+    resources!(define!);
+    Ok(())
+}
+
+/// The functions that may wait, answered at once.
+fn waiting_functions(linker: &mut Linker<Host>) -> Result<()> {
+    type In = Resource<InputStreamResource>;
+    type Out = Resource<OutputStreamResource>;
+
+    let mut poll = linker.instance("wasi:io/poll@0.2.12")?;
+    poll.func_wrap("poll", |mut store, (handles,): (Vec<Resource<PollableResource>>,)| {
+        Ok((now(poll::Host::poll(store.data_mut(), handles))?,))
+    })?;
+    poll.func_wrap("[method]pollable.block", |mut store, (this,): (Resource<PollableResource>,)| {
+        now(store.data_mut().block(this))
+    })?;
+
+    let mut streams = linker.instance("wasi:io/streams@0.2.12")?;
+    streams.func_wrap("[method]input-stream.blocking-read", |mut store, (this, len): (In, u64)| {
+        Ok((now(store.data_mut().blocking_read(this, len))?,))
+    })?;
+    streams.func_wrap("[method]input-stream.blocking-skip", |mut store, (this, len): (In, u64)| {
+        Ok((now(store.data_mut().blocking_skip(this, len))?,))
+    })?;
+    streams
+        .func_wrap("[method]output-stream.blocking-write-and-flush", |mut store, (this, bytes): (Out, Vec<u8>)| {
+            Ok((now(store.data_mut().blocking_write_and_flush(this, bytes))?,))
+        })?;
+    streams.func_wrap("[method]output-stream.blocking-flush", |mut store, (this,): (Out,)| {
+        Ok((now(store.data_mut().blocking_flush(this))?,))
+    })?;
+    streams
+        .func_wrap("[method]output-stream.blocking-write-zeroes-and-flush", |mut store, (this, len): (Out, u64)| {
+            Ok((now(store.data_mut().blocking_write_zeroes_and_flush(this, len))?,))
+        })?;
+    streams.func_wrap("[method]output-stream.blocking-splice", |mut store, (to, from, len): (Out, In, u64)| {
+        Ok((now(store.data_mut().blocking_splice(to, from, len))?,))
+    })?;
+
+    let mut process = linker.instance("fozzy:process/run@0.1.0")?;
+    process.func_wrap("run", |mut store, (command,): (run::Command,)| Ok((now(store.data_mut().run(command))?,)))?;
+    process.func_wrap("[method]child.wait", |mut store, (this,): (Resource<ChildResource>,)| {
+        Ok((now(store.data_mut().wait(this))?,))
+    })?;
+
+    type NamedArguments = (String, String, Option<String>);
+    let mut target = linker.instance("fozzy:target/control@0.1.0")?;
+    target.func_wrap("call", |mut store, (function, arguments, expected): NamedArguments| {
+        Ok((now(control::Host::call(store.data_mut(), function, arguments, expected))?,))
+    })?;
+    Ok(())
+}
+
+/// The answer to a call, which is there at once when no other guest can have a turn.
+pub(crate) fn now<T>(answer: impl Future<Output = Result<T>>) -> Result<T> {
+    match pin!(answer).poll(&mut Context::from_waker(Waker::noop())) {
+        Poll::Ready(answer) => answer,
+        Poll::Pending => {
+            let what = "a guest that is alone waited for another one; this is a fault of fozzy".to_owned();
+            Err(wasmtime::Error::new(GuestStop::Machine { what }))
+        }
+    }
+}

@@ -1,0 +1,330 @@
+//! Who answers on a way: a script as long as there is one, then chance, in the manner of the strategy; all of it is noted.
+//!
+//! ```text
+//! script  7 0 │ then: anything, or the simplest │ faults: quiet or not, changed now and then from step to step
+//! ```
+//!
+//! Invariants: every answer is noted in its order; a fork answers the same and notes nothing, as it repeats what is noted.
+//! Not here: which manner is worth trying (`strategy`).
+
+use super::swarm::{self, AnswerMask};
+use crate::rng::Rng;
+use fozzy_trace::digest::{hex, unhex};
+use fozzy_trace::scheduler::NEXT_TASK;
+use fozzy_trace::source::Override;
+use fozzy_trace::{
+    DecisionPart, DecisionSource, NodeId, Origin, Purpose, Question, RunLengths, SchedulePolicy, Scheduler,
+    SchedulingPoint, Seed,
+};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// Answers that are logged of one run, some tens of megabytes. A run that asks for more ends after the step in which it does,
+/// and is counted as cut: its path would not lead there again.
+pub(crate) const ANSWERS_MAX: usize = 1 << 20;
+/// Answers for which there is room from the beginning.
+const ANSWERS_FEW: usize = 64;
+/// Draws of one answer, until it is one that the mask allows.
+const TRIES: u32 = 8;
+/// What the history of a way is told: that nothing need be stored. Whoever walks has noted the answers, and each place would
+/// keep all of its way a second time.
+const ORIGIN: Origin = Origin::Seed;
+
+/// Answers in their order, each with the bound of its question.
+#[derive(Clone, Debug, Default)]
+pub struct AnswerLog(Arc<Mutex<AnswerLogState>>);
+
+#[derive(Debug, Default)]
+struct AnswerLogState {
+    answers: Vec<Override>,
+    bounds: Vec<u64>,
+    /// Whether an answer was not logged, because there were [`ANSWERS_MAX`].
+    is_truncated: bool,
+    /// How often it was asked who goes on.
+    ordered: u64,
+    /// What was learned of the length of runs of tasks.
+    lengths: RunLengths,
+    /// What may be left out, of this step.
+    taken: Vec<u64>,
+    /// The same, of all steps that showed something new.
+    credited: Vec<u64>,
+}
+
+impl AnswerLog {
+    fn lock(&self) -> MutexGuard<'_, AnswerLogState> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A copy of what was answered.
+    #[must_use]
+    pub fn snapshot(&self) -> Vec<Override> {
+        self.lock().answers.clone()
+    }
+
+    /// How often it was asked who goes on.
+    pub(crate) fn ordered(&self) -> u64 {
+        self.lock().ordered
+    }
+
+    /// How long runs of tasks were, as far as it was chosen by a policy who goes on.
+    pub(crate) fn lengths(&self) -> RunLengths {
+        self.lock().lengths.clone()
+    }
+
+    /// A step is over, and showed something new or nothing.
+    pub(crate) fn end_step(&self, is_new: bool) {
+        let log = &mut *self.lock();
+        if is_new {
+            log.credited.append(&mut log.taken);
+        }
+        log.taken.clear();
+    }
+
+    /// The answers after which something new came, of those that may be left out.
+    pub(crate) fn credited(&self) -> Vec<u64> {
+        std::mem::take(&mut self.lock().credited)
+    }
+
+    /// The numbers that were answered, each with its bound; questions for bytes are left out.
+    pub(crate) fn numbers(&self) -> Vec<(u64, u64)> {
+        let log = self.lock();
+        let number = |(answer, bound): (&Override, &u64)| match answer {
+            Override::Number(number) => Some((*number, *bound)),
+            Override::Bytes(_) => None,
+        };
+        log.answers.iter().zip(&log.bounds).filter_map(number).collect()
+    }
+
+    /// Notes an answer, and which one it is of those that may be left out.
+    fn record(&self, answer: Override, bound: u64, named: Option<u64>) {
+        let mut log = self.lock();
+        if log.answers.len() < ANSWERS_MAX {
+            if log.answers.is_empty() {
+                log.answers.reserve(ANSWERS_FEW);
+                log.bounds.reserve(ANSWERS_FEW);
+            }
+            log.answers.push(answer);
+            log.bounds.push(bound);
+            log.taken.extend(named);
+        } else {
+            log.is_truncated = true;
+        }
+    }
+
+    /// Whether more was asked than is logged.
+    pub(crate) fn is_truncated(&self) -> bool {
+        self.lock().is_truncated
+    }
+}
+
+/// How questions are answered that no script answers.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct AnswerPolicy {
+    /// Which answers may be given.
+    pub(crate) mask: AnswerMask,
+    /// Which of those that can go on does.
+    pub(crate) order: TaskOrder,
+    /// What a program draws is the simplest there is.
+    pub(crate) simplest: bool,
+    /// How likely faults begin or end at a step.
+    pub(crate) toggle: f64,
+}
+
+/// Which of those that can go on does.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum TaskOrder {
+    /// Any.
+    Any,
+    /// The one that has waited longest.
+    First,
+    /// As a policy has it, whatever the program asks for.
+    Policy(SchedulePolicy, Arc<RunLengths>),
+}
+
+impl TaskOrder {
+    /// By a policy that has learned nothing.
+    pub(crate) fn by(policy: SchedulePolicy) -> TaskOrder {
+        TaskOrder::Policy(policy, Arc::default())
+    }
+}
+
+/// Answers on one way.
+pub struct GuidedSource {
+    script: Arc<[Override]>,
+    at: usize,
+    rng: Rng,
+    policy: AnswerPolicy,
+    part: DecisionPart,
+    /// Whether faults strike as chance has it; otherwise none does.
+    faults_active: bool,
+    /// Chooses who goes on, where the order is a policy's.
+    scheduler: Scheduler,
+    /// The weights of the alternatives of the next question, if it has some.
+    weights: Vec<u32>,
+    /// `None` in a fork.
+    log: Option<AnswerLog>,
+}
+
+impl GuidedSource {
+    pub(crate) fn new(script: Arc<[Override]>, mut rng: Rng, policy: AnswerPolicy, log: &AnswerLog) -> GuidedSource {
+        let faults_active = policy.toggle > 0.0 && rng.one_in(2);
+        let (part, log) = (DecisionPart::WHOLE, Some(log.clone()));
+        let scheduler = match &policy.order {
+            TaskOrder::Policy(_, lengths) => Scheduler::new(RunLengths::clone(lengths)),
+            TaskOrder::Any | TaskOrder::First => Scheduler::default(),
+        };
+        GuidedSource { script, at: 0, rng, policy, part, faults_active, scheduler, weights: Vec::new(), log }
+    }
+
+    /// A walk that answers as chance has it, without faults: what is asked before a scenario begins.
+    #[must_use]
+    pub fn first(seed: Seed, log: &AnswerLog) -> GuidedSource {
+        let policy = AnswerPolicy { mask: AnswerMask::All, order: TaskOrder::Any, simplest: false, toggle: 0.0 };
+        GuidedSource::new(Arc::from([]), Rng::new(seed, 0).stream(u64::MAX), policy, log)
+    }
+
+    fn next_scripted(&mut self) -> Option<Override> {
+        let answer = self.script.get(self.at).cloned();
+        self.at += 1;
+        answer
+    }
+
+    /// A step begins: faults may begin or end with it.
+    fn begin_step(&mut self, question: Question<'_>) {
+        if let Purpose::Choice(part) = question.purpose
+            && question.node == NodeId(0)
+            && part != self.part
+        {
+            self.part = part;
+            if self.policy.toggle > 0.0 && self.rng.happens(self.policy.toggle) {
+                self.faults_active = !self.faults_active;
+            }
+        }
+    }
+
+    fn draw(&mut self, question: Question<'_>, bound: u64) -> u64 {
+        let asks_order = question.purpose == Purpose::Schedule || question.site == NEXT_TASK;
+        if asks_order {
+            return match self.policy.order {
+                TaskOrder::First => 0,
+                // Whoever does not say which tasks there are can only be answered by chance.
+                TaskOrder::Any | TaskOrder::Policy(..) => self.rng.below(bound),
+            };
+        }
+        let quiet = question.purpose == Purpose::Fault
+            && (!self.faults_active || !self.policy.mask.allows(swarm::answer(question.site, 0)));
+        if quiet || self.policy.simplest { 0 } else { self.draw_allowed(question, bound) }
+    }
+
+    /// Any answer that the mask allows; one that it does not when that is all that comes.
+    fn draw_allowed(&mut self, question: Question<'_>, bound: u64) -> u64 {
+        let mut drawn = self.rng.below(bound);
+        if !matches!(question.purpose, Purpose::Choice(_)) {
+            return drawn;
+        }
+        if self.policy.mask == AnswerMask::All {
+            return drawn;
+        }
+        for _ in 0..TRIES {
+            let Some(alternative) = self.alternative(drawn, bound) else { return drawn };
+            if self.policy.mask.allows(swarm::answer(question.site, alternative)) {
+                break;
+            }
+            drawn = self.rng.below(bound);
+        }
+        drawn
+    }
+
+    /// Which of a few alternatives an answer is.
+    fn alternative(&self, answer: u64, bound: u64) -> Option<u64> {
+        if self.weights.is_empty() {
+            return (bound <= swarm::ALTERNATIVES_MAX).then_some(answer);
+        }
+        let mut left = answer;
+        let at = self.weights.iter().position(|weight| {
+            let is_here = left < u64::from(*weight);
+            left = left.saturating_sub(u64::from(*weight));
+            is_here
+        });
+        at.map(|at| at as u64)
+    }
+}
+
+impl DecisionSource for GuidedSource {
+    fn below(&mut self, question: Question<'_>, bound: u64) -> (u64, Origin) {
+        self.begin_step(question);
+        let answer = match self.next_scripted() {
+            Some(Override::Number(number)) => number.min(bound - 1),
+            Some(Override::Bytes(_)) | None => self.draw(question, bound),
+        };
+        if let Some(log) = &self.log {
+            let may_be_left_out = matches!(question.purpose, Purpose::Choice(_)) && question.site != NEXT_TASK;
+            let alternative = if may_be_left_out { self.alternative(answer, bound) } else { None };
+            let named = alternative.map(|alternative| swarm::answer(question.site, alternative));
+            log.record(Override::Number(answer), bound, named);
+        }
+        self.weights.clear();
+        (answer, ORIGIN)
+    }
+
+    fn pick(&mut self, question: Question<'_>, point: &SchedulingPoint<'_>) -> (u64, Origin) {
+        self.begin_step(question);
+        let bound = point.ready.len() as u64;
+        let scripted = self.next_scripted();
+        let answer = match (scripted, &self.policy.order) {
+            (Some(Override::Number(number)), _) => number.min(bound - 1),
+            (_, TaskOrder::First) => 0,
+            (_, TaskOrder::Any) => self.rng.below(bound),
+            (_, TaskOrder::Policy(policy, _)) => {
+                self.scheduler.pick(question, point, *policy, self.rng.number()) as u64
+            }
+        };
+        if let Some(log) = &self.log {
+            log.record(Override::Number(answer), bound, None);
+            let mut log = log.lock();
+            log.ordered += 1;
+            if let TaskOrder::Policy(..) = self.policy.order {
+                self.scheduler.teach(question, point, &mut log.lengths);
+            }
+        }
+        self.weights.clear();
+        (answer, ORIGIN)
+    }
+
+    fn fill(&mut self, question: Question<'_>, out: &mut [u8]) -> Origin {
+        self.begin_step(question);
+        let given = match self.next_scripted() {
+            Some(Override::Bytes(text)) => unhex(&text).filter(|bytes| bytes.len() == out.len()),
+            Some(Override::Number(_)) | None => None,
+        };
+        match given {
+            Some(bytes) => out.copy_from_slice(&bytes),
+            None if self.policy.simplest => out.fill(0),
+            None => self.rng.fill(out),
+        }
+        if let Some(log) = &self.log {
+            log.record(Override::Bytes(hex(out)), 0, None);
+        }
+        ORIGIN
+    }
+
+    fn weigh(&mut self, weights: &[u32]) {
+        self.weights.clear();
+        self.weights.extend_from_slice(weights);
+    }
+
+    fn seed(&self) -> Seed {
+        Seed(0)
+    }
+
+    fn fork(&self) -> Box<dyn DecisionSource> {
+        Box::new(GuidedSource {
+            script: Arc::clone(&self.script),
+            rng: self.rng.clone(),
+            scheduler: self.scheduler.clone(),
+            policy: self.policy.clone(),
+            weights: self.weights.clone(),
+            log: None,
+            ..*self
+        })
+    }
+}

@@ -1,0 +1,267 @@
+//! What was seen before, and so what is new: edges and how often, states, properties, and flows and faults in company.
+//!
+//! Invariant: what was seen stays seen.
+
+use super::stateful_target::StatefulTarget;
+use crate::feedback::Feedback;
+use fozzy_trace::facts::PropertyKind;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// States that are remembered. Beyond, new ones are not told from old ones, and none counts as new.
+const STATES_MAX: usize = 1 << 22;
+/// A number nearer its bound is something new when it has come nearer by this part of the distance.
+const NEARER: f64 = 0.9;
+
+/// How a property stood at best.
+#[derive(Clone, Copy, Debug, Default)]
+struct PropertyBest {
+    held: bool,
+    closest: Option<f64>,
+}
+
+/// Everything that was seen.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct StateFeedback {
+    feedback: Feedback,
+    states: BTreeSet<u64>,
+    properties: BTreeMap<String, PropertyBest>,
+    /// A flow right after another one.
+    pairs: BTreeSet<(Option<u32>, Option<u32>)>,
+    faults: FaultCompany,
+}
+
+/// In which company faults have struck.
+#[derive(Clone, Debug, Default)]
+struct FaultCompany {
+    /// How often each had struck on this way, and how often each property had been evaluated, when it was looked at last.
+    before: Vec<u64>,
+    evaluated: BTreeMap<String, u64>,
+    /// Two of them, by their places in the plan, of which one struck in a step and the other in it or before.
+    pairs: BTreeSet<(usize, usize)>,
+    /// A flow in which one struck, and a property that was evaluated in it.
+    cells: BTreeSet<(Option<u32>, usize, String)>,
+}
+
+impl FaultCompany {
+    /// Looks at a step that ran `flow`; the answer is how much is new.
+    fn observe(&mut self, target: &dyn StatefulTarget, flow: Option<u32>) -> u32 {
+        let mut now = Vec::new();
+        target.faults(&mut |struck| now.push(struck));
+        if now.is_empty() {
+            return 0;
+        }
+        self.before.resize(now.len(), 0);
+        let mut fresh = 0;
+        for (fault, _) in now.iter().zip(&self.before).enumerate().filter(|(_, (now, before))| now > before) {
+            let others = now.iter().enumerate().filter(|(other, struck)| *other != fault && **struck > 0);
+            for (other, _) in others {
+                fresh += u32::from(self.pairs.insert((fault.min(other), fault.max(other))));
+            }
+            target.properties(&mut |name, property| {
+                if property.evaluated > self.evaluated.get(name).copied().unwrap_or(0) {
+                    fresh += u32::from(self.cells.insert((flow, fault, name.to_owned())));
+                }
+            });
+        }
+        self.begin_run(target);
+        fresh
+    }
+
+    /// What comes next is compared with what is now.
+    fn begin_run(&mut self, target: &dyn StatefulTarget) {
+        self.before.clear();
+        target.faults(&mut |struck| self.before.push(struck));
+        if !self.before.is_empty() {
+            self.evaluated.clear();
+            target.properties(&mut |name, property| {
+                self.evaluated.insert(name.to_owned(), property.evaluated);
+            });
+        }
+    }
+}
+
+/// Which states count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum StateScope {
+    /// None.
+    Ignored,
+    /// What the scenario says its state is.
+    Told,
+    /// That, or what its memory says where the scenario says nothing.
+    All,
+}
+
+/// What a step showed that was not seen before.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct NewCoverage {
+    /// Edges and classes of counts.
+    pub(crate) features: u32,
+    /// States.
+    pub(crate) states: u32,
+    /// Properties that held first, or came nearer; pairs of flows, and of faults; faults with flows and properties.
+    pub(crate) cells: u32,
+}
+
+impl NewCoverage {
+    pub(crate) fn sum(self) -> u32 {
+        self.features + self.states + self.cells
+    }
+}
+
+impl StateFeedback {
+    /// `target` is at the beginning of a way.
+    pub(crate) fn begin_run(&mut self, target: &dyn StatefulTarget) {
+        self.faults.begin_run(target);
+    }
+
+    /// Looks at the last step of `target`, which ran `flow` after `before`.
+    pub(crate) fn observe(
+        &mut self,
+        target: &mut dyn StatefulTarget,
+        (before, flow): (Option<u32>, Option<u32>),
+        states: StateScope,
+    ) -> NewCoverage {
+        let mut fresh = NewCoverage::default();
+        let (feedback, mut number) = (&mut self.feedback, 1);
+        target.coverage(&mut |bytes| {
+            fresh.features += feedback.observe_module(number, bytes);
+            number += 1;
+        });
+        let state = match states {
+            StateScope::Ignored => None,
+            StateScope::Told => target.state(),
+            StateScope::All => target.state().or_else(|| target.memory_state()),
+        };
+        if let Some(state) = state.filter(|_| self.states.len() < STATES_MAX) {
+            fresh.states = u32::from(self.states.insert(state));
+        }
+        fresh.cells = u32::from(self.pairs.insert((before, flow))) + self.faults.observe(target, flow);
+        let properties = &mut self.properties;
+        target.properties(&mut |name, property| {
+            if property.evaluated == 0 {
+                return;
+            }
+            let best = match properties.get_mut(name) {
+                Some(best) => best,
+                None => properties.entry(name.to_owned()).or_default(),
+            };
+            let holds = property.kind == PropertyKind::Sometimes && property.held > 0;
+            if holds && !best.held {
+                best.held = true;
+                fresh.cells += 1;
+            }
+            let Some(distance) = property.closest.map(f64::abs) else { return };
+            if best.closest.is_none_or(|closest| distance < closest * NEARER) {
+                best.closest = Some(distance);
+                fresh.cells += 1;
+            }
+        });
+        fresh
+    }
+
+    /// For each edge of a module, in the order in which they are shown, whether it was taken.
+    pub(crate) fn taken(&self, module: usize) -> Vec<u8> {
+        self.feedback.taken(module + 1)
+    }
+
+    /// The classes of counts of each module, as others are told.
+    pub(crate) fn classes(&self) -> Vec<Vec<u8>> {
+        (1..self.feedback.modules()).map(|number| self.feedback.classes(number)).collect()
+    }
+
+    /// Takes what others have seen as seen.
+    pub(crate) fn merge_known(&mut self, classes: &[Vec<u8>]) {
+        classes.iter().enumerate().for_each(|(at, classes)| self.feedback.merge_known(at + 1, classes));
+    }
+
+    /// Edges taken, features, states, and edges that were taken in one step only and in two.
+    pub(crate) fn totals(&self) -> (u64, u64, u64, (u64, u64)) {
+        let (edges, features) = self.feedback.totals();
+        (edges, features, self.states.len() as u64, (self.feedback.once, self.feedback.twice))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::explore::DecisionPath;
+    use fozzy_trace::facts::{Properties, Property, PropertyEvaluation};
+    use fozzy_trace::{CheckpointId, DecisionSource, HarnessError, StepId, StepOutcome, StepTarget, Verdict};
+
+    /// A way on which faults strike and properties are evaluated.
+    #[derive(Default)]
+    struct FaultyTarget {
+        struck: Vec<u64>,
+        properties: Properties,
+    }
+
+    impl StepTarget for FaultyTarget {
+        fn start(&self) -> CheckpointId {
+            CheckpointId(0)
+        }
+        fn restore(&mut self, _: CheckpointId, _: Box<dyn DecisionSource>) -> Result<(), HarnessError> {
+            Ok(())
+        }
+        fn step(&mut self, _: StepId) -> Result<StepOutcome, HarnessError> {
+            Ok(StepOutcome::Finished)
+        }
+        fn capture(&mut self) -> Result<CheckpointId, HarnessError> {
+            Ok(CheckpointId(1))
+        }
+        fn release(&mut self, _: CheckpointId) {}
+    }
+
+    impl StatefulTarget for FaultyTarget {
+        fn coverage(&mut self, _: &mut dyn FnMut(&[u8])) {}
+        fn properties(&self, see: &mut dyn FnMut(&str, &Property)) {
+            self.properties.iter().for_each(|(name, property)| see(name, property));
+        }
+        fn faults(&self, see: &mut dyn FnMut(u64)) {
+            self.struck.iter().copied().for_each(see);
+        }
+        fn state(&self) -> Option<u64> {
+            None
+        }
+        fn confirm(&mut self, _: &DecisionPath) -> Result<Verdict, HarnessError> {
+            Err(HarnessError { what: "nobody asks".to_owned() })
+        }
+    }
+
+    fn seen() -> PropertyEvaluation<'static> {
+        PropertyEvaluation { kind: PropertyKind::Always, name: "kept", holds: true, distance: None, details: None }
+    }
+
+    #[test]
+    fn faults_in_new_company_are_new_once() {
+        let (mut feedback, mut node) =
+            (StateFeedback::default(), FaultyTarget { struck: vec![0, 0, 0], ..FaultyTarget::default() });
+        let mut observe =
+            |node: &mut FaultyTarget, flow| feedback.observe(node, (None, Some(flow)), StateScope::Ignored).cells;
+        assert_eq!(observe(&mut node, 0), 1, "the flow");
+        node.struck = vec![1, 0, 0];
+        assert_eq!(observe(&mut node, 0), 0, "one fault alone");
+        node.struck = vec![1, 0, 1];
+        assert_eq!(observe(&mut node, 0), 1, "a pair");
+        node.struck = vec![2, 0, 1];
+        assert_eq!(observe(&mut node, 0), 0, "the same pair");
+        let again = |node: &mut FaultyTarget| node.properties.see(seen()).expect("a fit name");
+        again(&mut node);
+        assert_eq!(observe(&mut node, 0), 0, "a property without a fault");
+        again(&mut node);
+        node.struck = vec![3, 0, 1];
+        assert_eq!(observe(&mut node, 0), 1, "a fault while it is evaluated");
+        again(&mut node);
+        node.struck = vec![4, 0, 1];
+        assert_eq!(observe(&mut node, 0), 0, "known");
+    }
+
+    #[test]
+    fn what_struck_before_a_place_is_not_of_the_step_after_it() {
+        let (mut feedback, mut node) =
+            (StateFeedback::default(), FaultyTarget { struck: vec![1, 1], ..FaultyTarget::default() });
+        feedback.begin_run(&node);
+        assert_eq!(feedback.observe(&mut node, (None, None), StateScope::Ignored).cells, 1, "the flow alone");
+        node.struck = vec![2, 1];
+        assert_eq!(feedback.observe(&mut node, (None, None), StateScope::Ignored).cells, 1, "the pair");
+    }
+}

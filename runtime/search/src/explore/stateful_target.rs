@@ -1,0 +1,39 @@
+//! What is explored: a scenario that takes steps, shows what they reached, and confirms failures.
+
+use super::decision_path::DecisionPath;
+use fozzy_trace::facts::Property;
+use fozzy_trace::{HarnessError, StepTarget, Verdict};
+
+/// A scenario that can be restored, with what a search observes of it.
+pub trait StatefulTarget: StepTarget {
+    /// The verdict on a sequence whose end has returned, by what the guest reported; `None` when nothing is wrong.
+    fn judge_end(&self) -> Option<Verdict> {
+        None
+    }
+
+    /// Shows the coverage bytes of the last step, module after module, and sets them to zero.
+    fn coverage(&mut self, see: &mut dyn FnMut(&[u8]));
+
+    /// Shows the properties as they stand on this way.
+    fn properties(&self, see: &mut dyn FnMut(&str, &Property));
+
+    /// Shows how often each planned fault has struck on this way, in their order.
+    fn faults(&self, see: &mut dyn FnMut(u64)) {
+        let _ = see;
+    }
+
+    /// What the scenario says its state is, as a number; `None` when it says nothing.
+    fn state(&self) -> Option<u64>;
+
+    /// What its memory says its state is, for a scenario that says nothing; `None` when that is not known. It is asked after
+    /// steps only.
+    fn memory_state(&mut self) -> Option<u64> {
+        None
+    }
+
+    /// Executes a story as a run that can be recorded. Its verdict is the one that counts.
+    ///
+    /// # Errors
+    /// When the machine, not the scenario, fails.
+    fn confirm(&mut self, path: &DecisionPath) -> Result<Verdict, HarnessError>;
+}

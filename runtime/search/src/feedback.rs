@@ -1,0 +1,341 @@
+//! What a campaign has seen of its target: which edges, how often in one execution, in how many executions.
+//!
+//! ```text
+//! byte of an edge   0   1   2   3   4-7   8-15   16-31   32-127   128-255
+//! class             -   0   1   2    3     4       5        6        7         feature = 8 · edge + class
+//! ```
+//!
+//! Coverage bytes are looked at in words of eight: most are zero, and most of the rest hold nothing that was not seen before.
+//!
+//! Invariants: a feature that was seen stays seen; only executions that returned are looked at.
+//! Source of the classes: AFL (<https://lcamtuf.coredump.cx/afl/technical_details.txt>, section 1).
+
+use crate::fuzz::{FuzzTarget, MemoryUse};
+
+/// An edge taken so often in one execution.
+pub(crate) type Feature = u32;
+
+/// One in each of the eight bytes of a word.
+const ONES: u64 = 0x0101_0101_0101_0101;
+
+/// The class of a count as a bit; of 0, 1 and 2 the number itself.
+const CLASS: [u8; 256] = {
+    let mut table = [0; 256];
+    let mut count = 1;
+    while count < 256 {
+        table[count] = match count {
+            1 => 1,
+            2 => 2,
+            3 => 4,
+            4..=7 => 8,
+            8..=15 => 16,
+            16..=31 => 32,
+            32..=127 => 64,
+            _ => 128,
+        };
+        count += 1;
+    }
+    table
+};
+
+/// Classes of linear memory: one for each power of two.
+const MEMORY_CLASSES: usize = 64;
+/// Classes of written pages.
+const PAGE_CLASSES: usize = 80;
+
+/// What was seen of one module.
+#[derive(Clone, Debug, Default)]
+struct ModuleCoverage {
+    /// Number of its first edge.
+    first: u32,
+    /// Classes seen, one byte an edge.
+    seen: Vec<u64>,
+    /// Executions that took an edge: 0, 1, 2 or more, one byte an edge.
+    often: Vec<u64>,
+    /// 255 in the byte of an edge that was taken in more than two executions.
+    done: Vec<u64>,
+    /// What was looked at last in the place of a word, if nothing of it can be new any more.
+    stale: Vec<u64>,
+    /// Executions that took an edge, of those that were counted.
+    counts: Vec<u32>,
+}
+
+/// What was seen.
+#[derive(Clone, Debug, Default)]
+pub struct Feedback {
+    modules: Vec<ModuleCoverage>,
+    /// Edges and what stands beside them in one row of numbers.
+    rows: u32,
+    edges: u64,
+    features: u64,
+    /// Edges that were taken in one execution only, and in two.
+    pub(crate) once: u64,
+    pub(crate) twice: u64,
+}
+
+impl Feedback {
+    /// Looks at the last execution of `target`, and says how many features are new.
+    pub fn observe(&mut self, target: &dyn FuzzTarget, memory: MemoryUse) -> u32 {
+        let mut fresh = 0;
+        let mut number = 1;
+        target.coverage(&mut |bytes| {
+            fresh += self.observe_module(number, bytes);
+            number += 1;
+        });
+        let memory = memory_classes(memory);
+        let edges = self.edges;
+        let (once, twice) = (self.once, self.twice);
+        fresh += self.observe_module(0, &memory);
+        // Memory is no edge.
+        (self.edges, self.once, self.twice) = (edges, once, twice);
+        fresh
+    }
+
+    /// The same for one module; 0 is for what is no module.
+    pub(crate) fn observe_module(&mut self, number: usize, bytes: &[u8]) -> u32 {
+        if self.modules.len() <= number {
+            self.modules.resize_with(number + 1, ModuleCoverage::default);
+        }
+        if self.modules[number].seen.len() < bytes.len().div_ceil(8) {
+            self.add(number, bytes.len());
+        }
+        let module = &mut self.modules[number];
+        let (mut fresh, mut edges) = (0, 0);
+        let (mut once, mut twice) = (0i64, 0i64);
+        words(bytes, |place, word| {
+            // What was seen stays seen, and most executions count what one before them counted.
+            if module.stale[place] == word {
+                return;
+            }
+            let classes = classes_of(word);
+            let news = classes & !module.seen[place];
+            if news != 0 {
+                fresh += news.count_ones();
+                edges += (nonzero(classes) & !nonzero(module.seen[place])).count_ones() / 8;
+                module.seen[place] |= classes;
+            }
+            let rare = nonzero(classes) & !module.done[place];
+            if rare != 0 {
+                let was = module.often[place];
+                module.often[place] = was + (rare & ONES);
+                for lane in (0..64).step_by(8).filter(|lane| rare >> lane & 1 == 1) {
+                    match was >> lane & 3 {
+                        0 => once += 1,
+                        1 => (once, twice) = (once - 1, twice + 1),
+                        _ => {
+                            twice -= 1;
+                            module.done[place] |= 0xff << lane;
+                        }
+                    }
+                }
+            } else {
+                module.stale[place] = word;
+            }
+        });
+        self.once = self.once.wrapping_add_signed(once);
+        self.twice = self.twice.wrapping_add_signed(twice);
+        self.edges += u64::from(edges);
+        self.features += u64::from(fresh);
+        fresh
+    }
+
+    /// A module is seen for the first time.
+    fn add(&mut self, number: usize, bytes: usize) {
+        let words = bytes.div_ceil(8);
+        let zeros = || vec![0; words];
+        let (first, counts) = (self.rows, vec![0; words * 8]);
+        self.modules[number] =
+            ModuleCoverage { first, seen: zeros(), often: zeros(), done: zeros(), stale: zeros(), counts };
+        self.rows += words as u32 * 8;
+    }
+
+    /// The features of the last execution, in order.
+    pub(crate) fn features_of(&self, target: &dyn FuzzTarget, memory: MemoryUse, out: &mut Vec<Feature>) {
+        out.clear();
+        let mut collect = |number: usize, bytes: &[u8]| {
+            let Some(module) = self.modules.get(number) else { return };
+            words(bytes, |place, word| {
+                let classes = classes_of(word);
+                for lane in (0..8).filter(|lane| classes >> (lane * 8) & 0xff != 0) {
+                    let class = (classes >> (lane * 8) & 0xff).trailing_zeros();
+                    out.push((module.first + place as u32 * 8 + lane as u32) * 8 + class);
+                }
+            });
+        };
+        let mut number = 1;
+        target.coverage(&mut |bytes| {
+            collect(number, bytes);
+            number += 1;
+        });
+        collect(0, &memory_classes(memory));
+        out.sort_unstable();
+    }
+
+    /// Counts the last execution among those that tell how often an edge is taken.
+    pub(crate) fn count(&mut self, target: &dyn FuzzTarget) {
+        let mut number = 1;
+        let modules = &mut self.modules;
+        target.coverage(&mut |bytes| {
+            if let Some(module) = modules.get_mut(number) {
+                words(bytes, |place, word| {
+                    for lane in (0..8).filter(|lane| word >> (lane * 8) & 0xff != 0) {
+                        module.counts[place * 8 + lane] += 1;
+                    }
+                });
+            }
+            number += 1;
+        });
+    }
+
+    /// How often the edge of a feature was taken, of the executions that were counted.
+    pub(crate) fn frequency(&self, feature: Feature) -> u32 {
+        let row = feature / 8;
+        // There are few modules, in the order in which they were seen.
+        let of = |module: &&ModuleCoverage| (module.first..module.first + module.counts.len() as u32).contains(&row);
+        self.modules.iter().find(of).map_or(0, |module| module.counts[(row - module.first) as usize])
+    }
+
+    /// For each edge of a module, by its number from 1, whether it was taken: one byte each.
+    pub(crate) fn taken(&self, number: usize) -> Vec<u8> {
+        let module = self.modules.get(number);
+        let bytes = module.into_iter().flat_map(|module| module.seen.iter().flat_map(|word| word.to_le_bytes()));
+        bytes.map(|classes| u8::from(classes != 0)).collect()
+    }
+
+    /// The classes of counts that were seen of each edge of a module, by its number from 1: one byte each.
+    pub(crate) fn classes(&self, number: usize) -> Vec<u8> {
+        let module = self.modules.get(number);
+        module.into_iter().flat_map(|module| module.seen.iter().flat_map(|word| word.to_le_bytes())).collect()
+    }
+
+    /// Modules that were seen, the one that is none among them.
+    pub(crate) fn modules(&self) -> usize {
+        self.modules.len()
+    }
+
+    /// Takes what others have seen of a module as seen. What does not fit it is left out.
+    pub(crate) fn merge_known(&mut self, number: usize, classes: &[u8]) {
+        let Some(module) = self.modules.get_mut(number) else { return };
+        for (seen, theirs) in module.seen.iter_mut().zip(classes.as_chunks::<8>().0) {
+            let new = u64::from_le_bytes(*theirs) & !*seen;
+            self.features += u64::from(new.count_ones());
+            self.edges += u64::from((nonzero(new) & !nonzero(*seen)).count_ones() / 8);
+            *seen |= new;
+        }
+    }
+
+    /// Edges that were taken in any execution, and features that were seen.
+    pub(crate) fn totals(&self) -> (u64, u64) {
+        (self.edges, self.features)
+    }
+
+    /// Bounds the numbers of features.
+    pub(crate) fn features_max(&self) -> usize {
+        self.rows as usize * 8
+    }
+}
+
+/// The words of coverage bytes that are not zero.
+#[inline]
+fn words(bytes: &[u8], mut see: impl FnMut(usize, u64)) {
+    const WORDS: usize = 8;
+    let word = |bytes: &[u8; 8]| u64::from_le_bytes(*bytes);
+    let (chunks, rest) = bytes.as_chunks::<8>();
+    for (number, group) in chunks.chunks(WORDS).enumerate() {
+        if group.iter().fold(0, |sum, chunk| sum | word(chunk)) == 0 {
+            continue;
+        }
+        for (place, chunk) in group.iter().enumerate() {
+            let word = word(chunk);
+            if word != 0 {
+                see(number * WORDS + place, word);
+            }
+        }
+    }
+    let mut last = [0; 8];
+    last[..rest.len()].copy_from_slice(rest);
+    if last != [0; 8] {
+        see(chunks.len(), word(&last));
+    }
+}
+
+/// The class of each of eight counts.
+#[inline]
+fn classes_of(word: u64) -> u64 {
+    if word & (0xfc * ONES) == 0 && word & (word >> 1) & ONES == 0 {
+        return word;
+    }
+    u64::from_le_bytes(word.to_le_bytes().map(|count| CLASS[count as usize]))
+}
+
+/// 255 in each byte that is not zero.
+#[inline]
+fn nonzero(word: u64) -> u64 {
+    let low = 0x7f * ONES;
+    ((((word & low) + low) | word) >> 7 & ONES) * 0xff
+}
+
+/// Linear memory as coverage: one row for each power of two of its bytes, and four for each power of two of written pages.
+fn memory_classes(memory: MemoryUse) -> [u8; MEMORY_CLASSES + PAGE_CLASSES] {
+    let mut row = [0; MEMORY_CLASSES + PAGE_CLASSES];
+    if memory.bytes > 0 {
+        row[memory.bytes.ilog2() as usize] = 1;
+    }
+    let class = match memory.written_pages {
+        // A handful is what any execution needs.
+        0..4 => return row,
+        pages => {
+            let power = pages.ilog2() as usize;
+            4 * power - 8 + (pages >> (power - 2) & 3) as usize
+        }
+    };
+    row[MEMORY_CLASSES + class.min(PAGE_CLASSES - 1)] = 1;
+    row
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_classed_like_bytes() {
+        let counts: Vec<u8> = (0..=255).collect();
+        for chunk in counts.chunks_exact(8) {
+            let word = u64::from_le_bytes(chunk.try_into().expect("eight"));
+            let expected: Vec<u8> = chunk.iter().map(|count| CLASS[*count as usize]).collect();
+            assert_eq!(classes_of(word).to_le_bytes().to_vec(), expected);
+            let expected: Vec<u8> = chunk.iter().map(|count| if *count == 0 { 0 } else { 255 }).collect();
+            assert_eq!(nonzero(word).to_le_bytes().to_vec(), expected);
+        }
+        for (word, classes) in [(0x0301_0002, 0x0401_0002), (0x0202_0101, 0x0202_0101), (3, 4)] {
+            assert_eq!(classes_of(word), classes, "{word:x}");
+        }
+    }
+
+    #[test]
+    fn every_word_is_seen_wherever_it_is() {
+        for len in 0..200 {
+            for at in 0..len {
+                let mut bytes = vec![0; len];
+                bytes[at] = 7;
+                let mut seen = Vec::new();
+                words(&bytes, |place, word| seen.push(place * 8 + word.trailing_zeros() as usize / 8));
+                assert_eq!(seen, [at], "in {len}");
+            }
+        }
+    }
+
+    #[test]
+    fn executions_of_an_edge_are_counted_up_to_three() {
+        let mut feedback = Feedback::default();
+        let observe = |feedback: &mut Feedback, bytes: &[u8]| {
+            let fresh = feedback.observe_module(1, bytes);
+            (fresh, feedback.once, feedback.twice)
+        };
+        assert_eq!(observe(&mut feedback, &[1, 0, 3]), (2, 2, 0));
+        assert_eq!(observe(&mut feedback, &[1, 0, 0]), (0, 1, 1));
+        assert_eq!(observe(&mut feedback, &[4, 1, 0]), (2, 2, 0));
+        assert_eq!(observe(&mut feedback, &[4, 0, 3]), (0, 1, 1));
+        assert_eq!(feedback.totals(), (3, 4));
+    }
+}

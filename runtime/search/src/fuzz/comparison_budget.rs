@@ -1,0 +1,111 @@
+//! Which comparisons are worth more executions: those that were not tried often, and those that paid.
+//!
+//! ```text
+//! site 17 puts "GET "     tried 3 times               ─▶ again
+//! site 17 puts "GET "     tried 12 times, never paid  ─▶ rarely
+//! site 4 puts a sum       another one each time: bounded by its site
+//! ```
+//!
+//! A testcase compares much of what the one compared that it was made from, so that without this most of a campaign would put
+//! the same words into the same places again.
+//!
+//! Invariants: a pure function of what it was asked and told; what is not worth it is still let through now and then.
+
+use super::input_to_state::OperandFixup;
+use std::collections::BTreeMap;
+
+/// Tries of one value of one site, and of one site, that need not have paid.
+const VALUE_TRIES: u32 = 12;
+const SITE_TRIES: u32 = 256;
+/// How many more tries each payment is worth.
+const PAYMENT: u32 = 12;
+/// Of what is not worth it, one in so many is let through.
+const TRICKLE: u32 = 512;
+/// Values that are remembered; beyond them only sites are.
+const VALUES_MAX: usize = 1 << 16;
+
+#[derive(Clone, Copy, Debug, Default)]
+struct TryAccount {
+    tries: u32,
+    paid: u32,
+}
+
+impl TryAccount {
+    fn allows(self, free: u32) -> bool {
+        self.tries < free.saturating_add(self.paid.saturating_mul(PAYMENT))
+    }
+}
+
+/// What was tried, and what came of it.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct ComparisonBudget {
+    sites: BTreeMap<u64, TryAccount>,
+    values: BTreeMap<(u64, u64), TryAccount>,
+    refused: u32,
+}
+
+impl ComparisonBudget {
+    /// Whether what a site compares is put once more, which is counted.
+    pub(crate) fn allows(&mut self, OperandFixup { site, value, .. }: OperandFixup) -> bool {
+        let key = (site, value);
+        let of_site = self.sites.entry(site).or_default();
+        let of_value = self.values.get(&key).copied().unwrap_or_default();
+        if !(of_site.allows(SITE_TRIES) && of_value.allows(VALUE_TRIES)) {
+            self.refused += 1;
+            if !self.refused.is_multiple_of(TRICKLE) {
+                return false;
+            }
+        }
+        of_site.tries = of_site.tries.saturating_add(1);
+        if self.values.len() < VALUES_MAX || self.values.contains_key(&key) {
+            let of_value = self.values.entry(key).or_default();
+            of_value.tries = of_value.tries.saturating_add(1);
+        }
+        true
+    }
+
+    /// A try showed something new.
+    pub(crate) fn record_success(&mut self, OperandFixup { site, value, .. }: OperandFixup) {
+        let accounts = [self.sites.get_mut(&site), self.values.get_mut(&(site, value))];
+        for account in accounts.into_iter().flatten() {
+            account.paid = account.paid.saturating_add(1);
+        }
+    }
+
+    /// How often the same bytes were put for the same site.
+    pub(crate) fn tries(&self, OperandFixup { site, value, .. }: OperandFixup) -> u32 {
+        self.values.get(&(site, value)).map_or(0, |account| account.tries)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fuzz::input_to_state::InputToStatePair;
+
+    fn put(site: u64, bytes: &[u8]) -> OperandFixup {
+        let pair = InputToStatePair::of_bytes(b"find", bytes, site);
+        OperandFixup::of(&pair, 0, bytes)
+    }
+
+    #[test]
+    fn what_never_pays_is_let_through_rarely_and_what_pays_often() {
+        let word = put(7, b"word");
+        let mut budget = ComparisonBudget::default();
+        let tried =
+            |budget: &mut ComparisonBudget, put: OperandFixup| (0..1024).filter(|_| budget.allows(put)).count() as u32;
+        let first = tried(&mut budget, word);
+        assert_eq!(first, VALUE_TRIES + (1024 - VALUE_TRIES) / TRICKLE);
+        assert_eq!(budget.tries(word), first);
+        budget.record_success(word);
+        assert!(tried(&mut budget, word) > PAYMENT / 2);
+        assert!(tried(&mut budget, put(7, b"another")) >= VALUE_TRIES, "a value of its own");
+    }
+
+    #[test]
+    fn a_site_that_puts_something_else_each_time_is_bounded() {
+        let mut budget = ComparisonBudget::default();
+        let tries = (0..10_000u32).filter(|n| budget.allows(put(1, &n.to_le_bytes()))).count() as u32;
+        assert!((SITE_TRIES..SITE_TRIES + 10_000 / TRICKLE + 1).contains(&tries), "{tries}");
+    }
+}

@@ -1,0 +1,495 @@
+//! Input-to-state: where one side of a comparison stands in the input, the other side is put.
+//!
+//! ```text
+//! compared     0x11223344 == 0x89504e47         "HTTP/2.0" == "HTTP/1.1"        crc(..) == 0xdead
+//! input        .. 44 33 22 11 ..                GET / HTTP/2.0                  .. ad de ..
+//! put          .. 47 4e 50 89 ..                GET / HTTP/1.1                  .. the crc ..
+//! ```
+//!
+//! Values are looked for as bytes in either order, as wide as they may have been in the input, and as decimal text; of an order,
+//! the values beside the border are put too. A checksum that does not cover itself is solved in one step.
+//!
+//! Compilers move what is compared: `stored != ~sum` becomes `stored ^ sum != -1`, and neither side stands in the input. Where
+//! the log has what was put together, that is taken apart again. Otherwise, by what the sides differ the input differs
+//! too, wherever it stands: that much is taken from it, or added, at each place.
+//!
+//! ```text
+//! compared     (stored ^ sum) == ffffffff            left ^ right = 5a01
+//! input        .. 12 34 ..   ─▶   .. 13 6e ..        each two bytes in turn, xor 5a01
+//! ```
+//!
+//! Source: Aschermann et al., REDQUEEN (2019).
+
+use super::dictionary::Dictionary;
+use fozzy_trace::{CmpLogEntry, ComparisonKind, RunningDigest};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Bytes of a side: those of strings that the log has.
+const SIDE_BYTES_MAX: usize = 32;
+/// Pairs that are kept for one testcase.
+const PAIRS_MAX: usize = 1024;
+/// Values of one site of integers that are looked at in one execution: the first ones. A loop compares its counter each time.
+const SITE_VALUES_MAX: u32 = 48;
+/// Places in one input at which a pair is tried.
+const PLACES_MAX: usize = 16;
+/// The same for what can stand anywhere.
+const SHIFTED_PLACES_MAX: usize = 64;
+
+/// Some bytes of one side of a comparison.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Operand {
+    bytes: [u8; SIDE_BYTES_MAX],
+    len: u8,
+}
+
+impl Operand {
+    fn new(bytes: &[u8]) -> Operand {
+        let len = bytes.len().min(SIDE_BYTES_MAX);
+        let mut side = Operand { bytes: [0; SIDE_BYTES_MAX], len: len as u8 };
+        side.bytes[..len].copy_from_slice(&bytes[..len]);
+        side
+    }
+
+    pub(crate) fn bytes(&self) -> &[u8] {
+        &self.bytes[..usize::from(self.len)]
+    }
+}
+
+/// How much is put into an input that has neither side.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct OperandShift {
+    by: u64,
+    width: u8,
+    adds: bool,
+    big: bool,
+}
+
+/// Comparisons that are not met, the last ones, for which that is tried.
+const SHIFTED_SITES_MAX: usize = 6;
+
+/// What to look for in an input, and what to put there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct InputToStatePair {
+    pub(crate) find: Operand,
+    pub(crate) put: Operand,
+    /// If there is one, it is put anywhere, and nothing is looked for.
+    pub(crate) shift: Option<OperandShift>,
+    /// Where they were compared.
+    pub(crate) site: u64,
+}
+
+impl InputToStatePair {
+    #[cfg(test)]
+    pub(crate) fn of_bytes(find: &[u8], put: &[u8], site: u64) -> InputToStatePair {
+        InputToStatePair { find: Operand::new(find), put: Operand::new(put), shift: None, site }
+    }
+
+    /// How likely it is that `find` stands in an input because it was read from there: long before short, values that say
+    /// something before zeros.
+    fn weight(&self) -> usize {
+        let telling = |side: &Operand| side.bytes().iter().filter(|byte| !matches!(byte, 0 | 0xff)).count();
+        telling(&self.find).min(8) * 4 + usize::from(self.find.len.min(8)) + telling(&self.put).min(8)
+    }
+
+    /// Bytes of the input that it looks at.
+    pub(crate) fn width(&self) -> usize {
+        self.shift.map_or(usize::from(self.find.len), |shift| usize::from(shift.width))
+    }
+
+    /// The places at which it can be tried.
+    pub(crate) fn places<'a>(&'a self, input: &'a [u8]) -> impl Iterator<Item = usize> + 'a {
+        let find = self.find.bytes();
+        // The first byte by itself: most windows are refused by it, without a call.
+        let fits = move |window: &[u8]| self.shift.is_some() || (window.first() == find.first() && window == find);
+        input.windows(self.width()).enumerate().filter(move |(_, window)| fits(window)).map(|(place, _)| place)
+    }
+
+    /// Puts it into `input` at one of its places.
+    pub(crate) fn put(&self, input: &mut Vec<u8>, place: usize) {
+        let (width, put) = (self.width(), self.put.bytes());
+        if let Some(shift) = self.shift {
+            shift.put(&mut input[place..place + width]);
+        } else if width == put.len() {
+            input[place..place + width].copy_from_slice(put);
+        } else {
+            input.splice(place..place + width, put.iter().copied());
+        }
+    }
+}
+
+/// A comparison that was met by putting something at a place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct OperandFixup {
+    pub(crate) site: u64,
+    /// A number for the bytes that were put.
+    pub(crate) value: u64,
+    place: usize,
+    width: usize,
+}
+
+impl OperandFixup {
+    /// By `pair`, which was put into `input` at a place.
+    pub(crate) fn of(pair: &InputToStatePair, place: usize, input: &[u8]) -> OperandFixup {
+        let width = if pair.shift.is_some() { pair.width() } else { pair.put.bytes().len() };
+        let mut value = RunningDigest::default();
+        value.bytes(&input[place..place + width]);
+        OperandFixup { site: pair.site, value: value.value(), place, width }
+    }
+
+    /// The same in what `input` was shortened to: where the bytes are that stand at its place, if they are there still.
+    pub(crate) fn relocate(self, input: &[u8], shorter: &[u8]) -> Option<OperandFixup> {
+        let put = input.get(self.place..self.place + self.width)?;
+        let mut places = shorter.windows(self.width.max(1)).enumerate().filter(|(_, window)| *window == put);
+        let place = places.find(|(place, _)| *place <= self.place)?.0;
+        Some(OperandFixup { place, ..self })
+    }
+
+    /// What meets the comparison in `input`, which may have become longer or shorter before the place.
+    pub(crate) fn reapply<'a>(
+        self,
+        found: &'a [InputToStatePair],
+        input: &[u8],
+    ) -> Option<(&'a InputToStatePair, usize)> {
+        let of_site = || found.iter().filter(|pair| pair.site == self.site);
+        let looked_for = of_site().filter(|pair| pair.shift.is_none());
+        let placed = looked_for.filter_map(|pair| {
+            let nearest = pair.places(input).min_by_key(|place| place.abs_diff(self.place))?;
+            Some((pair, nearest))
+        });
+        let shifted = || of_site().find(|pair| pair.shift.is_some() && self.place + pair.width() <= input.len());
+        let nearest = placed.min_by_key(|(_, place)| place.abs_diff(self.place));
+        nearest.or_else(|| shifted().map(|pair| (pair, self.place)))
+    }
+}
+
+impl OperandShift {
+    fn put(self, field: &mut [u8]) {
+        let width = field.len();
+        if self.big {
+            field.reverse();
+        }
+        let mut wide = [0; 8];
+        wide[..width].copy_from_slice(field);
+        let value = u64::from_le_bytes(wide);
+        let value = if self.adds { value.wrapping_add(self.by) } else { value ^ self.by };
+        field.copy_from_slice(&value.to_le_bytes()[..width]);
+        if self.big {
+            field.reverse();
+        }
+    }
+}
+
+/// The pairs that a log of comparisons gives for `input`: only those that have a place in it. Words of both sides go to
+/// the dictionary.
+pub(crate) fn pairs(log: &[CmpLogEntry], input: &[u8], dictionary: &mut Dictionary) -> Vec<InputToStatePair> {
+    let mut found = PairCollector::new(input);
+    let mut strings = StringOperands::default();
+    let mut mixed = None;
+    for compared in log {
+        let CmpLogEntry { kind, left, right, site, .. } = *compared;
+        if kind != ComparisonKind::Bytes {
+            found.site = site;
+        }
+        let parts = mixed.take();
+        match kind {
+            ComparisonKind::Mixed { .. } => mixed = Some((left, right)),
+            ComparisonKind::Equal { bits }
+                if left != right && parts.is_some_and(|parts| found.solve_mixed(parts, compared, bits / 8)) => {}
+            ComparisonKind::Equal { bits } if left != right && found.is_another(left, right) => {
+                found.integers(left, right, bits / 8, false, dictionary)
+            }
+            ComparisonKind::Order { bits, .. } if found.is_another(left, right) => {
+                found.integers(left, right, bits / 8, true, dictionary)
+            }
+            ComparisonKind::Bytes => {
+                strings.add(compared, |site, left, right| found.strings(site, left, right, dictionary))
+            }
+            ComparisonKind::Search if right <= 0xff => dictionary.collect(&[right as u8]),
+            ComparisonKind::Equal { .. }
+            | ComparisonKind::Order { .. }
+            | ComparisonKind::Switch
+            | ComparisonKind::Search => {}
+        }
+    }
+    strings.end(|site, left, right| found.strings(site, left, right, dictionary));
+    let mut pairs = found.pairs;
+    pairs.sort_by_key(|pair| std::cmp::Reverse(pair.weight()));
+    pairs.truncate(PAIRS_MAX);
+    pairs.extend(shifts(log, &pairs, input));
+    pairs
+}
+
+/// Shifts for the last comparisons that are not met, and of which no side stands in the input.
+fn shifts(log: &[CmpLogEntry], pairs: &[InputToStatePair], input: &[u8]) -> Vec<InputToStatePair> {
+    let mut sites = BTreeSet::new();
+    let mut shifts = Vec::new();
+    for compared in log.iter().rev() {
+        let ComparisonKind::Equal { bits } = compared.kind else { continue };
+        let bytes = bits / 8;
+        let (left, right, site) = (compared.left, compared.right, compared.site);
+        let known = left == right || usize::from(bytes) > input.len() || pairs.iter().any(|pair| pair.site == site);
+        if known || !sites.insert(site) {
+            continue;
+        }
+        if sites.len() > SHIFTED_SITES_MAX {
+            break;
+        }
+        for (adds, big) in [(false, false), (true, false), (false, true), (true, true)] {
+            let by = if adds { right.wrapping_sub(left) } else { left ^ right };
+            let shift = Some(OperandShift { by, width: bytes, adds, big });
+            shifts.push(InputToStatePair { find: Operand::new(&[]), put: Operand::new(&[]), shift, site });
+        }
+    }
+    shifts
+}
+
+/// What the deterministic pass over a new testcase tries: each pair at its first places.
+pub(crate) fn candidates<'a>(
+    pairs: &'a [InputToStatePair],
+    input: &'a [u8],
+) -> impl Iterator<Item = (&'a InputToStatePair, usize)> + 'a {
+    pairs.iter().flat_map(move |pair| {
+        let most = if pair.shift.is_some() { SHIFTED_PLACES_MAX } else { PLACES_MAX };
+        let all: Vec<usize> = pair.places(input).take(input.len()).collect();
+        // What matters stands at the beginning, or, as sums do, at the end.
+        let (first, last) = all.split_at(all.len().min(most / 2));
+        let last = &last[last.len().saturating_sub(most / 2)..];
+        let places: Vec<usize> = first.iter().chain(last.iter().rev()).copied().collect();
+        places.into_iter().map(move |place| (pair, place))
+    })
+}
+
+/// Pairs as they are found.
+struct PairCollector<'a> {
+    input: &'a [u8],
+    /// Which bytes stand in it anywhere.
+    has: [bool; 256],
+    site: u64,
+    /// Values of each site of integers, and how many those were.
+    values: BTreeSet<(u64, u64, u64)>,
+    of_site: BTreeMap<u64, u32>,
+    seen: BTreeSet<InputToStatePair>,
+    pairs: Vec<InputToStatePair>,
+}
+
+impl<'a> PairCollector<'a> {
+    fn new(input: &'a [u8]) -> PairCollector<'a> {
+        let mut has = [false; 256];
+        input.iter().for_each(|byte| has[usize::from(*byte)] = true);
+        let (values, of_site, seen) = (BTreeSet::new(), BTreeMap::new(), BTreeSet::new());
+        PairCollector { input, has, site: 0, values, of_site, seen, pairs: Vec::new() }
+    }
+
+    /// Whether the site has compared other values so far, and not too many.
+    fn is_another(&mut self, left: u64, right: u64) -> bool {
+        let number = self.of_site.entry(self.site).or_default();
+        if *number >= SITE_VALUES_MAX || !self.values.insert((self.site, left, right)) {
+            return false;
+        }
+        *number += 1;
+        true
+    }
+
+    fn add(&mut self, find: &[u8], put: &[u8]) {
+        if find.is_empty() || find == put || self.pairs.len() >= 4 * PAIRS_MAX {
+            return;
+        }
+        if !find.iter().all(|byte| self.has[usize::from(*byte)]) {
+            return;
+        }
+        let pair = InputToStatePair { find: Operand::new(find), put: Operand::new(put), shift: None, site: self.site };
+        if self.seen.contains(&pair) || pair.places(self.input).next().is_none() {
+            return;
+        }
+        self.seen.insert(pair);
+        self.pairs.push(pair);
+    }
+
+    fn integers(&mut self, left: u64, right: u64, bytes: u8, order: bool, dictionary: &mut Dictionary) {
+        for (find, put) in [(left, right), (right, left)] {
+            self.integer(find, put, bytes);
+            if order {
+                self.integer(find, put.wrapping_add(1), bytes);
+                self.integer(find, put.wrapping_sub(1), bytes);
+            } else if put > 0xff {
+                let width = if put <= 0xffff { 2 } else { 4.max(bytes.min(if put >> 32 == 0 { 4 } else { 8 })) };
+                dictionary.collect(&put.to_le_bytes()[..usize::from(width)]);
+                dictionary.collect(&put.to_be_bytes()[8 - usize::from(width)..]);
+            }
+        }
+    }
+
+    fn integer(&mut self, find: u64, put: u64, bytes: u8) {
+        for width in [8usize, 4, 2, 1].into_iter().filter(|width| *width <= usize::from(bytes)) {
+            // As wide as it was compared, or as it may have been before it was extended with zeros or with its sign.
+            let fits = |value: u64| {
+                let bits = width as u32 * 8;
+                let own = u32::from(bytes) * 8;
+                let extended = |value: u64| (value << (64 - own)).cast_signed() >> (64 - own);
+                let signed = extended(value);
+                bits == own || value >> bits == 0 || (signed >> (bits - 1)) == -1
+            };
+            if !fits(find) || !fits(put) {
+                continue;
+            }
+            self.add(&find.to_le_bytes()[..width], &put.to_le_bytes()[..width]);
+            if width > 1 {
+                self.add(&find.to_be_bytes()[8 - width..], &put.to_be_bytes()[8 - width..]);
+            }
+        }
+        // A single digit is a byte, which stands above.
+        if find > 9 {
+            self.add(find.to_string().as_bytes(), put.to_string().as_bytes());
+        }
+    }
+
+    /// Two values whose difference was compared: each is put where it makes the difference right. `false` when that is not
+    /// the difference of these.
+    fn solve_mixed(&mut self, (a, b): (u64, u64), compared: &CmpLogEntry, bytes: u8) -> bool {
+        let CmpLogEntry { left, right, .. } = *compared;
+        let cut = |value: u64| if bytes == 4 { value & 0xffff_ffff } else { value };
+        for wanted in [right, left] {
+            let other = left ^ right ^ wanted;
+            let meets = if cut(a ^ b) == other {
+                [(a, cut(b ^ wanted)), (b, cut(a ^ wanted))]
+            } else if cut(a.wrapping_sub(b)) == other {
+                [(a, cut(b.wrapping_add(wanted))), (b, cut(a.wrapping_sub(wanted)))]
+            } else {
+                continue;
+            };
+            for (find, put) in meets {
+                self.integer(find, put, bytes);
+            }
+            return true;
+        }
+        false
+    }
+
+    fn strings(&mut self, site: u64, left: &[u8], right: &[u8], dictionary: &mut Dictionary) {
+        self.site = site;
+        dictionary.collect(left);
+        dictionary.collect(right);
+        if left != right {
+            self.add(left, right);
+            self.add(right, left);
+        }
+    }
+}
+
+/// Strings are logged in eights, which belong together.
+#[derive(Default)]
+struct StringOperands {
+    site: u64,
+    left: Vec<u8>,
+    right: Vec<u8>,
+}
+
+impl StringOperands {
+    fn add(&mut self, compared: &CmpLogEntry, whole: impl FnMut(u64, &[u8], &[u8])) {
+        let goes_on = compared.site == self.site && compared.at as usize == self.left.len() && compared.at > 0;
+        if !goes_on {
+            self.end(whole);
+            self.site = compared.site;
+        }
+        let bytes = compared.bytes.min(8) as usize;
+        self.left.extend_from_slice(&compared.left.to_le_bytes()[..bytes]);
+        self.right.extend_from_slice(&compared.right.to_le_bytes()[..bytes]);
+    }
+
+    fn end(&mut self, mut whole: impl FnMut(u64, &[u8], &[u8])) {
+        if !self.left.is_empty() {
+            whole(self.site, &self.left, &self.right);
+        }
+        self.left.clear();
+        self.right.clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tried(log: &[CmpLogEntry], input: &[u8]) -> Vec<Vec<u8>> {
+        let pairs = pairs(log, input, &mut Dictionary::default());
+        let put = |(pair, place): (&InputToStatePair, usize)| {
+            let mut changed = input.to_vec();
+            pair.put(&mut changed, place);
+            changed
+        };
+        candidates(&pairs, input).map(put).collect()
+    }
+
+    fn equal(bytes: u8, left: u64, right: u64) -> CmpLogEntry {
+        CmpLogEntry { site: 1, kind: ComparisonKind::Equal { bits: bytes * 8 }, left, right, at: 0, bytes: 8 }
+    }
+
+    #[test]
+    fn a_value_is_found_in_either_order_and_narrower() {
+        let log = [equal(4, 0x3132_3334, 0x89504e47)];
+        assert!(tried(&log, b"..4321..").contains(&b"..\x47\x4e\x50\x89..".to_vec()));
+        assert!(tried(&log, b"..1234..").contains(&b"..\x89\x50\x4e\x47..".to_vec()));
+        // A byte that was extended with its sign.
+        let log = [equal(4, 0x61, 0xffff_fff0)];
+        assert!(tried(&log, b"..a..").contains(&b"..\xf0..".to_vec()));
+        assert!(tried(&[equal(4, 0x61, 0x1000)], b"a").is_empty(), "it does not fit a byte");
+        let log = [equal(4, 0xffff_ff81, 0xffff_fff0)];
+        assert!(tried(&log, b"..\x81..").contains(&b"..\xf0..".to_vec()));
+    }
+
+    #[test]
+    fn what_was_moved_by_the_compiler_is_met_all_the_same() {
+        // (stored ^ 0x11223344) != -1, and stored - 7 != 1000
+        let stored = 0x0102_0304u64;
+        let log = [equal(4, stored ^ 0x1122_3344, 0xffff_ffff)];
+        let met = (!0x1122_3344u32).to_le_bytes();
+        assert!(tried(&log, b"..\x04\x03\x02\x01..").contains(&[b"..", &met[..], b".."].concat()));
+        let log = [equal(4, 0x0102_0304 - 7, 1000)];
+        assert!(tried(&log, b"..\x01\x02\x03\x04..").contains(&[b"..", &1007u32.to_be_bytes()[..], b".."].concat()));
+    }
+
+    #[test]
+    fn a_difference_is_taken_apart() {
+        let mixed = |left, right| CmpLogEntry { kind: ComparisonKind::Mixed { bits: 32 }, ..equal(4, left, right) };
+        let log = [mixed(0x6162_6364, 0x0102_0304), equal(4, 0x6162_6364 ^ 0x0102_0304, 0xffff_ffff)];
+        let met = (!0x0102_0304u32).to_be_bytes();
+        assert!(tried(&log, b"--abcd--").contains(&[b"--", &met[..], b"--"].concat()));
+        let log = [mixed(0x6162_6364, 0x10), equal(4, 0x6162_6354, 0x1000)];
+        assert!(tried(&log, b"--dcba--").contains(&[b"--", &0x1010u32.to_le_bytes()[..], b"--"].concat()));
+    }
+
+    #[test]
+    fn decimal_text_is_found() {
+        assert!(tried(&[equal(8, 1234, 65537)], b"len=1234;").contains(&b"len=65537;".to_vec()));
+    }
+
+    #[test]
+    fn strings_are_put_together_from_their_eights() {
+        let word = |text: &[u8; 8]| u64::from_le_bytes(*text);
+        let eight = |at, left: &[u8; 8], right: &[u8; 8]| CmpLogEntry {
+            site: 3,
+            kind: ComparisonKind::Bytes,
+            left: word(left),
+            right: word(right),
+            at,
+            bytes: 8,
+        };
+        let log = [eight(0, b"aaaabbbb", b"magic wo"), eight(8, b"ccccdddd", b"rd of 16")];
+        assert!(tried(&log, b"-aaaabbbbccccdddd-").contains(&b"-magic word of 16-".to_vec()));
+    }
+
+    #[test]
+    fn of_an_order_the_values_beside_the_border_are_tried() {
+        let log = [CmpLogEntry {
+            site: 1,
+            kind: ComparisonKind::Order { bits: 32, signed: false },
+            left: 0x41,
+            right: 0x100,
+            at: 0,
+            bytes: 8,
+        }];
+        let tried = tried(&log, b"A\0");
+        for put in [&b"\x00\x01"[..], b"\x01\x01", b"\xff\0"] {
+            assert!(tried.contains(&put.to_vec()), "{put:?} in {tried:?}");
+        }
+    }
+}

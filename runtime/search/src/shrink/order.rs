@@ -1,0 +1,69 @@
+//! The order of shrinking: which of two candidates that fail alike is the smaller one.
+//!
+//! ```text
+//! planned faults │ steps │ decisions │ answers, in order │ standard input          the first that differs decides
+//! 1              │ 3     │ 6         │ 1 40 5 17 2 80    │ ""
+//! 1              │ 3     │ 6         │ 1 40 5 17 2 0     │ ""                      smaller, by its last answer
+//! 1              │ 3     │ 7         │ 1 0 0 5 17 2 0    │ ""                      larger, by its decisions
+//! ```
+//!
+//! Over decisions the order is shortlex, as in Hypothesis: fewer decisions first, then simpler answers from the first decision
+//! on. A number is simpler than a larger one, bytes are simpler than longer ones.
+//!
+//! Invariant: it is a total preorder over what was executed: candidates that are equal in it are two notations of one execution.
+
+use super::ShrinkCandidate;
+use super::explain::stdin_of;
+use crate::keyed_source::{Decision, LOGGED_MAX};
+use fozzy_trace::source::Override;
+use std::cmp::Ordering;
+use std::collections::BTreeSet;
+
+/// Compares two candidates, each with what its execution decided.
+pub(super) fn compare(one: (&ShrinkCandidate, &[Decision]), other: (&ShrinkCandidate, &[Decision])) -> Ordering {
+    let ((one, log), (other, other_log)) = (one, other);
+    let faults = one.plan.faults.len().cmp(&other.plan.faults.len());
+    faults.then_with(|| by_decisions(log, other_log)).then_with(|| by_stdin(one, other))
+}
+
+/// Of two executions that decide more than is logged, it is not known which is smaller.
+fn by_decisions(one: &[Decision], other: &[Decision]) -> Ordering {
+    if one.len().min(other.len()) == LOGGED_MAX {
+        return Ordering::Equal;
+    }
+    let size = |log: &[Decision]| (steps(log), log.len());
+    size(one).cmp(&size(other)).then_with(|| one.iter().map(rank).cmp(other.iter().map(rank)))
+}
+
+fn by_stdin(one: &ShrinkCandidate, other: &ShrinkCandidate) -> Ordering {
+    let (one, other) = (stdin_of(one).unwrap_or_default(), stdin_of(other).unwrap_or_default());
+    shortlex(&one).cmp(&shortlex(&other))
+}
+
+/// Steps of a scenario that decided anything; each decides about its flow.
+fn steps(log: &[Decision]) -> usize {
+    let parts = log.iter().map(|decision| decision.key.part).filter(|part| part.step_number().is_some());
+    parts.collect::<BTreeSet<_>>().len()
+}
+
+/// How simple an answer is.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+enum AnswerRank<'a> {
+    Number(u64),
+    /// Bytes, as the number of their digits and the digits.
+    Bytes(usize, &'a [u8]),
+}
+
+fn rank(decision: &Decision) -> AnswerRank<'_> {
+    match &decision.answer {
+        Override::Number(number) => AnswerRank::Number(*number),
+        Override::Bytes(digits) => {
+            let (length, digits) = shortlex(digits.as_bytes());
+            AnswerRank::Bytes(length, digits)
+        }
+    }
+}
+
+fn shortlex(bytes: &[u8]) -> (usize, &[u8]) {
+    (bytes.len(), bytes)
+}

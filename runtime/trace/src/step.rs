@@ -1,0 +1,78 @@
+//! Steps of a stateful scenario: the calls of one sequence, how each came out, and checkpoints between them.
+//!
+//! ```text
+//! start ─Begin▶ ─Step(0)▶ ─Step(1)▶ …  ─End▶
+//!                  │capture
+//!                  └──── restore ─Step(1)▶ …
+//! ```
+//!
+//! Invariant of every [`StepTarget`]: after `restore`, equal answers give equal steps, as often as it is restored.
+//! Not here: which steps are worth taking (`fozzy-search`), how a guest is brought back (`fozzy-engine`).
+
+use crate::outcome::StackFrame;
+use crate::{DecisionSource, ExecutionEnd, HarnessError};
+
+/// A checkpoint of one target. Later checkpoints of a target have larger numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct CheckpointId(pub u64);
+
+/// One call of a sequence.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StepId {
+    /// The beginning of the sequence.
+    Begin,
+    /// The step of this number.
+    Step(u32),
+    /// The end of the sequence.
+    End,
+}
+
+/// How one call of a sequence came out.
+#[derive(Debug)]
+pub enum StepOutcome {
+    /// It returned.
+    Returned {
+        /// The flow that ran, or found nothing to do; none at the beginning and at the end.
+        flow: Option<u32>,
+    },
+    /// The sequence is over without a failure: the guest has left, or its machine has lost power.
+    Finished,
+    /// The guest ended in the call.
+    Ended {
+        /// How.
+        end: ExecutionEnd,
+        /// Its stack, innermost first.
+        backtrace: Vec<StackFrame>,
+        /// What it had written to standard error.
+        stderr: Vec<u8>,
+    },
+    /// It took longer than the watchdog allows. A run with fuel decides whether it comes to an end.
+    Cut,
+}
+
+/// One sequence of a scenario, called step by step, and brought back to its checkpoints.
+pub trait StepTarget {
+    /// The checkpoint before the beginning of the sequence. It is never released.
+    fn start(&self) -> CheckpointId;
+
+    /// Goes back to a checkpoint. `source` answers from there on.
+    ///
+    /// # Errors
+    /// When the machine, not the scenario, fails.
+    fn restore(&mut self, checkpoint: CheckpointId, source: Box<dyn DecisionSource>) -> Result<(), HarnessError>;
+
+    /// Makes one call.
+    ///
+    /// # Errors
+    /// When the machine, not the scenario, fails.
+    fn step(&mut self, step: StepId) -> Result<StepOutcome, HarnessError>;
+
+    /// Makes a checkpoint of the current state, between two calls.
+    ///
+    /// # Errors
+    /// When the guest has ended, or the machine fails.
+    fn capture(&mut self) -> Result<CheckpointId, HarnessError>;
+
+    /// Releases a checkpoint. It cannot be restored any more.
+    fn release(&mut self, checkpoint: CheckpointId);
+}

@@ -1,0 +1,66 @@
+//! How the parts of the computer ask: for chance, and whether a fault strikes.
+//!
+//! ```text
+//! network.send(packet, &mut moment)
+//!     ├─ moment.now                                   virtual time
+//!     ├─ moment.below(Purpose::Network, site, n)      a question, answered by the source and recorded
+//!     └─ moment.strikes(&LATENCY, "client->server")   a question too, if such a fault is planned
+//! ```
+//!
+//! Invariant: nothing in this crate has chance from anywhere else.
+
+use crate::fault::{FaultKind, Faults};
+use fozzy_trace::{Instant, NodeId, Purpose, Question};
+
+/// Answers questions; the host implements it over the source and the history.
+pub trait Decider {
+    /// A number below `bound`, which is not zero. The simplest answer is zero.
+    fn below(&mut self, question: Question<'_>, bound: u64) -> u64;
+}
+
+/// Whose operation is performed, when, and whom it may ask.
+pub struct OpContext<'a> {
+    /// Virtual time.
+    pub now: Instant,
+    /// The node that does it.
+    pub node: NodeId,
+    /// Planned misbehaviour.
+    pub faults: &'a mut Faults,
+    /// Who answers.
+    pub decider: &'a mut dyn Decider,
+}
+
+impl OpContext<'_> {
+    /// A number below `bound`, which is not zero. The simplest answer is zero.
+    pub fn below(&mut self, purpose: Purpose, site: &str, bound: u64) -> u64 {
+        self.decider.below(Question { node: self.node, purpose, site }, bound)
+    }
+
+    /// Whether a fault of `kind` strikes `target` now, and how hard, in the kind's unit.
+    #[inline]
+    pub fn injects(&mut self, kind: &FaultKind, target: &str) -> Option<u64> {
+        self.strikes_any(kind, &[target])
+    }
+
+    /// The same for a target with several names; a plan may use any of them. The question is asked once.
+    #[inline]
+    pub fn strikes_any(&mut self, kind: &FaultKind, targets: &[&str]) -> Option<u64> {
+        if self.faults.is_empty() { None } else { self.faults.inject(kind, targets, self.now, self.node, self.decider) }
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use fozzy_trace::DecisionSource;
+    use fozzy_trace::source::SeededSource;
+
+    /// Chance by seed, for tests of the parts of the computer.
+    pub(crate) struct SeededDecider(pub(crate) SeededSource);
+
+    impl Decider for SeededDecider {
+        fn below(&mut self, question: Question<'_>, bound: u64) -> u64 {
+            self.0.below(question, bound).0
+        }
+    }
+}
