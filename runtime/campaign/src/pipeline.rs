@@ -20,7 +20,7 @@ pub fn session_of(recording: &Recording) -> Result<Session, CampaignError> {
     target::session(program, &recording.plan, &recording.inputs)
 }
 
-/// A scenario file has so many steps; fewer of them, or all of them several times, are run when that is asked for.
+/// A scenario file has a fixed number of steps; flags may run fewer of them, or repeat all of them.
 pub fn driven(own: ScenarioPlan, sequences: Option<u32>, flows: Option<u32>) -> ScenarioPlan {
     ScenarioPlan::all(sequences.unwrap_or(own.sequences), flows.map_or(own.flows, |flows| flows.min(own.flows)))
 }

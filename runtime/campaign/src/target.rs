@@ -95,7 +95,7 @@ pub fn compile_called(component: Arc<[u8]>, plan: &Plan, name: &str, build: &Bui
 pub fn compile_as(component: Arc<[u8]>, plan: &Plan, name: &str, build: &Build) -> Result<Program, CampaignError> {
     let compiled = match plan.target() {
         Some(_) => Program::judge_as(component, Switches::of(plan), build, cache().as_ref()),
-        // What is called need not run by itself.
+        // What is called need not be a command.
         None if plan.call.is_some() => Program::build(component, Switches::of(plan), build, cache().as_ref()),
         None => Program::new_as(component, Switches::of(plan), build, cache().as_ref()),
     };
@@ -172,7 +172,7 @@ fn read_input(from: impl Read) -> Result<Vec<u8>, String> {
     }
 }
 
-/// All of standard input is read at the program's first look at it, so a pipe that nobody closes would look
+/// All of standard input is read at the program's first look at it, so a pipe that stays open would look
 /// like a hang: after two seconds it is said what is waited for. Dropping the answer ends the watch.
 #[allow(clippy::disallowed_methods, reason = "a remark for a person, while no guest code runs")]
 fn remark_when_slow() -> mpsc::Sender<()> {

@@ -183,7 +183,7 @@ impl Jobs<'_> {
                         record(&mut told, path, collision)?;
                     }
                     let title = told.signature.as_ref().map(ToString::to_string).unwrap_or_default();
-                    let confirmed = if told.confirmed { "" } else { " (a run by itself does not fail so)" };
+                    let confirmed = if told.confirmed { "" } else { " (not reproduced by a separate run)" };
                     let (at, bytes, trace) = (told.found_at, told.input_bytes, &told.trace_path);
                     remark(&format!(
                         "found {title}{confirmed}\n  execution {at} of worker {place}, {bytes} bytes, {trace}\n"
@@ -216,7 +216,7 @@ impl Jobs<'_> {
         }
         if !was_killed(ended) || *restarts == RESTARTS_MAX {
             let message = format!("worker {place} ended by itself ({ended}); all that it had found is kept");
-            return Err(CampaignError::new("jobs", message).hint("what it says is above"));
+            return Err(CampaignError::new("jobs", message).hint("its messages are above"));
         }
         *restarts += 1;
         remark(&format!("worker {place} was killed ({ended}); another one goes on in its place\n"));

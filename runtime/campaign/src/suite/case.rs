@@ -7,7 +7,7 @@
 //! Invariant: a case that did not pass leaves a trace that replays alone.
 
 use super::expect::{Expect, own_plan};
-use super::select::{Given, Kind, SuiteEntry, shown};
+use super::select::{CaseOverrides, Kind, SuiteEntry, shown};
 use crate::error::CampaignError;
 use crate::options::{LimitOptions, Project, WorldOptions};
 use crate::pipeline::{ENTRIES_KEPT, driven as of_file, kept, recorded};
@@ -59,7 +59,7 @@ pub struct Case {
     /// The program's file. A crate is built by now.
     pub file: Result<PathBuf, CampaignError>,
     expect: Result<Expect, CampaignError>,
-    given: Given,
+    given: CaseOverrides,
     /// Where its trace is written when it was asked for.
     record: Option<PathBuf>,
     /// The name of its trace in the folder of the run.
@@ -167,7 +167,7 @@ pub fn identity(folder: &RunFolder, seed: Seed, trace: Option<&Path>) -> RunIden
     RunIdentity { run_id: folder.id.clone(), seed, trace_path, report_path: None, artifacts_dir: None }
 }
 
-/// How far a scenario is driven: as flags say, else as itself says. A program that runs by itself is not driven.
+/// How far a scenario is driven: as flags say, else as its own files say. A plain program is not driven.
 fn driven(program: &Program, options: &SuiteOptions, expect: &Expect) -> Option<ScenarioPlan> {
     let default = ScenarioPlan::default();
     let sequences = options.sequences.or(expect.sequences).unwrap_or(default.sequences);

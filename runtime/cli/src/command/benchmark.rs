@@ -127,7 +127,7 @@ fn lines(fitted: &Result<ScalingLaw, FitError>, processors: u32) -> String {
     text
 }
 
-/// Explores with so many workers.
+/// Explores with a number of workers.
 #[allow(clippy::disallowed_methods, reason = "the tool starts itself; no guest sees it")]
 fn trial(context: &Context, args: &BenchmarkArgs, workers: u32) -> Result<Trial, CliError> {
     let failed =

@@ -316,7 +316,7 @@ impl ExplorationSetup {
         Ok(explored)
     }
 
-    /// Explores in so many processes.
+    /// Explores in several processes.
     fn together(
         self,
         context: &Context,

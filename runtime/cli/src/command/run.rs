@@ -77,7 +77,7 @@ fn scenario(program: &Program, args: &RunArgs, own: Option<ScenarioPlan>) -> Res
     if args.sequences.is_none() && args.flows.is_none() {
         return Ok(None);
     }
-    let message = "the program runs by itself: it exports `wasi:cli/run`, and no interface of `fozzy:scenario`";
+    let message = "the program is a command: it exports `wasi:cli/run`, and no interface of `fozzy:scenario`";
     Err(CliError::new("target", message).hint("leave out --sequences and --flows"))
 }
 

@@ -53,7 +53,7 @@ pub(crate) fn seeds(context: &Context, args: &SeedsArgs) -> Result<ExitCode, Cli
             context.printer.data(&format!("{state:<11}  {size:<8}  {signature}  {path}\n"));
         }
         if document.seeds.is_empty() {
-            context.printer.remark("no failures are kept; `fozzy explore` keeps those that it finds\n");
+            context.printer.remark("no failures are saved; `fozzy explore` saves those that it finds\n");
         }
         document.pruned.iter().for_each(|path| context.printer.remark(&format!("removed {path}\n")));
     }

@@ -314,7 +314,7 @@ impl Program {
         self.inner.entries.run.is_some() || self.is_scenario()
     }
 
-    /// Whether it is driven step by step: it exports interfaces of `fozzy:scenario`, and does not run by itself.
+    /// Whether it is driven step by step: it exports interfaces of `fozzy:scenario`, and is not a command.
     #[must_use]
     pub fn is_scenario(&self) -> bool {
         self.inner.entries.run.is_none() && self.inner.entries.scenario.is_any()
