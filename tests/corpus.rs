@@ -209,6 +209,11 @@ pub(crate) fn scenario(name: &str, fixed: bool) -> PathBuf {
     Workshop::open().build_scenario(name, fixed)
 }
 
+/// Makes sure that the toolchain can build for that target.
+pub(crate) fn need_target(target: Target) {
+    workshop::need_target(target);
+}
+
 /// Makes sure that the C toolchain is there.
 pub(crate) fn c_toolchain() {
     tier::require(Need::C);

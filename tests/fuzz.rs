@@ -12,7 +12,7 @@ pub(crate) mod jobs;
 mod kinds;
 mod odd;
 
-use crate::corpus;
+use crate::corpus::{self, Target};
 use crate::fozzy::{Fozzy, Ran};
 use crate::wait;
 use serde_json::Value;
@@ -62,7 +62,7 @@ fn a_fuzz_target_of_the_sdk_panics_and_the_finding_replays_alone() {
     let fozzy = Fozzy::new();
     let parser = corpus::scenario("parser", false);
     let found = campaign(&fozzy, &parser, 0, 800, &["--minimize", "--crash-only"]).exits(4).json();
-    assert_eq!(signatures(&found), ["panic at src/lib.rs:23:30"]);
+    assert_eq!(signatures(&found), ["panic at parser/src/lib.rs:23:30"]);
     let finding = &found["fuzz"]["findings"][0];
     assert_eq!(finding["confirmed"], true, "{finding}");
     replays_alone(&fozzy, &finding["tracePath"], 4);
@@ -167,6 +167,8 @@ fn a_fault_behind_a_checksum_in_c_is_found_from_a_sample_within_16_000_execution
 
 #[test]
 fn a_cargo_fuzz_folder_is_fuzzed_as_it_is() {
+    // The command would add it.
+    corpus::need_target(Target::Wasip1);
     let fozzy = Fozzy::new();
     let guest = crate::fozzy::repository().join("tests/guests/cargo-fuzz");
     for folder in ["fuzz/fuzz_targets", "fuzz/corpus/decode"] {

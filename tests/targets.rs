@@ -136,7 +136,7 @@ fn a_trap_of_the_target_is_a_finding_of_its_machine() {
         finding.clone()
     };
     let trapped = |end: &ExecutionEnd| matches!(end, ExecutionEnd::Trapped { .. });
-    let finding = check("panic", Status::Crash, "node `target`: panic at src/lib.rs", trapped);
+    let finding = check("panic", Status::Crash, "node `target`: panic at peer/src/lib.rs", trapped);
     assert!(finding.message.contains("the peer panics"), "{finding:?}");
     assert!(finding.backtrace.iter().any(|frame| frame.function.contains("behave")), "{finding:?}");
     check("exit", Status::Crash, "exited with code 1 instead of answering", trapped);

@@ -11,7 +11,7 @@
 //! Cargo itself knows what of a workspace is fresh; a stamp only spares asking it.
 
 use super::Target;
-use super::workshop::{Workshop, is_current, must, run, sources};
+use super::workshop::{Workshop, is_current, must, need_target, run, sources};
 use crate::fozzy::repository;
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -80,6 +80,7 @@ impl Workshop {
     /// The module of a package of that batch; all of the batch is built.
     pub(super) fn batch(&self, batch: &Batch, folder: &str) -> PathBuf {
         static BUILT: Mutex<BTreeSet<&str>> = Mutex::new(BTreeSet::new());
+        need_target(batch.target);
         let module = self.folder(batch.target).join(format!("{folder}{}.wasm", batch.suffix));
         if !BUILT.lock().expect("nobody panics with it").contains(batch.name) {
             self.build(batch);

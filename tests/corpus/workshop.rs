@@ -71,24 +71,29 @@ fn output_folder() -> PathBuf {
     }
 }
 
-/// What `rustc -vV` says, of a toolchain that has the wasm targets.
+/// What `rustc -vV` says.
 fn rustc() -> &'static str {
     static RUSTC: OnceLock<String> = OnceLock::new();
-    RUSTC.get_or_init(|| {
-        add_targets();
-        text(run(Command::new("rustc").arg("-vV").current_dir(guests_folder())))
+    RUSTC.get_or_init(|| text(run(Command::new("rustc").arg("-vV").current_dir(guests_folder()))))
+}
+
+/// Where the toolchain keeps what belongs to its targets.
+fn libraries() -> &'static Path {
+    static LIBRARIES: OnceLock<PathBuf> = OnceLock::new();
+    LIBRARIES.get_or_init(|| {
+        let sysroot = text(run(Command::new("rustc").args(["--print", "sysroot"]).current_dir(guests_folder())));
+        Path::new(sysroot.trim()).join("lib/rustlib")
     })
 }
 
-fn add_targets() {
-    let sysroot = text(run(Command::new("rustc").args(["--print", "sysroot"]).current_dir(guests_folder())));
-    let libraries = Path::new(sysroot.trim()).join("lib/rustlib");
-    let mut missing = Target::ALL.iter().filter(|target| !libraries.join(target.triple()).is_dir());
-    let Some(first) = missing.next() else { return };
-    tier::require(Need::Target(first.triple()));
-    say("adding the wasm targets to the toolchain");
-    let triples = Target::ALL.map(Target::triple);
-    run(Command::new("rustup").args(["target", "add"]).args(triples).current_dir(guests_folder()));
+/// Makes sure that the toolchain has the standard library of that target.
+pub(super) fn need_target(target: Target) {
+    if libraries().join(target.triple()).is_dir() {
+        return;
+    }
+    tier::require(Need::Target(target.triple()));
+    say(&format!("adding {} to the toolchain", target.triple()));
+    run(Command::new("rustup").args(["target", "add", target.triple()]).current_dir(guests_folder()));
 }
 
 /// The right to build: holds the lock on the output folder until it is dropped.
@@ -100,7 +105,7 @@ pub(super) struct Workshop {
 }
 
 impl Workshop {
-    /// Waits until no other process builds, and makes sure that the toolchain has the wasm targets.
+    /// Waits until no other process builds.
     pub(super) fn open() -> Workshop {
         let output = output_folder();
         must(fs::create_dir_all(&output), "create", &output);
@@ -114,6 +119,7 @@ impl Workshop {
     /// A published program, compiled unchanged.
     pub(super) fn install(&self, package: &Package, target: Target) -> PathBuf {
         let &Package { name, version, binary } = package;
+        need_target(target);
         let inputs = format!("{name} {version} {binary} {REGISTRY_PROFILE:?}\n{}", self.rustc);
         self.make(target, binary, &inputs, |module| {
             let root = self.registry_build().join(target.triple());

@@ -190,7 +190,7 @@ fn findings_are_told_in_sarif_and_to_github_with_their_source_lines() {
         format!("GITHUB_ACTIONS=true fozzy fuzz {parser} --det --runs 800 --crash-only --sarif out.sarif --json");
     let ran = fozzy.shell(&script).exits(4);
     assert!(ran.err().contains("::error "), "{}", ran.err());
-    assert!(ran.err().contains("title=panic at src/lib.rs%3A23%3A30"), "{}", ran.err());
+    assert!(ran.err().contains("title=panic at parser/src/lib.rs%3A23%3A30"), "{}", ran.err());
     let sarif: Value = serde_json::from_slice(&fozzy.read("out.sarif")).expect("it is JSON");
     // What the schema of 2.1.0 requires.
     assert_eq!(sarif["version"], "2.1.0");
@@ -203,5 +203,5 @@ fn findings_are_told_in_sarif_and_to_github_with_their_source_lines() {
     assert_eq!(place["region"]["startLine"], 23);
     assert!(place["artifactLocation"]["uri"].as_str().is_some_and(|uri| uri.ends_with("src/lib.rs")), "{place}");
     assert!(run["tool"]["driver"]["rules"].as_array().is_some_and(|rules| rules[0]["id"] == "panic"));
-    assert_eq!(result["partialFingerprints"]["fozzySignature/v1"], "panic at src/lib.rs:23:30");
+    assert_eq!(result["partialFingerprints"]["fozzySignature/v1"], "panic at parser/src/lib.rs:23:30");
 }

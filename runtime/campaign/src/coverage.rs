@@ -12,7 +12,7 @@
 
 use fozzy_check::is_own;
 use fozzy_engine::{Program, ProgramCoverage};
-use fozzy_instrument::source::{DebugSymbols, SourceFrame};
+use fozzy_instrument::source::{DebugSymbols, LineInfo, SourceFrame};
 use fozzy_instrument::{CodeRange, Edge, EdgeKind, ModuleChoice, ModuleOrdinal, OriginalOffset};
 use fozzy_report::coverage::{
     ComponentCoverage, EdgeCoverage, FileCoverage, FunctionCoverage, LineCoverage, ModuleCoverage,
@@ -211,7 +211,7 @@ impl Builder<'_> {
         }
         let frames = self.symbols.frames(module, offset);
         self.plain = match frames.as_slice() {
-            [frame] if frame.file.is_none() && !self.symbols.has_lines(module) => {
+            [frame] if frame.file.is_none() && self.symbols.line_info(module) != LineInfo::Present => {
                 Some(((module, function), offset, frame.clone()))
             }
             _ => None,

@@ -12,7 +12,7 @@
 //! A component that is called from outside, brought back from checkpoints, and covered:
 //!
 //! ```
-//! use fozzy_engine::{Build, CallError, Program, Reactor, Restored, Switches, load};
+//! use fozzy_engine::{Build, CallError, Program, Reactor, RestoreMethod, Switches, load};
 //! use fozzy_trace::plan::Inputs;
 //! use fozzy_trace::source::Seeded;
 //! use fozzy_trace::{End, Plan, Seed};
@@ -48,7 +48,7 @@
 //! // Keep the state, go on, and come back.
 //! let rich = reactor.checkpoint()?;
 //! assert_eq!(reactor.call(&mut pay, (60,))?, (10,));
-//! assert_eq!(reactor.restore(rich)?, Restored::InPlace);
+//! assert_eq!(reactor.restore(rich)?, RestoreMethod::InPlace);
 //!
 //! // A trap ends the guest, until a checkpoint is restored: then a fresh instance gets its state.
 //! reactor.clear_coverage();
@@ -61,7 +61,7 @@
 //! let hits = sites.hits(|module| &bytes[module.0 as usize], None);
 //! assert_eq!((hits.len(), hits.iter().filter(|hit| **hit).count()), (3, 2), "entry, then, else");
 //!
-//! assert_eq!(reactor.restore(rich)?, Restored::Fresh);
+//! assert_eq!(reactor.restore(rich)?, RestoreMethod::Fresh);
 //! assert_eq!(reactor.call(&mut pay, (70,))?, (0,));
 //!
 //! // Decisions: everything that was asked, and answered by the source, stands in the history.

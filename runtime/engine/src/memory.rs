@@ -6,7 +6,7 @@
 //! ```
 //!
 //! wasmtime asks [`HostMemories`] for each memory, synchronously and in order of instantiation, on the
-//! thread that instantiates. [`collect`] hands those memories to whoever is instantiating, who can then
+//! thread that instantiates. [`collect`] hands those memories to the instantiating code, which can then
 //! hash them after the guest has returned. [`offer`] has the next instance get memories that there are already, as they
 //! are: mapping new ones, and touching their pages for the first time, is most of what an instance costs.
 //!
@@ -177,7 +177,7 @@ impl Region {
         unsafe { std::ptr::write_bytes(self.base.as_ptr().add(range.start), 0, range.len()) }
     }
 
-    /// Makes the memory inaccessible, or accessible again. A guest that touches it meanwhile traps; nobody else may.
+    /// Makes the memory inaccessible, or accessible again. A guest that touches it meanwhile traps; no other code may touch it.
     pub(crate) fn forbid(&self, forbidden: bool) {
         let protection = if forbidden { libc::PROT_NONE } else { libc::PROT_READ | libc::PROT_WRITE };
         // SAFETY: the range is the accessible part of our own mapping; its bytes do not change. Wasm code that touches it
@@ -355,7 +355,7 @@ mod tests {
         let region = || Region::map(16 << 20, 32 << 20, 65_536).expect("address space");
         let write = |region: &Region, at: usize, byte: u8| {
             assert!(at < region.bytes().len());
-            // SAFETY: inside the accessible part of a mapping that nobody else uses.
+            // SAFETY: inside the accessible part of a mapping that has no other user.
             unsafe { region.base.as_ptr().add(at).write_volatile(byte) };
         };
         let (plain, other) = (region(), region());

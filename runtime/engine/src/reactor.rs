@@ -1,4 +1,4 @@
-//! A component that is called from outside, and whose state can be kept and brought back.
+//! A component that is called from outside, and whose state can be captured and restored.
 //!
 //! ```text
 //! start ─▶ call ─▶ checkpoint A ─▶ call ─▶ call ─▶ checkpoint B
@@ -70,7 +70,7 @@ pub enum ReactorError {
     Start(String),
 }
 
-/// A call that gave no result.
+/// A call that did not return.
 #[derive(Debug, thiserror::Error)]
 pub enum CallError {
     /// The guest ended in it. It can be called again after a restore.
@@ -104,13 +104,13 @@ pub enum CallError {
 /// How a checkpoint was restored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RestoreMethod {
-    /// The instance that there was got the state.
+    /// The state was restored in the present instance.
     InPlace,
-    /// A fresh instance got the state.
+    /// The state was restored in a fresh instance.
     Fresh,
-    /// A fresh instance was called again.
+    /// All calls since the nearest state were made again, in a fresh instance.
     Repeated {
-        /// How many calls that took.
+        /// The number of calls that were made again.
         calls: u64,
     },
 }
@@ -134,15 +134,15 @@ pub struct Reactor {
     start: World,
     live: ReactorInstance,
     checkpoints: Checkpoints,
-    /// The checkpoint that the instance went on from.
+    /// The checkpoint from which the instance continued.
     base: CheckpointId,
     /// Whether the guest has ended.
     over: bool,
-    /// Whether something was done that is not repeated.
+    /// Whether an action was made that a restore does not repeat.
     finished: bool,
-    /// What is known of states, for who asks for them.
+    /// Recognises states, once [`Reactor::find_states`] was called.
     changes: Option<StateLearner>,
-    /// Pages that were written, to be used again.
+    /// Written pages; kept to reuse the allocation.
     pages: Vec<u32>,
 }
 
@@ -238,8 +238,8 @@ impl Reactor {
         told
     }
 
-    /// A new instance on the machine as it was at the start, after what this one did: as a sequence of a scenario begins.
-    /// Its checkpoints are its own.
+    /// Starts a new instance on the initial machine, with the history so far: as a sequence of a scenario begins. It has no
+    /// checkpoints of this one.
     pub(crate) fn begin_again(self, scenario: ScenarioStats) -> Result<Reactor, ReactorError> {
         let Reactor { program, start, live, .. } = self;
         let mut run = live.run().fork();
@@ -252,7 +252,7 @@ impl Reactor {
         Reactor::with_run(program, start, run)
     }
 
-    /// Lets the guest do something after which nothing is done with it but a restore: it is not repeated by one.
+    /// Executes guest code after which only a restore may follow; a restore does not repeat it.
     pub(crate) fn finish<R>(
         &mut self,
         act: impl FnOnce(&mut Store<Host>, &Instance) -> wasmtime::Result<R>,
@@ -266,7 +266,7 @@ impl Reactor {
         result
     }
 
-    /// Changes the computer before the guest does something after which it is restored.
+    /// Changes the computer before guest code after which only a restore may follow.
     pub(crate) fn change<R>(&mut self, change: impl FnOnce(&mut World) -> R) -> R {
         self.live.change(change)
     }
@@ -277,7 +277,7 @@ impl Reactor {
         self.live.answer_from(source);
     }
 
-    /// Keeps the state as it is now.
+    /// Captures the present state.
     ///
     /// # Errors
     /// [`CallError::Over`] when the guest has ended; otherwise when the machine fails.
@@ -291,10 +291,10 @@ impl Reactor {
         Ok(self.base)
     }
 
-    /// Brings back the state of a checkpoint, and says how.
+    /// Restores the state of a checkpoint. The answer says how.
     ///
     /// # Errors
-    /// When the machine fails, or what was called again did something else than the first time.
+    /// When the machine fails, or a repeated call had another result than the first time.
     ///
     /// # Panics
     /// When `checkpoint` is of another reactor.
@@ -316,7 +316,7 @@ impl Reactor {
         Ok(restored)
     }
 
-    /// Goes back to the nearest checkpoint before that has its state, and calls everything since again.
+    /// Restores the nearest ancestor that has its state, and repeats all calls since.
     fn repeat(&mut self, checkpoint: CheckpointId) -> Result<u64, HarnessError> {
         let (from, steps) = self.checkpoints.way_to(checkpoint);
         match from {
@@ -349,8 +349,8 @@ impl Reactor {
         self.live.watch(limit)
     }
 
-    /// Makes all calls since the start again, in an instance of another build of the same component, up to the first
-    /// that fails there; the answer is that failure, if there was one.
+    /// Repeats all calls since the start in an instance of another build of the same component, up to the first failure
+    /// there. The answer is that failure, if there is one.
     ///
     /// # Errors
     /// When the instance cannot be made.
@@ -363,7 +363,7 @@ impl Reactor {
         Ok((other, failed))
     }
 
-    /// Forgets a checkpoint. What was made from it stays, and the way to it is kept for that.
+    /// Discards a checkpoint. Its descendants stay, and the calls that lead to them.
     pub fn discard(&mut self, checkpoint: CheckpointId) {
         self.checkpoints.discard(checkpoint);
     }
@@ -379,7 +379,7 @@ impl Reactor {
         CheckpointUsage { pages_copied: self.live.pages_copied(), ..self.checkpoints.holdings() }
     }
 
-    /// Finds written pages in this way from now on.
+    /// Selects how written pages are found from now on.
     ///
     /// # Errors
     /// When this machine or this component does not have it, in one sentence.
@@ -411,8 +411,8 @@ impl Reactor {
         self.changes = self.live.changes();
     }
 
-    /// In which state the guest is after a step, as far as its memory says: equal numbers are equal states. `None` as long as
-    /// it is not known what of the memory matters, and where the guest's own code does not tell what it writes.
+    /// The state of the guest after a step, judged by its memory: equal numbers are equal states. `None` as long as the
+    /// relevant words of the memory are not known, and in builds that do not mark what they write.
     pub fn memory_state(&mut self) -> Option<u64> {
         let changes = self.changes.as_mut()?;
         self.live.look_at_changes(changes, &mut self.pages)
@@ -450,19 +450,19 @@ impl Reactor {
         &self.live.run().world
     }
 
-    /// Virtual time.
+    /// The virtual time.
     #[must_use]
     pub fn now(&self) -> Instant {
         self.world().clock.now()
     }
 
-    /// What happened so far.
+    /// The history so far.
     #[must_use]
     pub fn history(&self) -> History {
         self.live.run().recorder.so_far()
     }
 
-    /// Looks at every byte of memory for a write that was not seen. Captures and restores look at a few pages by themselves, in turn.
+    /// Compares all memory for a write that was missed. Captures and restores compare a few pages each, in turn.
     ///
     /// # Errors
     /// When there is one, which is a fault of ours; when the guest has ended, or the machine fails.

@@ -11,7 +11,7 @@
 //! Invariant: a call is recorded exactly once, when it is answered, also when that ends the guest.
 //! Not here: what the guests of a run share (`run`).
 
-use crate::outgoing_call::CallTarget;
+use crate::outgoing_call::TargetHost;
 use crate::run::RunGuard;
 use fozzy_trace::facts::ReportedFailure;
 use fozzy_trace::source::Override;
@@ -19,7 +19,7 @@ use fozzy_trace::{BackendRequest, DecisionPart, Duration, NodeId, Observation, P
 use fozzy_world::{Deadlock, Node, OpContext, OutputKind, Stdin, TableError, Wait, World};
 use std::fmt;
 
-/// What one call of the host counts in the instruction budget, and each byte that it moves counts one: a
+/// Cost of one host call in the instruction budget; each byte that it moves costs one more. A
 /// guest that only calls would otherwise use real time without using fuel. Host work is bounded by the
 /// whole budget, beside the guest's own instructions.
 pub const HOST_CALL_FUEL: u64 = 100;
@@ -58,7 +58,7 @@ pub enum GuestStop {
         /// 0 to 255.
         code: u8,
     },
-    /// Every guest waits in vain.
+    /// Deadlock: every guest waits, and nothing can wake one.
     Hang(Deadlock),
     /// A replay asked the real computer for something else than was recorded.
     Diverged {
@@ -74,9 +74,9 @@ pub enum GuestStop {
     },
     /// The guest judges itself, and has failed.
     Failed(Box<ReportedFailure>),
-    /// The component that the guest called came to its end, and the guest does not outlive that.
+    /// The component that the guest called has ended, and the guest does not outlive that.
     CalledEnded,
-    /// Somebody wants to look at the run as it is now.
+    /// The run has reached the moment that was asked for.
     Looked,
     /// Virtual time went past its bound.
     TimeExhausted,
@@ -97,7 +97,7 @@ pub enum GuestStop {
 }
 
 impl GuestStop {
-    /// Whether the guest ended by what it did itself, and not because somebody stopped it.
+    /// Whether the guest ended by its own action, and was not stopped.
     pub(crate) fn is_own(&self) -> bool {
         matches!(self, GuestStop::Exit { .. } | GuestStop::Misuse { .. })
     }
@@ -129,11 +129,11 @@ impl From<Deadlock> for GuestStop {
     }
 }
 
-/// How far an attempt at a call came.
+/// The result of one attempt at a call.
 pub(crate) enum CallProgress<R> {
     /// This is the answer.
     Done(R),
-    /// Not before one of these is over; then the attempt is made again.
+    /// The attempt is made again once one of these is over.
     Wait(Vec<Wait>),
 }
 
@@ -150,10 +150,10 @@ pub struct Host {
     /// Whether the guest's handles are being rebuilt: dropping one has no meaning then.
     pub rebuilding: bool,
     /// The instances of the component whose exports the guest imports.
-    pub called: Vec<Box<dyn CallTarget>>,
+    pub called: Vec<Box<dyn TargetHost>>,
     /// The one that calls are of.
     pub(crate) selected: usize,
-    /// Whether the guest goes on when one of them comes to its end.
+    /// Whether the guest continues when one of them ends.
     pub(crate) outlives: bool,
 }
 
@@ -354,7 +354,7 @@ impl Host {
         Ok(world.is_ready(node, wait))
     }
 
-    /// The guest looks at its input: now it must be there.
+    /// The guest reads its input: it is fetched now.
     pub(crate) fn look_at_stdin(&mut self) -> Result<(), GuestStop> {
         if self.node != NodeId(0) {
             return Ok(());
@@ -367,7 +367,7 @@ impl Host {
         Ok(())
     }
 
-    /// Adds to an output, and shows it to whoever watches.
+    /// Adds to an output, and shows it to the observer.
     pub(crate) fn output(&mut self, kind: OutputKind, bytes: &[u8]) {
         let node = self.node;
         let run = &mut *self.run;

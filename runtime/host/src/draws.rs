@@ -1,7 +1,7 @@
 //! Values that are drawn for a guest, before it is called: the arguments of a function, a request.
 //!
 //! ```text
-//! below 5 ─▶ 3        fill 2 bytes ─▶ "hi"        asked of the run (and recorded), or of a source by itself
+//! below 5 ─▶ 3        fill 2 bytes ─▶ "hi"        asked of the run (and recorded), or of a source without a run
 //! ```
 //!
 //! Not here: which values are drawn (`fozzy-engine`).
@@ -16,10 +16,10 @@ use wasmtime::Result;
 
 const ARGUMENTS: Import = Import::new("fozzy:scenario/call.arguments");
 
-/// The purpose of all that is drawn here.
+/// The purpose of these decisions.
 const PURPOSE: Purpose = Purpose::Choice(DecisionPart::beginning(0));
 
-/// Who is asked.
+/// A source of drawn values.
 pub trait DrawSource {
     /// A number below `bound`.
     fn below(&mut self, site: &str, bound: u64) -> u64;
@@ -27,7 +27,7 @@ pub trait DrawSource {
     fn fill(&mut self, site: &str, out: &mut [u8]);
 }
 
-/// A source by itself, outside of any run.
+/// Draws from a decision source, outside of any run.
 pub struct DecisionDraws<'a>(pub &'a mut dyn DecisionSource);
 
 fn question(site: &str) -> Question<'_> {
@@ -71,8 +71,8 @@ impl Host {
         self.world().http_answered(received.exchange).is_some()
     }
 
-    /// A function is about to be called, as all of a run, with what `draw` draws, and says for people. It is asked for in
-    /// a part of its own, so that what the guest draws does not depend on it.
+    /// Draws and records the arguments of the single call of a run. `draw` gives the values and their text. They are drawn in a
+    /// part of their own, so that the guest's draws do not depend on them.
     ///
     /// # Errors
     /// When the guest's budget is used up.

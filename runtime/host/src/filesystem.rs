@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! descriptor handle ─┬▶ Descriptor (plain value) ─▶ faults ─▶ Disk::operation ─▶ Errno ─▶ error-code
-//!                    └▶ LiveFile ─▶ a question to the real computer (`live`) ────────┘
+//!                    └▶ LiveFile ─▶ a question to the real computer (`real_files`) ────────┘
 //! ```
 //!
 //! Invariant: every descriptor and stream that is opened holds its node until it is dropped.
@@ -67,7 +67,7 @@ const GET_DIRECTORIES: Import = Import::new("wasi:filesystem/preopens.get-direct
 const ROOT: &str = "/";
 
 type FsResult<T> = Result<std::result::Result<T, ErrorCode>>;
-type Answer<T> = std::result::Result<T, Errno>;
+type DiskResult<T> = std::result::Result<T, Errno>;
 
 /// What a descriptor handle stands for.
 #[derive(Clone, Copy)]
@@ -130,7 +130,7 @@ impl Host {
         handle: &Resource<DescriptorResource>,
         asked: impl Record,
         touch: DiskAccess<'_>,
-        body: impl FnOnce(&mut Disk, &files::FileDescriptor, u64) -> Answer<T>,
+        body: impl FnOnce(&mut Disk, &files::FileDescriptor, u64) -> DiskResult<T>,
         live: impl FnOnce(&mut Host, LiveFile) -> RealFileResult<T>,
     ) -> FsResult<T> {
         let rep = handle.rep();
@@ -154,7 +154,7 @@ impl Host {
         handles: (&Resource<DescriptorResource>, &Resource<DescriptorResource>),
         asked: impl Record,
         touch: DiskAccess<'_>,
-        body: impl FnOnce(&mut Disk, &files::FileDescriptor, &files::FileDescriptor, u64) -> Answer<T>,
+        body: impl FnOnce(&mut Disk, &files::FileDescriptor, &files::FileDescriptor, u64) -> DiskResult<T>,
         live: impl FnOnce(&mut Host, LiveFile, LiveFile) -> RealFileResult<T>,
     ) -> FsResult<T> {
         let (one, other) = (handles.0.rep(), handles.1.rep());
@@ -180,7 +180,7 @@ impl Host {
         handle: &Resource<DescriptorResource>,
         asked: impl Record,
         touch: DiskAccess<'_>,
-        grant: impl FnOnce(&mut Disk, &files::FileDescriptor, u64) -> Answer<Handle>,
+        grant: impl FnOnce(&mut Disk, &files::FileDescriptor, u64) -> DiskResult<Handle>,
         live: impl FnOnce(&mut Host, LiveFile) -> RealFileResult<Handle>,
     ) -> FsResult<Resource<R>> {
         let rep = handle.rep();
@@ -642,7 +642,7 @@ fn set_times(
     follow: bool,
     accessed: NewTimestamp,
     modified: NewTimestamp,
-) -> Answer<FileOperation> {
+) -> DiskResult<FileOperation> {
     let time = |time| {
         Ok(match new_time(time)? {
             FileTimeChange::NoChange => TimestampUpdate::NoChange,
@@ -732,7 +732,7 @@ fn hash(hash: files::MetadataHash) -> MetadataHashValue {
     MetadataHashValue { lower: hash.lower, upper: hash.upper }
 }
 
-fn new_time(time: NewTimestamp) -> Answer<FileTimeChange> {
+fn new_time(time: NewTimestamp) -> DiskResult<FileTimeChange> {
     Ok(match time {
         NewTimestamp::NoChange => FileTimeChange::NoChange,
         NewTimestamp::Now => FileTimeChange::Now,

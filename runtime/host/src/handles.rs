@@ -6,8 +6,8 @@
 //! borrow<thing>       ─ its number ─▶ 3 ─ Handles: still there        ─▶ borrow<thing>
 //! ```
 //!
-//! Invariants: a number is given once for as long as somebody can have it; what was given away, or ended with its instance, is
-//! found by nobody. All resources of the called component are of one type to its caller, where validation has told them apart.
+//! Invariants: a number is given once for as long as a guest can hold it; what was given away, or ended with its instance, is
+//! not found. All resources of the called component are of one type to its caller, where validation has told them apart.
 //! Not here: which types have handles and may be linked (`fozzy-engine`).
 
 use std::collections::BTreeMap;
@@ -15,7 +15,7 @@ use std::fmt;
 use wasmtime::component::{ResourceAny, ResourceDynamic, ResourceType, Type, Val};
 use wasmtime::{AsContextMut, Result};
 
-/// What every resource of a called component is to its caller.
+/// The type that every resource of a target has for its caller.
 pub(crate) fn proxy() -> ResourceType {
     ResourceType::host_dynamic(0)
 }
@@ -29,7 +29,7 @@ pub struct TargetHandles {
     instance: (u32, u32),
 }
 
-/// The instance whose resource has this number, of so many.
+/// The instance whose resource has this number.
 pub(crate) fn instance_of(number: u32, instances: usize) -> usize {
     number as usize % instances.max(1)
 }
@@ -76,7 +76,7 @@ impl TargetHandles {
     /// What the instance has answered: numbers in the place of its resources.
     ///
     /// # Errors
-    /// None by itself.
+    /// None; it has the shape of its counterpart.
     pub fn sent(&mut self, types: impl Iterator<Item = Type>, values: &mut [Val]) -> Result<()> {
         for (value, of) in values.iter_mut().zip(types) {
             let answer = std::mem::replace(value, Val::Bool(false));
@@ -96,12 +96,12 @@ impl TargetHandles {
         self.of_number.remove(&number)
     }
 
-    /// The instance is gone.
+    /// Forgets all handles: the instance has ended.
     pub fn forget(&mut self) {
         self.of_number.clear();
     }
 
-    /// Whoever had numbers is gone as well.
+    /// The holders of the numbers are gone as well.
     pub fn begin_again(&mut self) {
         *self = TargetHandles::of(self.instance.0, self.instance.1);
     }

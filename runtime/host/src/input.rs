@@ -5,7 +5,7 @@
 //! guest looks         all of it is read, once; every execution and the trace have these bytes
 //! ```
 //!
-//! A program that does not read must not wait for a pipe that nobody closes. It is still an input by
+//! A program that does not read must not wait for a pipe that is never closed. It is still an input by
 //! content: when it is read cannot be seen by the guest, only what it holds.
 
 use std::fmt;
@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 type InputReader = Box<dyn FnOnce() -> Result<Vec<u8>, String> + Send>;
 
-/// Bytes that are there when they are asked for.
+/// Bytes that are read when they are first asked for.
 pub struct LazyInput {
     read: Mutex<Option<InputReader>>,
     bytes: OnceLock<Result<Arc<[u8]>, String>>,
@@ -37,7 +37,7 @@ impl LazyInput {
         self.bytes.get_or_init(read).clone()
     }
 
-    /// The bytes, if anybody looked at them.
+    /// The bytes, if they were read.
     #[must_use]
     pub fn taken(&self) -> Option<Arc<[u8]>> {
         self.bytes.get().and_then(|bytes| bytes.as_ref().ok()).cloned()

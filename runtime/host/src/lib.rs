@@ -26,6 +26,7 @@ mod faults;
 mod filesystem;
 mod handles;
 mod http;
+mod import_numbers;
 mod input;
 mod io;
 mod limiter;
@@ -47,16 +48,18 @@ mod streams;
 mod sync_linker;
 mod time;
 mod values;
+pub mod wave;
 
 pub use bindings::{IncomingRequestResource, ResponseOutparamResource};
 pub use call::{GuestStop, HOST_CALL_FUEL, Host};
 pub use draws::{DecisionDraws, DrawSource};
 pub use handles::{StaleHandle, TargetHandles};
+pub use import_numbers::{history_name, number_collision};
 pub use input::LazyInput;
 pub use limiter::{MachineOutOfMemory, MemoryLimiter};
 pub use linker::{ImportFault, add_to_linker, import_problem, known_interfaces, refused_imports};
 pub use outgoing_call::{
-    Answer, CallFuture, CallResult, CallTarget, CallerKind, NamedCall, RestartMode, link, link_resource,
+    Answer, CallFuture, CallResult, CallerKind, NamedCall, RestartMode, TargetHost, link, link_resource,
     link_with_handles,
 };
 pub use run::{OBSERVED_BYTES_MAX, OutputTee, RESTART_FUEL, Run, RunGuard, RunSlot};

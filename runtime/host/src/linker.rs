@@ -80,7 +80,7 @@ pub struct ImportFault {
 /// # Errors
 /// When wasmtime refuses a definition, which no component can bring about.
 pub fn add_to_linker(linker: &mut Linker<Host>) -> Result<()> {
-    // Marked unstable in WASI; whoever imports it gets it.
+    // Marked unstable in WASI; offered to every program that imports it.
     let mut options = LinkOptions::default();
     options.network_error_code(true);
     Computer::add_to_linker::<Host, HasSelf<Host>>(linker, &options, |host| host)
@@ -89,7 +89,7 @@ pub fn add_to_linker(linker: &mut Linker<Host>) -> Result<()> {
 /// How the imports begin by which an accessor mints handles.
 const MINT: &str = "fozzy-mint-";
 
-/// The imports of `component` that nobody here knows, in the component's order. With an accessor it may mint handles.
+/// The imports of `component` that the sandbox does not offer, in the component's order. With an accessor it may mint handles.
 #[must_use]
 pub fn refused_imports(engine: &Engine, component: &Component, accessor: bool) -> Vec<ImportFault> {
     let imports =

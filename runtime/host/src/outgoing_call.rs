@@ -16,6 +16,7 @@
 use crate::bindings::fozzy::target::control;
 use crate::call::{GuestStop, Host, Import};
 use crate::handles::{StaleHandle, handles, instance_of, numbers, proxy};
+use crate::import_numbers::history_name;
 use crate::run::Run;
 use crate::sync_linker::now;
 use crate::values::{ValueList, simplest};
@@ -36,22 +37,22 @@ const RESTART: Import = Import::new("fozzy:target/control.restart");
 const CALL: Import = Import::new("fozzy:target/control.call");
 const LOSE_POWER: Import = Import::new("fozzy:target/control.lose-power");
 
-/// How a call of a component went.
+/// The result of a call of the target.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CallResult {
     /// It has answered.
     Yes,
-    /// It came to its end, now or before; the run can go on.
+    /// The target has ended, now or before; the run can continue.
     Down,
-    /// It came to its end, and the run with it.
+    /// The target has ended, and the run with it.
     Over,
-    /// It was not called, as it knows nothing of a handle.
+    /// The target was not called: a handle is stale.
     Gone(StaleHandle),
     /// The real machine failed.
     Machine(String),
 }
 
-/// What becomes of a component that is ended from outside.
+/// How the target is restarted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RestartMode {
     /// Its machine is as it was at the start of the run.
@@ -62,19 +63,19 @@ pub enum RestartMode {
     PowerLoss,
 }
 
-/// A call on its way, and the run again.
+/// A call in progress; it resolves to the run and the result.
 pub type CallFuture<'a> = Pin<Box<dyn Future<Output = (Box<Run>, CallResult)> + Send + 'a>>;
 
-/// A call of a function that is known by its name only.
+/// A call of a function by its name.
 #[derive(Debug)]
 pub struct NamedCall {
-    /// Its place, as of those that were linked.
+    /// Its place among the linked functions.
     pub place: usize,
     /// Its type.
     pub of: ComponentFunc,
-    /// With what it is called.
+    /// Its arguments.
     pub arguments: Vec<Val>,
-    /// Room for what it gives back.
+    /// Space for its results.
     pub results: Vec<Val>,
     /// What is expected of it.
     pub expected: Option<Val>,
@@ -83,7 +84,7 @@ pub struct NamedCall {
 pub use control::Answer;
 
 /// A component that can be called.
-pub trait CallTarget: Send + Any {
+pub trait TargetHost: Send + Any {
     /// Gets a call ready of a function that is known by its name, with arguments and what is expected in WAVE.
     ///
     /// # Errors
@@ -94,7 +95,7 @@ pub trait CallTarget: Send + Any {
         arguments: &str,
         expected: Option<&str>,
     ) -> std::result::Result<NamedCall, String>;
-    /// What such a function gave back.
+    /// The answer of a call by name, as text.
     fn tell(&self, results: &[Val], expected: Option<&Val>) -> Answer;
     /// Its machine.
     fn node(&self) -> NodeId;
@@ -109,21 +110,20 @@ pub trait CallTarget: Send + Any {
     ) -> CallFuture<'a>;
     /// Drops the resource of a handle.
     fn drop_handle(&mut self, run: Box<Run>, part: DecisionPart, number: u32) -> CallFuture<'_>;
-    /// Ends it; the next call begins another instance.
+    /// Ends the instance; the next call starts another one.
     fn restart(&mut self, run: &mut Run, how: RestartMode);
-    /// Why it answers nothing.
+    /// Why the target is down; `None` while it is up.
     fn down(&self) -> Option<String>;
 }
 
 /// The name of a function in the history, and its number.
 fn recorded(interface: &str, function: &str) -> (Arc<str>, u32) {
-    let plain = interface.split('@').next().unwrap_or(interface);
-    let name: Arc<str> = format!("{plain}.{function}").into();
+    let name: Arc<str> = history_name(interface, function).into();
     let id = Import::number(&name);
     (name, id)
 }
 
-/// Whom a component is linked for.
+/// The caller for which a target is linked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CallerKind {
     /// One of several guests that take turns.
@@ -231,7 +231,7 @@ impl Host {
         Ok(())
     }
 
-    /// Lends the run to the other component, until it has answered or come to its end.
+    /// Lends the run to the target for the length of the call.
     async fn pass_on(
         &mut self,
         place: usize,
@@ -241,8 +241,8 @@ impl Host {
     ) -> std::result::Result<(), GuestStop> {
         let called = self.called.get_mut(self.selected).ok_or_else(unlinked)?;
         self.run.world.node_mut(self.node).calling = Some(called.node());
-        let (run, answered) = called.call(self.run.lend(), self.part, place, arguments, results).await;
-        self.run.hold(run);
+        let (run, answered) = called.call(self.run.take(), self.part, place, arguments, results).await;
+        self.run.put(run);
         self.node_mut().calling = None;
         match answered {
             CallResult::Yes => Ok(()),
@@ -259,7 +259,7 @@ impl Host {
         }
     }
 
-    /// A call of a function that is known by its name only.
+    /// A call of a function by its name.
     async fn call_named(
         &mut self,
         function: &str,
@@ -292,8 +292,8 @@ impl Host {
         let place = instance_of(number, self.called.len());
         let called = self.called.get_mut(place).ok_or_else(unlinked)?;
         self.run.world.node_mut(self.node).calling = Some(called.node());
-        let (run, answered) = called.drop_handle(self.run.lend(), self.part, number).await;
-        self.run.hold(run);
+        let (run, answered) = called.drop_handle(self.run.take(), self.part, number).await;
+        self.run.put(run);
         self.node_mut().calling = None;
         match answered {
             CallResult::Yes | CallResult::Gone(_) => Ok(()),
@@ -324,7 +324,7 @@ fn unlinked() -> GuestStop {
     GuestStop::Machine { what: "a component was linked with one that is not there".to_owned() }
 }
 
-/// The guest asks the target for what it has not.
+/// A call that the target cannot answer.
 fn misused(what: &str) -> GuestStop {
     GuestStop::Misuse { import: "the target", what: what.to_owned() }
 }

@@ -1,4 +1,4 @@
-//! `fozzy:files/power`: what the disk keeps when power is lost, while the program goes on.
+//! `fozzy:files/power`: what the disk keeps when power is lost, while the program continues.
 //!
 //! Not here: what is durable (`fozzy_world::files`), losses that end the guest (`injected`).
 

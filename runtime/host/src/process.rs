@@ -233,7 +233,7 @@ impl run::HostChild for Host {
     fn drop(&mut self, this: Resource<ChildResource>) -> Result<()> {
         self.call(DROP_CHILD, this.rep(), |host| {
             let pid = host.child(DROP_CHILD, this.rep())?;
-            // Nobody will write to it any more, and it goes on: the real computer's is run now.
+            // Nothing more is written to it: the process of the real computer is run now.
             host.run_if_awaited(Wait::Process(pid))?;
             let handle = host.node_mut().table.remove(this.rep()).map_err(misuse(DROP_CHILD))?;
             host.world().close_handle(&handle);

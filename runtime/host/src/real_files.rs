@@ -1,4 +1,4 @@
-//! Files of the real computer: each operation is a question, and its answer is checked before anybody believes it.
+//! Files of the real computer: each operation is a question, and its answer is checked before it is used.
 //!
 //! ```text
 //! descriptor.read(100, 0) ─▶ Ask::File { on: 3, read 0..100 } ─▶ Run::observe ─▶ bytes 9f86…, at most 100 of them
@@ -75,7 +75,7 @@ impl Host {
         self.ask_file_for(file, operation, |answer| matches!(answer, FileResponse::Done).then_some(()))
     }
 
-    /// Opens what stands at `path`, by the rules of [`Disk::open_at`](fozzy_world::Disk::open_at); nobody holds it
+    /// Opens what stands at `path`, by the rules of [`Disk::open_at`](fozzy_world::Disk::open_at); no handle holds it
     /// yet.
     pub(crate) fn live_open(
         &mut self,

@@ -28,24 +28,24 @@ use std::task::{Context, Poll};
 /// Bytes of observations that one execution may collect: they all travel in the trace.
 pub const OBSERVED_BYTES_MAX: u64 = 1 << 30;
 
-/// What starting a guest again counts in the instruction budget: one that loses power at its first call, always, comes
-/// to an end after a thousand starts of the default budget.
+/// Cost of a restart in the instruction budget: a guest that always loses power at its first call ends after a thousand
+/// restarts of the default budget.
 pub const RESTART_FUEL: u64 = 10_000_000;
 
 /// Receives what guests write, as they write it; it cannot answer, so it cannot influence a guest.
 pub type OutputTee = Box<dyn FnMut(NodeId, OutputKind, &[u8]) + Send>;
 
-/// What all guests of one run share.
+/// The state that all guests of one run share.
 pub struct Run {
     /// The simulated computer.
     pub world: World,
-    /// What happened so far.
+    /// The history so far.
     pub recorder: Recorder,
     /// Guests that have started and not ended.
     pub guests: usize,
-    /// Why nobody can go on, for the guest that is to hear it.
+    /// The deadlock, for the guest that reports it.
     pub blocked: Option<Deadlock>,
-    /// The computer at the moment that was asked for, once the run is there. Nobody goes on then.
+    /// The computer at the moment that was asked for, once the run is there. No guest runs then.
     pub looked: Option<Box<World>>,
     until: Option<StopPoint>,
     /// Steps of scenarios that were begun.
@@ -95,7 +95,7 @@ impl Run {
         Run { reality, ..self }
     }
 
-    /// Stops at a moment, to be looked at.
+    /// Stops at a moment, for inspection.
     #[must_use]
     pub fn until(mut self, until: Option<StopPoint>) -> Run {
         self.until = until;
@@ -105,14 +105,14 @@ impl Run {
         self
     }
 
-    /// Keeps the computer as it is now, for whoever looks at it.
+    /// Keeps the computer as it is now, for inspection.
     pub fn look(&mut self) {
         if self.looked.is_none() {
             self.looked = Some(Box::new(self.world.clone()));
         }
     }
 
-    /// Whether the run is at the moment at which it is looked at, now that a guest makes its next call.
+    /// Whether the run has reached the moment to inspect, when a guest makes its next call.
     #[inline]
     pub(crate) fn is_looked_at(&mut self) -> bool {
         let Some(until) = self.until else { return false };
@@ -141,7 +141,7 @@ impl Run {
         self.reality.take()
     }
 
-    /// A run that goes on from here on its own: what it asks is answered as it would be here. Nobody watches it,
+    /// An independent run from here on: its questions are answered as they would be here. It has no observer,
     /// and no real computer answers it.
     #[must_use]
     pub fn fork(&self) -> Run {
@@ -174,7 +174,7 @@ impl Run {
         self.work
     }
 
-    /// Whether no other guest could go on, or begin, while this one waits.
+    /// Whether no other guest could continue, or begin, while this one waits.
     pub(crate) fn is_alone(&self) -> bool {
         self.guests == 1 && self.world.launches.is_empty()
     }
@@ -208,7 +208,7 @@ impl Run {
         found.ok_or_else(|| GuestStop::Machine { what: format!("the bytes {digest} of an observation are missing") })
     }
 
-    /// Asks the real computer, or the recording of what it answered; recorded before anybody judges it.
+    /// Asks the real computer, or the recording of what it answered; recorded before it is judged.
     pub(crate) fn observe(&mut self, ask: &BackendRequest) -> Result<BackendResponse, GuestStop> {
         let shown = self.redacted(ask);
         let answer = match self.source.observe(&shown, self.recorder.observed()) {
@@ -267,12 +267,12 @@ impl Decider for RunDecider<'_> {
     }
 }
 
-/// Where the run stands between two turns.
+/// Holds the run between two turns.
 #[derive(Default)]
 pub struct RunSlot(Mutex<Option<Box<Run>>>);
 
 impl RunSlot {
-    /// Leaves the run for whoever is next.
+    /// Leaves the run for the next guest.
     pub fn put(&self, run: Box<Run>) {
         let old = self.0.lock().unwrap_or_else(PoisonError::into_inner).replace(run);
         assert!(old.is_none(), "there is one run");
@@ -281,44 +281,47 @@ impl RunSlot {
     /// Takes the run.
     ///
     /// # Panics
-    /// When it is not there: somebody else holds it.
+    /// When it is not there: another guest holds it.
     #[must_use]
     pub fn take(&self) -> Box<Run> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).take().expect("the run is parked between turns")
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).take().expect("the run is in its slot between turns")
     }
 }
 
-/// The run, while it is a guest's turn; nothing, while the guest is parked.
+/// Access of one guest to the run: it holds the run during its turn, and nothing between two turns.
 pub struct RunGuard {
     run: Option<Box<Run>>,
-    parking: Arc<RunSlot>,
+    slot: Arc<RunSlot>,
 }
 
 impl RunGuard {
-    /// A guest that gets the run from `parking` when its turn comes.
+    /// A guard that takes the run from `slot` when a turn begins.
     #[must_use]
-    pub fn new(parking: Arc<RunSlot>) -> RunGuard {
-        RunGuard { run: None, parking }
+    pub fn new(slot: Arc<RunSlot>) -> RunGuard {
+        RunGuard { run: None, slot }
     }
 
-    /// The turn begins.
+    /// Begins a turn.
     pub fn begin(&mut self) {
-        self.run = Some(self.parking.take());
+        self.run = Some(self.slot.take());
     }
 
-    /// The turn ends, and does not come again.
+    /// Ends the last turn.
     pub fn end(&mut self) {
-        self.parking.put(self.run.take().expect("only who has the turn ends it"));
+        self.slot.put(self.run.take().expect("only who has the turn ends it"));
     }
 
-    /// Gives the run to the guest's callee for a while, whose turn is part of this one.
+    /// Takes the run for a call of the target, whose turn is part of this one.
+    ///
+    /// # Panics
+    /// Outside a turn.
     #[must_use]
-    pub fn lend(&mut self) -> Box<Run> {
-        self.run.take().expect("only who has the turn lends it")
+    pub fn take(&mut self) -> Box<Run> {
+        self.run.take().expect("only who has the turn takes the run")
     }
 
-    /// Has the run that was lent.
-    pub fn hold(&mut self, run: Box<Run>) {
+    /// Puts back the run that was taken.
+    pub fn put(&mut self, run: Box<Run>) {
         let old = self.run.replace(run);
         assert!(old.is_none(), "there is one run");
     }
@@ -347,7 +350,7 @@ impl DerefMut for RunGuard {
     }
 }
 
-/// Pends once.
+/// A future that is pending once.
 struct YieldOnce(bool);
 
 impl Future for YieldOnce {

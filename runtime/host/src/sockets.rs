@@ -5,7 +5,7 @@
 //! ```
 //!
 //! Invariants: every handle of a socket and of its streams holds the socket until it is dropped; an answer `would-block`
-//! costs virtual time, so that a loop which asks again and again comes to an end.
+//! costs virtual time, so that a polling loop ends.
 
 mod lookup;
 mod stream;
@@ -33,7 +33,7 @@ const DROP_NETWORK: Import = Import::new("wasi:sockets/network.network.drop");
 /// What a function of WASI answers.
 type SocketResult<T> = Result<std::result::Result<T, ErrorCode>>;
 /// What the network answers.
-type Answer<T> = std::result::Result<T, world::SocketErrorCode>;
+type NetworkResult<T> = std::result::Result<T, world::SocketErrorCode>;
 
 impl Host {
     /// Lets the network do something, after everything that is due by now.
@@ -49,7 +49,7 @@ impl Host {
         &mut self,
         import: Import,
         asked: impl Record,
-        body: impl FnOnce(&mut Host) -> std::result::Result<Answer<T>, GuestStop>,
+        body: impl FnOnce(&mut Host) -> std::result::Result<NetworkResult<T>, GuestStop>,
     ) -> SocketResult<T> {
         self.call(import, asked, |host| {
             let answer = body(host)?;

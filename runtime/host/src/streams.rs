@@ -47,7 +47,7 @@ const WRITE_BYTES_MAX: u64 = 1 << 20;
 /// Bytes that a blocking write-and-flush may carry, by the text of WASI.
 const WRITE_AND_FLUSH_BYTES_MAX: u64 = 4096;
 
-/// How an operation of a stream can fail, before it has a handle in the guest.
+/// The failure of a stream operation, before it has a handle in the guest.
 #[derive(Clone)]
 pub(crate) enum StreamOpFailure {
     Closed,
@@ -56,7 +56,7 @@ pub(crate) enum StreamOpFailure {
     Http(HttpErrorCode),
 }
 
-/// Whether a reader waits until there is something.
+/// Whether a read waits for data.
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) enum BlockingMode {
     Now,
@@ -64,7 +64,7 @@ pub(crate) enum BlockingMode {
 }
 
 type StreamResult<T> = Result<std::result::Result<T, StreamError>>;
-/// What an operation of a stream comes to: it is done, it failed, or it has to wait.
+/// The result of an operation of a stream: it is done, it failed, or it has to wait.
 pub(crate) type Attempt<T> = std::result::Result<CallProgress<std::result::Result<T, StreamOpFailure>>, GuestStop>;
 
 fn done<T>(value: T) -> Attempt<T> {

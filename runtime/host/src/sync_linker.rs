@@ -1,5 +1,5 @@
-//! The computer of a guest that is alone and called from outside: nothing has to wait for anybody's turn, and
-//! its handles can be rebuilt.
+//! The linker for a guest that is alone and called from outside: every call is answered at once, and its handles can be
+//! rebuilt.
 //!
 //! ```text
 //! blocking-read, poll, …   answered in the same call: virtual time passes for the only guest there is
@@ -177,15 +177,15 @@ fn waiting_functions(linker: &mut Linker<Host>) -> Result<()> {
         Ok((now(store.data_mut().wait(this))?,))
     })?;
 
-    type Asked = (String, String, Option<String>);
+    type NamedArguments = (String, String, Option<String>);
     let mut target = linker.instance("fozzy:target/control@0.1.0")?;
-    target.func_wrap("call", |mut store, (function, arguments, expected): Asked| {
+    target.func_wrap("call", |mut store, (function, arguments, expected): NamedArguments| {
         Ok((now(control::Host::call(store.data_mut(), function, arguments, expected))?,))
     })?;
     Ok(())
 }
 
-/// The answer to a call, which is there at once when nobody else can have a turn.
+/// The answer to a call, which is there at once when no other guest can have a turn.
 pub(crate) fn now<T>(answer: impl Future<Output = Result<T>>) -> Result<T> {
     match pin!(answer).poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(answer) => answer,

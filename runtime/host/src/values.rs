@@ -1,15 +1,16 @@
-//! Values of any type of WIT, as they go from one component to another: in the history, and where nobody gives any.
+//! Values of any type of WIT that go from one component to another: as the history has them, and the simplest of each type.
 //!
 //! ```text
 //! record { name: "a", sizes: [1, 2] }   ─▶ `{name: "a", sizes: [1, 2]}`
-//! result<u32, string>, nobody answers   ─▶ `error ""`
+//! result<u32, string>, not answered     ─▶ `err("")`
 //! ```
 //!
 //! Invariant: values that differ fold differently, their cases and lengths included.
-//! Not here: handles of resources, for which numbers stand (`handles`).
+//! Not here: the notation (`wave`), handles of resources, for which numbers stand (`handles`).
 
+use crate::wave;
 use fozzy_trace::{Record, RunningDigest};
-use std::fmt::Write;
+use std::fmt::{self, Write};
 use wasmtime::component::{Type, Val};
 
 /// Longest rendering of all arguments or results together, in bytes. What is longer is cut, and a digest of it stands there.
@@ -24,9 +25,10 @@ impl Record for ValueList<'_> {
     }
 
     fn show(&self, out: &mut String) {
-        let mut text = String::new();
-        show_parts(self.0.iter().map(|value| (None, value)), &mut text);
-        if text.len() <= SHOWN_BYTES_MAX {
+        let mut shown = BoundedText(String::new());
+        let is_whole = wave::write_values(&mut shown, self.0).is_ok();
+        let BoundedText(text) = shown;
+        if is_whole {
             out.push_str(&text);
             return;
         }
@@ -101,7 +103,7 @@ fn fold_value(value: &Val, fold: &mut RunningDigest) {
     }
 }
 
-/// What moving a value costs beside the call.
+/// The cost of moving a value, beside that of the call.
 fn bytes(value: &Val) -> u64 {
     let of = |values: &[Val]| values.iter().map(bytes).sum::<u64>() + values.len() as u64;
     let payload = |value: &Option<Box<Val>>| value.as_ref().map_or(0, |value| bytes(value));
@@ -115,81 +117,13 @@ fn bytes(value: &Val) -> u64 {
     }
 }
 
-fn show_value(value: &Val, out: &mut String) {
-    let payload = |value: &Option<Box<Val>>, out: &mut String| {
-        if let Some(value) = value {
-            if !out.is_empty() && !out.ends_with([' ', '(', '[', '{']) {
-                out.push(' ');
-            }
-            show_value(value, out);
-        }
-    };
-    match value {
-        Val::Bool(value) => drop(write!(out, "{value}")),
-        Val::S8(value) => drop(write!(out, "{value}")),
-        Val::U8(value) => drop(write!(out, "{value}")),
-        Val::S16(value) => drop(write!(out, "{value}")),
-        Val::U16(value) => drop(write!(out, "{value}")),
-        Val::S32(value) => drop(write!(out, "{value}")),
-        Val::U32(value) => drop(write!(out, "{value}")),
-        Val::S64(value) => drop(write!(out, "{value}")),
-        Val::U64(value) => drop(write!(out, "{value}")),
-        Val::Float32(value) => drop(write!(out, "{value}")),
-        Val::Float64(value) => drop(write!(out, "{value}")),
-        Val::Char(value) => drop(write!(out, "{value:?}")),
-        Val::String(text) => text.as_str().show(out),
-        Val::Enum(case) => out.push_str(case),
-        Val::List(values) | Val::FixedLengthList(values) => {
-            match values.iter().map(|value| if let Val::U8(byte) = value { Some(*byte) } else { None }).collect() {
-                Some(bytes) if !values.is_empty() => <Vec<u8> as Record>::show(&bytes, out),
-                _ => {
-                    out.push('[');
-                    show_parts(values.iter().map(|value| (None, value)), out);
-                    out.push(']');
-                }
-            }
-        }
-        Val::Tuple(values) => {
-            out.push('(');
-            show_parts(values.iter().map(|value| (None, value)), out);
-            out.push(')');
-        }
-        Val::Map(pairs) => drop(write!(out, "a map of {}", pairs.len())),
-        Val::Record(fields) => {
-            out.push('{');
-            show_parts(fields.iter().map(|(name, value)| (Some(name.as_str()), value)), out);
-            out.push('}');
-        }
-        Val::Variant(case, value) => {
-            out.push_str(case);
-            payload(value, out);
-        }
-        Val::Option(None) => out.push_str("none"),
-        Val::Option(value) => payload(value, out),
-        Val::Result(Ok(None)) => out.push_str("ok"),
-        Val::Result(Ok(value)) => payload(value, out),
-        Val::Result(Err(value)) => {
-            out.push_str("error");
-            payload(value, out);
-        }
-        Val::Flags(names) => out.push_str(&names.join(" | ")),
-        Val::Resource(_) | Val::Future(_) | Val::Stream(_) | Val::ErrorContext(_) => out.push_str("a handle"),
-    }
-}
+/// Text up to a bound; what goes beyond it fails.
+struct BoundedText(String);
 
-fn show_parts<'a>(parts: impl Iterator<Item = (Option<&'a str>, &'a Val)>, out: &mut String) {
-    for (place, (name, value)) in parts.enumerate() {
-        // The rest would be cut anyway.
-        if out.len() > SHOWN_BYTES_MAX {
-            return;
-        }
-        if place > 0 {
-            out.push_str(", ");
-        }
-        if let Some(name) = name {
-            let _ = write!(out, "{name}: ");
-        }
-        show_value(value, out);
+impl Write for BoundedText {
+    fn write_str(&mut self, part: &str) -> fmt::Result {
+        self.0.push_str(part);
+        if self.0.len() > SHOWN_BYTES_MAX { Err(fmt::Error) } else { Ok(()) }
     }
 }
 
@@ -256,15 +190,15 @@ mod tests {
     }
 
     #[test]
-    fn values_are_shown_for_people() {
+    fn values_are_shown_in_wave_up_to_a_bound() {
         let sizes = Val::List(vec![Val::U32(1), Val::U32(2)]);
         let record = Val::Record(vec![("name".to_owned(), text("a")), ("sizes".to_owned(), sizes)]);
         assert_eq!(shown(&[record, Val::Bool(true)]), r#"{name: "a", sizes: [1, 2]}, true"#);
         let some = |value| Some(Box::new(value));
-        assert_eq!(shown(&[Val::Option(None), Val::Option(some(Val::S8(-1)))]), "none, -1");
-        assert_eq!(shown(&[Val::Result(Err(some(text("no"))))]), r#"error "no""#);
-        assert_eq!(shown(&[Val::Result(Ok(None)), Val::Variant("at".to_owned(), some(Val::U8(3)))]), "ok, at 3");
-        assert_eq!(shown(&[Val::List(b"hi".map(Val::U8).to_vec())]), r#""hi" (2 bytes)"#);
+        assert_eq!(shown(&[Val::Option(None), Val::Option(some(Val::S8(-1)))]), "none, some(-1)");
+        assert_eq!(shown(&[Val::Result(Err(some(text("no"))))]), r#"err("no")"#);
+        assert_eq!(shown(&[Val::Result(Ok(None)), Val::Variant("at".to_owned(), some(Val::U8(3)))]), "ok, at(3)");
+        assert_eq!(shown(&[Val::List(b"hi".map(Val::U8).to_vec())]), "[104, 105]");
         assert_eq!(shown(&[Val::List(vec![])]), "[]");
         let long = |last| shown(&[Val::List(vec![Val::U32(7); 1000]), Val::U8(last)]);
         assert!(long(1).len() < SHOWN_BYTES_MAX + 20 && long(1).contains("7… #"), "{}", long(1));

@@ -15,7 +15,7 @@
 //! All of it stands behind everything else, so that no index of the component changes.
 //!
 //! A module that has its globals for itself takes them from its side memory too, when code of it is entered the next time after
-//! the host said so: then nobody has to call `load`, which takes longer than copying pages.
+//! the host said so: then `load` need not be called, which takes longer than copying pages.
 //!
 //! Why a `memory.grow` by nothing: an engine keeps the size of a memory beside its code and reads it again
 //! when the memory grows, so that this is how it learns that the memory was cut from outside.

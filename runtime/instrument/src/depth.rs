@@ -23,7 +23,7 @@
 //! - An exception leaves callees without an epilogue. Where it is caught, that is behind the `end`
 //!   of a label that a `try_table` names (or at the head, for a loop), depth is set to what it is
 //!   inside this function. A catch by the function's label arrives at the epilogue anyway.
-//! - A trap ends the store; nobody reads its globals as a count again.
+//! - A trap ends the store; its globals are not read as a count again.
 //!
 //! The cost of a call is meant as an upper bound of its frame, in slots of one value: a constant, the
 //! locals, the highest operand stack (vectors counting twice), and half a slot for each operator that

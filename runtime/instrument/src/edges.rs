@@ -37,7 +37,7 @@ use wasmparser::{Catch, FrameKind, FuncValidator, Operator, ValType, ValidatorRe
 const NONE: u32 = u32::MAX;
 
 #[derive(Debug)]
-struct Block {
+struct EdgeBlock {
     /// Nothing in it but a trap can leave it before its end.
     straight: bool,
     ins: Range<u32>,
@@ -98,7 +98,7 @@ enum BranchKind {
         carried: Vec<ValType>,
     },
     Table(BranchTable),
-    /// `br_on_*`: what it takes, what the label takes, and what is left when it goes on.
+    /// `br_on_*`: what it takes, what the label takes, and what is left when it falls through.
     On {
         test: BranchTest,
         label: u32,
@@ -145,7 +145,7 @@ pub(crate) type BodyValidator = FuncValidator<ValidatorResources>;
 /// The pass, over one function body after the other.
 #[derive(Debug, Default)]
 pub(crate) struct EdgePass {
-    blocks: Vec<Block>,
+    blocks: Vec<EdgeBlock>,
     ins: Vec<BlockEntry>,
     labels: Vec<ControlLabel>,
     /// Lists of ways to labels: the way, and the next entry.
@@ -336,7 +336,7 @@ impl EdgePass {
         if let Some(edge) = sole {
             self.drafts[edge as usize].alone_into = Some(block);
         }
-        self.blocks.push(Block { straight: true, ins: start..count(self.ins.len()), outs: 0..0, sole });
+        self.blocks.push(EdgeBlock { straight: true, ins: start..count(self.ins.len()), outs: 0..0, sole });
         self.resume(at, Some(block));
     }
 

@@ -20,7 +20,7 @@
 //!
 //! The host writes too. What a call of an import writes through a return pointer is marked before the call: its page, and the
 //! next. What goes through a `realloc` is marked by a wrapper around that function (`helpers.rs`). Which components
-//! this is sound for says `verdict.rs`.
+//! this is sound for says `marks_soundness.rs`.
 //!
 //! Invariant: nothing put in here traps: a page is the upper bits of 32, and there is a mark for each.
 
@@ -313,7 +313,7 @@ impl MarksPass {
             _ => unreachable!("only calls come here"),
         };
         let signature = module.signature(ty);
-        // With the callee on top of the arguments, the last one is not at hand; `verdict.rs` refuses where it matters.
+        // With the callee on top of the arguments, the last one is not at hand; `marks_soundness.rs` refuses where it matters.
         let writes = signature.may_return_through_memory() && operands == 0;
         if reachable && writes && function.is_some_and(|function| module.imports_function(function)) {
             self.calls.push(HostCall { at });

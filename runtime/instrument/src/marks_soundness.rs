@@ -1,4 +1,4 @@
-//! Whether marks of written pages can be relied upon: all that could write to a guest's memory unseen is looked for, and named.
+//! Soundness of the marks of written pages: finds everything that could write to a guest's memory unmarked.
 //!
 //! Marks say which pages of *the* memory were written, so that there must be one, of 32 bits, and everything that
 //! writes must be code that is rewritten, or the host at a place that rewritten code can see: through the return pointer of an import

@@ -101,7 +101,7 @@ impl SectionList {
 /// Parameters and results.
 type FunctionType = (Vec<wasm_encoder::ValType>, Vec<wasm_encoder::ValType>);
 
-/// A module as it will stand in the output.
+/// A rewritten module, encoded.
 pub(crate) struct EncodedModule {
     pub(crate) bytes: Vec<u8>,
     /// Counts from the start of the bytes.
@@ -346,7 +346,7 @@ impl<'a> ModuleRewriter<'a> {
         }
     }
 
-    /// The host can leave the globals in the side memory when nobody but this module has them, and all of its code is
+    /// The host can leave the globals in the side memory when no other module has them, and all of its code is
     /// entered through its exports: no function of it is in a table of others, or handed over as a reference.
     fn take_globals(&mut self, types: TypesRef<'_>) {
         let is_reference = |ty: &ValType| matches!(ty, ValType::Ref(_));

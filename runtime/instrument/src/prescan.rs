@@ -1,4 +1,4 @@
-//! A first look at a component, for what stands behind the code that it decides about: names of modules, and who is used as `realloc`.
+//! Collects what the rewriter needs before it meets the code: names of modules, and the functions used as `realloc`.
 //!
 //! ```text
 //! core module   types  imports  code  ...  "name"          the code is rewritten before its module's name is met,
@@ -19,7 +19,7 @@ use wasmparser::{
     Operator, Parser, Payload, TableInit, TypeRef, ValType,
 };
 
-/// What the walk has to know of a module before it gets there.
+/// What the rewriter needs to know of a module in advance.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ModulePrescan {
     pub(crate) name: Option<String>,
@@ -189,7 +189,7 @@ impl Prescan {
             if memories > 1 && module.memories_defined > 0 {
                 verdict.because(MarksReason::MemoryTwice(ordinal));
             }
-            // Without a memory of its own a module can hand an import on, as long as nobody gets it who computes pointers.
+            // Without a memory of its own a module can hand an import on, as long as no module receives it that computes pointers.
             let hidden =
                 if module.has_memory() { module.escapes } else { module.calls_indirectly || module.escapes && shared };
             if hidden {

@@ -82,7 +82,7 @@ pub struct CodeRange {
     pub block: Option<u32>,
 }
 
-/// How an edge is told.
+/// How an edge is known to be taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum EdgeSource {
     /// By its own byte.
@@ -98,7 +98,7 @@ struct StoredEdge {
     source: EdgeSource,
 }
 
-/// How control gets into a block.
+/// How control enters a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum BlockEntry {
     Edge(u32),
@@ -107,7 +107,7 @@ pub(crate) enum BlockEntry {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Block {
+struct SiteBlock {
     ins: Range<u32>,
     outs: Range<u32>,
     /// The only edge that leads into it.
@@ -128,7 +128,7 @@ struct FunctionSites {
 pub struct Sites {
     functions: Vec<FunctionSites>,
     edges: Vec<StoredEdge>,
-    blocks: Vec<Block>,
+    blocks: Vec<SiteBlock>,
     ins: Vec<BlockEntry>,
     /// Where a stretch starts, and its block.
     stretches: Vec<(u32, Option<u32>)>,
@@ -300,7 +300,7 @@ impl Sites {
             self.edges.push(StoredEdge { offset, kind, source });
         }
         for (ins, outs, sole) in drafted.blocks {
-            self.blocks.push(Block {
+            self.blocks.push(SiteBlock {
                 ins: into + ins.start..into + ins.end,
                 outs: first + outs.start..first + outs.end,
                 sole: sole.map(|edge| first + edge),

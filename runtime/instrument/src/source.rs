@@ -85,6 +85,8 @@ struct ModuleSymbols {
     bodies: Vec<Range<u32>>,
     /// Contents of the name section.
     names: Vec<u8>,
+    /// Whether it has sections of DWARF, readable or not.
+    has_debug_sections: bool,
     dwarf: Mutex<Dwarf>,
 }
 
@@ -152,6 +154,30 @@ pub struct SourceLine {
     pub line: u32,
 }
 
+/// Which lines of source the debug information of a module has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LineInfo {
+    /// It has no debug sections.
+    Absent,
+    /// It has debug sections, and no row in them stands for its code.
+    Empty,
+    /// There are rows for its code.
+    Present,
+}
+
+impl LineInfo {
+    /// What a user can do about a module whose debug sections are empty; `None` of any other.
+    #[must_use]
+    pub fn remedy(self) -> Option<&'static str> {
+        (self == LineInfo::Empty).then_some(EMPTY_LINES)
+    }
+}
+
+/// See [`LineInfo::remedy`].
+const EMPTY_LINES: &str = "has debug sections without a single row of source lines: a tool that ran after the compiler has dropped \
+                           them, as `wasm-opt` does, which clang calls by itself when it compiles and links in one step; compile \
+                           and link in two steps, or pass `--no-wasm-opt` to clang";
+
 impl DebugSymbols {
     /// Whether the module has a name section.
     #[must_use]
@@ -160,24 +186,34 @@ impl DebugSymbols {
         module.is_some_and(|module| !module.names.is_empty())
     }
 
-    /// Whether the module has debug information that can be read.
+    /// Which lines of source the module's debug information has.
     #[must_use]
-    pub fn has_lines(&self, module: ModuleOrdinal) -> bool {
+    pub fn line_info(&self, module: ModuleOrdinal) -> LineInfo {
         let module = usize::try_from(module.0).ok().and_then(|module| self.modules.get(module));
-        let dwarf = module.map(|module| module.dwarf.lock().unwrap_or_else(PoisonError::into_inner));
-        dwarf.is_some_and(|mut dwarf| dwarf.context().is_some())
+        module.map_or(LineInfo::Absent, ModuleSymbols::line_info)
     }
 
     /// The lines that stand for the operators of a range, in their order; empty without DWARF.
     #[must_use]
     pub fn lines(&self, module: ModuleOrdinal, range: Range<OriginalOffset>) -> Vec<SourceLine> {
         let module = usize::try_from(module.0).ok().and_then(|module| self.modules.get(module));
-        module.map_or_else(Vec::new, |module| module.lines(range))
+        module.map_or_else(Vec::new, |module| module.lines(range, usize::MAX))
     }
 }
 
 impl ModuleSymbols {
-    fn lines(&self, range: Range<OriginalOffset>) -> Vec<SourceLine> {
+    fn line_info(&self) -> LineInfo {
+        let (Some(first), Some(last)) = (self.bodies.first(), self.bodies.last()) else { return LineInfo::Absent };
+        let code = OriginalOffset(first.start)..OriginalOffset(last.end);
+        match self.has_debug_sections {
+            false => LineInfo::Absent,
+            true if self.lines(code, 1).is_empty() => LineInfo::Empty,
+            true => LineInfo::Present,
+        }
+    }
+
+    /// The first lines of a range, at most `count`.
+    fn lines(&self, range: Range<OriginalOffset>, count: usize) -> Vec<SourceLine> {
         let mut dwarf = self.dwarf.lock().unwrap_or_else(PoisonError::into_inner);
         let (Some(context), Some(start)) = (dwarf.context(), range.start.0.checked_sub(self.code_start)) else {
             return Vec::new();
@@ -191,7 +227,7 @@ impl ModuleSymbols {
             let sound = line > 0 && file.len() <= FILE_BYTES_MAX;
             sound.then(|| SourceLine { offset: OriginalOffset(offset), file: file.to_owned(), line })
         });
-        rows.collect()
+        rows.take(count).collect()
     }
 
     fn section(&mut self, payload: Payload<'_>) {
@@ -211,6 +247,7 @@ impl ModuleSymbols {
             }
             Payload::CustomSection(custom) if custom.name().starts_with(".debug_") => {
                 let dwarf = self.dwarf.get_mut().unwrap_or_else(PoisonError::into_inner);
+                self.has_debug_sections = true;
                 if let Dwarf::None = dwarf {
                     *dwarf = Dwarf::Sections(BTreeMap::new());
                 }

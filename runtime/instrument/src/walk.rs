@@ -99,7 +99,7 @@ pub(crate) fn walk(component: &[u8], options: &Options) -> Result<InstrumentedCo
                 }
                 parent.adopt(component, closed, *end, &shape, tag.as_ref().filter(|_| beside))?;
             }
-            // What is inside arrives by itself.
+            // Nested items arrive as payloads of their own.
             (Payload::ModuleSection { .. } | Payload::ComponentSection { .. }, _) => {}
             (payload, Some(OpenItem::Component(inner))) => inner.section(component, payload),
             (payload, Some(OpenItem::Module(module))) => match (payload, function) {

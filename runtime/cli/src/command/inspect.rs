@@ -8,7 +8,7 @@ use crate::args::InspectArgs;
 use crate::error::CliError;
 use fozzy_campaign::target;
 use fozzy_engine::{Catalogue, Port, Ports};
-use fozzy_instrument::source::DebugSymbols;
+use fozzy_instrument::source::{DebugSymbols, LineInfo};
 use fozzy_instrument::{CoverageMode, InstrumentedComponent, ModuleChoice, Options};
 use fozzy_report::inspect::{InspectCheckpoints, InspectDocument, InspectModule, InspectPort, inspection};
 use std::collections::BTreeSet;
@@ -64,6 +64,7 @@ pub(crate) fn inspect(context: &Context, args: &InspectArgs) -> Result<ExitCode,
     };
     let obstacles: Vec<String> = instrumented.obstacles.iter().map(ToString::to_string).collect();
     let class = if obstacles.is_empty() { "in place" } else { "by calling again" };
+    let modules = modules(&loaded.component, &instrumented, &mut remarks);
     let document = InspectDocument {
         path: args.target.display().to_string(),
         kind: loaded.target.kind.clone(),
@@ -71,7 +72,7 @@ pub(crate) fn inspect(context: &Context, args: &InspectArgs) -> Result<ExitCode,
         digest: loaded.target.source.to_string(),
         fits: fits(&ports),
         capabilities: capabilities(&ports),
-        modules: modules(&loaded.component, &instrumented),
+        modules,
         imports: ports.imports.into_iter().map(import).collect(),
         exports: ports.exports.into_iter().map(export).collect(),
         checkpoints: InspectCheckpoints { class: class.to_owned(), obstacles, marks: unmarked.is_empty(), unmarked },
@@ -151,7 +152,7 @@ fn distance(left: &str, right: &str) -> usize {
     row[right.len()]
 }
 
-fn modules(component: &[u8], instrumented: &InstrumentedComponent) -> Vec<InspectModule> {
+fn modules(component: &[u8], instrumented: &InstrumentedComponent, remarks: &mut Vec<String>) -> Vec<InspectModule> {
     let symbols = DebugSymbols::new(component);
     let (maps, sites) = (instrumented.maps.modules(), &instrumented.sites);
     let mut edges = vec![0_u64; maps.len()];
@@ -159,16 +160,21 @@ fn modules(component: &[u8], instrumented: &InstrumentedComponent) -> Vec<Inspec
         edges[edge.module.0 as usize] += 1;
     }
     let modules = maps.iter().zip(edges).map(|(map, edges)| {
-        let range = map.original();
+        let (range, lines) = (map.original(), symbols.line_info(map.ordinal()));
+        let name = map.names().next();
+        if let Some(remedy) = lines.remedy() {
+            let named = name.map_or_else(|| format!("core module {}", map.ordinal().0), |name| format!("`{name}`"));
+            remarks.push(format!("{named} {remedy}"));
+        }
         InspectModule {
             module: map.ordinal().0,
-            name: map.names().next().map(str::to_owned),
+            name: name.map(str::to_owned),
             bytes: u64::from(range.end.0 - range.start.0),
             covered: ModuleChoice::Own.includes(map.names()),
             edges,
             kept: u64::from(sites.kept(map.ordinal())),
             has_names: symbols.has_names(map.ordinal()),
-            has_lines: symbols.has_lines(map.ordinal()),
+            has_lines: lines == LineInfo::Present,
         }
     });
     modules.collect()

@@ -61,6 +61,10 @@ pub(crate) fn run(context: &Context, args: &RunArgs) -> Result<ExitCode, CliErro
     let summary = RunSummary { catalogue, ..summary };
     context.runs.finish(&folder, &summary)?;
     print(context, json, &summary)?;
+    let findings = &recording.outcome.verdict.findings;
+    if let Some(why) = findings.iter().find_map(|finding| session.missing_lines(&finding.backtrace)) {
+        context.printer.remark(&format!("note: {why}\n"));
+    }
     Ok(exit(summary.status))
 }
 

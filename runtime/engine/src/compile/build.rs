@@ -14,7 +14,7 @@ use fozzy_instrument::{
 };
 use serde::{Deserialize, Serialize};
 
-/// What is put into a program.
+/// What the rewriter puts into a program, and how it is metered.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Build {
     /// Count instructions, so that endless loops end at the same one everywhere.
@@ -72,7 +72,7 @@ impl Build {
     }
 }
 
-/// What is known of a compiled program beside its code; kept with it.
+/// Metadata cached beside the compiled code.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct CompiledMetadata {
     /// What the memories begin with that were put in.

@@ -9,7 +9,7 @@
 //! ```
 //!
 //! Compiled code is native code: loading it is running it. So the directory must belong to this user and
-//! be writable by nobody else, code is never taken from a trace, and what is read is first compared with
+//! be writable by no other user, code is never taken from a trace, and what is read is first compared with
 //! the checksum under which it was written. That takes longer than everything else of a warm start, so that it is done again
 //! only when the file is another one, or was touched: when its inode or its time of change is not what it was.
 //!
@@ -197,7 +197,7 @@ impl Cache {
     }
 }
 
-/// A word for a file as it is: whoever writes to it, or puts another in its place, changes it.
+/// Identifies the contents of a file: a write or a replacement changes it.
 fn seen_as(metadata: &fs::Metadata) -> String {
     format!("{}.{}.{}.{}", metadata.dev(), metadata.ino(), metadata.ctime(), metadata.ctime_nsec())
 }

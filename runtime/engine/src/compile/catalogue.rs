@@ -26,7 +26,7 @@ pub enum Catalogue {
     Unneeded,
     /// It evaluates properties and declares none: it was stripped, or not written with the SDK.
     Absent,
-    /// It declares so many.
+    /// It declares this number of properties.
     Declared(usize),
 }
 
@@ -41,7 +41,7 @@ impl Catalogue {
         }
     }
 
-    /// What a person is told of an absent one.
+    /// The remark for a user about an absent catalogue.
     #[must_use]
     pub fn remark(self) -> Option<&'static str> {
         let absent = "the catalogue is absent (the program is stripped, perhaps): what is never reached is not known";

@@ -10,7 +10,7 @@
 //! `wasi:cli/exit.exit-with-code`, which has the same core signature.
 //!
 //! Invariant: nothing but the names of imports is changed in the module.
-//! Not here: what is added to fuzz targets (`fuzz_module`).
+//! Not here: what is added to fuzz targets (`libfuzzer_module`).
 
 use crate::compile::libfuzzer_module;
 use crate::compile::load::one_line;
@@ -82,7 +82,7 @@ pub(crate) fn componentize(module: &[u8]) -> Result<Vec<u8>, ComponentizeError> 
         .map_err(|error| ComponentizeError::Encoder(one_line(&format!("{error:#}"))))
 }
 
-/// What of a module decides how it is componentized.
+/// The properties of a module that decide how it is componentized.
 struct CoreModuleShape {
     is_command: bool,
     is_fuzz: bool,

@@ -41,7 +41,7 @@ const AREA_PAGES: i32 = 17;
 /// Bytes that `targets` writes.
 const TOLD_BYTES: i32 = 72;
 
-/// What of a module matters here.
+/// The parts of a module that decide what is added.
 #[derive(Default)]
 struct LibFuzzerShape {
     types: Vec<Option<FuncType>>,
@@ -149,7 +149,7 @@ pub(crate) fn with_interface(module: &[u8]) -> Result<Vec<u8>, ComponentizeError
     Ok(bytes)
 }
 
-/// What is added to a module.
+/// The code that is added to a module.
 struct InterfaceAdditions<'a> {
     shape: &'a LibFuzzerShape,
     test: u32,

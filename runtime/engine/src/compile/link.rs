@@ -7,9 +7,9 @@
 //!
 //! A resource of the target is one of the scenario's too: `own<thing>` and `borrow<thing>` go through a table of the host.
 //!
-//! Invariant: a function is linked only if both sides have it with the same type, and no handle but one of the target's
-//! resources is in that type.
-//! Not here: what a call does (`called`), interfaces of the sandbox (`fozzy-host`).
+//! Invariant: a function is linked only if both sides have it with the same type, no handle but one of the target's resources
+//! is in that type, and its number in histories is its own.
+//! Not here: what a call does (`callee`), interfaces of the sandbox (`fozzy-host`).
 
 use crate::compile::program::Program;
 use fozzy_host::{CallerKind, Host};
@@ -18,10 +18,10 @@ use std::sync::Arc;
 use wasmtime::component::types::{ComponentExtern, ComponentFunc, ComponentInstance, ComponentItem};
 use wasmtime::component::{ComponentExportIndex, InstancePre, Linker, ResourceType, Type};
 
-/// A program that is linked with another one.
+/// A scenario that is linked with its target.
 pub(crate) struct LinkedTarget {
     pub(crate) instance: InstancePre<Host>,
-    /// The other one.
+    /// The target.
     pub(crate) target: Program,
     /// Its functions, in the order of their places.
     pub(crate) functions: Arc<[LinkedFunction]>,
@@ -35,7 +35,7 @@ pub(crate) struct LinkedFunction {
     pub(crate) handles: bool,
 }
 
-/// What the resources of a component are called.
+/// Resource types, with their names.
 type ResourceNames = Vec<(ResourceType, String)>;
 
 /// A scenario and its target do not fit.
@@ -104,9 +104,19 @@ pub enum LinkError {
         /// What it has.
         what: &'static str,
     },
-    /// It is imported without an interface around it.
+    /// A function is imported outside any interface.
     #[error("the scenario imports `{0}` outside any interface; a target is called by functions of interfaces")]
     Bare(String),
+    /// Two functions cannot be told apart in histories.
+    #[error(
+        "`{one}` and `{other}` have the same number in histories (a hash of their names); rename one of the two to link the scenario with its target"
+    )]
+    Number {
+        /// A function that the scenario imports or the sandbox offers.
+        one: String,
+        /// A function that the scenario imports.
+        other: String,
+    },
     /// wasmtime refused it.
     #[error("linking the scenario with its target: {0}")]
     Engine(String),
@@ -143,7 +153,7 @@ pub(crate) fn link(program: &Program, target: &Program, caller: CallerKind) -> R
     for import in program.unoffered() {
         names[0].extend(resources_of(program, &interface(program, import)?));
     }
-    let mut functions = Vec::new();
+    let (mut functions, mut recorded) = (Vec::new(), Vec::new());
     for import in program.unoffered() {
         let imported = interface(program, import)?;
         let Some((export, theirs)) = counterpart(program, target, import, &imported)? else { continue };
@@ -159,7 +169,11 @@ pub(crate) fn link(program: &Program, target: &Program, caller: CallerKind) -> R
             let define = if found.handles { fozzy_host::link_with_handles } else { fozzy_host::link };
             define(&mut linker, caller, import, &name, functions.len()).map_err(engine)?;
             functions.push(found);
+            recorded.push(fozzy_host::history_name(import, &name));
         }
+    }
+    if let Some((one, other)) = fozzy_host::number_collision(recorded.iter().map(String::as_str)) {
+        return Err(LinkError::Number { one: one.to_owned(), other: other.to_owned() });
     }
     let instance = linker.instantiate_pre(program.compiled()).map_err(engine)?;
     Ok(LinkedTarget { instance, target: target.clone(), functions: functions.into() })
@@ -278,7 +292,7 @@ fn index(
     Ok(LinkedFunction { place, handles })
 }
 
-/// What is in values of a type that cannot be passed on, and whether there are handles that can.
+/// The part of a type that cannot be passed on, and whether the type has handles that can.
 fn handle_in(of: &Type, names: &ResourceNames, handles: &mut bool) -> Option<&'static str> {
     let mut handle_in = |of: &Type| handle_in(of, names, handles);
     let mut any = |mut types: Box<dyn Iterator<Item = Type> + '_>| types.find_map(|of| handle_in(&of));

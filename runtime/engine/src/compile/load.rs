@@ -15,7 +15,7 @@ use crate::compile::cache::Cache;
 use crate::compile::componentize::{self, ComponentizeError};
 use wasmparser::{Encoding, Parser, Payload, Validator};
 
-/// Largest program that is read, in bytes. Larger ones are refused: nothing real comes near it.
+/// Largest program that is read, in bytes. Larger ones are refused: real programs are far smaller.
 pub const PROGRAM_BYTES_MAX: usize = fozzy_instrument::COMPONENT_BYTES_MAX;
 
 /// In which form a program was given.
@@ -136,7 +136,7 @@ fn looks_like_text(bytes: &[u8]) -> bool {
         || start.starts_with("(;")
 }
 
-/// What the bytes are, as far as a glance tells.
+/// Describes bytes that are no program, by their beginning.
 fn describe(bytes: &[u8]) -> String {
     let starts = |magic: &[u8]| bytes.starts_with(magic);
     let known = if bytes.is_empty() {

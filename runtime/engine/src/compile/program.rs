@@ -7,7 +7,7 @@
 //!
 //! Maps and symbols are made only when a backtrace is asked for: a warm start reads code and nothing else.
 //!
-//! Invariant: imports that nobody offers are refused here, by name, before anything runs; those of a scenario, when it is
+//! Invariant: imports that the sandbox does not offer are refused here, by name, before anything runs; those of a scenario, when it is
 //! linked with its target (`link`).
 
 use crate::compile::build::{Build, CompiledMetadata};
@@ -20,6 +20,7 @@ use crate::run::scenario::ScenarioInterfaces;
 use fozzy_host::{CallerKind, Host, ImportFault};
 use fozzy_instrument::{ComparisonSites, OffsetMaps, Sites};
 use fozzy_trace::Digest;
+use fozzy_trace::outcome::StackFrame;
 use std::sync::{Arc, OnceLock};
 use wasmtime::Engine;
 use wasmtime::component::{Component, InstancePre, Linker};
@@ -95,7 +96,7 @@ impl Program {
         Program::new_as(component, switches, &Build::default(), cache)
     }
 
-    /// As [`Program::new`], built in another way: with coverage, for example.
+    /// As [`Program::new`], in another build: with coverage, for example.
     ///
     /// # Errors
     /// As of [`Program::new`].
@@ -152,7 +153,7 @@ impl Program {
         Program::on(engine, component, switches, build, cache)?.offered()
     }
 
-    /// Another program for the same run.
+    /// Compiles another program for the same run.
     ///
     /// # Errors
     /// As of [`Program::build`].
@@ -190,7 +191,7 @@ impl Program {
         &self.inner.compiled
     }
 
-    /// What it was linked with.
+    /// Its target, if it is linked.
     pub(crate) fn linked(&self) -> Option<&LinkedTarget> {
         self.linked.as_deref()
     }
@@ -260,7 +261,7 @@ impl Program {
         &self.inner.engine
     }
 
-    /// What is known of the component beside its code.
+    /// Metadata cached beside the compiled code.
     pub(crate) fn facts(&self) -> &CompiledMetadata {
         &self.inner.facts
     }
@@ -304,17 +305,24 @@ impl Program {
         }
     }
 
+    /// Why `frames` of this program have no lines of source, if a tool has emptied its debug information: a sentence with
+    /// what to do; `None` when they have lines, or never had any.
+    #[must_use]
+    pub fn missing_lines(&self, frames: &[StackFrame]) -> Option<String> {
+        self.symbols().missing_lines(frames)
+    }
+
     pub(crate) fn entries(&self) -> &EntryInterfaces {
         &self.inner.entries
     }
 
-    /// Whether it can be run by itself; otherwise it handles HTTP requests only.
+    /// Whether it can be run; otherwise it handles HTTP requests only.
     #[must_use]
     pub fn is_command(&self) -> bool {
         self.inner.entries.run.is_some() || self.is_scenario()
     }
 
-    /// Whether it is driven step by step: it exports interfaces of `fozzy:scenario`, and is not a command.
+    /// Whether it is driven step by step: it exports interfaces of `fozzy:scenario`, and not `wasi:cli/run`.
     #[must_use]
     pub fn is_scenario(&self) -> bool {
         self.inner.entries.run.is_none() && self.inner.entries.scenario.is_any()
@@ -339,7 +347,7 @@ fn linked<'a>(
         let mut linker: Linker<Host> = Linker::new(&inner.engine);
         define(&mut linker)?;
         let instance = linker.instantiate_pre(&inner.compiled)?;
-        // Whoever was quicker linked the same.
+        // Another thread that was quicker linked the same.
         let _ = place.set(instance);
     }
     Ok(place.get().expect("was just set"))

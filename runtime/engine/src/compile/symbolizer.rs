@@ -11,7 +11,7 @@
 use crate::compile::build::Build;
 use fozzy_instrument::source::DebugSymbols;
 use fozzy_instrument::{
-    CodeOrigin, ComparisonSites, ModuleOrdinal, OffsetMaps, OriginalOffset, RewrittenOffset, Sites,
+    CodeOrigin, ComparisonSites, ModuleMap, ModuleOrdinal, OffsetMaps, OriginalOffset, RewrittenOffset, Sites,
 };
 use fozzy_trace::outcome::{SourceLocation, StackFrame};
 use std::collections::BTreeMap;
@@ -83,6 +83,17 @@ impl Symbolizer {
         frames.iter().flat_map(|frame| self.source_frames(frame)).collect()
     }
 
+    /// Why frames have no lines of source, if the debug information of their module is empty: a sentence with a remedy.
+    pub(crate) fn missing_lines(&self, frames: &[StackFrame]) -> Option<String> {
+        let symbols = lock(&self.symbols);
+        let modules = self.maps.modules().iter().map(|module| (module.ordinal(), module_name(module)));
+        let bare = |name: &str| frames.iter().any(|frame| frame.source.line.is_none() && frame.module == name);
+        modules.filter(|(_, name)| bare(name)).find_map(|(ordinal, name)| {
+            let remedy = symbols.line_info(ordinal).remedy()?;
+            Some(format!("frames have no lines of source, as `{name}` {remedy}"))
+        })
+    }
+
     fn locate(&self, frame: &FrameInfo) -> Option<(ModuleOrdinal, fozzy_instrument::CodeLocation)> {
         let ordinal = ModuleOrdinal::from_name(frame.module().name()?)?;
         let offset = RewrittenOffset(u32::try_from(frame.module_offset()?).ok()?);
@@ -105,7 +116,7 @@ impl Symbolizer {
 
     fn look_up(&self, ordinal: ModuleOrdinal, original: OriginalOffset) -> Vec<StackFrame> {
         let module = &self.maps.modules()[ordinal.0 as usize];
-        let name = module.name().map_or_else(|| format!("module {}", ordinal.0), str::to_owned);
+        let name = module_name(module);
         let offset = u64::from(original.0);
         let found = lock(&self.symbols).frames(ordinal, original);
         let frames = found.into_iter().map(|source| StackFrame {
@@ -118,7 +129,12 @@ impl Symbolizer {
     }
 }
 
-/// What a panic of somebody else left is still right: entries are only added.
+/// What frames call a core module.
+fn module_name(module: &ModuleMap) -> String {
+    module.name().map_or_else(|| format!("module {}", module.ordinal().0), str::to_owned)
+}
+
+/// A lock that a panic has poisoned is still consistent: entries are only added.
 fn lock<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
     of.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,4 +1,4 @@
-//! What a campaign executes, and how the bytes of an input get there.
+//! The entry point of a campaign: what it executes, and how the bytes of an input get there.
 //!
 //! ```text
 //! a call      of a fuzz target, a property, a function, a handler: the plan names it, the input is its decisions
@@ -7,7 +7,7 @@
 //! ```
 //!
 //! Invariant: the run that an input stands for is a run as any other, of the plan that is made here.
-//! Not here: decisions (`fozzy-search`), calling it again and again (`fuzz`).
+//! Not here: decisions (`fozzy-search`), repeated calls (`fuzz_executor`).
 
 use fozzy_trace::plan::{
     Inputs, KeptSequence, MachinePlan, Mount, MountEntry, MountKind, PlannedCall, ScenarioKind, ScenarioPlan,
@@ -34,7 +34,7 @@ pub enum EntryPoint {
     Call(PlannedCall),
     /// The program, as a run of it.
     Program(InputDelivery),
-    /// One sequence of a stateful scenario, of so many flows.
+    /// One sequence of a stateful scenario, with this number of flows.
     Scenario {
         /// Steps of the sequence.
         flows: u32,

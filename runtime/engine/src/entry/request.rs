@@ -12,8 +12,7 @@
 //! Invariants: all bytes give a request that a server can pass on; none give `GET /`.
 //! Not here: what a handler makes of it (`fozzy-world`).
 
-use crate::entry::wave;
-use fozzy_host::DrawSource;
+use fozzy_host::{DrawSource, wave};
 use fozzy_world::http::request::SentRequest;
 use fozzy_world::http::{HeaderFields, Method, Scheme, message};
 use std::sync::Arc;

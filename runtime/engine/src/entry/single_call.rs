@@ -1,4 +1,4 @@
-//! The one call of a run that is one call: what it is given, and how it is made.
+//! Runs of a single exported function: draws its arguments, then calls it.
 //!
 //! ```text
 //! ask   input │ nothing │ arguments │ request        before the guest begins: its first decisions
@@ -21,7 +21,7 @@ use fozzy_trace::plan::PlannedCall;
 use wasmtime::Store;
 use wasmtime::component::{Instance, Resource, Val};
 
-/// What a call is given.
+/// The arguments of a single call.
 pub(crate) enum CallInput {
     /// A fuzz target.
     Input(Vec<u8>),

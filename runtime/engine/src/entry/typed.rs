@@ -14,8 +14,7 @@
 //! Not here: who answers (`fozzy-trace`), how values are written (`wave`).
 
 use crate::compile::program::Program;
-use crate::entry::wave;
-use fozzy_host::DrawSource;
+use fozzy_host::{DrawSource, wave};
 use wasmtime::component::types::{ComponentFunc, ComponentItem};
 use wasmtime::component::{ComponentExportIndex, Type, Val};
 
@@ -86,7 +85,7 @@ impl TypedExport {
         TypedExport::find_for(program, name, "cannot be drawn")
     }
 
-    /// The same for values that somebody writes.
+    /// The same for values that are given as text.
     pub(crate) fn find_written(program: &Program, name: &str) -> Result<(TypedExport, ComponentFunc), String> {
         let found = TypedExport::find_for(program, name, "cannot be written")?;
         let function = all(program).into_iter().find(|(full, _)| *full == found.name).map(|(_, function)| function);
@@ -147,7 +146,7 @@ impl TypedExport {
     }
 }
 
-/// What is in a type of which no value can be drawn.
+/// The part of a type for which no value can be drawn.
 fn refused(ty: &Type, depth: usize) -> Option<&'static str> {
     if depth > DEPTH_MAX {
         return Some("a type that is nested too deeply");

@@ -7,7 +7,7 @@
 //!
 //! Invariants: a checkpoint without its state can be reached by calling again from an ancestor that has one, or
 //! from the beginning; the bytes of all states stay below the bound, the longest unused going first.
-//! Not here: capturing and restoring (`live`).
+//! Not here: capturing and restoring (`instance`).
 
 use super::image::Image;
 use super::instance::{ReactorFunction, ReactorInstance};
@@ -23,7 +23,7 @@ use wasmtime::component::{ComponentNamedList, Lift, Lower};
 pub(super) struct SnapshotContents {
     pub(super) images: Vec<Arc<Image>>,
     pub(super) globals: Box<[u8]>,
-    /// Locked, because its source and its recorder may be shared by nobody; nobody ever waits for it.
+    /// Locked, because its source and its recorder are not `Sync`; the lock is never contended.
     run: Mutex<Run>,
     pub(super) limiter: MemoryLimiter,
     pub(super) fuel: Option<u64>,
@@ -159,7 +159,7 @@ impl RepeatableAction for SourceChange {
 
 /// What was done between two checkpoints.
 pub(super) enum LoggedAction {
-    /// The host was told which call of which sequence comes next; it is before most calls of a scenario.
+    /// The host was given the next call of a sequence; precedes most calls of a scenario.
     Announced(u32, StepId),
     /// Anything else.
     Step(Box<dyn RepeatableAction>),
@@ -196,7 +196,7 @@ struct CheckpointNode {
     bytes: u64,
     /// When it was made or restored last, in ticks of our own.
     used: u64,
-    /// Nobody will ask for it again; it is only a way to others.
+    /// It was discarded, and stays only as the ancestor of others.
     discarded: bool,
     children: Vec<u64>,
 }
@@ -422,7 +422,7 @@ impl Checkpoints {
         self.prune(id.0);
     }
 
-    /// The instance goes on from this checkpoint.
+    /// The instance continues from this checkpoint.
     pub(super) fn arrive(&mut self, id: CheckpointId) {
         let left = std::mem::replace(&mut self.here, id.0);
         self.prune(left);

@@ -85,7 +85,7 @@ pub enum ExecutorError {
         /// Its name.
         name: String,
     },
-    /// It is not what it is to be called as; one sentence.
+    /// The export's type does not fit this entry point; one sentence.
     #[error("{0}")]
     Entry(String),
     /// Its calls cannot be watched.
@@ -131,7 +131,7 @@ fn names(reactor: &mut Reactor, call: &PlannedCall) -> Result<Vec<String>, CallE
     Ok(names)
 }
 
-/// What came of a call.
+/// How a call ended.
 #[derive(Debug)]
 pub enum CallOutcome {
     /// It returned.
@@ -280,7 +280,7 @@ impl FuzzExecutor {
         &self.last().reactor.world().facts
     }
 
-    /// Pages of it that the last call wrote, of its stack and of its heap, where that is told.
+    /// Pages of memory that the last call wrote, where writes are marked; otherwise zero.
     #[must_use]
     pub fn written_pages(&self) -> u64 {
         self.last().reactor.written_pages()

@@ -1,4 +1,4 @@
-//! The guest's own table of handles: what it is, by our model of it, and how it is made to be what it was.
+//! The guest's table of handles: our model of it, and how it is rebuilt for a restore.
 //!
 //! ```text
 //! the guest's index of a handle = its number in the world's table + 1     both are stacks of free places

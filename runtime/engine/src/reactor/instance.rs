@@ -1,4 +1,4 @@
-//! One instance, and what of it is captured and restored.
+//! One instance of a reactor: captures its state, and restores it.
 //!
 //! ```text
 //! accessor's memory   [tag │ slot 0 │ slot 1 …]     save: globals ─▶ slots     load: slots ─▶ globals
@@ -66,7 +66,7 @@ impl<P, R> ReactorFunction<P, R> {
     }
 }
 
-/// The globals of one module, where its code takes them over at its next entry.
+/// The globals of one module in its side memory, from which its code sets them at the next entry.
 struct GlobalsHandoff {
     side: Arc<Region>,
     /// Where they are in the side memory.
@@ -132,7 +132,7 @@ impl Accessor {
     }
 }
 
-/// Marks a state of the computer: it changes with every call of the host.
+/// Identifies a state of the computer: every call of the host changes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct HostStateMark {
     state: u64,
@@ -181,10 +181,10 @@ fn instantiate(
     offered: &[Arc<Region>],
 ) -> Result<Instantiation, CallError> {
     let failed = |error: wasmtime::Error| CallError::Harness(harness(&error));
-    let parking = Arc::new(RunSlot::default());
-    parking.put(Box::new(run));
-    let callees = callee::callees(program, start, start.plan.limits.fuel, &parking);
-    let mut turn = RunGuard::new(parking);
+    let slot = Arc::new(RunSlot::default());
+    slot.put(Box::new(run));
+    let callees = callee::callees(program, start, start.plan.limits.fuel, &slot);
+    let mut turn = RunGuard::new(slot);
     turn.begin();
     let limits = turn.world.plan.limits.clone();
     drop(memory::collect());

@@ -45,7 +45,7 @@ struct TrackedMemory {
     next_check: usize,
     /// Pages that an instantiation writes.
     segments: Vec<u32>,
-    /// Pages that were written behind the tracker's back.
+    /// Pages that were written unseen by the tracker.
     pending: Vec<u32>,
 }
 
@@ -64,7 +64,7 @@ impl TrackedMemory {
         Ok(())
     }
 
-    /// Makes it what a new memory is.
+    /// Resets it to the contents of a new memory.
     fn renew(&mut self, pages: &mut Vec<u32>) -> Result<(), String> {
         self.written(pages)?;
         pages.extend(self.image.held());
@@ -91,7 +91,7 @@ impl TrackedMemory {
         if kind != TrackerKind::Scanned {
             return check_equal(region, image, kind, start..end);
         }
-        // A look at a page that nobody touched has it mapped, and then each scan looks at it. It is the file's still.
+        // Reading an untouched page maps it, and then each scan includes it. Its contents are still those of the file.
         let mut found = Ok(());
         region.touched_of(start * PAGE_BYTES..end * PAGE_BYTES, |run| {
             let pages = run.start / PAGE_BYTES..run.end / PAGE_BYTES;
@@ -108,7 +108,7 @@ pub(crate) struct GuestMemories {
     tracked: Vec<TrackedMemory>,
     pages: Vec<u32>,
     until_check: u64,
-    /// Bytes of the memories when the way of tracking was chosen; `None` when somebody else chose it.
+    /// Bytes of the memories when the way of tracking was chosen; `None` when the caller chose it.
     chosen_at: Option<u64>,
     /// Pages that were copied by restores.
     pub(crate) copied: u64,
@@ -136,7 +136,7 @@ impl GuestMemories {
         Ok(GuestMemories { tracked, pages: Vec::new(), until_check: CHECK_INTERVAL, chosen_at: Some(0), copied: 0 })
     }
 
-    /// Tracks in another way from now on. What was written before is captured first.
+    /// Changes the tracker. Earlier writes are captured first.
     pub(crate) fn track(&mut self, kind: TrackerKind, marks: &MarkSites) -> Result<(), String> {
         let images = self.capture()?;
         if self.kind() == Some(kind) {
@@ -218,8 +218,8 @@ impl GuestMemories {
         tracked.tracker.marked_pages(&tracked.region, pages).then_some(&*tracked.region)
     }
 
-    /// Another instance is about to get the memories. Unless its code finds them `as_they_are` and never sees them before
-    /// they are restored, they become what new ones are.
+    /// Prepares the memories for another instance. They are reset to new ones, unless they are taken `as_they_are`: then they
+    /// are restored before guest code reads them.
     pub(crate) fn hand_on(&mut self, as_they_are: bool) -> Result<(), String> {
         for tracked in &mut self.tracked {
             if !as_they_are {
@@ -256,7 +256,7 @@ impl GuestMemories {
         self.tracked.iter().map(|tracked| Arc::clone(&tracked.image)).collect()
     }
 
-    /// Has the memories hold `images`; `true` when one of them changed its size, which its engine has to be told.
+    /// Restores `images`; `true` when a memory changed its size, which the engine has to read again.
     pub(crate) fn restore(&mut self, images: &[Arc<Image>]) -> Result<bool, String> {
         assert_eq!(images.len(), self.tracked.len(), "images of another program");
         let check = self.is_check_due();

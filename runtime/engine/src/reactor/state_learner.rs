@@ -1,4 +1,4 @@
-//! In which state a guest is, by its memory alone: for a search that nobody told what matters.
+//! Recognises states of a guest by its memory alone, for a search whose target names no state.
 //!
 //! ```text
 //! written pages ─▶ words that changed ─┬─ the stack below its pointer: dead between two calls, left out
@@ -7,7 +7,7 @@
 //! ```
 //!
 //! What is left out is learned: as long as most steps come to states that were never seen, the words with the most values are
-//! noise. No state is told before a stretch of steps was quiet.
+//! noise. No state is reported before a stretch of steps was quiet.
 //!
 //! Invariants: a sum is that of the words that count, and does not depend on the way; it is a function of the steps that were
 //! looked at, so that a search that uses it can be repeated.
@@ -26,10 +26,11 @@ const PAGES_MAX: usize = 2048;
 const VALUES_MAX: usize = 1 << 20;
 /// Steps between two looks at what is noise.
 const STRETCH: u32 = 256;
-/// A word that changes in so many of a hundred steps, and once in so many changes to a new value, counts or keeps time.
+/// A word that changes in at least this percentage of steps, and takes a new value at least once in `RESTLESS_NEW` changes, is a
+/// counter or a clock.
 const RESTLESS_PERCENT: u32 = 90;
 const RESTLESS_NEW: u16 = 8;
-/// A stretch is quiet when no more than one of so many steps came to a new state.
+/// A stretch is quiet when at most one in this number of steps reached a new state.
 const QUIET: u32 = 4;
 /// The pointer of a stack that is larger is none.
 const STACK_BYTES_MAX: u64 = 64 << 20;
@@ -85,7 +86,7 @@ fn words_of(page: &[u8]) -> [u64; WORDS] {
 impl StateLearner {
     /// Of a memory that holds `base` at the start, whose guest's first global is `pointer`.
     pub(super) fn new(base: Arc<Image>, pointer: u64) -> StateLearner {
-        // Where the stack comes first, as rustc lays it out, nobody has written to its far end.
+        // Where the stack comes first, as rustc lays it out, its far end is unwritten.
         let is_stack = (1..=STACK_BYTES_MAX).contains(&pointer) && base.held().next() != Some(0);
         let dead = if is_stack { pointer as usize / PAGE_BYTES } else { 0 };
         StateLearner {
@@ -102,7 +103,7 @@ impl StateLearner {
     }
 
     /// A step was taken in which nothing but `pages` was written, or was written since the last place was restored. The
-    /// answer is the state that it came to, once there is one.
+    /// answer is the state that the step reached, once states are reported.
     pub(super) fn look(&mut self, memory: &[u8], pages: &[u32]) -> Option<u64> {
         let dead = self.dead;
         pages.iter().filter(|page| **page as usize >= dead).for_each(|page| self.compare(*page, memory, true));
@@ -231,7 +232,7 @@ mod tests {
             let door = mixed(step, 1) % 5;
             put(&mut memory, DOOR, door);
             if step % 16 == 15 {
-                // As after a restore: the same bytes, but nobody stepped there.
+                // As after a restore: the same bytes, without a step.
                 put(&mut memory, DOOR, 0);
                 changes.follow(&memory);
                 put(&mut memory, DOOR, door);

@@ -1,4 +1,4 @@
-//! Which pages of a memory were written since the last time that somebody asked.
+//! Finds the pages of a memory that were written since the last query.
 //!
 //! ```text
 //! Marks      bytes that the guest's own code sets at its stores      cost: a scan of one byte a page
@@ -39,7 +39,7 @@ pub(crate) trait Tracker: Send {
         0
     }
 
-    /// Adds to `pages` those that are marked now and those that a marked one may reach into; `false` where nobody marks.
+    /// Adds to `pages` those that are marked now and those that a marked one may reach into; `false` where writes are not marked.
     fn marked_pages(&self, _: &Region, _: &mut Vec<u32>) -> bool {
         false
     }

@@ -1,4 +1,4 @@
-//! A scenario that is taken step by step, and brought back to where it was: what an exploration walks through.
+//! A scenario that is called step by step, with checkpoints between the steps: the target of explorations.
 //!
 //! ```text
 //! describe ─▶ new instance ─▶ start ─▶ begin ─▶ step 0 ─▶ step 1 ─▶ …  ─▶ end

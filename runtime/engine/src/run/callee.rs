@@ -13,15 +13,15 @@
 use crate::compile::link::{LinkedFunction, LinkedTarget};
 use crate::compile::program::Program;
 use crate::entry::typed::TypedExport;
-use crate::entry::wave;
+use crate::entry::wave::{as_json, read_arguments, read_value};
 use crate::memory::{self, Region};
 use crate::run::coverage::ProgramCoverage;
 use crate::run::memory_roles::InstanceMemories;
 use crate::run::schedule::{GuestEnd, store};
 use crate::run::trap::{InstantiationContext, ending};
 use fozzy_host::{
-    Answer, CallFuture, CallResult, CallTarget, GuestStop, Host, NamedCall, RestartMode, Run, RunGuard, RunSlot,
-    StaleHandle, TargetHandles,
+    Answer, CallFuture, CallResult, GuestStop, Host, NamedCall, RestartMode, Run, RunGuard, RunSlot, StaleHandle,
+    TargetHandles, TargetHost, wave,
 };
 use fozzy_instrument::CoverageMode;
 use fozzy_trace::outcome::StackFrame;
@@ -42,7 +42,7 @@ pub(crate) struct TargetInstance {
     /// Its machine before anything ran.
     start: Node,
     limits: Limits,
-    parking: Arc<RunSlot>,
+    slot: Arc<RunSlot>,
     /// The store, and the instance in it once there is one.
     live: Option<(Store<Host>, Option<Instance>)>,
     /// Its resources that the scenario has handles of.
@@ -67,14 +67,14 @@ struct NamedFunction {
 }
 
 /// All that a program calls in a run which begins on the machines of `start`: one for each that is called.
-pub(crate) fn callees(program: &Program, start: &World, fuel: u64, parking: &Arc<RunSlot>) -> Vec<TargetInstance> {
+pub(crate) fn callees(program: &Program, start: &World, fuel: u64, slot: &Arc<RunSlot>) -> Vec<TargetInstance> {
     let Some(linked) = program.linked() else { return Vec::new() };
     let plan = &start.plan;
     let instances = plan.called().count() as u32;
     let of_machine = |((node, _), number): ((NodeId, &NodePlan), u32)| {
         let limits = Limits { fuel, ..plan.limits.clone() };
         let handles = TargetHandles::of(number, instances);
-        TargetInstance::new(linked, start.node(node).clone(), limits, Arc::clone(parking), handles)
+        TargetInstance::new(linked, start.node(node).clone(), limits, Arc::clone(slot), handles)
     };
     plan.called().zip(0..).map(of_machine).collect()
 }
@@ -84,7 +84,7 @@ impl TargetInstance {
         linked: &LinkedTarget,
         start: Node,
         limits: Limits,
-        parking: Arc<RunSlot>,
+        slot: Arc<RunSlot>,
         handles: TargetHandles,
     ) -> TargetInstance {
         let (program, functions) = (linked.target.clone(), Arc::clone(&linked.functions));
@@ -97,7 +97,7 @@ impl TargetInstance {
             named,
             start,
             limits,
-            parking,
+            slot,
             live,
             handles,
             fuel,
@@ -130,14 +130,14 @@ impl TargetInstance {
     fn open(&mut self, run: Box<Run>, part: DecisionPart) -> wasmtime::Result<()> {
         if let Some((store, _)) = &mut self.live {
             let host = store.data_mut();
-            host.run.hold(run);
+            host.run.put(run);
             host.part = part;
             return Ok(());
         }
-        let mut turn = RunGuard::new(Arc::clone(&self.parking));
-        turn.hold(run);
+        let mut guard = RunGuard::new(Arc::clone(&self.slot));
+        guard.put(run);
         let memory_bytes = self.limits.memory_bytes.saturating_add(self.program.facts().appended_bytes());
-        let mut host = Host::new(turn, self.start.id, memory_bytes);
+        let mut host = Host::new(guard, self.start.id, memory_bytes);
         host.part = part;
         let (store, filled) = store(&self.program, host, self.fuel);
         self.live = Some((store, None));
@@ -170,10 +170,10 @@ impl TargetInstance {
         self.handles.sent(of.results(), results)
     }
 
-    /// The instance was called, or its resource dropped: the run again, and what came of it.
+    /// Ends a call of the instance, or a drop of its resource: gives the run back, and the result.
     fn close(&mut self, outcome: wasmtime::Result<()>) -> (Box<Run>, CallResult) {
         let (store, _) = self.live.as_mut().expect("it was opened");
-        let mut run = store.data_mut().run.lend();
+        let mut run = store.data_mut().run.take();
         self.fuel = store.get_fuel().unwrap_or(0);
         let refused = store.data().limiter.refused();
         let answered = match outcome {
@@ -186,7 +186,7 @@ impl TargetInstance {
         (run, answered)
     }
 
-    /// It came to its end: what that means for who called it.
+    /// The instance ended: what that means for its caller.
     fn ended(&mut self, error: &wasmtime::Error, run: &mut Run, refused: bool) -> CallResult {
         self.cover(Some(error));
         let node = self.start.id;
@@ -214,7 +214,7 @@ impl TargetInstance {
     }
 }
 
-impl CallTarget for TargetInstance {
+impl TargetHost for TargetInstance {
     fn name(&mut self, function: &str, arguments: &str, expected: Option<&str>) -> Result<NamedCall, String> {
         let place = match self.named.iter().position(|known| known.name == function) {
             Some(place) => place,
@@ -225,15 +225,15 @@ impl CallTarget for TargetInstance {
             }
         };
         let NamedFunction { found, of, .. } = &self.named[place];
-        let arguments = wave::read_arguments(arguments, found.params())
+        let arguments = read_arguments(arguments, found.params())
             .map_err(|what| format!("the arguments of `{}`: {what}", found.name))?;
         let result = of.results().next();
         let expected = match (expected, &result) {
             (None, _) => None,
             (Some(_), None) => return Err(format!("`{}` gives nothing back, so nothing can be expected", found.name)),
-            (Some(text), Some(of)) => Some(
-                wave::read_value(text, of).map_err(|what| format!("what is expected of `{}`: {what}", found.name))?,
-            ),
+            (Some(text), Some(of)) => {
+                Some(read_value(text, of).map_err(|what| format!("what is expected of `{}`: {what}", found.name))?)
+            }
         };
         let results = vec![Val::Bool(false); of.results().len()];
         Ok(NamedCall { place: self.functions.len() + place, of: of.clone(), arguments, results, expected })
@@ -243,9 +243,9 @@ impl CallTarget for TargetInstance {
         let Some(result) = results.first() else {
             return Answer { wave: String::new(), json: "null".to_owned(), as_expected: true };
         };
-        let (wave, json) = (wave::written(result), wave::as_json(result).to_string());
+        let (wave, json) = (wave::value(result), as_json(result).to_string());
         // By their texts, in which not-a-number is itself.
-        let as_expected = expected.is_none_or(|expected| wave::written(expected) == wave);
+        let as_expected = expected.is_none_or(|expected| wave::value(expected) == wave);
         Answer { wave, json, as_expected }
     }
 

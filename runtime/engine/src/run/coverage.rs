@@ -1,4 +1,4 @@
-//! What executions of one component have covered.
+//! Coverage of one component, over executions.
 //!
 //! ```text
 //! guest of the run ── its coverage bytes, and where it was cut off ──┐

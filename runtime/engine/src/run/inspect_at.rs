@@ -1,10 +1,10 @@
-//! A look into an execution: it goes as far as a moment, and is shown as it is then.
+//! The state of an execution at one moment: the execution runs up to there, and stops.
 //!
 //! ```text
 //! source ─▶ calls 0 1 2 3 │ not answered any more ─▶ Look { the computer, history, each guest's stack and memory }
 //! ```
 //!
-//! Invariants: up to the moment nothing is otherwise than in the execution; nobody goes on after it.
+//! Invariants: up to the moment, the run is that of the whole execution; no guest runs after it.
 //! Not here: what is shown of it (`fozzy-report`).
 
 use crate::memory::Region;
@@ -33,7 +33,7 @@ pub struct ExecutionView {
 
 /// What a guest is at that moment.
 pub struct GuestView {
-    /// Its stack, innermost first, if it was the one that came to the moment.
+    /// Its stack, innermost first, if its call reached the moment.
     pub stack: Vec<StackFrame>,
     memories: Vec<Arc<Region>>,
 }

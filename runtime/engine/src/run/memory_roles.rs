@@ -1,4 +1,4 @@
-//! The memories of an instance, told apart: the guest's own, and those that the rewriter put beside them.
+//! The memories of an instance by their roles: the guest's own, and those that the rewriter has added.
 //!
 //! ```text
 //! created   [guest's memory │ side memory of module 0 │ … │ accessor's]

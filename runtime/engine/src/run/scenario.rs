@@ -9,7 +9,7 @@
 //!
 //! Between two calls nothing of the guest is on the stack, so the run could be kept there.
 //!
-//! A guest that is alone, and can start no others, waits for nobody's turn. It is called on one stack that is large enough
+//! A guest that is alone, and can start no others, never waits for a turn. It is called on one stack that is large enough
 //! for any guest, which saves a fiber for each call:
 //!
 //! ```text
@@ -98,7 +98,7 @@ pub(crate) struct ScenarioInfo {
 }
 
 impl ScenarioInfo {
-    /// What is known of a scenario before it has done anything.
+    /// Statistics of a scenario before its first sequence.
     pub(crate) fn stats(&self) -> wasmtime::Result<ScenarioStats> {
         check(self).map_err(|why| invalid("description", &why))?;
         Ok(described(self))
@@ -125,7 +125,7 @@ pub(crate) enum StepResult {
     Stuck(String),
 }
 
-/// Drives a scenario as far as the plan says. The answer is the host again, what came of it, and the fuel that is left.
+/// Drives a scenario as far as the plan says. The answer is the host, the result, and the fuel that is left.
 pub(crate) async fn drive(
     program: &Program,
     host: Host,
@@ -147,7 +147,7 @@ pub(crate) async fn drive(
 /// How exports are called.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum CallMode {
-    /// On one stack: nobody else can have a turn.
+    /// On one stack: no other guest can have a turn.
     Alone,
     /// Each on a fiber of its own, which may wait in the middle.
     Turns,
@@ -180,7 +180,7 @@ impl CallMode {
     }
 }
 
-/// What comes of a future that never waits.
+/// The value of a future that never waits.
 pub(crate) fn now<T>(future: impl Future<Output = T>) -> T {
     match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(value) => value,
@@ -188,7 +188,7 @@ pub(crate) fn now<T>(future: impl Future<Output = T>) -> T {
     }
 }
 
-/// A scenario on its way.
+/// The state of a running scenario.
 struct ScenarioDriver<'a> {
     program: &'a Program,
     plan: ScenarioPlan,
@@ -199,7 +199,7 @@ struct ScenarioDriver<'a> {
     host: Option<Host>,
     /// What is left of the budget, without what an instance has.
     fuel: u64,
-    /// Those of the last instance.
+    /// Memories of the last instance.
     memories: Vec<Arc<Region>>,
     /// Where it was cut off, if it was and others follow.
     cut: Option<OriginalOffset>,
@@ -280,7 +280,7 @@ impl ScenarioDriver<'_> {
         (store, instance.map_err(|error| error.context(InstantiationContext)))
     }
 
-    /// Keeps what the last instance has covered, as another one follows. That of the very last is told by its memories.
+    /// Adds the coverage of the last instance, as another one follows. The coverage of the final instance is read from its memories.
     fn cover(&mut self) {
         let (memories, cut) = (std::mem::take(&mut self.memories), self.cut.take());
         let coverage = self.program.how().coverage;
@@ -290,7 +290,7 @@ impl ScenarioDriver<'_> {
         }
     }
 
-    /// The instance is done with.
+    /// Takes the host and the fuel back from an instance.
     fn over(&mut self, store: Store<Host>) {
         self.fuel = store.get_fuel().unwrap_or(0);
         self.host = Some(store.into_data());
@@ -461,7 +461,7 @@ async fn calls(
     Ok(())
 }
 
-/// What is left of the budget, and when.
+/// The remaining fuel, and the virtual time of the reading.
 struct FuelReading {
     fuel: u64,
     at: Instant,
@@ -477,7 +477,7 @@ impl FuelReading {
     }
 }
 
-/// Calls a function that only answers.
+/// Calls a function without arguments.
 pub(crate) async fn ask<R>(
     store: &mut Store<Host>,
     way: CallMode,
@@ -549,7 +549,7 @@ fn check_names<'a>(what: &str, names: impl Iterator<Item = &'a str>) -> Result<(
     Ok(())
 }
 
-/// What is known of a scenario before its first sequence.
+/// Statistics of a scenario before its first sequence.
 pub(crate) fn described(info: &ScenarioInfo) -> ScenarioStats {
     let flows = info.flows.iter().map(|flow| FlowStats::new(&flow.name)).collect();
     ScenarioStats { name: FlowStats::new(&info.name).name, flows, ..ScenarioStats::default() }

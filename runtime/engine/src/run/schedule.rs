@@ -1,4 +1,4 @@
-//! Who goes on: the guests of a run take turns on one thread.
+//! The scheduler: the guests of a run take turns on one thread.
 //!
 //! ```text
 //!   can go on        main ─┐            nobody can: virtual time moves to the next deadline or packet;
@@ -22,7 +22,7 @@ use crate::run::scenario;
 use crate::run::session::Session;
 use crate::run::trap::{InstantiationContext, ending};
 use fozzy_host::{
-    CallTarget, GuestStop, Host, IncomingRequestResource, ResponseOutparamResource, Run, RunGuard, RunSlot,
+    GuestStop, Host, IncomingRequestResource, ResponseOutparamResource, Run, RunGuard, RunSlot, TargetHost,
 };
 use fozzy_instrument::CoverageMode;
 use fozzy_trace::outcome::StackFrame;
@@ -46,7 +46,7 @@ pub(crate) struct GuestEnd {
     pub(crate) end: Option<ExecutionEnd>,
     pub(crate) backtrace: Vec<StackFrame>,
     pub(crate) fuel_used: u64,
-    /// Its own, without what was put beside them.
+    /// Guest memories only.
     pub(crate) memories: Vec<Arc<Region>>,
 }
 
@@ -61,24 +61,24 @@ struct ScheduledGuest<'a> {
     earlier: EarlierCoverage,
 }
 
-/// What those instances of a guest have covered that ended before the last one.
+/// Coverage of the instances of a guest before the last one.
 pub(crate) type EarlierCoverage = Rc<RefCell<ProgramCoverage>>;
 
 impl ScheduledGuest<'_> {
-    /// Its memories, and those that were put beside them. They are looked at while nobody runs.
+    /// Guest and side memories. Read only between turns.
     fn told(&self) -> InstanceMemories {
         InstanceMemories::apart(self.memories.clone(), self.program.facts())
     }
 }
 
-/// What a guest leaves behind.
+/// The result of a guest.
 struct GuestOutcome {
     outcome: wasmtime::Result<bool>,
     fuel_used: u64,
-    /// Whether it was refused memory.
+    /// Whether an allocation of memory was refused.
     refused: bool,
-    /// What it called, if it may call anything.
-    called: Vec<Box<dyn CallTarget>>,
+    /// The instances of its target.
+    called: Vec<Box<dyn TargetHost>>,
 }
 
 /// How the target ended, and the guests of other machines that ended before it.
@@ -91,28 +91,28 @@ pub(crate) struct ScheduleOutcome {
 
 /// Lets all guests of `run` take turns until the target ends.
 pub(crate) fn run(session: &Session, run: Box<Run>) -> (Box<Run>, Result<ScheduleOutcome, HarnessError>) {
-    let parking = Arc::new(RunSlot::default());
+    let slot = Arc::new(RunSlot::default());
     let plan = Arc::clone(&run.world.plan);
     let mut guests: Vec<ScheduledGuest<'_>> = Vec::new();
     let mut others = BTreeMap::new();
     let mut covered = BTreeMap::new();
     let mut run = run;
     // They go with the target, which alone calls them.
-    let mut called: Vec<Box<dyn CallTarget>> =
-        session.callees(&parking).into_iter().map(|callee| Box::new(callee) as _).collect();
+    let mut called: Vec<Box<dyn TargetHost>> =
+        session.callees(&slot).into_iter().map(|callee| Box::new(callee) as _).collect();
     drop(memory::collect());
     loop {
         for launch in std::mem::take(&mut run.world.launches) {
             let called = if launch.node == NodeId(0) { std::mem::take(&mut called) } else { Vec::new() };
-            guests.push(start(session, launch, &plan.limits, &parking, called));
+            guests.push(start(session, launch, &plan.limits, &slot, called));
             run.guests += 1;
         }
         guests.retain(|guest| !end_when_killed(&mut run, guest, &mut covered));
         let next = choose(&mut run, &guests);
-        parking.put(run);
+        slot.put(run);
         let guest = &mut guests[next];
         let polled = guest.life.as_mut().poll(&mut Context::from_waker(Waker::noop()));
-        run = parking.take();
+        run = slot.take();
         memory::gather(&mut guest.memories);
         if run.looked.is_some() {
             return (run, Ok(looked_at(guests, next, polled, others)));
@@ -124,7 +124,7 @@ pub(crate) fn run(session: &Session, run: Box<Run>) -> (Box<Run>, Result<Schedul
         if let (Some(up_after), GuestEntry::Run) = (lost, guest.launch.entry) {
             // It starts again as it did first, on what its disk has kept.
             run.power_loss(guest.node, up_after);
-            guests.push(start(session, guest.launch, &plan.limits, &parking, life.called));
+            guests.push(start(session, guest.launch, &plan.limits, &slot, life.called));
             continue;
         }
         run.guests -= 1;
@@ -151,7 +151,7 @@ pub(crate) fn run(session: &Session, run: Box<Run>) -> (Box<Run>, Result<Schedul
                     _ => GuestExit::Crashed,
                 };
                 run.with_context(guest.node, |world, context| world.guest_ended(guest.node, exit, context));
-                // Of those that were launched, nothing is told: their parents know how they ended.
+                // Launched processes are not reported: their parents know how they ended.
                 if guest.node.0 as usize <= plan.nodes.len() {
                     others.insert(guest.node, ended);
                 }
@@ -182,7 +182,7 @@ fn cover(
 }
 
 /// What was called, as it is: there is one kind.
-fn callee(called: Box<dyn CallTarget>) -> Option<Box<TargetInstance>> {
+fn callee(called: Box<dyn TargetHost>) -> Option<Box<TargetInstance>> {
     (called as Box<dyn Any>).downcast().ok()
 }
 
@@ -194,7 +194,7 @@ pub(crate) fn power_loss(error: &wasmtime::Error) -> Option<Duration> {
     }
 }
 
-/// A guest at the end of the run, which ends with it.
+/// The end of a guest that the end of the run cuts off.
 fn still_running(guest: ScheduledGuest<'_>) -> GuestEnd {
     let memories = guest.told().guest;
     drop(guest.life);
@@ -246,7 +246,7 @@ fn end_when_killed(
     killed
 }
 
-/// The index of the guest that goes on. When nobody ever can, it is the target, which is told so.
+/// The index of the next guest. In a deadlock it is the target, whose call reports it.
 fn choose(run: &mut Run, guests: &[ScheduledGuest<'_>]) -> usize {
     let main = || guests.iter().position(|guest| guest.node == NodeId(0)).expect("the target has not ended");
     run.world.network.advance(run.world.clock.now());
@@ -290,11 +290,11 @@ fn start<'a>(
     session: &'a Session,
     launch: Launch,
     limits: &'a Limits,
-    parking: &Arc<RunSlot>,
-    called: Vec<Box<dyn CallTarget>>,
+    slot: &Arc<RunSlot>,
+    called: Vec<Box<dyn TargetHost>>,
 ) -> ScheduledGuest<'a> {
     let program = session.program_of(launch.component);
-    let turn = RunGuard::new(Arc::clone(parking));
+    let turn = RunGuard::new(Arc::clone(slot));
     let limits = Limits { fuel: session.fuel(limits.fuel), ..limits.clone() };
     let earlier = EarlierCoverage::default();
     let life = Box::pin(live(program, launch, limits, turn, called, Rc::clone(&earlier)));
@@ -307,7 +307,7 @@ async fn live(
     launch: Launch,
     limits: Limits,
     turn: RunGuard,
-    called: Vec<Box<dyn CallTarget>>,
+    called: Vec<Box<dyn TargetHost>>,
     earlier: EarlierCoverage,
 ) -> GuestOutcome {
     let memory_bytes = limits.memory_bytes.saturating_add(program.facts().appended_bytes());
@@ -336,7 +336,7 @@ async fn live(
     GuestOutcome { outcome, fuel_used, refused: host.limiter.refused(), called: host.called }
 }
 
-/// A store for one instance of `program`, with so much fuel.
+/// A store for one instance of `program`, with this amount of fuel.
 pub(crate) fn store(program: &Program, host: Host, fuel: u64) -> (Store<Host>, wasmtime::Result<()>) {
     let mut store = Store::new(program.engine(), host);
     store.limiter(|host| &mut host.limiter);

@@ -17,6 +17,7 @@ use crate::run::coverage::ProgramCoverage;
 use crate::run::schedule;
 use fozzy_host::{CallerKind, LazyInput, OutputTee, Run, RunSlot};
 use fozzy_trace::execution::NodeExecution;
+use fozzy_trace::outcome::StackFrame;
 use fozzy_trace::plan::{Inputs, PlannedCall};
 use fozzy_trace::{
     CopyOnWrite, DecisionSource, Digest, Execution, Executor, HarnessError, HistorySink, HistoryWindow, LiveBackend,
@@ -64,7 +65,7 @@ pub enum SessionError {
         "the plan has machines with different components for the scenario to call; all instances of a target are of one"
     )]
     Targets,
-    /// The program imports what nobody offers, and the plan has no target that could.
+    /// The program imports what the sandbox does not offer, and the plan has no target.
     #[error(transparent)]
     Unlinked(ProgramError),
     /// The properties that the target declares are not fit.
@@ -144,7 +145,7 @@ impl Session {
     }
 
     /// Every execution reads standard input from `input` instead of the plan, when its guest first looks at
-    /// it. Whoever records the execution adds what was [`LazyInput::taken`] to the plan.
+    /// it. The recorder of the execution adds the bytes of [`LazyInput::taken`] to the plan.
     pub fn read_from(&mut self, input: Arc<LazyInput>) {
         self.stdin = Some(input);
     }
@@ -159,7 +160,7 @@ impl Session {
         self.sink = Some(sink);
     }
 
-    /// Gives every guest so many times the fuel of the plan: code that counts its edges uses more of it.
+    /// Multiplies the fuel of every guest: code that counts its edges uses more of it.
     pub fn fuel_times(&mut self, times: u64) {
         self.fuel_times = times.max(1);
     }
@@ -182,6 +183,16 @@ impl Session {
         self.others.get(&component).or_else(target)
     }
 
+    /// Why frames of a finding have no lines of source, if a tool has emptied the debug information of a component: a
+    /// sentence with what to do.
+    #[must_use]
+    pub fn missing_lines(&self, frames: &[StackFrame]) -> Option<String> {
+        if frames.iter().all(|frame| frame.source.line.is_some()) {
+            return None;
+        }
+        [&self.program].into_iter().chain(self.others.values()).find_map(|program| program.missing_lines(frames))
+    }
+
     /// The program that is executed.
     #[must_use]
     pub fn program(&self) -> &Program {
@@ -189,8 +200,8 @@ impl Session {
     }
 
     /// The instances of the component that the program calls in a run that begins; none when the plan has no target.
-    pub(crate) fn callees(&self, parking: &Arc<RunSlot>) -> Vec<TargetInstance> {
-        callee::callees(&self.program, &self.start, self.fuel(self.start.plan.limits.fuel), parking)
+    pub(crate) fn callees(&self, slot: &Arc<RunSlot>) -> Vec<TargetInstance> {
+        callee::callees(&self.program, &self.start, self.fuel(self.start.plan.limits.fuel), slot)
     }
 
     pub(crate) fn start(&self) -> &World {

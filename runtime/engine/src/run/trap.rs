@@ -1,4 +1,4 @@
-//! What an error of wasmtime means: the end of a guest, or a failure of the harness.
+//! Classifies errors of wasmtime: the end of a guest, or a failure of the harness.
 //!
 //! Invariant: whatever fails for reasons of the machine is a [`HarnessError`], never an [`ExecutionEnd`].
 

@@ -52,7 +52,7 @@ const SET: Import = Import::new("wasi:http/types.response-outparam.set");
 const DROP_OUTPARAM: Import = Import::new("wasi:http/types.response-outparam.drop");
 const HANDLE: Import = Import::new("wasi:http/outgoing-handler.handle");
 
-type Answer<T> = Result<std::result::Result<T, ErrorCode>>;
+type HttpResult<T> = Result<std::result::Result<T, ErrorCode>>;
 
 impl Host {
     /// Reads from a request that is put together.
@@ -359,7 +359,7 @@ impl types::HostOutgoingBody for Host {
         &mut self,
         handle: Resource<OutgoingBodyResource>,
         trailers: Option<Resource<FieldsResource>>,
-    ) -> Answer<()> {
+    ) -> HttpResult<()> {
         let (rep, trailers) = (handle.rep(), trailers.map(|trailers| trailers.rep()));
         self.call(FINISH, (rep, trailers), |host| {
             let body = of_kind!(host.http_take(FINISH, rep)?, FINISH, OutgoingBody);
@@ -383,7 +383,7 @@ impl types::HostResponseOutparam for Host {
         outparam: Resource<ResponseOutparamResource>,
         status: u16,
         headers: Resource<FieldsResource>,
-    ) -> Answer<()> {
+    ) -> HttpResult<()> {
         let asked = (outparam.rep(), status, headers.rep());
         self.call(SEND_INFORMATIONAL, asked, |host| {
             let node = host.node;
@@ -420,7 +420,7 @@ impl outgoing_handler::Host for Host {
         &mut self,
         request: Resource<OutgoingRequestResource>,
         options: Option<Resource<RequestOptionsResource>>,
-    ) -> Answer<Resource<FutureIncomingResponseResource>> {
+    ) -> HttpResult<Resource<FutureIncomingResponseResource>> {
         let (rep, options) = (request.rep(), options.map(|options| options.rep()));
         let asked = (rep, self.request_line(rep), options);
         let future = self.call(HANDLE, asked, |host| {

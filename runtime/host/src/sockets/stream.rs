@@ -34,7 +34,7 @@ impl Host {
         }
     }
 
-    /// Writes to a connection, all at once; whoever asked for permission has room, others wait for it.
+    /// Writes to a connection, all at once; a guest that asked for permission has room, others wait for it.
     pub(crate) fn write_tcp(&mut self, socket: TcpId, bytes: &[u8]) -> Attempt<()> {
         match self.permit_tcp(socket) {
             Err(failure) => Ok(CallProgress::Done(Err(failure))),

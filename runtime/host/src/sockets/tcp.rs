@@ -1,6 +1,6 @@
 //! `wasi:sockets/tcp` and `wasi:sockets/tcp-create-socket`.
 
-use super::{Answer, SocketResult, family, socket_address, wit_family, wit_socket_address, wrong};
+use super::{NetworkResult, SocketResult, family, socket_address, wit_family, wit_socket_address, wrong};
 use crate::bindings::wasi::sockets::network::{IpAddressFamily, IpSocketAddress};
 use crate::bindings::wasi::sockets::tcp::{self, ShutdownType};
 use crate::bindings::wasi::sockets::tcp_create_socket;
@@ -47,7 +47,7 @@ const SUBSCRIBE: Import = Import::new("wasi:sockets/tcp.tcp-socket.subscribe");
 const SHUTDOWN: Import = Import::new("wasi:sockets/tcp.tcp-socket.shutdown");
 const DROP: Import = Import::new("wasi:sockets/tcp.tcp-socket.drop");
 
-type Socket = Resource<TcpSocketResource>;
+type TcpHandle = Resource<TcpSocketResource>;
 type InputHandle = Resource<InputStreamResource>;
 type OutputHandle = Resource<OutputStreamResource>;
 
@@ -63,9 +63,9 @@ impl Host {
     fn on_tcp<T: Record>(
         &mut self,
         import: Import,
-        handle: &Socket,
+        handle: &TcpHandle,
         asked: impl Record,
-        body: impl FnOnce(&mut Network, TcpId, &mut OpContext<'_>) -> Answer<T>,
+        body: impl FnOnce(&mut Network, TcpId, &mut OpContext<'_>) -> NetworkResult<T>,
     ) -> SocketResult<T> {
         let rep = handle.rep();
         self.socket_call(import, (rep, asked), |host| {
@@ -77,7 +77,7 @@ impl Host {
     fn tcp_option<T: Record>(
         &mut self,
         import: Import,
-        handle: &Socket,
+        handle: &TcpHandle,
         option: impl FnOnce(&SocketOptions) -> T,
     ) -> SocketResult<T> {
         self.on_tcp(import, handle, (), |network, id, _| network.tcp_options(id).map(option))
@@ -86,7 +86,7 @@ impl Host {
     fn set_tcp_option(
         &mut self,
         import: Import,
-        handle: &Socket,
+        handle: &TcpHandle,
         asked: impl Record,
         option: SocketOption,
     ) -> SocketResult<()> {
@@ -104,7 +104,7 @@ impl Host {
 }
 
 impl tcp_create_socket::Host for Host {
-    fn create_tcp_socket(&mut self, address_family: IpAddressFamily) -> SocketResult<Socket> {
+    fn create_tcp_socket(&mut self, address_family: IpAddressFamily) -> SocketResult<TcpHandle> {
         let rep = self.socket_call(CREATE, DebugRecord(address_family), |host| {
             let node = host.node;
             match host.world().network.tcp_create(node, family(address_family)) {
@@ -121,7 +121,7 @@ impl tcp::Host for Host {}
 impl tcp::HostTcpSocket for Host {
     fn start_bind(
         &mut self,
-        this: Socket,
+        this: TcpHandle,
         network: Resource<NetworkHandle>,
         local_address: IpSocketAddress,
     ) -> SocketResult<()> {
@@ -133,13 +133,13 @@ impl tcp::HostTcpSocket for Host {
         })
     }
 
-    fn finish_bind(&mut self, this: Socket) -> SocketResult<()> {
+    fn finish_bind(&mut self, this: TcpHandle) -> SocketResult<()> {
         self.on_tcp(FINISH_BIND, &this, (), |network, id, _| network.tcp_finish_bind(id))
     }
 
     fn start_connect(
         &mut self,
-        this: Socket,
+        this: TcpHandle,
         network: Resource<NetworkHandle>,
         remote_address: IpSocketAddress,
     ) -> SocketResult<()> {
@@ -151,7 +151,7 @@ impl tcp::HostTcpSocket for Host {
         })
     }
 
-    fn finish_connect(&mut self, this: Socket) -> SocketResult<(InputHandle, OutputHandle)> {
+    fn finish_connect(&mut self, this: TcpHandle) -> SocketResult<(InputHandle, OutputHandle)> {
         let rep = this.rep();
         let streams = self.socket_call(FINISH_CONNECT, rep, |host| {
             let id = host.tcp_socket(FINISH_CONNECT, rep)?;
@@ -163,15 +163,15 @@ impl tcp::HostTcpSocket for Host {
         Ok(streams.map(|(input, output)| (Resource::new_own(input), Resource::new_own(output))))
     }
 
-    fn start_listen(&mut self, this: Socket) -> SocketResult<()> {
+    fn start_listen(&mut self, this: TcpHandle) -> SocketResult<()> {
         self.on_tcp(START_LISTEN, &this, (), |network, id, _| network.tcp_start_listen(id))
     }
 
-    fn finish_listen(&mut self, this: Socket) -> SocketResult<()> {
+    fn finish_listen(&mut self, this: TcpHandle) -> SocketResult<()> {
         self.on_tcp(FINISH_LISTEN, &this, (), |network, id, _| network.tcp_finish_listen(id))
     }
 
-    fn accept(&mut self, this: Socket) -> SocketResult<(Socket, InputHandle, OutputHandle)> {
+    fn accept(&mut self, this: TcpHandle) -> SocketResult<(TcpHandle, InputHandle, OutputHandle)> {
         let rep = this.rep();
         let accepted = self.socket_call(ACCEPT, rep, |host| {
             let listener = host.tcp_socket(ACCEPT, rep)?;
@@ -189,27 +189,27 @@ impl tcp::HostTcpSocket for Host {
         }))
     }
 
-    fn local_address(&mut self, this: Socket) -> SocketResult<IpSocketAddress> {
+    fn local_address(&mut self, this: TcpHandle) -> SocketResult<IpSocketAddress> {
         let address = |network: &mut Network, id, _: &mut OpContext<'_>| network.tcp_local_address(id).map(DebugRecord);
         let address = self.on_tcp(LOCAL_ADDRESS, &this, (), address)?;
         Ok(address.map(|DebugRecord(address)| wit_socket_address(address)))
     }
 
-    fn remote_address(&mut self, this: Socket) -> SocketResult<IpSocketAddress> {
+    fn remote_address(&mut self, this: TcpHandle) -> SocketResult<IpSocketAddress> {
         let address =
             |network: &mut Network, id, _: &mut OpContext<'_>| network.tcp_remote_address(id).map(DebugRecord);
         let address = self.on_tcp(REMOTE_ADDRESS, &this, (), address)?;
         Ok(address.map(|DebugRecord(address)| wit_socket_address(address)))
     }
 
-    fn is_listening(&mut self, this: Socket) -> Result<bool> {
+    fn is_listening(&mut self, this: TcpHandle) -> Result<bool> {
         self.call(IS_LISTENING, this.rep(), |host| {
             let id = host.tcp_socket(IS_LISTENING, this.rep())?;
             Ok(host.world().network.tcp_is_listening(id))
         })
     }
 
-    fn address_family(&mut self, this: Socket) -> Result<IpAddressFamily> {
+    fn address_family(&mut self, this: TcpHandle) -> Result<IpAddressFamily> {
         let DebugRecord(family) = self.call(ADDRESS_FAMILY, this.rep(), |host| {
             let id = host.tcp_socket(ADDRESS_FAMILY, this.rep())?;
             Ok(DebugRecord(host.world().network.tcp_family(id)))
@@ -217,74 +217,74 @@ impl tcp::HostTcpSocket for Host {
         Ok(wit_family(family))
     }
 
-    fn set_listen_backlog_size(&mut self, this: Socket, value: u64) -> SocketResult<()> {
+    fn set_listen_backlog_size(&mut self, this: TcpHandle, value: u64) -> SocketResult<()> {
         self.on_tcp(SET_BACKLOG, &this, value, |network, id, _| network.tcp_set_backlog(id, value))
     }
 
-    fn keep_alive_enabled(&mut self, this: Socket) -> SocketResult<bool> {
+    fn keep_alive_enabled(&mut self, this: TcpHandle) -> SocketResult<bool> {
         self.tcp_option(KEEP_ALIVE, &this, |options| options.keep_alive)
     }
 
-    fn set_keep_alive_enabled(&mut self, this: Socket, value: bool) -> SocketResult<()> {
+    fn set_keep_alive_enabled(&mut self, this: TcpHandle, value: bool) -> SocketResult<()> {
         self.set_tcp_option(SET_KEEP_ALIVE, &this, value, SocketOption::KeepAlive(value))
     }
 
-    fn keep_alive_idle_time(&mut self, this: Socket) -> SocketResult<u64> {
+    fn keep_alive_idle_time(&mut self, this: TcpHandle) -> SocketResult<u64> {
         self.tcp_option(KEEP_ALIVE_IDLE, &this, |options| options.keep_alive_idle_ns)
     }
 
-    fn set_keep_alive_idle_time(&mut self, this: Socket, value: u64) -> SocketResult<()> {
+    fn set_keep_alive_idle_time(&mut self, this: TcpHandle, value: u64) -> SocketResult<()> {
         self.set_tcp_option(SET_KEEP_ALIVE_IDLE, &this, value, SocketOption::KeepAliveIdle(value))
     }
 
-    fn keep_alive_interval(&mut self, this: Socket) -> SocketResult<u64> {
+    fn keep_alive_interval(&mut self, this: TcpHandle) -> SocketResult<u64> {
         self.tcp_option(KEEP_ALIVE_INTERVAL, &this, |options| options.keep_alive_interval_ns)
     }
 
-    fn set_keep_alive_interval(&mut self, this: Socket, value: u64) -> SocketResult<()> {
+    fn set_keep_alive_interval(&mut self, this: TcpHandle, value: u64) -> SocketResult<()> {
         self.set_tcp_option(SET_KEEP_ALIVE_INTERVAL, &this, value, SocketOption::KeepAliveInterval(value))
     }
 
-    fn keep_alive_count(&mut self, this: Socket) -> SocketResult<u32> {
+    fn keep_alive_count(&mut self, this: TcpHandle) -> SocketResult<u32> {
         self.tcp_option(KEEP_ALIVE_COUNT, &this, |options| options.keep_alive_count)
     }
 
-    fn set_keep_alive_count(&mut self, this: Socket, value: u32) -> SocketResult<()> {
+    fn set_keep_alive_count(&mut self, this: TcpHandle, value: u32) -> SocketResult<()> {
         self.set_tcp_option(SET_KEEP_ALIVE_COUNT, &this, value, SocketOption::KeepAliveCount(value))
     }
 
-    fn hop_limit(&mut self, this: Socket) -> SocketResult<u8> {
+    fn hop_limit(&mut self, this: TcpHandle) -> SocketResult<u8> {
         self.tcp_option(HOP_LIMIT, &this, |options| options.hop_limit)
     }
 
-    fn set_hop_limit(&mut self, this: Socket, value: u8) -> SocketResult<()> {
+    fn set_hop_limit(&mut self, this: TcpHandle, value: u8) -> SocketResult<()> {
         self.set_tcp_option(SET_HOP_LIMIT, &this, value, SocketOption::HopLimit(value))
     }
 
-    fn receive_buffer_size(&mut self, this: Socket) -> SocketResult<u64> {
+    fn receive_buffer_size(&mut self, this: TcpHandle) -> SocketResult<u64> {
         self.tcp_option(RECEIVE_BUFFER, &this, |options| options.receive_buffer)
     }
 
-    fn set_receive_buffer_size(&mut self, this: Socket, value: u64) -> SocketResult<()> {
+    fn set_receive_buffer_size(&mut self, this: TcpHandle, value: u64) -> SocketResult<()> {
         self.set_tcp_option(SET_RECEIVE_BUFFER, &this, value, SocketOption::ReceiveBuffer(value))
     }
 
-    fn send_buffer_size(&mut self, this: Socket) -> SocketResult<u64> {
+    fn send_buffer_size(&mut self, this: TcpHandle) -> SocketResult<u64> {
         self.tcp_option(SEND_BUFFER, &this, |options| options.send_buffer)
     }
 
-    fn set_send_buffer_size(&mut self, this: Socket, value: u64) -> SocketResult<()> {
+    fn set_send_buffer_size(&mut self, this: TcpHandle, value: u64) -> SocketResult<()> {
         self.set_tcp_option(SET_SEND_BUFFER, &this, value, SocketOption::SendBuffer(value))
     }
 
-    fn subscribe(&mut self, this: Socket) -> Result<Resource<PollableResource>> {
+    fn subscribe(&mut self, this: TcpHandle) -> Result<Resource<PollableResource>> {
         self.subscribe_to(SUBSCRIBE, this.rep(), |handle| match handle {
             Handle::TcpSocket(id) => Some(Wait::Socket(Readiness::Socket(*id))),
             _ => None,
         })
     }
 
-    fn shutdown(&mut self, this: Socket, shutdown_type: ShutdownType) -> SocketResult<()> {
+    fn shutdown(&mut self, this: TcpHandle, shutdown_type: ShutdownType) -> SocketResult<()> {
         let what = match shutdown_type {
             ShutdownType::Receive => Shutdown::Receive,
             ShutdownType::Send => Shutdown::Send,
@@ -293,7 +293,7 @@ impl tcp::HostTcpSocket for Host {
         self.on_tcp(SHUTDOWN, &this, DebugRecord(what), |network, id, context| network.tcp_shutdown(id, what, context))
     }
 
-    fn drop(&mut self, this: Socket) -> Result<()> {
+    fn drop(&mut self, this: TcpHandle) -> Result<()> {
         let rep = this.rep();
         self.call(DROP, rep, |host| {
             let id = host.tcp_socket(DROP, rep)?;

@@ -3,7 +3,7 @@
 //! Contract kept with a trap: `stream` while streams of the same socket are held, and more datagrams sent than
 //! `check-send` permitted.
 
-use super::{Answer, SocketResult, family, socket_address, wit_family, wit_socket_address, wrong};
+use super::{NetworkResult, SocketResult, family, socket_address, wit_family, wit_socket_address, wrong};
 use crate::bindings::wasi::sockets::network::{IpAddressFamily, IpSocketAddress};
 use crate::bindings::wasi::sockets::udp::{self, IncomingDatagram, OutgoingDatagram};
 use crate::bindings::wasi::sockets::udp_create_socket;
@@ -61,7 +61,7 @@ impl Host {
         import: Import,
         handle: &Socket,
         asked: impl Record,
-        body: impl FnOnce(&mut Network, UdpId) -> Answer<T>,
+        body: impl FnOnce(&mut Network, UdpId) -> NetworkResult<T>,
     ) -> SocketResult<T> {
         let rep = handle.rep();
         self.socket_call(import, (rep, asked), |host| {

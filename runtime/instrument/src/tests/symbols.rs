@@ -2,7 +2,7 @@
 
 use super::wrap;
 use crate::names::readable;
-use crate::source::DebugSymbols;
+use crate::source::{DebugSymbols, LineInfo};
 use crate::{ModuleOrdinal, OriginalOffset};
 use wasm_encoder::{CustomSection, Section};
 use wasmparser::{Parser, Payload};
@@ -109,6 +109,27 @@ fn damaged_dwarf_gives_fewer_lines_and_no_panic() {
             assert!(!frames(&wrap(&[module_with(&damaged)]), 3).is_empty());
         }
     }
+}
+
+#[test]
+fn debug_sections_without_rows_are_told_from_none() {
+    let info = |sections: &[(&'static str, Vec<u8>)]| {
+        DebugSymbols::new(&wrap(&[module_with(sections)])).line_info(ModuleOrdinal(0))
+    };
+    assert_eq!(info(&dwarf()), LineInfo::Present);
+    assert_eq!(info(&[]), LineInfo::Absent);
+    // What is left when a tool moves code and keeps the sections: nothing, something unreadable, units without rows.
+    let without_rows: Vec<_> = dwarf()
+        .into_iter()
+        .map(|(name, bytes)| (name, if name == ".debug_line" { Vec::new() } else { bytes }))
+        .collect();
+    let all: Vec<_> = dwarf().into_iter().map(|(name, _)| (name, Vec::new())).collect();
+    let unreadable: Vec<_> = dwarf().into_iter().map(|(name, _)| (name, vec![0xff; 9])).collect();
+    for sections in [all, unreadable, without_rows] {
+        assert_eq!(info(&sections), LineInfo::Empty, "{sections:?}");
+    }
+    assert_eq!([LineInfo::Present.remedy(), LineInfo::Absent.remedy()], [None, None]);
+    assert!(LineInfo::Empty.remedy().is_some_and(|remedy| remedy.contains("--no-wasm-opt")));
 }
 
 #[test]

@@ -8,6 +8,7 @@
 
 use super::{CaseResult, CaseSummary, RegressionState, SuiteSummary};
 use fozzy_trace::outcome::SourceLocation;
+use std::path::Path;
 
 /// The workflow commands; `file` tells under which name the project has a path, if it has it.
 pub fn annotations(summary: &SuiteSummary, file: impl Fn(&str) -> Option<String>) -> String {
@@ -50,12 +51,13 @@ fn annotation(level: &str, case: &CaseSummary, file: impl Fn(&str) -> Option<Str
     format!("::{level} {}::{}\n", keys.join(","), escaped(&message))
 }
 
-/// A source as the project names it: compilers of a scenario's crate name it from the crate's folder.
+/// A source as the project names it. Compilers name it from the folder of the scenario's crate, or of the workspace that the crate is in,
+/// which is a folder above.
 fn source(case: &CaseSummary, location: &SourceLocation, file: impl Fn(&str) -> Option<String>) -> Option<String> {
     let path = location.file.as_ref()?;
     let crate_path = case.against.as_ref().unwrap_or(&case.path);
-    let inside = format!("{}/{path}", crate_path.trim_end_matches('/'));
-    file(&inside).or_else(|| file(path))
+    let mut folders = Path::new(crate_path).ancestors().map(|folder| folder.join(path));
+    folders.find_map(|candidate| file(candidate.to_str()?)).or_else(|| file(path))
 }
 
 pub(crate) fn escaped(text: &str) -> String {

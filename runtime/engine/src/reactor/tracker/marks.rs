@@ -19,7 +19,7 @@ const STRADDLE_BYTES: usize = fozzy_instrument::STRADDLE_BYTES as usize;
 pub(crate) struct MarksTracker {
     /// Side memories, and where in each the marks are.
     marks: Vec<(Arc<Region>, Range<usize>)>,
-    /// Marks that were found and not cleared yet: of which of `marks`, and where in the side memory.
+    /// Marks that were found and are not cleared yet: the index in `marks`, and the offset in the side memory.
     found: Vec<(usize, usize)>,
 }
 
