@@ -8,7 +8,7 @@
 //! `scenarios/js-scores`, which is built the same way, always is.
 
 use crate::corpus;
-use crate::fozzy::Fozzy;
+use crate::fozzy::{Fozzy, repository};
 
 /// Writes the template, prepares its folder as the test's machine needs it, and does what `fozzy init` says is next.
 fn passes(template: &str, prepare: &str, environment: &str, property: &str) {
@@ -112,4 +112,36 @@ fn nothing_is_written_over_unless_it_is_forced() {
     let rust = ["init", "rust", "--template", "rust", "--sdk", "nowhere"];
     fozzy.run(&rust).refuses(&["cannot find the SDK"]);
     assert!(!fozzy.path("rust").exists());
+}
+
+/// A machine with Binaryen has a `wasm-opt`, which a clang that is told to optimise runs on what it links.
+#[test]
+fn programs_in_c_keep_names_and_lines_on_a_machine_with_wasm_opt() {
+    corpus::c_toolchain();
+    let fozzy = Fozzy::new();
+    let tree = "mkdir -p bin guest-sdk scenarios/c-ring && cp -r $REPOSITORY/guest-sdk/c guest-sdk/ && \
+                cp $REPOSITORY/scenarios/c-ring/ring.c $REPOSITORY/scenarios/c-ring/expect.toml scenarios/c-ring/";
+    fozzy.shell(&format!("REPOSITORY='{}'; {tree}", repository().display())).exits(0);
+    fozzy.write("bin/wasm-opt", "#!/bin/sh\necho called >>\"$CALLED\"\n");
+    fozzy.shell("chmod +x bin/wasm-opt").exits(0);
+    let is_called = |script: &str| {
+        fozzy.shell(&format!("export CALLED=$PWD/called PATH=$PWD/bin:$PATH; {script}")).exits(0);
+        fozzy.path("called").exists()
+    };
+
+    let of_the_recipe = "fozzy run scenarios/c-ring --seed 7 >/dev/null 2>&1; test -s scenarios/c-ring/ring.wasm";
+    assert!(!is_called(of_the_recipe), "the recipe of scenarios/c-ring");
+    assert!(!is_called("fozzy init app --template c && make -C app"), "the Makefile of the template");
+    let header = String::from_utf8(fozzy.read("guest-sdk/c/fozzy.h")).expect("text");
+    let lines = header.lines().filter_map(|line| line.strip_prefix(" *     "));
+    let lines: Vec<&str> = lines.filter(|line| line.starts_with("clang-19 ") && line.contains(" ring.")).collect();
+    assert_eq!(lines.len(), 2, "fozzy.h says how it is compiled, and how linked: {lines:?}");
+    for line in lines {
+        let line = line.split("   ").next().expect("a command, and what it is for");
+        assert!(!is_called(&format!("cd scenarios/c-ring && {line}")), "{line}");
+    }
+
+    // What all of this guards against.
+    let at_once = "clang-19 --target=wasm32-wasi -mexec-model=reactor -O2 -g -o ring.wasm ring.c";
+    assert!(is_called(&format!("cd scenarios/c-ring && {at_once}")), "clang does not run wasm-opt any more");
 }

@@ -11,6 +11,7 @@
 //! everything         a guest that uses everything, under every kind of fault
 //! network            two machines of one run, a client and a server
 //! processes          commands of a guest: scripted, other components, the real computer
+//! licences           the licence of everything in the binary is shipped
 //! live               the real computer captured, and replayed when what answered is gone
 //! coverage           what recorded runs have reached, in C, Rust and JavaScript
 //! reactors           components called from outside, brought back from checkpoints
@@ -52,6 +53,7 @@ mod harness;
 mod hostile_guests;
 mod init;
 mod instrumented;
+mod licences;
 mod live;
 mod machines;
 mod memory;

@@ -1,8 +1,12 @@
 /* fozzy.h: choices, properties, events, rules and scenarios for programs in C that Fozzy runs.
  *
- *     clang-19 --target=wasm32-wasi -mexec-model=reactor -O2 -g -o ring.wasm ring.c       a scenario: see FOZZY_SCENARIO
- *     clang-19 --target=wasm32-wasi -O2 -g -o tool.wasm tool.c                            a program with a `main`
+ *     clang-19 --target=wasm32-wasi -O2 -g -c ring.c
+ *     clang-19 --target=wasm32-wasi -mexec-model=reactor -o ring.wasm ring.o      a scenario: see FOZZY_SCENARIO
+ *     clang-19 --target=wasm32-wasi -o tool.wasm tool.o                           a program with a `main`
  *     fozzy run ring.wasm --seed 7
+ *
+ * Compile and link apart, and link without -O: in one step clang runs Binaryen's wasm-opt where the machine has one, and the
+ * program loses the names and lines of its functions.
  *
  * One file, no library, no generator: functions are imported by the names of our WIT (wit/deps/fozzy-*.wit, where each is
  * described) with the flat signatures of the component model. `fozzy` knows these interfaces and makes a component of the

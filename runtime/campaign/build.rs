@@ -7,6 +7,9 @@
 //! scenarios/kv-node/ ────────────────────────────────▶ OUT_DIR/kv-node.wasm
 //! ```
 //!
+//! A package of this crate has not the sources of these guests but the guests: `.ci/package` puts them into `embedded/`, and from
+//! there they are taken. So whoever installs a package needs no toolchain for WebAssembly.
+//!
 //! Invariants: the folders of this machine are in no byte of it; nothing of the build around it (flags, target folder) reaches
 //! the build inside.
 
@@ -25,34 +28,37 @@ fn main() {
 
 fn player() -> Result<(), String> {
     let variable = |name: &str| std::env::var_os(name).map(PathBuf::from).ok_or_else(|| format!("{name} is not set"));
-    let repository = variable("CARGO_MANIFEST_DIR")?.join("../..");
+    let (package, out) = (variable("CARGO_MANIFEST_DIR")?, variable("OUT_DIR")?);
+    println!("cargo::rerun-if-changed=build.rs");
+    let repository = package.join("../..");
+    if !repository.join("runtime/player/Cargo.toml").is_file() {
+        return GUESTS.iter().try_for_each(|guest| guest.unpack(&package, &out));
+    }
     let repository = repository.canonicalize().map_err(|error| format!("{}: {error}", repository.display()))?;
-    let out = variable("OUT_DIR")?;
-    for part in [
-        "runtime/player/src",
-        "runtime/player/Cargo.toml",
-        "runtime/player/Cargo.lock",
-        "runtime/scenario-file/src",
-        "runtime/scenario-file/Cargo.toml",
-        "guest-sdk/src",
-        "guest-sdk/Cargo.toml",
-        "guest-sdk/macros/src",
-        "guest-sdk/macros/Cargo.toml",
-        "scenarios/kv-node/src",
-        "scenarios/kv-node/wit",
-        "scenarios/kv-node/Cargo.toml",
-        "scenarios/Cargo.toml",
-        "scenarios/Cargo.lock",
-        "runtime/campaign/build.rs",
-    ] {
+    for part in SOURCES {
         println!("cargo::rerun-if-changed={}", repository.join(part).display());
     }
     add_target(&repository)?;
-    for guest in GUESTS {
-        guest.build(&repository, &out, variable("CARGO")?)?;
-    }
-    Ok(())
+    GUESTS.iter().try_for_each(|guest| guest.build(&repository, &out, variable("CARGO")?))
 }
+
+/// What the components are made of.
+const SOURCES: [&str; 14] = [
+    "runtime/player/src",
+    "runtime/player/Cargo.toml",
+    "runtime/player/Cargo.lock",
+    "runtime/scenario-file/src",
+    "runtime/scenario-file/Cargo.toml",
+    "guest-sdk/src",
+    "guest-sdk/Cargo.toml",
+    "guest-sdk/macros/src",
+    "guest-sdk/macros/Cargo.toml",
+    "scenarios/kv-node/src",
+    "scenarios/kv-node/wit",
+    "scenarios/kv-node/Cargo.toml",
+    "scenarios/Cargo.toml",
+    "scenarios/Cargo.lock",
+];
 
 /// A component that is embedded.
 struct Guest {
@@ -86,12 +92,22 @@ const GUESTS: [Guest; 4] = [
         name: "kv-node.wasm",
         folder: "scenarios/kv-node",
         built: "kv_node.wasm",
-        features: &[],
+        features: &["--no-default-features"],
         strip: "debuginfo",
     },
 ];
 
 impl Guest {
+    /// Takes it as it is in the package.
+    fn unpack(&self, package: &Path, out: &Path) -> Result<(), String> {
+        let packed = package.join("embedded").join(self.name);
+        println!("cargo::rerun-if-changed={}", packed.display());
+        std::fs::copy(&packed, out.join(self.name)).map_err(|error| {
+            format!("{} is not in this package, and its sources neither: {error}", packed.display())
+        })?;
+        Ok(())
+    }
+
     fn build(&self, repository: &Path, out: &Path, cargo: PathBuf) -> Result<(), String> {
         let folder = repository.join(self.folder);
         let home = cargo_home();

@@ -27,9 +27,13 @@ const REGISTRY_PROFILE: &[(&str, &str)] = &[
     ("CARGO_PROFILE_RELEASE_DEBUG", "false"),
 ];
 
-const C_FLAGS: &[&str] = &["--target=wasm32-wasi", "-O2", "-g", "-Wall", "-Wextra", "-Werror"];
+const C_TARGET: &str = "--target=wasm32-wasi";
 
-/// What makes a fuzz target of it: no `main`, and libFuzzer's entry points.
+/// For the compiler alone. Told to optimise, a clang that links runs Binaryen's `wasm-opt` where the machine has one, and names
+/// and lines of the program are lost.
+const C_FLAGS: &[&str] = &["-O2", "-g", "-Wall", "-Wextra", "-Werror"];
+
+/// What the linker makes a fuzz target by: no `main`, and libFuzzer's entry points.
 const C_FUZZ_FLAGS: &[&str] =
     &["-mexec-model=reactor", "-Wl,--export=LLVMFuzzerTestOneInput", "-Wl,--export=LLVMFuzzerInitialize"];
 const C_FUZZ_BINARY: &str = "chunks";
@@ -174,9 +178,7 @@ impl Workshop {
 
     fn scenario_in_c(&self, source: &Path, fixed: bool, module: &Path) {
         install_missing("the scenario in C", DEBIAN_PACKAGES);
-        let mut clang = Command::new("clang-19");
-        clang.args(C_FLAGS).arg("-mexec-model=reactor").args(fixed.then_some("-DFIXED"));
-        run(clang.arg("-o").arg(module).arg(source));
+        compile_and_link(source, fixed.then_some("-DFIXED"), C_REACTOR_FLAGS, module);
     }
 
     fn scenario_in_go(&self, folder: &Path, fixed: bool, module: &Path) {
@@ -209,13 +211,12 @@ impl Workshop {
 
     /// The C program.
     pub(super) fn compile_c(&self) -> PathBuf {
-        self.clang(C_BINARY, C_FLAGS, |_| ())
+        self.clang(C_BINARY, &[], |_| ())
     }
 
     /// The C program that is called from outside: a core module that carries its world.
     pub(super) fn compile_c_reactor(&self) -> PathBuf {
-        let flags = [C_FLAGS, C_REACTOR_FLAGS].concat();
-        self.clang("ledger", &flags, |module| {
+        self.clang("ledger", C_REACTOR_FLAGS, |module| {
             let mut bytes = must(fs::read(module), "read", module);
             let mut resolve = wit_parser::Resolve::default();
             let package = resolve.push_str("ledger.wit", C_REACTOR_WIT).expect("a world");
@@ -228,17 +229,18 @@ impl Workshop {
 
     /// The C scenario that calls all of `fozzy.h`.
     pub(super) fn compile_c_tools(&self) -> PathBuf {
-        self.clang("tools", &[C_FLAGS, C_REACTOR_FLAGS].concat(), |_| ())
+        self.clang("tools", C_REACTOR_FLAGS, |_| ())
     }
 
-    fn clang(&self, name: &str, flags: &[&str], finish: impl FnOnce(&Path)) -> PathBuf {
+    fn clang(&self, name: &str, link_flags: &[&str], finish: impl FnOnce(&Path)) -> PathBuf {
         install_missing("the C guest", DEBIAN_PACKAGES);
         let source = guests_folder().join("c").join(format!("{name}.c"));
         let compiler = text(run(Command::new("clang-19").arg("--version")));
         let header = sources(&repository().join("guest-sdk/c"));
-        let inputs = format!("{}\n{header}\n{flags:?}\n{compiler}", must(fs::read_to_string(&source), "read", &source));
+        let text_of_it = must(fs::read_to_string(&source), "read", &source);
+        let inputs = format!("{text_of_it}\n{header}\n{C_FLAGS:?} {link_flags:?}\n{compiler}");
         self.make(Target::Wasip1, name, &inputs, |module| {
-            run(Command::new("clang-19").args(flags).arg("-o").arg(module).arg(&source));
+            compile_and_link(&source, None, link_flags, module);
             finish(module);
         })
     }
@@ -251,7 +253,7 @@ impl Workshop {
         let inputs = format!("{}\n{C_FLAGS:?}\n{C_FUZZ_FLAGS:?}\n{compiler}", sources(&folder));
         self.make(Target::Wasip1, C_FUZZ_BINARY, &inputs, |module| {
             let source = folder.join(format!("{C_FUZZ_BINARY}.c"));
-            run(Command::new("clang-19").args(C_FLAGS).args(C_FUZZ_FLAGS).arg("-o").arg(module).arg(source));
+            compile_and_link(&source, None, C_FUZZ_FLAGS, module);
         })
     }
 
@@ -362,6 +364,18 @@ fn leads_cargo_astray(name: &str) -> bool {
     DROPPED.contains(&name) || (name.starts_with("CARGO") && !KEPT.iter().any(|kept| name.starts_with(kept)))
 }
 
+/// Makes a module of a file in C, in two steps.
+fn compile_and_link(source: &Path, define: Option<&str>, link_flags: &[&str], module: &Path) {
+    let object = module.with_extension("o");
+    let clang = || {
+        let mut clang = Command::new("clang-19");
+        clang.arg(C_TARGET);
+        clang
+    };
+    run(clang().args(C_FLAGS).args(define).arg("-c").arg("-o").arg(&object).arg(source));
+    run(clang().args(link_flags).arg("-o").arg(module).arg(&object));
+}
+
 /// Installs what C needs.
 pub(super) fn install_c() {
     install_missing("C", DEBIAN_PACKAGES);
@@ -398,7 +412,7 @@ pub(super) fn sources(folder: &Path) -> String {
     // Neither what tools leave there nor what only people and suites read is a source.
     let others = ["target", "node_modules", "README.md", "expect.toml"];
     let is_other = |path: &Path| {
-        others.iter().any(|other| path.ends_with(other)) || path.extension().is_some_and(|is| is == "wasm")
+        others.iter().any(|other| path.ends_with(other)) || path.extension().is_some_and(|is| is == "wasm" || is == "o")
     };
     for path in paths.iter().filter(|path| !is_other(path)) {
         if path.is_dir() {

@@ -143,7 +143,7 @@ pub(crate) enum Command {
     /// Show the backend of each guest capability.
     Env,
     /// Show the versions of everything that results depend on.
-    Version,
+    Version(VersionArgs),
 }
 
 /// Exit code: 0, or 2 when a file exists already or cannot be written.
@@ -803,6 +803,14 @@ pub(crate) struct ManArgs {
     /// The folder of the pages; it is created if missing.
     #[arg(value_name = "DIR")]
     pub(crate) folder: PathBuf,
+}
+
+/// Exit code: 0.
+#[derive(Debug, Args)]
+pub(crate) struct VersionArgs {
+    /// Print the licences of everything that this binary contains
+    #[arg(long)]
+    pub(crate) licenses: bool,
 }
 
 /// Backends of files.

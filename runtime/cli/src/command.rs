@@ -97,7 +97,7 @@ pub(crate) fn dispatch(cli: Cli) -> ExitCode {
             Command::Completions(args) => shell::completions(&context, args),
             Command::Man(args) => shell::man(&context, args),
             Command::Env => env::env(&context),
-            Command::Version => env::version(&context),
+            Command::Version(args) => env::version(&context, args),
         }
     });
     result.unwrap_or_else(|error| printer.error(&error))

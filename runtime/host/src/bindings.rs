@@ -56,7 +56,7 @@ pub struct ResponseOutparamResource;
 pub struct ChildResource;
 
 wasmtime::component::bindgen!({
-    path: "../../wit",
+    path: "wit",
     world: "fozzy:runtime/computer",
     // What may wait lets other guests go on meanwhile.
     imports: {

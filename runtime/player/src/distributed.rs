@@ -12,6 +12,7 @@
 //! end is looked at, so that what is found then is not repaired by waiting.
 //! Not here: what a node does (the target: `scenarios/kv-node`, or whatever exports its interface).
 
+mod bindings;
 mod nodes;
 mod wire;
 

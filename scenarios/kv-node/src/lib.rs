@@ -20,7 +20,10 @@ use log::{Log, Record};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
+#[cfg(feature = "generate")]
 wit_bindgen::generate!({ world: "kv-node" });
+#[cfg(not(feature = "generate"))]
+include!("bindings.rs");
 
 /// Whether the faults are mended.
 const FIXED: bool = cfg!(feature = "fixed");

@@ -1,13 +1,24 @@
 //! `fozzy env` and `fozzy version`: what runs here, and on what.
 
 use super::Context;
+use crate::args::VersionArgs;
 use crate::error::CliError;
 use fozzy_plan::{FilesBackend, ScriptBackend};
-use fozzy_report::document::{Capabilities, Capability, EnvDocument, VersionDocument};
+use fozzy_report::document::{Capabilities, Capability, EnvDocument, FormattedDocument, VersionDocument};
 use std::process::ExitCode;
 
-pub(crate) fn version(context: &Context) -> Result<ExitCode, CliError> {
-    context.printer.document(&version_document())?;
+/// The licence of Fozzy, and those of what its binary contains of others.
+const LICENSES: [&str; 2] = [include_str!("../../LICENSE"), include_str!("../../THIRD-PARTY-LICENSES")];
+
+pub(crate) fn version(context: &Context, args: &VersionArgs) -> Result<ExitCode, CliError> {
+    let printer = context.printer;
+    match (args.licenses, printer.json) {
+        (false, _) => printer.document(&version_document())?,
+        (true, false) => printer.data(&LICENSES.join("\n")),
+        (true, true) => {
+            printer.document(&FormattedDocument { format: "text".to_owned(), content: LICENSES.join("\n") })?;
+        }
+    }
     Ok(ExitCode::SUCCESS)
 }
 

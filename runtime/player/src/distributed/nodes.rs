@@ -2,13 +2,11 @@
 //!
 //! Invariant: a node that is down is not called.
 
+use super::bindings::example::cluster::node::{self, Entry, Message};
 use super::wire::{NodePair, SentMessage, Wire};
 use crate::failure::{self, StepFailure};
-use example::cluster::node::{self, Entry, Message};
 use fozzy_sdk::{target, tools};
 use std::collections::BTreeSet;
-
-wit_bindgen::generate!({ path: "../../scenarios/kv-node/wit", world: "kv-cluster" });
 
 pub(super) struct Nodes {
     names: Vec<String>,

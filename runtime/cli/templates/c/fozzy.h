@@ -1,0 +1,1 @@
+../../../../guest-sdk/c/fozzy.h

@@ -1,0 +1,1 @@
+../../../../scenarios/go-timers/fozzy.go
