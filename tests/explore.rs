@@ -214,8 +214,8 @@ fn a_worker_that_is_killed_loses_nothing_that_it_has_found() {
     let mut child = fozzy.start(&args);
     wait::while_running(&mut child, "its first trace", || traces_of(&fozzy, "0") > 0);
     let is_first = |pid: &String| {
-        let line = std::fs::read_to_string(format!("/proc/{pid}/cmdline")).unwrap_or_default();
-        line.contains("--worker\x000\x00")
+        let environment = std::fs::read_to_string(format!("/proc/{pid}/environ")).unwrap_or_default();
+        environment.contains(r#"FOZZY_WORKER={"slot":0,"#)
     };
     if let Some(first) = children_of(child.id()).into_iter().find(is_first) {
         fozzy.shell(&format!("kill -9 {first} || true")).exits(0);

@@ -91,7 +91,7 @@ fn a_property_of_the_sdk_is_broken_by_drawn_values() {
 }
 
 /// Behind each other: four bytes, eight of them the other way round, sixteen, a length, a sum over all before it.
-const MAGIC: &str = r#"
+pub(crate) const MAGIC: &str = r#"
     (if (i32.lt_u (local.get $len) (i32.const 6)) (then (return (i32.const 0))))
     (if (i32.ne (i32.load (local.get $at)) (i32.const 0x4b4e4843)) (then (return (i32.const 0))))
     (if (i32.ne (i32.or (i32.shl (i32.load8_u offset=4 (local.get $at)) (i32.const 8))

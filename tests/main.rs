@@ -74,6 +74,7 @@ mod tier;
 mod traces;
 mod travel;
 mod wait;
+mod workers;
 
 fn main() -> std::process::ExitCode {
     harness::run(goldens::trials())

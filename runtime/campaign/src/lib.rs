@@ -31,5 +31,6 @@ pub mod suite;
 pub mod target;
 pub mod walker;
 pub mod wall_clock;
+pub mod workers;
 
 pub use error::CampaignError;

@@ -437,12 +437,6 @@ pub(crate) struct ExploreArgs {
     /// Worker processes; they exchange new coverage. Only an exploration with one worker, the default, is reproducible.
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=256))]
     pub(crate) workers: Option<u32>,
-    /// Which of the workers this process is.
-    #[arg(long, hide = true, requires = "share")]
-    pub(crate) worker: Option<u32>,
-    /// The folder through which the workers exchange results.
-    #[arg(long, hide = true)]
-    pub(crate) share: Option<PathBuf>,
     /// Neither replay saved failures, nor save new ones.
     #[arg(long)]
     pub(crate) no_seeds: bool,
@@ -453,7 +447,7 @@ pub(crate) struct ExploreArgs {
     #[arg(long, alias = "minimize", conflicts_with = "no_shrink")]
     pub(crate) shrink: bool,
     /// Write a file of Rust tests that replay the findings, and the paths with the most coverage, under `cargo test`.
-    #[arg(long, value_name = "FILE", conflicts_with = "worker")]
+    #[arg(long, value_name = "FILE")]
     pub(crate) generate_tests: Option<PathBuf>,
     /// Print progress every two seconds.
     #[arg(short, long)]

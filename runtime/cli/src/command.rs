@@ -26,6 +26,7 @@ mod test;
 mod trace;
 mod usage;
 mod validate;
+mod worker;
 
 use crate::args::{ArtifactsCommand, Cli, Command, CorpusCommand, Globals, ReportCommand, TraceCommand};
 use crate::error::{CliError, at_path};

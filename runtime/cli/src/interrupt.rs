@@ -15,14 +15,12 @@ pub(crate) fn install() {
     let installed = ctrlc::set_handler(|| {
         if ASKING.swap(false, Ordering::SeqCst) {
             ASKED.store(true, Ordering::SeqCst);
-            say_briefly(b"\nstopping: what was found is kept; once more to stop at once\n");
+            say(b"\nstopping: what was found is kept; once more to stop at once\n");
             return;
         }
         STOPPING.store(true, Ordering::SeqCst);
         fozzy_trace::file::store::remove_temporaries();
-        say_briefly(
-            b"\ninterrupted: no half-written file is left\n  run the same command again; it is deterministic\n",
-        );
+        say(b"\ninterrupted: no half-written file is left\n  run the same command again; it is deterministic\n");
         process::exit(EXIT_INTERRUPTED);
     });
     if let Err(error) = installed {
@@ -38,6 +36,28 @@ static ASKED: AtomicBool = AtomicBool::new(false);
 /// The first Ctrl-C from now on does not end the process: the command looks at [`is_asked_to_stop`].
 pub(crate) fn ask_me_to_stop() {
     ASKING.store(true, Ordering::SeqCst);
+}
+
+/// The same for a process of which nobody wants to hear: its supervisor says it.
+pub(crate) fn ask_me_to_stop_quietly() {
+    QUIET.store(true, Ordering::SeqCst);
+    ask_me_to_stop();
+}
+
+/// Whether a signal is answered without words.
+static QUIET: AtomicBool = AtomicBool::new(false);
+
+fn say(words: &'static [u8]) {
+    if !QUIET.load(Ordering::SeqCst) {
+        say_briefly(words);
+    }
+}
+
+/// Ends the process, as a signal does: no half-written file is left.
+pub(crate) fn leave() {
+    STOPPING.store(true, Ordering::SeqCst);
+    fozzy_trace::file::store::remove_temporaries();
+    process::exit(EXIT_INTERRUPTED);
 }
 
 /// Whether the command is to come to its end.

@@ -75,7 +75,8 @@ mod tests {
     fn two_functions_with_one_number_are_found() {
         let mut known = BTreeMap::new();
         // Among some hundred thousand names, two with one number of 32 bits are certain for practical purposes.
-        let mut names = (0..400_000).map(|n| format!("acme:kv/store.get-{n}"));
+        let mixed = |n: u64| n.wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(31).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mut names = (0..400_000).map(|n| format!("acme:kv/store.{:x}", mixed(n)));
         let (one, other) = names
             .find_map(|name| known.insert(Import::number(&name), name.clone()).map(|earlier| (earlier, name)))
             .expect("two names with one number");

@@ -9,7 +9,7 @@
 //! The behaviour of the computer is in `fozzy-world`; this crate translates between it and WIT, and
 //! holds the only `bindgen!`.
 //!
-//! Invariants: no import reaches anything real; every call of a guest goes through [`Host::call`], so
+//! Invariants: no import reaches anything real; every call of a guest goes through `Host::call`, so
 //! it is counted, bounded and recorded in the same way live and replayed.
 //! Not here: compiling and running (`fozzy-engine`), live backends (`fozzy-live`).
 

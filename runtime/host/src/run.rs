@@ -197,12 +197,12 @@ impl Run {
         self.work = self.work.saturating_add(RESTART_FUEL);
     }
 
-    /// Keeps bytes that an [`BackendRequest`] is about to name.
+    /// Keeps bytes that a [`BackendRequest`] is about to name.
     pub(crate) fn keep(&mut self, bytes: &[u8]) -> Digest {
         self.recorder.observed().add(bytes)
     }
 
-    /// Bytes that an [`BackendResponse`] named.
+    /// Bytes that a [`BackendResponse`] named.
     pub(crate) fn kept(&mut self, digest: Digest) -> Result<Arc<[u8]>, GuestStop> {
         let found = self.recorder.observed().get(&digest);
         found.ok_or_else(|| GuestStop::Machine { what: format!("the bytes {digest} of an observation are missing") })

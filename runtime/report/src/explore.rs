@@ -2,7 +2,7 @@
 //!
 //! Invariant: no wall facts in it: equal explorations have equal summaries, but for the paths.
 
-use crate::pretty::{counted, grouped};
+use crate::pretty::{counted, grouped, is_zero, lost_workers};
 use fozzy_trace::FailureSignature;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -53,8 +53,15 @@ pub struct ExploreSummary {
     /// Failures of before that were tried first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub seeds: Vec<SeedState>,
-    /// Why it ended: `runs`, `time`, `saturated`, `finding`, `exhausted`, `interrupted`.
+    /// Why it ended: `runs`, `time`, `saturated`, `finding`, `exhausted`, `interrupted` by a signal, `workers` when too many of
+    /// them were lost.
     pub ended: String,
+    /// Workers that ended before their time; what they had not reported is not counted.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub workers_lost: u32,
+    /// Workers that were started in their place.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub workers_restarted: u32,
 }
 
 /// One of several things that effort is divided between.
@@ -119,11 +126,6 @@ pub struct SeedState {
     pub shrunk: bool,
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde asks for")]
-fn is_zero(number: &u64) -> bool {
-    *number == 0
-}
-
 /// The lines of an exploration for people.
 pub(crate) fn explore_lines(explore: &ExploreSummary) -> Vec<String> {
     let ExploreSummary { runs, steps, edges, edges_total, checkpoints, .. } = explore;
@@ -152,6 +154,7 @@ pub(crate) fn explore_lines(explore: &ExploreSummary) -> Vec<String> {
             lines.push(format!("new, by {}: {}", group[0].dial, shown.join(" · ")));
         }
     }
+    lines.extend(lost_workers(explore.workers_lost, explore.workers_restarted));
     if explore.lost > 0 {
         let lost = counted(explore.lost, "failure");
         lines.push(format!("{lost} did not come again when run alone: a fault of fozzy, please report it"));

@@ -2,7 +2,7 @@
 //!
 //! Invariant: no wall facts in it: equal campaigns have equal summaries, but for the paths.
 
-use crate::pretty::{counted, grouped};
+use crate::pretty::{counted, grouped, is_zero, lost_workers};
 use fozzy_trace::FailureSignature;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -39,8 +39,14 @@ pub struct FuzzSummary {
     pub corpus_dir: String,
     /// Failures, each once, in the order in which they were found.
     pub findings: Vec<FuzzFinding>,
-    /// Why it ended: `runs`, `time`, `finding`.
+    /// Why it ended: `runs`, `time`, `finding`, `interrupted` by a signal, `workers` when too many of them were lost.
     pub ended: String,
+    /// Workers that ended before their time; what they had not reported is not counted.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub workers_lost: u32,
+    /// Workers that were started in their place.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub workers_restarted: u32,
 }
 
 /// `coverage.json` of a campaign.
@@ -105,6 +111,7 @@ pub(crate) fn fuzz_lines(fuzz: &FuzzSummary) -> Vec<String> {
         ),
         format!("{} in {}", counted(fuzz.corpus, "testcase"), fuzz.corpus_dir),
     ];
+    lines.extend(lost_workers(fuzz.workers_lost, fuzz.workers_restarted));
     for finding in &fuzz.findings {
         let signature = finding.signature.as_ref().map(ToString::to_string).unwrap_or_default();
         let path = finding.minimized_trace_path.as_ref().unwrap_or(&finding.trace_path);

@@ -223,6 +223,19 @@ pub(crate) fn counted(n: u64, noun: &str) -> String {
     format!("{} {noun}{}", grouped(n), if n == 1 { "" } else { "s" })
 }
 
+/// What became of the workers of a campaign, when some were lost.
+pub(crate) fn lost_workers(lost: u32, restarted: u32) -> Option<String> {
+    let lines = || {
+        format!("{} lost before the end, {} started instead", counted(lost.into(), "worker"), grouped(restarted.into()))
+    };
+    (lost > 0).then(lines)
+}
+
+/// Whether a number is left out of a document.
+pub(crate) fn is_zero<T: Default + PartialEq>(number: &T) -> bool {
+    *number == T::default()
+}
+
 /// `1234567` as `1,234,567`.
 pub(crate) fn grouped(n: u64) -> String {
     let digits = n.to_string();

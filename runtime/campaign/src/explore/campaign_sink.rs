@@ -7,13 +7,15 @@
 //!
 //! Invariant: nothing here has an influence on the exploration but that it ends when its time is over.
 
+use super::exchange::WorkerExchange;
 use super::stateful_target::PathConfirmer;
-use super::workers::Share;
+use super::workers::{ExploreProtocol, FailureTrace};
 use crate::error::CampaignError;
-use crate::notice::notice;
+use crate::notice::remark;
 use crate::options::StopFlag;
 use crate::store;
 use crate::wall_clock::Stopwatch;
+use crate::workers::{WorkerChannel, WorkerEvent};
 use fozzy_search::FailureRecord;
 use fozzy_search::explore::{DecisionPath, EdgeClasses, ExplorationObserver, PeerDiscoveries, Stats};
 use fozzy_trace::file::store::CollisionPolicy;
@@ -24,6 +26,8 @@ use std::sync::Arc;
 
 /// Between two lines that say how it goes.
 const STATUS_EVERY_NS: u64 = 2_000_000_000;
+/// Between two reports of a worker to its supervisor.
+const REPORT_EVERY_NS: u64 = 200_000_000;
 /// Steps between two looks at the clock.
 const LOOK_EVERY: u64 = 16;
 
@@ -52,7 +56,17 @@ pub struct ExplorationSink {
     pub kept: Vec<PathBuf>,
     pub said: ProgressMark,
     /// `None` when it is alone.
-    pub share: Option<Share>,
+    pub worker: Option<WorkerEnds>,
+}
+
+/// What a worker of several is connected to.
+pub struct WorkerEnds {
+    /// Hears how it goes, instead of a person.
+    pub supervisor: WorkerChannel<ExploreProtocol>,
+    /// Exchanges finds with the other workers.
+    pub exchange: WorkerExchange,
+    /// Runs and steps that were made before this exploration, which are nobody's share.
+    pub before: (u64, u64),
 }
 
 /// When something was said last, and of how many runs.
@@ -75,18 +89,29 @@ impl Where {
     }
 }
 
+impl WorkerEnds {
+    /// The numbers of the worker's own share.
+    pub fn own(&self, stats: &Stats) -> Stats {
+        let (runs, steps) = self.before;
+        Stats { runs: stats.runs - runs, steps: stats.steps - steps, last_new: stats.last_new - steps, ..*stats }
+    }
+}
+
+/// The line of the contract: numbers, and runs in a second since the last line, which was at this time and of so many runs.
+pub(super) fn status_line(stats: &Stats, now_ns: u64, (shown_ns, shown_runs): (u64, u64)) -> String {
+    let rate = stats.runs.saturating_sub(shown_runs) as f64 * 1e9 / (now_ns - shown_ns).max(1) as f64;
+    let Stats { runs, steps, edges, checkpoints, failures, .. } = stats;
+    let seconds = now_ns / 1_000_000_000;
+    format!(
+        "[{seconds}s] runs={runs} steps={steps} edges={edges} cps={checkpoints} fails={failures} {rate:.0} runs/s\n"
+    )
+}
+
 impl ExplorationSink {
-    /// The line of the contract.
+    /// Says how it goes.
     fn say(&mut self, stats: &Stats, now: u64) {
-        let since = (now - self.said.at_ns).max(1);
-        let rate = (stats.runs - self.said.runs) as f64 * 1e9 / since as f64;
+        remark(&status_line(stats, now, (self.said.at_ns, self.said.runs)));
         (self.said.at_ns, self.said.runs) = (now, stats.runs);
-        let Stats { runs, steps, edges, checkpoints, failures, .. } = stats;
-        let line = format!(
-            "[{}s] runs={runs} steps={steps} edges={edges} cps={checkpoints} fails={failures} {rate:.0} runs/s\n",
-            now / 1_000_000_000
-        );
-        notice(line.as_bytes());
     }
 
     /// Records the run of `story`.
@@ -106,43 +131,47 @@ impl ExplorationSink {
 
 impl ExplorationObserver for ExplorationSink {
     fn stepped(&mut self, stats: &Stats) -> bool {
+        if (self.stop)() {
+            return false;
+        }
         self.said.calls += 1;
         if !self.said.calls.is_multiple_of(LOOK_EVERY) {
             return true;
         }
-        if (self.stop)() {
-            return false;
-        }
         let now = self.watch.elapsed_ns();
-        if now - self.said.at_ns >= STATUS_EVERY_NS {
-            match &self.share {
-                Some(share) => {
-                    // What cannot be told is not lost: the findings are on the disk, and so is the end.
-                    let _ = share.tell(stats);
-                    self.said.at_ns = now;
-                }
-                None if self.verbose => self.say(stats, now),
-                None => {}
+        let since = now - self.said.at_ns;
+        match &self.worker {
+            Some(worker) if since >= REPORT_EVERY_NS => {
+                worker.supervisor.send(&WorkerEvent::Progress { progress: worker.own(stats) });
+                self.said.at_ns = now;
             }
+            None if self.verbose && since >= STATUS_EVERY_NS => self.say(stats, now),
+            _ => {}
         }
-        self.time.is_none_or(|time| now < time.0) && !self.share.as_ref().is_some_and(Share::is_over)
+        self.time.is_none_or(|time| now < time.0)
     }
 
     fn kept(&mut self, story: &dyn Fn() -> DecisionPath) -> Result<(), HarnessError> {
-        let Some(share) = &mut self.share else { return Ok(()) };
-        share.give(&story()).map_err(|error| HarnessError { what: error.to_string() })
+        let Some(worker) = &mut self.worker else { return Ok(()) };
+        worker.exchange.give(&story()).map_err(|error| HarnessError { what: error.to_string() })
     }
 
     fn others(&mut self, edges: &dyn Fn() -> EdgeClasses) -> PeerDiscoveries {
         let now = self.watch.elapsed_ns();
-        self.share.as_mut().map(|share| share.take(now, edges)).unwrap_or_default()
+        self.worker.as_mut().map(|worker| worker.exchange.take(now, edges)).unwrap_or_default()
     }
 
     fn found(&mut self, found: &FailureRecord<DecisionPath>) -> Result<(), HarnessError> {
         let path = self.write(&found.input).map_err(|error| HarnessError { what: error.to_string() })?;
-        let title = found.verdict.signature.as_ref().map(ToString::to_string).unwrap_or_default();
-        let (run, steps) = (found.found_at, found.input.steps);
-        notice(format!("found {title}\n  run {run}, step {steps}, {}\n", path.display()).as_bytes());
+        let (signature, found_at) = (found.verdict.signature.clone(), found.found_at);
+        if let Some(worker) = &self.worker {
+            let finding = FailureTrace { path: path.clone(), signature, found_at, times: 1 };
+            worker.supervisor.send(&WorkerEvent::Found { finding });
+        } else {
+            let title = signature.as_ref().map(ToString::to_string).unwrap_or_default();
+            let steps = found.input.steps;
+            remark(&format!("found {title}\n  run {found_at}, step {steps}, {}\n", path.display()));
+        }
         self.kept.push(path);
         Ok(())
     }

@@ -11,14 +11,16 @@
 
 use super::cargo::CargoFuzz;
 use super::corpus::CorpusFolder;
-use super::summary::{CampaignReport, Subject};
+use super::summary::{CampaignReport, FindingReport, Subject};
 use super::target::{ConfirmedRun, FindingConfirmer};
-use super::worker::Worker;
+use super::workers::FuzzProtocol;
 use crate::error::CampaignError;
 use crate::notice::remark;
+use crate::options::StopFlag;
 use crate::pipeline::engine_id;
 use crate::store;
 use crate::wall_clock::Stopwatch;
+use crate::workers::{WorkerChannel, WorkerEvent};
 use fozzy_check::judge;
 use fozzy_report::RunMode;
 use fozzy_search::FailureRecord;
@@ -31,8 +33,8 @@ use std::sync::Arc;
 
 /// Between two lines that say how it goes.
 const STATUS_EVERY_NS: u64 = 2_000_000_000;
-/// Between two lines of a worker.
-const TELL_EVERY_NS: u64 = 500_000_000;
+/// Between two reports of a worker to its supervisor.
+const REPORT_EVERY_NS: u64 = 200_000_000;
 /// Between two looks of a worker at what others have found.
 const LOOK_EVERY_NS: u64 = 1_000_000_000;
 /// The divisor of a worker's time that looking for others' inputs may take.
@@ -91,8 +93,10 @@ pub struct CampaignSink {
     pub watch: Stopwatch,
     pub time: Option<Duration>,
     pub subject: Subject,
-    /// Whether it is one worker of several: it tells them, and not a person, how it goes.
-    pub is_worker: bool,
+    /// Whether somebody wants it to end.
+    pub stop: StopFlag,
+    /// The supervisor, if it is one worker of several: that hears how it goes, and no person.
+    pub supervisor: Option<WorkerChannel<FuzzProtocol>>,
     /// Bytes that an input can have.
     pub input_bytes_max: usize,
     /// In the order of findings.
@@ -103,8 +107,6 @@ pub struct CampaignSink {
     looked: (u64, u64),
     said_at: u64,
     said_executions: u64,
-    /// As they were last.
-    stats: Stats,
     calls: u64,
 }
 
@@ -116,13 +118,14 @@ pub struct SinkConfig {
     pub place: Place,
     pub subject: Subject,
     pub time: Option<Duration>,
-    pub is_worker: bool,
+    pub stop: StopFlag,
+    pub supervisor: Option<WorkerChannel<FuzzProtocol>>,
     pub input_bytes_max: usize,
 }
 
 impl CampaignSink {
     pub fn new(keeping: SinkConfig) -> CampaignSink {
-        let SinkConfig { corpus, confirmer, told, place, subject, time, is_worker, input_bytes_max } = keeping;
+        let SinkConfig { corpus, confirmer, told, place, subject, time, stop, supervisor, input_bytes_max } = keeping;
         CampaignSink {
             corpus,
             confirmer,
@@ -131,28 +134,30 @@ impl CampaignSink {
             watch: Stopwatch::start(),
             time,
             subject,
-            is_worker,
+            stop,
+            supervisor,
             input_bytes_max,
             kept: Vec::new(),
             found: Vec::new(),
             looked: (0, 0),
             said_at: 0,
             said_executions: 0,
-            stats: Stats::default(),
             calls: 0,
         }
     }
 
     /// Says it to a person, if one is there.
     fn remark(&self, text: &str) {
-        if !self.is_worker {
+        if self.supervisor.is_none() {
             remark(text);
         }
     }
 
-    /// Tells the main process how it goes. `false` when that has gone.
-    fn tell(&self) -> bool {
-        Worker::tell(CampaignReport::of(&self.subject, &self.stats, &self.found, &self.kept, "running"), false)
+    /// Reports the last finding, as it is now.
+    fn report_finding(&self) {
+        if let (Some(supervisor), Some(found), Some(kept)) = (&self.supervisor, self.found.last(), self.kept.last()) {
+            supervisor.send(&WorkerEvent::Found { finding: FindingReport::of(found, kept) });
+        }
     }
 
     /// One line: what libFuzzer and others say, in their order.
@@ -229,18 +234,19 @@ impl CampaignSink {
 
 impl FuzzObserver for CampaignSink {
     fn executed(&mut self, stats: &Stats) -> bool {
+        if (self.stop)() {
+            return false;
+        }
         self.calls += 1;
         if !self.calls.is_multiple_of(LOOK_EVERY) {
             return true;
         }
         let now = self.watch.elapsed_ns();
-        self.stats = *stats;
-        if self.is_worker {
-            if now - self.said_at >= TELL_EVERY_NS {
+        if let Some(supervisor) = &self.supervisor {
+            if now - self.said_at >= REPORT_EVERY_NS {
                 self.said_at = now;
-                if !self.tell() {
-                    return false;
-                }
+                let progress = CampaignReport::of(&self.subject, stats, &[], &[], "running").fuzz;
+                supervisor.send(&WorkerEvent::Progress { progress });
             }
         } else if now - self.said_at >= STATUS_EVERY_NS {
             self.say(stats, now);
@@ -256,7 +262,7 @@ impl FuzzObserver for CampaignSink {
     fn offered(&mut self) -> Result<Vec<Vec<u8>>, HarnessError> {
         let now = self.watch.elapsed_ns();
         let (at, took) = self.looked;
-        if !self.is_worker || now - at < LOOK_EVERY_NS.max(took.saturating_mul(LOOKS_SHARE)) {
+        if self.supervisor.is_none() || now - at < LOOK_EVERY_NS.max(took.saturating_mul(LOOKS_SHARE)) {
             return Ok(Vec::new());
         }
         let inputs = self.corpus.added_by_others(self.input_bytes_max).map_err(harness)?;
@@ -287,9 +293,7 @@ impl FuzzObserver for CampaignSink {
         }
         self.kept.push(SavedFinding { trace, input, arguments, smaller: None });
         self.found.push(found.clone());
-        if self.is_worker {
-            self.tell();
-        }
+        self.report_finding();
         Ok(())
     }
 
@@ -303,6 +307,7 @@ impl FuzzObserver for CampaignSink {
             let bytes = smaller.len() as u64;
             kept.smaller = Some(Smaller { trace, input, bytes, arguments, verdict: verdict.clone() });
         }
+        self.report_finding();
         Ok(())
     }
 }

@@ -26,6 +26,18 @@ pub struct CampaignReport {
     pub fuzz: FuzzSummary,
     /// Of each finding, what it is and how grave.
     pub findings: Vec<(Finding, Status)>,
+    /// Why several workers could not bring it to its end.
+    #[serde(skip)]
+    pub failure: Option<String>,
+}
+
+/// One finding.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct FindingReport {
+    /// What of it is in the summary.
+    pub told: FuzzFinding,
+    /// What it is and how grave.
+    pub shown: Option<(Finding, Status)>,
 }
 
 /// What an execution of `searched` is.
@@ -73,25 +85,37 @@ impl CampaignReport {
             corpus: stats.corpus,
             corpus_bytes: stats.corpus_bytes,
             corpus_dir: subject.corpus_dir.clone(),
-            findings: both().map(finding).collect(),
+            findings: both().map(|(found, kept)| finding(found, kept)).collect(),
             ended: ended.to_owned(),
+            workers_lost: 0,
+            workers_restarted: 0,
         };
-        // A smaller input says more about a failure.
-        let shown = |(found, kept): (&FailureRecord, &SavedFinding)| {
-            let verdict: &Verdict = kept.smaller.as_ref().map_or(&found.verdict, |smaller| &smaller.verdict);
-            Some((verdict.findings.first().cloned()?, found.verdict.status))
-        };
-        CampaignReport { fuzz, findings: both().filter_map(shown).collect() }
+        let findings = both().filter_map(|(found, kept)| shown(found, kept)).collect();
+        CampaignReport { fuzz, findings, failure: None }
     }
 
-    /// The worst that was found.
+    /// The worst that was found, or that it could not be brought to its end.
     pub fn status(&self) -> Status {
-        let statuses = self.findings.iter().map(|(_, status)| *status);
+        let statuses =
+            self.findings.iter().map(|(_, status)| *status).chain(self.failure.as_ref().map(|_| Status::Error));
         statuses.max_by_key(|status| status.gravity()).unwrap_or(Status::Pass)
     }
 }
 
-fn finding((found, kept): (&FailureRecord, &SavedFinding)) -> FuzzFinding {
+impl FindingReport {
+    /// A finding as it is now.
+    pub fn of(found: &FailureRecord, kept: &SavedFinding) -> FindingReport {
+        FindingReport { told: finding(found, kept), shown: shown(found, kept) }
+    }
+}
+
+/// A smaller input says more about a failure.
+fn shown(found: &FailureRecord, kept: &SavedFinding) -> Option<(Finding, Status)> {
+    let verdict: &Verdict = kept.smaller.as_ref().map_or(&found.verdict, |smaller| &smaller.verdict);
+    Some((verdict.findings.first().cloned()?, found.verdict.status))
+}
+
+fn finding(found: &FailureRecord, kept: &SavedFinding) -> FuzzFinding {
     let smaller = kept.smaller.as_ref();
     FuzzFinding {
         signature: found.verdict.signature.clone(),

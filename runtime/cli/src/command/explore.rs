@@ -10,26 +10,28 @@
 
 use super::run::{identity, print, seed};
 use super::shrink::smaller;
+use super::worker::{Worker, failed_workers, stop_flag};
 use super::{Context, exit};
 use crate::args::{ExploreArgs, ReporterArg, StopArg};
 use crate::error::CliError;
 use crate::interrupt;
-use fozzy_campaign::explore::campaign_sink::{ExplorationSink, ProgressMark, Where};
+use fozzy_campaign::explore::campaign_sink::{ExplorationSink, ProgressMark, Where, WorkerEnds};
 use fozzy_campaign::explore::cluster::{self, ClusterRequest};
+use fozzy_campaign::explore::exchange::WorkerExchange;
 use fozzy_campaign::explore::generated::{GeneratedTests, covering};
 use fozzy_campaign::explore::saved_failures::{RegressionStatus, SavedFailure, SavedFailures};
 use fozzy_campaign::explore::settings::ExploreSettings;
 use fozzy_campaign::explore::state::ExploreState;
 use fozzy_campaign::explore::stateful_target::{PathConfirmer, ScenarioGround, walk_error};
 use fozzy_campaign::explore::unreached::unreached;
-use fozzy_campaign::explore::workers::{self, ExplorationResult, Share, Trace};
-use fozzy_campaign::options::StopFlag;
+use fozzy_campaign::explore::workers::{ExplorationResult, ExploreProtocol, ExploreWorkers, FailureTrace};
 use fozzy_campaign::pipeline::kept;
 use fozzy_campaign::plan::{RunPlan, plan};
 use fozzy_campaign::selector;
 use fozzy_campaign::store::store_error;
 use fozzy_campaign::target::{self, LoadedTarget};
 use fozzy_campaign::wall_clock::Stopwatch;
+use fozzy_campaign::workers::{WorkerEvent, WorkerRole};
 use fozzy_check::judge;
 use fozzy_engine::Walker;
 use fozzy_report::{ExploreFinding, ExploreReward, ExploreSummary, RunMode, RunSummary, SeedState};
@@ -50,19 +52,15 @@ use std::time::Duration;
 const SHRINK_TIME: Duration = Duration::from_secs(30);
 
 pub(crate) fn explore(context: &Context, args: &ExploreArgs) -> Result<ExitCode, CliError> {
+    if let Some(worker) = Worker::of_process()? {
+        return Ok(worker.run(|worker| part(context, args, worker)));
+    }
     let collision: CollisionPolicy = args.record_collision.into();
     if let Some(path) = &args.record {
         check_target(path, collision).map_err(store_error)?;
     }
     let generated = args.generate_tests.as_ref().map(|file| GeneratedTests::new(file, &args.target)).transpose()?;
-    let prepared = ExplorationSetup::new(context, args)?;
-    if let (Some(worker), Some(folder)) = (args.worker, &args.share) {
-        // What it has found is told to the one who started it.
-        let share = Share::open(folder, worker, &context.project.config.explore)?;
-        let place = Where { folder: share.own(), record: None, collision };
-        prepared.alone(context, args, place, Some(share)).map(|_| ())?;
-        return Ok(ExitCode::SUCCESS);
-    }
+    let prepared = ExplorationSetup::new(context, args, None)?;
     let watch = Stopwatch::start();
     let base = prepared.base(context, args);
     let has_seeds = context.project.config.explore.seeds && !args.no_seeds;
@@ -81,6 +79,9 @@ pub(crate) fn explore(context: &Context, args: &ExploreArgs) -> Result<ExitCode,
         1 => prepared.alone(context, args, place, None)?,
         workers => prepared.together(context, args, place, workers)?,
     };
+    if let (Some(why), 0) = (&explored.failure, explored.stats.runs) {
+        return Err(failed_workers(why));
+    }
     let state = ExploreState::new(
         &base.component,
         &base.planned.plan,
@@ -125,6 +126,7 @@ pub(crate) fn explore(context: &Context, args: &ExploreArgs) -> Result<ExitCode,
     let mut summary = RunSummary::of(RunMode::Explore, identity, target, &outcome, kept(&base.probe), watch.facts());
     let verdicts = || recordings.iter().map(|recording| &recording.outcome.verdict);
     let statuses = verdicts().map(|verdict| verdict.status).chain(standings.iter().map(|seed| seed.status));
+    let statuses = statuses.chain(explored.failure.as_ref().map(|_| Status::Error));
     summary.status = statuses.max_by_key(|status| status.gravity()).unwrap_or(Status::Pass);
     summary = summary.finding(verdicts().filter_map(|verdict| verdict.findings.first().cloned()).collect());
     let still_there = || standings.iter().find(|seed| seed.state == RegressionStatus::StillThere)?.signature.clone();
@@ -141,7 +143,16 @@ pub(crate) fn explore(context: &Context, args: &ExploreArgs) -> Result<ExitCode,
     state_written?;
     let json = context.printer.json || args.reporter == ReporterArg::Json;
     print(context, json, &summary)?;
+    explored.failure.iter().for_each(|why| context.printer.remark(&format!("error: {}\n", failed_workers(why))));
     Ok(exit(summary.status))
+}
+
+/// The part of one of several workers.
+fn part(context: &Context, args: &ExploreArgs, worker: &Worker<ExploreProtocol>) -> Result<(), CliError> {
+    let prepared = ExplorationSetup::new(context, args, Some(&worker.role))?;
+    let exchange = WorkerExchange::open(&worker.role, &context.project.config.explore)?;
+    let place = Where { folder: exchange.own(), record: None, collision: CollisionPolicy::Overwrite };
+    prepared.alone(context, args, place, Some((worker, exchange))).map(|_| ())
 }
 
 /// Tests of all failures, and of the ways that cover most.
@@ -197,9 +208,9 @@ struct Base {
 }
 
 impl ExplorationSetup {
-    fn new(context: &Context, args: &ExploreArgs) -> Result<ExplorationSetup, CliError> {
+    fn new(context: &Context, args: &ExploreArgs, role: Option<&WorkerRole>) -> Result<ExplorationSetup, CliError> {
         let settings = &context.project.config.explore;
-        let mut options = options(context, settings, args);
+        let mut options = options(context, settings, args, role);
         let schedule = args.schedule.map_or(settings.schedule, Into::into);
         let missing = || CliError::new("internal", format!("there is no strategy `{}`", schedule.name()));
         let row = strategy(schedule.name()).ok_or_else(missing)?;
@@ -222,7 +233,7 @@ impl ExplorationSetup {
                 Some(ExploreState::read(path, &loaded.component, &planned.plan)?)
             }
         };
-        if let (Some(state), None) = (&resumed, args.seed) {
+        if let (Some(state), None, None) = (&resumed, args.seed, role) {
             options.seed = Seed(state.seed);
         }
         let program = target::compile(Arc::clone(&loaded.component), &planned.plan, name)?;
@@ -255,63 +266,88 @@ impl ExplorationSetup {
         }
     }
 
+    /// Runs and steps of the exploration that is continued.
+    fn before(&self) -> (u64, u64) {
+        self.resumed.as_ref().map_or((0, 0), |state| (state.runs, state.steps))
+    }
+
     /// Explores in this process.
     fn alone(
         self,
         context: &Context,
         args: &ExploreArgs,
         place: Where,
-        share: Option<Share>,
+        worker: Option<(&Worker<ExploreProtocol>, WorkerExchange)>,
     ) -> Result<ExplorationResult, CliError> {
-        let settings = &context.project.config.explore;
         let name = self.loaded.target.name.clone();
+        let before = self.before();
+        let (worker, exchange) = worker.unzip();
+        let supervisor = worker.map(|worker| worker.channel.clone());
+        let ends = supervisor.zip(exchange);
+        let mut options = self.options;
+        if worker.is_some() {
+            // Those that were made before are nobody's share.
+            options.runs_max = options.runs_max.saturating_add(before.0);
+        }
         let mut keeper = ExplorationSink {
-            stop: Arc::new(interrupt::is_asked_to_stop),
+            stop: worker.map_or_else(stop_flag, Worker::stop_flag),
             confirmer: self.confirmers.0,
             target: self.loaded.target,
             component: self.loaded.component,
             place,
             watch: Stopwatch::start(),
-            time: match (args.time, args.runs.or(settings.max_runs)) {
-                (Some(time), _) => Some(time),
-                (None, Some(_)) => None,
-                (None, None) => Some(settings.max_time),
-            },
-            verbose: args.verbose || settings.report.verbose,
+            // The time of all workers is their supervisor's.
+            time: time(context, args).filter(|_| worker.is_none()),
+            verbose: is_verbose(context, args),
             kept: Vec::new(),
             said: ProgressMark::default(),
-            share,
+            worker: ends.map(|(supervisor, exchange)| WorkerEnds { supervisor, exchange, before }),
         };
-        let mut exploration = Exploration::new(self.options, self.row, &self.start);
+        let mut exploration = Exploration::new(options, self.row, &self.start);
         let mut stories = Vec::new();
         if let Some(state) = self.resumed {
             exploration.resume(state.runs, state.steps);
             stories = state.stories;
         }
         let mut ground = ScenarioGround::new(self.walker, self.confirmers.1);
-        interrupt::ask_me_to_stop();
-        let ended = exploration.run(&mut ground, &mut stories.into_iter(), &mut keeper)?;
+        if let Some(worker) = worker {
+            worker.channel.send(&WorkerEvent::Ready);
+        }
+        let mut stories = stories.into_iter();
+        let ended = exploration.run(&mut ground, &mut stories, &mut keeper)?;
         let modules = ground.walker().coverage().count();
         let found = exploration.findings().all().iter().zip(&keeper.kept);
+        let is_interrupted = ended == ExplorationEnd::Stopped && (keeper.stop)();
         let explored = ExplorationResult {
-            stats: *exploration.stats(),
+            stats: keeper.worker.as_ref().map_or(*exploration.stats(), |worker| worker.own(exploration.stats())),
             has_run: ground.walker().has_run(),
             edges_total: ground.walker().coverage().map(|(_, bytes)| bytes.len() as u64).sum(),
             taken: (0..modules).map(|module| exploration.taken(module)).collect(),
             traces: found
-                .map(|(found, path)| Trace { path: path.clone(), found_at: found.found_at, times: found.times })
+                .map(|(found, path)| FailureTrace {
+                    path: path.clone(),
+                    signature: found.verdict.signature.clone(),
+                    found_at: found.found_at,
+                    times: found.times,
+                })
                 .collect(),
-            stories: exploration.stories().collect(),
+            // Those that were not taken again are still worth it another time.
+            stories: exploration.stories().chain(stories).collect(),
             earned: exploration
                 .earned()
                 .into_iter()
                 .map(|(dial, name, earned)| (dial.to_owned(), name.to_owned(), earned))
                 .collect(),
-            not_reached: unreached(ground.walker(), &|module| exploration.taken(module), &name),
-            ended: if interrupt::is_asked_to_stop() { "interrupted" } else { word(ended) }.to_owned(),
+            not_reached: match worker {
+                Some(_) => Vec::new(),
+                None => unreached(ground.walker(), &|module| exploration.taken(module), &name),
+            },
+            ended: if is_interrupted { "interrupted" } else { word(ended) }.to_owned(),
+            ..ExplorationResult::default()
         };
-        if let Some(share) = &keeper.share {
-            share.conclude(&explored)?;
+        if let (Some(worker), Some(ends)) = (worker, &keeper.worker) {
+            ends.exchange.conclude(&explored)?;
+            worker.end(explored.stats, explored.ended.clone());
         }
         Ok(explored)
     }
@@ -324,10 +360,23 @@ impl ExplorationSetup {
         place: Where,
         workers: u32,
     ) -> Result<ExplorationResult, CliError> {
-        interrupt::ask_me_to_stop();
-        let verbose = args.verbose || context.project.config.explore.report.verbose;
-        let stop: StopFlag = Arc::new(interrupt::is_asked_to_stop);
-        let mut explored = workers::run(&place, (workers, self.options.seed), verbose, &stop)?;
+        let explorers = ExploreWorkers {
+            place: &place,
+            workers,
+            seed: self.options.seed,
+            runs: Some(self.options.runs_max).filter(|runs| *runs < u64::MAX),
+            before: self.before(),
+            time: time(context, args),
+            first_only: self.options.stop == StopCondition::FirstFinding,
+            verbose: is_verbose(context, args),
+            stop: stop_flag(),
+        };
+        let mut explored = explorers.run()?;
+        explored.edges_total = self.walker.coverage().map(|(_, bytes)| bytes.len() as u64).sum();
+        if explored.stories.is_empty() {
+            // No worker was left to take them.
+            explored.stories = self.resumed.map(|state| state.stories).unwrap_or_default();
+        }
         let taken = &explored.taken;
         let of_module = |module: usize| taken.get(module).cloned().unwrap_or_default();
         explored.not_reached = unreached(&self.walker, &of_module, &self.loaded.target.name);
@@ -336,16 +385,14 @@ impl ExplorationSetup {
 }
 
 /// The defaults, the project's settings, the flags.
-fn options(context: &Context, settings: &ExploreSettings, args: &ExploreArgs) -> Options {
+fn options(context: &Context, settings: &ExploreSettings, args: &ExploreArgs, role: Option<&WorkerRole>) -> Options {
     let of_project = settings.options();
-    let seed = args.seed.map_or(Seed(settings.seed), |argument| seed(context, argument));
-    let workers = args.workers.unwrap_or(settings.workers).max(1);
+    let own_seed = || args.seed.map_or(Seed(settings.seed), |argument| seed(context, argument));
     let runs_max = args.runs.unwrap_or(of_project.runs_max);
     Options {
-        seed,
-        worker: args.worker.unwrap_or(0),
-        // Each does its part.
-        runs_max: if args.worker.is_some() { runs_max.div_ceil(workers.into()) } else { runs_max },
+        seed: role.map_or_else(own_seed, |role| role.seed),
+        worker: role.map_or(0, |role| role.stream),
+        runs_max: role.map_or(runs_max, |role| role.runs.unwrap_or(u64::MAX)),
         steps_per_run: args.steps.unwrap_or(of_project.steps_per_run),
         stop: match args.stop {
             None => StopCondition::Bounds,
@@ -354,6 +401,20 @@ fn options(context: &Context, settings: &ExploreSettings, args: &ExploreArgs) ->
         },
         ..of_project
     }
+}
+
+/// Real time after which it ends; `None` when its runs are bounded instead.
+fn time(context: &Context, args: &ExploreArgs) -> Option<fozzy_trace::Duration> {
+    let settings = &context.project.config.explore;
+    match (args.time, args.runs.or(settings.max_runs)) {
+        (Some(time), _) => Some(time),
+        (None, Some(_)) => None,
+        (None, None) => Some(settings.max_time),
+    }
+}
+
+fn is_verbose(context: &Context, args: &ExploreArgs) -> bool {
+    args.verbose || context.project.config.explore.report.verbose
 }
 
 const fn word(ended: ExplorationEnd) -> &'static str {
@@ -366,7 +427,7 @@ const fn word(ended: ExplorationEnd) -> &'static str {
     }
 }
 
-fn finding(found: &Trace, recording: &Recording) -> ExploreFinding {
+fn finding(found: &FailureTrace, recording: &Recording) -> ExploreFinding {
     ExploreFinding {
         signature: recording.outcome.verdict.signature.clone(),
         found_at: found.found_at,
@@ -407,5 +468,7 @@ fn summary(explored: &ExplorationResult, base: &Base) -> ExploreSummary {
         failures: Vec::new(),
         seeds: Vec::new(),
         ended: explored.ended.clone(),
+        workers_lost: explored.workers_lost,
+        workers_restarted: explored.workers_restarted,
     }
 }

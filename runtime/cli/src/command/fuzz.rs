@@ -10,6 +10,7 @@
 
 use super::run::{identity, print, seed};
 use super::test::{is_on_github, source_here};
+use super::worker::{Worker, failed_workers, stop_flag};
 use super::{Context, exit};
 use crate::args::{ExitCodesArg, FuzzArgs, ReporterArg};
 use crate::error::{CliError, at_path};
@@ -18,20 +19,20 @@ use fozzy_campaign::fuzz::campaign_sink::{CampaignIdentity, CampaignSink, Place,
 use fozzy_campaign::fuzz::cargo::CargoFuzz;
 use fozzy_campaign::fuzz::choose::{EntryPointChoice, listed};
 use fozzy_campaign::fuzz::corpus::CorpusFolder;
-use fozzy_campaign::fuzz::jobs::Jobs;
 use fozzy_campaign::fuzz::summary::{CampaignReport, Subject, execution_of, word_of};
 use fozzy_campaign::fuzz::target::{ComponentTarget, FindingConfirmer, caller_error, made_up};
-use fozzy_campaign::fuzz::worker::Worker;
-use fozzy_campaign::options::WorldOptions;
+use fozzy_campaign::fuzz::workers::{FuzzProtocol, FuzzWorkers};
+use fozzy_campaign::options::{StopFlag, WorldOptions};
 use fozzy_campaign::pipeline::kept;
 use fozzy_campaign::plan::plan;
 use fozzy_campaign::store::{self, store_error};
 use fozzy_campaign::target;
 use fozzy_campaign::wall_clock::Stopwatch;
+use fozzy_campaign::workers::{WorkerEvent, WorkerRole};
 use fozzy_check::judge;
 use fozzy_engine::{EntryPoint, ExportedFunctions, FuzzExecutor};
 use fozzy_report::{RunMode, RunSummary, finding_annotations, sarif};
-use fozzy_search::fuzz::{Campaign, Dictionary, MUTATORS, Mutator, Options};
+use fozzy_search::fuzz::{Campaign, CampaignEnd, Dictionary, MUTATORS, Mutator, Options};
 use fozzy_trace::file::RecordedOutcome;
 use fozzy_trace::file::store::{CollisionPolicy, Durability, check_target, write_atomic};
 use fozzy_trace::plan::FUEL_DEFAULT;
@@ -46,14 +47,22 @@ const FUEL_OF_A_CALL: u64 = FUEL_DEFAULT / 10;
 const DICTIONARY_BYTES_MAX: u64 = 16 << 20;
 
 pub(crate) fn fuzz(context: &Context, args: &FuzzArgs) -> Result<ExitCode, CliError> {
+    match Worker::of_process()? {
+        Some(worker) => Ok(worker.run(|worker| campaign(context, args, Some(worker)).map(|_| ()))),
+        None => campaign(context, args, None),
+    }
+}
+
+/// All of it, or the part of one worker.
+fn campaign(context: &Context, args: &FuzzArgs, worker: Option<&Worker<FuzzProtocol>>) -> Result<ExitCode, CliError> {
     let watch = Stopwatch::start();
-    let worker = Worker::here()?;
     let say = |text: &str| {
         if worker.is_none() {
             context.printer.remark(text);
         }
     };
-    let seed = seed(context, args.seed);
+    let role: Option<&WorkerRole> = worker.map(|worker| &worker.role);
+    let seed = role.map_or_else(|| seed(context, args.seed), |role| role.seed);
     let collision: CollisionPolicy = args.record_collision.into();
     if args.det && args.jobs > 1 {
         let message = "--det: a campaign with several workers is not reproducible";
@@ -114,16 +123,25 @@ pub(crate) fn fuzz(context: &Context, args: &FuzzArgs) -> Result<ExitCode, CliEr
         None => None,
     };
     let own = if worker.is_none() { Some(context.runs.begin()?) } else { None };
-    let folder = match (&worker, &own) {
-        (Some(worker), _) => worker.folder.clone(),
+    let folder = match (role, &own) {
+        (Some(role), _) => role.folder.clone(),
         (None, own) => own.as_ref().expect("it has begun").path.clone(),
     };
+    let stop: StopFlag = worker.map_or_else(stop_flag, Worker::stop_flag);
 
     let report = if args.jobs > 1 && worker.is_none() {
-        let record = args.record.as_deref().map(|path| (path, collision));
-        let (number, runs) = (args.jobs, args.runs);
-        let cargo = artifacts.as_ref().map(|(cargo, _)| cargo);
-        Jobs { number, runs, first_only: args.crash_only, folder: &folder, record, cargo }.run()?
+        let workers = FuzzWorkers {
+            workers: args.jobs,
+            seed,
+            runs: args.runs,
+            time: args.time,
+            first_only: args.crash_only,
+            folder: &folder,
+            record: args.record.as_deref().map(|path| (path, collision)),
+            cargo: artifacts.as_ref().map(|(cargo, _)| cargo),
+            stop,
+        };
+        workers.run()?
     } else {
         // The plan of an input names what is called; a program's begins without one.
         let called = match &searched {
@@ -155,14 +173,16 @@ pub(crate) fn fuzz(context: &Context, args: &FuzzArgs) -> Result<ExitCode, CliEr
                 artifacts,
             },
             subject: subject.clone(),
-            time: args.time,
-            is_worker: worker.is_some(),
+            // The time of all workers is their supervisor's.
+            time: args.time.filter(|_| worker.is_none()),
+            stop: Arc::clone(&stop),
+            supervisor: worker.map(|worker| worker.channel.clone()),
             input_bytes_max: args.max_input as usize,
         });
         let options = Options {
             seed,
-            stream: worker.as_ref().map_or(0, |worker| worker.stream),
-            executions_max: worker.as_ref().map_or(args.runs, |worker| worker.runs).unwrap_or(u64::MAX),
+            stream: role.map_or(0, |role| role.stream),
+            executions_max: role.map_or(args.runs, |role| role.runs).unwrap_or(u64::MAX),
             input_bytes_max: args.max_input as usize,
             only,
             minimize: args.minimize,
@@ -170,19 +190,29 @@ pub(crate) fn fuzz(context: &Context, args: &FuzzArgs) -> Result<ExitCode, CliEr
         };
         let mut campaign = Campaign::new(options, dictionary);
         let made_up = made_up(&searched, seed, args.max_input as usize);
+        if let Some(worker) = worker {
+            worker.channel.send(&WorkerEvent::Ready);
+        }
         let ended = campaign.run(&mut target, &mut made_up.into_iter().chain(&mut seeds), &mut keeper)?;
         if let Some(error) = seeds.failed {
             return Err(error);
         }
         let found = campaign.findings().all();
-        let mut report = CampaignReport::of(&subject, campaign.stats(), found, &keeper.kept, word_of(ended));
+        let word = if ended == CampaignEnd::Stopped && stop() { "interrupted" } else { word_of(ended) };
+        let mut report = CampaignReport::of(&subject, campaign.stats(), found, &keeper.kept, word);
         report.fuzz.repeated = target.caller().repeated();
         report
     };
-    let Some(own) = own else {
-        Worker::tell(report, true);
+    let (Some(own), None) = (own, worker) else {
+        let progress = fozzy_report::FuzzSummary { findings: Vec::new(), ..report.fuzz.clone() };
+        worker.inspect(|worker| worker.end(progress, report));
         return Ok(ExitCode::SUCCESS);
     };
+    if report.fuzz.executions == 0
+        && let Some(why) = &report.failure
+    {
+        return Err(failed_workers(why));
+    }
 
     let trace = report.fuzz.findings.first().map(|finding| PathBuf::from(&finding.trace_path));
     let outcome = RecordedOutcome::of(&probe, judge(&probe));
@@ -197,6 +227,7 @@ pub(crate) fn fuzz(context: &Context, args: &FuzzArgs) -> Result<ExitCode, CliEr
     tell_tools(args, &summary)?;
     let json = context.printer.json || args.reporter == ReporterArg::Json;
     print(context, json, &summary)?;
+    report.failure.iter().for_each(|why| context.printer.remark(&format!("error: {}\n", failed_workers(why))));
     Ok(match args.exit_codes {
         ExitCodesArg::Fozzy => exit(summary.status),
         ExitCodesArg::Libfuzzer => exit_as_libfuzzer(&report),
@@ -215,7 +246,8 @@ fn exit_as_libfuzzer(report: &CampaignReport) -> ExitCode {
             Status::Error => EXIT_ERROR,
         }
     };
-    ExitCode::from(report.findings.first().map_or(0, code))
+    let none = if report.failure.is_some() { EXIT_ERROR } else { 0 };
+    ExitCode::from(report.findings.first().map_or(none, code))
 }
 
 /// What else wants to know: a file in SARIF, and GitHub.

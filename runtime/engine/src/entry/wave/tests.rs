@@ -128,7 +128,7 @@ fn the_library_agrees_on_types_that_have_names() {
          (type $o (record (field \"left\" (option u8)) (field \"right\" (option u8))))
          (type $v (variant (case \"none\") (case \"circle\" f32) (case \"err\" u8)))
          (type $e (enum \"blue\" \"true\"))
-         (type $f (flags \"read\" \"inf\"))",
+         (type $f (flags \"read\" \"write\"))",
         &["$r", "$o", "$v", "$e", "$f"],
     );
     let optional = || LibraryType::option(LibraryType::U8);
@@ -137,19 +137,33 @@ fn the_library_agrees_on_types_that_have_names() {
         LibraryType::record([("left", optional()), ("right", optional())]),
         LibraryType::variant([("none", None), ("circle", Some(LibraryType::F32)), ("err", Some(LibraryType::U8))]),
         LibraryType::enum_ty(["blue", "true"]),
-        LibraryType::flags(["read", "inf"]),
+        LibraryType::flags(["read", "write"]),
     ];
     let texts: [&[&str]; 5] = [
         &[r#"{%ok: 1, left: some(2), b: "x"}"#, r#"{%ok: 1, left: none, b: ""}"#],
         &["{:}", "{left: none, right: some(1)}"],
         &["%none", "circle(1.5)", "%err(3)"],
         &["blue", "%true"],
-        &["{}", "{read, %inf}"],
+        &["{}", "{read, write}"],
     ];
     for ((ours, theirs), texts) in ours.iter().zip(&theirs).zip(texts) {
         let theirs = theirs.as_ref().expect("a type with names");
         texts.iter().for_each(|text| through_the_library(ours, theirs, text));
     }
+}
+
+/// In flags, as anywhere, a label that is a keyword has a `%` before it. The library writes none there, and takes it for a part
+/// of the name.
+#[test]
+fn a_flag_with_the_name_of_a_keyword_is_where_the_library_is_wrong() {
+    let ours = &named_types("(type $f (flags \"read\" \"inf\"))", &["$f"])[0];
+    let theirs = LibraryType::flags(["read", "inf"]).expect("flags have names");
+    let value = read_value("{read, inf}", ours).expect("our reader takes both");
+    assert_eq!(wave::value(&value), "{read, %inf}");
+    assert!(
+        wasm_wave::from_str::<LibraryValue>(&theirs, "{read, %inf}").is_err(),
+        "it reads it now: compare flags above"
+    );
 }
 
 #[test]
