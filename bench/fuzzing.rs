@@ -28,18 +28,12 @@ pub(crate) use faults::faults;
 pub(crate) use inputs::inputs;
 pub(crate) use memory::memory;
 
-use fozzy_engine::Cache;
 use std::path::Path;
 use std::process::Command;
 
 /// A number of the environment.
 fn number(name: &str, default: u64) -> u64 {
     std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
-}
-
-/// Compiled code of this bench's targets.
-fn cache(folder: &Path) -> Cache {
-    Cache::open(&folder.join("cache")).expect("the temporary folder can be written")
 }
 
 /// A command that is killed after so many CPU seconds, in a folder where it leaves what it finds.

@@ -12,18 +12,15 @@
 use crate::guests;
 use crate::measure::{Pair, thread_clock};
 use crate::table::{Bound, Row, Unit};
-use fozzy_campaign::walker::{Paths, WalkerFactory};
-use fozzy_check::judge;
-use fozzy_engine::{Program, Session, Switches};
-use fozzy_search::shrink::{Options, ReplayTarget, SequenceTarget, ShrinkResult, shrink as shrunk};
-use fozzy_trace::file::{EngineId, RecordedTarget, Recording};
+use fozzy_campaign::pipeline::{PreparedProgram, RunPlan, load};
+use fozzy_campaign::shrink::ProgramReplayTarget;
+use fozzy_report::RunMode;
+use fozzy_search::shrink::{Options, ShrinkResult, shrink as shrunk};
+use fozzy_trace::file::Recording;
 use fozzy_trace::plan::{Inputs, MachinePlan, ScenarioPlan};
 use fozzy_trace::source::SeededSource;
-use fozzy_trace::{
-    DecisionSource, Digest, Execution, Executor, HarnessError, HistoryWindow, Origin, Plan, Purpose, Question, Seed,
-};
+use fozzy_trace::{DecisionSource, Executor, Origin, Plan, Purpose, Question, Seed};
 use std::path::Path;
-use std::sync::Arc;
 
 /// Steps of the failing run.
 const STEPS: u32 = 400;
@@ -63,43 +60,16 @@ impl DecisionSource for Planted {
     }
 }
 
-/// Executes the puzzle, whole or walked.
-struct Ours {
-    session: Session,
-    paths: Option<Paths>,
-}
-
-impl ReplayTarget for Ours {
-    fn perform(
-        &mut self,
-        plan: &Plan,
-        inputs: &Inputs,
-        source: Box<dyn DecisionSource>,
-        keep: HistoryWindow,
-    ) -> Result<Execution, HarnessError> {
-        let replanned = self.session.replan(Arc::new(plan.clone()), inputs);
-        replanned.map_err(|error| HarnessError { what: error.to_string() })?;
-        self.session.execute(source, keep)
-    }
-
-    fn sequences(&mut self) -> Option<&mut dyn SequenceTarget> {
-        self.paths.as_mut().map(|paths| paths as &mut dyn SequenceTarget)
-    }
-}
-
-fn recorded(session: &mut Session, plan: &Plan, component: &Arc<[u8]>) -> Recording {
+fn recorded(prepared: &PreparedProgram) -> Recording {
+    let mut session = prepared.session().expect("a plain plan");
     let execution = session.execute(Box::new(Planted(SeededSource::new(Seed(0)))), 0..0).expect("the machine is well");
-    let verdict = judge(&execution);
     let at = execution.facts.scenario.as_ref().and_then(|scenario| scenario.position.step);
-    assert_eq!(at, Some(STEPS - 1), "it fails at its last step: {verdict:?}");
-    let target = RecordedTarget { name: "bomb".into(), source: Digest::of(b""), kind: "component".into() };
-    let engine =
-        EngineId { fozzy: String::new(), wasmtime: String::new(), rewriter: 1, configuration: Digest::of(b"") };
-    let (component, inputs) = (Arc::clone(component), Inputs::default());
-    Recording::of(target, component, plan.clone(), &inputs, engine, &execution, verdict, Seed(0), "run")
+    let recording = prepared.record(&execution, Seed(0), RunMode::Run);
+    assert_eq!(at, Some(STEPS - 1), "it fails at its last step: {:?}", recording.outcome.verdict);
+    recording
 }
 
-fn timed(recording: &Recording, ours: &mut Ours, last: &mut Option<ShrinkResult>) -> f64 {
+fn timed(recording: &Recording, ours: &mut ProgramReplayTarget, last: &mut Option<ShrinkResult>) -> f64 {
     let options = Options { only: None, aggressive: false, keeps_stdin: false };
     let before = thread_clock();
     let found = shrunk(recording, &mut [ours], options, &mut |_| true).expect("it fails");
@@ -112,16 +82,13 @@ fn timed(recording: &Recording, ours: &mut Ours, last: &mut Option<ShrinkResult>
 /// The bomb, walked and whole.
 pub(crate) fn shrink() -> Vec<Row> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../scenarios/puzzles");
-    let component: Arc<[u8]> =
-        std::fs::read(guests::scenario_with(&folder, "puzzles", true)).expect("it was just built").into();
+    let loaded = load(&guests::scenario_with(&folder, "puzzles", true)).expect("it was just built");
     let main = MachinePlan { env: vec![("PUZZLE".to_owned(), "bomb".to_owned())], ..MachinePlan::default() };
     let plan = Plan { main, scenario: Some(ScenarioPlan::all(1, STEPS)), ..Plan::default() };
-    let program = Program::new(Arc::clone(&component), Switches::of(&plan), None).expect("it compiles");
-    let session = || Session::new(program.clone(), Arc::new(plan.clone()), &Inputs::default()).expect("a plain plan");
-    let recording = recorded(&mut session(), &plan, &component);
-    let ground = WalkerFactory::new(Arc::clone(&component), None);
-    let mut walked = Ours { session: session(), paths: Some(Paths::new(ground)) };
-    let mut whole = Ours { session: session(), paths: None };
+    let prepared = PreparedProgram::compile(loaded, RunPlan::of(plan, Inputs::default())).expect("it compiles");
+    let recording = recorded(&prepared);
+    let mut walked = ProgramReplayTarget::several(&recording, 1).expect("it can be replayed").remove(0);
+    let mut whole = ProgramReplayTarget::whole(&recording, &prepared).expect("it can be replayed");
     let (mut one, mut other) = (None, None);
     let pair =
         Pair::of(ROUNDS, || timed(&recording, &mut walked, &mut one), || timed(&recording, &mut whole, &mut other));

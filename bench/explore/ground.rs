@@ -1,22 +1,17 @@
-//! One puzzle as the ground of explorations, as the command has it.
+//! One puzzle as the target of explorations, as the command has it.
 
-use fozzy_check::judge;
-use fozzy_engine::{Program, Session, Switches, Walker};
+use fozzy_campaign::explore::stateful_target::{PathConfirmer, ScenarioTarget};
+use fozzy_campaign::pipeline::{LoadedTarget, PreparedProgram, RunPlan};
+use fozzy_engine::Walker;
 use fozzy_search::explore::{AnswerLog, DecisionPath, GuidedSource, StatefulTarget};
 use fozzy_trace::facts::Property;
 use fozzy_trace::plan::{Inputs, MachinePlan, ScenarioPlan};
-use fozzy_trace::source::RecordedSource;
-use fozzy_trace::{
-    CheckpointId, DecisionSource, Executor, HarnessError, Plan, Seed, StepId, StepOutcome, StepTarget, Verdict,
-};
+use fozzy_trace::{CheckpointId, DecisionSource, HarnessError, Plan, Seed, StepId, StepOutcome, StepTarget, Verdict};
 use std::collections::BTreeSet;
-use std::sync::Arc;
 
-/// A puzzle that is walked through.
+/// A puzzle, and what a search hears of it.
 pub(super) struct Puzzle {
-    walker: Walker,
-    session: Session,
-    plan: Plan,
+    target: ScenarioTarget,
     captured: BTreeSet<CheckpointId>,
     /// Whether it says what its state is.
     told: bool,
@@ -26,77 +21,78 @@ pub(super) struct Puzzle {
 
 impl Puzzle {
     /// The puzzle of that name.
-    pub(super) fn new(component: &Arc<[u8]>, name: &str, told: bool) -> Puzzle {
+    pub(super) fn new(component: &[u8], name: &str, told: bool) -> Puzzle {
         let env = vec![("PUZZLE".to_owned(), name.to_owned())];
         let main = MachinePlan { env, ..MachinePlan::default() };
         let plan = Plan { main, scenario: Some(ScenarioPlan::all(1, 1)), ..Plan::default() };
-        let (inputs, start) = (Inputs::default(), AnswerLog::default());
+        let loaded = LoadedTarget::of_bytes("puzzles", component).expect("it was just built");
+        let prepared = PreparedProgram::compile(loaded, RunPlan::of(plan, Inputs::default())).expect("it compiles");
+        let start = AnswerLog::default();
         let first = Box::new(GuidedSource::first(Seed(0), &start));
-        let walker = Walker::new(Arc::clone(component), &plan, &inputs, None, first).expect("it has flows");
-        let program = Program::new(Arc::clone(component), Switches::of(&plan), None).expect("it compiles");
-        let session = Session::new(program, Arc::new(plan.clone()), &inputs).expect("a plain plan");
-        Puzzle { walker, session, plan, captured: BTreeSet::new(), told, start }
+        let (component, planned) = (prepared.loaded.component.clone(), &prepared.planned);
+        let walker = Walker::new(component, &planned.plan, &planned.inputs, None, first).expect("it has flows");
+        let confirmer = PathConfirmer::new(&prepared, Seed(0)).expect("a plain plan");
+        Puzzle { target: ScenarioTarget::new(walker, confirmer), captured: BTreeSet::new(), told, start }
     }
 
     /// Forgets all places but the start.
     pub(super) fn clear(&mut self) {
-        std::mem::take(&mut self.captured).into_iter().for_each(|checkpoint| self.walker.release(checkpoint));
-        self.walker.clear_coverage();
+        std::mem::take(&mut self.captured).into_iter().for_each(|checkpoint| self.target.release(checkpoint));
+        self.target.coverage(&mut |_| {});
     }
 }
 
 impl StepTarget for Puzzle {
     fn start(&self) -> CheckpointId {
-        self.walker.start()
+        self.target.start()
     }
 
     fn restore(&mut self, checkpoint: CheckpointId, source: Box<dyn DecisionSource>) -> Result<(), HarnessError> {
-        self.walker.restore(checkpoint, source)
+        self.target.restore(checkpoint, source)
     }
 
     fn step(&mut self, step: StepId) -> Result<StepOutcome, HarnessError> {
-        self.walker.step(step)
+        self.target.step(step)
     }
 
     fn capture(&mut self) -> Result<CheckpointId, HarnessError> {
-        let checkpoint = self.walker.capture()?;
+        let checkpoint = self.target.capture()?;
         self.captured.insert(checkpoint);
         Ok(checkpoint)
     }
 
     fn release(&mut self, checkpoint: CheckpointId) {
         self.captured.remove(&checkpoint);
-        self.walker.release(checkpoint);
+        self.target.release(checkpoint);
     }
 }
 
 impl StatefulTarget for Puzzle {
+    fn judge_end(&self) -> Option<Verdict> {
+        self.target.judge_end()
+    }
+
     fn coverage(&mut self, see: &mut dyn FnMut(&[u8])) {
-        self.walker.coverage().for_each(|(_, bytes)| see(bytes));
-        self.walker.clear_coverage();
+        self.target.coverage(see);
     }
 
     fn properties(&self, see: &mut dyn FnMut(&str, &Property)) {
-        self.walker.facts().properties.iter().for_each(|(name, property)| see(name, property));
+        self.target.properties(see);
     }
 
     fn faults(&self, see: &mut dyn FnMut(u64)) {
-        self.walker.injected().for_each(see);
+        self.target.faults(see);
     }
 
     fn state(&self) -> Option<u64> {
-        self.walker.facts().states.digest().filter(|_| self.told)
+        self.target.state().filter(|_| self.told)
     }
 
     fn memory_state(&mut self) -> Option<u64> {
-        self.walker.memory_state()
+        self.target.memory_state()
     }
 
     fn confirm(&mut self, story: &DecisionPath) -> Result<Verdict, HarnessError> {
-        let plan = Plan { scenario: Some(ScenarioPlan::all(1, story.steps.max(1))), ..self.plan.clone() };
-        let planned = self.session.replan(Arc::new(plan), &Inputs::default());
-        planned.map_err(|error| HarnessError { what: error.to_string() })?;
-        let execution = self.session.execute(Box::new(RecordedSource::new(Seed(0), story.exceptions())), 0..0)?;
-        Ok(judge(&execution))
+        self.target.confirm(story)
     }
 }

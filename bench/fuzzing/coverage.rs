@@ -3,7 +3,7 @@
 
 use super::ours::{Ours, campaign};
 use super::targets::{Native, SOUND, components, natives};
-use super::{cache, limited, number};
+use super::{limited, number};
 use crate::table::Row;
 use std::path::Path;
 use std::process::Stdio;
@@ -15,13 +15,13 @@ const EARLY: u64 = 6;
 pub(crate) fn coverage() -> Vec<Row> {
     let (seeds, most) = (number("FOZZY_BENCH_SEEDS", 1), number("FOZZY_BENCH_SECONDS", 60));
     let folder = tempfile::tempdir().expect("a temporary folder");
-    let (components, cache) = (components(), cache(folder.path()));
+    let components = components();
     let natives = Native::ALL.map(|native| (native, natives(native, false)));
     let mut rows = Vec::new();
     for name in SOUND {
-        let mut ruler = Ours::new(&components, name, &cache);
+        let mut ruler = Ours::new(&components, name);
         for (seed, seconds) in (0..seeds).flat_map(|seed| [(seed, (most / EARLY).max(1)), (seed, most)]) {
-            let mut target = Ours::new(&components, name, &cache);
+            let mut target = Ours::new(&components, name);
             let (campaign, ..) = campaign(&mut target, seed, u64::MAX, seconds as f64, false);
             let corpus: Vec<Vec<u8>> =
                 campaign.corpus().testcases().iter().map(|testcase| testcase.input.to_vec()).collect();

@@ -2,7 +2,7 @@
 
 use super::ours::{Ours, campaign};
 use super::targets::{FAULTY, Native, components, natives};
-use super::{cache, limited, number, spread};
+use super::{limited, number, spread};
 use crate::measure::children_clock;
 use crate::table::Row;
 use std::path::Path;
@@ -35,13 +35,13 @@ impl Found {
 pub(crate) fn faults() -> Vec<Row> {
     let (seeds, seconds) = (number("FOZZY_BENCH_SEEDS", 20), number("FOZZY_BENCH_SECONDS", 60));
     let folder = tempfile::tempdir().expect("a temporary folder");
-    let (components, cache) = (components(), cache(folder.path()));
+    let components = components();
     let native = natives(Native::Plain, false);
     let mut rows = Vec::new();
     for name in FAULTY {
         let (mut ours, mut theirs) = (Found::default(), Found::default());
         for seed in 0..seeds {
-            let mut target = Ours::new(&components, name, &cache);
+            let mut target = Ours::new(&components, name);
             let (campaign, watched, _) = campaign(&mut target, seed, u64::MAX, seconds as f64, true);
             let (executions, spent) = (campaign.stats().executions, watched.elapsed());
             match &watched.found {

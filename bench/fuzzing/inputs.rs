@@ -8,8 +8,8 @@
 //! What a native process needs to start is measured by itself and taken off.
 
 use super::ours::{Ours, campaign};
+use super::short;
 use super::targets::{Native, SOUND, components, natives};
-use super::{cache, short};
 use crate::measure::{Clock, Pair, process_seconds, thread_clock, thread_seconds};
 use crate::table::{Bound, Row, Unit};
 use fozzy_search::Feedback;
@@ -60,13 +60,13 @@ impl FuzzTarget for Recording<'_> {
 /// The rows of the group.
 pub(crate) fn inputs() -> Vec<Row> {
     let folder = tempfile::tempdir().expect("a temporary folder");
-    let (components, cache) = (components(), cache(folder.path()));
+    let components = components();
     let natives = Native::ALL.map(|native| (native, natives(native, true)));
-    let mut nothing = Ours::of(NOTHING, &cache);
+    let mut nothing = Ours::of(NOTHING);
     let mut rows = Vec::new();
     let only = std::env::var("FOZZY_BENCH_TARGET");
     for name in SOUND.into_iter().filter(|name| only.as_ref().is_ok_and(|only| only == name) || only.is_err()) {
-        let mut ours = Ours::new(&components, name, &cache);
+        let mut ours = Ours::new(&components, name);
         ours.spent = Some(0.0);
         let mut recording = Recording { ours: &mut ours, inputs: Vec::new() };
         let all = thread_seconds(|| drop(campaign(&mut recording, 0, CAMPAIGN, f64::MAX, false)));
@@ -149,7 +149,7 @@ fn breakdown(ours: &mut Ours, nothing: &mut Ours, inputs: &[Vec<u8>]) -> String 
                 sums[part] += (thread_clock() - last - reading) * 1e9 / inputs.len() as f64;
                 last = thread_clock();
             };
-            ours.caller.ready().expect("the machine is well");
+            ours.target.caller_mut().ready().expect("the machine is well");
             lap(0);
             let outcome = ours.execute(input).expect("the machine is well");
             lap(1);

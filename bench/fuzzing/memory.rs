@@ -1,9 +1,9 @@
 //! A long campaign: resident memory at each quarter of its executions. What grows with executions is a leak, as the corpus
 //! grows less and less.
 
+use super::number;
 use super::ours::{Ours, campaign};
 use super::targets::components;
-use super::{cache, number};
 use crate::table::Row;
 
 /// Executions of each quarter, unless FOZZY_BENCH_EXECUTIONS says otherwise.
@@ -13,13 +13,12 @@ const GROWTH_BYTES_MAX: u64 = 16 << 20;
 
 /// The rows of the group.
 pub(crate) fn memory() -> Vec<Row> {
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    let (components, cache) = (components(), cache(folder.path()));
+    let components = components();
     let quarter = number("FOZZY_BENCH_EXECUTIONS", QUARTER);
     // One that returns, and one that fails often: each trap costs an instance.
     ["json", "hjson"]
         .map(|name| {
-            let mut target = Ours::new(&components, name, &cache);
+            let mut target = Ours::new(&components, name);
             let resident: Vec<u64> = (0..4)
                 .map(|seed| {
                     campaign(&mut target, seed, quarter, f64::MAX, false);

@@ -1,65 +1,59 @@
-//! Our side: a target of `bench/fuzz` under the engine, without the command around it.
+//! Our side: a target of `bench/fuzz` as campaigns of the product call it, without the command around it.
 
 use crate::measure::{process_clock, thread_clock};
-use fozzy_check::judge_end;
-use fozzy_engine::{Cache, CallOutcome, EntryPoint, FuzzExecutor};
+use fozzy_campaign::fuzz::target::ComponentTarget;
+use fozzy_campaign::pipeline::{LoadedTarget, PreparedProgram, RunPlan};
+use fozzy_engine::{Build, EntryPoint};
 use fozzy_search::FailureRecord;
 use fozzy_search::fuzz::{
-    Campaign, CampaignEnd, Dictionary, FuzzObserver, FuzzOutcome, FuzzTarget, MemoryUse, Options, Stats, Testcase,
+    Campaign, CampaignEnd, Dictionary, FuzzObserver, FuzzOutcome, FuzzTarget, Options, Stats, Testcase,
 };
 use fozzy_trace::plan::{FUEL_DEFAULT, Inputs, PlannedCall};
-use fozzy_trace::{CmpLogEntry, ExecutionEnd, HarnessError, Plan, Seed, Status, Verdict};
+use fozzy_trace::{CmpLogEntry, HarnessError, Plan, Seed, Verdict};
 use std::collections::BTreeSet;
 use std::path::Path;
-use std::sync::Arc;
 
-/// A function of a core module that is called with bytes.
+/// A function of a core module that is called with bytes, as the command calls it.
 pub(super) struct Ours {
-    pub(super) caller: FuzzExecutor,
+    pub(super) target: ComponentTarget,
     /// Seconds that were spent in the target, when they are taken.
     pub(super) spent: Option<f64>,
 }
 
 impl Ours {
     /// Compiles the module of that name in `folder`; in another process it comes from the cache.
-    pub(super) fn new(folder: &Path, name: &str, cache: &Cache) -> Ours {
-        Ours::of(&std::fs::read(folder.join(format!("{name}.wasm"))).expect("it was just built"), cache)
+    pub(super) fn new(folder: &Path, name: &str) -> Ours {
+        Ours::of(&std::fs::read(folder.join(format!("{name}.wasm"))).expect("it was just built"))
     }
 
-    pub(super) fn of(module: &[u8], cache: &Cache) -> Ours {
-        let loaded = fozzy_engine::load(module, Some(cache)).expect("a core module with libFuzzer's entry point");
-        let call = PlannedCall::Fuzz("LLVMFuzzerTestOneInput".to_owned());
-        let mut plan = Plan { call: Some(call.clone()), warm_up: true, ..Plan::default() };
+    pub(super) fn of(module: &[u8]) -> Ours {
+        let loaded = LoadedTarget::of_bytes("target", module).expect("a core module with libFuzzer's entry point");
+        let mut plan = Plan::default();
         plan.limits.fuel = FUEL_DEFAULT / 10;
-        let component: Arc<[u8]> = loaded.component.into();
-        let searched = EntryPoint::Call(call);
-        let started = |plan: &Plan| {
-            FuzzExecutor::new(Arc::clone(&component), plan, &Inputs::default(), &searched, Seed(0), Some(cache))
-        };
-        let caller = started(&plan).or_else(|_| {
-            plan.warm_up = false;
-            started(&plan)
-        });
-        Ours { caller: caller.expect("it starts"), spent: None }
+        let planned = RunPlan::of(plan, Inputs::default());
+        let prepared = PreparedProgram::to_call(loaded, planned, &Build::default()).expect("it compiles");
+        let entry = EntryPoint::Call(PlannedCall::Fuzz("LLVMFuzzerTestOneInput".to_owned()));
+        let target = ComponentTarget::open(&prepared, &entry, Seed(0), false).expect("it starts");
+        Ours { target, spent: None }
     }
 
     /// The edges that `inputs` take: one ruler for the corpora of all engines.
     pub(super) fn edges(&mut self, inputs: &[Vec<u8>]) -> usize {
         let mut taken = BTreeSet::new();
         for input in inputs {
-            self.caller.call(input, None).expect("the machine is well");
-            let all = self.caller.coverage().flat_map(|(_, bytes)| bytes);
+            self.target.execute(input).expect("the machine is well");
+            let all = self.target.caller().coverage().flat_map(|(_, bytes)| bytes);
             taken.extend(all.enumerate().filter(|(_, byte)| **byte > 0).map(|(edge, _)| edge));
         }
         taken.len()
     }
 
-    fn timed<T>(&mut self, work: impl FnOnce(&mut FuzzExecutor) -> T) -> T {
+    fn timed<T>(&mut self, work: impl FnOnce(&mut ComponentTarget) -> T) -> T {
         if self.spent.is_none() {
-            return work(&mut self.caller);
+            return work(&mut self.target);
         }
         let begin = thread_clock();
-        let result = work(&mut self.caller);
+        let result = work(&mut self.target);
         self.spent = self.spent.map(|spent| spent + thread_clock() - begin);
         result
     }
@@ -67,25 +61,19 @@ impl Ours {
 
 impl FuzzTarget for Ours {
     fn execute(&mut self, input: &[u8]) -> Result<FuzzOutcome, HarnessError> {
-        let failed = match self.timed(|caller| caller.call(input, None))? {
-            CallOutcome::Returned | CallOutcome::Ended { end: ExecutionEnd::Exited { code: 0 }, .. } => None,
-            CallOutcome::Ended { end, backtrace, stderr } => Some(Box::new(judge_end(&end, &stderr, &backtrace))),
-        };
-        let memory = MemoryUse::of(self.caller.memory_bytes(), self.caller.written_pages(), input.len());
-        Ok(FuzzOutcome { failed, memory })
+        self.timed(|target| target.execute(input))
     }
 
     fn coverage(&self, see: &mut dyn FnMut(&[u8])) {
-        self.caller.coverage().for_each(|(_, bytes)| see(bytes));
+        self.target.coverage(see);
     }
 
     fn compare(&mut self, input: &[u8], log: &mut Vec<CmpLogEntry>) -> Result<(), HarnessError> {
-        self.timed(|caller| caller.compare(input, None, log))
+        self.timed(|target| target.compare(input, log))
     }
 
     fn confirm(&mut self, input: &[u8]) -> Result<Verdict, HarnessError> {
-        let none = Verdict { status: Status::Pass, findings: Vec::new(), signature: None };
-        Ok(self.execute(input)?.failed.map_or(none, |failed| *failed))
+        self.target.confirm(input)
     }
 }
 

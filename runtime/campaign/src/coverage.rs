@@ -10,6 +10,10 @@
 //! not name belongs to its core module, by function name and offset.
 //! Not here: formats (`fozzy-report`).
 
+mod union;
+
+pub use union::{CoverageUnion, FUEL_TIMES};
+
 use fozzy_check::is_own;
 use fozzy_engine::{Program, ProgramCoverage};
 use fozzy_instrument::source::{DebugSymbols, LineInfo, SourceFrame};

@@ -12,7 +12,7 @@
 use crate::error::{CampaignError, at_path};
 use crate::fuzz::choose::EntryPointChoice;
 use crate::fuzz::target::{FindingConfirmer, caller_error};
-use crate::plan::RunPlan;
+use crate::pipeline::PreparedProgram;
 use fozzy_check::judge;
 use fozzy_engine::{EntryPoint, Program, ProgramCoverage};
 use fozzy_trace::plan::ScenarioPlan;
@@ -90,13 +90,9 @@ pub struct InputRunner {
 
 impl InputRunner {
     /// As the flags say, and what the program has; fuel in budgets of the plan.
-    pub fn of(
-        args: &InputOptions,
-        program: &Program,
-        planned: &RunPlan,
-        name: &str,
-        fuel_times: u64,
-    ) -> Result<InputRunner, CampaignError> {
+    pub fn of(args: &InputOptions, prepared: &PreparedProgram, fuel_times: u64) -> Result<InputRunner, CampaignError> {
+        let PreparedProgram { loaded, planned, program } = prepared;
+        let name = &loaded.target.name;
         let functions = fozzy_engine::functions(program, &planned.plan, &planned.inputs, SEED);
         let functions = functions.map_err(|error| caller_error(name, &error))?;
         let wanted = EntryPointChoice {

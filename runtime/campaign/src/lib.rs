@@ -13,6 +13,7 @@
 
 pub mod artifacts;
 pub mod build;
+pub mod causality;
 pub mod config;
 pub mod coverage;
 pub mod error;
@@ -22,13 +23,12 @@ pub mod inputs;
 pub mod notice;
 pub mod options;
 pub mod pipeline;
-pub mod plan;
 pub mod scenario;
 pub mod selector;
+pub mod shrink;
 pub mod sources;
 pub mod store;
 pub mod suite;
-pub mod target;
 pub mod walker;
 pub mod wall_clock;
 pub mod workers;

@@ -67,3 +67,14 @@ pub struct Project {
     /// Whether traces of passing runs are kept too.
     pub keep_passing: bool,
 }
+
+/// How a program is run.
+#[derive(Clone, Debug, Default)]
+pub struct RunRequest {
+    /// Arguments of the program.
+    pub args: Vec<String>,
+    /// Bounds of each execution.
+    pub limits: LimitOptions,
+    /// What the simulated computer has.
+    pub world: WorldOptions,
+}

@@ -1,6 +1,4 @@
-//! One sequence of a scenario as the trail of those who shrink: walked through with checkpoints.
-//!
-//! A bench includes this file by its path.
+//! One sequence of a scenario, taken step by step from checkpoints: what shrinking replays candidates with.
 //!
 //! Invariant: whatever cannot be walked (several guests, no flows, a component that does not compile so) is no error; it is
 //! run whole, which says what is wrong with it.
@@ -15,15 +13,16 @@ use fozzy_trace::{
 use std::sync::{Arc, OnceLock};
 
 /// A component that several walk through: compiled when the first of them needs it; `None` when it cannot be.
-pub struct WalkerFactory {
+pub struct SequenceProgram {
     component: Arc<[u8]>,
     cache: Option<Cache>,
     program: OnceLock<Option<Program>>,
 }
 
-impl WalkerFactory {
-    pub fn new(component: Arc<[u8]>, cache: Option<Cache>) -> Arc<WalkerFactory> {
-        Arc::new(WalkerFactory { component, cache, program: OnceLock::new() })
+impl SequenceProgram {
+    /// A component, with the cache that it is compiled with.
+    pub fn new(component: Arc<[u8]>, cache: Option<Cache>) -> Arc<SequenceProgram> {
+        Arc::new(SequenceProgram { component, cache, program: OnceLock::new() })
     }
 
     fn program(&self, plan: &Plan, inputs: &Inputs) -> Option<Program> {
@@ -34,14 +33,15 @@ impl WalkerFactory {
 }
 
 /// Walks through one sequence at a time.
-pub struct Paths {
-    ground: Arc<WalkerFactory>,
+pub struct SequenceWalker {
+    program: Arc<SequenceProgram>,
     walker: Option<Walker>,
 }
 
-impl Paths {
-    pub fn new(ground: Arc<WalkerFactory>) -> Paths {
-        Paths { ground, walker: None }
+impl SequenceWalker {
+    /// Walks through sequences of that program.
+    pub fn new(program: Arc<SequenceProgram>) -> SequenceWalker {
+        SequenceWalker { program, walker: None }
     }
 
     fn opened(&self) -> &Walker {
@@ -56,7 +56,7 @@ impl Paths {
 /// What the one who shrinks ensures.
 const OPENED: &str = "a sequence is opened before its steps are taken";
 
-impl SequenceTarget for Paths {
+impl SequenceTarget for SequenceWalker {
     fn open(
         &mut self,
         plan: &Plan,
@@ -65,7 +65,7 @@ impl SequenceTarget for Paths {
         source: Box<dyn DecisionSource>,
     ) -> Result<bool, HarnessError> {
         self.walker = None;
-        let Some(program) = self.ground.program(plan, inputs) else { return Ok(false) };
+        let Some(program) = self.program.program(plan, inputs) else { return Ok(false) };
         let Ok(walker) = Walker::of(program, plan, inputs, sequence, source) else { return Ok(false) };
         // Without checkpoints each restore would execute everything again.
         if walker.obstacles().is_empty() {
@@ -79,7 +79,7 @@ impl SequenceTarget for Paths {
     }
 }
 
-impl StepTarget for Paths {
+impl StepTarget for SequenceWalker {
     fn start(&self) -> CheckpointId {
         self.opened().start()
     }

@@ -14,6 +14,7 @@ pub(crate) use corpus::{
 };
 pub(crate) use gates::{FullArgs, GateArgs, GateProfileArg};
 pub(crate) use memory::MemoryArgs;
+pub(crate) use options::request;
 pub(crate) use report::{ReportCommand, ReportFlakyArgs, ReportFormatArg, ReportQueryArgs, ReportShowArgs};
 pub(crate) use travel::{BenchmarkArgs, CausalityArgs, FindabilityArgs, MetricArg, ReplayArgs};
 

@@ -8,9 +8,6 @@
 //! Invariant: schemas are of what is *written*: a key that may be left out is not required, and others are there always.
 //! Not here: schemas of files that people write (`fozzy-plan`; JSON scenarios: the player's model).
 
-use crate::command::benchmark::BenchmarkDocument;
-use crate::command::seeds::SeedsDocument;
-use crate::command::shrink::AblationDocument;
 use fozzy_campaign::store::RunManifest;
 use fozzy_report::coverage::CoverageDocument;
 use fozzy_report::document::{
@@ -21,7 +18,10 @@ use fozzy_report::document::{
 };
 use fozzy_report::inspect::InspectDocument;
 use fozzy_report::suite::SuiteSummary;
-use fozzy_report::{CausalityDocument, FindabilityDocument, FlakyReport, FuzzCoverage, RunSummary, StateDocument};
+use fozzy_report::{
+    AblationDocument, BenchmarkDocument, CausalityDocument, FindabilityDocument, FlakyReport, FuzzCoverage, RunSummary,
+    SeedsDocument, StateDocument,
+};
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema};
 

@@ -8,6 +8,8 @@
 //! document does not.
 //! Not here: where it is printed and whether in colour (`fozzy-cli`).
 
+mod ablation;
+mod benchmark;
 mod causality;
 pub mod coverage;
 pub mod document;
@@ -22,11 +24,14 @@ pub mod inspect;
 mod pretty;
 mod query;
 mod sarif;
+mod saved;
 mod show;
 mod state;
 pub mod suite;
 mod summary;
 
+pub use ablation::{AblationDocument, AblationRow, ablation_lines};
+pub use benchmark::{BenchmarkDocument, BenchmarkTrial, ScalingLawDocument, benchmark_line, benchmark_lines};
 pub use causality::{
     CausalityDocument, CausalityPoint, CausalityTurn, Findability, FindabilityDocument, Probability, causality_lines,
     causality_svg, findability_lines,
@@ -40,6 +45,7 @@ pub use fuzz::{FuzzCoverage, FuzzFinding, FuzzSummary};
 pub use pretty::{Style, pretty, shell_word};
 pub use query::{QueryError, paths, query};
 pub use sarif::sarif;
+pub use saved::{SeedsDocument, seeds_lines};
 pub use show::{divergence_lines, entry_line};
 pub use state::{FileState, MemoryState, StateDocument, SymbolState, TaskState, TimerState, state_lines};
 pub use summary::{

@@ -18,11 +18,10 @@ use crate::wall_clock::Stopwatch;
 use crate::workers::{WorkerChannel, WorkerEvent};
 use fozzy_search::FailureRecord;
 use fozzy_search::explore::{DecisionPath, EdgeClasses, ExplorationObserver, PeerDiscoveries, Stats};
+use fozzy_trace::file::Recording;
 use fozzy_trace::file::store::CollisionPolicy;
-use fozzy_trace::file::{RecordedTarget, Recording};
 use fozzy_trace::{Digest, Duration, HarnessError};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 /// Between two lines that say how it goes.
 const STATUS_EVERY_NS: u64 = 2_000_000_000;
@@ -45,8 +44,6 @@ pub struct ExplorationSink {
     /// Whether a stop was requested.
     pub stop: StopFlag,
     pub confirmer: PathConfirmer,
-    pub target: RecordedTarget,
-    pub component: Arc<[u8]>,
     pub place: Where,
     pub watch: Stopwatch,
     /// `None` when its runs are bounded instead.
@@ -116,7 +113,7 @@ impl ExplorationSink {
 
     /// Records the run of `story`.
     pub fn record(&mut self, story: &DecisionPath) -> Result<Recording, CampaignError> {
-        self.confirmer.record(story, &self.target, &self.component)
+        self.confirmer.record(story)
     }
 
     fn write(&mut self, story: &DecisionPath) -> Result<PathBuf, CampaignError> {

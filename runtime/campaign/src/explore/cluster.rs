@@ -9,7 +9,7 @@
 
 use crate::error::CampaignError;
 use crate::options::WorldOptions;
-use crate::target::LoadedTarget;
+use crate::pipeline::LoadedTarget;
 
 /// How a distributed scenario is to be played.
 #[derive(Clone, Copy, Debug, Default)]

@@ -10,10 +10,9 @@
 //! Not here: `regressions/`, which belong to a suite (`suite`).
 
 use crate::error::{CampaignError, at_path};
-use crate::pipeline::session_of;
+use crate::pipeline::{LoadedTarget, PreparedProgram, session_of};
 use crate::selector;
 use crate::suite::regressions::decided;
-use crate::target::{self, LoadedTarget};
 use fozzy_check::judge;
 use fozzy_report::SeedState;
 use fozzy_trace::file::store::{Durability, write_atomic};
@@ -137,8 +136,7 @@ impl SavedFailures {
 fn standing(path: PathBuf, today: &LoadedTarget) -> Result<SavedFailure, CampaignError> {
     let recording = selector::read(&path)?;
     let signature = recording.outcome.verdict.signature.clone();
-    let program = target::compile(today.component.clone(), &recording.plan, &today.target.name)?;
-    let mut session = target::session(program, &recording.plan, &recording.inputs)?;
+    let mut session = PreparedProgram::against(&recording, today.clone())?.session()?;
     let (execution, now) = decided(&recording, &mut session)?;
     let verdict = judge(&execution);
     let of = |state, status| Ok(SavedFailure { path, signature: signature.clone(), state, status });

@@ -8,13 +8,13 @@
 //! Invariant: what a finding is, a run says that can be recorded; walking only says where to look.
 
 use crate::error::CampaignError;
-use crate::pipeline::{ENTRIES_KEPT, engine_id};
+use crate::pipeline::{ENTRIES_KEPT, PreparedProgram, RecordingOrigin};
 use fozzy_check::{judge, judge_facts};
 use fozzy_engine::{Session, Walker};
 use fozzy_report::RunMode;
 use fozzy_search::explore::{DecisionPath, StatefulTarget};
 use fozzy_trace::facts::Property;
-use fozzy_trace::file::{RecordedTarget, Recording};
+use fozzy_trace::file::Recording;
 use fozzy_trace::plan::{Inputs, ScenarioPlan};
 use fozzy_trace::source::RecordedSource;
 use fozzy_trace::{
@@ -28,12 +28,19 @@ pub struct PathConfirmer {
     session: Session,
     plan: Plan,
     inputs: Inputs,
-    seed: Seed,
+    origin: RecordingOrigin,
 }
 
 impl PathConfirmer {
-    pub fn new(session: Session, plan: Plan, inputs: Inputs, seed: Seed) -> PathConfirmer {
-        PathConfirmer { session, plan, inputs, seed }
+    /// Runs under the plan of `prepared`.
+    pub fn new(prepared: &PreparedProgram, seed: Seed) -> Result<PathConfirmer, CampaignError> {
+        let (plan, inputs) = (prepared.planned.plan.clone(), prepared.planned.inputs.clone());
+        Ok(PathConfirmer {
+            session: prepared.session()?,
+            plan,
+            inputs,
+            origin: prepared.origin(seed, RunMode::Explore),
+        })
     }
 
     /// The plan of the run of a story.
@@ -45,36 +52,25 @@ impl PathConfirmer {
         let plan = Arc::new(self.plan_of(story));
         let planned = self.session.replan(plan, &self.inputs);
         planned.map_err(|error| HarnessError { what: error.to_string() })?;
-        self.session.execute(Box::new(RecordedSource::new(self.seed, story.exceptions())), keep)
+        self.session.execute(Box::new(RecordedSource::new(self.origin.seed, story.exceptions())), keep)
     }
-}
 
-impl PathConfirmer {
     /// The run of a story, as a recording.
-    pub fn record(
-        &mut self,
-        story: &DecisionPath,
-        target: &RecordedTarget,
-        component: &Arc<[u8]>,
-    ) -> Result<Recording, CampaignError> {
+    pub fn record(&mut self, story: &DecisionPath) -> Result<Recording, CampaignError> {
         let execution = self.execute(story, 0..ENTRIES_KEPT)?;
-        let verdict = judge(&execution);
-        let engine = engine_id(self.session.program());
-        let (plan, mode) = (self.plan_of(story), RunMode::Explore.name());
-        let (target, component) = (target.clone(), Arc::clone(component));
-        Ok(Recording::of(target, component, plan, &self.inputs, engine, &execution, verdict, self.seed, mode))
+        Ok(self.origin.record(self.session.program(), self.plan_of(story), &self.inputs, &execution))
     }
 }
 
 /// A scenario that is walked through.
-pub struct ScenarioGround {
+pub struct ScenarioTarget {
     walker: Walker,
     confirmer: PathConfirmer,
 }
 
-impl ScenarioGround {
-    pub fn new(walker: Walker, confirmer: PathConfirmer) -> ScenarioGround {
-        ScenarioGround { walker, confirmer }
+impl ScenarioTarget {
+    pub fn new(walker: Walker, confirmer: PathConfirmer) -> ScenarioTarget {
+        ScenarioTarget { walker, confirmer }
     }
 
     pub fn walker(&self) -> &Walker {
@@ -82,7 +78,7 @@ impl ScenarioGround {
     }
 }
 
-impl StepTarget for ScenarioGround {
+impl StepTarget for ScenarioTarget {
     fn start(&self) -> CheckpointId {
         self.walker.start()
     }
@@ -104,7 +100,7 @@ impl StepTarget for ScenarioGround {
     }
 }
 
-impl StatefulTarget for ScenarioGround {
+impl StatefulTarget for ScenarioTarget {
     fn judge_end(&self) -> Option<Verdict> {
         judge_facts(self.walker.facts())
     }

@@ -17,19 +17,14 @@ use super::workers::FuzzProtocol;
 use crate::error::CampaignError;
 use crate::notice::remark;
 use crate::options::StopFlag;
-use crate::pipeline::engine_id;
-use crate::store;
+use crate::pipeline::{self, RecordingOrigin};
 use crate::wall_clock::Stopwatch;
 use crate::workers::{WorkerChannel, WorkerEvent};
-use fozzy_check::judge;
-use fozzy_report::RunMode;
 use fozzy_search::FailureRecord;
 use fozzy_search::fuzz::{FuzzObserver, Stats, Testcase};
 use fozzy_trace::file::store::{CollisionPolicy, Durability, write_atomic};
-use fozzy_trace::file::{RecordedTarget, Recording};
-use fozzy_trace::{Digest, Duration, HarnessError, Seed, Status, Verdict};
+use fozzy_trace::{Digest, Duration, HarnessError, Status, Verdict};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 /// Between two lines that say how it goes.
 const STATUS_EVERY_NS: u64 = 2_000_000_000;
@@ -45,13 +40,6 @@ const LOOK_EVERY: u64 = 16;
 const ARGUMENTS_SAID: usize = 400;
 /// Calls at the beginning of a run that stand in its trace in full.
 const ENTRIES_KEPT: u64 = 1_000;
-
-/// Everything that a trace has beside the execution.
-pub struct CampaignIdentity {
-    pub target: RecordedTarget,
-    pub component: Arc<[u8]>,
-    pub seed: Seed,
-}
 
 /// Where findings go.
 pub struct Place {
@@ -88,12 +76,12 @@ pub struct Smaller {
 pub struct CampaignSink {
     pub corpus: CorpusFolder,
     pub confirmer: FindingConfirmer,
-    pub told: CampaignIdentity,
+    pub origin: RecordingOrigin,
     pub place: Place,
     pub watch: Stopwatch,
     pub time: Option<Duration>,
     pub subject: Subject,
-    /// Whether somebody wants it to end.
+    /// Whether a stop was requested.
     pub stop: StopFlag,
     /// The supervisor, if it is one worker of several: that hears how it goes, and no person.
     pub supervisor: Option<WorkerChannel<FuzzProtocol>>,
@@ -114,7 +102,7 @@ pub struct CampaignSink {
 pub struct SinkConfig {
     pub corpus: CorpusFolder,
     pub confirmer: FindingConfirmer,
-    pub told: CampaignIdentity,
+    pub origin: RecordingOrigin,
     pub place: Place,
     pub subject: Subject,
     pub time: Option<Duration>,
@@ -125,11 +113,11 @@ pub struct SinkConfig {
 
 impl CampaignSink {
     pub fn new(keeping: SinkConfig) -> CampaignSink {
-        let SinkConfig { corpus, confirmer, told, place, subject, time, stop, supervisor, input_bytes_max } = keeping;
+        let SinkConfig { corpus, confirmer, origin, place, subject, time, stop, supervisor, input_bytes_max } = keeping;
         CampaignSink {
             corpus,
             confirmer,
-            told,
+            origin,
             place,
             watch: Stopwatch::start(),
             time,
@@ -186,14 +174,8 @@ impl CampaignSink {
         collision: CollisionPolicy,
     ) -> Result<(PathBuf, PathBuf), CampaignError> {
         let ConfirmedRun { execution, plan, inputs } = self.confirmer.execute(input, 0..ENTRIES_KEPT)?;
-        let verdict = judge(&execution);
-        let CampaignIdentity { target, component, seed } = &self.told;
-        let engine = engine_id(self.confirmer.session().program());
-        let (target, component) = (target.clone(), Arc::clone(component));
-        let recording =
-            Recording::of(target, component, plan, &inputs, engine, &execution, verdict, *seed, RunMode::Fuzz.name());
-        let bytes = recording.to_bytes().map_err(|error| CampaignError::new("trace", error.to_string()))?;
-        let trace = store::write_trace(path, &bytes, collision)?;
+        let recording = self.origin.record(self.confirmer.session().program(), plan, &inputs, &execution);
+        let trace = pipeline::write(&recording, path, collision)?;
         // libFuzzer's artifacts have no ending.
         let beside = trace.with_extension(if self.place.artifacts.is_some() { "" } else { "input" });
         write_atomic(&beside, input, Durability::Synced)

@@ -8,7 +8,7 @@
 //! Invariant: what a finding is, a run says that can be recorded; the fast lane only says where to look.
 
 use crate::error::CampaignError;
-use crate::target;
+use crate::pipeline::{self, PreparedProgram, cache};
 use fozzy_check::{judge, judge_end, judge_facts};
 use fozzy_engine::{CallOutcome, EntryPoint, FuzzExecutor, Program, Session, written};
 use fozzy_search::fuzz::{FuzzOutcome, FuzzTarget, MemoryUse, StructuredInput};
@@ -61,7 +61,7 @@ impl FindingConfirmer {
         seed: Seed,
     ) -> Result<FindingConfirmer, CampaignError> {
         let (first, its) = searched.planned(&plan, inputs, &[]);
-        let session = target::session(program, &first, &its)?;
+        let session = pipeline::session(program, &first, &its)?;
         Ok(FindingConfirmer { session, searched: searched.clone(), plan, inputs: inputs.clone(), seed })
     }
 
@@ -117,8 +117,34 @@ pub struct ComponentTarget {
 }
 
 impl ComponentTarget {
-    pub fn new(caller: FuzzExecutor, confirmer: FindingConfirmer, exits_fail: bool) -> ComponentTarget {
-        ComponentTarget { caller, confirmer, exits_fail }
+    /// The functions of a program that was compiled to be called. Whether a fuzz target is warmed up, its confirmer has decided.
+    pub fn open(
+        prepared: &PreparedProgram,
+        entry: &EntryPoint,
+        seed: Seed,
+        exits_fail: bool,
+    ) -> Result<ComponentTarget, CampaignError> {
+        let PreparedProgram { loaded, planned, program } = prepared;
+        let confirmer = FindingConfirmer::new(program.clone(), entry, &planned.plan, &planned.inputs, seed)?;
+        // The plan of an input names what is called; a program's begins without one.
+        let called = match entry {
+            EntryPoint::Program(_) => planned.plan.clone(),
+            _ => entry.planned(confirmer.plan(), &planned.inputs, &[]).0,
+        };
+        let (component, cache) = (Arc::clone(&loaded.component), cache());
+        let caller = FuzzExecutor::new(component, &called, &planned.inputs, entry, seed, cache.as_ref());
+        let caller = caller.map_err(|error| caller_error(&loaded.target.name, &error))?;
+        Ok(ComponentTarget { caller, confirmer, exits_fail })
+    }
+
+    /// Runs an input as a run that can be recorded.
+    pub fn confirmer_mut(&mut self) -> &mut FindingConfirmer {
+        &mut self.confirmer
+    }
+
+    /// The executor of its calls, for measurements.
+    pub fn caller_mut(&mut self) -> &mut FuzzExecutor {
+        &mut self.caller
     }
 
     pub fn caller(&self) -> &FuzzExecutor {

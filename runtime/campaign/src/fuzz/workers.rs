@@ -62,7 +62,7 @@ pub struct FuzzWorkers<'a> {
     pub record: Option<(&'a Path, CollisionPolicy)>,
     /// The cargo-fuzz target that is searched.
     pub cargo: Option<&'a CargoFuzz>,
-    /// Whether somebody wants it to end.
+    /// Whether a stop was requested.
     pub stop: StopFlag,
 }
 

@@ -7,22 +7,17 @@
 //! Invariant: a case that did not pass leaves a trace that replays alone.
 
 use super::expect::{Expect, own_plan};
-use super::select::{CaseOverrides, Kind, SuiteEntry, shown};
+use super::select::{Given, Kind, SuiteEntry, shown};
 use crate::error::CampaignError;
-use crate::options::{LimitOptions, Project, WorldOptions};
-use crate::pipeline::{ENTRIES_KEPT, driven as of_file, kept, recorded};
-use crate::plan::plan;
-use crate::store::{self, RunFolder};
-use crate::target;
+use crate::options::{Project, RunRequest, WorldOptions};
+use crate::pipeline::{ENTRIES_KEPT, PreparedProgram, RecordPolicy, kept, load};
+use crate::store::RunFolder;
 use crate::wall_clock::Stopwatch;
-use fozzy_engine::Program;
 use fozzy_report::suite::CaseSummary;
 use fozzy_report::{RunIdentity, RunMode, RunSummary};
-use fozzy_trace::file::Recording;
 use fozzy_trace::file::store::CollisionPolicy;
-use fozzy_trace::plan::ScenarioPlan;
 use fozzy_trace::source::SeededSource;
-use fozzy_trace::{Digest, Executor, Seed, Status};
+use fozzy_trace::{Digest, Executor, Seed};
 use std::path::{Path, PathBuf};
 
 /// How the cases of a suite are run.
@@ -34,12 +29,8 @@ pub struct SuiteOptions {
     pub sequences: Option<u32>,
     /// Flows of each sequence.
     pub flows: Option<u32>,
-    /// Arguments of each program.
-    pub args: Vec<String>,
-    /// Bounds of each execution.
-    pub limits: LimitOptions,
-    /// What the simulated computer has.
-    pub world: WorldOptions,
+    /// How each program is run.
+    pub request: RunRequest,
 }
 
 /// What all cases of a suite share.
@@ -59,7 +50,7 @@ pub struct Case {
     /// The program's file. A crate is built by now.
     pub file: Result<PathBuf, CampaignError>,
     expect: Result<Expect, CampaignError>,
-    given: CaseOverrides,
+    given: Given,
     /// Where its trace is written when it was asked for.
     record: Option<PathBuf>,
     /// The name of its trace in the folder of the run.
@@ -115,39 +106,38 @@ impl Case {
     /// The component that it judges, if it judges one.
     pub fn judged(&self, suite: &Suite<'_>) -> Option<PathBuf> {
         let own = || self.expect.as_ref().ok().and_then(|expect| expect.judged(&self.path));
-        suite.options.world.judged.clone().or_else(own)
+        suite.options.request.world.judged.clone().or_else(own)
     }
 
     fn attempt(&self, suite: &Suite<'_>, watch: &Stopwatch) -> Result<RunSummary, CampaignError> {
         let Suite { project, options, folder, .. } = suite;
         let expect = self.expect.as_ref().map_err(CampaignError::clone)?;
         let file = self.file.as_ref().map_err(CampaignError::clone)?;
-        let loaded = target::load(file)?;
-        let name = &loaded.target.name;
         let own = self.given.plan.clone().or_else(|| own_plan(&self.path, self.kind));
+        let SuiteOptions { request, sequences, flows, .. } = options;
         let world = WorldOptions {
-            plan: options.world.plan.clone().or(own),
+            plan: request.world.plan.clone().or(own),
             judged: self.judged(suite),
-            ..options.world.clone()
+            ..request.world.clone()
         };
-        let mut planned = plan(project, &loaded, &options.args, &options.limits, &world)?;
-        let program = target::compile(loaded.component.clone(), &planned.plan, name)?;
-        planned.plan.scenario = match planned.plan.scenario {
-            Some(own) => Some(of_file(own, options.sequences, options.flows)),
-            None => driven(&program, options, expect),
+        let request = RunRequest { world, ..request.clone() };
+        let mut prepared = PreparedProgram::new(project, load(file)?, &request)?;
+        match prepared.planned.plan.scenario {
+            Some(_) => prepared.drive(*sequences, *flows),
+            None => prepared.drive(sequences.or(expect.sequences), flows.or(expect.flows)),
         };
-        let mut session = target::session(program, &planned.plan, &planned.inputs)?;
-        planned.open(&mut session, &project.config.base_dir)?;
+        let mut session = prepared.session()?;
+        prepared.planned.open(&mut session, &project.config.base_dir)?;
         let seed = self.given.seed.unwrap_or_else(|| seed_of(suite.seed, &self.name));
         let execution = session.execute(Box::new(SeededSource::new(seed)), 0..ENTRIES_KEPT)?;
-        let target = loaded.summary();
-        let recording = recorded(loaded, planned, session.program(), &execution, seed, RunMode::Test);
-        let trace = match &self.record {
-            Some(path) => Some((path.clone(), suite.collision)),
-            None if recording.outcome.verdict.status == Status::Pass && !project.keep_passing => None,
-            None => Some((folder.path.join(&self.trace_name), CollisionPolicy::Error)),
+        let target = prepared.loaded.summary();
+        let recording = prepared.record(&execution, seed, RunMode::Test);
+        let policy = RecordPolicy {
+            path: self.record.as_deref(),
+            collision: suite.collision,
+            keep_passing: project.keep_passing,
         };
-        let trace = trace.map(|(path, collision)| write(&recording, &path, collision)).transpose()?;
+        let trace = policy.write_named(&recording, folder, &self.trace_name)?;
         let identity = identity(folder, seed, trace.as_deref());
         let summary =
             RunSummary::of(RunMode::Test, identity, target, &recording.outcome, kept(&execution), watch.facts());
@@ -155,24 +145,10 @@ impl Case {
     }
 }
 
-/// Writes a trace and says where it is.
-pub fn write(recording: &Recording, path: &Path, collision: CollisionPolicy) -> Result<PathBuf, CampaignError> {
-    let bytes = recording.to_bytes().map_err(|error| CampaignError::new("trace", error.to_string()))?;
-    store::write_trace(path, &bytes, collision)
-}
-
 /// A run inside of a suite's.
 pub fn identity(folder: &RunFolder, seed: Seed, trace: Option<&Path>) -> RunIdentity {
     let trace_path = trace.map(|path| path.display().to_string());
     RunIdentity { run_id: folder.id.clone(), seed, trace_path, report_path: None, artifacts_dir: None }
-}
-
-/// How far a scenario is driven: as flags say, else as its own files say. A plain program is not driven.
-fn driven(program: &Program, options: &SuiteOptions, expect: &Expect) -> Option<ScenarioPlan> {
-    let default = ScenarioPlan::default();
-    let sequences = options.sequences.or(expect.sequences).unwrap_or(default.sequences);
-    let flows = options.flows.or(expect.flows).unwrap_or(default.flows);
-    program.is_scenario().then(|| ScenarioPlan::all(sequences, flows))
 }
 
 #[cfg(test)]

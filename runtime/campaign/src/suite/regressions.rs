@@ -18,9 +18,8 @@ use super::case::{Case, Suite, identity};
 use super::select::shown;
 use crate::error::CampaignError;
 use crate::explore::saved_failures::SavedFailures;
-use crate::pipeline::{kept, session_of};
+use crate::pipeline::{PreparedProgram, RunPlan, kept, load, session_of};
 use crate::selector;
-use crate::target;
 use crate::wall_clock::Stopwatch;
 use fozzy_check::judge;
 use fozzy_engine::Session;
@@ -111,11 +110,10 @@ impl Regression {
         let file = case.file.as_ref().map_err(|error| {
             CampaignError::new(error.code, format!("{} cannot be tried: {}", shown(&case.path), error.message))
         })?;
-        let loaded = target::load(file)?;
+        let loaded = load(file)?;
         let (plan, inputs) = plan_of_today(recording, case.judged(suite).as_deref())?;
         let is_same_program = loaded.component == recording.component && plan == recording.plan;
-        let program = target::compile(loaded.component.clone(), &plan, &loaded.target.name)?;
-        let mut today = target::session(program, &plan, &inputs)?;
+        let mut today = PreparedProgram::compile(loaded.clone(), RunPlan::of(plan, inputs))?.session()?;
         let (execution, now) = decided(recording, &mut today)?;
         let verdict = judge(&execution);
         let outcome = RecordedOutcome::of(&execution, verdict);
@@ -168,7 +166,7 @@ impl Regression {
 fn plan_of_today(recording: &Recording, judged: Option<&Path>) -> Result<(Plan, Inputs), CampaignError> {
     let (mut plan, mut inputs) = (recording.plan.clone(), recording.inputs.clone());
     if let Some(path) = judged {
-        let component = inputs.add(target::load(path)?.component);
+        let component = inputs.add(load(path)?.component);
         for node in plan.nodes.iter_mut().filter(|node| node.called) {
             node.program.component = component;
         }

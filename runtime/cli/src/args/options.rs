@@ -4,9 +4,14 @@ use super::{CollisionArg, FilesArg, FuzzModeArg, Globals, InputArgs, LimitArgs, 
 use fozzy_campaign::explore::settings::ScheduleWord;
 use fozzy_campaign::fuzz::choose::FuzzMode;
 use fozzy_campaign::inputs::InputOptions;
-use fozzy_campaign::options::{BackendOptions, LimitOptions, WorldOptions};
+use fozzy_campaign::options::{BackendOptions, LimitOptions, RunRequest, WorldOptions};
 use fozzy_plan::{FilesBackend, ScriptBackend};
 use fozzy_trace::file::store::CollisionPolicy;
+
+/// How a program is run.
+pub(crate) fn request(args: &[String], limits: &LimitArgs, world: &WorldArgs) -> RunRequest {
+    RunRequest { args: args.to_vec(), limits: limits.options(), world: world.options() }
+}
 
 impl LimitArgs {
     pub(crate) fn options(&self) -> LimitOptions {

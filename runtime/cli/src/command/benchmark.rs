@@ -12,56 +12,14 @@ use super::Context;
 use crate::args::{BenchmarkArgs, MetricArg};
 use crate::error::{CliError, at_path};
 use fozzy_campaign::wall_clock::Stopwatch;
-use fozzy_search::stats::scaling::{FitError, Measurement, ScalingLaw};
-use schemars::JsonSchema;
-use serde::Serialize;
+use fozzy_report::{BenchmarkDocument, BenchmarkTrial, ScalingLawDocument, benchmark_line, benchmark_lines};
+use fozzy_search::stats::scaling::{Measurement, ScalingLaw};
 use serde_json::Value;
 use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};
 
 /// Numbers of workers below which there is no law.
 const WORKERS_MIN: u32 = 8;
-
-/// `fozzy.benchmark.v1`.
-#[derive(JsonSchema, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct BenchmarkDocument {
-    schema_version: &'static str,
-    target: String,
-    metric: &'static str,
-    trials: Vec<Trial>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    law: Option<LawDocument>,
-    /// Why there is no law.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    refused: Option<String>,
-}
-
-#[derive(JsonSchema, Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Trial {
-    workers: u32,
-    runs: u64,
-    steps: u64,
-    seconds: f64,
-    runs_per_second: f64,
-    steps_per_second: f64,
-}
-
-#[derive(JsonSchema, Serialize)]
-#[serde(rename_all = "camelCase")]
-struct LawDocument {
-    regime: &'static str,
-    lambda: f64,
-    sigma: f64,
-    kappa: f64,
-    /// Mean relative distance to the measurements.
-    miss: f64,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    optimal_workers: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    peak_speedup: Option<f64>,
-}
 
 pub(crate) fn benchmark(context: &Context, args: &BenchmarkArgs) -> Result<ExitCode, CliError> {
     let processors = std::thread::available_parallelism().map_or(1, |number| number.get() as u32);
@@ -72,34 +30,28 @@ pub(crate) fn benchmark(context: &Context, args: &BenchmarkArgs) -> Result<ExitC
     for workers in numbers {
         let trial = trial(context, args, workers)?;
         if !context.printer.json {
-            context.printer.data(&format!(
-                "{:>4} workers  {:>12.0} runs/s  {:>12.0} flows/s\n",
-                trial.workers, trial.runs_per_second, trial.steps_per_second
-            ));
+            context.printer.data(&benchmark_line(&trial));
         }
         trials.push(trial);
     }
-    let throughput = |trial: &Trial| match args.metric {
+    let throughput = |trial: &BenchmarkTrial| match args.metric {
         MetricArg::Runs => trial.runs_per_second,
         MetricArg::Steps => trial.steps_per_second,
     };
     let measured: Vec<Measurement> =
         trials.iter().map(|trial| Measurement { workers: trial.workers, throughput: throughput(trial) }).collect();
     let fitted = ScalingLaw::fit(&measured);
-    if !context.printer.json {
-        context.printer.data(&lines(&fitted, processors));
-        return Ok(ExitCode::SUCCESS);
-    }
-    context.printer.document(&BenchmarkDocument {
-        schema_version: "fozzy.benchmark.v1",
+    let document = BenchmarkDocument {
+        schema_version: "fozzy.benchmark.v1".to_owned(),
         target: args.target.display().to_string(),
         metric: match args.metric {
-            MetricArg::Runs => "runs",
-            MetricArg::Steps => "steps",
+            MetricArg::Runs => "runs".to_owned(),
+            MetricArg::Steps => "steps".to_owned(),
         },
         trials,
-        law: fitted.ok().map(|law| LawDocument {
-            regime: law.regime().name(),
+        refused: fitted.as_ref().err().map(ToString::to_string),
+        law: fitted.ok().map(|law| ScalingLawDocument {
+            regime: law.regime().name().to_owned(),
             lambda: law.lambda,
             sigma: law.sigma,
             kappa: law.kappa,
@@ -107,29 +59,17 @@ pub(crate) fn benchmark(context: &Context, args: &BenchmarkArgs) -> Result<ExitC
             optimal_workers: law.optimum(),
             peak_speedup: law.peak(),
         }),
-        refused: fitted.err().map(|why| why.to_string()),
-    })?;
-    Ok(ExitCode::SUCCESS)
-}
-
-fn lines(fitted: &Result<ScalingLaw, FitError>, processors: u32) -> String {
-    let law = match fitted {
-        Ok(law) => law,
-        Err(why) => return format!("no verdict: {why}; this machine has {processors} processors\n"),
     };
-    let mut text = format!("universal scaling law, which misses by {:.1} % on average\n", 100.0 * law.miss);
-    let mut row = |key: &str, value: String| text.push_str(&format!("  {key:<22} {value}\n"));
-    row("sigma (contention)", format!("{:.6}   {:.1} % is done one after the other", law.sigma, 100.0 * law.sigma));
-    row("kappa (coherence)", format!("{:.6}   the price of each pair of workers", law.kappa));
-    row("regime", law.regime().name().to_owned());
-    row("optimal workers", law.optimum().map_or("each one more adds something".to_owned(), |n| format!("{n:.1}")));
-    row("peak throughput", law.peak().map_or("without bound".to_owned(), |peak| format!("{peak:.2} times one worker")));
-    text
+    match context.printer.json {
+        true => context.printer.document(&document)?,
+        false => context.printer.data(&benchmark_lines(&document, processors)),
+    }
+    Ok(ExitCode::SUCCESS)
 }
 
 /// Explores with a number of workers.
 #[allow(clippy::disallowed_methods, reason = "the tool starts itself; no guest sees it")]
-fn trial(context: &Context, args: &BenchmarkArgs, workers: u32) -> Result<Trial, CliError> {
+fn trial(context: &Context, args: &BenchmarkArgs, workers: u32) -> Result<BenchmarkTrial, CliError> {
     let failed =
         |what: String| CliError::new("benchmark", format!("{}, {workers} workers: {what}", args.target.display()));
     let io = |error: std::io::Error| failed(error.to_string());
@@ -153,7 +93,7 @@ fn trial(context: &Context, args: &BenchmarkArgs, workers: u32) -> Result<Trial,
     // It may end before its time, and takes some to begin, which is none of the exploration.
     let seconds = elapsed.min(args.time.0 as f64 / 1e9).max(1e-3);
     let (runs_per_second, steps_per_second) = (runs as f64 / seconds, steps as f64 / seconds);
-    Ok(Trial { workers, runs, steps, seconds, runs_per_second, steps_per_second })
+    Ok(BenchmarkTrial { workers, runs, steps, seconds, runs_per_second, steps_per_second })
 }
 
 /// The project's settings, but for the folder in which runs are kept.

@@ -17,9 +17,8 @@ use fozzy_campaign::artifacts::pack::{self, Content};
 use fozzy_campaign::fuzz::corpus::{CorpusFolder, is_digest};
 use fozzy_campaign::fuzz::portable;
 use fozzy_campaign::inputs::{self, InputRunner};
-use fozzy_campaign::options::{LimitOptions, WorldOptions};
-use fozzy_campaign::plan;
-use fozzy_campaign::target;
+use fozzy_campaign::options::{RunRequest, WorldOptions};
+use fozzy_campaign::pipeline::{PreparedProgram, load, plan};
 use fozzy_campaign::wall_clock::Stopwatch;
 use fozzy_engine::Build;
 use fozzy_instrument::CoverageMode;
@@ -136,17 +135,17 @@ fn enough(
     corpus: &[Input],
 ) -> Result<MinimalSet, CliError> {
     let watch = Stopwatch::start();
-    let loaded = target::load(target)?;
-    let name = loaded.target.name.clone();
+    let loaded = load(target)?;
     let world = WorldOptions { plan: args.given.plan.clone(), ..WorldOptions::default() };
-    let planned = plan::plan(&context.project, &loaded, &args.args, &LimitOptions::default(), &world)?;
+    let request = RunRequest { args: args.args.clone(), world, ..RunRequest::default() };
+    let planned = plan(&context.project, &loaded, &request)?;
     if planned.is_live() {
         let message = "inputs are executed on the simulated computer, and the plan asks for the real one";
         return Err(CliError::new("plan", message));
     }
     let build = Build { coverage: CoverageMode::SetOnce, ..Build::default() };
-    let program = target::compile_called(loaded.component, &planned.plan, &name, &build)?;
-    let mut runner = InputRunner::of(&args.given.options(), &program, &planned, &name, FUEL_TIMES)?;
+    let prepared = PreparedProgram::to_call(loaded, planned, &build)?;
+    let mut runner = InputRunner::of(&args.given.options(), &prepared, FUEL_TIMES)?;
     // Numbers of edges, component by component, and of ways to fail, as they are met.
     let (mut first, mut failures, mut next) = (BTreeMap::<Digest, u32>::new(), BTreeMap::new(), 0u32);
     let mut reaches = Vec::with_capacity(corpus.len());

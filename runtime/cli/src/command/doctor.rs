@@ -2,13 +2,14 @@
 
 use super::Context;
 use super::replay::{difference_document, divergence_document};
-use crate::args::DoctorArgs;
+use crate::args::{DoctorArgs, request};
 use crate::error::CliError;
 use crate::output::EXIT_ERROR;
-use fozzy_campaign::plan::plan;
-use fozzy_campaign::target;
+use fozzy_campaign::pipeline::{LoadedTarget, PreparedProgram, RunPlan, load, plan};
 use fozzy_report::document::{AuditDocument, DoctorDocument, DoctorIssue};
-use fozzy_trace::Seed;
+use fozzy_trace::file::RecordedTarget;
+use fozzy_trace::plan::Inputs;
+use fozzy_trace::{Digest, Plan, Seed};
 use std::process::ExitCode;
 
 /// A component that does nothing: whether it compiles and runs shows whether this machine is fit.
@@ -42,19 +43,15 @@ pub(crate) fn doctor(context: &Context, args: &DoctorArgs) -> Result<ExitCode, C
 }
 
 fn audit(context: &Context, args: &DoctorArgs, scenario: &std::path::Path) -> Result<AuditDocument, CliError> {
-    let loaded = target::load(scenario)?;
-    let name = &loaded.target.name;
-    let planned = plan(&context.project, &loaded, &args.args, &args.limits.options(), &args.world.options())?;
+    let loaded = load(scenario)?;
+    let planned = plan(&context.project, &loaded, &request(&args.args, &args.limits, &args.world))?;
     if planned.is_live() {
         let message =
             "the real computer may answer otherwise each time, so an audit under a host backend proves nothing";
         return Err(CliError::new("usage", message).hint("record a run, and replay it: `fozzy run --record …`"));
     }
-    let program = target::compile(loaded.component.clone(), &planned.plan, name)?;
-    let mut session = target::session(program, &planned.plan, &planned.inputs)?;
-    if let Some(stdin) = planned.stdin {
-        session.read_from(stdin);
-    }
+    let prepared = PreparedProgram::compile(loaded, planned)?;
+    let mut session = prepared.live_session(&context.project.config.base_dir)?;
     let seed = Seed(args.seed);
     let found = fozzy_search::audit(&mut session, seed, args.runs as usize)?;
     Ok(AuditDocument {
@@ -70,12 +67,17 @@ fn audit(context: &Context, args: &DoctorArgs, scenario: &std::path::Path) -> Re
 }
 
 fn engine_issue() -> Option<DoctorIssue> {
-    let plan = fozzy_trace::Plan::default();
+    let audit = |component: Vec<u8>| {
+        let (name, source) = ("the smallest program".to_owned(), Digest::of(&component));
+        let target = RecordedTarget { name, source, kind: "component".to_owned() };
+        let loaded = LoadedTarget { target, component: component.into(), source_bytes: 0, scenario: None };
+        let mut session =
+            PreparedProgram::compile(loaded, RunPlan::of(Plan::default(), Inputs::default()))?.session()?;
+        Ok(fozzy_search::audit(&mut session, Seed(0), 2)?)
+    };
     let works = fozzy_engine::load(NOTHING.as_bytes(), None)
         .map_err(|error| CliError::new("engine", error.to_string()))
-        .and_then(|loaded| target::compile(loaded.component.into(), &plan, "the smallest program"))
-        .and_then(|program| target::session(program, &plan, &fozzy_trace::plan::Inputs::default()))
-        .and_then(|mut session| Ok(fozzy_search::audit(&mut session, Seed(0), 2)?));
+        .and_then(|loaded| audit(loaded.component));
     let error = works.err()?;
     Some(DoctorIssue {
         code: "engine".to_owned(),

@@ -8,8 +8,7 @@
 //!
 //! Invariant: with one worker, what is found depends on target, plan, seed and flags; the clock only ends it.
 
-use super::run::{identity, print, seed};
-use super::shrink::smaller;
+use super::run::{print, seed};
 use super::worker::{Worker, failed_workers, stop_flag};
 use super::{Context, exit};
 use crate::args::{ExploreArgs, ReporterArg, StopArg};
@@ -22,14 +21,14 @@ use fozzy_campaign::explore::generated::{GeneratedTests, covering};
 use fozzy_campaign::explore::saved_failures::{RegressionStatus, SavedFailure, SavedFailures};
 use fozzy_campaign::explore::settings::ExploreSettings;
 use fozzy_campaign::explore::state::ExploreState;
-use fozzy_campaign::explore::stateful_target::{PathConfirmer, ScenarioGround, walk_error};
+use fozzy_campaign::explore::stateful_target::{PathConfirmer, ScenarioTarget, walk_error};
 use fozzy_campaign::explore::unreached::unreached;
 use fozzy_campaign::explore::workers::{ExplorationResult, ExploreProtocol, ExploreWorkers, FailureTrace};
-use fozzy_campaign::pipeline::kept;
-use fozzy_campaign::plan::{RunPlan, plan};
+use fozzy_campaign::options::RunRequest;
+use fozzy_campaign::pipeline::{PreparedProgram, cache, identity, kept, load, plan};
 use fozzy_campaign::selector;
+use fozzy_campaign::shrink::shrink_beside;
 use fozzy_campaign::store::store_error;
-use fozzy_campaign::target::{self, LoadedTarget};
 use fozzy_campaign::wall_clock::Stopwatch;
 use fozzy_campaign::workers::{WorkerEvent, WorkerRole};
 use fozzy_check::judge;
@@ -64,8 +63,8 @@ pub(crate) fn explore(context: &Context, args: &ExploreArgs) -> Result<ExitCode,
     let watch = Stopwatch::start();
     let base = prepared.base(context, args);
     let has_seeds = context.project.config.explore.seeds && !args.no_seeds;
-    let seeds = SavedFailures::of(&context.project.config.base_dir, &base.name);
-    let standings = if has_seeds { seeds.standings(&prepared.loaded)? } else { Vec::new() };
+    let seeds = SavedFailures::of(&context.project.config.base_dir, &base.prepared.loaded.target.name);
+    let standings = if has_seeds { seeds.standings(&prepared.prepared.loaded)? } else { Vec::new() };
     for standing in standings.iter().filter(|standing| standing.state == RegressionStatus::StillThere) {
         let signature = standing.signature.as_ref().map(ToString::to_string).unwrap_or_default();
         context.printer.remark(&format!("still there: {signature}\n  {}\n", standing.path.display()));
@@ -83,8 +82,8 @@ pub(crate) fn explore(context: &Context, args: &ExploreArgs) -> Result<ExitCode,
         return Err(failed_workers(why));
     }
     let state = ExploreState::new(
-        &base.component,
-        &base.planned.plan,
+        &base.prepared.loaded.component,
+        &base.prepared.planned.plan,
         (base.seed.0, explored.stats.runs, explored.stats.steps),
         explored.stories.clone(),
     );
@@ -99,7 +98,7 @@ pub(crate) fn explore(context: &Context, args: &ExploreArgs) -> Result<ExitCode,
         let mut failure = finding(found, &recording);
         if !args.no_shrink
             && !interrupt::is_asked_to_stop()
-            && let Some((path, steps)) = smaller(&found.path, SHRINK_TIME)?
+            && let Some((path, steps)) = shrink_beside(&found.path, SHRINK_TIME)?
         {
             failure.minimized_trace_path = Some(path.display().to_string());
             failure.minimized_steps = Some(steps);
@@ -122,7 +121,7 @@ pub(crate) fn explore(context: &Context, args: &ExploreArgs) -> Result<ExitCode,
     }
     let outcome = RecordedOutcome::of(&base.probe, judge(&base.probe));
     let identity = identity(&folder, base.seed, explored.traces.first().map(|found| found.path.as_path()));
-    let target = target::summary_of(&base.target);
+    let target = base.prepared.loaded.summary();
     let mut summary = RunSummary::of(RunMode::Explore, identity, target, &outcome, kept(&base.probe), watch.facts());
     let verdicts = || recordings.iter().map(|recording| &recording.outcome.verdict);
     let statuses = verdicts().map(|verdict| verdict.status).chain(standings.iter().map(|seed| seed.status));
@@ -166,11 +165,9 @@ fn generate(
         selector::read(Path::new(failure.minimized_trace_path.as_ref().unwrap_or(&failure.trace_path)))
     };
     let mut recordings: Vec<Recording> = failures.iter().map(smallest).collect::<Result<_, _>>()?;
-    let program = target::compile(Arc::clone(&base.component), &base.planned.plan, &base.name)?;
-    let session = target::session(program, &base.planned.plan, &base.planned.inputs)?;
-    let mut confirmer = PathConfirmer::new(session, base.planned.plan.clone(), base.planned.inputs.clone(), base.seed);
+    let mut confirmer = PathConfirmer::new(&base.prepared, base.seed)?;
     for story in covering(stories) {
-        let recording = confirmer.record(story, &base.target, &base.component)?;
+        let recording = confirmer.record(story)?;
         // What fails is among the failures, smaller.
         if recording.outcome.verdict.status == Status::Pass {
             recordings.push(recording);
@@ -183,8 +180,7 @@ fn generate(
 struct ExplorationSetup {
     options: Options,
     row: &'static StrategyRow,
-    loaded: LoadedTarget,
-    planned: RunPlan,
+    prepared: PreparedProgram,
     walker: Walker,
     /// One for what is kept, one for what is confirmed.
     confirmers: (PathConfirmer, PathConfirmer),
@@ -196,10 +192,7 @@ struct ExplorationSetup {
 
 /// What is still needed when it is over.
 struct Base {
-    name: String,
-    component: Arc<[u8]>,
-    target: fozzy_trace::file::RecordedTarget,
-    planned: RunPlan,
+    prepared: PreparedProgram,
     probe: Execution,
     seed: Seed,
     schedule: &'static str,
@@ -215,10 +208,11 @@ impl ExplorationSetup {
         let missing = || CliError::new("internal", format!("there is no strategy `{}`", schedule.name()));
         let row = strategy(schedule.name()).ok_or_else(missing)?;
         let request = ClusterRequest { nodes: args.nodes, checkers: &args.checker };
-        let mut loaded = target::load(&args.target)?;
+        let mut loaded = load(&args.target)?;
         let world = cluster::take(&mut loaded, &request, &args.world.options())?;
-        let name = &loaded.target.name;
-        let mut planned = plan(&context.project, &loaded, &args.args, &args.limits.options(), &world)?;
+        let request = RunRequest { args: args.args.clone(), limits: args.limits.options(), world };
+        let name = loaded.target.name.clone();
+        let mut planned = plan(&context.project, &loaded, &request)?;
         if let Some(own) = &planned.plan.scenario {
             // A scenario file ends after its last step.
             options.steps_per_run = args.steps.unwrap_or(own.flows).min(own.flows);
@@ -236,28 +230,22 @@ impl ExplorationSetup {
         if let (Some(state), None, None) = (&resumed, args.seed, role) {
             options.seed = Seed(state.seed);
         }
-        let program = target::compile(Arc::clone(&loaded.component), &planned.plan, name)?;
-        let confirmer = || {
-            let session = target::session(program.clone(), &planned.plan, &planned.inputs)?;
-            Ok::<_, CliError>(PathConfirmer::new(session, planned.plan.clone(), planned.inputs.clone(), options.seed))
-        };
+        let prepared = PreparedProgram::compile(loaded, planned)?;
+        let confirmer = || PathConfirmer::new(&prepared, options.seed);
         let mut confirmers = (confirmer()?, confirmer()?);
         let start = AnswerLog::default();
         let first = Box::new(GuidedSource::first(options.seed, &start));
-        let (component, cache) = (Arc::clone(&loaded.component), target::cache());
-        let walker = Walker::new(component, &planned.plan, &planned.inputs, cache.as_ref(), first);
-        let walker = walker.map_err(|error| walk_error(name, &error))?;
+        let (component, planned) = (Arc::clone(&prepared.loaded.component), &prepared.planned);
+        let walker = Walker::new(component, &planned.plan, &planned.inputs, cache().as_ref(), first);
+        let walker = walker.map_err(|error| walk_error(&name, &error))?;
         // What cannot be run at all is found out here, by a run that has the same beginning.
         let probe = confirmers.0.execute(&DecisionPath { answers: start.so_far(), steps: 1 }, 0..0)?;
-        Ok(ExplorationSetup { options, row, loaded, planned, walker, confirmers, start, resumed, default_state, probe })
+        Ok(ExplorationSetup { options, row, prepared, walker, confirmers, start, resumed, default_state, probe })
     }
 
     fn base(&self, context: &Context, args: &ExploreArgs) -> Base {
         Base {
-            name: self.loaded.target.name.clone(),
-            component: Arc::clone(&self.loaded.component),
-            target: self.loaded.target.clone(),
-            planned: self.planned.clone(),
+            prepared: self.prepared.clone(),
             probe: self.probe.clone(),
             seed: self.options.seed,
             schedule: self.row.name,
@@ -279,7 +267,7 @@ impl ExplorationSetup {
         place: Where,
         worker: Option<(&Worker<ExploreProtocol>, WorkerExchange)>,
     ) -> Result<ExplorationResult, CliError> {
-        let name = self.loaded.target.name.clone();
+        let name = self.prepared.loaded.target.name.clone();
         let before = self.before();
         let (worker, exchange) = worker.unzip();
         let supervisor = worker.map(|worker| worker.channel.clone());
@@ -292,8 +280,6 @@ impl ExplorationSetup {
         let mut keeper = ExplorationSink {
             stop: worker.map_or_else(stop_flag, Worker::stop_flag),
             confirmer: self.confirmers.0,
-            target: self.loaded.target,
-            component: self.loaded.component,
             place,
             watch: Stopwatch::start(),
             // The time of all workers is their supervisor's.
@@ -309,7 +295,7 @@ impl ExplorationSetup {
             exploration.resume(state.runs, state.steps);
             stories = state.stories;
         }
-        let mut ground = ScenarioGround::new(self.walker, self.confirmers.1);
+        let mut ground = ScenarioTarget::new(self.walker, self.confirmers.1);
         if let Some(worker) = worker {
             worker.channel.send(&WorkerEvent::Ready);
         }
@@ -379,7 +365,7 @@ impl ExplorationSetup {
         }
         let taken = &explored.taken;
         let of_module = |module: usize| taken.get(module).cloned().unwrap_or_default();
-        explored.not_reached = unreached(&self.walker, &of_module, &self.loaded.target.name);
+        explored.not_reached = unreached(&self.walker, &of_module, &self.prepared.loaded.target.name);
         Ok(explored)
     }
 }

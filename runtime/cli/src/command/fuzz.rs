@@ -8,29 +8,27 @@
 //!
 //! Invariant: what is found depends on target, plan, seed, corpus and flags; the clock only ends it.
 
-use super::run::{identity, print, seed};
+use super::run::{print, seed};
 use super::test::{is_on_github, source_here};
 use super::worker::{Worker, failed_workers, stop_flag};
 use super::{Context, exit};
 use crate::args::{ExitCodesArg, FuzzArgs, ReporterArg};
 use crate::error::{CliError, at_path};
 use crate::output::{self, EXIT_ERROR};
-use fozzy_campaign::fuzz::campaign_sink::{CampaignIdentity, CampaignSink, Place, SinkConfig};
+use fozzy_campaign::fuzz::campaign_sink::{CampaignSink, Place, SinkConfig};
 use fozzy_campaign::fuzz::cargo::CargoFuzz;
 use fozzy_campaign::fuzz::choose::{EntryPointChoice, listed};
 use fozzy_campaign::fuzz::corpus::CorpusFolder;
 use fozzy_campaign::fuzz::summary::{CampaignReport, Subject, execution_of, word_of};
 use fozzy_campaign::fuzz::target::{ComponentTarget, FindingConfirmer, caller_error, made_up};
 use fozzy_campaign::fuzz::workers::{FuzzProtocol, FuzzWorkers};
-use fozzy_campaign::options::{StopFlag, WorldOptions};
-use fozzy_campaign::pipeline::kept;
-use fozzy_campaign::plan::plan;
+use fozzy_campaign::options::{RunRequest, StopFlag, WorldOptions};
+use fozzy_campaign::pipeline::{PreparedProgram, identity, kept, load, plan};
 use fozzy_campaign::store::{self, store_error};
-use fozzy_campaign::target;
 use fozzy_campaign::wall_clock::Stopwatch;
 use fozzy_campaign::workers::{WorkerEvent, WorkerRole};
 use fozzy_check::judge;
-use fozzy_engine::{EntryPoint, ExportedFunctions, FuzzExecutor};
+use fozzy_engine::{Build, EntryPoint, ExportedFunctions};
 use fozzy_report::{RunMode, RunSummary, finding_annotations, sarif};
 use fozzy_search::fuzz::{Campaign, CampaignEnd, Dictionary, MUTATORS, Mutator, Options};
 use fozzy_trace::file::RecordedOutcome;
@@ -76,12 +74,13 @@ fn campaign(context: &Context, args: &FuzzArgs, worker: Option<&Worker<FuzzProto
     let words = args.dict.clone().or_else(|| cargo.as_ref()?.dictionary());
     let dictionary = dictionary(words.as_deref())?;
     let loaded = match &cargo {
-        Some(cargo) => target::load(&cargo.build()?)?,
-        None => target::load(&args.target)?,
+        Some(cargo) => load(&cargo.build()?)?,
+        None => load(&args.target)?,
     };
     let name = loaded.target.name.clone();
     let (world, by_stdin) = stdin(args)?;
-    let mut planned = plan(&context.project, &loaded, &args.args, &args.limits.options(), &world)?;
+    let request = RunRequest { args: args.args.clone(), limits: args.limits.options(), world };
+    let mut planned = plan(&context.project, &loaded, &request)?;
     if planned.plan.target().is_some() {
         let message = format!(
             "{name} calls another component, but an execution of a campaign has no instance of it: it begins at a checkpoint of \
@@ -92,17 +91,17 @@ fn campaign(context: &Context, args: &FuzzArgs, worker: Option<&Worker<FuzzProto
     if planned.plan.limits.fuel == FUEL_DEFAULT {
         planned.plan.limits.fuel = FUEL_OF_A_CALL;
     }
-    let (program, cache) = target::compile_any(loaded.component.clone(), &planned.plan, &name)?;
-    let functions = fozzy_engine::functions(&program, &planned.plan, &planned.inputs, seed);
+    let prepared = PreparedProgram::to_call(loaded, planned, &Build::default())?;
+    let PreparedProgram { planned, program, .. } = &prepared;
+    let functions = fozzy_engine::functions(program, &planned.plan, &planned.inputs, seed);
     let functions = functions.map_err(|error| caller_error(&name, &error))?;
     let flows = planned.plan.scenario.as_ref().map_or(args.flows, |own| own.flows);
     let searched = choose(&functions, args, by_stdin, flows, &name)?;
 
-    let confirmer = || FindingConfirmer::new(program.clone(), &searched, &planned.plan, &planned.inputs, seed);
-    let mut keeping = confirmer()?;
+    let mut keeping = FindingConfirmer::new(program.clone(), &searched, &planned.plan, &planned.inputs, seed)?;
     // With fuel, so that a program that does not end before its function is called is found out here.
     let probe = keeping.execute(&[], 0..0)?.execution;
-    let summary_target = loaded.summary();
+    let summary_target = prepared.loaded.summary();
     let mut corpus = CorpusFolder::open(&corpus_path(context, args, cargo.as_ref(), &name, &searched))?;
     let mut seeds = corpus.seeds(args.max_input as usize)?;
     if seeds.too_long > 0 {
@@ -143,15 +142,7 @@ fn campaign(context: &Context, args: &FuzzArgs, worker: Option<&Worker<FuzzProto
         };
         workers.run()?
     } else {
-        // The plan of an input names what is called; a program's begins without one.
-        let called = match &searched {
-            EntryPoint::Program(_) => planned.plan.clone(),
-            _ => searched.planned(keeping.plan(), &planned.inputs, &[]).0,
-        };
-        let component = Arc::clone(&loaded.component);
-        let caller = FuzzExecutor::new(component, &called, &planned.inputs, &searched, seed, cache.as_ref());
-        let caller = caller.map_err(|error| caller_error(&name, &error))?;
-        let mut target = ComponentTarget::new(caller, confirmer()?, args.fail_on_exit);
+        let mut target = ComponentTarget::open(&prepared, &searched, seed, args.fail_on_exit)?;
         for obstacle in target.caller().obstacles() {
             say(&format!("each execution begins with a new instance, because {obstacle}\n"));
         }
@@ -164,7 +155,7 @@ fn campaign(context: &Context, args: &FuzzArgs, worker: Option<&Worker<FuzzProto
         let mut keeper = CampaignSink::new(SinkConfig {
             corpus,
             confirmer: keeping,
-            told: CampaignIdentity { target: loaded.target, component: loaded.component, seed },
+            origin: prepared.origin(seed, RunMode::Fuzz),
             place: Place {
                 folder,
                 // What several workers find, the main process puts where it was asked for.

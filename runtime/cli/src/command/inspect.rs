@@ -6,7 +6,7 @@
 use super::Context;
 use crate::args::InspectArgs;
 use crate::error::CliError;
-use fozzy_campaign::target;
+use fozzy_campaign::pipeline::load;
 use fozzy_engine::{Catalogue, Port, Ports};
 use fozzy_instrument::source::{DebugSymbols, LineInfo};
 use fozzy_instrument::{CoverageMode, InstrumentedComponent, ModuleChoice, Options};
@@ -46,7 +46,7 @@ const ROLES: &[(&str, &str)] = &[
 ];
 
 pub(crate) fn inspect(context: &Context, args: &InspectArgs) -> Result<ExitCode, CliError> {
-    let loaded = target::load(&args.target)?;
+    let loaded = load(&args.target)?;
     let options = Options { coverage: CoverageMode::SetOnce, access: true, marks: true, ..Options::default() };
     let instrumented = fozzy_instrument::instrument(&loaded.component, &options)
         .map_err(|error| CliError::new("target", format!("{}: {error}", args.target.display())))?;

@@ -1,14 +1,12 @@
 //! `fozzy replay`: a trace once more, from its file alone; or its decisions against another program.
 
-use super::run::{identity, print, show_output};
+use super::run::{print, show_output};
 use super::{Context, exit};
 use crate::args::{ReplayArgs, ReporterArg};
 use crate::error::CliError;
 use crate::output::{self, EXIT_ERROR};
-use fozzy_campaign::pipeline::kept;
-use fozzy_campaign::pipeline::session_of;
+use fozzy_campaign::pipeline::{PreparedProgram, identity, kept, load, session_of, summary_of};
 use fozzy_campaign::selector;
-use fozzy_campaign::target::{self, LoadedTarget};
 use fozzy_campaign::wall_clock::Stopwatch;
 use fozzy_engine::Session;
 use fozzy_report::{ReplaySummary, RunMode, RunSummary, document, entry_line};
@@ -33,7 +31,7 @@ pub(crate) fn replay(context: &Context, args: &ReplayArgs) -> Result<ExitCode, C
     let folder = context.runs.begin()?;
     let identity = identity(&folder, recording.seed, Some(&path));
     let outcome = RecordedOutcome::of(&replayed.execution, replayed.verdict);
-    let target = target::summary_of(&recording.target);
+    let target = summary_of(&recording.target);
     let mut summary =
         RunSummary::of(RunMode::Replay, identity, target, &outcome, kept(&replayed.execution), watch.facts())
             .telling(&replayed.execution.facts);
@@ -100,9 +98,8 @@ fn engine_difference(recording: &Recording, session: &Session) -> String {
 }
 
 fn other(recording: &Recording, original: &mut Session, program: &Path) -> Result<ReplayResult, CliError> {
-    let loaded: LoadedTarget = target::load(program)?;
-    let compiled = target::compile(loaded.component.clone(), &recording.plan, &loaded.target.name)?;
-    let mut changed = target::session(compiled, &recording.plan, &recording.inputs)?;
+    let loaded = load(program)?;
+    let mut changed = PreparedProgram::against(recording, loaded.clone())?.session()?;
     let against = fozzy_search::against(recording, original, &mut changed)?;
     let divergence = against.divergence.map(divergence_document);
     let comparison =

@@ -9,9 +9,9 @@
 use super::Context;
 use crate::args::{ReportFlakyArgs, ReportFormatArg, ReportQueryArgs, ReportShowArgs};
 use crate::error::{CliError, at_path};
+use fozzy_campaign::pipeline::summary_of;
 use fozzy_campaign::selector::{self, SelectedRun};
 use fozzy_campaign::store::KeptReport;
-use fozzy_campaign::target;
 use fozzy_check::is_own;
 use fozzy_report::suite::{self, CaseSummary, SuiteSummary};
 use fozzy_report::{
@@ -87,7 +87,7 @@ fn report_of(context: &Context, selector: &str) -> Result<KeptReport, CliError> 
             let identity =
                 RunIdentity { run_id, seed: recording.seed, trace_path, report_path: None, artifacts_dir: None };
             let mode = RunMode::of(&recording.mode).unwrap_or(RunMode::Run);
-            let target = target::summary_of(&recording.target);
+            let target = summary_of(&recording.target);
             let output = (&recording.stdout[..], &recording.stderr[..]);
             let summary = RunSummary::of(mode, identity, target, &recording.outcome, output, WallFacts::unknown());
             Ok(KeptReport::Run(Box::new(summary)))

@@ -2,7 +2,7 @@
 
 use super::run::seed;
 use super::{Context, exit};
-use crate::args::{SuiteReporterArg, TestArgs};
+use crate::args::{SuiteReporterArg, TestArgs, request};
 use crate::error::CliError;
 use crate::output;
 use crate::progress::Progress;
@@ -37,9 +37,7 @@ pub(crate) fn test(context: &Context, args: &TestArgs) -> Result<ExitCode, CliEr
         expect: args.expect,
         sequences: args.sequences,
         flows: args.flows,
-        args: args.args.clone(),
-        limits: args.limits.options(),
-        world: args.world.options(),
+        request: request(&args.args, &args.limits, &args.world),
     };
     let suite = Suite { project: &context.project, options: &options, seed, folder: &folder, collision };
     let (regressions, scenarios) = all(context, args, &suite, selected, records).inspect_err(|_| folder.discard())?;

@@ -174,12 +174,15 @@ fn at_the_deadline_the_whole_group_is_killed() {
     assert_eq!(machine.shell("trap '' TERM; echo x; sleep 1000"), "Signal(9) late [x\\n] []");
 }
 
-/// Whether a process has ended, perhaps unreaped by whoever inherited it.
+/// Whether a process ends within ten seconds, perhaps unreaped by whoever inherited it.
 fn gone(pid: &str) -> bool {
     let path = format!("/proc/{pid}/stat");
     (0..1000).any(|_| {
-        std::thread::yield_now();
-        std::fs::read_to_string(&path).map_or(true, |stat| stat.contains(") Z") || stat.contains(") X"))
+        let is_gone = std::fs::read_to_string(&path).map_or(true, |stat| stat.contains(") Z") || stat.contains(") X"));
+        if !is_gone {
+            std::thread::park_timeout(Duration::from_millis(10));
+        }
+        is_gone
     })
 }
 

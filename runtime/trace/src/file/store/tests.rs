@@ -127,6 +127,12 @@ fn of_two_that_find_a_stale_lock_one_gets_it() {
     }
 }
 
+/// Between two tries to take a lock that another thread holds.
+const PAUSE: std::time::Duration = std::time::Duration::from_millis(1);
+
+/// A minute of pauses: nobody holds it for a thousandth of that.
+const PAUSES_MAX: u32 = 60_000;
+
 #[test]
 fn many_that_append_at_once_lose_nothing() {
     let scratch = scratch();
@@ -138,9 +144,12 @@ fn many_that_append_at_once_lose_nothing() {
             scope.spawn(move || {
                 for n in 0..each {
                     let bytes = format!("{thread} {n}");
+                    let mut pauses = 0;
                     while let Err(error) = write_trace(path, bytes.as_bytes(), CollisionPolicy::Append) {
                         assert!(matches!(error, StoreError::Locked { .. }), "{error}");
-                        std::thread::yield_now();
+                        pauses += 1;
+                        assert!(pauses < PAUSES_MAX, "the lock of {} is never free: {error}", path.display());
+                        std::thread::park_timeout(PAUSE);
                     }
                 }
             });

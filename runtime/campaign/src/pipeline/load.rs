@@ -1,15 +1,14 @@
-//! From what the user named to a program, a plan and its inputs.
+//! From what the user named to a program: recognised by content, built first if it is a folder.
 
 use crate::build;
 use crate::error::{CampaignError, at_path};
 use crate::notice::notice;
 use crate::options::WorldOptions;
 use crate::scenario::{self, ScenarioFile};
-use fozzy_engine::{Build, Cache, LazyInput, Program, Session, SessionError, Switches};
+use fozzy_engine::{Cache, LazyInput};
 use fozzy_report::TargetSummary;
-use fozzy_trace::file::RecordedTarget;
-use fozzy_trace::plan::Inputs;
-use fozzy_trace::{Digest, Plan};
+use fozzy_trace::Digest;
+use fozzy_trace::file::{RecordedTarget, Recording};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, mpsc};
@@ -19,8 +18,11 @@ use std::time::Duration;
 const STDIN_BYTES_MAX: u64 = 256 << 20;
 
 /// A program that was read and recognised.
+#[derive(Clone, Debug)]
 pub struct LoadedTarget {
+    /// What traces and reports say of it.
     pub target: RecordedTarget,
+    /// The component that is executed.
     pub component: Arc<[u8]>,
     /// Size of the file.
     pub source_bytes: u64,
@@ -29,6 +31,18 @@ pub struct LoadedTarget {
 }
 
 impl LoadedTarget {
+    /// A program that is no file: a component or a core module, as bytes or as text.
+    pub fn of_bytes(name: &str, bytes: &[u8]) -> Result<LoadedTarget, CampaignError> {
+        recognised(name.to_owned(), bytes).map_err(|error| CampaignError::new("target", format!("{name}: {error}")))
+    }
+
+    /// The program of a recording.
+    pub fn of_recording(recording: &Recording) -> LoadedTarget {
+        let (target, component) = (recording.target.clone(), Arc::clone(&recording.component));
+        LoadedTarget { target, source_bytes: component.len() as u64, component, scenario: None }
+    }
+
+    /// The target as reports show it.
     pub fn summary(&self) -> TargetSummary {
         summary_of(&self.target)
     }
@@ -50,10 +64,14 @@ pub fn load(path: &Path) -> Result<LoadedTarget, CampaignError> {
         false => path.to_owned(),
     };
     let bytes = read(&file).map_err(|error| at_path("target", "cannot read", &file, &error))?;
-    let loaded = fozzy_engine::load(&bytes, cache().as_ref())
-        .map_err(|error| CampaignError::new("target", format!("{}: {error}", file.display())))?;
     let name = file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    let target = RecordedTarget { name, source: Digest::of(&bytes), kind: loaded.kind.name().to_owned() };
+    let refused = |error| CampaignError::new("target", format!("{}: {error}", file.display()));
+    recognised(name, &bytes).map_err(refused)
+}
+
+fn recognised(name: String, bytes: &[u8]) -> Result<LoadedTarget, fozzy_engine::LoadError> {
+    let loaded = fozzy_engine::load(bytes, cache().as_ref())?;
+    let target = RecordedTarget { name, source: Digest::of(bytes), kind: loaded.kind.name().to_owned() };
     Ok(LoadedTarget { target, component: loaded.component.into(), source_bytes: bytes.len() as u64, scenario: None })
 }
 
@@ -73,51 +91,6 @@ fn read(file: &Path) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::with_capacity(file.metadata()?.len().min(limit) as usize);
     file.take(limit).read_to_end(&mut bytes)?;
     Ok(bytes)
-}
-
-/// Compiles a component, with the user's cache where that can be had.
-pub fn compile(component: Arc<[u8]>, plan: &Plan, name: &str) -> Result<Program, CampaignError> {
-    compile_as(component, plan, name, &Build::default())
-}
-
-/// Compiles a component to be called, whatever it exports; with the cache that is used.
-pub fn compile_any(component: Arc<[u8]>, plan: &Plan, name: &str) -> Result<(Program, Option<Cache>), CampaignError> {
-    Ok((compile_called(component, plan, name, &Build::default())?, cache()))
-}
-
-/// Compiles a component to be called, whatever it exports, in another way than for a plain run.
-pub fn compile_called(component: Arc<[u8]>, plan: &Plan, name: &str, build: &Build) -> Result<Program, CampaignError> {
-    Program::build(component, Switches::of(plan), build, cache().as_ref())
-        .map_err(|error| CampaignError::new("target", format!("{name}: {error}")))
-}
-
-/// Compiles a component in another way than for a plain run.
-pub fn compile_as(component: Arc<[u8]>, plan: &Plan, name: &str, build: &Build) -> Result<Program, CampaignError> {
-    let compiled = match plan.target() {
-        Some(_) => Program::judge_as(component, Switches::of(plan), build, cache().as_ref()),
-        // What is called need not be a command.
-        None if plan.call.is_some() => Program::build(component, Switches::of(plan), build, cache().as_ref()),
-        None => Program::new_as(component, Switches::of(plan), build, cache().as_ref()),
-    };
-    compiled.map_err(|error| CampaignError::new("target", format!("{name}: {error}")))
-}
-
-/// A session of `program` under `plan`.
-pub fn session(program: Program, plan: &Plan, inputs: &Inputs) -> Result<Session, CampaignError> {
-    Session::new(program, Arc::new(plan.clone()), inputs).map_err(|error| {
-        let nearest = match &error {
-            SessionError::Link(error) => error.looked_for().and_then(|(word, known)| {
-                let nearest = fozzy_plan::nearest(word, known.iter().map(String::as_str))?;
-                Some(format!("did you mean `{nearest}`? `fozzy inspect` shows what a component imports and exports"))
-            }),
-            _ => None,
-        };
-        let refused = CampaignError::new("plan", error.to_string());
-        match nearest {
-            Some(hint) => refused.hint(hint),
-            None => refused,
-        }
-    })
 }
 
 /// The user's cache; without one everything works, only slower.
@@ -141,7 +114,7 @@ fn cache_directory() -> Option<PathBuf> {
 }
 
 /// Standard input from the file that was named; `None` when none was.
-pub fn named_stdin(world: &WorldOptions) -> Result<Option<Vec<u8>>, CampaignError> {
+pub(super) fn named_stdin(world: &WorldOptions) -> Result<Option<Vec<u8>>, CampaignError> {
     let Some(path) = &world.stdin else { return Ok(None) };
     let file = std::fs::File::open(path).map_err(|error| at_path("stdin", "cannot read", path, &error))?;
     let bytes = read_input(file).map_err(|what| CampaignError::new("stdin", format!("{}: {what}", path.display())))?;
@@ -149,7 +122,7 @@ pub fn named_stdin(world: &WorldOptions) -> Result<Option<Vec<u8>>, CampaignErro
 }
 
 /// Our own standard input, which is read when the program looks at it.
-pub fn own_stdin() -> Arc<LazyInput> {
+pub(super) fn own_stdin() -> Arc<LazyInput> {
     let own = || {
         let done = remark_when_slow();
         let read = read_input(io::stdin().lock());

@@ -1,18 +1,19 @@
 //! From flags, plan file and settings to a plan, its inputs, and the real computer as far as it was opened.
 //!
 //! ```text
-//! defaults < fozzy.toml < fozzy.toml [target."app.wasm"] < --plan < flags ──▶ Planned
+//! defaults < fozzy.toml < fozzy.toml [target."app.wasm"] < --plan < flags ──▶ RunPlan
 //! ```
 //!
 //! Not here: the notation of plan files (`fozzy-plan`).
 
+use super::load::{self, LoadedTarget};
 use crate::error::{CampaignError, at_path};
-use crate::options::{BackendOptions, LimitOptions, Project, WorldOptions};
-use crate::target::{self, LoadedTarget};
+use crate::options::{BackendOptions, LimitOptions, Project, RunRequest, WorldOptions};
 use fozzy_engine::{LazyInput, Session};
 use fozzy_live::{LiveComputer, LiveOptions};
 use fozzy_plan::{BackendsFile, ByteSize, ComponentFile, LimitsFile, MachineFile, PlanFile, TimeSpan, WallStart};
 use fozzy_trace::Plan;
+use fozzy_trace::file::Recording;
 use fozzy_trace::plan::{
     Backend, Backends, HttpReply, Inputs, MEMORY_BYTES_DEFAULT, MachinePlan, MemoryPlan, Mount, ProcessReply, REDACTED,
 };
@@ -22,7 +23,9 @@ use std::sync::Arc;
 /// A plan with everything that it needs.
 #[derive(Clone)]
 pub struct RunPlan {
+    /// The plan.
     pub plan: Plan,
+    /// What it names by digest.
     pub inputs: Inputs,
     /// Our own standard input, when no other was given.
     pub stdin: Option<Arc<LazyInput>>,
@@ -31,14 +34,9 @@ pub struct RunPlan {
 }
 
 /// The plan for a program.
-pub fn plan(
-    project: &Project,
-    loaded: &LoadedTarget,
-    args: &[String],
-    limits: &LimitOptions,
-    world: &WorldOptions,
-) -> Result<RunPlan, CampaignError> {
+pub fn plan(project: &Project, loaded: &LoadedTarget, request: &RunRequest) -> Result<RunPlan, CampaignError> {
     let name = loaded.target.name.as_str();
+    let RunRequest { args, limits, world } = request;
     let file = of_flags(args, limits, world)?;
     let file = of_backends(project.backends).over(file);
     let file = match &world.plan {
@@ -49,14 +47,14 @@ pub fn plan(
     let file = file.over(of_backends(project.config.backends()));
     let file = file.over(project.config.memory(loaded.scenario.is_some()));
     let mut inputs = Inputs::default();
-    let mut loader = |path: &Path| load(path);
+    let mut loader = |path: &Path| component(path);
     let resolved = file.resolve(name, &mut loader, &mut inputs).map_err(plan_error)?;
     let mut plan = resolved.plan;
     for word in &world.dirs {
         plan.main.dirs.push(capture(word, &mut inputs)?);
     }
     hold_memory(&mut plan, &file, loaded)?;
-    let named = target::named_stdin(world)?;
+    let named = load::named_stdin(world)?;
     let has_stdin = named.is_some() || resolved.stdin_given;
     if let Some(bytes) = named {
         plan.main.stdin.bytes = inputs.add(bytes);
@@ -70,7 +68,7 @@ pub fn plan(
             file.equip(name, &mut plan, &mut inputs)?;
             None
         }
-        None => (!has_stdin).then(target::own_stdin),
+        None => (!has_stdin).then(load::own_stdin),
     };
     if plan.backends.files == Backend::Host && !plan.main.dirs.is_empty() {
         let message = "directories are copied onto the virtual disk, and files are answered by the real one";
@@ -103,16 +101,17 @@ fn hold_memory(plan: &mut Plan, file: &PlanFile, loaded: &LoadedTarget) -> Resul
 }
 
 /// Reads a plan file.
-pub fn read(path: &Path) -> Result<PlanFile, CampaignError> {
+fn read(path: &Path) -> Result<PlanFile, CampaignError> {
     let text = fozzy_plan::read_text(path).map_err(plan_error)?;
     PlanFile::parse(&text, path).map_err(plan_error)
 }
 
 /// Reads a component that a plan names.
-pub fn load(path: &Path) -> Result<Vec<u8>, String> {
-    target::load(path).map(|loaded| loaded.component.to_vec()).map_err(|error| error.to_string())
+pub fn component(path: &Path) -> Result<Vec<u8>, String> {
+    load::load(path).map(|loaded| loaded.component.to_vec()).map_err(|error| error.to_string())
 }
 
+/// What is wrong with a plan file, as an error of a campaign.
 pub fn plan_error(error: fozzy_plan::PlanError) -> CampaignError {
     let refused = CampaignError::new("plan", error.to_string());
     // It does not help who has no file, or one that is no text.
@@ -121,8 +120,18 @@ pub fn plan_error(error: fozzy_plan::PlanError) -> CampaignError {
 }
 
 impl RunPlan {
+    /// The plan and the inputs of a recording, which needs nothing of the real computer any more.
+    pub fn of_recording(recording: &Recording) -> RunPlan {
+        RunPlan::of(recording.plan.clone(), recording.inputs.clone())
+    }
+
+    /// A plan that needs nothing of the real computer.
+    pub fn of(plan: Plan, inputs: Inputs) -> RunPlan {
+        RunPlan { plan, inputs, stdin: None, secrets: Vec::new() }
+    }
+
     /// Opens the real computer to `session` as far as the plan says so, without the run store at `store`.
-    pub fn open(&self, session: &mut Session, store: &Path) -> Result<(), CampaignError> {
+    pub(crate) fn open(&self, session: &mut Session, store: &Path) -> Result<(), CampaignError> {
         let Backends { files, http, processes } = self.plan.backends;
         if [files, http, processes].iter().all(|backend| *backend == Backend::Virtual) {
             return Ok(());

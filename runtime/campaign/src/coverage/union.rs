@@ -1,0 +1,200 @@
+//! What recorded runs, or the inputs of a corpus, have covered together.
+//!
+//! ```text
+//! traces ─▶ each executed with coverage, and compared with what was recorded ─┬─▶ union ─▶ CoverageDocument
+//! inputs ─▶ a program executed with each of them ─────────────────────────────┘
+//! ```
+//!
+//! Code that notes its edges uses more fuel, so it is given [`FUEL_TIMES`] as much, and what it used is not compared. A run
+//! that ended because its fuel was used up gets no more than it had: what is shown of it is a part of what it has reached.
+//!
+//! Invariant: what is shown was reached in the recorded run itself: an execution that is another one is refused.
+
+use super::component;
+use crate::error::CampaignError;
+use crate::inputs::{InputOptions, InputRunner};
+use crate::options::{Project, RunRequest};
+use crate::pipeline::{LoadedTarget, PreparedProgram, RunPlan, load, plan};
+use fozzy_check::judge;
+use fozzy_engine::{Build, Program, ProgramCoverage, Session, Switches};
+use fozzy_instrument::{CoverageMode, ModuleChoice};
+use fozzy_report::coverage::{COVERAGE_SCHEMA, CoverageDocument};
+use fozzy_trace::file::{RecordedOutcome, Recording};
+use fozzy_trace::{Digest, ExecutionEnd, Executor, Plan, Status};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// Fuel of an execution with coverage, in budgets of the recorded run. Setting a byte takes three instructions for each edge and
+/// counting eight; no code has an edge for each instruction of its own.
+pub const FUEL_TIMES: u64 = 16;
+
+/// Everything of one component over all traces.
+struct Entry {
+    name: String,
+    program: Program,
+    covered: ProgramCoverage,
+}
+
+/// What all traces together have covered.
+pub struct CoverageUnion {
+    build: Build,
+    entries: BTreeMap<Digest, Entry>,
+    /// Components in the order in which they were first executed, targets before what their plans name.
+    order: Vec<Digest>,
+    traces: Vec<String>,
+    remarks: Vec<String>,
+    /// The program of the last trace, which is most often that of the next, too.
+    last: Option<(Digest, Switches, Program)>,
+}
+
+impl CoverageUnion {
+    /// Of these core modules, those that are meant by no name being the project's own; with counts, or with hits only.
+    pub fn new(modules: &[String], counters: bool) -> CoverageUnion {
+        let modules = match modules {
+            [] => ModuleChoice::Own,
+            names if names.iter().any(|name| name == "*") => ModuleChoice::All,
+            names => ModuleChoice::Named(names.to_vec()),
+        };
+        let coverage = if counters { CoverageMode::Counters } else { CoverageMode::SetOnce };
+        let build = Build { coverage, modules, ..Build::default() };
+        let (traces, remarks) = (Vec::new(), Vec::new());
+        CoverageUnion { build, entries: BTreeMap::new(), order: Vec::new(), traces, remarks, last: None }
+    }
+
+    /// Executes a recorded run once more. Under `strict` one that comes out otherwise is an error.
+    pub fn execute(&mut self, trace: &str, recording: &Recording, strict: bool) -> Result<(), CampaignError> {
+        let mut session = self.prepared(recording)?.session()?;
+        let starved = matches!(recording.outcome.end, ExecutionEnd::FuelExhausted { .. });
+        session.fuel_times(if starved { 1 } else { FUEL_TIMES });
+        let mut execution = session.execute(fozzy_search::source_of(recording), 0..0)?;
+        execution.fuel_used = recording.outcome.fuel_used;
+        let verdict = judge(&execution);
+        if starved {
+            self.remarks.push(format!(
+                "{trace} ended when its fuel was used up; code that notes its edges uses more, so that less of the run is shown"
+            ));
+        } else if let Some(difference) =
+            fozzy_search::compare(&recording.outcome, &RecordedOutcome::of(&execution, verdict))
+        {
+            let (left, right) = (difference.left, difference.right);
+            let what =
+                format!("{trace}: this is not the recorded run: {}: recorded {left}, found {right}", difference.what);
+            if strict {
+                return Err(CampaignError::new("replay", what).hint(format!("fozzy replay {trace}")));
+            }
+            self.remarks.push(what);
+        }
+        self.add(&session, recording);
+        self.traces.push(trace.to_owned());
+        Ok(())
+    }
+
+    /// Gives the files to the program at `target`, one after the other.
+    pub fn give(
+        &mut self,
+        project: &Project,
+        target: &Path,
+        request: &RunRequest,
+        given: &InputOptions,
+        files: &[PathBuf],
+    ) -> Result<(), CampaignError> {
+        let loaded = load(target)?;
+        let name = loaded.target.name.clone();
+        let planned = plan(project, &loaded, request)?;
+        if planned.is_live() {
+            let message = "inputs are executed on the simulated computer, and the plan asks for the real one";
+            return Err(CampaignError::new("plan", message));
+        }
+        let prepared = PreparedProgram::to_call(loaded, planned, &self.build)?;
+        let own = Digest::of(prepared.program.component());
+        let mut runner = InputRunner::of(given, &prepared, FUEL_TIMES)?;
+        let mut failed = Vec::new();
+        for path in files {
+            let reached = runner.execute(path)?;
+            if reached.status != Status::Pass {
+                failed.push(path.display().to_string());
+            }
+            for (digest, (program, covered)) in reached.covered {
+                let name = || if digest == own { name.clone() } else { name_of(&prepared.planned.plan, digest) };
+                self.add_one(digest, name, &program, &covered);
+            }
+            self.traces.push(path.display().to_string());
+        }
+        if let Some(first) = failed.first() {
+            let (number, all) = (failed.len(), files.len());
+            self.remarks.push(format!("{number} of {all} inputs did not pass, the first is {first}"));
+        }
+        Ok(())
+    }
+
+    fn prepared(&mut self, recording: &Recording) -> Result<PreparedProgram, CampaignError> {
+        let (digest, switches) = (Digest::of(&recording.component), Switches::of(&recording.plan));
+        let (loaded, planned) = (LoadedTarget::of_recording(recording), RunPlan::of_recording(recording));
+        if let Some((known, under, program)) = &self.last
+            && (*known, *under) == (digest, switches)
+        {
+            return Ok(PreparedProgram { loaded, planned, program: program.clone() });
+        }
+        let prepared = PreparedProgram::compile_as(loaded, planned, &self.build)?;
+        self.last = Some((digest, switches, prepared.program.clone()));
+        Ok(prepared)
+    }
+
+    fn add(&mut self, session: &Session, recording: &Recording) {
+        let target = Digest::of(&recording.component);
+        let mut found: Vec<(&Digest, &ProgramCoverage)> = session.coverage().iter().collect();
+        found.sort_by_key(|(digest, _)| (**digest != target, **digest));
+        for (&digest, covered) in found {
+            let Some(program) = session.program_named(digest) else { continue };
+            let name = || match digest == target {
+                true => recording.target.name.clone(),
+                false => name_of(&recording.plan, digest),
+            };
+            self.add_one(digest, name, program, covered);
+        }
+    }
+
+    fn add_one(&mut self, digest: Digest, name: impl FnOnce() -> String, program: &Program, covered: &ProgramCoverage) {
+        let entry = self.entries.entry(digest).or_insert_with(|| {
+            self.order.push(digest);
+            Entry { name: name(), program: program.clone(), covered: ProgramCoverage::default() }
+        });
+        entry.covered.merge(covered, self.build.coverage);
+    }
+
+    /// All of it as a document.
+    pub fn document(self) -> Result<CoverageDocument, CampaignError> {
+        let entries: Vec<&Entry> = self.order.iter().filter_map(|digest| self.entries.get(digest)).collect();
+        if let ModuleChoice::Named(names) = &self.build.modules
+            && entries.iter().all(|entry| entry.program.sites().is_empty())
+        {
+            return Err(no_such_module(names, &entries));
+        }
+        let components = entries.iter().map(|entry| component(&entry.program, &entry.name, &entry.covered));
+        let mut document = CoverageDocument {
+            schema_version: COVERAGE_SCHEMA.to_owned(),
+            counting: if self.build.coverage == CoverageMode::Counters { "counts" } else { "hits" }.to_owned(),
+            components: components.collect(),
+            traces: self.traces,
+            remarks: self.remarks,
+            ..CoverageDocument::default()
+        };
+        document.settle();
+        Ok(document)
+    }
+}
+
+/// What the plan calls a further component: the machine that it runs on.
+fn name_of(plan: &Plan, component: Digest) -> String {
+    let nodes = plan.nodes.iter();
+    let node = nodes.into_iter().find(|node| node.program.component == component);
+    node.map_or_else(|| format!("component {}", &component.to_string()[..12]), |node| node.name.clone())
+}
+
+fn no_such_module(names: &[String], entries: &[&Entry]) -> CampaignError {
+    let modules = entries.iter().flat_map(|entry| entry.program.maps().modules());
+    let there: Vec<String> = modules.flat_map(|module| module.names()).map(|name| format!("`{name}`")).collect();
+    let message =
+        format!("--instrument: no core module is called {}; there are {}", names.join(" or "), there.join(", "));
+    CampaignError::new("usage", message).hint("--instrument '*' takes all of them")
+}

@@ -1,0 +1,154 @@
+//! A program under a plan: compiled once, then executed as often as is wanted.
+//!
+//! ```text
+//! LoadedTarget + RunPlan ─compile─▶ PreparedProgram ─session─▶ Session ─execute─▶ Execution ─judge, record─▶ Recording
+//! ```
+//!
+//! Invariant: nothing else in this workspace compiles a program that is run under a plan of the user.
+
+use super::load::{LoadedTarget, cache};
+use super::plan::{RunPlan, plan};
+use super::record::RecordingOrigin;
+use crate::error::CampaignError;
+use crate::options::{Project, RunRequest};
+use fozzy_engine::{Build, Program, Session, SessionError, Switches};
+use fozzy_report::RunMode;
+use fozzy_trace::file::Recording;
+use fozzy_trace::plan::{Inputs, ScenarioPlan};
+use fozzy_trace::{Execution, Plan, Seed};
+use std::path::Path;
+use std::sync::Arc;
+
+/// A program, the plan that it is executed under, and its code.
+#[derive(Clone)]
+pub struct PreparedProgram {
+    /// The program.
+    pub loaded: LoadedTarget,
+    /// Its plan.
+    pub planned: RunPlan,
+    /// Its code.
+    pub program: Program,
+}
+
+impl PreparedProgram {
+    /// Plans and compiles a program for plain runs.
+    pub fn new(
+        project: &Project,
+        loaded: LoadedTarget,
+        request: &RunRequest,
+    ) -> Result<PreparedProgram, CampaignError> {
+        let planned = plan(project, &loaded, request)?;
+        PreparedProgram::compile(loaded, planned)
+    }
+
+    /// Compiles a program for plain runs.
+    pub fn compile(loaded: LoadedTarget, planned: RunPlan) -> Result<PreparedProgram, CampaignError> {
+        PreparedProgram::compile_as(loaded, planned, &Build::default())
+    }
+
+    /// Compiles a program with another kind of build than that of a plain run.
+    pub fn compile_as(loaded: LoadedTarget, planned: RunPlan, build: &Build) -> Result<PreparedProgram, CampaignError> {
+        let (component, plan) = (Arc::clone(&loaded.component), &planned.plan);
+        let compiled = match plan.target() {
+            Some(_) => Program::judge_as(component, Switches::of(plan), build, cache().as_ref()),
+            // What is called need not be a command.
+            None if plan.call.is_some() => Program::build(component, Switches::of(plan), build, cache().as_ref()),
+            None => Program::new_as(component, Switches::of(plan), build, cache().as_ref()),
+        };
+        let refused = |error| CampaignError::new("target", format!("{}: {error}", loaded.target.name));
+        let program = compiled.map_err(refused)?;
+        Ok(PreparedProgram { loaded, planned, program })
+    }
+
+    /// Compiles a program of which functions are called, whatever it exports.
+    pub fn to_call(loaded: LoadedTarget, planned: RunPlan, build: &Build) -> Result<PreparedProgram, CampaignError> {
+        let component = Arc::clone(&loaded.component);
+        let compiled = Program::build(component, Switches::of(&planned.plan), build, cache().as_ref());
+        let refused = |error| CampaignError::new("target", format!("{}: {error}", loaded.target.name));
+        let program = compiled.map_err(refused)?;
+        Ok(PreparedProgram { loaded, planned, program })
+    }
+
+    /// The program and the plan of a recording.
+    pub fn of_recording(recording: &Recording) -> Result<PreparedProgram, CampaignError> {
+        PreparedProgram::compile(LoadedTarget::of_recording(recording), RunPlan::of_recording(recording))
+    }
+
+    /// Another program under the plan of a recording.
+    pub fn against(recording: &Recording, loaded: LoadedTarget) -> Result<PreparedProgram, CampaignError> {
+        PreparedProgram::compile(loaded, RunPlan::of_recording(recording))
+    }
+
+    /// Drives a scenario so far, or as far as its file or the defaults say. `false` for a program that runs by itself.
+    pub fn drive(&mut self, sequences: Option<u32>, flows: Option<u32>) -> bool {
+        let default = ScenarioPlan::default();
+        self.planned.plan.scenario = match self.planned.plan.scenario.take() {
+            // A scenario file has as many steps as it has; no more of them are run.
+            Some(own) => {
+                let flows = flows.map_or(own.flows, |flows| flows.min(own.flows));
+                Some(ScenarioPlan::all(sequences.unwrap_or(own.sequences), flows))
+            }
+            None => self
+                .program
+                .is_scenario()
+                .then(|| ScenarioPlan::all(sequences.unwrap_or(default.sequences), flows.unwrap_or(default.flows))),
+        };
+        self.planned.plan.scenario.is_some()
+    }
+
+    /// A session on the simulated computer.
+    pub fn session(&self) -> Result<Session, CampaignError> {
+        self.session_under(&self.planned.plan, &self.planned.inputs)
+    }
+
+    /// A session under another plan, which needs no other code.
+    pub fn session_under(&self, plan: &Plan, inputs: &Inputs) -> Result<Session, CampaignError> {
+        session(self.program.clone(), plan, inputs)
+    }
+
+    /// A session that reads our own standard input and asks the real computer, as far as the plan says so. The run store at
+    /// `store` is hidden from it.
+    pub fn live_session(&self, store: &Path) -> Result<Session, CampaignError> {
+        let mut session = self.session()?;
+        if let Some(stdin) = &self.planned.stdin {
+            session.read_from(Arc::clone(stdin));
+        }
+        self.planned.open(&mut session, store)?;
+        Ok(session)
+    }
+
+    /// What traces of its runs say beside the execution.
+    pub fn origin(&self, seed: Seed, mode: RunMode) -> RecordingOrigin {
+        let (target, component) = (self.loaded.target.clone(), Arc::clone(&self.loaded.component));
+        RecordingOrigin { target, component, seed, mode: mode.name().to_owned() }
+    }
+
+    /// An execution under its own plan, judged, as a recording.
+    pub fn record(&self, execution: &Execution, seed: Seed, mode: RunMode) -> Recording {
+        let RunPlan { plan, inputs, .. } = &self.planned;
+        self.origin(seed, mode).record(&self.program, plan.clone(), inputs, execution)
+    }
+}
+
+/// A session of the program and the plan of a recording.
+pub fn session_of(recording: &Recording) -> Result<Session, CampaignError> {
+    PreparedProgram::of_recording(recording)?.session()
+}
+
+/// A session of `program` under `plan`.
+pub(crate) fn session(program: Program, plan: &Plan, inputs: &Inputs) -> Result<Session, CampaignError> {
+    Session::new(program, Arc::new(plan.clone()), inputs).map_err(|error| {
+        let nearest = match &error {
+            SessionError::Link(error) => error.looked_for().and_then(|(word, known)| {
+                let nearest = fozzy_plan::nearest(word, known.iter().map(String::as_str))?;
+                Some(format!("did you mean `{nearest}`? `fozzy inspect` shows what a component imports and exports"))
+            }),
+            _ => None,
+        };
+        let refused = CampaignError::new("plan", error.to_string());
+        match nearest {
+            Some(hint) => refused.hint(hint),
+            None => refused,
+        }
+    })
+}

@@ -1,0 +1,153 @@
+//! Recorded failures minimized: the program of a recording, executed under one candidate after the other.
+//!
+//! ```text
+//! Recording ─▶ ProgramReplayTarget, one a job ─▶ fozzy_search::shrink ─▶ the smallest candidate ─▶ Recording
+//!                ├─ whole runs (Session)
+//!                └─ steps of one sequence from checkpoints (`walker`)
+//! ```
+//!
+//! Invariant: what comes out has the failure of what went in, confirmed by a whole run.
+
+use crate::error::CampaignError;
+use crate::pipeline::{self, ENTRIES_KEPT, PreparedProgram, RecordingOrigin, cache};
+use crate::scenario;
+use crate::selector;
+use crate::store::RunFolder;
+use crate::walker::{SequenceProgram, SequenceWalker};
+use crate::wall_clock::Stopwatch;
+use fozzy_engine::Session;
+use fozzy_report::ShrinkSlip;
+use fozzy_search::shrink::{
+    self, Options, ReplayTarget, SequenceTarget, ShrinkCandidate, ShrinkError, ShrinkProgress, ShrinkResult,
+};
+use fozzy_trace::file::Recording;
+use fozzy_trace::file::store::CollisionPolicy;
+use fozzy_trace::plan::Inputs;
+use fozzy_trace::{DecisionSource, Execution, Executor, HarnessError, HistoryWindow, Plan};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Other failures whose traces are kept; a program that fails in every way is not shown in all of them.
+const SLIPS_KEPT_MAX: usize = 16;
+
+/// The program of a recording, which is executed under many plans.
+pub struct ProgramReplayTarget {
+    session: Session,
+    /// `None` when every candidate is run whole.
+    sequences: Option<SequenceWalker>,
+    origin: RecordingOrigin,
+}
+
+impl ProgramReplayTarget {
+    /// One target a job; the program is compiled once.
+    pub fn several(recording: &Recording, jobs: u32) -> Result<Vec<ProgramReplayTarget>, CampaignError> {
+        let prepared = PreparedProgram::of_recording(recording)?;
+        let program = SequenceProgram::new(Arc::clone(&recording.component), cache());
+        let target = |_| {
+            let sequences = Some(SequenceWalker::new(Arc::clone(&program)));
+            Ok(ProgramReplayTarget { sequences, ..ProgramReplayTarget::whole(recording, &prepared)? })
+        };
+        (0..jobs).map(target).collect()
+    }
+
+    /// A target that runs every candidate from its start.
+    pub fn whole(recording: &Recording, prepared: &PreparedProgram) -> Result<ProgramReplayTarget, CampaignError> {
+        let origin = RecordingOrigin::of_recording(recording);
+        Ok(ProgramReplayTarget { session: prepared.session()?, sequences: None, origin })
+    }
+
+    /// A candidate of `original` as a recording, which is replayed by its number of each answer as any other.
+    pub fn record(
+        &mut self,
+        original: &Recording,
+        candidate: &ShrinkCandidate,
+    ) -> Result<(Recording, Execution), CampaignError> {
+        let (source, _) = shrink::source(candidate, original.seed, &original.observations);
+        let execution = self.perform(&candidate.plan, &candidate.inputs, source, 0..ENTRIES_KEPT)?;
+        let program = self.session.program();
+        let recording = self.origin.record(program, candidate.plan.clone(), &candidate.inputs, &execution);
+        Ok((recording, execution))
+    }
+}
+
+impl ReplayTarget for ProgramReplayTarget {
+    fn perform(
+        &mut self,
+        plan: &Plan,
+        inputs: &Inputs,
+        source: Box<dyn DecisionSource>,
+        keep: HistoryWindow,
+    ) -> Result<Execution, HarnessError> {
+        let replanned = self.session.replan(Arc::new(plan.clone()), inputs);
+        replanned.map_err(|error| HarnessError { what: error.to_string() })?;
+        self.session.execute(source, keep)
+    }
+
+    fn sequences(&mut self) -> Option<&mut dyn SequenceTarget> {
+        self.sequences.as_mut().map(|walker| walker as &mut dyn SequenceTarget)
+    }
+}
+
+/// Makes the failure of a recording smaller, with one target a job.
+pub fn shrink(
+    recording: &Recording,
+    targets: &mut [ProgramReplayTarget],
+    options: Options,
+    go_on: &mut dyn FnMut(&ShrinkProgress) -> bool,
+) -> Result<ShrinkResult, ShrinkError> {
+    let mut targets: Vec<&mut (dyn ReplayTarget + Send)> =
+        targets.iter_mut().map(|target| target as &mut (dyn ReplayTarget + Send)).collect();
+    shrink::shrink(recording, &mut targets, options, go_on)
+}
+
+/// Whether what stands on standard input is a scenario, which the player reads there.
+pub fn keeps_stdin(recording: &Recording) -> bool {
+    recording.target.kind == scenario::KIND
+}
+
+/// Why the failure of the trace at `path` cannot be made smaller.
+pub fn shrink_error(path: &Path, error: &ShrinkError) -> CampaignError {
+    let message = format!("{}: {error}", path.display());
+    match error {
+        ShrinkError::Passed => CampaignError::new("target", message).hint("fozzy shrink last-fail"),
+        ShrinkError::Unstable { .. } => {
+            CampaignError::new("replay", message).hint(format!("fozzy replay {}", path.display()))
+        }
+        ShrinkError::Harness(_) => CampaignError::new("harness", message),
+    }
+}
+
+/// Makes the failure of a trace smaller, as long as `budget` lasts, and writes it beside it: the file, and its steps. `None`
+/// when it does not get smaller.
+pub fn shrink_beside(trace: &Path, budget: Duration) -> Result<Option<(PathBuf, u64)>, CampaignError> {
+    let watch = Stopwatch::start();
+    let recording = selector::read(trace)?;
+    let mut targets = ProgramReplayTarget::several(&recording, 1)?;
+    let options = Options { only: None, aggressive: false, keeps_stdin: keeps_stdin(&recording) };
+    let shrunk = shrink(&recording, &mut targets, options, &mut |_| watch.elapsed() < budget);
+    let shrunk = shrunk.map_err(|error| shrink_error(trace, &error))?;
+    if shrunk.after == shrunk.before {
+        return Ok(None);
+    }
+    let (smallest, _) = targets[0].record(&recording, &shrunk.story)?;
+    let path = pipeline::write(&smallest, &trace.with_extension("min.fozzy"), CollisionPolicy::Overwrite)?;
+    Ok(Some((path, shrunk.after.steps as u64)))
+}
+
+/// Keeps a trace of each other failure that was met on the way.
+pub fn keep_slips(
+    target: &mut ProgramReplayTarget,
+    recording: &Recording,
+    shrunk: &ShrinkResult,
+    folder: &RunFolder,
+) -> Result<Vec<ShrinkSlip>, CampaignError> {
+    let mut kept = Vec::new();
+    for (number, (signature, candidate)) in shrunk.slips.iter().take(SLIPS_KEPT_MAX).enumerate() {
+        let (recording, _) = target.record(recording, candidate)?;
+        let path = folder.path.join(format!("slip-{}.fozzy", number + 1));
+        let path = pipeline::write(&recording, &path, CollisionPolicy::Error)?;
+        kept.push(ShrinkSlip { signature: signature.clone(), trace_path: path.display().to_string() });
+    }
+    Ok(kept)
+}

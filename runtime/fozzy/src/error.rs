@@ -1,0 +1,44 @@
+//! What can go wrong, by whose fault it is.
+
+use fozzy_campaign::CampaignError;
+use fozzy_trace::HarnessError;
+
+/// An error of this library. A program that fails is none: it is a [`Run`](crate::Run) with a failure.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// What was given as a program cannot be run, or not in this way.
+    #[error("{0}")]
+    Program(String),
+    /// A plan contradicts itself, or names what is not there.
+    #[error("{0}")]
+    Plan(String),
+    /// A trace is damaged, of another version, or has no failure.
+    #[error("{0}")]
+    Trace(String),
+    /// A file cannot be read or written.
+    #[error("{0}")]
+    File(String),
+    /// This machine or fozzy itself failed; no verdict on the program follows from it.
+    #[error("{0}")]
+    Harness(String),
+}
+
+impl From<CampaignError> for Error {
+    fn from(error: CampaignError) -> Error {
+        let text = error.to_string();
+        match error.code {
+            "target" | "build" | "scenario" => Error::Program(text),
+            "plan" | "usage" | "config" | "dir" => Error::Plan(text),
+            "trace" | "bundle" | "replay" | "selector" => Error::Trace(text),
+            "store" | "stdin" | "input" | "corpus" => Error::File(text),
+            _ => Error::Harness(text),
+        }
+    }
+}
+
+impl From<HarnessError> for Error {
+    fn from(error: HarnessError) -> Error {
+        Error::Harness(error.what)
+    }
+}

@@ -1,0 +1,182 @@
+//! Ways through the steps of a scenario that fail.
+
+use crate::program::{Failure, project, simulated};
+use crate::{Error, Plan, Program, Trace};
+use fozzy_campaign::explore::stateful_target::{PathConfirmer, ScenarioTarget, walk_error};
+use fozzy_campaign::pipeline::{PreparedProgram, cache, plan as planned};
+use fozzy_engine::Walker;
+use fozzy_search::FailureRecord;
+use fozzy_search::explore::{
+    AnswerLog, DecisionPath, Exploration, ExplorationObserver, GuidedSource, Options, Stats, StopCondition, strategy,
+};
+use fozzy_trace::plan::ScenarioPlan;
+use fozzy_trace::{HarnessError, Seed};
+use std::sync::Arc;
+
+/// How a scenario is explored. Without a bound it is 1,000 runs.
+#[derive(Clone, Debug)]
+pub struct ExploreOptions {
+    seed: u64,
+    runs: u64,
+    steps: Option<u32>,
+    schedule: String,
+    first_only: bool,
+}
+
+impl Default for ExploreOptions {
+    fn default() -> ExploreOptions {
+        ExploreOptions { seed: 0, runs: 1_000, steps: None, schedule: "coverage_guided".to_owned(), first_only: false }
+    }
+}
+
+impl ExploreOptions {
+    /// 1,000 runs, guided by coverage.
+    pub fn new() -> ExploreOptions {
+        ExploreOptions::default()
+    }
+
+    /// Where its randomness comes from.
+    #[must_use]
+    pub fn seed(mut self, seed: u64) -> ExploreOptions {
+        self.seed = seed;
+        self
+    }
+
+    /// Runs after which it ends.
+    #[must_use]
+    pub fn runs(mut self, runs: u64) -> ExploreOptions {
+        self.runs = runs;
+        self
+    }
+
+    /// Steps of a run, at most.
+    #[must_use]
+    pub fn steps(mut self, steps: u32) -> ExploreOptions {
+        self.steps = Some(steps);
+        self
+    }
+
+    /// How ways are chosen, in the words of `fozzy explore --schedule`.
+    #[must_use]
+    pub fn schedule(mut self, name: &str) -> ExploreOptions {
+        self.schedule = name.to_owned();
+        self
+    }
+
+    /// The first failure ends it.
+    #[must_use]
+    pub fn first_only(mut self) -> ExploreOptions {
+        self.first_only = true;
+        self
+    }
+}
+
+/// What an exploration came to.
+#[derive(Clone, Debug)]
+pub struct ExploreReport {
+    runs: u64,
+    steps: u64,
+    edges: u64,
+    failures: Vec<(Failure, Trace)>,
+}
+
+impl ExploreReport {
+    /// Runs that were made.
+    pub fn runs(&self) -> u64 {
+        self.runs
+    }
+
+    /// Steps of all of them.
+    pub fn steps(&self) -> u64 {
+        self.steps
+    }
+
+    /// Edges of the program's code that were taken.
+    pub fn edges(&self) -> u64 {
+        self.edges
+    }
+
+    /// The failures, each once, with a trace that shows it.
+    pub fn failures(&self) -> impl Iterator<Item = (&Failure, &Trace)> {
+        self.failures.iter().map(|(failure, trace)| (failure, trace))
+    }
+}
+
+/// Nobody watches: bounds end it.
+struct NoObserver;
+
+impl ExplorationObserver for NoObserver {
+    fn stepped(&mut self, _: &Stats) -> bool {
+        true
+    }
+
+    fn found(&mut self, _: &FailureRecord<DecisionPath>) -> Result<(), HarnessError> {
+        Ok(())
+    }
+}
+
+impl Program {
+    /// Searches the ways through the steps of a scenario for one that fails. Equal calls find equal things.
+    ///
+    /// # Errors
+    /// When the program is no scenario with steps, or there is no such schedule.
+    ///
+    /// ```
+    /// use fozzy::{ExploreOptions, Plan, Program, Status};
+    ///
+    /// // A scenario that fails at its sixth step.
+    /// let program = Program::from_bytes("steps.wat", br#"(module
+    ///   (memory (export "memory") 1)
+    ///   (data (i32.const 0) "\40\00\00\00\01\00\00\00\20\00\00\00\01\00\00\00")
+    ///   (data (i32.const 32) "\40\00\00\00\01\00\00\00\01")
+    ///   (data (i32.const 64) "f")
+    ///   (func (export "fozzy:scenario/stateful@0.1.0#describe") (result i32) i32.const 0)
+    ///   (func (export "fozzy:scenario/stateful@0.1.0#begin-sequence") (param i32))
+    ///   (func (export "fozzy:scenario/stateful@0.1.0#step") (param $step i32) (result i32)
+    ///     (if (i32.eq (local.get $step) (i32.const 5)) (then unreachable))
+    ///     i32.const 128)
+    ///   (func (export "fozzy:scenario/stateful@0.1.0#end-sequence") (param i32)))"#)?;
+    /// let found = program.explore(&Plan::new(), &ExploreOptions::new().runs(50).first_only())?;
+    /// let (failure, trace) = found.failures().next().expect("it is found");
+    /// assert_eq!(trace.status(), Status::Crash);
+    /// assert_eq!(trace.replay()?.failure().as_ref(), Some(failure));
+    /// # Ok::<(), fozzy::Error>(())
+    /// ```
+    pub fn explore(&self, plan: &Plan, options: &ExploreOptions) -> Result<ExploreReport, Error> {
+        let row = strategy(&options.schedule)
+            .ok_or_else(|| Error::Plan(format!("there is no schedule `{}`", options.schedule)))?;
+        let mut planned = planned(&project(), &self.loaded(), &plan.request)?;
+        simulated(&planned)?;
+        let mut bounds = Options {
+            seed: Seed(options.seed),
+            runs_max: options.runs,
+            stop: if options.first_only { StopCondition::FirstFinding } else { StopCondition::Bounds },
+            ..Options::default()
+        };
+        bounds.steps_per_run = options.steps.or(plan.flows).unwrap_or(bounds.steps_per_run);
+        if let Some(own) = &planned.plan.scenario {
+            // A scenario file ends after its last step.
+            bounds.steps_per_run = bounds.steps_per_run.min(own.flows);
+            bounds.steps_max = own.flows;
+        }
+        planned.plan.scenario = Some(ScenarioPlan::all(1, bounds.steps_per_run));
+        let prepared = PreparedProgram::compile(self.loaded(), planned)?;
+        let confirmer = PathConfirmer::new(&prepared, bounds.seed)?;
+        let mut recorder = PathConfirmer::new(&prepared, bounds.seed)?;
+        let start = AnswerLog::default();
+        let first = Box::new(GuidedSource::first(bounds.seed, &start));
+        let (component, planned) = (Arc::clone(&prepared.loaded.component), &prepared.planned);
+        let walker = Walker::new(component, &planned.plan, &planned.inputs, cache().as_ref(), first);
+        let walker = walker.map_err(|error| Error::from(walk_error(self.name(), &error)))?;
+        let mut search = Exploration::new(bounds, row, &start);
+        let mut target = ScenarioTarget::new(walker, confirmer);
+        search.run(&mut target, &mut std::iter::empty(), &mut NoObserver)?;
+        let stats = *search.stats();
+        let mut failures = Vec::new();
+        for found in search.findings().all() {
+            let Some(failure) = Failure::of(&found.verdict) else { continue };
+            failures.push((failure, Trace::of(recorder.record(&found.input)?)));
+        }
+        Ok(ExploreReport { runs: stats.runs, steps: stats.steps, edges: stats.edges, failures })
+    }
+}

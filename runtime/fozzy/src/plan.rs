@@ -1,0 +1,77 @@
+//! What the simulated computer has, and what a run may use.
+
+use fozzy_campaign::options::RunRequest;
+use fozzy_trace::Duration;
+use std::path::Path;
+
+/// The world of a run: arguments, environment, files, faults, bounds. The default is an empty computer.
+#[derive(Clone, Debug, Default)]
+pub struct Plan {
+    pub(crate) request: RunRequest,
+    pub(crate) sequences: Option<u32>,
+    pub(crate) flows: Option<u32>,
+}
+
+impl Plan {
+    /// An empty computer.
+    pub fn new() -> Plan {
+        Plan::default()
+    }
+
+    /// A plan file, in the notation of `fozzy run --plan`; it is read when a program is run. What is set here goes before what it
+    /// says.
+    #[must_use]
+    pub fn file(mut self, path: &Path) -> Plan {
+        self.request.world.plan = Some(path.to_owned());
+        self
+    }
+
+    /// Adds an argument of the program.
+    #[must_use]
+    pub fn arg(mut self, argument: &str) -> Plan {
+        self.request.args.push(argument.to_owned());
+        self
+    }
+
+    /// Sets an environment variable; none of the real ones is visible.
+    #[must_use]
+    pub fn env(mut self, name: &str, value: &str) -> Plan {
+        self.request.world.env.push(format!("{name}={value}"));
+        self
+    }
+
+    /// Copies a real directory to a path of the virtual disk. Writes of the program never reach the real one.
+    #[must_use]
+    pub fn directory(mut self, host: &Path, guest: &str) -> Plan {
+        self.request.world.dirs.push(format!("{}::{guest}", host.display()));
+        self
+    }
+
+    /// What goes wrong, in the words of `--faults`: `disk,http-reset:2%`.
+    #[must_use]
+    pub fn faults(mut self, words: &str) -> Plan {
+        self.request.world.faults.push(words.to_owned());
+        self
+    }
+
+    /// Instructions that a run may use.
+    #[must_use]
+    pub fn fuel(mut self, instructions: u64) -> Plan {
+        self.request.limits.fuel = Some(instructions);
+        self
+    }
+
+    /// Virtual time that a run may take. Sleeping costs no real time.
+    #[must_use]
+    pub fn timeout(mut self, time: std::time::Duration) -> Plan {
+        self.request.limits.timeout = Some(Duration(u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)));
+        self
+    }
+
+    /// How many sequences of a scenario are run, and how many steps each has. A program that runs by itself has none.
+    #[must_use]
+    pub fn sequences(mut self, sequences: u32, steps: u32) -> Plan {
+        (self.sequences, self.flows) = (Some(sequences), Some(steps));
+        self
+    }
+}
