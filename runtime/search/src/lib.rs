@@ -31,4 +31,4 @@ pub use branch::Branch;
 pub use compare::{CallDivergence, OutcomeDifference, ReplaySide, compare, locate};
 pub use feedback::Feedback;
 pub use findings::{FailureRecord, Findings};
-pub use replay::{CrossReplay, ReplayResult, against, replay, source_of};
+pub use replay::{CrossReplay, ReplayResult, replay, replay_against, source_of};

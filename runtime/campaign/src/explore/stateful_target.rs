@@ -52,7 +52,7 @@ impl PathConfirmer {
         let plan = Arc::new(self.plan_of(story));
         let planned = self.session.replan(plan, &self.inputs);
         planned.map_err(|error| HarnessError { what: error.to_string() })?;
-        self.session.execute(Box::new(RecordedSource::new(self.origin.seed, story.exceptions())), keep)
+        self.session.execute(Box::new(RecordedSource::new(self.origin.seed, story.overrides())), keep)
     }
 
     /// The run of a story, as a recording.

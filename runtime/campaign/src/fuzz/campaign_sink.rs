@@ -215,7 +215,7 @@ impl CampaignSink {
 }
 
 impl FuzzObserver for CampaignSink {
-    fn executed(&mut self, stats: &Stats) -> bool {
+    fn on_execution(&mut self, stats: &Stats) -> bool {
         if (self.stop)() {
             return false;
         }
@@ -236,12 +236,12 @@ impl FuzzObserver for CampaignSink {
         self.time.is_none_or(|time| now < time.0)
     }
 
-    fn added(&mut self, testcase: &Testcase) -> Result<(), HarnessError> {
+    fn on_testcase(&mut self, testcase: &Testcase) -> Result<(), HarnessError> {
         self.corpus.add(&testcase.input, &testcase.digest).map_err(harness)
     }
 
     /// Not for each round: with many files, a look takes long.
-    fn offered(&mut self) -> Result<Vec<Vec<u8>>, HarnessError> {
+    fn peer_inputs(&mut self) -> Result<Vec<Vec<u8>>, HarnessError> {
         let now = self.watch.elapsed_ns();
         let (at, took) = self.looked;
         if self.supervisor.is_none() || now - at < LOOK_EVERY_NS.max(took.saturating_mul(LOOKS_SHARE)) {
@@ -253,7 +253,7 @@ impl FuzzObserver for CampaignSink {
         Ok(inputs)
     }
 
-    fn found(&mut self, found: &FailureRecord) -> Result<(), HarnessError> {
+    fn on_failure(&mut self, found: &FailureRecord) -> Result<(), HarnessError> {
         let (path, collision) = match &self.place.record {
             // Those after the first stand beside it.
             Some(path) if self.kept.is_empty() => (path.clone(), self.place.collision),
@@ -279,7 +279,7 @@ impl FuzzObserver for CampaignSink {
         Ok(())
     }
 
-    fn minimized(&mut self, smaller: &[u8], verdict: &Verdict) -> Result<(), HarnessError> {
+    fn on_minimized(&mut self, smaller: &[u8], verdict: &Verdict) -> Result<(), HarnessError> {
         let Some(kept) = self.kept.last() else { return Ok(()) };
         let path = kept.trace.with_extension("min.fozzy");
         let (trace, input) = self.keep(smaller, &path, CollisionPolicy::Overwrite).map_err(harness)?;

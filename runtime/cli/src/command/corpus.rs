@@ -23,7 +23,7 @@ use fozzy_campaign::wall_clock::Stopwatch;
 use fozzy_engine::Build;
 use fozzy_instrument::CoverageMode;
 use fozzy_report::document::{CorpusAddDocument, CorpusExportDocument, CorpusImportDocument, CorpusMinimizeDocument};
-use fozzy_search::fuzz::{InputCoverage, cover};
+use fozzy_search::fuzz::{InputCoverage, minimize_corpus};
 use fozzy_trace::Digest;
 use fozzy_trace::file::store::{Durability, write_atomic};
 use std::collections::BTreeMap;
@@ -177,7 +177,7 @@ fn enough(
     all.dedup();
     let edges = (all.len() - failures.len()) as u64;
     let executed = reaches.len();
-    let mut stay = cover(&reaches);
+    let mut stay = minimize_corpus(&reaches);
     stay.extend(executed..corpus.len());
     Ok(MinimalSet { stay, edges, not_executed: (corpus.len() - executed) as u64 })
 }

@@ -100,7 +100,7 @@ fn engine_difference(recording: &Recording, session: &Session) -> String {
 fn other(recording: &Recording, original: &mut Session, program: &Path) -> Result<ReplayResult, CliError> {
     let loaded = load(program)?;
     let mut changed = PreparedProgram::against(recording, loaded.clone())?.session()?;
-    let against = fozzy_search::against(recording, original, &mut changed)?;
+    let against = fozzy_search::replay_against(recording, original, &mut changed)?;
     let divergence = against.divergence.map(divergence_document);
     let comparison =
         ReplaySummary { equal: divergence.is_none(), against: Some(loaded.summary()), difference: None, divergence };
