@@ -1,4 +1,4 @@
-//! Recorded failures made smaller: the program of a recording, executed under one candidate after the other.
+//! Recorded failures minimized: the program of a recording, executed under one candidate after the other.
 //!
 //! ```text
 //! Recording ─▶ ProgramReplayTarget, one a job ─▶ fozzy_search::shrink ─▶ the smallest candidate ─▶ Recording

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!          ┌────────────── corpus ◀── new coverage? ── feedback ◀─┐
-//! schedule ┴▶ testcase ─▶ mutate ─▶ input ─▶ dyn Target ─▶ outcome ┤
+//! schedule ┴▶ testcase ─▶ mutate ─▶ input ─▶ dyn FuzzTarget ─▶ outcome ┤
 //!                            ▲                  │ comparisons      └─ failed ─▶ findings, by signature
 //!                            └── dictionary, ◀──┘
 //!                                input-to-state

@@ -185,7 +185,7 @@ pub enum ShrinkError {
     #[error("the recorded run passed: there is no failure to make smaller")]
     Passed,
     /// It does not repeat.
-    #[error("the recorded failure does not come again: recorded {recorded}, found {found}")]
+    #[error("the recorded failure is not reproduced: recorded {recorded}, found {found}")]
     Unstable {
         /// The recorded signature.
         recorded: String,

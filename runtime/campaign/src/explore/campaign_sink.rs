@@ -41,7 +41,7 @@ pub struct Where {
 
 /// Keeps, and says.
 pub struct ExplorationSink {
-    /// Whether somebody wants it to end.
+    /// Whether a stop was requested.
     pub stop: StopFlag,
     pub confirmer: PathConfirmer,
     pub place: Where,

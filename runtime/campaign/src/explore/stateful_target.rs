@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! answers ─▶ Walker (checkpoints, steps) ─▶ went on │ failed: judged by how it ended
-//! story ───▶ Session (the ordinary run, so many steps) ─▶ Execution ─▶ verdict, Recording
+//! story ───▶ Session (the ordinary run, bounded steps) ─▶ Execution ─▶ verdict, Recording
 //! ```
 //!
 //! Invariant: what a finding is, a run says that can be recorded; walking only says where to look.

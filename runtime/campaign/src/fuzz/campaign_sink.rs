@@ -32,7 +32,7 @@ const STATUS_EVERY_NS: u64 = 2_000_000_000;
 const REPORT_EVERY_NS: u64 = 200_000_000;
 /// Between two looks of a worker at what others have found.
 const LOOK_EVERY_NS: u64 = 1_000_000_000;
-/// A look may take one part in so many of a worker's time.
+/// The divisor of a worker's time that looking for others' inputs may take.
 const LOOKS_SHARE: u64 = 20;
 /// Executions between two looks at the clock.
 const LOOK_EVERY: u64 = 16;
@@ -81,7 +81,7 @@ pub struct CampaignSink {
     pub watch: Stopwatch,
     pub time: Option<Duration>,
     pub subject: Subject,
-    /// Whether somebody wants it to end.
+    /// Whether a stop was requested.
     pub stop: StopFlag,
     /// The supervisor, if it is one worker of several: that hears how it goes, and no person.
     pub supervisor: Option<WorkerChannel<FuzzProtocol>>,
@@ -262,7 +262,7 @@ impl FuzzObserver for CampaignSink {
         };
         let (trace, input) = self.keep(&found.input, &path, collision).map_err(harness)?;
         let title = found.verdict.signature.as_ref().map(ToString::to_string).unwrap_or_default();
-        let confirmed = if found.confirmed { "" } else { " (a run by itself does not fail so)" };
+        let confirmed = if found.confirmed { "" } else { " (not reproduced by a separate run)" };
         self.remark(&format!(
             "found {title}{confirmed}\n  execution {}, {} bytes, {}\n",
             found.found_at,
@@ -283,7 +283,7 @@ impl FuzzObserver for CampaignSink {
         let Some(kept) = self.kept.last() else { return Ok(()) };
         let path = kept.trace.with_extension("min.fozzy");
         let (trace, input) = self.keep(smaller, &path, CollisionPolicy::Overwrite).map_err(harness)?;
-        self.remark(&format!("  made smaller: {} bytes, {}\n", smaller.len(), trace.display()));
+        self.remark(&format!("  minimized: {} bytes, {}\n", smaller.len(), trace.display()));
         let arguments = self.say_arguments(smaller);
         if let Some(kept) = self.kept.last_mut() {
             let bytes = smaller.len() as u64;

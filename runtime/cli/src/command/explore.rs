@@ -338,7 +338,7 @@ impl ExplorationSetup {
         Ok(explored)
     }
 
-    /// Explores in so many processes.
+    /// Explores in several processes.
     fn together(
         self,
         context: &Context,

@@ -72,7 +72,7 @@ fn same(recording: &Recording, session: &mut Session, args: &ReplayArgs, json: b
             None => {
                 let OutcomeDifference { what, left, right } = difference;
                 let message = format!("{what}: recorded {left}, found {right}{place}");
-                verdict.findings.insert(0, divergence_finding("the replay is not the run that was recorded", message));
+                verdict.findings.insert(0, divergence_finding("the replay differs from the recorded run", message));
             }
         }
     }
