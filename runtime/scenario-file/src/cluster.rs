@@ -210,7 +210,7 @@ impl ClusterFile {
         }
         if cluster.nodes.is_none() && cluster.node_count.is_none() {
             let what = "distributed: expected `nodes` (their names) or `node_count` (how many), found neither";
-            return Err(Found::at(node.at, what));
+            return Err(ReadProblem::at(node.at, what));
         }
         let many = cluster.node_count.is_some_and(|count| count as usize > NODES_MAX);
         let names = if many { Vec::new() } else { cluster.names() };
