@@ -617,6 +617,7 @@ pub(crate) struct WorldArgs {
 pub(crate) struct ShrinkArgs {
     /// A trace, a run's folder or id, or one of latest, last-pass, last-fail.
     pub(crate) trace: String,
+    #[allow(rustdoc::broken_intra_doc_links, reason = "the help shows this text as it is")]
     /// The trace of the smallest run [default: `<stem>.min.fozzy`, beside the trace]
     #[arg(long, value_name = "PATH")]
     pub(crate) out: Option<PathBuf>,
