@@ -75,7 +75,7 @@ fn defect_9_one_call_goes_many_ways_and_schedules_differ() {
         explore["ended"].as_str().expect("a word").to_owned()
     };
     assert_eq!(ended("fifo"), "runs", "what was sent first arrives first, so that all hear of the first write in time");
-    for schedule in ["random", "pct", "dfs", "bfs", "coverage_guided"] {
+    for schedule in ["random", "pct", "pos", "urw", "dfs", "bfs", "coverage_guided"] {
         assert_eq!(ended(schedule), "finding", "{schedule}");
     }
 }

@@ -77,7 +77,7 @@ fn a_scenario_that_names_no_state_is_told_apart_by_its_memory() {
 
 #[test]
 fn every_strategy_goes_the_same_ways_again_and_loses_nothing() {
-    for schedule in ["fifo", "bfs", "dfs", "random", "pct", "coverage_guided"] {
+    for schedule in ["fifo", "bfs", "dfs", "random", "pct", "pos", "urw", "coverage_guided"] {
         let explore = || {
             let fozzy = Fozzy::new();
             let mut found = solve(&fozzy, "lock", 7, "150", &["--schedule", schedule]).json()["explore"].take();

@@ -23,6 +23,73 @@ pub mod fozzy {
             #[doc(hidden)]
             static __FORCE_SECTION_REF: fn() = super::super::super::__link_custom_section_describing_imports;
             use super::super::super::_rt;
+            /// How the task that goes on is chosen. `fozzy explore --schedule` chooses in its own way.
+            #[derive(Clone, Copy)]
+            pub enum Schedule {
+                /// Any of them, all equally likely.
+                Random,
+                /// Probabilistic concurrency testing, for faults of this depth: 1 to 64.
+                Pct(u32),
+                /// Partial order sampling.
+                Pos,
+                /// Uniform random walk over interleavings.
+                Urw,
+            }
+            impl ::core::fmt::Debug for Schedule {
+                fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                    match self {
+                        Schedule::Random => f.debug_tuple("Schedule::Random").finish(),
+                        Schedule::Pct(e) => f.debug_tuple("Schedule::Pct").field(e).finish(),
+                        Schedule::Pos => f.debug_tuple("Schedule::Pos").finish(),
+                        Schedule::Urw => f.debug_tuple("Schedule::Urw").finish(),
+                    }
+                }
+            }
+            /// A task that can go on.
+            #[repr(C)]
+            #[derive(Clone, Copy)]
+            pub struct ReadyTask {
+                /// Which one it is; the same in each run of the same tasks.
+                pub number: u64,
+                /// Steps that it has taken.
+                pub steps: u64,
+                /// What its next step is about to touch: a lock, a channel, a machine. 0 when that is not known.
+                pub object: u64,
+            }
+            impl ::core::fmt::Debug for ReadyTask {
+                fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                    f.debug_struct("ReadyTask")
+                        .field("number", &self.number)
+                        .field("steps", &self.steps)
+                        .field("object", &self.object)
+                        .finish()
+                }
+            }
+            /// A moment at which several tasks can go on.
+            #[derive(Clone)]
+            pub struct SchedulingPoint {
+                /// What runs: tasks of one kind are alike in every run, as those of one function.
+                pub kind: u64,
+                /// Which run of that kind this is.
+                pub run: u64,
+                /// How the program wants the task chosen.
+                pub policy: Schedule,
+                /// What was touched by the steps since the last moment of this run.
+                pub touched: _rt::Vec<u64>,
+                /// The tasks, 1 to 65536, in the order in which they became ready.
+                pub ready: _rt::Vec<ReadyTask>,
+            }
+            impl ::core::fmt::Debug for SchedulingPoint {
+                fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                    f.debug_struct("SchedulingPoint")
+                        .field("kind", &self.kind)
+                        .field("run", &self.run)
+                        .field("policy", &self.policy)
+                        .field("touched", &self.touched)
+                        .field("ready", &self.ready)
+                        .finish()
+                }
+            }
             #[allow(unused_unsafe, clippy::all)]
             /// One of `count` things, all equally likely: 0 to `count` - 1. The simplest answer is 0. `count` is not 0.
             #[allow(async_fn_in_trait)]
@@ -144,6 +211,67 @@ pub mod fozzy {
                         unreachable!()
                     }
                     let ret = wit_import2(ptr0.cast_mut(), len0, ptr1.cast_mut(), len1);
+                    ret as u32
+                }
+            }
+            #[allow(unused_unsafe, clippy::all)]
+            /// The place in `ready` of the task that goes on. The simplest answer is 0. For schedulers of tasks, fibers and actors: ask
+            /// when several can go on, and run the one that is named until it waits.
+            #[allow(async_fn_in_trait)]
+            pub fn next_task(point: &SchedulingPoint) -> u32 {
+                unsafe {
+                    let SchedulingPoint { kind: kind0, run: run0, policy: policy0, touched: touched0, ready: ready0 } =
+                        point;
+                    let (result1_0, result1_1) = match policy0 {
+                        Schedule::Random => (0i32, 0i32),
+                        Schedule::Pct(e) => (1i32, _rt::as_i32(e)),
+                        Schedule::Pos => (2i32, 0i32),
+                        Schedule::Urw => (3i32, 0i32),
+                    };
+                    let vec2 = touched0;
+                    let ptr2 = vec2.as_ptr().cast::<u8>();
+                    let len2 = vec2.len();
+                    let vec3 = ready0;
+                    let ptr3 = vec3.as_ptr().cast::<u8>();
+                    let len3 = vec3.len();
+                    #[cfg(target_arch = "wasm32")]
+                    #[link(wasm_import_module = "fozzy:choices/draws@0.1.0")]
+                    unsafe extern "C" {
+                        #[link_name = "next-task"]
+                        fn wit_import4(
+                            _: i64,
+                            _: i64,
+                            _: i32,
+                            _: i32,
+                            _: *mut u8,
+                            _: usize,
+                            _: *mut u8,
+                            _: usize,
+                        ) -> i32;
+                    }
+                    #[cfg(not(target_arch = "wasm32"))]
+                    unsafe extern "C" fn wit_import4(
+                        _: i64,
+                        _: i64,
+                        _: i32,
+                        _: i32,
+                        _: *mut u8,
+                        _: usize,
+                        _: *mut u8,
+                        _: usize,
+                    ) -> i32 {
+                        unreachable!()
+                    }
+                    let ret = wit_import4(
+                        _rt::as_i64(kind0),
+                        _rt::as_i64(run0),
+                        result1_0,
+                        result1_1,
+                        ptr2.cast_mut(),
+                        len2,
+                        ptr3.cast_mut(),
+                        len3,
+                    );
                     ret as u32
                 }
             }
@@ -4328,6 +4456,7 @@ pub mod wasi {
 }
 mod _rt {
     #![allow(dead_code, unused_imports, clippy::all)]
+    pub use alloc_crate::vec::Vec;
     pub fn as_i64<T: AsI64>(t: T) -> i64 {
         t.as_i64()
     }
@@ -4377,31 +4506,6 @@ mod _rt {
             }
         } else {
             val != 0
-        }
-    }
-    pub use alloc_crate::vec::Vec;
-    pub unsafe fn invalid_enum_discriminant<T>() -> T {
-        if cfg!(debug_assertions) {
-            panic!("invalid enum discriminant")
-        } else {
-            unsafe { core::hint::unreachable_unchecked() }
-        }
-    }
-    pub use alloc_crate::string::String;
-    pub unsafe fn string_lift(bytes: Vec<u8>) -> String {
-        if cfg!(debug_assertions) {
-            String::from_utf8(bytes).unwrap()
-        } else {
-            unsafe { String::from_utf8_unchecked(bytes) }
-        }
-    }
-    pub unsafe fn cabi_dealloc(ptr: *mut u8, size: usize, align: usize) {
-        if size == 0 {
-            return;
-        }
-        unsafe {
-            let layout = alloc::Layout::from_size_align_unchecked(size, align);
-            alloc::dealloc(ptr, layout);
         }
     }
     pub fn as_i32<T: AsI32>(t: T) -> i32 {
@@ -4461,6 +4565,30 @@ mod _rt {
         #[inline]
         fn as_i32(self) -> i32 {
             self as i32
+        }
+    }
+    pub unsafe fn invalid_enum_discriminant<T>() -> T {
+        if cfg!(debug_assertions) {
+            panic!("invalid enum discriminant")
+        } else {
+            unsafe { core::hint::unreachable_unchecked() }
+        }
+    }
+    pub use alloc_crate::string::String;
+    pub unsafe fn string_lift(bytes: Vec<u8>) -> String {
+        if cfg!(debug_assertions) {
+            String::from_utf8(bytes).unwrap()
+        } else {
+            unsafe { String::from_utf8_unchecked(bytes) }
+        }
+    }
+    pub unsafe fn cabi_dealloc(ptr: *mut u8, size: usize, align: usize) {
+        if size == 0 {
+            return;
+        }
+        unsafe {
+            let layout = alloc::Layout::from_size_align_unchecked(size, align);
+            alloc::dealloc(ptr, layout);
         }
     }
     pub use alloc_crate::alloc;
@@ -4541,13 +4669,17 @@ mod _rt {
 #[unsafe(link_section = "component-type:wit-bindgen:0.57.1:fozzy:sdk:tools:encoded world")]
 #[doc(hidden)]
 #[allow(clippy::octal_escapes)]
-pub static __WIT_BINDGEN_COMPONENT_TYPE: [u8; 4493] = *b"\
-\0asm\x0d\0\x01\0\0\x19\x16wit-component-encoding\x04\0\x07\x91\"\x01A\x02\x01A&\
-\x01B\x0e\x01@\x02\x04sites\x05countw\0w\x04\0\x06choose\x01\0\x01@\x03\x04sites\
-\x03minx\x03maxx\0x\x04\0\x03int\x01\x01\x01@\x02\x04sites\x0bprobabilityu\0\x7f\
-\x04\0\x04bool\x01\x02\x01p}\x01@\x02\x04sites\x06lengthw\0\x03\x04\0\x05bytes\x01\
-\x04\x01py\x01@\x02\x04sites\x07weights\x05\0y\x04\0\x08weighted\x01\x06\x01@\0\0\
-w\x04\0\x06reseed\x01\x07\x03\0\x19fozzy:choices/draws@0.1.0\x05\0\x01B\x06\x01@\
+pub static __WIT_BINDGEN_COMPONENT_TYPE: [u8; 4672] = *b"\
+\0asm\x0d\0\x01\0\0\x19\x16wit-component-encoding\x04\0\x07\xc4#\x01A\x02\x01A&\x01\
+B\x18\x01q\x04\x06random\0\0\x03pct\x01y\0\x03pos\0\0\x03urw\0\0\x04\0\x08schedu\
+le\x03\0\0\x01r\x03\x06numberw\x05stepsw\x06objectw\x04\0\x0aready-task\x03\0\x02\
+\x01pw\x01p\x03\x01r\x05\x04kindw\x03runw\x06policy\x01\x07touched\x04\x05ready\x05\
+\x04\0\x10scheduling-point\x03\0\x06\x01@\x02\x04sites\x05countw\0w\x04\0\x06cho\
+ose\x01\x08\x01@\x03\x04sites\x03minx\x03maxx\0x\x04\0\x03int\x01\x09\x01@\x02\x04\
+sites\x0bprobabilityu\0\x7f\x04\0\x04bool\x01\x0a\x01p}\x01@\x02\x04sites\x06len\
+gthw\0\x0b\x04\0\x05bytes\x01\x0c\x01py\x01@\x02\x04sites\x07weights\x0d\0y\x04\0\
+\x08weighted\x01\x0e\x01@\x01\x05point\x07\0y\x04\0\x09next-task\x01\x0f\x01@\0\0\
+w\x04\0\x06reseed\x01\x10\x03\0\x19fozzy:choices/draws@0.1.0\x05\0\x01B\x06\x01@\
 \x02\x04names\x07detailss\x01\0\x04\0\x05event\x01\0\x01@\x01\x04names\0w\x04\0\x05\
 enter\x01\x01\x01@\x01\x04spanw\x01\0\x04\0\x05leave\x01\x02\x03\0\x1afozzy:even\
 ts/journal@0.1.0\x05\x01\x01B\x05\x01@\x01\x05points\0\x7f\x04\0\x07buggify\x01\0\

@@ -4,11 +4,17 @@
 //! Not here: faults, and the simulated computer: files and network are the real ones.
 
 use super::{Comparison, ReportedFailure};
+#[cfg(feature = "std")]
+use crate::task::{Schedule, SchedulingMoment};
 use crate::{http, process};
+#[cfg(feature = "std")]
+pub(crate) use fozzy_trace::ReadyTask;
 use fozzy_trace::choice::{self, ChoiceError};
 use fozzy_trace::facts::{self, Properties, PropertyEvaluation, PropertyKind};
 use fozzy_trace::source::SeededSource;
 use fozzy_trace::{DecisionPart, DecisionSource, NodeId, Purpose, Question, Seed};
+#[cfg(feature = "std")]
+use fozzy_trace::{SchedulePolicy, SchedulingPoint, scheduler::NEXT_TASK};
 use std::cell::RefCell;
 use std::time::Duration;
 
@@ -96,6 +102,27 @@ pub(crate) fn bytes(site: &str, length: u64) -> Vec<u8> {
 
 pub(crate) fn weighted(site: &str, weights: &[u32]) -> u32 {
     ask(site, |below| choice::weighted(weights, below))
+}
+
+/// The place of the task that runs next.
+#[cfg(feature = "std")]
+pub(crate) fn next_task(moment: &SchedulingMoment<'_>) -> usize {
+    let policy = match moment.schedule {
+        Schedule::Fifo | Schedule::Random => SchedulePolicy::Random,
+        Schedule::Pct { depth } => SchedulePolicy::Pct { depth },
+        Schedule::Pos => SchedulePolicy::Pos,
+        Schedule::Urw => SchedulePolicy::Urw,
+    };
+    let SchedulingMoment { kind, run, touched, ready, .. } = *moment;
+    let point = SchedulingPoint { kind, run, policy, touched, ready };
+    let checked = choice::check_tasks(&point);
+    let picked = checked.map(|()| {
+        with(|context| {
+            let question = Question { node: NodeId(0), purpose: Purpose::Choice(context.part), site: NEXT_TASK };
+            context.source.pick(question, &point).0
+        })
+    });
+    answered(NEXT_TASK, picked) as usize
 }
 
 pub(crate) fn reseed() -> u64 {

@@ -3,6 +3,8 @@
 use super::{Comparison, ReportedFailure};
 use crate::bindings::target::fozzy::target::control as target;
 use crate::bindings::tools::fozzy::choices::draws;
+#[cfg(feature = "std")]
+pub(crate) use crate::bindings::tools::fozzy::choices::draws::ReadyTask;
 use crate::bindings::tools::fozzy::events::journal;
 use crate::bindings::tools::fozzy::faults::points;
 use crate::bindings::tools::fozzy::files::{power, snapshots};
@@ -11,6 +13,8 @@ use crate::bindings::tools::fozzy::http::rules as http_rules;
 use crate::bindings::tools::fozzy::process::{rules as process_rules, run};
 use crate::bindings::tools::fozzy::properties::assertions;
 use crate::bindings::tools::fozzy::time::control;
+#[cfg(feature = "std")]
+use crate::task::{Schedule, SchedulingMoment};
 use crate::{http, process};
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -30,6 +34,20 @@ pub(crate) fn bytes(site: &str, length: u64) -> Vec<u8> {
 
 pub(crate) fn weighted(site: &str, weights: &[u32]) -> u32 {
     draws::weighted(site, weights)
+}
+
+/// The place of the task that runs next.
+#[cfg(feature = "std")]
+pub(crate) fn next_task(moment: &SchedulingMoment<'_>) -> usize {
+    let policy = match moment.schedule {
+        Schedule::Fifo | Schedule::Random => draws::Schedule::Random,
+        Schedule::Pct { depth } => draws::Schedule::Pct(depth),
+        Schedule::Pos => draws::Schedule::Pos,
+        Schedule::Urw => draws::Schedule::Urw,
+    };
+    let SchedulingMoment { kind, run, touched, ready, .. } = *moment;
+    let point = draws::SchedulingPoint { kind, run, policy, touched: touched.to_vec(), ready: ready.to_vec() };
+    draws::next_task(&point) as usize
 }
 
 pub(crate) fn reseed() -> u64 {

@@ -2,7 +2,7 @@
 //!
 //! Invariant: what was sent is received once, in its order.
 
-use super::waiting::{Resource, Waiters};
+use super::waiting::{Object, Resource, Waiters};
 use crate::site;
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
@@ -56,14 +56,16 @@ pub fn unbounded<T: 'static>() -> (Sender<T>, Receiver<T>) {
 }
 
 fn channel<T>(site: &'static str, capacity: usize) -> (Sender<T>, Receiver<T>) {
+    // One object: who sends and who receives are in a race.
+    let object = Object::default();
     let shared = Rc::new(ChannelState {
         site,
         queue: RefCell::default(),
         capacity,
         senders: Cell::new(1),
         receivers: Cell::new(1),
-        has_room: Waiters::default(),
-        has_some: Waiters::default(),
+        has_room: Waiters::of(object),
+        has_some: Waiters::of(object),
     });
     (Sender(Rc::clone(&shared)), Receiver(shared))
 }

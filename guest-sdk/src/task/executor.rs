@@ -1,10 +1,12 @@
 //! Who runs next, and the end of tasks.
 //!
+//! Which of several tasks runs, the host answers: it has the policies, and knows what earlier runs have shown.
+//!
 //! Invariant: the executor's state is never borrowed while a future is polled or dropped.
 
-use super::Schedule;
-use super::waiting::{Resource, Waiters};
-use crate::host::{self, ReportedFailure};
+use super::waiting::{Object, Resource, Waiters};
+use super::{Schedule, SchedulingMoment};
+use crate::host::{self, ReadyTask, ReportedFailure};
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::future::Future;
@@ -16,8 +18,6 @@ use std::time::Duration;
 
 /// Tasks that can be there at once; one more ends the scenario.
 const TASKS_MAX: usize = 1 << 16;
-/// Steps among which the change points of [`Schedule::Pct`] are drawn: longer runs see all of them early.
-const PCT_STEPS: u64 = 1000;
 /// The first task, which `block_on` was given.
 const MAIN: u64 = 0;
 
@@ -39,11 +39,16 @@ struct Task {
     future: Option<Pin<Box<dyn Future<Output = ()>>>>,
     waker: Waker,
     waits_for: Option<Rc<dyn Resource>>,
-    priority: u64,
+    /// What its next step begins with, if it has waited for that.
+    object: Option<Object>,
+    /// Steps that it has taken.
+    steps: u64,
 }
 
 pub(super) struct Executor {
     run: u64,
+    /// Tells executors of this future from those of others.
+    kind: u64,
     tasks: BTreeMap<u64, Task>,
     /// Runnable tasks, in the order in which they became so.
     ready: Vec<u64>,
@@ -52,8 +57,8 @@ pub(super) struct Executor {
     next: u64,
     current: u64,
     schedule: Schedule,
-    steps: u64,
-    change_points: Vec<u64>,
+    /// Objects of the steps since it was asked last who runs.
+    touched: Vec<u64>,
 }
 
 /// Makes one task runnable.
@@ -87,23 +92,19 @@ pub(super) fn with<R>(body: impl FnOnce(&mut Executor) -> R) -> R {
 }
 
 impl Executor {
-    fn new(schedule: Schedule) -> Executor {
+    fn new(schedule: Schedule, kind: u64) -> Executor {
         let run = RUNS.get() + 1;
         RUNS.set(run);
-        let mut change_points = Vec::new();
-        if let Schedule::Pct { depth } = schedule {
-            change_points = (1..depth).map(|_| host::choose("pct change point", PCT_STEPS)).collect();
-        }
         Executor {
             run,
+            kind,
             tasks: BTreeMap::new(),
             ready: Vec::new(),
             timers: BTreeMap::new(),
             next: MAIN,
             current: MAIN,
             schedule,
-            steps: 0,
-            change_points,
+            touched: Vec::new(),
         }
     }
 
@@ -114,12 +115,8 @@ impl Executor {
         }
         let number = self.number();
         let waker = Waker::from(Arc::new(Wakeup { run: self.run, task: number }));
-        // Above all that change points give.
-        let priority = match self.schedule {
-            Schedule::Pct { depth } => u64::from(depth) + host::choose("pct priority", 1 << 32),
-            Schedule::Fifo | Schedule::Random => 0,
-        };
-        self.tasks.insert(number, Task { name: name.into(), future, waker, waits_for: None, priority });
+        let name = name.into();
+        self.tasks.insert(number, Task { name, future, waker, waits_for: None, object: None, steps: 0 });
         self.ready.push(number);
         number
     }
@@ -134,23 +131,26 @@ impl Executor {
         if self.ready.is_empty() {
             return None;
         }
-        let at = match self.schedule {
-            _ if self.ready.len() == 1 => 0,
-            Schedule::Fifo => 0,
-            Schedule::Random => host::choose("next task", self.ready.len() as u64) as usize,
-            Schedule::Pct { .. } => {
-                let priority = |at: &usize| self.tasks.get(&self.ready[*at]).map_or(0, |task| task.priority);
-                (0..self.ready.len()).max_by_key(priority).unwrap_or(0)
-            }
-        };
+        let at = if self.ready.len() == 1 || self.schedule == Schedule::Fifo { 0 } else { self.ask() };
         let next = self.ready.remove(at);
-        let lowered = self.change_points.iter().position(|point| *point == self.steps);
-        if let (Some(lowered), Some(task)) = (lowered, self.tasks.get_mut(&next)) {
-            task.priority = lowered as u64;
+        if let Some(task) = self.tasks.get_mut(&next) {
+            task.steps += 1;
         }
-        self.steps += 1;
         self.current = next;
         Some(next)
+    }
+
+    /// The place of the task that runs next, of several.
+    fn ask(&mut self) -> usize {
+        let ready = self.ready.iter().map(|number| {
+            let task = self.tasks.get(number);
+            let (steps, object) = task.map_or((0, 0), |task| (task.steps, task.object.map_or(0, |object| object.0)));
+            ReadyTask { number: *number, steps, object }
+        });
+        let ready: Vec<ReadyTask> = ready.collect();
+        let touched = std::mem::take(&mut self.touched);
+        let (kind, run, schedule) = (self.kind, self.run, self.schedule);
+        host::next_task(&SchedulingMoment { kind, run, schedule, touched: &touched, ready: &ready })
     }
 
     /// The timer that is over first.
@@ -176,9 +176,9 @@ impl Executor {
     }
 
     /// The task that is polled waits for this.
-    pub(super) fn waits_for(&mut self, resource: Rc<dyn Resource>) {
+    pub(super) fn waits_for(&mut self, resource: Rc<dyn Resource>, object: Option<Object>) {
         if let Some(task) = self.tasks.get_mut(&self.current) {
-            task.waits_for = Some(resource);
+            (task.waits_for, task.object) = (Some(resource), object);
         }
     }
 
@@ -207,6 +207,18 @@ impl Executor {
     }
 }
 
+/// The step that is taken has to do with `object`. What is touched between runs, before or after all tasks, is in no race.
+pub(super) fn touch(object: Object) {
+    let _ = EXECUTOR.try_with(|place| {
+        if let Ok(mut place) = place.try_borrow_mut()
+            && let Some(executor) = place.as_mut()
+            && !executor.touched.contains(&object.0)
+        {
+            executor.touched.push(object.0);
+        }
+    });
+}
+
 /// Takes the executor away at the end, also when a task panics.
 struct Guard;
 
@@ -226,7 +238,7 @@ impl Drop for Guard {
 /// Inside another `block_on`.
 pub fn block_on<F: Future>(main: F) -> F::Output {
     assert!(EXECUTOR.with_borrow(Option::is_none), "`task::block_on` inside `task::block_on`: use `.await` there");
-    let executor = Executor::new(SCHEDULE.get());
+    let executor = Executor::new(SCHEDULE.get(), kind_of::<F>());
     EXECUTOR.set(Some(executor));
     let guard = Guard;
     with(|executor| executor.add("main", None));
@@ -242,7 +254,7 @@ pub fn block_on<F: Future>(main: F) -> F::Output {
         };
         let Some((waker, future)) = with(|executor| {
             let task = executor.tasks.get_mut(&task)?;
-            task.waits_for = None;
+            (task.waits_for, task.object) = (None, None);
             Some((task.waker.clone(), task.future.take()))
         }) else {
             continue;
@@ -265,6 +277,15 @@ pub fn block_on<F: Future>(main: F) -> F::Output {
             },
         }
     }
+}
+
+/// A number for the executors of a future, from the name of its type (FNV-1a): the same in every run of the program.
+fn kind_of<F>() -> u64 {
+    let name = std::any::type_name::<F>().as_bytes();
+    let hash =
+        name.iter().fold(0xCBF2_9CE4_8422_2325, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01B3));
+    // 0 is for the machines of a run.
+    u64::max(hash, 1)
 }
 
 /// Wakes those whose timers are over. The clock is read only when there are timers.

@@ -47,6 +47,7 @@ impl<T> Mutex<T> {
             if self.lock.holder.borrow().is_some() {
                 return self.lock.waiters.pend(context, &(Rc::clone(&self.lock) as Rc<dyn Resource>));
             }
+            self.lock.waiters.touch();
             self.lock.holder.replace(Some(executor::with(|executor| executor.current_name())));
             Poll::Ready(())
         })

@@ -70,6 +70,7 @@ impl Notify {
         let round = shared.rounds.get();
         std::future::poll_fn(move |context| {
             if shared.rounds.get() != round || shared.permit.take() {
+                shared.waiters.touch();
                 return Poll::Ready(());
             }
             shared.waiters.pend(context, &(Rc::clone(&shared) as Rc<dyn Resource>))

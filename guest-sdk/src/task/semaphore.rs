@@ -54,6 +54,7 @@ impl Semaphore {
             if self.0.left.get() == 0 {
                 return self.0.waiters.pend(context, &(Rc::clone(&self.0) as Rc<dyn Resource>));
             }
+            self.0.waiters.touch();
             self.0.left.set(self.0.left.get() - 1);
             Poll::Ready(executor::with(|executor| executor.current_name()))
         })

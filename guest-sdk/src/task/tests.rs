@@ -43,6 +43,117 @@ fn schedules_give_the_orders_that_they_promise() {
     assert_eq!(orders(Schedule::Pct { depth: 1 }).len(), 6);
 }
 
+/// A fault that one task finds only when it is interrupted once by another: between its `at`th step and the next one.
+async fn interrupted(steps: u32, at: u32, others: u32) -> bool {
+    let (last, hit) = (Rc::new(RefCell::new((0, 0))), Rc::new(RefCell::new(false)));
+    let mut tasks = Vec::new();
+    for task in 0..=others {
+        let (last, hit) = (Rc::clone(&last), Rc::clone(&hit));
+        tasks.push(spawn(&format!("task {task}"), async move {
+            for step in 0..steps {
+                if task == 0 && step == at + 1 && last.borrow().0 == 1 {
+                    *hit.borrow_mut() = true;
+                }
+                *last.borrow_mut() = (task, step);
+                yield_now().await;
+            }
+        }));
+    }
+    for task in tasks {
+        task.join().await;
+    }
+    hit.take()
+}
+
+#[test]
+fn pct_finds_what_its_bound_promises_once_it_knows_how_long_runs_are() {
+    const RUNS: u64 = 20_000;
+    for (steps, at, others) in [(5, 2, 1), (3, 1, 2), (12, 7, 1)] {
+        native::begin(7);
+        schedule(Schedule::Pct { depth: 2 });
+        let hits = (0..RUNS).filter(|_| block_on(interrupted(steps, at, others))).count() as f64;
+        schedule(Schedule::default());
+        // Tasks: these and the first one. Steps: each task's, its last one to the end, and those of the first one.
+        let (tasks, steps) = (others + 2, (others + 1) * (steps + 1) + others + 2);
+        let mean = RUNS as f64 / f64::from(tasks * steps);
+        assert!(hits >= mean - 3.0 * mean.sqrt(), "{hits} of {RUNS}, the bound is {mean:.0}");
+    }
+}
+
+#[test]
+fn every_order_is_equally_likely_to_a_uniform_random_walk() {
+    native::begin(7);
+    schedule(Schedule::Urw);
+    let run = || {
+        let order = Rc::new(RefCell::new(String::new()));
+        block_on(async {
+            let tasks = [("a", 2), ("b", 3)].map(|(name, steps)| {
+                let order = Rc::clone(&order);
+                spawn(name, async move {
+                    for step in 0..steps {
+                        if step > 0 {
+                            yield_now().await;
+                        }
+                        order.borrow_mut().push_str(name);
+                    }
+                })
+            });
+            for task in tasks {
+                task.join().await;
+            }
+        });
+        order.take()
+    };
+    let mut counts = std::collections::BTreeMap::<String, u32>::new();
+    (0..100).for_each(|_| drop(run()));
+    (0..10_000).for_each(|_| *counts.entry(run()).or_default() += 1);
+    schedule(Schedule::default());
+    assert_eq!(counts.len(), 10, "{counts:?}");
+    let chi_square: f64 = counts.values().map(|count| (f64::from(*count) - 1000.0).powi(2) / 1000.0).sum();
+    assert!(chi_square < 27.88, "1 in 1,000 are above that: {chi_square}, {counts:?}");
+}
+
+#[test]
+fn pos_draws_again_who_waits_for_what_was_touched() {
+    // `late` is woken by the first message. Then come 15 more, on its channel or on another one, before it takes a step.
+    const RUNS: u32 = 2000;
+    let last = |same_channel: bool| {
+        let run = |seed| {
+            native::begin(seed);
+            block_on(async move {
+                let (sender, receiver) = channel::unbounded();
+                let (other, _others) = channel::unbounded();
+                let sent = Rc::new(RefCell::new(0));
+                let late = spawn("late", {
+                    let (sent, receiver) = (Rc::clone(&sent), receiver.clone());
+                    async move {
+                        receiver.recv().await;
+                        *sent.borrow()
+                    }
+                });
+                sleep(Duration::from_secs(1)).await;
+                sender.send(()).await.expect("somebody receives");
+                for _ in 0..15 {
+                    yield_now().await;
+                    *sent.borrow_mut() += 1;
+                    let on = if same_channel { &sender } else { &other };
+                    on.send(()).await.expect("somebody receives");
+                }
+                let seen = late.join().await;
+                drop(receiver);
+                seen == 15
+            })
+        };
+        schedule(Schedule::Pos);
+        let hits = (0..RUNS).filter(|seed| run(u64::from(*seed))).count();
+        schedule(Schedule::default());
+        hits
+    };
+    let (racing, apart) = (last(true), last(false));
+    assert!(racing <= 2, "1 in 2^15 if it is drawn again after each: {racing}");
+    assert!((90..160).contains(&apart), "1 in 16 if it is not: {apart} of {RUNS}");
+}
+
 #[test]
 fn time_passes_only_when_everybody_waits() {
     native::begin(7);

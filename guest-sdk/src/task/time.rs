@@ -73,7 +73,7 @@ impl Future for Sleep {
                 executor.remove_timer(until, timer);
             }
             self.timer = Some(executor.add_timer(until, context.waker().clone()));
-            executor.waits_for(Rc::new(Clock(until)));
+            executor.waits_for(Rc::new(Clock(until)), None);
         });
         Poll::Pending
     }

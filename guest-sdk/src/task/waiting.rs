@@ -1,10 +1,12 @@
 //! What tasks wait for, and who is woken.
 //!
+//! What tasks wait for is an object, and each operation on it touches it: so the scheduler knows which steps are in a race.
+//!
 //! Invariant: whoever waits is woken at each change of what it waits for, and looks again; so a waiter that gave up takes
 //! no wake-up with it.
 
 use super::executor;
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 
@@ -16,22 +18,60 @@ pub(super) trait Resource {
     fn describe(&self) -> String;
 }
 
+thread_local! {
+    static OBJECTS: Cell<u64> = const { Cell::new(0) };
+}
+
+/// Which object it is that tasks wait for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Object(pub(super) u64);
+
+impl Default for Object {
+    /// One that there was not before.
+    fn default() -> Object {
+        OBJECTS.set(OBJECTS.get() + 1);
+        Object(OBJECTS.get())
+    }
+}
+
+impl Object {
+    /// The step that is taken has to do with it.
+    pub(super) fn touch(self) {
+        executor::touch(self);
+    }
+}
+
 /// The wakers of those who wait.
 #[derive(Default)]
-pub(super) struct Waiters(RefCell<Vec<Waker>>);
+pub(super) struct Waiters {
+    wakers: RefCell<Vec<Waker>>,
+    object: Object,
+}
 
 impl Waiters {
+    /// Those who wait for an object beside others.
+    pub(super) fn of(object: Object) -> Waiters {
+        Waiters { wakers: RefCell::default(), object }
+    }
+
+    /// Somebody passes without having to wait.
+    pub(super) fn touch(&self) {
+        self.object.touch();
+    }
+
     /// The task that is polled waits for `resource`.
     pub(super) fn pend<T>(&self, context: &Context<'_>, resource: &Rc<dyn Resource>) -> Poll<T> {
-        let mut wakers = self.0.borrow_mut();
+        let mut wakers = self.wakers.borrow_mut();
         if !wakers.iter().any(|waker| waker.will_wake(context.waker())) {
             wakers.push(context.waker().clone());
         }
-        executor::with(|executor| executor.waits_for(Rc::clone(resource)));
+        self.touch();
+        executor::with(|executor| executor.waits_for(Rc::clone(resource), Some(self.object)));
         Poll::Pending
     }
 
     pub(super) fn wake_all(&self) {
-        self.0.take().into_iter().for_each(Waker::wake);
+        self.touch();
+        self.wakers.take().into_iter().for_each(Waker::wake);
     }
 }

@@ -515,8 +515,13 @@ pub(crate) enum ScheduleArg {
     Dfs,
     /// Always from the start; everything is drawn.
     Random,
-    /// Always from the start; a task runs on, but for a few changes at random moments.
+    /// Always from the start; tasks by random priorities, which change up to twice in a run: probabilistic concurrency
+    /// testing, depth 1 to 3.
     Pct,
+    /// Always from the start; a random priority for each pending step of a task: partial order sampling.
+    Pos,
+    /// Always from the start; every interleaving of tasks is as likely as the next: uniform random walk.
+    Urw,
     /// From the start, or from places where something new was seen.
     CoverageGuided,
 }

@@ -4,8 +4,9 @@
 
 use crate::bindings::fozzy::choices::draws;
 use crate::call::{GuestStop, Host, Import};
-use fozzy_trace::Purpose;
 use fozzy_trace::choice::{self, ChoiceError};
+use fozzy_trace::scheduler::NEXT_TASK as NEXT_TASK_SITE;
+use fozzy_trace::{Purpose, ReadyTask, SchedulePolicy, SchedulingPoint};
 use wasmtime::Result;
 
 const CHOOSE: Import = Import::new("fozzy:choices/draws.choose");
@@ -13,6 +14,7 @@ const INT: Import = Import::new("fozzy:choices/draws.int");
 const BOOL: Import = Import::new("fozzy:choices/draws.bool");
 const BYTES: Import = Import::new("fozzy:choices/draws.bytes");
 const WEIGHTED: Import = Import::new("fozzy:choices/draws.weighted");
+const NEXT_TASK: Import = Import::new("fozzy:choices/draws.next-task");
 const RESEED: Import = Import::new("fozzy:choices/draws.reseed");
 
 /// The site at which a step of a scenario draws its flow.
@@ -76,6 +78,26 @@ impl draws::Host for Host {
                 scenario.position.flow = Some(place);
             }
             Ok(place)
+        })
+    }
+
+    fn next_task(&mut self, point: draws::SchedulingPoint) -> Result<u32> {
+        let numbers: Vec<u64> = point.ready.iter().map(|task| task.number).collect();
+        let ready =
+            point.ready.iter().map(|task| ReadyTask { number: task.number, steps: task.steps, object: task.object });
+        let ready: Vec<ReadyTask> = ready.collect();
+        let policy = match point.policy {
+            draws::Schedule::Random => SchedulePolicy::Random,
+            draws::Schedule::Pct(depth) => SchedulePolicy::Pct { depth },
+            draws::Schedule::Pos => SchedulePolicy::Pos,
+            draws::Schedule::Urw => SchedulePolicy::Urw,
+        };
+        let (kind, run) = (point.kind, point.run);
+        let point = SchedulingPoint { kind, run, policy, touched: &point.touched, ready: &ready };
+        self.call(NEXT_TASK, (NEXT_TASK_SITE, &numbers), |host| {
+            choice::check_tasks(&point).map_err(|error| misused(NEXT_TASK, NEXT_TASK_SITE, &error))?;
+            let purpose = Purpose::Choice(host.part);
+            Ok(host.run.pick(host.node, purpose, NEXT_TASK_SITE, &point) as u32)
         })
     }
 

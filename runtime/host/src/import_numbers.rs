@@ -63,11 +63,8 @@ mod tests {
         let mut names = BTreeSet::new();
         names_in(&sources, &mut names);
         let found: String = names.iter().map(|name| format!("{name}\n")).collect();
-        if std::env::var_os("BLESS").is_some() {
-            fs::write(sources.join("import_names.txt"), &found).expect("the sources can be written");
-        }
         assert!(names.len() > 200, "{names:?}");
-        assert_eq!(found, HOST_FUNCTIONS, "BLESS=1 cargo test -p fozzy-host writes the list anew");
+        assert_eq!(found, HOST_FUNCTIONS, "src/import_names.txt is to have the names on the left");
         assert_eq!(number_collision([]), None);
     }
 

@@ -16,7 +16,10 @@ use crate::LazyInput;
 use crate::call::GuestStop;
 use fozzy_trace::observation::{BackendRequest, BackendResponse, LiveBackend, Observation, ProcessRequest};
 use fozzy_trace::source::Override;
-use fozzy_trace::{DecisionSource, Digest, Duration, NodeId, ObservationLookup, Origin, Question, Recorder, StopPoint};
+use fozzy_trace::{
+    DecisionSource, Digest, Duration, NodeId, ObservationLookup, Origin, Purpose, Question, Recorder, SchedulingPoint,
+    StopPoint,
+};
 use fozzy_world::http::redact::recorded_ask;
 use fozzy_world::{Deadlock, Decider, OpContext, OutputKind, Wait, World};
 use std::future::Future;
@@ -250,6 +253,15 @@ impl Run {
             }
             BackendRequest::File(_) => ask.clone(),
         }
+    }
+}
+
+impl Run {
+    /// Asks the source which of several tasks or guests goes on, and records that it did; the answer is a place in `point.ready`.
+    pub fn pick(&mut self, node: NodeId, purpose: Purpose, site: &str, point: &SchedulingPoint<'_>) -> usize {
+        let (answer, origin) = self.source.pick(Question { node, purpose, site }, point);
+        self.recorder.decision(origin, || Override::Number(answer));
+        answer as usize
     }
 }
 

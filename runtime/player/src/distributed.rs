@@ -18,18 +18,18 @@ mod wire;
 
 use crate::ScenarioPlayer;
 use crate::failure::{self, StepFailure};
-use fozzy_sdk::bindings::tools::fozzy::choices::draws;
+use fozzy_sdk::bindings::tools::fozzy::choices::draws::{self, ReadyTask, Schedule, SchedulingPoint};
 use fozzy_sdk::tools;
 use nodes::Nodes;
 use fozzy_scenario_file::{Cluster, ClusterFault, ClusterFile, ClusterInvariant, ClusterOptions, ClusterStep};
-use wire::NodePair;
+use wire::{DeliverableMessage, NodePair};
 
 /// Messages that arrive in one sequence, at most: a cluster whose nodes answer each other for ever comes to an end here.
 const DELIVERIES_MAX: u32 = 100_000;
 /// How likely a fault begins or ends where one may, in parts of one.
 const FAULT_PROBABILITY: f64 = 0.1;
-/// The site of the question what is next; explorations know it.
-const NEXT: &str = "next task";
+/// What the order of messages is to schedulers, which count the tasks of programs from others.
+const KIND: u64 = u64::from_be_bytes(*b"messages");
 /// What the arguments of the player call its options.
 const OPTIONS: &str = "--cluster=";
 
@@ -41,6 +41,10 @@ struct ClusterPlayer {
     kinds: Vec<String>,
     nodes: Nodes,
     delivered: u32,
+    /// The node that got the last message.
+    touched: Option<usize>,
+    /// Steps of the file that were taken.
+    stepped: u64,
 }
 
 /// A cluster, before its first step.
@@ -53,7 +57,7 @@ pub(crate) fn play(file: ClusterFile) -> Box<dyn ScenarioPlayer> {
     let options: ClusterOptions = options.unwrap_or_else(|why| wrong(why.to_string()));
     let cluster = options.apply(file.distributed).unwrap_or_else(|why| wrong(why));
     let nodes = Nodes::new(cluster.names());
-    Box::new(ClusterPlayer { cluster, options, kinds: crate::kinds(), nodes, delivered: 0 })
+    Box::new(ClusterPlayer { cluster, options, kinds: crate::kinds(), nodes, delivered: 0, touched: None, stepped: 0 })
 }
 
 impl ScenarioPlayer for ClusterPlayer {
@@ -64,6 +68,7 @@ impl ScenarioPlayer for ClusterPlayer {
     fn step(&mut self, number: u32) -> Result<Option<u32>, StepFailure> {
         let Some(step) = self.cluster.steps.get(number as usize).cloned() else { return Ok(None) };
         self.arrive(true)?;
+        self.stepped += 1;
         self.act(&step).map_err(|failure| failure.at(|| format!("steps[{number}]: {}", step.kind())))?;
         Ok(self.kinds.iter().position(|kind| *kind == step.kind()).map(|place| place as u32))
     }
@@ -83,20 +88,22 @@ impl ClusterPlayer {
             if others_are_next && self.options.asks {
                 self.maybe_fail()?;
             }
-            let waiting = self.nodes.deliverable();
+            let deliverable = self.nodes.deliverable();
+            let waiting = deliverable.len();
             // What comes after the messages, which have waited longer.
-            let others = u64::from(others_are_next && self.options.asks);
+            let others = usize::from(others_are_next && self.options.asks);
             if waiting == 0 {
                 return Ok(());
             }
-            let next = match waiting as u64 + others {
-                _ if !self.options.asks => 0,
-                1 => 0,
-                several => draws::choose(NEXT, several) as usize,
+            let next = if self.options.asks && waiting + others > 1 {
+                self.next(&deliverable, others_are_next)
+            } else {
+                0
             };
             if next >= waiting {
                 return Ok(());
             }
+            self.touched = deliverable.get(next).map(|message| message.to);
             self.delivered += 1;
             if self.delivered > DELIVERIES_MAX {
                 let what = format!("more than {DELIVERIES_MAX} messages have arrived, and there are others");
@@ -105,6 +112,26 @@ impl ClusterPlayer {
             self.nodes.deliver(next)?;
             self.check(false)?;
         }
+    }
+
+    /// The place of the message that arrives next; one more is the next step of the file. Each message is a task of one step, and
+    /// the file is one of many. Messages to one node are in a race.
+    fn next(&mut self, deliverable: &[DeliverableMessage], others_are_next: bool) -> usize {
+        let object = |node: usize| node as u64 + 1;
+        let message = |message: &DeliverableMessage| ReadyTask {
+            number: message.number + 1,
+            steps: 0,
+            object: object(message.to),
+        };
+        let file = others_are_next.then_some(ReadyTask { number: 0, steps: self.stepped, object: 0 });
+        let point = SchedulingPoint {
+            kind: KIND,
+            run: 0,
+            policy: Schedule::Random,
+            touched: self.touched.take().map(object).into_iter().collect(),
+            ready: deliverable.iter().map(message).chain(file).collect(),
+        };
+        draws::next_task(&point) as usize
     }
 
     /// A fault begins or ends, perhaps.

@@ -11,7 +11,7 @@
 use fozzy_trace::file::Recording;
 use fozzy_trace::plan::Inputs;
 use fozzy_trace::source::SeededSource;
-use fozzy_trace::{BackendRequest, DecisionSource, ObservationLookup, Origin, Question, Seed};
+use fozzy_trace::{BackendRequest, DecisionSource, ObservationLookup, Origin, Question, SchedulingPoint, Seed};
 
 /// Answers like a recording up to a decision, and from a seed after it.
 pub struct Branch {
@@ -42,6 +42,15 @@ impl DecisionSource for Branch {
             return drawn;
         }
         let (answer, _) = self.recorded.below(question, bound);
+        (answer, if answer == drawn.0 { drawn.1 } else { Origin::Explicit })
+    }
+
+    fn pick(&mut self, question: Question<'_>, point: &SchedulingPoint<'_>) -> (u64, Origin) {
+        let drawn = self.seeded.pick(question, point);
+        if !self.is_recorded() {
+            return drawn;
+        }
+        let (answer, _) = self.recorded.pick(question, point);
         (answer, if answer == drawn.0 { drawn.1 } else { Origin::Explicit })
     }
 

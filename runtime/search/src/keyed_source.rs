@@ -18,7 +18,7 @@ use fozzy_trace::plan::Inputs;
 use fozzy_trace::source::{Override, RecordedSource};
 use fozzy_trace::{
     BackendRequest, DecisionPart, DecisionSource, NodeId, Observation, ObservationLookup, Origin, Purpose, Question,
-    Seed,
+    SchedulingPoint, Seed,
 };
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -135,6 +135,19 @@ impl KeyedSource {
         spot
     }
 
+    /// The answer that is given, where `drawn` is that of the seed or the recording.
+    fn answer(&mut self, question: Question<'_>, bound: u64, drawn: (u64, Origin)) -> (u64, Origin) {
+        let spot = self.spot(question);
+        let answer = match self.answers.get(&spot) {
+            Some(Override::Number(number)) => (*number).min(bound - 1),
+            None if self.calm && is_chance(question.purpose) => 0,
+            Some(Override::Bytes(_)) | None => drawn.0,
+        };
+        let origin = if answer == drawn.0 { drawn.1 } else { Origin::Explicit };
+        self.note(spot, question.site, AnswerDomain::Below(bound), || Override::Number(answer), origin);
+        (answer, origin)
+    }
+
     fn note(
         &self,
         spot: DecisionKey,
@@ -153,15 +166,12 @@ impl KeyedSource {
 impl DecisionSource for KeyedSource {
     fn below(&mut self, question: Question<'_>, bound: u64) -> (u64, Origin) {
         let drawn = self.beneath.below(question, bound);
-        let spot = self.spot(question);
-        let answer = match self.answers.get(&spot) {
-            Some(Override::Number(number)) => (*number).min(bound - 1),
-            None if self.calm && is_chance(question.purpose) => 0,
-            Some(Override::Bytes(_)) | None => drawn.0,
-        };
-        let origin = if answer == drawn.0 { drawn.1 } else { Origin::Explicit };
-        self.note(spot, question.site, AnswerDomain::Below(bound), || Override::Number(answer), origin);
-        (answer, origin)
+        self.answer(question, bound, drawn)
+    }
+
+    fn pick(&mut self, question: Question<'_>, point: &SchedulingPoint<'_>) -> (u64, Origin) {
+        let drawn = self.beneath.pick(question, point);
+        self.answer(question, point.ready.len() as u64, drawn)
     }
 
     fn fill(&mut self, question: Question<'_>, out: &mut [u8]) -> Origin {

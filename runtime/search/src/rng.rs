@@ -46,6 +46,12 @@ impl Rng {
         self.share() < probability
     }
 
+    /// Any number.
+    #[inline]
+    pub(crate) fn number(&mut self) -> u64 {
+        self.0.next_u64()
+    }
+
     /// A number below `bound`, which is not 0.
     #[inline]
     pub(crate) fn below(&mut self, bound: u64) -> u64 {

@@ -11,6 +11,8 @@
 //! Invariant: the number 0 always gives the simplest answer of its kind.
 //! Not here: who answers (`decision`), what is built of these (the guest SDK).
 
+use crate::scheduler::{DEPTH_MAX, SchedulePolicy, SchedulingPoint};
+
 /// Names of sites, properties, flows, labels and the like, in bytes. Longer ones are refused, as they travel in reports
 /// and signatures.
 pub const NAME_BYTES_MAX: usize = 255;
@@ -18,6 +20,8 @@ pub const NAME_BYTES_MAX: usize = 255;
 pub const BYTES_MAX: u64 = 16 << 20;
 /// Weights that one question can have.
 pub const WEIGHTS_MAX: usize = 1 << 16;
+/// Tasks of which one question chooses.
+pub const TASKS_MAX: usize = 1 << 16;
 /// The resolution of probabilities: that of a float between a half and one.
 const PROBABILITIES: u64 = 1 << 53;
 
@@ -47,6 +51,12 @@ pub enum ChoiceError {
     /// Too many bytes.
     #[error("{0} bytes asked for at once, at most {BYTES_MAX} can be drawn")]
     Bytes(u64),
+    /// No task, or too many.
+    #[error("{0} tasks to choose from, expected 1 to {TASKS_MAX}")]
+    Tasks(usize),
+    /// No depth of a fault, or one that nobody finds.
+    #[error("faults of depth {0} are not looked for, expected 1 to {DEPTH_MAX}")]
+    Depth(u32),
     /// A site or a name without or with too many bytes.
     #[error("a name has {0} bytes, expected 1 to {NAME_BYTES_MAX}")]
     Name(usize),
@@ -58,6 +68,20 @@ pub enum ChoiceError {
 /// When it is empty or too long.
 pub fn check_name(name: &str) -> Result<(), ChoiceError> {
     if name.is_empty() || name.len() > NAME_BYTES_MAX { Err(ChoiceError::Name(name.len())) } else { Ok(()) }
+}
+
+/// Checks a question for the task that goes on.
+///
+/// # Errors
+/// When there is none, there are too many, or the policy cannot be followed.
+pub fn check_tasks(point: &SchedulingPoint<'_>) -> Result<(), ChoiceError> {
+    if !(1..=TASKS_MAX).contains(&point.ready.len()) {
+        return Err(ChoiceError::Tasks(point.ready.len()));
+    }
+    match point.policy {
+        SchedulePolicy::Pct { depth } if !(1..=DEPTH_MAX).contains(&depth) => Err(ChoiceError::Depth(depth)),
+        _ => Ok(()),
+    }
 }
 
 /// One of `count` things.

@@ -13,6 +13,7 @@
 
 use crate::observation::{BackendRequest, BackendResponse, Observation};
 use crate::plan::Inputs;
+use crate::scheduler::SchedulingPoint;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -98,6 +99,15 @@ impl DecisionPart {
         if self.0 >> 32 == 0 || place == 0 || place == u32::MAX as u64 { None } else { Some(place as u32 - 1) }
     }
 
+    /// The sequence that this is a part of; `None` for what is outside all sequences.
+    #[must_use]
+    pub const fn sequence(self) -> Option<u32> {
+        match self.0 >> 32 {
+            0 => None,
+            next => Some(next as u32 - 1),
+        }
+    }
+
     /// The number of the stream.
     #[must_use]
     pub const fn stream(self) -> u64 {
@@ -159,6 +169,12 @@ pub trait DecisionSource: Send {
     /// The next question is which of some alternatives, which are so likely: an answer is a place in the row of all their
     /// weights. Who draws blindly need not know.
     fn weigh(&mut self, _weights: &[u32]) {}
+
+    /// Which of the tasks of `point` goes on: a place in `point.ready`. The simplest answer is zero, who has been ready longest.
+    /// Who does not know about tasks answers with any of them.
+    fn pick(&mut self, question: Question<'_>, point: &SchedulingPoint<'_>) -> (u64, Origin) {
+        self.below(question, point.ready.len() as u64)
+    }
 
     /// The seed that the unrecorded answers come from.
     fn seed(&self) -> Seed;

@@ -30,6 +30,7 @@ pub mod observation;
 pub mod outcome;
 pub mod plan;
 pub mod record;
+pub mod scheduler;
 pub mod source;
 pub mod step;
 mod stop_point;
@@ -49,6 +50,7 @@ pub use observation::{BackendRequest, BackendResponse, LiveBackend, Observation}
 pub use outcome::{FailureSignature, Finding, FindingKind, Status, Verdict};
 pub use plan::Plan;
 pub use record::Record;
+pub use scheduler::{ReadyTask, RunLengths, SchedulePolicy, Scheduler, SchedulingPoint};
 pub use step::{CheckpointId, StepId, StepOutcome, StepTarget};
 pub use stop_point::StopPoint;
 pub use time::{Duration, Instant};

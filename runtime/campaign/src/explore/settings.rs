@@ -78,8 +78,13 @@ pub enum ScheduleWord {
     Dfs,
     /// Always from the start; everything is drawn.
     Random,
-    /// Always from the start; a task runs on, but for a few changes at random moments.
+    /// Always from the start; the task of the highest random priority runs on, but for up to 2 changes (probabilistic
+    /// concurrency testing, depth 1 to 3).
     Pct,
+    /// Always from the start; each pending step of a task has a random priority (partial order sampling).
+    Pos,
+    /// Always from the start; every interleaving of tasks is as likely as the next (uniform random walk).
+    Urw,
     /// From the start, or from places where something new was seen.
     #[default]
     CoverageGuided,
@@ -93,6 +98,8 @@ impl ScheduleWord {
             ScheduleWord::Dfs => "dfs",
             ScheduleWord::Random => "random",
             ScheduleWord::Pct => "pct",
+            ScheduleWord::Pos => "pos",
+            ScheduleWord::Urw => "urw",
             ScheduleWord::CoverageGuided => "coverage_guided",
         }
     }

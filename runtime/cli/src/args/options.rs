@@ -93,6 +93,8 @@ impl From<ScheduleArg> for ScheduleWord {
             ScheduleArg::Dfs => ScheduleWord::Dfs,
             ScheduleArg::Random => ScheduleWord::Random,
             ScheduleArg::Pct => ScheduleWord::Pct,
+            ScheduleArg::Pos => ScheduleWord::Pos,
+            ScheduleArg::Urw => ScheduleWord::Urw,
             ScheduleArg::CoverageGuided => ScheduleWord::CoverageGuided,
         }
     }

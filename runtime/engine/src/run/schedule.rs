@@ -27,7 +27,10 @@ use fozzy_host::{
 use fozzy_instrument::CoverageMode;
 use fozzy_trace::outcome::StackFrame;
 use fozzy_trace::plan::Limits;
-use fozzy_trace::{Digest, Duration, ExecutionEnd, HarnessError, NodeId, Purpose};
+use fozzy_trace::scheduler::MACHINES;
+use fozzy_trace::{
+    Digest, Duration, ExecutionEnd, HarnessError, NodeId, Purpose, ReadyTask, SchedulePolicy, SchedulingPoint,
+};
 use fozzy_world::{Deadlock, GuestEntry, GuestExit, Launch, Wait};
 use std::any::Any;
 use std::cell::RefCell;
@@ -59,6 +62,8 @@ struct ScheduledGuest<'a> {
     /// Of the instance that runs, or ran last.
     memories: Vec<Arc<Region>>,
     earlier: EarlierCoverage,
+    /// Turns that it has had.
+    turns: u64,
 }
 
 /// Coverage of the instances of a guest before the last one.
@@ -111,6 +116,7 @@ pub(crate) fn run(session: &Session, run: Box<Run>) -> (Box<Run>, Result<Schedul
         let next = choose(&mut run, &guests);
         slot.put(run);
         let guest = &mut guests[next];
+        guest.turns += 1;
         let polled = guest.life.as_mut().poll(&mut Context::from_waker(Waker::noop()));
         run = slot.take();
         memory::gather(&mut guest.memories);
@@ -258,11 +264,21 @@ fn choose(run: &mut Run, guests: &[ScheduledGuest<'_>]) -> usize {
         match ready.len() {
             0 => {}
             1 => return ready[0],
-            several => {
-                let next = run.with_context(guests[ready[0]].node, |_, context| {
-                    context.below(Purpose::Schedule, "next guest", several as u64)
-                });
-                return ready[next as usize];
+            _ => {
+                let task = |guest: &ScheduledGuest<'_>| ReadyTask {
+                    number: guest.node.0.into(),
+                    steps: guest.turns,
+                    object: 0,
+                };
+                let tasks: Vec<ReadyTask> = ready.iter().map(|n| task(&guests[*n])).collect();
+                let point = SchedulingPoint {
+                    kind: MACHINES,
+                    run: 0,
+                    policy: SchedulePolicy::Random,
+                    touched: &[],
+                    ready: &tasks,
+                };
+                return ready[run.pick(guests[ready[0]].node, Purpose::Schedule, "next guest", &point)];
             }
         }
         let waits: Vec<(NodeId, Wait)> = guests
@@ -298,7 +314,7 @@ fn start<'a>(
     let limits = Limits { fuel: session.fuel(limits.fuel), ..limits.clone() };
     let earlier = EarlierCoverage::default();
     let life = Box::pin(live(program, launch, limits, turn, called, Rc::clone(&earlier)));
-    ScheduledGuest { node: launch.node, launch, program, life, memories: Vec::new(), earlier }
+    ScheduledGuest { node: launch.node, launch, program, life, memories: Vec::new(), earlier, turns: 0 }
 }
 
 /// The whole life of a guest, from its first turn to its last.

@@ -3,7 +3,7 @@
 //! Invariant: a node that is down is not called.
 
 use super::bindings::example::cluster::node::{self, Entry, Message};
-use super::wire::{NodePair, SentMessage, Wire};
+use super::wire::{DeliverableMessage, NodePair, SentMessage, Wire};
 use crate::failure::{self, StepFailure};
 use fozzy_sdk::{target, tools};
 use std::collections::BTreeSet;
@@ -65,7 +65,7 @@ impl Nodes {
         Ok(())
     }
 
-    pub(super) fn deliverable(&self) -> usize {
+    pub(super) fn deliverable(&self) -> Vec<DeliverableMessage> {
         self.wire.deliverable(|number| self.up[number])
     }
 

@@ -10,12 +10,14 @@
 use super::swarm::{self, AnswerMask};
 use crate::rng::Rng;
 use fozzy_trace::digest::{hex, unhex};
+use fozzy_trace::scheduler::NEXT_TASK;
 use fozzy_trace::source::Override;
-use fozzy_trace::{DecisionPart, DecisionSource, NodeId, Origin, Purpose, Question, Seed};
+use fozzy_trace::{
+    DecisionPart, DecisionSource, NodeId, Origin, Purpose, Question, RunLengths, SchedulePolicy, Scheduler,
+    SchedulingPoint, Seed,
+};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// The site by which the SDK asks which of the tasks that can go on does.
-const NEXT_TASK: &str = "next task";
 /// Answers that are logged of one run, some tens of megabytes. A run that asks for more ends after the step in which it does,
 /// and is counted as cut: its path would not lead there again.
 pub(crate) const ANSWERS_MAX: usize = 1 << 20;
@@ -37,8 +39,10 @@ struct AnswerLogState {
     bounds: Vec<u64>,
     /// Whether an answer was not logged, because there were [`ANSWERS_MAX`].
     is_truncated: bool,
-    /// The most questions about the order in one step.
+    /// How often it was asked who goes on.
     ordered: u64,
+    /// What was learned of the length of runs of tasks.
+    lengths: RunLengths,
     /// What may be left out, of this step.
     taken: Vec<u64>,
     /// The same, of all steps that showed something new.
@@ -56,9 +60,14 @@ impl AnswerLog {
         self.lock().answers.clone()
     }
 
-    /// How often it was asked in one step who goes on, at most.
+    /// How often it was asked who goes on.
     pub(crate) fn ordered(&self) -> u64 {
         self.lock().ordered
+    }
+
+    /// How long runs of tasks were, as far as it was chosen by a policy who goes on.
+    pub(crate) fn lengths(&self) -> RunLengths {
+        self.lock().lengths.clone()
     }
 
     /// A step is over, and showed something new or nothing.
@@ -121,19 +130,21 @@ pub(crate) struct AnswerPolicy {
 }
 
 /// Which of those that can go on does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) enum TaskOrder {
     /// Any.
     Any,
     /// The one that has waited longest.
     First,
-    /// The one that ran last, but for some changes in each step.
-    Changes {
-        /// How many, at most.
-        most: u32,
-        /// They are among so many questions.
-        among: u64,
-    },
+    /// As a policy has it, whatever the program asks for.
+    Policy(SchedulePolicy, Arc<RunLengths>),
+}
+
+impl TaskOrder {
+    /// By a policy that has learned nothing.
+    pub(crate) fn by(policy: SchedulePolicy) -> TaskOrder {
+        TaskOrder::Policy(policy, Arc::default())
+    }
 }
 
 /// Answers on one way.
@@ -145,12 +156,8 @@ pub struct GuidedSource {
     part: DecisionPart,
     /// Whether faults strike as chance has it; otherwise none does.
     storm: bool,
-    /// Questions about the order in this step.
-    ordered: u64,
-    /// How many could go on when it was asked last.
-    bound: u64,
-    /// The questions of this step at which another one goes on; drawn when the first of them is asked.
-    changes: Vec<u64>,
+    /// Chooses who goes on, where the order is a policy's.
+    scheduler: Scheduler,
     /// The weights of the alternatives of the next question, if it has some.
     weights: Vec<u32>,
     /// `None` in a fork.
@@ -166,19 +173,11 @@ impl GuidedSource {
     ) -> GuidedSource {
         let storm = manner.toggle > 0.0 && chance.one_in(2);
         let (part, noted) = (DecisionPart::WHOLE, Some(noted.clone()));
-        GuidedSource {
-            script,
-            at: 0,
-            chance,
-            manner,
-            part,
-            storm,
-            ordered: 0,
-            bound: 0,
-            changes: Vec::new(),
-            weights: Vec::new(),
-            noted,
-        }
+        let scheduler = match &manner.order {
+            TaskOrder::Policy(_, lengths) => Scheduler::new(RunLengths::clone(lengths)),
+            TaskOrder::Any | TaskOrder::First => Scheduler::default(),
+        };
+        GuidedSource { script, at: 0, chance, manner, part, storm, scheduler, weights: Vec::new(), noted }
     }
 
     /// A walk that answers as chance has it, without faults: what is asked before a scenario begins.
@@ -201,7 +200,6 @@ impl GuidedSource {
             && part != self.part
         {
             self.part = part;
-            (self.ordered, self.bound) = (0, 0);
             if self.manner.toggle > 0.0 && self.chance.happens(self.manner.toggle) {
                 self.storm = !self.storm;
             }
@@ -211,21 +209,10 @@ impl GuidedSource {
     fn drawn(&mut self, question: Question<'_>, bound: u64) -> u64 {
         let asks_order = question.purpose == Purpose::Schedule || question.site == NEXT_TASK;
         if asks_order {
-            let number = self.ordered;
-            self.ordered += 1;
-            if let Some(noted) = &self.noted {
-                let mut noted = noted.lock();
-                noted.ordered = noted.ordered.max(self.ordered);
-            }
             return match self.manner.order {
                 TaskOrder::First => 0,
-                TaskOrder::Any => self.chance.below(bound),
-                TaskOrder::Changes { most, among } => {
-                    if number == 0 {
-                        self.draw_changes(most, among);
-                    }
-                    self.unless_changed(number, bound)
-                }
+                // Whoever does not say which tasks there are can only be answered by chance.
+                TaskOrder::Any | TaskOrder::Policy(..) => self.chance.below(bound),
             };
         }
         let quiet = question.purpose == Purpose::Fault
@@ -267,25 +254,6 @@ impl GuidedSource {
     }
 }
 
-impl GuidedSource {
-    /// Few changes leave what comes before the last of them as it was: one is as likely as many.
-    fn draw_changes(&mut self, most: u32, among: u64) {
-        let number = self.chance.between(1, most.max(1) as usize);
-        self.changes.clear();
-        self.changes.extend((0..number).map(|_| self.chance.below(among.max(1))));
-    }
-
-    /// The one that ran last stands last. It goes on, but for change points, and unless somebody has come.
-    fn unless_changed(&mut self, number: u64, bound: u64) -> u64 {
-        let somebody_came = bound > std::mem::replace(&mut self.bound, bound);
-        match self.changes.contains(&number) {
-            _ if somebody_came => self.chance.below(bound),
-            true => self.chance.below((bound - 1).max(1)),
-            false => bound - 1,
-        }
-    }
-}
-
 impl DecisionSource for GuidedSource {
     fn below(&mut self, question: Question<'_>, bound: u64) -> (u64, Origin) {
         self.enter(question);
@@ -298,6 +266,30 @@ impl DecisionSource for GuidedSource {
             let alternative = if may_be_left_out { self.alternative(answer, bound) } else { None };
             let named = alternative.map(|alternative| swarm::answer(question.site, alternative));
             noted.note(Override::Number(answer), bound, named);
+        }
+        self.weights.clear();
+        (answer, ORIGIN)
+    }
+
+    fn pick(&mut self, question: Question<'_>, point: &SchedulingPoint<'_>) -> (u64, Origin) {
+        self.enter(question);
+        let bound = point.ready.len() as u64;
+        let scripted = self.scripted();
+        let answer = match (scripted, &self.manner.order) {
+            (Some(Override::Number(number)), _) => number.min(bound - 1),
+            (_, TaskOrder::First) => 0,
+            (_, TaskOrder::Any) => self.chance.below(bound),
+            (_, TaskOrder::Policy(policy, _)) => {
+                self.scheduler.pick(question, point, *policy, self.chance.number()) as u64
+            }
+        };
+        if let Some(noted) = &self.noted {
+            noted.note(Override::Number(answer), bound, None);
+            let mut noted = noted.lock();
+            noted.ordered += 1;
+            if let TaskOrder::Policy(..) = self.manner.order {
+                self.scheduler.teach(question, point, &mut noted.lengths);
+            }
         }
         self.weights.clear();
         (answer, ORIGIN)
@@ -333,7 +325,7 @@ impl DecisionSource for GuidedSource {
         Box::new(GuidedSource {
             script: Arc::clone(&self.script),
             chance: self.chance.clone(),
-            changes: self.changes.clone(),
+            scheduler: self.scheduler.clone(),
             manner: self.manner.clone(),
             weights: self.weights.clone(),
             noted: None,

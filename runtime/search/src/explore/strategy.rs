@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! coverage_guided  fresh, or from a place where something new was seen      random   always fresh
-//! pct              fresh, tasks run on but for a few changes                 fifo     fresh, tasks take turns
+//! pct, pos, urw    fresh, tasks by a policy (`fozzy_trace::scheduler`)        fifo     fresh, tasks take turns
 //! dfs, bfs         every answer of every step in turn, from every new state, the latest or the earliest first
 //! ```
 //!
@@ -18,8 +18,8 @@ use super::guided_source::{AnswerLog, AnswerPolicy, TaskOrder};
 use super::options::Options;
 use crate::rng::Rng;
 use coverage_guided::CoverageGuidedSearch;
-use fozzy_trace::CheckpointId;
 use fozzy_trace::source::Override;
+use fozzy_trace::{CheckpointId, SchedulePolicy};
 use fresh::FreshStart;
 use std::sync::Arc;
 use systematic::SystematicSearch;
@@ -106,8 +106,19 @@ pub const STRATEGIES: &[StrategyRow] = &[
     },
     StrategyRow {
         name: "pct",
-        says: "always from the start; a task runs on, but for a few changes at random moments of each step",
-        make: |options| Box::new(FreshStart::new(options, TaskOrder::Changes { most: PCT_CHANGES, among: 1 })),
+        says: "always from the start; the task of the highest random priority runs on, but for up to 2 changes \
+               (probabilistic concurrency testing, depth 1 to 3)",
+        make: |options| Box::new(FreshStart::new(options, TaskOrder::by(SchedulePolicy::Pct { depth: 1 }))),
+    },
+    StrategyRow {
+        name: "pos",
+        says: "always from the start; each pending step of a task has a random priority (partial order sampling)",
+        make: |options| Box::new(FreshStart::new(options, TaskOrder::by(SchedulePolicy::Pos))),
+    },
+    StrategyRow {
+        name: "urw",
+        says: "always from the start; every interleaving of tasks is as likely as the next (uniform random walk)",
+        make: |options| Box::new(FreshStart::new(options, TaskOrder::by(SchedulePolicy::Urw))),
     },
     StrategyRow {
         name: "coverage_guided",
@@ -116,8 +127,17 @@ pub const STRATEGIES: &[StrategyRow] = &[
     },
 ];
 
-/// Changes of the running task in one step of `pct`, at most: most faults of order need one or two.
-const PCT_CHANGES: u32 = 3;
+/// Depths of faults that probabilistic concurrency testing looks for, each in as many runs: nearly all known faults of order need
+/// at most three ordered pairs of steps, and each more costs a factor of the length.
+const PCT_DEPTHS: usize = 3;
+
+/// The policy for the next run: where it has a depth, any of those that are looked for.
+fn of_any_depth(policy: SchedulePolicy, chance: &mut Rng) -> SchedulePolicy {
+    match policy {
+        SchedulePolicy::Pct { .. } => SchedulePolicy::Pct { depth: chance.between(1, PCT_DEPTHS) as u32 },
+        other => other,
+    }
+}
 
 /// The strategy of this name.
 #[must_use]

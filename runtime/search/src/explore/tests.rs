@@ -1,5 +1,7 @@
 //! Explorations of a toy: a lock whose progress is a number, and whose ground is a plain value.
 
+mod races;
+
 use super::guided_source::ANSWERS_MAX;
 use super::*;
 use crate::findings::FailureRecord;

@@ -16,7 +16,7 @@ use fozzy_trace::plan::{Inputs, KeptSequence, ScenarioKind, ScenarioPlan};
 use fozzy_trace::source::Override;
 use fozzy_trace::{
     BackendRequest, CheckpointId, DecisionPart, DecisionSource, Execution, ExecutionEnd, HarnessError,
-    ObservationLookup, Origin, Plan, Question, Seed, StepId, StepOutcome, StepTarget,
+    ObservationLookup, Origin, Plan, Question, SchedulingPoint, Seed, StepId, StepOutcome, StepTarget,
 };
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -264,6 +264,10 @@ impl SharedSource {
 impl DecisionSource for SharedSource {
     fn below(&mut self, question: Question<'_>, bound: u64) -> (u64, Origin) {
         self.lock().below(question, bound)
+    }
+
+    fn pick(&mut self, question: Question<'_>, point: &SchedulingPoint<'_>) -> (u64, Origin) {
+        self.lock().pick(question, point)
     }
 
     fn fill(&mut self, question: Question<'_>, out: &mut [u8]) -> Origin {

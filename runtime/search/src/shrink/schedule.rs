@@ -4,10 +4,8 @@ use super::{ShrinkHalt, Shrinker};
 use crate::keyed_source::{Decision, DecisionKey};
 use crate::shrink::values::is_simplest;
 use fozzy_trace::Purpose;
+use fozzy_trace::scheduler::NEXT_TASK;
 use fozzy_trace::source::Override;
-
-/// The site at which the guest SDK's executor asks which of its tasks runs next.
-const NEXT_TASK: &str = "next task";
 
 /// Turns that need not go to anybody but the first.
 pub(super) fn turns(shrinker: &mut Shrinker<'_>) -> Result<(), ShrinkHalt> {

@@ -13,6 +13,7 @@
 use super::SeededSource;
 use crate::observation::{BackendRequest, Observation};
 use crate::plan::Inputs;
+use crate::scheduler::SchedulingPoint;
 use crate::{DecisionSource, ObservationLookup, Origin, Question, Seed};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -67,15 +68,25 @@ impl RecordedSource {
         self.next += 1;
         self.exceptions.remove(&index)
     }
+
+    /// The stored answer to the next question, if it is a number below `bound`.
+    fn number(&mut self, bound: u64) -> Option<(u64, Origin)> {
+        match self.exception() {
+            Some(Override::Number(n)) if n < bound => Some((n, Origin::Explicit)),
+            _ => None,
+        }
+    }
 }
 
 impl DecisionSource for RecordedSource {
     fn below(&mut self, question: Question<'_>, bound: u64) -> (u64, Origin) {
         let drawn = self.seeded.below(question, bound);
-        match self.exception() {
-            Some(Override::Number(n)) if n < bound => (n, Origin::Explicit),
-            _ => drawn,
-        }
+        self.number(bound).unwrap_or(drawn)
+    }
+
+    fn pick(&mut self, question: Question<'_>, point: &SchedulingPoint<'_>) -> (u64, Origin) {
+        let drawn = self.seeded.pick(question, point);
+        self.number(point.ready.len() as u64).unwrap_or(drawn)
     }
 
     fn fill(&mut self, question: Question<'_>, out: &mut [u8]) -> Origin {

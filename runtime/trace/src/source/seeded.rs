@@ -7,9 +7,14 @@
 //! Choices of a program have one key, and each part of its run one of that key's 2^64 streams (ChaCha's nonce): going on
 //! to the next part hashes nothing.
 //!
+//! Which task goes on by a policy of the program (`scheduler`) is drawn here too, and is the one answer that is stored though
+//! it follows from the seed: it depends on earlier runs of the same tasks, which shrinking leaves out, and a trace must not
+//! depend on how well a policy works.
+//!
 //! Invariant: the streams are value-stable across versions and machines; a draw of one stream never
 //! moves another.
 
+use crate::scheduler::{SchedulePolicy, Scheduler, SchedulingPoint};
 use crate::{DecisionSource, NodeId, Origin, Purpose, Question, Seed};
 use rand_chacha::ChaCha12Rng;
 use rand_core::{Rng, SeedableRng};
@@ -23,13 +28,15 @@ pub struct SeededSource {
     streams: Vec<(NodeId, Purpose, ChaCha12Rng)>,
     /// Index of the one used last, which is usually the next one used.
     last: usize,
+    /// Of programs that want their tasks chosen in a certain way.
+    scheduler: Scheduler,
 }
 
 impl SeededSource {
     /// A source that draws all answers from `seed`.
     #[must_use]
     pub fn new(seed: Seed) -> SeededSource {
-        SeededSource { seed, streams: Vec::new(), last: 0 }
+        SeededSource { seed, streams: Vec::new(), last: 0, scheduler: Scheduler::default() }
     }
 
     #[inline]
@@ -87,6 +94,14 @@ impl DecisionSource for SeededSource {
             Err(_) => fill_any(stream, out),
         }
         Origin::Seed
+    }
+
+    fn pick(&mut self, question: Question<'_>, point: &SchedulingPoint<'_>) -> (u64, Origin) {
+        if point.policy == SchedulePolicy::Random {
+            return self.below(question, point.ready.len() as u64);
+        }
+        let draw = self.stream(question).next_u64();
+        (self.scheduler.pick(question, point, point.policy, draw) as u64, Origin::Explicit)
     }
 
     fn seed(&self) -> Seed {

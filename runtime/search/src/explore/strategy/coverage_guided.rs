@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! chance of a fresh run   (1 - checkpoint_prob) · 2^(-barren fresh runs / 4), at least 1/50, once there are places
-//! order of tasks          any │ runs on, but for a few changes     ┐ what finds more in a step
+//! order of tasks          any │ pct │ pos │ urw                     ┐ what finds more in a step
 //! answers                 all │ coin │ energy │ directed (`swarm`)  ┘ gets more of the runs
 //! ```
 //!
@@ -15,14 +15,15 @@ use crate::explore::guided_source::{AnswerLog, AnswerPolicy, TaskOrder};
 use crate::explore::options::{CheckpointStrategy, Options};
 use crate::explore::swarm::{AnswerMask, Swarm};
 use crate::rng::Rng;
+use fozzy_trace::{RunLengths, SchedulePolicy};
 use std::sync::Arc;
 
 /// Fresh runs without anything new that halve their share.
 const BARREN_RUNS: i32 = 4;
 /// The share of fresh runs never falls below this.
 const FRESH_MIN: f64 = 0.02;
-/// Changes of the running task in a step, at most, where tasks run on.
-const CHANGES: u32 = 2;
+/// The policies by which it is chosen who goes on, beside chance.
+const POLICIES: [SchedulePolicy; 3] = [SchedulePolicy::Pct { depth: 1 }, SchedulePolicy::Pos, SchedulePolicy::Urw];
 
 pub(super) struct CoverageGuidedSearch {
     steps_per_run: u32,
@@ -32,10 +33,12 @@ pub(super) struct CoverageGuidedSearch {
     /// Fresh runs since the last that found something.
     barren: i32,
     is_fresh: bool,
-    /// The most questions about the order in one step.
-    ordered: u64,
+    /// Whether it was ever asked who goes on.
+    has_tasks: bool,
+    /// How long runs of tasks are.
+    lengths: Arc<RunLengths>,
     origins: Bandit<2>,
-    orders: Bandit<2>,
+    orders: Bandit<4>,
     /// `None` when every run may do everything.
     swarm: Option<Swarm>,
 }
@@ -49,9 +52,10 @@ impl CoverageGuidedSearch {
             toggle: options.fault_toggle_prob,
             barren: 0,
             is_fresh: true,
-            ordered: 0,
+            has_tasks: false,
+            lengths: Arc::default(),
             origins: Bandit::new(["start", "checkpoint"]),
-            orders: Bandit::new(["any", "changes"]),
+            orders: Bandit::new(["any", "pct", "pos", "urw"]),
             swarm: options.swarm.then(Swarm::new),
         }
     }
@@ -71,9 +75,13 @@ impl ExplorationStrategy for CoverageGuidedSearch {
         let most = self.steps_per_run.max(1) as usize;
         let steps = if self.is_fresh { chance.between(1, most) } else { chance.length(most) };
         // Where nobody takes turns, there is nothing to choose.
-        let order = match self.orders.pick([true, self.ordered > 0], chance) {
-            0 => TaskOrder::Any,
-            _ => TaskOrder::Changes { most: CHANGES, among: self.ordered },
+        let can = self.has_tasks;
+        let order = match self.orders.pick([true, can, can, can], chance).checked_sub(1) {
+            None => TaskOrder::Any,
+            Some(policy) => {
+                let policy = super::of_any_depth(POLICIES[policy], chance);
+                TaskOrder::Policy(policy, Arc::clone(&self.lengths))
+            }
         };
         let mask = self.swarm.as_mut().map_or(AnswerMask::All, |swarm| swarm.next(chance));
         let manner = AnswerPolicy { mask, order, simplest: false, toggle: self.toggle };
@@ -81,7 +89,8 @@ impl ExplorationStrategy for CoverageGuidedSearch {
     }
 
     fn learn(&mut self, fresh: u32, steps: u32, answers: &AnswerLog) {
-        self.ordered = answers.ordered().max(self.ordered);
+        self.has_tasks |= answers.ordered() > 0;
+        Arc::make_mut(&mut self.lengths).merge(&answers.lengths());
         if self.is_fresh {
             self.barren = if fresh > 0 { 0 } else { self.barren.saturating_add(1) };
         }

@@ -1,8 +1,7 @@
-//! Always from the start: `random`, `fifo` and `pct`, which differ in who goes on.
+//! Always from the start: `random`, `fifo`, `pct`, `pos` and `urw`, which differ in who goes on.
 //!
-//! Source of `pct`: Burckhardt and others, A Randomized Scheduler with Probabilistic Guarantees of Finding Bugs, 2010. The
-//! priorities are those of a task over all others as long as it runs; the change points are drawn as there, for each step: its
-//! tasks are its own.
+//! How long runs of tasks are, which `pct` and `urw` must know, is learned from one run of the exploration to the next. What a
+//! run answered is in its decisions; so it is replayed without that.
 
 use super::{CapturePolicy, ExplorationStrategy, RunOrigin, RunSpec};
 use crate::explore::frontier::Frontier;
@@ -25,8 +24,11 @@ impl FreshStart {
 }
 
 impl ExplorationStrategy for FreshStart {
-    fn next(&mut self, _: &mut Frontier, _: &mut Rng) -> Option<RunSpec> {
-        let (script, manner) = (Arc::from([]), self.manner.clone());
+    fn next(&mut self, _: &mut Frontier, chance: &mut Rng) -> Option<RunSpec> {
+        let (script, mut manner) = (Arc::from([]), self.manner.clone());
+        if let TaskOrder::Policy(policy, _) = &mut manner.order {
+            *policy = super::of_any_depth(*policy, chance);
+        }
         Some(RunSpec {
             origin: RunOrigin::Start,
             steps: self.steps_per_run,
@@ -37,8 +39,8 @@ impl ExplorationStrategy for FreshStart {
     }
 
     fn learn(&mut self, _: u32, _: u32, answers: &AnswerLog) {
-        if let TaskOrder::Changes { among, .. } = &mut self.manner.order {
-            *among = answers.ordered().max(*among);
+        if let TaskOrder::Policy(_, lengths) = &mut self.manner.order {
+            Arc::make_mut(lengths).merge(&answers.lengths());
         }
     }
 }
