@@ -110,3 +110,32 @@ fn defect_40_what_is_eventually_so_is_so_after_a_message() {
         assert_eq!(found["status"], explored, "{name}: {found:#}");
     }
 }
+
+/// Each node writes a key of its own in turn; only at the end is every key on every node.
+const THREE_KEYS: &str = r#"{ "version": 1, "name": "in turn", "distributed": { "node_count": 3,
+    "steps": [
+        { "type": "client_put", "node": "n0", "key": "a", "value": "1" },
+        { "type": "client_put", "node": "n1", "key": "b", "value": "2" },
+        { "type": "client_put", "node": "n2", "key": "a", "value": "3" }
+    ],
+    "invariants": [
+        { "type": "kv_present_on_all", "key": "a" },
+        { "type": "kv_present_on_all", "key": "b" },
+        { "type": "kv_node_equals", "node": "n1", "key": "a", "equals": "3" }
+    ] } }"#;
+
+#[test]
+fn invariants_are_judged_when_what_they_look_at_was_written_and_has_arrived() {
+    let fozzy = Fozzy::new();
+    fozzy.write("three.fozzy.json", THREE_KEYS);
+    fozzy.run(&["run", "three.fozzy.json"]).exits(0);
+    let node = corpus::scenario("kv-node", true).display().to_string();
+    for seed in ["1", "2", "3"] {
+        let flags = ["--schedule", "random", "--runs", "60", "--seed", seed, "--target", &node];
+        let found = explore(&fozzy, "three.fozzy.json", &flags);
+        assert_eq!(found["status"], "pass", "{found:#}");
+    }
+    // What is still wrong when everything has arrived is found.
+    fozzy.write("never.fozzy.json", THREE_KEYS.replace(r#""equals": "3""#, r#""equals": "1""#));
+    fozzy.run(&["run", "never.fozzy.json"]).exits(1);
+}

@@ -26,6 +26,7 @@
 //! documents          what `--json` prints, beside its JSON Schema
 //! parity             faults of the first Fozzy's engine that ours does not have
 //! hostile_guests     programs that try to get out of their bounds
+//! workers            campaigns with several processes: killed, stopped, out of reach
 //! ```
 //!
 //! Not here: tests of one crate, which are in it.

@@ -74,12 +74,12 @@ struct Watched {
 }
 
 impl ExplorationObserver for Watched {
-    fn stepped(&mut self, _: &Stats) -> bool {
+    fn on_step(&mut self, _: &Stats) -> bool {
         self.looked += 1;
         !self.looked.is_multiple_of(LOOK_EVERY) || thread_clock() < self.until
     }
 
-    fn found(&mut self, _: &FailureRecord<DecisionPath>) -> Result<(), HarnessError> {
+    fn on_failure(&mut self, _: &FailureRecord<DecisionPath>) -> Result<(), HarnessError> {
         Ok(())
     }
 }

@@ -119,7 +119,7 @@ fn replay(ours: &mut Ours, inputs: &[Vec<u8>]) -> f64 {
     thread_seconds(|| {
         for input in inputs.iter().cycle().take(EXECUTIONS as usize) {
             let outcome = ours.execute(input).expect("the machine is well");
-            feedback.note(ours, outcome.memory);
+            feedback.observe(ours, outcome.memory);
         }
     })
 }
@@ -153,7 +153,7 @@ fn breakdown(ours: &mut Ours, nothing: &mut Ours, inputs: &[Vec<u8>]) -> String 
             lap(0);
             let outcome = ours.execute(input).expect("the machine is well");
             lap(1);
-            feedback.note(ours, outcome.memory);
+            feedback.observe(ours, outcome.memory);
             lap(2);
         }
         sums.map(short)

@@ -97,22 +97,22 @@ impl Watched {
 }
 
 impl FuzzObserver for Watched {
-    fn executed(&mut self, _: &Stats) -> bool {
+    fn on_execution(&mut self, _: &Stats) -> bool {
         self.looked += 1;
         !self.looked.is_multiple_of(64) || self.elapsed() < self.seconds
     }
 
-    fn added(&mut self, _: &Testcase) -> Result<(), HarnessError> {
+    fn on_testcase(&mut self, _: &Testcase) -> Result<(), HarnessError> {
         Ok(())
     }
 
-    fn found(&mut self, found: &FailureRecord) -> Result<(), HarnessError> {
+    fn on_failure(&mut self, found: &FailureRecord) -> Result<(), HarnessError> {
         let title = found.verdict.signature.as_ref().map(ToString::to_string).unwrap_or_default();
         self.found = Some((found.found_at, title));
         Ok(())
     }
 
-    fn minimized(&mut self, _: &[u8], _: &Verdict) -> Result<(), HarnessError> {
+    fn on_minimized(&mut self, _: &[u8], _: &Verdict) -> Result<(), HarnessError> {
         Ok(())
     }
 }

@@ -9,7 +9,7 @@
 use crate::host;
 use core::hash::{Hash, Hasher};
 
-/// Tells the run the state of `name`. Use [`state!`](crate::state).
+/// Tells the run the state of `name`. Use [`state!`](crate::state!).
 pub fn state<T: Hash + ?Sized>(name: &'static str, value: &T) {
     let mut hasher = Fnv(0xcbf2_9ce4_8422_2325);
     value.hash(&mut hasher);

@@ -68,7 +68,7 @@ struct Guest {
     /// What cargo calls the file.
     built: &'static str,
     features: &'static [&'static str],
-    /// What is left out of it. Nobody looks into a player, which travels in each trace.
+    /// What is left out of it: a player travels in each trace, and needs no debug sections.
     strip: &'static str,
 }
 

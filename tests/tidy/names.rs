@@ -72,7 +72,7 @@ fn definition(line: &str) -> Option<Definition> {
 /// Whether a name is one word, and no noun.
 fn is_participle(name: &str) -> bool {
     let is_one_word = name.chars().skip(1).all(|c| c.is_ascii_lowercase());
-    let ends_so = ENDINGS.iter().any(|ending| name.len() > ending.len() + 1 && name.ends_with(ending));
+    let ends_so = ENDINGS.iter().any(|ending| name.len() > ending.len() && name.ends_with(ending));
     is_one_word && (IRREGULAR.contains(&name) || ends_so && !NOUNS.contains(&name))
 }
 

@@ -6,7 +6,7 @@
 //!      └─▶ ls · diff (compared) · export, pack, bundle (a folder or a zip)
 //! ```
 //!
-//! Invariants: only files of a run whose report and manifest agree are taken, or a trace by itself; links are not followed.
+//! Invariants: only files of a run whose report and manifest agree are taken, or a bare trace; links are not followed.
 //! Not here: which run is meant (`selector`), what a report says (`fozzy-report`).
 
 pub mod bundle;
@@ -18,7 +18,7 @@ use crate::store::TRACE_NAME;
 use fozzy_report::document::ArtifactEntry;
 use std::path::{Path, PathBuf};
 
-/// Files of one run: more are those of somebody else.
+/// Files of one run; a folder with more is not a run's.
 const FILES_MAX: usize = 10_000;
 /// Folders inside of each other.
 const DEPTH_MAX: usize = 8;

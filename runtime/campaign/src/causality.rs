@@ -50,13 +50,13 @@ impl<'a> FailingRun<'a> {
             );
         };
         if !recording.observations.is_empty() {
-            let what = "it was recorded with the real computer, which answers no continuation";
+            let what = "it was recorded with the real computer, which cannot answer a continuation";
             return Err(refused(what).hint("record it with the virtual and scripted backends"));
         }
         let prepared = PreparedProgram::of_recording(recording)?;
         let case = FailingRun { recording, signature, prepared, jobs: jobs as usize };
         if !case.fails(&mut case.session(&recording.plan)?, source_of(recording))? {
-            let again = refused("the recorded failure does not come again");
+            let again = refused("the recorded failure is not reproduced");
             return Err(again.hint(format!("fozzy replay {}", path.display())));
         }
         Ok(case)

@@ -189,7 +189,7 @@ impl Builder<'_> {
         }
     }
 
-    /// A function was called so many times; the copies of a generic one add up.
+    /// Adds calls of a function; the copies of a generic one add up.
     fn called(&mut self, edge: &Edge, frame: SourceFrame, calls: u64) {
         let key_of = |offset| (frame.function.clone(), offset);
         let start = edge.offset.0.saturating_sub(frame.function_offset);

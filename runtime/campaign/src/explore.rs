@@ -1,4 +1,4 @@
-//! What an exploration needs of the real machine: its stateful_target, its findings as files, and somebody who watches the clock.
+//! What an exploration needs of the real machine: its stateful_target, its findings as files, and the time budget.
 //!
 //! Not here: which way is tried next (`fozzy-search`), flags (`command/explore.rs`).
 

@@ -1,4 +1,4 @@
-//! What a campaign needs of the real machine: its corpus and findings as files, and somebody who watches the clock.
+//! What a campaign needs of the real machine: its corpus and findings as files, and the time budget.
 //!
 //! Not here: what is executed next (`fozzy-search`), flags (`command/fuzz.rs`).
 

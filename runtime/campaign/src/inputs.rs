@@ -119,7 +119,7 @@ impl InputRunner {
         self.execute_bytes(&read(path)?)
     }
 
-    /// Executes an input: with several functions, each by itself.
+    /// Executes an input: with several functions, each separately.
     pub fn execute_bytes(&mut self, bytes: &[u8]) -> Result<InputRunResult, CampaignError> {
         let mut reached = InputRunResult { covered: BTreeMap::new(), status: Status::Pass, failure: None };
         for confirmer in &mut self.confirmers {

@@ -1,7 +1,7 @@
 //! Scenario files `*.fozzy.json`: read, checked, and given to the player, which is embedded here.
 //!
 //! ```text
-//! kv.fozzy.json ─read─▶ ScenarioFile ─equip─▶ Plan { stdin = the text, one sequence of so many steps }
+//! kv.fozzy.json ─read─▶ ScenarioFile ─equip─▶ Plan { stdin = the text, one sequence of its steps }
 //!                                             component = the player
 //! ```
 //!
@@ -177,7 +177,7 @@ fn memory(plan: &MemoryPlan) -> Option<String> {
     (!words.is_empty()).then(|| format!("--memory={}", words.join(" ")))
 }
 
-/// Gives a plan so many machines that run a node: the one of version 1, or the target that was named.
+/// Adds machines to a plan, each of which runs a node: the one of version 1, or the target that was named.
 fn populate(plan: &mut Plan, inputs: &mut Inputs, nodes: usize) -> Result<(), CampaignError> {
     let named = plan.nodes.iter().find(|node| node.called).map(|node| node.program.clone());
     let program = named.unwrap_or_else(|| {

@@ -27,7 +27,7 @@ pub fn trace_path(selector: &str, runs: &RunStore) -> Result<PathBuf, CampaignEr
     trace_in(folder, Some(manifest))
 }
 
-/// What a selector names: a run with all that was kept of it, or a trace by itself.
+/// What a selector names: a run with all its files, or a bare trace.
 pub enum SelectedRun {
     /// A finished run.
     Run(Box<KeptRun>),

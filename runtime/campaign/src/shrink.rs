@@ -1,4 +1,4 @@
-//! Recorded failures made smaller: the program of a recording, executed under one candidate after the other.
+//! Recorded failures minimized: the program of a recording, executed under one candidate after the other.
 //!
 //! ```text
 //! Recording ─▶ ProgramReplayTarget, one a job ─▶ fozzy_search::shrink ─▶ the smallest candidate ─▶ Recording
@@ -64,7 +64,7 @@ impl ProgramReplayTarget {
         candidate: &ShrinkCandidate,
     ) -> Result<(Recording, Execution), CampaignError> {
         let (source, _) = shrink::source(candidate, original.seed, &original.observations);
-        let execution = self.perform(&candidate.plan, &candidate.inputs, source, 0..ENTRIES_KEPT)?;
+        let execution = self.execute(&candidate.plan, &candidate.inputs, source, 0..ENTRIES_KEPT)?;
         let program = self.session.program();
         let recording = self.origin.record(program, candidate.plan.clone(), &candidate.inputs, &execution);
         Ok((recording, execution))
@@ -72,7 +72,7 @@ impl ProgramReplayTarget {
 }
 
 impl ReplayTarget for ProgramReplayTarget {
-    fn perform(
+    fn execute(
         &mut self,
         plan: &Plan,
         inputs: &Inputs,
@@ -130,7 +130,7 @@ pub fn shrink_beside(trace: &Path, budget: Duration) -> Result<Option<(PathBuf, 
     if shrunk.after == shrunk.before {
         return Ok(None);
     }
-    let (smallest, _) = targets[0].record(&recording, &shrunk.story)?;
+    let (smallest, _) = targets[0].record(&recording, &shrunk.smallest)?;
     let path = pipeline::write(&smallest, &trace.with_extension("min.fozzy"), CollisionPolicy::Overwrite)?;
     Ok(Some((path, shrunk.after.steps as u64)))
 }
@@ -143,7 +143,7 @@ pub fn keep_slips(
     folder: &RunFolder,
 ) -> Result<Vec<ShrinkSlip>, CampaignError> {
     let mut kept = Vec::new();
-    for (number, (signature, candidate)) in shrunk.slips.iter().take(SLIPS_KEPT_MAX).enumerate() {
+    for (number, (signature, candidate)) in shrunk.other_failures.iter().take(SLIPS_KEPT_MAX).enumerate() {
         let (recording, _) = target.record(recording, candidate)?;
         let path = folder.path.join(format!("slip-{}.fozzy", number + 1));
         let path = pipeline::write(&recording, &path, CollisionPolicy::Error)?;

@@ -99,11 +99,11 @@ pub struct KeptRun {
 }
 
 impl KeptRun {
-    /// Reads a run of which report and manifest say the same.
+    /// Reads a run whose report and manifest agree.
     pub fn read(folder: &Path) -> Result<KeptRun, CampaignError> {
         let refused = |what: String| {
             let message = format!("{}: {what}", folder.display());
-            CampaignError::new("identity", message).hint("a trace can be named by itself: fozzy report show run.fozzy")
+            CampaignError::new("identity", message).hint("name the trace instead: fozzy report show run.fozzy")
         };
         let manifest = manifest_of(folder);
         let manifest = manifest.ok_or_else(|| refused(format!("no manifest.json of format {MANIFEST_SCHEMA}")))?;

@@ -35,7 +35,7 @@ pub(crate) struct Cli {
 
 const LONG_ABOUT: &str = "\
 Fozzy runs programs - any program that compiles to WebAssembly - in a sandbox where nothing is left to \
-chance: every import (clock, random, files, standard streams) is answered by a simulated computer. So a \
+chance: every import (clock, random, files, standard streams) is answered by a simulated computer. A \
 run is a pure function of program, plan and seed; it can be recorded, replayed bit for bit on another \
 machine, and handed on as one file.";
 
@@ -48,7 +48,7 @@ pub(crate) struct Globals {
     /// Change to this directory before anything else.
     #[arg(long, global = true, value_name = "PATH")]
     pub(crate) cwd: Option<PathBuf>,
-    /// What fozzy says about its own work on stderr: error, warn, info, debug, trace.
+    /// Log level of messages on stderr: error, warn, info, debug, trace.
     #[arg(long, global = true, value_name = "LEVEL", default_value = "warn", env = "FOZZY_LOG")]
     pub(crate) log: String,
     /// Print exactly one JSON document on stdout, also for errors.
@@ -66,10 +66,10 @@ pub(crate) struct Globals {
     /// What answers processes: the rules of the plan, or real programs, recorded.
     #[arg(long, global = true, value_name = "BACKEND")]
     pub(crate) proc_backend: Option<ScriptArg>,
-    /// Warnings about integrity are errors. This is the default.
+    /// Treat warnings about integrity as errors (the default).
     #[arg(long, global = true, alias = "strict-verify", conflicts_with = "unsafe_")]
     pub(crate) strict: bool,
-    /// Warnings about integrity stay warnings.
+    /// Keep warnings about integrity as warnings.
     #[arg(long = "unsafe", id = "unsafe_", global = true)]
     pub(crate) unsafe_: bool,
     /// Keep the traces of passing runs too: for the variable only, so that it is on no page.
@@ -80,92 +80,92 @@ pub(crate) struct Globals {
 /// What to do.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Begin a scenario: writes files that build and pass.
+    /// Create a scenario project that builds and passes.
     Init(InitArgs),
     /// Run a program once in the simulated computer.
     Run(RunArgs),
-    /// Run a suite of scenarios, each alone, and report on all of them.
+    /// Run a suite of scenarios, each in isolation, and report on all of them.
     Test(TestArgs),
     /// Search for inputs that make a program fail.
     Fuzz(FuzzArgs),
-    /// Search the ways through a scenario's flows for one that fails.
+    /// Explore the flows, decisions and faults of a stateful scenario to find failures.
     Explore(ExploreArgs),
-    /// Show the failures that explorations have kept, and how they stand on the programs of today.
+    /// List the failures that explorations have saved, and replay them on the current programs.
     Seeds(SeedsArgs),
     /// Replay a recorded trace from its file alone, and compare.
     Replay(ReplayArgs),
-    /// Go on from a moment of a recorded run with other randomness.
+    /// Re-run a recorded run up to one decision, then continue with another seed.
     Branch(BranchArgs),
-    /// Find the moment at which a recorded failure became likely.
+    /// Find the decision that made a recorded failure likely.
     Causality(CausalityArgs),
-    /// Say how often a failure comes in fresh runs, and how many clean ones make a fix believable.
+    /// Estimate how often a failure occurs in fresh runs, and how many clean runs support a fix.
     Findability(FindabilityArgs),
-    /// Measure how an exploration scales with its workers.
+    /// Measure how an exploration scales with the number of workers.
     Benchmark(BenchmarkArgs),
-    /// Make a recorded failure smaller: fewer steps and faults, simpler values, the same failure.
+    /// Shrink a recorded failure: fewer steps and faults, simpler values, the same failure signature.
     Shrink(ShrinkArgs),
-    /// Find out which of its planned faults a recorded failure needs.
+    /// Determine which planned faults a recorded failure needs.
     Ablate(AblateArgs),
-    /// Show what a program is, needs and can be used for, without running it.
+    /// Show the kind, imports and exports of a program, without running it.
     Inspect(InspectArgs),
     /// Show which functions, lines and edges recorded runs have reached.
     Coverage(CoverageArgs),
     /// Verify and show traces.
     #[command(subcommand)]
     Trace(TraceCommand),
-    /// Look after the inputs that campaigns begin with.
+    /// Manage the input corpora of fuzz campaigns.
     #[command(subcommand)]
     Corpus(CorpusCommand),
-    /// List, compare and hand on the files that runs have left.
+    /// List, compare, export and bundle the files of runs.
     #[command(subcommand)]
     Artifacts(ArtifactsCommand),
-    /// Check a trace for a build server: that it is whole, and that it replays as it was recorded.
+    /// Check a trace in CI: its integrity, and that it replays as recorded.
     Ci(CiArgs),
-    /// The checks before a change is let in, on the scenarios that it concerns.
+    /// Run the checks that gate a change, on the scenarios in its scope.
     Gate(GateArgs),
-    /// Every command once, on the scenarios of a project, and what came of each.
+    /// Run every command once on the scenarios of a project, and report each result.
     Full(FullArgs),
-    /// Show, ask and compare the reports of runs that were made.
+    /// Show, query and compare the reports of finished runs.
     #[command(subcommand)]
     Report(ReportCommand),
-    /// Check a plan file or a scenario file `*.fozzy.json`: its text, and everything that a plan names.
+    /// Check a plan file or a scenario file `*.fozzy.json`: its syntax, and every file that a plan names.
     Validate(ValidateArgs),
     /// Print the JSON Schema of a kind of file, or of a document that a command prints.
     #[command(alias = "steps")]
     Schema(SchemaArgs),
     /// Check this machine, and with --deep that a program is deterministic.
     Doctor(DoctorArgs),
-    /// Which command is for what, and an example of each.
+    /// List the commands by purpose, with an example of each.
     Usage,
-    /// Print a script that completes commands and flags in a shell.
+    /// Print a completion script for a shell.
     Completions(CompletionsArgs),
-    /// Write the manual, a page for each command.
+    /// Write manual pages, one for each command.
     Man(ManArgs),
-    /// What each capability of a guest is backed by.
+    /// Show the backend of each guest capability.
     Env,
-    /// Versions of everything that results depend on.
+    /// Show the versions of everything that results depend on.
     Version(VersionArgs),
 }
 
-/// Exit code: 0, or 2 when a file is there already or cannot be written.
+/// Exit code: 0, or 2 when a file exists already or cannot be written.
 #[derive(Debug, Args)]
 pub(crate) struct InitArgs {
-    /// Where the files go; it need not exist.
+    /// The folder of the new files; it is created if missing.
     #[arg(default_value = ".")]
     pub(crate) folder: PathBuf,
-    /// The language of the scenario; `minimal` is text that needs no toolchain.
+    /// The language of the scenario; `minimal` needs no toolchain.
     #[arg(long, value_name = "TEMPLATE", default_value = "minimal")]
     pub(crate) template: TemplateArg,
-    /// Which examples come with it: plans for run, explore, memory and host, an input for fuzz.
+    /// Examples to include: plans for run, explore, memory and host, an input for fuzz.
     #[arg(long, value_name = "KINDS", value_delimiter = ',', default_value = "all")]
     pub(crate) with: Vec<ExampleArg>,
-    /// All examples, whatever --with says.
+    /// Include all examples; overrides --with.
     #[arg(long)]
     pub(crate) all_tests: bool,
-    /// Write over files that are there.
+    /// Overwrite existing files.
     #[arg(long)]
     pub(crate) force: bool,
-    /// The folder of the Rust SDK, which is not published [default: that of the clone that fozzy was built from]
+    /// The folder of the Rust SDK [default: that of the clone that fozzy was built from]
     #[arg(long, value_name = "FOLDER")]
     pub(crate) sdk: Option<PathBuf>,
 }
@@ -205,23 +205,23 @@ pub(crate) enum ExampleArg {
     All,
 }
 
-/// Exit code: 0 pass, 1 the program says failure, 2 error or usage, 3 timeout or hang, 4 crash.
+/// Exit code: 0 pass, 1 the program reports a failure, 2 error or usage, 3 timeout or hang, 4 crash.
 #[derive(Debug, Args)]
 pub(crate) struct RunArgs {
     /// A component, a wasip1 core module, the text format of either, or a folder: with a Cargo.toml (built for
-    /// wasm32-wasip2), or with an expect.toml that says how its program is made. A component that exports `fozzy:scenario` is
+    /// wasm32-wasip2), or with an expect.toml that defines how to build its program. A component that exports `fozzy:scenario` is
     /// driven step by step, and so is a scenario file `*.fozzy.json`.
     pub(crate) target: PathBuf,
-    /// Accepted for habit: every run is deterministic.
+    /// Accepted for compatibility: every run is deterministic.
     #[arg(long)]
     pub(crate) det: bool,
-    /// Where all random answers come from: a number, or `random` for a fresh one, which is printed first.
+    /// The seed of all random answers: a number, or `random` for a fresh one, which is printed first.
     #[arg(long, value_name = "N|random", default_value = "0", value_parser = SeedArg::parse)]
     pub(crate) seed: SeedArg,
-    /// Sequences of a scenario, each from the start state; of fuzz targets and properties, rounds [default: 10]
+    /// Sequences of a scenario, each from the initial state; rounds of fuzz targets and properties [default: 10]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(SEQUENCES_MAX)))]
     pub(crate) sequences: Option<u32>,
-    /// Flows of each sequence of a scenario; of fuzz targets and properties, calls of each round [default: 100]
+    /// Flows in each sequence of a scenario; calls in each round of fuzz targets and properties [default: 100]
     #[arg(long, value_name = "M", value_parser = clap::value_parser!(u32).range(1..=i64::from(FLOWS_MAX)))]
     pub(crate) flows: Option<u32>,
     #[command(flatten)]
@@ -242,7 +242,7 @@ pub(crate) struct RunArgs {
     pub(crate) args: Vec<String>,
 }
 
-/// Failures that were kept as `regressions/*.fozzy`, or by `fozzy explore`, are tried first, on the programs of today. Exit code: that of the worst
+/// Failures saved as `regressions/*.fozzy`, or by `fozzy explore`, are replayed first, on the current programs. Exit code: that of the worst
 /// case, where 2 (could not be run) is worse than 4 (crash), 3 (timeout or hang), 1 (fail) and 0; 2 for a suite without a
 /// scenario.
 #[derive(Debug, Args)]
@@ -252,35 +252,35 @@ pub(crate) struct TestArgs {
     /// below scenarios/, and this folder, if it is one of a scenario; when that is nothing, the programs in this folder]
     #[arg(value_name = "GLOBS")]
     pub(crate) globs: Vec<String>,
-    /// Accepted for habit: every run is deterministic.
+    /// Accepted for compatibility: every run is deterministic.
     #[arg(long)]
     pub(crate) det: bool,
-    /// The seed of the suite: a number, or `random` for a fresh one. That of a scenario follows from it and from the scenario's
+    /// The seed of the suite: a number, or `random` for a fresh one. The seed of a scenario is derived from it and from the scenario's
     /// own name.
     #[arg(long, value_name = "N|random", default_value = "0", value_parser = SeedArg::parse)]
     pub(crate) seed: SeedArg,
-    /// How many scenarios run at a time. The results are the same.
+    /// Scenarios that run in parallel. The results do not depend on it.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub(crate) jobs: u32,
-    /// Only scenarios with this in their name or path.
+    /// Only scenarios whose name or path contains this text.
     #[arg(long, value_name = "PART")]
     pub(crate) filter: Option<String>,
-    /// Run nothing more after the first failure; implies one job.
+    /// Stop after the first failure; implies one job.
     #[arg(long)]
     pub(crate) fail_fast: bool,
-    /// Hold each scenario to the `status` and `signatures` of its `expect.toml`: a failure that is planted, and found, passes.
+    /// Compare each scenario with the `status` and `signatures` of its `expect.toml`: an expected failure passes.
     #[arg(long)]
     pub(crate) expect: bool,
-    /// Sequences of each scenario [default: as its expect.toml says, else 10]
+    /// Sequences of each scenario [default: from its expect.toml, else 10]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(SEQUENCES_MAX)))]
     pub(crate) sequences: Option<u32>,
-    /// Flows of each sequence [default: as its expect.toml says, else 100]
+    /// Flows in each sequence [default: from its expect.toml, else 100]
     #[arg(long, value_name = "M", value_parser = clap::value_parser!(u32).range(1..=i64::from(FLOWS_MAX)))]
     pub(crate) flows: Option<u32>,
     #[command(flatten)]
     pub(crate) limits: LimitArgs,
-    /// Write every run as a self-contained trace; of several, as `stem.1.ext`, `stem.2.ext`, by path. Without it, those that did
-    /// not pass are in the run's folder.
+    /// Write every run as a self-contained trace; several as `stem.1.ext`, `stem.2.ext`, in the order of paths. Without it, the traces of runs that did
+    /// not pass are written to the run's folder.
     #[arg(long, value_name = "PATH")]
     pub(crate) record: Option<PathBuf>,
     /// What to do when a trace exists: refuse, replace it, or write `stem.N.ext`.
@@ -299,26 +299,26 @@ pub(crate) struct TestArgs {
     pub(crate) args: Vec<String>,
 }
 
-/// Exit code: 0 nothing was found, else that of the worst finding: 1 failure, 3 timeout or hang, 4 crash; 2 error or usage.
+/// Exit code: 0 no finding, else that of the worst finding: 1 failure, 3 timeout or hang, 4 crash; 2 error or usage.
 #[derive(Debug, Args)]
 #[command(mut_arg("stdin", |arg| arg
     .num_args(0..=1)
     .require_equals(true)
     .default_missing_value("-")
     .value_name("FILE")
-    .help("The input is the program's standard input; with `=FILE`, that is this file in every execution")
+    .help("The input is the program's standard input; with `=FILE`, standard input is this file in every execution")
     .long_help(None)))]
 pub(crate) struct FuzzArgs {
-    /// What is searched, in any form that `run` takes: fuzz targets and properties of the SDK, a scenario, a core module that
+    /// The program to fuzz, any target of `run`: fuzz targets and properties of the SDK, a scenario, a core module that
     /// exports `LLVMFuzzerTestOneInput`; a program (--stdin, --input-file, --arg), exported functions (--function), a
-    /// handler of requests (--http).
+    /// HTTP handler (--http).
     pub(crate) target: PathBuf,
-    /// Which of its fuzz targets and properties, when it has several; `stateful` for the sequences of a scenario.
+    /// The fuzz target or property, when the program has several; `stateful` for the sequences of a scenario.
     pub(crate) function: Option<String>,
     /// Call this exported function with arguments of its types, such as `ns:package/interface#parse`, or `parse`.
     #[arg(long = "function", value_name = "NAME", conflicts_with_all = ["function", "mode", "http"])]
     pub(crate) exported: Option<String>,
-    /// Have its `wasi:http/incoming-handler` handle requests.
+    /// Send requests to its `wasi:http/incoming-handler`.
     #[arg(long, conflicts_with_all = ["function", "mode"])]
     pub(crate) http: bool,
     /// Run the program; the input is a file of this absolute path on its virtual disk.
@@ -327,38 +327,38 @@ pub(crate) struct FuzzArgs {
     /// Run the program; the input is its last argument, as text.
     #[arg(long, conflicts_with_all = ["function", "mode", "http", "exported", "input_file"])]
     pub(crate) arg: bool,
-    /// Count it as a failure when the program exits with another code than 0.
+    /// Treat an exit code other than 0 as a failure.
     #[arg(long)]
     pub(crate) fail_on_exit: bool,
-    /// Flows of each sequence, when a scenario is searched.
+    /// Flows in each sequence, when a scenario is fuzzed.
     #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub(crate) flows: u32,
-    /// A cargo-fuzz folder, of which TARGET names a target: it is built for wasm32-wasip1 as it is, and its corpus and
+    /// A cargo-fuzz folder; TARGET is one of its targets. It is built unchanged for wasm32-wasip1, and its corpus and
     /// artifacts are used.
     #[arg(long, value_name = "DIR", conflicts_with_all = ["function", "mode", "record", "http", "exported", "input_file", "arg"])]
     pub(crate) cargo_fuzz: Option<PathBuf>,
-    /// The same campaign each time, byte for byte: needs --runs, and has no --time.
+    /// Make the campaign reproducible, byte for byte: requires --runs, excludes --time.
     #[arg(long, requires = "runs", conflicts_with = "time")]
     pub(crate) det: bool,
-    /// Functions that are given bytes, or those that draw what they need; without it, whichever there is.
+    /// Fuzz targets that take bytes, or properties that draw values [default: whichever the program has]
     #[arg(long, value_name = "MODE")]
     pub(crate) mode: Option<FuzzModeArg>,
-    /// Where all that is random comes from: a number, or `random` for a fresh one, which is printed first.
+    /// The seed of the campaign: a number, or `random` for a fresh one, which is printed first.
     #[arg(long, value_name = "N|random", default_value = "0", value_parser = SeedArg::parse)]
     pub(crate) seed: SeedArg,
-    /// Worker processes, which share what they find through the corpus folder. With more than one, no campaign is as another.
+    /// Worker processes; they share the corpus folder. A campaign with several workers is not reproducible.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=256))]
     pub(crate) jobs: u32,
-    /// Executions after which it ends, those of all workers together.
+    /// The budget of executions, shared by all workers.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) runs: Option<u64>,
-    /// Real time after which it ends, such as 30s, 5m, 2h.
+    /// The budget of real time, such as 30s, 5m, 2h.
     #[arg(long, value_name = "DURATION", value_parser = Duration::parse)]
     pub(crate) time: Option<Duration>,
-    /// Bytes that an input can have.
+    /// Maximum length of an input, in bytes.
     #[arg(long, value_name = "BYTES", default_value_t = 4096, value_parser = clap::value_parser!(u32).range(1..=INPUT_BYTES_MAX))]
     pub(crate) max_input: u32,
-    /// The folder with the inputs to begin with, to which those that are found are added
+    /// The corpus folder: initial inputs are read from it, new ones are added to it
     /// [default: .fozzy/corpora/PROGRAM.FUNCTION]
     #[arg(long, value_name = "DIR")]
     pub(crate) corpus: Option<PathBuf>,
@@ -366,25 +366,25 @@ pub(crate) struct FuzzArgs {
     /// digits, repeat, nest.
     #[arg(long, value_name = "NAME")]
     pub(crate) mutator: Option<String>,
-    /// Words to put into inputs: a dictionary in the syntax of AFL and libFuzzer.
+    /// A dictionary of tokens, in the syntax of AFL and libFuzzer.
     #[arg(long, value_name = "FILE")]
     pub(crate) dict: Option<PathBuf>,
-    /// Make the input of each finding smaller.
+    /// Minimize the input of each finding.
     #[arg(long, alias = "shrink")]
     pub(crate) minimize: bool,
-    /// End at the first finding.
+    /// Stop at the first finding.
     #[arg(long)]
     pub(crate) crash_only: bool,
-    /// Write the first finding to this trace, further ones beside it, instead of into the run's folder.
+    /// Write the first finding to this trace, and further ones beside it, instead of to the run's folder.
     #[arg(long, value_name = "PATH")]
     pub(crate) record: Option<PathBuf>,
     /// What to do when the trace exists: refuse, replace it, or write `stem.N.ext`.
     #[arg(long, value_name = "POLICY", default_value = "append")]
     pub(crate) record_collision: CollisionArg,
-    /// Write the findings to this file too, as SARIF 2.1.0, for tools that show them beside the source.
+    /// Also write the findings to this file, as SARIF 2.1.0.
     #[arg(long, value_name = "FILE")]
     pub(crate) sarif: Option<PathBuf>,
-    /// Exit codes: ours, or libFuzzer's: 77 failure or crash, 71 out of memory, 70 timeout.
+    /// Which exit codes to use: fozzy's, or libFuzzer's (77 failure or crash, 71 out of memory, 70 timeout).
     #[arg(long, value_name = "KIND", default_value = "fozzy")]
     pub(crate) exit_codes: ExitCodesArg,
     #[command(flatten)]
@@ -399,61 +399,61 @@ pub(crate) struct FuzzArgs {
     pub(crate) args: Vec<String>,
 }
 
-/// Exit code: 0 nothing was found, else that of the worst finding: 1 failure, 3 timeout or hang, 4 crash; 2 error or usage.
+/// Exit code: 0 no finding, else that of the worst finding: 1 failure, 3 timeout or hang, 4 crash; 2 error or usage.
 #[derive(Debug, Args)]
 pub(crate) struct ExploreArgs {
-    /// A scenario with flows, in any form that `run` takes.
+    /// A stateful scenario, any target of `run`.
     pub(crate) target: PathBuf,
-    /// Real time after which it ends, such as 30s, 5m, 2h [default: 60s, if --runs is not given]
+    /// The budget of real time, such as 30s, 5m, 2h [default: 60s, if --runs is not given]
     #[arg(long, value_name = "DURATION", value_parser = Duration::parse)]
     pub(crate) time: Option<Duration>,
-    /// Runs after which it ends.
+    /// The budget of runs.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) runs: Option<u64>,
-    /// Where all that is random comes from: a number, or `random` for a fresh one, which is printed first [default: 42]
+    /// The seed of the exploration: a number, or `random` for a fresh one, which is printed first [default: 42]
     #[arg(long, value_name = "N|random", value_parser = SeedArg::parse)]
     pub(crate) seed: Option<SeedArg>,
-    /// Steps of a run at most, counted from where it begins [default: 50]
+    /// Maximum number of steps in a run, counted from its start state [default: 50]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(FLOWS_MAX)))]
     pub(crate) steps: Option<u32>,
-    /// How ways are chosen [default: coverage_guided]
+    /// The exploration strategy [default: coverage_guided]
     #[arg(long, value_name = "STRATEGY")]
     pub(crate) schedule: Option<ScheduleArg>,
-    /// What must hold of a distributed scenario, instead of its invariants: `kv_all_equal:KEY`, `kv_present_on_all:KEY`,
+    /// Checkers of a distributed scenario, instead of its invariants: `kv_all_equal:KEY`, `kv_present_on_all:KEY`,
     /// `kv_node_equals:NODE:KEY:VALUE`.
     #[arg(long, value_name = "CHECKER", value_delimiter = ',')]
     pub(crate) checker: Vec<String>,
-    /// How many nodes a distributed scenario has, instead of those that it names.
+    /// The number of nodes of a distributed scenario, instead of the nodes that it names.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=64))]
     pub(crate) nodes: Option<u32>,
-    /// What ends it before its time: that nothing new was seen for long, or the first failure.
+    /// Stop early: when coverage is saturated, or at the first failure.
     #[arg(long, value_name = "WHEN")]
     pub(crate) stop: Option<StopArg>,
-    /// Go on from where the last exploration of the program has come to, or from this state.
+    /// Resume the last exploration of the program, or the one saved in this file.
     #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true)]
     pub(crate) resume: Option<Option<PathBuf>>,
-    /// Where the state goes at the end, to go on from another time [default: .fozzy/explore/PROGRAM.json]
+    /// The file of the final state, for --resume [default: .fozzy/explore/PROGRAM.json]
     #[arg(long, value_name = "FILE")]
     pub(crate) save_state: Option<PathBuf>,
-    /// Processes that explore and tell each other what is new. Only with one, the default, is it the same each time.
+    /// Worker processes; they exchange new coverage. Only an exploration with one worker, the default, is reproducible.
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=256))]
     pub(crate) workers: Option<u32>,
-    /// Neither try the failures of before, nor keep new ones.
+    /// Neither replay saved failures, nor save new ones.
     #[arg(long)]
     pub(crate) no_seeds: bool,
-    /// Leave findings as they are, instead of making them smaller at the end.
+    /// Do not shrink findings at the end.
     #[arg(long)]
     pub(crate) no_shrink: bool,
-    /// Accepted for habit: findings are made smaller.
+    /// Accepted for compatibility: findings are shrunk by default.
     #[arg(long, alias = "minimize", conflicts_with = "no_shrink")]
     pub(crate) shrink: bool,
-    /// Write a file of Rust tests that replay what was found, and the ways that cover most, under `cargo test`.
+    /// Write a file of Rust tests that replay the findings, and the paths with the most coverage, under `cargo test`.
     #[arg(long, value_name = "FILE")]
     pub(crate) generate_tests: Option<PathBuf>,
-    /// Say how it goes, every two seconds.
+    /// Print progress every two seconds.
     #[arg(short, long)]
     pub(crate) verbose: bool,
-    /// Write the first finding to this trace, further ones beside it, instead of into the run's folder.
+    /// Write the first finding to this trace, and further ones beside it, instead of to the run's folder.
     #[arg(long, value_name = "PATH")]
     pub(crate) record: Option<PathBuf>,
     /// What to do when the trace exists: refuse, replace it, or write `stem.N.ext`.
@@ -471,25 +471,25 @@ pub(crate) struct ExploreArgs {
     pub(crate) args: Vec<String>,
 }
 
-/// Exit code: 0 when none of them is still there, 1 when one is, 2 error or usage.
+/// Exit code: 0 when no failure is reproduced, 1 when one is, 2 error or usage.
 #[derive(Debug, Args)]
 pub(crate) struct SeedsArgs {
-    /// Only those of this scenario, on this program [default: all, each on the program that was explored]
+    /// Only the failures of this scenario, on this program [default: all, each on the program that was explored]
     pub(crate) target: Option<PathBuf>,
-    /// Remove those that are fixed.
+    /// Remove failures that are fixed.
     #[arg(long)]
     pub(crate) prune_fixed: bool,
 }
 
-/// Exit code: that of the run that came of it.
+/// Exit code: that of the resulting run.
 #[derive(Debug, Args)]
 pub(crate) struct BranchArgs {
     /// A trace, a run's folder or id, or one of latest, last-pass, last-fail.
     pub(crate) trace: String,
-    /// Decisions that are those of the trace; the first one after them is drawn anew. `trace show` marks decisions by `?`.
+    /// The number of decisions to take from the trace; later ones are drawn anew. `trace show` marks decisions by `?`.
     #[arg(long, value_name = "N")]
     pub(crate) at: u64,
-    /// Where what comes then is drawn from: a number, or `random` for a fresh one, which is printed first.
+    /// The seed of the new decisions: a number, or `random` for a fresh one, which is printed first.
     #[arg(long, value_name = "N|random", default_value = "0", value_parser = SeedArg::parse)]
     pub(crate) seed: SeedArg,
     /// Write the run as a self-contained trace.
@@ -526,7 +526,7 @@ pub(crate) enum ScheduleArg {
     CoverageGuided,
 }
 
-/// What ends an exploration before its time.
+/// What ends an exploration early.
 #[derive(Clone, Copy, Debug, PartialEq, ValueEnum)]
 pub(crate) enum StopArg {
     Saturated,
@@ -555,13 +555,13 @@ pub(crate) enum ExitCodesArg {
 /// Bounds of an execution.
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct LimitArgs {
-    /// Virtual time that the program may take, such as 250ms, 10s, 5m, 2h. Sleeping costs no real time.
+    /// The budget of virtual time, such as 250ms, 10s, 5m, 2h. Sleeping costs no real time.
     #[arg(long, value_name = "DURATION", value_parser = Duration::parse)]
     pub(crate) timeout: Option<Duration>,
-    /// Instructions that the program may use [default: 10000000000]
+    /// The budget of instructions [default: 10000000000]
     #[arg(long, value_name = "N")]
     pub(crate) fuel: Option<u64>,
-    /// Linear memory that the program may use, in MiB [default: 1024]; of a scenario file, what its steps may have allocated at
+    /// The limit of linear memory, in MiB [default: 1024]; for a scenario file, the limit of memory that its steps allocate at
     /// once [default: no bound]
     #[arg(long, value_name = "MIB")]
     pub(crate) mem_limit_mb: Option<u64>,
@@ -572,67 +572,67 @@ pub(crate) struct LimitArgs {
 /// What the simulated computer has.
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct WorldArgs {
-    /// A plan file: environment, directories, scripted HTTP and processes, further machines, faults. What flags say
-    /// goes before it; `fozzy schema plan` describes it.
+    /// A plan file: environment, directories, scripted HTTP and processes, further machines, faults. Flags
+    /// override it; `fozzy schema plan` describes it.
     #[arg(long, value_name = "PATH")]
     pub(crate) plan: Option<PathBuf>,
-    /// The component that a scenario judges: it exports an interface that the scenario imports, and has a store and a
+    /// The component under test: it exports an interface that the scenario imports, and has a store and a
     /// machine of its own, called `target`. Any program that `run` takes.
     #[arg(long = "target", value_name = "TARGET")]
     pub(crate) judged: Option<PathBuf>,
-    /// How many instances of that component the scenario calls, each with a memory and a machine of its own: `n0`, `n1` and
+    /// The number of instances of that component, each with its own memory and machine: `n0`, `n1` and
     /// so on [default: 1]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100))]
     pub(crate) target_instances: Option<u32>,
-    /// What goes wrong: kinds and groups of faults, each with @TARGET, :RATE and =STRENGTH if need be, as
+    /// Faults to inject: kinds and groups, each with optional @TARGET, :RATE and =STRENGTH, such as
     /// `disk,http-reset@https://a/*:2%=4KiB`; `fozzy schema plan` lists them.
     #[arg(long, value_name = "KINDS")]
     pub(crate) faults: Vec<String>,
     /// Copy a real directory into the virtual disk; the program's writes never reach the real one. Without
-    /// `::GUEST` it gets the same relative path below `/`.
+    /// `::GUEST` the guest path is the same relative path below `/`.
     #[arg(long, value_name = "HOST[::GUEST]")]
     pub(crate) dir: Vec<String>,
     /// Set an environment variable. None of the real ones is visible.
     #[arg(long, value_name = "NAME=VALUE")]
     pub(crate) env: Vec<String>,
-    /// Read standard input from this file instead of our own, which is read when the program first looks at it.
+    /// Read standard input from this file instead of fozzy's own, which is read when the program first reads from it.
     #[arg(long, value_name = "PATH")]
     pub(crate) stdin: Option<PathBuf>,
-    /// Standard input stays open after its last byte, like a terminal at which nobody types.
+    /// Keep standard input open after its last byte, like a terminal without input.
     #[arg(long)]
     pub(crate) stdin_stays_open: bool,
     /// The wall clock at the start, in seconds since 1970 [default: 1735689600]
     #[arg(long, value_name = "SECONDS")]
     pub(crate) wall_start: Option<u64>,
-    /// Leave NaN bit patterns to the processor: faster for float-heavy programs, and the trace then holds on one
-    /// family of processors only.
+    /// Leave NaN bit patterns to the processor: faster for float-heavy programs, but the trace replays only on one
+    /// family of processors.
     #[arg(long)]
     pub(crate) no_canonical_nans: bool,
 }
 
-/// Writes the smallest run with the same failure signature that was found as a trace. Of a long sequence of a scenario, candidates
-/// go on from checkpoints of what they have in common; what comes out of it, a run from the start has confirmed. Exit code: that of this run; 2 when
-/// there is no failure, or it does not repeat.
+/// Writes the smallest run found with the same failure signature as a trace. For a long sequence of a scenario, candidates
+/// start from checkpoints of their common prefix; a run from the start confirms the result. Exit code: that of this run; 2 when
+/// there is no failure, or it is not reproduced.
 #[derive(Debug, Args)]
 pub(crate) struct ShrinkArgs {
     /// A trace, a run's folder or id, or one of latest, last-pass, last-fail.
     pub(crate) trace: String,
-    /// Where the smallest run is written [default: `<stem>.min.fozzy`, beside the trace]
+    /// The trace of the smallest run [default: `<stem>.min.fozzy`, beside the trace]
     #[arg(long, value_name = "PATH")]
     pub(crate) out: Option<PathBuf>,
-    /// Real time that it may take; what was found until then is kept.
+    /// The budget of real time; the smallest run found until then is kept.
     #[arg(long, value_name = "DURATION", default_value = "15s", value_parser = Duration::parse)]
     pub(crate) budget: Duration,
-    /// What is made smaller: steps, values and standard input; who is next, where several could be; planned faults.
+    /// What to shrink: `input` is steps, values and standard input; `schedule` the order of turns; `faults` the planned faults.
     #[arg(long, value_name = "WHAT", default_value = "all")]
     pub(crate) minimize: MinimizeArg,
-    /// Take any other failure that is smaller for the one that is looked for.
+    /// Accept smaller failures with another signature too.
     #[arg(long)]
     pub(crate) aggressive: bool,
-    /// How many candidates are executed at a time. The result is the same.
+    /// Candidates that are executed in parallel. The result does not depend on it.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=256))]
     pub(crate) jobs: u32,
-    /// Mark which decisions and bytes of the smallest run may be any other without losing the failure; it takes as long again
+    /// Mark the decisions and bytes of the smallest run that do not matter for the failure; takes as long again
     /// at most.
     #[arg(long, conflicts_with = "aggressive")]
     pub(crate) explain: bool,
@@ -641,7 +641,7 @@ pub(crate) struct ShrinkArgs {
     pub(crate) reporter: ReporterArg,
 }
 
-/// What is made smaller.
+/// What to shrink.
 #[derive(Clone, Copy, Debug, PartialEq, ValueEnum)]
 pub(crate) enum MinimizeArg {
     All,
@@ -650,56 +650,56 @@ pub(crate) enum MinimizeArg {
     Faults,
 }
 
-/// Leaves out each planned fault, each pair of those that are not needed alone, and each triple of which no pair is. Exit code: 0, or 2 when there is no
-/// failure, it does not repeat, or no fault was planned.
+/// Runs without each planned fault, without pairs, and without triples, and reports which are needed. Exit code: 0, or 2 when there is no
+/// failure, it is not reproduced, or no fault was planned.
 #[derive(Debug, Args)]
 pub(crate) struct AblateArgs {
     /// A trace, a run's folder or id, or one of latest, last-pass, last-fail.
     pub(crate) trace: String,
 }
 
-/// Exit code: 0, or 2 when it is no program.
+/// Exit code: 0, or 2 when the target is not a program.
 #[derive(Debug, Args)]
 pub(crate) struct InspectArgs {
     /// Any target of `run`.
     pub(crate) target: PathBuf,
 }
 
-/// Executes recorded runs again in a build that notes which edges are taken. Exit code: 0, or 2 when a run cannot be
-/// executed again as it was recorded.
+/// Executes recorded runs again with coverage instrumentation. Exit code: 0, or 2 when a run cannot be
+/// reproduced as it was recorded.
 #[derive(Debug, Args)]
 pub(crate) struct CoverageArgs {
-    /// A trace, a run's folder or id, or one of latest, last-pass, last-fail; or a folder with traces, all of them together;
-    /// with --target a folder with inputs, as `fozzy fuzz` keeps them.
+    /// A trace, a run's folder or id, or one of latest, last-pass, last-fail; or a folder of traces, taken together;
+    /// with --target a folder of inputs, such as a corpus of `fozzy fuzz`.
     pub(crate) run: String,
-    /// The program that is given each file of the folder, any target of `run`. A file is standard input, or the bytes of a
-    /// fuzz target if the program exports `fozzy:scenario/fuzz`; those that end with `.fozzy` are traces still.
+    /// The program that gets each file of the folder as its input, any target of `run`. A file is standard input, or the bytes of a
+    /// fuzz target if the program exports `fozzy:scenario/fuzz`; files that end with `.fozzy` are traces.
     #[arg(long, value_name = "TARGET")]
     pub(crate) target: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) given: InputArgs,
-    /// What to write: a table for people, an lcov tracefile, one page of HTML, or the document with everything.
+    /// Output format: a table, an lcov tracefile, one page of HTML, or the whole document as JSON.
     #[arg(long, value_name = "FORMAT", default_value = "summary")]
     pub(crate) format: CoverageFormatArg,
     /// Write it to this file instead of standard output.
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
-    /// How many functions that were never called, and branches that went one way only, the summary lists.
+    /// The number of uncovered functions and branches that the summary lists.
     #[arg(long, value_name = "N", default_value_t = 12)]
     pub(crate) uncovered: usize,
-    /// Show the files of dependencies and of the toolchain one by one, not only their sum.
+    /// List the files of dependencies and of the toolchain one by one, instead of only their total.
     #[arg(long)]
     pub(crate) all: bool,
-    /// Look only at core modules with this name; `*` stands for all, generated ones too.
+    /// Only core modules with this name; `*` stands for all, generated ones too.
     #[arg(long, value_name = "NAME", num_args = 1..)]
     pub(crate) instrument: Vec<String>,
-    /// Count how often, up to 255 for each guest, instead of whether.
+    /// Count how often an edge was taken, up to 255 for each guest, instead of whether.
     #[arg(long)]
     pub(crate) counters: bool,
-    /// Sources are shown from below this folder only.
+    /// Show only sources below this folder.
     #[arg(long, value_name = "FOLDER", default_value = ".")]
     pub(crate) sources: Vec<PathBuf>,
-    /// Arguments of the program that is given inputs.
+    /// Arguments of the target.
     #[arg(last = true, value_name = "ARGS", requires = "target")]
     pub(crate) args: Vec<String>,
 }
@@ -718,10 +718,10 @@ pub(crate) enum CoverageFormatArg {
 pub(crate) struct CiArgs {
     /// A trace, a bundle, a run's folder or id, or one of latest, last-pass, last-fail.
     pub(crate) trace: String,
-    /// Runs that should have come out alike; at least two.
+    /// Runs that are expected to agree; at least two.
     #[arg(long = "flake-run", value_name = "RUN_OR_TRACE")]
     pub(crate) flake_runs: Vec<String>,
-    /// Percent of those that may differ from the most frequent outcome [default: 0]
+    /// Percentage of them that may differ from the most frequent outcome [default: 0]
     #[arg(long, value_name = "PERCENT", value_parser = clap::value_parser!(u8).range(0..=100), requires = "flake_runs")]
     pub(crate) flake_budget: Option<u8>,
 }
@@ -729,39 +729,39 @@ pub(crate) struct CiArgs {
 /// Traces.
 #[derive(Debug, Subcommand)]
 pub(crate) enum TraceCommand {
-    /// Check every byte of a trace.
+    /// Verify every checksum of a trace.
     Verify(TraceVerifyArgs),
-    /// Print the calls and decisions of a trace, one a line.
+    /// Print the calls and decisions of a trace, one per line.
     Show(TraceShowArgs),
 }
 
-/// Exit code: 0 when the trace is whole and sound, else 2.
+/// Exit code: 0 when the trace is intact, else 2.
 #[derive(Debug, Args)]
 pub(crate) struct TraceVerifyArgs {
     /// A trace, a run's folder or id, or one of latest, last-pass, last-fail.
     pub(crate) trace: String,
 }
 
-/// Executes the trace again, proves that it is the same run, and prints what was asked for.
+/// Replays the trace, verifies that the run is the same, and prints its calls.
 #[derive(Debug, Args)]
 pub(crate) struct TraceShowArgs {
     /// A trace, a run's folder or id, or one of latest, last-pass, last-fail.
     pub(crate) trace: String,
-    /// Only these calls: by index (`100..200`, `..50`, `900..`) or by virtual time (`1s..2.5s`).
+    /// Only these calls, by index (`100..200`, `..50`, `900..`) or by virtual time (`1s..2.5s`).
     #[arg(long, value_name = "FROM..TO")]
     pub(crate) at: Option<String>,
 }
 
-/// Exit code: 0 when nothing is wrong, else 2.
+/// Exit code: 0 when no problem was found, else 2.
 #[derive(Debug, Args)]
 pub(crate) struct DoctorArgs {
-    /// Audit a program too; goes with --scenario, which implies it.
+    /// Also audit a program; requires --scenario, which implies it.
     #[arg(long, requires = "scenario")]
     pub(crate) deep: bool,
-    /// The program to execute several times and to compare in everything; any target of `run`.
+    /// The program to execute several times; all executions must be identical. Any target of `run`.
     #[arg(long, value_name = "TARGET")]
     pub(crate) scenario: Option<PathBuf>,
-    /// How many times it is executed, at least twice.
+    /// The number of executions; at least two.
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(2..=10_000))]
     pub(crate) runs: u32,
     /// The seed of all executions.
@@ -776,7 +776,7 @@ pub(crate) struct DoctorArgs {
     pub(crate) args: Vec<String>,
 }
 
-/// Exit code: 0 when nothing is wrong, else 2.
+/// Exit code: 0 when no problem was found, else 2.
 #[derive(Debug, Args)]
 pub(crate) struct ValidateArgs {
     /// A plan file.
@@ -800,7 +800,7 @@ pub(crate) struct CompletionsArgs {
 /// Exit code: 0; 2 when it cannot be written.
 #[derive(Debug, Args)]
 pub(crate) struct ManArgs {
-    /// The folder for the pages; it need not exist.
+    /// The folder of the pages; it is created if missing.
     #[arg(value_name = "DIR")]
     pub(crate) folder: PathBuf,
 }

@@ -28,7 +28,7 @@ pub(crate) fn install() {
     }
 }
 
-/// Whether the next Ctrl-C asks the command to come to its end by itself.
+/// Whether the next Ctrl-C asks the command to stop gracefully.
 static ASKING: AtomicBool = AtomicBool::new(false);
 /// Whether it was asked.
 static ASKED: AtomicBool = AtomicBool::new(false);
@@ -76,12 +76,12 @@ pub(crate) fn yield_to_handler() {
     }
 }
 
-/// Longest wait for somebody to read our last words.
+/// Longest wait for a reader of the last message.
 const LAST_WORDS_WAIT: Duration = Duration::from_millis(200);
 
-/// Writes to stderr, unless nobody reads it: the program may be stuck there in the middle of a write, and Ctrl-C is
+/// Writes to stderr, unless it is not being read: the program may be stuck there in the middle of a write, and Ctrl-C is
 /// then the only way out.
-#[allow(clippy::disallowed_methods, reason = "a signal of the real machine; no execution goes on after it")]
+#[allow(clippy::disallowed_methods, reason = "a signal of the real machine; no execution continues after it")]
 fn say_briefly(words: &'static [u8]) {
     let (said, waiting) = mpsc::channel();
     std::thread::spawn(move || {

@@ -1,8 +1,8 @@
 //! What is printed where.
 //!
 //! Data goes to stdout, everything else to stderr. A reader that closes our stdout early (`| head`) has
-//! seen enough: writing stops, the command goes on, and its exit code is the run's. Any other failure to
-//! write there (a full disk) loses data that somebody wanted: the command ends with an error.
+//! seen enough: writing stops, the command continues, and its exit code is the run's. Any other failure to
+//! write there (a full disk) loses data: the command ends with an error.
 
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "this is the place that prints")]
 

@@ -106,11 +106,11 @@ impl ExploreReport {
 struct NoObserver;
 
 impl ExplorationObserver for NoObserver {
-    fn stepped(&mut self, _: &Stats) -> bool {
+    fn on_step(&mut self, _: &Stats) -> bool {
         true
     }
 
-    fn found(&mut self, _: &FailureRecord<DecisionPath>) -> Result<(), HarnessError> {
+    fn on_failure(&mut self, _: &FailureRecord<DecisionPath>) -> Result<(), HarnessError> {
         Ok(())
     }
 }

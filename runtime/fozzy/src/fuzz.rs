@@ -151,21 +151,21 @@ struct FindingCollector {
 
 impl FuzzObserver for FindingCollector {
     #[allow(clippy::disallowed_methods, reason = "real time ends a campaign that was bounded by it, and nothing else")]
-    fn executed(&mut self, _: &Stats) -> bool {
+    fn on_execution(&mut self, _: &Stats) -> bool {
         self.calls += 1;
         !self.calls.is_multiple_of(LOOK_EVERY) || self.until.is_none_or(|until| Instant::now() < until)
     }
 
-    fn added(&mut self, testcase: &Testcase) -> Result<(), HarnessError> {
+    fn on_testcase(&mut self, testcase: &Testcase) -> Result<(), HarnessError> {
         self.corpus.push(testcase.input.to_vec());
         Ok(())
     }
 
-    fn found(&mut self, _: &FailureRecord) -> Result<(), HarnessError> {
+    fn on_failure(&mut self, _: &FailureRecord) -> Result<(), HarnessError> {
         Ok(())
     }
 
-    fn minimized(&mut self, _: &[u8], _: &Verdict) -> Result<(), HarnessError> {
+    fn on_minimized(&mut self, _: &[u8], _: &Verdict) -> Result<(), HarnessError> {
         Ok(())
     }
 }

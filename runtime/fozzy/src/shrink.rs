@@ -103,7 +103,7 @@ impl Trace {
             ShrinkError::Harness(why) => Error::Harness(why.to_string()),
             refused => Error::Trace(refused.to_string()),
         })?;
-        let (smallest, _) = targets[0].record(recording, &shrunk.story)?;
+        let (smallest, _) = targets[0].record(recording, &shrunk.smallest)?;
         let (before, after) = (Size::of(shrunk.before), Size::of(shrunk.after));
         Ok(ShrinkReport { trace: Trace::of(smallest), before, after, executions: shrunk.tries })
     }

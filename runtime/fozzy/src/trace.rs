@@ -98,7 +98,7 @@ impl Trace {
     pub fn replay_against(&self, program: &Program) -> Result<Replay, Error> {
         let mut original = session_of(&self.recording)?;
         let mut other = PreparedProgram::against(&self.recording, program.loaded())?.session()?;
-        let against = fozzy_search::against(&self.recording, &mut original, &mut other)?;
+        let against = fozzy_search::replay_against(&self.recording, &mut original, &mut other)?;
         let difference = against.divergence.map(|divergence| {
             let recorded = divergence.recorded.map_or_else(|| "nothing".to_owned(), |entry| entry.call);
             let asked = divergence.asked.map_or_else(|| "nothing".to_owned(), |entry| entry.call);

@@ -98,6 +98,7 @@ pub struct MemoryFile {
     pub fail_after: Option<u64>,
     /// Scenario files: each allocation takes up to 30 % more than was asked for, by this number. Default: just that.
     pub fragmentation_seed: Option<u64>,
+    #[allow(rustdoc::broken_intra_doc_links, reason = "the JSON Schema shows this text as it is")]
     /// Scenario files: factors by which allocations are enlarged, in turn, such as [1, 2, 4]. Default: [1].
     #[schemars(inner(range(min = 1)))]
     pub pressure_wave: Option<Vec<u64>>,

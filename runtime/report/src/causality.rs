@@ -144,7 +144,7 @@ pub fn causality_lines(document: &CausalityDocument) -> String {
         text.push_str(&format!("{decision:>10}  {:>7}  {interval:<11} |{bar}|{mark}\n", percent(*chance)));
     }
     match turn {
-        None => text.push_str("no moment made it more likely\n"),
+        None => text.push_str("no decision made it more likely\n"),
         Some(turn) => {
             let CausalityTurn { decision, before, after, .. } = turn;
             let (from, to) = (percent(before.chance), percent(after.chance));

@@ -91,7 +91,7 @@ pub fn pretty(summary: &RunSummary, style: Style, is_own: impl Fn(&StackFrame) -
     if let Some(replay) = &summary.replay {
         let word = match (&replay.against, replay.equal) {
             (None, true) => format!("{good}the same run{end}: calls, output, end, virtual time, memory and fuel"),
-            (None, false) => format!("{bad}not the run that was recorded{end}"),
+            (None, false) => format!("{bad}not the recorded run{end}"),
             (Some(_), true) => "the changed program made the same calls to the end".to_owned(),
             (Some(_), false) => "the changed program went another way".to_owned(),
         };
@@ -132,7 +132,7 @@ fn explained_line(decision: &ExplainedDecision) -> String {
     let ExplainedDecision { step, site, answer, tried, free } = decision;
     let step = step.map(|step| format!("step {step}  ")).unwrap_or_default();
     let what = match (free, tried) {
-        (true, _) => format!("may be any: {tried} others fail so too"),
+        (true, _) => format!("may be any: {tried} others fail in the same way"),
         (false, 0) => "there is no other".to_owned(),
         (false, _) => "matters".to_owned(),
     };

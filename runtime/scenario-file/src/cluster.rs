@@ -7,8 +7,6 @@ use std::collections::BTreeSet;
 
 /// Nodes that a cluster can have.
 pub(crate) const NODES_MAX: usize = 64;
-/// Nodes of a cluster that says nothing about them.
-const NODES_DEFAULT: u32 = 3;
 
 /// A file with `distributed`.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Deserialize)]
@@ -130,7 +128,7 @@ impl Cluster {
     /// The names of its nodes.
     #[must_use]
     pub fn names(&self) -> Vec<String> {
-        let numbered = || (0..self.node_count.unwrap_or(NODES_DEFAULT)).map(|number| format!("n{number}")).collect();
+        let numbered = || (0..self.node_count.unwrap_or_default()).map(|number| format!("n{number}")).collect();
         self.nodes.clone().unwrap_or_else(numbered)
     }
 
@@ -178,6 +176,16 @@ impl ClusterStep {
 }
 
 impl ClusterInvariant {
+    /// The key that it looks at.
+    #[must_use]
+    pub fn key(&self) -> &str {
+        match self {
+            ClusterInvariant::KvAllEqual { key }
+            | ClusterInvariant::KvPresentOnAll { key }
+            | ClusterInvariant::KvNodeEquals { key, .. } => key,
+        }
+    }
+
     /// The names of all kinds.
     pub const KINDS: &'static [&'static str] = &["kv_all_equal", "kv_present_on_all", "kv_node_equals"];
 
@@ -199,6 +207,10 @@ impl ClusterFile {
         let at = |field: &str| node.member(field).unwrap_or(node).at;
         if cluster.nodes.is_some() && cluster.node_count.is_some() {
             return Err(ReadProblem::at(at("node_count"), "node_count: not beside `nodes`"));
+        }
+        if cluster.nodes.is_none() && cluster.node_count.is_none() {
+            let what = "distributed: expected `nodes` (their names) or `node_count` (how many), found neither";
+            return Err(ReadProblem::at(node.at, what));
         }
         let many = cluster.node_count.is_some_and(|count| count as usize > NODES_MAX);
         let names = if many { Vec::new() } else { cluster.names() };

@@ -106,7 +106,7 @@ impl Condition {
     }
 }
 
-/// Its shape is looked at by [`Condition::read`], which knows places.
+/// Its shape is looked at by `Condition::read`, which knows places.
 impl<'de> Deserialize<'de> for Condition {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Condition, D::Error> {
         IgnoredAny::deserialize(from)?;

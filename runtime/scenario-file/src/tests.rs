@@ -186,6 +186,8 @@ fn the_three_shapes_are_told_apart() {
     assert_eq!(cluster(&format!("\"node_count\":3,\"steps\":[{put}],\"invariants\":[]")), "distributed c");
     let refused = cluster(&format!("\"nodes\":[\"n0\",\"n2\"],\"steps\":[{put}]"));
     assert!(refused.contains("client_put: node: unknown node `n1`; did you mean `n0`?"), "{refused}");
+    let refused = cluster(&format!("\"steps\":[{put}]"));
+    assert!(refused.contains("distributed: expected `nodes` (their names) or `node_count` (how many)"), "{refused}");
     let suites = "{\"version\":1,\"name\":\"s\",\"suites\":[{\"name\":\"x\",\"scenarios\":[\"*.fozzy.json\"]}]}";
     assert_eq!(said(suites), "suites s");
 }

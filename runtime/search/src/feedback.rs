@@ -75,24 +75,24 @@ pub struct Feedback {
 
 impl Feedback {
     /// Looks at the last execution of `target`, and says how many features are new.
-    pub fn note(&mut self, target: &dyn FuzzTarget, memory: MemoryUse) -> u32 {
+    pub fn observe(&mut self, target: &dyn FuzzTarget, memory: MemoryUse) -> u32 {
         let mut fresh = 0;
         let mut number = 1;
         target.coverage(&mut |bytes| {
-            fresh += self.note_module(number, bytes);
+            fresh += self.observe_module(number, bytes);
             number += 1;
         });
         let memory = memory_classes(memory);
         let edges = self.edges;
         let (once, twice) = (self.once, self.twice);
-        fresh += self.note_module(0, &memory);
+        fresh += self.observe_module(0, &memory);
         // Memory is no edge.
         (self.edges, self.once, self.twice) = (edges, once, twice);
         fresh
     }
 
     /// The same for one module; 0 is for what is no module.
-    pub(crate) fn note_module(&mut self, number: usize, bytes: &[u8]) -> u32 {
+    pub(crate) fn observe_module(&mut self, number: usize, bytes: &[u8]) -> u32 {
         if self.modules.len() <= number {
             self.modules.resize_with(number + 1, ModuleCoverage::default);
         }
@@ -214,7 +214,7 @@ impl Feedback {
     }
 
     /// Takes what others have seen of a module as seen. What does not fit it is left out.
-    pub(crate) fn know(&mut self, number: usize, classes: &[u8]) {
+    pub(crate) fn merge_known(&mut self, number: usize, classes: &[u8]) {
         let Some(module) = self.modules.get_mut(number) else { return };
         for (seen, theirs) in module.seen.iter_mut().zip(classes.as_chunks::<8>().0) {
             let new = u64::from_le_bytes(*theirs) & !*seen;
@@ -328,14 +328,14 @@ mod tests {
     #[test]
     fn executions_of_an_edge_are_counted_up_to_three() {
         let mut feedback = Feedback::default();
-        let note = |feedback: &mut Feedback, bytes: &[u8]| {
-            let fresh = feedback.note_module(1, bytes);
+        let observe = |feedback: &mut Feedback, bytes: &[u8]| {
+            let fresh = feedback.observe_module(1, bytes);
             (fresh, feedback.once, feedback.twice)
         };
-        assert_eq!(note(&mut feedback, &[1, 0, 3]), (2, 2, 0));
-        assert_eq!(note(&mut feedback, &[1, 0, 0]), (0, 1, 1));
-        assert_eq!(note(&mut feedback, &[4, 1, 0]), (2, 2, 0));
-        assert_eq!(note(&mut feedback, &[4, 0, 3]), (0, 1, 1));
+        assert_eq!(observe(&mut feedback, &[1, 0, 3]), (2, 2, 0));
+        assert_eq!(observe(&mut feedback, &[1, 0, 0]), (0, 1, 1));
+        assert_eq!(observe(&mut feedback, &[4, 1, 0]), (2, 2, 0));
+        assert_eq!(observe(&mut feedback, &[4, 0, 3]), (0, 1, 1));
         assert_eq!(feedback.totals(), (3, 4));
     }
 }

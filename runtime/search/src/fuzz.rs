@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!          ┌────────────── corpus ◀── new coverage? ── feedback ◀─┐
-//! schedule ┴▶ testcase ─▶ mutate ─▶ input ─▶ dyn Target ─▶ outcome ┤
+//! schedule ┴▶ testcase ─▶ mutate ─▶ input ─▶ dyn FuzzTarget ─▶ outcome ┤
 //!                            ▲                  │ comparisons      └─ failed ─▶ findings, by signature
 //!                            └── dictionary, ◀──┘
 //!                                input-to-state
@@ -31,7 +31,7 @@ mod target;
 
 pub use campaign::{Campaign, CampaignEnd, FuzzObserver, Options, Stats};
 pub use corpus::{Corpus, Testcase};
-pub use corpus_minimize::{InputCoverage, cover};
+pub use corpus_minimize::{InputCoverage, minimize_corpus};
 pub use dictionary::{Dictionary, DictionaryError, Token};
 pub use mutate::{MUTATORS, Mutator};
 pub use structured_input::StructuredInput;

@@ -43,11 +43,11 @@ pub struct DecisionKey {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Decision {
     /// Where it stands.
-    pub spot: DecisionKey,
+    pub key: DecisionKey,
     /// The place in the program, or the import, that asked.
     pub site: String,
     /// Which answers there were.
-    pub asked: AnswerDomain,
+    pub domain: AnswerDomain,
     /// Which one was given.
     pub answer: Override,
     /// Whether the seed gave it.
@@ -92,7 +92,7 @@ impl KeyedSource {
     }
 
     /// The same as it is now, which goes on by itself with other answers.
-    pub(crate) fn apart(&self, answers: Arc<BTreeMap<DecisionKey, Override>>, log: DecisionLog) -> KeyedSource {
+    pub(crate) fn fork_with(&self, answers: Arc<BTreeMap<DecisionKey, Override>>, log: DecisionLog) -> KeyedSource {
         let KeyedSource { beneath, calm, part, asked, .. } = self;
         KeyedSource { beneath: beneath.clone(), answers, calm: *calm, part: *part, asked: asked.clone(), log }
     }
@@ -121,7 +121,7 @@ impl KeyedSource {
         KeyedSource { beneath: self.beneath.observing(observations, observed), ..self }
     }
 
-    fn spot(&mut self, Question { node, purpose, .. }: Question<'_>) -> DecisionKey {
+    fn key_of(&mut self, Question { node, purpose, .. }: Question<'_>) -> DecisionKey {
         if let Purpose::Choice(part) = purpose
             && node == NodeId(0)
             && part != self.part
@@ -130,35 +130,35 @@ impl KeyedSource {
             self.asked.clear();
         }
         let count = self.asked.entry((node, purpose)).or_default();
-        let spot = DecisionKey { part: self.part, node, purpose, nth: *count };
+        let key = DecisionKey { part: self.part, node, purpose, nth: *count };
         *count += 1;
-        spot
+        key
     }
 
     /// The answer that is given, where `drawn` is that of the seed or the recording.
     fn answer(&mut self, question: Question<'_>, bound: u64, drawn: (u64, Origin)) -> (u64, Origin) {
-        let spot = self.spot(question);
-        let answer = match self.answers.get(&spot) {
+        let key = self.key_of(question);
+        let answer = match self.answers.get(&key) {
             Some(Override::Number(number)) => (*number).min(bound - 1),
             None if self.calm && is_chance(question.purpose) => 0,
             Some(Override::Bytes(_)) | None => drawn.0,
         };
         let origin = if answer == drawn.0 { drawn.1 } else { Origin::Explicit };
-        self.note(spot, question.site, AnswerDomain::Below(bound), || Override::Number(answer), origin);
+        self.record(key, question.site, AnswerDomain::Below(bound), || Override::Number(answer), origin);
         (answer, origin)
     }
 
-    fn note(
+    fn record(
         &self,
-        spot: DecisionKey,
+        key: DecisionKey,
         site: &str,
-        asked: AnswerDomain,
+        domain: AnswerDomain,
         answer: impl FnOnce() -> Override,
         origin: Origin,
     ) {
         let mut log = self.log.lock().unwrap_or_else(PoisonError::into_inner);
         if log.len() < LOGGED_MAX {
-            log.push(Decision { spot, site: site.to_owned(), asked, answer: answer(), origin });
+            log.push(Decision { key, site: site.to_owned(), domain, answer: answer(), origin });
         }
     }
 }
@@ -176,8 +176,8 @@ impl DecisionSource for KeyedSource {
 
     fn fill(&mut self, question: Question<'_>, out: &mut [u8]) -> Origin {
         self.beneath.fill(question, out);
-        let spot = self.spot(question);
-        let given = match self.answers.get(&spot) {
+        let key = self.key_of(question);
+        let given = match self.answers.get(&key) {
             Some(Override::Bytes(text)) => unhex(text),
             Some(Override::Number(_)) | None => None,
         };
@@ -189,7 +189,7 @@ impl DecisionSource for KeyedSource {
         } else {
             Origin::Seed
         };
-        self.note(spot, question.site, AnswerDomain::Bytes(out.len()), || Override::Bytes(hex(out)), origin);
+        self.record(key, question.site, AnswerDomain::Bytes(out.len()), || Override::Bytes(hex(out)), origin);
         origin
     }
 
@@ -199,7 +199,7 @@ impl DecisionSource for KeyedSource {
 
     fn fork(&self) -> Box<dyn DecisionSource> {
         let log = self.log.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        Box::new(self.apart(Arc::clone(&self.answers), Arc::new(Mutex::new(log))))
+        Box::new(self.fork_with(Arc::clone(&self.answers), Arc::new(Mutex::new(log))))
     }
 
     fn observe(&mut self, ask: &BackendRequest, bytes: &mut Inputs) -> ObservationLookup {
@@ -221,13 +221,13 @@ mod tests {
         Question { node: NodeId(0), purpose: Purpose::Choice(DecisionPart::step(0, step)), site: "test" }
     }
 
-    fn spot(step: u32, nth: u64) -> DecisionKey {
+    fn key_of(step: u32, nth: u64) -> DecisionKey {
         DecisionKey { part: DecisionPart::step(0, step), node: NodeId(0), purpose: ask(step).purpose, nth }
     }
 
     #[test]
     fn an_answer_stays_with_its_step_when_others_are_left_out() {
-        let answers = Arc::new(BTreeMap::from([(spot(2, 1), Override::Number(5))]));
+        let answers = Arc::new(BTreeMap::from([(key_of(2, 1), Override::Number(5))]));
         let draw = |steps: &[u32]| -> Vec<(u64, Origin)> {
             let mut source = KeyedSource::new(Seed(7), Arc::clone(&answers), DecisionLog::default());
             let draws = steps.iter().flat_map(|step| [*step; 2]);
@@ -258,7 +258,7 @@ mod tests {
 
     #[test]
     fn an_answer_that_does_not_fit_is_brought_to_one_that_does_and_all_is_logged() {
-        let answers = [(spot(0, 0), Override::Number(50)), (spot(0, 1), Override::Bytes("0102".into()))];
+        let answers = [(key_of(0, 0), Override::Number(50)), (key_of(0, 1), Override::Bytes("0102".into()))];
         let answers = Arc::new(BTreeMap::from(answers));
         let log = DecisionLog::default();
         let mut source = KeyedSource::new(Seed(7), answers, Arc::clone(&log));
@@ -271,7 +271,7 @@ mod tests {
             .lock()
             .expect("nobody panicked")
             .iter()
-            .map(|decision| (decision.spot.nth, decision.asked, decision.answer.clone(), decision.origin))
+            .map(|decision| (decision.key.nth, decision.domain, decision.answer.clone(), decision.origin))
             .collect();
         let expected = [
             (0, AnswerDomain::Below(10), Override::Number(9), Origin::Explicit),

@@ -3,9 +3,9 @@
 //! ```text
 //! Recording ─▶ Recorded source ─▶ dyn Executor ─▶ compare with what was recorded
 //! seed ───────▶ Seeded source ──▶ dyn Executor, N times ─▶ compare with each other
-//! Recording ─▶ Guided source ───▶ dyn Stage, many times ─▶ the smallest story with the same failure
-//! seed, corpus ▶ Campaign ───────▶ dyn Target ────────────▶ findings, a larger corpus
-//! seed ────────▶ Exploration ────▶ dyn Ground, from checkpoints ▶ findings
+//! Recording ─▶ Keyed source ────▶ dyn ReplayTarget, many times ─▶ the smallest candidate with the same failure
+//! seed, corpus ▶ Campaign ───────▶ dyn FuzzTarget ────────▶ findings, a larger corpus
+//! seed ────────▶ Exploration ────▶ dyn StatefulTarget, from checkpoints ▶ findings
 //! ```
 //!
 //! Invariants: nothing here knows how an execution is performed; a difference is always named by its
@@ -31,4 +31,4 @@ pub use branch::Branch;
 pub use compare::{CallDivergence, OutcomeDifference, ReplaySide, compare, locate};
 pub use feedback::Feedback;
 pub use findings::{FailureRecord, Findings};
-pub use replay::{CrossReplay, ReplayResult, against, replay, source_of};
+pub use replay::{CrossReplay, ReplayResult, replay, replay_against, source_of};

@@ -65,7 +65,7 @@ pub fn replay(
 ///
 /// # Errors
 /// When an execution fails for reasons of the machine.
-pub fn against(
+pub fn replay_against(
     recording: &Recording,
     original: &mut dyn Executor,
     changed: &mut dyn Executor,

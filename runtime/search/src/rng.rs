@@ -60,14 +60,14 @@ impl Rng {
 
     /// A place in something with `len` elements, which is not empty.
     #[inline]
-    pub(crate) fn place(&mut self, len: usize) -> usize {
+    pub(crate) fn index(&mut self, len: usize) -> usize {
         self.below(len as u64) as usize
     }
 
     /// A number from `least` to `most`.
     #[inline]
     pub(crate) fn between(&mut self, least: usize, most: usize) -> usize {
-        least + self.place(most - least + 1)
+        least + self.index(most - least + 1)
     }
 
     /// Whether something happens that happens once in `times`.

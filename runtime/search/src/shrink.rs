@@ -14,7 +14,7 @@
 //! is kept apart, as a find of its own; the same recording gives the same smallest story, however long it takes.
 //!
 //! Candidates are told by one player, or by several at a time: what would be tried next if the one before it is in vain is
-//! then told ahead, and forgotten where it is not (`ahead`).
+//! then told ahead, and forgotten where it is not (`speculated`).
 //! Not here: who executes ([`ReplayTarget`] and [`SequenceTarget`] are the engine's), files and budgets of time (`fozzy`).
 //!
 //! Source of the method: Zeller and Hildebrandt, "Simplifying and Isolating Failure-Inducing Input" (2002), with
@@ -72,7 +72,7 @@ pub trait ReplayTarget {
     ///
     /// # Errors
     /// When it fails for reasons of the machine.
-    fn perform(
+    fn execute(
         &mut self,
         plan: &Plan,
         inputs: &Inputs,
@@ -165,7 +165,7 @@ pub struct CandidateSize {
 #[derive(Debug)]
 pub struct ShrinkResult {
     /// The smallest story that was found.
-    pub story: ShrinkCandidate,
+    pub smallest: ShrinkCandidate,
     /// What the first one held.
     pub before: CandidateSize,
     /// What it holds.
@@ -175,7 +175,7 @@ pub struct ShrinkResult {
     /// Whether nothing more can be left out; not so when the budget ran out.
     pub is_minimal: bool,
     /// Other failures that were met on the way: each signature, and the first story that had it.
-    pub slips: BTreeMap<FailureSignature, ShrinkCandidate>,
+    pub other_failures: BTreeMap<FailureSignature, ShrinkCandidate>,
 }
 
 /// A recording cannot be shrunk.
@@ -185,7 +185,7 @@ pub enum ShrinkError {
     #[error("the recorded run passed: there is no failure to make smaller")]
     Passed,
     /// It does not repeat.
-    #[error("the recorded failure does not come again: recorded {recorded}, found {found}")]
+    #[error("the recorded failure is not reproduced: recorded {recorded}, found {found}")]
     Unstable {
         /// The recorded signature.
         recorded: String,
@@ -197,21 +197,21 @@ pub enum ShrinkError {
     Harness(#[from] HarnessError),
 }
 
-/// The smallest story of a recording's failure, as far as `go_on` gives time. Each of `stages` executes the recorded program;
+/// The smallest story of a recording's failure, as far as `may_continue` gives time. Each of `targets` executes the recorded program;
 /// there is at least one, and the result is the same with any number of them.
 ///
 /// # Errors
 /// When the recording passed or does not repeat, or the machine fails.
 pub fn shrink(
     recording: &Recording,
-    stages: &mut [&mut (dyn ReplayTarget + Send)],
+    targets: &mut [&mut (dyn ReplayTarget + Send)],
     options: Options,
-    go_on: &mut dyn FnMut(&ShrinkProgress) -> bool,
+    may_continue: &mut dyn FnMut(&ShrinkProgress) -> bool,
 ) -> Result<ShrinkResult, ShrinkError> {
     let mut tries = 0;
-    for walks in [true, false] {
-        let players = stages.iter_mut().map(|stage| ReplayWorker::new(&mut **stage, walks)).collect();
-        let mut shrinker = Shrinker::of(recording, players, options, &mut *go_on)?;
+    for is_incremental in [true, false] {
+        let workers = targets.iter_mut().map(|target| ReplayWorker::new(&mut **target, is_incremental)).collect();
+        let mut shrinker = Shrinker::of(recording, workers, options, &mut *may_continue)?;
         shrinker.tries += tries;
         let before = shrinker.size();
         let is_minimal = match shrinker.all() {
@@ -221,10 +221,10 @@ pub fn shrink(
         };
         let is_confirmed = shrinker.is_confirmed()?;
         tries = shrinker.tries;
-        if is_confirmed || !walks {
+        if is_confirmed || !is_incremental {
             let after = shrinker.size();
-            let Shrinker { story, slips, .. } = shrinker;
-            return Ok(ShrinkResult { story, before, after, tries, is_minimal, slips });
+            let Shrinker { smallest, other_failures, .. } = shrinker;
+            return Ok(ShrinkResult { smallest, before, after, tries, is_minimal, other_failures });
         }
     }
     unreachable!("what is not walked is confirmed")
@@ -242,34 +242,34 @@ pub struct ShrinkProgress {
 /// A source that tells a story, and the log of what it was asked.
 #[must_use]
 pub fn source(
-    story: &ShrinkCandidate,
+    smallest: &ShrinkCandidate,
     seed: Seed,
     observations: &Arc<[Observation]>,
 ) -> (Box<dyn DecisionSource>, DecisionLog) {
     let log = DecisionLog::default();
-    let guided = KeyedSource::new(seed, Arc::new(story.answers.clone()), Arc::clone(&log)).calm(story.calm);
-    (Box::new(guided.observing(Arc::clone(observations), story.inputs.clone())), log)
+    let guided = KeyedSource::new(seed, Arc::new(smallest.answers.clone()), Arc::clone(&log)).calm(smallest.calm);
+    (Box::new(guided.observing(Arc::clone(observations), smallest.inputs.clone())), log)
 }
 
 struct Shrinker<'a> {
     /// Those who tell candidates; the first of them tells what must be known now.
-    players: Vec<ReplayWorker<'a>>,
-    go_on: &'a mut dyn FnMut(&ShrinkProgress) -> bool,
+    workers: Vec<ReplayWorker<'a>>,
+    may_continue: &'a mut dyn FnMut(&ShrinkProgress) -> bool,
     options: Options,
     seed: Seed,
     observations: Arc<[Observation]>,
     signature: FailureSignature,
-    story: ShrinkCandidate,
+    smallest: ShrinkCandidate,
     /// What the story was asked.
     log: Arc<[Decision]>,
     /// Where it failed, if it is a scenario.
     position: Option<ScenarioPosition>,
     tries: u64,
     /// Digests of candidates that were executed in vain.
-    vain: BTreeSet<u64>,
+    rejected: BTreeSet<u64>,
     /// What was told ahead, for the story as it is.
-    ahead: BTreeMap<u64, CandidateResult>,
-    slips: BTreeMap<FailureSignature, ShrinkCandidate>,
+    speculated: BTreeMap<u64, CandidateResult>,
+    other_failures: BTreeMap<FailureSignature, ShrinkCandidate>,
 }
 
 /// What one execution of a candidate showed.
@@ -283,27 +283,27 @@ struct CandidateResult {
 
 /// A recording as a story, and what its execution showed.
 struct InitialReplay {
-    story: ShrinkCandidate,
-    told: CandidateResult,
+    smallest: ShrinkCandidate,
+    result: CandidateResult,
     signature: FailureSignature,
 }
 
 /// The recorded answers have numbers in the whole execution; repeating it tells which questions those were.
-fn first(recording: &Recording, stage: &mut dyn ReplayTarget) -> Result<InitialReplay, ShrinkError> {
+fn first(recording: &Recording, target: &mut dyn ReplayTarget) -> Result<InitialReplay, ShrinkError> {
     let Some(signature) = recording.outcome.verdict.signature.clone() else { return Err(ShrinkError::Passed) };
     let log = DecisionLog::default();
     let source = KeyedSource::recorded(recording, Arc::clone(&log));
-    let execution = stage.perform(&recording.plan, &recording.inputs, Box::new(source), 0..0)?;
-    let told = CandidateResult::of(execution, vec![take(&log).into()]);
-    if told.signature.as_ref() != Some(&signature) {
-        let found = told.signature.map_or_else(|| "no failure".to_owned(), |found| found.to_string());
+    let execution = target.execute(&recording.plan, &recording.inputs, Box::new(source), 0..0)?;
+    let result = CandidateResult::of(execution, vec![take(&log).into()]);
+    if result.signature.as_ref() != Some(&signature) {
+        let found = result.signature.map_or_else(|| "no failure".to_owned(), |found| found.to_string());
         return Err(ShrinkError::Unstable { recorded: signature.to_string(), found });
     }
-    let explicit = told.log.iter().flat_map(|part| &**part).filter(|decision| decision.origin == Origin::Explicit);
-    let answers = explicit.map(|decision| (decision.spot, decision.answer.clone())).collect();
-    let story =
+    let explicit = result.log.iter().flat_map(|part| &**part).filter(|decision| decision.origin == Origin::Explicit);
+    let answers = explicit.map(|decision| (decision.key, decision.answer.clone())).collect();
+    let smallest =
         ShrinkCandidate { plan: recording.plan.clone(), inputs: recording.inputs.clone(), answers, calm: false };
-    Ok(InitialReplay { story, told, signature })
+    Ok(InitialReplay { smallest, result, signature })
 }
 
 impl CandidateResult {
@@ -320,25 +320,25 @@ impl CandidateResult {
 impl<'a> Shrinker<'a> {
     fn of(
         recording: &Recording,
-        mut players: Vec<ReplayWorker<'a>>,
+        mut workers: Vec<ReplayWorker<'a>>,
         options: Options,
-        go_on: &'a mut dyn FnMut(&ShrinkProgress) -> bool,
+        may_continue: &'a mut dyn FnMut(&ShrinkProgress) -> bool,
     ) -> Result<Shrinker<'a>, ShrinkError> {
-        let InitialReplay { story, told, signature } = first(recording, players[0].stage())?;
+        let InitialReplay { smallest, result, signature } = first(recording, workers[0].target())?;
         Ok(Shrinker {
-            players,
-            go_on,
+            workers,
+            may_continue,
             options,
             seed: recording.seed,
             observations: Arc::clone(&recording.observations),
             signature,
-            story,
-            log: told.log(),
-            position: told.position,
+            smallest,
+            log: result.log(),
+            position: result.position,
             tries: 1,
-            vain: BTreeSet::new(),
-            ahead: BTreeMap::new(),
-            slips: BTreeMap::new(),
+            rejected: BTreeSet::new(),
+            speculated: BTreeMap::new(),
+            other_failures: BTreeMap::new(),
         })
     }
 
@@ -352,13 +352,13 @@ impl<'a> Shrinker<'a> {
             steps::isolate(self)?;
         }
         for _ in 0..ROUNDS_MAX {
-            let before = self.story.clone();
+            let before = self.smallest.clone();
             for pass in PASSES {
                 if self.wants(pass.dimension) {
                     (pass.run)(self)?;
                 }
             }
-            if self.story == before {
+            if self.smallest == before {
                 break;
             }
         }
@@ -367,12 +367,12 @@ impl<'a> Shrinker<'a> {
 
     /// Whether a whole run of the story fails as it should, which needs no looking where none was walked.
     fn is_confirmed(&mut self) -> Result<bool, HarnessError> {
-        if !self.players.iter().any(ReplayWorker::has_walked) {
+        if !self.workers.iter().any(ReplayWorker::has_replayed) {
             return Ok(true);
         }
         self.tries += 1;
-        let told = self.players[0].perform(&self.story, self.seed, &self.observations, 0..0)?;
-        Ok(told.signature.as_ref() == Some(&self.signature))
+        let result = self.workers[0].execute(&self.smallest, self.seed, &self.observations, 0..0)?;
+        Ok(result.signature.as_ref() == Some(&self.signature))
     }
 
     /// What the seed decided about faults, turns and the network becomes part of the story, each with its step.
@@ -380,12 +380,12 @@ impl<'a> Shrinker<'a> {
         if self.log.len() == LOGGED_MAX {
             return Ok(());
         }
-        let mut candidate = ShrinkCandidate { calm: true, ..self.story.clone() };
-        for decision in self.log.iter().filter(|decision| is_chance(decision.spot.purpose)) {
+        let mut candidate = ShrinkCandidate { calm: true, ..self.smallest.clone() };
+        for decision in self.log.iter().filter(|decision| is_chance(decision.key.purpose)) {
             let is_told =
                 faults::strikes_at(&candidate.plan, decision) || !faults::is_strike(&candidate.plan, decision);
             if is_told && !values::is_simplest(decision) {
-                candidate.answers.insert(decision.spot, decision.answer.clone());
+                candidate.answers.insert(decision.key, decision.answer.clone());
             }
         }
         self.attempt(candidate)?;
@@ -398,10 +398,10 @@ impl<'a> Shrinker<'a> {
 
     fn size(&self) -> CandidateSize {
         CandidateSize {
-            steps: steps::count(&self.story.plan, self.position),
-            faults: self.story.plan.faults.len(),
+            steps: steps::count(&self.smallest.plan, self.position),
+            faults: self.smallest.plan.faults.len(),
             decisions: self.log.iter().filter(|decision| !values::is_simplest(decision)).count(),
-            input_bytes: self.story.inputs.get(&self.story.plan.main.stdin.bytes).map_or(0, |bytes| bytes.len()),
+            input_bytes: self.smallest.inputs.get(&self.smallest.plan.main.stdin.bytes).map_or(0, |bytes| bytes.len()),
         }
     }
 
@@ -414,48 +414,48 @@ impl<'a> Shrinker<'a> {
     /// in vain: what is told ahead when there is somebody to tell it.
     fn attempt_before(&mut self, candidate: ShrinkCandidate, next: &NextCandidates<'_>) -> Result<bool, ShrinkHalt> {
         let candidate = steps::relevant(candidate);
-        if candidate == self.story {
+        if candidate == self.smallest {
             return Ok(false);
         }
         let digest = digest(&candidate);
-        if self.vain.contains(&digest) {
+        if self.rejected.contains(&digest) {
             return Ok(false);
         }
         let progress = ShrinkProgress { tries: self.tries, size: self.size() };
-        if !(self.go_on)(&progress) {
+        if !(self.may_continue)(&progress) {
             return Err(ShrinkHalt::Budget);
         }
         self.tries += 1;
-        let told = match self.ahead.remove(&digest) {
-            Some(told) => told,
-            None => self.tell_ahead(&candidate, next)?,
+        let result = match self.speculated.remove(&digest) {
+            Some(result) => result,
+            None => self.replay_speculatively(&candidate, next)?,
         };
-        if told.signature.as_ref() != Some(&self.signature) {
-            self.vain.insert(digest);
-            let other = told.signature.clone().filter(is_own);
+        if result.signature.as_ref() != Some(&self.signature) {
+            self.rejected.insert(digest);
+            let other = result.signature.clone().filter(is_own);
             let Some(other) = other else { return Ok(false) };
             if !self.options.aggressive {
-                self.slips.entry(other).or_insert(candidate);
+                self.other_failures.entry(other).or_insert(candidate);
                 return Ok(false);
             }
         }
-        let log = told.log();
-        if order::compare((&candidate, &log), (&self.story, &self.log)).is_gt() {
-            self.vain.insert(digest);
+        let log = result.log();
+        if order::compare((&candidate, &log), (&self.smallest, &self.log)).is_gt() {
+            self.rejected.insert(digest);
             return Ok(false);
         }
-        self.signature = told.signature.unwrap_or_else(|| self.signature.clone());
+        self.signature = result.signature.unwrap_or_else(|| self.signature.clone());
         self.log = log;
-        self.position = told.position;
-        self.story = candidate;
+        self.position = result.position;
+        self.smallest = candidate;
         // Answers to what nobody asks any more, and steps after the failure, tell nothing.
-        if self.log.len() < LOGGED_MAX && !self.story.answers.is_empty() {
-            let asked: BTreeSet<DecisionKey> = self.log.iter().map(|decision| decision.spot).collect();
-            self.story.answers.retain(|spot, _| asked.contains(spot));
+        if self.log.len() < LOGGED_MAX && !self.smallest.answers.is_empty() {
+            let domain: BTreeSet<DecisionKey> = self.log.iter().map(|decision| decision.key).collect();
+            self.smallest.answers.retain(|key, _| domain.contains(key));
         }
-        steps::cut_tail(&mut self.story.plan, self.position);
-        self.ahead.clear();
-        self.players.iter_mut().for_each(|player| player.aim(&self.story));
+        steps::cut_tail(&mut self.smallest.plan, self.position);
+        self.speculated.clear();
+        self.workers.iter_mut().for_each(|worker| worker.set_baseline(&self.smallest));
         Ok(true)
     }
 }
@@ -470,15 +470,15 @@ fn is_own(signature: &FailureSignature) -> bool {
 type NextCandidates<'f> = dyn Fn(&ShrinkCandidate, usize) -> Option<ShrinkCandidate> + 'f;
 
 /// What tells candidates of one recording apart: passes change nothing else.
-fn digest(story: &ShrinkCandidate) -> u64 {
-    let Plan { scenario, faults, main, .. } = &story.plan;
+fn digest(smallest: &ShrinkCandidate) -> u64 {
+    let Plan { scenario, faults, main, .. } = &smallest.plan;
     let mut fold = RunningDigest::default();
     for KeptSequence { kind, sequence, steps } in scenario.iter().flat_map(|scenario| &scenario.only) {
         fold.pair(u64::from(kind.stream(*sequence)), steps.len() as u64);
         steps.iter().for_each(|(from, to)| fold.pair(u64::from(*from), u64::from(*to)));
     }
     fold.bytes(format!("{faults:?} {:?}", main.stdin.bytes).as_bytes());
-    for (DecisionKey { part, node, purpose, nth }, answer) in &story.answers {
+    for (DecisionKey { part, node, purpose, nth }, answer) in &smallest.answers {
         fold.pair(part.stream(), *nth);
         fold.word(u64::from(node.0));
         fold.bytes(purpose.name().as_bytes());

@@ -71,15 +71,15 @@ mod tests {
 
     #[test]
     fn a_larger_answer_is_never_a_shorter_latency() {
-        struct Given(u64);
-        impl Decider for Given {
+        struct FixedDecider(u64);
+        impl Decider for FixedDecider {
             fn below(&mut self, _: Question<'_>, bound: u64) -> u64 {
                 self.0.min(bound - 1)
             }
         }
-        assert_eq!(draw(&mut Given(0), PROCESSES, 1_000), PROCESSES.base + 8_000);
-        let drawn: Vec<u64> = (0..=64).map(|part| draw(&mut Given(part * (STEPS / 64)), HTTP, 0)).collect();
+        assert_eq!(draw(&mut FixedDecider(0), PROCESSES, 1_000), PROCESSES.base + 8_000);
+        let drawn: Vec<u64> = (0..=64).map(|part| draw(&mut FixedDecider(part * (STEPS / 64)), HTTP, 0)).collect();
         assert!(drawn.is_sorted(), "{drawn:?}");
-        assert_eq!(draw(&mut Given(u64::MAX), HTTP, u64::MAX), u64::MAX);
+        assert_eq!(draw(&mut FixedDecider(u64::MAX), HTTP, u64::MAX), u64::MAX);
     }
 }

@@ -1,4 +1,4 @@
-//! One file for somebody else: a trace, what is known of it, and the proof that it replays.
+//! One file to share: a trace, its verification, its report, and the proof that it replays.
 //!
 //! ```text
 //! bundle.zip   trace.fozzy │ report.json manifest.json │ env.json version.json

@@ -59,7 +59,7 @@ pub fn write_zip(out: &Path, contents: &[Content]) -> Result<(), CampaignError> 
 
 fn refuse_link(out: &Path) -> Result<(), CampaignError> {
     if out.symlink_metadata().is_ok_and(|metadata| metadata.is_symlink()) {
-        let message = format!("{} is a link: what it leads to might be somebody else's", out.display());
+        let message = format!("{} is a link: its destination may belong to another program", out.display());
         return Err(CampaignError::new("artifacts", message).hint("name the place itself"));
     }
     Ok(())

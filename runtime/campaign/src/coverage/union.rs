@@ -77,10 +77,8 @@ impl CoverageUnion {
             fozzy_search::compare(&recording.outcome, &RecordedOutcome::of(&execution, verdict))
         {
             let (left, right) = (difference.left, difference.right);
-            let what = format!(
-                "{trace}: this is not the run that was recorded: {}: recorded {left}, found {right}",
-                difference.what
-            );
+            let what =
+                format!("{trace}: this is not the recorded run: {}: recorded {left}, found {right}", difference.what);
             if strict {
                 return Err(CampaignError::new("replay", what).hint(format!("fozzy replay {trace}")));
             }

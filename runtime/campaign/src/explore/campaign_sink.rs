@@ -41,7 +41,7 @@ pub struct Where {
 
 /// Keeps, and says.
 pub struct ExplorationSink {
-    /// Whether somebody wants it to end.
+    /// Whether a stop was requested.
     pub stop: StopFlag,
     pub confirmer: PathConfirmer,
     pub place: Where,
@@ -127,7 +127,7 @@ impl ExplorationSink {
 }
 
 impl ExplorationObserver for ExplorationSink {
-    fn stepped(&mut self, stats: &Stats) -> bool {
+    fn on_step(&mut self, stats: &Stats) -> bool {
         if (self.stop)() {
             return false;
         }
@@ -148,17 +148,17 @@ impl ExplorationObserver for ExplorationSink {
         self.time.is_none_or(|time| now < time.0)
     }
 
-    fn kept(&mut self, story: &dyn Fn() -> DecisionPath) -> Result<(), HarnessError> {
+    fn on_captured(&mut self, story: &dyn Fn() -> DecisionPath) -> Result<(), HarnessError> {
         let Some(worker) = &mut self.worker else { return Ok(()) };
         worker.exchange.give(&story()).map_err(|error| HarnessError { what: error.to_string() })
     }
 
-    fn others(&mut self, edges: &dyn Fn() -> EdgeClasses) -> PeerDiscoveries {
+    fn peer_discoveries(&mut self, edges: &dyn Fn() -> EdgeClasses) -> PeerDiscoveries {
         let now = self.watch.elapsed_ns();
         self.worker.as_mut().map(|worker| worker.exchange.take(now, edges)).unwrap_or_default()
     }
 
-    fn found(&mut self, found: &FailureRecord<DecisionPath>) -> Result<(), HarnessError> {
+    fn on_failure(&mut self, found: &FailureRecord<DecisionPath>) -> Result<(), HarnessError> {
         let path = self.write(&found.input).map_err(|error| HarnessError { what: error.to_string() })?;
         let (signature, found_at) = (found.verdict.signature.clone(), found.found_at);
         if let Some(worker) = &self.worker {

@@ -102,7 +102,7 @@ impl WorkerExchange {
         }
         let new: Vec<PathBuf> = files(&stories(&self.folder)).filter(|path| !self.known.contains(path)).collect();
         for path in new.into_iter().take(STORIES_TAKEN_MAX) {
-            taken.stories.extend(read(&path));
+            taken.paths.extend(read(&path));
             self.known.insert(path);
         }
         taken

@@ -120,7 +120,7 @@ fn passes(trace: &str) {
 }
 "#;
 
-/// The ways that no other goes on from, the longest first.
+/// The paths that are not a prefix of another, the longest first.
 pub fn covering(stories: &[DecisionPath]) -> Vec<&DecisionPath> {
     let goes_on =
         |one: &DecisionPath, other: &DecisionPath| other.steps > one.steps && other.answers.starts_with(&one.answers);

@@ -1,4 +1,4 @@
-//! What an exploration goes on from another time: the stories of its places, as plain text.
+//! Saved state of an exploration: the decision paths of its checkpoints, as plain text.
 //!
 //! ```text
 //! {"format": "fozzy-explore-state", "version": 1, "component": "ab12…", "plan": "cd34…", "runs": 812, "stories": […]}

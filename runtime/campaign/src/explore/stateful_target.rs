@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! answers ─▶ Walker (checkpoints, steps) ─▶ went on │ failed: judged by how it ended
-//! story ───▶ Session (the ordinary run, so many steps) ─▶ Execution ─▶ verdict, Recording
+//! story ───▶ Session (the ordinary run, bounded steps) ─▶ Execution ─▶ verdict, Recording
 //! ```
 //!
 //! Invariant: what a finding is, a run says that can be recorded; walking only says where to look.
@@ -52,7 +52,7 @@ impl PathConfirmer {
         let plan = Arc::new(self.plan_of(story));
         let planned = self.session.replan(plan, &self.inputs);
         planned.map_err(|error| HarnessError { what: error.to_string() })?;
-        self.session.execute(Box::new(RecordedSource::new(self.origin.seed, story.exceptions())), keep)
+        self.session.execute(Box::new(RecordedSource::new(self.origin.seed, story.overrides())), keep)
     }
 
     /// The run of a story, as a recording.

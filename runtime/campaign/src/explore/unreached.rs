@@ -1,13 +1,13 @@
 //! Branches that no step has gone into, with the line that would say so in each report.
 //!
-//! Invariant: what was not reached is never called unreachable: nobody knows.
+//! Invariant: what was not reached is never called unreachable.
 
 use crate::coverage::component;
 use fozzy_engine::Walker;
 use fozzy_report::UnreachedBranch;
 use std::collections::BTreeSet;
 
-/// Places that are listed; a longer list is read by nobody.
+/// Locations that are listed at most.
 const LISTED_MAX: usize = 12;
 
 /// The first of them, by file and line.

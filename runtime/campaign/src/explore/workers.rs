@@ -105,7 +105,7 @@ pub struct ExploreWorkers<'a> {
     pub first_only: bool,
     /// Whether a line says every two seconds how it goes.
     pub verbose: bool,
-    /// Whether somebody wants it to end.
+    /// Whether a stop was requested.
     pub stop: StopFlag,
 }
 

@@ -32,7 +32,7 @@ const STATUS_EVERY_NS: u64 = 2_000_000_000;
 const REPORT_EVERY_NS: u64 = 200_000_000;
 /// Between two looks of a worker at what others have found.
 const LOOK_EVERY_NS: u64 = 1_000_000_000;
-/// A look may take one part in so many of a worker's time.
+/// The divisor of a worker's time that looking for others' inputs may take.
 const LOOKS_SHARE: u64 = 20;
 /// Executions between two looks at the clock.
 const LOOK_EVERY: u64 = 16;
@@ -81,7 +81,7 @@ pub struct CampaignSink {
     pub watch: Stopwatch,
     pub time: Option<Duration>,
     pub subject: Subject,
-    /// Whether somebody wants it to end.
+    /// Whether a stop was requested.
     pub stop: StopFlag,
     /// The supervisor, if it is one worker of several: that hears how it goes, and no person.
     pub supervisor: Option<WorkerChannel<FuzzProtocol>>,
@@ -215,7 +215,7 @@ impl CampaignSink {
 }
 
 impl FuzzObserver for CampaignSink {
-    fn executed(&mut self, stats: &Stats) -> bool {
+    fn on_execution(&mut self, stats: &Stats) -> bool {
         if (self.stop)() {
             return false;
         }
@@ -236,12 +236,12 @@ impl FuzzObserver for CampaignSink {
         self.time.is_none_or(|time| now < time.0)
     }
 
-    fn added(&mut self, testcase: &Testcase) -> Result<(), HarnessError> {
+    fn on_testcase(&mut self, testcase: &Testcase) -> Result<(), HarnessError> {
         self.corpus.add(&testcase.input, &testcase.digest).map_err(harness)
     }
 
     /// Not for each round: with many files, a look takes long.
-    fn offered(&mut self) -> Result<Vec<Vec<u8>>, HarnessError> {
+    fn peer_inputs(&mut self) -> Result<Vec<Vec<u8>>, HarnessError> {
         let now = self.watch.elapsed_ns();
         let (at, took) = self.looked;
         if self.supervisor.is_none() || now - at < LOOK_EVERY_NS.max(took.saturating_mul(LOOKS_SHARE)) {
@@ -253,7 +253,7 @@ impl FuzzObserver for CampaignSink {
         Ok(inputs)
     }
 
-    fn found(&mut self, found: &FailureRecord) -> Result<(), HarnessError> {
+    fn on_failure(&mut self, found: &FailureRecord) -> Result<(), HarnessError> {
         let (path, collision) = match &self.place.record {
             // Those after the first stand beside it.
             Some(path) if self.kept.is_empty() => (path.clone(), self.place.collision),
@@ -262,7 +262,7 @@ impl FuzzObserver for CampaignSink {
         };
         let (trace, input) = self.keep(&found.input, &path, collision).map_err(harness)?;
         let title = found.verdict.signature.as_ref().map(ToString::to_string).unwrap_or_default();
-        let confirmed = if found.confirmed { "" } else { " (a run by itself does not fail so)" };
+        let confirmed = if found.confirmed { "" } else { " (not reproduced by a separate run)" };
         self.remark(&format!(
             "found {title}{confirmed}\n  execution {}, {} bytes, {}\n",
             found.found_at,
@@ -279,11 +279,11 @@ impl FuzzObserver for CampaignSink {
         Ok(())
     }
 
-    fn minimized(&mut self, smaller: &[u8], verdict: &Verdict) -> Result<(), HarnessError> {
+    fn on_minimized(&mut self, smaller: &[u8], verdict: &Verdict) -> Result<(), HarnessError> {
         let Some(kept) = self.kept.last() else { return Ok(()) };
         let path = kept.trace.with_extension("min.fozzy");
         let (trace, input) = self.keep(smaller, &path, CollisionPolicy::Overwrite).map_err(harness)?;
-        self.remark(&format!("  made smaller: {} bytes, {}\n", smaller.len(), trace.display()));
+        self.remark(&format!("  minimized: {} bytes, {}\n", smaller.len(), trace.display()));
         let arguments = self.say_arguments(smaller);
         if let Some(kept) = self.kept.last_mut() {
             let bytes = smaller.len() as u64;

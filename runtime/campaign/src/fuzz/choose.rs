@@ -44,7 +44,7 @@ impl EntryPointChoice<'_> {
         if let Some(delivery) = self.delivery()? {
             return match functions.runs {
                 true => Ok(vec![EntryPoint::Program(delivery)]),
-                false => Err(none(functions, name, "does not run by itself: it does not export `wasi:cli/run`")),
+                false => Err(none(functions, name, "is not a command: it does not export `wasi:cli/run`")),
             };
         }
         if self.http {
@@ -181,7 +181,7 @@ mod tests {
         assert!(found(&functions, &named("d")).contains("it has no function `d`; it has the fuzz target `a`"));
         assert!(
             found(&functions, &EntryPointChoice { stdin: true, ..EntryPointChoice::default() })
-                .contains("does not run by itself")
+                .contains("is not a command")
         );
         let program = ExportedFunctions { runs: true, ..ExportedFunctions::default() };
         assert_eq!(

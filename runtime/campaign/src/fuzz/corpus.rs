@@ -3,7 +3,7 @@
 //! ```text
 //! .fozzy/corpora/parser.parse_anything/
 //!     e3b0c44298fc1c149afbf4c8996fb924…        what was found here
-//!     seed.txt                                 any other name: somebody's own
+//!     seed.txt                                 any other name: the user's own
 //! ```
 //!
 //! Invariants: a file is whole or absent, whatever ends the process; nothing that is there is changed or removed; the

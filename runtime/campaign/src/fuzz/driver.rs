@@ -20,7 +20,7 @@ extern "C" fn make_room() {
     unsafe { free(core::hint::black_box(malloc(4 << 20))) }
 }
 
-/// Nobody calls it: the target is entered by its function.
+/// Not called: the target is entered by its function.
 #[unsafe(no_mangle)]
 pub extern "C" fn main(_: i32, _: *const *const u8) -> i32 {
     0

@@ -58,7 +58,7 @@ pub fn fault_of(name: &str) -> Option<&'static str> {
     }
 }
 
-/// Refuses names of which one is no plain name, or two are the same but for their case.
+/// Refuses names that are not plain, or that differ only in case.
 pub fn check<'a>(names: impl Iterator<Item = &'a str>) -> Result<(), String> {
     let mut taken: BTreeMap<String, &str> = BTreeMap::new();
     for name in names {

@@ -151,7 +151,7 @@ impl ComponentTarget {
         &self.caller
     }
 
-    /// Who answers what is drawn; nobody is asked by what is given bytes.
+    /// The source of drawn values; unused by targets that take bytes.
     fn source(&self, input: &[u8]) -> Option<Box<dyn DecisionSource>> {
         match self.confirmer.searched {
             EntryPoint::Call(PlannedCall::Fuzz(_)) | EntryPoint::Program(_) => None,

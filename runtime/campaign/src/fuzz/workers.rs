@@ -62,7 +62,7 @@ pub struct FuzzWorkers<'a> {
     pub record: Option<(&'a Path, CollisionPolicy)>,
     /// The cargo-fuzz target that is searched.
     pub cargo: Option<&'a CargoFuzz>,
-    /// Whether somebody wants it to end.
+    /// Whether a stop was requested.
     pub stop: StopFlag,
 }
 
@@ -167,7 +167,7 @@ impl Collector<'_> {
         }
         let told = &found.told;
         let title = told.signature.as_ref().map(ToString::to_string).unwrap_or_default();
-        let confirmed = if told.confirmed { "" } else { " (a run by itself does not fail so)" };
+        let confirmed = if told.confirmed { "" } else { " (not reproduced by a separate run)" };
         let (at, bytes, trace) = (told.found_at, told.input_bytes, &told.trace_path);
         remark(&format!("found {title}{confirmed}\n  execution {at} of worker {worker}, {bytes} bytes, {trace}\n"));
         if let Some(cargo) = self.plan.cargo {

@@ -145,7 +145,7 @@ fn read_input(from: impl Read) -> Result<Vec<u8>, String> {
     }
 }
 
-/// All of standard input is read at the program's first look at it, so a pipe that nobody closes would look
+/// All of standard input is read at the program's first look at it, so a pipe that stays open would look
 /// like a hang: after two seconds it is said what is waited for. Dropping the answer ends the watch.
 #[allow(clippy::disallowed_methods, reason = "a remark for a person, while no guest code runs")]
 fn remark_when_slow() -> mpsc::Sender<()> {

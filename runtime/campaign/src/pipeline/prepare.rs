@@ -51,7 +51,7 @@ impl PreparedProgram {
         let (component, plan) = (Arc::clone(&loaded.component), &planned.plan);
         let compiled = match plan.target() {
             Some(_) => Program::judge_as(component, Switches::of(plan), build, cache().as_ref()),
-            // What is called need not run by itself.
+            // What is called need not be a command.
             None if plan.call.is_some() => Program::build(component, Switches::of(plan), build, cache().as_ref()),
             None => Program::new_as(component, Switches::of(plan), build, cache().as_ref()),
         };

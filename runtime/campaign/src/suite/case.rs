@@ -7,7 +7,7 @@
 //! Invariant: a case that did not pass leaves a trace that replays alone.
 
 use super::expect::{Expect, own_plan};
-use super::select::{Given, Kind, SuiteEntry, shown};
+use super::select::{CaseOverrides, Kind, SuiteEntry, shown};
 use crate::error::CampaignError;
 use crate::options::{Project, RunRequest, WorldOptions};
 use crate::pipeline::{ENTRIES_KEPT, PreparedProgram, RecordPolicy, kept, load};
@@ -50,7 +50,7 @@ pub struct Case {
     /// The program's file. A crate is built by now.
     pub file: Result<PathBuf, CampaignError>,
     expect: Result<Expect, CampaignError>,
-    given: Given,
+    given: CaseOverrides,
     /// Where its trace is written when it was asked for.
     record: Option<PathBuf>,
     /// The name of its trace in the folder of the run.

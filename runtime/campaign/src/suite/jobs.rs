@@ -23,7 +23,7 @@ pub enum Event<'a, R> {
     Next(&'a R),
 }
 
-/// Works on all items, at most so many at a time. A result is missing when its item was not begun.
+/// Works on all items with a bounded number of threads. A result is missing when its item was not begun.
 pub fn in_order<T: Sync, R: Send>(
     items: &[T],
     jobs: usize,
@@ -46,7 +46,7 @@ pub fn in_order<T: Sync, R: Send>(
                 while !stopped.load(Ordering::SeqCst) {
                     let index = next.fetch_add(1, Ordering::SeqCst);
                     let Some(item) = items.get(index) else { break };
-                    // Nobody listens only when the command is being ended.
+                    // The receiver is gone only when the command is ending.
                     let _ = send.send(Message::Begun(index));
                     let result = work(item);
                     if stop(&result) {

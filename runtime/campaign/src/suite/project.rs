@@ -29,7 +29,7 @@ pub struct ProjectScenarios {
 }
 
 impl ProjectScenarios {
-    /// The scenarios below `root`, or those that `fozzy test` takes by itself.
+    /// The scenarios below `root`, or those that `fozzy test` takes by default.
     pub fn discover(root: Option<&Path>, scopes: &[String]) -> Result<ProjectScenarios, CampaignError> {
         let (root, mut all) = match root {
             Some(root) => (shown(root), select(&[shown(root)], None)?),

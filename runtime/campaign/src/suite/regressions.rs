@@ -8,7 +8,7 @@
 //!    └─ passes, by others; no such program  stale: the trace says nothing any more
 //! ```
 //!
-//! Which decisions are compared: of a scenario, what it draws; of a program that runs by itself, all. What the program calls
+//! Which decisions are compared: of a scenario, what it draws; of a plain program, all. What the program calls
 //! in between may change, as a repair will.
 //!
 //! Invariants: all that the recording decided must be asked for again, in its order, before a failure counts as fixed; a file
@@ -126,7 +126,7 @@ impl Regression {
         let ran = CaseSummary { command: again, ..ran };
         let diverged = matches!(execution.end, fozzy_trace::ExecutionEnd::Diverged { .. });
         if diverged {
-            let why = "the program of today asks the real computer for something that was not recorded";
+            let why = "the current program asks the real computer for something that was not recorded";
             return Ok(self.stale(why.to_owned()));
         }
         if status != Status::Pass {

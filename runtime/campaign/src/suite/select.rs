@@ -53,12 +53,12 @@ pub struct SuiteEntry {
     pub path: PathBuf,
     pub kind: Kind,
     /// What the suite that names it says about it.
-    pub given: Given,
+    pub given: CaseOverrides,
 }
 
 /// What a suite says about a scenario.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Given {
+pub struct CaseOverrides {
     /// Its seed, instead of that of its name.
     pub seed: Option<Seed>,
     /// Its plan, instead of its own.
@@ -117,9 +117,9 @@ pub fn shown(path: &Path) -> String {
     path.display().to_string()
 }
 
-pub type Found = BTreeMap<PathBuf, SuiteEntry>;
+pub type SuiteEntries = BTreeMap<PathBuf, SuiteEntry>;
 
-fn everything(found: &mut Found) -> Result<(), CampaignError> {
+fn everything(found: &mut SuiteEntries) -> Result<(), CampaignError> {
     let (tests, scenarios) = (Path::new("tests"), Path::new("scenarios"));
     if tests.is_dir() {
         below(tests, DEPTH_MAX, &|kind| kind == Kind::Json, found)?;
@@ -140,7 +140,7 @@ fn everything(found: &mut Found) -> Result<(), CampaignError> {
 }
 
 /// What one word of the command line names.
-pub fn named(word: &str, found: &mut Found) -> Result<(), CampaignError> {
+pub fn named(word: &str, found: &mut SuiteEntries) -> Result<(), CampaignError> {
     let path = Path::new(word);
     if !path.exists() {
         let is_pattern = word.contains(['*', '?', '[']);
@@ -171,7 +171,7 @@ fn missing(word: &str) -> CampaignError {
     CampaignError::new("suite", format!("{word} is neither a file nor a folder")).hint("fozzy test 'scenarios/*'")
 }
 
-fn fitting(pattern: &str, found: &mut Found) -> Result<(), CampaignError> {
+fn fitting(pattern: &str, found: &mut SuiteEntries) -> Result<(), CampaignError> {
     let refused = |why: String| CampaignError::new("suite", format!("{pattern}: {why}"));
     let paths = glob::glob(pattern).map_err(|error| refused(error.to_string()))?;
     let mut any = false;
@@ -189,7 +189,12 @@ fn fitting(pattern: &str, found: &mut Found) -> Result<(), CampaignError> {
 }
 
 /// Everything below a folder that is wanted.
-fn below(folder: &Path, depth: usize, wanted: &dyn Fn(Kind) -> bool, found: &mut Found) -> Result<(), CampaignError> {
+fn below(
+    folder: &Path,
+    depth: usize,
+    wanted: &dyn Fn(Kind) -> bool,
+    found: &mut SuiteEntries,
+) -> Result<(), CampaignError> {
     let failed = |error: std::io::Error| at_path("suite", "cannot list", folder, &error);
     for entry in fs::read_dir(folder).map_err(failed)? {
         let entry = entry.map_err(failed)?;
@@ -248,10 +253,10 @@ fn is_scenario_crate(folder: &Path) -> bool {
 }
 
 /// The same file or folder is one scenario, however often it is named.
-fn add(path: &Path, kind: Kind, found: &mut Found) {
+fn add(path: &Path, kind: Kind, found: &mut SuiteEntries) {
     let path = tidy(path);
     let name = name_of(&path);
-    found.insert(path.clone(), SuiteEntry { name, path, kind, given: Given::default() });
+    found.insert(path.clone(), SuiteEntry { name, path, kind, given: CaseOverrides::default() });
 }
 
 /// Without `.` in between, and without a slash at the end.
@@ -309,9 +314,9 @@ mod tests {
         write("deep/er/a.fozzy.json", "");
         write("deep/er/notes.md", "");
         write("c.wat", "");
-        let mut found = Found::new();
+        let mut found = SuiteEntries::new();
         named(&shown(folder.path()), &mut found).expect("some");
-        let names = |found: &Found| found.values().map(|one| (one.name.clone(), one.kind)).collect::<Vec<_>>();
+        let names = |found: &SuiteEntries| found.values().map(|one| (one.name.clone(), one.kind)).collect::<Vec<_>>();
         let all = [
             ("b", Kind::Crate),
             ("c", Kind::Program),
@@ -321,10 +326,10 @@ mod tests {
         ]
         .map(|(name, kind)| (name.to_owned(), kind));
         assert_eq!(names(&found), all);
-        let mut found = Found::new();
+        let mut found = SuiteEntries::new();
         fitting(&format!("{}/**/*", folder.path().display()), &mut found).expect("some");
         assert!(!names(&found).iter().any(|(name, _)| name == "x"), "{found:?}");
-        let mut found = Found::new();
+        let mut found = SuiteEntries::new();
         fitting(&format!("{}/target/*.wasm", folder.path().display()), &mut found).expect("it is named");
         assert_eq!(names(&found), [("x".to_owned(), Kind::Program)]);
         let said = named(&shown(&folder.path().join("deep/none")), &mut found).expect_err("missing").message;

@@ -9,7 +9,7 @@
 //!
 //! Invariant: the order is that of the file, then of the paths, then of the matrix.
 
-use super::select::{Found, Given, Kind, SuiteEntry, named, shown};
+use super::select::{CaseOverrides, Kind, SuiteEntries, SuiteEntry, named, shown};
 use crate::error::CampaignError;
 use crate::scenario;
 use fozzy_scenario_file::{Matrix, ParsedScenario, ScenarioSuite};
@@ -42,7 +42,7 @@ fn of_suite(path: &Path, suite: &ScenarioSuite, cases: &mut Vec<SuiteEntry>) -> 
     let folder = path.parent().unwrap_or(Path::new(""));
     let refused = |why: String| CampaignError::new("suite", format!("{}: suite `{}`: {why}", shown(path), suite.name));
     for word in &suite.scenarios {
-        let mut found = Found::new();
+        let mut found = SuiteEntries::new();
         named(&shown(&folder.join(word)), &mut found).map_err(|error| refused(error.message))?;
         for one in found.into_values() {
             let is_suites = one.kind == Kind::Json
@@ -69,7 +69,7 @@ fn combined(one: &SuiteEntry, suite: &ScenarioSuite, folder: &Path) -> Vec<Suite
             let words = [seed.map(|seed| format!("seed {seed}")), plan.map(|plan| format!("plan {plan}"))];
             let words: Vec<String> = [Some(suite.name.clone())].into_iter().chain(words).flatten().collect();
             let which = words.join(", ");
-            let given = Given {
+            let given = CaseOverrides {
                 seed: seed.map(|seed| Seed(*seed)),
                 plan: plan.map(|plan| folder.join(plan)),
                 which: Some(which.clone()),

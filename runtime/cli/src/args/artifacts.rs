@@ -3,7 +3,7 @@
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
 
-/// Files that runs have left.
+/// Files of runs.
 #[derive(Debug, Subcommand)]
 pub(crate) enum ArtifactsCommand {
     /// List the files of a run.
@@ -12,9 +12,9 @@ pub(crate) enum ArtifactsCommand {
     Diff(ArtifactsDiffArgs),
     /// Copy the files of a run to a folder or a zip.
     Export(ArtifactsOutArgs),
-    /// The same, with what it was made by and on.
+    /// Export the files with a description of the tool and machine that made them.
     Pack(ArtifactsOutArgs),
-    /// One file for somebody else: the trace with its verification, a replay of it and its report. `fozzy replay` takes it as it is.
+    /// Write one file to share: the trace with its verification, a replay of it and its report. `fozzy replay` accepts it.
     Bundle(ArtifactsOutArgs),
 }
 
@@ -26,24 +26,24 @@ pub(crate) struct ArtifactsLsArgs {
     pub(crate) run: String,
 }
 
-/// Exit code: 0, whether they differ or not; 2 when one of them cannot be read.
+/// Exit code: 0, whether the runs differ or not; 2 when one of them cannot be read.
 #[derive(Debug, Args)]
 pub(crate) struct ArtifactsDiffArgs {
     /// A folder of a run, `latest`, `last-pass`, `last-fail`, a run id, or a trace.
     #[arg(value_name = "RUN_OR_TRACE")]
     pub(crate) left: String,
-    /// The other one.
+    /// The other run.
     #[arg(value_name = "RUN_OR_TRACE")]
     pub(crate) right: String,
 }
 
-/// Exit code: 0; 2 when it cannot be written, or what it would hold is not sound.
+/// Exit code: 0; 2 when the output cannot be written, or the run's files are damaged.
 #[derive(Debug, Args)]
 pub(crate) struct ArtifactsOutArgs {
     /// A folder of a run, `latest`, `last-pass`, `last-fail`, a run id, or a trace.
     #[arg(value_name = "RUN_OR_TRACE")]
     pub(crate) run: String,
-    /// A folder, or a file that ends with `.zip`. What is in a folder already and is not ours stays.
+    /// A folder, or a file that ends with `.zip`. Other files of an existing folder are kept.
     #[arg(long, value_name = "FOLDER_OR_ZIP")]
     pub(crate) out: PathBuf,
 }

@@ -4,14 +4,14 @@ use clap::{Args, Subcommand};
 use fozzy_trace::Duration;
 use std::path::PathBuf;
 
-/// Corpora: folders of which each file is an input.
+/// Corpora: folders of input files.
 #[derive(Debug, Subcommand)]
 pub(crate) enum CorpusCommand {
     /// List the inputs of a corpus.
     List(CorpusListArgs),
-    /// Add an input, named by its content.
+    /// Add an input; its name is derived from its content.
     Add(CorpusAddArgs),
-    /// Remove inputs of which there is another copy and, with a program, those without which the others reach all the same edges.
+    /// Remove duplicate inputs and, with --target, inputs that add no coverage.
     Minimize(CorpusMinimizeArgs),
     /// Write all inputs as one zip.
     Export(CorpusExportArgs),
@@ -19,36 +19,36 @@ pub(crate) enum CorpusCommand {
     Import(CorpusImportArgs),
 }
 
-/// Exit code: 0; 2 when it is no folder.
+/// Exit code: 0; 2 when the path is not a folder.
 #[derive(Debug, Args)]
 pub(crate) struct CorpusListArgs {
     /// The folder.
     pub(crate) dir: PathBuf,
 }
 
-/// Exit code: 0; 2 when the file cannot be read or kept.
+/// Exit code: 0; 2 when the file cannot be read or written.
 #[derive(Debug, Args)]
 pub(crate) struct CorpusAddArgs {
-    /// The folder; it need not exist.
+    /// The folder; it is created if missing.
     pub(crate) dir: PathBuf,
     /// The input.
     pub(crate) file: PathBuf,
 }
 
-/// Without a target only copies are removed. Exit code: 0; 2 when an input cannot be read or executed, and then nothing was removed.
+/// Without --target only duplicates are removed. Exit code: 0; 2 when an input cannot be read or executed; then nothing is removed.
 #[derive(Debug, Args)]
 pub(crate) struct CorpusMinimizeArgs {
-    /// The folder. Files whose names begin with a dot, and traces, are left as they are.
+    /// The folder. Files whose names begin with a dot, and traces, are ignored.
     pub(crate) dir: PathBuf,
-    /// The program that is given each input, any target of `run`: standard input, or what `fozzy fuzz` calls by itself.
+    /// The program that gets each input, any target of `run`: as standard input, or by the entry point that `fozzy fuzz` selects.
     #[arg(long, value_name = "TARGET")]
     pub(crate) target: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) given: InputArgs,
-    /// Real time that executing may take; inputs that it was not enough for stay.
+    /// The budget of real time; inputs that were not executed within it are kept.
     #[arg(long, value_name = "DURATION", value_parser = Duration::parse, requires = "target")]
     pub(crate) budget: Option<Duration>,
-    /// Copy what would stay to this folder, which is new or empty, and remove nothing.
+    /// Copy the remaining inputs to this new or empty folder, and remove nothing.
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
     /// Arguments of the program.
@@ -68,16 +68,16 @@ pub(crate) struct InputArgs {
     /// Inputs are requests for its `wasi:http/incoming-handler`, as `fozzy fuzz --http` keeps them.
     #[arg(long, requires = "target", conflicts_with_all = ["input_file", "input_arg", "function"])]
     pub(crate) http: bool,
-    /// Which fuzz target, property or exported function inputs are for, if not for all fuzz targets; `stateful` for the
+    /// The fuzz target, property or exported function that gets the inputs [default: all fuzz targets]; `stateful` for the
     /// sequences of a scenario.
     #[arg(long, value_name = "NAME", requires = "target", conflicts_with_all = ["input_file", "input_arg"])]
     pub(crate) function: Option<String>,
-    /// The plan under which inputs are executed, a file as of `run`.
+    /// The plan under which inputs are executed, as for `run`.
     #[arg(long, value_name = "PATH", requires = "target")]
     pub(crate) plan: Option<PathBuf>,
 }
 
-/// Exit code: 0; 2 when it cannot be written, or a name cannot be had on another machine.
+/// Exit code: 0; 2 when the zip cannot be written, or a name is not portable.
 #[derive(Debug, Args)]
 pub(crate) struct CorpusExportArgs {
     /// The folder.
@@ -87,13 +87,13 @@ pub(crate) struct CorpusExportArgs {
     pub(crate) out: PathBuf,
 }
 
-/// Exit code: 0; 2 when the zip is not as `corpus export` writes it, or a file is there already with other bytes; nothing was
-/// written then.
+/// Exit code: 0; 2 when the zip is not as `corpus export` writes it, or a file exists already with other bytes; then nothing
+/// is written.
 #[derive(Debug, Args)]
 pub(crate) struct CorpusImportArgs {
     /// The zip.
     pub(crate) zip: PathBuf,
-    /// The folder; it need not exist.
+    /// The folder; it is created if missing.
     #[arg(long, value_name = "DIR")]
     pub(crate) out: PathBuf,
 }

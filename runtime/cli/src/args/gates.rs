@@ -5,7 +5,7 @@ use clap::{Args, ValueEnum};
 use fozzy_trace::Duration;
 use std::path::PathBuf;
 
-/// Which scenarios a gate looks at.
+/// Which scenarios a gate checks.
 #[derive(Clone, Copy, Debug, PartialEq, ValueEnum)]
 pub(crate) enum GateProfileArg {
     /// Those in scope.
@@ -15,13 +15,13 @@ pub(crate) enum GateProfileArg {
 /// Exit code: 0 when no step failed, 1 when one did, 2 error or usage.
 #[derive(Debug, Args)]
 pub(crate) struct GateArgs {
-    /// How much is looked at.
+    /// Which scenarios are checked.
     #[arg(long, value_name = "PROFILE", default_value = "targeted")]
     pub(crate) profile: GateProfileArg,
     /// The folder with the scenarios [default: `tests`, if it has any, else what `fozzy test` takes]
     #[arg(long, value_name = "DIR")]
     pub(crate) scenario_root: Option<PathBuf>,
-    /// Parts of paths or names: only scenarios that have one of them [default: all]
+    /// Only scenarios whose name or path contains one of these texts [default: all]
     #[arg(long, value_name = "PARTS", value_delimiter = ',')]
     pub(crate) scope: Vec<String>,
     /// The seed of every run.
@@ -44,31 +44,31 @@ pub(crate) struct FullArgs {
     /// Executions of the determinism audit.
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(2..=10_000))]
     pub(crate) doctor_runs: u32,
-    /// Real time of the campaign.
+    /// The budget of real time of the campaign.
     #[arg(long, value_name = "DURATION", default_value = "2s", value_parser = Duration::parse)]
     pub(crate) fuzz_time: Duration,
-    /// Steps of each way of the exploration.
+    /// Maximum number of steps in each run of the exploration.
     #[arg(long, value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub(crate) explore_steps: u32,
     /// Nodes of a distributed JSON scenario, when one is explored.
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=256))]
     pub(crate) explore_nodes: u32,
-    /// Scenarios that fail as their `expect.toml` says have passed.
+    /// Scenarios pass if they fail as their `expect.toml` expects.
     #[arg(long)]
     pub(crate) allow_expected_failures: bool,
-    /// Only scenarios with this in their name or path.
+    /// Only scenarios whose name or path contains this text.
     #[arg(long, value_name = "PART")]
     pub(crate) scenario_filter: Option<String>,
-    /// Steps that are left out.
+    /// Steps to skip.
     #[arg(long, value_name = "STEPS", value_delimiter = ',')]
     pub(crate) skip_steps: Vec<String>,
-    /// Steps that fail when they are skipped.
+    /// Steps that must not be skipped: a skip is a failure.
     #[arg(long, value_name = "STEPS", value_delimiter = ',')]
     pub(crate) required_steps: Vec<String>,
-    /// Demand that scenarios reach the hotspots of this source tree. `fozzy map`, which finds them, is not there yet: the step fails.
+    /// Require that scenarios reach the hotspots of this source tree. `fozzy map`, which finds them, is not implemented yet: the step fails.
     #[arg(long, value_name = "DIR")]
     pub(crate) require_topology_coverage: Option<PathBuf>,
-    /// From which risk on a place is a hotspot.
+    /// The risk from which a location is a hotspot.
     #[arg(long, value_name = "N", default_value_t = 60, value_parser = clap::value_parser!(u8).range(0..=100), requires = "require_topology_coverage")]
     pub(crate) topology_min_risk: u8,
     /// How strict the topology is.

@@ -3,28 +3,28 @@
 use clap::Args;
 use fozzy_plan::{ByteSize, MemoryFile};
 
-/// What allocations are held to: those of the steps of a scenario file, and those that a program tells by `fozzy:memory`.
+/// Limits of allocations: those of the steps of a scenario file, and those that a program reports by `fozzy:memory`.
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct MemoryArgs {
-    /// Bytes that may be in use at the end; more is a failure. For scenario files, and programs that tell their allocations.
+    /// Bytes that may be in use at the end; more is a failure. For scenario files, and programs that report their allocations.
     #[arg(long, value_name = "BYTES", value_parser = bytes)]
     pub(crate) leak_budget: Option<ByteSize>,
-    /// Any byte in use at the end is a failure, unless --leak-budget says how many may be.
+    /// Treat memory in use at the end as a failure; --leak-budget sets a limit.
     #[arg(long)]
     pub(crate) fail_on_leak: bool,
-    /// Scenario files: so many allocations succeed, all others are refused.
+    /// Scenario files: the number of allocations that succeed; all later ones are refused.
     #[arg(long, value_name = "N")]
     pub(crate) mem_fail_after: Option<u64>,
-    /// Scenario files: each allocation takes up to 30 % more than was asked for, by this number.
+    /// Scenario files: enlarge each allocation by up to 30 %, derived from this number.
     #[arg(long, value_name = "N")]
     pub(crate) mem_fragmentation_seed: Option<u64>,
-    /// Scenario files: allocations take so many times what they ask for, in turn, as `1,2,4`.
+    /// Scenario files: factors by which allocations are enlarged, in turn, such as `1,2,4`.
     #[arg(long, value_name = "FACTORS", value_delimiter = ',', value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) mem_pressure_wave: Vec<u64>,
-    /// Accepted for habit: what is allocated is counted in every run.
+    /// Accepted for compatibility: every run counts allocations.
     #[arg(long)]
     pub(crate) mem_track: bool,
-    /// Accepted for habit: the counts stand in the report of every run.
+    /// Accepted for compatibility: the report of every run has the counts.
     #[arg(long)]
     pub(crate) mem_artifacts: bool,
 }

@@ -2,24 +2,24 @@
 
 use clap::{Args, Subcommand, ValueEnum};
 
-/// Reports of runs that were made.
+/// Reports of finished runs.
 #[derive(Debug, Subcommand)]
 pub(crate) enum ReportCommand {
-    /// Show the report of a run or suite once more, in another format if need be.
+    /// Show the report of a run or suite, in any format.
     Show(ReportShowArgs),
     /// Print one part of a report.
     Query(ReportQueryArgs),
-    /// Compare runs that should have come out alike.
+    /// Compare runs that are expected to agree.
     Flaky(ReportFlakyArgs),
 }
 
-/// Exit code: 0, whatever the run's own was; 2 when there is no such run, or its files are of different runs.
+/// Exit code: 0, independent of the run's own; 2 when there is no such run, or its files are of different runs.
 #[derive(Debug, Args)]
 pub(crate) struct ReportShowArgs {
     /// A folder of a run, `latest`, `last-pass`, `last-fail`, a run id, or a trace.
     #[arg(value_name = "RUN_OR_TRACE")]
     pub(crate) run: String,
-    /// How it is shown.
+    /// Output format.
     #[arg(long, value_name = "FORMAT", default_value = "pretty")]
     pub(crate) format: ReportFormatArg,
     /// Write it to this file instead of standard output.
@@ -36,7 +36,7 @@ pub(crate) enum ReportFormatArg {
     Json,
     /// JUnit XML, one testcase for each scenario.
     Junit,
-    /// One page that needs nothing else.
+    /// One self-contained page.
     Html,
 }
 
@@ -51,7 +51,7 @@ impl ReportFormatArg {
     }
 }
 
-/// Exit code: 0; 2 when the path leads nowhere.
+/// Exit code: 0; 2 when the path does not exist in the report.
 #[derive(Debug, Args)]
 pub(crate) struct ReportQueryArgs {
     /// A folder of a run, `latest`, `last-pass`, `last-fail`, a run id, or a trace.
@@ -61,7 +61,7 @@ pub(crate) struct ReportQueryArgs {
     /// `artifactsDir`.
     #[arg(long, value_name = "PATH", required_unless_present = "list_paths")]
     pub(crate) path: Option<String>,
-    /// Print all paths that the report has.
+    /// Print all paths of the report.
     #[arg(long, conflicts_with = "path")]
     pub(crate) list_paths: bool,
 }
@@ -72,7 +72,7 @@ pub(crate) struct ReportFlakyArgs {
     /// At least two runs or traces.
     #[arg(value_name = "RUN_OR_TRACE", num_args = 2.., required = true)]
     pub(crate) runs: Vec<String>,
-    /// Percent of the runs that may differ from the most frequent outcome.
+    /// Percentage of the runs that may differ from the most frequent outcome.
     #[arg(long, value_name = "PERCENT", value_parser = clap::value_parser!(u8).range(0..=100))]
     pub(crate) flake_budget: Option<u8>,
 }

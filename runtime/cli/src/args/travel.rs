@@ -5,8 +5,8 @@ use clap::{ArgGroup, Args, ValueEnum};
 use fozzy_trace::{Duration, Instant, StopPoint};
 use std::path::PathBuf;
 
-/// With a moment, shows the run as it is then: tasks, timers, files, the last calls, memory; and exits with 0, or with 2 when
-/// there is no such moment. A task is a machine's guest; what the SDK spawns inside one is in the guest's own memory, and shows
+/// With --until, --step or --call, shows the state of the run there: tasks, timers, files, the last calls, memory; and exits with 0, or with 2 when
+/// the run does not reach it. A task is a machine's guest; tasks that the SDK spawns inside a guest are in its memory, and show
 /// in the calls that ask for the `next task`. Exit code otherwise: that of the replayed run when it is the same run; 2 when it is not.
 #[derive(Debug, Args)]
 #[command(group = ArgGroup::new("moment").args(["until", "step", "call"]))]
@@ -16,7 +16,7 @@ pub(crate) struct ReplayArgs {
     /// Replay the recorded decisions against another program, and name the first divergence.
     #[arg(long, value_name = "TARGET")]
     pub(crate) against: Option<PathBuf>,
-    /// Stop at this virtual time, and show the run as it is then.
+    /// Stop at this virtual time, and show the state of the run.
     #[arg(long, value_name = "TIME", value_parser = Duration::parse, conflicts_with = "against")]
     pub(crate) until: Option<Duration>,
     /// Stop before this step of a scenario: counted from 0 over the whole run, or in a sequence, as `2:17`.
@@ -25,13 +25,13 @@ pub(crate) struct ReplayArgs {
     /// Stop before this call, as `trace show` counts them.
     #[arg(long, value_name = "N", conflicts_with = "against")]
     pub(crate) call: Option<u64>,
-    /// At the moment, show a static variable by its name or path, or memory by ADDRESS:LENGTH.
+    /// At the stop, show a static variable by its name or path, or memory by ADDRESS:LENGTH.
     #[arg(long, value_name = "SYMBOL", requires = "moment")]
     pub(crate) memory: Vec<String>,
-    /// How many calls before the moment are shown.
+    /// The number of calls before the stop to show.
     #[arg(long, value_name = "N", default_value_t = 10)]
     pub(crate) events: usize,
-    /// Print every call of the program on stderr, as it happens.
+    /// Print every call of the program on stderr.
     #[arg(long, conflicts_with = "against")]
     pub(crate) dump_events: bool,
     /// Format of the summary.
@@ -58,23 +58,23 @@ fn step(text: &str) -> Result<StopPoint, String> {
     }
 }
 
-/// From moments of the failing run, goes on with other randomness many times, and counts how often it fails in the same way as
-/// far as the recorded run went. Between the two moments with the steepest rise it looks again, down to one decision. Exit
-/// code: 0, or 2 when there is no failure, or it does not repeat.
+/// Continues the failing run from several of its decisions, many times with new randomness, and counts how often the same failure occurs
+/// within the length of the recorded run. It repeats this between the two decisions with the steepest rise, down to one decision. Exit
+/// code: 0, or 2 when there is no failure, or it is not reproduced.
 #[derive(Debug, Args)]
 pub(crate) struct CausalityArgs {
     /// A trace, a run's folder or id, or one of latest, last-pass, last-fail.
     pub(crate) trace: String,
-    /// Moments, spread evenly over the decisions of the run.
+    /// The number of decisions to continue from, spread evenly over the run.
     #[arg(long, value_name = "K", default_value_t = 12, value_parser = clap::value_parser!(u32).range(2..=1_000))]
     pub(crate) moments: u32,
-    /// Continuations from each moment.
+    /// Continuations from each decision.
     #[arg(long, value_name = "M", default_value_t = 32, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub(crate) runs: u32,
-    /// Where the randomness of continuations comes from: a number, or `random` for a fresh one, which is printed first.
+    /// The seed of the continuations: a number, or `random` for a fresh one, which is printed first.
     #[arg(long, value_name = "N|random", default_value = "1", value_parser = SeedArg::parse)]
     pub(crate) seed: SeedArg,
-    /// How many run at a time. The results are the same.
+    /// Runs in parallel. The results do not depend on it.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub(crate) jobs: u32,
     /// Write the chart to this file, as SVG.
@@ -82,36 +82,36 @@ pub(crate) struct CausalityArgs {
     pub(crate) svg: Option<PathBuf>,
 }
 
-/// Runs the plan of the trace anew with other seeds. Exit code: 0, or 2 when there is no failure.
+/// Runs the plan of the trace with other seeds. Exit code: 0, or 2 when there is no failure.
 #[derive(Debug, Args)]
 pub(crate) struct FindabilityArgs {
     /// A trace, a run's folder or id, or one of latest, last-pass, last-fail.
     pub(crate) trace: String,
-    /// Fresh runs.
+    /// The number of fresh runs.
     #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub(crate) runs: u32,
-    /// Where their seeds come from: a number, or `random` for a fresh one, which is printed first.
+    /// The seed that their seeds are derived from: a number, or `random` for a fresh one, which is printed first.
     #[arg(long, value_name = "N|random", default_value = "1", value_parser = SeedArg::parse)]
     pub(crate) seed: SeedArg,
-    /// How many run at a time. The results are the same.
+    /// Runs in parallel. The results do not depend on it.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub(crate) jobs: u32,
 }
 
-/// Explores a scenario with 1, 2, 4 and more workers, each for the same time, and fits the universal scaling law to what they
-/// reach. It says nothing where the law does not fit. Exit code: 0, or 2 error or usage; the failures that are found are none of
-/// its business.
+/// Explores a scenario with 1, 2, 4 and more workers, each for the same time, and fits the universal scaling law to the counts that they
+/// reach. It gives no estimate where the law does not fit. Exit code: 0, or 2 error or usage; failures that are found do not
+/// change it.
 #[derive(Debug, Args)]
 pub(crate) struct BenchmarkArgs {
-    /// A scenario with flows, in any form that `run` takes.
+    /// A stateful scenario, any target of `run`.
     pub(crate) target: PathBuf,
-    /// The largest number of workers: those before it are 1, 2, 4 and so on [default: twice the processors, at least 8]
+    /// The largest number of workers; the smaller ones are 1, 2, 4 and so on [default: twice the processors, at least 8]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=256))]
     pub(crate) max_workers: Option<u32>,
-    /// Real time that each number of workers has.
+    /// The budget of real time for each number of workers.
     #[arg(long, value_name = "DURATION", default_value = "10s", value_parser = Duration::parse)]
     pub(crate) time: Duration,
-    /// What is counted.
+    /// The metric that is compared.
     #[arg(long, value_name = "WHAT", default_value = "runs")]
     pub(crate) metric: MetricArg,
     /// The seed of each exploration.
@@ -125,8 +125,8 @@ pub(crate) struct BenchmarkArgs {
 /// What a benchmark fits to.
 #[derive(Clone, Copy, Debug, PartialEq, ValueEnum)]
 pub(crate) enum MetricArg {
-    /// Ways that were tried.
+    /// Runs per second.
     Runs,
-    /// Flows that were run on them.
+    /// Flows per second.
     Steps,
 }

@@ -48,7 +48,7 @@ pub(crate) fn diff(context: &Context, args: &ArtifactsDiffArgs) -> Result<ExitCo
     Ok(ExitCode::SUCCESS)
 }
 
-/// What is named; a file by itself is at least one that was written as a trace or a bundle of one.
+/// What is named; a bare file must be a trace or a bundle.
 fn believed(context: &Context, selector: &str) -> Result<SelectedRun, CliError> {
     let named = selector::named(selector, &context.runs)?;
     if let SelectedRun::Trace(path) = &named {

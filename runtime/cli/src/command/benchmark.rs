@@ -67,7 +67,7 @@ pub(crate) fn benchmark(context: &Context, args: &BenchmarkArgs) -> Result<ExitC
     Ok(ExitCode::SUCCESS)
 }
 
-/// Explores with so many workers.
+/// Explores with a number of workers.
 #[allow(clippy::disallowed_methods, reason = "the tool starts itself; no guest sees it")]
 fn trial(context: &Context, args: &BenchmarkArgs, workers: u32) -> Result<BenchmarkTrial, CliError> {
     let failed =

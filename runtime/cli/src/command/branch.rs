@@ -1,4 +1,4 @@
-//! `fozzy branch`: goes on from a moment of a recorded run with other randomness.
+//! `fozzy branch`: re-runs a recorded run up to one decision, then continues with another seed.
 //!
 //! Invariant: what comes of it is a run like any other, whose trace stands alone.
 

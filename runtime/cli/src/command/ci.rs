@@ -126,7 +126,7 @@ fn memory_policy(recording: &Recording, replayed: &ReplayResult) -> CiCheck {
     let skipped = |why: &str| CiCheck { skipped: true, ..row(name, true, why.to_owned()) };
     match recording.plan.memory.as_ref().and_then(|memory| memory.leak_budget_bytes) {
         None => skipped("the plan has no leak budget: record with --leak-budget or --fail-on-leak"),
-        Some(_) if !told.is_told() => skipped("the program told no allocations, so there is nothing to hold it to"),
+        Some(_) if !told.is_told() => skipped("the program reported no allocations, so there is no leak to check"),
         Some(budget) => {
             let detail = format!("{} bytes were in use at the end, {budget} may be", told.in_use_bytes);
             row(name, !told.is_over_budget(), detail)

@@ -7,7 +7,7 @@
 //! ```
 //!
 //! Invariants: nothing is removed or written before all that could be wrong was looked at; what stays reaches every edge that
-//! was reached before, and fails in every way; files that begin with a dot, and traces, are nobody's inputs here.
+//! was reached before, and fails in every way; files that begin with a dot, and traces, are not inputs.
 //! Not here: how inputs are found (`fozzy fuzz`), set cover (`fozzy-search`).
 
 use super::Context;
@@ -23,7 +23,7 @@ use fozzy_campaign::wall_clock::Stopwatch;
 use fozzy_engine::Build;
 use fozzy_instrument::CoverageMode;
 use fozzy_report::document::{CorpusAddDocument, CorpusExportDocument, CorpusImportDocument, CorpusMinimizeDocument};
-use fozzy_search::fuzz::{InputCoverage, cover};
+use fozzy_search::fuzz::{InputCoverage, minimize_corpus};
 use fozzy_trace::Digest;
 use fozzy_trace::file::store::{Durability, write_atomic};
 use std::collections::BTreeMap;
@@ -107,7 +107,7 @@ pub(crate) fn minimize(context: &Context, args: &CorpusMinimizeArgs) -> Result<E
     Ok(ExitCode::SUCCESS)
 }
 
-/// Each content once, and the others. Of equal ones the file stays to which somebody gave a name.
+/// Each content once, and the others. Of equal files the one with a user's name stays.
 fn distinct(mut all: Vec<Input>) -> (Vec<Input>, Vec<Input>) {
     let is_named =
         |input: &Input| input.path.file_name().and_then(|name| name.to_str()).is_none_or(|it| !is_digest(it));
@@ -177,7 +177,7 @@ fn enough(
     all.dedup();
     let edges = (all.len() - failures.len()) as u64;
     let executed = reaches.len();
-    let mut stay = cover(&reaches);
+    let mut stay = minimize_corpus(&reaches);
     stay.extend(executed..corpus.len());
     Ok(MinimalSet { stay, edges, not_executed: (corpus.len() - executed) as u64 })
 }

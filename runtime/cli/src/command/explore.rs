@@ -239,7 +239,7 @@ impl ExplorationSetup {
         let walker = Walker::new(component, &planned.plan, &planned.inputs, cache().as_ref(), first);
         let walker = walker.map_err(|error| walk_error(&name, &error))?;
         // What cannot be run at all is found out here, by a run that has the same beginning.
-        let probe = confirmers.0.execute(&DecisionPath { answers: start.so_far(), steps: 1 }, 0..0)?;
+        let probe = confirmers.0.execute(&DecisionPath { answers: start.snapshot(), steps: 1 }, 0..0)?;
         Ok(ExplorationSetup { options, row, prepared, walker, confirmers, start, resumed, default_state, probe })
     }
 
@@ -318,9 +318,9 @@ impl ExplorationSetup {
                 })
                 .collect(),
             // Those that were not taken again are still worth it another time.
-            stories: exploration.stories().chain(stories).collect(),
+            stories: exploration.paths().chain(stories).collect(),
             earned: exploration
-                .earned()
+                .rewards()
                 .into_iter()
                 .map(|(dial, name, earned)| (dial.to_owned(), name.to_owned(), earned))
                 .collect(),
@@ -338,7 +338,7 @@ impl ExplorationSetup {
         Ok(explored)
     }
 
-    /// Explores in so many processes.
+    /// Explores in several processes.
     fn together(
         self,
         context: &Context,
@@ -425,7 +425,7 @@ fn finding(found: &FailureTrace, recording: &Recording) -> ExploreFinding {
     }
 }
 
-fn earned((dial, name, earned): &(String, String, Reward)) -> ExploreReward {
+fn reward((dial, name, earned): &(String, String, Reward)) -> ExploreReward {
     let Reward { runs, steps, found } = *earned;
     ExploreReward { dial: dial.clone(), name: name.clone(), runs, steps, found }
 }
@@ -449,7 +449,7 @@ fn summary(explored: &ExplorationResult, base: &Base) -> ExploreSummary {
         last_new: stats.last_new,
         estimated_undiscovered_edges: estimate.undiscovered,
         chance_of_new_edge: estimate.next_is_new,
-        earned: explored.earned.iter().map(earned).collect(),
+        earned: explored.earned.iter().map(reward).collect(),
         not_reached: explored.not_reached.clone(),
         failures: Vec::new(),
         seeds: Vec::new(),

@@ -152,7 +152,7 @@ fn shrink(steps: &mut Steps<'_>, own: &CommandRunner, chain: &Chain) -> Option<S
     let trace = failure.and_then(|case| case.pointer("/run/identity/tracePath")).and_then(Value::as_str);
     let (shrunk, mut class) = (own.place(SHRUNK), None);
     steps.step("shrink", || {
-        let Some(trace) = trace else { return Ok(skipped("no scenario failed, so there is nothing to make smaller")) };
+        let Some(trace) = trace else { return Ok(skipped("no scenario failed, so there is nothing to shrink")) };
         let said = own.run(&["shrink", trace, "--out", &shrunk, "--budget", "10s"])?;
         let before = failure.and_then(|case| case.pointer("/run/signature"));
         let word = classify(own.has(SHRUNK), before, &said);
@@ -162,7 +162,7 @@ fn shrink(steps: &mut Steps<'_>, own: &CommandRunner, chain: &Chain) -> Option<S
     let is_there = own.has(SHRUNK);
     steps.step("replay_shrunk", || {
         if !is_there {
-            return Ok(skipped("nothing was made smaller"));
+            return Ok(skipped("nothing was shrunk"));
         }
         of_trace(true, own, &["replay", &shrunk], |said| said.is("/replay/equal"))
     });
@@ -356,7 +356,7 @@ fn guidance(steps: &Steps<'_>, own: CommandRunner) -> Vec<String> {
         lines.push(format!("the files of the steps are in {}", own.keep().display()));
     }
     if !left_out.is_empty() {
-        lines.push(format!("not looked at: {left_out}; --required-steps makes a step that is skipped a failure"));
+        lines.push(format!("not checked: {left_out}; --required-steps makes a skipped step a failure"));
     }
     lines
 }

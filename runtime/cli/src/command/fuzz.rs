@@ -63,8 +63,7 @@ fn campaign(context: &Context, args: &FuzzArgs, worker: Option<&Worker<FuzzProto
     let seed = role.map_or_else(|| seed(context, args.seed), |role| role.seed);
     let collision: CollisionPolicy = args.record_collision.into();
     if args.det && args.jobs > 1 {
-        let message =
-            "--det: workers find things in an order of their own, so that no campaign of several is as another";
+        let message = "--det: a campaign with several workers is not reproducible";
         return Err(CliError::new("usage", message).hint("leave out --jobs, or --det"));
     }
     if let Some(path) = args.record.as_ref().filter(|_| worker.is_none()) {
@@ -84,7 +83,7 @@ fn campaign(context: &Context, args: &FuzzArgs, worker: Option<&Worker<FuzzProto
     let mut planned = plan(&context.project, &loaded, &request)?;
     if planned.plan.target().is_some() {
         let message = format!(
-            "{name} calls another component, of which an execution of a campaign has no instance: it begins at a checkpoint of \
+            "{name} calls another component, but an execution of a campaign has no instance of it: it begins at a checkpoint of \
              one program"
         );
         return Err(CliError::new("usage", message).hint(format!("fozzy explore {}", args.target.display())));

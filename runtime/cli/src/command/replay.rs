@@ -72,7 +72,7 @@ fn same(recording: &Recording, session: &mut Session, args: &ReplayArgs, json: b
             None => {
                 let OutcomeDifference { what, left, right } = difference;
                 let message = format!("{what}: recorded {left}, found {right}{place}");
-                verdict.findings.insert(0, divergence_finding("the replay is not the run that was recorded", message));
+                verdict.findings.insert(0, divergence_finding("the replay differs from the recorded run", message));
             }
         }
     }
@@ -100,7 +100,7 @@ fn engine_difference(recording: &Recording, session: &Session) -> String {
 fn other(recording: &Recording, original: &mut Session, program: &Path) -> Result<ReplayResult, CliError> {
     let loaded = load(program)?;
     let mut changed = PreparedProgram::against(recording, loaded.clone())?.session()?;
-    let against = fozzy_search::against(recording, original, &mut changed)?;
+    let against = fozzy_search::replay_against(recording, original, &mut changed)?;
     let divergence = against.divergence.map(divergence_document);
     let comparison =
         ReplaySummary { equal: divergence.is_none(), against: Some(loaded.summary()), difference: None, divergence };

@@ -122,7 +122,7 @@ fn as_suite(report: &KeptReport) -> SuiteSummary {
     }
 }
 
-/// What is compared of runs, of which none may be named twice.
+/// What is compared of runs; a run may be named once.
 pub(super) fn signatures(context: &Context, selectors: &[String]) -> Result<Vec<RunSignature>, CliError> {
     let mut seen = BTreeSet::new();
     let mut runs = Vec::with_capacity(selectors.len());

@@ -28,7 +28,7 @@ pub(crate) fn run(context: &Context, args: &RunArgs) -> Result<ExitCode, CliErro
     let request = request(&args.args, &args.limits, &args.world);
     let mut prepared = PreparedProgram::new(&context.project, loaded, &request)?;
     if !prepared.drive(args.sequences, args.flows) && (args.sequences.is_some() || args.flows.is_some()) {
-        let message = "the program runs by itself: it exports `wasi:cli/run`, and no interface of `fozzy:scenario`";
+        let message = "the program is a command: it exports `wasi:cli/run`, and no interface of `fozzy:scenario`";
         return Err(CliError::new("target", message).hint("leave out --sequences and --flows"));
     }
     let mut session = prepared.live_session(&context.project.config.base_dir)?;

@@ -39,7 +39,7 @@ pub(crate) fn seeds(context: &Context, args: &SeedsArgs) -> Result<ExitCode, Cli
     } else {
         context.printer.data(&seeds_lines(&document));
         if document.seeds.is_empty() {
-            context.printer.remark("no failures are kept; `fozzy explore` keeps those that it finds\n");
+            context.printer.remark("no failures are saved; `fozzy explore` saves those that it finds\n");
         }
         document.pruned.iter().for_each(|path| context.printer.remark(&format!("removed {path}\n")));
     }

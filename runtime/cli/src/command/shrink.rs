@@ -45,12 +45,12 @@ pub(crate) fn shrink(context: &Context, args: &ShrinkArgs) -> Result<ExitCode, C
         (Some(signature), true) => {
             let mut go_on = || watch.elapsed() < Duration::from_nanos(args.budget.0.saturating_mul(2));
             let explained =
-                shrink::explain(&recording, engine, &shrunk.story, signature, options.keeps_stdin, &mut go_on);
+                shrink::explain(&recording, engine, &shrunk.smallest, signature, options.keeps_stdin, &mut go_on);
             explained.map_err(|error| shrink_error(&path, &error))?.iter().map(explained_document).collect()
         }
         _ => Vec::new(),
     };
-    let (smallest, execution) = engine.record(&recording, &shrunk.story)?;
+    let (smallest, execution) = engine.record(&recording, &shrunk.smallest)?;
     let written = pipeline::write(&smallest, &out, CollisionPolicy::Overwrite)?;
     let folder = context.runs.begin()?;
     let slips = keep_slips(engine, &recording, &shrunk, &folder)?;
@@ -81,10 +81,10 @@ fn explained_document(explained: &Explanation) -> ExplainedDecision {
                 Override::Number(number) => number.to_string(),
                 Override::Bytes(digits) => digits.clone(),
             };
-            (decision.spot.part.step_number(), decision.site.clone(), answer)
+            (decision.key.part.step_number(), decision.site.clone(), answer)
         }
         VariedPart::Byte { decision, at, byte } => {
-            (decision.spot.part.step_number(), format!("{}, byte {at}", decision.site), format!("{byte:02x}"))
+            (decision.key.part.step_number(), format!("{}, byte {at}", decision.site), format!("{byte:02x}"))
         }
         VariedPart::Stdin { at, byte } => (None, format!("standard input, byte {at}"), format!("{byte:02x}")),
     };

@@ -226,7 +226,7 @@ pub(super) fn source_here(path: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fozzy_campaign::suite::select::{Given, Kind};
+    use fozzy_campaign::suite::select::{CaseOverrides, Kind};
 
     #[test]
     fn traces_of_several_scenarios_are_numbered() {
@@ -245,7 +245,7 @@ mod tests {
             name: name.to_owned(),
             path: PathBuf::new(),
             kind: Kind::Program,
-            given: Given::default(),
+            given: CaseOverrides::default(),
         };
         let all = [selected("a"), selected("../a"), selected("A"), selected("a")];
         assert_eq!(trace_names(&all), ["a.fozzy", ".._a.fozzy", "A-2.fozzy", "a-3.fozzy"]);

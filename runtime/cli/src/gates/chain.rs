@@ -19,7 +19,7 @@ pub(crate) const RECORDED: &str = "run.fozzy";
 /// Why steps about a trace are skipped.
 pub(crate) const NO_TRACE: &str = "no run was recorded";
 
-/// Whether everything is committed, as far as git can say: worth knowing, and nobody's failure.
+/// Whether everything is committed, as far as git can say: worth knowing, but not a failure.
 pub(crate) fn clean_tree(steps: &mut Steps<'_>, strict: bool) {
     steps.step("clean_tree", || {
         if !strict {

@@ -42,7 +42,7 @@ pub(crate) struct CommandOutput {
 impl CommandRunner {
     pub(crate) fn new(context: &Context) -> Result<CommandRunner, CliError> {
         let failed = |what: &str, error: std::io::Error| CliError::new("gate", format!("{what}: {error}"));
-        let program = std::env::current_exe().map_err(|error| failed("cannot find the own binary", error))?;
+        let program = std::env::current_exe().map_err(|error| failed("cannot find fozzy's own binary", error))?;
         let folder = std::path::absolute(context.project.config.base_dir.join("gates"));
         let folder = folder.and_then(|folder| std::fs::create_dir_all(&folder).map(|()| folder));
         let scratch = folder.and_then(|folder| tempfile::Builder::new().prefix("steps-").tempdir_in(folder));

@@ -240,7 +240,7 @@ impl FuzzExecutor {
         self.was_exact = true;
         let outcome = self.exact.as_mut().expect("just made").call(input, again)?;
         outcome.ok_or_else(|| HarnessError {
-            what: "a call was cut that nobody watches; this is a fault of fozzy".to_owned(),
+            what: "a call was cut without a watchdog; this is a fault of fozzy".to_owned(),
         })
     }
 

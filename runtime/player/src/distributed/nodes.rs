@@ -69,6 +69,11 @@ impl Nodes {
         self.wire.deliverable(|number| self.up[number])
     }
 
+    /// Whether every message has arrived, and no fault that was drawn lasts.
+    pub(super) fn is_settled(&self) -> bool {
+        self.wire.is_empty() && self.drawn_down.is_empty() && self.drawn_cuts.is_empty()
+    }
+
     pub(super) fn deliver(&mut self, of_deliverable: usize) -> Result<(), StepFailure> {
         let up = &self.up;
         let Some(SentMessage { from, to, body }) = self.wire.take(of_deliverable, |number| up[number]) else { return Ok(()) };

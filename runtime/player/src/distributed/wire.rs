@@ -42,6 +42,11 @@ impl Wire {
         self.next += 1;
     }
 
+    /// Whether nothing is on its way, nor held back.
+    pub(super) fn is_empty(&self) -> bool {
+        self.sent.is_empty()
+    }
+
     fn open(&self, is_up: impl Fn(usize) -> bool) -> impl Iterator<Item = usize> {
         let is_open = move |(_, sent): &(u64, SentMessage)| is_up(sent.to) && !self.cuts.contains(&NodePair::of(sent.from, sent.to));
         self.sent.iter().enumerate().filter(move |(_, sent)| is_open(sent)).map(|(place, _)| place)

@@ -11,14 +11,14 @@ use std::io::ErrorKind;
 use std::path::Path;
 
 /// What is kept of real files; `None` is one that was not there.
-type Kept = BTreeMap<String, Option<Vec<u8>>>;
+type FileContents = BTreeMap<String, Option<Vec<u8>>>;
 
 #[derive(Clone, Default)]
 pub(crate) struct FilesState {
     /// Paths that were written or read.
     touched: BTreeSet<String>,
     /// Snapshots of real files; those of virtual ones the host keeps.
-    real: BTreeMap<String, Kept>,
+    real: BTreeMap<String, FileContents>,
     /// How many steps that must fail are inside of each other now.
     depth: u32,
 }
@@ -49,7 +49,7 @@ impl FilesState {
         if tools::snapshot_files(name).is_ok() {
             return Ok(());
         }
-        let kept: Result<Kept, String> = self.touched.iter().map(|path| Ok((path.clone(), get(path)?))).collect();
+        let kept: Result<FileContents, String> = self.touched.iter().map(|path| Ok((path.clone(), get(path)?))).collect();
         self.real.insert(name.to_owned(), kept.map_err(StepFailure::new)?);
         Ok(())
     }

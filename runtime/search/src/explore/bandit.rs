@@ -42,24 +42,24 @@ pub(crate) struct Bandit<const N: usize> {
     names: [&'static str; N],
     /// What was found of late, in how many steps.
     lately: [(f64, f64); N],
-    earned: [Reward; N],
+    rewards: [Reward; N],
     chosen: usize,
 }
 
 impl<const N: usize> Bandit<N> {
     pub(crate) fn new(names: [&'static str; N]) -> Bandit<N> {
-        Bandit { names, lately: [(0.0, 0.0); N], earned: [Reward::default(); N], chosen: 0 }
+        Bandit { names, lately: [(0.0, 0.0); N], rewards: [Reward::default(); N], chosen: 0 }
     }
 
     /// One of those that can be chosen; the first can.
-    pub(crate) fn pick(&mut self, can: [bool; N], chance: &mut Rng) -> usize {
+    pub(crate) fn pick(&mut self, can: [bool; N], rng: &mut Rng) -> usize {
         let weight = |at: usize| {
             let (found, steps) = self.lately[at];
             if can[at] { (found + PRIOR.0) / (steps + PRIOR.1) } else { 0.0 }
         };
         let sum: f64 = (0..N).map(weight).sum();
         let share = |at: usize| if can[at] { (weight(at) / sum).max(SHARE_MIN) } else { 0.0 };
-        let mut left = chance.share() * (0..N).map(share).sum::<f64>();
+        let mut left = rng.share() * (0..N).map(share).sum::<f64>();
         let at = (0..N).find(|at| {
             left -= share(*at);
             left < 0.0 && can[*at]
@@ -75,14 +75,14 @@ impl<const N: usize> Bandit<N> {
 
     /// What came of the one that was chosen.
     pub(crate) fn learn(&mut self, found: u32, steps: u64) {
-        let (lately, earned) = (&mut self.lately[self.chosen], &mut self.earned[self.chosen]);
+        let (lately, rewards) = (&mut self.lately[self.chosen], &mut self.rewards[self.chosen]);
         *lately = (lately.0 * KEPT + f64::from(found.min(FOUND_MAX)), lately.1 * KEPT + steps as f64);
-        *earned = earned.and(Reward { runs: 1, steps, found: found.into() });
+        *rewards = rewards.and(Reward { runs: 1, steps, found: found.into() });
     }
 
     /// What each has earned.
-    pub(crate) fn earned(&self) -> impl Iterator<Item = (&'static str, Reward)> {
-        self.names.into_iter().zip(self.earned)
+    pub(crate) fn rewards(&self) -> impl Iterator<Item = (&'static str, Reward)> {
+        self.names.into_iter().zip(self.rewards)
     }
 }
 
@@ -93,13 +93,13 @@ mod tests {
 
     #[test]
     fn the_arm_that_finds_gets_most_and_none_gets_nothing() {
-        let mut chance = Rng::new(Seed(3), 0);
+        let mut rng = Rng::new(Seed(3), 0);
         let mut bandit = Bandit::new(["rich", "poor", "barred"]);
         for _ in 0..2000 {
-            let at = bandit.pick([true, true, false], &mut chance);
-            bandit.learn(u32::from(at == 0 && chance.one_in(4)), 10);
+            let at = bandit.pick([true, true, false], &mut rng);
+            bandit.learn(u32::from(at == 0 && rng.one_in(4)), 10);
         }
-        let runs: Vec<u64> = bandit.earned().map(|(_, earned)| earned.runs).collect();
+        let runs: Vec<u64> = bandit.rewards().map(|(_, rewards)| rewards.runs).collect();
         assert!(runs[0] > 4 * runs[1] && runs[1] > 50 && runs[2] == 0, "{runs:?}");
     }
 }

@@ -25,7 +25,7 @@ pub struct DecisionPath {
 impl DecisionPath {
     /// The answers by the numbers of their questions, as a recording has them.
     #[must_use]
-    pub fn exceptions(&self) -> BTreeMap<u64, Override> {
+    pub fn overrides(&self) -> BTreeMap<u64, Override> {
         (0..).zip(self.answers.iter().cloned()).collect()
     }
 }
@@ -51,12 +51,12 @@ impl PathNode {
     }
 
     /// The story of going this way, and then on by `answers` for some steps.
-    pub(crate) fn story(&self, answers: &[Override], steps: u32) -> DecisionPath {
+    pub(crate) fn path(&self, answers: &[Override], steps: u32) -> DecisionPath {
         let mut parts = vec![answers];
         let mut at = Some(self);
-        while let Some(way) = at {
-            parts.push(&way.answers);
-            at = way.before.as_deref();
+        while let Some(node) = at {
+            parts.push(&node.answers);
+            at = node.before.as_deref();
         }
         let answers = parts.into_iter().rev().flatten().cloned().collect();
         DecisionPath { answers, steps: self.steps + steps }

@@ -87,7 +87,7 @@ pub type EdgeClasses = Vec<Vec<u8>>;
 #[derive(Clone, Debug, Default)]
 pub struct PeerDiscoveries {
     /// The ways to their places.
-    pub stories: Vec<DecisionPath>,
+    pub paths: Vec<DecisionPath>,
     /// What is not new any more.
     pub edges: Vec<EdgeClasses>,
 }
@@ -95,19 +95,19 @@ pub struct PeerDiscoveries {
 /// Hears what happens, and keeps it.
 pub trait ExplorationObserver {
     /// A step was taken. `false` ends the exploration.
-    fn stepped(&mut self, stats: &Stats) -> bool;
+    fn on_step(&mut self, stats: &Stats) -> bool;
 
     /// Something new was seen at the end of this story.
     ///
     /// # Errors
     /// When it cannot be kept.
-    fn kept(&mut self, story: &dyn Fn() -> DecisionPath) -> Result<(), HarnessError> {
-        let _ = story;
+    fn on_captured(&mut self, path: &dyn Fn() -> DecisionPath) -> Result<(), HarnessError> {
+        let _ = path;
         Ok(())
     }
 
     /// What others have found meanwhile; `edges` are those of this one, for them.
-    fn others(&mut self, edges: &dyn Fn() -> EdgeClasses) -> PeerDiscoveries {
+    fn peer_discoveries(&mut self, edges: &dyn Fn() -> EdgeClasses) -> PeerDiscoveries {
         let _ = edges;
         PeerDiscoveries::default()
     }
@@ -116,7 +116,7 @@ pub trait ExplorationObserver {
     ///
     /// # Errors
     /// When it cannot be kept.
-    fn found(&mut self, found: &FailureRecord<DecisionPath>) -> Result<(), HarnessError>;
+    fn on_failure(&mut self, found: &FailureRecord<DecisionPath>) -> Result<(), HarnessError>;
 }
 
 /// Why an exploration has ended.
@@ -138,10 +138,10 @@ pub enum ExplorationEnd {
 pub struct Exploration {
     options: Options,
     strategy: Box<dyn ExplorationStrategy>,
-    chance: Rng,
+    rng: Rng,
     choosing: Rng,
-    novelty: StateFeedback,
-    pool: Frontier,
+    feedback: StateFeedback,
+    frontier: Frontier,
     findings: Findings<DecisionPath>,
     stats: Stats,
     /// The way to the start.
@@ -150,7 +150,7 @@ pub struct Exploration {
 
 /// Whom an exploration deals with.
 struct ExplorationIo<'a> {
-    ground: &'a mut dyn StatefulTarget,
+    target: &'a mut dyn StatefulTarget,
     observer: &'a mut dyn ExplorationObserver,
 }
 
@@ -170,17 +170,17 @@ impl Exploration {
     /// An exploration that has not begun. `start` is what was answered before the beginning.
     #[must_use]
     pub fn new(options: Options, row: &StrategyRow, start: &AnswerLog) -> Exploration {
-        let chance = Rng::new(options.seed, options.worker);
+        let rng = Rng::new(options.seed, options.worker);
         Exploration {
             strategy: (row.make)(&options),
-            choosing: chance.stream(CHOOSING),
-            chance,
+            choosing: rng.stream(CHOOSING),
+            rng,
             options,
-            novelty: StateFeedback::default(),
-            pool: Frontier::default(),
+            feedback: StateFeedback::default(),
+            frontier: Frontier::default(),
             findings: Findings::default(),
             stats: Stats::default(),
-            start: PathNode::from(None, &start.so_far(), 0),
+            start: PathNode::from(None, &start.snapshot(), 0),
         }
     }
 
@@ -197,46 +197,46 @@ impl Exploration {
     }
 
     /// The stories of the places that are kept.
-    pub fn stories(&self) -> impl Iterator<Item = DecisionPath> {
-        (0..self.pool.len()).filter_map(|at| Some(self.pool.get(at)?.way.story(&[], 0)))
+    pub fn paths(&self) -> impl Iterator<Item = DecisionPath> {
+        (0..self.frontier.len()).filter_map(|at| Some(self.frontier.get(at)?.node.path(&[], 0)))
     }
 
     /// What each of the things that its strategy divides its effort between has earned, by dial and name.
     #[must_use]
-    pub fn earned(&self) -> Vec<(&'static str, &'static str, Reward)> {
-        self.strategy.earned()
+    pub fn rewards(&self) -> Vec<(&'static str, &'static str, Reward)> {
+        self.strategy.rewards()
     }
 
     /// For each edge of a module, in the order in which the ground shows them, whether any step took it: one byte each.
     #[must_use]
     pub fn taken(&self, module: usize) -> Vec<u8> {
-        self.novelty.taken(module)
+        self.feedback.taken(module)
     }
 
     /// Goes on with an exploration that had so many runs and steps behind it: its chance is that of the runs after these.
     pub fn resume(&mut self, runs: u64, steps: u64) {
         (self.stats.runs, self.stats.steps, self.stats.last_new) = (runs, steps, steps);
-        self.choosing = self.chance.stream(CHOOSING - runs);
+        self.choosing = self.rng.stream(CHOOSING - runs);
     }
 
-    /// Explores: first goes the ways of `stories`, which others have found, then its own. Stories beyond the bound of runs are
+    /// Explores: first goes the ways of `paths`, which others have found, then its own. Stories beyond the bound of runs are
     /// not taken.
     ///
     /// # Errors
     /// When the machine, not the scenario, fails.
     pub fn run(
         &mut self,
-        ground: &mut dyn StatefulTarget,
-        stories: &mut dyn Iterator<Item = DecisionPath>,
+        target: &mut dyn StatefulTarget,
+        paths: &mut dyn Iterator<Item = DecisionPath>,
         observer: &mut dyn ExplorationObserver,
     ) -> Result<ExplorationEnd, HarnessError> {
-        let mut outside = ExplorationIo { ground, observer };
+        let mut io = ExplorationIo { target, observer };
         loop {
             if self.has_made_all_runs() {
                 return Ok(ExplorationEnd::Runs);
             }
-            let Some(story) = stories.next() else { break };
-            if let Some(ended) = self.follow(&mut outside, &story)? {
+            let Some(path) = paths.next() else { break };
+            if let Some(ended) = self.replay_path(&mut io, &path)? {
                 return Ok(ended);
             }
         }
@@ -247,20 +247,20 @@ impl Exploration {
             if self.options.stop == StopCondition::Saturated && self.stats.is_saturated() {
                 return Ok(ExplorationEnd::Saturated);
             }
-            let others = outside.observer.others(&|| self.novelty.classes());
-            others.edges.iter().for_each(|edges| self.novelty.know(edges));
-            for story in others.stories {
-                if let Some(ended) = self.follow(&mut outside, &story)? {
+            let others = io.observer.peer_discoveries(&|| self.feedback.classes());
+            others.edges.iter().for_each(|edges| self.feedback.merge_known(edges));
+            for path in others.paths {
+                if let Some(ended) = self.replay_path(&mut io, &path)? {
                     return Ok(ended);
                 }
                 if self.has_made_all_runs() {
                     return Ok(ExplorationEnd::Runs);
                 }
             }
-            let Some(attempt) = self.strategy.next(&mut self.pool, &mut self.choosing) else {
+            let Some(spec) = self.strategy.next(&mut self.frontier, &mut self.choosing) else {
                 return Ok(ExplorationEnd::Exhausted);
             };
-            if let Some(ended) = self.attempt(&mut outside, &attempt)? {
+            if let Some(ended) = self.execute_and_learn(&mut io, &spec)? {
                 return Ok(ended);
             }
         }
@@ -271,85 +271,86 @@ impl Exploration {
     }
 
     /// Goes the way of a story, and keeps where it leads if that is new.
-    fn follow(
+    fn replay_path(
         &mut self,
-        outside: &mut ExplorationIo<'_>,
-        story: &DecisionPath,
+        io: &mut ExplorationIo<'_>,
+        path: &DecisionPath,
     ) -> Result<Option<ExplorationEnd>, HarnessError> {
         // What was answered before the beginning was asked before.
-        let script: Arc<[Override]> = story.answers.get(self.start.len()..).unwrap_or_default().into();
-        let manner = AnswerPolicy { mask: AnswerMask::All, order: TaskOrder::First, simplest: true, toggle: 0.0 };
-        let (origin, steps) = (RunOrigin::Start, story.steps);
-        self.go(outside, &RunSpec { origin, steps, script, manner, keeps: CapturePolicy::New }).map(|(ended, _)| ended)
+        let script: Arc<[Override]> = path.answers.get(self.start.len()..).unwrap_or_default().into();
+        let policy = AnswerPolicy { mask: AnswerMask::All, order: TaskOrder::First, simplest: true, toggle: 0.0 };
+        let (origin, steps) = (RunOrigin::Start, path.steps);
+        self.execute(io, &RunSpec { origin, steps, script, policy, capture: CapturePolicy::New })
+            .map(|(ended, _)| ended)
     }
 
-    fn attempt(
+    fn execute_and_learn(
         &mut self,
-        outside: &mut ExplorationIo<'_>,
-        attempt: &RunSpec,
+        io: &mut ExplorationIo<'_>,
+        spec: &RunSpec,
     ) -> Result<Option<ExplorationEnd>, HarnessError> {
-        let (ended, run) = self.go(outside, attempt)?;
+        let (ended, run) = self.execute(io, spec)?;
         self.strategy.learn(run.fresh, run.steps, &run.answers);
-        if let Some(place) = run.from {
-            self.pool.reward(place, run.fresh);
+        if let Some(checkpoint) = run.from {
+            self.frontier.reward(checkpoint, run.fresh);
         }
         Ok(ended)
     }
 
     /// One run.
-    fn go(
+    fn execute(
         &mut self,
-        outside: &mut ExplorationIo<'_>,
-        attempt: &RunSpec,
+        io: &mut ExplorationIo<'_>,
+        spec: &RunSpec,
     ) -> Result<(Option<ExplorationEnd>, RunProgress), HarnessError> {
         let answers = AnswerLog::default();
-        let kept = match attempt.origin {
+        let kept = match spec.origin {
             RunOrigin::Start => None,
-            RunOrigin::Checkpoint(at) => self.pool.get(at),
+            RunOrigin::Checkpoint(at) => self.frontier.get(at),
         };
-        let before = kept.map_or_else(|| Arc::clone(&self.start), |kept| Arc::clone(&kept.way));
-        let from = kept.map(|kept| kept.place);
+        let before = kept.map_or_else(|| Arc::clone(&self.start), |kept| Arc::clone(&kept.node));
+        let from = kept.map(|kept| kept.checkpoint);
         let mut run = RunProgress { before, from, answers: answers.clone(), steps: 0, flow: None, fresh: 0 };
-        let chance = self.chance.stream(self.stats.runs);
+        let rng = self.rng.stream(self.stats.runs);
         self.stats.runs += 1;
-        let walk = GuidedSource::new(Arc::clone(&attempt.script), chance, attempt.manner.clone(), &answers);
-        outside.ground.restore(from.unwrap_or_else(|| outside.ground.start()), Box::new(walk))?;
-        self.novelty.arrive(outside.ground);
+        let walk = GuidedSource::new(Arc::clone(&spec.script), rng, spec.policy.clone(), &answers);
+        io.target.restore(from.unwrap_or_else(|| io.target.start()), Box::new(walk))?;
+        self.feedback.begin_run(io.target);
         let beginnings = u32::from(from.is_none());
-        let steps = attempt.steps.min(self.options.steps_max.saturating_sub(run.before.steps));
+        let steps = spec.steps.min(self.options.steps_max.saturating_sub(run.before.steps));
         for number in 0..steps + beginnings {
             let is_step = number >= beginnings;
             let step = if is_step { StepId::Step(run.before.steps + run.steps) } else { StepId::Begin };
-            let outcome = outside.ground.step(step)?;
+            let outcome = io.target.step(step)?;
             run.steps += u32::from(is_step);
             self.stats.steps += u64::from(is_step);
             match outcome {
                 // Where its path does not lead, nothing is captured and nothing continues.
                 StepOutcome::Returned { flow } if run.answers.is_truncated() => {
-                    self.look(outside, &mut run, flow, CapturePolicy::Nothing)?;
+                    self.observe_step(io, &mut run, flow, CapturePolicy::Nothing)?;
                     self.stats.cut += 1;
                     return Ok((None, run));
                 }
-                StepOutcome::Returned { flow } => self.look(outside, &mut run, flow, attempt.keeps)?,
+                StepOutcome::Returned { flow } => self.observe_step(io, &mut run, flow, spec.capture)?,
                 StepOutcome::Finished => return Ok((None, run)),
                 StepOutcome::Ended { end, backtrace, stderr } => {
                     let verdict = judge_end(&end, &stderr, &backtrace);
-                    return Ok((self.failed(outside, &run, Some(&verdict))?, run));
+                    return Ok((self.judge_failure(io, &run, Some(&verdict))?, run));
                 }
-                StepOutcome::Cut => return Ok((self.failed(outside, &run, None)?, run)),
+                StepOutcome::Cut => return Ok((self.judge_failure(io, &run, None)?, run)),
             }
-            if !outside.observer.stepped(&self.stats) {
+            if !io.observer.on_step(&self.stats) {
                 return Ok((Some(ExplorationEnd::Stopped), run));
             }
         }
         // What has not ended goes on elsewhere, or comes to its end here.
         let is_at_end = run.before.steps + run.steps >= self.options.steps_max;
-        if (attempt.keeps != CapturePolicy::States || is_at_end) && run.steps > 0 {
-            let ended = match outside.ground.step(StepId::End)? {
-                StepOutcome::Returned { .. } => match outside.ground.judge_end() {
-                    Some(verdict) => self.failed(outside, &run, Some(&verdict))?,
+        if (spec.capture != CapturePolicy::States || is_at_end) && run.steps > 0 {
+            let ended = match io.target.step(StepId::End)? {
+                StepOutcome::Returned { .. } => match io.target.judge_end() {
+                    Some(verdict) => self.judge_failure(io, &run, Some(&verdict))?,
                     None => {
-                        let fresh = self.novelty.note(outside.ground, (run.flow, None), self.states(StateScope::Told));
+                        let fresh = self.feedback.observe(io.target, (run.flow, None), self.states(StateScope::Told));
                         run.fresh += self.count(fresh);
                         None
                     }
@@ -357,9 +358,9 @@ impl Exploration {
                 StepOutcome::Finished => None,
                 StepOutcome::Ended { end, backtrace, stderr } => {
                     let verdict = judge_end(&end, &stderr, &backtrace);
-                    self.failed(outside, &run, Some(&verdict))?
+                    self.judge_failure(io, &run, Some(&verdict))?
                 }
-                StepOutcome::Cut => self.failed(outside, &run, None)?,
+                StepOutcome::Cut => self.judge_failure(io, &run, None)?,
             };
             return Ok((ended, run));
         }
@@ -367,40 +368,40 @@ impl Exploration {
     }
 
     /// Looks at the last step, and keeps the place where that is worth it.
-    fn look(
+    fn observe_step(
         &mut self,
-        outside: &mut ExplorationIo<'_>,
+        io: &mut ExplorationIo<'_>,
         run: &mut RunProgress,
         flow: Option<u32>,
-        keeps: CapturePolicy,
+        capture: CapturePolicy,
     ) -> Result<(), HarnessError> {
         // A bounded search must not take for known what only the noise of a memory hides.
-        let states = if keeps == CapturePolicy::New && run.steps > 0 { StateScope::All } else { StateScope::Told };
+        let states = if capture == CapturePolicy::New && run.steps > 0 { StateScope::All } else { StateScope::Told };
         let states = self.states(states);
-        let fresh = self.novelty.note(outside.ground, (run.flow, flow), states);
+        let fresh = self.feedback.observe(io.target, (run.flow, flow), states);
         run.flow = flow;
         let sum = self.count(fresh);
         run.fresh += sum;
-        run.answers.step_is_over(sum > 0);
-        let is_kept = match keeps {
+        run.answers.end_step(sum > 0);
+        let is_kept = match capture {
             CapturePolicy::Nothing => false,
             CapturePolicy::New => sum > 0,
-            CapturePolicy::States => fresh.states > 0 || outside.ground.state().is_none(),
+            CapturePolicy::States => fresh.states > 0 || io.target.state().is_none(),
         };
         let is_last = run.before.steps + run.steps >= self.options.steps_max;
         if !is_kept || is_last || self.options.checkpoints_max == 0 {
             return Ok(());
         }
-        let place = outside.ground.capture()?;
-        let way = PathNode::from(Some(&run.before), &run.answers.so_far(), run.before.steps + run.steps);
-        if keeps == CapturePolicy::New {
-            outside.observer.kept(&|| way.story(&[], 0))?;
+        let checkpoint = io.target.capture()?;
+        let node = PathNode::from(Some(&run.before), &run.answers.snapshot(), run.before.steps + run.steps);
+        if capture == CapturePolicy::New {
+            io.observer.on_captured(&|| node.path(&[], 0))?;
         }
-        self.strategy.kept(place);
-        if let Some(gone) = self.pool.add(place, way, sum, self.options.checkpoints_max) {
-            outside.ground.release(gone);
+        self.strategy.on_captured(checkpoint);
+        if let Some(gone) = self.frontier.add(checkpoint, node, sum, self.options.checkpoints_max) {
+            io.target.release(gone);
         }
-        self.stats.checkpoints = self.pool.len() as u64;
+        self.stats.checkpoints = self.frontier.len() as u64;
         Ok(())
     }
 
@@ -410,7 +411,7 @@ impl Exploration {
     }
 
     fn count(&mut self, fresh: NewCoverage) -> u32 {
-        let (edges, features, states, (once, twice)) = self.novelty.totals();
+        let (edges, features, states, (once, twice)) = self.feedback.totals();
         let stats = &mut self.stats;
         (stats.edges, stats.features, stats.states) = (edges, features, states);
         (stats.edges_once, stats.edges_twice) = (once, twice);
@@ -421,9 +422,9 @@ impl Exploration {
     }
 
     /// A run failed, or was cut. Its story, run alone, says what that is.
-    fn failed(
+    fn judge_failure(
         &mut self,
-        outside: &mut ExplorationIo<'_>,
+        io: &mut ExplorationIo<'_>,
         run: &RunProgress,
         verdict: Option<&Verdict>,
     ) -> Result<Option<ExplorationEnd>, HarnessError> {
@@ -432,8 +433,8 @@ impl Exploration {
             self.stats.failures += 1;
             return Ok(None);
         }
-        let story = run.before.story(&run.answers.so_far(), run.steps);
-        let exact = outside.ground.confirm(&story)?;
+        let path = run.before.path(&run.answers.snapshot(), run.steps);
+        let exact = io.target.confirm(&path)?;
         if exact.signature.is_none() {
             if run.answers.is_truncated() {
                 self.stats.cut += 1;
@@ -443,11 +444,10 @@ impl Exploration {
             return Ok(None);
         }
         self.stats.failures += 1;
-        let found =
-            FailureRecord { input: story, found_at: self.stats.runs, times: 1, verdict: exact, confirmed: true };
+        let found = FailureRecord { input: path, found_at: self.stats.runs, times: 1, verdict: exact, confirmed: true };
         let signature = signature.or_else(|| found.verdict.signature.clone());
         let Some(found) = self.findings.add(signature, found) else { return Ok(None) };
-        outside.observer.found(found)?;
+        io.observer.on_failure(found)?;
         self.stats.last_new = self.stats.steps;
         self.stats.findings = self.findings.all().len() as u64;
         Ok((self.options.stop == StopCondition::FirstFinding).then_some(ExplorationEnd::FirstFailure))

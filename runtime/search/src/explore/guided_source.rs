@@ -56,7 +56,7 @@ impl AnswerLog {
 
     /// A copy of what was answered.
     #[must_use]
-    pub fn so_far(&self) -> Vec<Override> {
+    pub fn snapshot(&self) -> Vec<Override> {
         self.lock().answers.clone()
     }
 
@@ -71,12 +71,12 @@ impl AnswerLog {
     }
 
     /// A step is over, and showed something new or nothing.
-    pub(crate) fn step_is_over(&self, is_new: bool) {
-        let noted = &mut *self.lock();
+    pub(crate) fn end_step(&self, is_new: bool) {
+        let log = &mut *self.lock();
         if is_new {
-            noted.credited.append(&mut noted.taken);
+            log.credited.append(&mut log.taken);
         }
-        noted.taken.clear();
+        log.taken.clear();
     }
 
     /// The answers after which something new came, of those that may be left out.
@@ -86,27 +86,27 @@ impl AnswerLog {
 
     /// The numbers that were answered, each with its bound; questions for bytes are left out.
     pub(crate) fn numbers(&self) -> Vec<(u64, u64)> {
-        let noted = self.lock();
+        let log = self.lock();
         let number = |(answer, bound): (&Override, &u64)| match answer {
             Override::Number(number) => Some((*number, *bound)),
             Override::Bytes(_) => None,
         };
-        noted.answers.iter().zip(&noted.bounds).filter_map(number).collect()
+        log.answers.iter().zip(&log.bounds).filter_map(number).collect()
     }
 
     /// Notes an answer, and which one it is of those that may be left out.
-    fn note(&self, answer: Override, bound: u64, named: Option<u64>) {
-        let mut noted = self.lock();
-        if noted.answers.len() < ANSWERS_MAX {
-            if noted.answers.is_empty() {
-                noted.answers.reserve(ANSWERS_FEW);
-                noted.bounds.reserve(ANSWERS_FEW);
+    fn record(&self, answer: Override, bound: u64, named: Option<u64>) {
+        let mut log = self.lock();
+        if log.answers.len() < ANSWERS_MAX {
+            if log.answers.is_empty() {
+                log.answers.reserve(ANSWERS_FEW);
+                log.bounds.reserve(ANSWERS_FEW);
             }
-            noted.answers.push(answer);
-            noted.bounds.push(bound);
-            noted.taken.extend(named);
+            log.answers.push(answer);
+            log.bounds.push(bound);
+            log.taken.extend(named);
         } else {
-            noted.is_truncated = true;
+            log.is_truncated = true;
         }
     }
 
@@ -151,90 +151,85 @@ impl TaskOrder {
 pub struct GuidedSource {
     script: Arc<[Override]>,
     at: usize,
-    chance: Rng,
-    manner: AnswerPolicy,
+    rng: Rng,
+    policy: AnswerPolicy,
     part: DecisionPart,
     /// Whether faults strike as chance has it; otherwise none does.
-    storm: bool,
+    faults_active: bool,
     /// Chooses who goes on, where the order is a policy's.
     scheduler: Scheduler,
     /// The weights of the alternatives of the next question, if it has some.
     weights: Vec<u32>,
     /// `None` in a fork.
-    noted: Option<AnswerLog>,
+    log: Option<AnswerLog>,
 }
 
 impl GuidedSource {
-    pub(crate) fn new(
-        script: Arc<[Override]>,
-        mut chance: Rng,
-        manner: AnswerPolicy,
-        noted: &AnswerLog,
-    ) -> GuidedSource {
-        let storm = manner.toggle > 0.0 && chance.one_in(2);
-        let (part, noted) = (DecisionPart::WHOLE, Some(noted.clone()));
-        let scheduler = match &manner.order {
+    pub(crate) fn new(script: Arc<[Override]>, mut rng: Rng, policy: AnswerPolicy, log: &AnswerLog) -> GuidedSource {
+        let faults_active = policy.toggle > 0.0 && rng.one_in(2);
+        let (part, log) = (DecisionPart::WHOLE, Some(log.clone()));
+        let scheduler = match &policy.order {
             TaskOrder::Policy(_, lengths) => Scheduler::new(RunLengths::clone(lengths)),
             TaskOrder::Any | TaskOrder::First => Scheduler::default(),
         };
-        GuidedSource { script, at: 0, chance, manner, part, storm, scheduler, weights: Vec::new(), noted }
+        GuidedSource { script, at: 0, rng, policy, part, faults_active, scheduler, weights: Vec::new(), log }
     }
 
     /// A walk that answers as chance has it, without faults: what is asked before a scenario begins.
     #[must_use]
-    pub fn first(seed: Seed, noted: &AnswerLog) -> GuidedSource {
-        let manner = AnswerPolicy { mask: AnswerMask::All, order: TaskOrder::Any, simplest: false, toggle: 0.0 };
-        GuidedSource::new(Arc::from([]), Rng::new(seed, 0).stream(u64::MAX), manner, noted)
+    pub fn first(seed: Seed, log: &AnswerLog) -> GuidedSource {
+        let policy = AnswerPolicy { mask: AnswerMask::All, order: TaskOrder::Any, simplest: false, toggle: 0.0 };
+        GuidedSource::new(Arc::from([]), Rng::new(seed, 0).stream(u64::MAX), policy, log)
     }
 
-    fn scripted(&mut self) -> Option<Override> {
+    fn next_scripted(&mut self) -> Option<Override> {
         let answer = self.script.get(self.at).cloned();
         self.at += 1;
         answer
     }
 
     /// A step begins: faults may begin or end with it.
-    fn enter(&mut self, question: Question<'_>) {
+    fn begin_step(&mut self, question: Question<'_>) {
         if let Purpose::Choice(part) = question.purpose
             && question.node == NodeId(0)
             && part != self.part
         {
             self.part = part;
-            if self.manner.toggle > 0.0 && self.chance.happens(self.manner.toggle) {
-                self.storm = !self.storm;
+            if self.policy.toggle > 0.0 && self.rng.happens(self.policy.toggle) {
+                self.faults_active = !self.faults_active;
             }
         }
     }
 
-    fn drawn(&mut self, question: Question<'_>, bound: u64) -> u64 {
+    fn draw(&mut self, question: Question<'_>, bound: u64) -> u64 {
         let asks_order = question.purpose == Purpose::Schedule || question.site == NEXT_TASK;
         if asks_order {
-            return match self.manner.order {
+            return match self.policy.order {
                 TaskOrder::First => 0,
                 // Whoever does not say which tasks there are can only be answered by chance.
-                TaskOrder::Any | TaskOrder::Policy(..) => self.chance.below(bound),
+                TaskOrder::Any | TaskOrder::Policy(..) => self.rng.below(bound),
             };
         }
         let quiet = question.purpose == Purpose::Fault
-            && (!self.storm || !self.manner.mask.allows(swarm::answer(question.site, 0)));
-        if quiet || self.manner.simplest { 0 } else { self.allowed(question, bound) }
+            && (!self.faults_active || !self.policy.mask.allows(swarm::answer(question.site, 0)));
+        if quiet || self.policy.simplest { 0 } else { self.draw_allowed(question, bound) }
     }
 
     /// Any answer that the mask allows; one that it does not when that is all that comes.
-    fn allowed(&mut self, question: Question<'_>, bound: u64) -> u64 {
-        let mut drawn = self.chance.below(bound);
+    fn draw_allowed(&mut self, question: Question<'_>, bound: u64) -> u64 {
+        let mut drawn = self.rng.below(bound);
         if !matches!(question.purpose, Purpose::Choice(_)) {
             return drawn;
         }
-        if self.manner.mask == AnswerMask::All {
+        if self.policy.mask == AnswerMask::All {
             return drawn;
         }
         for _ in 0..TRIES {
             let Some(alternative) = self.alternative(drawn, bound) else { return drawn };
-            if self.manner.mask.allows(swarm::answer(question.site, alternative)) {
+            if self.policy.mask.allows(swarm::answer(question.site, alternative)) {
                 break;
             }
-            drawn = self.chance.below(bound);
+            drawn = self.rng.below(bound);
         }
         drawn
     }
@@ -256,39 +251,39 @@ impl GuidedSource {
 
 impl DecisionSource for GuidedSource {
     fn below(&mut self, question: Question<'_>, bound: u64) -> (u64, Origin) {
-        self.enter(question);
-        let answer = match self.scripted() {
+        self.begin_step(question);
+        let answer = match self.next_scripted() {
             Some(Override::Number(number)) => number.min(bound - 1),
-            Some(Override::Bytes(_)) | None => self.drawn(question, bound),
+            Some(Override::Bytes(_)) | None => self.draw(question, bound),
         };
-        if let Some(noted) = &self.noted {
+        if let Some(log) = &self.log {
             let may_be_left_out = matches!(question.purpose, Purpose::Choice(_)) && question.site != NEXT_TASK;
             let alternative = if may_be_left_out { self.alternative(answer, bound) } else { None };
             let named = alternative.map(|alternative| swarm::answer(question.site, alternative));
-            noted.note(Override::Number(answer), bound, named);
+            log.record(Override::Number(answer), bound, named);
         }
         self.weights.clear();
         (answer, ORIGIN)
     }
 
     fn pick(&mut self, question: Question<'_>, point: &SchedulingPoint<'_>) -> (u64, Origin) {
-        self.enter(question);
+        self.begin_step(question);
         let bound = point.ready.len() as u64;
-        let scripted = self.scripted();
-        let answer = match (scripted, &self.manner.order) {
+        let scripted = self.next_scripted();
+        let answer = match (scripted, &self.policy.order) {
             (Some(Override::Number(number)), _) => number.min(bound - 1),
             (_, TaskOrder::First) => 0,
-            (_, TaskOrder::Any) => self.chance.below(bound),
+            (_, TaskOrder::Any) => self.rng.below(bound),
             (_, TaskOrder::Policy(policy, _)) => {
-                self.scheduler.pick(question, point, *policy, self.chance.number()) as u64
+                self.scheduler.pick(question, point, *policy, self.rng.number()) as u64
             }
         };
-        if let Some(noted) = &self.noted {
-            noted.note(Override::Number(answer), bound, None);
-            let mut noted = noted.lock();
-            noted.ordered += 1;
-            if let TaskOrder::Policy(..) = self.manner.order {
-                self.scheduler.teach(question, point, &mut noted.lengths);
+        if let Some(log) = &self.log {
+            log.record(Override::Number(answer), bound, None);
+            let mut log = log.lock();
+            log.ordered += 1;
+            if let TaskOrder::Policy(..) = self.policy.order {
+                self.scheduler.teach(question, point, &mut log.lengths);
             }
         }
         self.weights.clear();
@@ -296,18 +291,18 @@ impl DecisionSource for GuidedSource {
     }
 
     fn fill(&mut self, question: Question<'_>, out: &mut [u8]) -> Origin {
-        self.enter(question);
-        let given = match self.scripted() {
+        self.begin_step(question);
+        let given = match self.next_scripted() {
             Some(Override::Bytes(text)) => unhex(&text).filter(|bytes| bytes.len() == out.len()),
             Some(Override::Number(_)) | None => None,
         };
         match given {
             Some(bytes) => out.copy_from_slice(&bytes),
-            None if self.manner.simplest => out.fill(0),
-            None => self.chance.fill(out),
+            None if self.policy.simplest => out.fill(0),
+            None => self.rng.fill(out),
         }
-        if let Some(noted) = &self.noted {
-            noted.note(Override::Bytes(hex(out)), 0, None);
+        if let Some(log) = &self.log {
+            log.record(Override::Bytes(hex(out)), 0, None);
         }
         ORIGIN
     }
@@ -324,11 +319,11 @@ impl DecisionSource for GuidedSource {
     fn fork(&self) -> Box<dyn DecisionSource> {
         Box::new(GuidedSource {
             script: Arc::clone(&self.script),
-            chance: self.chance.clone(),
+            rng: self.rng.clone(),
             scheduler: self.scheduler.clone(),
-            manner: self.manner.clone(),
+            policy: self.policy.clone(),
             weights: self.weights.clone(),
-            noted: None,
+            log: None,
             ..*self
         })
     }

@@ -44,9 +44,9 @@ struct FaultCompany {
 
 impl FaultCompany {
     /// Looks at a step that ran `flow`; the answer is how much is new.
-    fn note(&mut self, ground: &dyn StatefulTarget, flow: Option<u32>) -> u32 {
+    fn observe(&mut self, target: &dyn StatefulTarget, flow: Option<u32>) -> u32 {
         let mut now = Vec::new();
-        ground.faults(&mut |struck| now.push(struck));
+        target.faults(&mut |struck| now.push(struck));
         if now.is_empty() {
             return 0;
         }
@@ -57,23 +57,23 @@ impl FaultCompany {
             for (other, _) in others {
                 fresh += u32::from(self.pairs.insert((fault.min(other), fault.max(other))));
             }
-            ground.properties(&mut |name, property| {
+            target.properties(&mut |name, property| {
                 if property.evaluated > self.evaluated.get(name).copied().unwrap_or(0) {
                     fresh += u32::from(self.cells.insert((flow, fault, name.to_owned())));
                 }
             });
         }
-        self.arrive(ground);
+        self.begin_run(target);
         fresh
     }
 
     /// What comes next is compared with what is now.
-    fn arrive(&mut self, ground: &dyn StatefulTarget) {
+    fn begin_run(&mut self, target: &dyn StatefulTarget) {
         self.before.clear();
-        ground.faults(&mut |struck| self.before.push(struck));
+        target.faults(&mut |struck| self.before.push(struck));
         if !self.before.is_empty() {
             self.evaluated.clear();
-            ground.properties(&mut |name, property| {
+            target.properties(&mut |name, property| {
                 self.evaluated.insert(name.to_owned(), property.evaluated);
             });
         }
@@ -109,35 +109,35 @@ impl NewCoverage {
 }
 
 impl StateFeedback {
-    /// `ground` is at the beginning of a way.
-    pub(crate) fn arrive(&mut self, ground: &dyn StatefulTarget) {
-        self.faults.arrive(ground);
+    /// `target` is at the beginning of a way.
+    pub(crate) fn begin_run(&mut self, target: &dyn StatefulTarget) {
+        self.faults.begin_run(target);
     }
 
-    /// Looks at the last step of `ground`, which ran `flow` after `before`.
-    pub(crate) fn note(
+    /// Looks at the last step of `target`, which ran `flow` after `before`.
+    pub(crate) fn observe(
         &mut self,
-        ground: &mut dyn StatefulTarget,
+        target: &mut dyn StatefulTarget,
         (before, flow): (Option<u32>, Option<u32>),
         states: StateScope,
     ) -> NewCoverage {
         let mut fresh = NewCoverage::default();
         let (feedback, mut number) = (&mut self.feedback, 1);
-        ground.coverage(&mut |bytes| {
-            fresh.features += feedback.note_module(number, bytes);
+        target.coverage(&mut |bytes| {
+            fresh.features += feedback.observe_module(number, bytes);
             number += 1;
         });
         let state = match states {
             StateScope::Ignored => None,
-            StateScope::Told => ground.state(),
-            StateScope::All => ground.state().or_else(|| ground.memory_state()),
+            StateScope::Told => target.state(),
+            StateScope::All => target.state().or_else(|| target.memory_state()),
         };
         if let Some(state) = state.filter(|_| self.states.len() < STATES_MAX) {
             fresh.states = u32::from(self.states.insert(state));
         }
-        fresh.cells = u32::from(self.pairs.insert((before, flow))) + self.faults.note(ground, flow);
+        fresh.cells = u32::from(self.pairs.insert((before, flow))) + self.faults.observe(target, flow);
         let properties = &mut self.properties;
-        ground.properties(&mut |name, property| {
+        target.properties(&mut |name, property| {
             if property.evaluated == 0 {
                 return;
             }
@@ -170,8 +170,8 @@ impl StateFeedback {
     }
 
     /// Takes what others have seen as seen.
-    pub(crate) fn know(&mut self, classes: &[Vec<u8>]) {
-        classes.iter().enumerate().for_each(|(at, classes)| self.feedback.know(at + 1, classes));
+    pub(crate) fn merge_known(&mut self, classes: &[Vec<u8>]) {
+        classes.iter().enumerate().for_each(|(at, classes)| self.feedback.merge_known(at + 1, classes));
     }
 
     /// Edges taken, features, states, and edges that were taken in one step only and in two.
@@ -233,34 +233,35 @@ mod tests {
 
     #[test]
     fn faults_in_new_company_are_new_once() {
-        let (mut novelty, mut way) =
+        let (mut feedback, mut node) =
             (StateFeedback::default(), FaultyTarget { struck: vec![0, 0, 0], ..FaultyTarget::default() });
-        let mut note = |way: &mut FaultyTarget, flow| novelty.note(way, (None, Some(flow)), StateScope::Ignored).cells;
-        assert_eq!(note(&mut way, 0), 1, "the flow");
-        way.struck = vec![1, 0, 0];
-        assert_eq!(note(&mut way, 0), 0, "one fault alone");
-        way.struck = vec![1, 0, 1];
-        assert_eq!(note(&mut way, 0), 1, "a pair");
-        way.struck = vec![2, 0, 1];
-        assert_eq!(note(&mut way, 0), 0, "the same pair");
-        let again = |way: &mut FaultyTarget| way.properties.see(seen()).expect("a fit name");
-        again(&mut way);
-        assert_eq!(note(&mut way, 0), 0, "a property without a fault");
-        again(&mut way);
-        way.struck = vec![3, 0, 1];
-        assert_eq!(note(&mut way, 0), 1, "a fault while it is evaluated");
-        again(&mut way);
-        way.struck = vec![4, 0, 1];
-        assert_eq!(note(&mut way, 0), 0, "known");
+        let mut observe =
+            |node: &mut FaultyTarget, flow| feedback.observe(node, (None, Some(flow)), StateScope::Ignored).cells;
+        assert_eq!(observe(&mut node, 0), 1, "the flow");
+        node.struck = vec![1, 0, 0];
+        assert_eq!(observe(&mut node, 0), 0, "one fault alone");
+        node.struck = vec![1, 0, 1];
+        assert_eq!(observe(&mut node, 0), 1, "a pair");
+        node.struck = vec![2, 0, 1];
+        assert_eq!(observe(&mut node, 0), 0, "the same pair");
+        let again = |node: &mut FaultyTarget| node.properties.see(seen()).expect("a fit name");
+        again(&mut node);
+        assert_eq!(observe(&mut node, 0), 0, "a property without a fault");
+        again(&mut node);
+        node.struck = vec![3, 0, 1];
+        assert_eq!(observe(&mut node, 0), 1, "a fault while it is evaluated");
+        again(&mut node);
+        node.struck = vec![4, 0, 1];
+        assert_eq!(observe(&mut node, 0), 0, "known");
     }
 
     #[test]
     fn what_struck_before_a_place_is_not_of_the_step_after_it() {
-        let (mut novelty, mut way) =
+        let (mut feedback, mut node) =
             (StateFeedback::default(), FaultyTarget { struck: vec![1, 1], ..FaultyTarget::default() });
-        novelty.arrive(&way);
-        assert_eq!(novelty.note(&mut way, (None, None), StateScope::Ignored).cells, 1, "the flow alone");
-        way.struck = vec![2, 1];
-        assert_eq!(novelty.note(&mut way, (None, None), StateScope::Ignored).cells, 1, "the pair");
+        feedback.begin_run(&node);
+        assert_eq!(feedback.observe(&mut node, (None, None), StateScope::Ignored).cells, 1, "the flow alone");
+        node.struck = vec![2, 1];
+        assert_eq!(feedback.observe(&mut node, (None, None), StateScope::Ignored).cells, 1, "the pair");
     }
 }

@@ -35,5 +35,5 @@ pub trait StatefulTarget: StepTarget {
     ///
     /// # Errors
     /// When the machine, not the scenario, fails.
-    fn confirm(&mut self, story: &DecisionPath) -> Result<Verdict, HarnessError>;
+    fn confirm(&mut self, path: &DecisionPath) -> Result<Verdict, HarnessError>;
 }

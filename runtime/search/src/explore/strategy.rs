@@ -41,8 +41,8 @@ pub(crate) struct RunSpec {
     pub(crate) steps: u32,
     /// The first answers.
     pub(crate) script: Arc<[Override]>,
-    pub(crate) manner: AnswerPolicy,
-    pub(crate) keeps: CapturePolicy,
+    pub(crate) policy: AnswerPolicy,
+    pub(crate) capture: CapturePolicy,
 }
 
 /// Which places are kept.
@@ -59,18 +59,18 @@ pub(crate) enum CapturePolicy {
 /// Chooses ways.
 pub(crate) trait ExplorationStrategy {
     /// The next one; `None` when there are none left.
-    fn next(&mut self, pool: &mut Frontier, chance: &mut Rng) -> Option<RunSpec>;
+    fn next(&mut self, frontier: &mut Frontier, rng: &mut Rng) -> Option<RunSpec>;
 
     /// What came of it: how much was new, in how many steps, and what was asked and answered.
     fn learn(&mut self, fresh: u32, steps: u32, answers: &AnswerLog);
 
     /// What each of the things that it divides its effort between has earned, by dial and name.
-    fn earned(&self) -> Vec<(&'static str, &'static str, Reward)> {
+    fn rewards(&self) -> Vec<(&'static str, &'static str, Reward)> {
         Vec::new()
     }
 
     /// A place was kept on the last way.
-    fn kept(&mut self, _place: CheckpointId) {}
+    fn on_captured(&mut self, _place: CheckpointId) {}
 }
 
 /// A strategy, by its name.

@@ -99,17 +99,17 @@ impl Swarm {
     }
 
     /// The mask of the next run.
-    pub(crate) fn next(&mut self, chance: &mut Rng) -> AnswerMask {
+    pub(crate) fn next(&mut self, rng: &mut Rng) -> AnswerMask {
         let can = [true, true, !self.masks.is_empty(), !self.credited.is_empty()];
         self.tried = None;
         // What is left out may be what is needed.
-        let layer = if chance.happens(ALL_SHARE) { self.layers.choose(0) } else { self.layers.pick(can, chance) };
+        let layer = if rng.happens(ALL_SHARE) { self.layers.choose(0) } else { self.layers.pick(can, rng) };
         self.mask = match layer {
             0 => AnswerMask::All,
-            1 => AnswerMask::Coin(chance.below(u64::MAX)),
+            1 => AnswerMask::Coin(rng.below(u64::MAX)),
             2 => {
                 let sum: f64 = self.masks.iter().map(|(_, energy)| energy).sum();
-                let mut left = chance.share() * sum;
+                let mut left = rng.share() * sum;
                 let at = self.masks.iter().position(|(_, energy)| {
                     left -= energy;
                     left < 0.0
@@ -118,7 +118,7 @@ impl Swarm {
                 self.tried = Some(at);
                 AnswerMask::Coin(self.masks[at].0)
             }
-            _ => AnswerMask::Directed(chance.below(u64::MAX), Arc::new(self.credited.iter().copied().collect())),
+            _ => AnswerMask::Directed(rng.below(u64::MAX), Arc::new(self.credited.iter().copied().collect())),
         };
         self.mask.clone()
     }

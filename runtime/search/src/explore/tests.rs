@@ -88,10 +88,10 @@ impl StatefulTarget for Lock {
     fn state(&self) -> Option<u64> {
         self.tells.then_some(self.right as u64)
     }
-    fn confirm(&mut self, story: &DecisionPath) -> Result<Verdict, HarnessError> {
+    fn confirm(&mut self, path: &DecisionPath) -> Result<Verdict, HarnessError> {
         let mut alone = lock(self.tells);
-        alone.source = Box::new(RecordedSource::new(Seed(0), story.exceptions()));
-        let failed = (0..story.steps).any(|_| alone.turn());
+        alone.source = Box::new(RecordedSource::new(Seed(0), path.overrides()));
+        let failed = (0..path.steps).any(|_| alone.turn());
         Ok(if failed { opened() } else { Verdict { status: Status::Pass, findings: Vec::new(), signature: None } })
     }
 }
@@ -100,10 +100,10 @@ impl StatefulTarget for Lock {
 struct Patience(u64);
 
 impl ExplorationObserver for Patience {
-    fn stepped(&mut self, stats: &Stats) -> bool {
+    fn on_step(&mut self, stats: &Stats) -> bool {
         stats.steps < self.0
     }
-    fn found(&mut self, _: &FailureRecord<DecisionPath>) -> Result<(), HarnessError> {
+    fn on_failure(&mut self, _: &FailureRecord<DecisionPath>) -> Result<(), HarnessError> {
         Ok(())
     }
 }
@@ -145,13 +145,13 @@ fn the_same_seed_goes_the_same_ways() {
 struct Talkative;
 
 impl ExplorationObserver for Talkative {
-    fn stepped(&mut self, _: &Stats) -> bool {
+    fn on_step(&mut self, _: &Stats) -> bool {
         true
     }
-    fn others(&mut self, _: &dyn Fn() -> EdgeClasses) -> PeerDiscoveries {
-        PeerDiscoveries { stories: vec![DecisionPath { answers: Vec::new(), steps: 1 }; 64], edges: Vec::new() }
+    fn peer_discoveries(&mut self, _: &dyn Fn() -> EdgeClasses) -> PeerDiscoveries {
+        PeerDiscoveries { paths: vec![DecisionPath { answers: Vec::new(), steps: 1 }; 64], edges: Vec::new() }
     }
-    fn found(&mut self, _: &FailureRecord<DecisionPath>) -> Result<(), HarnessError> {
+    fn on_failure(&mut self, _: &FailureRecord<DecisionPath>) -> Result<(), HarnessError> {
         Ok(())
     }
 }
@@ -161,9 +161,9 @@ fn no_run_is_made_beyond_the_bound_whatever_others_have_found() {
     let row = strategy("coverage_guided").expect("there is one");
     for (runs_max, given, left) in [(7, 3, 0), (7, 20, 13), (64, 0, 0), (100, 36, 0)] {
         let mut exploration = Exploration::new(Options { runs_max, ..Options::default() }, row, &AnswerLog::default());
-        let mut stories = vec![DecisionPath { answers: Vec::new(), steps: 1 }; given].into_iter();
-        let ended = exploration.run(&mut lock(true), &mut stories, &mut Talkative).expect("no machine");
-        assert_eq!((ended, exploration.stats().runs, stories.len()), (ExplorationEnd::Runs, runs_max, left));
+        let mut paths = vec![DecisionPath { answers: Vec::new(), steps: 1 }; given].into_iter();
+        let ended = exploration.run(&mut lock(true), &mut paths, &mut Talkative).expect("no machine");
+        assert_eq!((ended, exploration.stats().runs, paths.len()), (ExplorationEnd::Runs, runs_max, left));
     }
 }
 
@@ -173,16 +173,16 @@ fn a_story_has_the_answers_from_the_beginning_in_their_order() {
     let row = strategy("coverage_guided").expect("there is one");
     let mut exploration = Exploration::new(options, row, &AnswerLog::default());
     exploration.run(&mut lock(true), &mut std::iter::empty(), &mut Patience(50_000)).expect("no machine");
-    let story = &exploration.findings().all()[0].input;
-    assert_eq!(story.answers.len() as u32, story.steps);
+    let path = &exploration.findings().all()[0].input;
+    assert_eq!(path.answers.len() as u32, path.steps);
     let last: Vec<Override> = DIGITS.map(Override::Number).to_vec();
-    assert_eq!(story.answers[story.answers.len() - 6..], last);
+    assert_eq!(path.answers[path.answers.len() - 6..], last);
     // Its places are gone to again from their stories alone.
-    let stories: Vec<DecisionPath> = exploration.stories().collect();
-    assert!(stories.len() >= 5);
+    let paths: Vec<DecisionPath> = exploration.paths().collect();
+    assert!(paths.len() >= 5);
     let mut again =
-        Exploration::new(Options { runs_max: stories.len() as u64, ..Options::default() }, row, &AnswerLog::default());
-    again.run(&mut lock(true), &mut stories.into_iter(), &mut Patience(50_000)).expect("no machine");
+        Exploration::new(Options { runs_max: paths.len() as u64, ..Options::default() }, row, &AnswerLog::default());
+    again.run(&mut lock(true), &mut paths.into_iter(), &mut Patience(50_000)).expect("no machine");
     assert_eq!(again.stats().states, exploration.stats().states);
 }
 

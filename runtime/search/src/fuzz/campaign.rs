@@ -124,19 +124,19 @@ impl Stats {
 /// Hears what happens in a campaign, and keeps it.
 pub trait FuzzObserver {
     /// An execution was made. `false` ends the campaign.
-    fn executed(&mut self, stats: &Stats) -> bool;
+    fn on_execution(&mut self, stats: &Stats) -> bool;
 
     /// A testcase was found. It is told at once, so that nothing is lost when the machine fails.
     ///
     /// # Errors
     /// When it cannot be kept.
-    fn added(&mut self, testcase: &Testcase) -> Result<(), HarnessError>;
+    fn on_testcase(&mut self, testcase: &Testcase) -> Result<(), HarnessError>;
 
     /// Inputs that somebody else has found since it was asked last. It is asked between two rounds.
     ///
     /// # Errors
     /// When they cannot be had.
-    fn offered(&mut self) -> Result<Vec<Vec<u8>>, HarnessError> {
+    fn peer_inputs(&mut self) -> Result<Vec<Vec<u8>>, HarnessError> {
         Ok(Vec::new())
     }
 
@@ -144,13 +144,13 @@ pub trait FuzzObserver {
     ///
     /// # Errors
     /// When it cannot be kept.
-    fn found(&mut self, found: &FailureRecord) -> Result<(), HarnessError>;
+    fn on_failure(&mut self, found: &FailureRecord) -> Result<(), HarnessError>;
 
     /// The input of the failure that was found last was made smaller; `verdict` is that of the smaller one.
     ///
     /// # Errors
     /// When it cannot be kept.
-    fn minimized(&mut self, smaller: &[u8], verdict: &Verdict) -> Result<(), HarnessError>;
+    fn on_minimized(&mut self, smaller: &[u8], verdict: &Verdict) -> Result<(), HarnessError>;
 }
 
 /// Why a campaign has ended.
@@ -180,15 +180,15 @@ impl From<HarnessError> for CampaignHalt {
 pub struct Campaign {
     options: Options,
     mutators: Mutators,
-    chance: Rng,
+    rng: Rng,
     dictionary: Dictionary,
     feedback: Feedback,
     corpus: Corpus,
     schedule: PowerSchedule,
-    worth: ComparisonBudget,
-    varying: OperandStability,
+    budget: ComparisonBudget,
+    stability: OperandStability,
     /// Executions that went to comparisons.
-    comparing: u64,
+    comparison_executions: u64,
     length: LengthControl,
     findings: Findings,
     stats: Stats,
@@ -208,15 +208,15 @@ impl Campaign {
     pub fn new(options: Options, dictionary: Dictionary) -> Campaign {
         Campaign {
             mutators: Mutators::new(options.only),
-            chance: Rng::new(options.seed, options.stream),
+            rng: Rng::new(options.seed, options.stream),
             options,
             dictionary,
             feedback: Feedback::default(),
             corpus: Corpus::default(),
             schedule: PowerSchedule::default(),
-            worth: ComparisonBudget::default(),
-            varying: OperandStability::default(),
-            comparing: 0,
+            budget: ComparisonBudget::default(),
+            stability: OperandStability::default(),
+            comparison_executions: 0,
             length: LengthControl::default(),
             findings: Findings::default(),
             stats: Stats::default(),
@@ -253,10 +253,10 @@ impl Campaign {
         seeds: &mut dyn Iterator<Item = Vec<u8>>,
         observer: &mut dyn FuzzObserver,
     ) -> Result<CampaignEnd, HarnessError> {
-        let mut outside = CampaignIo { target, observer };
-        let halt = match self.seeded(&mut outside, seeds) {
+        let mut io = CampaignIo { target, observer };
+        let halt = match self.execute_seeds(&mut io, seeds) {
             Ok(()) => loop {
-                if let Err(halt) = self.take_over(&mut outside).and_then(|()| self.round(&mut outside)) {
+                if let Err(halt) = self.import(&mut io).and_then(|()| self.round(&mut io)) {
                     break halt;
                 }
             },
@@ -269,63 +269,63 @@ impl Campaign {
     }
 
     /// Everything that was there before is executed, and kept if it returns.
-    fn seeded(
+    fn execute_seeds(
         &mut self,
-        outside: &mut CampaignIo<'_>,
+        io: &mut CampaignIo<'_>,
         seeds: &mut dyn Iterator<Item = Vec<u8>>,
     ) -> Result<(), CampaignHalt> {
-        self.attempt(outside, &[], None, None)?;
+        self.try_input(io, &[], None, None)?;
         for seed in seeds {
-            if seed.len() > self.options.input_bytes_max || self.corpus.knows(&Digest::of(&seed)) {
+            if seed.len() > self.options.input_bytes_max || self.corpus.contains(&Digest::of(&seed)) {
                 continue;
             }
-            let Some(memory) = self.execute(outside, &seed)? else { continue };
-            let fresh = self.note(outside, memory);
+            let Some(memory) = self.execute(io, &seed)? else { continue };
+            let fresh = self.observe(io, memory);
             self.features.clear();
             if fresh > 0 {
-                self.feedback.features_of(outside.target, memory, &mut self.features);
+                self.feedback.features_of(io.target, memory, &mut self.features);
             }
-            self.keep(seed.into(), None, None);
+            self.add_testcase(seed.into(), None, None);
         }
         Ok(())
     }
 
     /// What others have found is executed, and kept if it shows something new here.
-    fn take_over(&mut self, outside: &mut CampaignIo<'_>) -> Result<(), CampaignHalt> {
-        for input in outside.observer.offered()? {
-            if input.len() > self.options.input_bytes_max || self.corpus.knows(&Digest::of(&input)) {
+    fn import(&mut self, io: &mut CampaignIo<'_>) -> Result<(), CampaignHalt> {
+        for input in io.observer.peer_inputs()? {
+            if input.len() > self.options.input_bytes_max || self.corpus.contains(&Digest::of(&input)) {
                 continue;
             }
-            let Some(memory) = self.execute(outside, &input)? else { continue };
-            if self.note(outside, memory) > 0 {
+            let Some(memory) = self.execute(io, &input)? else { continue };
+            if self.observe(io, memory) > 0 {
                 self.features.clear();
-                self.feedback.features_of(outside.target, memory, &mut self.features);
-                self.keep(input.into(), None, None);
+                self.feedback.features_of(io.target, memory, &mut self.features);
+                self.add_testcase(input.into(), None, None);
             }
         }
         Ok(())
     }
 
     /// A testcase is picked, and changed some times.
-    fn round(&mut self, outside: &mut CampaignIo<'_>) -> Result<(), CampaignHalt> {
+    fn round(&mut self, io: &mut CampaignIo<'_>) -> Result<(), CampaignHalt> {
         let (parent, base) = match self.corpus.testcases().is_empty() {
             // The target fails whatever it is given: other failures may still be found.
             true => (None, Arc::from([])),
             false => {
-                let place = self.schedule.pick(&mut self.corpus, &self.feedback, &mut self.chance);
+                let place = self.schedule.pick(&mut self.corpus, &self.feedback, &mut self.rng);
                 (Some(place as u32), Arc::clone(&self.corpus.testcases()[place].input))
             }
         };
         if let Some(parent) = parent {
-            self.compare(outside, parent, &base)?;
+            self.compare(io, parent, &base)?;
         }
         let pairs = parent.and_then(|parent| self.corpus.testcases()[parent as usize].pairs.clone());
-        let repairs = if self.compares() { self.repairs_of(parent) } else { Arc::from([]) };
+        let fixups = if self.uses_comparisons() { self.fixups_of(parent) } else { Arc::from([]) };
         let (most, stats) = (self.options.input_bytes_max, self.stats);
         // A mutator by itself has to do with all the room there is.
         let bytes_max = match self.options.only {
             Some(_) => most,
-            None => self.length.of_round(&mut self.chance, base.len(), most, stats.executions, stats.last_new),
+            None => self.length.of_round(&mut self.rng, base.len(), most, stats.executions, stats.last_new),
         };
         let mut input = Vec::with_capacity(most);
         for _ in 0..MUTATIONS_A_PICK {
@@ -334,79 +334,79 @@ impl Campaign {
             let testcases = self.corpus.testcases();
             let other = match testcases.len() {
                 0 => &[][..],
-                some => &testcases[self.chance.place(some)].input,
+                some => &testcases[self.rng.index(some)].input,
             };
             let mut material = MutationContext {
-                chance: &mut self.chance,
+                rng: &mut self.rng,
                 dictionary: &self.dictionary,
                 pairs: pairs.as_deref().unwrap_or_default(),
                 other,
                 bytes_max,
             };
             self.mutators.mutate(&mut input, &mut material);
-            self.attempt(outside, &input, parent, None)?;
-            if !repairs.is_empty() && self.chance.one_in(REPAIRED) {
-                self.repair(outside, &mut input, parent, &repairs)?;
+            self.try_input(io, &input, parent, None)?;
+            if !fixups.is_empty() && self.rng.one_in(REPAIRED) {
+                self.fix_up(io, &mut input, parent, &fixups)?;
             }
         }
-        if self.compares() && self.chance.one_in(STRAY_ROUNDS) {
-            if self.chance.one_in(2) {
+        if self.uses_comparisons() && self.rng.one_in(STRAY_ROUNDS) {
+            if self.rng.one_in(2) {
                 input = self.lengthened(&base);
             }
-            if !repairs.is_empty() {
+            if !fixups.is_empty() {
                 // What is behind a sum is compared only when the sum is right.
-                self.repair(outside, &mut input, parent, &repairs)?;
+                self.fix_up(io, &mut input, parent, &fixups)?;
             }
-            self.put_compared(outside, &input, parent, STRAY_TRIES)?;
+            self.try_comparisons(io, &input, parent, STRAY_TRIES)?;
         }
         Ok(())
     }
 
     /// `base` with random bytes behind it, as far as there is room.
     fn lengthened(&mut self, base: &[u8]) -> Vec<u8> {
-        let tail = self.chance.between(*TAIL_BYTES.start(), *TAIL_BYTES.end());
+        let tail = self.rng.between(*TAIL_BYTES.start(), *TAIL_BYTES.end());
         let mut input = base.to_vec();
-        input.extend(std::iter::repeat_with(|| self.chance.byte()).take(tail));
+        input.extend(std::iter::repeat_with(|| self.rng.byte()).take(tail));
         input.truncate(self.options.input_bytes_max);
         input
     }
 
     /// Whether comparisons are looked at.
-    fn compares(&self) -> bool {
+    fn uses_comparisons(&self) -> bool {
         self.options.only.is_none_or(|only| only.name == "comparison")
     }
 
     /// The first time that a testcase is picked: what it compares, and what comes of each side in the other's place.
-    fn compare(&mut self, outside: &mut CampaignIo<'_>, place: u32, base: &[u8]) -> Result<(), CampaignHalt> {
-        if !self.compares() || self.corpus.testcases()[place as usize].pairs.is_some() {
+    fn compare(&mut self, io: &mut CampaignIo<'_>, place: u32, base: &[u8]) -> Result<(), CampaignHalt> {
+        if !self.uses_comparisons() || self.corpus.testcases()[place as usize].pairs.is_some() {
             return Ok(());
         }
-        let found = self.put_compared(outside, base, Some(place), COMPARISON_TRIES)?;
+        let found = self.try_comparisons(io, base, Some(place), COMPARISON_TRIES)?;
         // Those that say most stand first.
         let kept = found.iter().copied().take(PAIRS_KEPT).collect();
         self.corpus.entry(place as usize).pairs = Some(kept);
         let longer = self.lengthened(base);
-        self.put_compared(outside, &longer, Some(place), STRAY_TRIES)?;
+        self.try_comparisons(io, &longer, Some(place), STRAY_TRIES)?;
         Ok(())
     }
 
     /// Puts sides of what `base` compares where the others stand.
-    fn put_compared(
+    fn try_comparisons(
         &mut self,
-        outside: &mut CampaignIo<'_>,
+        io: &mut CampaignIo<'_>,
         base: &[u8],
         parent: Option<u32>,
         tries: usize,
     ) -> Result<Arc<[InputToStatePair]>, CampaignHalt> {
-        self.count()?;
+        self.begin_execution()?;
         self.log.clear();
-        outside.target.compare(base, &mut self.log)?;
-        self.varying.see(&self.log);
+        io.target.compare(base, &mut self.log)?;
+        self.stability.observe(&self.log);
         let found: Arc<[InputToStatePair]> = pairs(&self.log, base, &mut self.dictionary).into();
-        let repairs = self.repairs_of(parent);
+        let fixups = self.fixups_of(parent);
         let mut input = Vec::new();
         let begin = self.stats.executions;
-        let is_much = self.comparing > COMPARING_FREE + begin / COMPARING_SHARE;
+        let is_much = self.comparison_executions > COMPARING_FREE + begin / COMPARING_SHARE;
         let mut tries = if is_much { COMPARISON_TRIES_LEAST } else { tries };
         for (pair, at) in candidates(&found, base) {
             if tries == 0 {
@@ -416,82 +416,82 @@ impl Campaign {
             input.extend_from_slice(base);
             pair.put(&mut input, at);
             let put = OperandFixup::of(pair, at, &input);
-            if input.len() > self.options.input_bytes_max || !self.worth.allows(put) {
+            if input.len() > self.options.input_bytes_max || !self.budget.allows(put) {
                 continue;
             }
             tries -= 1;
-            if self.attempt(outside, &input, parent, Some(put))? {
-                self.worth.paid(put);
+            if self.try_input(io, &input, parent, Some(put))? {
+                self.budget.record_success(put);
             }
-            if repairs.iter().any(|repair| repair.site != pair.site) {
-                self.repair(outside, &mut input, parent, &repairs)?;
+            if fixups.iter().any(|fixup| fixup.site != pair.site) {
+                self.fix_up(io, &mut input, parent, &fixups)?;
             }
         }
-        self.comparing += self.stats.executions - begin;
+        self.comparison_executions += self.stats.executions - begin;
         Ok(found)
     }
 
     /// The comparisons that were met in a testcase, of sums and lengths. Words were found once, and stay.
-    fn repairs_of(&self, parent: Option<u32>) -> Arc<[OperandFixup]> {
-        let all = parent.map_or(&[][..], |parent| &self.corpus.testcases()[parent as usize].repairs);
-        let is_word = |put: OperandFixup| self.worth.tries(put) > WORD_TRIES && self.varying.stands_still(put.site);
-        all.iter().copied().filter(|repair| !is_word(*repair)).collect()
+    fn fixups_of(&self, parent: Option<u32>) -> Arc<[OperandFixup]> {
+        let all = parent.map_or(&[][..], |parent| &self.corpus.testcases()[parent as usize].fixups);
+        let is_word = |put: OperandFixup| self.budget.tries(put) > WORD_TRIES && self.stability.is_constant(put.site);
+        all.iter().copied().filter(|fixup| !is_word(*fixup)).collect()
     }
 
     /// Meets the comparisons again that were met in the testcase that `input` was made from, one after the other: first the
     /// length, then the sum over everything.
-    fn repair(
+    fn fix_up(
         &mut self,
-        outside: &mut CampaignIo<'_>,
+        io: &mut CampaignIo<'_>,
         input: &mut Vec<u8>,
         parent: Option<u32>,
-        repairs: &[OperandFixup],
+        fixups: &[OperandFixup],
     ) -> Result<(), CampaignHalt> {
-        for _ in 0..=repairs.len() {
-            self.count()?;
+        for _ in 0..=fixups.len() {
+            self.begin_execution()?;
             self.log.clear();
-            outside.target.compare(input, &mut self.log)?;
-            self.log.retain(|compared| repairs.iter().any(|repair| repair.site == compared.site));
+            io.target.compare(input, &mut self.log)?;
+            self.log.retain(|compared| fixups.iter().any(|fixup| fixup.site == compared.site));
             // The last one that is not met: what stands before it is.
             let Some(unmet) = self.log.iter().rev().find(|compared| compared.left != compared.right) else { break };
-            let Some(repair) = repairs.iter().find(|repair| repair.site == unmet.site).copied() else { break };
+            let Some(fixup) = fixups.iter().find(|fixup| fixup.site == unmet.site).copied() else { break };
             let found = pairs(&self.log, input, &mut self.dictionary);
-            let Some((pair, place)) = repair.again(&found, input) else { break };
+            let Some((pair, place)) = fixup.reapply(&found, input) else { break };
             pair.put(input, place);
             if input.len() > self.options.input_bytes_max {
                 break;
             }
             let put = OperandFixup::of(pair, place, input);
-            self.attempt(outside, input, parent, Some(put))?;
+            self.try_input(io, input, parent, Some(put))?;
         }
         Ok(())
     }
 
     /// Executes an input, and keeps it if it shows something new, which is the answer.
-    fn attempt(
+    fn try_input(
         &mut self,
-        outside: &mut CampaignIo<'_>,
+        io: &mut CampaignIo<'_>,
         input: &[u8],
         parent: Option<u32>,
         put: Option<OperandFixup>,
     ) -> Result<bool, CampaignHalt> {
-        let Some(memory) = self.execute(outside, input)? else { return Ok(false) };
-        if self.note(outside, memory) == 0 {
+        let Some(memory) = self.execute(io, input)? else { return Ok(false) };
+        if self.observe(io, memory) == 0 {
             return Ok(false);
         }
         self.stats.last_new = self.stats.executions;
-        self.feedback.features_of(outside.target, memory, &mut self.features);
-        let shorter = self.shorten(outside, input)?;
-        if !self.corpus.knows(&Digest::of(&shorter)) {
-            let put = put.and_then(|put| put.moved(input, &shorter));
-            self.keep(shorter.into(), parent, put);
-            outside.observer.added(self.corpus.testcases().last().expect("just kept"))?;
+        self.feedback.features_of(io.target, memory, &mut self.features);
+        let shorter = self.shorten(io, input)?;
+        if !self.corpus.contains(&Digest::of(&shorter)) {
+            let put = put.and_then(|put| put.relocate(input, &shorter));
+            self.add_testcase(shorter.into(), parent, put);
+            io.observer.on_testcase(self.corpus.testcases().last().expect("just kept"))?;
         }
         Ok(true)
     }
 
     /// The input, or a shorter one that shows all that is new in it.
-    fn shorten(&mut self, outside: &mut CampaignIo<'_>, input: &[u8]) -> Result<Vec<u8>, CampaignHalt> {
+    fn shorten(&mut self, io: &mut CampaignIo<'_>, input: &[u8]) -> Result<Vec<u8>, CampaignHalt> {
         if input.len() <= SHORT_BYTES {
             return Ok(input.to_vec());
         }
@@ -499,8 +499,8 @@ impl Campaign {
         let mut kept = std::mem::take(&mut self.features);
         let mut tries = SHORTEN_TRIES;
         let shorter = erase(input, &mut tries, &mut |candidate| {
-            let Some(memory) = self.execute(outside, candidate)? else { return Ok(false) };
-            self.feedback.features_of(outside.target, memory, &mut self.features);
+            let Some(memory) = self.execute(io, candidate)? else { return Ok(false) };
+            self.feedback.features_of(io.target, memory, &mut self.features);
             let keeps = needed.iter().all(|feature| self.features.binary_search(feature).is_ok());
             if keeps {
                 std::mem::swap(&mut kept, &mut self.features);
@@ -512,11 +512,11 @@ impl Campaign {
     }
 
     /// Adds a testcase whose features were just looked at.
-    fn keep(&mut self, input: Arc<[u8]>, parent: Option<u32>, put: Option<OperandFixup>) {
-        let mut repairs = self.repairs_of(parent);
+    fn add_testcase(&mut self, input: Arc<[u8]>, parent: Option<u32>, put: Option<OperandFixup>) {
+        let mut fixups = self.fixups_of(parent);
         if let Some(put) = put {
-            let others = repairs.iter().copied().filter(|repair| repair.site != put.site);
-            repairs = others.take(REPAIRS_MAX - 1).chain([put]).collect();
+            let others = fixups.iter().copied().filter(|fixup| fixup.site != put.site);
+            fixups = others.take(REPAIRS_MAX - 1).chain([put]).collect();
         }
         let testcase = Testcase {
             digest: Digest::of(&input),
@@ -526,7 +526,7 @@ impl Campaign {
             features: self.features.as_slice().into(),
             best_for: 0,
             picks: 0,
-            repairs,
+            fixups,
             pairs: None,
         };
         self.corpus.add(testcase, self.feedback.features_max());
@@ -534,17 +534,17 @@ impl Campaign {
     }
 
     /// What is new in the last execution.
-    fn note(&mut self, outside: &CampaignIo<'_>, memory: MemoryUse) -> u32 {
-        let fresh = self.feedback.note(outside.target, memory);
+    fn observe(&mut self, io: &CampaignIo<'_>, memory: MemoryUse) -> u32 {
+        let fresh = self.feedback.observe(io.target, memory);
         if self.stats.executions.is_multiple_of(COUNTED) {
-            self.feedback.count(outside.target);
+            self.feedback.count(io.target);
         }
         (self.stats.edges, self.stats.features) = self.feedback.totals();
         (self.stats.edges_once, self.stats.edges_twice) = (self.feedback.once, self.feedback.twice);
         fresh
     }
 
-    fn count(&mut self) -> Result<(), CampaignHalt> {
+    fn begin_execution(&mut self) -> Result<(), CampaignHalt> {
         if self.stats.executions >= self.options.executions_max {
             return Err(CampaignHalt::Finished(CampaignEnd::Executions));
         }
@@ -553,25 +553,25 @@ impl Campaign {
     }
 
     /// Executes an input. The answer is its memory, or `None` when it failed, which is seen to.
-    fn execute(&mut self, outside: &mut CampaignIo<'_>, input: &[u8]) -> Result<Option<MemoryUse>, CampaignHalt> {
-        self.count()?;
-        let outcome = outside.target.execute(input)?;
+    fn execute(&mut self, io: &mut CampaignIo<'_>, input: &[u8]) -> Result<Option<MemoryUse>, CampaignHalt> {
+        self.begin_execution()?;
+        let outcome = io.target.execute(input)?;
         if let Some(verdict) = &outcome.failed {
-            self.failed(outside, input, verdict)?;
+            self.judge_failure(io, input, verdict)?;
         }
-        if !outside.observer.executed(&self.stats) {
+        if !io.observer.on_execution(&self.stats) {
             return Err(CampaignHalt::Finished(CampaignEnd::Stopped));
         }
         Ok(outcome.failed.is_none().then_some(outcome.memory))
     }
 
-    fn failed(&mut self, outside: &mut CampaignIo<'_>, input: &[u8], verdict: &Verdict) -> Result<(), CampaignHalt> {
+    fn judge_failure(&mut self, io: &mut CampaignIo<'_>, input: &[u8], verdict: &Verdict) -> Result<(), CampaignHalt> {
         self.stats.failures += 1;
         let signature = verdict.signature.clone();
         if self.findings.seen(signature.as_ref()) {
             return Ok(());
         }
-        let exact = outside.target.confirm(input)?;
+        let exact = io.target.confirm(input)?;
         let confirmed = exact.signature.is_some();
         let verdict = if confirmed { exact } else { verdict.clone() };
         let found =
@@ -579,9 +579,9 @@ impl Campaign {
         let Some(found) = self.findings.add(signature.clone(), found).cloned() else { return Ok(()) };
         self.stats.last_new = self.stats.executions;
         self.stats.findings = self.findings.all().len() as u64;
-        outside.observer.found(&found)?;
+        io.observer.on_failure(&found)?;
         if self.options.minimize && confirmed {
-            self.minimize(outside, &found, signature)?;
+            self.minimize(io, &found, signature)?;
         }
         if self.options.first_only { Err(CampaignHalt::Finished(CampaignEnd::FirstFailure)) } else { Ok(()) }
     }
@@ -589,25 +589,25 @@ impl Campaign {
     /// Makes the input of a failure smaller, as long as it fails in the same way.
     fn minimize(
         &mut self,
-        outside: &mut CampaignIo<'_>,
+        io: &mut CampaignIo<'_>,
         found: &FailureRecord,
         signature: Option<FailureSignature>,
     ) -> Result<(), CampaignHalt> {
         let mut tries = MINIMIZE_TRIES;
         let mut fails = |input: &[u8]| {
-            self.count()?;
-            let outcome = outside.target.execute(input)?;
+            self.begin_execution()?;
+            let outcome = io.target.execute(input)?;
             self.stats.failures += u64::from(outcome.failed.is_some());
-            if !outside.observer.executed(&self.stats) {
+            if !io.observer.on_execution(&self.stats) {
                 return Err(CampaignHalt::Finished(CampaignEnd::Stopped));
             }
             Ok(outcome.failed.is_some_and(|verdict| verdict.signature == signature))
         };
         let shorter = erase(&found.input, &mut tries, &mut fails)?;
         let simpler = simplify(&shorter, &mut tries, &mut fails)?;
-        let exact = outside.target.confirm(&simpler)?;
+        let exact = io.target.confirm(&simpler)?;
         if exact.signature == found.verdict.signature && simpler != found.input {
-            outside.observer.minimized(&simpler, &exact)?;
+            io.observer.on_minimized(&simpler, &exact)?;
         }
         Ok(())
     }

@@ -65,7 +65,7 @@ impl ComparisonBudget {
     }
 
     /// A try showed something new.
-    pub(crate) fn paid(&mut self, OperandFixup { site, value, .. }: OperandFixup) {
+    pub(crate) fn record_success(&mut self, OperandFixup { site, value, .. }: OperandFixup) {
         let accounts = [self.sites.get_mut(&site), self.values.get_mut(&(site, value))];
         for account in accounts.into_iter().flatten() {
             account.paid = account.paid.saturating_add(1);
@@ -91,21 +91,21 @@ mod tests {
     #[test]
     fn what_never_pays_is_let_through_rarely_and_what_pays_often() {
         let word = put(7, b"word");
-        let mut worth = ComparisonBudget::default();
+        let mut budget = ComparisonBudget::default();
         let tried =
-            |worth: &mut ComparisonBudget, put: OperandFixup| (0..1024).filter(|_| worth.allows(put)).count() as u32;
-        let first = tried(&mut worth, word);
+            |budget: &mut ComparisonBudget, put: OperandFixup| (0..1024).filter(|_| budget.allows(put)).count() as u32;
+        let first = tried(&mut budget, word);
         assert_eq!(first, VALUE_TRIES + (1024 - VALUE_TRIES) / TRICKLE);
-        assert_eq!(worth.tries(word), first);
-        worth.paid(word);
-        assert!(tried(&mut worth, word) > PAYMENT / 2);
-        assert!(tried(&mut worth, put(7, b"another")) >= VALUE_TRIES, "a value of its own");
+        assert_eq!(budget.tries(word), first);
+        budget.record_success(word);
+        assert!(tried(&mut budget, word) > PAYMENT / 2);
+        assert!(tried(&mut budget, put(7, b"another")) >= VALUE_TRIES, "a value of its own");
     }
 
     #[test]
     fn a_site_that_puts_something_else_each_time_is_bounded() {
-        let mut worth = ComparisonBudget::default();
-        let tries = (0..10_000u32).filter(|n| worth.allows(put(1, &n.to_le_bytes()))).count() as u32;
+        let mut budget = ComparisonBudget::default();
+        let tries = (0..10_000u32).filter(|n| budget.allows(put(1, &n.to_le_bytes()))).count() as u32;
         assert!((SITE_TRIES..SITE_TRIES + 10_000 / TRICKLE + 1).contains(&tries), "{tries}");
     }
 }

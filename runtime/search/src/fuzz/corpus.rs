@@ -33,7 +33,7 @@ pub struct Testcase {
     pub(crate) picks: u32,
     /// Comparisons that were met by putting one side in the other's place, here and in what it was made from: checksums and
     /// lengths among them, which a change of anything else spoils.
-    pub(crate) repairs: Arc<[OperandFixup]>,
+    pub(crate) fixups: Arc<[OperandFixup]>,
     /// What it compared, of what could be put into it; `None` before it was looked at.
     pub(crate) pairs: Option<Arc<[InputToStatePair]>>,
 }
@@ -77,7 +77,7 @@ impl Corpus {
         self.entries.iter().filter(|entry| entry.best_for > 0).count()
     }
 
-    pub(crate) fn knows(&self, digest: &Digest) -> bool {
+    pub(crate) fn contains(&self, digest: &Digest) -> bool {
         self.known.contains_key(digest)
     }
 

@@ -25,7 +25,7 @@ pub struct InputCoverage {
 
 /// Places of the inputs that are enough, in order.
 #[must_use]
-pub fn cover(inputs: &[InputCoverage]) -> Vec<usize> {
+pub fn minimize_corpus(inputs: &[InputCoverage]) -> Vec<usize> {
     let mut missing: BTreeSet<u32> = inputs.iter().flat_map(|input| input.reached.iter().copied()).collect();
     let gain =
         |input: &InputCoverage, missing: &BTreeSet<u32>| input.reached.iter().filter(|it| missing.contains(it)).count();
@@ -73,7 +73,7 @@ mod tests {
     fn check(inputs: &[(u64, &[u32])], expected: &[usize]) {
         let inputs: Vec<InputCoverage> =
             inputs.iter().map(|(bytes, reached)| InputCoverage { bytes: *bytes, reached: reached.to_vec() }).collect();
-        assert_eq!(cover(&inputs), expected);
+        assert_eq!(minimize_corpus(&inputs), expected);
     }
 
     #[test]
@@ -106,7 +106,7 @@ mod tests {
                 places.iter().flat_map(|place| inputs[*place].reached.iter().copied()).collect()
             };
             let all: Vec<usize> = (0..inputs.len()).collect();
-            let found = cover(&inputs);
+            let found = minimize_corpus(&inputs);
             assert_eq!(union(&found), union(&all));
             for place in &found {
                 let rest: Vec<usize> = found.iter().copied().filter(|other| other != place).collect();

@@ -137,7 +137,7 @@ impl OperandFixup {
     }
 
     /// The same in what `input` was shortened to: where the bytes are that stand at its place, if they are there still.
-    pub(crate) fn moved(self, input: &[u8], shorter: &[u8]) -> Option<OperandFixup> {
+    pub(crate) fn relocate(self, input: &[u8], shorter: &[u8]) -> Option<OperandFixup> {
         let put = input.get(self.place..self.place + self.width)?;
         let mut places = shorter.windows(self.width.max(1)).enumerate().filter(|(_, window)| *window == put);
         let place = places.find(|(place, _)| *place <= self.place)?.0;
@@ -145,7 +145,7 @@ impl OperandFixup {
     }
 
     /// What meets the comparison in `input`, which may have become longer or shorter before the place.
-    pub(crate) fn again<'a>(
+    pub(crate) fn reapply<'a>(
         self,
         found: &'a [InputToStatePair],
         input: &[u8],
@@ -194,7 +194,7 @@ pub(crate) fn pairs(log: &[CmpLogEntry], input: &[u8], dictionary: &mut Dictiona
         match kind {
             ComparisonKind::Mixed { .. } => mixed = Some((left, right)),
             ComparisonKind::Equal { bits }
-                if left != right && parts.is_some_and(|parts| found.apart(parts, compared, bits / 8)) => {}
+                if left != right && parts.is_some_and(|parts| found.solve_mixed(parts, compared, bits / 8)) => {}
             ComparisonKind::Equal { bits } if left != right && found.is_another(left, right) => {
                 found.integers(left, right, bits / 8, false, dictionary)
             }
@@ -345,7 +345,7 @@ impl<'a> PairCollector<'a> {
 
     /// Two values whose difference was compared: each is put where it makes the difference right. `false` when that is not
     /// the difference of these.
-    fn apart(&mut self, (a, b): (u64, u64), compared: &CmpLogEntry, bytes: u8) -> bool {
+    fn solve_mixed(&mut self, (a, b): (u64, u64), compared: &CmpLogEntry, bytes: u8) -> bool {
         let CmpLogEntry { left, right, .. } = *compared;
         let cut = |value: u64| if bytes == 4 { value & 0xffff_ffff } else { value };
         for wanted in [right, left] {

@@ -37,7 +37,7 @@ impl LengthControl {
     /// something being `last_new`; `most` is what an input can have.
     pub(crate) fn of_round(
         &mut self,
-        chance: &mut Rng,
+        rng: &mut Rng,
         length: usize,
         most: usize,
         executions: u64,
@@ -48,7 +48,7 @@ impl LengthControl {
             self.bound = most.min(self.bound + bits as usize);
             self.grown_at = executions;
         }
-        match chance.below(16) {
+        match rng.below(16) {
             0 => most,
             1..=7 => most.min(length + STEP.max(length / 2)),
             _ => most.min(self.bound.max(length)),
@@ -63,12 +63,9 @@ mod tests {
 
     #[test]
     fn the_bound_grows_while_nothing_is_found_and_only_then() {
-        let (mut length, mut chance) = (LengthControl::default(), Rng::new(Seed(1), 0));
+        let (mut length, mut rng) = (LengthControl::default(), Rng::new(Seed(1), 0));
         let mut longest = |length: &mut LengthControl, executions, last_new| {
-            (0..200)
-                .map(|_| length.of_round(&mut chance, 4, 4096, executions, last_new))
-                .filter(|most| *most < 4096)
-                .max()
+            (0..200).map(|_| length.of_round(&mut rng, 4, 4096, executions, last_new)).filter(|most| *most < 4096).max()
         };
         assert_eq!(longest(&mut length, 1_000, 900), Some(4 + STEP));
         assert_eq!(length.bound, FIRST, "something was found");
@@ -80,10 +77,10 @@ mod tests {
 
     #[test]
     fn all_that_there_is_room_for_is_used_now_and_then_and_nothing_is_cut() {
-        let (mut length, mut chance) = (LengthControl::default(), Rng::new(Seed(1), 0));
-        let rounds: Vec<usize> = (0..400).map(|_| length.of_round(&mut chance, 100, 4096, 10, 5)).collect();
+        let (mut length, mut rng) = (LengthControl::default(), Rng::new(Seed(1), 0));
+        let rounds: Vec<usize> = (0..400).map(|_| length.of_round(&mut rng, 100, 4096, 10, 5)).collect();
         assert!(rounds.iter().all(|most| (100..=4096).contains(most)));
         assert!((10..60).contains(&rounds.iter().filter(|most| **most == 4096).count()));
-        assert_eq!(length.of_round(&mut chance, 3, 3, 10, 5), 3);
+        assert_eq!(length.of_round(&mut rng, 3, 3, 10, 5), 3);
     }
 }

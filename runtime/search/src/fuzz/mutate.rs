@@ -27,7 +27,7 @@ use crate::rng::Rng;
 
 /// What mutators work with.
 pub(crate) struct MutationContext<'a> {
-    pub(crate) chance: &'a mut Rng,
+    pub(crate) rng: &'a mut Rng,
     pub(crate) dictionary: &'a Dictionary,
     /// What the testcase compared.
     pub(crate) pairs: &'a [InputToStatePair],
@@ -103,11 +103,11 @@ impl Mutators {
 
     /// Changes `input` in a few ways.
     pub(crate) fn mutate(&self, input: &mut Vec<u8>, material: &mut MutationContext<'_>) {
-        let most = material.chance.between(0, STACK_BITS_MAX);
-        let times = material.chance.between(1, 1 << most);
+        let most = material.rng.between(0, STACK_BITS_MAX);
+        let times = material.rng.between(1, 1 << most);
         for _ in 0..times {
             for _ in 0..DRAWS_MAX {
-                if (self.draw(material.chance).apply)(input, material) {
+                if (self.draw(material.rng).apply)(input, material) {
                     break;
                 }
             }
@@ -115,8 +115,8 @@ impl Mutators {
         input.truncate(material.bytes_max);
     }
 
-    fn draw(&self, chance: &mut Rng) -> &'static Mutator {
-        let mut left = chance.below(self.weight);
+    fn draw(&self, rng: &mut Rng) -> &'static Mutator {
+        let mut left = rng.below(self.weight);
         for row in &self.rows {
             match left.checked_sub(u64::from(row.weight)) {
                 Some(rest) => left = rest,
@@ -127,7 +127,7 @@ impl Mutators {
     }
 }
 
-/// Inserts `bytes` at `place`, as far as there is room.
+/// Inserts `bytes` at `index`, as far as there is room.
 pub(crate) fn insert(input: &mut Vec<u8>, place: usize, bytes: &[u8], room: usize) {
     let bytes = &bytes[..bytes.len().min(room)];
     let len = input.len();

@@ -28,7 +28,7 @@ pub(crate) struct OperandStability(BTreeMap<u64, OperandHistory>);
 
 impl OperandStability {
     /// Looks at what an execution compared.
-    pub(crate) fn see(&mut self, log: &[CmpLogEntry]) {
+    pub(crate) fn observe(&mut self, log: &[CmpLogEntry]) {
         for CmpLogEntry { site, kind, left, right, .. } in log.iter().copied() {
             if !matches!(kind, ComparisonKind::Equal { .. }) {
                 continue;
@@ -42,7 +42,7 @@ impl OperandStability {
     }
 
     /// Whether one side of a site never moved. Strings have sites in common, and are words most often.
-    pub(crate) fn stands_still(&self, site: u64) -> bool {
+    pub(crate) fn is_constant(&self, site: u64) -> bool {
         self.0.get(&site).is_none_or(|site| site.seen >= KNOWN && !(site.left_moved && site.right_moved))
     }
 }
@@ -53,7 +53,7 @@ mod tests {
 
     #[test]
     fn words_stand_still_and_sums_move() {
-        let mut varying = OperandStability::default();
+        let mut stability = OperandStability::default();
         let equal = |site, left, right| CmpLogEntry {
             site,
             kind: ComparisonKind::Equal { bits: 32 },
@@ -63,9 +63,9 @@ mod tests {
             bytes: 8,
         };
         for n in 0..KNOWN.into() {
-            assert!(!(n > 0 && varying.stands_still(1)), "not known yet");
-            varying.see(&[equal(1, n, 0x3e), equal(2, n, n * 7)]);
+            assert!(!(n > 0 && stability.is_constant(1)), "not known yet");
+            stability.observe(&[equal(1, n, 0x3e), equal(2, n, n * 7)]);
         }
-        assert!(varying.stands_still(1) && !varying.stands_still(2) && varying.stands_still(3));
+        assert!(stability.is_constant(1) && !stability.is_constant(2) && stability.is_constant(3));
     }
 }

@@ -34,7 +34,7 @@ pub(crate) struct PowerSchedule {
 
 impl PowerSchedule {
     /// The place of the next testcase of `corpus`, which is not empty.
-    pub(crate) fn pick(&mut self, corpus: &mut Corpus, feedback: &Feedback, chance: &mut Rng) -> usize {
+    pub(crate) fn pick(&mut self, corpus: &mut Corpus, feedback: &Feedback, rng: &mut Rng) -> usize {
         self.picks += 1;
         if corpus.testcases().len() != self.sums.len() {
             self.unpicked = corpus.testcases().len();
@@ -48,12 +48,12 @@ impl PowerSchedule {
         while self.unpicked > 0 && corpus.testcases()[self.unpicked - 1].picks > 0 {
             self.unpicked -= 1;
         }
-        let drawn = chance.below(4);
+        let drawn = rng.below(4);
         let place = match (drawn, self.unpicked) {
-            (0, _) => chance.place(len),
+            (0, _) => rng.index(len),
             (1 | 2, unpicked @ 1..) => unpicked - 1,
             _ => {
-                let drawn = chance.below(self.sums[len - 1]);
+                let drawn = rng.below(self.sums[len - 1]);
                 self.sums.partition_point(|sum| *sum <= drawn)
             }
         };
@@ -74,9 +74,9 @@ impl PowerSchedule {
 fn weight(corpus: &Corpus, feedback: &Feedback, place: usize) -> u64 {
     let testcase = &corpus.testcases()[place];
     let rarity = |feature| RAREST / (1 + u64::from(feedback.frequency(feature)).max(1).ilog2() as u64);
-    let worth: u64 = LEAST + corpus.best_features(place).map(rarity).sum::<u64>();
+    let budget: u64 = LEAST + corpus.best_features(place).map(rarity).sum::<u64>();
     let length = testcase.input.len() as u64;
     let length_share = 1 + u64::from((length / 16).max(1).ilog2());
     let pick_share = 1 + u64::from(testcase.picks).max(1).ilog2() as u64;
-    (worth * 16 / (length_share * pick_share)).max(1)
+    (budget * 16 / (length_share * pick_share)).max(1)
 }

@@ -136,21 +136,21 @@ pub(crate) struct RecordingObserver {
 }
 
 impl FuzzObserver for RecordingObserver {
-    fn executed(&mut self, _: &Stats) -> bool {
+    fn on_execution(&mut self, _: &Stats) -> bool {
         true
     }
 
-    fn added(&mut self, testcase: &Testcase) -> Result<(), HarnessError> {
+    fn on_testcase(&mut self, testcase: &Testcase) -> Result<(), HarnessError> {
         self.added.push(testcase.input.to_vec());
         Ok(())
     }
 
-    fn found(&mut self, found: &FailureRecord) -> Result<(), HarnessError> {
+    fn on_failure(&mut self, found: &FailureRecord) -> Result<(), HarnessError> {
         self.found.push((found.found_at, found.input.clone()));
         Ok(())
     }
 
-    fn minimized(&mut self, smaller: &[u8], _: &Verdict) -> Result<(), HarnessError> {
+    fn on_minimized(&mut self, smaller: &[u8], _: &Verdict) -> Result<(), HarnessError> {
         self.smaller.push(smaller.to_vec());
         Ok(())
     }

@@ -33,14 +33,14 @@ const TRIPLES_OF_MAX: usize = 16;
 ///
 /// # Errors
 /// When the recording passed, or the machine fails.
-pub fn ablate(recording: &Recording, stage: &mut dyn ReplayTarget) -> Result<Vec<Ablation>, ShrinkError> {
-    let InitialReplay { story, signature, .. } = first(recording, stage)?;
-    let faults = &story.plan.faults;
+pub fn ablate(recording: &Recording, target: &mut dyn ReplayTarget) -> Result<Vec<Ablation>, ShrinkError> {
+    let InitialReplay { smallest: candidate, signature, .. } = first(recording, target)?;
+    let faults = &candidate.plan.faults;
     let mut run = |without: Vec<usize>| -> Result<Ablation, ShrinkError> {
         let is_left = |(place, fault): (usize, &FaultPlan)| (!without.contains(&place)).then(|| fault.clone());
-        let plan = Plan { faults: faults.iter().enumerate().filter_map(is_left).collect(), ..story.plan.clone() };
-        let (source, _) = source(&story, recording.seed, &recording.observations);
-        let execution = stage.perform(&plan, &story.inputs, source, 0..0)?;
+        let plan = Plan { faults: faults.iter().enumerate().filter_map(is_left).collect(), ..candidate.plan.clone() };
+        let (source, _) = source(&candidate, recording.seed, &recording.observations);
+        let execution = target.execute(&plan, &candidate.inputs, source, 0..0)?;
         let found = judge(&execution).signature;
         Ok(Ablation { still_fails: found.as_ref() == Some(&signature), without, signature: found })
     };

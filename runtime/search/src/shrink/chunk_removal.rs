@@ -38,7 +38,7 @@ impl<T: Clone> ChunkRemoval<T> {
     }
 
     /// Whether that run could go.
-    pub(super) fn answered(&mut self, is_superfluous: bool) {
+    pub(super) fn record(&mut self, is_superfluous: bool) {
         let Some(run) = self.run() else { return };
         if is_superfluous {
             self.good = run;
@@ -56,22 +56,22 @@ impl<T: Clone> ChunkRemoval<T> {
 
 impl Shrinker<'_> {
     /// Leaves out as much of `items` as it can. `without` makes the candidate that has only what is left.
-    pub(super) fn leave_out<T: Clone>(
+    pub(super) fn remove_chunks<T: Clone>(
         &mut self,
         items: &[T],
         without: impl Fn(&ShrinkCandidate, &[T]) -> ShrinkCandidate,
     ) -> Result<Vec<T>, ShrinkHalt> {
-        let mut leaving = ChunkRemoval::new(items);
-        while let Some(rest) = leaving.rest() {
-            let candidate = without(&self.story, &rest);
-            let next = |story: &ShrinkCandidate, further: usize| {
-                let mut leaving = leaving.clone();
-                (0..further).for_each(|_| leaving.answered(false));
-                Some(without(story, &leaving.rest()?))
+        let mut removal = ChunkRemoval::new(items);
+        while let Some(rest) = removal.rest() {
+            let candidate = without(&self.smallest, &rest);
+            let next = |smallest: &ShrinkCandidate, further: usize| {
+                let mut removal = removal.clone();
+                (0..further).for_each(|_| removal.record(false));
+                Some(without(smallest, &removal.rest()?))
             };
             let is_superfluous = self.attempt_before(candidate, &next)?;
-            leaving.answered(is_superfluous);
+            removal.record(is_superfluous);
         }
-        Ok(leaving.left)
+        Ok(removal.left)
     }
 }

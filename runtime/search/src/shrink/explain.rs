@@ -59,40 +59,40 @@ pub struct Explanation {
 }
 
 /// Tries other answers to each decision of a story that fails with `signature`, and other bytes of its standard input unless
-/// that is `kept`, as long as `go_on` gives time. Of bytes that matter together, each is then tried by itself.
+/// that is `kept`, as long as `may_continue` gives time. Of bytes that matter together, each is then tried by itself.
 ///
 /// # Errors
 /// When the machine fails.
 pub fn explain(
     recording: &Recording,
-    stage: &mut dyn ReplayTarget,
-    story: &ShrinkCandidate,
+    target: &mut dyn ReplayTarget,
+    candidate: &ShrinkCandidate,
     signature: &FailureSignature,
     keeps_stdin: bool,
-    go_on: &mut dyn FnMut() -> bool,
+    may_continue: &mut dyn FnMut() -> bool,
 ) -> Result<Vec<Explanation>, ShrinkError> {
-    let mut tell = |story: &ShrinkCandidate| -> Result<(Vec<Decision>, bool), ShrinkError> {
-        let (source, log) = source(story, recording.seed, &recording.observations);
-        let execution = stage.perform(&story.plan, &story.inputs, source, 0..0)?;
+    let mut replay = |candidate: &ShrinkCandidate| -> Result<(Vec<Decision>, bool), ShrinkError> {
+        let (source, log) = source(candidate, recording.seed, &recording.observations);
+        let execution = target.execute(&candidate.plan, &candidate.inputs, source, 0..0)?;
         Ok((take(&log), judge(&execution).signature.as_ref() == Some(signature)))
     };
-    let (log, _) = tell(story)?;
+    let (log, _) = replay(candidate)?;
     let mut explained = Vec::new();
     // The last one is looked at next; what is found to matter may put its bytes there.
     let decisions = log.into_iter().take(EXPLAINED_MAX).map(VariedPart::Decision);
-    let stdin = stdin_of(story).filter(|_| !keeps_stdin).map(|bytes| bytes.to_vec()).unwrap_or_default();
+    let stdin = stdin_of(candidate).filter(|_| !keeps_stdin).map(|bytes| bytes.to_vec()).unwrap_or_default();
     let stdin = stdin.into_iter().enumerate().take(BYTES_MAX).map(|(at, byte)| VariedPart::Stdin { at, byte });
     let mut waiting: Vec<VariedPart> = decisions.chain(stdin).collect();
     waiting.reverse();
     while let Some(subject) = waiting.pop() {
-        let others = others(story, &subject);
+        let others = others(candidate, &subject);
         let (mut tried, mut is_free) = (0, !others.is_empty());
         for other in others {
-            if !go_on() {
+            if !may_continue() {
                 return Ok(explained);
             }
             tried += 1;
-            if !tell(&other)?.1 {
+            if !replay(&other)?.1 {
                 is_free = false;
                 break;
             }
@@ -105,8 +105,8 @@ pub fn explain(
     Ok(explained)
 }
 
-pub(super) fn stdin_of(story: &ShrinkCandidate) -> Option<Arc<[u8]>> {
-    story.inputs.get(&story.plan.main.stdin.bytes)
+pub(super) fn stdin_of(candidate: &ShrinkCandidate) -> Option<Arc<[u8]>> {
+    candidate.inputs.get(&candidate.plan.main.stdin.bytes)
 }
 
 /// The bytes of an answer that has several.
@@ -118,11 +118,11 @@ fn bytes_of(decision: &Decision) -> Vec<VariedPart> {
 }
 
 /// The story with others in the place of the subject: the ends of what there is, and some between.
-fn others(story: &ShrinkCandidate, subject: &VariedPart) -> Vec<ShrinkCandidate> {
+fn others(candidate: &ShrinkCandidate, subject: &VariedPart) -> Vec<ShrinkCandidate> {
     let answered = |decision: &Decision, answer| {
-        let mut story = story.clone();
-        story.answers.insert(decision.spot, answer);
-        story
+        let mut candidate = candidate.clone();
+        candidate.answers.insert(decision.key, answer);
+        candidate
     };
     match subject {
         VariedPart::Decision(decision) => {
@@ -138,12 +138,12 @@ fn others(story: &ShrinkCandidate, subject: &VariedPart) -> Vec<ShrinkCandidate>
             other_bytes(*byte, *at).map(with).collect()
         }
         VariedPart::Stdin { at, byte } => {
-            let mut bytes = stdin_of(story).map(|bytes| bytes.to_vec()).unwrap_or_default();
+            let mut bytes = stdin_of(candidate).map(|bytes| bytes.to_vec()).unwrap_or_default();
             let with = |other| {
                 bytes[*at] = other;
-                let mut story = story.clone();
-                story.plan.main.stdin.bytes = story.inputs.add(bytes.clone());
-                story
+                let mut candidate = candidate.clone();
+                candidate.plan.main.stdin.bytes = candidate.inputs.add(bytes.clone());
+                candidate
             };
             other_bytes(*byte, *at).map(with).collect()
         }
@@ -161,8 +161,8 @@ fn other_bytes(byte: u8, at: usize) -> impl Iterator<Item = u8> {
 
 /// Other answers to the same question.
 fn answers(decision: &Decision) -> Vec<Override> {
-    let drawn = |number: u64| drawn(decision.spot, number);
-    let all: Vec<Override> = match decision.asked {
+    let drawn = |number: u64| drawn(decision.key, number);
+    let all: Vec<Override> = match decision.domain {
         AnswerDomain::Below(bound) => {
             let ends = [0, 1, bound - 1];
             let between = (0..8).map(|number| drawn(number) % bound);
@@ -184,9 +184,9 @@ fn answers(decision: &Decision) -> Vec<Override> {
 }
 
 /// A number that depends on the place and nothing else.
-fn drawn(spot: DecisionKey, number: u64) -> u64 {
+fn drawn(key: DecisionKey, number: u64) -> u64 {
     let mut fold = RunningDigest::default();
-    fold.bytes(format!("{spot:?}").as_bytes());
+    fold.bytes(format!("{key:?}").as_bytes());
     fold.word(number);
     fold.value()
 }

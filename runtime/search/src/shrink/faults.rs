@@ -10,8 +10,11 @@ use fozzy_trace::{Plan, Purpose};
 
 /// Each planned fault that can go.
 pub(super) fn plans(shrinker: &mut Shrinker<'_>) -> Result<(), ShrinkHalt> {
-    let all = shrinker.story.plan.faults.clone();
-    shrinker.leave_out(&all, |story, rest| ShrinkCandidate { plan: with(&story.plan, rest), ..story.clone() })?;
+    let all = shrinker.smallest.plan.faults.clone();
+    shrinker.remove_chunks(&all, |smallest, rest| ShrinkCandidate {
+        plan: with(&smallest.plan, rest),
+        ..smallest.clone()
+    })?;
     Ok(())
 }
 
@@ -21,24 +24,24 @@ fn with(plan: &Plan, faults: &[FaultPlan]) -> Plan {
 
 /// Each place where a fault strikes that need not.
 pub(super) fn strikes(shrinker: &mut Shrinker<'_>) -> Result<(), ShrinkHalt> {
-    let plan = &shrinker.story.plan;
+    let plan = &shrinker.smallest.plan;
     let striking: Vec<DecisionKey> =
-        shrinker.log.iter().filter(|decision| strikes_at(plan, decision)).map(|decision| decision.spot).collect();
+        shrinker.log.iter().filter(|decision| strikes_at(plan, decision)).map(|decision| decision.key).collect();
     let all = striking.clone();
-    shrinker.leave_out(&striking, |story, rest| {
-        let mut story = story.clone();
-        for spot in all.iter().filter(|spot| !rest.contains(spot)) {
-            story.answers.insert(*spot, Override::Number(0));
+    shrinker.remove_chunks(&striking, |smallest, rest| {
+        let mut smallest = smallest.clone();
+        for key in all.iter().filter(|key| !rest.contains(key)) {
+            smallest.answers.insert(*key, Override::Number(0));
         }
-        story
+        smallest
     })?;
     Ok(())
 }
 
 /// Whether this decision is whether a planned fault strikes.
 pub(super) fn is_strike(plan: &Plan, decision: &Decision) -> bool {
-    decision.spot.purpose == Purpose::Fault
-        && decision.asked == AnswerDomain::Below(u64::from(RATE_ALWAYS_PPM))
+    decision.key.purpose == Purpose::Fault
+        && decision.domain == AnswerDomain::Below(u64::from(RATE_ALWAYS_PPM))
         && plan.faults.iter().any(|fault| fault.kind == decision.site)
 }
 

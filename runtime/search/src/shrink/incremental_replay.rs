@@ -76,7 +76,7 @@ pub(super) struct IncrementalReplay {
     marks: Vec<ReplayMark>,
     /// Of the story that was walked last.
     answers: Arc<BTreeMap<DecisionKey, Override>>,
-    has_walked: bool,
+    has_replayed: bool,
 }
 
 /// A frame that stands.
@@ -88,108 +88,109 @@ struct PreparedFrame {
 }
 
 /// The frame of a story that can be walked, and its steps.
-fn walkable(story: &ShrinkCandidate) -> Option<(ReplayFrame, Vec<u32>)> {
-    let Plan { nodes, call: None, scenario: Some(scenario), .. } = &story.plan else { return None };
+fn walkable(candidate: &ShrinkCandidate) -> Option<(ReplayFrame, Vec<u32>)> {
+    let Plan { nodes, call: None, scenario: Some(scenario), .. } = &candidate.plan else { return None };
     let [KeptSequence { kind: ScenarioKind::Stateful, sequence, .. }] = scenario.only.as_slice() else { return None };
-    if !nodes.is_empty() || !story.calm {
+    if !nodes.is_empty() || !candidate.calm {
         return None;
     }
     let stretches = scenario.stretches(ScenarioKind::Stateful, *sequence)?;
     let steps: Vec<u32> = stretches.iter().flat_map(|(from, to)| *from..*to).take(STEPS_MAX + 1).collect();
-    let plan = Plan { scenario: Some(ScenarioPlan::all(1, 1)), ..story.plan.clone() };
-    (steps.len() <= STEPS_MAX).then(|| (ReplayFrame { plan, inputs: story.inputs.clone(), sequence: *sequence }, steps))
+    let plan = Plan { scenario: Some(ScenarioPlan::all(1, 1)), ..candidate.plan.clone() };
+    (steps.len() <= STEPS_MAX)
+        .then(|| (ReplayFrame { plan, inputs: candidate.inputs.clone(), sequence: *sequence }, steps))
 }
 
 impl IncrementalReplay {
     /// Whether anything was walked.
-    pub(super) fn has_walked(&self) -> bool {
-        self.has_walked
+    pub(super) fn has_replayed(&self) -> bool {
+        self.has_replayed
     }
 
-    /// Candidates that are like `story` but for steps and answers will be walked from here on.
-    pub(super) fn aim(&mut self, story: &ShrinkCandidate) {
-        let Some((frame, steps)) = walkable(story) else { return };
+    /// Candidates that are like `candidate` but for steps and answers will be walked from here on.
+    pub(super) fn set_baseline(&mut self, candidate: &ShrinkCandidate) {
+        let Some((frame, steps)) = walkable(candidate) else { return };
         if self.wanted.as_ref() != Some(&frame) && (self.wanted.is_some() || steps.len() >= STEPS_MIN) {
             self.wanted = Some(frame);
         }
     }
 
     /// Walks a story, if that can be done.
-    pub(super) fn tell(
+    pub(super) fn replay(
         &mut self,
-        stage: &mut dyn ReplayTarget,
-        story: &ShrinkCandidate,
+        target: &mut dyn ReplayTarget,
+        candidate: &ShrinkCandidate,
         seed: Seed,
     ) -> Result<Option<CandidateResult>, HarnessError> {
         if self.wanted.is_none() {
             return Ok(None);
         }
-        let (Some((frame, steps)), Some(trail)) = (walkable(story), stage.sequences()) else { return Ok(None) };
+        let (Some((frame, steps)), Some(sequence)) = (walkable(candidate), target.sequences()) else { return Ok(None) };
         if self.wanted.as_ref() != Some(&frame) {
             return Ok(None);
         }
         if self.ready.as_ref().is_none_or(|ready| ready.frame != frame) {
-            self.get_ready(trail, frame, story, seed)?;
+            self.get_ready(sequence, frame, candidate, seed)?;
         }
-        self.walk(trail, story, &steps)
+        self.walk(sequence, candidate, &steps)
     }
 
     fn get_ready(
         &mut self,
-        trail: &mut dyn SequenceTarget,
+        sequence: &mut dyn SequenceTarget,
         frame: ReplayFrame,
-        story: &ShrinkCandidate,
+        candidate: &ShrinkCandidate,
         seed: Seed,
     ) -> Result<(), HarnessError> {
         self.marks.clear();
-        self.answers = Arc::new(story.answers.clone());
+        self.answers = Arc::new(candidate.answers.clone());
         let log = DecisionLog::default();
         let source = KeyedSource::new(seed, Arc::clone(&self.answers), Arc::clone(&log)).calm(true);
         let held = SharedSource::of(source);
-        let is_open = trail.open(&frame.plan, &frame.inputs, frame.sequence, Box::new(held.clone()))?;
+        let is_open = sequence.open(&frame.plan, &frame.inputs, frame.sequence, Box::new(held.clone()))?;
         let log: Arc<[Decision]> = take(&log).into();
-        let start = is_open.then(|| (trail.start(), held.now()));
+        let start = is_open.then(|| (sequence.start(), held.now()));
         self.ready = Some(PreparedFrame { frame, start, log });
         Ok(())
     }
 
     fn walk(
         &mut self,
-        trail: &mut dyn SequenceTarget,
-        story: &ShrinkCandidate,
+        sequence: &mut dyn SequenceTarget,
+        candidate: &ShrinkCandidate,
         steps: &[u32],
     ) -> Result<Option<CandidateResult>, HarnessError> {
         let Some(PreparedFrame { start: Some(start), log: first, .. }) = &self.ready else { return Ok(None) };
         let first = Arc::clone(first);
-        let Some(shared) = self.shared(story, steps) else { return Ok(None) };
+        let Some(shared) = self.shared(candidate, steps) else { return Ok(None) };
         let from = self.marks[..shared].iter().rposition(|mark| mark.place.is_some()).map_or(0, |at| at + 1);
         let (place, source) = match from {
             0 => (start.0, &start.1),
             from => self.marks[from - 1].place.as_ref().map(|(place, source)| (*place, source)).expect("just seen"),
         };
-        let (log, answers) = (DecisionLog::default(), Arc::new(story.answers.clone()));
-        let held = SharedSource::of(source.apart(Arc::clone(&answers), Arc::clone(&log)));
-        trail.restore(place, Box::new(held.clone()))?;
+        let (log, answers) = (DecisionLog::default(), Arc::new(candidate.answers.clone()));
+        let held = SharedSource::of(source.fork_with(Arc::clone(&answers), Arc::clone(&log)));
+        sequence.restore(place, Box::new(held.clone()))?;
         for mark in self.marks.drain(from..) {
-            mark.place.into_iter().for_each(|(place, _)| trail.release(place));
+            mark.place.into_iter().for_each(|(place, _)| sequence.release(place));
         }
         self.answers = answers;
         let between = (steps.len() / PLACES).max(BETWEEN_MIN);
         let mut last = None;
         for at in from..=steps.len() {
             let step = at.checked_sub(1).map(|at| steps[at]);
-            match trail.step(step.map_or(StepId::Begin, StepId::Step))? {
+            match sequence.step(step.map_or(StepId::Begin, StepId::Step))? {
                 StepOutcome::Returned { .. } => {
                     let log = take(&log).into();
-                    let place = if at.is_multiple_of(between) { Some((trail.capture()?, held.now())) } else { None };
+                    let place = if at.is_multiple_of(between) { Some((sequence.capture()?, held.now())) } else { None };
                     self.marks.push(ReplayMark { step, log, place });
                 }
                 StepOutcome::Finished => {
-                    last = Some(trail.execution(ExecutionEnd::Exited { code: 0 }, Vec::new()));
+                    last = Some(sequence.execution(ExecutionEnd::Exited { code: 0 }, Vec::new()));
                     break;
                 }
                 StepOutcome::Ended { end, backtrace, .. } => {
-                    last = Some(trail.execution(end, backtrace));
+                    last = Some(sequence.execution(end, backtrace));
                     break;
                 }
                 StepOutcome::Cut => return Ok(None),
@@ -197,26 +198,26 @@ impl IncrementalReplay {
         }
         let execution = match last {
             Some(execution) => execution,
-            None => match trail.step(StepId::End)? {
+            None => match sequence.step(StepId::End)? {
                 StepOutcome::Returned { .. } | StepOutcome::Finished => {
-                    trail.execution(ExecutionEnd::Exited { code: 0 }, Vec::new())
+                    sequence.execution(ExecutionEnd::Exited { code: 0 }, Vec::new())
                 }
-                StepOutcome::Ended { end, backtrace, .. } => trail.execution(end, backtrace),
+                StepOutcome::Ended { end, backtrace, .. } => sequence.execution(end, backtrace),
                 StepOutcome::Cut => return Ok(None),
             },
         };
         let parts = self.marks.iter().map(|mark| Arc::clone(&mark.log));
         let log = [first].into_iter().chain(parts).chain([take(&log).into()]).collect();
-        self.has_walked = true;
+        self.has_replayed = true;
         Ok(Some(CandidateResult::of(execution, log)))
     }
 
     /// How many marks of the last way are also a story's; `None` when it differs before the first.
-    fn shared(&self, story: &ShrinkCandidate, steps: &[u32]) -> Option<usize> {
+    fn shared(&self, candidate: &ShrinkCandidate, steps: &[u32]) -> Option<usize> {
         let mine = self.marks.iter().map(|mark| mark.step);
         let its = std::iter::once(None).chain(steps.iter().copied().map(Some));
         let alike = mine.zip(its).take_while(|(mine, its)| mine == its).count();
-        let Some(part) = first_difference(&self.answers, &story.answers) else { return Some(alike) };
+        let Some(part) = first_difference(&self.answers, &candidate.answers) else { return Some(alike) };
         // What is asked in a part is asked after the part before it is over.
         let is_before = |mark: &ReplayMark| match (mark.step, part.step_number()) {
             (_, None) => false,
@@ -236,7 +237,7 @@ fn first_difference(
         match (one.next(), other.next()) {
             (None, None) => return None,
             (Some(one), Some(other)) if one == other => {}
-            (one, other) => return one.into_iter().chain(other).map(|(spot, _)| spot.part).min(),
+            (one, other) => return one.into_iter().chain(other).map(|(key, _)| key.part).min(),
         }
     }
 }
@@ -257,7 +258,7 @@ impl SharedSource {
     /// It, as it is now.
     fn now(&self) -> KeyedSource {
         let held = self.lock();
-        held.apart(Arc::default(), DecisionLog::default())
+        held.fork_with(Arc::default(), DecisionLog::default())
     }
 }
 

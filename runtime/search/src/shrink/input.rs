@@ -14,9 +14,9 @@ pub(super) fn stdin(shrinker: &mut Shrinker<'_>) -> Result<(), ShrinkHalt> {
     if shrinker.options.keeps_stdin {
         return Ok(());
     }
-    let Some(bytes) = shrinker.story.inputs.get(&shrinker.story.plan.main.stdin.bytes) else { return Ok(()) };
+    let Some(bytes) = shrinker.smallest.inputs.get(&shrinker.smallest.plan.main.stdin.bytes) else { return Ok(()) };
     if bytes.len() <= BYTES_MAX {
-        shrinker.leave_out(&bytes, with)?;
+        shrinker.remove_chunks(&bytes, with)?;
     }
     Ok(())
 }
@@ -24,17 +24,17 @@ pub(super) fn stdin(shrinker: &mut Shrinker<'_>) -> Result<(), ShrinkHalt> {
 /// Bytes of a fuzz target's input: a length, and so many bytes.
 pub(super) fn drawn(shrinker: &mut Shrinker<'_>) -> Result<(), ShrinkHalt> {
     let found = shrinker.log.windows(2).find_map(|pair| match pair {
-        [length, input] if is_input(length, input) => Some((length.spot, input.spot, input.answer.clone())),
+        [length, input] if is_input(length, input) => Some((length.key, input.key, input.answer.clone())),
         _ => None,
     });
     let Some((length, input, Override::Bytes(digits))) = found else { return Ok(()) };
     let bytes = unhex(&digits).unwrap_or_default();
     if bytes.len() <= BYTES_MAX {
-        shrinker.leave_out(&bytes, |story, rest| {
-            let mut story = story.clone();
-            story.answers.insert(length, Override::Number(rest.len() as u64));
-            story.answers.insert(input, Override::Bytes(hex(rest)));
-            story
+        shrinker.remove_chunks(&bytes, |smallest, rest| {
+            let mut smallest = smallest.clone();
+            smallest.answers.insert(length, Override::Number(rest.len() as u64));
+            smallest.answers.insert(input, Override::Bytes(hex(rest)));
+            smallest
         })?;
     }
     Ok(())
@@ -42,13 +42,13 @@ pub(super) fn drawn(shrinker: &mut Shrinker<'_>) -> Result<(), ShrinkHalt> {
 
 /// Whether the one is the length of the other, of any that an input can have.
 fn is_input(length: &Decision, input: &Decision) -> bool {
-    length.asked == AnswerDomain::Below(INPUT_MAX + 1)
-        && length.spot.part == input.spot.part
-        && matches!(input.asked, AnswerDomain::Bytes(_))
+    length.domain == AnswerDomain::Below(INPUT_MAX + 1)
+        && length.key.part == input.key.part
+        && matches!(input.domain, AnswerDomain::Bytes(_))
 }
 
-fn with(story: &ShrinkCandidate, bytes: &[u8]) -> ShrinkCandidate {
-    let mut story = story.clone();
-    story.plan.main.stdin.bytes = story.inputs.add(bytes);
-    story
+fn with(smallest: &ShrinkCandidate, bytes: &[u8]) -> ShrinkCandidate {
+    let mut smallest = smallest.clone();
+    smallest.plan.main.stdin.bytes = smallest.inputs.add(bytes);
+    smallest
 }

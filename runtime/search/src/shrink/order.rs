@@ -42,7 +42,7 @@ fn by_stdin(one: &ShrinkCandidate, other: &ShrinkCandidate) -> Ordering {
 
 /// Steps of a scenario that decided anything; each decides about its flow.
 fn steps(log: &[Decision]) -> usize {
-    let parts = log.iter().map(|decision| decision.spot.part).filter(|part| part.step_number().is_some());
+    let parts = log.iter().map(|decision| decision.key.part).filter(|part| part.step_number().is_some());
     parts.collect::<BTreeSet<_>>().len()
 }
 

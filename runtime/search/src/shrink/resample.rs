@@ -36,11 +36,11 @@ pub(super) fn few(shrinker: &mut Shrinker<'_>) -> Result<(), ShrinkHalt> {
     let ways: Vec<(Vec<StepPosition>, u64)> = alone.chain(paired).collect();
     for at in 0..ways.len() {
         let log = Arc::clone(&shrinker.log);
-        let candidate = |story: &ShrinkCandidate, further: usize| {
+        let candidate = |smallest: &ShrinkCandidate, further: usize| {
             let (places, number) = ways.get(at + further)?;
-            Some(redrawn(story, &log, places, *number))
+            Some(resampled(smallest, &log, places, *number))
         };
-        let this = candidate(&shrinker.story, 0);
+        let this = candidate(&shrinker.smallest, 0);
         if let Some(this) = this
             && shrinker.attempt_before(this, &candidate)?
         {
@@ -51,30 +51,30 @@ pub(super) fn few(shrinker: &mut Shrinker<'_>) -> Result<(), ShrinkHalt> {
 }
 
 /// The story with these steps only, which draw other values and turns.
-fn redrawn(story: &ShrinkCandidate, log: &[Decision], places: &[StepPosition], number: u64) -> ShrinkCandidate {
-    let mut story = with_steps(story, places);
+fn resampled(smallest: &ShrinkCandidate, log: &[Decision], places: &[StepPosition], number: u64) -> ShrinkCandidate {
+    let mut smallest = with_steps(smallest, places);
     let parts: Vec<DecisionPart> = places.iter().map(|place| place.part()).collect();
     // With the turns that have failed, and with others.
     let with_turns = number.is_multiple_of(2);
     let is_redrawn = |decision: &&Decision| {
-        let own = parts.contains(&decision.spot.part) && decision.site != FLOW;
-        let of_program = matches!(decision.spot.purpose, Purpose::Choice(_) | Purpose::Schedule);
-        own && of_program && is_drawn(decision.asked) && (with_turns || !is_turn(decision))
+        let own = parts.contains(&decision.key.part) && decision.site != FLOW;
+        let of_program = matches!(decision.key.purpose, Purpose::Choice(_) | Purpose::Schedule);
+        own && of_program && is_drawn(decision.domain) && (with_turns || !is_turn(decision))
     };
     for decision in log.iter().filter(is_redrawn) {
         let drawn = |at: u64| {
             let mut fold = RunningDigest::default();
-            fold.bytes(format!("{:?}", decision.spot).as_bytes());
+            fold.bytes(format!("{:?}", decision.key).as_bytes());
             [number, at].into_iter().for_each(|word| fold.word(word));
             fold.value()
         };
-        let answer = match decision.asked {
+        let answer = match decision.domain {
             AnswerDomain::Below(bound) => Override::Number(drawn(0) % bound),
             AnswerDomain::Bytes(length) => {
                 Override::Bytes(hex(&(0..length as u64).map(|at| drawn(at) as u8).collect::<Vec<_>>()))
             }
         };
-        story.answers.insert(decision.spot, answer);
+        smallest.answers.insert(decision.key, answer);
     }
-    story
+    smallest
 }

@@ -10,19 +10,19 @@ use fozzy_trace::source::Override;
 /// Turns that need not go to anybody but the first.
 pub(super) fn turns(shrinker: &mut Shrinker<'_>) -> Result<(), ShrinkHalt> {
     let odd = shrinker.log.iter().filter(|decision| is_turn(decision) && !is_simplest(decision));
-    let odd: Vec<DecisionKey> = odd.map(|decision| decision.spot).collect();
+    let odd: Vec<DecisionKey> = odd.map(|decision| decision.key).collect();
     let all = odd.clone();
-    shrinker.leave_out(&odd, |story, rest| {
-        let mut story = story.clone();
-        for spot in all.iter().filter(|spot| !rest.contains(spot)) {
-            story.answers.insert(*spot, Override::Number(0));
+    shrinker.remove_chunks(&odd, |smallest, rest| {
+        let mut smallest = smallest.clone();
+        for key in all.iter().filter(|key| !rest.contains(key)) {
+            smallest.answers.insert(*key, Override::Number(0));
         }
-        story
+        smallest
     })?;
     Ok(())
 }
 
 /// Whether a decision is about who is next.
 pub(super) fn is_turn(decision: &Decision) -> bool {
-    decision.spot.purpose == Purpose::Schedule || decision.site == NEXT_TASK
+    decision.key.purpose == Purpose::Schedule || decision.site == NEXT_TASK
 }

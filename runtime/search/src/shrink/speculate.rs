@@ -20,98 +20,100 @@ const STACK_BYTES: usize = 16 << 20;
 
 /// Somebody who executes candidates.
 pub(super) struct ReplayWorker<'a> {
-    stage: &'a mut (dyn ReplayTarget + Send),
+    target: &'a mut (dyn ReplayTarget + Send),
     /// `None` when it runs everything whole.
-    walked: Option<IncrementalReplay>,
+    incremental: Option<IncrementalReplay>,
 }
 
 impl<'a> ReplayWorker<'a> {
-    pub(super) fn new(stage: &'a mut (dyn ReplayTarget + Send), walks: bool) -> ReplayWorker<'a> {
-        ReplayWorker { stage, walked: walks.then(IncrementalReplay::default) }
+    pub(super) fn new(target: &'a mut (dyn ReplayTarget + Send), is_incremental: bool) -> ReplayWorker<'a> {
+        ReplayWorker { target, incremental: is_incremental.then(IncrementalReplay::default) }
     }
 
-    pub(super) fn stage(&mut self) -> &mut dyn ReplayTarget {
-        self.stage
+    pub(super) fn target(&mut self) -> &mut dyn ReplayTarget {
+        self.target
     }
 
     /// The story is this one now.
-    pub(super) fn aim(&mut self, story: &ShrinkCandidate) {
-        self.walked.iter_mut().for_each(|walked| walked.aim(story));
+    pub(super) fn set_baseline(&mut self, candidate: &ShrinkCandidate) {
+        self.incremental.iter_mut().for_each(|incremental| incremental.set_baseline(candidate));
     }
 
     /// Whether not all was run whole.
-    pub(super) fn has_walked(&self) -> bool {
-        self.walked.as_ref().is_some_and(IncrementalReplay::has_walked)
+    pub(super) fn has_replayed(&self) -> bool {
+        self.incremental.as_ref().is_some_and(IncrementalReplay::has_replayed)
     }
 
     /// What comes of a story, told in the cheapest way.
-    fn tell(
+    fn replay(
         &mut self,
-        story: &ShrinkCandidate,
+        candidate: &ShrinkCandidate,
         seed: Seed,
         observations: &Arc<[Observation]>,
     ) -> Result<CandidateResult, HarnessError> {
-        let walked = match &mut self.walked {
-            Some(walked) if observations.is_empty() => walked.tell(self.stage, story, seed)?,
+        let incremental = match &mut self.incremental {
+            Some(incremental) if observations.is_empty() => incremental.replay(self.target, candidate, seed)?,
             _ => None,
         };
-        walked.map_or_else(|| self.perform(story, seed, observations, 0..0), Ok)
+        incremental.map_or_else(|| self.execute(candidate, seed, observations, 0..0), Ok)
     }
 
     /// What comes of a story in a whole run.
-    pub(super) fn perform(
+    pub(super) fn execute(
         &mut self,
-        story: &ShrinkCandidate,
+        candidate: &ShrinkCandidate,
         seed: Seed,
         observations: &Arc<[Observation]>,
         keep: HistoryWindow,
     ) -> Result<CandidateResult, HarnessError> {
-        let (source, log) = source(story, seed, observations);
-        let execution = self.stage.perform(&story.plan, &story.inputs, source, keep)?;
+        let (source, log) = source(candidate, seed, observations);
+        let execution = self.target.execute(&candidate.plan, &candidate.inputs, source, keep)?;
         Ok(CandidateResult::of(execution, vec![take(&log).into()]))
     }
 }
 
 impl Shrinker<'_> {
     /// Executes a candidate whole and changes nothing.
-    pub(super) fn tell(
+    pub(super) fn replay(
         &mut self,
         candidate: &ShrinkCandidate,
         keep: HistoryWindow,
     ) -> Result<CandidateResult, ShrinkHalt> {
-        Ok(self.players[0].perform(candidate, self.seed, &self.observations, keep)?)
+        Ok(self.workers[0].execute(candidate, self.seed, &self.observations, keep)?)
     }
 
     /// Executes a candidate, and those that `next` expects after it with whoever else there is.
-    pub(super) fn tell_ahead(
+    pub(super) fn replay_speculatively(
         &mut self,
         candidate: &ShrinkCandidate,
         next: &NextCandidates<'_>,
     ) -> Result<CandidateResult, ShrinkHalt> {
         let (seed, observations) = (self.seed, &self.observations);
-        let Some((player, others)) = self.players.split_first_mut() else { unreachable!("there is a player") };
-        let expected = (1..=others.len()).map_while(|further| next(&self.story, further)).map(steps::relevant);
+        let Some((worker, others)) = self.workers.split_first_mut() else { unreachable!("there is a player") };
+        let expected = (1..=others.len()).map_while(|further| next(&self.smallest, further)).map(steps::relevant);
         let expected: Vec<ShrinkCandidate> = expected
-            .filter(|story| *story != self.story && story != candidate)
-            .filter(|story| !self.vain.contains(&digest(story)) && !self.ahead.contains_key(&digest(story)))
+            .filter(|other| *other != self.smallest && other != candidate)
+            .filter(|candidate| {
+                !self.rejected.contains(&digest(candidate)) && !self.speculated.contains_key(&digest(candidate))
+            })
             .collect();
-        let (told, ahead) = std::thread::scope(|scope| {
+        let (result, speculated) = std::thread::scope(|scope| {
             let mut begun = Vec::new();
-            for (player, story) in others.iter_mut().zip(expected) {
-                let work = move || (digest(&story), player.tell(&story, seed, observations));
+            for (worker, candidate) in others.iter_mut().zip(expected) {
+                let work = move || (digest(&candidate), worker.replay(&candidate, seed, observations));
                 // Without a thread it is told when its turn comes.
                 begun.extend(std::thread::Builder::new().stack_size(STACK_BYTES).spawn_scoped(scope, work).ok());
             }
-            let told = player.tell(candidate, seed, observations);
-            let ahead: Vec<_> = begun.into_iter().map(|thread| thread.join()).collect();
-            (told, ahead)
+            let result = worker.replay(candidate, seed, observations);
+            let speculated: Vec<_> = begun.into_iter().map(|thread| thread.join()).collect();
+            (result, speculated)
         });
-        for one in ahead {
+        for one in speculated {
             // What failed fails again when its turn comes, and is then an error.
-            if let Ok((digest, Ok(told))) = one {
-                self.ahead.insert(digest, told);
+            if let Ok((digest, Ok(result))) = one {
+                self.speculated.insert(digest, result);
             }
         }
-        Ok(told?)
+        Ok(result?)
     }
 }

@@ -43,21 +43,21 @@ const KINDS: [ScenarioKind; 3] = [ScenarioKind::Stateful, ScenarioKind::Fuzz, Sc
 
 /// The sequence in which it failed, alone and up to the step that failed.
 pub(super) fn isolate(shrinker: &mut Shrinker<'_>) -> Result<(), ShrinkHalt> {
-    let Some(plan) = &shrinker.story.plan.scenario else { return Ok(()) };
+    let Some(plan) = &shrinker.smallest.plan.scenario else { return Ok(()) };
     let Some(sequence) = shrinker.position.and_then(|position| position.sequence) else { return Ok(()) };
     let (whole, plan) = (plan.only.is_empty(), plan.clone());
     for kind in KINDS {
         let Some(stretches) = plan.stretches(kind, sequence) else { continue };
-        let mut candidate = shrinker.story.clone();
+        let mut candidate = shrinker.smallest.clone();
         let only = vec![KeptSequence { kind, sequence, steps: stretches }];
         candidate.plan.scenario = Some(ScenarioPlan { only, ..plan.clone() });
         cut_tail(&mut candidate.plan, shrinker.position);
-        if candidate == shrinker.story || shrinker.attempt(candidate)? {
+        if candidate == shrinker.smallest || shrinker.attempt(candidate)? {
             return Ok(());
         }
     }
     if whole {
-        let mut candidate = shrinker.story.clone();
+        let mut candidate = shrinker.smallest.clone();
         name_all(&mut candidate.plan, sequence);
         shrinker.attempt(candidate)?;
     }
@@ -91,30 +91,30 @@ pub(super) fn cut_tail(plan: &mut Plan, position: Option<ScenarioPosition>) {
 }
 
 /// A story without answers to what only steps ask that it has left out.
-pub(super) fn relevant(mut story: ShrinkCandidate) -> ShrinkCandidate {
-    let Some(scenario) = story.plan.scenario.as_ref().filter(|scenario| !scenario.only.is_empty()) else {
-        return story;
+pub(super) fn relevant(mut smallest: ShrinkCandidate) -> ShrinkCandidate {
+    let Some(scenario) = smallest.plan.scenario.as_ref().filter(|scenario| !scenario.only.is_empty()) else {
+        return smallest;
     };
-    if !story.answers.is_empty() {
+    if !smallest.answers.is_empty() {
         let is_kept = |part: DecisionPart, step: u32| {
             let its = |kept: &&KeptSequence| DecisionPart::step(kept.kind.stream(kept.sequence), step) == part;
             // Stretches are in the order of their steps.
             let at = |kept: &KeptSequence| kept.steps.get(kept.steps.partition_point(|(_, to)| *to <= step)).copied();
             scenario.only.iter().filter(its).filter_map(at).any(|(from, _)| from <= step)
         };
-        story.answers.retain(|spot, _| spot.part.step_number().is_none_or(|step| is_kept(spot.part, step)));
+        smallest.answers.retain(|key, _| key.part.step_number().is_none_or(|step| is_kept(key.part, step)));
     }
-    story
+    smallest
 }
 
 /// The sequences of a story, each left out whole.
 pub(super) fn sequences(shrinker: &mut Shrinker<'_>) -> Result<(), ShrinkHalt> {
-    let Some(scenario) = &shrinker.story.plan.scenario else { return Ok(()) };
+    let Some(scenario) = &shrinker.smallest.plan.scenario else { return Ok(()) };
     let kept = scenario.only.clone();
     if kept.len() < 2 {
         return Ok(());
     }
-    shrinker.leave_out(&kept, |story, rest| with(story, rest.to_vec()))?;
+    shrinker.remove_chunks(&kept, |smallest, rest| with(smallest, rest.to_vec()))?;
     Ok(())
 }
 
@@ -124,8 +124,8 @@ pub(super) fn kinds(shrinker: &mut Shrinker<'_>) -> Result<(), ShrinkHalt> {
     if all.len() < 4 {
         return Ok(());
     }
-    let story = shrinker.story.clone();
-    let execution = shrinker.tell(&story, 0..LOOKED_AT_MAX)?.execution;
+    let smallest = shrinker.smallest.clone();
+    let execution = shrinker.replay(&smallest, 0..LOOKED_AT_MAX)?.execution;
     shrinker.tries += 1;
     let flows = flows(&execution.history.entries);
     let mut by_flow: BTreeMap<&str, usize> = BTreeMap::new();
@@ -139,7 +139,7 @@ pub(super) fn kinds(shrinker: &mut Shrinker<'_>) -> Result<(), ShrinkHalt> {
     for (_, name) in names {
         let rest: Vec<StepPosition> =
             left.iter().copied().filter(|place| flows.get(place).map_or("", String::as_str) != name).collect();
-        let candidate = with_steps(&shrinker.story, &rest);
+        let candidate = with_steps(&shrinker.smallest, &rest);
         if rest.len() < left.len() && shrinker.attempt(candidate)? {
             left = steps_of(shrinker);
         }
@@ -153,7 +153,7 @@ pub(super) fn each(shrinker: &mut Shrinker<'_>) -> Result<(), ShrinkHalt> {
     if all.len() > STEPS_MAX {
         return Ok(());
     }
-    shrinker.leave_out(&all, with_steps)?;
+    shrinker.remove_chunks(&all, with_steps)?;
     Ok(())
 }
 
@@ -176,7 +176,7 @@ fn flows(entries: &[HistoryEntry]) -> BTreeMap<StepPosition, String> {
 
 /// The steps that the story names.
 pub(super) fn steps_of(shrinker: &Shrinker<'_>) -> Vec<StepPosition> {
-    let Some(scenario) = &shrinker.story.plan.scenario else { return Vec::new() };
+    let Some(scenario) = &shrinker.smallest.plan.scenario else { return Vec::new() };
     let places = scenario.only.iter().flat_map(|kept| {
         let KeptSequence { kind, sequence, steps } = kept;
         let numbers = steps.iter().flat_map(|(from, to)| *from..*to);
@@ -197,17 +197,17 @@ pub(super) fn count(plan: &Plan, position: Option<ScenarioPosition>) -> usize {
     whole + step.map_or(0, |step| step as usize + 1)
 }
 
-fn with(story: &ShrinkCandidate, only: Vec<KeptSequence>) -> ShrinkCandidate {
-    let mut story = story.clone();
-    if let Some(scenario) = &mut story.plan.scenario {
+fn with(smallest: &ShrinkCandidate, only: Vec<KeptSequence>) -> ShrinkCandidate {
+    let mut smallest = smallest.clone();
+    if let Some(scenario) = &mut smallest.plan.scenario {
         scenario.only = only;
     }
-    story
+    smallest
 }
 
 /// The story with these steps only. Its sequences stay, also those without a step.
-pub(super) fn with_steps(story: &ShrinkCandidate, places: &[StepPosition]) -> ShrinkCandidate {
-    let mut only = story.plan.scenario.as_ref().map(|scenario| scenario.only.clone()).unwrap_or_default();
+pub(super) fn with_steps(smallest: &ShrinkCandidate, places: &[StepPosition]) -> ShrinkCandidate {
+    let mut only = smallest.plan.scenario.as_ref().map(|scenario| scenario.only.clone()).unwrap_or_default();
     for kept in &mut only {
         kept.steps.clear();
         for place in places.iter().filter(|place| (place.kind, place.sequence) == (kept.kind, kept.sequence)) {
@@ -217,5 +217,5 @@ pub(super) fn with_steps(story: &ShrinkCandidate, places: &[StepPosition]) -> Sh
             }
         }
     }
-    with(story, only)
+    with(smallest, only)
 }

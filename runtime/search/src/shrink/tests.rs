@@ -35,7 +35,7 @@ const FLOWS: u64 = 10;
 const VALUES: u64 = 1000;
 
 impl ReplayTarget for Toy {
-    fn perform(
+    fn execute(
         &mut self,
         plan: &Plan,
         _: &Inputs,
@@ -103,7 +103,7 @@ fn execution(end: ExecutionEnd, history: History, stats: ScenarioStats) -> Execu
 /// The first recording of a failure, from the seed on.
 fn record(toy: &mut Toy, plan: &Plan, seed: u64) -> Recording {
     let execution =
-        toy.perform(plan, &Inputs::default(), Box::new(SeededSource::new(Seed(seed))), 0..0).expect("no machine");
+        toy.execute(plan, &Inputs::default(), Box::new(SeededSource::new(Seed(seed))), 0..0).expect("no machine");
     recording_of(plan, &execution, seed)
 }
 
@@ -151,7 +151,7 @@ fn a_failure_of_400_steps_whose_minimum_is_8_takes_few_executions() {
     for seed in 0..20 {
         let (shrunk, toy) = run(late, &scenario(3, 400), seed, ALL);
         assert!(shrunk.is_minimal && shrunk.before.steps >= 300, "{:?}", shrunk.before);
-        assert_eq!((shrunk.after.steps, shrunk.after.decisions), (8, 8), "seed {seed}: {:?}", shrunk.story);
+        assert_eq!((shrunk.after.steps, shrunk.after.decisions), (8, 8), "seed {seed}: {:?}", shrunk.smallest);
         assert_eq!(toy.performed, shrunk.tries);
         assert!(shrunk.tries <= 100, "seed {seed}: {} executions", shrunk.tries);
     }
@@ -172,11 +172,11 @@ fn ordered(steps: &[Step]) -> Option<&'static str> {
 fn steps_values_and_nothing_else_are_what_is_left() {
     for seed in 0..20 {
         let (shrunk, _) = run(ordered, &scenario(5, 200), seed, ALL);
-        let only = &shrunk.story.plan.scenario.as_ref().expect("a scenario").only;
+        let only = &shrunk.smallest.plan.scenario.as_ref().expect("a scenario").only;
         let [KeptSequence { steps, .. }] = only.as_slice() else { panic!("one sequence, not {only:?}") };
         assert_eq!(steps.iter().map(|(from, to)| to - from).sum::<u32>(), 3, "seed {seed}");
         let values: Vec<u64> = shrunk
-            .story
+            .smallest
             .answers
             .values()
             .map(|answer| match answer {
@@ -203,10 +203,10 @@ fn slippery(steps: &[Step]) -> Option<&'static str> {
 fn another_failure_is_kept_apart_and_taken_only_when_asked_for() {
     let (shrunk, mut toy) = run(slippery, &scenario(1, 60), 1, ALL);
     assert_eq!(shrunk.after.steps, 40);
-    for story in shrunk.slips.values() {
-        let (source, _) = source(story, Seed(1), &Arc::from([]));
-        let execution = toy.perform(&story.plan, &story.inputs, source, 0..0).expect("no machine");
-        assert!(shrunk.slips.contains_key(&judge(&execution).signature.expect("it fails")));
+    for smallest in shrunk.other_failures.values() {
+        let (source, _) = source(smallest, Seed(1), &Arc::from([]));
+        let execution = toy.execute(&smallest.plan, &smallest.inputs, source, 0..0).expect("no machine");
+        assert!(shrunk.other_failures.contains_key(&judge(&execution).signature.expect("it fails")));
     }
     let any = |steps: &[Step]| match steps.len() {
         0 => None,
@@ -214,7 +214,7 @@ fn another_failure_is_kept_apart_and_taken_only_when_asked_for() {
         _ => Some("many"),
     };
     let (kept, _) = run(any, &scenario(1, 60), 1, ALL);
-    assert_eq!((kept.after.steps, kept.slips.len()), (30, 1));
+    assert_eq!((kept.after.steps, kept.other_failures.len()), (30, 1));
     let (aggressive, _) = run(any, &scenario(1, 60), 1, Options { aggressive: true, ..ALL });
     assert_eq!(aggressive.after.steps, 1);
 }
@@ -226,12 +226,12 @@ fn faults_go_one_by_one_and_where_they_strike() {
     let faults = Options { only: Some(Dimension::Faults), ..ALL };
     let (shrunk, _) = run(fails, &plan, 5, faults);
     assert_eq!(shrunk.after.faults, 1, "either is enough");
-    assert_eq!(shrunk.story.plan.scenario, plan.scenario, "steps are another dimension");
+    assert_eq!(shrunk.smallest.plan.scenario, plan.scenario, "steps are another dimension");
     let log = DecisionLog::default();
-    let source = KeyedSource::new(Seed(5), Arc::new(shrunk.story.answers.clone()), Arc::clone(&log)).calm(true);
+    let source = KeyedSource::new(Seed(5), Arc::new(shrunk.smallest.answers.clone()), Arc::clone(&log)).calm(true);
     let mut toy = Toy { fails, performed: 0 };
-    toy.perform(&shrunk.story.plan, &shrunk.story.inputs, Box::new(source), 0..0).expect("no machine");
-    let striking = take(&log).iter().filter(|decision| faults::strikes_at(&shrunk.story.plan, decision)).count();
+    toy.execute(&shrunk.smallest.plan, &shrunk.smallest.inputs, Box::new(source), 0..0).expect("no machine");
+    let striking = take(&log).iter().filter(|decision| faults::strikes_at(&shrunk.smallest.plan, decision)).count();
     assert_eq!(striking, 3);
     let (all, _) = run(fails, &plan, 5, ALL);
     assert_eq!((all.after.steps, all.after.faults), (3, 1));
@@ -266,12 +266,12 @@ fn an_explanation_tells_what_may_be_any_from_what_matters() {
         let shrunk = shrink(&recording, &mut [&mut toy], ALL, &mut |_| true).expect("it can be shrunk");
         let signature = recording.outcome.verdict.signature.clone().expect("it failed");
         let explained =
-            explain(&recording, &mut toy, &shrunk.story, &signature, false, &mut || true).expect("no machine");
+            explain(&recording, &mut toy, &shrunk.smallest, &signature, false, &mut || true).expect("no machine");
         // Flow and value of each of the three steps; any value will do for the last one.
         let free: Vec<bool> = explained.iter().map(|explained| explained.is_free).collect();
         assert_eq!(free, [false, false, false, false, false, true], "seed {seed}: {explained:?}");
         let halted =
-            explain(&recording, &mut toy, &shrunk.story, &signature, false, &mut || false).expect("no machine");
+            explain(&recording, &mut toy, &shrunk.smallest, &signature, false, &mut || false).expect("no machine");
         assert_eq!(halted, []);
     }
 }
@@ -318,14 +318,14 @@ impl Walking {
 }
 
 impl ReplayTarget for Walking {
-    fn perform(
+    fn execute(
         &mut self,
         plan: &Plan,
         inputs: &Inputs,
         source: Box<dyn DecisionSource>,
         keep: HistoryWindow,
     ) -> Result<Execution, HarnessError> {
-        self.toy.perform(plan, inputs, source, keep)
+        self.toy.execute(plan, inputs, source, keep)
     }
 
     fn sequences(&mut self) -> Option<&mut dyn SequenceTarget> {
@@ -408,7 +408,7 @@ fn walking_comes_to_the_same_story_as_whole_runs_with_any_number_of_players() {
             let mut all = [(); 3].map(|()| Walking::new(*fails));
             let [first, others @ ..] = &mut all;
             let walked = shrink(&recording, &mut [first], ALL, &mut |_| true).expect("it can be shrunk");
-            assert_eq!(walked.story, whole.story, "case {number}, seed {seed}");
+            assert_eq!(walked.smallest, whole.smallest, "case {number}, seed {seed}");
             assert_eq!(walked.tries, whole.tries + u64::from(first.taken > 0), "one more to confirm it");
             if first.taken > 0 {
                 assert!(first.toy.performed * 3 <= toy.performed, "{} of {}", first.toy.performed, toy.performed);
@@ -417,7 +417,10 @@ fn walking_comes_to_the_same_story_as_whole_runs_with_any_number_of_players() {
             }
             let [second, third] = others;
             let ahead = shrink(&recording, &mut [second, third], ALL, &mut |_| true).expect("it can be shrunk");
-            assert_eq!((ahead.story, ahead.tries, ahead.slips), (walked.story, walked.tries, walked.slips));
+            assert_eq!(
+                (ahead.smallest, ahead.tries, ahead.other_failures),
+                (walked.smallest, walked.tries, walked.other_failures)
+            );
             assert!(third.taken + third.toy.performed > 0, "it has helped");
         }
     }
@@ -430,7 +433,7 @@ fn what_walking_says_is_not_believed_unless_a_whole_run_says_so_too() {
     let recording = record(&mut walking.toy, &scenario(3, 400), 1);
     let shrunk = shrink(&recording, &mut [&mut walking], ALL, &mut |_| true).expect("it can be shrunk");
     assert!(walking.taken > 0 && shrunk.tries > whole.tries);
-    assert_eq!(shrunk.story, whole.story);
+    assert_eq!(shrunk.smallest, whole.smallest);
 }
 
 #[test]
@@ -451,25 +454,25 @@ fn what_passed_or_does_not_repeat_is_said_and_a_budget_keeps_what_it_has() {
 fn the_longest_run_is_found_in_few_tries() {
     for (most, needed) in [(1, 0), (1, 1), (7, 7), (100, 63), (100, 64), (100, 100), (1000, 0)] {
         let items: Vec<usize> = (0..most).collect();
-        let mut leaving = chunk_removal::ChunkRemoval::new(&items);
+        let mut removal = chunk_removal::ChunkRemoval::new(&items);
         let mut tries = 0;
-        while leaving.end == most {
+        while removal.end == most {
             tries += 1;
-            let run = leaving.run().expect("it is not at its end");
+            let run = removal.run().expect("it is not at its end");
             assert!((1..=most).contains(&run));
-            leaving.answered(run <= needed);
+            removal.record(run <= needed);
         }
-        assert_eq!(leaving.left.len(), most - needed);
+        assert_eq!(removal.left.len(), most - needed);
         assert!(tries <= 2 * (needed + 1).ilog2() + 2, "{most} {needed}: {tries}");
     }
 }
 
 #[test]
 fn decisions_are_named_simplest_by_their_kind() {
-    let decision = |answer, asked| Decision {
-        spot: DecisionKey { part: DecisionPart::WHOLE, node: NodeId(0), purpose: Purpose::Random, nth: 0 },
+    let decision = |answer, domain| Decision {
+        key: DecisionKey { part: DecisionPart::WHOLE, node: NodeId(0), purpose: Purpose::Random, nth: 0 },
         site: "s".into(),
-        asked,
+        domain,
         answer,
         origin: Origin::Seed,
     };
@@ -483,7 +486,7 @@ fn decisions_are_named_simplest_by_their_kind() {
 struct Expanding;
 
 impl ReplayTarget for Expanding {
-    fn perform(
+    fn execute(
         &mut self,
         _: &Plan,
         _: &Inputs,
@@ -513,7 +516,7 @@ fn a_candidate_that_fails_so_too_with_more_decisions_is_not_taken() {
     let mut checked = 0;
     for seed in 0..40 {
         let seeded = Box::new(SeededSource::new(Seed(seed)));
-        let execution = Expanding.perform(&Plan::default(), &Inputs::default(), seeded, 0..0).expect("no machine");
+        let execution = Expanding.execute(&Plan::default(), &Inputs::default(), seeded, 0..0).expect("no machine");
         let recording = recording_of(&Plan::default(), &execution, seed);
         if recording.outcome.decisions != 1 || recording.outcome.verdict.signature.is_none() {
             continue;
@@ -521,8 +524,8 @@ fn a_candidate_that_fails_so_too_with_more_decisions_is_not_taken() {
         checked += 1;
         let shrunk = shrink(&recording, &mut [&mut Expanding], ALL, &mut |_| true).expect("it can be shrunk");
         assert_eq!((shrunk.after.decisions, shrunk.is_minimal), (1, true), "seed {seed}");
-        let (source, log) = source(&shrunk.story, Seed(seed), &Arc::from([]));
-        Expanding.perform(&shrunk.story.plan, &shrunk.story.inputs, source, 0..0).expect("no machine");
+        let (source, log) = source(&shrunk.smallest, Seed(seed), &Arc::from([]));
+        Expanding.execute(&shrunk.smallest.plan, &shrunk.smallest.inputs, source, 0..0).expect("no machine");
         let answers: Vec<Override> = take(&log).into_iter().map(|decision| decision.answer).collect();
         assert_eq!(answers, [Override::Number(5)], "seed {seed}");
     }
@@ -540,9 +543,9 @@ fn the_order_of_candidates_is_that_of_its_picture() {
     let log = |answers: &[(u32, Override)]| -> Vec<Decision> {
         let decision = |(step, answer): &(u32, Override)| {
             let part = DecisionPart::step(0, *step);
-            let spot = DecisionKey { part, node: NodeId(0), purpose: Purpose::Choice(part), nth: 0 };
-            let (asked, origin) = (AnswerDomain::Below(100), Origin::Seed);
-            Decision { spot, site: "s".into(), asked, answer: answer.clone(), origin }
+            let key = DecisionKey { part, node: NodeId(0), purpose: Purpose::Choice(part), nth: 0 };
+            let (domain, origin) = (AnswerDomain::Below(100), Origin::Seed);
+            Decision { key, site: "s".into(), domain, answer: answer.clone(), origin }
         };
         answers.iter().map(decision).collect()
     };

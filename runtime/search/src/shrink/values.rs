@@ -23,17 +23,17 @@ pub(super) fn is_simplest(decision: &Decision) -> bool {
 
 /// Whether it is a value that the program draws.
 fn is_value(decision: &Decision) -> bool {
-    matches!(decision.spot.purpose, Purpose::Choice(_)) && decision.site != FLOW && !is_turn(decision)
+    matches!(decision.key.purpose, Purpose::Choice(_)) && decision.site != FLOW && !is_turn(decision)
 }
 
 /// Whether the question is for a value, and not for a probability.
-pub(super) const fn is_drawn(asked: AnswerDomain) -> bool {
-    !matches!(asked, AnswerDomain::Below(PROBABILITIES..))
+pub(super) const fn is_drawn(domain: AnswerDomain) -> bool {
+    !matches!(domain, AnswerDomain::Below(PROBABILITIES..))
 }
 
 /// The simplest answer of a question.
-fn simplest(asked: AnswerDomain) -> Override {
-    match asked {
+fn simplest(domain: AnswerDomain) -> Override {
+    match domain {
         AnswerDomain::Below(_) => Override::Number(0),
         AnswerDomain::Bytes(length) => Override::Bytes("00".repeat(length)),
     }
@@ -41,7 +41,7 @@ fn simplest(asked: AnswerDomain) -> Override {
 
 /// All values of a part at once.
 pub(super) fn parts(shrinker: &mut Shrinker<'_>) -> Result<(), ShrinkHalt> {
-    let part = |decision: &Decision| match decision.spot.purpose {
+    let part = |decision: &Decision| match decision.key.purpose {
         Purpose::Choice(part) => Some(part),
         _ => None,
     };
@@ -49,8 +49,8 @@ pub(super) fn parts(shrinker: &mut Shrinker<'_>) -> Result<(), ShrinkHalt> {
         shrinker.log.iter().filter(|decision| is_value(decision) && !is_simplest(decision)).filter_map(part).collect();
     for wanted in parts {
         let values = shrinker.log.iter().filter(|decision| is_value(decision) && part(decision) == Some(wanted));
-        let mut candidate = shrinker.story.clone();
-        candidate.answers.extend(values.map(|decision| (decision.spot, simplest(decision.asked))));
+        let mut candidate = shrinker.smallest.clone();
+        candidate.answers.extend(values.map(|decision| (decision.key, simplest(decision.domain))));
         shrinker.attempt(candidate)?;
     }
     Ok(())
@@ -65,12 +65,12 @@ pub(super) fn each(shrinker: &mut Shrinker<'_>) -> Result<(), ShrinkHalt> {
         if !is_value(&decision) || is_simplest(&decision) {
             continue;
         }
-        let done = shrinker.attempt(with(&shrinker.story, decision.spot, simplest(decision.asked)))?;
-        match (&decision.answer, decision.asked) {
+        let done = shrinker.attempt(with(&shrinker.smallest, decision.key, simplest(decision.domain)))?;
+        match (&decision.answer, decision.domain) {
             (Override::Number(number), AnswerDomain::Below(bound)) if !done && bound < PROBABILITIES => {
-                halve(shrinker, decision.spot, *number)?;
+                halve(shrinker, decision.key, *number)?;
             }
-            (Override::Bytes(digits), _) if !done => bytes(shrinker, decision.spot, digits)?,
+            (Override::Bytes(digits), _) if !done => bytes(shrinker, decision.key, digits)?,
             _ => {}
         }
     }
@@ -78,11 +78,11 @@ pub(super) fn each(shrinker: &mut Shrinker<'_>) -> Result<(), ShrinkHalt> {
 }
 
 /// The smallest number that still fails, if all above one do.
-fn halve(shrinker: &mut Shrinker<'_>, spot: DecisionKey, number: u64) -> Result<(), ShrinkHalt> {
+fn halve(shrinker: &mut Shrinker<'_>, key: DecisionKey, number: u64) -> Result<(), ShrinkHalt> {
     let (mut bad, mut good) = (0, number);
     while good - bad > 1 {
         let middle = bad + (good - bad) / 2;
-        if shrinker.attempt(with(&shrinker.story, spot, Override::Number(middle)))? {
+        if shrinker.attempt(with(&shrinker.smallest, key, Override::Number(middle)))? {
             good = middle;
         } else {
             bad = middle;
@@ -92,19 +92,19 @@ fn halve(shrinker: &mut Shrinker<'_>, spot: DecisionKey, number: u64) -> Result<
 }
 
 /// Bytes to zero, in runs.
-fn bytes(shrinker: &mut Shrinker<'_>, spot: DecisionKey, digits: &str) -> Result<(), ShrinkHalt> {
+fn bytes(shrinker: &mut Shrinker<'_>, key: DecisionKey, digits: &str) -> Result<(), ShrinkHalt> {
     let length = digits.len() / 2;
     let odd: Vec<usize> = (0..length).filter(|at| &digits[at * 2..at * 2 + 2] != "00").collect();
-    shrinker.leave_out(&odd, |story, rest| {
+    shrinker.remove_chunks(&odd, |smallest, rest| {
         let kept: BTreeSet<usize> = rest.iter().copied().collect();
         let bytes = (0..length).map(|at| if kept.contains(&at) { &digits[at * 2..at * 2 + 2] } else { "00" });
-        with(story, spot, Override::Bytes(bytes.collect()))
+        with(smallest, key, Override::Bytes(bytes.collect()))
     })?;
     Ok(())
 }
 
-fn with(story: &ShrinkCandidate, spot: DecisionKey, answer: Override) -> ShrinkCandidate {
-    let mut story = story.clone();
-    story.answers.insert(spot, answer);
-    story
+fn with(smallest: &ShrinkCandidate, key: DecisionKey, answer: Override) -> ShrinkCandidate {
+    let mut smallest = smallest.clone();
+    smallest.answers.insert(key, answer);
+    smallest
 }

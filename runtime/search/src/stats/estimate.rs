@@ -42,10 +42,10 @@ mod tests {
         // 60 common edges that each execution takes, 40 rare ones that one in a thousand takes: after 500 executions some
         // 24 of the rare ones were not taken.
         use crate::rng::Rng;
-        let mut chance = Rng::new(fozzy_trace::Seed(1), 0);
+        let mut rng = Rng::new(fozzy_trace::Seed(1), 0);
         let mut taken = [0u32; 40];
         for _ in 0..500 {
-            taken.iter_mut().for_each(|edge| *edge += u32::from(chance.one_in(1000)));
+            taken.iter_mut().for_each(|edge| *edge += u32::from(rng.one_in(1000)));
         }
         let of = |times: u32| taken.iter().filter(|edge| **edge == times).count() as u64;
         let found = Estimate::of(500, of(1), of(2));

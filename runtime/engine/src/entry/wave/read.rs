@@ -95,7 +95,7 @@ impl<'a> WaveReader<'a> {
         let mut values = Vec::new();
         for (place, of) in types.iter().enumerate() {
             if self.peek() == Some(end) {
-                return self.expected(&format!("{} values, of which {place} are there", types.len()));
+                return self.expected(&format!("{} values, {place} given", types.len()));
             }
             values.push(self.value(of)?);
             if place + 1 < types.len() && !self.next_is(',') {

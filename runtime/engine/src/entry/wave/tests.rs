@@ -68,7 +68,7 @@ fn each_mistake_is_said_with_its_place() {
         ("", "character 1: expected `(`, found the end"),
         ("(256, [])", "character 2: expected a number from 0 to 255, found `2`"),
         ("(1)", "character 3: expected `,` and 1 more values, found `)`"),
-        ("(1,)", "character 4: expected 2 values, of which 1 are there, found `)`"),
+        ("(1,)", "character 4: expected 2 values, 1 given, found `)`"),
         ("(1, [a])", "character 6: expected a string in double quotes, found `a`"),
         ("(1, [\"a])", "character 10: expected `\"`, found the end"),
         ("(1, [\"\\q\"])", "character 7: expected one of"),

@@ -68,24 +68,24 @@ impl CoverageGuidedSearch {
 }
 
 impl ExplorationStrategy for CoverageGuidedSearch {
-    fn next(&mut self, pool: &mut Frontier, chance: &mut Rng) -> Option<RunSpec> {
-        self.is_fresh = pool.len() == 0 || chance.happens(self.fresh_share());
+    fn next(&mut self, frontier: &mut Frontier, rng: &mut Rng) -> Option<RunSpec> {
+        self.is_fresh = frontier.len() == 0 || rng.happens(self.fresh_share());
         self.origins.choose(usize::from(!self.is_fresh));
-        let origin = if self.is_fresh { RunOrigin::Start } else { RunOrigin::Checkpoint(pool.pick(self.how, chance)) };
+        let origin = if self.is_fresh { RunOrigin::Start } else { RunOrigin::Checkpoint(frontier.pick(self.how, rng)) };
         let most = self.steps_per_run.max(1) as usize;
-        let steps = if self.is_fresh { chance.between(1, most) } else { chance.length(most) };
+        let steps = if self.is_fresh { rng.between(1, most) } else { rng.length(most) };
         // Where nobody takes turns, there is nothing to choose.
         let can = self.has_tasks;
-        let order = match self.orders.pick([true, can, can, can], chance).checked_sub(1) {
+        let order = match self.orders.pick([true, can, can, can], rng).checked_sub(1) {
             None => TaskOrder::Any,
             Some(policy) => {
-                let policy = super::of_any_depth(POLICIES[policy], chance);
+                let policy = super::of_any_depth(POLICIES[policy], rng);
                 TaskOrder::Policy(policy, Arc::clone(&self.lengths))
             }
         };
-        let mask = self.swarm.as_mut().map_or(AnswerMask::All, |swarm| swarm.next(chance));
-        let manner = AnswerPolicy { mask, order, simplest: false, toggle: self.toggle };
-        Some(RunSpec { origin, steps: steps as u32, script: Arc::from([]), manner, keeps: CapturePolicy::New })
+        let mask = self.swarm.as_mut().map_or(AnswerMask::All, |swarm| swarm.next(rng));
+        let policy = AnswerPolicy { mask, order, simplest: false, toggle: self.toggle };
+        Some(RunSpec { origin, steps: steps as u32, script: Arc::from([]), policy, capture: CapturePolicy::New })
     }
 
     fn learn(&mut self, fresh: u32, steps: u32, answers: &AnswerLog) {
@@ -102,13 +102,13 @@ impl ExplorationStrategy for CoverageGuidedSearch {
         }
     }
 
-    fn earned(&self) -> Vec<(&'static str, &'static str, Reward)> {
-        let of = |dial: &'static str, earned: &mut dyn Iterator<Item = (&'static str, Reward)>| {
-            earned.map(|(name, earned)| (dial, name, earned)).collect::<Vec<_>>()
+    fn rewards(&self) -> Vec<(&'static str, &'static str, Reward)> {
+        let of = |dial: &'static str, rewards: &mut dyn Iterator<Item = (&'static str, Reward)>| {
+            rewards.map(|(name, rewards)| (dial, name, rewards)).collect::<Vec<_>>()
         };
-        let mut all = of("origin", &mut self.origins.earned());
-        all.extend(of("order", &mut self.orders.earned()));
-        all.extend(self.swarm.iter().flat_map(|swarm| of("swarm", &mut swarm.layers().earned())));
+        let mut all = of("origin", &mut self.origins.rewards());
+        all.extend(of("order", &mut self.orders.rewards()));
+        all.extend(self.swarm.iter().flat_map(|swarm| of("swarm", &mut swarm.layers().rewards())));
         all
     }
 }

@@ -13,33 +13,33 @@ use std::sync::Arc;
 
 pub(super) struct FreshStart {
     steps_per_run: u32,
-    manner: AnswerPolicy,
+    policy: AnswerPolicy,
 }
 
 impl FreshStart {
     pub(super) fn new(options: &Options, order: TaskOrder) -> FreshStart {
-        let manner = AnswerPolicy { mask: AnswerMask::All, order, simplest: false, toggle: options.fault_toggle_prob };
-        FreshStart { steps_per_run: options.steps_per_run, manner }
+        let policy = AnswerPolicy { mask: AnswerMask::All, order, simplest: false, toggle: options.fault_toggle_prob };
+        FreshStart { steps_per_run: options.steps_per_run, policy }
     }
 }
 
 impl ExplorationStrategy for FreshStart {
-    fn next(&mut self, _: &mut Frontier, chance: &mut Rng) -> Option<RunSpec> {
-        let (script, mut manner) = (Arc::from([]), self.manner.clone());
-        if let TaskOrder::Policy(policy, _) = &mut manner.order {
-            *policy = super::of_any_depth(*policy, chance);
+    fn next(&mut self, _: &mut Frontier, rng: &mut Rng) -> Option<RunSpec> {
+        let (script, mut policy) = (Arc::from([]), self.policy.clone());
+        if let TaskOrder::Policy(policy, _) = &mut policy.order {
+            *policy = super::of_any_depth(*policy, rng);
         }
         Some(RunSpec {
             origin: RunOrigin::Start,
             steps: self.steps_per_run,
             script,
-            manner,
-            keeps: CapturePolicy::Nothing,
+            policy,
+            capture: CapturePolicy::Nothing,
         })
     }
 
     fn learn(&mut self, _: u32, _: u32, answers: &AnswerLog) {
-        if let TaskOrder::Policy(_, lengths) = &mut self.manner.order {
+        if let TaskOrder::Policy(_, lengths) = &mut self.policy.order {
             Arc::make_mut(lengths).merge(&answers.lengths());
         }
     }

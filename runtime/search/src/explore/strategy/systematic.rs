@@ -26,7 +26,7 @@ const QUESTIONS_MAX: usize = 16;
 /// A place whose next step is not done with.
 struct OpenNode {
     /// `None` is the start.
-    place: Option<CheckpointId>,
+    checkpoint: Option<CheckpointId>,
     script: Arc<[Override]>,
 }
 
@@ -39,45 +39,45 @@ pub(super) struct SystematicSearch {
 
 impl SystematicSearch {
     pub(super) fn new(_: &Options, latest_first: bool) -> SystematicSearch {
-        let start = OpenNode { place: None, script: Arc::from([]) };
+        let start = OpenNode { checkpoint: None, script: Arc::from([]) };
         SystematicSearch { latest_first, open: VecDeque::from([start]), tried: None }
     }
 }
 
 impl ExplorationStrategy for SystematicSearch {
-    fn next(&mut self, pool: &mut Frontier, _: &mut Rng) -> Option<RunSpec> {
+    fn next(&mut self, frontier: &mut Frontier, _: &mut Rng) -> Option<RunSpec> {
         let (open, origin) = loop {
             let open = if self.latest_first { self.open.pop_back() } else { self.open.pop_front() }?;
-            match open.place.map(|place| pool.position(place)) {
+            match open.checkpoint.map(|checkpoint| frontier.position(checkpoint)) {
                 None => break (open, RunOrigin::Start),
                 Some(Some(at)) => break (open, RunOrigin::Checkpoint(at)),
                 // It had to go for others.
                 Some(None) => {}
             }
         };
-        let manner = AnswerPolicy { mask: AnswerMask::All, order: TaskOrder::First, simplest: true, toggle: 0.0 };
+        let policy = AnswerPolicy { mask: AnswerMask::All, order: TaskOrder::First, simplest: true, toggle: 0.0 };
         // At the start there is the beginning, and no step.
-        let steps = u32::from(open.place.is_some());
+        let steps = u32::from(open.checkpoint.is_some());
         let script = Arc::clone(&open.script);
         self.tried = Some(open);
-        Some(RunSpec { origin, steps, script, manner, keeps: CapturePolicy::States })
+        Some(RunSpec { origin, steps, script, policy, capture: CapturePolicy::States })
     }
 
     fn learn(&mut self, _: u32, _: u32, answers: &AnswerLog) {
-        let Some(OpenNode { place, .. }) = self.tried.take() else { return };
+        let Some(OpenNode { checkpoint, .. }) = self.tried.take() else { return };
         let Some(script) = following(answers.numbers()) else { return };
-        let again = OpenNode { place, script };
+        let again = OpenNode { checkpoint, script };
         // Below the places that were found by it, which `dfs` goes on from first.
         if self.latest_first {
-            let found = self.open.iter().rev().take_while(|open| open.place > place).count();
+            let found = self.open.iter().rev().take_while(|open| open.checkpoint > checkpoint).count();
             self.open.insert(self.open.len() - found, again);
         } else {
             self.open.push_front(again);
         }
     }
 
-    fn kept(&mut self, place: CheckpointId) {
-        self.open.push_back(OpenNode { place: Some(place), script: Arc::from([]) });
+    fn on_captured(&mut self, checkpoint: CheckpointId) {
+        self.open.push_back(OpenNode { checkpoint: Some(checkpoint), script: Arc::from([]) });
     }
 }
 

@@ -97,9 +97,12 @@ fn in_order(order: &[usize], steps: &[(usize, usize)]) -> bool {
     steps.is_sorted_by_key(|step| moment(*step))
 }
 
+/// The steps of a fault, in the order that it needs: each a task and the number of its step.
+type Fault = &'static [(usize, usize)];
+
 #[test]
 fn pct_meets_faults_of_each_depth_at_least_as_often_as_its_bound() {
-    let cases: [(i32, &[u64], &[(usize, usize)]); 4] = [
+    let cases: [(i32, &[u64], Fault); 4] = [
         (1, &[6, 6], &[(1, 0), (0, 0)]),
         (2, &[8, 3], &[(0, 3), (1, 2), (0, 4)]),
         (2, &[4, 4, 4], &[(2, 1), (0, 1), (2, 2)]),

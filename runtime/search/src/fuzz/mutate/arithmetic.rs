@@ -9,13 +9,13 @@ pub(super) const MUTATOR: Mutator =
 const MOST: u64 = 35;
 
 fn apply(input: &mut Vec<u8>, material: &mut MutationContext<'_>) -> bool {
-    let width = 1usize << material.chance.below(4);
+    let width = 1usize << material.rng.below(4);
     if input.len() < width {
         return false;
     }
-    let place = material.chance.place(input.len() - width + 1);
-    let (big, negative) = (material.chance.one_in(2), material.chance.one_in(2));
-    let by = 1 + material.chance.below(MOST);
+    let place = material.rng.index(input.len() - width + 1);
+    let (big, negative) = (material.rng.one_in(2), material.rng.one_in(2));
+    let by = 1 + material.rng.below(MOST);
     let field = &mut input[place..place + width];
     if big {
         field.reverse();

@@ -8,7 +8,7 @@ fn apply(input: &mut Vec<u8>, material: &mut MutationContext<'_>) -> bool {
     if input.is_empty() {
         return false;
     }
-    let place = material.chance.place(input.len());
-    input[place] ^= 1 << material.chance.below(8);
+    let place = material.rng.index(input.len());
+    input[place] ^= 1 << material.rng.below(8);
     true
 }

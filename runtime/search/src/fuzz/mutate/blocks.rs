@@ -17,8 +17,8 @@ fn erase(input: &mut Vec<u8>, material: &mut MutationContext<'_>) -> bool {
     if input.is_empty() {
         return false;
     }
-    let length = material.chance.length(input.len());
-    let place = material.chance.place(input.len() - length + 1);
+    let length = material.rng.length(input.len());
+    let place = material.rng.index(input.len() - length + 1);
     input.drain(place..place + length);
     true
 }
@@ -29,19 +29,19 @@ fn grow(input: &mut Vec<u8>, material: &mut MutationContext<'_>) -> bool {
         return false;
     }
     // What is read from the left to the right is made longer at its end.
-    let at_end = material.chance.one_in(3);
-    let place = if at_end { input.len() } else { material.chance.place(input.len() + 1) };
-    if material.chance.one_in(2) {
-        input.insert(place, material.chance.byte());
-    } else if material.chance.one_in(2) {
+    let at_end = material.rng.one_in(3);
+    let place = if at_end { input.len() } else { material.rng.index(input.len() + 1) };
+    if material.rng.one_in(2) {
+        input.insert(place, material.rng.byte());
+    } else if material.rng.one_in(2) {
         let near = input.get(place).copied().unwrap_or(b'0');
-        let byte = if material.chance.one_in(2) { near } else { material.chance.byte() };
-        let length = material.chance.length(room.min(4 * RANDOM_BYTES_MAX));
+        let byte = if material.rng.one_in(2) { near } else { material.rng.byte() };
+        let length = material.rng.length(room.min(4 * RANDOM_BYTES_MAX));
         input.splice(place..place, std::iter::repeat_n(byte, length));
     } else {
-        let length = material.chance.length(room.min(RANDOM_BYTES_MAX));
+        let length = material.rng.length(room.min(RANDOM_BYTES_MAX));
         let mut bytes = [0; RANDOM_BYTES_MAX];
-        bytes[..length].iter_mut().for_each(|byte| *byte = material.chance.byte());
+        bytes[..length].iter_mut().for_each(|byte| *byte = material.rng.byte());
         insert(input, place, &bytes[..length], room);
     }
     true
@@ -51,15 +51,15 @@ fn copy(input: &mut Vec<u8>, material: &mut MutationContext<'_>) -> bool {
     if input.len() < 2 {
         return false;
     }
-    let length = material.chance.length(input.len() - 1);
-    let from = material.chance.place(input.len() - length + 1);
+    let length = material.rng.length(input.len() - 1);
+    let from = material.rng.index(input.len() - length + 1);
     let room = material.room(input);
-    if room == 0 || material.chance.one_in(2) {
-        let to = material.chance.place(input.len() - length + 1);
+    if room == 0 || material.rng.one_in(2) {
+        let to = material.rng.index(input.len() - length + 1);
         input.copy_within(from..from + length, to);
         return from != to;
     }
-    let (place, length) = (material.chance.place(input.len() + 1), length.min(room));
+    let (place, length) = (material.rng.index(input.len() + 1), length.min(room));
     let block = input[from..from + length].to_vec();
     insert(input, place, &block, room);
     true
@@ -69,9 +69,9 @@ fn swap(input: &mut Vec<u8>, material: &mut MutationContext<'_>) -> bool {
     if input.len() < 2 {
         return false;
     }
-    let length = material.chance.between(2, input.len());
-    let start = material.chance.place(input.len() - length + 1);
-    let middle = material.chance.between(1, length - 1);
+    let length = material.rng.between(2, input.len());
+    let start = material.rng.index(input.len() - length + 1);
+    let middle = material.rng.between(1, length - 1);
     input[start..start + length].rotate_left(middle);
     true
 }

@@ -8,8 +8,8 @@ fn apply(input: &mut Vec<u8>, material: &mut MutationContext<'_>) -> bool {
     if input.is_empty() {
         return false;
     }
-    let (place, from) = (material.chance.place(input.len()), material.chance.place(input.len()));
-    let byte = if material.chance.one_in(4) { input[from] } else { material.chance.byte() };
+    let (place, from) = (material.rng.index(input.len()), material.rng.index(input.len()));
+    let byte = if material.rng.one_in(4) { input[from] } else { material.rng.byte() };
     if byte == input[place] {
         return false;
     }

@@ -9,12 +9,12 @@ fn apply(input: &mut Vec<u8>, material: &mut MutationContext<'_>) -> bool {
     if material.pairs.is_empty() {
         return false;
     }
-    let pair = &material.pairs[material.chance.place(material.pairs.len())];
+    let pair = &material.pairs[material.rng.index(material.pairs.len())];
     let number = pair.places(input).count();
     if number == 0 {
         return false;
     }
-    let nth = material.chance.place(number);
+    let nth = material.rng.index(number);
     let Some(place) = pair.places(input).nth(nth) else { return false };
     pair.put(input, place);
     true

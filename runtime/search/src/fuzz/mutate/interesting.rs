@@ -6,15 +6,15 @@ pub(super) const MUTATOR: Mutator =
     Mutator { name: "interesting", about: "replaces an integer by one at which programs go wrong", weight: 4, apply };
 
 fn apply(input: &mut Vec<u8>, material: &mut MutationContext<'_>) -> bool {
-    let width = 1usize << material.chance.below(4);
+    let width = 1usize << material.rng.below(4);
     if input.len() < width {
         return false;
     }
-    let place = material.chance.place(input.len() - width + 1);
+    let place = material.rng.index(input.len() - width + 1);
     let value = value(input.len(), width, material);
     let field = &mut input[place..place + width];
     field.copy_from_slice(&value.to_le_bytes()[..width]);
-    if material.chance.one_in(2) {
+    if material.rng.one_in(2) {
         field.reverse();
     }
     true
@@ -22,15 +22,15 @@ fn apply(input: &mut Vec<u8>, material: &mut MutationContext<'_>) -> bool {
 
 fn value(len: usize, width: usize, material: &mut MutationContext<'_>) -> u64 {
     let bits = width as u64 * 8;
-    let power = 1u64 << material.chance.below(bits);
-    match material.chance.below(7) {
+    let power = 1u64 << material.rng.below(bits);
+    match material.rng.below(7) {
         6 => 0,
         0 => power,
         1 => power - 1,
         2 => power.wrapping_neg(),
         3 => power.wrapping_neg() - 1,
         // How long the input is, or what is left of it, is what a length field should say.
-        4 => (len as u64).wrapping_sub(material.chance.below(width as u64 + 1)),
-        _ => material.chance.below(len as u64 + 1),
+        4 => (len as u64).wrapping_sub(material.rng.below(width as u64 + 1)),
+        _ => material.rng.below(len as u64 + 1),
     }
 }

@@ -18,16 +18,16 @@ fn apply(input: &mut Vec<u8>, material: &mut MutationContext<'_>) -> bool {
     if input.len() < 2 {
         return false;
     }
-    let opening = material.chance.length(OPENING_BYTES_MAX.min(input.len() - 1));
-    let start = material.chance.place(input.len() - opening);
+    let opening = material.rng.length(OPENING_BYTES_MAX.min(input.len() - 1));
+    let start = material.rng.index(input.len() - opening);
     let rest = input.len() - start - opening;
-    let closing = material.chance.length(OPENING_BYTES_MAX.min(rest));
-    let close = start + opening + material.chance.place(rest - closing + 1);
+    let closing = material.rng.length(OPENING_BYTES_MAX.min(rest));
+    let close = start + opening + material.rng.index(rest - closing + 1);
     let most = room / (opening + closing);
     if most == 0 {
         return false;
     }
-    let times = material.chance.length(most);
+    let times = material.rng.length(most);
     let mut nested = Vec::with_capacity(input.len() + times * (opening + closing));
     nested.extend_from_slice(&input[..start]);
     (0..=times).for_each(|_| nested.extend_from_slice(&input[start..start + opening]));

@@ -10,14 +10,14 @@ fn apply(input: &mut Vec<u8>, material: &mut MutationContext<'_>) -> bool {
     if input.is_empty() || room == 0 {
         return false;
     }
-    let length = material.chance.length(input.len().min(64));
-    let start = material.chance.place(input.len() - length + 1);
+    let length = material.rng.length(input.len().min(64));
+    let start = material.rng.index(input.len() - length + 1);
     let most = room / length;
     if most == 0 {
         return false;
     }
     // Each power of two is as likely as the next: a few times, and as often as there is room.
-    let times = material.chance.length(most);
+    let times = material.rng.length(most);
     let block = input[start..start + length].to_vec();
     let rest = input.split_off(start + length);
     input.reserve(times * length + rest.len());

@@ -22,18 +22,13 @@ fn names_differ_and_everything_is_said() {
 fn no_mutator_grows_an_input_past_its_bound_nor_says_it_did_what_it_did_not() {
     let mut dictionary = Dictionary::default();
     dictionary.give(b"word");
-    let mut chance = Rng::new(Seed(1), 0);
+    let mut rng = Rng::new(Seed(1), 0);
     for row in MUTATORS {
         for (bytes_max, len) in (0..40).flat_map(|bytes_max| (0..=bytes_max).map(move |len| (bytes_max, len))) {
             let before: Vec<u8> = (0..len).map(|n| b"a1(b)2"[n % 6]).collect();
             let mut input = before.clone();
-            let mut material = MutationContext {
-                chance: &mut chance,
-                dictionary: &dictionary,
-                pairs: &[],
-                other: b"0123456789",
-                bytes_max,
-            };
+            let mut material =
+                MutationContext { rng: &mut rng, dictionary: &dictionary, pairs: &[], other: b"0123456789", bytes_max };
             let changed = (row.apply)(&mut input, &mut material);
             assert!(input.len() <= bytes_max, "{}: {len} became {} of {bytes_max}", row.name, input.len());
             assert!(changed || input == before, "{} of {len}", row.name);
@@ -140,12 +135,12 @@ fn each_mutator_solves_its_case_and_most_others_do_not() {
 fn words_of_the_dictionary_are_put_over_and_between() {
     let mut dictionary = Dictionary::default();
     dictionary.give(b"WORD");
-    let mut chance = Rng::new(Seed(2), 0);
+    let mut rng = Rng::new(Seed(2), 0);
     let (mut over, mut between) = (false, false);
     for _ in 0..200 {
         let mut input = b"abcdefgh".to_vec();
         let mut material =
-            MutationContext { chance: &mut chance, dictionary: &dictionary, pairs: &[], other: &[], bytes_max: 64 };
+            MutationContext { rng: &mut rng, dictionary: &dictionary, pairs: &[], other: &[], bytes_max: 64 };
         assert!((named("word").apply)(&mut input, &mut material));
         over |= input == b"abWORDgh";
         between |= input == b"abWORDcdefgh";

@@ -10,17 +10,17 @@ fn apply(input: &mut Vec<u8>, material: &mut MutationContext<'_>) -> bool {
     if tokens.is_empty() {
         return false;
     }
-    let token = &tokens[material.chance.place(tokens.len())];
+    let token = &tokens[material.rng.index(tokens.len())];
     let room = material.room(input);
-    if room >= token.len() && (input.len() < token.len() || material.chance.one_in(2)) {
-        let place = material.chance.place(input.len() + 1);
+    if room >= token.len() && (input.len() < token.len() || material.rng.one_in(2)) {
+        let place = material.rng.index(input.len() + 1);
         insert(input, place, token, room);
         return true;
     }
     if token.len() > input.len() {
         return false;
     }
-    let place = material.chance.place(input.len() - token.len() + 1);
+    let place = material.rng.index(input.len() - token.len() + 1);
     input[place..place + token.len()].copy_from_slice(token);
     true
 }
