@@ -53,7 +53,7 @@ fn end(fozzy: &Fozzy, mut child: Child) -> Ran {
 }
 
 fn signal(fozzy: &Fozzy, signal: &str, process: &str) {
-    fozzy.shell(&format!("kill -{signal} -- {process}")).exits(0);
+    fozzy.shell(&format!("kill -{signal} {process}")).exits(0);
 }
 
 /// Waits until two workers search: they have told so.

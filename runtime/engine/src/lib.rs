@@ -14,8 +14,8 @@
 //! ```
 //! use fozzy_engine::{Build, CallError, Program, Reactor, RestoreMethod, Switches, load};
 //! use fozzy_trace::plan::Inputs;
-//! use fozzy_trace::source::Seeded;
-//! use fozzy_trace::{End, Plan, Seed};
+//! use fozzy_trace::source::SeededSource;
+//! use fozzy_trace::{ExecutionEnd, Plan, Seed};
 //! use std::sync::Arc;
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -38,7 +38,7 @@
 //! let program = Program::build(loaded.component.into(), Switches { canonical_nans: true }, &Build::fast(), None)?;
 //!
 //! // Instantiate on a simulated computer, whose open questions a seed answers.
-//! let source = Box::new(Seeded::new(Seed(7)));
+//! let source = Box::new(SeededSource::new(Seed(7)));
 //! let mut reactor = Reactor::start(program, Arc::new(Plan::default()), &Inputs::default(), source)?;
 //!
 //! // Call an exported function, by its type.
@@ -53,7 +53,7 @@
 //! // A trap ends the guest, until a checkpoint is restored: then a fresh instance gets its state.
 //! reactor.clear_coverage();
 //! let error = reactor.call(&mut pay, (71,)).expect_err("below zero");
-//! assert!(matches!(error, CallError::Ended { end: End::Trapped { .. }, .. }));
+//! assert!(matches!(error, CallError::Ended { end: ExecutionEnd::Trapped { .. }, .. }));
 //!
 //! // Coverage: one byte for each kept edge, read in place; `sites` says what they stand for.
 //! let bytes: Vec<Vec<u8>> = reactor.coverage().map(|(_, bytes)| bytes.to_vec()).collect();

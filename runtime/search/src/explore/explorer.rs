@@ -144,6 +144,8 @@ pub struct Exploration {
     frontier: Frontier,
     findings: Findings<DecisionPath>,
     stats: Stats,
+    /// Whether its paths are of an earlier exploration, which are counted among its runs already.
+    is_resumed: bool,
     /// The way to the start.
     start: Arc<PathNode>,
 }
@@ -180,6 +182,7 @@ impl Exploration {
             frontier: Frontier::default(),
             findings: Findings::default(),
             stats: Stats::default(),
+            is_resumed: false,
             start: PathNode::from(None, &start.snapshot(), 0),
         }
     }
@@ -216,11 +219,12 @@ impl Exploration {
     /// Goes on with an exploration that had so many runs and steps behind it: its chance is that of the runs after these.
     pub fn resume(&mut self, runs: u64, steps: u64) {
         (self.stats.runs, self.stats.steps, self.stats.last_new) = (runs, steps, steps);
+        self.is_resumed = true;
         self.choosing = self.rng.stream(CHOOSING - runs);
     }
 
-    /// Explores: first goes the ways of `paths`, which others have found, then its own. Stories beyond the bound of runs are
-    /// not taken.
+    /// Explores: first replays `paths`, which others have found, then goes on with its own. Paths beyond the bound of runs are
+    /// not replayed, unless they are those of the exploration that is resumed: these are restored whatever the bound.
     ///
     /// # Errors
     /// When the machine, not the scenario, fails.
@@ -232,7 +236,7 @@ impl Exploration {
     ) -> Result<ExplorationEnd, HarnessError> {
         let mut io = ExplorationIo { target, observer };
         loop {
-            if self.has_made_all_runs() {
+            if self.has_made_all_runs() && !self.is_resumed {
                 return Ok(ExplorationEnd::Runs);
             }
             let Some(path) = paths.next() else { break };

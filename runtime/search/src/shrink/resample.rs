@@ -11,7 +11,7 @@ use super::schedule::is_turn;
 use super::steps::{FLOW, StepPosition, steps_of, with_steps};
 use super::values::is_drawn;
 use super::{ShrinkCandidate, ShrinkHalt, Shrinker};
-use crate::keyed_source::{AnswerDomain, Decision};
+use crate::keyed_source::{AnswerDomain, Decision, DecisionKey};
 use fozzy_trace::digest::hex;
 use fozzy_trace::source::Override;
 use fozzy_trace::{DecisionPart, Purpose, RunningDigest};
@@ -64,7 +64,7 @@ fn resampled(smallest: &ShrinkCandidate, log: &[Decision], places: &[StepPositio
     for decision in log.iter().filter(is_redrawn) {
         let drawn = |at: u64| {
             let mut fold = RunningDigest::default();
-            fold.bytes(format!("{:?}", decision.key).as_bytes());
+            fold.bytes(name_of(&decision.key).as_bytes());
             [number, at].into_iter().for_each(|word| fold.word(word));
             fold.value()
         };
@@ -77,4 +77,19 @@ fn resampled(smallest: &ShrinkCandidate, log: &[Decision], places: &[StepPositio
         smallest.answers.insert(decision.key, answer);
     }
     smallest
+}
+
+/// The name of a key that its values are drawn from. It has the words of the first version, so that what a trace shrinks to
+/// depends on no name of a type.
+fn name_of(key: &DecisionKey) -> String {
+    let purpose = match key.purpose {
+        Purpose::Choice(part) => format!("Choice(Part({}))", part.stream()),
+        other => format!("{other:?}"),
+    };
+    format!(
+        "Spot {{ part: Part({}), node: NodeId({}), purpose: {purpose}, nth: {} }}",
+        key.part.stream(),
+        key.node.0,
+        key.nth
+    )
 }
