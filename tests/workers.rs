@@ -162,7 +162,7 @@ fn the_second_signal_ends_it_at_once_and_its_workers() {
 #[test]
 fn a_killed_worker_is_replaced_and_no_run_is_made_twice_or_not_at_all() {
     let fozzy = Fozzy::new();
-    for (kind, runs) in kinds(&fozzy).into_iter().zip([60_001, 2_001]) {
+    for (kind, runs) in kinds(&fozzy).into_iter().zip([200_001, 20_001]) {
         let (number, corpus) = (runs.to_string(), format!("{}-corpus", kind.name));
         let mut words = [&kind.workers[..], &["--runs", &number, "--json"]].concat();
         if kind.name == "fuzz" {
