@@ -9,7 +9,10 @@
 //! Invariants: nothing here prints or ends the process; what a person should hear goes to the [`notice`] that the program
 //! has set.
 
-#![allow(missing_docs, reason = "moved from a binary a moment ago; each item gets its sentence next")]
+#![allow(
+    missing_docs,
+    reason = "used by the command, the library and benches of this repository; the public interface is the crate `fozzy`"
+)]
 
 pub mod artifacts;
 pub mod build;

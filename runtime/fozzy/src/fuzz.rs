@@ -216,7 +216,7 @@ impl Program {
             first_only: options.first_only,
             ..Options::default()
         };
-        let until = options.time.map(|time| Instant::now() + time);
+        let until = options.time.and_then(|time| Instant::now().checked_add(time));
         let mut keeper = FindingCollector { corpus: Vec::new(), until, calls: 0 };
         let mut campaign = Campaign::new(bounds, Dictionary::default());
         let made_up = made_up(entry, seed, Options::default().input_bytes_max).into_iter();
