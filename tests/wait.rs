@@ -33,8 +33,10 @@ pub(crate) fn until(what: &str, mut is_there: impl FnMut() -> bool) {
 #[track_caller]
 pub(crate) fn while_running(child: &mut Child, what: &str, mut is_there: impl FnMut() -> bool) {
     until(what, || {
+        // Asked first: what a process leaves behind at its end is there.
+        let runs = runs(child);
         let is_there = is_there();
-        assert!(is_there || runs(child), "the process ended while {what} was waited for");
+        assert!(is_there || runs, "the process ended while {what} was waited for");
         is_there
     });
 }

@@ -231,11 +231,13 @@ fn nobody_reads_the_summary_and_no_worker_is_left() {
     let fozzy = Fozzy::new();
     for kind in kinds(&fozzy) {
         let mut command = fozzy.command(binary());
-        command.args(&kind.words).args(kind.workers).args(["--runs", "300", "--json"]);
+        command.args(&kind.words).args(kind.workers).args(["--time", "10m", "--json"]);
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut parent = command.spawn().expect("it starts");
         let workers = workers_of(&mut parent);
+        wait::until("the workers' first finds", || has_begun(&fozzy, &kind));
         drop((parent.stdout.take(), parent.stderr.take()));
+        signal(&fozzy, "TERM", &parent.id().to_string());
         wait::until("its end", || !wait::runs(&mut parent));
         assert_eq!(parent.wait().expect("it has ended").code(), Some(0));
         assert!(!workers.iter().any(|worker| is_running(worker)));
