@@ -47,7 +47,7 @@ pub(crate) fn binary() -> &'static Path {
     let built = BINARY.get_or_init(|| {
         let folder = profile_folder();
         let profile = match folder.file_name().and_then(OsStr::to_str) {
-            None | Some("debug") => "dev",
+            None | Some("debug") => "test",
             Some(other) => other,
         };
         let mut cargo = Command::new(env!("CARGO"));
@@ -57,9 +57,8 @@ pub(crate) fn binary() -> &'static Path {
             cargo.env_remove(name);
         }
         let built = cargo
-            // The whole workspace and one target of tests, so that features are those that `cargo test` has built already;
-            // not this binary, which must not be replaced while it runs.
-            .args(["build", "--quiet", "--workspace", "--bin", "fozzy", "--example", "embedding"])
+            // The whole workspace, so that features are those that `cargo test` has built already.
+            .args(["build", "--quiet", "--workspace", "--bin", "fozzy"])
             .args(["--profile", profile, "--target-dir"])
             .arg(target_folder())
             .current_dir(repository())
